@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Reads the policy: one main file, then the *.conf drop-ins of a directory in the order of their
+ * names, later ones over earlier ones. Strict, and whole or not at all.
+ */
+
+#include "core/policy.h"
+
+/*
+ * Reads path and, where dropin_dir is not NULL, its drop-ins, over the built-in defaults.
+ *
+ * A missing drop-in directory is no error; a missing main file is one. On success returns 0. On
+ * failure returns a negative errno, leaves *ret untouched and sets *ret_message to an allocated
+ * sentence, "file:line: what was found, what was expected", that the caller frees.
+ */
+int policy_load(const char *path, const char *dropin_dir, struct policy *ret, char **ret_message);

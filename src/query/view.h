@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What the daemon shows: plain data that the manager fills in and src/query writes out as JSON, so
+ * that neither knows the other's insides. Strings are borrowed: valid until the callback's caller
+ * returns to the event loop.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One cpufreq policy domain. kHz throughout; 0 where a value is not known. */
+struct domain_view {
+	const char *name;      /* policyN */
+	const char *cpus;      /* "0-1" */
+	const char *state;     /* driven, observed, yielded, offline */
+	const char *state_why; /* a sentence for yielded or offline, else NULL */
+	const char *backend;   /* setspeed, observe */
+	uint32_t current_khz;  /* read back from the kernel, now */
+	uint32_t target_khz;   /* the last decision */
+	uint32_t min_khz;      /* effective limits: policy and scaling_min/max */
+	uint32_t max_khz;
+	uint32_t lowest_opp_khz;
+	uint32_t highest_opp_khz;
+	uint32_t utilisation_cap; /* of its busiest CPU, 0…1024 */
+	const char *reason;	  /* idle, utilisation, io-boost, … what won the merge */
+	const char *limiter;	  /* none, policy-min, policy-max, scaling-min, scaling-max */
+	const char *timing;	  /* now, held, rate-limited */
+	uint32_t pid;		  /* of the task that won, 0 if none did */
+	const char *comm;
+	uint64_t writes;
+	uint64_t write_errors;
+	uint64_t read_back_mismatches;
+};
+
+/* A task that has a boost. */
+struct task_view {
+	uint32_t pid;  /* the thread's id */
+	uint32_t tgid; /* its process */
+	const char *comm;
+	uint32_t cpu;
+	const char *domain;
+	const char *state; /* boosted, lapsed … */
+	uint32_t io_rate_per_s;
+	uint32_t boost_cap; /* 0…1024 */
+	uint64_t lease_left_us;
+};
+
+/* One decision of the ring of remembered ones. */
+struct decision_view {
+	uint64_t monotonic_us; /* CLOCK_MONOTONIC */
+	const char *domain;
+	uint32_t previous_khz;
+	uint32_t target_khz;
+	uint32_t read_back_khz;
+	const char *reason;
+	const char *limiter;
+	uint32_t utilisation_cap;
+	uint32_t cpu; /* whose demand won */
+	uint32_t pid;
+	const char *comm;
+};
+
+/* A tracer program: what became of it. */
+struct program_view {
+	const char *name;    /* the tracepoint: sched_switch … */
+	const char *purpose; /* what is missed without it */
+	const char *state;   /* attached, missing, failed */
+	const char *error;   /* why it failed, else NULL */
+	uint64_t events;     /* times it ran usefully */
+};
+
+struct status_view {
+	const char *version;
+	uint64_t uptime_us;
+	const char *mode; /* governing, observing */
+	const char *backend;
+	const char *policy_path;
+	uint32_t reloads;
+	const char *last_reload_error; /* NULL after a good one */
+	uint64_t decisions;
+	uint32_t tasks; /* in the task table */
+	uint32_t max_tasks;
+	uint64_t drops_ring;   /* records that found the ring buffer full */
+	uint64_t drops_slots;  /* tasks that found no slot or no storage */
+	uint64_t drops_tasks;  /* tasks that found the task table full */
+	uint64_t drops_missed; /* program runs that the kernel skipped (recursion) */
+	uint64_t self_cpu_us;  /* user and system time of the daemon */
+	uint64_t self_wakeups; /* of its event loop */
+	uint64_t self_pss_kib;
+	uint64_t events; /* records taken from the ring buffer */
+};
+
+/*
+ * How src/query asks for data. Each returns 0 or a negative errno. The lists are handed out one
+ * element at a time through emit; an emit that returns nonzero ends the list with that value.
+ */
+typedef int (*domain_emit_t)(void *context, const struct domain_view *view);
+typedef int (*task_emit_t)(void *context, const struct task_view *view);
+typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
+typedef int (*program_emit_t)(void *context, const struct program_view *view);
+
+struct query_source {
+	int (*status)(void *userdata, struct status_view *ret);
+	int (*programs)(void *userdata, program_emit_t emit, void *context);
+	int (*domains)(void *userdata, domain_emit_t emit, void *context);
+	int (*tasks)(void *userdata, task_emit_t emit, void *context);
+	/* Oldest first; only those later than after_us (0: all). */
+	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
+	/*
+	 * Reads the policy again. On failure returns a negative errno and an allocated message in
+	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.
+	 */
+	int (*reload)(void *userdata, char **ret_message);
+	void *userdata;
+};

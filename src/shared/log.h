@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * One line per event: to the journal with its priority when stderr leads there (sd-daemon's
+ * JOURNAL_STREAM), else to stderr with the program's name before it. Library code logs at debug at
+ * most; the caller that can say what to do about it logs once.
+ */
+
+#include <syslog.h>
+
+/* The lowest priority that is shown: LOG_INFO at start; the only global of the program. */
+void log_set_level(int level);
+
+void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_debug(...)	 log_message(LOG_DEBUG, __VA_ARGS__)
+#define log_info(...)	 log_message(LOG_INFO, __VA_ARGS__)
+#define log_notice(...)	 log_message(LOG_NOTICE, __VA_ARGS__)
+#define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
+#define log_error(...)	 log_message(LOG_ERR, __VA_ARGS__)
