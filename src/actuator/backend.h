@@ -4,21 +4,19 @@
 /*
  * A backend is a lever: it makes a domain run at what was decided. Each offers the same steps:
  *
- *	probe      can this lever move this domain? found out by trying, never by kernel version
- *	save       originals go to disk before the first write (actuator/originals.h)
- *	apply      ask for a frequency
- *	read back  what the kernel says it runs at now
- *	restore    put the originals back, unless somebody else changed the control after us
+ *	acquire    can this lever move this domain? found out by trying, never by kernel version;
+ *	           originals go to disk before the first write (actuator/originals.h)
+ *	apply      ask for a frequency, and read back what the kernel says it runs at now
+ *	verify     is the control still ours?
+ *	release    put the originals back, unless somebody else changed the control after us
  *
- * A domain that somebody else took over is theirs: apply and restore leave it alone from then on.
+ * A domain that somebody else took over is theirs: it is `yielded`, its originals are forgotten,
+ * and apply and release leave it alone from then on.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "core/topology.h"
-
-struct actuator_domain;
+#include "actuator/domain.h"
 
 /* What happened, beside failure (negative errno). Expected outcomes are not errors. */
 enum actuator_outcome {
@@ -31,21 +29,36 @@ enum actuator_outcome {
 struct backend {
 	const char *name;
 	/*
-	 * Takes the control of the domain, after its originals are saved. Returns 0, or a negative
-	 * errno with *ret_why a static sentence that says what is missing and what to do; then
-	 * nothing is changed.
+	 * Takes the control of the domain: saves its originals into domain->originals and to disk,
+	 * then takes the lever. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed, try
+	 * again when a CPU comes online); or a negative errno with domain->why a sentence that
+	 * says what is missing and what to do; then nothing is changed, on disk neither. -ENOSPC
+	 * and the like when the originals could not be saved. -EOPNOTSUPP when this lever does
+	 * not exist on this domain.
 	 */
-	int (*acquire)(struct actuator_domain *domain, const char **ret_why);
-	/* Asks for khz. Returns an actuator_outcome or a negative errno. */
+	int (*acquire)(struct actuator_domain *domain);
+	/*
+	 * Asks for khz, an OPP of the domain, and fills domain->read_back_khz. Returns an
+	 * actuator_outcome or a negative errno. On ACTUATOR_OFFLINE and on failure the request is
+	 * forgotten, so that the next call writes again.
+	 */
 	int (*apply)(struct actuator_domain *domain, uint32_t khz);
 	/*
-	 * Checks that the control is still ours (the governor, the value last asked for).
-	 * Returns ACTUATOR_DONE, ACTUATOR_FOREIGN, ACTUATOR_OFFLINE or a negative errno.
+	 * Checks that the control is still ours: the governor always; the value last asked for
+	 * when actuator_watch saw somebody else write it. Call it when the watch or the hotplug
+	 * socket tells, and after a resume. A domain that is back online is driven again, its
+	 * request forgotten. Returns ACTUATOR_DONE, ACTUATOR_FOREIGN, ACTUATOR_OFFLINE or a
+	 * negative errno.
 	 */
 	int (*verify)(struct actuator_domain *domain);
-	/* Puts the originals back where the control is still ours. Per control; 0 or first error.
+	/*
+	 * Puts the originals back where the control is still ours, and forgets them. Per control:
+	 * one that fails does not stop the rest, and stays in the file for `wakegovd --restore`.
+	 * report (may be NULL) is told of each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (to be
+	 * restored when it is back: the file keeps it) or the first error. Harmless on a domain
+	 * that is not held.
 	 */
-	int (*release)(struct actuator_domain *domain);
+	int (*release)(struct actuator_domain *domain, restore_report_t report, void *userdata);
 };
 
 extern const struct backend backend_setspeed;

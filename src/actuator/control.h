@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The controls of a domain, all files in /sys/devices/system/cpu/cpufreq/policyN, and how they are
+ * read and written. libcpupower has no part in this: it re-opens, and turns each error to -ENODEV.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_DIRECTORY "/sys/devices/system/cpu/cpufreq"
+
+/* The longest value: the kernel's CPUFREQ_NAME_LEN, or ten digits. NUL included. */
+#define CONTROL_VALUE_SIZE 16
+
+enum control {
+	CONTROL_GOVERNOR, /* scaling_governor */
+	CONTROL_SETSPEED, /* scaling_setspeed, kHz */
+	CONTROL_MIN_FREQ, /* scaling_min_freq, kHz */
+	CONTROL_MAX_FREQ, /* scaling_max_freq, kHz */
+	CONTROL_N,
+};
+
+/* The name of its file. */
+const char *control_name(enum control control);
+
+/*
+ * Opens a file of policyN with open(2)'s flags, O_CLOEXEC and O_NOFOLLOW added; `file` is one
+ * name. Returns the descriptor or a negative errno.
+ */
+int control_open(uint32_t policy, const char *file, int flags);
+
+/*
+ * Reads the first line, from the start, without its end. Returns its length or a negative errno:
+ * -EBUSY when all CPUs of the domain are offline, -EOVERFLOW when it does not fit.
+ */
+int control_read(int fd, char *ret_value, size_t size);
+
+/* The same for a decimal number; -EINVAL for what is none (`<unsupported>`). */
+int control_read_u32(int fd, uint32_t *ret);
+
+/* Opens, reads, closes. */
+int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t size);
+
+/* Writes value and a newline in one write at offset 0. Returns 0 or a negative errno. */
+int control_write(int fd, const char *value);
+int control_write_u32(int fd, uint32_t value);
+int control_write_file(uint32_t policy, const char *file, const char *value);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Discovery of the cpufreq domains, through libcpupower. */
+
+struct topology;
+
+/*
+ * Fills a topology that the caller frees with free(). Domains come in ascending order of their
+ * policyN; a domain that is offline as a whole cannot be read and is left out. A driver without a
+ * frequency table gets OPPs in steps of 100 MHz (more if they would not fit) from its lowest to
+ * its highest frequency. No cpufreq at all gives n_domains = 0, which is not an error. Returns 0
+ * or a negative errno: -E2BIG when a bound of core/topology.h is exceeded, -ENOMEM, -EINVAL when a
+ * driver's own data contradict themselves.
+ */
+int cpufreq_discover(struct topology **ret);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* One cpufreq policy domain as the backends hold it: its open controls, and what we did to it. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actuator/control.h"
+#include "actuator/restore.h"
+#include "core/topology.h"
+
+struct originals;
+
+enum actuator_state {
+	ACTUATOR_STATE_RELEASED, /* not taken, or given back */
+	ACTUATOR_STATE_OBSERVED, /* read only */
+	ACTUATOR_STATE_DRIVEN,
+	ACTUATOR_STATE_YIELDED, /* somebody else's */
+	ACTUATOR_STATE_OFFLINE, /* every CPU offline */
+};
+
+struct actuator_domain {
+	const struct topology_domain *info; /* borrowed */
+	struct originals *originals;	    /* borrowed; may be NULL with backend_observe */
+	enum actuator_state state;
+	char why[200];	      /* a sentence for yielded, offline and failures; else empty */
+	bool held;	      /* acquired by a backend that writes */
+	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
+	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */
+	uint32_t read_back_khz; /* after the last apply; 0: none yet */
+	uint64_t writes;
+	uint64_t write_errors;
+	uint64_t read_back_mismatches;
+	int setspeed_fd; /* kept open for writing; −1 unless held */
+	int cur_freq_fd;
+	int governor_fd;
+	int min_freq_fd;
+	int max_freq_fd;
+};
+
+/* "released", "observed", "driven", "yielded", "offline" */
+const char *actuator_state_name(enum actuator_state state);
+
+/*
+ * Opens what is read, read-only. info and originals are borrowed until deinit. Returns 0 or a
+ * negative errno; then the struct is as after deinit.
+ */
+int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
+			 struct originals *originals);
+
+/* Closes the descriptors. Restores nothing: that is the backend's release. */
+void actuator_domain_deinit(struct actuator_domain *domain);
+
+/*
+ * scaling_min_freq and scaling_max_freq as they are now, thermal limits included. Returns 0 or a
+ * negative errno, -EBUSY when the domain is offline.
+ */
+int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
+				uint32_t *ret_max_khz);
+
+/*
+ * scaling_cur_freq. On x86 with APERF/MPERF this is a measurement since the last tick and not what
+ * the driver was told, so it need not be an OPP. Returns 0 or a negative errno.
+ */
+int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz);
+
+/*
+ * The OPP that the kernel picks for a request under limits: clamped, then the next OPP at or
+ * above it that the limits allow, else the highest that they allow.
+ */
+uint32_t actuator_domain_resolve(const struct topology_domain *info, uint32_t khz, uint32_t min_khz,
+				 uint32_t max_khz);
+
+/*
+ * Forgets the request, so that the next apply writes. For a CPU of the domain that went offline or
+ * came online, and after a resume: the governor restarts and loses it.
+ */
+void actuator_domain_forget_request(struct actuator_domain *domain);

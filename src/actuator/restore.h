@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Puts originals back, control by control. Used by a clean release and, after a crash, by
+ * `wakegovd --restore`. Order within a domain: limits, governor, speed; the speed only where the
+ * governor was `userspace` before us, as going back to another governor undoes it.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "actuator/control.h"
+
+struct originals;
+
+enum restore_outcome {
+	RESTORE_DONE,	   /* written */
+	RESTORE_UNCHANGED, /* it held its original already */
+	RESTORE_FOREIGN,   /* it holds neither our value nor the original: theirs, left alone */
+	RESTORE_GONE,	   /* the domain does not exist any more */
+	RESTORE_OFFLINE,   /* every CPU offline; stays in the file */
+	RESTORE_FAILED,	   /* stays in the file */
+};
+
+struct restore_result {
+	uint32_t policy; /* the N of policyN */
+	enum control control;
+	enum restore_outcome outcome;
+	const char *value;   /* the original; valid during the call */
+	const char *current; /* for RESTORE_FOREIGN: what it holds */
+	int error;	     /* for RESTORE_FAILED: a negative errno */
+};
+
+/* Told of each control, in order. */
+typedef void (*restore_report_t)(void *userdata, const struct restore_result *result);
+
+/*
+ * Restores what DIRECTORY/originals holds and removes the file when nothing is left to do; lines
+ * that failed or whose domain is offline stay. Idempotent, and harmless without file or directory.
+ * Returns 0, the number of controls that wait for an offline domain, or the first negative errno
+ * (-EBADMSG, -EPERM: the file was refused and nothing was written).
+ */
+int restore_originals(const char *directory, restore_report_t report, void *userdata);
+
+/* The same for one domain of a table in memory; saves the table. report may be NULL. */
+int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,
+		   void *userdata);
+
+/*
+ * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil". Always
+ * ends it with a NUL; a longer one is cut.
+ */
+void restore_describe(const struct restore_result *result, char *ret_text, size_t size);
