@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Stock Debian kernels: downloaded and unpacked into the cache, never installed.
+#
+# $LAB_CACHE/<series>/ holds debs/, lists/ and one <release>/ per kernel release, and `current`
+# names the release to boot.
+
+fetch_suite() {
+	case $1 in
+	6.1) echo bookworm ;;
+	6.12) echo trixie ;;
+	sid) echo sid ;;
+	*) die_usage "lab: kernel '$1': expected 6.1, 6.12 or sid" ;;
+	esac
+}
+
+# The mirror that this machine's apt uses. apt itself tells, so every form of sources will do.
+fetch_mirror() {
+	apt-get --print-uris update 2>/dev/null |
+		sed -n "s,^'\([^']*\)/dists/[^']*/InRelease'.*,\1,p" |
+		grep -v -- '-security' | head -n 1
+}
+
+# The keyrings of an older Debian lie in the machine's trusted.gpg.d; its own sources may name
+# another place, which is the one that holds the newer keys.
+fetch_write_sources() {
+	local suite=$1 file=$2 mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg options=""
+
+	mirror=$(fetch_mirror) || true
+	[ -n "$mirror" ] || die "no Debian mirror in this machine's apt sources"
+	[ ! -e "$keyring" ] || options=" [signed-by=$keyring]"
+	printf 'deb%s %s %s main\n' "$options" "$mirror" "$suite" >"$file"
+}
+
+fetch_retry() {
+	local attempt
+
+	for attempt in 1 2 3; do
+		"$@" && return 0
+		say "attempt $attempt of 3 failed: $*"
+		sleep $((attempt * 2))
+	done
+	return 1
+}
+
+# The packages that carry kernel and modules: sid splits them, the older releases do not.
+fetch_packages() {
+	local image
+
+	image=$("$@" show linux-image-amd64 | fetch_depends | grep -m 1 '^linux-image-[0-9]') ||
+		return 1
+	echo "$image"
+	"$@" show "$image" | fetch_depends | grep -E '^linux-(base|binary|modules)-[0-9]' || true
+}
+
+# The names of the first `Depends:` line on standard input, one a line, versions left out.
+fetch_depends() {
+	sed -n 's/^Depends: //p' | head -n 1 | sed 's/([^)]*)//g; s/[ ,|]\+/\n/g'
+}
+
+# Downloads and unpacks into $work/tree. Runs as a whole again on failure: sid moves under us.
+fetch_download() {
+	local work=$1 packages
+	local apt_options=(
+		-oDir::Etc::SourceList="$work/sources.list" -oDir::Etc::SourceParts=/dev/null
+		-oDir::Etc::Preferences=/dev/null -oDir::Etc::PreferencesParts=/dev/null
+		-oDir::State::Lists="$work/lists" -oDir::Cache="$work/apt"
+		-oAPT::Sandbox::User=root -oAcquire::Languages=none -oAcquire::Retries=3
+		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
+	)
+
+	mkdir -p "$work/lists/partial" "$work/apt" "$work/debs" || return 1
+	apt-get "${apt_options[@]}" -qq update >&2 || return 1
+	packages=$(fetch_packages apt-cache "${apt_options[@]}") || return 1
+	rm -rf "$work/tree"
+	mkdir "$work/tree" || return 1
+	# shellcheck disable=SC2086 # one word per package
+	(cd "$work/debs" && apt-get "${apt_options[@]}" -qq download $packages >&2) || return 1
+	fetch_unpack "$work" "$packages"
+}
+
+fetch_unpack() {
+	local work=$1 package deb
+
+	for package in $2; do
+		# The newest, should several versions of one release lie there.
+		deb=$(find "$work/debs" -name "${package}_*.deb" -printf '%T@ %p\n' |
+			sort -n | tail -n 1 | cut -d ' ' -f 2-)
+		[ -n "$deb" ] && dpkg -x "$deb" "$work/tree" || return 1
+	done
+}
+
+# Brings a tree into one form whatever the release: <release>/{vmlinuz,version,usr/lib/modules/…}.
+fetch_install() {
+	local work=$1 tree=$1/tree release image
+
+	# bookworm's packages still have /lib, not /usr/lib.
+	if [ -d "$tree/lib/modules" ]; then
+		mkdir -p "$tree/usr/lib"
+		mv "$tree/lib/modules" "$tree/usr/lib/modules"
+	fi
+	release=$(basename "$(echo "$tree"/usr/lib/modules/*)")
+	image=$tree/usr/lib/modules/$release/vmlinuz
+	[ -e "$image" ] || image=$tree/boot/vmlinuz-$release
+	[ -e "$image" ] || die "the packages in $work/debs hold no kernel image for '$release'"
+	mv "$image" "$tree/vmlinuz"
+	depmod -b "$tree/usr" "$release"
+	rm -rf "${work:?}/$release"
+	mv "$tree" "$work/$release"
+	printf '%s\n' "$release" >"$work/current.new"
+	mv "$work/current.new" "$work/current"
+}
+
+fetch_main() {
+	local series=${1:-sid} suite work
+
+	suite=$(fetch_suite "$series")
+	setup_main
+	work=$LAB_CACHE/$series
+	mkdir -p "$work"
+	# One at a time; another run may just have fetched what we want.
+	exec {fetch_lock}>"$work/lock"
+	flock "$fetch_lock"
+	say "fetching the newest kernel of $suite into $work"
+	fetch_write_sources "$suite" "$work/sources.list"
+	fetch_retry fetch_download "$work" || die "could not fetch a kernel of $suite"
+	fetch_install "$work"
+	say "fetched $(cat "$work/current")"
+	exec {fetch_lock}>&-
+}
+
+# Prints the release to boot, fetching one when the cache has none.
+fetch_release() {
+	fetch_suite "$1" >/dev/null
+	[ -s "$LAB_CACHE/$1/current" ] || fetch_main "$1"
+	cat "$LAB_CACHE/$1/current"
+}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# lab run: one boot of the VM for one COMMAND.
+
+RUN_BOOT_SECONDS=120
+
+run_defaults() {
+	RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
+	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_COMMAND=()
+}
+
+run_parse() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
+			need_value "$1" $#
+			run_set "$1" "$2"
+			shift
+			;;
+		--no-cpufreq) RUN_CPUFREQ=no ;;
+		--build) RUN_BUILD=yes ;;
+		--) shift && break ;;
+		-*) die_usage "lab run: unknown option '$1', see lab help" ;;
+		*) break ;;
+		esac
+		shift
+	done
+	[ $# -gt 0 ] || die_usage "lab run: no COMMAND"
+	RUN_COMMAND=("$@")
+}
+
+run_set() {
+	case $1=$2 in
+	--kernel=6.1 | --kernel=6.12 | --kernel=sid) RUN_KERNEL=$2 ;;
+	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12 or sid" ;;
+	--init=shell | --init=systemd) RUN_INIT=$2 ;;
+	--init=*) die_usage "lab run: --init '$2': expected shell or systemd" ;;
+	--llcs=1 | --llcs=2) RUN_LLCS=$2 ;;
+	--llcs=*) die_usage "lab run: --llcs '$2': expected 1 or 2" ;;
+	--ports=*) RUN_PORTS=$(realpath -m -- "$2") ;;
+	--console=*) RUN_CONSOLE=$(realpath -m -- "$2") ;;
+	--timeout=*) need_number --timeout "$2" 1 && RUN_TIMEOUT=$2 ;;
+	# The kernel takes either spelling; the files have the one that we don't know.
+	--without=*) RUN_WITHOUT+=",$2,${2//_/-},${2//-/_}" ;;
+	--append=*) RUN_APPEND+=" $2" ;;
+	esac
+}
+
+run_build() {
+	local build
+
+	build=$(lab_build)
+	[ -e "$build/build.ninja" ] || meson setup "$build" "$LAB_REPO" >&2 || die "meson failed"
+	ninja -C "$build" >&2 || die "the build failed"
+}
+
+# The directory shared with the guest; see guest/run-command.
+run_write_share() {
+	local share=$1 release=$2
+
+	mkdir "$share"
+	: >"$share/stdout"
+	: >"$share/stderr"
+	printf '%s\0' "${RUN_COMMAND[@]}" >"$share/command"
+	{
+		printf 'LAB_REPO=%q\n' "$LAB_REPO"
+		printf 'LAB_BUILD=%q\n' "$(lab_build)"
+		printf 'LAB_INIT=%q\n' "$RUN_INIT"
+		printf 'LAB_KERNEL=%q\n' "$release"
+		printf 'LAB_MODULES=%q\n' "$LAB_RELEASE_DIR/usr/lib/modules/$release"
+		printf 'LAB_WITHOUT=%q\n' "$RUN_WITHOUT"
+	} >"$share/config"
+}
+
+# Fills RUN_QEMU with the whole command line of the VM.
+run_qemu_command() {
+	local dir=$1 initramfs=$2 topology=sockets=1,cores=4
+
+	[ "$RUN_LLCS" = 1 ] || topology=sockets=2,cores=2
+	RUN_QEMU=(
+		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
+		-M q35 -accel "tcg,thread=multi" -m 2048 -smp "4,$topology"
+		# acpi-cpufreq refuses the family of the default AMD model.
+		-cpu "max,vendor=GenuineIntel,l3-cache=on"
+		-kernel "$LAB_RELEASE_DIR/vmlinuz" -initrd "$initramfs"
+		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off$RUN_APPEND"
+		-serial "file:$RUN_CONSOLE"
+		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
+		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
+	)
+	if [ "$RUN_CPUFREQ" = yes ]; then
+		RUN_QEMU+=(-acpitable "file=$(image_acpi_table)")
+	fi
+	if [ -n "$RUN_PORTS" ]; then
+		: >"$RUN_PORTS" || die "can't write $RUN_PORTS"
+		RUN_QEMU+=(-chardev "file,id=ports,path=$RUN_PORTS"
+			-device "isa-debugcon,iobase=0x5f0,chardev=ports")
+	fi
+}
+
+run_cleanup() {
+	trap - EXIT INT TERM
+	[ -z "${RUN_PID:-}" ] || kill -KILL "$RUN_PID" 2>/dev/null || true
+	wait 2>/dev/null || true
+	rm -rf "$RUN_DIR"
+}
+
+run_show_console() {
+	say "$1; the last lines of its console:"
+	tail -n 30 "$RUN_CONSOLE" 2>/dev/null | tr -d '\r' | sed 's/^/  | /' >&2 || true
+	[ ! -s "$RUN_DIR/qemu" ] || sed 's/^/  qemu: /' "$RUN_DIR/qemu" >&2
+}
+
+# Returns when the VM is gone or took too long. SECONDS counts from 0 for the whole run.
+run_watch() {
+	local share=$1 boot_end=$((SECONDS + RUN_BOOT_SECONDS))
+
+	while kill -0 "$RUN_PID" 2>/dev/null; do
+		((SECONDS < RUN_TIMEOUT)) || return 0
+		[ -e "$share/started" ] || ((SECONDS < boot_end)) || return 0
+		sleep 0.1
+	done
+}
+
+# The exit status of the run; to be called when the VM is gone.
+run_report() {
+	local share=$1
+
+	if [ -s "$share/status" ]; then
+		return "$(cat "$share/status")"
+	fi
+	if ((SECONDS >= RUN_TIMEOUT)); then
+		run_show_console "time-out: no end of COMMAND within $RUN_TIMEOUT s, the VM was stopped"
+		return "$EXIT_TIMEOUT"
+	fi
+	if [ -e "$share/started" ]; then
+		run_show_console "the VM died while COMMAND ran"
+	else
+		run_show_console "the VM failed to boot"
+	fi
+	return "$EXIT_VM"
+}
+
+# QEMU 7.2 now and then executes a stale instruction while the booting kernel patches its own code
+# on four emulated CPUs (about one boot in fifteen here). COMMAND has not begun: try again.
+run_vm() {
+	local attempt share=$RUN_DIR/share
+
+	SECONDS=0
+	for attempt in 1 2 3; do
+		run_vm_once
+		if [ -e "$share/started" ] || ((SECONDS >= RUN_TIMEOUT)); then
+			break
+		fi
+		say "boot $attempt of 3 failed"
+	done
+	run_report "$share"
+}
+
+run_vm_once() {
+	local share=$RUN_DIR/share out err
+
+	"${RUN_QEMU[@]}" </dev/null >"$RUN_DIR/qemu" 2>&1 &
+	RUN_PID=$!
+	# They end by themselves, having printed everything, once the VM is gone.
+	tail -c +1 -s 0.1 -f --pid "$RUN_PID" "$share/stdout" &
+	out=$!
+	tail -c +1 -s 0.1 -f --pid "$RUN_PID" "$share/stderr" >&2 &
+	err=$!
+	run_watch "$share"
+	kill -KILL "$RUN_PID" 2>/dev/null || true
+	wait "$RUN_PID" 2>/dev/null || true
+	RUN_PID=""
+	wait "$out" "$err" || true
+}
+
+run_main() {
+	local release
+
+	run_defaults
+	run_parse "$@"
+	need_root
+	setup_main
+	[ "$RUN_BUILD" = no ] || run_build
+	release=$(fetch_release "$RUN_KERNEL")
+	LAB_RELEASE_DIR=$LAB_CACHE/$RUN_KERNEL/$release
+	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-lab.XXXXXX")
+	RUN_PID="" RUN_CONSOLE=${RUN_CONSOLE:-$RUN_DIR/console}
+	trap run_cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	say "kernel $release, init $RUN_INIT"
+	run_write_share "$RUN_DIR/share" "$release"
+	run_qemu_command "$RUN_DIR" "$(image_initramfs "$release")"
+	run_vm
+}
