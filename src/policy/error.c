@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "shared/cleanup.h"
+
+/* A file's name may hold a newline, and must not make two lines of the journal out of one. */
+static void hide_controls(char *message)
+{
+	for (char *c = message; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
+		     ...)
+{
+	_cleanup_free_ char *sentence = NULL;
+	char *message;
+	va_list args;
+	int r;
+
+	*ret_message = NULL;
+
+	va_start(args, format);
+	r = vasprintf(&sentence, format, args);
+	va_end(args);
+	if (r < 0) {
+		sentence = NULL;
+		return error;
+	}
+
+	if (place.line)
+		r = asprintf(&message, "%s:%u: %s", place.file, place.line, sentence);
+	else
+		r = asprintf(&message, "%s: %s", place.file, sentence);
+	if (r < 0)
+		return error;
+
+	hide_controls(message);
+	*ret_message = message;
+	return error;
+}

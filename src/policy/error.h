@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The sentence that tells an administrator what to mend, and where. */
+
+/* A line of a policy file; line 0 stands for the file as a whole. */
+struct policy_place {
+	const char *file;
+	unsigned int line;
+};
+
+/*
+ * Sets *ret_message to "file:line: sentence", or to "file: sentence" for line 0, with control
+ * characters made harmless; the caller frees it. It is NULL when memory is short. Returns error.
+ */
+int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));

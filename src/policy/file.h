@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Files that may be anything: a directory, a pipe, as large as the disk. */
+
+#include <stddef.h>
+
+#define POLICY_FILE_MAX (1024 * 1024)
+
+/*
+ * Reads a whole regular file of at most POLICY_FILE_MAX bytes; /dev/null, or a link to it, is an
+ * empty one. Never blocks on what is none. The caller frees *ret_text, which ends in a NUL that
+ * *ret_size does not count. Returns 0, or a negative errno and *ret_message.
+ */
+int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy/keys.h"
+
+#include <string.h>
+
+#include "shared/cleanup.h"
+
+static void store_bool(void *field, const struct policy_value *value)
+{
+	*(bool *)field = value->number;
+}
+
+static void store_backend(void *field, const struct policy_value *value)
+{
+	*(enum policy_backend *)field = value->number;
+}
+
+static void store_u32(void *field, const struct policy_value *value)
+{
+	*(uint32_t *)field = value->number;
+}
+
+static void store_u64(void *field, const struct policy_value *value)
+{
+	*(uint64_t *)field = value->number;
+}
+
+static void store_frequency(void *field, const struct policy_value *value)
+{
+	struct policy_frequency *frequency = field;
+
+	frequency->value = value->number;
+	switch (value->kind) {
+	case POLICY_VALUE_WORD:
+		frequency->kind = POLICY_FREQUENCY_NONE;
+		break;
+	case POLICY_VALUE_QUANTITY:
+		frequency->kind = POLICY_FREQUENCY_KHZ;
+		break;
+	case POLICY_VALUE_SHARE:
+		frequency->kind = POLICY_FREQUENCY_PERCENT;
+		break;
+	}
+}
+
+#define FIELD(_field, _store) .offset = offsetof(struct policy, _field), .store = (_store)
+#define DOMAIN_FIELD(_field, _store) \
+	.offset = offsetof(struct policy_domain, _field), .store = (_store)
+#define RANGE(_units, _least, _most) \
+	.units = &policy_units_##_units, .least = (_least), .most = (_most)
+
+/* clang-format off */
+static const struct policy_key keys[] = {
+	{ POLICY_SECTION_WAKEGOV, "backend",
+	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_SETSPEED] = "setspeed",
+		     [POLICY_BACKEND_OBSERVE] = "observe" },
+	  FIELD(backend, store_backend) },
+	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "65536"),
+	  FIELD(max_tasks, store_u32) },
+	{ POLICY_SECTION_WAKEGOV, "max-decisions", RANGE(none, "16", "65536"),
+	  FIELD(max_decisions, store_u32) },
+
+	{ POLICY_SECTION_DOMAIN, "min-frequency",
+	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
+	  DOMAIN_FIELD(min, store_frequency), POLICY_DOMAIN_MIN },
+	{ POLICY_SECTION_DOMAIN, "max-frequency",
+	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
+	  DOMAIN_FIELD(max, store_frequency), POLICY_DOMAIN_MAX },
+	{ POLICY_SECTION_DOMAIN, "headroom", RANGE(share, "100%", "400%"),
+	  DOMAIN_FIELD(headroom_percent, store_u32), POLICY_DOMAIN_HEADROOM },
+	{ POLICY_SECTION_DOMAIN, "rate-limit",
+	  .words = { "auto" }, RANGE(duration, "100us", "1s"),
+	  DOMAIN_FIELD(rate_limit_ns, store_u64), POLICY_DOMAIN_RATE_LIMIT },
+	{ POLICY_SECTION_DOMAIN, "down-hold", RANGE(duration, "1ms", "10s"),
+	  DOMAIN_FIELD(down_hold_ns, store_u64), POLICY_DOMAIN_DOWN_HOLD },
+
+	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
+	  FIELD(io_boost.enabled, store_bool) },
+	{ POLICY_SECTION_IO_BOOST, "min-rate", RANGE(rate, "1/s", "1000000/s"),
+	  FIELD(io_boost.min_rate_per_s, store_u32) },
+	{ POLICY_SECTION_IO_BOOST, "window", RANGE(duration, "1ms", "1s"),
+	  FIELD(io_boost.window_ns, store_u64) },
+	{ POLICY_SECTION_IO_BOOST, "hold", RANGE(duration, "1ms", "10s"),
+	  FIELD(io_boost.hold_ns, store_u64) },
+
+	{ POLICY_SECTION_QUERY, "max-clients", RANGE(none, "1", "1024"),
+	  FIELD(query.max_clients, store_u32) },
+	{ POLICY_SECTION_QUERY, "max-message", RANGE(size, "1KiB", "16MiB"),
+	  FIELD(query.max_message_bytes, store_u32) },
+	{ POLICY_SECTION_QUERY, "client-timeout", RANGE(duration, "100ms", "10min"),
+	  FIELD(query.client_timeout_ns, store_u64) },
+};
+/* clang-format on */
+
+_Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "raise POLICY_KEYS_MAX");
+
+static const char *const section_names[POLICY_SECTIONS] = {
+	[POLICY_SECTION_WAKEGOV] = "wakegov",
+	[POLICY_SECTION_DOMAIN] = "domain",
+	[POLICY_SECTION_IO_BOOST] = "io-boost",
+	[POLICY_SECTION_QUERY] = "query",
+};
+
+const struct policy_key *policy_keys_get(size_t *ret_n)
+{
+	*ret_n = ARRAY_SIZE(keys);
+	return keys;
+}
+
+const struct policy_key *policy_keys_find(enum policy_section section, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].section == section && !strcmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+const char *policy_section_name(enum policy_section section)
+{
+	return section_names[section];
+}

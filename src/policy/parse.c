@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy/parse.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <string.h>
+
+#include "policy/assign.h"
+#include "policy/section.h"
+#include "policy/text.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/*
+ * inih as Debian builds it cuts lines at 200 bytes, joins an indented line to the value before it,
+ * passes over empty sections and whatever follows a ']', tells the handler no line number and goes
+ * on after an error. So it gets its lines one by one from read_line(), which looks at each first.
+ */
+struct parser {
+	struct policy_draft *draft;
+	struct policy_sections sections;
+	struct policy_place place;
+	const char *next, *end;
+	int error; /* of the first fault; nothing more is read after it */
+	char *message;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The next line without its end, which is LF or CRLF; false after the last. */
+static bool take_line(struct parser *parser, const char **ret_line, size_t *ret_length)
+{
+	const char *line = parser->next, *end;
+
+	if (line == parser->end)
+		return false;
+	end = memchr(line, '\n', parser->end - line);
+	parser->next = end ? end + 1 : parser->end;
+	if (!end)
+		end = parser->end;
+	if (end > line && end[-1] == '\r')
+		end--;
+
+	parser->place.line++;
+	*ret_line = line;
+	*ret_length = end - line;
+	return true;
+}
+
+static int check_text(struct parser *parser, const char *line, size_t length)
+{
+	const char *bad;
+
+	if (length > POLICY_LINE_MAX)
+		return policy_error_set(&parser->message, -EINVAL, parser->place,
+					"found a line of %zu bytes, expected at most %d", length,
+					POLICY_LINE_MAX);
+	bad = policy_text_find_bad_byte(line, length);
+	if (bad)
+		return policy_error_set(&parser->message, -EILSEQ, parser->place,
+					"found the byte 0x%02x at column %zu, expected text in "
+					"UTF-8 without control characters",
+					(unsigned char)*bad, (size_t)(bad - line) + 1);
+	return 0;
+}
+
+/* inih would take "key: value" too, and a ';' before the '=' for a comment. */
+static int check_assignment(struct parser *parser, const char *line)
+{
+	size_t key_length = strcspn(line, "=:;");
+	char shown[POLICY_TEXT_SIZE];
+
+	if (key_length > 0 && line[key_length] == '=')
+		return 0;
+	policy_text_escape(line, shown);
+	return policy_error_set(&parser->message, -EINVAL, parser->place,
+				"found '%s', expected key = value, a [section] or a comment",
+				shown);
+}
+
+static int check_line(struct parser *parser, const char *line)
+{
+	if (line[0] == '[')
+		return policy_section_open(&parser->sections, parser->draft, parser->place, line,
+					   &parser->message);
+	if (line[0] && line[0] != '#' && line[0] != ';')
+		return check_assignment(parser, line);
+	return 0;
+}
+
+/* An ini_reader. Leaves blanks at both ends out, so that inih sees no continuation line. */
+static char *read_line(char *buffer, int size, void *stream)
+{
+	struct parser *parser = stream;
+	const char *line;
+	size_t length;
+
+	if (parser->error < 0 || !take_line(parser, &line, &length))
+		return NULL;
+	parser->error = check_text(parser, line, length);
+	if (parser->error < 0)
+		return NULL;
+
+	for (; length && is_blank(line[0]); line++)
+		length--;
+	while (length && is_blank(line[length - 1]))
+		length--;
+	/* As much as POLICY_LINE_MAX, a newline and the NUL is in every build of inih. */
+	if (length + 2 > (size_t)size) {
+		parser->error = policy_error_set(&parser->message, -ENOBUFS, parser->place,
+						 "found a line of %zu bytes, expected at most %d "
+						 "with this build of inih",
+						 length, size - 2);
+		return NULL;
+	}
+	memcpy(buffer, line, length);
+	buffer[length] = '\0';
+
+	parser->error = check_line(parser, buffer);
+	if (parser->error < 0)
+		return NULL;
+	strcpy(buffer + length, "\n");
+	return buffer;
+}
+
+/* An ini_handler; it is never called with an error pending, as read_line() ends the text there. */
+static int handle_key(void *user, const char *section, const char *name, const char *value)
+{
+	struct parser *parser = user;
+	char shown[POLICY_TEXT_SIZE];
+
+	if (parser->sections.is_open) {
+		parser->error = policy_assign(parser->draft, &parser->sections, parser->place, name,
+					      value, &parser->message);
+	} else {
+		policy_text_escape(name, shown);
+		parser->error = policy_error_set(&parser->message, -EINVAL, parser->place,
+						 "found the key '%s' before any section, expected "
+						 "a [section] first",
+						 shown);
+	}
+	return parser->error == 0;
+}
+
+int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
+		 char **ret_message)
+{
+	struct parser parser = {
+		.draft = draft,
+		.sections.override = POLICY_NO_OVERRIDE,
+		.place.file = file,
+		.next = text,
+		.end = text + size,
+	};
+	size_t mark = strlen(BYTE_ORDER_MARK);
+	int r;
+
+	if (size >= mark && !memcmp(text, BYTE_ORDER_MARK, mark))
+		parser.next += mark;
+
+	r = ini_parse_stream(read_line, &parser, handle_key, &parser);
+	if (parser.error == 0 && r != 0)
+		parser.error = r == -2 ? -ENOMEM : -EINVAL;
+	if (parser.error < 0)
+		*ret_message = parser.message;
+	return parser.error;
+}

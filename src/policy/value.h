@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* One value of one key: read, held against its range, or told what it should have been. */
+
+#include "policy/keys.h"
+
+/* Returns -EINVAL for what key does not take and -ERANGE for what is out of its range. */
+int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret);
+
+/*
+ * "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)", allocated; NULL when
+ * memory is short.
+ */
+char *policy_value_describe(const struct policy_key *key);
