@@ -4,6 +4,19 @@
 /*
  * The Varlink server on a Unix socket: io.wakegov and org.varlink.service (varlink.org). One
  * thread, on the daemon's event loop; it never blocks on a client.
+ *
+ * Its event sources have idle priority: the governor's own work goes first. One turn of the loop
+ * serves at most QUERY_CALLS_PER_TURN calls of one client, and no further call before the client
+ * has read the reply. While no client is in the middle of a call no timer is armed.
+ *
+ * What is bounded, and what happens beyond:
+ * - a message: policy_query.max_message_bytes; the client is dropped.
+ * - the time to complete a call or to read a reply: policy_query.client_timeout_ns; dropped.
+ * - a reply: QUERY_REPLY_BYTES_MAX; io.wakegov.ReplyTooLarge.
+ * - all unread replies: QUERY_UNREAD_BYTES_MAX; the client with the most is dropped.
+ * - clients: policy_query.max_clients, half of them for one user. A newcomer takes the place of a
+ *   client that has been quiet for longer than client_timeout_ns; where there is none it is closed
+ *   at once. Root and the daemon's own user have no quota and displace other users' clients.
  */
 
 #include <systemd/sd-event.h>
@@ -11,19 +24,26 @@
 #include "core/policy.h"
 #include "query/view.h"
 
+#define QUERY_CALLS_PER_TURN   8
+#define QUERY_REPLY_BYTES_MAX  (8u * 1024 * 1024)
+#define QUERY_UNREAD_BYTES_MAX (32u * 1024 * 1024)
+
 struct query_server;
 
 /*
- * Takes over listen_fd (a listening AF_UNIX stream socket) on success. source is borrowed and must
- * outlive the server. Returns 0 or a negative errno.
+ * Takes over listen_fd (a listening AF_UNIX stream socket) on success and makes it non-blocking.
+ * source is borrowed and must outlive the server. Returns 0 or a negative errno.
  */
 int query_server_new(sd_event *event, int listen_fd, const struct query_source *source,
 		     const struct policy_query *limits, struct query_server **ret);
 
-/* New limits after a reload; clients that are connected keep their places. */
+/*
+ * New limits after a reload; clients that are connected keep their places. Safe to call from
+ * query_source.reload.
+ */
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits);
 
-/* Closes every client and the listening socket. Returns NULL. */
+/* Closes every client and the listening socket, whose path stays. NULL is fine. Returns NULL. */
 struct query_server *query_server_free(struct query_server *server);
 
 /*
