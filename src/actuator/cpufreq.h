@@ -7,10 +7,11 @@ struct topology;
 
 /*
  * Fills a topology that the caller frees with free(). Domains come in ascending order of their
- * policyN; a domain that is offline as a whole cannot be read and is left out. A driver without a
+ * policyN; a domain that is offline as a whole cannot be read and is left out, as is one whose
+ * driver names neither a table nor limits. A driver without a
  * frequency table gets OPPs in steps of 100 MHz (more if they would not fit) from its lowest to
  * its highest frequency. No cpufreq at all gives n_domains = 0, which is not an error. Returns 0
- * or a negative errno: -E2BIG when a bound of core/topology.h is exceeded, -ENOMEM, -EINVAL when a
- * driver's own data contradict themselves.
+ * or a negative errno: -E2BIG when the machine exceeds a bound of core/topology.h, -ENOMEM. Of a
+ * table of more than DOMAIN_OPPS_MAX frequencies, that many are taken, evenly, with both ends.
  */
 int cpufreq_discover(struct topology **ret);

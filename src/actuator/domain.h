@@ -24,7 +24,7 @@ struct actuator_domain {
 	const struct topology_domain *info; /* borrowed */
 	struct originals *originals;	    /* borrowed; may be NULL with backend_observe */
 	enum actuator_state state;
-	char why[200];	      /* a sentence for yielded, offline and failures; else empty */
+	char why[256];	      /* a sentence for yielded, offline and failures; else empty */
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */

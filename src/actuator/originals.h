@@ -17,6 +17,7 @@
  * named in it.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,9 @@ int originals_add(struct originals *originals, const struct original *entries, s
  * still hold them; the next call that saves tries again.
  */
 int originals_forget(struct originals *originals, uint32_t policy);
+
+/* Drops one control from the table only. Returns whether it was there. */
+bool originals_drop(struct originals *originals, uint32_t policy, enum control control);
 
 /* Writes the file, or removes it when the table is empty. 0 or a negative errno. */
 int originals_save(const struct originals *originals);

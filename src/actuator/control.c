@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shared/cleanup.h"
+
+const char *control_name(enum control control)
+{
+	static const char *const names[CONTROL_N] = {
+		[CONTROL_GOVERNOR] = "scaling_governor",
+		[CONTROL_SETSPEED] = "scaling_setspeed",
+		[CONTROL_MIN_FREQ] = "scaling_min_freq",
+		[CONTROL_MAX_FREQ] = "scaling_max_freq",
+	};
+
+	return names[control];
+}
+
+int control_open(uint32_t policy, const char *file, int flags)
+{
+	char path[128];
+	int fd;
+
+	if (snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", policy, file) >=
+	    (int)sizeof(path))
+		return -ENAMETOOLONG;
+
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+int control_read(int fd, char *ret_value, size_t size)
+{
+	char line[512];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	size_t length;
+
+	if (n < 0)
+		return -errno;
+
+	line[n] = '\0';
+	length = strcspn(line, "\n");
+	if (length >= size)
+		return -EOVERFLOW;
+
+	memcpy(ret_value, line, length);
+	ret_value[length] = '\0';
+	return (int)length;
+}
+
+int control_read_u32(int fd, uint32_t *ret)
+{
+	char value[CONTROL_VALUE_SIZE];
+	unsigned long long number;
+	char *end;
+	int r = control_read(fd, value, sizeof(value));
+
+	if (r < 0)
+		return r;
+	if (value[0] < '0' || value[0] > '9')
+		return -EINVAL;
+
+	number = strtoull(value, &end, 10);
+	if (*end || number > UINT32_MAX)
+		return -EINVAL;
+
+	*ret = (uint32_t)number;
+	return 0;
+}
+
+int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t size)
+{
+	_cleanup_close_ int fd = control_open(policy, file, O_RDONLY);
+
+	return fd < 0 ? fd : control_read(fd, ret_value, size);
+}
+
+/* The newline ends the value in a plain file as well, as the tests' trees have. */
+int control_write(int fd, const char *value)
+{
+	char line[CONTROL_VALUE_SIZE + 1];
+	int length = snprintf(line, sizeof(line), "%s\n", value);
+	ssize_t n;
+
+	if (length >= (int)sizeof(line))
+		return -EINVAL;
+
+	n = pwrite(fd, line, (size_t)length, 0);
+	if (n < 0)
+		return -errno;
+	return n == length ? 0 : -EIO;
+}
+
+int control_write_u32(int fd, uint32_t value)
+{
+	char text[CONTROL_VALUE_SIZE];
+
+	snprintf(text, sizeof(text), "%u", value);
+	return control_write(fd, text);
+}
+
+int control_write_file(uint32_t policy, const char *file, const char *value)
+{
+	_cleanup_close_ int fd = control_open(policy, file, O_WRONLY);
+
+	return fd < 0 ? fd : control_write(fd, value);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/cpufreq.h"
+
+#include <cpufreq.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator/control.h"
+#include "actuator/frequencies.h"
+#include "core/topology.h"
+#include "shared/cleanup.h"
+
+/* CPUFREQ_ETERNAL of older kernels: the driver does not know. */
+#define LATENCY_UNKNOWN UINT32_MAX
+
+static int compare_policies(const void *a, const void *b)
+{
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+	return (first > second) - (first < second);
+}
+
+/* Fills the N of each policyN, ascending. Returns how many, or -E2BIG or another errno. */
+static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
+{
+	_cleanup_closedir_ DIR *directory = opendir(CONTROL_DIRECTORY);
+	struct dirent *entry;
+	int n = 0;
+
+	if (!directory)
+		return errno == ENOENT ? 0 : -errno;
+
+	while ((entry = readdir(directory))) {
+		uint32_t policy;
+		int end = 0;
+
+		if (sscanf(entry->d_name, "policy%9u%n", &policy, &end) != 1 || entry->d_name[end])
+			continue;
+		if (policy >= TOPOLOGY_CPUS_MAX || n == TOPOLOGY_DOMAINS_MAX)
+			return -E2BIG;
+		policies[n++] = policy;
+	}
+	qsort(policies, (size_t)n, sizeof(*policies), compare_policies);
+	return n;
+}
+
+static uint32_t read_capacity(uint32_t cpu)
+{
+	_cleanup_close_ int fd = -1;
+	uint32_t capacity;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpu_capacity", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || control_read_u32(fd, &capacity) < 0 || capacity == 0 ||
+	    capacity > TOPOLOGY_CAPACITY_MAX)
+		return TOPOLOGY_CAPACITY_MAX;
+	return capacity;
+}
+
+static int fill_domain(struct topology_domain *domain, uint32_t policy)
+{
+	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
+
+	*domain = (struct topology_domain){
+		.first_cpu = policy,
+		.capacity = read_capacity(policy),
+		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
+	};
+	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
+	return frequencies_discover(domain);
+}
+
+/* Gives the CPUs of a list to the domain that comes next. Returns how many, or -E2BIG. */
+static int claim_cpus(struct topology *topology, const struct cpufreq_affected_cpus *first)
+{
+	int claimed = 0;
+
+	for (const struct cpufreq_affected_cpus *at = first; at; at = at->next) {
+		if (at->cpu >= TOPOLOGY_CPUS_MAX)
+			return -E2BIG;
+		if (topology->cpu_domain[at->cpu] != TOPOLOGY_NO_DOMAIN)
+			continue;
+		topology->cpu_domain[at->cpu] = (uint16_t)topology->n_domains;
+		if (at->cpu >= topology->n_cpus)
+			topology->n_cpus = at->cpu + 1;
+		claimed++;
+	}
+	return claimed;
+}
+
+/* The related CPUs include those that are offline. */
+static int claim_related(struct topology *topology, uint32_t policy)
+{
+	struct cpufreq_affected_cpus *first = cpufreq_get_related_cpus(policy);
+	int claimed = claim_cpus(topology, first);
+
+	cpufreq_put_related_cpus(first);
+	return claimed;
+}
+
+/* A domain that cannot be read, such as an offline one, is left out. */
+static int add_domain(struct topology *topology, uint32_t policy)
+{
+	int r = fill_domain(&topology->domains[topology->n_domains], policy);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+
+	r = claim_related(topology, policy);
+	if (r > 0)
+		topology->n_domains++;
+	return r < 0 ? r : 0;
+}
+
+static struct topology *new_topology(size_t n_domains)
+{
+	struct topology *topology =
+		calloc(1, sizeof(*topology) + n_domains * sizeof(topology->domains[0]));
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!topology)
+		return NULL;
+
+	topology->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
+	for (size_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
+		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
+	return topology;
+}
+
+int cpufreq_discover(struct topology **ret)
+{
+	_cleanup_free_ struct topology *topology = NULL;
+	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
+	int n = list_policies(policies);
+
+	if (n < 0)
+		return n;
+	topology = new_topology((size_t)n);
+	if (!topology)
+		return -ENOMEM;
+	if (topology->n_cpus > TOPOLOGY_CPUS_MAX)
+		return -E2BIG;
+
+	for (int i = 0; i < n; i++) {
+		int r = add_domain(topology, policies[i]);
+
+		if (r < 0)
+			return r;
+	}
+	*ret = take_ptr(topology);
+	return 0;
+}

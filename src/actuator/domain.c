@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/domain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+
+const char *actuator_state_name(enum actuator_state state)
+{
+	static const char *const names[] = {
+		[ACTUATOR_STATE_RELEASED] = "released", [ACTUATOR_STATE_OBSERVED] = "observed",
+		[ACTUATOR_STATE_DRIVEN] = "driven",	[ACTUATOR_STATE_YIELDED] = "yielded",
+		[ACTUATOR_STATE_OFFLINE] = "offline",
+	};
+
+	return names[state];
+}
+
+static int open_readable(struct actuator_domain *domain)
+{
+	uint32_t policy = domain->info->first_cpu;
+	struct {
+		int *fd;
+		const char *file;
+	} const files[] = {
+		{ &domain->cur_freq_fd, "scaling_cur_freq" },
+		{ &domain->governor_fd, control_name(CONTROL_GOVERNOR) },
+		{ &domain->min_freq_fd, control_name(CONTROL_MIN_FREQ) },
+		{ &domain->max_freq_fd, control_name(CONTROL_MAX_FREQ) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		int fd = control_open(policy, files[i].file, O_RDONLY);
+
+		if (fd < 0)
+			return fd;
+		*files[i].fd = fd;
+	}
+	return 0;
+}
+
+int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
+			 struct originals *originals)
+{
+	int r;
+
+	*domain = (struct actuator_domain){
+		.info = info,
+		.originals = originals,
+		.setspeed_fd = -1,
+		.cur_freq_fd = -1,
+		.governor_fd = -1,
+		.min_freq_fd = -1,
+		.max_freq_fd = -1,
+	};
+
+	r = open_readable(domain);
+	if (r < 0)
+		actuator_domain_deinit(domain);
+	return r;
+}
+
+void actuator_domain_deinit(struct actuator_domain *domain)
+{
+	int *const fds[] = { &domain->setspeed_fd, &domain->cur_freq_fd, &domain->governor_fd,
+			     &domain->min_freq_fd, &domain->max_freq_fd };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		close_fdp(fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
+				uint32_t *ret_max_khz)
+{
+	uint32_t min_khz, max_khz;
+	int r = control_read_u32(domain->min_freq_fd, &min_khz);
+
+	if (r < 0)
+		return r;
+	r = control_read_u32(domain->max_freq_fd, &max_khz);
+	if (r < 0)
+		return r;
+
+	*ret_min_khz = min_khz;
+	*ret_max_khz = max_khz;
+	return 0;
+}
+
+int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
+{
+	return control_read_u32(domain->cur_freq_fd, ret_khz);
+}
+
+static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
+{
+	if (khz > max_khz)
+		return max_khz;
+	return khz < min_khz ? min_khz : khz;
+}
+
+uint32_t actuator_domain_resolve(const struct topology_domain *info, uint32_t khz, uint32_t min_khz,
+				 uint32_t max_khz)
+{
+	uint32_t want_khz = clamp_khz(khz, min_khz, max_khz);
+	uint32_t below_khz = info->opp_khz[0];
+
+	for (uint32_t i = 0; i < info->n_opps && info->opp_khz[i] <= max_khz; i++) {
+		below_khz = info->opp_khz[i];
+		if (below_khz >= want_khz)
+			break;
+	}
+	return below_khz;
+}
+
+void actuator_domain_forget_request(struct actuator_domain *domain)
+{
+	domain->asked_khz = 0;
+}

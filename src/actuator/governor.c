@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/governor.h"
+
+#include <cpufreq.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/domain.h"
+#include "actuator/originals.h"
+#include "shared/cleanup.h"
+
+/* Fills domain->why and returns error. */
+__attribute__((format(printf, 3, 4))) static int explain(struct actuator_domain *domain, int error,
+							 const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(domain->why, sizeof(domain->why), format, args);
+	va_end(args);
+	return error;
+}
+
+static int explain_file(struct actuator_domain *domain, int error, const char *file)
+{
+	const char *advice = "";
+
+	if (error == -EACCES || error == -EPERM)
+		advice = ": run as root";
+	else if (error == -EROFS)
+		advice = ": /sys is read-only here; with systemd, ProtectKernelTunables=no";
+	return explain(domain, error, "%s cannot be opened or written (%s)%s", file,
+		       strerror(-error), advice);
+}
+
+/* The speed is an original only where it counted: other governors show `<unsupported>`. */
+static int save_originals(struct actuator_domain *domain, const char *governor)
+{
+	struct original entries[2] = {
+		{ .policy = domain->info->first_cpu, .control = CONTROL_GOVERNOR },
+		{ .policy = domain->info->first_cpu, .control = CONTROL_SETSPEED },
+	};
+	uint32_t khz;
+	size_t n = 1;
+	int r;
+
+	snprintf(entries[0].value, sizeof(entries[0].value), "%s", governor);
+	snprintf(entries[0].put, sizeof(entries[0].put), "%s", GOVERNOR_USERSPACE);
+	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
+		r = control_read_u32(domain->setspeed_fd, &khz);
+		if (r < 0)
+			return explain_file(domain, r, control_name(CONTROL_SETSPEED));
+		snprintf(entries[1].value, sizeof(entries[1].value), "%u", khz);
+		snprintf(entries[1].put, sizeof(entries[1].put), "%s", ORIGINALS_ANY);
+		n = 2;
+	}
+
+	r = originals_add(domain->originals, entries, n);
+	if (r < 0)
+		return explain(domain, r, "the original values cannot be saved in %s (%s)",
+			       domain->originals->directory, strerror(-r));
+	return 0;
+}
+
+/* Drivers that choose frequencies by themselves know `performance` and `powersave` only. */
+static bool sets_policy_itself(const char *driver)
+{
+	return strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0 ||
+	       strcmp(driver, "amd_pstate_epp") == 0;
+}
+
+static int explain_refusal(struct actuator_domain *domain, int error)
+{
+	uint32_t policy = domain->info->first_cpu;
+	char offered[128] = "none", driver[32] = "of this domain";
+
+	if (error == -EACCES || error == -EPERM || error == -EROFS)
+		return explain_file(domain, error, control_name(CONTROL_GOVERNOR));
+
+	control_read_file(policy, "scaling_available_governors", offered, sizeof(offered));
+	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
+	if (sets_policy_itself(driver))
+		return explain(domain, -EOPNOTSUPP,
+			       "driver %s has no userspace governor (it offers %s): use "
+			       "backend=observe",
+			       driver, offered);
+	if (!strstr(offered, GOVERNOR_USERSPACE))
+		return explain(domain, -EOPNOTSUPP,
+			       "there is no userspace governor (the kernel offers %s): "
+			       "modprobe cpufreq_userspace, or use backend=observe",
+			       offered);
+	return explain(domain, -EIO,
+		       "driver %s did not take the userspace governor (%s): use backend=observe",
+		       driver, strerror(-error));
+}
+
+static int set_governor(struct actuator_domain *domain, const char *governor)
+{
+	char current[CONTROL_VALUE_SIZE], userspace[] = GOVERNOR_USERSPACE;
+	int error, r;
+
+	if (strcmp(governor, GOVERNOR_USERSPACE) == 0)
+		return 0;
+
+	/* It answers -ENODEV to everything; errno and reading back tell more. */
+	errno = 0;
+	cpufreq_modify_policy_governor(domain->info->first_cpu, userspace);
+	error = errno;
+
+	r = control_read(domain->governor_fd, current, sizeof(current));
+	if (r < 0)
+		return r == -EBUSY ? r : explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+	if (strcmp(current, GOVERNOR_USERSPACE) == 0)
+		return 1;
+	return explain_refusal(domain, error ? -error : -EINVAL);
+}
+
+static int save_and_set(struct actuator_domain *domain)
+{
+	char governor[CONTROL_VALUE_SIZE];
+	int r = control_read(domain->governor_fd, governor, sizeof(governor));
+
+	if (r == -EBUSY)
+		return r;
+	if (r < 0)
+		return explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+
+	r = save_originals(domain, governor);
+	if (r < 0)
+		return r;
+	r = set_governor(domain, governor);
+	if (r < 0)
+		restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+	return r;
+}
+
+int governor_take(struct actuator_domain *domain)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	domain->why[0] = '\0';
+	fd = control_open(domain->info->first_cpu, control_name(CONTROL_SETSPEED), O_RDWR);
+	if (fd < 0)
+		return explain_file(domain, fd, control_name(CONTROL_SETSPEED));
+
+	domain->setspeed_fd = fd;
+	r = save_and_set(domain);
+	if (r < 0) {
+		domain->setspeed_fd = -1;
+		return r;
+	}
+
+	take_fd(&fd);
+	return r;
+}

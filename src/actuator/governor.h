@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Takes the kernel's userspace governor for a domain. */
+
+struct actuator_domain;
+
+#define GOVERNOR_USERSPACE "userspace"
+
+/*
+ * Saves the originals, switches scaling_governor to `userspace` through libcpupower (the kernel
+ * loads cpufreq_userspace when it can) and opens scaling_setspeed into domain->setspeed_fd.
+ * Returns 1; 0 when it was `userspace` already; -EBUSY when the domain is offline; or another
+ * negative errno with domain->why filled. On failure nothing is changed and the originals are
+ * forgotten.
+ */
+int governor_take(struct actuator_domain *domain);

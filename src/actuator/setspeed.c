@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Drives a domain through the kernel's userspace governor. Taking it is governor.c. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/backend.h"
+#include "actuator/governor.h"
+#include "actuator/originals.h"
+#include "shared/cleanup.h"
+
+static void let_go(struct actuator_domain *domain)
+{
+	close_fdp(&domain->setspeed_fd);
+	domain->setspeed_fd = -1;
+	domain->held = false;
+	domain->touched = 0;
+	domain->asked_khz = 0;
+}
+
+/* The domain is somebody else's from now on, and what was there before us is no concern any more.
+ */
+static int yield_domain(struct actuator_domain *domain, const char *control, const char *value)
+{
+	int r;
+
+	let_go(domain);
+	domain->state = ACTUATOR_STATE_YIELDED;
+	r = originals_forget(domain->originals, domain->info->first_cpu);
+	snprintf(domain->why, sizeof(domain->why), "somebody else set %s to %s%s%s", control, value,
+		 r < 0 ? "; its line stays in the originals file: " : "",
+		 r < 0 ? strerror(-r) : "");
+	return ACTUATOR_FOREIGN;
+}
+
+static int mark_offline(struct actuator_domain *domain)
+{
+	domain->state = ACTUATOR_STATE_OFFLINE;
+	domain->asked_khz = 0;
+	snprintf(domain->why, sizeof(domain->why), "all its CPUs are offline");
+	return ACTUATOR_OFFLINE;
+}
+
+static void mark_driven(struct actuator_domain *domain)
+{
+	domain->state = ACTUATOR_STATE_DRIVEN;
+	domain->why[0] = '\0';
+}
+
+/*
+ * The request that the kernel holds, or 0. scaling_setspeed reads as the request on newer kernels
+ * and as the current frequency on older ones; strictly between the limits, where nothing was
+ * clamped, both are the same.
+ */
+static uint32_t learn_request(struct actuator_domain *domain)
+{
+	uint32_t khz, min_khz, max_khz;
+
+	if (control_read_u32(domain->setspeed_fd, &khz) < 0 ||
+	    actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
+		return 0;
+	return khz > min_khz && khz < max_khz ? khz : 0;
+}
+
+static int setspeed_acquire(struct actuator_domain *domain)
+{
+	int r = governor_take(domain);
+
+	if (r == -EBUSY)
+		return mark_offline(domain);
+	if (r < 0)
+		return r;
+
+	domain->held = true;
+	domain->touched = 0;
+	mark_driven(domain);
+	/* A governor that has just started requests the frequency that it found. */
+	if (r == 0 || control_read_u32(domain->setspeed_fd, &domain->asked_khz) < 0)
+		domain->asked_khz = learn_request(domain);
+	return ACTUATOR_DONE;
+}
+
+static bool is_opp(const struct topology_domain *info, uint32_t khz)
+{
+	for (uint32_t i = 0; i < info->n_opps; i++)
+		if (info->opp_khz[i] == khz)
+			return true;
+	return false;
+}
+
+/*
+ * The store discards the driver's error, so this is what tells. A value between OPPs is a
+ * measurement (APERF/MPERF), not the driver's word, and proves nothing.
+ */
+static int check_read_back(struct actuator_domain *domain, uint32_t khz)
+{
+	uint32_t read_khz, min_khz, max_khz;
+	int r = actuator_domain_read_back(domain, &read_khz);
+
+	if (r < 0)
+		return r;
+	domain->read_back_khz = read_khz;
+	if (read_khz == khz || !is_opp(domain->info, read_khz))
+		return 0;
+
+	r = actuator_domain_read_limits(domain, &min_khz, &max_khz);
+	if (r < 0)
+		return r;
+	if (read_khz != actuator_domain_resolve(domain->info, khz, min_khz, max_khz))
+		domain->read_back_mismatches++;
+	return 0;
+}
+
+static int verify_governor(struct actuator_domain *domain)
+{
+	char governor[CONTROL_VALUE_SIZE];
+	int r = control_read(domain->governor_fd, governor, sizeof(governor));
+
+	if (r == -EBUSY)
+		return mark_offline(domain);
+	if (r < 0)
+		return r;
+	if (strcmp(governor, GOVERNOR_USERSPACE) != 0)
+		return yield_domain(domain, control_name(CONTROL_GOVERNOR), governor);
+	return ACTUATOR_DONE;
+}
+
+/* Another governor makes the store fail with EINVAL, an offline domain with EBUSY. */
+static int explain_failure(struct actuator_domain *domain, int error)
+{
+	int r;
+
+	domain->asked_khz = 0;
+	if (error == -EBUSY)
+		return mark_offline(domain);
+
+	r = verify_governor(domain);
+	if (r > 0)
+		return r;
+	domain->write_errors++;
+	return error;
+}
+
+/* What there is to answer for a domain that is not ours to drive. */
+static int outcome_unheld(const struct actuator_domain *domain)
+{
+	switch (domain->state) {
+	case ACTUATOR_STATE_YIELDED:
+		return ACTUATOR_FOREIGN;
+	case ACTUATOR_STATE_OFFLINE:
+		return ACTUATOR_OFFLINE;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int setspeed_apply(struct actuator_domain *domain, uint32_t khz)
+{
+	int r;
+
+	if (!domain->held)
+		return outcome_unheld(domain);
+	if (domain->asked_khz == khz)
+		return ACTUATOR_UNCHANGED;
+
+	r = control_write_u32(domain->setspeed_fd, khz);
+	if (r < 0)
+		return explain_failure(domain, r);
+
+	domain->writes++;
+	domain->asked_khz = khz;
+	mark_driven(domain);
+	r = check_read_back(domain, khz);
+	if (r < 0)
+		return explain_failure(domain, r);
+	return ACTUATOR_DONE;
+}
+
+/* Whether scaling_setspeed, read back, is what we asked for: as a request, or as it was clamped. */
+static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
+{
+	uint32_t min_khz, max_khz;
+
+	if (khz == domain->asked_khz)
+		return true;
+	if (actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
+		return true;
+	return khz == actuator_domain_resolve(domain->info, domain->asked_khz, min_khz, max_khz);
+}
+
+/* With no request on record there is nothing to compare with, and the next apply writes anyway. */
+static int verify_speed(struct actuator_domain *domain)
+{
+	char text[CONTROL_VALUE_SIZE];
+	uint32_t khz;
+	int r = control_read_u32(domain->setspeed_fd, &khz);
+
+	if (r == -EBUSY)
+		return mark_offline(domain);
+	if (r < 0)
+		return r;
+	if (!domain->asked_khz || is_our_speed(domain, khz))
+		return ACTUATOR_DONE;
+
+	snprintf(text, sizeof(text), "%u", khz);
+	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
+}
+
+static int setspeed_verify(struct actuator_domain *domain)
+{
+	bool speed_touched = domain->touched & (1u << CONTROL_SETSPEED);
+	int r;
+
+	if (!domain->held)
+		return outcome_unheld(domain);
+
+	domain->touched = 0;
+	r = verify_governor(domain);
+	if (r != ACTUATOR_DONE)
+		return r;
+	mark_driven(domain);
+	if (speed_touched)
+		return verify_speed(domain);
+	if (!domain->asked_khz)
+		domain->asked_khz = learn_request(domain);
+	return ACTUATOR_DONE;
+}
+
+static int setspeed_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
+{
+	int r;
+
+	if (domain->held && domain->touched)
+		setspeed_verify(domain);
+	if (!domain->held)
+		return ACTUATOR_DONE;
+
+	let_go(domain);
+	domain->state = ACTUATOR_STATE_RELEASED;
+	r = restore_domain(domain->originals, domain->info->first_cpu, report, userdata);
+	return r > 0 ? ACTUATOR_OFFLINE : r;
+}
+
+const struct backend backend_setspeed = {
+	.name = "setspeed",
+	.acquire = setspeed_acquire,
+	.apply = setspeed_apply,
+	.verify = setspeed_verify,
+	.release = setspeed_release,
+};

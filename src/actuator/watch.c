@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "actuator/domain.h"
+#include "shared/cleanup.h"
+
+/* Room for many events in one read; each is a struct without a name. */
+#define EVENTS_SIZE (64 * sizeof(struct inotify_event))
+
+struct watched {
+	int wd;
+	enum control control;
+	struct actuator_domain *domain;
+};
+
+struct actuator_watch {
+	int fd;
+	size_t n;
+	struct watched *watched; /* ascending wd: inotify counts upwards */
+};
+
+int actuator_watch_new(struct actuator_watch **ret)
+{
+	struct actuator_watch *watch = calloc(1, sizeof(*watch));
+	int error;
+
+	if (!watch)
+		return -ENOMEM;
+
+	watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watch->fd < 0) {
+		error = -errno;
+		free(watch);
+		return error;
+	}
+
+	*ret = watch;
+	return 0;
+}
+
+struct actuator_watch *actuator_watch_free(struct actuator_watch *watch)
+{
+	if (watch) {
+		close(watch->fd);
+		free(watch->watched);
+		free(watch);
+	}
+	return NULL;
+}
+
+/* Nothing that is added twice: inotify would hand out the same number again. */
+static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
+			 enum control control)
+{
+	char path[128];
+	int wd;
+
+	snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", domain->info->first_cpu,
+		 control_name(control));
+	wd = inotify_add_watch(watch->fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_CREATE);
+	if (wd < 0)
+		return -errno;
+
+	watch->watched[watch->n++] = (struct watched){
+		.wd = wd,
+		.control = control,
+		.domain = domain,
+	};
+	return 0;
+}
+
+int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *domain)
+{
+	struct watched *grown = realloc(watch->watched,
+					(watch->n + CONTROL_N) * sizeof(*watch->watched));
+	size_t n_before = watch->n;
+	int r = 0;
+
+	if (!grown)
+		return -ENOMEM;
+	watch->watched = grown;
+
+	for (int control = 0; control < CONTROL_N && r == 0; control++)
+		r = watch_control(watch, domain, (enum control)control);
+	while (r < 0 && watch->n > n_before)
+		inotify_rm_watch(watch->fd, watch->watched[--watch->n].wd);
+	return r;
+}
+
+int actuator_watch_fd(const struct actuator_watch *watch)
+{
+	return watch->fd;
+}
+
+static int compare_wd(const void *key, const void *element)
+{
+	int wd = *(const int *)key, other = ((const struct watched *)element)->wd;
+
+	return (wd > other) - (wd < other);
+}
+
+static int tell(struct watched *watched, actuator_watch_touched_t touched, void *userdata)
+{
+	watched->domain->touched |= 1u << watched->control;
+	touched(userdata, watched->domain, watched->control);
+	return 1;
+}
+
+static int tell_all(struct actuator_watch *watch, actuator_watch_touched_t touched, void *userdata)
+{
+	for (size_t i = 0; i < watch->n; i++)
+		tell(&watch->watched[i], touched, userdata);
+	return (int)watch->n;
+}
+
+static int handle_event(struct actuator_watch *watch, const struct inotify_event *event,
+			actuator_watch_touched_t touched, void *userdata)
+{
+	struct watched *watched;
+
+	if (event->mask & IN_Q_OVERFLOW)
+		return tell_all(watch, touched, userdata);
+	if (!(event->mask & IN_CLOSE_WRITE))
+		return 0;
+
+	watched = bsearch(&event->wd, watch->watched, watch->n, sizeof(*watched), compare_wd);
+	return watched ? tell(watched, touched, userdata) : 0;
+}
+
+int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t touched,
+			void *userdata)
+{
+	char events[EVENTS_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
+	int calls = 0;
+	ssize_t n;
+
+	while ((n = read(watch->fd, events, sizeof(events))) > 0) {
+		const struct inotify_event *event;
+
+		for (ssize_t at = 0; at < n; at += (ssize_t)sizeof(*event) + event->len) {
+			event = (const void *)(events + at);
+			calls += handle_event(watch, event, touched, userdata);
+		}
+	}
+	return n < 0 && errno != EAGAIN ? -errno : calls;
+}
