@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* A query source with made-up, always equal data, of any size; for tests. */
+
+#include "query/view.h"
+
+struct canned_source {
+	struct query_source source;
+	uint32_t n_domains;
+	uint32_t n_tasks;
+	uint32_t n_decisions; /* at 1000, 2000, 3000 … microseconds */
+	uint32_t reloads;
+	uint64_t (*count_wakeups)(void); /* NULL: 0 */
+	const char *policy_error;	 /* what a reload says; NULL if it is to work */
+	int error;			 /* what all other queries fail with, 0 for none */
+};
+
+/* Sets source up to point back at the struct, which must not move. */
+void canned_source_init(struct canned_source *canned);
