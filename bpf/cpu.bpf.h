@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
+
+#include "maps.bpf.h"
+#include "wakegov/decay.h"
+
+/* Brings the utilisation of the CPU that this runs on up to now. */
+static inline void account(struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	__u32 level_q = cpu->running_pid ? cpu->level_q : 0;
+
+	if (now_ns > cpu->updated_ns)
+		cpu->util_q = decay_toward(cpu->util_q, level_q, now_ns - cpu->updated_ns);
+	cpu->updated_ns = now_ns;
+}
+
+/* Tells once that the CPU needs a look; a full ring leaves it armed, so the next event tries again.
+ */
+static inline void tell_cpu(struct wakegov_cpu *cpu)
+{
+	if (tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
+		cpu->armed = 0;
+}
+
+static inline bool outside_band(const struct wakegov_cpu *cpu)
+{
+	return cpu->util_q > cpu->band_high_q || cpu->util_q < cpu->band_low_q;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 next_pid = next->pid;
+	__u32 armed;
+
+	if (!cpu)
+		return 0;
+	account(cpu, now_ns);
+	cpu->running_pid = next_pid;
+	if (!next_pid)
+		cpu->idle_since_ns = now_ns;
+	armed = cpu->armed;
+	if (!armed)
+		return 0;
+	if ((armed & WAKEGOV_ARM_IDLE && !next_pid) ||
+	    (armed & WAKEGOV_ARM_BAND && outside_band(cpu)))
+		tell_cpu(cpu);
+	return 0;
+}
+
+/*
+ * The scheduler's tick is a timer of this kind. It is what shows a task that runs on without a
+ * switch; an idle CPU has no tick, and what else expires there is not looked at.
+ */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_tick)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu || !cpu->running_pid || !(cpu->armed & WAKEGOV_ARM_BAND))
+		return 0;
+	cpu->events[WAKEGOV_TICK]++;
+	account(cpu, bpf_ktime_get_ns());
+	if (outside_band(cpu))
+		tell_cpu(cpu);
+	return 0;
+}
+
+/*
+ * Runs on the CPU that changes the frequency, which need not be the one whose frequency it is: so
+ * only the level is replaced, and time since that CPU's last event (a tick at most) is accounted
+ * at the new one.
+ */
+SEC("tp_btf/cpu_frequency")
+int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
+{
+	struct wakegov_cpu *cpu = cpu_at(cpu_id);
+
+	count_event(WAKEGOV_CPU_FREQUENCY);
+	if (!cpu || !cpu->max_khz)
+		return 0;
+	cpu->freq_khz = freq_khz;
+	cpu->level_q = decay_level_q(cpu->capacity, freq_khz, cpu->max_khz);
+	return 0;
+}
+
+SEC("tp_btf/cpu_frequency_limits")
+int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
+{
+	count_event(WAKEGOV_CPU_LIMITS);
+	tell(WAKEGOV_RECORD_LIMITS, policy->cpu, 0);
+	return 0;
+}

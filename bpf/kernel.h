@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The kernel's types, reduced to the fields that wakegov touches: CO-RE relocates each by name at
+ * load, so one object runs on every kernel that has them, and a reader sees all that is read.
+ */
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct thread_info {
+	__u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid;
+	int tgid;
+	unsigned int flags;
+	unsigned in_iowait : 1;
+	char comm[16];
+};
+
+struct cpufreq_policy {
+	unsigned int cpu;
+};
+
+struct request;
+struct hrtimer;
+
+#pragma clang attribute pop
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */

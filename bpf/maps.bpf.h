@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The state that the programs share with each other and with src/tracer. */
+
+#include "kernel.h"
+#include "wakegov/abi.h"
+
+struct task_state {
+	__u64 window_ns; /* start of the present window */
+	__u32 window_waits;
+	__u32 window_starts;
+	__u32 slot; /* index + 1; 0: none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the tracer sets the number of CPUs */
+	__type(key, __u32);
+	__type(value, struct wakegov_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAKEGOV_SLOTS);
+	__type(key, __u32);
+	__type(value, struct wakegov_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, WAKEGOV_RING_BYTES);
+} records SEC(".maps");
+
+volatile struct wakegov_settings settings;
+
+static inline struct wakegov_cpu *cpu_at(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+static inline struct wakegov_cpu *this_cpu(void)
+{
+	return cpu_at(bpf_get_smp_processor_id());
+}
+
+/* Counts one run of a program where nobody else writes: on this CPU. */
+static inline struct wakegov_cpu *count_event(enum wakegov_program program)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (cpu)
+		cpu->events[program]++;
+	return cpu;
+}
+
+/* Tells the daemon; false, and counted, when the ring buffer is full. */
+static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
+{
+	struct wakegov_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	struct wakegov_cpu *here;
+
+	if (!record) {
+		here = this_cpu();
+		if (here)
+			here->drops_ring++;
+		return false;
+	}
+	record->type = type;
+	record->cpu = cpu;
+	record->slot = slot;
+	record->pad = 0;
+	bpf_ringbuf_submit(record, 0);
+	return true;
+}

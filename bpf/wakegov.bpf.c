@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's half of wakegov: it aggregates, and tells user space only what changes a decision.
+ * Loaded and read by src/tracer; the data both share is in include/wakegov/abi.h.
+ */
+#include "cpu.bpf.h"
+#include "task.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What a domain is to run at, and why: the record that explain, status and replay read. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/input.h"
+
+/* What won the merge over the domain's CPUs. */
+enum reason {
+	REASON_IDLE,	    /* nothing ran for the hold time */
+	REASON_UTILISATION, /* headroom · utilisation of a CPU */
+	REASON_IO_BOOST,    /* a task whose I/O a faster clock is to serve */
+};
+
+/* What kept the result from being what was wanted. */
+enum limiter {
+	LIMITER_NONE,
+	LIMITER_POLICY_MIN,
+	LIMITER_POLICY_MAX,
+	LIMITER_SCALING_MIN,
+	LIMITER_SCALING_MAX,
+};
+
+/* Whether it is given at once. */
+enum timing {
+	TIMING_NOW,
+	TIMING_HELD,	     /* less is wanted, but not for long enough yet */
+	TIMING_RATE_LIMITED, /* more is wanted, but the last change was too recent */
+};
+
+struct decision {
+	uint64_t now_ns;
+	uint32_t domain;
+	uint32_t previous_khz; /* the target before; 0: none yet */
+	uint32_t target_khz;   /* an OPP */
+	uint32_t wanted_khz;   /* the OPP that would be right without the timing */
+	uint32_t want_cap;     /* demand before clamps, 0…1024 and, with headroom, above */
+	uint32_t cpu;	       /* whose demand won */
+	uint32_t pid;	       /* whose boost won, else 0 */
+	char comm[TASK_COMM_SIZE];
+	enum reason reason;
+	enum limiter limiter;
+	enum timing timing;
+};
+
+/* The names that people read: idle, io-boost, scaling-max, held, … Static strings. */
+const char *reason_name(enum reason reason);
+const char *limiter_name(enum limiter limiter);
+const char *timing_name(enum timing timing);
+
+/*
+ * The last decisions that changed a target, oldest overwritten first. read_back_khz is filled in
+ * by whoever wrote the target.
+ */
+struct decision_log;
+
+struct decision_entry {
+	struct decision decision;
+	uint32_t read_back_khz;
+};
+
+/* size entries, allocated once; NULL without memory. */
+struct decision_log *decision_log_new(uint32_t size);
+struct decision_log *decision_log_free(struct decision_log *log);
+void decision_log_add(struct decision_log *log, const struct decision *decision,
+		      uint32_t read_back_khz);
+uint64_t decision_log_total(const struct decision_log *log);
+/* The i-th oldest that is still there, or NULL past the newest. Borrowed until the next add. */
+const struct decision_entry *decision_log_at(const struct decision_log *log, uint32_t i);

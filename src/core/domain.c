@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/domain.h"
+
+#include <string.h>
+
+#include "core/opp.h"
+
+#define RATE_LIMIT_DEFAULT_NS 1000000ULL
+
+void domain_init(struct domain *domain, uint32_t index, const struct topology_domain *info)
+{
+	*domain = (struct domain){
+		.info = info,
+		.scaling_min_khz = info->opp_khz[0],
+		.scaling_max_khz = topology_domain_max_khz(info),
+		.next_ns = UINT64_MAX,
+		.last = { .domain = index },
+	};
+}
+
+uint64_t domain_rate_limit_ns(const struct domain *domain)
+{
+	uint64_t wanted_ns = domain->policy.rate_limit_ns;
+	uint64_t least_ns = 2 * domain->info->transition_latency_ns;
+
+	if (!wanted_ns)
+		wanted_ns = RATE_LIMIT_DEFAULT_NS;
+	return wanted_ns > least_ns ? wanted_ns : least_ns;
+}
+
+static uint32_t policy_khz(const struct domain *domain, struct policy_frequency frequency,
+			   uint32_t otherwise_khz)
+{
+	switch (frequency.kind) {
+	case POLICY_FREQUENCY_KHZ:
+		return frequency.value;
+	case POLICY_FREQUENCY_PERCENT:
+		return (uint64_t)topology_domain_max_khz(domain->info) * frequency.value / 100;
+	default:
+		return otherwise_khz;
+	}
+}
+
+static uint32_t policy_min_khz(const struct domain *domain)
+{
+	return policy_khz(domain, domain->policy.min, 0);
+}
+
+static uint32_t policy_max_khz(const struct domain *domain)
+{
+	return policy_khz(domain, domain->policy.max, UINT32_MAX);
+}
+
+static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
+{
+	if (khz > max_khz)
+		return max_khz;
+	return khz < min_khz ? min_khz : khz;
+}
+
+void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+{
+	uint32_t low = domain->scaling_min_khz, high = domain->scaling_max_khz;
+	uint32_t max_khz = clamp_khz(policy_max_khz(domain), low, high);
+
+	*ret_min_khz = clamp_khz(clamp_khz(policy_min_khz(domain), low, high), 0, max_khz);
+	*ret_max_khz = max_khz;
+}
+
+/* The last clamp that changed the outcome; scaling_min/max come after the policy. */
+static enum limiter name_limiter(const struct domain *domain, uint32_t khz)
+{
+	uint32_t by_policy = khz;
+	enum limiter limiter = LIMITER_NONE;
+
+	if (by_policy < policy_min_khz(domain)) {
+		by_policy = policy_min_khz(domain);
+		limiter = LIMITER_POLICY_MIN;
+	}
+	if (by_policy > policy_max_khz(domain)) {
+		by_policy = policy_max_khz(domain);
+		limiter = LIMITER_POLICY_MAX;
+	}
+	if (by_policy < domain->scaling_min_khz &&
+	    domain->scaling_min_khz > domain->info->opp_khz[0])
+		return LIMITER_SCALING_MIN;
+	if (by_policy > domain->scaling_max_khz &&
+	    domain->scaling_max_khz < topology_domain_max_khz(domain->info))
+		return LIMITER_SCALING_MAX;
+	return limiter;
+}
+
+static enum timing time_change(struct domain *domain, const struct demand *demand, uint32_t max_khz,
+			       uint64_t now_ns)
+{
+	const struct decision *last = &domain->last;
+	uint64_t allowed_ns = domain->changed_ns + domain_rate_limit_ns(domain);
+
+	domain->next_ns = UINT64_MAX;
+	if (last->wanted_khz >= last->previous_khz)
+		domain->lower_since_ns = 0;
+	if (!last->previous_khz || last->wanted_khz == last->previous_khz)
+		return TIMING_NOW;
+	if (last->wanted_khz < last->previous_khz && last->previous_khz <= max_khz) {
+		if (!domain->lower_since_ns)
+			domain->lower_since_ns = now_ns;
+		/* Idle already held for as long: see merge in engine.c. */
+		domain->next_ns = domain->lower_since_ns + domain->policy.down_hold_ns;
+		if (demand->reason != REASON_IDLE && now_ns < domain->next_ns)
+			return TIMING_HELD;
+	}
+	domain->next_ns = allowed_ns;
+	if (domain->changed_ns && now_ns < allowed_ns)
+		return TIMING_RATE_LIMITED;
+	domain->next_ns = UINT64_MAX;
+	return TIMING_NOW;
+}
+
+static void set_winner(struct decision *decision, const struct demand *demand)
+{
+	decision->reason = demand->reason;
+	decision->want_cap = demand->cap;
+	decision->cpu = demand->cpu;
+	decision->pid = demand->pid;
+	memset(decision->comm, 0, sizeof(decision->comm));
+	if (demand->comm)
+		memcpy(decision->comm, demand->comm, sizeof(decision->comm));
+}
+
+void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns)
+{
+	struct decision *last = &domain->last;
+	uint32_t khz = opp_khz_for_cap(domain->info, demand->cap);
+	uint32_t min_khz, max_khz;
+
+	domain_limits(domain, &min_khz, &max_khz);
+	set_winner(last, demand);
+	last->now_ns = now_ns;
+	last->previous_khz = last->target_khz;
+	last->limiter = name_limiter(domain, khz);
+	last->wanted_khz = opp_at_or_above(domain->info, khz, min_khz, max_khz);
+	last->timing = time_change(domain, demand, max_khz, now_ns);
+	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
+		last->target_khz = last->wanted_khz;
+		domain->changed_ns = now_ns;
+		domain->lower_since_ns = 0;
+	}
+	domain->due = false;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * One cpufreq policy domain: from the demand that won its merge to the OPP that it is to run at.
+ *
+ *	want = clamp(demand, policy min/max, scaling_min/max) → next OPP at or above
+ *
+ * Up is urgent and waits for the rate limit only. Down waits until less was wanted for down_hold.
+ * A limit that forbids the present target is obeyed without waiting.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/decision.h"
+#include "core/policy.h"
+#include "core/topology.h"
+
+/* What the merge over the CPUs and tasks of a domain found. */
+struct demand {
+	uint32_t cap;
+	enum reason reason;
+	uint32_t cpu; /* whose demand it is */
+	uint32_t pid; /* of a boosted task, else 0 */
+	const char *comm;
+	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
+};
+
+struct domain {
+	const struct topology_domain *info; /* borrowed */
+	struct policy_domain policy;
+	bool active; /* decided for: neither offline nor somebody else's */
+	bool due;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+	uint64_t changed_ns;	 /* of the last change of the target */
+	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
+	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
+	struct decision last;
+};
+
+void domain_init(struct domain *domain, uint32_t index, const struct topology_domain *info);
+
+/* Least time between two changes: the policy's, never below twice the transition latency. */
+uint64_t domain_rate_limit_ns(const struct domain *domain);
+
+/* The effective limits: policy within scaling_min/max; min never above max. */
+void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
+
+/* Decides at now_ns; sets domain->last and domain->next_ns. */
+void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns);

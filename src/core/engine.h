@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The policy engine: inputs in, decisions out, time as an argument. It links libc only and
+ * allocates nothing after engine_new(), so that the daemon, the simulator, a replay and the tests
+ * run the same objects.
+ *
+ * The caller's round, whenever something happened or engine_next_ns() is over:
+ *
+ *	engine_apply() each input    the samples first
+ *	engine_advance()	     leases end
+ *	engine_decide()		     for every domain that engine_is_due() names
+ *	engine_band()		     what to wake the caller for, per CPU
+ *	engine_take_ended()	     tasks that are no longer followed
+ */
+
+#include "core/decision.h"
+#include "core/input.h"
+#include "core/policy.h"
+#include "core/task_table.h"
+#include "core/topology.h"
+
+struct engine;
+
+/* topology is borrowed; policy is copied. Domains start inactive. NULL without memory. */
+struct engine *engine_new(const struct topology *topology, const struct policy *policy);
+struct engine *engine_free(struct engine *engine);
+
+/* A new policy, in force at the next decision; every domain becomes due. max_tasks is not changed.
+ */
+void engine_set_policy(struct engine *engine, const struct policy *policy);
+
+void engine_apply(struct engine *engine, const struct input *input);
+
+/* Ends the leases that are over at now_ns; their domains become due. */
+void engine_advance(struct engine *engine, uint64_t now_ns);
+
+bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns);
+
+/* Decides for one active domain. The decision is borrowed until the next one for it. */
+const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns);
+
+/* The last decision for a domain; target_khz is 0 before the first. */
+const struct decision *engine_last(const struct engine *engine, uint32_t domain);
+
+/* The domain's target was lost (it was offline, or written over): the next decision is a change. */
+void engine_forget_target(struct engine *engine, uint32_t domain);
+
+/* The limits that decisions for the domain keep to. */
+void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
+		   uint32_t *ret_max_khz);
+
+/* When to call again though nothing happens; UINT64_MAX: never, all is still. */
+uint64_t engine_next_ns(const struct engine *engine);
+
+/*
+ * What would change the last decision for this CPU's domain: utilisation outside [low_q, high_q],
+ * or its going idle. The kernel side watches for it, so that nobody else has to.
+ */
+struct engine_band {
+	uint32_t low_q;
+	uint32_t high_q; /* UINT32_MAX: none is too high */
+	bool watch;	 /* false: a time is set in engine_next_ns() instead */
+	bool watch_idle;
+};
+
+void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret);
+
+/* Takes one task whose boost ended out of the table: true, and its handle, or false when none is.
+ */
+bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
+
+const struct task_table *engine_tasks(const struct engine *engine);
+/* 0…1024: the boost of a task where it runs now; 0 when it has none. */
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task);
+/* Of the busiest CPU of the domain, as last sampled. */
+uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain);

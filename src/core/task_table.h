@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The tasks that the core knows: a table of fixed size, found by thread id. Full means full: the
+ * newcomer is refused and counted, nobody is thrown out.
+ */
+
+#include <stdint.h>
+
+#include "core/io_boost.h"
+
+struct task {
+	uint32_t pid; /* thread id; 0: the place is free */
+	uint32_t tgid;
+	uint32_t handle; /* the tracer's name for it */
+	uint32_t cpu;
+	char comm[TASK_COMM_SIZE];
+	struct io_boost io_boost;
+	uint32_t next; /* in the bucket or the free list; index + 1, 0 ends */
+};
+
+struct task_table;
+
+/* NULL without memory. size > 0. */
+struct task_table *task_table_new(uint32_t size);
+struct task_table *task_table_free(struct task_table *table);
+
+/* NULL when pid is not there. Borrowed until task_table_remove(). */
+struct task *task_table_find(const struct task_table *table, uint32_t pid);
+/* A new, zeroed entry for a pid that is not there; NULL, and counted, when the table is full. */
+struct task *task_table_add(struct task_table *table, uint32_t pid);
+void task_table_remove(struct task_table *table, struct task *task);
+
+/* Walks the tasks: NULL gives the first, NULL is returned after the last. */
+struct task *task_table_next(const struct task_table *table, const struct task *after);
+
+uint32_t task_table_count(const struct task_table *table);
+uint32_t task_table_size(const struct task_table *table);
+uint64_t task_table_refused(const struct task_table *table);

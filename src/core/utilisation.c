@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/utilisation.h"
+
+#include "wakegov/decay.h"
+
+uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
+{
+	uint64_t percent_of_q = 100ULL << DECAY_Q_SHIFT;
+
+	/* Rounded up, so that any use at all is a demand. */
+	return ((uint64_t)util_q * headroom_percent + percent_of_q - 1) / percent_of_q;
+}
+
+uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t khz,
+			       uint32_t headroom_percent)
+{
+	uint64_t demand_q = (uint64_t)DECAY_Q(domain->capacity) * khz;
+
+	return demand_q / topology_domain_max_khz(domain) * 100 / headroom_percent;
+}
+
+/* Bisection over the one decay function, so that the answer cannot disagree with it. */
+uint64_t utilisation_decay_ns(uint32_t util_q, uint32_t threshold_q)
+{
+	uint64_t low_ns = 0, high_ns = 32 * DECAY_HALF_LIFE_NS;
+
+	if (util_q < threshold_q)
+		return 0;
+	if (!threshold_q)
+		return UINT64_MAX;
+	while (high_ns - low_ns > 1000) {
+		uint64_t mid_ns = low_ns + (high_ns - low_ns) / 2;
+
+		if (decay_toward(util_q, 0, mid_ns) < threshold_q)
+			high_ns = mid_ns;
+		else
+			low_ns = mid_ns;
+	}
+	return high_ns;
+}

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "manager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+
+#include "actuator/cpufreq.h"
+#include "actuator/hotplug.h"
+#include "actuator/restore.h"
+#include "manager_private.h"
+#include "policy/load.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+
+#define TIMER_ACCURACY_US 200 /* sd-event's own default, 250 ms, is made for other work */
+
+static void report_restore(void *userdata, const struct restore_result *result)
+{
+	char text[256];
+
+	restore_describe(result, text, sizeof(text));
+	log_message(result->outcome == RESTORE_FAILED ? LOG_ERR : LOG_INFO, "%s", text);
+}
+
+/* ---- starting, in this order ---- */
+
+static int read_policy(struct manager *manager)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
+		return -ENOMEM;
+	r = policy_load(manager->options.policy_path, manager->dropin_dir, &manager->policy,
+			&message);
+	if (r < 0) {
+		log_error("%s", message);
+		return r;
+	}
+	if (manager->options.observe)
+		manager->policy.backend = POLICY_BACKEND_OBSERVE;
+	return 0;
+}
+
+/* One daemon per run directory: two would undo each other's work. */
+static int take_lock(struct manager *manager)
+{
+	const char *run_dir = manager->options.run_dir;
+	_cleanup_free_ char *path = NULL;
+
+	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST) {
+		log_error("cannot make %s: %s; run as root, or give --run-dir", run_dir,
+			  strerror(errno));
+		return -errno;
+	}
+	if (asprintf(&path, "%s/lock", run_dir) < 0)
+		return -ENOMEM;
+	manager->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (manager->lock_fd < 0) {
+		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
+			  strerror(errno));
+		return -errno;
+	}
+	if (flock(manager->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		log_error("another wakegovd is running (it holds %s); stop it first: systemctl "
+			  "stop wakegovd",
+			  path);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int restore_predecessor(struct manager *manager)
+{
+	const char *run_dir = manager->options.run_dir;
+	int r = restore_originals(run_dir, report_restore, NULL);
+
+	if (r >= 0)
+		r = originals_open(run_dir, &manager->originals);
+	if (r < 0)
+		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
+			  "at it, put the governors back by hand, and remove it",
+			  run_dir, strerror(-r));
+	return r;
+}
+
+static int start_tracer(struct manager *manager)
+{
+	const char *why;
+	struct tracer_program program;
+	int r;
+
+	r = tracer_new(manager->topology, &manager->policy.io_boost, &manager->tracer, &why);
+	if (r < 0) {
+		log_error("cannot trace: %s (%s)", why, strerror(-r));
+		return r;
+	}
+	for (uint32_t i = 0; tracer_program(manager->tracer, i, &program); i++)
+		if (program.state == TRACER_FAILED)
+			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
+				    strerror(-program.error), program.purpose);
+	return 0;
+}
+
+static void list_cpus(const struct topology *topology, uint32_t domain, char *ret, size_t size)
+{
+	size_t used = 0;
+	uint32_t cpu = 0, first;
+
+	ret[0] = '\0';
+	while (cpu < topology->n_cpus && used < size) {
+		if (topology->cpu_domain[cpu] != domain) {
+			cpu++;
+			continue;
+		}
+		for (first = cpu; cpu < topology->n_cpus && topology->cpu_domain[cpu] == domain;)
+			cpu++;
+		used += snprintf(ret + used, size - used, used ? ",%u" : "%u", first);
+		if (cpu - first > 1 && used < size)
+			used += snprintf(ret + used, size - used, "-%u", cpu - 1);
+	}
+}
+
+static int init_domain(struct manager *manager, uint32_t i)
+{
+	struct governed *governed = &manager->domains[i];
+	const struct topology_domain *info = &manager->topology->domains[i];
+	int r;
+
+	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
+	r = actuator_domain_init(&governed->actuator, info, manager->originals);
+	if (r < 0) {
+		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
+		return r;
+	}
+	manager->n_domains++;
+	return 0;
+}
+
+static int discover(struct manager *manager)
+{
+	int r = cpufreq_discover(&manager->topology);
+
+	if (r < 0) {
+		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
+		return r;
+	}
+	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
+	if (!manager->domains)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
+		r = init_domain(manager, i);
+		if (r < 0)
+			return r;
+	}
+	if (manager->n_domains)
+		return 0;
+	if (manager->policy.backend == POLICY_BACKEND_SETSPEED) {
+		log_error(
+			"this machine has no cpufreq domains, so backend = setspeed has nothing to "
+			"drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
+			"auto to watch only");
+		return -ENODEV;
+	}
+	log_warning("this machine has no cpufreq domains: watching only; if it should have some, "
+		    "load its driver (modprobe acpi-cpufreq) and restart wakegovd");
+	return 0;
+}
+
+/* A domain that the backend cannot move is observed under `auto` and fatal under `setspeed`. */
+static int acquire(struct manager *manager, struct governed *governed)
+{
+	const char *name = governed->actuator.info->name;
+	int r;
+
+	governed->backend = &backend_observe;
+	if (manager->policy.backend == POLICY_BACKEND_OBSERVE)
+		return governed->backend->acquire(&governed->actuator);
+	r = backend_setspeed.acquire(&governed->actuator);
+	if (r >= 0) {
+		governed->backend = &backend_setspeed;
+		return r;
+	}
+	if (manager->policy.backend == POLICY_BACKEND_SETSPEED || r != -EOPNOTSUPP) {
+		log_error("%s: cannot be governed: %s", name, governed->actuator.why);
+		return r;
+	}
+	log_warning("%s: only observed: %s", name, governed->actuator.why);
+	return governed->backend->acquire(&governed->actuator);
+}
+
+static void set_frequencies(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz;
+
+	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+		return;
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		tracer_set_frequency(manager->tracer, cpu, khz);
+}
+
+static int take_domains(struct manager *manager)
+{
+	int r;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		r = acquire(manager, &manager->domains[i]);
+		if (r < 0)
+			return r;
+		r = actuator_watch_add(manager->watch, &manager->domains[i].actuator);
+		if (r < 0)
+			log_warning("%s: cannot watch for other writers: %s",
+				    manager->topology->domains[i].name, strerror(-r));
+		set_frequencies(manager, i);
+		manager_verify_domain(manager, i);
+	}
+	return 0;
+}
+
+/* ---- the event loop's callbacks ---- */
+
+static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	tracer_consume(manager->tracer, manager_take_event, manager);
+	manager_round(manager);
+	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	manager_round(userdata);
+	return 0;
+}
+
+static void take_touched(void *userdata, struct actuator_domain *actuator, enum control control)
+{
+	struct manager *manager = userdata;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (&manager->domains[i].actuator == actuator)
+			manager_verify_domain(manager, i);
+}
+
+static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	actuator_watch_read(manager->watch, take_touched, manager);
+	manager_round(manager);
+	return 0;
+}
+
+static void verify_domain_of(struct manager *manager, uint32_t cpu)
+{
+	uint32_t domain = TOPOLOGY_NO_DOMAIN;
+
+	if (cpu < manager->topology->n_cpus)
+		domain = manager->topology->cpu_domain[cpu];
+	if (domain == TOPOLOGY_NO_DOMAIN)
+		return;
+	actuator_domain_forget_request(&manager->domains[domain].actuator);
+	manager_verify_domain(manager, domain);
+}
+
+static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+	uint32_t cpu;
+	bool online;
+	int r;
+
+	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
+		verify_domain_of(manager, cpu);
+	if (r == -ENOBUFS)
+		for (uint32_t i = 0; i < manager->topology->n_cpus; i++)
+			verify_domain_of(manager, i);
+	manager_round(manager);
+	return 0;
+}
+
+static int reload(struct manager *manager, char **ret_message)
+{
+	struct policy policy;
+	int r;
+
+	r = policy_load(manager->options.policy_path, manager->dropin_dir, &policy, ret_message);
+	free(manager->last_reload_error);
+	manager->last_reload_error = NULL;
+	if (r < 0) {
+		manager->last_reload_error = strdup(*ret_message);
+		log_error("%s; the old policy stays in force", *ret_message);
+		return r;
+	}
+	if (policy.backend != manager->policy.backend && !manager->options.observe)
+		log_warning("a new backend takes effect when wakegovd is restarted");
+	if (policy.max_tasks != manager->policy.max_tasks ||
+	    policy.max_decisions != manager->policy.max_decisions)
+		log_warning("new sizes of tables take effect when wakegovd is restarted");
+	manager->policy = policy;
+	manager->reloads++;
+	engine_set_policy(manager->engine, &policy);
+	tracer_set_policy(manager->tracer, &policy.io_boost);
+	query_server_set_limits(manager->server, &policy.query);
+	log_info("policy read again from %s", manager->options.policy_path);
+	return 0;
+}
+
+static int reload_for_client(void *userdata, char **ret_message)
+{
+	struct manager *manager = userdata;
+	int r = reload(manager, ret_message);
+
+	manager_round(manager);
+	return r;
+}
+
+static int on_reload_signal(sd_event_source *source, const struct signalfd_siginfo *info,
+			    void *userdata)
+{
+	_cleanup_free_ char *message = NULL;
+
+	sd_notify(0, "RELOADING=1");
+	reload_for_client(userdata, &message);
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+static int add_signals(struct manager *manager)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+		return -errno;
+	r = sd_event_add_signal(manager->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(manager->event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(manager->event, NULL, SIGHUP, on_reload_signal, manager);
+	return r;
+}
+
+static int add_sources(struct manager *manager)
+{
+	sd_event *event = manager->event;
+	int r;
+
+	r = sd_event_add_io(event, NULL, tracer_fd(manager->tracer), EPOLLIN, on_records, manager);
+	if (r >= 0)
+		r = sd_event_add_io(event, NULL, actuator_watch_fd(manager->watch), EPOLLIN,
+				    on_touched, manager);
+	if (r >= 0 && manager->hotplug_fd >= 0)
+		r = sd_event_add_io(event, NULL, manager->hotplug_fd, EPOLLIN, on_hotplug, manager);
+	if (r >= 0)
+		r = sd_event_add_time(event, &manager->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
+				      on_timer, manager);
+	if (r >= 0)
+		r = sd_event_set_watchdog(event, true);
+	return r < 0 ? r : 0;
+}
+
+/* Signals are blocked first of all: from then on none can end the daemon half way. */
+static int open_event_loop(struct manager *manager)
+{
+	int r = sd_event_new(&manager->event);
+
+	if (r >= 0)
+		r = add_signals(manager);
+	if (r >= 0)
+		r = actuator_watch_new(&manager->watch);
+	if (r < 0) {
+		log_error("cannot set up the event loop: %s", strerror(-r));
+		return r;
+	}
+	manager->hotplug_fd = hotplug_open();
+	if (manager->hotplug_fd < 0)
+		log_warning("cannot hear of CPUs that go offline: %s",
+			    strerror(-manager->hotplug_fd));
+	return 0;
+}
+
+static int open_socket(struct manager *manager)
+{
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/io.wakegov", manager->options.run_dir) < 0)
+		return -ENOMEM;
+	if (sd_listen_fds(0) == 1)
+		fd = SD_LISTEN_FDS_START;
+	else
+		fd = query_listen(path);
+	if (fd < 0) {
+		log_error("cannot listen on %s: %s", path,
+			  fd == -EADDRINUSE ? "another program answers there; stop it first"
+					    : strerror(-fd));
+		return take_fd(&fd);
+	}
+	manager_fill_source(manager);
+	manager->source.reload = reload_for_client;
+	r = query_server_new(manager->event, fd, &manager->source, &manager->policy.query,
+			     &manager->server);
+	if (r < 0) {
+		log_error("cannot serve %s: %s", path, strerror(-r));
+		return r;
+	}
+	take_fd(&fd);
+	return 0;
+}
+
+static int make_core(struct manager *manager)
+{
+	manager->engine = engine_new(manager->topology, &manager->policy);
+	manager->log = decision_log_new(manager->policy.max_decisions);
+	if (manager->engine && manager->log)
+		return 0;
+	log_error("out of memory for %u tasks", manager->policy.max_tasks);
+	return -ENOMEM;
+}
+
+static int start(struct manager *manager)
+{
+	static int (*const steps[])(struct manager *) = {
+		read_policy, take_lock,	   restore_predecessor, open_event_loop, discover,
+		make_core,   start_tracer, open_socket,		take_domains,	 add_sources,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		int r = steps[i](manager);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int manager_new(const struct manager_options *options, struct manager **ret)
+{
+	struct manager *manager = calloc(1, sizeof(*manager));
+	int r;
+
+	if (!manager)
+		return -ENOMEM;
+	manager->options = *options;
+	manager->lock_fd = -1;
+	manager->hotplug_fd = -1;
+	manager->started_ns = manager_now_ns();
+	r = start(manager);
+	if (r < 0) {
+		manager_free(manager);
+		return r;
+	}
+	*ret = manager;
+	return 0;
+}
+
+static uint32_t count_driven(const struct manager *manager)
+{
+	uint32_t driven = 0;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		driven += manager->domains[i].backend == &backend_setspeed;
+	return driven;
+}
+
+int manager_run(struct manager *manager)
+{
+	int r = 0;
+
+	log_info("wakegov " WAKEGOV_VERSION ": governing %u of %u domains", count_driven(manager),
+		 manager->n_domains);
+	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", count_driven(manager),
+		   manager->n_domains);
+	manager_round(manager);
+	while (r >= 0 && sd_event_get_state(manager->event) != SD_EVENT_FINISHED) {
+		r = sd_event_run(manager->event, UINT64_MAX);
+		manager->wakeups++;
+	}
+	sd_notify(0, "STOPPING=1");
+	return r < 0 ? r : 0;
+}
+
+static void release_domains(struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		struct governed *governed = &manager->domains[i];
+
+		if (governed->backend)
+			governed->backend->release(&governed->actuator, report_restore, NULL);
+	}
+}
+
+struct manager *manager_free(struct manager *manager)
+{
+	if (!manager)
+		return NULL;
+	release_domains(manager);
+	query_server_free(manager->server);
+	sd_event_source_unref(manager->timer);
+	actuator_watch_free(manager->watch);
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		actuator_domain_deinit(&manager->domains[i].actuator);
+	tracer_free(manager->tracer);
+	engine_free(manager->engine);
+	decision_log_free(manager->log);
+	originals_free(manager->originals);
+	sd_event_unref(manager->event);
+	close_fdp(&manager->hotplug_fd);
+	close_fdp(&manager->lock_fd);
+	free(manager->domains);
+	free(manager->topology);
+	free(manager->dropin_dir);
+	free(manager->last_reload_error);
+	free(manager);
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The manager owns every room and is the only one that calls across them: tracer → core →
+ * actuator, and all of them for the query socket.
+ */
+
+#include <stdbool.h>
+
+struct manager;
+
+struct manager_options {
+	const char *policy_path; /* drop-ins lie in policy_path.d */
+	const char *run_dir;	 /* originals, lock and socket */
+	bool observe;		 /* write nothing, whatever the policy says */
+};
+
+/*
+ * Reads the policy, takes the lock, restores what a crashed predecessor left behind, loads the
+ * tracer, takes the domains and opens the socket. What fails is logged, with what to do about it,
+ * and everything taken so far is given back. Returns 0 or a negative errno.
+ */
+int manager_new(const struct manager_options *options, struct manager **ret);
+
+/* Governs until SIGTERM or SIGINT. Returns 0 or a negative errno. */
+int manager_run(struct manager *manager);
+
+/* Restores every domain, says so, and lets go of everything. Returns NULL. */
+struct manager *manager_free(struct manager *manager);

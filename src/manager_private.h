@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the files of the manager share: life (manager.c), rounds (round.c), views (views.c). */
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "actuator/backend.h"
+#include "actuator/originals.h"
+#include "actuator/watch.h"
+#include "core/engine.h"
+#include "manager.h"
+#include "query/server.h"
+#include "tracer/tracer.h"
+
+/* A domain and the lever that moves it. */
+struct governed {
+	struct actuator_domain actuator;
+	const struct backend *backend;
+	bool error_logged; /* a failing write is told once, until one succeeds */
+	char cpus[64];	   /* "0-1", for people */
+};
+
+struct manager {
+	struct manager_options options;
+	char *policy_path;
+	char *dropin_dir;
+	struct policy policy;
+	int lock_fd;
+
+	struct topology *topology;
+	struct originals *originals;
+	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
+	uint32_t n_domains;
+
+	struct tracer *tracer;
+	struct engine *engine;
+	struct decision_log *log;
+
+	sd_event *event;
+	sd_event_source *timer;
+	struct actuator_watch *watch;
+	int hotplug_fd;
+	struct query_source source;
+	struct query_server *server;
+
+	uint64_t started_ns;
+	uint64_t wakeups; /* of the event loop */
+	uint64_t records;
+	uint32_t reloads;
+	char *last_reload_error;
+};
+
+/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). */
+uint64_t manager_now_ns(void);
+
+/*
+ * One round: leases end, due domains are decided and written, the kernel side is told what to
+ * watch for, the timer is set to when a round is needed though nothing happens.
+ */
+void manager_round(struct manager *manager);
+
+/* Reads scaling_min/max of a domain for the core. */
+void manager_read_limits(struct manager *manager, uint32_t domain);
+
+/* Looks whether a domain is still ours and online, and tells the core. */
+void manager_verify_domain(struct manager *manager, uint32_t domain);
+
+/* Takes one record of the tracer. */
+void manager_take_event(void *userdata, const struct tracer_event *event);
+
+/* The callbacks of the query socket but for reload. */
+void manager_fill_source(struct manager *manager);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "manager_private.h"
+#include "shared/log.h"
+
+#define NS_PER_US 1000ULL
+#define NS_PER_S  1000000000ULL
+
+uint64_t manager_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
+{
+	struct input input;
+
+	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
+		return;
+	engine_apply(manager->engine, &input);
+	if (input.type == INPUT_TASK_END)
+		tracer_release_task(manager->tracer, handle);
+	else if (!task_table_find(engine_tasks(manager->engine), input.task.pid))
+		tracer_release_task(manager->tracer, handle); /* the table is full */
+}
+
+static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+	struct input input;
+
+	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
+	engine_apply(manager->engine, &input);
+}
+
+/* The totals of tasks whose lease seems over: those that went on with I/O get a new one. */
+static void renew_leases(struct manager *manager, uint64_t now_ns)
+{
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	struct task *task = NULL, *next;
+
+	for (task = task_table_next(tasks, NULL); task; task = next) {
+		next = task_table_next(tasks, task);
+		if (now_ns >= task->io_boost.lease_end_ns)
+			sample_task(manager, task->handle, now_ns);
+	}
+	engine_advance(manager->engine, now_ns);
+}
+
+static void set_active(struct manager *manager, uint32_t domain, bool active)
+{
+	struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_DOMAIN,
+		.domain = { .domain = domain, .active = active },
+	};
+
+	engine_apply(manager->engine, &input);
+}
+
+void manager_read_limits(struct manager *manager, uint32_t domain)
+{
+	struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_LIMITS,
+		.limits = { .domain = domain },
+	};
+
+	if (actuator_domain_read_limits(&manager->domains[domain].actuator, &input.limits.min_khz,
+					&input.limits.max_khz) < 0)
+		return; /* offline: verify says so */
+	engine_apply(manager->engine, &input);
+}
+
+/* What an actuator's outcome means for who drives the domain. */
+static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
+{
+	struct governed *governed = &manager->domains[domain];
+	const char *name = governed->actuator.info->name;
+
+	switch (outcome) {
+	case ACTUATOR_FOREIGN:
+		log_notice("%s: %s; wakegov leaves it alone until it is restarted", name,
+			   governed->actuator.why);
+		set_active(manager, domain, false);
+		break;
+	case ACTUATOR_OFFLINE:
+		log_info("%s: its CPUs are offline", name);
+		set_active(manager, domain, false);
+		break;
+	default:
+		if (outcome < 0 && !governed->error_logged)
+			log_warning("%s: cannot write its frequency: %s", name, strerror(-outcome));
+		governed->error_logged = outcome < 0;
+	}
+}
+
+void manager_verify_domain(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	enum actuator_state before = governed->actuator.state;
+	int outcome;
+
+	if (before == ACTUATOR_STATE_YIELDED)
+		return;
+	outcome = governed->backend->verify(&governed->actuator);
+	if (outcome != ACTUATOR_DONE) {
+		if (governed->actuator.state != before || outcome < 0)
+			take_outcome(manager, domain, outcome);
+		return;
+	}
+	if (before == ACTUATOR_STATE_OFFLINE)
+		log_info("%s: back online, governed again", governed->actuator.info->name);
+	set_active(manager, domain, true);
+	manager_read_limits(manager, domain);
+	/* What was asked for may be lost: hotplug and resume restart the governor. */
+	if (!governed->actuator.asked_khz)
+		engine_forget_target(manager->engine, domain);
+}
+
+static void act(struct manager *manager, const struct decision *decision)
+{
+	struct governed *governed = &manager->domains[decision->domain];
+	int outcome;
+
+	if (decision->target_khz == decision->previous_khz)
+		return;
+	outcome = governed->backend->apply(&governed->actuator, decision->target_khz);
+	decision_log_add(manager->log, decision, governed->actuator.read_back_khz);
+	log_debug("%s: %u -> %u kHz, reads %u: %s", governed->actuator.info->name,
+		  decision->previous_khz, decision->target_khz, governed->actuator.read_back_khz,
+		  reason_name(decision->reason));
+	take_outcome(manager, decision->domain, outcome);
+}
+
+static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		sample_cpu(manager, cpu, now_ns);
+	act(manager, engine_decide(manager->engine, domain, now_ns));
+
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		struct engine_band band;
+
+		engine_band(manager->engine, cpu, &band);
+		tracer_arm(manager->tracer, cpu, &band);
+	}
+}
+
+static void set_timer(struct manager *manager)
+{
+	uint64_t next_ns = engine_next_ns(manager->engine);
+
+	if (next_ns == UINT64_MAX) {
+		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(manager->timer, next_ns / NS_PER_US + 1);
+	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
+}
+
+void manager_round(struct manager *manager)
+{
+	uint64_t now_ns = manager_now_ns();
+	uint32_t handle;
+
+	renew_leases(manager, now_ns);
+	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
+		if (engine_is_due(manager->engine, domain, now_ns))
+			decide(manager, domain, now_ns);
+	while (engine_take_ended(manager->engine, &handle))
+		tracer_release_task(manager->tracer, handle);
+	set_timer(manager);
+}
+
+void manager_take_event(void *userdata, const struct tracer_event *event)
+{
+	struct manager *manager = userdata;
+	uint64_t now_ns = manager_now_ns();
+	uint32_t domain;
+
+	manager->records++;
+	switch (event->type) {
+	case TRACER_CPU:
+		sample_cpu(manager, event->cpu, now_ns);
+		break;
+	case TRACER_TASK:
+		sample_task(manager, event->handle, now_ns);
+		break;
+	case TRACER_LIMITS:
+		domain = manager->topology->cpu_domain[event->cpu];
+		if (domain != TOPOLOGY_NO_DOMAIN)
+			manager_read_limits(manager, domain);
+		break;
+	}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The only room that knows libbpf: loads the programs of bpf/, takes their records, and reads
+ * their totals, as inputs for the core. Times are CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives.
+ */
+
+#include <stdint.h>
+
+#include "core/engine.h"
+#include "core/input.h"
+#include "core/policy.h"
+#include "core/topology.h"
+
+struct tracer;
+
+/* What a record says has happened; the totals are read when they are needed. */
+enum tracer_event_type {
+	TRACER_CPU,    /* a CPU left its band or went idle */
+	TRACER_TASK,   /* a task began to do I/O, moved to another domain, or exited */
+	TRACER_LIMITS, /* the limits of a CPU's domain changed */
+};
+
+struct tracer_event {
+	enum tracer_event_type type;
+	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
+	uint32_t handle; /* TRACER_TASK */
+};
+
+typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *event);
+
+/*
+ * Loads and attaches. A program that this kernel does not have is left out and listed by
+ * tracer_program(); only when neither switches nor wake-ups can be traced there is nothing left to
+ * work with. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
+ * static sentence that says what is missing and what to do.
+ */
+int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
+	       struct tracer **ret, const char **ret_why);
+struct tracer *tracer_free(struct tracer *tracer);
+
+/* Becomes readable when there are records. */
+int tracer_fd(const struct tracer *tracer);
+/* Hands the records that are there to handler. Returns how many, or a negative errno. */
+int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata);
+
+/* The threshold at which tasks are told about, after a reload. */
+void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy);
+
+/* The CPU's present frequency where the kernel has not reported a change yet: at start. */
+void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+
+/* What to watch this CPU for until the next record about it. */
+void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
+
+/* How busy the CPU is, brought up to now_ns. */
+void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
+
+/*
+ * The totals of the task behind handle, or the fact that it ended. Returns 0, or -ENOENT when the
+ * slot is free.
+ */
+int tracer_read_task(const struct tracer *tracer, uint32_t handle, uint64_t now_ns,
+		     struct input *ret);
+/* Stop following the task; it is told about again when it crosses the threshold again. */
+void tracer_release_task(struct tracer *tracer, uint32_t handle);
+
+enum tracer_program_state { TRACER_ATTACHED, TRACER_MISSING, TRACER_FAILED };
+
+struct tracer_program {
+	const char *name;
+	const char *purpose; /* what is not seen without it */
+	enum tracer_program_state state;
+	int error; /* negative errno of TRACER_FAILED */
+	uint64_t events;
+};
+
+/* The i-th program; false past the last. */
+bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_program *ret);
+
+struct tracer_drops {
+	uint64_t ring;	 /* records that found the ring buffer full */
+	uint64_t slots;	 /* tasks that found no slot or no storage */
+	uint64_t missed; /* program runs that the kernel skipped: recursion */
+};
+
+void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);

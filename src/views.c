@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "manager_private.h"
+#include "shared/cleanup.h"
+
+#define NS_PER_US 1000ULL
+
+static uint64_t self_cpu_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000ULL +
+	       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+/* Proportional set size in KiB; 0 when the kernel does not say. */
+static uint64_t self_pss_kib(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	unsigned long long kib;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Pss: %llu kB", &kib) == 1)
+			return kib;
+	return 0;
+}
+
+static bool drives_any(const struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (manager->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN)
+			return true;
+	return false;
+}
+
+static int show_status(void *userdata, struct status_view *ret)
+{
+	const struct manager *manager = userdata;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	struct tracer_drops drops;
+
+	tracer_drops(manager->tracer, &drops);
+	*ret = (struct status_view){
+		.version = WAKEGOV_VERSION,
+		.uptime_us = (manager_now_ns() - manager->started_ns) / NS_PER_US,
+		.mode = drives_any(manager) ? "governing" : "observing",
+		.backend = drives_any(manager) ? backend_setspeed.name : backend_observe.name,
+		.policy_path = manager->options.policy_path,
+		.reloads = manager->reloads,
+		.last_reload_error = manager->last_reload_error,
+		.decisions = decision_log_total(manager->log),
+		.tasks = task_table_count(tasks),
+		.max_tasks = task_table_size(tasks),
+		.drops_ring = drops.ring,
+		.drops_slots = drops.slots,
+		.drops_tasks = task_table_refused(tasks),
+		.drops_missed = drops.missed,
+		.self_cpu_us = self_cpu_us(),
+		.self_wakeups = manager->wakeups,
+		.self_pss_kib = self_pss_kib(),
+		.events = manager->records,
+	};
+	return 0;
+}
+
+static int list_programs(void *userdata, program_emit_t emit, void *context)
+{
+	static const char *const states[] = {
+		[TRACER_ATTACHED] = "attached",
+		[TRACER_MISSING] = "missing",
+		[TRACER_FAILED] = "failed",
+	};
+	const struct manager *manager = userdata;
+	struct tracer_program program;
+	int r = 0;
+
+	for (uint32_t i = 0; !r && tracer_program(manager->tracer, i, &program); i++) {
+		struct program_view view = {
+			.name = program.name,
+			.purpose = program.purpose,
+			.state = states[program.state],
+			.error = program.error ? strerror(-program.error) : NULL,
+			.events = program.events,
+		};
+
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static void show_decision(struct domain_view *view, const struct decision *last)
+{
+	if (!last->target_khz)
+		return;
+	view->target_khz = last->target_khz;
+	view->reason = reason_name(last->reason);
+	view->limiter = limiter_name(last->limiter);
+	view->timing = timing_name(last->timing);
+	view->pid = last->pid;
+	view->comm = last->pid ? last->comm : NULL;
+}
+
+static void show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
+{
+	struct governed *governed = &manager->domains[i];
+	struct actuator_domain *actuator = &governed->actuator;
+
+	*view = (struct domain_view){
+		.name = actuator->info->name,
+		.cpus = governed->cpus,
+		.state = actuator_state_name(actuator->state),
+		.state_why = actuator->why[0] ? actuator->why : NULL,
+		.backend = governed->backend->name,
+		.lowest_opp_khz = actuator->info->opp_khz[0],
+		.highest_opp_khz = topology_domain_max_khz(actuator->info),
+		.utilisation_cap = engine_utilisation_cap(manager->engine, i),
+		.writes = actuator->writes,
+		.write_errors = actuator->write_errors,
+		.read_back_mismatches = actuator->read_back_mismatches,
+	};
+	actuator_domain_read_back(actuator, &view->current_khz);
+	engine_limits(manager->engine, i, &view->min_khz, &view->max_khz);
+	show_decision(view, engine_last(manager->engine, i));
+}
+
+/* Utilisation is shown as it is now, not as it was at the last decision. */
+static void sample_domain(struct manager *manager, uint32_t domain)
+{
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		struct input input;
+
+		tracer_read_cpu(manager->tracer, cpu, manager_now_ns(), &input);
+		engine_apply(manager->engine, &input);
+	}
+}
+
+static int list_domains(void *userdata, domain_emit_t emit, void *context)
+{
+	struct manager *manager = userdata;
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < manager->n_domains; i++) {
+		struct domain_view view;
+
+		sample_domain(manager, i);
+		show_domain(manager, i, &view);
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static void show_task(const struct manager *manager, const struct task *task,
+		      struct task_view *view)
+{
+	const struct topology *topology = manager->topology;
+	uint32_t domain = topology->cpu_domain[task->cpu];
+	uint64_t now_ns = manager_now_ns();
+
+	*view = (struct task_view){
+		.pid = task->pid,
+		.tgid = task->tgid,
+		.comm = task->comm,
+		.cpu = task->cpu,
+		.domain = domain == TOPOLOGY_NO_DOMAIN ? NULL : topology->domains[domain].name,
+		.state = io_boost_state_name(task->io_boost.state),
+		.io_rate_per_s = task->io_boost.rate_per_s,
+		.boost_cap = engine_task_boost_cap(manager->engine, task),
+	};
+	if (task->io_boost.lease_end_ns > now_ns)
+		view->lease_left_us = (task->io_boost.lease_end_ns - now_ns) / NS_PER_US;
+}
+
+static int list_tasks(void *userdata, task_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *task = NULL;
+	int r = 0;
+
+	while (!r && (task = task_table_next(tasks, task))) {
+		struct task_view view;
+
+		show_task(manager, task, &view);
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct decision_entry *entry;
+	int r = 0;
+
+	for (uint32_t i = 0; !r && (entry = decision_log_at(manager->log, i)); i++) {
+		const struct decision *decision = &entry->decision;
+		struct decision_view view = {
+			.monotonic_us = decision->now_ns / NS_PER_US,
+			.domain = manager->topology->domains[decision->domain].name,
+			.previous_khz = decision->previous_khz,
+			.target_khz = decision->target_khz,
+			.read_back_khz = entry->read_back_khz,
+			.reason = reason_name(decision->reason),
+			.limiter = limiter_name(decision->limiter),
+			.utilisation_cap = decision->want_cap,
+			.cpu = decision->cpu,
+			.pid = decision->pid,
+			.comm = decision->pid ? decision->comm : NULL,
+		};
+
+		if (view.monotonic_us > after_us)
+			r = emit(context, &view);
+	}
+	return r;
+}
+
+void manager_fill_source(struct manager *manager)
+{
+	manager->source = (struct query_source){
+		.status = show_status,
+		.programs = list_programs,
+		.domains = list_domains,
+		.tasks = list_tasks,
+		.decisions = list_decisions,
+		.userdata = manager,
+	};
+}
