@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A load generator whose speed follows the clock; freqload_options.c says what it does. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#include "freqload_work.h"
+
+/* A unit of CPU-bound work. */
+#define UNIT_CYCLES 1000000
+
+struct runner {
+	struct freqload_work work;
+	pthread_t thread;
+	int result;
+};
+
+static int (*const run_workload[])(struct freqload_work *) = {
+	[FREQLOAD_PSYNC] = work_psync,
+	[FREQLOAD_IO_URING] = work_io_uring,
+	[FREQLOAD_CPU] = work_cpu,
+	[FREQLOAD_PERIODIC] = work_periodic,
+};
+
+static int is_io(const struct freqload_options *options)
+{
+	return options->workload == FREQLOAD_PSYNC || options->workload == FREQLOAD_IO_URING;
+}
+
+static int open_file(const char *path, int *ret_fd, uint64_t *ret_blocks)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+	int fd, r = 0;
+
+	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		r = -errno;
+	else if (S_ISREG(st.st_mode))
+		bytes = (uint64_t)st.st_size;
+	else if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
+		r = -errno;
+	if (r >= 0 && bytes < FREQLOAD_BLOCK_BYTES)
+		r = -ENODATA;
+	if (r < 0) {
+		fprintf(stderr,
+			"freqload: --file '%s': %s, expected a block device or file of 4 KiB or more\n",
+			path, strerror(-r));
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+
+	*ret_fd = fd;
+	*ret_blocks = bytes / FREQLOAD_BLOCK_BYTES;
+	return 0;
+}
+
+/* The highest frequency of any CPU, or --khz. */
+static uint64_t max_khz(const struct freqload_options *options)
+{
+	unsigned int cpu, khz, max = options->constant_khz;
+	char path[96];
+	FILE *file;
+
+	for (cpu = 0; cpu < CPU_SETSIZE && !options->constant_khz; cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq",
+			 cpu);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fscanf(file, "%u", &khz) == 1 && khz > max)
+			max = khz;
+		fclose(file);
+	}
+
+	return max;
+}
+
+static uint64_t cycles_per_step(const struct freqload_options *options)
+{
+	if (options->workload == FREQLOAD_CPU)
+		return UNIT_CYCLES;
+	if (options->workload == FREQLOAD_PERIODIC && options->busy_us_at_max)
+		return options->busy_us_at_max * max_khz(options) / 1000;
+	return options->cycles;
+}
+
+/* With --pin, the i-th CPU of the list alone. */
+static int set_affinity(const struct freqload_options *options, unsigned int index)
+{
+	cpu_set_t cpus = options->cpus;
+	int cpu, skip;
+
+	if (CPU_COUNT(&cpus) == 0)
+		return 0;
+
+	if (options->pin) {
+		skip = (int)index % CPU_COUNT(&options->cpus);
+		for (cpu = 0; !CPU_ISSET(cpu, &options->cpus) || skip-- > 0;)
+			cpu++;
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu, &cpus);
+	}
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0) {
+		fprintf(stderr, "freqload: --cpus: %m, expected CPUs that are online\n");
+		return -errno;
+	}
+	return 0;
+}
+
+static void *run_thread(void *data)
+{
+	struct runner *runner = data;
+	struct freqload_work *work = &runner->work;
+
+	runner->result = set_affinity(work->options, (unsigned int)work->random - 1);
+	if (runner->result < 0)
+		return NULL;
+
+	freq_mean_start(&work->mean, work->clock);
+	runner->result = run_workload[work->options->workload](work);
+	freq_mean_stop(&work->mean, work->clock);
+	return NULL;
+}
+
+static int run_all(struct runner *runners, const struct freqload_work *pattern)
+{
+	unsigned int i, started, threads = pattern->options->threads;
+	int r = 0;
+
+	for (started = 0; started < threads; started++) {
+		runners[started].work = *pattern;
+		/* The seed, and which thread it is. */
+		runners[started].work.random = started + 1;
+		r = -pthread_create(&runners[started].thread, NULL, run_thread, &runners[started]);
+		if (r < 0) {
+			fprintf(stderr, "freqload: --threads %u: %s\n", threads, strerror(-r));
+			break;
+		}
+	}
+	for (i = 0; i < started; i++) {
+		pthread_join(runners[i].thread, NULL);
+		if (r >= 0)
+			r = runners[i].result;
+	}
+	return r;
+}
+
+static void sum_up(const struct runner *runners, unsigned int threads, struct freqload_work *sum)
+{
+	unsigned int i;
+
+	for (i = 0; i < threads; i++) {
+		sum->done += runners[i].work.done;
+		sum->mean.khz_ns += runners[i].work.mean.khz_ns;
+		sum->mean.ns += runners[i].work.mean.ns;
+		latency_merge(&sum->latency, &runners[i].work.latency);
+	}
+}
+
+static void report(const struct freqload_work *sum, double seconds)
+{
+	const struct freqload_options *options = sum->options;
+	const char *name = freqload_workload_names[options->workload];
+	const char *rate = is_io(options) ? "iops" : "work_per_s";
+	double mean_mhz = sum->mean.ns > 0 ? sum->mean.khz_ns / sum->mean.ns / 1000 : 0;
+	double p50 = latency_percentile_us(&sum->latency, 0.50);
+	double p95 = latency_percentile_us(&sum->latency, 0.95);
+	double p99 = latency_percentile_us(&sum->latency, 0.99);
+
+	if (options->json) {
+		printf("{\"workload\":\"%s\",\"threads\":%u,\"seconds\":%.3f,\"%s\":%.2f,"
+		       "\"mean_mhz\":%.1f,\"lat_p50_us\":%.1f,\"lat_p95_us\":%.1f,\"lat_p99_us\":%.1f}\n",
+		       name, options->threads, seconds, rate, (double)sum->done / seconds, mean_mhz, p50,
+		       p95, p99);
+		return;
+	}
+	printf("%s x%u: %.1f %s, mean %.0f MHz", name, options->threads, (double)sum->done / seconds,
+	       rate, mean_mhz);
+	if (sum->latency.count > 0)
+		printf(", latency p50 %.0f p95 %.0f p99 %.0f us", p50, p95, p99);
+	putchar('\n');
+}
+
+static void explain_clock_error(int error)
+{
+	if (error == -ENODEV)
+		fputs("freqload: no CPU has cpufreq here: give the frequency with --khz N\n", stderr);
+	else
+		fprintf(stderr,
+			"freqload: can't watch power:cpu_frequency: %s; it takes root (CAP_BPF and "
+			"CAP_PERFMON) and a kernel with BTF, or --khz N\n",
+			strerror(-error));
+}
+
+static int measure(struct freqload_work *pattern)
+{
+	const struct freqload_options *options = pattern->options;
+	uint64_t start_ns;
+	struct runner *runners;
+	int r;
+
+	runners = calloc(options->threads, sizeof(*runners));
+	if (!runners)
+		return -ENOMEM;
+
+	pattern->cycles = cycles_per_step(options);
+	start_ns = freq_clock_ticks_ns(pattern->clock);
+	pattern->end_ticks_ns = start_ns + (uint64_t)options->seconds * 1000000000;
+	r = run_all(runners, pattern);
+	if (r >= 0) {
+		sum_up(runners, options->threads, pattern);
+		report(pattern,
+		       (double)(freq_clock_ticks_ns(pattern->clock) - start_ns) / 1000000000);
+	}
+	free(runners);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static struct freqload_work pattern = { .fd = -1 };
+	struct freqload_options options;
+	struct freq_clock *clock = NULL;
+	int r;
+
+	r = freqload_options_parse(argc, argv, &options);
+	if (r != 0)
+		return r < 0 ? 2 : EXIT_SUCCESS;
+
+	pattern.options = &options;
+	if (is_io(&options) && open_file(options.file, &pattern.fd, &pattern.blocks) < 0)
+		return EXIT_FAILURE;
+	r = freq_clock_new(options.constant_khz, &clock);
+	if (r < 0) {
+		explain_clock_error(r);
+		return EXIT_FAILURE;
+	}
+
+	pattern.clock = clock;
+	r = measure(&pattern);
+	freq_clock_free(clock);
+	if (pattern.fd >= 0)
+		close(pattern.fd);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

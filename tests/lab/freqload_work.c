@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "freqload_work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* xorshift64: any seed but 0 */
+int64_t work_random_offset(struct freqload_work *work)
+{
+	work->random ^= work->random << 13;
+	work->random ^= work->random >> 7;
+	work->random ^= work->random << 17;
+	return (int64_t)(work->random % work->blocks) * FREQLOAD_BLOCK_BYTES;
+}
+
+void work_finish_io(struct freqload_work *work, uint64_t issued_ticks_ns)
+{
+	uint64_t now_ns = freq_clock_ticks_ns(work->clock);
+
+	latency_add(&work->latency, now_ns > issued_ticks_ns ? now_ns - issued_ticks_ns : 0);
+	work->done++;
+	freq_mean_update(&work->mean, work->clock);
+	freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+}
+
+int work_psync(struct freqload_work *work)
+{
+	uint64_t issued_ns;
+	ssize_t bytes = 0;
+	void *buffer;
+
+	buffer = aligned_alloc(FREQLOAD_BLOCK_BYTES, FREQLOAD_BLOCK_BYTES);
+	if (!buffer)
+		return -ENOMEM;
+
+	while ((issued_ns = freq_clock_ticks_ns(work->clock)) < work->end_ticks_ns) {
+		bytes = pread(work->fd, buffer, FREQLOAD_BLOCK_BYTES, work_random_offset(work));
+		if (bytes < 0) {
+			fprintf(stderr, "freqload: read: %m\n");
+			break;
+		}
+		work_finish_io(work, issued_ns);
+	}
+
+	free(buffer);
+	return bytes < 0 ? -EIO : 0;
+}
+
+int work_cpu(struct freqload_work *work)
+{
+	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
+		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+		freq_mean_update(&work->mean, work->clock);
+		work->done++;
+	}
+	return 0;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(ns / 1000000000),
+		.tv_nsec = (long)(ns % 1000000000),
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+/* Latency is from the time that the burst was due to the time that its work was done. */
+int work_periodic(struct freqload_work *work)
+{
+	uint64_t due_ns = freq_clock_now_ns(), now_ns;
+
+	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
+		due_ns += work->options->period_us * 1000;
+		sleep_until(due_ns);
+		freq_mean_update(&work->mean, work->clock);
+		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+		now_ns = freq_clock_now_ns();
+		latency_add(&work->latency, now_ns - due_ns);
+		work->done++;
+		/* Overrun: periods that have gone by are left out, not made up for. */
+		while (due_ns + work->options->period_us * 1000 < now_ns)
+			due_ns += work->options->period_us * 1000;
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What one thread of freqload does until the time is over. */
+
+#include <stdint.h>
+
+#include "freqload_clock.h"
+#include "freqload_latency.h"
+#include "freqload_options.h"
+
+struct freqload_work {
+	const struct freqload_options *options;
+	const struct freq_clock *clock;
+	uint64_t cycles; /* per I/O, unit of work or period */
+	uint64_t end_ticks_ns;
+	uint64_t random;
+	int fd;
+	uint64_t blocks; /* of 4 KiB in the file */
+	uint64_t done;
+	struct freq_mean mean;
+	struct latency latency;
+};
+
+#define FREQLOAD_BLOCK_BYTES 4096
+
+/* Each returns 0, or a negative errno after saying on stderr what failed. */
+int work_psync(struct freqload_work *work);
+int work_io_uring(struct freqload_work *work);
+int work_cpu(struct freqload_work *work);
+int work_periodic(struct freqload_work *work);
+
+/* The offset of a random block of the file. */
+int64_t work_random_offset(struct freqload_work *work);
+
+/* An I/O is complete: counts it, then burns what is to be burnt for it. */
+void work_finish_io(struct freqload_work *work, uint64_t issued_ticks_ns);
