@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/restore.h"
 #include "manager.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "takeover.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 
@@ -48,17 +48,9 @@ static int check_config(const char *path)
 	return EXIT_SUCCESS;
 }
 
-static void print_restored(void *userdata, const struct restore_result *result)
-{
-	char text[256];
-
-	restore_describe(result, text, sizeof(text));
-	log_message(result->outcome == RESTORE_FAILED ? LOG_ERR : LOG_INFO, "%s", text);
-}
-
 static int restore(const char *run_dir)
 {
-	int r = restore_originals(run_dir, print_restored, NULL);
+	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 
 	if (r < 0)
 		log_error("not everything could be restored: %s; what is left stands in "

@@ -2,229 +2,20 @@
 #include "manager.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
-#include "actuator/cpufreq.h"
 #include "actuator/hotplug.h"
-#include "actuator/restore.h"
 #include "manager_private.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "takeover.h"
 
 #define TIMER_ACCURACY_US 200 /* sd-event's own default, 250 ms, is made for other work */
-
-static void report_restore(void *userdata, const struct restore_result *result)
-{
-	char text[256];
-
-	restore_describe(result, text, sizeof(text));
-	log_message(result->outcome == RESTORE_FAILED ? LOG_ERR : LOG_INFO, "%s", text);
-}
-
-/* ---- starting, in this order ---- */
-
-static int read_policy(struct manager *manager)
-{
-	_cleanup_free_ char *message = NULL;
-	int r;
-
-	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
-		return -ENOMEM;
-	r = policy_load(manager->options.policy_path, manager->dropin_dir, &manager->policy,
-			&message);
-	if (r < 0) {
-		log_error("%s", message);
-		return r;
-	}
-	if (manager->options.observe)
-		manager->policy.backend = POLICY_BACKEND_OBSERVE;
-	return 0;
-}
-
-/* One daemon per run directory: two would undo each other's work. */
-static int take_lock(struct manager *manager)
-{
-	const char *run_dir = manager->options.run_dir;
-	_cleanup_free_ char *path = NULL;
-
-	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST) {
-		log_error("cannot make %s: %s; run as root, or give --run-dir", run_dir,
-			  strerror(errno));
-		return -errno;
-	}
-	if (asprintf(&path, "%s/lock", run_dir) < 0)
-		return -ENOMEM;
-	manager->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (manager->lock_fd < 0) {
-		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
-			  strerror(errno));
-		return -errno;
-	}
-	if (flock(manager->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		log_error("another wakegovd is running (it holds %s); stop it first: systemctl "
-			  "stop wakegovd",
-			  path);
-		return -EBUSY;
-	}
-	return 0;
-}
-
-static int restore_predecessor(struct manager *manager)
-{
-	const char *run_dir = manager->options.run_dir;
-	int r = restore_originals(run_dir, report_restore, NULL);
-
-	if (r >= 0)
-		r = originals_open(run_dir, &manager->originals);
-	if (r < 0)
-		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
-			  "at it, put the governors back by hand, and remove it",
-			  run_dir, strerror(-r));
-	return r;
-}
-
-static int start_tracer(struct manager *manager)
-{
-	const char *why;
-	struct tracer_program program;
-	int r;
-
-	r = tracer_new(manager->topology, &manager->policy.io_boost, &manager->tracer, &why);
-	if (r < 0) {
-		log_error("cannot trace: %s (%s)", why, strerror(-r));
-		return r;
-	}
-	for (uint32_t i = 0; tracer_program(manager->tracer, i, &program); i++)
-		if (program.state == TRACER_FAILED)
-			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
-				    strerror(-program.error), program.purpose);
-	return 0;
-}
-
-static void list_cpus(const struct topology *topology, uint32_t domain, char *ret, size_t size)
-{
-	size_t used = 0;
-	uint32_t cpu = 0, first;
-
-	ret[0] = '\0';
-	while (cpu < topology->n_cpus && used < size) {
-		if (topology->cpu_domain[cpu] != domain) {
-			cpu++;
-			continue;
-		}
-		for (first = cpu; cpu < topology->n_cpus && topology->cpu_domain[cpu] == domain;)
-			cpu++;
-		used += snprintf(ret + used, size - used, used ? ",%u" : "%u", first);
-		if (cpu - first > 1 && used < size)
-			used += snprintf(ret + used, size - used, "-%u", cpu - 1);
-	}
-}
-
-static int init_domain(struct manager *manager, uint32_t i)
-{
-	struct governed *governed = &manager->domains[i];
-	const struct topology_domain *info = &manager->topology->domains[i];
-	int r;
-
-	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
-	r = actuator_domain_init(&governed->actuator, info, manager->originals);
-	if (r < 0) {
-		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
-		return r;
-	}
-	manager->n_domains++;
-	return 0;
-}
-
-static int discover(struct manager *manager)
-{
-	int r = cpufreq_discover(&manager->topology);
-
-	if (r < 0) {
-		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
-		return r;
-	}
-	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
-	if (!manager->domains)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
-		r = init_domain(manager, i);
-		if (r < 0)
-			return r;
-	}
-	if (manager->n_domains)
-		return 0;
-	if (manager->policy.backend == POLICY_BACKEND_SETSPEED) {
-		log_error(
-			"this machine has no cpufreq domains, so backend = setspeed has nothing to "
-			"drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
-			"auto to watch only");
-		return -ENODEV;
-	}
-	log_warning("this machine has no cpufreq domains: watching only; if it should have some, "
-		    "load its driver (modprobe acpi-cpufreq) and restart wakegovd");
-	return 0;
-}
-
-/* A domain that the backend cannot move is observed under `auto` and fatal under `setspeed`. */
-static int acquire(struct manager *manager, struct governed *governed)
-{
-	const char *name = governed->actuator.info->name;
-	int r;
-
-	governed->backend = &backend_observe;
-	if (manager->policy.backend == POLICY_BACKEND_OBSERVE)
-		return governed->backend->acquire(&governed->actuator);
-	r = backend_setspeed.acquire(&governed->actuator);
-	if (r >= 0) {
-		governed->backend = &backend_setspeed;
-		return r;
-	}
-	if (manager->policy.backend == POLICY_BACKEND_SETSPEED || r != -EOPNOTSUPP) {
-		log_error("%s: cannot be governed: %s", name, governed->actuator.why);
-		return r;
-	}
-	log_warning("%s: only observed: %s", name, governed->actuator.why);
-	return governed->backend->acquire(&governed->actuator);
-}
-
-static void set_frequencies(struct manager *manager, uint32_t domain)
-{
-	uint32_t khz;
-
-	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
-		return;
-	topology_for_each_cpu(manager->topology, cpu, domain)
-		tracer_set_frequency(manager->tracer, cpu, khz);
-}
-
-static int take_domains(struct manager *manager)
-{
-	int r;
-
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		r = acquire(manager, &manager->domains[i]);
-		if (r < 0)
-			return r;
-		r = actuator_watch_add(manager->watch, &manager->domains[i].actuator);
-		if (r < 0)
-			log_warning("%s: cannot watch for other writers: %s",
-				    manager->topology->domains[i].name, strerror(-r));
-		set_frequencies(manager, i);
-		manager_verify_domain(manager, i);
-	}
-	return 0;
-}
-
-/* ---- the event loop's callbacks ---- */
 
 static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
@@ -435,8 +226,10 @@ static int make_core(struct manager *manager)
 static int start(struct manager *manager)
 {
 	static int (*const steps[])(struct manager *) = {
-		read_policy, take_lock,	   restore_predecessor, open_event_loop, discover,
-		make_core,   start_tracer, open_socket,		take_domains,	 add_sources,
+		takeover_read_policy,  takeover_lock,	  takeover_restore_predecessor,
+		open_event_loop,       takeover_discover, make_core,
+		takeover_start_tracer, open_socket,	  takeover_acquire_domains,
+		add_sources,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -500,7 +293,8 @@ static void release_domains(struct manager *manager)
 		struct governed *governed = &manager->domains[i];
 
 		if (governed->backend)
-			governed->backend->release(&governed->actuator, report_restore, NULL);
+			governed->backend->release(&governed->actuator, takeover_report_restore,
+						   NULL);
 	}
 }
 

@@ -72,6 +72,7 @@ static int list_programs(void *userdata, program_emit_t emit, void *context)
 {
 	static const char *const states[] = {
 		[TRACER_ATTACHED] = "attached",
+		[TRACER_UNUSED] = "unused",
 		[TRACER_MISSING] = "missing",
 		[TRACER_FAILED] = "failed",
 	};

@@ -66,7 +66,7 @@ struct decision_view {
 struct program_view {
 	const char *name;    /* the tracepoint: sched_switch … */
 	const char *purpose; /* what is missed without it */
-	const char *state;   /* attached, missing, failed */
+	const char *state;   /* attached, unused, missing, failed */
 	const char *error;   /* why it failed, else NULL */
 	uint64_t events;     /* times it ran usefully */
 };

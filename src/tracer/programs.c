@@ -52,20 +52,21 @@ static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
 }
 
-int programs_probe(struct wakegov *skel, bool present[WAKEGOV_PROGRAMS])
+int programs_probe(struct wakegov *skel, enum tracer_program_state ret[WAKEGOV_PROGRAMS])
 {
 	struct btf *kernel = btf__load_vmlinux_btf();
 
 	if (!kernel)
 		return -errno;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		present[i] = has_tracepoint(kernel, infos[i].tracepoint);
+		ret[i] = has_tracepoint(kernel, infos[i].tracepoint) ? TRACER_ATTACHED
+								     : TRACER_MISSING;
 	btf__free(kernel);
 
 	/* One source of block requests is enough, and the older one counts requeues twice. */
-	if (present[WAKEGOV_BLOCK_START])
-		present[WAKEGOV_BLOCK_ISSUE] = false;
+	if (ret[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
+		ret[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		bpf_program__set_autoload(program_of(skel, i), present[i]);
+		bpf_program__set_autoload(program_of(skel, i), ret[i] == TRACER_ATTACHED);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tracer/tracer.h"
 #include "wakegov/abi.h" /* the skeleton names its types */
 
 #include "wakegov.skel.h"
@@ -21,7 +22,8 @@ const struct program_info *program_info(enum wakegov_program program);
 struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program);
 
 /*
- * Marks for loading what this kernel has, by its BTF. present[] is filled for every program.
- * Returns 0 or a negative errno when the kernel's BTF cannot be read.
+ * Marks for loading what this kernel has, by its BTF: TRACER_ATTACHED for what is to be loaded,
+ * TRACER_UNUSED and TRACER_MISSING for the rest. Returns 0, or a negative errno when the kernel's
+ * BTF cannot be read.
  */
-int programs_probe(struct wakegov *skel, bool present[WAKEGOV_PROGRAMS]);
+int programs_probe(struct wakegov *skel, enum tracer_program_state ret[WAKEGOV_PROGRAMS]);

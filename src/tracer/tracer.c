@@ -23,7 +23,7 @@ struct tracer {
 	const struct topology *topology;
 	struct wakegov *skel;
 	struct bpf_link *links[WAKEGOV_PROGRAMS];
-	bool present[WAKEGOV_PROGRAMS];
+	enum tracer_program_state states[WAKEGOV_PROGRAMS];
 	int errors[WAKEGOV_PROGRAMS];
 	struct ring_buffer *ring;
 	struct wakegov_cpu *cpus;   /* mapped; n_cpus */
@@ -125,11 +125,13 @@ static void describe_cpus(struct tracer *tracer)
 static void attach(struct tracer *tracer)
 {
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
-		if (!tracer->present[i])
+		if (tracer->states[i] != TRACER_ATTACHED)
 			continue;
 		tracer->links[i] = bpf_program__attach(program_of(tracer->skel, i));
-		if (!tracer->links[i])
-			tracer->errors[i] = -errno;
+		if (tracer->links[i])
+			continue;
+		tracer->states[i] = TRACER_FAILED;
+		tracer->errors[i] = -errno;
 	}
 }
 
@@ -166,7 +168,7 @@ static int load(struct tracer *tracer, const char **ret_why)
 		*ret_why = "the BPF object is damaged: install wakegov again";
 		return -errno;
 	}
-	r = programs_probe(tracer->skel, tracer->present);
+	r = programs_probe(tracer->skel, tracer->states);
 	if (r < 0) {
 		*ret_why =
 			"this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
@@ -220,6 +222,8 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 {
 	char line[512];
 
+	if (level == LIBBPF_DEBUG)
+		return 0;
 	vsnprintf(line, sizeof(line), format, args);
 	line[strcspn(line, "\n")] = '\0';
 	log_debug("libbpf: %s", line);
@@ -354,13 +358,9 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 	*ret = (struct tracer_program){
 		.name = program_info(i)->tracepoint,
 		.purpose = program_info(i)->purpose,
-		.state = TRACER_MISSING,
+		.state = tracer->states[i],
 		.error = tracer->errors[i],
 	};
-	if (tracer->links[i])
-		ret->state = TRACER_ATTACHED;
-	else if (tracer->errors[i])
-		ret->state = TRACER_FAILED;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		ret->events += tracer->cpus[cpu].events[i];
 	return true;

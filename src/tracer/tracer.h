@@ -66,7 +66,12 @@ int tracer_read_task(const struct tracer *tracer, uint32_t handle, uint64_t now_
 /* Stop following the task; it is told about again when it crosses the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 
-enum tracer_program_state { TRACER_ATTACHED, TRACER_MISSING, TRACER_FAILED };
+enum tracer_program_state {
+	TRACER_ATTACHED,
+	TRACER_UNUSED,	/* another program does its work better */
+	TRACER_MISSING, /* this kernel has no such tracepoint */
+	TRACER_FAILED,
+};
 
 struct tracer_program {
 	const char *name;

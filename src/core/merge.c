@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The engine's decisions: the merge over a domain's CPUs and tasks, and when to look again. */
+#include <assert.h>
+#include <stddef.h>
+
+#include "core/engine_private.h"
+#include "core/opp.h"
+#include "core/utilisation.h"
+#include "wakegov/decay.h"
+
+/* A held boost asks for the highest OPP of wherever the task runs. */
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
+{
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
+
+	if (!domain || !io_boost_is_held(&task->io_boost))
+		return 0;
+	return domain->info->capacity;
+}
+
+uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain)
+{
+	uint32_t util_q = 0;
+
+	topology_for_each_cpu(engine->topology, cpu, domain)
+		if (engine->cpus[cpu].util_q > util_q)
+			util_q = engine->cpus[cpu].util_q;
+	return DECAY_CAP(util_q);
+}
+
+/* Since when every CPU of the domain is idle; UINT64_MAX while one is running. */
+static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
+{
+	uint64_t since_ns = 0;
+
+	topology_for_each_cpu(engine->topology, cpu, domain) {
+		if (engine->cpus[cpu].running)
+			return UINT64_MAX;
+		if (engine->cpus[cpu].idle_since_ns > since_ns)
+			since_ns = engine->cpus[cpu].idle_since_ns;
+	}
+	return since_ns;
+}
+
+static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
+{
+	uint32_t headroom_percent = engine->domains[domain].policy.headroom_percent;
+
+	topology_for_each_cpu(engine->topology, cpu, domain) {
+		uint32_t util_q = engine->cpus[cpu].util_q;
+		uint32_t cap = utilisation_demand_cap(util_q, headroom_percent);
+
+		if (cap <= demand->cap)
+			continue;
+		demand->cap = cap;
+		demand->reason = REASON_UTILISATION;
+		demand->cpu = cpu;
+	}
+}
+
+static void merge_boosts(const struct engine *engine, uint32_t domain, struct demand *demand)
+{
+	const struct task *task = NULL;
+
+	while ((task = task_table_next(engine->tasks, task))) {
+		if (task->cpu >= engine->topology->n_cpus ||
+		    engine->topology->cpu_domain[task->cpu] != domain)
+			continue;
+		if (engine_task_boost_cap(engine, task) <= demand->cap)
+			continue;
+		demand->cap = engine_task_boost_cap(engine, task);
+		demand->reason = REASON_IO_BOOST;
+		demand->cpu = task->cpu;
+		demand->pid = task->pid;
+		demand->comm = task->comm;
+	}
+}
+
+/*
+ * The maximum over CPUs and boosts. What ran before everything went idle counts for the hold time
+ * only: an idle domain belongs at its lowest OPP, whatever its CPUs remember.
+ */
+static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+		  struct demand *demand)
+{
+	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
+
+	*demand = (struct demand){
+		.reason = REASON_IDLE,
+		.cpu = engine->topology->domains[domain].first_cpu,
+		.idle_since_ns = idle_since_ns(engine, domain),
+	};
+	if (demand->idle_since_ns == UINT64_MAX || now_ns < demand->idle_since_ns + hold_ns)
+		merge_utilisation(engine, domain, demand);
+	merge_boosts(engine, domain, demand);
+}
+
+/*
+ * Below which utilisation the next lower OPP would do; 0 when there is none that the limits allow,
+ * or when it would do already and the limits or the timing keep it from being used.
+ */
+static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
+{
+	uint32_t below_khz = opp_below(domain->info, domain->last.target_khz);
+	uint32_t min_khz, max_khz, covered_q;
+
+	domain_limits(domain, &min_khz, &max_khz);
+	if (!below_khz || below_khz < min_khz)
+		return 0;
+	covered_q = utilisation_covered_q(domain->info, below_khz, domain->policy.headroom_percent);
+	return winner->util_q > covered_q ? covered_q : 0;
+}
+
+/*
+ * An idle CPU tells nobody that its utilisation decays, nor an idle domain that its hold time is
+ * over: the time when that matters is computed. A running CPU is watched by the kernel side.
+ */
+static void plan_decay(const struct engine *engine, struct domain *domain,
+		       const struct demand *demand, uint64_t now_ns)
+{
+	const struct cpu *winner = &engine->cpus[demand->cpu];
+	uint64_t at_ns = UINT64_MAX, decay_ns = UINT64_MAX;
+
+	if (demand->reason != REASON_UTILISATION || !low_q(domain, winner))
+		return;
+	if (!winner->running)
+		decay_ns = utilisation_decay_ns(winner->util_q, low_q(domain, winner));
+	if (decay_ns != UINT64_MAX)
+		at_ns = now_ns + decay_ns;
+	if (demand->idle_since_ns != UINT64_MAX &&
+	    demand->idle_since_ns + domain->policy.down_hold_ns < at_ns)
+		at_ns = demand->idle_since_ns + domain->policy.down_hold_ns;
+	if (at_ns < domain->next_ns)
+		domain->next_ns = at_ns;
+}
+
+const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
+{
+	struct domain *d = &engine->domains[domain];
+	struct demand demand;
+
+	assert(d->active);
+	merge(engine, domain, now_ns, &demand);
+	domain_decide(d, &demand, now_ns);
+	plan_decay(engine, d, &demand, now_ns);
+	return &d->last;
+}
+
+void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)
+{
+	const struct domain *domain = engine_domain_of(engine, cpu);
+	const struct decision *last;
+	uint32_t min_khz, max_khz;
+
+	*ret = (struct engine_band){ .high_q = UINT32_MAX };
+	if (!domain || !domain->active || !domain->last.target_khz)
+		return;
+	last = &domain->last;
+	domain_limits(domain, &min_khz, &max_khz);
+	ret->watch = last->timing != TIMING_RATE_LIMITED;
+	if (opp_at_or_above(domain->info, last->target_khz + 1, min_khz, max_khz) >
+	    last->target_khz)
+		ret->high_q = utilisation_covered_q(domain->info, last->target_khz,
+						    domain->policy.headroom_percent);
+	if (last->timing != TIMING_NOW || last->reason != REASON_UTILISATION ||
+	    last->target_khz == domain->info->opp_khz[0])
+		return;
+	ret->watch_idle = engine->cpus[cpu].running;
+	if (last->cpu == cpu && engine->cpus[cpu].running)
+		ret->low_q = low_q(domain, &engine->cpus[cpu]);
+}
