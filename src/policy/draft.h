@@ -10,10 +10,14 @@
 #include "policy/error.h"
 #include "policy/keys.h"
 
+/* Which [domain policyN] is meant; POLICY_NO_OVERRIDE is the section [domain] itself. */
+#define POLICY_NO_OVERRIDE UINT32_MAX
+
 /* A min-frequency or max-frequency as given, for a message about the pair. */
 struct policy_limit {
-	struct policy_place place; /* file is NULL while the key was never given */
-	uint32_t order;		   /* the larger was given later */
+	struct policy_place place;
+	uint32_t override; /* index, or POLICY_NO_OVERRIDE */
+	uint32_t order;	   /* the larger was given later */
 	char text[32];
 };
 
@@ -30,9 +34,6 @@ struct policy_draft {
 
 /* The built-in defaults. */
 void policy_draft_init(struct policy_draft *draft);
-
-/* Which [domain policyN] is meant; POLICY_NO_OVERRIDE is the section [domain] itself. */
-#define POLICY_NO_OVERRIDE UINT32_MAX
 
 /*
  * Stores value, which was read from text at place, as key of the given override. place.file must
