@@ -72,8 +72,8 @@ static uint64_t max_khz(const struct freqload_options *options)
 	FILE *file;
 
 	for (cpu = 0; cpu < CPU_SETSIZE && !options->constant_khz; cpu++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq",
-			 cpu);
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", cpu);
 		file = fopen(path, "re");
 		if (!file)
 			continue;
@@ -180,12 +180,12 @@ static void report(const struct freqload_work *sum, double seconds)
 	if (options->json) {
 		printf("{\"workload\":\"%s\",\"threads\":%u,\"seconds\":%.3f,\"%s\":%.2f,"
 		       "\"mean_mhz\":%.1f,\"lat_p50_us\":%.1f,\"lat_p95_us\":%.1f,\"lat_p99_us\":%.1f}\n",
-		       name, options->threads, seconds, rate, (double)sum->done / seconds, mean_mhz, p50,
-		       p95, p99);
+		       name, options->threads, seconds, rate, (double)sum->done / seconds, mean_mhz,
+		       p50, p95, p99);
 		return;
 	}
-	printf("%s x%u: %.1f %s, mean %.0f MHz", name, options->threads, (double)sum->done / seconds,
-	       rate, mean_mhz);
+	printf("%s x%u: %.1f %s, mean %.0f MHz", name, options->threads,
+	       (double)sum->done / seconds, rate, mean_mhz);
 	if (sum->latency.count > 0)
 		printf(", latency p50 %.0f p95 %.0f p99 %.0f us", p50, p95, p99);
 	putchar('\n');
@@ -194,7 +194,8 @@ static void report(const struct freqload_work *sum, double seconds)
 static void explain_clock_error(int error)
 {
 	if (error == -ENODEV)
-		fputs("freqload: no CPU has cpufreq here: give the frequency with --khz N\n", stderr);
+		fputs("freqload: no CPU has cpufreq here: give the frequency with --khz N\n",
+		      stderr);
 	else
 		fprintf(stderr,
 			"freqload: can't watch power:cpu_frequency: %s; it takes root (CAP_BPF and "

@@ -16,7 +16,7 @@
 #include "freqload_shared.h"
 
 /* A longer gap between two looks at the clock is time that the thread didn't run. */
-#define GAP_MAX_NS 100000
+#define GAP_MAX_NS     100000
 #define CALIBRATION_NS 50000000
 
 struct freq_clock {
@@ -99,7 +99,8 @@ static void fill_again(struct freq_clock *clock)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < FREQLOAD_CPUS_MAX; cpu++) {
-		if (clock->cpus[cpu].khz && !__atomic_load_n(&clock->cpus[cpu].sequence, __ATOMIC_ACQUIRE))
+		if (clock->cpus[cpu].khz &&
+		    !__atomic_load_n(&clock->cpus[cpu].sequence, __ATOMIC_ACQUIRE))
 			clock->cpus[cpu].khz = read_khz(cpu);
 	}
 }
@@ -129,8 +130,8 @@ static int watch(struct freq_clock *clock)
 	if (!clock->skel)
 		return -errno;
 
-	map = mmap(NULL, FREQLOAD_CPUS_MAX * sizeof(*clock->cpus), PROT_READ | PROT_WRITE, MAP_SHARED,
-		   bpf_map__fd(clock->skel->maps.cpus), 0);
+	map = mmap(NULL, FREQLOAD_CPUS_MAX * sizeof(*clock->cpus), PROT_READ | PROT_WRITE,
+		   MAP_SHARED, bpf_map__fd(clock->skel->maps.cpus), 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	clock->cpus = map;
@@ -193,7 +194,8 @@ void freq_clock_burn(const struct freq_clock *clock, uint64_t cycles, uint64_t e
 		now_ns = freq_clock_ticks_ns(clock);
 		gap_ns = now_ns > last_ns ? now_ns - last_ns : 0;
 		if (gap_ns <= GAP_MAX_NS)
-			burnt += gap_ns * __atomic_load_n(&clock->cpus[this_cpu()].khz, __ATOMIC_RELAXED);
+			burnt += gap_ns *
+				 __atomic_load_n(&clock->cpus[this_cpu()].khz, __ATOMIC_RELAXED);
 		if (now_ns > last_ns)
 			last_ns = now_ns;
 	}
@@ -210,7 +212,8 @@ static uint64_t read_khz_ns(const struct freq_clock *clock, unsigned int cpu, ui
 		if (now_ns > shared->since_ns)
 			sum += shared->khz * (now_ns - shared->since_ns);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((sequence & 1) || sequence != __atomic_load_n(&shared->sequence, __ATOMIC_RELAXED));
+	} while ((sequence & 1) ||
+		 sequence != __atomic_load_n(&shared->sequence, __ATOMIC_RELAXED));
 
 	return sum;
 }

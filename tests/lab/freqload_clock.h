@@ -22,7 +22,8 @@ struct freq_clock *freq_clock_free(struct freq_clock *clock);
 uint64_t freq_clock_now_ns(void);
 uint64_t freq_clock_ticks_ns(const struct freq_clock *clock);
 
-/* Spins for that many cycles of whichever CPU the thread is on. Returns at end_ticks_ns at latest. */
+/* Spins for that many cycles of whichever CPU the thread is on. Returns at end_ticks_ns at latest.
+ */
 void freq_clock_burn(const struct freq_clock *clock, uint64_t cycles, uint64_t end_ticks_ns);
 
 /* The frequency of the CPUs that one thread was on, over time. */

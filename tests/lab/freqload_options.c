@@ -73,8 +73,8 @@ static int parse_number(const char *name, uint64_t minimum, uint64_t maximum, ui
 	number = strtoull(optarg, &end, 10);
 	if (errno || *end || optarg[0] < '0' || optarg[0] > '9' || number < minimum ||
 	    number > maximum) {
-		fprintf(stderr, "freqload: --%s '%s': expected a whole number, %llu to %llu\n", name,
-			optarg, (unsigned long long)minimum, (unsigned long long)maximum);
+		fprintf(stderr, "freqload: --%s '%s': expected a whole number, %llu to %llu\n",
+			name, optarg, (unsigned long long)minimum, (unsigned long long)maximum);
 		return -EINVAL;
 	}
 

@@ -1,4 +1,149 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-table_names() { echo io-boost; }
-table_main() { die "not yet"; }
+# lab table: governors side by side under a load, in one boot, with interleaved runs.
+
+TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
+
+table_names() {
+	local file
+
+	for file in "$LAB_DIR"/guest/table-*.sh; do
+		file=${file##*/table-}
+		echo "${file%.sh}"
+	done | paste -sd ' '
+}
+
+table_parse() {
+	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_TIME=5 TABLE_RUN_OPTIONS=()
+	shift || true
+	if [ -z "$TABLE_NAME" ] || [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ]; then
+		die_usage "lab table: '$TABLE_NAME': expected one of: $(table_names)"
+	fi
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--csv) TABLE_CSV=yes ;;
+		--plot | --runs | --time | --kernel | --governors)
+			need_value "$1" $#
+			table_set "$1" "$2"
+			shift
+			;;
+		*) die_usage "lab table: unknown option '$1', see lab help" ;;
+		esac
+		shift
+	done
+}
+
+table_set() {
+	case $1 in
+	--plot) TABLE_PLOT=$2 ;;
+	--runs) need_number --runs "$2" 3 && TABLE_RUNS=$2 ;;
+	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
+	--kernel) TABLE_RUN_OPTIONS+=(--kernel "$2") ;;
+	--governors)
+		[[ $2 =~ ^[a-z_]+(,[a-z_]+)*$ ]] || die_usage "lab table: --governors '$2': expected a list such as schedutil,wakegov"
+		TABLE_GOVERNORS=$2
+		;;
+	esac
+}
+
+table_need_build() {
+	local build program
+
+	build=$(lab_build)
+	for program in tests/lab/freqload wakegovd wakegovctl; do
+		case $program,$TABLE_GOVERNORS in
+		wakegov*,*wakegov* | tests/*)
+			[ -x "$build/$program" ] || die "no $build/$program: build first (meson setup, ninja)"
+			;;
+		esac
+	done
+}
+
+# Measures, in one boot, into FILE.
+table_measure() {
+	local governors timeout
+
+	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
+	# No table has more than a few workloads; what a run costs besides its load is seconds.
+	timeout=$((180 + 4 * TABLE_RUNS * ${#governors[@]} * (TABLE_TIME + 15)))
+	# In a shell of its own: run has its own clean-up on exit.
+	("$LAB_DIR/lab" run --timeout "$timeout" "${TABLE_RUN_OPTIONS[@]}" -- \
+		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "${governors[@]}") >"$1"
+}
+
+# The CSV on standard input, for people: with the ratio to performance of the same workload.
+table_print() {
+	awk -F , '
+		NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; n = NF; next }
+		{ for (i = 1; i <= n; i++) cell[NR, i] = $i
+		  if ($2 == "performance") base[$1] = $3 }
+		END {
+			printf "%-10s %-12s %9s %8s", name[1], name[2], name[3], "ratio"
+			for (i = 4; i <= n; i++) printf " %13s", name[i]
+			print ""
+			for (r = 2; r <= NR; r++) {
+				ratio = base[cell[r, 1]] > 0 ? sprintf("%.3f", cell[r, 3] / base[cell[r, 1]]) : "-"
+				printf "%-10s %-12s %9s %8s", cell[r, 1], cell[r, 2], cell[r, 3], ratio
+				for (i = 4; i <= n; i++) printf " %13s", cell[r, i]
+				print ""
+			}
+		}'
+}
+
+table_notes() {
+	cat <<-EOF
+	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot; ratio: iops to
+	those of performance. The load ran on the CPUs of the fastest domain. The kernel's governors in this guest
+	are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not absolute figures.
+	EOF
+}
+
+# table_plot CSV SVG KERNEL: bars of IOPS, with the mean MHz as points on the right-hand axis.
+table_plot() {
+	gnuplot <<-EOF || die "gnuplot could not draw $2"
+	set terminal svg size 800,450 background rgb "white" font "sans,13"
+	set output "$2"
+	set datafile separator ","
+	set datafile columnheaders
+	set title "lab table $TABLE_NAME, kernel $3 (emulated)" noenhanced
+	set style fill solid 0.7
+	set boxwidth 0.6
+	set xtics noenhanced
+	set grid ytics
+	set ylabel "IOPS"
+	set yrange [0:*]
+	set y2label "mean MHz"
+	set y2range [0:*]
+	set y2tics
+	set key outside bottom horizontal
+	set xrange [-0.6:*]
+	set offsets 0, 0.6, 0, 0
+	plot "$1" using 0:"iops":xtic(strcol("governor")) with boxes lc rgb "#4477aa" title "IOPS", \\
+		"" using 0:"iops":"iops_min":"iops_max" with yerrorbars pt 0 lc rgb "#222222" \\
+			title "lowest and highest run", \\
+		"" using 0:"mean_mhz" axes x1y2 with points pt 7 ps 1 lc rgb "#cc6677" title "mean MHz"
+	EOF
+}
+
+table_main() {
+	local dir kernel
+
+	table_parse "$@"
+	need_root
+	setup_main
+	table_need_build
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-table.XXXXXX")
+	# shellcheck disable=SC2064 # the directory as it is now
+	trap "rm -rf '$dir'" EXIT
+	table_measure "$dir/runs" || exit $?
+	kernel=$(head -n 1 "$dir/runs" | jq -r .kernel)
+	jq -r -s -f "$LAB_DIR/lib/table.jq" "$dir/runs" >"$dir/csv"
+	if [ "$TABLE_CSV" = yes ]; then
+		cat "$dir/csv"
+		table_notes "$kernel" >&2
+	else
+		table_print <"$dir/csv"
+		table_notes "$kernel"
+	fi
+	[ -z "$TABLE_PLOT" ] || table_plot "$dir/csv" "$TABLE_PLOT" "$kernel"
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator-fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/cleanup.h"
+
+#define WAIT_MS 2000
+
+/* Shorter where nothing is expected; events are there as soon as the writer's close returns. */
+#define SHORT_WAIT_MS 100
+
+void write_control(uint32_t policy, const char *file, const char *value)
+{
+	assert_int_equal(control_write_file(policy, file, value), 0);
+}
+
+void write_limit(uint32_t policy, const char *file, const char *value)
+{
+	char current[64] = "";
+
+	write_control(policy, file, value);
+	for (int ms = 0; ms < WAIT_MS && strcmp(current, value) != 0; ms++) {
+		assert_true(control_read_file(policy, file, current, sizeof(current)) >= 0);
+		usleep(1000);
+	}
+	assert_string_equal(current, value);
+}
+
+uint32_t read_control_u32(uint32_t policy, const char *file)
+{
+	_cleanup_close_ int fd = control_open(policy, file, O_RDONLY);
+	uint32_t value = 0;
+
+	assert_true(fd >= 0);
+	assert_int_equal(control_read_u32(fd, &value), 0);
+	return value;
+}
+
+void assert_control(uint32_t policy, const char *file, const char *expected)
+{
+	char value[64];
+
+	assert_true(control_read_file(policy, file, value, sizeof(value)) >= 0);
+	assert_string_equal(value, expected);
+}
+
+void assert_control_u32(uint32_t policy, const char *file, uint32_t expected_khz)
+{
+	assert_int_equal(read_control_u32(policy, file), expected_khz);
+}
+
+void set_online(uint32_t cpu, bool online)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, online ? "1" : "0", 1), 1);
+}
+
+void fixture_snapshot(struct fixture *f)
+{
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		for (int c = 0; c < CONTROL_N; c++)
+			assert_true(control_read_file(f->topology->domains[d].first_cpu,
+						      control_name((enum control)c),
+						      f->before[d][c], SNAPSHOT_FILE_SIZE) >= 0);
+}
+
+void fixture_assert_as_before(struct fixture *f)
+{
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		for (int c = 0; c < CONTROL_N; c++)
+			assert_control(f->topology->domains[d].first_cpu,
+				       control_name((enum control)c), f->before[d][c]);
+}
+
+/* What a test that failed half-way left behind. */
+static void reset_domains(const struct topology *topology)
+{
+	for (uint32_t cpu = 1; cpu < topology->n_cpus; cpu++)
+		set_online(cpu, true);
+	for (uint32_t d = 0; d < topology->n_domains; d++) {
+		const struct topology_domain *info = &topology->domains[d];
+		char text[16];
+
+		snprintf(text, sizeof(text), "%u", topology_domain_max_khz(info));
+		write_limit(info->first_cpu, "scaling_max_freq", text);
+		snprintf(text, sizeof(text), "%u", info->opp_khz[0]);
+		write_limit(info->first_cpu, "scaling_min_freq", text);
+		write_control(info->first_cpu, "scaling_governor", "schedutil");
+	}
+}
+
+int fixture_set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	snprintf(f->run_dir, sizeof(f->run_dir), "/run/conformance.XXXXXX");
+	if (cpufreq_discover(&f->topology) < 0 || f->topology->n_domains == 0 ||
+	    !mkdtemp(f->run_dir) || mount("run", f->run_dir, "tmpfs", 0, "size=64k") < 0)
+		return -1;
+	if (originals_open(f->run_dir, &f->originals) < 0)
+		return -1;
+
+	reset_domains(f->topology);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->originals) <
+		    0)
+			return -1;
+	f->hotplug_fd = hotplug_open();
+	fixture_snapshot(f);
+	return f->hotplug_fd < 0;
+}
+
+int fixture_tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	actuator_watch_free(f->watch);
+	close(f->hotplug_fd);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		actuator_domain_deinit(&f->domains[d]);
+	reset_domains(f->topology);
+	originals_free(f->originals);
+	free(f->topology);
+	umount(f->run_dir);
+	rmdir(f->run_dir);
+	free(f);
+	return 0;
+}
+
+struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain)
+{
+	int r = backend->acquire(&f->domains[domain]);
+
+	if (r != ACTUATOR_DONE)
+		print_error("acquire: %d: %s\n", r, f->domains[domain].why);
+	assert_int_equal(r, ACTUATOR_DONE);
+	return &f->domains[domain];
+}
+
+void fixture_reopen_originals(struct fixture *f)
+{
+	f->originals = originals_free(f->originals);
+	assert_int_equal(originals_open(f->run_dir, &f->originals), 0);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		f->domains[d].originals = f->originals;
+}
+
+static void filler_path(struct fixture *f, char *ret_path, size_t size)
+{
+	snprintf(ret_path, size, "%s/filler", f->run_dir);
+}
+
+void fixture_fill_run_dir(struct fixture *f)
+{
+	_cleanup_close_ int fd = -1;
+	char path[128], page[4096] = { 0 };
+
+	filler_path(f, path, sizeof(path));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	assert_int_equal(errno, ENOSPC);
+}
+
+void fixture_empty_run_dir(struct fixture *f)
+{
+	char path[128];
+
+	filler_path(f, path, sizeof(path));
+	assert_int_equal(unlink(path), 0);
+}
+
+char *fixture_originals_text(struct fixture *f)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[128], *text;
+
+	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, f->run_dir);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	text = calloc(1, 4096);
+	assert_non_null(text);
+	assert_true(fread(text, 1, 4095, file) > 0);
+	return text;
+}
+
+void fixture_report(void *userdata, const struct restore_result *result)
+{
+	struct fixture *f = userdata;
+	size_t length = strlen(f->report);
+
+	restore_describe(result, f->report + length, sizeof(f->report) - length - 1);
+	strcat(f->report, "\n");
+}
+
+void fixture_watch(struct fixture *f, struct actuator_domain *domain)
+{
+	if (!f->watch)
+		assert_int_equal(actuator_watch_new(&f->watch), 0);
+	assert_int_equal(actuator_watch_add(f->watch, domain), 0);
+}
+
+static void collect(void *userdata, struct actuator_domain *domain, enum control control)
+{
+	*(unsigned int *)userdata |= 1u << control;
+}
+
+unsigned int fixture_read_watch(struct fixture *f)
+{
+	struct pollfd waiting = { .fd = actuator_watch_fd(f->watch), .events = POLLIN };
+	unsigned int touched = 0;
+
+	poll(&waiting, 1, SHORT_WAIT_MS);
+	assert_true(actuator_watch_read(f->watch, collect, &touched) >= 0);
+	return touched;
+}
+
+void fixture_expect_hotplug(struct fixture *f, uint32_t cpu, bool online)
+{
+	struct pollfd waiting = { .fd = f->hotplug_fd, .events = POLLIN };
+	uint32_t seen_cpu;
+	bool seen_online;
+
+	assert_int_equal(poll(&waiting, 1, WAIT_MS), 1);
+	assert_int_equal(hotplug_read(f->hotplug_fd, &seen_cpu, &seen_online), 1);
+	assert_int_equal(seen_cpu, cpu);
+	assert_int_equal(seen_online, online);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the conformance tests stand on: the lab's domains, a run directory, the state before. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "actuator/backend.h"
+#include "actuator/cpufreq.h"
+#include "actuator/hotplug.h"
+#include "actuator/originals.h"
+#include "actuator/restore.h"
+#include "actuator/watch.h"
+#include "core/topology.h"
+
+#define LAB_DOMAINS_MAX	   8
+#define SNAPSHOT_FILES	   4
+#define SNAPSHOT_FILE_SIZE 64
+
+struct fixture {
+	struct topology *topology;
+	struct originals *originals;
+	struct actuator_domain domains[LAB_DOMAINS_MAX];
+	struct actuator_watch *watch;
+	int hotplug_fd;
+	char run_dir[64]; /* a tmpfs of one page or two */
+	char before[LAB_DOMAINS_MAX][SNAPSHOT_FILES][SNAPSHOT_FILE_SIZE];
+	char report[1024];
+};
+
+extern const struct backend *backend;
+
+/* All domains under schedutil, without limits; a fresh run directory; the state taken down. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+
+/* governor, setspeed, min and max of every domain, byte for byte. */
+void fixture_snapshot(struct fixture *f);
+void fixture_assert_as_before(struct fixture *f);
+
+struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain);
+void fixture_reopen_originals(struct fixture *f);
+void fixture_fill_run_dir(struct fixture *f);
+void fixture_empty_run_dir(struct fixture *f);
+
+/* The originals file, which the caller frees; NULL if there is none. */
+char *fixture_originals_text(struct fixture *f);
+
+/* Collects the sentences of a restore in f->report. */
+void fixture_report(void *userdata, const struct restore_result *result);
+
+/* fixture_read_watch waits shortly and returns the bits 1 << control that were touched. */
+void fixture_watch(struct fixture *f, struct actuator_domain *domain);
+unsigned int fixture_read_watch(struct fixture *f);
+
+void fixture_expect_hotplug(struct fixture *f, uint32_t cpu, bool online);
+void set_online(uint32_t cpu, bool online);
+
+/* As another program would: open, write, close. */
+void write_control(uint32_t policy, const char *file, const char *value);
+/* The same, and waits until it holds: the kernel applies limits later, from a work queue. */
+void write_limit(uint32_t policy, const char *file, const char *value);
+uint32_t read_control_u32(uint32_t policy, const char *file);
+void assert_control(uint32_t policy, const char *file, const char *expected);
+void assert_control_u32(uint32_t policy, const char *file, uint32_t expected_khz);

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The runs of a table (JSON objects, slurped) → header line and one line per workload and governor.
+
+def median: sort | if length % 2 == 1 then .[length / 2 | floor]
+	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+def digits($n): . * pow(10; $n) | round / pow(10; $n);
+def column(f; $n): map(f) | median | digits($n);
+
+# In the order of appearance, which group_by would lose.
+def groups: . as $runs |
+	reduce (.[] | {workload, governor}) as $key ([]; if index([$key]) then . else . + [$key] end) |
+	map(. as $key |
+		[$runs[] | select(.workload == $key.workload and .governor == $key.governor)]);
+
+(.[0].mhz | keys_unsorted) as $domains |
+(["workload", "governor", "iops", "mean_mhz"] + ($domains | map("mhz_" + .)) +
+	["changes_per_s", "iops_min", "iops_max", "lat_p50_us", "lat_p99_us", "runs"]),
+(groups[] |
+	[.[0].workload, .[0].governor, column(.iops; 0), column(.mean_mhz; 0)] +
+	[$domains[] as $d | column(.mhz[$d]; 0)] +
+	[column(.changes_per_s; 1), (map(.iops) | min | digits(0)), (map(.iops) | max | digits(0)),
+	 column(.lat_p50_us; 0), column(.lat_p99_us; 0), length]) |
+@csv | gsub("\""; "")
