@@ -53,8 +53,9 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 void actuator_domain_deinit(struct actuator_domain *domain);
 
 /*
- * scaling_min_freq and scaling_max_freq as they are now, thermal limits included. Returns 0 or a
- * negative errno, -EBUSY when the domain is offline.
+ * scaling_min_freq and scaling_max_freq as they are now, thermal limits included. The kernel
+ * applies a new limit from a work queue, so just after somebody wrote one this can still be the
+ * old. Returns 0 or a negative errno, -EBUSY when the domain is offline.
  */
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz);
