@@ -78,10 +78,11 @@ static void make_domain(uint32_t i, char *name, size_t size, struct domain_view 
 	ret->utilisation_cap = 341;
 	ret->reason = i == 1 ? "utilisation" : "io-boost";
 	ret->limiter = i == 1 ? "none" : "policy-max";
-	ret->timing = "now";
+	ret->timing = i == 1 ? "held" : "now";
 	ret->pid = i == 1 ? 0 : 812;
 	ret->comm = i == 1 ? NULL : "fio";
 	ret->writes = 42;
+	ret->write_errors = i == 3 ? 2 : 0;
 }
 
 static int canned_domains(void *userdata, domain_emit_t emit, void *context)

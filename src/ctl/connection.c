@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/connection.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "query/frame.h"
+#include "shared/cleanup.h"
+
+#define NS_PER_S	 1000000000ull
+#define NS_PER_MS	 1000000ull
+#define REPLY_BYTES_MAX	 (64u * 1024 * 1024)
+#define CONNECT_RETRY_MS 10
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t connection_deadline(uint64_t timeout_ns)
+{
+	return now_ns() + timeout_ns;
+}
+
+/* Waits until fd is ready, or for max_ms where it is not negative. */
+static int wait_for(int fd, short events, uint64_t deadline_ns, int max_ms)
+{
+	struct pollfd descriptor = { .fd = fd, .events = events };
+	uint64_t now = now_ns(), left_ms;
+	int timeout_ms;
+
+	if (now >= deadline_ns)
+		return -ETIMEDOUT;
+
+	left_ms = (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	timeout_ms = left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+	if (max_ms >= 0 && timeout_ms > max_ms)
+		timeout_ms = max_ms;
+	if (poll(&descriptor, 1, timeout_ms) < 0 && errno != EINTR)
+		return -errno;
+	return 0;
+}
+
+int connection_open(const char *path, uint64_t deadline_ns)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+
+	strcpy(address.sun_path, path);
+	while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		/* EAGAIN is a full backlog, for which there is nothing to poll. */
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		r = wait_for(-1, 0, deadline_ns, CONNECT_RETRY_MS);
+		if (r < 0)
+			return r;
+	}
+	return take_fd(&fd);
+}
+
+static int send_call(int fd, const char *method, uint64_t deadline_ns)
+{
+	struct buffer call = { .max = 4096 };
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (asprintf(&text, "{\"method\":\"%s\"}", method) < 0)
+		return -ENOMEM;
+
+	r = buffer_append(&call, text, strlen(text) + 1);
+	while (!r && call.length) {
+		r = buffer_send(&call, fd);
+		if (r == -EAGAIN)
+			r = wait_for(fd, POLLOUT, deadline_ns, -1);
+	}
+	buffer_deinit(&call);
+	return r;
+}
+
+static int receive_message(int fd, struct frame_reader *reader, uint64_t deadline_ns,
+			   const char **ret_message, size_t *ret_length)
+{
+	int r;
+
+	while (!(r = frame_reader_peek(reader, ret_message, ret_length))) {
+		ssize_t n = buffer_receive(&reader->input, fd);
+
+		if (!n)
+			return -ECONNRESET;
+		if (n < 0 && n != -EAGAIN && n != -EINTR)
+			return (int)n;
+		if (n < 0) {
+			r = wait_for(fd, POLLIN, deadline_ns, -1);
+			if (r < 0)
+				return r;
+		}
+	}
+	return r < 0 ? -EBADMSG : 0;
+}
+
+int connection_call(int fd, const char *method, uint64_t deadline_ns, json_t **ret_reply)
+{
+	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
+	const char *message;
+	size_t length;
+	json_t *reply;
+	int r;
+
+	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
+	r = send_call(fd, method, deadline_ns);
+	if (!r)
+		r = receive_message(fd, &reader, deadline_ns, &message, &length);
+	if (r < 0)
+		return r;
+
+	reply = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(reply) || (!json_is_string(json_object_get(reply, "error")) &&
+				       !json_is_object(json_object_get(reply, "parameters")))) {
+		json_decref(reply);
+		return -EBADMSG;
+	}
+	*ret_reply = reply;
+	return 0;
+}

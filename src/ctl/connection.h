@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* One call to a Varlink service on a Unix socket, with a deadline for the whole of it. */
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC, in nanoseconds. */
+uint64_t connection_deadline(uint64_t timeout_ns);
+
+/*
+ * Returns a descriptor, or a negative errno: -ENOENT and -ECONNREFUSED where no daemon is,
+ * -EACCES without the right to, -ETIMEDOUT.
+ */
+int connection_open(const char *path, uint64_t deadline_ns);
+
+/*
+ * Calls method without parameters and waits for its one reply, which the caller owns: an object
+ * with either "parameters" or "error". Returns 0; -ETIMEDOUT; -ECONNRESET or -EPIPE if the other
+ * side hung up; -EBADMSG if it sent something else than a reply; another negative errno.
+ */
+int connection_call(int fd, const char *method, uint64_t deadline_ns, json_t **ret_reply);

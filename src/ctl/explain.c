@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/explain.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void complain(const char *format, ...)
+{
+	va_list args;
+
+	fputs("wakegovctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+enum ctl_exit explain_open(const char *path, int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		complain("wakegovd is not running: nobody listens on %s. Start it with: systemctl "
+			 "start wakegovd",
+			 path);
+		return CTL_UNREACHABLE;
+	case -EACCES:
+	case -EPERM:
+		complain("no permission to connect to %s. Try it as root", path);
+		return CTL_UNREACHABLE;
+	case -ETIMEDOUT:
+		complain("wakegovd does not accept connections on %s. See: systemctl status "
+			 "wakegovd",
+			 path);
+		return CTL_LOST;
+	default:
+		complain("cannot connect to %s: %s. Is it wakegovd's socket?", path,
+			 strerror(-error));
+		return CTL_UNREACHABLE;
+	}
+}
+
+enum ctl_exit explain_call(const char *path, int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		complain("no answer from %s in time. See: systemctl status wakegovd", path);
+		break;
+	case -ECONNRESET:
+	case -EPIPE:
+		complain("%s closed the connection without an answer: wakegovd ended, or has too "
+			 "many clients. See: systemctl status wakegovd",
+			 path);
+		break;
+	case -EBADMSG:
+		complain("what came from %s is no Varlink reply. Is it wakegovd's socket?", path);
+		break;
+	default:
+		complain("lost the connection to %s: %s", path, strerror(-error));
+		break;
+	}
+	return CTL_LOST;
+}
+
+static void explain_other(const char *command, const char *error, const json_t *parameters)
+{
+	_cleanup_free_ char *clean_error = format_clean(error);
+	_cleanup_free_ char *dump = json_dumps(parameters, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	complain("wakegovd refused %s: %s%s%s", command, clean_error, dump ? " " : "",
+		 dump ? dump : "");
+}
+
+enum ctl_exit explain_refusal(const char *command, const json_t *reply)
+{
+	const json_t *parameters = json_object_get(reply, "parameters");
+	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
+	const char *error = field_text(reply, "error");
+
+	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
+		complain("the policy was not loaded, the one before it holds: %s", message);
+	else if (!strcmp(error, "io.wakegov.Failed"))
+		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
+	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))
+		complain("%s is for root only. Try: sudo wakegovctl %s", command, command);
+	else if (!strcmp(error, "org.varlink.service.MethodNotFound"))
+		complain("this wakegovd does not know %s: it is of another version than "
+			 "wakegovctl. Restart it with: systemctl restart wakegovd",
+			 command);
+	else
+		explain_other(command, error, parameters);
+	return CTL_REFUSED;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/format.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shared/cleanup.h"
+
+#define US_PER_MS  1000ull
+#define US_PER_S   1000000ull
+#define US_PER_MIN (60 * US_PER_S)
+#define US_PER_H   (60 * US_PER_MIN)
+#define US_PER_DAY (24 * US_PER_H)
+#define CAP_MAX	   1024
+
+static char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *print(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(&text, format, args);
+	va_end(args);
+	return r < 0 ? NULL : text;
+}
+
+static unsigned long long to_mhz(uint64_t khz)
+{
+	return khz / 1000 + (khz % 1000 >= 500);
+}
+
+char *format_frequency(uint64_t khz)
+{
+	return khz ? print("%llu MHz", to_mhz(khz)) : print("-");
+}
+
+char *format_frequency_range(uint64_t min_khz, uint64_t max_khz)
+{
+	if (!min_khz && !max_khz)
+		return print("-");
+	if (!min_khz)
+		return print("?-%llu MHz", to_mhz(max_khz));
+	if (!max_khz)
+		return print("%llu-? MHz", to_mhz(min_khz));
+	return print("%llu-%llu MHz", to_mhz(min_khz), to_mhz(max_khz));
+}
+
+/* Rounds down, so that 59.96 s does not become 60.0 s. */
+static char *print_tenths(uint64_t us, uint64_t unit_us, const char *unit)
+{
+	unsigned long long tenths = us / (unit_us / 10);
+
+	return print("%llu.%llu %s", tenths / 10, tenths % 10, unit);
+}
+
+static char *print_pair(uint64_t us, uint64_t large_us, const char *large, uint64_t small_us,
+			const char *small)
+{
+	return print("%llu %s %llu %s", (unsigned long long)(us / large_us), large,
+		     (unsigned long long)(us % large_us / small_us), small);
+}
+
+char *format_duration(uint64_t us)
+{
+	if (us < US_PER_MS)
+		return print("%llu us", (unsigned long long)us);
+	if (us < US_PER_S)
+		return print_tenths(us, US_PER_MS, "ms");
+	if (us < US_PER_MIN)
+		return print_tenths(us, US_PER_S, "s");
+	if (us < US_PER_H)
+		return print_pair(us, US_PER_MIN, "min", US_PER_S, "s");
+	if (us < US_PER_DAY)
+		return print_pair(us, US_PER_H, "h", US_PER_MIN, "min");
+	return print_pair(us, US_PER_DAY, "d", US_PER_H, "h");
+}
+
+char *format_size(uint64_t kib)
+{
+	if (kib < 1024)
+		return print("%llu KiB", (unsigned long long)kib);
+	return print("%.1f MiB", (double)kib / 1024);
+}
+
+char *format_share(uint64_t cap)
+{
+	return print("%llu %%", (unsigned long long)((cap * 100 + CAP_MAX / 2) / CAP_MAX));
+}
+
+char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us)
+{
+	uint64_t realtime_us = now_realtime_us - now_monotonic_us + monotonic_us;
+	time_t seconds = (time_t)(realtime_us / US_PER_S);
+	struct tm day;
+
+	if (!localtime_r(&seconds, &day))
+		return print("-");
+	return print("%02d:%02d:%02d.%03u", day.tm_hour, day.tm_min, day.tm_sec,
+		     (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
+}
+
+char *format_task(const char *comm, uint64_t pid)
+{
+	_cleanup_free_ char *name = comm ? format_clean(comm) : NULL;
+
+	if (name && pid)
+		return print("%s, pid %llu", name, (unsigned long long)pid);
+	if (pid)
+		return print("pid %llu", (unsigned long long)pid);
+	return print("%s", name ? name : "-");
+}
+
+char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
+		    const char *timing)
+{
+	_cleanup_free_ char *task = format_task(comm, pid);
+	bool by_task = comm || pid;
+	bool limited = limiter && strcmp(limiter, "none") != 0;
+	bool delayed = timing && strcmp(timing, "now") != 0;
+
+	if (!task)
+		return NULL;
+	return print("%s%s%s%s%s%s%s%s", reason ? reason : "-", by_task ? " (" : "",
+		     by_task ? task : "", by_task ? ")" : "", limited ? ", limited by " : "",
+		     limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
+}
+
+/* C0, DEL, and C1 in its two bytes of UTF-8, with which escape sequences begin. */
+void format_disarm(char *text)
+{
+	for (char *c = text; *c; c++) {
+		unsigned char byte = (unsigned char)*c, next = (unsigned char)c[1];
+
+		if (byte < 0x20 || byte == 0x7f)
+			*c = '?';
+		else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+			c[0] = c[1] = '?';
+	}
+}
+
+char *format_clean(const char *text)
+{
+	char *clean = strdup(text ? text : "-");
+
+	if (clean)
+		format_disarm(clean);
+	return clean;
+}

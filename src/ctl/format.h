@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Quantities and names as people read them. Each returns an allocated string that the caller
+ * frees, or NULL for lack of memory. Where 0 means "not known" the string is "-".
+ */
+
+#include <stdint.h>
+
+/* "1800 MHz"; 0 is not known. */
+char *format_frequency(uint64_t khz);
+
+/* "800-3600 MHz"; either may be unknown. */
+char *format_frequency_range(uint64_t min_khz, uint64_t max_khz);
+
+/* Two units at most: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
+char *format_duration(uint64_t us);
+
+/* "512 KiB", "2.1 MiB" */
+char *format_size(uint64_t kib);
+
+/* Of the capacity scale, 0…1024: "33 %" */
+char *format_share(uint64_t cap);
+
+/*
+ * The time of day of a moment on CLOCK_MONOTONIC, "14:03:07.042", given what both clocks show now.
+ * That clock stands still while the machine sleeps: moments before a sleep appear too late.
+ */
+char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us);
+
+/* "fio, pid 812"; comm may be NULL, pid 0. */
+char *format_task(const char *comm, uint64_t pid);
+
+/*
+ * "io-boost (fio, pid 812), limited by policy-max, held". All may be NULL or 0; limiter "none" and
+ * timing "now" go without saying.
+ */
+char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
+		    const char *timing);
+
+/* Puts "?" in place of all that a terminal would obey in UTF-8 text. */
+void format_disarm(char *text);
+
+/* A disarmed copy of text from elsewhere. NULL gives "-". */
+char *format_clean(const char *text);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The replies of io.wakegov for people, on standard output. A reply of a newer or older daemon may
+ * have more or fewer fields: what is missing is shown as "-".
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+void show_status(const json_t *reply);
+void show_domains(const json_t *reply);
+void show_tasks(const json_t *reply);
+void show_decisions(const json_t *reply);
+void show_reload(const json_t *reply);
+
+/* A field of an object: NULL, or 0, where it is missing, null or something else. */
+static inline const char *field_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static inline uint64_t field_number(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}

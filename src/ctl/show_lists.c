@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "ctl/table.h"
+#include "shared/cleanup.h"
+
+static char *reason_of(const json_t *object)
+{
+	return format_reason(field_text(object, "reason"), field_text(object, "comm"),
+			     field_number(object, "pid"), field_text(object, "limiter"),
+			     field_text(object, "timing"));
+}
+
+static void add_frequency(struct table *table, const json_t *object, const char *key)
+{
+	table_add(table, format_frequency(field_number(object, key)));
+}
+
+static void add_domain(struct table *table, const json_t *domain)
+{
+	const char *why = field_text(domain, "state_why");
+
+	table_add_text(table, field_text(domain, "name"));
+	table_add_text(table, field_text(domain, "cpus"));
+	table_add_text(table, field_text(domain, "state"));
+	add_frequency(table, domain, "current_khz");
+	add_frequency(table, domain, "target_khz");
+	table_add(table, format_frequency_range(field_number(domain, "min_khz"),
+						field_number(domain, "max_khz")));
+	table_add(table, format_share(field_number(domain, "utilisation_cap")));
+	table_add(table, why ? format_clean(why) : reason_of(domain));
+}
+
+/* Writes that failed or did not take are rare, and worth a line of their own. */
+static void show_trouble(const json_t *domain)
+{
+	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
+	uint64_t errors = field_number(domain, "write_errors");
+	uint64_t mismatches = field_number(domain, "read_back_mismatches");
+
+	if (errors || mismatches)
+		printf("%s: of %" PRIu64 " writes %" PRIu64 " failed and %" PRIu64
+		       " read back as something else\n",
+		       name, field_number(domain, "writes"), errors, mismatches);
+}
+
+void show_domains(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "DOMAIN", TABLE_LEFT },   { "CPUS", TABLE_LEFT },    { "STATE", TABLE_LEFT },
+		{ "CURRENT", TABLE_RIGHT }, { "TARGET", TABLE_RIGHT }, { "LIMITS", TABLE_RIGHT },
+		{ "USED", TABLE_RIGHT },    { "REASON", TABLE_LEFT },
+	};
+	const json_t *domains = json_object_get(reply, "domains");
+	_cleanup_(table_deinit) struct table table;
+	const json_t *domain;
+	size_t i;
+
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_array_foreach(domains, i, domain)
+		add_domain(&table, domain);
+
+	if (table.n_cells)
+		table_print(&table, stdout);
+	json_array_foreach(domains, i, domain)
+		show_trouble(domain);
+	if (!table.n_cells)
+		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
+}
+
+static void add_task(struct table *table, const json_t *task)
+{
+	char pid[24], rate[32];
+
+	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)field_number(task, "pid"));
+	snprintf(rate, sizeof(rate), "%llu/s",
+		 (unsigned long long)field_number(task, "io_rate_per_s"));
+
+	table_add_text(table, pid);
+	table_add_text(table, field_text(task, "comm"));
+	table_add_text(table, field_text(task, "domain"));
+	table_add_text(table, field_text(task, "state"));
+	table_add_text(table, rate);
+	table_add(table, format_share(field_number(task, "boost_cap")));
+	table_add(table, format_duration(field_number(task, "lease_left_us")));
+}
+
+void show_tasks(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "PID", TABLE_RIGHT },	  { "TASK", TABLE_LEFT }, { "DOMAIN", TABLE_LEFT },
+		{ "STATE", TABLE_LEFT },  { "I/O", TABLE_RIGHT }, { "BOOST", TABLE_RIGHT },
+		{ "LEASE", TABLE_RIGHT },
+	};
+	const json_t *tasks = json_object_get(reply, "tasks");
+	_cleanup_(table_deinit) struct table table;
+	const json_t *task;
+	size_t i;
+
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_array_foreach(tasks, i, task)
+		add_task(&table, task);
+
+	if (table.n_cells)
+		table_print(&table, stdout);
+	else
+		puts("no task has a boost now");
+}
+
+static uint64_t now_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void add_decision(struct table *table, const json_t *decision, uint64_t monotonic_us,
+			 uint64_t realtime_us)
+{
+	table_add(table,
+		  format_time(field_number(decision, "monotonic_us"), monotonic_us, realtime_us));
+	table_add_text(table, field_text(decision, "domain"));
+	add_frequency(table, decision, "previous_khz");
+	add_frequency(table, decision, "target_khz");
+	add_frequency(table, decision, "read_back_khz");
+	table_add(table, reason_of(decision));
+}
+
+void show_decisions(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "TIME", TABLE_LEFT }, { "DOMAIN", TABLE_LEFT },     { "FROM", TABLE_RIGHT },
+		{ "TO", TABLE_RIGHT },	{ "READ BACK", TABLE_RIGHT }, { "REASON", TABLE_LEFT },
+	};
+	const json_t *decisions = json_object_get(reply, "decisions");
+	uint64_t monotonic_us = now_us(CLOCK_MONOTONIC), realtime_us = now_us(CLOCK_REALTIME);
+	_cleanup_(table_deinit) struct table table;
+	const json_t *decision;
+	size_t i;
+
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_array_foreach(decisions, i, decision)
+		add_decision(&table, decision, monotonic_us, realtime_us);
+
+	if (table.n_cells)
+		table_print(&table, stdout);
+	else
+		puts("no decision was made yet");
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "ctl/table.h"
+#include "shared/cleanup.h"
+
+static void show_head(const json_t *reply)
+{
+	_cleanup_free_ char *uptime = format_duration(field_number(reply, "uptime_us"));
+	_cleanup_free_ char *version = format_clean(field_text(reply, "version"));
+	_cleanup_free_ char *mode = format_clean(field_text(reply, "mode"));
+	_cleanup_free_ char *backend = format_clean(field_text(reply, "backend"));
+
+	printf("wakegovd %s, up %s, %s, backend %s\n", version, uptime, mode, backend);
+}
+
+static void show_policy(const json_t *policy)
+{
+	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
+	const char *last_error = field_text(policy, "last_error");
+	_cleanup_free_ char *error = format_clean(last_error);
+	uint64_t reloads = field_number(policy, "reloads");
+
+	printf("policy     %s, reloaded %" PRIu64 " time%s\n", path, reloads,
+	       reloads == 1 ? "" : "s");
+	if (last_error)
+		printf("           the last reload failed, the policy before it holds: %s\n",
+		       error);
+}
+
+static void show_counts(const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "tasks");
+	const json_t *drops = json_object_get(reply, "drops");
+
+	printf("tasks      %" PRIu64 " known, room for %" PRIu64 "\n", field_number(tasks, "count"),
+	       field_number(tasks, "max"));
+	printf("decisions  %" PRIu64 "\n", field_number(reply, "decisions"));
+	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", missed %" PRIu64
+	       "\n",
+	       field_number(drops, "ring"), field_number(drops, "slots"),
+	       field_number(drops, "tasks"), field_number(drops, "missed"));
+}
+
+static void show_cost(const json_t *reply)
+{
+	const json_t *self = json_object_get(reply, "self");
+	uint64_t cpu_us = field_number(self, "cpu_us");
+	uint64_t uptime_us = field_number(reply, "uptime_us");
+	_cleanup_free_ char *cpu = format_duration(cpu_us);
+	_cleanup_free_ char *size = format_size(field_number(self, "pss_kib"));
+
+	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
+	       " events\n",
+	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,
+	       field_number(self, "wakeups"), field_number(self, "events"));
+}
+
+static void show_programs(const json_t *programs)
+{
+	static const struct table_column columns[] = {
+		{ "PROGRAM", TABLE_LEFT },
+		{ "STATE", TABLE_LEFT },
+		{ "EVENTS", TABLE_RIGHT },
+		{ "FOR", TABLE_LEFT },
+	};
+	_cleanup_(table_deinit) struct table table;
+	const json_t *program;
+	size_t i;
+
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_array_foreach(programs, i, program) {
+		const char *error = field_text(program, "error");
+		const char *purpose = field_text(program, "purpose");
+		char events[24], *cell = NULL;
+
+		snprintf(events, sizeof(events), "%" PRIu64, field_number(program, "events"));
+		table_add_text(&table, field_text(program, "name"));
+		table_add_text(&table, field_text(program, "state"));
+		table_add_text(&table, events);
+		if (asprintf(&cell, "%s%s%s", purpose ? purpose : "-", error ? ": " : "",
+			     error ? error : "") < 0)
+			cell = NULL;
+		table_add_text(&table, cell);
+		free(cell);
+	}
+	table_print(&table, stdout);
+}
+
+void show_status(const json_t *reply)
+{
+	const json_t *programs = json_object_get(reply, "programs");
+
+	show_head(reply);
+	show_policy(json_object_get(reply, "policy"));
+	show_counts(reply);
+	show_cost(reply);
+	putchar('\n');
+	show_domains(reply);
+	if (json_array_size(programs)) {
+		putchar('\n');
+		show_programs(programs);
+	}
+}
+
+void show_reload(const json_t *reply)
+{
+	const json_t *policy = json_object_get(reply, "policy");
+	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
+
+	printf("loaded %s, reload number %" PRIu64 "\n", path, field_number(policy, "reloads"));
+}
