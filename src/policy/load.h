@@ -13,6 +13,7 @@
  *
  * A missing drop-in directory is no error; a missing main file is one. On success returns 0. On
  * failure returns a negative errno, leaves *ret untouched and sets *ret_message to an allocated
- * sentence, "file:line: what was found, what was expected", that the caller frees.
+ * sentence, "file:line: what was found, what was expected", that the caller frees; it is
+ * NULL only when memory is short.
  */
 int policy_load(const char *path, const char *dropin_dir, struct policy *ret, char **ret_message);

@@ -286,7 +286,17 @@ static void test_dropin_faults(void **state)
 	assert_int_equal(mkdir("d/2.conf", 0755), 0);
 	expect_refused("f", -EISDIR, "d/2.conf: found a directory, expected a policy file");
 
+	/* The files behind the one with the fault do not make up for it. */
 	assert_int_equal(rmdir("d/2.conf"), 0);
+	write_text("d/0.conf", "x");
+	expect_refused("f", -EINVAL,
+		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
+	write_text("f", "y");
+	expect_refused("f", -EINVAL,
+		       "f:1: found 'y', expected key = value, a [section] or a comment");
+
+	write_text("f", "");
+	assert_int_equal(unlink("d/0.conf"), 0);
 	write_text("d/2\n.conf", "x = 1\n");
 	expect_refused("f", -EINVAL,
 		       "d/2?.conf:1: found the key 'x' before any section, expected a [section] "

@@ -40,6 +40,7 @@ static const struct text_case lines[] = {
 	  "(ns, us, ms, s, min)" },
 	{ "[domain]\ndown-hold = 1ms\n  2ms\n", ":3: found '2ms', " LINE_EXPECTED },
 	{ "[domain]\ndown-hold: 1ms\n", ":2: found 'down-hold: 1ms', " LINE_EXPECTED },
+	{ "[domain]\ndown-hold: = 1ms\n", ":2: found 'down-hold: = 1ms', " LINE_EXPECTED },
 	{ "[domain]\n= 1ms\n", ":2: found '= 1ms', " LINE_EXPECTED },
 	{ "[domain]\ndown-hold ;= 1ms\n", ":2: found 'down-hold ;= 1ms', " LINE_EXPECTED },
 	{ "[domain]\ndown-hold\n", ":2: found 'down-hold', " LINE_EXPECTED },

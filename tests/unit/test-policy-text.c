@@ -47,6 +47,11 @@ static void test_find_bad_byte(void **state)
 		assert_int_equal(bad ? bad - c->text : -1, c->bad);
 	}
 	assert_int_equal(policy_text_find_bad_byte("ab\0c", 4)[1], 'c');
+
+	/* The character would be whole if the line went on. */
+	assert_non_null(policy_text_find_bad_byte("x\xe2\x82\xac", 3));
+	assert_non_null(policy_text_find_bad_byte("x\xe2\x82\xac", 2));
+	assert_null(policy_text_find_bad_byte("x\xe2\x82\xac", 4));
 }
 
 static void test_escape(void **state)
