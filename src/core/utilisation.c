@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/utilisation.h"
 
+#include "core/opp.h"
 #include "wakegov/decay.h"
 
 uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
@@ -11,12 +12,14 @@ uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
 	return ((uint64_t)util_q * headroom_percent + percent_of_q - 1) / percent_of_q;
 }
 
+/*
+ * The inverse of demand to the unit, with both of its roundings: a CPU just below this has the
+ * lower demand, so the moment when it gets there is the moment when the decision changes.
+ */
 uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t khz,
 			       uint32_t headroom_percent)
 {
-	uint64_t demand_q = (uint64_t)DECAY_Q(domain->capacity) * khz;
-
-	return demand_q / topology_domain_max_khz(domain) * 100 / headroom_percent;
+	return ((uint64_t)opp_cap_at_khz(domain, khz) << DECAY_Q_SHIFT) * 100 / headroom_percent;
 }
 
 /* Bisection over the one decay function, so that the answer cannot disagree with it. */
