@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include <math.h>
+
+#include "wakegov/decay.h"
+
+#define FULL_Q DECAY_Q(1024)
+
+/*
+ * Each step rounds once to a unit of 2^20 and once to a factor of 2^31 (half a unit at full
+ * level); each factor is off by up to 3 · 10^-7, which is a third of a unit of capacity · 2^20.
+ */
+#define SPLIT_TOLERANCE_Q 330
+
+static double exact(double util_q, double level_q, double delta_ns)
+{
+	return level_q + (util_q - level_q) * exp2(-delta_ns / DECAY_HALF_LIFE_NS);
+}
+
+static void assert_near(double found, double expected, double tolerance)
+{
+	if (fabs(found - expected) > tolerance)
+		fail_msg("%.9g is not within %.3g of %.9g", found, tolerance, expected);
+}
+
+static void test_half_life(void **state)
+{
+	for (int halves = 0; halves < 31; halves++)
+		assert_int_equal(decay_factor(halves * DECAY_HALF_LIFE_NS), DECAY_ONE >> halves);
+	assert_int_equal(decay_toward(FULL_Q, 0, DECAY_HALF_LIFE_NS), FULL_Q / 2);
+	assert_int_equal(decay_toward(0, FULL_Q, DECAY_HALF_LIFE_NS), FULL_Q / 2);
+}
+
+/* The header promises 3 · 10^-7 of the factor, between and on the steps of its tables. */
+static void test_factor_is_exponential(void **state)
+{
+	struct test_random random = { 1 };
+	double worst = 0;
+
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t delta_ns = test_random_below(&random, 3 * DECAY_HALF_LIFE_NS);
+		double error = decay_factor(delta_ns) / (double)DECAY_ONE -
+			       exp2(-(double)delta_ns / DECAY_HALF_LIFE_NS);
+
+		worst = fmax(worst, fabs(error));
+	}
+	print_message("factor: worst error %.3g\n", worst);
+	assert_true(worst < 3e-7);
+}
+
+static void test_factor_never_rises(void **state)
+{
+	uint64_t before = DECAY_ONE;
+
+	assert_int_equal(decay_factor(0), DECAY_ONE);
+	/* 32 µs steps meet at every table entry; 997 ns goes through all their inner parts. */
+	for (uint64_t delta_ns = 0; delta_ns < 4 * DECAY_HALF_LIFE_NS; delta_ns += 997) {
+		uint64_t factor = decay_factor(delta_ns);
+
+		assert_true(factor <= before);
+		before = factor;
+	}
+}
+
+static void test_split_invariant(void **state)
+{
+	struct test_random random = { 2 };
+	int64_t worst_q = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		uint32_t util_q = test_random_below(&random, FULL_Q + 1);
+		uint32_t level_q = test_random_below(&random, 2) ? FULL_Q : 0;
+		uint64_t delta_ns = test_random_below(&random, 200 * NS_PER_MS);
+		uint64_t first_ns = test_random_below(&random, delta_ns + 1);
+		int64_t whole_q = decay_toward(util_q, level_q, delta_ns);
+		int64_t split_q = decay_toward(decay_toward(util_q, level_q, first_ns), level_q,
+					       delta_ns - first_ns);
+
+		if (llabs(whole_q - split_q) > worst_q)
+			worst_q = llabs(whole_q - split_q);
+	}
+	print_message("one split: worst difference %lld of 2^30\n", (long long)worst_q);
+	assert_in_range(worst_q, 0, SPLIT_TOLERANCE_Q);
+}
+
+/* A CPU that is accounted at thousands of events a second ends where one event would take it. */
+static void test_many_splits(void **state)
+{
+	struct test_random random = { 3 };
+	double worst = 0;
+
+	for (int run = 0; run < 200; run++) {
+		uint64_t total_ns = 0;
+		uint32_t util_q = 0;
+
+		for (int i = 0; i < 5000; i++) {
+			uint64_t step_ns = test_random_below(&random, 20 * NS_PER_US);
+
+			util_q = decay_toward(util_q, FULL_Q, step_ns);
+			total_ns += step_ns;
+		}
+		worst = fmax(worst, fabs(util_q - exact(0, FULL_Q, total_ns)));
+	}
+	print_message("5000 splits: worst difference %.3f of 1024\n", worst / DECAY_Q(1));
+	assert_true(worst < DECAY_Q(1));
+}
+
+static void test_stays_between(void **state)
+{
+	struct test_random random = { 4 };
+
+	for (int i = 0; i < 500000; i++) {
+		uint32_t util_q = test_random_below(&random, FULL_Q + 1);
+		uint32_t level_q = test_random_below(&random, FULL_Q + 1);
+		uint64_t delta_ns = test_random_next(&random) >> test_random_below(&random, 64);
+		uint32_t result_q = decay_toward(util_q, level_q, delta_ns);
+
+		if (util_q <= level_q)
+			assert_in_range(result_q, util_q, level_q);
+		else
+			assert_in_range(result_q, level_q, util_q);
+	}
+}
+
+static void test_monotone(void **state)
+{
+	uint32_t up_q = 0, down_q = FULL_Q;
+
+	for (uint64_t delta_ns = 0; delta_ns < 400 * NS_PER_MS; delta_ns += 12345) {
+		uint32_t next_up_q = decay_toward(0, FULL_Q, delta_ns);
+		uint32_t next_down_q = decay_toward(FULL_Q, 0, delta_ns);
+
+		assert_true(next_up_q >= up_q);
+		assert_true(next_down_q <= down_q);
+		up_q = next_up_q;
+		down_q = next_down_q;
+	}
+	/* And in the utilisation that it starts from. */
+	for (uint32_t util_q = 1; util_q < FULL_Q; util_q += 99991)
+		assert_true(decay_toward(util_q, 0, NS_PER_MS) >=
+			    decay_toward(util_q - 1, 0, NS_PER_MS));
+}
+
+static void test_ends(void **state)
+{
+	static const uint64_t long_ns[] = { 31 * DECAY_HALF_LIFE_NS, 60 * NS_PER_S,
+					    5 * 3600 * NS_PER_S, 8 * 86400 * NS_PER_S, UINT64_MAX };
+
+	assert_int_equal(decay_toward(12345678, FULL_Q, 0), 12345678);
+	assert_int_equal(decay_toward(12345678, 0, 0), 12345678);
+	assert_int_equal(decay_toward(FULL_Q, FULL_Q, 12345), FULL_Q);
+	assert_int_equal(decay_toward(0, 0, 12345), 0);
+	for (size_t i = 0; i < sizeof(long_ns) / sizeof(long_ns[0]); i++) {
+		assert_int_equal(decay_toward(0, FULL_Q, long_ns[i]), FULL_Q);
+		assert_int_equal(decay_toward(FULL_Q, 0, long_ns[i]), 0);
+		assert_int_equal(decay_toward(FULL_Q, DECAY_Q(300), long_ns[i]), DECAY_Q(300));
+	}
+}
+
+static void test_level(void **state)
+{
+	static const struct {
+		uint32_t capacity, freq_khz, max_khz, level_q;
+	} cases[] = {
+		{ 1024, 2000000, 2000000, DECAY_Q(1024) },
+		{ 1024, 1000000, 2000000, DECAY_Q(512) },
+		{ 1024, 500000, 2000000, DECAY_Q(256) },
+		{ 446, 600000, 1800000, DECAY_Q(446) / 3 },
+		{ 446, 1800000, 1800000, DECAY_Q(446) },
+		{ 1024, 0, 2000000, DECAY_Q(1024) },	   /* not known yet */
+		{ 1024, 2600000, 2000000, DECAY_Q(1024) }, /* turbo above the highest OPP */
+		{ 1024, 0, 0, DECAY_Q(1024) },		   /* no frequency at all */
+		{ 1024, 1000000, 0, DECAY_Q(1024) },
+		{ 1024, 4294967294U, 4294967295U, DECAY_Q(1024) - 1 },
+		{ 1, 1, 2000000, DECAY_Q(1) / 2000000 },
+		{ 0, 1000000, 2000000, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+			decay_level_q(cases[i].capacity, cases[i].freq_khz, cases[i].max_khz),
+			cases[i].level_q);
+}
+
+/*
+ * A burst from zero, as the short-task filter states it: 21, 32, 53 and 204 of 1024 for runs of
+ * 1, 1.5, 2.5 and 10.5 ms.
+ */
+static void test_bursts(void **state)
+{
+	static const struct {
+		uint64_t run_ns;
+		uint32_t cap;
+	} cases[] = {
+		{ 1000 * NS_PER_US, 21 },
+		{ 1500 * NS_PER_US, 32 },
+		{ 2500 * NS_PER_US, 53 },
+		{ 10500 * NS_PER_US, 204 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double cap = decay_toward(0, FULL_Q, cases[i].run_ns) / (double)DECAY_Q(1);
+
+		print_message("%5.1f ms from zero: %.2f\n", cases[i].run_ns / 1e6, cap);
+		assert_near(cap, cases[i].cap, 1.0);
+	}
+}
+
+/*
+ * Published for the scheduler's series: about 1000 after about 167 ms of running. Here 167 ms give
+ * 994, and 1000 takes 177 ms: 32 periods of 1024 µs, log2(1024 / 24) times.
+ */
+static void test_rise_time(void **state)
+{
+	double cap = decay_toward(0, FULL_Q, 167 * NS_PER_MS) / (double)DECAY_Q(1);
+	uint64_t ns = 0;
+
+	while (decay_toward(0, FULL_Q, ns) < DECAY_Q(1000))
+		ns += 10 * NS_PER_US;
+	print_message("167 ms from zero: %.1f; 1000 after %.2f ms\n", cap, ns / 1e6);
+	assert_near(cap, 1000, 10);
+	assert_near(ns / 1e6, 32.768 * log2(1024.0 / 24), 0.02);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_half_life),
+		cmocka_unit_test(test_factor_is_exponential),
+		cmocka_unit_test(test_factor_never_rises),
+		cmocka_unit_test(test_split_invariant),
+		cmocka_unit_test(test_many_splits),
+		cmocka_unit_test(test_stays_between),
+		cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_rise_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include "core/opp.h"
+
+static const struct topology_domain big = {
+	.n_opps = 4,
+	.opp_khz = { 800000, 1200000, 1800000, 2400000 },
+	.capacity = 1024,
+};
+
+static const struct topology_domain little = {
+	.n_opps = 3,
+	.opp_khz = { 500000, 1000000, 1700000 },
+	.capacity = 446,
+};
+
+static const struct topology_domain single = {
+	.n_opps = 1,
+	.opp_khz = { 1000000 },
+	.capacity = 1024,
+};
+
+static void test_khz_for_cap(void **state)
+{
+	static const struct {
+		const struct topology_domain *domain;
+		uint32_t cap, khz;
+	} cases[] = {
+		{ &big, 0, 0 },
+		{ &big, 1, 2344 }, /* 2343.75, rounded up */
+		{ &big, 512, 1200000 },
+		{ &big, 513, 1202344 },
+		{ &big, 1024, 2400000 },
+		{ &big, 1280, 3000000 }, /* with headroom more is wanted than there is */
+		{ &little, 223, 850000 },
+		{ &little, 446, 1700000 },
+		{ &big, UINT32_MAX, UINT32_MAX }, /* does not wrap */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(opp_khz_for_cap(cases[i].domain, cases[i].cap), cases[i].khz);
+}
+
+static void test_cap_at_khz(void **state)
+{
+	assert_int_equal(opp_cap_at_khz(&big, 0), 0);
+	assert_int_equal(opp_cap_at_khz(&big, 2343), 0);
+	assert_int_equal(opp_cap_at_khz(&big, 2344), 1);
+	assert_int_equal(opp_cap_at_khz(&big, 1200000), 512);
+	assert_int_equal(opp_cap_at_khz(&big, 2400000), 1024);
+	assert_int_equal(opp_cap_at_khz(&little, 1700000), 446);
+	assert_int_equal(opp_cap_at_khz(&little, 850000), 223);
+}
+
+/* A demand is served at its frequency and not below: opp_cap_at_khz() is its inverse. */
+static void test_inverse(void **state)
+{
+	const struct topology_domain *domains[] = { &big, &little, &single };
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+		for (uint32_t cap = 1; cap <= domains[i]->capacity; cap++) {
+			uint32_t khz = opp_khz_for_cap(domains[i], cap);
+
+			assert_int_equal(opp_cap_at_khz(domains[i], khz), cap);
+			assert_int_equal(opp_cap_at_khz(domains[i], khz - 1), cap - 1);
+		}
+	}
+}
+
+static void test_at_or_above(void **state)
+{
+	static const struct {
+		const struct topology_domain *domain;
+		uint32_t khz, min_khz, max_khz, opp_khz;
+	} cases[] = {
+		{ &big, 0, 0, UINT32_MAX, 800000 },
+		{ &big, 800000, 0, UINT32_MAX, 800000 },
+		{ &big, 800001, 0, UINT32_MAX, 1200000 },
+		{ &big, 1200000, 0, UINT32_MAX, 1200000 },
+		{ &big, 2400000, 0, UINT32_MAX, 2400000 },
+		{ &big, 9999999, 0, UINT32_MAX, 2400000 },
+		/* within limits */
+		{ &big, 0, 1200000, 2400000, 1200000 },
+		{ &big, 0, 1200001, 2400000, 1800000 },
+		{ &big, 2400000, 800000, 1800000, 1800000 },
+		{ &big, 2400000, 800000, 1799999, 1200000 },
+		{ &big, 1200000, 1200000, 1200000, 1200000 },
+		/* no OPP within the limits: the highest that is not too high */
+		{ &big, 0, 1300000, 1400000, 1200000 },
+		{ &big, 0, 2500000, 2600000, 2400000 },
+		/* every OPP is too high */
+		{ &big, 2400000, 100000, 700000, 800000 },
+		{ &single, 0, 0, UINT32_MAX, 1000000 },
+		{ &single, 9999999, 0, 1, 1000000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(opp_at_or_above(cases[i].domain, cases[i].khz, cases[i].min_khz,
+						 cases[i].max_khz),
+				 cases[i].opp_khz);
+}
+
+static void test_below(void **state)
+{
+	assert_int_equal(opp_below(&big, 2400000), 1800000);
+	assert_int_equal(opp_below(&big, 2399999), 1800000);
+	assert_int_equal(opp_below(&big, 9999999), 2400000);
+	assert_int_equal(opp_below(&big, 1200000), 800000);
+	assert_int_equal(opp_below(&big, 800000), 0);
+	assert_int_equal(opp_below(&big, 1), 0);
+	assert_int_equal(opp_below(&single, 1000000), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_khz_for_cap), cmocka_unit_test(test_cap_at_khz),
+		cmocka_unit_test(test_inverse),	    cmocka_unit_test(test_at_or_above),
+		cmocka_unit_test(test_below),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
