@@ -112,11 +112,12 @@ run_show_console() {
 	[ ! -s "$RUN_DIR/qemu" ] || sed 's/^/  qemu: /' "$RUN_DIR/qemu" >&2
 }
 
-# Returns when the VM is gone or took too long. SECONDS counts from 0 for the whole run.
+# Returns when the VM is gone, took too long, or nobody reads its output (PRINTER is gone).
+# SECONDS counts from 0 for the whole run.
 run_watch() {
-	local share=$1 boot_end=$((SECONDS + RUN_BOOT_SECONDS))
+	local share=$1 printer=$2 boot_end=$((SECONDS + RUN_BOOT_SECONDS))
 
-	while kill -0 "$RUN_PID" 2>/dev/null; do
+	while kill -0 "$RUN_PID" 2>/dev/null && kill -0 "$printer" 2>/dev/null; do
 		((SECONDS < RUN_TIMEOUT)) || return 0
 		[ -e "$share/started" ] || ((SECONDS < boot_end)) || return 0
 		sleep 0.1
@@ -168,11 +169,12 @@ run_vm_once() {
 	out=$!
 	tail -c +1 -s 0.1 -f --pid "$RUN_PID" "$share/stderr" >&2 &
 	err=$!
-	run_watch "$share"
+	run_watch "$share" "$out"
 	kill -KILL "$RUN_PID" 2>/dev/null || true
 	wait "$RUN_PID" 2>/dev/null || true
 	RUN_PID=""
-	wait "$out" "$err" || true
+	wait "$err" || true
+	wait "$out" || exit $?
 }
 
 run_main() {

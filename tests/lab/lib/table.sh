@@ -66,9 +66,20 @@ table_measure() {
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
 	# No table has more than a few workloads; what a run costs besides its load is seconds.
 	timeout=$((180 + 4 * TABLE_RUNS * ${#governors[@]} * (TABLE_TIME + 15)))
-	# In a shell of its own: run has its own clean-up on exit.
-	("$LAB_DIR/lab" run --timeout "$timeout" "${TABLE_RUN_OPTIONS[@]}" -- \
-		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "${governors[@]}") >"$1"
+	# Not in the foreground: a signal is to reach the trap at once.
+	"$LAB_DIR/lab" run --timeout "$timeout" "${TABLE_RUN_OPTIONS[@]}" -- \
+		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "${governors[@]}" >"$1" &
+	TABLE_PID=$!
+	wait "$TABLE_PID" || exit $?
+	TABLE_PID=""
+}
+
+table_cleanup() {
+	if [ -n "$TABLE_PID" ]; then
+		kill -TERM "$TABLE_PID" 2>/dev/null || true
+		wait "$TABLE_PID" || true
+	fi
+	rm -rf "$TABLE_DIR"
 }
 
 # The CSV on standard input, for people: with the ratio to performance of the same workload.
@@ -116,9 +127,9 @@ table_plot() {
 	set y2range [0:*]
 	set y2tics
 	set key outside bottom horizontal
-	set xrange [-0.6:*]
-	set offsets 0, 0.6, 0, 0
-	plot "$1" using 0:"iops":xtic(strcol("governor")) with boxes lc rgb "#4477aa" title "IOPS", \\
+	set xrange [-0.6:$(wc -l <"$1")-1.4]
+	plot "$1" using 0:"iops":xtic(strcol("governor")."\\n".strcol("workload")) \\
+			with boxes lc rgb "#4477aa" title "IOPS", \\
 		"" using 0:"iops":"iops_min":"iops_max" with yerrorbars pt 0 lc rgb "#222222" \\
 			title "lowest and highest run", \\
 		"" using 0:"mean_mhz" axes x1y2 with points pt 7 ps 1 lc rgb "#cc6677" title "mean MHz"
@@ -126,24 +137,25 @@ table_plot() {
 }
 
 table_main() {
-	local dir kernel
+	local kernel
 
 	table_parse "$@"
 	need_root
 	setup_main
 	table_need_build
-	dir=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-table.XXXXXX")
-	# shellcheck disable=SC2064 # the directory as it is now
-	trap "rm -rf '$dir'" EXIT
-	table_measure "$dir/runs" || exit $?
-	kernel=$(head -n 1 "$dir/runs" | jq -r .kernel)
-	jq -r -s -f "$LAB_DIR/lib/table.jq" "$dir/runs" >"$dir/csv"
+	TABLE_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-table.XXXXXX") TABLE_PID=""
+	trap table_cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	table_measure "$TABLE_DIR/runs"
+	kernel=$(head -n 1 "$TABLE_DIR/runs" | jq -r .kernel)
+	jq -r -s -f "$LAB_DIR/lib/table.jq" "$TABLE_DIR/runs" >"$TABLE_DIR/csv"
 	if [ "$TABLE_CSV" = yes ]; then
-		cat "$dir/csv"
+		cat "$TABLE_DIR/csv"
 		table_notes "$kernel" >&2
 	else
-		table_print <"$dir/csv"
+		table_print <"$TABLE_DIR/csv"
 		table_notes "$kernel"
 	fi
-	[ -z "$TABLE_PLOT" ] || table_plot "$dir/csv" "$TABLE_PLOT" "$kernel"
+	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" "$kernel"
 }
