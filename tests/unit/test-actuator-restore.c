@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fake-cpufreq.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actuator/originals.h"
+#include "actuator/restore.h"
+
+#define POLICY(file) "cpufreq/policy0/scaling_" file
+
+static const char *run_dir;
+static char report[2048];
+
+static int set_up(void **state)
+{
+	run_dir = fake_run_dir("64k");
+	report[0] = '\0';
+	if (fake_reset(state) < 0)
+		return -1;
+	fake_policy(0, 1);
+	fake_policy(2, 3);
+	return 0;
+}
+
+static void collect(void *userdata, const struct restore_result *result)
+{
+	size_t length = strlen(report);
+
+	restore_describe(result, report + length, sizeof(report) - length - 1);
+	strcat(report, "\n");
+}
+
+static void save(const struct original *entries, size_t n)
+{
+	struct originals *originals = NULL;
+
+	assert_int_equal(originals_open(run_dir, &originals), 0);
+	assert_int_equal(originals_add(originals, entries, n), 0);
+	originals_free(originals);
+}
+
+static void assert_restores(int expected, const char *expected_report)
+{
+	report[0] = '\0';
+	assert_int_equal(restore_originals(run_dir, collect, NULL), expected);
+	assert_string_equal(report, expected_report);
+}
+
+static size_t lines_kept(void)
+{
+	struct originals *originals = NULL;
+	size_t n;
+
+	assert_int_equal(originals_open(run_dir, &originals), 0);
+	n = originals->n;
+	originals_free(originals);
+	return n;
+}
+
+static void assert_no_file(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, run_dir);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static const struct original schedutil = { 0, CONTROL_GOVERNOR, "schedutil", "userspace" };
+static const struct original speed[] = {
+	{ 0, CONTROL_GOVERNOR, "userspace", "userspace" },
+	{ 0, CONTROL_SETSPEED, "600000", ORIGINALS_ANY },
+};
+
+static void test_without_file(void **state)
+{
+	assert_restores(0, "");
+	assert_int_equal(restore_originals("/run/none", collect, NULL), 0);
+}
+
+static void test_governor(void **state)
+{
+	save(&schedutil, 1);
+	fake_write(POLICY("governor"), "userspace");
+	assert_restores(0, "restored policy0 scaling_governor to schedutil\n");
+	fake_assert(POLICY("governor"), "schedutil");
+	fake_assert(POLICY("setspeed"), "1000000");
+	assert_no_file();
+	assert_restores(0, "");
+}
+
+static void test_speed(void **state)
+{
+	save(speed, 2);
+	fake_write(POLICY("governor"), "userspace");
+	assert_restores(0, "policy0 scaling_governor is userspace as before\n"
+			   "restored policy0 scaling_setspeed to 600000\n");
+	fake_assert(POLICY("setspeed"), "600000");
+	assert_no_file();
+}
+
+static void test_limits(void **state)
+{
+	static const struct original limits[] = {
+		{ 0, CONTROL_MIN_FREQ, "600000", "1000000" },
+		{ 0, CONTROL_MAX_FREQ, "1400000", ORIGINALS_ANY },
+	};
+
+	save(limits, 2);
+	fake_write(POLICY("min_freq"), "1000000");
+	assert_restores(0, "restored policy0 scaling_max_freq to 1400000\n"
+			   "restored policy0 scaling_min_freq to 600000\n");
+	fake_assert(POLICY("min_freq"), "600000");
+	fake_assert(POLICY("max_freq"), "1400000");
+}
+
+static void test_foreign_governor(void **state)
+{
+	save(&schedutil, 1);
+	fake_write(POLICY("governor"), "performance");
+	assert_restores(0, "left policy0 scaling_governor at performance: somebody else set it\n");
+	fake_assert(POLICY("governor"), "performance");
+	assert_no_file();
+}
+
+/* The speed goes with the governor. */
+static void test_foreign_governor_keeps_its_speed(void **state)
+{
+	save(speed, 2);
+	fake_write(POLICY("governor"), "performance");
+	assert_restores(0, "left policy0 scaling_governor at performance: somebody else set it\n");
+	fake_assert(POLICY("setspeed"), "1000000");
+	assert_no_file();
+}
+
+/* One control fails, the rest goes on, the next run finishes. */
+static void test_failure_does_not_stop_the_rest(void **state)
+{
+	static const struct original entries[] = {
+		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
+		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
+	};
+
+	save(entries, 2);
+	fake_break(POLICY("governor"));
+	fake_write("cpufreq/policy2/scaling_governor", "userspace");
+	assert_restores(-EISDIR, "could not restore policy0 scaling_governor to schedutil: "
+				 "Is a directory\n"
+				 "restored policy2 scaling_governor to schedutil\n");
+	assert_int_equal(lines_kept(), 1);
+
+	assert_int_equal(rmdir(FAKE_CPU "/" POLICY("governor")), 0);
+	fake_write(POLICY("governor"), "userspace");
+	assert_restores(0, "restored policy0 scaling_governor to schedutil\n");
+	assert_no_file();
+}
+
+static void test_read_only_file(void **state)
+{
+	const char *path = FAKE_CPU "/" POLICY("governor");
+
+	save(&schedutil, 1);
+	fake_write(POLICY("governor"), "userspace");
+	assert_int_equal(mount(path, path, NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+	assert_restores(-EROFS, "could not restore policy0 scaling_governor to schedutil: "
+				"Read-only file system\n");
+	assert_int_equal(lines_kept(), 1);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+}
+
+static void test_domain_gone(void **state)
+{
+	static const struct original gone = { 7, CONTROL_GOVERNOR, "schedutil", "userspace" };
+
+	save(&gone, 1);
+	assert_restores(0, "policy7 is gone: no scaling_governor to restore\n");
+	assert_no_file();
+}
+
+/* Whatever names another file must not be followed there. */
+static void test_symlink_is_not_followed(void **state)
+{
+	const char *path = FAKE_CPU "/" POLICY("governor");
+
+	save(&schedutil, 1);
+	assert_int_equal(unlink(path), 0);
+	fake_write("target", "userspace");
+	assert_int_equal(symlink(FAKE_CPU "/target", path), 0);
+	assert_restores(-ELOOP, "could not restore policy0 scaling_governor to schedutil: "
+				"Too many levels of symbolic links\n");
+	fake_assert("target", "userspace");
+}
+
+static void test_domain_of_a_table(void **state)
+{
+	static const struct original entries[] = {
+		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
+		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
+	};
+	struct originals *originals = NULL;
+
+	save(entries, 2);
+	fake_write(POLICY("governor"), "userspace");
+	fake_write("cpufreq/policy2/scaling_governor", "userspace");
+	assert_int_equal(originals_open(run_dir, &originals), 0);
+	assert_int_equal(restore_domain(originals, 2, NULL, NULL), 0);
+	originals_free(originals);
+	fake_assert(POLICY("governor"), "userspace");
+	fake_assert("cpufreq/policy2/scaling_governor", "schedutil");
+	assert_int_equal(lines_kept(), 1);
+}
+
+static void test_describe_offline(void **state)
+{
+	const struct restore_result result = {
+		.policy = 2,
+		.outcome = RESTORE_OFFLINE,
+		.value = "schedutil",
+	};
+	char text[256], small[8];
+
+	restore_describe(&result, text, sizeof(text));
+	assert_string_equal(text, "policy2 is offline: scaling_governor stays to be restored to "
+				  "schedutil, by wakegovd --restore when a CPU of it is online");
+	restore_describe(&result, small, sizeof(small));
+	assert_string_equal(small, "policy2");
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_without_file),
+		TEST(test_governor),
+		TEST(test_speed),
+		TEST(test_limits),
+		TEST(test_foreign_governor),
+		TEST(test_foreign_governor_keeps_its_speed),
+		TEST(test_failure_does_not_stop_the_rest),
+		TEST(test_read_only_file),
+		TEST(test_domain_gone),
+		TEST(test_symlink_is_not_followed),
+		TEST(test_domain_of_a_table),
+		TEST(test_describe_offline),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a fake tree can tell of the backends; tests/lab/actuator-conformance has the rest. */
+#include "fake-cpufreq.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "actuator/backend.h"
+#include "actuator/originals.h"
+#include "shared/cleanup.h"
+
+#define POLICY(file) "cpufreq/policy0/scaling_" file
+
+static const struct topology_domain info = {
+	.name = "policy0",
+	.n_opps = 5,
+	.opp_khz = { 400000, 600000, 1000000, 1400000, 1800000 },
+	.capacity = 1024,
+};
+
+struct setting {
+	struct originals *originals;
+	struct actuator_domain domain;
+	const char *run_dir;
+};
+
+static int set_up(void **state)
+{
+	struct setting *s = calloc(1, sizeof(*s));
+
+	*state = s;
+	s->run_dir = fake_run_dir("64k");
+	if (fake_reset(NULL) < 0)
+		return -1;
+	fake_policy(0, 1);
+	if (originals_open(s->run_dir, &s->originals) < 0)
+		return -1;
+	return actuator_domain_init(&s->domain, &info, s->originals);
+}
+
+static int tear_down(void **state)
+{
+	struct setting *s = *state;
+
+	actuator_domain_deinit(&s->domain);
+	originals_free(s->originals);
+	free(s);
+	return 0;
+}
+
+static void assert_nothing_saved(struct setting *s)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, s->run_dir);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(s->originals->n, 0);
+}
+
+static void test_acquire_and_release(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), "userspace");
+	assert_int_equal(s->originals->n, 1);
+	/* The governor starts with the frequency that it finds: that is not written again. */
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_UNCHANGED);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	fake_assert(POLICY("setspeed"), "600000");
+	assert_int_equal(s->domain.writes, 1);
+	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), "schedutil");
+	assert_nothing_saved(s);
+	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(s->domain.setspeed_fd, -1);
+}
+
+/* At a limit, scaling_setspeed may be what a request was clamped to: it is written once. */
+static void test_request_at_a_limit_is_not_trusted(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("governor"), "userspace");
+	fake_write(POLICY("max_freq"), "1000000");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(s->originals->n, 2);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DONE);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_UNCHANGED);
+	assert_int_equal(s->domain.writes, 1);
+}
+
+static void test_no_room_for_originals(void **state)
+{
+	struct setting *s = *state;
+
+	fake_fill(s->run_dir);
+	assert_int_equal(backend_setspeed.acquire(&s->domain), -ENOSPC);
+	assert_string_equal(s->domain.why, "the original values cannot be saved in /run (No space "
+					   "left on device)");
+	assert_int_equal(s->domain.state, ACTUATOR_STATE_RELEASED);
+	fake_assert(POLICY("governor"), "schedutil");
+	fake_empty(s->run_dir);
+	assert_nothing_saved(s);
+}
+
+static void make_read_only(const char *path)
+{
+	assert_int_equal(mount(path, path, NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+}
+
+static void test_read_only_sys(void **state)
+{
+	struct setting *s = *state;
+
+	make_read_only(FAKE_CPU "/" POLICY("setspeed"));
+	assert_int_equal(backend_setspeed.acquire(&s->domain), -EROFS);
+	assert_non_null(strstr(s->domain.why, "ProtectKernelTunables=no"));
+	assert_nothing_saved(s);
+	umount2(FAKE_CPU "/" POLICY("setspeed"), MNT_DETACH);
+}
+
+struct refusal {
+	const char *driver, *governors, *why;
+	int error;
+};
+
+static const struct refusal refusals[] = {
+	{ "intel_pstate", "performance powersave",
+	  "driver intel_pstate has no userspace governor (it offers performance powersave): use "
+	  "backend=observe",
+	  -EOPNOTSUPP },
+	{ "amd-pstate-epp", "performance powersave",
+	  "driver amd-pstate-epp has no userspace governor (it offers performance powersave): use "
+	  "backend=observe",
+	  -EOPNOTSUPP },
+	{ "acpi-cpufreq", "performance schedutil",
+	  "there is no userspace governor (the kernel offers performance schedutil): modprobe "
+	  "cpufreq_userspace, or use backend=observe",
+	  -EOPNOTSUPP },
+	{ "acpi-cpufreq", "userspace schedutil",
+	  "driver acpi-cpufreq did not take the userspace governor (Invalid argument): use "
+	  "backend=observe",
+	  -EIO },
+};
+
+/* A link that leads nowhere useful makes the write a success that changes nothing. */
+static void check_refusal(const struct refusal *refusal)
+{
+	struct setting *s = NULL;
+
+	assert_int_equal(set_up((void **)&s), 0);
+	fake_write(POLICY("driver"), "%s", refusal->driver);
+	fake_write(POLICY("available_governors"), "%s", refusal->governors);
+	assert_int_equal(unlink(FAKE_CPU "/cpu0/cpufreq"), 0);
+	fake_write("cpu0/cpufreq/scaling_governor", "nothing");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), refusal->error);
+	assert_string_equal(s->domain.why, refusal->why);
+	assert_false(s->domain.held);
+	fake_assert(POLICY("governor"), "schedutil");
+	assert_nothing_saved(s);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), -EINVAL);
+	fake_assert(POLICY("setspeed"), "1000000");
+	tear_down((void **)&s);
+}
+
+static void test_refusals(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		check_refusal(&refusals[i]);
+}
+
+static void test_read_back(void **state)
+{
+	struct setting *s = *state;
+	static const struct {
+		const char *current, *max;
+		uint64_t mismatches;
+	} steps[] = {
+		{ "1400000", "1800000", 0 }, { "1800000", "1800000", 1 }, /* another OPP */
+		{ "1399873", "1800000", 1 }, /* a measurement proves nothing */
+		{ "1000000", "1200000", 1 }, /* clamped: the OPP below the limit */
+		{ "600000", "1200000", 2 },
+	};
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		fake_write(POLICY("cur_freq"), "%s", steps[i].current);
+		fake_write(POLICY("max_freq"), "%s", steps[i].max);
+		actuator_domain_forget_request(&s->domain);
+		assert_int_equal(backend_setspeed.apply(&s->domain, 1400000), ACTUATOR_DONE);
+		assert_int_equal(s->domain.read_back_khz, atoi(steps[i].current));
+		assert_int_equal(s->domain.read_back_mismatches, steps[i].mismatches);
+	}
+	assert_int_equal(s->domain.write_errors, 0);
+}
+
+static void test_yield_forgets_its_originals(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	fake_write(POLICY("governor"), "ondemand");
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
+	assert_nothing_saved(s);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), "ondemand");
+	assert_int_equal(s->domain.writes, 0);
+}
+
+static void test_release_of_a_full_disk(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	fake_fill(s->run_dir);
+	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), "schedutil");
+	fake_empty(s->run_dir);
+	assert_nothing_saved(s);
+}
+
+static void test_observe(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_observe.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_observe.apply(&s->domain, 600000), ACTUATOR_UNCHANGED);
+	assert_int_equal(s->domain.asked_khz, 600000);
+	assert_int_equal(s->domain.read_back_khz, 1000000);
+	assert_int_equal(backend_observe.verify(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_observe.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), "schedutil");
+	fake_assert(POLICY("setspeed"), "1000000");
+	assert_nothing_saved(s);
+}
+
+static void test_resolve(void **state)
+{
+	static const struct {
+		uint32_t khz, min_khz, max_khz, expected_khz;
+	} cases[] = {
+		{ 600000, 400000, 1800000, 600000 },   { 600001, 400000, 1800000, 1000000 },
+		{ 1, 400000, 1800000, 400000 },	       { 9000000, 400000, 1800000, 1800000 },
+		{ 1800000, 400000, 1200000, 1000000 }, { 400000, 500000, 1800000, 600000 },
+		{ 400000, 1000000, 1000000, 1000000 }, { 600000, 1400000, 1000000, 1000000 },
+		{ 400000, 400000, 300000, 400000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(actuator_domain_resolve(&info, cases[i].khz, cases[i].min_khz,
+							 cases[i].max_khz),
+				 cases[i].expected_khz);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_acquire_and_release),
+		TEST(test_request_at_a_limit_is_not_trusted),
+		TEST(test_no_room_for_originals),
+		TEST(test_read_only_sys),
+		cmocka_unit_test(test_refusals),
+		TEST(test_read_back),
+		TEST(test_yield_forgets_its_originals),
+		TEST(test_release_of_a_full_disk),
+		TEST(test_observe),
+		cmocka_unit_test(test_resolve),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
