@@ -29,24 +29,33 @@ static inline bool outside_band(const struct wakegov_cpu *cpu)
 	return cpu->util_q > cpu->band_high_q || cpu->util_q < cpu->band_low_q;
 }
 
+/*
+ * Who runs, as far as anyone is told: 0 when idle, and while the daemon itself runs. Its own work
+ * is no reason to raise a clock, and its going to sleep none to wake it.
+ */
+static inline __u32 seen_pid(struct task_struct *task)
+{
+	return (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 	__u64 now_ns = bpf_ktime_get_ns();
-	__u32 next_pid = next->pid;
-	__u32 armed;
+	__u32 armed, next_pid;
+	bool goes_idle;
 
 	if (!cpu)
 		return 0;
 	account(cpu, now_ns);
-	cpu->running_pid = next_pid;
-	if (!next_pid)
-		cpu->idle_since_ns = now_ns;
 	armed = cpu->armed;
-	if (!armed)
-		return 0;
-	if ((armed & WAKEGOV_ARM_IDLE && !next_pid) ||
+	next_pid = seen_pid(next);
+	goes_idle = cpu->running_pid && !next_pid;
+	cpu->running_pid = next_pid;
+	if (goes_idle)
+		cpu->idle_since_ns = now_ns;
+	if ((armed & WAKEGOV_ARM_IDLE && goes_idle) ||
 	    (armed & WAKEGOV_ARM_BAND && outside_band(cpu)))
 		tell_cpu(cpu);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovd: options, and which of its three jobs is asked for. See wakegovd(8). */
+/* wakegovd: options, and which of its jobs is asked for. See wakegovd(8). */
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,9 @@
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 
-enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_RESTORE };
+#define EXIT_USAGE	2
+
+enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_RESTORE, JOB_VERSION, JOB_HELP };
 
 static void print_help(void)
 {
@@ -22,7 +25,8 @@ static void print_help(void)
 	       "Govern CPU frequencies by what tasks wait for.\n\n"
 	       "  --config FILE           read the policy from FILE and FILE.d/*.conf\n"
 	       "                          (default: " WAKEGOV_POLICY_PATH ")\n"
-	       "  --check-config [FILE]   read the policy, say whether it is good, and exit\n"
+	       "  --check-config [FILE]   say whether the installed policy, or FILE alone, is\n"
+	       "                          good, and exit\n"
 	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
 	       "  --observe               decide and explain, but write nothing\n"
 	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
@@ -33,14 +37,14 @@ static void print_help(void)
 	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
 }
 
-static int check_config(const char *path)
+/* A FILE is checked alone, so that a drop-in can be tried before it is put in its place. */
+static int check_config(const char *file)
 {
-	_cleanup_free_ char *dropin_dir = NULL, *message = NULL;
+	const char *path = file ? file : WAKEGOV_POLICY_PATH;
+	_cleanup_free_ char *message = NULL;
 	struct policy policy;
 
-	if (asprintf(&dropin_dir, "%s.d", path) < 0)
-		return EXIT_FAILURE;
-	if (policy_load(path, dropin_dir, &policy, &message) < 0) {
+	if (policy_load(path, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0) {
 		fprintf(stderr, "%s\n", message);
 		return EXIT_FAILURE;
 	}
@@ -71,82 +75,111 @@ static int govern(const struct manager_options *options)
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-int main(int argc, char *argv[])
+struct command {
+	enum job job;
+	struct manager_options manager;
+	const char *check_file; /* NULL: the installed policy */
+};
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_CHECK,
+	OPT_RESTORE,
+	OPT_OBSERVE,
+	OPT_RUN_DIR,
+	OPT_DEBUG,
+	OPT_VERSION,
+	OPT_HELP
+};
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "check-config", optional_argument, NULL, OPT_CHECK },
+	{ "restore", no_argument, NULL, OPT_RESTORE },
+	{ "observe", no_argument, NULL, OPT_OBSERVE },
+	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
+	{ "debug", no_argument, NULL, OPT_DEBUG },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+/* Returns false when the option is none. */
+static bool take_option(struct command *command, int option)
 {
-	enum {
-		OPT_CONFIG = 256,
-		OPT_CHECK,
-		OPT_RESTORE,
-		OPT_OBSERVE,
-		OPT_RUN_DIR,
-		OPT_DEBUG,
-		OPT_VERSION,
-		OPT_HELP
-	};
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "check-config", optional_argument, NULL, OPT_CHECK },
-		{ "restore", no_argument, NULL, OPT_RESTORE },
-		{ "observe", no_argument, NULL, OPT_OBSERVE },
-		{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
-		{ "debug", no_argument, NULL, OPT_DEBUG },
-		{ "version", no_argument, NULL, OPT_VERSION },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ 0 },
-	};
-	struct manager_options manager = {
-		.policy_path = WAKEGOV_POLICY_PATH,
-		.run_dir = DEFAULT_RUN_DIR,
-	};
-	enum job job = JOB_GOVERN;
+	switch (option) {
+	case OPT_CONFIG:
+		command->manager.policy_path = optarg;
+		return true;
+	case OPT_CHECK:
+		command->job = JOB_CHECK_CONFIG;
+		command->check_file = optarg;
+		return true;
+	case OPT_RESTORE:
+		command->job = JOB_RESTORE;
+		return true;
+	case OPT_OBSERVE:
+		command->manager.observe = true;
+		return true;
+	case OPT_RUN_DIR:
+		command->manager.run_dir = optarg;
+		return true;
+	case OPT_DEBUG:
+		log_set_level(LOG_DEBUG);
+		return true;
+	case OPT_VERSION:
+		command->job = JOB_VERSION;
+		return true;
+	case OPT_HELP:
+		command->job = JOB_HELP;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int parse(int argc, char *argv[], struct command *command)
+{
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case OPT_CONFIG:
-			manager.policy_path = optarg;
-			break;
-		case OPT_CHECK:
-			job = JOB_CHECK_CONFIG;
-			if (optarg)
-				manager.policy_path = optarg;
-			break;
-		case OPT_RESTORE:
-			job = JOB_RESTORE;
-			break;
-		case OPT_OBSERVE:
-			manager.observe = true;
-			break;
-		case OPT_RUN_DIR:
-			manager.run_dir = optarg;
-			break;
-		case OPT_DEBUG:
-			log_set_level(LOG_DEBUG);
-			break;
-		case OPT_VERSION:
-			printf("wakegovd " WAKEGOV_VERSION "\n");
-			return EXIT_SUCCESS;
-		case OPT_HELP:
-			print_help();
-			return EXIT_SUCCESS;
-		default:
-			fprintf(stderr, "Try wakegovd --help.\n");
-			return 2;
-		}
+		if (take_option(command, option))
+			continue;
+		fprintf(stderr, "Try wakegovd --help.\n");
+		return -EINVAL;
 	}
 	/* "--check-config FILE" beside "--check-config=FILE" */
-	if (job == JOB_CHECK_CONFIG && optind == argc - 1)
-		manager.policy_path = argv[optind++];
+	if (command->job == JOB_CHECK_CONFIG && !command->check_file && optind == argc - 1)
+		command->check_file = argv[optind++];
 	if (optind < argc) {
 		fprintf(stderr, "wakegovd: unexpected '%s'; try wakegovd --help\n", argv[optind]);
-		return 2;
+		return -EINVAL;
 	}
-	switch (job) {
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	struct command command = {
+		.job = JOB_GOVERN,
+		.manager = { .policy_path = WAKEGOV_POLICY_PATH, .run_dir = DEFAULT_RUN_DIR },
+	};
+
+	if (parse(argc, argv, &command) < 0)
+		return EXIT_USAGE;
+	switch (command.job) {
+	case JOB_HELP:
+		print_help();
+		return EXIT_SUCCESS;
+	case JOB_VERSION:
+		printf("wakegovd " WAKEGOV_VERSION "\n");
+		return EXIT_SUCCESS;
 	case JOB_CHECK_CONFIG:
-		return check_config(manager.policy_path);
+		return check_config(command.check_file);
 	case JOB_RESTORE:
-		return restore(manager.run_dir);
-	default:
-		return govern(&manager);
+		return restore(command.manager.run_dir);
+	case JOB_GOVERN:
+		break;
 	}
+	return govern(&command.manager);
 }

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests inside the VM share: cpufreq's files, the daemon, loads."""
+import glob
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.path.join(REPO, os.environ.get("WAKEGOV_BUILD", "build"))
+sys.path.insert(0, os.path.join(REPO, "tests/lib"))
+
+CPUFREQ = "/sys/devices/system/cpu/cpufreq"
+CONTROLS = ("scaling_governor", "scaling_setspeed", "scaling_min_freq", "scaling_max_freq")
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def policy(name, control):
+    return f"{CPUFREQ}/{name}/{control}"
+
+
+def frequency(name):
+    return int(read(policy(name, "scaling_cur_freq")))
+
+
+def snapshot():
+    """Every control of every domain, as bytes."""
+    state = {}
+    for path in sorted(glob.glob(f"{CPUFREQ}/policy*")):
+        for control in CONTROLS:
+            with open(f"{path}/{control}", "rb") as file:
+                state[f"{os.path.basename(path)}/{control}"] = file.read()
+    return state
+
+
+def wait_for(condition, seconds, what):
+    """Returns how long it took; an AssertionError that names what did not come."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds:
+        if condition():
+            return time.monotonic() - start
+        time.sleep(0.005)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+def null_blk(*attributes):
+    """A block device with a latency, made once; see null-blk.sh. Returns its path."""
+    if not os.path.exists("/dev/nullb1"):
+        script = f". {REPO}/tests/lab/guest/null-blk.sh; null_blk_create nullb1 \"$@\""
+        subprocess.run(["bash", "-c", script, "null_blk", *attributes], check=True)
+    return "/dev/nullb1"
+
+
+def start_load(*arguments):
+    return subprocess.Popen([f"{BUILD}/tests/lab/freqload", *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def call(path, method, **parameters):
+    """One Varlink call; returns the parameters of the reply or raises with its error."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(path)
+        message = {"method": f"io.wakegov.{method}", "parameters": parameters}
+        connection.sendall(json.dumps(message).encode() + b"\0")
+        reply = b""
+        while not reply.endswith(b"\0"):
+            part = connection.recv(1 << 16)
+            if not part:
+                raise ConnectionError("the daemon hung up")
+            reply += part
+    reply = json.loads(reply[:-1])
+    if "error" in reply:
+        raise RuntimeError(f"{reply['error']}: {reply.get('parameters')}")
+    return reply["parameters"]
+
+
+class Daemon:
+    """wakegovd in the foreground, with its own policy, and its log in memory."""
+
+    def __init__(self, policy_text="", arguments=(), run_dir="/run/wakegov", prefix=()):
+        self.policy_path = "/tmp/wakegov-test.conf"
+        self.socket = f"{run_dir}/io.wakegov"
+        self.log_path = "/tmp/wakegovd.log"
+        self.command = [*prefix, f"{BUILD}/wakegovd", "--config", self.policy_path, "--run-dir",
+                        run_dir, *arguments]
+        self.set_policy(policy_text)
+        self.process = None
+
+    def set_policy(self, text):
+        with open(self.policy_path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def start(self):
+        with open(self.log_path, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(self.command, stderr=log, stdout=log)
+        wait_for(lambda: "governing" in self.log() or self.process.poll() is not None, 20,
+                 "the daemon is up")
+        if self.process.poll() is not None:
+            raise AssertionError("wakegovd ended at its start: " + self.log())
+        return self
+
+    def run_to_end(self):
+        """For starts that must fail: the exit status and the log."""
+        done = subprocess.run(self.command, capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stderr
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=20)
+
+    def call(self, method, **parameters):
+        return call(self.socket, method, **parameters)
+
+    def domain(self, name):
+        return next(d for d in self.call("Domains")["domains"] if d["name"] == name)
+
+    def decisions(self):
+        return self.call("Decisions")["decisions"]
+
+    def switches(self):
+        """How often the kernel let the daemon run: voluntary and involuntary switches."""
+        status = read(f"/proc/{self.process.pid}/status")
+        return sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)", status))
+
+    def pss_kib(self):
+        rollup = read(f"/proc/{self.process.pid}/smaps_rollup")
+        return int(re.search(r"^Pss:\s+(\d+) kB", rollup, re.M).group(1))
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()

@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The main job on a real cpufreq driver: see, raise, lower, restore."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+
+class Govern(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+        self.daemon = guest.Daemon("[wakegov]\nbackend = setspeed\n").start()
+        self.addCleanup(self.daemon.stop)
+
+    def settle(self):
+        guest.wait_for(lambda: guest.frequency("policy0") == 400000 and
+                       guest.frequency("policy2") == 400000, 10, "both domains at their lowest OPP")
+
+    def test_cpu_bound(self):
+        """a CPU-bound task gets the highest OPP of its domain, and idle the lowest within 50 ms"""
+        self.settle()
+        load = guest.start_load("cpu", "--cpus", "3", "--time", "2")
+        took = guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 at 1400")
+        tap.note(f"idle to busy: highest OPP {took * 1000:.0f} ms after the load's start")
+        load.wait()
+        ended_us = time.monotonic() * 1e6
+        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "policy2 back at 400")
+        down = next(d for d in self.daemon.decisions()
+                    if d["domain"] == "policy2" and d["monotonic_us"] > ended_us - 100000
+                    and d["target_khz"] == 400000)
+        took_ms = (down["monotonic_us"] - ended_us) / 1000
+        tap.note(f"busy to idle: lowest OPP {took_ms:.1f} ms after the load was waited for")
+        self.assertLess(took_ms, 50)
+
+    def test_io_boost(self):
+        """a task that waits for I/O has its domain raised while it does, named as the reason"""
+        device = guest.null_blk()
+        self.settle()
+        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "3")
+        guest.wait_for(lambda: self.daemon.domain("policy0")["reason"] == "io-boost", 3,
+                       "policy0 boosted")
+        time.sleep(0.2)
+        domain = self.daemon.domain("policy0")
+        tasks = self.daemon.call("Tasks")["tasks"]
+        self.assertEqual(domain["comm"], "freqload")
+        self.assertEqual(domain["target_khz"], 1800000)
+        self.assertEqual(domain["current_khz"], 1800000)
+        self.assertIn(domain["pid"], [task["pid"] for task in tasks])
+        rate = next(task["io_rate_per_s"] for task in tasks if task["pid"] == domain["pid"])
+        tap.note(f"{rate} I/O waits per second while boosted")
+        load.wait()
+        guest.wait_for(lambda: not self.daemon.call("Tasks")["tasks"], 2, "the boost is over")
+        self.settle()
+
+    def test_boost_follows(self):
+        """a boost goes with its task to another domain, and the old domain comes down"""
+        device = guest.null_blk()
+        self.settle()
+        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "4")
+        guest.wait_for(lambda: guest.frequency("policy0") == 1800000, 3, "policy0 boosted")
+        moved_us = time.monotonic() * 1e6
+        for tid in os.listdir(f"/proc/{load.pid}/task"):
+            os.sched_setaffinity(int(tid), {3})
+        guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "policy2 boosted")
+        guest.wait_for(lambda: guest.frequency("policy0") == 400000, 1, "policy0 low again")
+        up = next(d for d in self.daemon.decisions()
+                  if d["domain"] == "policy2" and d["monotonic_us"] >= moved_us
+                  and d["reason"] == "io-boost")
+        self.assertEqual(up["target_khz"], 1400000, "a ramp where a jump was due")
+        took_ms = (up["monotonic_us"] - moved_us) / 1000
+        tap.note(f"boosted in the new domain {took_ms:.1f} ms after the move was asked for")
+        load.terminate()
+        load.wait()
+
+    def test_terminated(self):
+        """SIGTERM leaves every control as it was, byte for byte"""
+        self.assertEqual(self.daemon.stop(signal.SIGTERM), 0)
+        self.assertEqual(guest.snapshot(), self.before)
+        self.assertIn("restored policy0 scaling_governor", self.daemon.log())
+        self.assertFalse(os.path.exists("/run/wakegov/originals"))
+
+    def test_killed(self):
+        """after SIGKILL, wakegovd --restore leaves every control as it was, and again does nothing"""
+        self.daemon.stop(signal.SIGKILL)
+        self.assertNotEqual(guest.snapshot(), self.before)
+        restore = [f"{guest.BUILD}/wakegovd", "--restore"]
+        done = subprocess.run(restore, capture_output=True, text=True, check=True)
+        self.assertIn("restored policy0 scaling_governor to schedutil", done.stderr)
+        self.assertEqual(guest.snapshot(), self.before)
+        again = subprocess.run(restore, capture_output=True, text=True, check=True)
+        self.assertEqual(again.stderr, "")
+
+    def test_predecessor(self):
+        """a daemon started after a crash saves the true originals, not its predecessor's values"""
+        self.daemon.stop(signal.SIGKILL)
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n"):
+            self.assertNotEqual(guest.snapshot(), self.before)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_idle(self):
+        """an idle machine does not wake the daemon, and it is small"""
+        self.settle()
+        time.sleep(1)
+        before = self.daemon.switches()
+        time.sleep(10)
+        woken = self.daemon.switches() - before
+        pss_kib = self.daemon.pss_kib()
+        tap.note(f"{woken} wake-ups of the daemon in 10 s of idleness; PSS {pss_kib} KiB")
+        self.assertEqual(woken, 0)
+        self.assertLessEqual(pss_kib, 6 * 1024)
+
+    def test_observe(self):
+        """--observe decides and writes nothing"""
+        self.daemon.stop()
+        guest.write(guest.policy("policy2", "scaling_governor"), "powersave")
+        self.addCleanup(guest.write, guest.policy("policy2", "scaling_governor"), "schedutil")
+        with guest.Daemon(arguments=["--observe"]) as daemon:
+            load = guest.start_load("cpu", "--cpus", "3", "--time", "2")
+            guest.wait_for(lambda: daemon.domain("policy2")["reason"] == "utilisation", 3,
+                           "a decision")
+            load.wait()
+            self.assertEqual(daemon.domain("policy2")["state"], "observed")
+            self.assertEqual(daemon.domain("policy2")["writes"], 0)
+            self.assertEqual(guest.frequency("policy2"), 400000)
+            self.assertTrue(daemon.decisions())
+
+
+if __name__ == "__main__":
+    tap.main()
