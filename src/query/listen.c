@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -29,18 +28,12 @@ static int set_address(struct sockaddr_un *address, const char *path)
 	return 0;
 }
 
-/* Returns 0 if the path is free or a socket on which nobody listens. */
-static int check_free(const char *path)
+/* Returns whether somebody listens on the socket, or a negative errno. */
+static int is_live(const char *path)
 {
 	_cleanup_close_ int fd = -1;
 	struct sockaddr_un address;
-	struct stat status;
 	int r;
-
-	if (lstat(path, &status) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(status.st_mode))
-		return -EEXIST;
 
 	r = set_address(&address, path);
 	if (r < 0)
@@ -49,13 +42,33 @@ static int check_free(const char *path)
 	if (fd < 0)
 		return fd;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) >= 0)
-		return -EADDRINUSE;
-	/* EAGAIN is a full backlog: somebody listens. */
+		return 1;
+	/* EAGAIN is a full backlog. */
 	if (errno == EAGAIN)
-		return -EADDRINUSE;
+		return 1;
 	return errno == ECONNREFUSED ? 0 : -errno;
 }
 
+/* Leaves the path free, or gives the reason why it is not. */
+static int remove_stale(const char *path)
+{
+	struct stat status;
+	int r;
+
+	if (lstat(path, &status) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
+
+	r = is_live(path);
+	if (r < 0)
+		return r;
+	if (r)
+		return -EADDRINUSE;
+	return unlink(path) < 0 ? -errno : 0;
+}
+
+/* Mode 0666 before it listens: nobody is refused for want of a permission that is to come. */
 static int bind_and_listen(int fd, const char *path)
 {
 	struct sockaddr_un address;
@@ -72,35 +85,17 @@ static int bind_and_listen(int fd, const char *path)
 	return r;
 }
 
-/*
- * The socket is made under another name and moved into place when it listens, so that no client
- * ever finds one that refuses it.
- */
 int query_listen(const char *path)
 {
 	_cleanup_close_ int fd = -1;
-	char temporary[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	int r;
 
-	r = snprintf(temporary, sizeof(temporary), "%s.new", path);
-	if (r >= (int)sizeof(temporary))
-		return -ENAMETOOLONG;
-	r = check_free(path);
+	r = remove_stale(path);
 	if (r < 0)
 		return r;
 	fd = open_socket();
 	if (fd < 0)
 		return fd;
-
-	/* Left by a daemon that died half way. */
-	unlink(temporary);
-	r = bind_and_listen(fd, temporary);
-	if (r < 0)
-		return r;
-	if (rename(temporary, path) < 0) {
-		r = -errno;
-		unlink(temporary);
-		return r;
-	}
-	return take_fd(&fd);
+	r = bind_and_listen(fd, path);
+	return r < 0 ? r : take_fd(&fd);
 }

@@ -58,11 +58,20 @@ static int pause_listener(struct query_server *server, int error)
 	log_debug("Cannot accept a client, pausing: %s.", strerror(-error));
 
 	r = sd_event_source_set_enabled(server->listener, SD_EVENT_OFF);
-	if (r < 0)
-		return r;
-	server->resume = sd_event_source_unref(server->resume);
-	return sd_event_add_time_relative(server->event, &server->resume, CLOCK_MONOTONIC,
-					  ACCEPT_PAUSE_US, 0, on_resume, server);
+	if (r >= 0)
+		r = sd_event_source_set_time_relative(server->resume, ACCEPT_PAUSE_US);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->resume, SD_EVENT_ONESHOT);
+	return r;
+}
+
+/* Made while there are descriptors: the first timer of a loop needs one. */
+static int prepare_resume(struct query_server *server)
+{
+	int r = sd_event_add_time_relative(server->event, &server->resume, CLOCK_MONOTONIC,
+					   ACCEPT_PAUSE_US, 0, on_resume, server);
+
+	return r < 0 ? r : sd_event_source_set_enabled(server->resume, SD_EVENT_OFF);
 }
 
 static int admit_client(struct query_server *server, int taken_fd)
@@ -145,7 +154,9 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_source *
 		.source = source,
 		.limits = *limits,
 	};
-	r = start_listening(server, listen_fd);
+	r = prepare_resume(server);
+	if (r >= 0)
+		r = start_listening(server, listen_fd);
 	if (r < 0)
 		return r;
 

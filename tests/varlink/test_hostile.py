@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The server against clients that are broken, slow or hostile; see service.py for the environment.
+
+Tests without @needs_fixture can be run against a daemon as well.
+"""
+
+import array
+import json
+import os
+import socket
+import threading
+import time
+import unittest
+
+from service import Fixture, PATIENCE_S, Raw, ServiceTest, needs_fixture
+
+STATUS = b'{"method":"io.wakegov.Status"}\0'
+
+
+class Protocol(ServiceTest):
+    def test_what_is_no_call_is_dropped(self):
+        for message in (b"", b"garbage", b"[]", b'"text"', b"1", b"{", b'{"method":}',
+                        b'{"method":"io.wakegov.Status"} {}',
+                        b'{"method":"a","method":"b"}',
+                        b'{"method":"io.wakegov.\xff"}',
+                        b'{"method":"io.wakegov.\\u0000"}',
+                        b'{"method":"a","parameters":{"n":99999999999999999999999}}',
+                        b'{"method":"a","parameters":{"n":1e999}}',
+                        b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}",
+                        b"[" * 60000):
+            with self.subTest(message[:50]):
+                raw = self.connect()
+                raw.send(message + b"\0")
+                self.assertTrue(raw.is_dropped())
+        self.assert_serving()
+
+    def test_fields_of_the_wrong_type(self):
+        raw = self.connect()
+        for message, field in (({}, "method"), ({"method": None}, "method"),
+                               ({"method": 1}, "method"), ({"method": ["a"]}, "method"),
+                               ({"method": "Status"}, "method"), ({"method": ""}, "method"),
+                               ({"method": "io.wakegov.Status", "parameters": []}, "parameters"),
+                               ({"method": "io.wakegov.Status", "parameters": "x"}, "parameters"),
+                               ({"method": "io.wakegov.Status", "more": 1}, "more"),
+                               ({"method": "io.wakegov.Status", "oneway": "yes"}, "oneway"),
+                               ({"method": "io.wakegov.Status", "upgrade": {}}, "upgrade"),
+                               ({"method": "io.wakegov.Status", "upgrade": True}, "upgrade")):
+            with self.subTest(message):
+                raw.send(json.dumps(message).encode() + b"\0")
+                self.assert_invalid(raw.receive(), field)
+
+    def test_parameters_that_are_wrong(self):
+        description = "org.varlink.service.GetInterfaceDescription"
+        raw = self.connect()
+        for method, parameters, field in ((description, None, "interface"),
+                                          (description, {}, "interface"),
+                                          (description, {"interface": None}, "interface"),
+                                          (description, {"interface": 5}, "interface"),
+                                          ("io.wakegov.Status", {"colour": 1}, "colour"),
+                                          ("io.wakegov.Decisions", {"after_us": "1"}, "after_us"),
+                                          ("io.wakegov.Decisions", {"after_us": 1.5}, "after_us"),
+                                          ("io.wakegov.Decisions", {"after_us": -1}, "after_us"),
+                                          ("io.wakegov.Decisions", {"after": 1}, "after")):
+            with self.subTest(method=method, parameters=parameters):
+                self.assert_invalid(raw.call(method, parameters), field)
+
+    def test_null_is_as_good_as_absent(self):
+        reply = self.connect().call("io.wakegov.Tasks", more=None, oneway=None)
+        self.assertIn("tasks", reply["parameters"])
+        raw = self.connect()
+        raw.send(b'{"method":"io.wakegov.Tasks","parameters":null}\0')
+        self.assertIn("tasks", raw.receive()["parameters"])
+
+    def test_names_that_are_not_known(self):
+        raw = self.connect()
+        for method in ("io.wakegov.Missing", "io.wakegov.status", "org.varlink.service.X",
+                       "io.wakegov."):
+            self.assert_error(raw.call(method), "org.varlink.service.MethodNotFound",
+                              method=method)
+        for interface in ("com.example", "io", "io.wakegov.Status", "io.wakegovx", ""):
+            self.assert_error(raw.call(interface + ".Status"),
+                              "org.varlink.service.InterfaceNotFound", interface=interface)
+
+    def test_pipelined_calls_are_answered_in_order(self):
+        raw = self.connect()
+        n = 100
+        raw.send(b"".join(b'{"method":"a.M%d"}\0' % i for i in range(n)) + STATUS)
+        for i in range(n):
+            self.assert_error(raw.receive(), "org.varlink.service.InterfaceNotFound",
+                              interface="a")
+        self.assertIn("version", raw.receive()["parameters"])
+
+    def test_oneway_gets_no_reply(self):
+        raw = self.connect()
+        for method in ("io.wakegov.Tasks", "io.wakegov.Missing", "com.example.X"):
+            raw.send_call(method, oneway=True)
+        raw.send_call("io.wakegov.Status", {"wrong": 1}, oneway=True)
+        self.assertIn("decisions", raw.call("io.wakegov.Decisions")["parameters"])
+        self.assertTrue(raw.is_silent())
+
+    def test_message_in_pieces(self):
+        raw = self.connect()
+        for byte in STATUS:
+            raw.send(bytes([byte]))
+        self.assertIn("version", raw.receive()["parameters"])
+
+    def test_reply_after_the_client_has_finished_sending(self):
+        raw = self.connect()
+        raw.send(STATUS * 20)
+        raw.socket.shutdown(socket.SHUT_WR)
+        for _ in range(20):
+            self.assertIn("version", raw.receive()["parameters"])
+        self.assertTrue(raw.is_dropped())
+
+    def test_half_a_message_then_the_end(self):
+        raw = self.connect()
+        raw.send(STATUS + b'{"method":')
+        raw.socket.shutdown(socket.SHUT_WR)
+        self.assertIn("version", raw.receive()["parameters"])
+        self.assertTrue(raw.is_dropped())
+
+    def test_connections_that_come_and_go(self):
+        for i in range(300):
+            with Raw(self.path) as raw:
+                if i % 3:
+                    raw.send(STATUS[:i % len(STATUS)] if i % 2 else STATUS)
+        self.assert_serving()
+
+
+@needs_fixture
+class Effects(ServiceTest):
+    def test_oneway_is_carried_out_though_the_client_is_gone(self):
+        with Raw(self.path) as raw:
+            raw.send_call("io.wakegov.Reload", oneway=True)
+        raw = self.connect()
+        deadline = time.monotonic() + PATIENCE_S
+        while raw.call("io.wakegov.Status")["parameters"]["policy"]["reloads"] != 1:
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_descriptors_that_are_sent_along_do_not_stay(self):
+        raw = self.connect()
+        raw.call("io.wakegov.Tasks")
+        before = self.fixture.descriptors()
+        with open(os.devnull) as null:
+            rights = array.array("i", [null.fileno()] * 100)
+            for _ in range(10):
+                raw.socket.sendmsg([STATUS], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+                self.assertIn("version", raw.receive()["parameters"])
+        self.assertEqual(self.fixture.descriptors(), before)
+
+    def test_clients_that_left_leave_nothing(self):
+        self.assert_serving()
+        raw = self.connect()
+        raw.call("io.wakegov.Status")
+        before = self.fixture.descriptors()
+        for _ in range(50):
+            with Raw(self.path) as other:
+                other.send(STATUS)
+        raw.call("io.wakegov.Status")
+        deadline = time.monotonic() + PATIENCE_S
+        while self.fixture.descriptors() > before:
+            self.assertLess(time.monotonic(), deadline)
+
+
+@needs_fixture
+class Sizes(ServiceTest):
+    options = ("--max-message-bytes", "1000")
+
+    def message(self, length):
+        return STATUS[:-1] + b" " * (length - len(STATUS) + 1) + b"\0"
+
+    def test_longest_message(self):
+        raw = self.connect()
+        raw.send(self.message(1000) * 5)
+        for _ in range(5):
+            self.assertIn("version", raw.receive()["parameters"])
+
+    def test_message_that_is_too_long(self):
+        for message in (self.message(1001), self.message(100000), b"x" * 1001):
+            raw = self.connect()
+            try:
+                raw.send(message)
+            except BrokenPipeError:
+                pass
+            self.assertTrue(raw.is_dropped())
+
+    def test_too_long_behind_good_ones(self):
+        raw = self.connect()
+        raw.send(STATUS * 3 + self.message(1001))
+        self.assertEqual([raw.receive() is None for _ in range(4)], [False, False, False, True])
+
+
+@needs_fixture
+class Time(ServiceTest):
+    options = ("--timeout-ms", "200", "--tasks", "20000")
+
+    def test_half_a_message_then_silence(self):
+        raw = self.connect()
+        start = time.monotonic()
+        raw.send(STATUS[:10])
+        self.assertTrue(raw.is_dropped())
+        self.assertGreater(time.monotonic() - start, 0.19)
+
+    def test_dripping_does_not_prolong_it(self):
+        raw = self.connect()
+        start = time.monotonic()
+        with self.assertRaises((BrokenPipeError, ConnectionResetError)):
+            while time.monotonic() - start < PATIENCE_S:
+                raw.send(b" ")
+                time.sleep(0.01)
+        self.assertLess(time.monotonic() - start, PATIENCE_S / 2)
+
+    def test_client_that_never_reads(self):
+        raw = self.connect()
+        for _ in range(20):
+            raw.send_call("io.wakegov.Tasks")
+        other = self.connect()
+        self.assertIn("version", other.call("io.wakegov.Status")["parameters"])
+        # Hung up on in the middle of the first reply: what the kernel has of it is all there is.
+        time.sleep(0.3)
+        self.assertTrue(raw.is_dropped())
+        self.assertIn("version", other.call("io.wakegov.Status")["parameters"])
+
+    def test_idle_clients_stay_and_no_timer_is_armed(self):
+        idle = [self.connect() for _ in range(10)]
+        for raw in idle[5:]:
+            raw.call("io.wakegov.Status")
+        half = self.connect()
+        half.send(STATUS[:10])
+        self.assertIn("version", idle[0].call("io.wakegov.Status")["parameters"])
+        self.assertEqual(self.fixture.armed_timers(), 1)
+        half.send(STATUS[10:])
+        self.assertIn("version", half.receive()["parameters"])
+        idle[0].call("io.wakegov.Status")
+        self.assertEqual(self.fixture.armed_timers(), 0)
+        time.sleep(0.3)
+        for raw in idle + [half]:
+            self.assertIn("version", raw.call("io.wakegov.Status")["parameters"])
+
+
+@needs_fixture
+class Unread(ServiceTest):
+    options = ("--tasks", "20000")
+
+    def test_memory_is_bounded_and_others_are_served(self):
+        hoarders = [self.connect() for _ in range(16)]
+        for raw in hoarders:
+            raw.send_call("io.wakegov.Tasks")
+        self.assert_serving()
+        # 16 replies of 3 MB, of which 32 MiB may wait, besides what the kernel holds.
+        queued = sum(not raw.is_dropped() for raw in hoarders)
+        self.assertGreater(queued, 8)
+        self.assertLess(queued, 14)
+        self.assert_serving()
+
+    def test_reader_among_hoarders(self):
+        for _ in range(5):
+            self.connect().send_call("io.wakegov.Tasks")
+        self.assertEqual(len(self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]),
+                         20000)
+
+
+@needs_fixture
+class Places(ServiceTest):
+    options = ("--max-clients", "20", "--timeout-ms", "200")
+
+    def test_too_many_clients(self):
+        steady = self.connect()
+        steady.call("io.wakegov.Status")
+        # Later ones find no client that has been quiet for long enough, or take such a one's place.
+        crowd = [self.connect() for _ in range(200)]
+        for _ in range(10):
+            self.assertIn("version", steady.call("io.wakegov.Status")["parameters"])
+        self.assertLessEqual(sum(raw.is_silent() for raw in crowd), 19)
+        self.assertLessEqual(self.fixture.descriptors(), 20 + 10)
+        # Those that sit there have to yield in the end.
+        time.sleep(0.25)
+        self.assert_serving()
+
+    def test_steady_client_keeps_its_place_in_a_storm(self):
+        steady = self.connect()
+        stop = threading.Event()
+
+        def storm():
+            while not stop.is_set():
+                with Raw(self.path) as raw:
+                    raw.send(b"garbage\0")
+
+        threads = [threading.Thread(target=storm) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(200):
+                self.assertIn("version", steady.call("io.wakegov.Status")["parameters"])
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+
+@needs_fixture
+class Users(unittest.TestCase):
+    """Quotas between users; each client is a process that became another user."""
+
+    def setUp(self):
+        if os.geteuid():
+            self.skipTest("needs root to become other users")
+        self.fixture = Fixture("--max-clients", "8")
+        self.addCleanup(self.fixture.stop)
+
+    def connect_as(self, uid, n):
+        """Returns how many of n connections got an answer; they stay until the test ends."""
+        parent, child = socket.socketpair()
+        pid = os.fork()
+        if not pid:
+            try:
+                os.setuid(uid)
+                clients = [Raw(self.fixture.path) for _ in range(n)]
+                answered = sum(self.answers(raw) for raw in clients)
+                child.sendall(bytes([answered]))
+                parent.close()
+                child.recv(1)
+            finally:
+                os._exit(0)
+        child.close()
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(parent.close)
+        return parent.recv(1)[0]
+
+    @staticmethod
+    def answers(raw):
+        try:
+            return raw.call("io.wakegov.Status") is not None
+        except BrokenPipeError:
+            return False
+
+    def test_one_user_gets_half_and_root_always_gets_in(self):
+        self.assertEqual(self.connect_as(65534, 8), 4)
+        self.assertEqual(self.connect_as(65533, 8), 4)
+        self.assertEqual(self.connect_as(65532, 1), 0)
+        self.assertEqual(self.connect_as(0, 6), 6)
+
+
+@needs_fixture
+class Descriptors(ServiceTest):
+    options = ("--max-descriptors", "16")
+
+    def test_shortage_is_survived(self):
+        steady = self.connect()
+        steady.call("io.wakegov.Status")
+        crowd = [self.connect() for _ in range(20)]
+        crowd[-1].send(STATUS)
+        for _ in range(5):
+            before = steady.call("io.wakegov.Status")["parameters"]["self"]["wakeups"]
+        # It does not spin on the one that it cannot accept.
+        time.sleep(0.1)
+        after = steady.call("io.wakegov.Status")["parameters"]["self"]["wakeups"]
+        self.assertLess(after - before, 10)
+        for raw in crowd[:-1]:
+            raw.socket.close()
+        self.assertIn("version", crowd[-1].receive()["parameters"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The service as a generic client sees it: the varlink package from PyPI.
+
+Run it with the interpreter that setup-venv prints; see service.py for the environment.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+import varlink
+from varlink import scanner
+
+from service import TOP, ServiceTest, needs_fixture
+
+LISTS = {"Domains": "domains", "Tasks": "tasks", "Decisions": "decisions"}
+
+
+def type_errors(interface, declared, value, where):
+    """What in value is not as the interface declares it; strict, unlike the package itself."""
+    if isinstance(declared, scanner._Maybe):
+        return [] if value is None else type_errors(interface, declared.element_type, value, where)
+    if isinstance(declared, scanner._CustomType):
+        return type_errors(interface, interface.members[declared.name].type, value, where)
+    if isinstance(declared, scanner._Array):
+        if not isinstance(value, list):
+            return [f"{where}: no list"]
+        return [error for i, element in enumerate(value)
+                for error in type_errors(interface, declared.element_type, element, f"{where}[{i}]")]
+    if isinstance(declared, scanner._Struct):
+        if not isinstance(value, dict):
+            return [f"{where}: no object"]
+        errors = [f"{where}.{name}: not declared" for name in value if name not in declared.fields]
+        for name, field in declared.fields.items():
+            # The server sends null fields, rather than leaving them out.
+            if name not in value:
+                errors.append(f"{where}.{name}: missing")
+            else:
+                errors += type_errors(interface, field, value[name], f"{where}.{name}")
+        return errors
+    if type(value) is not type(declared):
+        return [f"{where}: {value!r} instead of a {type(declared).__name__}"]
+    return []
+
+
+class GenericClient(ServiceTest):
+    def setUp(self):
+        self.client = varlink.Client(f"unix:{self.path}")
+        self.addCleanup(self.client.cleanup)
+
+    def open(self, interface="io.wakegov"):
+        connection = self.client.open(interface)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_lists_interfaces(self):
+        self.assertEqual(self.client.get_interfaces(), ["io.wakegov", "org.varlink.service"])
+        self.assertEqual(self.client.info["product"], "wakegovd")
+        self.assertRegex(self.client.info["version"], r"^\d+\.\d+\.\d+")
+
+    def test_introspection_gives_the_source_text(self):
+        for name in ("io.wakegov", "org.varlink.service"):
+            with open(os.path.join(TOP, "src/query", name + ".varlink")) as text:
+                self.assertEqual(self.client.get_interface(name).get_description(), text.read())
+
+    def test_interface_declares_all_methods(self):
+        members = self.client.get_interface("io.wakegov").members.values()
+        methods = {m.name for m in members if isinstance(m, scanner._Method)}
+        self.assertEqual(methods, {"Status", "Domains", "Tasks", "Decisions", "Reload"})
+
+    def test_service_interface_matches_the_package(self):
+        ours = self.client.get_interface("org.varlink.service")
+        theirs = varlink.Client()._interfaces["org.varlink.service"]
+        self.assertLessEqual(set(theirs.members), set(ours.members))
+
+    def test_calls_every_method(self):
+        wakegov = self.open()
+        self.assertIn(wakegov.Status()["mode"], ("governing", "observing"))
+        for method, key in LISTS.items():
+            self.assertIsInstance(getattr(wakegov, method)()[key], list)
+
+    def test_replies_are_as_declared(self):
+        interface = self.client.get_interface("io.wakegov")
+        raw = self.connect()
+        for method in ("Status", *LISTS):
+            reply = raw.call(f"io.wakegov.{method}")
+            declared = interface.get_method(method).out_type
+            self.assertEqual(type_errors(interface, declared, reply["parameters"], method), [])
+
+    def test_more_on_a_method_with_one_reply(self):
+        self.assertEqual(len(list(self.open().Tasks(_more=True))), 1)
+
+    def test_unknown_interface(self):
+        with self.assertRaises(varlink.InterfaceNotFound) as caught:
+            self.client.get_interface("io.wakegov.missing")
+        self.assertEqual(caught.exception.parameters(), {"interface": "io.wakegov.missing"})
+
+    def test_invalid_parameter(self):
+        with self.assertRaises(varlink.InvalidParameter) as caught:
+            self.open().Decisions(-1)
+        self.assertEqual(caught.exception.parameters(), {"parameter": "after_us"})
+
+    def test_command_line_of_the_package(self):
+        done = subprocess.run([sys.executable, "-m", "varlink.cli", "call",
+                               f"unix:{self.path}/io.wakegov.Status"],
+                              capture_output=True, text=True, timeout=20)
+        self.assertIn("uptime_us", done.stdout, done.stderr)
+
+
+@needs_fixture
+class Data(ServiceTest):
+    """Made-up data comes through whole."""
+
+    def test_nulls_for_what_is_not_known(self):
+        domains = self.connect().call("io.wakegov.Domains")["parameters"]["domains"]
+        boosted, yielded, offline = domains
+        self.assertEqual((boosted["current_khz"], boosted["pid"]), (1800000, 812))
+        self.assertEqual((yielded["pid"], yielded["comm"]), (None, None))
+        self.assertEqual((offline["current_khz"], offline["reason"]), (None, None))
+
+    def test_names_that_are_not_utf8(self):
+        tasks = self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]
+        self.assertEqual([task["comm"] for task in tasks],
+                         ["fio", "kworker/0:1H", "\x1b[31mred\ufffd", "\u00e9t\ufffd"])
+
+    def test_count_beyond_json(self):
+        status = self.connect().call("io.wakegov.Status")["parameters"]
+        self.assertEqual(status["self"]["events"], 2**63 - 1)
+
+    def test_decisions_after(self):
+        raw = self.connect()
+        for after_us, expected in ((0, [1000, 2000, 3000, 4000, 5000]), (3000, [4000, 5000]),
+                                   (5000, []), (None, [1000, 2000, 3000, 4000, 5000])):
+            reply = raw.call("io.wakegov.Decisions", {"after_us": after_us})
+            times = [d["monotonic_us"] for d in reply["parameters"]["decisions"]]
+            self.assertEqual(times, expected)
+
+    def test_reload_counts(self):
+        raw = self.connect()
+        first = raw.call("io.wakegov.Reload")["parameters"]["policy"]["reloads"]
+        second = raw.call("io.wakegov.Reload")["parameters"]["policy"]
+        self.assertEqual(second, {"path": "/etc/wakegov.conf", "reloads": first + 1,
+                                  "last_error": None})
+
+
+@needs_fixture
+class LargeData(ServiceTest):
+    options = ("--domains", "500", "--tasks", "20000", "--decisions", "4096")
+
+    def test_all_of_it_arrives(self):
+        raw = self.connect()
+        for method, n in (("Domains", 500), ("Tasks", 20000), ("Decisions", 4096)):
+            self.assertEqual(len(raw.call(f"io.wakegov.{method}")["parameters"][LISTS[method]]), n)
+        self.assertEqual(len(raw.call("io.wakegov.Status")["parameters"]["domains"]), 500)
+
+
+@needs_fixture
+class TooLargeData(ServiceTest):
+    options = ("--tasks", "100000",)
+
+    def test_reply_beyond_the_bound_is_an_error(self):
+        raw = self.connect()
+        self.assert_error(raw.call("io.wakegov.Tasks"), "io.wakegov.ReplyTooLarge",
+                          max_bytes=8 << 20)
+        self.assertEqual(len(raw.call("io.wakegov.Domains")["parameters"]["domains"]), 3)
+
+
+@needs_fixture
+class FailingReload(ServiceTest):
+    message = "/etc/wakegov.conf:7: rate_limit: found 'soon', expected a time such as 10ms"
+    options = ("--policy-error", message)
+
+    def test_typed_error(self):
+        with varlink.Client(f"unix:{self.path}") as client:
+            wakegov = client.open("io.wakegov")
+            self.addCleanup(wakegov.close)
+            with self.assertRaises(varlink.VarlinkError) as caught:
+                wakegov.Reload()
+            self.assertEqual(caught.exception.error(), "io.wakegov.PolicyInvalid")
+            self.assertEqual(caught.exception.parameters(), {"message": self.message})
+            self.assertEqual(wakegov.Status()["policy"]["last_error"], self.message)
+
+
+@needs_fixture
+class FailingSource(ServiceTest):
+    options = ("--fail",)
+
+    def test_every_method_says_so(self):
+        raw = self.connect()
+        for method in ("Status", "Domains", "Tasks", "Decisions", "Reload"):
+            self.assert_error(raw.call(f"io.wakegov.{method}"), "io.wakegov.Failed",
+                              message="No such device")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root to become another user")
+class Unprivileged(ServiceTest):
+    def call_as_nobody(self, method):
+        script = ("import sys; from service import Raw; "
+                  "print(Raw(sys.argv[1]).call(sys.argv[2]))")
+        here = os.path.dirname(os.path.abspath(__file__))
+        # As root it reads the script's folder wherever it is; then it is nobody.
+        script = f"import sys; sys.path.insert(0, {here!r}); import service, os; " \
+                 f"os.setgid(65534); os.setuid(65534); {script}"
+        return subprocess.run([sys.executable, "-c", script, self.path, method],
+                              capture_output=True, text=True, timeout=20, check=True).stdout
+
+    def test_reload_is_denied(self):
+        self.assertIn("org.varlink.service.PermissionDenied",
+                      self.call_as_nobody("io.wakegov.Reload"))
+
+    def test_looking_is_allowed(self):
+        self.assertIn("uptime_us", self.call_as_nobody("io.wakegov.Status"))
+
+
+if __name__ == "__main__":
+    unittest.main()
