@@ -95,17 +95,25 @@ static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 	merge_boosts(engine, domain, demand);
 }
 
+/* The next OPP below the target, or 0 when the limits allow none. */
+static uint32_t lower_khz(const struct domain *domain)
+{
+	uint32_t below_khz = opp_below(domain->info, domain->last.target_khz);
+	uint32_t min_khz, max_khz;
+
+	domain_limits(domain, &min_khz, &max_khz);
+	return below_khz >= min_khz ? below_khz : 0;
+}
+
 /*
  * Below which utilisation the next lower OPP would do; 0 when there is none that the limits allow,
  * or when it would do already and the limits or the timing keep it from being used.
  */
 static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 {
-	uint32_t below_khz = opp_below(domain->info, domain->last.target_khz);
-	uint32_t min_khz, max_khz, covered_q;
+	uint32_t below_khz = lower_khz(domain), covered_q;
 
-	domain_limits(domain, &min_khz, &max_khz);
-	if (!below_khz || below_khz < min_khz)
+	if (!below_khz)
 		return 0;
 	covered_q = utilisation_covered_q(domain->info, below_khz, domain->policy.headroom_percent);
 	return winner->util_q > covered_q ? covered_q : 0;
@@ -113,7 +121,8 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 
 /*
  * An idle CPU tells nobody that its utilisation decays, nor an idle domain that its hold time is
- * over: the time when that matters is computed. A running CPU is watched by the kernel side.
+ * over, which can be before a fall that waits is due: the time when that matters is computed. A
+ * running CPU is watched by the kernel side.
  */
 static void plan_decay(const struct engine *engine, struct domain *domain,
 		       const struct demand *demand, uint64_t now_ns)
@@ -121,7 +130,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 	const struct cpu *winner = &engine->cpus[demand->cpu];
 	uint64_t at_ns = UINT64_MAX, decay_ns = UINT64_MAX;
 
-	if (demand->reason != REASON_UTILISATION || !low_q(domain, winner))
+	if (demand->reason != REASON_UTILISATION || !lower_khz(domain))
 		return;
 	if (!winner->running)
 		decay_ns = utilisation_decay_ns(winner->util_q, low_q(domain, winner));
