@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""wakegovctl: its output, its words and its exit codes; see service.py for the environment."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from service import Fixture, PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+
+COMMANDS = ("status", "domains", "tasks", "decisions")
+OK, REFUSED, USAGE, UNREACHABLE, LOST = range(5)
+
+
+def wakegovctl(*arguments, **options):
+    return subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
+                          timeout=PATIENCE_S, **options)
+
+
+class ControlTest(ServiceTest):
+    def run_command(self, *arguments, code=OK):
+        done = wakegovctl("--socket", self.path, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        # Either an answer or a complaint, never both.
+        self.assertEqual(bool(done.stdout), code == OK, done.stdout)
+        self.assertEqual(bool(done.stderr), code != OK, done.stderr)
+        return done.stdout or done.stderr
+
+
+class Commands(ControlTest):
+    def test_every_command_answers(self):
+        for command in COMMANDS:
+            self.assertTrue(self.run_command(command).endswith("\n"))
+
+    def test_json_is_what_the_service_said(self):
+        raw = self.connect()
+        for command in ("domains", "tasks", "decisions"):
+            text = self.run_command("--json", command)
+            self.assertEqual(text, json.dumps(json.loads(text), indent=2, sort_keys=True,
+                                              ensure_ascii=False).replace("\\u001b", "\\u001B")
+                             + "\n")
+            if self.fixture:
+                reply = raw.call("io.wakegov." + command.capitalize())
+                self.assertEqual(json.loads(text), reply["parameters"])
+
+    def test_option_may_follow_the_command(self):
+        self.assertIn("version", json.loads(self.run_command("status", "--json")))
+
+
+@needs_fixture
+class Output(ControlTest):
+    def test_status(self):
+        text = self.run_command("status")
+        for line in ("wakegovd 0.1.0, up 3 h 12 min, governing, backend setspeed",
+                     "decisions  123456",
+                     "tasks      4 known, room for 20000",
+                     "drops      ring 0, slots 3, tasks 0, missed 0"):
+            self.assertIn(line + "\n", text)
+        self.assertRegex(text, r"policy     /etc/wakegov\.conf, reloaded \d+ times?\n")
+        self.assertRegex(text, r"own cost   1\.2 s of CPU time \(0\.01 % of one CPU\), 2\.1 MiB")
+        self.assertRegex(text, r"block_rq_issue +failed +0  asynchronous I/O: no BTF for it\n")
+
+    def test_domains(self):
+        header, boosted, yielded, offline = self.run_command("domains").splitlines()
+        self.assertEqual(header.split(), ["DOMAIN", "CPUS", "STATE", "CURRENT", "TARGET",
+                                          "LIMITS", "USED", "REASON"])
+        self.assertEqual(re.split(r"  +", boosted),
+                         ["policy0", "0-3", "driven", "1800 MHz", "2400 MHz", "800-3600 MHz",
+                          "33 %", "io-boost (fio, pid 812), limited by policy-max"])
+        self.assertTrue(yielded.endswith("scaling_setspeed was changed by someone else"))
+        self.assertEqual(offline.split(), ["policy2", "0-3", "offline", "-", "-", "-", "0", "%",
+                                           "-"])
+        # Aligned: what is to the right of a column begins where its title does.
+        self.assertEqual(header.index("REASON"), boosted.index("io-boost"))
+        self.assertEqual(header.index("STATE"), yielded.index("yielded"))
+
+    def test_tasks_cannot_write_on_the_terminal(self):
+        text = self.run_command("tasks")
+        self.assertNotIn("\x1b", text)
+        self.assertIn("?[31mred\ufffd", text)
+        self.assertRegex(text, r"812  fio +policy0  boosted  25000/s   68 %  9\.5 ms\n")
+
+    def test_decisions(self):
+        lines = self.run_command("decisions").splitlines()
+        self.assertEqual(len(lines), 6)
+        self.assertRegex(lines[1], r"^\d\d:\d\d:\d\d\.\d{3}  policy0 +-  2400 MHz +2400 MHz  "
+                                   r"io-boost \(fio, pid 812\), limited by policy-max$")
+
+    def test_reload(self):
+        self.assertRegex(self.run_command("reload"),
+                         r"^loaded /etc/wakegov\.conf, reload number \d+\n$")
+
+
+@needs_fixture
+class Nothing(ControlTest):
+    options = ("--tasks", "0", "--domains", "0", "--decisions", "0")
+
+    def test_empty_lists_say_so(self):
+        self.assertEqual(self.run_command("tasks"), "no task has a boost now\n")
+        self.assertEqual(self.run_command("decisions"), "no decision was made yet\n")
+        self.assertIn("no cpufreq domain is known", self.run_command("domains"))
+
+
+@needs_fixture
+class Trouble(ControlTest):
+    options = ("--domains", "4")
+
+    def test_failed_writes_are_told(self):
+        self.assertIn("policy3: of 42 writes 2 failed and 0 read back as something else\n",
+                      self.run_command("domains"))
+
+
+@needs_fixture
+class Refused(ControlTest):
+    message = "/etc/wakegov.conf:7: found 'soon', expected a time such as 10ms"
+    options = ("--policy-error", message, "--tasks", "100000")
+
+    def test_invalid_policy(self):
+        self.assertEqual(self.run_command("reload", code=REFUSED),
+                         "wakegovctl: the policy was not loaded, the one before it holds: "
+                         + self.message + "\n")
+        self.assertIn(self.message, self.run_command("status"))
+
+    def test_too_large(self):
+        self.assertIn("io.wakegov.ReplyTooLarge", self.run_command("tasks", code=REFUSED))
+
+    @unittest.skipIf(os.geteuid(), "needs root to become another user")
+    def test_reload_by_anyone(self):
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "reload"], user=65534,
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertIn("reload is for root only", done.stderr)
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "status"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertIn("No space left", done.stderr)
+
+
+@needs_fixture
+class Failing(ControlTest):
+    options = ("--fail",)
+
+    def test_daemon_cannot(self):
+        for command in COMMANDS:
+            self.assertIn("No such device", self.run_command(command, code=REFUSED))
+
+
+class Usage(unittest.TestCase):
+    def assert_usage(self, arguments, words):
+        done = wakegovctl(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertIn(words, done.stderr)
+
+    def test_wrong_usage(self):
+        for arguments, words in (((), "no command"),
+                                 (("stauts",), "Did you mean 'status'?"),
+                                 (("task",), "Did you mean 'tasks'?"),
+                                 (("Domains",), "Did you mean 'domains'?"),
+                                 (("frobnicate",), "--help"),
+                                 (("",), "--help"),
+                                 (("x" * 1000,), "--help"),
+                                 (("status", "domains"), "one argument too many"),
+                                 (("--colour", "status"), "--colour"),
+                                 (("--socket",), "--socket"),
+                                 (("--timeout", "soon", "status"), "expected seconds"),
+                                 (("--timeout", "-1", "status"), "expected seconds"),
+                                 (("--timeout", "nan", "status"), "expected seconds")):
+            with self.subTest(arguments):
+                self.assert_usage(arguments, words)
+
+    def test_help_tells_commands_and_exit_codes(self):
+        text = wakegovctl("--help").stdout
+        for command in (*COMMANDS, "reload"):
+            self.assertRegex(text, rf"(?m)^  {command} ")
+        for code in range(5):
+            self.assertRegex(text, rf"(?m)^  {code}  ")
+
+    def test_version(self):
+        done = wakegovctl("--version")
+        self.assertRegex(done.stdout, r"^wakegovctl \d+\.\d+\.\d+\n$")
+
+
+class NoDaemon(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="wakegov-")
+        self.addCleanup(directory.cleanup)
+        os.chmod(directory.name, 0o755)
+        self.path = os.path.join(directory.name, "socket")
+
+    def assert_fails(self, code, words, **options):
+        done = wakegovctl("--timeout", "0.3", "--socket", self.path, "status", **options)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def listen(self, answer=None):
+        """A server that reads one call and sends answer, or None: that never accepts."""
+        server = socket.socket(socket.AF_UNIX)
+        self.addCleanup(server.close)
+        server.bind(self.path)
+        server.listen(1)
+        if answer is None:
+            return
+
+        def serve():
+            client, _ = server.accept()
+            client.recv(4096)
+            client.sendall(answer)
+            client.close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, PATIENCE_S)
+
+    def test_no_socket(self):
+        self.assert_fails(UNREACHABLE, "systemctl start wakegovd")
+
+    def test_stale_socket(self):
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(self.path)
+        self.assert_fails(UNREACHABLE, "systemctl start wakegovd")
+
+    @unittest.skipIf(os.geteuid(), "needs root to become another user")
+    def test_no_permission(self):
+        self.listen()
+        os.chmod(self.path, 0o600)
+        self.assert_fails(UNREACHABLE, "no permission", user=65534)
+
+    def test_path_that_is_too_long(self):
+        self.path += "x" * 200
+        self.assert_fails(UNREACHABLE, "File name too long")
+
+    def test_no_answer(self):
+        self.listen()
+        self.assert_fails(LOST, "no answer")
+
+    def test_full_backlog(self):
+        self.listen()
+        for _ in range(2):
+            client = socket.socket(socket.AF_UNIX)
+            self.addCleanup(client.close)
+            client.connect(self.path)
+        self.assert_fails(LOST, "does not accept")
+
+    def test_hung_up(self):
+        for answer in (b"", b'{"parameters":'):
+            with self.subTest(answer):
+                self.listen(answer)
+                self.assert_fails(LOST, "closed the connection")
+                os.unlink(self.path)
+
+    def test_no_varlink(self):
+        for answer in (b"garbage\0", b"[]\0", b"{}\0", b'{"parameters":[]}\0', b'{"error":1}\0',
+                       b'{"error":null}\0', b"\0"):
+            with self.subTest(answer):
+                self.listen(answer)
+                self.assert_fails(LOST, "no Varlink reply")
+                os.unlink(self.path)
+
+    def test_strange_replies_are_survived(self):
+        for answer in (b'{"parameters":{}}\0', b'{"error":null,"parameters":{"domains":5}}\0',
+                       b'{"parameters":{"domains":[1,null,{"name":7}],"programs":[[]]}}\0'):
+            with self.subTest(answer):
+                self.listen(answer)
+                done = wakegovctl("--socket", self.path, "status")
+                self.assertEqual((done.returncode, done.stderr), (OK, ""))
+                os.unlink(self.path)
+
+    def test_older_daemon(self):
+        self.listen(b'{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0')
+        self.assert_fails(REFUSED, "another version")
+
+    def test_refusal_cannot_write_on_the_terminal(self):
+        self.listen(b'{"error":"x.\\u001b[31m","parameters":{"a":"\\u009b1m"}}\0')
+        done = wakegovctl("--socket", self.path, "status")
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertTrue(done.stderr.rstrip("\n").isprintable())
+
+
+if __name__ == "__main__":
+    unittest.main()
