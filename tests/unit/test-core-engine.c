@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core-world.h"
+
+#define LOWEST_KHZ  800000
+#define HIGHEST_KHZ 2400000
+
+static struct policy usual_policy(void)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	return policy;
+}
+
+/* Two domains of two CPUs, decided for once. */
+static void start(struct world *world)
+{
+	struct policy policy = usual_policy();
+
+	world_init(world, test_topology_usual(2, 2), &policy);
+	world_round(world);
+	assert_int_equal(world_last(world, 0)->target_khz, LOWEST_KHZ);
+	assert_int_equal(world_last(world, 1)->target_khz, LOWEST_KHZ);
+	/* Past the rate limit. */
+	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
+}
+
+static void assert_target(const struct world *world, uint32_t domain, uint32_t khz,
+			  enum reason reason)
+{
+	assert_int_equal(world_last(world, domain)->target_khz, khz);
+	assert_string_equal(reason_name(world_last(world, domain)->reason), reason_name(reason));
+}
+
+/* A synchronous reader: every gap an I/O, 50 µs of running before the next sleep. */
+static void read_until(struct world *world, uint32_t task, uint64_t gap_ns, uint64_t until_ns)
+{
+	uint32_t cpu = world->tasks[task].cpu;
+
+	while (world->now_ns + gap_ns <= until_ns) {
+		world_io(world, task, 1);
+		world_switch(world, cpu, true);
+		world_run_until(world, world->now_ns + 50 * NS_PER_US);
+		world_switch(world, cpu, false);
+		world_run_until(world, world->now_ns + gap_ns - 50 * NS_PER_US);
+	}
+}
+
+static void test_idle_is_still(void **state)
+{
+	struct world world;
+	uint64_t rounds;
+
+	start(&world);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	rounds = world.rounds;
+	world_run_until(&world, world.now_ns + 3600 * NS_PER_S);
+	assert_int_equal(world.rounds, rounds);
+	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+/* 1.25 · utilisation covers the last OPP but one until 62 ms of running; a tick later it is told.
+ */
+static void test_busy_goes_highest(void **state)
+{
+	struct world world;
+	uint64_t start_ns, rounds;
+
+	start(&world);
+	start_ns = world.now_ns;
+	rounds = world.rounds;
+	world_switch(&world, 1, true);
+	while (world_last(&world, 0)->target_khz < HIGHEST_KHZ &&
+	       world.now_ns < start_ns + NS_PER_S)
+		world_run_until(&world, world.now_ns + NS_PER_MS);
+	print_message("highest after %.1f ms and %u rounds\n", (world.now_ns - start_ns) / 1e6,
+		      (unsigned)(world.rounds - rounds));
+	assert_in_range(world.now_ns - start_ns, 55 * NS_PER_MS, 70 * NS_PER_MS);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
+	assert_int_equal(world_last(&world, 0)->cpu, 1);
+	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	/* One look for each OPP; none for what is settled. */
+	assert_in_range(world.rounds - rounds, 8, 10);
+	rounds = world.rounds;
+	world_run_until(&world, world.now_ns + 10 * NS_PER_S);
+	assert_int_equal(world.rounds, rounds);
+	world_deinit(&world);
+}
+
+static void test_idle_goes_lowest(void **state)
+{
+	static const uint64_t busy_ns[] = { 3 * NS_PER_MS, 20 * NS_PER_MS, 37 * NS_PER_MS,
+					    NS_PER_S };
+
+	for (size_t i = 0; i < sizeof(busy_ns) / sizeof(busy_ns[0]); i++) {
+		struct world world;
+		uint64_t idle_ns, rounds;
+
+		start(&world);
+		world_switch(&world, 0, true);
+		world_run_until(&world, world.now_ns + busy_ns[i]);
+		idle_ns = world.now_ns;
+		world_switch(&world, 0, false);
+		rounds = world.rounds;
+		world_run_until(&world, idle_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
+		assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+		assert_in_range(world.rounds - rounds, 0, 5);
+		assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+		world_deinit(&world);
+	}
+}
+
+/* Half of the time busy: it settles, and does not swing with each period. */
+static void test_half_load_settles(void **state)
+{
+	struct world world;
+	uint64_t changes;
+
+	start(&world);
+	for (int i = 0; i < 200; i++) {
+		if (i == 100)
+			changes = world.domains[0].changes;
+		world_switch(&world, 0, true);
+		world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+		world_switch(&world, 0, false);
+		world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	}
+	assert_int_equal(world.domains[0].changes, changes);
+	assert_in_range(world_last(&world, 0)->target_khz, 1400000, 1800000);
+	world_deinit(&world);
+}
+
+static void test_boost_is_held_across_sleeps(void **state)
+{
+	struct world world;
+	uint64_t changes;
+
+	start(&world);
+	changes = world.domains[0].changes;
+	world_start_task(&world, 0, 100, 1);
+	world_round(&world);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world_last(&world, 0)->pid, 100);
+	assert_int_equal(world_last(&world, 0)->cpu, 1);
+	assert_string_equal(world_last(&world, 0)->comm, "task");
+
+	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 300 * NS_PER_MS);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world.domains[0].changes, changes + 1);
+	assert_int_equal(task_table_count(engine_tasks(world.engine)), 1);
+	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+static void test_lease_ends(void **state)
+{
+	struct world world;
+	uint64_t end_ns;
+
+	start(&world);
+	world_start_task(&world, 3, 100, 0);
+	world_round(&world);
+	read_until(&world, 3, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
+	end_ns = world.tasks[3].last_io_ns + world.policy.io_boost.hold_ns;
+
+	world_run_until(&world, end_ns - 1);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world.handles_ended, 0);
+	world_run_until(&world, end_ns + 1);
+	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
+	assert_int_equal(world.handles_ended, 1);
+	assert_int_equal(task_table_count(engine_tasks(world.engine)), 0);
+	world_run_until(&world, end_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
+	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	world_deinit(&world);
+}
+
+/* 200 I/Os a second keep every lease alive, and are too few for one. */
+static void test_slow_io_ends(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_start_task(&world, 0, 100, 0);
+	world_round(&world);
+	read_until(&world, 0, 5 * NS_PER_MS, world.now_ns + 60 * NS_PER_MS);
+	assert_int_equal(world.handles_ended, 1);
+	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
+	world_deinit(&world);
+}
+
+static void test_boost_follows_task(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_start_task(&world, 0, 100, 0);
+	world_round(&world);
+	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+
+	world.tasks[0].cpu = 3;
+	world_tell_task(&world, 0);
+	assert_true(engine_is_due(world.engine, 0, world.now_ns));
+	assert_true(engine_is_due(world.engine, 1, world.now_ns));
+	world_round(&world);
+	/* At once, without a ramp; and its old home does not keep it. */
+	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world_last(&world, 1)->cpu, 3);
+	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
+	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
+	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
+	world_deinit(&world);
+}
+
+static void test_dead_task_takes_boost_with_it(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_start_task(&world, 0, 100, 0);
+	world_start_task(&world, 1, 101, 1);
+	world_round(&world);
+	world_end_task(&world, 0);
+	world_round(&world);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world_last(&world, 0)->pid, 101);
+
+	world_end_task(&world, 1);
+	assert_true(engine_is_due(world.engine, 0, world.now_ns));
+	assert_int_equal(task_table_count(engine_tasks(world.engine)), 0);
+	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	/* Its exit is not told of twice. */
+	assert_int_equal(world.handles_ended, 0);
+	world_deinit(&world);
+}
+
+static void test_unknown_task_ends(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world.tasks[0].pid = 55;
+	world_end_task(&world, 0);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	world_deinit(&world);
+}
+
+static void test_full_table_is_counted(void **state)
+{
+	struct policy policy = usual_policy();
+	struct world world;
+
+	policy.max_tasks = 2;
+	world_init(&world, test_topology_usual(2, 2), &policy);
+	world_start_task(&world, 0, 100, 0);
+	world_start_task(&world, 1, 101, 0);
+	world_start_task(&world, 2, 102, 2);
+	world_round(&world);
+	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
+	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+
+	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	world_end_task(&world, 0);
+	world_tell_task(&world, 2);
+	world_round(&world);
+	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
+	world_deinit(&world);
+}
+
+static void test_boost_switched_off(void **state)
+{
+	struct policy policy = usual_policy();
+	struct world world;
+
+	policy.io_boost.enabled = false;
+	world_init(&world, test_topology_usual(1, 2), &policy);
+	world_start_task(&world, 0, 100, 0);
+	world_round(&world);
+	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world.handles_ended, 1);
+	world_deinit(&world);
+}
+
+static void test_inactive_is_left_alone(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_set_active(&world, 0, false);
+	world_switch(&world, 0, true);
+	world_start_task(&world, 0, 100, 0);
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	world_round(&world);
+	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+	world.cpus[0].band.watch = true;
+	engine_band(world.engine, 0, &world.cpus[0].band);
+	assert_false(world.cpus[0].band.watch);
+	assert_false(world.cpus[0].band.watch_idle);
+
+	/* What was written before it went is not taken for granted when it is back. */
+	world_set_active(&world, 0, true);
+	world_round(&world);
+	assert_int_equal(world_last(&world, 0)->previous_khz, 0);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	world_deinit(&world);
+}
+
+static void test_active_twice_is_once(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_set_active(&world, 0, true);
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	world_deinit(&world);
+}
+
+static void test_reload_makes_all_due(void **state)
+{
+	struct world world;
+	struct policy policy;
+
+	start(&world);
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	policy = world.policy;
+	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1400000 };
+	policy.n_overrides = 1;
+	policy.overrides[0] = (struct policy_domain_override){
+		.name = "b",
+		.given = POLICY_DOMAIN_MIN,
+		.values.min = { POLICY_FREQUENCY_PERCENT, 75 },
+	};
+	world_set_policy(&world, &policy);
+	assert_true(engine_is_due(world.engine, 0, world.now_ns));
+	assert_true(engine_is_due(world.engine, 1, world.now_ns));
+	assert_int_equal(engine_next_ns(world.engine), 0);
+	world_round(&world);
+	assert_target(&world, 0, 1400000, REASON_IDLE);
+	assert_target(&world, 1, 1800000, REASON_IDLE);
+	world_deinit(&world);
+}
+
+static void test_limits_make_due_when_they_change(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_set_limits(&world, 0, LOWEST_KHZ, HIGHEST_KHZ);
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	world_set_limits(&world, 0, 1200000, HIGHEST_KHZ);
+	assert_true(engine_is_due(world.engine, 0, world.now_ns));
+	assert_false(engine_is_due(world.engine, 1, world.now_ns));
+	world_round(&world);
+	assert_target(&world, 0, 1200000, REASON_IDLE);
+	assert_string_equal(limiter_name(world_last(&world, 0)->limiter), "scaling-min");
+	world_deinit(&world);
+}
+
+static void test_forgotten_target_is_given_again(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_forget_target(&world, 1);
+	assert_true(engine_is_due(world.engine, 1, world.now_ns));
+	world_round(&world);
+	assert_int_equal(world_last(&world, 1)->previous_khz, 0);
+	assert_int_equal(world_last(&world, 1)->target_khz, LOWEST_KHZ);
+	world_deinit(&world);
+}
+
+/* CPUs that have no domain, or that nobody has heard of, are outcomes and not errors. */
+static void test_cpus_without_domain(void **state)
+{
+	static const uint32_t cpus[] = { 3, 4, TOPOLOGY_CPUS_MAX, UINT32_MAX };
+	struct engine_band band;
+	struct world world;
+
+	start(&world);
+	world.topology->cpu_domain[3] = TOPOLOGY_NO_DOMAIN;
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct input input = {
+			.now_ns = world.now_ns,
+			.type = INPUT_CPU,
+			.cpu = { .cpu = cpus[i], .util_q = DECAY_Q(1024), .running = true },
+		};
+
+		world_apply(&world, &input);
+		engine_band(world.engine, cpus[i], &band);
+		assert_false(band.watch);
+		assert_false(band.watch_idle);
+		input.type = INPUT_TASK;
+		input.task = (struct input_task){
+			.pid = 100 + i, .cpu = cpus[i], .handle = i, .last_io_ns = world.now_ns
+		};
+		world_apply(&world, &input);
+		assert_int_equal(
+			engine_task_boost_cap(world.engine,
+					      task_table_find(engine_tasks(world.engine), 100 + i)),
+			0);
+	}
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	assert_false(engine_is_due(world.engine, 1, world.now_ns));
+	world_deinit(&world);
+}
+
+static void test_free_nothing(void **state)
+{
+	assert_null(engine_free(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_is_still),
+		cmocka_unit_test(test_busy_goes_highest),
+		cmocka_unit_test(test_idle_goes_lowest),
+		cmocka_unit_test(test_half_load_settles),
+		cmocka_unit_test(test_boost_is_held_across_sleeps),
+		cmocka_unit_test(test_lease_ends),
+		cmocka_unit_test(test_slow_io_ends),
+		cmocka_unit_test(test_boost_follows_task),
+		cmocka_unit_test(test_dead_task_takes_boost_with_it),
+		cmocka_unit_test(test_unknown_task_ends),
+		cmocka_unit_test(test_full_table_is_counted),
+		cmocka_unit_test(test_boost_switched_off),
+		cmocka_unit_test(test_inactive_is_left_alone),
+		cmocka_unit_test(test_active_twice_is_once),
+		cmocka_unit_test(test_reload_makes_all_due),
+		cmocka_unit_test(test_limits_make_due_when_they_change),
+		cmocka_unit_test(test_forgotten_target_is_given_again),
+		cmocka_unit_test(test_cpus_without_domain),
+		cmocka_unit_test(test_free_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any machine, any policy, any order of events: the invariants that world_round() checks hold, and
+ * whatever happened, a machine that is left alone comes to rest at its lowest OPPs.
+ */
+#include "test-core-world.h"
+
+#define SEEDS 60
+#define STEPS 2000
+
+static uint32_t pick(struct test_random *random, uint32_t least, uint32_t most)
+{
+	return least + test_random_below(random, most - least + 1);
+}
+
+static void make_opps(struct test_random *random, struct topology_domain *domain)
+{
+	uint32_t khz = pick(random, 100000, 1000000);
+
+	domain->n_opps = pick(random, 1, 12);
+	for (uint32_t i = 0; i < domain->n_opps; i++) {
+		domain->opp_khz[i] = khz;
+		khz += pick(random, 1, 500000);
+	}
+}
+
+static struct topology *make_topology(struct test_random *random)
+{
+	struct topology *topology = test_topology_new(pick(random, 1, WORLD_DOMAINS_MAX),
+						      pick(random, 1, 4));
+
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		struct topology_domain *domain = &topology->domains[i];
+
+		domain->name[0] = 'a' + i;
+		make_opps(random, domain);
+		/* One in four is as weak as can be, where rounding is at its worst. */
+		domain->capacity = pick(random, 1, pick(random, 0, 3) ? TOPOLOGY_CAPACITY_MAX : 20);
+		domain->transition_latency_ns = pick(random, 0, 2) * pick(random, 0, 2000000);
+	}
+	return topology;
+}
+
+static struct policy_frequency make_frequency(struct test_random *random)
+{
+	struct policy_frequency frequency = { .kind = pick(random, 0, 6) };
+
+	if (frequency.kind > POLICY_FREQUENCY_PERCENT)
+		frequency.kind = POLICY_FREQUENCY_NONE;
+	if (frequency.kind == POLICY_FREQUENCY_KHZ)
+		frequency.value = pick(random, 1, 5000000);
+	if (frequency.kind == POLICY_FREQUENCY_PERCENT)
+		frequency.value = pick(random, 1, 100);
+	return frequency;
+}
+
+static struct policy make_policy(struct test_random *random)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.max_tasks = 8;
+	policy.domain = (struct policy_domain){
+		.min = make_frequency(random),
+		.max = make_frequency(random),
+		.headroom_percent = pick(random, 100, 400),
+		.rate_limit_ns = pick(random, 0, 1) * pick(random, 1, 20000000),
+		.down_hold_ns = pick(random, 0, 3) * pick(random, 0, 30000000),
+	};
+	policy.io_boost.enabled = pick(random, 0, 9) > 0;
+	return policy;
+}
+
+static void change_limits(struct world *world, struct test_random *random)
+{
+	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
+	const struct topology_domain *info = &world->topology->domains[domain];
+	uint32_t one_khz = pick(random, info->opp_khz[0], topology_domain_max_khz(info));
+	uint32_t other_khz = pick(random, info->opp_khz[0], topology_domain_max_khz(info));
+
+	if (one_khz < other_khz)
+		world_set_limits(world, domain, one_khz, other_khz);
+	else
+		world_set_limits(world, domain, other_khz, one_khz);
+	world_round(world);
+}
+
+static void do_task(struct world *world, struct test_random *random)
+{
+	uint32_t task = pick(random, 0, WORLD_TASKS - 1);
+	uint32_t cpu = pick(random, 0, world->topology->n_cpus - 1);
+
+	if (!world->tasks[task].pid) {
+		world_start_task(world, task, 1 + task + WORLD_TASKS * pick(random, 0, 9), cpu);
+	} else if (pick(random, 0, 3) == 0) {
+		world_end_task(world, task);
+	} else {
+		world->tasks[task].cpu = cpu;
+		world_io(world, task, pick(random, 0, 20));
+		world_tell_task(world, task);
+	}
+	world_round(world);
+}
+
+static void do_io(struct world *world, struct test_random *random)
+{
+	for (uint32_t i = 0; i < WORLD_TASKS; i++)
+		if (world->tasks[i].pid && pick(random, 0, 1))
+			world_io(world, i, pick(random, 1, 10));
+}
+
+static void step(struct world *world, struct test_random *random)
+{
+	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
+	uint32_t cpu = pick(random, 0, world->topology->n_cpus - 1);
+	struct policy policy;
+
+	switch (pick(random, 0, 40)) {
+	case 0:
+		policy = make_policy(random);
+		world_set_policy(world, &policy);
+		world_round(world);
+		break;
+	case 1:
+		change_limits(world, random);
+		break;
+	case 2:
+		world_set_active(world, domain, pick(random, 0, 2) > 0);
+		world_round(world);
+		break;
+	case 3:
+		world_forget_target(world, domain);
+		world_round(world);
+		break;
+	case 4 ... 8:
+		do_task(world, random);
+		break;
+	case 9 ... 15:
+		do_io(world, random);
+		break;
+	default:
+		world_switch(world, cpu, !world->cpus[cpu].running);
+	}
+}
+
+/* At most a hundred looks, for a hundred OPPs of four domains: no storm, and then silence. */
+static void come_to_rest(struct world *world)
+{
+	uint64_t rounds = world->rounds;
+
+	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
+		if (world->cpus[cpu].running)
+			world_switch(world, cpu, false);
+	world_run_until(world, world->now_ns + 2 * NS_PER_S);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
+	assert_int_equal(task_table_count(engine_tasks(world->engine)), 0);
+	assert_in_range(world->rounds - rounds, 0, 100);
+	for (uint32_t i = 0; i < world->topology->n_domains; i++) {
+		uint32_t min_khz, max_khz;
+
+		engine_limits(world->engine, i, &min_khz, &max_khz);
+		if (world->domains[i].active)
+			assert_int_equal(
+				world_last(world, i)->target_khz,
+				opp_at_or_above(&world->topology->domains[i], 0, min_khz, max_khz));
+	}
+}
+
+static void test_random(void **state)
+{
+	uint64_t changes = 0, rounds = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct test_random random = { seed * 0x9e3779b97f4a7c15ULL };
+		struct policy policy = make_policy(&random);
+		struct world world;
+
+		print_message("seed %llu\n", (unsigned long long)seed);
+		world_init(&world, make_topology(&random), &policy);
+		world_round(&world);
+		for (int i = 0; i < STEPS; i++) {
+			step(&world, &random);
+			world_run_until(&world, world.now_ns + pick(&random, 0, 1) *
+								       pick(&random, 0, 5000000));
+			if (i % 500 == 499)
+				come_to_rest(&world);
+		}
+		for (uint32_t i = 0; i < world.topology->n_domains; i++)
+			changes += world.domains[i].changes;
+		rounds += world.rounds;
+		world_deinit(&world);
+	}
+	print_message("%llu rounds, %llu changes\n", (unsigned long long)rounds,
+		      (unsigned long long)changes);
+	assert_true(changes > SEEDS * 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
