@@ -57,7 +57,7 @@ int programs_probe(struct wakegov *skel, enum tracer_program_state ret[WAKEGOV_P
 	struct btf *kernel = btf__load_vmlinux_btf();
 
 	if (!kernel)
-		return -errno;
+		return -ENOENT; /* libbpf's own errno tells where it looked last */
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		ret[i] = has_tracepoint(kernel, infos[i].tracepoint) ? TRACER_ATTACHED
 								     : TRACER_MISSING;

@@ -116,6 +116,8 @@ class Daemon:
     def run_to_end(self):
         """For starts that must fail: the exit status and the log."""
         done = subprocess.run(self.command, capture_output=True, text=True, timeout=60, check=False)
+        for line in done.stderr.splitlines():
+            print("# " + line, flush=True)
         return done.returncode, done.stderr
 
     def log(self):

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bad input and faults on a real cpufreq driver: each is said, and nothing is left behind."""
+import os
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+SETSPEED = "[wakegov]\nbackend = setspeed\n"
+
+
+def online(cpu, value):
+    guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
+
+
+def shell_write(path, value):
+    """As an administrator does: another process that opens, writes and closes."""
+    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+
+    def test_foreign_governor(self):
+        """another program's governor is left alone, named once, and not restored over"""
+        with guest.Daemon(SETSPEED) as daemon:
+            shell_write(guest.policy("policy2", "scaling_governor"), "performance")
+            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
+            self.assertIn("performance", daemon.domain("policy2")["state_why"])
+            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
+            load.wait()
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+            self.assertEqual(daemon.log().count("policy2: "), 1, daemon.log())
+        governor = guest.read(guest.policy("policy2", "scaling_governor"))
+        shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
+        self.assertEqual(governor, "performance")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_foreign_speed(self):
+        """another program's speed is left alone: no fight over it"""
+        with guest.Daemon(SETSPEED) as daemon:
+            shell_write(guest.policy("policy2", "scaling_setspeed"), 1000000)
+            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
+            guest.start_load("cpu", "--cpus", "2", "--time", "1").wait()
+            self.assertEqual(guest.frequency("policy2"), 1000000)
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        self.assertEqual(guest.read(guest.policy("policy2", "scaling_governor")), "userspace")
+        shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_limits(self):
+        """scaling_max_freq is kept to at once, named as the limiter, and restored as it was"""
+        path = guest.policy("policy2", "scaling_max_freq")
+        with guest.Daemon(SETSPEED) as daemon:
+            load = guest.start_load("cpu", "--cpus", "2", "--time", "4")
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "the highest OPP")
+            shell_write(path, 1000000)
+            guest.wait_for(lambda: daemon.domain("policy2")["limiter"] == "scaling-max", 1,
+                           "the limit named")
+            domain = daemon.domain("policy2")
+            self.assertEqual((domain["target_khz"], domain["max_khz"]), (1000000, 1000000))
+            self.assertEqual(guest.frequency("policy2"), 1000000)
+            shell_write(path, 1400000)
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the old height")
+            load.terminate()
+            load.wait()
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_sibling_offline(self):
+        """a sibling that goes offline and comes back leaves the domain governed"""
+        with guest.Daemon(SETSPEED) as daemon:
+            online(3, 0)
+            self.addCleanup(online, 3, 1)
+            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed without it")
+            online(3, 1)
+            load.wait()
+            guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "governed with it")
+            self.assertEqual(daemon.domain("policy2")["state"], "driven")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_domain_offline(self):
+        """a domain that goes offline while governed is an outcome, and is governed when it is back"""
+        with guest.Daemon(SETSPEED) as daemon:
+            online(2, 0)
+            online(3, 0)
+            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "offline", 2, "offline")
+            online(2, 1)
+            online(3, 1)
+            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "driven", 2, "driven")
+            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed again")
+            load.wait()
+            self.assertEqual(daemon.domain("policy2")["write_errors"], 0)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_ends_while_offline(self):
+        """a domain that is offline at the end is restored once it is back"""
+        daemon = guest.Daemon(SETSPEED).start()
+        online(2, 0)
+        online(3, 0)
+        daemon.stop()
+        self.assertTrue(os.path.exists("/run/wakegov/originals"))
+        online(2, 1)
+        online(3, 1)
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_second_instance(self):
+        """a second daemon is refused, and the first goes on"""
+        with guest.Daemon(SETSPEED) as daemon:
+            status, log = guest.Daemon(SETSPEED).run_to_end()
+            self.assertEqual(status, 1)
+            self.assertIn("another wakegovd is running", log)
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_full_run(self):
+        """with a full disk under /run nothing is written to any control"""
+        os.makedirs("/tmp/full", exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=0755", "none", "/tmp/full"],
+                       check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", "/tmp/full"], check=True)
+        with self.assertRaises(OSError):
+            with open("/tmp/full/filler", "wb", buffering=0) as filler:
+                for _ in range(64):
+                    if filler.write(b"x" * 4096) != 4096:
+                        raise OSError("full")
+        status, log = guest.Daemon(SETSPEED, run_dir="/tmp/full").run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("No space left on device", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_no_capability(self):
+        """without CAP_BPF it says what it needs, and changes nothing"""
+        prefix = ["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps", "-bpf,-sys_admin"]
+        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("CAP_BPF", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_no_btf(self):
+        """without BTF it says what the kernel lacks, and changes nothing"""
+        script = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
+        prefix = ["unshare", "-m", "sh", "-c", script, "sh"]
+        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("CONFIG_DEBUG_INFO_BTF", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_failed_start(self):
+        """a start that fails after domains were taken gives them back"""
+        # The second domain cannot be taken: its governor file is read-only to the daemon.
+        script = ('mount --bind /proc/version /sys/devices/system/cpu/cpufreq/policy2/'
+                  'scaling_governor && exec "$@"')
+        prefix = ["unshare", "-m", "sh", "-c", script, "sh"]
+        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("policy2", log)
+        self.assertIn("restored policy0 scaling_governor", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_reload(self):
+        """a reload that fails keeps the old policy whole; one that is good is in force at once"""
+        with guest.Daemon(SETSPEED) as daemon:
+            daemon.set_policy(SETSPEED + "[domain policy2]\nmin-frequency = 1GHz\nmax-freq = 1\n")
+            with self.assertRaises(RuntimeError) as refused:
+                daemon.call("Reload")
+            self.assertIn(":5:", str(refused.exception))
+            time.sleep(0.2)
+            self.assertEqual(daemon.domain("policy2")["min_khz"], 400000)
+            daemon.set_policy(SETSPEED + "[domain policy2]\nmin-frequency = 1GHz\n")
+            daemon.call("Reload")
+            guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 1, "the new minimum")
+            self.assertEqual(daemon.domain("policy2")["limiter"], "policy-min")
+        self.assertEqual(guest.snapshot(), self.before)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Machines on which there is nothing to drive; argv[1] says which: no-cpufreq, no-userspace."""
+import sys
+import unittest
+
+import guest
+import tap
+
+
+class NoCpufreq(unittest.TestCase):
+    def test_auto(self):
+        """without cpufreq the daemon watches, says so, and sees I/O"""
+        with guest.Daemon() as daemon:
+            self.assertIn("no cpufreq domains", daemon.log())
+            status = daemon.call("Status")
+            self.assertEqual((status["mode"], status["domains"]), ("observing", []))
+            device = guest.null_blk()
+            load = guest.start_load("psync", "--khz", "1800000", "--file", device, "--time", "2")
+            guest.wait_for(lambda: daemon.call("Tasks")["tasks"], 2, "the task seen")
+            load.wait()
+
+    def test_setspeed(self):
+        """without cpufreq, backend = setspeed is refused with what to do"""
+        status, log = guest.Daemon("[wakegov]\nbackend = setspeed\n").run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("modprobe", log)
+
+
+class NoUserspace(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+
+    def test_setspeed(self):
+        """without the userspace governor, backend = setspeed says which module is missing"""
+        status, log = guest.Daemon("[wakegov]\nbackend = setspeed\n").run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("modprobe cpufreq_userspace", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_auto(self):
+        """without the userspace governor, auto observes, decides, and writes nothing"""
+        with guest.Daemon() as daemon:
+            self.assertEqual(daemon.domain("policy0")["state"], "observed")
+            self.assertIn("cpufreq_userspace", daemon.log())
+            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
+            guest.wait_for(lambda: daemon.domain("policy2")["target_khz"] > 400000, 2, "a decision")
+            load.wait()
+            self.assertEqual(daemon.domain("policy2")["writes"], 0)
+        self.assertEqual(guest.snapshot(), self.before)
+
+
+if __name__ == "__main__":
+    wanted = {"no-cpufreq": "NoCpufreq", "no-userspace": "NoUserspace"}[sys.argv.pop(1)]
+    sys.argv.append(wanted)
+    tap.main()

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The installed unit under a real systemd as PID 1. Run with lab run --init systemd."""
+import os
+import re
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+DROPIN = "/run/systemd/system/wakegovd.service.d/test.conf"
+POLICY = "/etc/wakegov/wakegov.conf"
+
+
+def run(*command, check=True):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=90)
+    if check and done.returncode:
+        raise AssertionError(f"{' '.join(command)}: {done.returncode}: {done.stderr}")
+    return done
+
+
+def show(name):
+    return run("systemctl", "show", "--value", "-p", name, "wakegovd.service").stdout.strip()
+
+
+def journal():
+    run("journalctl", "--sync")
+    return run("journalctl", "-u", "wakegovd.service", "-o", "cat", "--no-pager").stdout
+
+
+def drop_in(text):
+    os.makedirs(os.path.dirname(DROPIN), exist_ok=True)
+    guest.write(DROPIN, f"[Service]\n{text}\n")
+    run("systemctl", "daemon-reload")
+
+
+def remove_drop_in():
+    if os.path.exists(DROPIN):
+        os.remove(DROPIN)
+        run("systemctl", "daemon-reload")
+
+
+class Service(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # What meson install put into the stage, as a package would.
+        run("cp", "-a", f"{guest.BUILD}/stage/.", "/")
+        run("systemctl", "daemon-reload")
+        run("systemctl", "start", "wakegovd.socket")
+
+    def setUp(self):
+        self.before = guest.snapshot()
+        with open(POLICY, encoding="utf-8") as file:
+            policy = file.read()
+        self.addCleanup(guest.write, POLICY, policy)
+        self.addCleanup(run, "systemctl", "reset-failed", "wakegovd.service", check=False)
+        self.addCleanup(remove_drop_in)
+        self.addCleanup(run, "systemctl", "stop", "wakegovd.service", check=False)
+
+    def wait_active(self, pid_before=0):
+        guest.wait_for(lambda: show("ActiveState") == "active" and
+                       int(show("MainPID")) not in (0, pid_before), 30, "the unit active")
+
+    def test_start_stop(self):
+        """the installed unit starts, governs, answers anyone, and stopping restores everything"""
+        run("systemctl", "start", "wakegovd.service")
+        self.assertEqual(show("ActiveState"), "active")
+        self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
+        nobody = run("setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "status")
+        self.assertIn("policy0", nobody.stdout)
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertEqual(guest.snapshot(), self.before)
+        self.assertIn("restored policy0 scaling_governor to schedutil", journal())
+
+    def test_socket_activation(self):
+        """a client wakes the daemon through its socket"""
+        self.assertEqual(show("ActiveState"), "inactive")
+        self.assertIn("governing", run("wakegovctl", "status").stdout)
+        self.assertEqual(show("ActiveState"), "active")
+
+    def test_killed(self):
+        """after SIGKILL the unit restores every control, and starts the daemon again"""
+        run("systemctl", "start", "wakegovd.service")
+        pid = int(show("MainPID"))
+        drop_in("RestartSec=3s")
+        os.kill(pid, 9)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
+        self.wait_active(pid)
+        self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
+
+    def test_watchdog(self):
+        """a daemon that hangs is ended by the watchdog, and every control restored"""
+        drop_in("WatchdogSec=2s\nRestartSec=5s")
+        run("systemctl", "start", "wakegovd.service")
+        time.sleep(5)
+        pid = int(show("MainPID"))
+        self.assertEqual(show("NRestarts"), "0", "the loop does not feed the watchdog")
+        os.kill(pid, 19)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 30, "everything restored")
+        self.wait_active(pid)
+
+    def test_failed_start(self):
+        """a start on a bad policy fails with its file and line, and changes nothing"""
+        guest.write(POLICY, "[io-boost]\nmin-rate = 1000\n")
+        drop_in("Restart=no")
+        self.assertNotEqual(run("systemctl", "start", "wakegovd.service", check=False).returncode, 0)
+        self.assertEqual(show("Result"), "exit-code")
+        self.assertIn(f"{POLICY}:2: [io-boost] min-rate: found '1000'", journal())
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_reload(self):
+        """systemctl reload and wakegovctl reload read the policy again, or keep the old one whole"""
+        run("systemctl", "start", "wakegovd.service")
+        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
+        run("systemctl", "reload", "wakegovd.service")
+        guest.wait_for(lambda: guest.frequency("policy0") >= 1000000, 5, "the new minimum")
+        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
+        refused = run("wakegovctl", "reload", check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"{POLICY}:2:", refused.stderr)
+        self.assertGreaterEqual(guest.frequency("policy0"), 1000000)
+        denied = run("setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "reload",
+                     check=False)
+        self.assertEqual(denied.returncode, 1)
+        self.assertIn("root", denied.stderr)
+
+    def test_idle(self):
+        """the idle service is woken by nothing but its watchdog"""
+        run("systemctl", "start", "wakegovd.service")
+        pid = show("MainPID")
+        time.sleep(3)
+        count = lambda: sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)",
+                                                       guest.read(f"/proc/{pid}/status")))
+        before = count()
+        time.sleep(10)
+        woken = count() - before
+        tap.note(f"{woken} wake-ups in 10 s under systemd, watchdog included")
+        self.assertLessEqual(woken, 2)
+
+    def test_hardened(self):
+        """the unit is as tight as systemd can judge"""
+        done = run("systemd-analyze", "security", "--no-pager", "wakegovd.service", check=False)
+        exposure = re.search(r"Overall exposure level for wakegovd.service: ([\d.]+)", done.stdout)
+        tap.note(f"systemd-analyze security: exposure {exposure.group(1)} of 10")
+        self.assertLess(float(exposure.group(1)), 3)
+
+
+if __name__ == "__main__":
+    tap.main()
