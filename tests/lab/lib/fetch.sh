@@ -105,33 +105,52 @@ fetch_install() {
 	[ -e "$image" ] || die "the packages in $work/debs hold no kernel image for '$release'"
 	mv "$image" "$tree/vmlinuz"
 	depmod -b "$tree/usr" "$release"
-	rm -rf "${work:?}/$release"
-	mv "$tree" "$work/$release"
+	# A VM may be running from there: not without need.
+	if cmp -s "$tree/vmlinuz" "$work/$release/vmlinuz"; then
+		rm -rf "$tree"
+	else
+		rm -rf "${work:?}/$release"
+		mv "$tree" "$work/$release"
+	fi
 	printf '%s\n' "$release" >"$work/current.new"
 	mv "$work/current.new" "$work/current"
 }
 
+# lab fetch [SERIES]
 fetch_main() {
-	local series=${1:-sid} suite work
+	[ $# -le 1 ] || die_usage "lab fetch: unexpected argument '$2'"
+	fetch_suite "${1:-sid}" >/dev/null
+	setup_main
+	fetch_locked "${1:-sid}" always
+}
+
+# fetch_locked SERIES always|missing: one at a time, and another may have fetched what is missing.
+fetch_locked() {
+	local series=$1 suite work=$LAB_CACHE/$1
 
 	suite=$(fetch_suite "$series")
-	setup_main
-	work=$LAB_CACHE/$series
 	mkdir -p "$work"
-	# One at a time; another run may just have fetched what we want.
 	exec {fetch_lock}>"$work/lock"
 	flock "$fetch_lock"
+	if [ "$2" = always ] || [ ! -s "$work/current" ]; then
+		fetch_newest "$suite" "$work"
+	fi
+	exec {fetch_lock}>&-
+}
+
+fetch_newest() {
+	local suite=$1 work=$2
+
 	say "fetching the newest kernel of $suite into $work"
 	fetch_write_sources "$suite" "$work/sources.list"
 	fetch_retry fetch_download "$work" || die "could not fetch a kernel of $suite"
 	fetch_install "$work"
 	say "fetched $(cat "$work/current")"
-	exec {fetch_lock}>&-
 }
 
 # Prints the release to boot, fetching one when the cache has none.
 fetch_release() {
 	fetch_suite "$1" >/dev/null
-	[ -s "$LAB_CACHE/$1/current" ] || fetch_main "$1"
+	[ -s "$LAB_CACHE/$1/current" ] || fetch_locked "$1" missing
 	cat "$LAB_CACHE/$1/current"
 }
