@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-query.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "canned_source.h"
+#include "query/dispatch.h"
+#include "shared/cleanup.h"
+
+#define MAX_BYTES (64 * 1024)
+
+static int dispatch(struct canned_source *canned, bool privileged, const char *message,
+		    struct buffer *output)
+{
+	canned_source_init(canned);
+	return query_dispatch(&canned->source, privileged, message, strlen(message), output);
+}
+
+static void assert_reply(struct canned_source *canned, bool privileged, const char *message,
+			 const char *expected)
+{
+	struct buffer output = { .max = MAX_BYTES };
+
+	assert_int_equal(dispatch(canned, privileged, message, &output), 0);
+	if (*expected) {
+		/* One message, with its NUL, and nothing else. */
+		assert_int_equal(output.length, strlen(buffer_bytes(&output)) + 1);
+		assert_string_equal(buffer_bytes(&output), expected);
+	} else {
+		assert_int_equal(output.length, 0);
+	}
+	buffer_deinit(&output);
+}
+
+#define ERROR(name, key, value) \
+	"{\"error\":\"" name "\",\"parameters\":{\"" key "\":\"" value "\"}}"
+#define INVALID(parameter) ERROR("org.varlink.service.InvalidParameter", "parameter", parameter)
+#define DENIED		   "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"
+
+static void test_replies(void **state)
+{
+	static const struct {
+		const char *message;
+		const char *expected;
+	} cases[] = {
+		{ "{\"method\":\"io.wakegov.Tasks\"}", "{\"parameters\":{\"tasks\":[]}}" },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{}}",
+		  "{\"parameters\":{\"tasks\":[]}}" },
+		{ " {\"method\":\"io.wakegov.Domains\",\"more\":true}\n",
+		  "{\"parameters\":{\"domains\":[]}}" },
+		{ "{\"method\":\"io.wakegov.Decisions\",\"parameters\":{\"after_us\":null}}",
+		  "{\"parameters\":{\"decisions\":[]}}" },
+		{ "{}", INVALID("method") },
+		{ "{\"method\":7}", INVALID("method") },
+		{ "{\"method\":\"Tasks\"}", INVALID("method") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":7}", INVALID("parameters") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"oneway\":7}", INVALID("oneway") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"more\":7}", INVALID("more") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"upgrade\":true}", INVALID("upgrade") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{\"x\":1}}", INVALID("x") },
+		{ "{\"method\":\"io.wakegov.Decisions\",\"parameters\":{\"after_us\":\"1\"}}",
+		  INVALID("after_us") },
+		{ "{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
+		  INVALID("interface") },
+		{ "{\"method\":\"io.wakegov.Nothing\"}",
+		  ERROR("org.varlink.service.MethodNotFound", "method", "io.wakegov.Nothing") },
+		{ "{\"method\":\"io.other.Tasks\"}",
+		  ERROR("org.varlink.service.InterfaceNotFound", "interface", "io.other") },
+		{ "{\"method\":\"io.wakegov.Tasks\",\"oneway\":true}", "" },
+		{ "{\"method\":\"io.other.Tasks\",\"oneway\":true}", "" },
+		{ "{\"oneway\":true}", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct canned_source canned = { 0 };
+
+		assert_reply(&canned, true, cases[i].message, cases[i].expected);
+	}
+}
+
+static void test_no_calls(void **state)
+{
+	static const char *const messages[] = {
+		"",
+		" ",
+		"x",
+		"[]",
+		"\"x\"",
+		"7",
+		"null",
+		"{} {}",
+		"{\"method\":\"a\",\"method\":\"a\"}",
+		"{\"method\":\"a\xff\"}",
+		"{\"method\":\"\\u0000\"}",
+		"{\"n\":99999999999999999999}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+		struct buffer output = { .max = MAX_BYTES };
+		struct canned_source canned = { 0 };
+
+		assert_int_equal(dispatch(&canned, true, messages[i], &output), -EBADMSG);
+		assert_int_equal(output.length, 0);
+	}
+}
+
+static void test_reload_needs_privilege(void **state)
+{
+	struct canned_source canned = { 0 };
+
+	assert_reply(&canned, false, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
+	assert_reply(&canned, false, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
+	assert_int_equal(canned.reloads, 0);
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\"}",
+		     "{\"parameters\":{\"policy\":{\"path\":\"/etc/wakegov.conf\",\"reloads\":1,"
+		     "\"last_error\":null}}}");
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
+	assert_int_equal(canned.reloads, 2);
+}
+
+static void test_reload_that_fails(void **state)
+{
+	struct canned_source canned = { .policy_error = "a.conf:3: no such key" };
+
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\"}",
+		     ERROR("io.wakegov.PolicyInvalid", "message", "a.conf:3: no such key"));
+}
+
+static void test_source_that_fails(void **state)
+{
+	static const char *const messages[] = {
+		"{\"method\":\"io.wakegov.Status\"}", "{\"method\":\"io.wakegov.Domains\"}",
+		"{\"method\":\"io.wakegov.Tasks\"}",  "{\"method\":\"io.wakegov.Decisions\"}",
+		"{\"method\":\"io.wakegov.Reload\"}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+		struct canned_source canned = { .error = -ENODEV };
+
+		assert_reply(&canned, true, messages[i],
+			     ERROR("io.wakegov.Failed", "message", "No such device"));
+	}
+}
+
+/* A list that does not fit leaves what was in the output before it, and an error. */
+static void test_reply_too_large(void **state)
+{
+	struct canned_source canned = { .n_tasks = 1000 };
+	struct buffer output = { .max = MAX_BYTES };
+
+	assert_int_equal(buffer_append(&output, "before", 7), 0);
+	assert_int_equal(dispatch(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}", &output), 0);
+	assert_string_equal(buffer_bytes(&output), "before");
+	assert_string_equal(buffer_bytes(&output) + 7, "{\"error\":\"io.wakegov.ReplyTooLarge\","
+						       "\"parameters\":{\"max_bytes\":65529}}");
+	buffer_deinit(&output);
+}
+
+static void test_no_room_even_for_an_error(void **state)
+{
+	struct canned_source canned = { .n_tasks = 1000 };
+	struct buffer output = { .max = 50 };
+
+	assert_int_equal(dispatch(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}", &output),
+			 -EMSGSIZE);
+	buffer_deinit(&output);
+}
+
+static void test_elements_and_their_commas(void **state)
+{
+	struct canned_source canned = { .n_decisions = 2 };
+
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Decisions\"}",
+		     "{\"parameters\":{\"decisions\":["
+		     "{\"monotonic_us\":1000,\"domain\":\"policy0\",\"previous_khz\":null,"
+		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"io-boost\","
+		     "\"limiter\":\"policy-max\",\"utilisation_cap\":341,\"cpu\":2,\"pid\":812,"
+		     "\"comm\":\"fio\"},"
+		     "{\"monotonic_us\":2000,\"domain\":\"policy0\",\"previous_khz\":1800000,"
+		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"utilisation\","
+		     "\"limiter\":\"none\",\"utilisation_cap\":341,\"cpu\":2,\"pid\":null,"
+		     "\"comm\":null}]}}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_no_calls),
+		cmocka_unit_test(test_reload_needs_privilege),
+		cmocka_unit_test(test_reload_that_fails),
+		cmocka_unit_test(test_source_that_fails),
+		cmocka_unit_test(test_reply_too_large),
+		cmocka_unit_test(test_no_room_even_for_an_error),
+		cmocka_unit_test(test_elements_and_their_commas),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
