@@ -264,7 +264,7 @@ static void test_bad_files(void **state)
 static void test_files_of_others(void **state)
 {
 	struct originals *originals = open_with(0);
-	char path[128];
+	char path[128], elsewhere[128];
 
 	assert_int_equal(originals_add(originals, two, 2), 0);
 	originals_free(originals);
@@ -278,8 +278,10 @@ static void test_files_of_others(void **state)
 	assert_int_equal(chown(path, 1, 0), 0);
 	assert_opens_with(-EPERM);
 
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_int_equal(chown(path, 0, 0), 0);
+	path_of("elsewhere", elsewhere);
+	assert_int_equal(rename(path, elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, path), 0);
 	assert_opens_with(-EBADMSG);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0755), 0);
