@@ -60,6 +60,10 @@ static int restore(const char *run_dir)
 		log_error("not everything could be restored: %s; what is left stands in "
 			  "%s/originals",
 			  strerror(-r), run_dir);
+	if (r > 0)
+		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
+			    "when it is back",
+			    r);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

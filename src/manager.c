@@ -56,8 +56,13 @@ static void verify_domain_of(struct manager *manager, uint32_t cpu)
 
 	if (cpu < manager->topology->n_cpus)
 		domain = manager->topology->cpu_domain[cpu];
-	if (domain == TOPOLOGY_NO_DOMAIN)
+	if (domain == TOPOLOGY_NO_DOMAIN) {
+		if (manager->n_domains)
+			log_notice("CPU %u was not there at the start and is not governed; restart "
+				   "wakegovd to include it",
+				   cpu);
 		return;
+	}
 	actuator_domain_forget_request(&manager->domains[domain].actuator);
 	manager_verify_domain(manager, domain);
 }
@@ -144,6 +149,20 @@ static int add_signals(struct manager *manager)
 	return r;
 }
 
+/* Who took a domain over, or that it is gone, is heard before the next decision is written. */
+static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t handler)
+{
+	sd_event_source *source;
+	int r = sd_event_add_io(manager->event, &source, fd, EPOLLIN, handler, manager);
+
+	if (r < 0)
+		return r;
+	sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT);
+	sd_event_source_set_floating(source, true);
+	sd_event_source_unref(source);
+	return 0;
+}
+
 static int add_sources(struct manager *manager)
 {
 	sd_event *event = manager->event;
@@ -151,10 +170,9 @@ static int add_sources(struct manager *manager)
 
 	r = sd_event_add_io(event, NULL, tracer_fd(manager->tracer), EPOLLIN, on_records, manager);
 	if (r >= 0)
-		r = sd_event_add_io(event, NULL, actuator_watch_fd(manager->watch), EPOLLIN,
-				    on_touched, manager);
+		r = add_urgent(manager, actuator_watch_fd(manager->watch), on_touched);
 	if (r >= 0 && manager->hotplug_fd >= 0)
-		r = sd_event_add_io(event, NULL, manager->hotplug_fd, EPOLLIN, on_hotplug, manager);
+		r = add_urgent(manager, manager->hotplug_fd, on_hotplug);
 	if (r >= 0)
 		r = sd_event_add_time(event, &manager->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
 				      on_timer, manager);
@@ -302,6 +320,9 @@ struct manager *manager_free(struct manager *manager)
 {
 	if (!manager)
 		return NULL;
+	/* Who wrote last before the end counts as well. */
+	if (manager->watch)
+		actuator_watch_read(manager->watch, take_touched, manager);
 	release_domains(manager);
 	query_server_free(manager->server);
 	sd_event_source_unref(manager->timer);

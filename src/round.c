@@ -108,7 +108,11 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
-	outcome = governed->backend->verify(&governed->actuator);
+	/* A domain that was offline at the start is taken when it comes online. */
+	if (before == ACTUATOR_STATE_OFFLINE && !governed->actuator.held)
+		outcome = governed->backend->acquire(&governed->actuator);
+	else
+		outcome = governed->backend->verify(&governed->actuator);
 	if (outcome != ACTUATOR_DONE) {
 		if (governed->actuator.state != before || outcome < 0)
 			take_outcome(manager, domain, outcome);
