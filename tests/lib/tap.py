@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs a unittest module and prints TAP, which tests/run counts."""
+"""Runs a unittest module and prints TAP, which tests/run counts.
+
+A module calls main() itself, or is named: tap.py FILE [TEST…].
+"""
+import importlib.util
+import os
 import sys
 import unittest
 
@@ -13,7 +18,7 @@ class TapResult(unittest.TestResult):
 
     def line(self, word, test, rest=""):
         self.count += 1
-        name = test.shortDescription() or str(test)
+        name = test.shortDescription() or test.id()
         print(f"{word} {self.count} - {name}{rest}", flush=True)
 
     def comment(self, text):
@@ -44,12 +49,28 @@ def note(text):
     print("# " + text, flush=True)
 
 
-def main():
-    names = sys.argv[1:] or None
+def run(module, names):
     loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
     suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     result = TapResult()
     suite.run(result)
     print(f"1..{result.count}", flush=True)
     sys.exit(0 if result.wasSuccessful() else 1)
+
+
+def main():
+    run(sys.modules["__main__"], sys.argv[1:])
+
+
+def load(path):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    run(load(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Building from a bare machine. For sourcing; REPO is the top of the repository.
+
+# shellcheck source=tests/lib/packages.sh
+. "$REPO/tests/lib/packages.sh"
+
+BUILD_PACKAGES=(
+	meson ninja-build gcc pkg-config clang-14 bpftool libc6-dev linux-libc-dev
+	libbpf-dev libsystemd-dev libcpupower-dev libinih-dev libjansson-dev libcmocka-dev liburing-dev
+	python3
+)
+
+# build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well.
+build_tree() {
+	local directory=$1
+
+	shift
+	[ -e "$directory/build.ninja" ] || meson setup "$directory" "$REPO" "$@" >"$directory.log" 2>&1 ||
+		{ cat "$directory.log" >&2 && return 1; }
+	rm -f "$directory.log"
+	ninja --quiet -C "$directory" >&2
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The suites of tests/run: each prints TAP. For sourcing; REPO and BUILD are set, and it is built.
+
+TEST_PACKAGES=(
+	clang-format-14 shellcheck man-db python3-venv fio util-linux libcap2-bin git
+)
+
+QUICK_SUITES=(style clang install unit varlink)
+LAB_SUITES=(lab conformance govern faults nothing service)
+
+LAB=$REPO/tests/lab/lab
+GUEST=tests/lab/guest
+
+# check NAME COMMAND…: one TAP line; what the command printed follows when it fails.
+check() {
+	local name=$1 output
+
+	shift
+	if output=$("$@" 2>&1); then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		printf '%s\n' "$output" | tail -n 40 | sed 's/^/# /'
+	fi
+}
+
+files() {
+	git -C "$REPO" ls-files -- "$@"
+}
+
+spdx_everywhere() {
+	local file bad=0
+
+	while IFS= read -r file; do
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only' ||
+			{ echo "no SPDX line: $file" && bad=1; }
+	done < <(files '*.c' '*.h' '*.py' '*.sh' '*meson.build' '*.conf' '*.in' '*.socket' '*.[158]' \
+		tests/run tests/demo .ci/run)
+	return $bad
+}
+
+top_level() {
+	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|README\.md|LICENSE|\..*)$'
+
+	! git -C "$REPO" ls-tree --name-only HEAD | grep -vE "$allowed"
+}
+
+shell_files() {
+	local file
+
+	while IFS= read -r file; do
+		head -n 3 "$file" | grep -qE '^#!/bin/(ba)?sh|shellcheck shell=' && printf '%s\n' "$file"
+	done < <(files tests .ci)
+}
+
+format_is_clean() {
+	files '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
+}
+
+shell_is_clean() {
+	shell_files | xargs shellcheck -x
+}
+
+manual_is_clean() {
+	local page warnings bad=0
+
+	while IFS= read -r page; do
+		warnings=$(man --warnings -l "$page" 2>&1 >/dev/null)
+		[ -z "$warnings" ] || { echo "$page: $warnings" && bad=1; }
+	done < <(files '*.[158]')
+	return $bad
+}
+
+suite_style() {
+	cd "$REPO" || return 1
+	check "C is formatted as .clang-format says" format_is_clean
+	check "shellcheck finds nothing" shell_is_clean
+	check "manual pages are free of warnings" manual_is_clean
+	check "every file carries its SPDX line" spdx_everywhere
+	check "nothing at the top but what belongs there" top_level
+}
+
+suite_clang() {
+	export CC=clang-14
+	check "clang-14 builds without a warning" build_tree "$REPO/build-clang" -Dwerror=true
+}
+
+installs() {
+	local stage=$BUILD/stage file
+
+	rm -rf "$stage"
+	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
+	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
+		usr/lib/systemd/system/wakegovd.socket etc/wakegov/wakegov.conf \
+		usr/share/man/man8/wakegovd.8 usr/share/man/man1/wakegovctl.1 \
+		usr/share/man/man5/wakegov.conf.5; do
+		[ -s "$stage/$file" ] || { echo "not installed: $file" && return 1; }
+	done
+	[ -d "$stage/etc/wakegov/wakegov.conf.d" ] || { echo "no drop-in directory" && return 1; }
+	"$stage/usr/sbin/wakegovd" --check-config "$stage/etc/wakegov/wakegov.conf"
+}
+
+suite_install() {
+	check "meson install puts everything where a distribution expects it" installs
+}
+
+# meson's own log as TAP: its tests exit 77 to be skipped.
+suite_unit() {
+	meson test -C "$BUILD" --no-rebuild --quiet --print-errorlogs >"$BUILD/unit.log" 2>&1
+	python3 - "$BUILD" <<-'END'
+	import json, sys
+	for line in open(sys.argv[1] + "/meson-logs/testlog.json", encoding="utf-8"):
+	    test = json.loads(line)
+	    name = test["name"].split(" / ")[-1]
+	    if test["result"] == "OK":
+	        print(f"ok - {name}")
+	    elif test["result"] == "SKIP":
+	        print(f"ok - {name} # SKIP {(test.get('stdout') or '').strip().splitlines()[-1:]}")
+	    else:
+	        print(f"not ok - {name}")
+	        output = (test.get("stdout") or "") + (test.get("stderr") or "")
+	        print("\n".join("# " + text for text in output.splitlines()[-60:]))
+	END
+}
+
+# The PyPI client and hostile ones against the real server with made-up data.
+suite_varlink() {
+	local python module
+
+	python=$(tests/varlink/setup-venv) || return 1
+	for module in tests/varlink/test_*.py; do
+		WAKEGOV_BUILD=$BUILD "$python" tests/lib/tap.py "$module"
+	done
+}
+
+# in_lab [lab run's OPTION…] -- COMMAND…
+in_lab() {
+	"$LAB" run "$@"
+}
+
+suite_lab() {
+	tests/lab/test-lab
+}
+
+# conformance BACKEND [lab run's OPTION…]
+conformance() {
+	local suite=$1
+
+	shift
+	in_lab "$@" -- env CMOCKA_MESSAGE_OUTPUT=TAP build/tests/lab/actuator-conformance "$suite"
+}
+
+suite_conformance() {
+	local kernel
+
+	for kernel in sid 6.12 6.1; do
+		echo "# kernel $kernel"
+		conformance setspeed --kernel "$kernel"
+	done
+	conformance observe
+	conformance refused --without cpufreq_userspace
+	conformance absent --no-cpufreq
+}
+
+suite_govern() {
+	local kernel
+
+	for kernel in sid 6.12 6.1; do
+		echo "# kernel $kernel"
+		in_lab --kernel "$kernel" --ports "$BUILD/ports" -- /usr/bin/python3 $GUEST/test_govern.py
+	done
+}
+
+suite_faults() {
+	local kernel
+
+	for kernel in sid 6.1; do
+		echo "# kernel $kernel"
+		in_lab --kernel "$kernel" -- /usr/bin/python3 $GUEST/test_faults.py
+	done
+}
+
+suite_nothing() {
+	in_lab --no-cpufreq -- /usr/bin/python3 $GUEST/test_nothing_to_drive.py no-cpufreq
+	in_lab --without cpufreq_userspace -- \
+		/usr/bin/python3 $GUEST/test_nothing_to_drive.py no-userspace
+}
+
+suite_service() {
+	installs >&2 || return 1
+	in_lab --init systemd -- /usr/bin/python3 $GUEST/test_service.py
+}
