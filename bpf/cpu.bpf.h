@@ -38,6 +38,10 @@ static inline __u32 seen_pid(struct task_struct *task)
 	return (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
 }
 
+/*
+ * The band is looked at for a CPU that has work only: what an idle one remembers may well be
+ * outside, and then each switch to the daemon and back would wake the daemon.
+ */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -56,7 +60,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (goes_idle)
 		cpu->idle_since_ns = now_ns;
 	if ((armed & WAKEGOV_ARM_IDLE && goes_idle) ||
-	    (armed & WAKEGOV_ARM_BAND && outside_band(cpu)))
+	    (armed & WAKEGOV_ARM_BAND && next_pid && outside_band(cpu)))
 		tell_cpu(cpu);
 	return 0;
 }
