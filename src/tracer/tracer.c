@@ -218,7 +218,8 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	return 0;
 }
 
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
+							      const char *format, va_list args)
 {
 	char line[512];
 
