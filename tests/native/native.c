@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "native.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wakegov/decay.h"
+#include "work.h"
+
+#define EXIT_SKIP 77
+
+static struct topology *topology_new(void)
+{
+	struct topology *topology;
+
+	topology = calloc(1, sizeof(*topology) + 2 * sizeof(topology->domains[0]));
+	assert_non_null(topology);
+	topology->n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	topology->n_domains = 2;
+	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
+		topology->cpu_domain[cpu] = cpu != NATIVE_CPU;
+	for (uint32_t i = 0; i < 2; i++)
+		topology->domains[i] = (struct topology_domain){
+			.name = { 'a' + i },
+			.first_cpu = i,
+			.n_opps = 2,
+			.opp_khz = { NATIVE_MAX_KHZ / 2, NATIVE_MAX_KHZ },
+			.capacity = 1024,
+		};
+	return topology;
+}
+
+uint64_t native_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+uint32_t native_pid_of(const struct input *input)
+{
+	return input->type == INPUT_TASK ? input->task.pid : input->ended_pid;
+}
+
+static bool is_watched_thread(const struct native *native, const struct input *input)
+{
+	return input->type == INPUT_TASK && input->task.tgid == native->watched_tgid &&
+	       input->task.pid != input->task.tgid;
+}
+
+static void take_task(struct native *native, uint32_t handle)
+{
+	struct input input;
+
+	native->task_events++;
+	if (tracer_read_task(native->tracer, handle, native_now_ns(), &input) < 0)
+		return;
+	if (native_pid_of(&input) != native->watched_pid && !is_watched_thread(native, &input))
+		return;
+	native->watched_events++;
+	native->watched = input;
+}
+
+static void take_event(void *userdata, const struct tracer_event *event)
+{
+	struct native *native = userdata;
+
+	if (event->type == TRACER_TASK)
+		take_task(native, event->handle);
+	else if (event->type == TRACER_CPU)
+		native->cpu_events[event->cpu]++;
+}
+
+void native_consume(struct native *native)
+{
+	assert_true(tracer_consume(native->tracer, take_event, native) >= 0);
+}
+
+void native_watch(struct native *native, uint32_t pid)
+{
+	native_consume(native);
+	memset(native->cpu_events, 0, sizeof(native->cpu_events));
+	native->task_events = 0;
+	native->watched_pid = pid;
+	native->watched_tgid = 0;
+	native->watched_events = 0;
+}
+
+bool native_wait(struct native *native, const uint32_t *count, uint32_t n, uint32_t timeout_ms)
+{
+	uint64_t end_ns = native_now_ns() + timeout_ms * NS_PER_MS;
+	struct pollfd poll_fd = { .fd = tracer_fd(native->tracer), .events = POLLIN };
+
+	native_consume(native);
+	while (*count < n && native_now_ns() < end_ns) {
+		poll(&poll_fd, 1, 10);
+		native_consume(native);
+	}
+	return *count >= n;
+}
+
+uint64_t native_program_events(const struct native *native, const char *name)
+{
+	struct tracer_program program;
+
+	for (uint32_t i = 0; tracer_program(native->tracer, i, &program); i++)
+		if (!strcmp(program.name, name))
+			return program.events;
+	fail_msg("no program %s", name);
+	return 0;
+}
+
+uint32_t native_util_cap(const struct native *native, uint32_t cpu)
+{
+	struct input input;
+
+	tracer_read_cpu(native->tracer, cpu, native_now_ns(), &input);
+	return DECAY_CAP(input.cpu.util_q);
+}
+
+static int set_up(void **state)
+{
+	struct native *native = *state;
+	const char *why = NULL;
+	struct policy policy;
+	int r;
+
+	policy_init(&policy);
+	/* Half of the usual rate: a disk that others use too must still reach it. */
+	policy.io_boost.min_rate_per_s = 500;
+	policy.io_boost.window_ns = 20 * NS_PER_MS;
+	native->policy = policy.io_boost;
+	r = tracer_new(native->topology, &native->policy, &native->tracer, &why);
+	if (r < 0)
+		print_message("%s: %s\n", why, strerror(-r));
+	return r;
+}
+
+static int tear_down(void **state)
+{
+	struct native *native = *state;
+
+	native->tracer = tracer_free(native->tracer);
+	return 0;
+}
+
+static const char *unfit(struct native *native)
+{
+	if (geteuid() != 0)
+		return "not root";
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return "one CPU only";
+	native->file = work_file_new();
+	return native->file < 0 ? "no direct I/O in the current directory" : NULL;
+}
+
+int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	static struct native native;
+	struct CMUnitTest with_state[16];
+	const char *why = unfit(&native);
+	int r;
+
+	if (why) {
+		print_message("skipped: %s\n", why);
+		return EXIT_SKIP;
+	}
+	assert_in_range(n, 1, sizeof(with_state) / sizeof(with_state[0]));
+	memcpy(with_state, tests, n * sizeof(tests[0]));
+	/* Each gets a tracer of its own: no test lives on the slots and records of another. */
+	for (size_t i = 0; i < n; i++) {
+		with_state[i].setup_func = set_up;
+		with_state[i].teardown_func = tear_down;
+		with_state[i].initial_state = &native;
+	}
+	native.topology = topology_new();
+	r = _cmocka_run_group_tests(name, with_state, n, NULL, NULL);
+	free(native.topology);
+	close(native.file);
+	return r;
+}

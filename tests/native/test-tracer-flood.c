@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* More than there is room for: it is counted, and afterwards everything works as before. */
+#include "native.h"
+
+#include <unistd.h>
+
+#include "wakegov/abi.h"
+#include "work.h"
+
+#define RING_RECORDS (WAKEGOV_RING_BYTES / (sizeof(struct wakegov_record) + 8))
+
+static struct tracer_drops drops_of(const struct native *native)
+{
+	struct tracer_drops drops;
+
+	tracer_drops(native->tracer, &drops);
+	return drops;
+}
+
+static void arm_all(const struct native *native)
+{
+	/* Nothing is within this band. */
+	static const struct engine_band band = { .low_q = 1, .watch = true, .watch_idle = true };
+
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		tracer_arm(native->tracer, cpu, &band);
+}
+
+/* Nobody takes the records of thousands of events. */
+static void test_full_ring(void **state)
+{
+	struct native *native = *state;
+	uint64_t end_ns = native_now_ns() + PATIENCE_MS * NS_PER_MS;
+	uint64_t before = drops_of(native).ring, dropped, switches;
+	pid_t readers[2];
+	uint32_t cpu_events = 0;
+
+	native_watch(native, 0);
+	switches = native_program_events(native, "sched_switch");
+	for (uint32_t i = 0; i < 2; i++)
+		readers[i] = work_read("native-reader", i, native->file, 0, 0);
+	while (drops_of(native).ring < before + 1000 && native_now_ns() < end_ns)
+		for (int i = 0; i < 1000; i++)
+			arm_all(native);
+	for (uint32_t i = 0; i < 2; i++)
+		work_end(readers[i]);
+	dropped = drops_of(native).ring - before;
+	switches = native_program_events(native, "sched_switch") - switches;
+	print_message("%llu records dropped in %llu switches\n", (unsigned long long)dropped,
+		      (unsigned long long)switches);
+	assert_true(dropped >= 1000);
+
+	/* The ring held what fits, to which some may be added while it is read; then it works on.
+	 */
+	native_consume(native);
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		cpu_events += native->cpu_events[cpu];
+	assert_in_range(cpu_events + native->task_events, RING_RECORDS - 2, RING_RECORDS + 200);
+	native_watch(native, 0);
+	before = drops_of(native).ring;
+	arm_all(native);
+	readers[0] = work_read("native-reader", NATIVE_OTHER, native->file, 0, 100);
+	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
+	work_end(readers[0]);
+	assert_int_equal(drops_of(native).ring, before);
+}
+
+static void release_all(const struct native *native)
+{
+	for (uint32_t handle = 0; handle < WAKEGOV_SLOTS; handle++)
+		tracer_release_task(native->tracer, handle);
+}
+
+/* Tasks that come and go, and nobody gives their slots back. */
+static void test_full_slots(void **state)
+{
+	/* Ten I/Os within a second, so that short-lived children reach it on a busy machine. */
+	const struct policy_io_boost easy = { .enabled = true,
+					      .min_rate_per_s = 10,
+					      .window_ns = NS_PER_S };
+	struct native *native = *state;
+	uint64_t before = drops_of(native).slots;
+	uint32_t children = 0;
+	pid_t pid;
+
+	release_all(native);
+	tracer_set_policy(native->tracer, &easy);
+	while (drops_of(native).slots == before && children < 4 * WAKEGOV_SLOTS) {
+		work_wait(work_read("native-short", children % 2, native->file, 15, 0));
+		children++;
+		native_consume(native);
+	}
+	print_message("the first task without a slot after %u children\n", children);
+	assert_true(drops_of(native).slots > before);
+	assert_true(children > WAKEGOV_SLOTS / 2);
+
+	release_all(native);
+	tracer_set_policy(native->tracer, &native->policy);
+	native_watch(native, 0);
+	pid = work_read("native-reader", NATIVE_CPU, native->file, 0, 0);
+	native->watched_pid = pid;
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	work_end(pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_full_slots),
+	};
+
+	return native_run(tests);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The programs and what they see of CPUs, on the kernel that runs here and with real work. */
+#include "native.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wakegov/abi.h"
+#include "wakegov/decay.h"
+#include "work.h"
+
+static void arm(const struct native *native, uint32_t cpu, struct engine_band band)
+{
+	tracer_arm(native->tracer, cpu, &band);
+}
+
+static void test_programs_attach(void **state)
+{
+	struct native *native = *state;
+	struct tracer_program program;
+	uint32_t i;
+
+	for (i = 0; tracer_program(native->tracer, i, &program); i++) {
+		enum tracer_program_state expected = TRACER_ATTACHED;
+
+		/* Since 6.5 requests are counted when they start. */
+		if (!strcmp(program.name, "block_rq_issue"))
+			expected = TRACER_UNUSED;
+		if (program.state != expected)
+			print_message("%s: %s\n", program.name, strerror(-program.error));
+		assert_int_equal(program.state, expected);
+		assert_non_null(program.purpose);
+	}
+	assert_int_equal(i, WAKEGOV_PROGRAMS);
+}
+
+static void test_counters_grow(void **state)
+{
+	static const char *const names[] = {
+		"sched_switch",	      "sched_waking",	      "sched_migrate_task",
+		"sched_process_fork", "sched_process_exec",   "sched_process_exit",
+		"block_io_start",     "hrtimer_expire_entry",
+	};
+	static const char *const argv[] = { "true", NULL };
+	struct native *native = *state;
+	uint64_t before[sizeof(names) / sizeof(names[0])];
+	pid_t spinner;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		before[i] = native_program_events(native, names[i]);
+	arm(native, NATIVE_OTHER, (struct engine_band){ .high_q = UINT32_MAX, .watch = true });
+	work_wait(work_exec(argv));
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		work_pin(0, cpu);
+		assert_int_equal(work_wait(work_read("native-few", !cpu, native->file, 50, 0)), 0);
+	}
+	spinner = work_spin(NATIVE_OTHER);
+	work_pin(0, NATIVE_CPU);
+	usleep(50000);
+	work_end(spinner);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t after = native_program_events(native, names[i]);
+
+		print_message("%s: %llu more\n", names[i], (unsigned long long)(after - before[i]));
+		assert_true(after > before[i]);
+	}
+}
+
+/* Nobody else runs on the CPU of the spinner: it is the tick that tells. */
+static void test_busy_leaves_band(void **state)
+{
+	struct native *native = *state;
+	uint64_t start_ns = native_now_ns();
+	pid_t spinner = work_spin(NATIVE_OTHER);
+
+	native_watch(native, 0);
+	arm(native, NATIVE_OTHER,
+	    (struct engine_band){ .high_q = DECAY_Q(1024) / 10 * 9, .watch = true });
+	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
+	print_message("over 90 %% of its level after %.0f ms\n",
+		      (native_now_ns() - start_ns) / 1e6);
+	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
+	assert_in_range(native_now_ns() - start_ns, 0, NS_PER_S);
+
+	/* Once: nothing more until it is armed again, though it stays outside. */
+	native_watch(native, 0);
+	usleep(100000);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	assert_true(native_util_cap(native, NATIVE_OTHER) >= 1000);
+	work_end(spinner);
+}
+
+static void test_idle_is_told_once(void **state)
+{
+	struct native *native = *state;
+	pid_t spinner = work_spin(NATIVE_OTHER);
+	struct input input;
+
+	work_pin(0, NATIVE_CPU);
+	usleep(200000);
+	native_watch(native, 0);
+	arm(native, NATIVE_OTHER, (struct engine_band){ .high_q = UINT32_MAX, .watch_idle = true });
+	usleep(50000);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	work_end(spinner);
+	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
+	usleep(100000);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
+
+	/* What an idle CPU remembers halves in a half-life; other work may have begun on it. */
+	for (int i = 0; i < 1000; i++) {
+		uint64_t now_ns = native_now_ns();
+		uint32_t util_q;
+
+		tracer_read_cpu(native->tracer, NATIVE_OTHER, now_ns, &input);
+		util_q = input.cpu.util_q;
+		tracer_read_cpu(native->tracer, NATIVE_OTHER, now_ns + DECAY_HALF_LIFE_NS, &input);
+		if (!input.cpu.running && util_q < DECAY_Q(900) &&
+		    input.cpu.idle_since_ns < now_ns && input.cpu.util_q <= util_q / 2)
+			return;
+		usleep(10000);
+	}
+	fail_msg("CPU %u does not decay", NATIVE_OTHER);
+}
+
+static void *spin_for_ever(void *argument)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	work_pin(0, NATIVE_OTHER);
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	for (;;)
+		pthread_testcancel();
+	return NULL;
+}
+
+/*
+ * The daemon's own threads are all that runs on the CPU: for the kernel side it is idle, and what
+ * it remembers is no reason to wake the daemon. It was: each time that it went to sleep.
+ */
+static void test_own_work_is_no_news(void **state)
+{
+	const struct sched_param urgent = { .sched_priority = 2 }, usual = { 0 };
+	struct native *native = *state;
+	pid_t spinner = work_spin(NATIVE_OTHER);
+	pthread_t thread;
+
+	usleep(100000);
+	work_end(spinner);
+	assert_int_equal(pthread_create(&thread, NULL, spin_for_ever, NULL), 0);
+	work_pin(0, NATIVE_OTHER);
+	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent), 0);
+	usleep(1000);
+	native_watch(native, 0);
+	for (int i = 0; i < 100; i++) {
+		arm(native, NATIVE_OTHER, (struct engine_band){ .watch = true });
+		usleep(200);
+		native_consume(native);
+	}
+	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_OTHER, &usual), 0);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	arm(native, NATIVE_OTHER, (struct engine_band){ 0 });
+	assert_in_range(native->cpu_events[NATIVE_OTHER], 0, 10);
+}
+
+static void test_frequency_scales(void **state)
+{
+	struct native *native = *state;
+	pid_t spinner = work_spin(NATIVE_OTHER);
+	uint32_t half_cap, full_cap;
+
+	work_pin(0, NATIVE_CPU);
+	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ / 2);
+	usleep(500000);
+	half_cap = native_util_cap(native, NATIVE_OTHER);
+	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
+	usleep(500000);
+	full_cap = native_util_cap(native, NATIVE_OTHER);
+	work_end(spinner);
+	print_message("at half of the frequency %u, at the highest %u\n", half_cap, full_cap);
+	assert_in_range(half_cap, 505, 513);
+	assert_in_range(full_cap, 1015, 1024);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_programs_attach),
+		cmocka_unit_test(test_counters_grow),
+		cmocka_unit_test(test_busy_leaves_band),
+		cmocka_unit_test(test_idle_is_told_once),
+		cmocka_unit_test(test_own_work_is_no_news),
+		cmocka_unit_test(test_frequency_scales),
+	};
+
+	return native_run(tests);
+}
