@@ -138,6 +138,23 @@ class Effects(ServiceTest):
         while raw.call("io.wakegov.Status")["parameters"]["policy"]["reloads"] != 1:
             self.assertLess(time.monotonic(), deadline)
 
+    def wait_for_armed_timers(self, n):
+        deadline = time.monotonic() + PATIENCE_S
+        while self.fixture.armed_timers() != n:
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_timer_is_armed_only_while_a_call_is_incomplete(self):
+        idle = [self.connect() for _ in range(10)]
+        for raw in idle[5:]:
+            raw.call("io.wakegov.Status")
+        self.wait_for_armed_timers(0)
+        for _ in range(2):
+            idle[0].send(STATUS[:10])
+            self.wait_for_armed_timers(1)
+            idle[0].send(STATUS[10:])
+            self.assertIn("version", idle[0].receive()["parameters"])
+            self.wait_for_armed_timers(0)
+
     def test_descriptors_that_are_sent_along_do_not_stay(self):
         raw = self.connect()
         raw.call("io.wakegov.Tasks")
@@ -147,7 +164,8 @@ class Effects(ServiceTest):
             for _ in range(10):
                 raw.socket.sendmsg([STATUS], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
                 self.assertIn("version", raw.receive()["parameters"])
-        self.assertEqual(self.fixture.descriptors(), before)
+        # Fewer, if the server has only now seen that clients of earlier tests are gone.
+        self.assertLessEqual(self.fixture.descriptors(), before)
 
     def test_clients_that_left_leave_nothing(self):
         self.assert_serving()
@@ -222,20 +240,12 @@ class Time(ServiceTest):
         self.assertTrue(raw.is_dropped())
         self.assertIn("version", other.call("io.wakegov.Status")["parameters"])
 
-    def test_idle_clients_stay_and_no_timer_is_armed(self):
+    def test_idle_clients_stay(self):
         idle = [self.connect() for _ in range(10)]
         for raw in idle[5:]:
             raw.call("io.wakegov.Status")
-        half = self.connect()
-        half.send(STATUS[:10])
-        self.assertIn("version", idle[0].call("io.wakegov.Status")["parameters"])
-        self.assertEqual(self.fixture.armed_timers(), 1)
-        half.send(STATUS[10:])
-        self.assertIn("version", half.receive()["parameters"])
-        idle[0].call("io.wakegov.Status")
-        self.assertEqual(self.fixture.armed_timers(), 0)
         time.sleep(0.3)
-        for raw in idle + [half]:
+        for raw in idle:
             self.assertIn("version", raw.call("io.wakegov.Status")["parameters"])
 
 

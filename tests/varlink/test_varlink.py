@@ -51,6 +51,7 @@ class GenericClient(ServiceTest):
         self.addCleanup(self.client.cleanup)
 
     def open(self, interface="io.wakegov"):
+        """A connection that is closed when the test ends; the package leaves that to its users."""
         connection = self.client.open(interface)
         self.addCleanup(connection.close)
         return connection
@@ -93,8 +94,10 @@ class GenericClient(ServiceTest):
         self.assertEqual(len(list(self.open().Tasks(_more=True))), 1)
 
     def test_unknown_interface(self):
+        connection = self.client.open_connection()
+        self.addCleanup(connection.close)
         with self.assertRaises(varlink.InterfaceNotFound) as caught:
-            self.client.get_interface("io.wakegov.missing")
+            self.client.get_interface("io.wakegov.missing", connection)
         self.assertEqual(caught.exception.parameters(), {"interface": "io.wakegov.missing"})
 
     def test_invalid_parameter(self):
