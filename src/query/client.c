@@ -90,6 +90,7 @@ static bool has_call(struct query_client *client)
 	return frame_reader_peek(&client->calls, &message, &length) > 0;
 }
 
+/* Called when nothing is left to answer or to read, so that the end of the stream is the end. */
 static int receive(struct query_client *client)
 {
 	ssize_t n;
@@ -100,9 +101,7 @@ static int receive(struct query_client *client)
 		return 0;
 	if (n < 0)
 		return (int)n;
-
-	client->ended = n == 0;
-	return 0;
+	return n ? 0 : -ESHUTDOWN;
 }
 
 static int send_replies(struct query_client *client)
@@ -140,7 +139,7 @@ static int answer_calls(struct query_client *client)
 
 /*
  * Decides what to wait for next. Unread replies come before new calls, so that a client that does
- * not read cannot make its queue grow. Returns -ESHUTDOWN when the client is done with.
+ * not read cannot make its queue grow.
  */
 static int settle(struct query_client *client, bool progress)
 {
@@ -148,9 +147,6 @@ static int settle(struct query_client *client, bool progress)
 	bool unread = client->replies.length || call;
 	enum client_wait wait = CLIENT_WAIT_NONE;
 	int r;
-
-	if (client->ended && !unread)
-		return -ESHUTDOWN;
 
 	if (unread)
 		wait = CLIENT_WAIT_REPLY;
@@ -171,7 +167,7 @@ static int serve(struct query_client *client)
 {
 	int r = send_replies(client), answered = 0;
 
-	if (!r && !client->replies.length && !has_call(client) && !client->ended)
+	if (!r && !client->replies.length && !has_call(client))
 		r = receive(client);
 	if (!r && !client->replies.length) {
 		answered = answer_calls(client);

@@ -24,7 +24,6 @@ struct query_client {
 	int fd;
 	uid_t uid;
 	bool privileged; /* root or the daemon's own user */
-	bool ended;	 /* it will send no more, but may still read */
 	struct frame_reader calls;
 	struct buffer replies;
 	enum client_wait wait;

@@ -112,6 +112,14 @@ static void test_longest_quiet_yields(void **state)
 	assert_gone(longest);
 }
 
+static void test_quota_holds_against_stale_clients_of_others(void **state)
+{
+	add_many(ALICE, CLIENT_WAIT_CALL, 0, 2);
+	add(BOB, CLIENT_WAIT_NONE, 2 * TIMEOUT_US);
+	assert_int_equal(query_server_admit(&server, uids[ALICE]), -EUSERS);
+	assert_int_equal(count(), 3);
+}
+
 static void test_busy_clients_do_not_yield(void **state)
 {
 	add_many(ALICE, CLIENT_WAIT_CALL, 2 * TIMEOUT_US, 2);
@@ -162,6 +170,7 @@ int main(void)
 		ADMIT_TEST(test_one_user_gets_half),
 		ADMIT_TEST(test_own_stale_client_yields_to_the_quota),
 		ADMIT_TEST(test_longest_quiet_yields),
+		ADMIT_TEST(test_quota_holds_against_stale_clients_of_others),
 		ADMIT_TEST(test_busy_clients_do_not_yield),
 		ADMIT_TEST(test_root_always_gets_in),
 		ADMIT_TEST(test_root_does_not_yield_to_others),
