@@ -29,6 +29,19 @@ static inline struct wakegov_slot *slot_of(struct task_state *state, __u32 pid)
 	return NULL;
 }
 
+/* The slot of any task, and its index; NULL for the many that have none. */
+static inline struct wakegov_slot *slot_of_task(struct task_struct *task, __u32 *ret_index)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct wakegov_slot *slot;
+
+	if (!state)
+		return NULL;
+	slot = slot_of(state, task->pid);
+	*ret_index = state->slot - 1;
+	return slot;
+}
+
 static inline struct wakegov_slot *take_slot(struct task_state *state, __u32 pid)
 {
 	__u32 first = pid * 2654435761U; /* Knuth's multiplicative hash */
@@ -167,15 +180,12 @@ SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 {
 	struct wakegov_cpu *from_cpu, *to_cpu;
-	struct task_state *state;
 	struct wakegov_slot *slot;
 	__u64 now_ns;
+	__u32 index;
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!state)
-		return 0;
-	slot = slot_of(state, task->pid);
+	slot = slot_of_task(task, &index);
 	if (!slot)
 		return 0;
 	from_cpu = cpu_at(slot->cpu);
@@ -186,7 +196,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	now_ns = bpf_ktime_get_ns();
 	if (now_ns - slot->told_move_ns < settings.move_gap_ns)
 		return 0;
-	if (tell(WAKEGOV_RECORD_TASK, to, state->slot - 1))
+	if (tell(WAKEGOV_RECORD_TASK, to, index))
 		slot->told_move_ns = now_ns;
 	return 0;
 }
@@ -202,14 +212,11 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 {
-	struct task_state *state;
 	struct wakegov_slot *slot;
+	__u32 index;
 
 	count_event(WAKEGOV_PROCESS_EXEC);
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!state)
-		return 0;
-	slot = slot_of(state, task->pid);
+	slot = slot_of_task(task, &index);
 	if (slot)
 		BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
 	return 0;
@@ -218,17 +225,14 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 {
-	struct task_state *state;
 	struct wakegov_slot *slot;
+	__u32 index;
 
 	count_event(WAKEGOV_PROCESS_EXIT);
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!state)
-		return 0;
-	slot = slot_of(state, task->pid);
+	slot = slot_of_task(task, &index);
 	if (!slot)
 		return 0;
 	slot->exited = 1;
-	tell(WAKEGOV_RECORD_TASK, slot->cpu, state->slot - 1);
+	tell(WAKEGOV_RECORD_TASK, slot->cpu, index);
 	return 0;
 }

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tracer/programs.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "shared/log.h"
+
+struct program_info {
+	const char *tracepoint;
+	const char *purpose;
+	bool needed; /* one of those without which nothing useful is left */
+};
 
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is", true },
@@ -19,12 +29,17 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it" },
 };
 
-const struct program_info *program_info(enum wakegov_program program)
+const char *program_tracepoint(enum wakegov_program program)
 {
-	return &infos[program];
+	return infos[program].tracepoint;
 }
 
-struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program)
+const char *program_purpose(enum wakegov_program program)
+{
+	return infos[program].purpose;
+}
+
+static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program)
 {
 	struct bpf_program *const programs[WAKEGOV_PROGRAMS] = {
 		[WAKEGOV_SCHED_SWITCH] = skel->progs.on_sched_switch,
@@ -52,21 +67,130 @@ static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
 }
 
-int programs_probe(struct wakegov *skel, enum tracer_program_state ret[WAKEGOV_PROGRAMS])
+/* Marks for loading what this kernel has. */
+static int probe(struct programs *programs)
 {
+	enum tracer_program_state *states = programs->states;
 	struct btf *kernel = btf__load_vmlinux_btf();
 
 	if (!kernel)
 		return -ENOENT; /* libbpf's own errno tells where it looked last */
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		ret[i] = has_tracepoint(kernel, infos[i].tracepoint) ? TRACER_ATTACHED
-								     : TRACER_MISSING;
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
+		bool there = has_tracepoint(kernel, infos[i].tracepoint);
+
+		states[i] = there ? TRACER_ATTACHED : TRACER_MISSING;
+	}
 	btf__free(kernel);
 
 	/* One source of block requests is enough, and the older one counts requeues twice. */
-	if (ret[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
-		ret[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
+	if (states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
+		states[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		bpf_program__set_autoload(program_of(skel, i), ret[i] == TRACER_ATTACHED);
+		bpf_program__set_autoload(program_of(programs->skel, i),
+					  states[i] == TRACER_ATTACHED);
 	return 0;
+}
+
+static const char *explain_load(int error)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
+		       "locked down for confidentiality allows no tracing at all";
+	case -ENOMEM:
+		return "no memory for BPF: raise the memory limit (systemd: LimitMEMLOCK=, MemoryMax=)";
+	default:
+		return "the kernel refused wakegov's BPF programs: run wakegovd --debug to see why, and "
+		       "report it with the kernel's version";
+	}
+}
+
+__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
+							      const char *format, va_list args)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), format, args);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("libbpf: %s", line);
+	return 0;
+}
+
+int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_why)
+{
+	int r;
+
+	libbpf_set_print(print_libbpf);
+	programs->skel = wakegov__open();
+	if (!programs->skel) {
+		*ret_why = "the BPF object is damaged: install wakegov again";
+		return -errno;
+	}
+	r = probe(programs);
+	if (r < 0) {
+		*ret_why =
+			"this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
+			"CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
+		return r;
+	}
+	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
+	r = wakegov__load(programs->skel);
+	if (r < 0)
+		*ret_why = explain_load(r);
+	return r;
+}
+
+static bool attach_one(struct programs *programs, enum wakegov_program program)
+{
+	programs->links[program] = bpf_program__attach(program_of(programs->skel, program));
+	if (programs->links[program])
+		return true;
+	programs->states[program] = TRACER_FAILED;
+	programs->errors[program] = -errno;
+	return false;
+}
+
+int programs_attach(struct programs *programs, const char **ret_why)
+{
+	int needed = 0;
+
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		if (programs->states[i] == TRACER_ATTACHED && attach_one(programs, i))
+			needed += infos[i].needed;
+	if (needed)
+		return 0;
+	*ret_why =
+		"neither switches nor wake-ups can be traced on this kernel: there is nothing to "
+		"decide from";
+	return -EOPNOTSUPP;
+}
+
+void programs_unload(struct programs *programs)
+{
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		bpf_link__destroy(programs->links[i]);
+	wakegov__destroy(programs->skel);
+}
+
+static uint64_t count_missed(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
+		return 0;
+	return info.recursion_misses;
+}
+
+uint64_t programs_missed(const struct programs *programs)
+{
+	uint64_t missed = 0;
+
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		missed += count_missed(program_of(programs->skel, i));
+	return missed;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The table of BPF programs: which tracepoint each needs, and what is lost without it. */
+/* The BPF programs: which tracepoint each needs, what is lost without it, and their loading. */
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,19 +12,30 @@
 
 #include "wakegov.skel.h"
 
-struct program_info {
-	const char *tracepoint;
-	const char *purpose;
-	bool needed; /* one of those without which nothing useful is left */
+struct programs {
+	struct wakegov *skel;
+	struct bpf_link *links[WAKEGOV_PROGRAMS];
+	enum tracer_program_state states[WAKEGOV_PROGRAMS];
+	int errors[WAKEGOV_PROGRAMS];
 };
 
-const struct program_info *program_info(enum wakegov_program program);
-
-struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program);
+/* The tracepoint of a program, and what is not seen without it. Static strings. */
+const char *program_tracepoint(enum wakegov_program program);
+const char *program_purpose(enum wakegov_program program);
 
 /*
- * Marks for loading what this kernel has, by its BTF: TRACER_ATTACHED for what is to be loaded,
- * TRACER_UNUSED and TRACER_MISSING for the rest. Returns 0, or a negative errno when the kernel's
- * BTF cannot be read.
+ * Loads what this kernel has, by its BTF, for n_cpus CPUs. Returns 0, or a negative errno with
+ * *ret_why a static sentence that says what is missing and what to do; programs_unload() then too.
  */
-int programs_probe(struct wakegov *skel, enum tracer_program_state ret[WAKEGOV_PROGRAMS]);
+int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_why);
+
+/*
+ * Attaches what was loaded; one that fails leaves the others working. Returns -EOPNOTSUPP, with
+ * *ret_why, when neither switches nor wake-ups can be traced.
+ */
+int programs_attach(struct programs *programs, const char **ret_why);
+
+void programs_unload(struct programs *programs);
+
+/* The runs that the kernel skipped because the program was running already, of all programs. */
+uint64_t programs_missed(const struct programs *programs);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tracer/tracer.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "shared/cleanup.h"
-#include "shared/log.h"
 #include "tracer/programs.h"
 #include "wakegov/abi.h"
 #include "wakegov/decay.h"
@@ -21,10 +17,7 @@
 
 struct tracer {
 	const struct topology *topology;
-	struct wakegov *skel;
-	struct bpf_link *links[WAKEGOV_PROGRAMS];
-	enum tracer_program_state states[WAKEGOV_PROGRAMS];
-	int errors[WAKEGOV_PROGRAMS];
+	struct programs programs;
 	struct ring_buffer *ring;
 	struct wakegov_cpu *cpus;   /* mapped; n_cpus */
 	struct wakegov_slot *slots; /* mapped; WAKEGOV_SLOTS */
@@ -84,7 +77,7 @@ static int take_record(void *context, void *data, size_t size)
 
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy)
 {
-	volatile struct wakegov_settings *settings = &tracer->skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 	uint64_t ios = (policy->min_rate_per_s * policy->window_ns + NS_PER_S - 1) / NS_PER_S;
 
 	settings->window_ns = policy->window_ns;
@@ -121,86 +114,26 @@ static void describe_cpus(struct tracer *tracer)
 	}
 }
 
-/* Attaches what was loaded. A failure of one program leaves the others working. */
-static void attach(struct tracer *tracer)
-{
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
-		if (tracer->states[i] != TRACER_ATTACHED)
-			continue;
-		tracer->links[i] = bpf_program__attach(program_of(tracer->skel, i));
-		if (tracer->links[i])
-			continue;
-		tracer->states[i] = TRACER_FAILED;
-		tracer->errors[i] = -errno;
-	}
-}
-
-static int count_needed(const struct tracer *tracer)
-{
-	int count = 0;
-
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		count += program_info(i)->needed && tracer->links[i];
-	return count;
-}
-
-static const char *explain_load(int error)
-{
-	switch (error) {
-	case -EPERM:
-	case -EACCES:
-		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
-		       "locked down for confidentiality allows no tracing at all";
-	case -ENOMEM:
-		return "no memory for BPF: raise the memory limit (systemd: LimitMEMLOCK=, MemoryMax=)";
-	default:
-		return "the kernel refused wakegov's BPF programs: run wakegovd --debug to see why, and "
-		       "report it with the kernel's version";
-	}
-}
-
-static int load(struct tracer *tracer, const char **ret_why)
-{
-	int r;
-
-	tracer->skel = wakegov__open();
-	if (!tracer->skel) {
-		*ret_why = "the BPF object is damaged: install wakegov again";
-		return -errno;
-	}
-	r = programs_probe(tracer->skel, tracer->states);
-	if (r < 0) {
-		*ret_why =
-			"this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
-			"CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
-		return r;
-	}
-	bpf_map__set_max_entries(tracer->skel->maps.cpus, tracer->topology->n_cpus);
-	r = wakegov__load(tracer->skel);
-	if (r < 0)
-		*ret_why = explain_load(r);
-	return r;
-}
-
 static int open_channels(struct tracer *tracer, const char **ret_why)
 {
 	int r;
 
 	*ret_why = "the BPF maps cannot be mapped";
-	r = map_values(tracer->skel->maps.cpus, cpus_bytes(tracer), (void **)&tracer->cpus);
+	r = map_values(tracer->programs.skel->maps.cpus, cpus_bytes(tracer),
+		       (void **)&tracer->cpus);
 	if (r < 0)
 		return r;
-	r = map_values(tracer->skel->maps.slots, slots_bytes(), (void **)&tracer->slots);
+	r = map_values(tracer->programs.skel->maps.slots, slots_bytes(), (void **)&tracer->slots);
 	if (r < 0)
 		return r;
-	tracer->ring = ring_buffer__new(bpf_map__fd(tracer->skel->maps.records), take_record,
-					tracer, NULL);
+	tracer->ring = ring_buffer__new(bpf_map__fd(tracer->programs.skel->maps.records),
+					take_record, tracer, NULL);
 	return tracer->ring ? 0 : -errno;
 }
 
 static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, const char **ret_why)
 {
-	int r = load(tracer, ret_why);
+	int r = programs_load(&tracer->programs, tracer->topology->n_cpus, ret_why);
 
 	if (r < 0)
 		return r;
@@ -209,26 +142,7 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 		return r;
 	describe_cpus(tracer);
 	tracer_set_policy(tracer, policy);
-	attach(tracer);
-	if (!count_needed(tracer)) {
-		*ret_why = "neither switches nor wake-ups can be traced on this kernel: there is "
-			   "nothing to decide from";
-		return -EOPNOTSUPP;
-	}
-	return 0;
-}
-
-__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
-							      const char *format, va_list args)
-{
-	char line[512];
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(line, sizeof(line), format, args);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("libbpf: %s", line);
-	return 0;
+	return programs_attach(&tracer->programs, ret_why);
 }
 
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
@@ -240,7 +154,6 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	*ret_why = "out of memory";
 	if (!tracer)
 		return -ENOMEM;
-	libbpf_set_print(print_libbpf);
 	tracer->topology = topology;
 	r = set_up(tracer, policy, ret_why);
 	if (r < 0) {
@@ -255,14 +168,12 @@ struct tracer *tracer_free(struct tracer *tracer)
 {
 	if (!tracer)
 		return NULL;
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		bpf_link__destroy(tracer->links[i]);
 	ring_buffer__free(tracer->ring);
 	if (tracer->cpus)
 		munmap(tracer->cpus, cpus_bytes(tracer));
 	if (tracer->slots)
 		munmap(tracer->slots, slots_bytes());
-	wakegov__destroy(tracer->skel);
+	programs_unload(&tracer->programs);
 	free(tracer);
 	return NULL;
 }
@@ -357,26 +268,14 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 	if (i >= WAKEGOV_PROGRAMS)
 		return false;
 	*ret = (struct tracer_program){
-		.name = program_info(i)->tracepoint,
-		.purpose = program_info(i)->purpose,
-		.state = tracer->states[i],
-		.error = tracer->errors[i],
+		.name = program_tracepoint(i),
+		.purpose = program_purpose(i),
+		.state = tracer->programs.states[i],
+		.error = tracer->programs.errors[i],
 	};
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		ret->events += tracer->cpus[cpu].events[i];
 	return true;
-}
-
-/* The kernel counts, per program, the runs that it skipped because the program was running. */
-static uint64_t count_missed(const struct tracer *tracer, int i)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
-	int fd = bpf_program__fd(program_of(tracer->skel, i));
-
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
-		return 0;
-	return info.recursion_misses;
 }
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
@@ -386,6 +285,5 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 		ret->ring += tracer->cpus[cpu].drops_ring;
 		ret->slots += tracer->cpus[cpu].drops_slots;
 	}
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		ret->missed += count_missed(tracer, i);
+	ret->missed = programs_missed(&tracer->programs);
 }
