@@ -60,7 +60,9 @@ static void test_idle_is_still(void **state)
 	world_deinit(&world);
 }
 
-/* 1.25 · utilisation covers the last OPP but one until 62 ms of running; a tick later it is told.
+/*
+ * Utilisation accrues at the present frequency, so each OPP has to be filled to 1 / 1.25 of it
+ * before the next is wanted: the way up from a third of the highest takes about 220 ms.
  */
 static void test_busy_goes_highest(void **state)
 {
@@ -76,7 +78,7 @@ static void test_busy_goes_highest(void **state)
 		world_run_until(&world, world.now_ns + NS_PER_MS);
 	print_message("highest after %.1f ms and %u rounds\n", (world.now_ns - start_ns) / 1e6,
 		      (unsigned)(world.rounds - rounds));
-	assert_in_range(world.now_ns - start_ns, 55 * NS_PER_MS, 70 * NS_PER_MS);
+	assert_in_range(world.now_ns - start_ns, 180 * NS_PER_MS, 260 * NS_PER_MS);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
 	assert_int_equal(world_last(&world, 0)->cpu, 1);
 	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
@@ -111,24 +113,38 @@ static void test_idle_goes_lowest(void **state)
 	}
 }
 
-/* Half of the time busy: it settles, and does not swing with each period. */
-static void test_half_load_settles(void **state)
+/* Busy for a part of each period: it settles, and does not swing with them. */
+static void test_partial_load_settles(void **state)
 {
-	struct world world;
-	uint64_t changes;
+	static const struct {
+		uint64_t busy_ns, idle_ns;
+		uint32_t khz;
+	} cases[] = {
+		{ 2 * NS_PER_MS, 2 * NS_PER_MS, LOWEST_KHZ },
+		{ 19 * NS_PER_MS, 1 * NS_PER_MS, HIGHEST_KHZ },
+		{ 300 * NS_PER_US, 100 * NS_PER_US, LOWEST_KHZ },
+		{ 380 * NS_PER_US, 20 * NS_PER_US, HIGHEST_KHZ },
+	};
 
-	start(&world);
-	for (int i = 0; i < 200; i++) {
-		if (i == 100)
-			changes = world.domains[0].changes;
-		world_switch(&world, 0, true);
-		world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
-		world_switch(&world, 0, false);
-		world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t settled_ns, end_ns, changes = 0;
+		struct world world;
+
+		start(&world);
+		settled_ns = world.now_ns + NS_PER_S;
+		end_ns = settled_ns + NS_PER_S;
+		while (world.now_ns < end_ns) {
+			if (world.now_ns < settled_ns)
+				changes = world.domains[0].changes;
+			world_switch(&world, 0, true);
+			world_run_until(&world, world.now_ns + cases[i].busy_ns);
+			world_switch(&world, 0, false);
+			world_run_until(&world, world.now_ns + cases[i].idle_ns);
+		}
+		assert_int_equal(world_last(&world, 0)->target_khz, cases[i].khz);
+		assert_int_equal(world.domains[0].changes, changes);
+		world_deinit(&world);
 	}
-	assert_int_equal(world.domains[0].changes, changes);
-	assert_in_range(world_last(&world, 0)->target_khz, 1400000, 1800000);
-	world_deinit(&world);
 }
 
 static void test_boost_is_held_across_sleeps(void **state)
@@ -422,7 +438,7 @@ int main(void)
 		cmocka_unit_test(test_idle_is_still),
 		cmocka_unit_test(test_busy_goes_highest),
 		cmocka_unit_test(test_idle_goes_lowest),
-		cmocka_unit_test(test_half_load_settles),
+		cmocka_unit_test(test_partial_load_settles),
 		cmocka_unit_test(test_boost_is_held_across_sleeps),
 		cmocka_unit_test(test_lease_ends),
 		cmocka_unit_test(test_slow_io_ends),

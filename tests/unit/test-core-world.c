@@ -78,11 +78,14 @@ void world_forget_target(struct world *world, uint32_t domain)
 	engine_forget_target(world->twin, domain);
 }
 
+/* A CPU accrues at its domain's present frequency: what was decided comes back as utilisation. */
 static void account(struct world *world, uint32_t cpu)
 {
 	struct world_cpu *c = &world->cpus[cpu];
 	uint32_t domain = world->topology->cpu_domain[cpu];
-	uint32_t level_q = DECAY_Q(world->topology->domains[domain].capacity);
+	const struct topology_domain *info = &world->topology->domains[domain];
+	uint32_t level_q = decay_level_q(info->capacity, world->domains[domain].target_khz,
+					 topology_domain_max_khz(info));
 
 	c->util_q = decay_toward(c->util_q, c->running ? level_q : 0,
 				 world->now_ns - c->updated_ns);
