@@ -56,7 +56,7 @@ static void test_counters_grow(void **state)
 		work_pin(0, cpu);
 		assert_int_equal(work_wait(work_read("native-few", !cpu, native->file, 50, 0)), 0);
 	}
-	spinner = work_spin(NATIVE_OTHER);
+	spinner = work_spin(NATIVE_OTHER, true);
 	work_pin(0, NATIVE_CPU);
 	usleep(50000);
 	work_end(spinner);
@@ -73,7 +73,7 @@ static void test_busy_leaves_band(void **state)
 {
 	struct native *native = *state;
 	uint64_t start_ns = native_now_ns();
-	pid_t spinner = work_spin(NATIVE_OTHER);
+	pid_t spinner = work_spin(NATIVE_OTHER, true);
 
 	native_watch(native, 0);
 	arm(native, NATIVE_OTHER,
@@ -93,69 +93,82 @@ static void test_busy_leaves_band(void **state)
 	work_end(spinner);
 }
 
-static void test_idle_is_told_once(void **state)
-{
-	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER);
-	struct input input;
-
-	work_pin(0, NATIVE_CPU);
-	usleep(200000);
-	native_watch(native, 0);
-	arm(native, NATIVE_OTHER, (struct engine_band){ .high_q = UINT32_MAX, .watch_idle = true });
-	usleep(50000);
-	native_consume(native);
-	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
-	work_end(spinner);
-	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
-	usleep(100000);
-	native_consume(native);
-	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
-
-	/* What an idle CPU remembers halves in a half-life; other work may have begun on it. */
-	for (int i = 0; i < 1000; i++) {
-		uint64_t now_ns = native_now_ns();
-		uint32_t util_q;
-
-		tracer_read_cpu(native->tracer, NATIVE_OTHER, now_ns, &input);
-		util_q = input.cpu.util_q;
-		tracer_read_cpu(native->tracer, NATIVE_OTHER, now_ns + DECAY_HALF_LIFE_NS, &input);
-		if (!input.cpu.running && util_q < DECAY_Q(900) &&
-		    input.cpu.idle_since_ns < now_ns && input.cpu.util_q <= util_q / 2)
-			return;
-		usleep(10000);
-	}
-	fail_msg("CPU %u does not decay", NATIVE_OTHER);
-}
-
 static void *spin_for_ever(void *argument)
 {
 	const struct sched_param param = { .sched_priority = 1 };
 
-	work_pin(0, NATIVE_OTHER);
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	work_pin(0, NATIVE_OTHER);
 	for (;;)
 		pthread_testcancel();
 	return NULL;
 }
 
 /*
- * The daemon's own threads are all that runs on the CPU: for the kernel side it is idle, and what
- * it remembers is no reason to wake the daemon. It was: each time that it went to sleep.
+ * A thread of this process, the daemon's by its place, keeps everyone else from the other CPU as
+ * soon as that is free: for the kernel side the CPU is idle then, whatever the machine has to do.
+ */
+static pthread_t start_own_work(void)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, spin_for_ever, NULL), 0);
+	return thread;
+}
+
+static void end_own_work(pthread_t thread)
+{
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
+static void test_idle_is_told_once(void **state)
+{
+	struct native *native = *state;
+	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	uint32_t busy_cap, idle_cap;
+	pthread_t own;
+
+	work_pin(0, NATIVE_CPU);
+	usleep(200000);
+	own = start_own_work();
+	native_watch(native, 0);
+	arm(native, NATIVE_OTHER, (struct engine_band){ .high_q = UINT32_MAX, .watch_idle = true });
+	usleep(50000);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	busy_cap = native_util_cap(native, NATIVE_OTHER);
+
+	work_end(spinner);
+	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
+	usleep(100000);
+	native_consume(native);
+	idle_cap = native_util_cap(native, NATIVE_OTHER);
+	end_own_work(own);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
+	print_message("busy %u, 100 ms later %u\n", busy_cap, idle_cap);
+	assert_in_range(busy_cap, 1000, 1024);
+	assert_in_range(idle_cap, 0, 128);
+}
+
+/*
+ * What an idle CPU remembers is no reason to wake the daemon. It was: each time that the daemon
+ * went to sleep there.
  */
 static void test_own_work_is_no_news(void **state)
 {
 	const struct sched_param urgent = { .sched_priority = 2 }, usual = { 0 };
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER);
-	pthread_t thread;
+	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	pthread_t own;
 
+	work_pin(0, NATIVE_CPU);
 	usleep(100000);
-	work_end(spinner);
-	assert_int_equal(pthread_create(&thread, NULL, spin_for_ever, NULL), 0);
-	work_pin(0, NATIVE_OTHER);
-	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent), 0);
+	own = start_own_work();
 	usleep(1000);
+	work_end(spinner);
+	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent), 0);
+	work_pin(0, NATIVE_OTHER);
 	native_watch(native, 0);
 	for (int i = 0; i < 100; i++) {
 		arm(native, NATIVE_OTHER, (struct engine_band){ .watch = true });
@@ -163,16 +176,15 @@ static void test_own_work_is_no_news(void **state)
 		native_consume(native);
 	}
 	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_OTHER, &usual), 0);
-	pthread_cancel(thread);
-	pthread_join(thread, NULL);
-	arm(native, NATIVE_OTHER, (struct engine_band){ 0 });
+	work_pin(0, NATIVE_CPU);
+	end_own_work(own);
 	assert_in_range(native->cpu_events[NATIVE_OTHER], 0, 10);
 }
 
 static void test_frequency_scales(void **state)
 {
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER);
+	pid_t spinner = work_spin(NATIVE_OTHER, false);
 	uint32_t half_cap, full_cap;
 
 	work_pin(0, NATIVE_CPU);

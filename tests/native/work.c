@@ -63,7 +63,7 @@ static pid_t start(void)
 	return pid;
 }
 
-pid_t work_spin(uint32_t cpu)
+pid_t work_spin(uint32_t cpu, bool alone)
 {
 	const struct sched_param param = { .sched_priority = 1 };
 	pid_t pid = start();
@@ -71,7 +71,8 @@ pid_t work_spin(uint32_t cpu)
 	if (pid)
 		return pid;
 	work_pin(0, cpu);
-	sched_setscheduler(0, SCHED_FIFO, &param);
+	if (alone)
+		sched_setscheduler(0, SCHED_FIFO, &param);
 	for (;;)
 		__asm__ volatile("" ::: "memory");
 }

@@ -3,6 +3,7 @@
 
 /* Child processes that give a kernel something to trace. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,8 +15,11 @@
  */
 int work_file_new(void);
 
-/* Computes on one CPU and lets nobody else run there. */
-pid_t work_spin(uint32_t cpu);
+/*
+ * Computes on one CPU for ever; alone: lets nobody else run there, for which it must be ended
+ * within half a second, before the kernel lets others.
+ */
+pid_t work_spin(uint32_t cpu, bool alone);
 
 /* Reads 4 KiB blocks directly, with a pause after each; n = 0: for ever. Its comm is name. */
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us);
