@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "actuator/hotplug.h"
 #include "manager_private.h"
@@ -209,12 +210,15 @@ static int open_socket(struct manager *manager)
 
 	if (asprintf(&path, "%s/io.wakegov", manager->options.run_dir) < 0)
 		return -ENOMEM;
-	if (sd_listen_fds(0) == 1)
+	if (sd_listen_fds(0) == 1) {
 		fd = SD_LISTEN_FDS_START;
-	else
+	} else {
 		fd = query_listen(path);
+		if (fd >= 0)
+			manager->own_socket = take_ptr(path);
+	}
 	if (fd < 0) {
-		log_error("cannot listen on %s: %s", path,
+		log_error("cannot listen on %s/io.wakegov: %s", manager->options.run_dir,
 			  fd == -EADDRINUSE ? "another program answers there; stop it first"
 					    : strerror(-fd));
 		return take_fd(&fd);
@@ -224,7 +228,7 @@ static int open_socket(struct manager *manager)
 	r = query_server_new(manager->event, fd, &manager->source, &manager->policy.query,
 			     &manager->server);
 	if (r < 0) {
-		log_error("cannot serve %s: %s", path, strerror(-r));
+		log_error("cannot serve the query socket: %s", strerror(-r));
 		return r;
 	}
 	take_fd(&fd);
@@ -325,6 +329,9 @@ struct manager *manager_free(struct manager *manager)
 		actuator_watch_read(manager->watch, take_touched, manager);
 	release_domains(manager);
 	query_server_free(manager->server);
+	if (manager->own_socket)
+		unlink(manager->own_socket);
+	free(manager->own_socket);
 	sd_event_source_unref(manager->timer);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)

@@ -44,6 +44,7 @@ struct manager {
 	int hotplug_fd;
 	struct query_source source;
 	struct query_server *server;
+	char *own_socket; /* bound by us, not by systemd: ours to remove */
 
 	uint64_t started_ns;
 	uint64_t wakeups; /* of the event loop */

@@ -6,7 +6,7 @@ TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv fio util-linux libcap2-bin git
 )
 
-QUICK_SUITES=(style clang install unit varlink)
+QUICK_SUITES=(style clang install unit varlink live)
 LAB_SUITES=(lab conformance govern faults nothing service)
 
 LAB=$REPO/tests/lab/lab
@@ -124,14 +124,40 @@ suite_unit() {
 	END
 }
 
-# The PyPI client and hostile ones against the real server with made-up data.
-suite_varlink() {
+varlink_tests() {
 	local python module
 
 	python=$(tests/varlink/setup-venv) || return 1
 	for module in tests/varlink/test_*.py; do
 		WAKEGOV_BUILD=$BUILD "$python" tests/lib/tap.py "$module"
 	done
+}
+
+# The PyPI client and hostile ones against the real server with made-up data.
+suite_varlink() {
+	varlink_tests
+}
+
+# The same against wakegovd as it runs on this machine. What needs made-up data is not repeated.
+suite_live() {
+	local run=$BUILD/live pid
+
+	rm -rf "$run"
+	mkdir -p "$run"
+	: >"$run/empty.conf"
+	"$BUILD/wakegovd" --config "$run/empty.conf" --run-dir "$run" 2>"$run/log" &
+	pid=$!
+	for _ in $(seq 100); do
+		[ -S "$run/io.wakegov" ] && break
+		sleep 0.1
+	done
+	WAKEGOV_SOCKET=$run/io.wakegov varlink_tests
+	kill "$pid"
+	if wait "$pid"; then
+		echo "ok - wakegovd ends in good order after it"
+	else
+		echo "not ok - wakegovd ends in good order after it" && sed 's/^/# /' "$run/log"
+	fi
 }
 
 # in_lab [lab run's OPTION…] -- COMMAND…
