@@ -178,6 +178,8 @@ static int acquire(struct manager *manager, struct governed *governed)
 	r = backend_setspeed.acquire(&governed->actuator);
 	if (r >= 0) {
 		governed->backend = &backend_setspeed;
+		if (governed->actuator.unsaved[0])
+			log_warning("%s: %s", name, governed->actuator.unsaved);
 		return r;
 	}
 	if (manager->policy.backend == POLICY_BACKEND_SETSPEED || r != -EOPNOTSUPP) {

@@ -25,6 +25,7 @@ struct actuator_domain {
 	struct originals *originals;	    /* borrowed; may be NULL with backend_observe */
 	enum actuator_state state;
 	char why[256];	      /* a sentence for yielded, offline and failures; else empty */
+	char unsaved[256];    /* after acquire: words on tunables that we cannot restore; else "" */
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */

@@ -37,15 +37,42 @@ static int explain_file(struct actuator_domain *domain, int error, const char *f
 		       strerror(-error), advice);
 }
 
+/* What cannot be kept is no reason not to govern, but one to say so. Returns how many. */
+static size_t collect_tunables(struct actuator_domain *domain, const char *governor,
+			       struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
+{
+	size_t room = ORIGINALS_TUNABLES_MAX - domain->originals->n_tunables;
+	char names[sizeof(domain->unsaved) / 2];
+	int n;
+
+	domain->unsaved[0] = '\0';
+	if (room > TUNABLES_PER_GOVERNOR_MAX)
+		room = TUNABLES_PER_GOVERNOR_MAX;
+	n = tunables_collect(domain->info->first_cpu, governor, tunables, room, names,
+			     sizeof(names));
+	if (n < 0)
+		snprintf(names, sizeof(names), "any of them: %s", strerror(-n));
+	if (names[0])
+		snprintf(domain->unsaved, sizeof(domain->unsaved),
+			 "tunables of %s that cannot be saved, and can be at the kernel's "
+			 "defaults afterwards: %s",
+			 governor, names);
+
+	for (int i = 0; i < n; i++)
+		strcpy(tunables[i].put, ORIGINALS_ANY);
+	return n < 0 ? 0 : (size_t)n;
+}
+
 /* The speed is an original only where it counted: other governors show `<unsupported>`. */
 static int save_originals(struct actuator_domain *domain, const char *governor)
 {
+	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
 	struct original entries[2] = {
 		{ .policy = domain->info->first_cpu, .control = CONTROL_GOVERNOR },
 		{ .policy = domain->info->first_cpu, .control = CONTROL_SETSPEED },
 	};
 	uint32_t khz;
-	size_t n = 1;
+	size_t n = 1, n_tunables;
 	int r;
 
 	snprintf(entries[0].value, sizeof(entries[0].value), "%s", governor);
@@ -59,7 +86,8 @@ static int save_originals(struct actuator_domain *domain, const char *governor)
 		n = 2;
 	}
 
-	r = originals_add(domain->originals, entries, n);
+	n_tunables = collect_tunables(domain, governor, tunables);
+	r = originals_add(domain->originals, entries, n, tunables, n_tunables);
 	if (r < 0)
 		return explain(domain, r, "the original values cannot be saved in %s (%s)",
 			       domain->originals->directory, strerror(-r));

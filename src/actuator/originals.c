@@ -1,113 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table, and writing it out. Reading it is originals_parse.c. */
+/* The table. Its file is originals_file.c. */
 #include "actuator/originals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "actuator/originals_parse.h"
 #include "core/topology.h"
 #include "shared/cleanup.h"
-
-#define TEMPORARY_FILE ORIGINALS_FILE ".new"
-
-static int open_directory(const struct originals *originals)
-{
-	int fd = open(originals->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* What another user can write must not tell us what to put in /sys. */
-static int check_owner(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EPERM;
-	return st.st_size > ORIGINALS_SIZE_MAX ? -EBADMSG : 0;
-}
-
-/* Returns the length read, with a NUL after it in *ret_text. */
-static ssize_t read_whole(int fd, char **ret_text)
-{
-	_cleanup_free_ char *text = malloc(ORIGINALS_SIZE_MAX + 1);
-	size_t length = 0;
-	ssize_t n;
-
-	if (!text)
-		return -ENOMEM;
-
-	while ((n = read(fd, text + length, ORIGINALS_SIZE_MAX - length)) > 0)
-		length += (size_t)n;
-	if (n < 0)
-		return -errno;
-
-	text[length] = '\0';
-	*ret_text = take_ptr(text);
-	return (ssize_t)length;
-}
-
-static int load(struct originals *originals)
-{
-	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int directory = open_directory(originals);
-	_cleanup_close_ int fd = -1;
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
-	ssize_t length;
-	int r;
-
-	if (directory < 0)
-		return directory;
-
-	fd = openat(directory, ORIGINALS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : errno == ELOOP ? -EBADMSG : -errno;
-
-	r = check_owner(fd);
-	if (r < 0)
-		return r;
-	length = read_whole(fd, &text);
-	if (length < 0)
-		return (int)length;
-	r = originals_read_boot_id(boot_id);
-	if (r < 0)
-		return r;
-	return originals_parse(text, (size_t)length, boot_id, &originals->entries, &originals->n);
-}
-
-int originals_open(const char *directory, struct originals **ret)
-{
-	struct originals *originals = calloc(1, sizeof(*originals));
-	int r;
-
-	if (!originals)
-		return -ENOMEM;
-
-	originals->directory = strdup(directory);
-	r = originals->directory ? load(originals) : -ENOMEM;
-	if (r < 0) {
-		originals_free(originals);
-		return r;
-	}
-
-	*ret = originals;
-	return 0;
-}
 
 struct originals *originals_free(struct originals *originals)
 {
 	if (originals) {
+		free(originals->tunables);
 		free(originals->entries);
 		free(originals->directory);
 		free(originals);
@@ -133,72 +38,41 @@ const struct original *originals_find(const struct originals *originals, uint32_
 	return find(originals, policy, control);
 }
 
-static int write_entries(FILE *file, const struct originals *originals)
+static struct tunable *find_tunable(const struct originals *originals, const struct tunable *like)
 {
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	for (size_t i = 0; i < originals->n_tunables; i++) {
+		struct tunable *tunable = &originals->tunables[i];
 
-	if (r < 0)
-		return r;
+		if (tunable->policy == like->policy && strcmp(tunable->name, like->name) == 0 &&
+		    strcmp(tunable->governor, like->governor) == 0)
+			return tunable;
+	}
+	return NULL;
+}
 
-	fprintf(file, ORIGINALS_HEADER "boot %s\n", boot_id);
+const struct tunable *originals_find_tunable(const struct originals *originals,
+					     const struct tunable *like)
+{
+	return find_tunable(originals, like);
+}
+
+bool originals_awaits_governor(const struct originals *originals, const struct tunable *tunable)
+{
 	for (size_t i = 0; i < originals->n; i++) {
 		const struct original *entry = &originals->entries[i];
 
-		fprintf(file, CONTROL_DIRECTORY "/policy%u/%s %s %s\n", entry->policy,
-			control_name(entry->control), entry->value, entry->put);
+		if (entry->control == CONTROL_GOVERNOR &&
+		    (tunable->policy == TUNABLE_SHARED || tunable->policy == entry->policy) &&
+		    strcmp(entry->value, tunable->governor) == 0)
+			return true;
 	}
-	fprintf(file, "end %zu\n", originals->n);
-	return fflush(file) || fsync(fileno(file)) < 0 ? -errno : 0;
+	return false;
 }
 
-static int write_temporary(int directory, const struct originals *originals)
+/* Whether it still holds what an earlier run put there, so that its first original stands. */
+static bool still_ours(const char *put, const char *now)
 {
-	int fd = openat(directory, TEMPORARY_FILE,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	_cleanup_fclose_ FILE *file = NULL;
-
-	if (fd < 0)
-		return -errno;
-	file = fdopen(fd, "w");
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return write_entries(file, originals);
-}
-
-static int unlink_if_there(int directory, const char *name)
-{
-	return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-int originals_save(const struct originals *originals)
-{
-	_cleanup_close_ int directory = open_directory(originals);
-	int r;
-
-	if (directory < 0)
-		return directory;
-	if (originals->n == 0)
-		return unlink_if_there(directory, ORIGINALS_FILE);
-
-	/* Left over from a crash between here and the rename. */
-	r = unlink_if_there(directory, TEMPORARY_FILE);
-	if (r < 0)
-		return r;
-	r = write_temporary(directory, originals);
-	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, ORIGINALS_FILE) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink_if_there(directory, TEMPORARY_FILE);
-	return r;
-}
-
-/* Whether the control still holds what an earlier run put there, so that its original stands. */
-static bool still_ours(const struct original *old, const struct original *now)
-{
-	return strcmp(old->put, ORIGINALS_ANY) == 0 || strcmp(old->put, now->value) == 0;
+	return strcmp(put, ORIGINALS_ANY) == 0 || strcmp(put, now) == 0;
 }
 
 static void merge(struct originals *originals, const struct original *entries, size_t n)
@@ -208,36 +82,61 @@ static void merge(struct originals *originals, const struct original *entries, s
 
 		if (!old)
 			originals->entries[originals->n++] = entries[i];
-		else if (!still_ours(old, &entries[i]))
+		else if (!still_ours(old->put, entries[i].value))
 			*old = entries[i];
 	}
 }
 
-int originals_add(struct originals *originals, const struct original *entries, size_t n)
+static void merge_tunables(struct originals *originals, const struct tunable *tunables, size_t n)
 {
-	_cleanup_free_ struct original *merged = NULL;
-	struct original *before = originals->entries;
-	size_t n_before = originals->n;
+	for (size_t i = 0; i < n; i++) {
+		struct tunable *old = find_tunable(originals, &tunables[i]);
+
+		if (!old)
+			originals->tunables[originals->n_tunables++] = tunables[i];
+		else if (!still_ours(old->put, tunables[i].value))
+			*old = tunables[i];
+	}
+}
+
+/* A copy with room for n more; NULL if there is no memory. */
+static void *copy_with_room(const void *elements, size_t n_elements, size_t n, size_t size)
+{
+	void *copy = calloc(n_elements + n + 1, size);
+
+	if (copy && n_elements > 0)
+		memcpy(copy, elements, n_elements * size);
+	return copy;
+}
+
+int originals_add(struct originals *originals, const struct original *entries, size_t n,
+		  const struct tunable *tunables, size_t n_tunables)
+{
+	struct originals before = *originals;
+	_cleanup_free_ void *merged = NULL, *merged_tunables = NULL;
 	int r;
 
-	if (n_before + n > (size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
+	if (originals->n + n > ORIGINALS_CONTROLS_MAX ||
+	    originals->n_tunables + n_tunables > ORIGINALS_TUNABLES_MAX)
 		return -E2BIG;
-	merged = calloc(n_before + n, sizeof(*merged));
-	if (!merged)
+	merged = copy_with_room(before.entries, before.n, n, sizeof(*entries));
+	merged_tunables = copy_with_room(before.tunables, before.n_tunables, n_tunables,
+					 sizeof(*tunables));
+	if (!merged || !merged_tunables)
 		return -ENOMEM;
-	if (n_before > 0)
-		memcpy(merged, before, n_before * sizeof(*merged));
 
 	originals->entries = merged;
+	originals->tunables = merged_tunables;
 	merge(originals, entries, n);
+	merge_tunables(originals, tunables, n_tunables);
 	r = originals_save(originals);
 	if (r < 0) {
-		originals->entries = before;
-		originals->n = n_before;
+		*originals = before;
 		return r;
 	}
 
-	merged = before; /* freed */
+	merged = before.entries; /* freed */
+	merged_tunables = before.tunables;
 	return 0;
 }
 
@@ -255,9 +154,20 @@ bool originals_drop(struct originals *originals, uint32_t policy, enum control c
 	return true;
 }
 
+void originals_drop_tunable(struct originals *originals, size_t index)
+{
+	struct tunable *tunable = &originals->tunables[index];
+
+	originals->n_tunables--;
+	memmove(tunable, tunable + 1, (originals->n_tunables - index) * sizeof(*tunable));
+}
+
 int originals_forget(struct originals *originals, uint32_t policy)
 {
 	for (int control = 0; control < CONTROL_N; control++)
 		originals_drop(originals, policy, (enum control)control);
+	for (size_t i = originals->n_tunables; i-- > 0;)
+		if (!originals_awaits_governor(originals, &originals->tunables[i]))
+			originals_drop_tunable(originals, i);
 	return originals_save(originals);
 }

@@ -5,16 +5,20 @@
  * What the controls held before us, in DIRECTORY/originals, written before the first write to a
  * control. Text:
  *
- *	wakegov originals 1
+ *	wakegov originals 2
  *	boot 6d6a5f0e-…                       an earlier boot's file is ignored
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
- *	end 2                                 the number of controls
+ *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
+ *	end 3                                 the number of controls and tunables
  *
- * A control's path, its original, and what we put there (`*`: it changes all the time). The file
- * is replaced as a whole (temporary file and rename), so it is the old one or the new one. A file
- * that is not exactly of this form is refused: nothing but these four files of a policyN can be
- * named in it.
+ * A control's path, its original, and what we put there (`*`: it changes all the time). For a
+ * tunable of the governor that we replaced, the third word is `*` until the governor is back, and
+ * then the kernel's default, with which it came back and which stands there if our write failed.
+ *
+ * The file is replaced as a whole (temporary file and rename), so it is the old one or the new
+ * one. A file that is not exactly of this form is refused: nothing but four files of a policyN,
+ * and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/, can be named in it.
  */
 
 #include <stdbool.h>
@@ -22,10 +26,15 @@
 #include <stdint.h>
 
 #include "actuator/control.h"
+#include "actuator/tunables.h"
+#include "core/topology.h"
 
-#define ORIGINALS_FILE	   "originals"
-#define ORIGINALS_ANY	   "*"
-#define ORIGINALS_SIZE_MAX (512 * 1024) /* a longer file is refused */
+#define ORIGINALS_FILE	       "originals"
+#define ORIGINALS_ANY	       "*"
+#define ORIGINALS_SIZE_MAX     (2 * 1024 * 1024) /* a longer file is refused */
+#define ORIGINALS_PATH_SIZE    128
+#define ORIGINALS_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
+#define ORIGINALS_TUNABLES_MAX ((size_t)4096)
 
 struct original {
 	uint32_t policy; /* the N of policyN */
@@ -39,6 +48,8 @@ struct originals {
 	char *directory;
 	size_t n;
 	struct original *entries;
+	size_t n_tunables;
+	struct tunable *tunables;
 };
 
 /*
@@ -53,21 +64,37 @@ struct originals *originals_free(struct originals *originals);
 const struct original *originals_find(const struct originals *originals, uint32_t policy,
 				      enum control control);
 
-/*
- * Adds the controls of one domain and saves. A control that is in the table already and still
- * holds what we put (a crash before us that could not be undone) keeps its first original. Returns
- * 0 or a negative errno (-ENOSPC): then table and file are as before.
- */
-int originals_add(struct originals *originals, const struct original *entries, size_t n);
+/* The entry for the same file as `like`, or NULL. */
+const struct tunable *originals_find_tunable(const struct originals *originals,
+					     const struct tunable *like);
 
 /*
- * Drops the controls of one domain, and saves. On failure the table has dropped them, the file may
- * still hold them; the next call that saves tries again.
+ * Whether the tunable's governor is an original that still has to be put back: on policyN for a
+ * policy's own, on any for a shared one.
+ */
+bool originals_awaits_governor(const struct originals *originals, const struct tunable *tunable);
+
+/*
+ * Adds the controls of one domain, and the tunables of its governor, and saves. One that is in the
+ * table already and still holds what we put (a crash before us that could not be undone), or that
+ * another domain has added, keeps its first original. Returns 0 or a negative errno (-ENOSPC):
+ * then table and file are as before. -E2BIG beyond ORIGINALS_CONTROLS_MAX or _TUNABLES_MAX.
+ */
+int originals_add(struct originals *originals, const struct original *entries, size_t n,
+		  const struct tunable *tunables, size_t n_tunables);
+
+/*
+ * Drops the controls of one domain, with the tunables that no governor is awaited for any more, and
+ * saves. On failure the table has dropped them, the file may still hold them; the next call that
+ * saves tries again.
  */
 int originals_forget(struct originals *originals, uint32_t policy);
 
 /* Drops one control from the table only. Returns whether it was there. */
 bool originals_drop(struct originals *originals, uint32_t policy, enum control control);
+
+/* Drops tunables[index] from the table only; those behind it move up. */
+void originals_drop_tunable(struct originals *originals, size_t index);
 
 /* Writes the file, or removes it when the table is empty. 0 or a negative errno. */
 int originals_save(const struct originals *originals);

@@ -79,32 +79,90 @@ static const char *next_word(char **cursor, char *ret_word, size_t size, char en
 	return ret_word;
 }
 
-/* PATH VALUE PUT, where line ends with a newline. */
-static bool parse_entry(char *line, struct original *ret)
+struct line {
+	char path[LINE_MAX_SIZE];
+	char value[TUNABLE_VALUE_SIZE];
+	char put[TUNABLE_VALUE_SIZE];
+};
+
+/* PATH VALUE PUT, where text ends with a newline. */
+static bool split_line(char *text, struct line *ret)
+{
+	return next_word(&text, ret->path, sizeof(ret->path), ' ') &&
+	       next_word(&text, ret->value, sizeof(ret->value), ' ') &&
+	       next_word(&text, ret->put, sizeof(ret->put), '\n') && !*text;
+}
+
+static bool parse_control(const struct line *line, struct original *ret)
 {
 	struct original entry = { 0 };
-	char path[LINE_MAX_SIZE];
 
-	if (!next_word(&line, path, sizeof(path), ' ') ||
-	    !next_word(&line, entry.value, sizeof(entry.value), ' ') ||
-	    !next_word(&line, entry.put, sizeof(entry.put), '\n') || *line)
+	if (strlen(line->value) >= sizeof(entry.value) || strlen(line->put) >= sizeof(entry.put))
 		return false;
-	if (!parse_path(path, &entry.policy, &entry.control) ||
-	    !is_value(entry.control, entry.value))
+	if (!parse_path(line->path, &entry.policy, &entry.control) ||
+	    !is_value(entry.control, line->value))
 		return false;
-	if (strcmp(entry.put, ORIGINALS_ANY) != 0 && !is_value(entry.control, entry.put))
+	if (strcmp(line->put, ORIGINALS_ANY) != 0 && !is_value(entry.control, line->put))
 		return false;
 
+	strcpy(entry.value, line->value);
+	strcpy(entry.put, line->put);
 	*ret = entry;
 	return true;
 }
 
-static bool is_repeated(const struct original *entries, size_t n, const struct original *entry)
+/* The path is taken apart, and must be the one that its parts make, to the letter. */
+static bool parse_tunable_path(const char *path, struct tunable *ret)
 {
-	for (size_t i = 0; i < n; i++)
-		if (entries[i].policy == entry->policy && entries[i].control == entry->control)
-			return true;
-	return false;
+	char expected[LINE_MAX_SIZE];
+
+	ret->policy = TUNABLE_SHARED;
+	if (sscanf(path, CONTROL_DIRECTORY "/policy%4u/%15[^/]/%31s", &ret->policy, ret->governor,
+		   ret->name) != 3) {
+		ret->policy = TUNABLE_SHARED;
+		if (sscanf(path, CONTROL_DIRECTORY "/%15[^/]/%31s", ret->governor, ret->name) != 2)
+			return false;
+	} else if (ret->policy >= TOPOLOGY_CPUS_MAX) {
+		return false;
+	}
+	return tunable_is_governor(ret->governor) && tunable_is_name(ret->name) &&
+	       tunable_path(ret, expected, sizeof(expected)) && strcmp(path, expected) == 0;
+}
+
+static bool parse_tunable(const struct line *line, struct tunable *ret)
+{
+	struct tunable tunable = { 0 };
+
+	if (!parse_tunable_path(line->path, &tunable) || !tunable_is_value(line->value) ||
+	    !tunable_is_value(line->put))
+		return false;
+
+	strcpy(tunable.value, line->value);
+	strcpy(tunable.put, line->put);
+	*ret = tunable;
+	return true;
+}
+
+/* Adds what the line says to the table, whose arrays have room for it. */
+static bool parse_entry(char *text, struct originals *table)
+{
+	struct original *entry = &table->entries[table->n];
+	struct tunable *tunable = &table->tunables[table->n_tunables];
+	struct line line;
+
+	if (!split_line(text, &line))
+		return false;
+	if (parse_control(&line, entry)) {
+		if (originals_find(table, entry->policy, entry->control))
+			return false;
+		table->n++;
+		return true;
+	}
+	if (table->n_tunables == ORIGINALS_TUNABLES_MAX || !parse_tunable(&line, tunable) ||
+	    originals_find_tunable(table, tunable))
+		return false;
+	table->n_tunables++;
+	return true;
 }
 
 /* Takes the next line with its newline from *cursor. */
@@ -133,19 +191,18 @@ static bool is_end(const char *line, const char *cursor, size_t n)
 	return strcmp(line, expected) == 0 && *cursor == '\0';
 }
 
-/* Lines up to and with the `end` line. Returns how many entries, or -EBADMSG. */
-static ssize_t parse_entries(const char *cursor, struct original *entries, size_t n_max)
+/* Lines up to and with the `end` line, at most n_max. */
+static bool parse_entries(const char *cursor, struct originals *table, size_t n_max)
 {
 	char line[LINE_MAX_SIZE];
 
 	for (size_t n = 0; next_line(&cursor, line); n++) {
 		if (is_end(line, cursor, n))
-			return (ssize_t)n;
-		if (n == n_max || !parse_entry(line, &entries[n]) ||
-		    is_repeated(entries, n, &entries[n]))
-			return -EBADMSG;
+			return true;
+		if (n == n_max || !parse_entry(line, table))
+			return false;
 	}
-	return -EBADMSG;
+	return false;
 }
 
 /* "boot UUID\n" */
@@ -170,34 +227,38 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-int originals_parse(const char *text, size_t length, const char *boot_id,
-		    struct original **ret_entries, size_t *ret_n)
+static bool parse_head(const char **cursor, char ret_boot_id[ORIGINALS_BOOT_ID_SIZE])
+{
+	char line[LINE_MAX_SIZE];
+
+	return next_line(cursor, line) && strcmp(line, ORIGINALS_HEADER) == 0 &&
+	       next_line(cursor, line) && parse_boot(line, ret_boot_id);
+}
+
+int originals_parse(const char *text, size_t length, const char *boot_id, struct originals *ret)
 {
 	_cleanup_free_ struct original *entries = NULL;
-	char line[LINE_MAX_SIZE], file_boot_id[ORIGINALS_BOOT_ID_SIZE];
+	_cleanup_free_ struct tunable *tunables = NULL;
+	struct originals table = { 0 };
+	char file_boot_id[ORIGINALS_BOOT_ID_SIZE];
 	size_t n_max = count_lines(text);
-	ssize_t n;
 
-	if (strlen(text) != length || n_max > TOPOLOGY_DOMAINS_MAX * CONTROL_N + 3)
-		return -EBADMSG;
-	if (!next_line(&text, line) || strcmp(line, ORIGINALS_HEADER) != 0)
-		return -EBADMSG;
-	if (!next_line(&text, line) || !parse_boot(line, file_boot_id))
+	if (strlen(text) != length || n_max > ORIGINALS_CONTROLS_MAX + ORIGINALS_TUNABLES_MAX + 3 ||
+	    !parse_head(&text, file_boot_id))
 		return -EBADMSG;
 
-	entries = calloc(n_max, sizeof(*entries));
-	if (!entries)
+	table.entries = entries = calloc(n_max, sizeof(*entries));
+	table.tunables = tunables = calloc(n_max, sizeof(*tunables));
+	if (!entries || !tunables)
 		return -ENOMEM;
-	n = parse_entries(text, entries, n_max);
-	if (n < 0)
-		return (int)n;
-	if (n == 0 || strcmp(boot_id, file_boot_id) != 0) {
-		*ret_entries = NULL;
-		*ret_n = 0;
+	if (!parse_entries(text, &table, n_max))
+		return -EBADMSG;
+	if (strcmp(boot_id, file_boot_id) != 0)
 		return 0;
-	}
 
-	*ret_entries = take_ptr(entries);
-	*ret_n = (size_t)n;
+	ret->n = table.n;
+	ret->n_tunables = table.n_tunables;
+	ret->entries = table.n ? take_ptr(entries) : NULL;
+	ret->tunables = table.n_tunables ? take_ptr(tunables) : NULL;
 	return 0;
 }

@@ -7,16 +7,16 @@
 
 #include "actuator/originals.h"
 
-#define ORIGINALS_HEADER       "wakegov originals 1\n"
+#define ORIGINALS_HEADER       "wakegov originals 2\n"
 #define ORIGINALS_BOOT_ID_SIZE 37
 
 /* /proc/sys/kernel/random/boot_id. 0 or a negative errno. */
 int originals_read_boot_id(char ret_boot_id[ORIGINALS_BOOT_ID_SIZE]);
 
 /*
- * Parses a whole file; text has a NUL at text[length]. A well-formed file of another boot gives no
- * entries. Returns 0 with *ret_entries allocated (NULL when *ret_n is 0), which the caller frees;
- * -EBADMSG for anything that originals_save would not have written; -ENOMEM.
+ * Parses a whole file into the four fields of an empty table; text has a NUL at text[length]. A
+ * well-formed file of another boot gives no entries. Returns 0, with arrays that the table owns
+ * from then on (NULL where there are none); or, the table untouched, -EBADMSG for anything that
+ * originals_save would not have written, and -ENOMEM.
  */
-int originals_parse(const char *text, size_t length, const char *boot_id,
-		    struct original **ret_entries, size_t *ret_n);
+int originals_parse(const char *text, size_t length, const char *boot_id, struct originals *ret);

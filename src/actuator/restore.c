@@ -6,16 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/originals.h"
+#include "actuator/restore_run.h"
 #include "shared/cleanup.h"
-
-struct restore_run {
-	struct originals *originals;
-	restore_report_t report;
-	void *userdata;
-	int waiting; /* controls of offline domains */
-	int error;   /* the first one */
-};
 
 static enum restore_outcome outcome_of_error(int error)
 {
@@ -30,23 +22,27 @@ static enum restore_outcome outcome_of_error(int error)
 	}
 }
 
+void restore_tell(struct restore_run *run, const struct restore_result *result)
+{
+	if (run->report)
+		run->report(run->userdata, result);
+	if (result->outcome == RESTORE_OFFLINE)
+		run->waiting++;
+	else if (result->outcome == RESTORE_FAILED)
+		run->error = run->error ?: result->error;
+}
+
 /* Tells, counts, and drops the control from the table if there is nothing left to do for it. */
 static void finish(struct restore_run *run, const struct original *original,
 		   struct restore_result *result)
 {
 	result->policy = original->policy;
-	result->control = original->control;
+	result->name = control_name(original->control);
 	result->value = original->value;
 	if (result->error)
 		result->outcome = outcome_of_error(result->error);
-	if (run->report)
-		run->report(run->userdata, result);
-
-	if (result->outcome == RESTORE_OFFLINE)
-		run->waiting++;
-	else if (result->outcome == RESTORE_FAILED)
-		run->error = run->error ?: result->error;
-	else
+	restore_tell(run, result);
+	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
 		originals_drop(run->originals, original->policy, original->control);
 }
 
@@ -122,6 +118,18 @@ static bool speed_is_ours(struct restore_run *run, const struct original *govern
 	return outcome != RESTORE_FOREIGN && outcome != RESTORE_GONE;
 }
 
+/* With its tunables, when they went away with it. */
+static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy,
+					     const char *governor)
+{
+	bool lost = !tunables_exist(policy, governor);
+	enum restore_outcome outcome = restore_value(run, CONTROL_GOVERNOR, policy);
+
+	if (lost && outcome == RESTORE_DONE)
+		restore_tunables(run, policy, governor);
+	return outcome;
+}
+
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct original *entry = originals_find(run->originals, policy, CONTROL_GOVERNOR);
@@ -133,7 +141,7 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 
 	restore_value(run, CONTROL_MAX_FREQ, policy);
 	restore_value(run, CONTROL_MIN_FREQ, policy);
-	outcome = restore_value(run, CONTROL_GOVERNOR, policy);
+	outcome = restore_governor(run, policy, governor.value);
 	if (speed_is_ours(run, entry ? &governor : NULL, outcome))
 		restore_speed(run, policy);
 	else
@@ -142,8 +150,10 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 
 static int finish_run(struct restore_run *run)
 {
-	int r = originals_save(run->originals);
+	int r;
 
+	restore_settle_tunables(run);
+	r = originals_save(run->originals);
 	if (run->error)
 		return run->error;
 	return r < 0 ? r : run->waiting;
@@ -197,33 +207,35 @@ int restore_originals(const char *directory, restore_report_t report, void *user
 
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size)
 {
-	const char *name = control_name(result->control);
-	uint32_t policy = result->policy;
+	char domain[24] = "", name[96];
+
+	if (result->policy != TUNABLE_SHARED)
+		snprintf(domain, sizeof(domain), "policy%u ", result->policy);
+	snprintf(name, sizeof(name), "%s%s", domain, result->name);
 
 	switch (result->outcome) {
 	case RESTORE_DONE:
-		snprintf(ret_text, size, "restored policy%u %s to %s", policy, name, result->value);
+		snprintf(ret_text, size, "restored %s to %s", name, result->value);
 		break;
 	case RESTORE_UNCHANGED:
-		snprintf(ret_text, size, "policy%u %s is %s as before", policy, name,
-			 result->value);
+		snprintf(ret_text, size, "%s is %s as before", name, result->value);
 		break;
 	case RESTORE_FOREIGN:
-		snprintf(ret_text, size, "left policy%u %s at %s: somebody else set it", policy,
-			 name, result->current);
+		snprintf(ret_text, size, "left %s at %s: somebody else set it", name,
+			 result->current);
 		break;
 	case RESTORE_GONE:
-		snprintf(ret_text, size, "policy%u is gone: no %s to restore", policy, name);
+		snprintf(ret_text, size, "%s is gone: nothing to restore", name);
 		break;
 	case RESTORE_OFFLINE:
 		snprintf(ret_text, size,
 			 "policy%u is offline: %s stays to be restored to %s, by wakegovd "
 			 "--restore when a CPU of it is online",
-			 policy, name, result->value);
+			 result->policy, result->name, result->value);
 		break;
 	case RESTORE_FAILED:
-		snprintf(ret_text, size, "could not restore policy%u %s to %s: %s", policy, name,
-			 result->value, strerror(-result->error));
+		snprintf(ret_text, size, "could not restore %s to %s: %s", name, result->value,
+			 strerror(-result->error));
 		break;
 	}
 }

@@ -3,8 +3,14 @@
 
 /*
  * Puts originals back, control by control. Used by a clean release and, after a crash, by
- * `wakegovd --restore`. Order within a domain: limits, governor, speed; the speed only where the
- * governor was `userspace` before us, as going back to another governor undoes it.
+ * `wakegovd --restore`. Order within a domain: limits, governor, its tunables, speed; the speed
+ * only where the governor was `userspace` before us, as going back to another governor undoes it.
+ *
+ * Tunables are written only when the governor had none just before we put it back: then the kernel
+ * has freed them, and made them anew with its defaults, because we had taken the governor away.
+ * Where they are there, a domain that we don't drive has kept the governor alive, or somebody else
+ * has brought it back: what they hold is theirs. The first domain that comes back decides for all
+ * that share them.
  */
 
 #include <stddef.h>
@@ -18,21 +24,21 @@ enum restore_outcome {
 	RESTORE_DONE,	   /* written */
 	RESTORE_UNCHANGED, /* it held its original already */
 	RESTORE_FOREIGN,   /* it holds neither our value nor the original: theirs, left alone */
-	RESTORE_GONE,	   /* the domain does not exist any more */
+	RESTORE_GONE,	   /* the domain, or the tunable, does not exist any more */
 	RESTORE_OFFLINE,   /* every CPU offline; stays in the file */
 	RESTORE_FAILED,	   /* stays in the file */
 };
 
 struct restore_result {
-	uint32_t policy; /* the N of policyN */
-	enum control control;
+	uint32_t policy;  /* the N of policyN, or TUNABLE_SHARED */
+	const char *name; /* of the control, or of a tunable with its governor; valid in the call */
 	enum restore_outcome outcome;
 	const char *value;   /* the original; valid during the call */
 	const char *current; /* for RESTORE_FOREIGN: what it holds */
 	int error;	     /* for RESTORE_FAILED: a negative errno */
 };
 
-/* Told of each control, in order. */
+/* Told of each control, in order; of a tunable only when it was, or could have been, written. */
 typedef void (*restore_report_t)(void *userdata, const struct restore_result *result);
 
 /*
@@ -43,12 +49,15 @@ typedef void (*restore_report_t)(void *userdata, const struct restore_result *re
  */
 int restore_originals(const char *directory, restore_report_t report, void *userdata);
 
-/* The same for one domain of a table in memory; saves the table. report may be NULL. */
+/*
+ * The same for one domain of a table in memory; saves the table. Shared tunables stay in it while
+ * another domain's governor is awaited. report may be NULL.
+ */
 int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,
 		   void *userdata);
 
 /*
- * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil". Always
- * ends it with a NUL; a longer one is cut.
+ * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or
+ * "restored schedutil/rate_limit_us to 7777". Always ends it with a NUL; a longer one is cut.
  */
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size);

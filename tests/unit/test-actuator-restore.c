@@ -39,7 +39,7 @@ static void save(const struct original *entries, size_t n)
 	struct originals *originals = NULL;
 
 	assert_int_equal(originals_open(run_dir, &originals), 0);
-	assert_int_equal(originals_add(originals, entries, n), 0);
+	assert_int_equal(originals_add(originals, entries, n, NULL, 0), 0);
 	originals_free(originals);
 }
 
@@ -177,7 +177,7 @@ static void test_domain_gone(void **state)
 	static const struct original gone = { 7, CONTROL_GOVERNOR, "schedutil", "userspace" };
 
 	save(&gone, 1);
-	assert_restores(0, "policy7 is gone: no scaling_governor to restore\n");
+	assert_restores(0, "policy7 scaling_governor is gone: nothing to restore\n");
 	assert_no_file();
 }
 
@@ -218,6 +218,7 @@ static void test_describe_offline(void **state)
 {
 	const struct restore_result result = {
 		.policy = 2,
+		.name = "scaling_governor",
 		.outcome = RESTORE_OFFLINE,
 		.value = "schedutil",
 	};

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/restore_run.h"
+
+static void tell(struct restore_run *run, const struct tunable *tunable,
+		 enum restore_outcome outcome, const char *current, int error)
+{
+	char name[CONTROL_VALUE_SIZE + TUNABLE_NAME_SIZE];
+	const struct restore_result result = {
+		.policy = tunable->policy,
+		.name = name,
+		.outcome = outcome,
+		.value = tunable->value,
+		.current = current,
+		.error = error,
+	};
+
+	snprintf(name, sizeof(name), "%s/%s", tunable->governor, tunable->name);
+	restore_tell(run, &result);
+}
+
+/* The first failure is not told, as there is a second try. Always returns false. */
+static bool fail(struct restore_run *run, struct tunable *tunable, int error, bool last)
+{
+	if (last) {
+		tunable->tried = true;
+		tell(run, tunable, RESTORE_FAILED, NULL, error);
+	}
+	return false;
+}
+
+static int write_and_check(struct tunable *tunable)
+{
+	int r = tunable_write(tunable, tunable->value);
+
+	if (r < 0)
+		return r;
+	r = tunable_read(tunable, tunable->put);
+	if (r < 0)
+		return r;
+	return strcmp(tunable->put, tunable->value) == 0 ? 0 : -EIO;
+}
+
+static bool is_gone(int error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -EBUSY;
+}
+
+/*
+ * Writes the original over what the kernel put there, and over nothing else. Returns whether
+ * nothing is left to do for it. What needs no write is not told of.
+ */
+static bool restore(struct restore_run *run, struct tunable *tunable, bool last)
+{
+	char current[TUNABLE_VALUE_SIZE];
+	int r = tunable_read(tunable, current);
+
+	if (is_gone(r)) {
+		tell(run, tunable, RESTORE_GONE, NULL, 0);
+		return true;
+	}
+	if (r < 0)
+		return fail(run, tunable, r, last);
+	if (strcmp(current, tunable->value) == 0)
+		return true;
+	if (strcmp(tunable->put, ORIGINALS_ANY) == 0)
+		strcpy(tunable->put, current);
+	if (strcmp(current, tunable->put) != 0) {
+		tell(run, tunable, RESTORE_FOREIGN, current, 0);
+		return true;
+	}
+
+	r = write_and_check(tunable);
+	if (r < 0)
+		return fail(run, tunable, r, last);
+	tell(run, tunable, RESTORE_DONE, NULL, 0);
+	return true;
+}
+
+static bool belongs(const struct tunable *tunable, uint32_t policy, const char *governor)
+{
+	return (tunable->policy == policy || tunable->policy == TUNABLE_SHARED) &&
+	       strcmp(tunable->governor, governor) == 0;
+}
+
+static void try_each(struct restore_run *run, uint32_t policy, const char *governor, bool last)
+{
+	struct originals *originals = run->originals;
+
+	for (size_t i = 0; i < originals->n_tunables;)
+		if (belongs(&originals->tunables[i], policy, governor) &&
+		    restore(run, &originals->tunables[i], last))
+			originals_drop_tunable(originals, i);
+		else
+			i++;
+}
+
+void restore_tunables(struct restore_run *run, uint32_t policy, const char *governor)
+{
+	for (size_t i = 0; i < run->originals->n_tunables; i++) {
+		struct tunable *tunable = &run->originals->tunables[i];
+
+		if (belongs(tunable, policy, governor))
+			strcpy(tunable->put, ORIGINALS_ANY);
+	}
+	try_each(run, policy, governor, false);
+	try_each(run, policy, governor, true);
+}
+
+/* Returns whether nothing is left to do for it. */
+static bool settle(struct restore_run *run, struct tunable *tunable, bool last)
+{
+	char current[TUNABLE_VALUE_SIZE];
+
+	if (tunable->tried || originals_awaits_governor(run->originals, tunable))
+		return false;
+	if (strcmp(tunable->put, ORIGINALS_ANY) != 0)
+		return restore(run, tunable, last);
+
+	if (tunable_read(tunable, current) == 0 && strcmp(current, tunable->value) != 0)
+		tell(run, tunable, RESTORE_FOREIGN, current, 0);
+	return true;
+}
+
+static void settle_each(struct restore_run *run, bool last)
+{
+	struct originals *originals = run->originals;
+
+	for (size_t i = 0; i < originals->n_tunables;)
+		if (settle(run, &originals->tunables[i], last))
+			originals_drop_tunable(originals, i);
+		else
+			i++;
+}
+
+void restore_settle_tunables(struct restore_run *run)
+{
+	settle_each(run, false);
+	settle_each(run, true);
+}
