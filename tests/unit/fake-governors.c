@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fake-governors.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actuator/control.h"
+#include "actuator/tunables.h"
+#include "shared/cleanup.h"
+
+struct default_value {
+	const char *governor, *name, *value;
+};
+
+static const struct default_value defaults[] = {
+	{ "schedutil", "rate_limit_us", "15" },
+	{ "conservative", "down_threshold", "20" },
+	{ "conservative", "up_threshold", "80" },
+};
+static const uint32_t policies[] = { 0, 2 };
+static bool own;
+static const char *failing;
+static int failure;
+
+int __real_control_write_file(uint32_t policy, const char *file, const char *value);
+int __wrap_control_write_file(uint32_t policy, const char *file, const char *value);
+int __real_tunable_write(const struct tunable *tunable, const char *value);
+int __wrap_tunable_write(const struct tunable *tunable, const char *value);
+int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor);
+
+static bool is_governed_by(uint32_t policy, const char *governor)
+{
+	char current[CONTROL_VALUE_SIZE];
+
+	return control_read_file(policy, control_name(CONTROL_GOVERNOR), current,
+				 sizeof(current)) >= 0 &&
+	       strcmp(current, governor) == 0;
+}
+
+static void make_or_free(const char *folder, const struct default_value *value, bool wanted)
+{
+	char path[128], full[192];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", folder, value->governor, value->name);
+	snprintf(full, sizeof(full), FAKE_CPU "/%s", path);
+	if (wanted && access(full, F_OK) < 0)
+		fake_write(path, "%s", value->value);
+	if (wanted)
+		return;
+	unlink(full);
+	*strrchr(full, '/') = '\0';
+	rmdir(full);
+}
+
+static void update(const struct default_value *value)
+{
+	bool anywhere = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+		bool here = is_governed_by(policies[i], value->governor);
+		char folder[64];
+
+		anywhere |= here;
+		snprintf(folder, sizeof(folder), "cpufreq/policy%u", policies[i]);
+		if (own)
+			make_or_free(folder, value, here);
+	}
+	if (!own)
+		make_or_free("cpufreq", value, anywhere);
+}
+
+static void update_all(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
+		update(&defaults[i]);
+}
+
+int __wrap_control_write_file(uint32_t policy, const char *file, const char *value)
+{
+	int r = __real_control_write_file(policy, file, value);
+
+	update_all();
+	return r;
+}
+
+int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor)
+{
+	return __wrap_control_write_file(cpu, control_name(CONTROL_GOVERNOR), governor);
+}
+
+static long read_tunable(const struct tunable *like, const char *name)
+{
+	struct tunable tunable = *like;
+	char value[TUNABLE_VALUE_SIZE] = "";
+
+	snprintf(tunable.name, sizeof(tunable.name), "%s", name);
+	tunable_read(&tunable, value);
+	return strtol(value, NULL, 10);
+}
+
+/* As the kernel's store functions: up stays above down. */
+static bool is_refused(const struct tunable *tunable, const char *value)
+{
+	long number = strtol(value, NULL, 10);
+
+	if (strcmp(tunable->name, "up_threshold") == 0)
+		return number <= read_tunable(tunable, "down_threshold");
+	if (strcmp(tunable->name, "down_threshold") == 0)
+		return number >= read_tunable(tunable, "up_threshold");
+	return false;
+}
+
+int __wrap_tunable_write(const struct tunable *tunable, const char *value)
+{
+	if (failing && strcmp(tunable->name, failing) == 0)
+		return failure;
+	return is_refused(tunable, value) ? -EINVAL : __real_tunable_write(tunable, value);
+}
+
+void fake_govern(uint32_t policy, const char *governor)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "cpufreq/policy%u/scaling_governor", policy);
+	fake_write(path, "%s", governor);
+	update_all();
+}
+
+void fake_governors(const char *governor, bool per_policy)
+{
+	own = per_policy;
+	failing = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+		fake_policy(policies[i], policies[i] + 1);
+		fake_govern(policies[i], governor);
+	}
+}
+
+void fake_fail_tunable(const char *name, int error)
+{
+	failing = name;
+	failure = error;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fake-cpufreq.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actuator/tunables.h"
+
+static struct tunable found[TUNABLES_PER_GOVERNOR_MAX];
+static char unsaved[256];
+
+static int set_up(void **state)
+{
+	if (fake_reset(state) < 0)
+		return -1;
+	fake_policy(0, 1);
+	return 0;
+}
+
+static int collect(uint32_t policy, const char *governor, size_t n_max)
+{
+	memset(found, 0, sizeof(found));
+	return tunables_collect(policy, governor, found, n_max, unsaved, sizeof(unsaved));
+}
+
+static void test_none(void **state)
+{
+	assert_false(tunables_exist(0, "schedutil"));
+	assert_int_equal(collect(0, "schedutil", 4), 0);
+	assert_int_equal(collect(0, "", 4), 0);
+	assert_int_equal(collect(0, "..", 4), 0);
+	assert_string_equal(unsaved, "");
+}
+
+static void test_shared(void **state)
+{
+	char path[128];
+
+	fake_write("cpufreq/ondemand/up_threshold", "95");
+	fake_write("cpufreq/ondemand/sampling_rate", "10000");
+	assert_true(tunables_exist(0, "ondemand"));
+	assert_int_equal(collect(0, "ondemand", 4), 2);
+	assert_int_equal(found[0].policy, TUNABLE_SHARED);
+	assert_string_equal(found[0].governor, "ondemand");
+	assert_string_equal(found[0].name, "sampling_rate");
+	assert_string_equal(found[0].value, "10000");
+	assert_string_equal(found[1].name, "up_threshold");
+	assert_true(tunable_path(&found[1], path, sizeof(path)));
+	assert_string_equal(path, CONTROL_DIRECTORY "/ondemand/up_threshold");
+	assert_false(tunable_path(&found[1], path, strlen(path)));
+}
+
+static void test_per_policy(void **state)
+{
+	char path[128];
+
+	fake_write("cpufreq/policy0/schedutil/rate_limit_us", "7777");
+	assert_true(tunables_exist(0, "schedutil"));
+	assert_false(tunables_exist(1, "schedutil"));
+	assert_int_equal(collect(0, "schedutil", 4), 1);
+	assert_int_equal(found[0].policy, 0);
+	assert_true(tunable_path(&found[0], path, sizeof(path)));
+	assert_string_equal(path, CONTROL_DIRECTORY "/policy0/schedutil/rate_limit_us");
+}
+
+/* What holds nothing that could be put back is no loss; what does, is named. */
+static void test_what_is_not_kept(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		mode_t mode;
+		bool named;
+	} cases[] = {
+		{ "read_only", "1", 0444, false },
+		{ "write_only", "1", 0200, false },
+		{ "1234567890123456789012345678901", "1234567890123456789012345678901", 0644,
+		  false },
+		{ "12345678901234567890123456789012", "1", 0644, true },
+		{ "too_long", "12345678901234567890123456789012", 0644, true },
+		{ "much_too_long", "123456789012345678901234567890123456789012345678", 0644, true },
+		{ "two_words", "1 2", 0644, true },
+		{ "two_lines", "1\n2", 0644, true },
+		{ "empty", "", 0644, true },
+		{ "Capital", "1", 0644, true },
+	};
+	char path[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(NULL);
+		snprintf(path, sizeof(path), "cpufreq/schedutil/%s", cases[i].name);
+		fake_write(path, "%s", cases[i].value);
+		snprintf(path, sizeof(path), FAKE_CPU "/cpufreq/schedutil/%s", cases[i].name);
+		assert_int_equal(chmod(path, cases[i].mode), 0);
+		assert_int_equal(collect(0, "schedutil", 4),
+				 !cases[i].named && cases[i].mode == 0644);
+		assert_string_equal(unsaved, cases[i].named ? cases[i].name : "");
+	}
+}
+
+static void test_bounds(void **state)
+{
+	char path[64];
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "cpufreq/schedutil/tunable_%d", i);
+		fake_write(path, "%d", i);
+	}
+	assert_int_equal(collect(0, "schedutil", 5), 5);
+	assert_string_equal(unsaved, "");
+	assert_int_equal(collect(0, "schedutil", 3), 3);
+	assert_int_equal(strlen(unsaved), strlen("tunable_0, tunable_0"));
+	assert_int_equal(collect(0, "schedutil", 0), 0);
+	assert_int_equal(tunables_collect(0, "schedutil", found, 0, unsaved, 16), 0);
+	assert_int_equal(strlen(unsaved), 15);
+}
+
+static void make_link(const char *target, const char *path)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), FAKE_CPU "/%s", path);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+/* No part of the path leads elsewhere. */
+static void test_symlinks(void **state)
+{
+	struct tunable tunable = { 0, "schedutil", "rate_limit_us", "7777" };
+	char value[TUNABLE_VALUE_SIZE];
+
+	fake_write("elsewhere/rate_limit_us", "1");
+	fake_write("elsewhere/schedutil/rate_limit_us", "1");
+	fake_write("cpufreq/ondemand/up_threshold", "95");
+	make_link("../../elsewhere/rate_limit_us", "cpufreq/ondemand/rate_limit_us");
+	assert_int_equal(collect(0, "ondemand", 4), 1);
+
+	make_link("../../elsewhere", "cpufreq/policy0/schedutil");
+	assert_false(tunables_exist(0, "schedutil"));
+	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
+	tunable.policy = 7;
+	make_link("../elsewhere", "cpufreq/policy7");
+	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
+	assert_int_equal(tunable_read(&tunable, value), -ENOTDIR);
+	tunable.policy = TUNABLE_SHARED;
+	make_link("../elsewhere", "cpufreq/schedutil");
+	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
+	strcpy(tunable.governor, "ondemand");
+	assert_int_equal(tunable_write(&tunable, "2"), -ELOOP);
+	assert_int_equal(tunable_read(&tunable, value), -ELOOP);
+	fake_assert("elsewhere/rate_limit_us", "1");
+	fake_assert("elsewhere/schedutil/rate_limit_us", "1");
+}
+
+static void test_read_and_write(void **state)
+{
+	struct tunable tunable = { TUNABLE_SHARED, "schedutil", "rate_limit_us", "7777" };
+	char value[TUNABLE_VALUE_SIZE];
+
+	assert_int_equal(tunable_read(&tunable, value), -ENOENT);
+	assert_int_equal(tunable_write(&tunable, "1"), -ENOENT);
+	fake_write("cpufreq/schedutil/rate_limit_us", "15");
+	assert_int_equal(tunable_read(&tunable, value), 0);
+	assert_string_equal(value, "15");
+	assert_int_equal(tunable_write(&tunable, "7777"), 0);
+	fake_assert("cpufreq/schedutil/rate_limit_us", "7777");
+	assert_int_equal(tunable_write(&tunable, "12345678901234567890123456789012"), -EINVAL);
+	strcpy(tunable.governor, "stats");
+	assert_int_equal(tunable_write(&tunable, "1"), -ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_none),	   TEST(test_shared),
+		TEST(test_per_policy),	   TEST(test_what_is_not_kept),
+		TEST(test_bounds),	   TEST(test_symlinks),
+		TEST(test_read_and_write),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
