@@ -7,7 +7,7 @@
  *	want = clamp(demand, policy min/max, scaling_min/max) → next OPP at or above
  *
  * Up is urgent and waits for the rate limit only. Down waits until less was wanted for down_hold.
- * A limit that forbids the present target is obeyed without waiting.
+ * A limit that forbids the present target is obeyed without the hold.
  */
 
 #include <stdbool.h>

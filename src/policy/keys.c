@@ -66,7 +66,7 @@ static const struct policy_key keys[] = {
 	{ POLICY_SECTION_DOMAIN, "max-frequency",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(max, store_frequency), POLICY_DOMAIN_MAX },
-	{ POLICY_SECTION_DOMAIN, "headroom", RANGE(share, "100%", "400%"),
+	{ POLICY_SECTION_DOMAIN, "headroom", RANGE(share, "110%", "400%"),
 	  DOMAIN_FIELD(headroom_percent, store_u32), POLICY_DOMAIN_HEADROOM },
 	{ POLICY_SECTION_DOMAIN, "rate-limit",
 	  .words = { "auto" }, RANGE(duration, "100us", "1s"),

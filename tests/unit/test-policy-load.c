@@ -235,7 +235,7 @@ static void test_dropin_order(void **state)
 {
 	struct policy policy;
 
-	write_text("f", "[domain]\nheadroom = 101%\n[query]\nmax-clients = 7\n");
+	write_text("f", "[domain]\nheadroom = 111%\n[query]\nmax-clients = 7\n");
 	write_text("d/9.conf", "[domain]\nheadroom = 109%\n");
 	write_text("d/10.conf", "[domain]\nheadroom = 110%\n[wakegov]\nmax-tasks = 99\n");
 	write_text("d/B.conf", "[domain]\nheadroom = 111%\n");
@@ -255,9 +255,9 @@ static void test_dropin_order(void **state)
 	assert_int_equal(policy.query.max_clients, 7);
 
 	expect_loaded("f", NULL, &policy);
-	assert_int_equal(policy.domain.headroom_percent, 101);
+	assert_int_equal(policy.domain.headroom_percent, 111);
 	expect_loaded("f", "no-such-directory", &policy);
-	assert_int_equal(policy.domain.headroom_percent, 101);
+	assert_int_equal(policy.domain.headroom_percent, 111);
 
 	assert_int_equal(unlink("d/a.conf"), 0);
 	expect_loaded("f", "d", &policy);
