@@ -236,7 +236,7 @@ static void test_dropin_order(void **state)
 	struct policy policy;
 
 	write_text("f", "[domain]\nheadroom = 111%\n[query]\nmax-clients = 7\n");
-	write_text("d/9.conf", "[domain]\nheadroom = 109%\n");
+	write_text("d/9.conf", "[domain]\nheadroom = 113%\n");
 	write_text("d/10.conf", "[domain]\nheadroom = 110%\n[wakegov]\nmax-tasks = 99\n");
 	write_text("d/B.conf", "[domain]\nheadroom = 111%\n");
 	write_text("d/a.conf", "[domain]\nheadroom = 112%\n");
@@ -273,7 +273,7 @@ static void test_dropin_faults(void **state)
 	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
 	write_text("d/2.conf", "[domain]\n\nheadroom = 2\n");
 	expect_refused("f", -EINVAL,
-		       "d/2.conf:3: [domain] headroom: found '2', expected a share from 100% to "
+		       "d/2.conf:3: [domain] headroom: found '2', expected a share from 110% to "
 		       "400% with its unit (%)");
 
 	assert_int_equal(unlink("d/2.conf"), 0);

@@ -69,7 +69,7 @@ static const struct text_case lines[] = {
 	  ":3: [domain policy3] headroom: found the key again, expected it once; the first is at "
 	  "line 2" },
 	{ "[domain policy3]\nheadroom = 1%\n",
-	  ":2: [domain policy3] headroom: found '1%', expected a share from 100% to 400% with its "
+	  ":2: [domain policy3] headroom: found '1%', expected a share from 110% to 400% with its "
 	  "unit (%)" },
 
 	/* inih would not tell of these: nothing stands in them. */
