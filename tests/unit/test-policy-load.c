@@ -264,7 +264,7 @@ static void test_dropin_order(void **state)
 	assert_int_equal(policy.domain.headroom_percent, 111);
 	assert_int_equal(unlink("d/B.conf"), 0);
 	expect_loaded("f", "d", &policy);
-	assert_int_equal(policy.domain.headroom_percent, 109);
+	assert_int_equal(policy.domain.headroom_percent, 113);
 }
 
 static void test_dropin_faults(void **state)
