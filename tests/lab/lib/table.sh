@@ -139,21 +139,25 @@ table_plot() {
 	set output "$2"
 	set datafile separator ","
 	set datafile columnheaders
-	set title "lab table $TABLE_NAME, kernel $3 (emulated)" noenhanced
+	set title "${TABLE_TITLE:-lab table $TABLE_NAME, kernel $3 (emulated)}" noenhanced
 	set style fill solid 0.7
 	set boxwidth 0.6
-	set xtics noenhanced
+	set xtics noenhanced nomirror
 	set grid ytics
+	stats "$1" using "iops_max" name "iops" nooutput
+	stats "$1" using "mean_mhz" name "mhz" nooutput
 	set ylabel "IOPS"
-	set yrange [0:*]
+	set yrange [0:iops_max * 1.1]
+	set ytics nomirror
 	set y2label "mean MHz"
-	set y2range [0:*]
+	set y2range [0:mhz_max * 1.1]
 	set y2tics
-	set key outside bottom horizontal
+	set bmargin 6
+	set key at screen 0.5, 0.05 center center horizontal
 	set xrange [-0.6:$(wc -l <"$1")-1.4]
 	plot "$1" using 0:"iops":xtic(strcol("governor")."\\n".strcol("workload")) \\
 			with boxes lc rgb "#4477aa" title "IOPS", \\
-		"" using 0:"iops":"iops_min":"iops_max" with yerrorbars pt 0 lc rgb "#222222" \\
+		"" using 0:"iops":"iops_min":"iops_max" with yerrorbars pt -1 lc rgb "#222222" \\
 			title "lowest and highest run", \\
 		"" using 0:"mean_mhz" axes x1y2 with points pt 7 ps 1 lc rgb "#cc6677" title "mean MHz"
 	EOF
