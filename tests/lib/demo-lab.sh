@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The demo in the lab's virtual machine. For sourcing, after demo.sh.
+
+# shellcheck disable=SC2034 # for demo_prepare
+DEMO_PACKAGES_LAB=("${LAB_PACKAGES[@]}")
+
+# The VM with its output in $DEMO/out, and in $DEMO/times the CPU time that it took.
+lab_boot() (
+	local governors vm status=0
+
+	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
+	nice -n -10 "$LAB_DIR/lab" run --timeout 500 --ports "$DEMO/ports" -- \
+		tests/lab/guest/demo "$DEMO_ROUNDS" "$DEMO_SECONDS" "${governors[@]}" >"$DEMO/out" &
+	vm=$!
+	trap 'kill -TERM "$vm"; wait "$vm"; exit 143' TERM
+	wait "$vm" || status=$?
+	times >"$DEMO/times"
+	exit "$status"
+)
+
+lab_notes() {
+	local kernel
+
+	kernel=$(jq -r -s '.[0].kernel' "$DEMO/runs")
+	# shellcheck disable=SC2034 # for table_notes
+	TABLE_RUNS=$DEMO_ROUNDS TABLE_TIME=$DEMO_SECONDS
+	# One paragraph, to be folded as wide as what stands around it.
+	table_notes "$kernel" "$1" | paste -sd ' '
+}
+
+demo_in_lab() {
+	local before status=0
+
+	export WAKEGOV_BUILD=$BUILD
+	demo_step "Boot the lab: a stock kernel, four CPUs, two domains (400-1800 and 400-1400 MHz)"
+	demo_step "Run: $DEMO_ROUNDS x $DEMO_SECONDS s for each of $TABLE_GOVERNORS; then the story"
+	before=$(table_host_time)
+	demo_run lab_boot 2> >(demo_progress) || status=$?
+	[ "$status" = 0 ] || demo_run_failed "$status"
+	jq -c 'select(.governor)' "$DEMO/out" >"$DEMO/runs"
+	jq -c 'select(.story)' "$DEMO/out" >"$DEMO/story.json"
+	TABLE_DIR=$DEMO lab_notes "$(TABLE_DIR=$DEMO table_host_share "$before" "$(table_host_time)")" \
+		>"$DEMO/notes"
+	ports_states >"$DEMO/states"
+	# shellcheck disable=SC2034 # for demo_show and table_plot
+	TABLE_NAME=io-boost DEMO_LOAD="One task that reads, computes and reads again" \
+		DEMO_TITLE="wakegovd in the lab, kernel $(jq -r -s '.[0].kernel' "$DEMO/runs")"
+	rm -f "$DEMO/out" "$DEMO/times"
+}
