@@ -157,7 +157,7 @@ static int collect_one(int directory, const char *name, struct tunable *ret)
 	r = read_value(fd, ret->value);
 	if (r < 0)
 		return r;
-	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	strcpy(ret->name, name);
 	return 1;
 }
 

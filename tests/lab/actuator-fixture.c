@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -67,8 +68,61 @@ void set_online(uint32_t cpu, bool online)
 	assert_int_equal(write(fd, online ? "1" : "0", 1), 1);
 }
 
+static int open_tunable(const char *name, int flags)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CONTROL_DIRECTORY "/%s", name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+void write_tunable(const char *name, const char *value)
+{
+	_cleanup_close_ int fd = open_tunable(name, O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, value, strlen(value)), strlen(value));
+}
+
+void assert_tunable(const char *name, const char *expected)
+{
+	_cleanup_close_ int fd = open_tunable(name, O_RDONLY);
+	char value[64];
+
+	assert_true(fd >= 0);
+	assert_true(control_read(fd, value, sizeof(value)) > 0);
+	assert_string_equal(value, expected);
+}
+
+void assert_no_tunable(const char *name)
+{
+	assert_int_equal(open_tunable(name, O_RDONLY), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
+/* Lines of "PATH VALUE" for every file in a governor's folder; the lab's driver shares them. */
+static void read_tunables(char ret_text[SNAPSHOT_TUNABLES_SIZE])
+{
+	glob_t found = { 0 };
+	size_t length = 0;
+
+	glob(CONTROL_DIRECTORY "/[!p]*/*", 0, NULL, &found);
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_cleanup_close_ int fd = open(found.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+		char value[SNAPSHOT_FILE_SIZE];
+
+		assert_true(control_read(fd, value, sizeof(value)) >= 0);
+		length += (size_t)snprintf(ret_text + length, SNAPSHOT_TUNABLES_SIZE - length,
+					   "%s %s\n", found.gl_pathv[i], value);
+		assert_true(length < SNAPSHOT_TUNABLES_SIZE);
+	}
+	globfree(&found);
+}
+
 void fixture_snapshot(struct fixture *f)
 {
+	read_tunables(f->tunables_before);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		for (int c = 0; c < CONTROL_N; c++)
 			assert_true(control_read_file(f->topology->domains[d].first_cpu,
@@ -78,10 +132,25 @@ void fixture_snapshot(struct fixture *f)
 
 void fixture_assert_as_before(struct fixture *f)
 {
+	char tunables[SNAPSHOT_TUNABLES_SIZE];
+
+	read_tunables(tunables);
+	assert_string_equal(tunables, f->tunables_before);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		for (int c = 0; c < CONTROL_N; c++)
 			assert_control(f->topology->domains[d].first_cpu,
 				       control_name((enum control)c), f->before[d][c]);
+}
+
+static void govern_all(const struct topology *topology, const char *governor)
+{
+	for (uint32_t d = 0; d < topology->n_domains; d++)
+		write_control(topology->domains[d].first_cpu, "scaling_governor", governor);
+}
+
+void fixture_govern_all(struct fixture *f, const char *governor)
+{
+	govern_all(f->topology, governor);
 }
 
 /* What a test that failed half-way left behind. */
@@ -97,8 +166,10 @@ static void reset_domains(const struct topology *topology)
 		write_limit(info->first_cpu, "scaling_max_freq", text);
 		snprintf(text, sizeof(text), "%u", info->opp_khz[0]);
 		write_limit(info->first_cpu, "scaling_min_freq", text);
-		write_control(info->first_cpu, "scaling_governor", "schedutil");
 	}
+	/* By way of another, so that the tunables are the defaults. */
+	govern_all(topology, "performance");
+	govern_all(topology, "schedutil");
 }
 
 int fixture_set_up(void **state)

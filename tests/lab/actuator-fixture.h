@@ -21,9 +21,10 @@
 #include "actuator/watch.h"
 #include "core/topology.h"
 
-#define LAB_DOMAINS_MAX	   8
-#define SNAPSHOT_FILES	   4
-#define SNAPSHOT_FILE_SIZE 64
+#define LAB_DOMAINS_MAX	       8
+#define SNAPSHOT_FILES	       4
+#define SNAPSHOT_FILE_SIZE     64
+#define SNAPSHOT_TUNABLES_SIZE 4096
 
 struct fixture {
 	struct topology *topology;
@@ -33,6 +34,7 @@ struct fixture {
 	int hotplug_fd;
 	char run_dir[64]; /* a tmpfs of one page or two */
 	char before[LAB_DOMAINS_MAX][SNAPSHOT_FILES][SNAPSHOT_FILE_SIZE];
+	char tunables_before[SNAPSHOT_TUNABLES_SIZE];
 	char report[1024];
 };
 
@@ -42,9 +44,12 @@ extern const struct backend *backend;
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 
-/* governor, setspeed, min and max of every domain, byte for byte. */
+/* governor, setspeed, min and max of every domain, and all governors' tunables, byte for byte. */
 void fixture_snapshot(struct fixture *f);
 void fixture_assert_as_before(struct fixture *f);
+
+/* All domains under this governor; its tunables are the kernel's defaults if no domain had it. */
+void fixture_govern_all(struct fixture *f, const char *governor);
 
 struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain);
 void fixture_reopen_originals(struct fixture *f);
@@ -71,3 +76,8 @@ void write_limit(uint32_t policy, const char *file, const char *value);
 uint32_t read_control_u32(uint32_t policy, const char *file);
 void assert_control(uint32_t policy, const char *file, const char *expected);
 void assert_control_u32(uint32_t policy, const char *file, uint32_t expected_khz);
+
+/* A governor's tunable that all domains share: GOVERNOR/NAME. */
+void write_tunable(const char *name, const char *value);
+void assert_tunable(const char *name, const char *expected);
+void assert_no_tunable(const char *name);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The tests of a backend that drives, by what they are about. */
+
+/* Acquire, save, apply: actuator-drive.c */
+void test_acquire_saves_first(void **state);
+void test_acquire_without_room_changes_nothing(void **state);
+void test_apply_each_opp(void **state);
+void test_apply_unchanged_writes_nothing(void **state);
+void test_apply_under_limits(void **state);
+
+/* Other writers, and CPUs that come and go: actuator-others.c */
+void test_foreign_governor(void **state);
+void test_foreign_governor_found_by_apply(void **state);
+void test_foreign_governor_found_by_release(void **state);
+void test_foreign_speed(void **state);
+void test_foreign_limits_are_told(void **state);
+void test_foreign_governor_is_told(void **state);
+void test_sibling_offline_and_online(void **state);
+void test_domain_offline_and_online(void **state);
+void test_acquire_with_first_cpu_offline(void **state);
+void test_acquire_offline(void **state);
+void test_release_offline(void **state);
+
+/* Release, crash, restore: actuator-undo.c */
+void test_release_restores(void **state);
+void test_release_restores_userspace(void **state);
+void test_crash_then_restore(void **state);
+void test_crash_then_others(void **state);
+void test_crash_then_start_again(void **state);
+void test_tunables_released(void **state);
+void test_tunables_after_crash(void **state);
+void test_tunables_never_lost(void **state);
+void test_tunables_brought_back(void **state);
+void test_tunables_with_a_domain_offline(void **state);
+void test_tunables_that_depend(void **state);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Acquire, save, apply. See actuator-conformance.c. */
+#include "actuator-conformance.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "actuator-fixture.h"
+
+/* Acquire, save. */
+
+void test_acquire_saves_first(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	fixture_acquire(f, 0);
+	text = fixture_originals_text(f);
+	assert_non_null(strstr(text, "/policy0/scaling_governor schedutil userspace\n"));
+	assert_null(strstr(text, "setspeed"));
+	free(text);
+	assert_control(0, "scaling_governor", "userspace");
+	assert_int_equal(f->domains[0].state, ACTUATOR_STATE_DRIVEN);
+}
+
+void test_acquire_without_room_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_fill_run_dir(f);
+	assert_int_equal(backend->acquire(&f->domains[0]), -ENOSPC);
+	assert_non_null(strstr(f->domains[0].why, "No space left"));
+	fixture_empty_run_dir(f);
+	fixture_assert_as_before(f);
+}
+
+/* Apply. */
+
+void test_apply_each_opp(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t d = 0; d < f->topology->n_domains; d++) {
+		const struct topology_domain *info = &f->topology->domains[d];
+		struct actuator_domain *domain = fixture_acquire(f, d);
+
+		for (int round = 0; round < 3; round++)
+			for (uint32_t i = info->n_opps; i-- > 0;) {
+				int r = backend->apply(domain, info->opp_khz[i]);
+
+				assert_in_range(r, ACTUATOR_DONE, ACTUATOR_UNCHANGED);
+				assert_control_u32(info->first_cpu, "scaling_cur_freq",
+						   info->opp_khz[i]);
+			}
+		assert_int_equal(domain->read_back_mismatches, 0);
+		assert_int_equal(domain->write_errors, 0);
+	}
+}
+
+void test_apply_unchanged_writes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	uint32_t transitions;
+	uint64_t writes;
+
+	backend->apply(domain, 600000);
+	backend->apply(domain, 1000000);
+	transitions = read_control_u32(0, "stats/total_trans");
+	writes = domain->writes;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(backend->apply(domain, 1000000), ACTUATOR_UNCHANGED);
+	assert_int_equal(domain->writes, writes);
+	assert_int_equal(read_control_u32(0, "stats/total_trans"), transitions);
+}
+
+void test_apply_under_limits(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	write_limit(0, "scaling_max_freq", "1000000");
+	assert_int_equal(backend->apply(domain, 1400000), ACTUATOR_DONE);
+	assert_int_equal(domain->read_back_khz, 1000000);
+	assert_int_equal(domain->read_back_mismatches, 0);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+
+	/* The kernel still holds the request, so there is nothing to write. */
+	write_limit(0, "scaling_max_freq", "1800000");
+	assert_control(0, "scaling_cur_freq", "1400000");
+	assert_int_equal(backend->apply(domain, 1400000), ACTUATOR_UNCHANGED);
+
+	write_limit(0, "scaling_min_freq", "1000000");
+	assert_int_equal(backend->apply(domain, 400000), ACTUATOR_DONE);
+	assert_int_equal(domain->read_back_khz, 1000000);
+	assert_int_equal(domain->read_back_mismatches, 0);
+	write_limit(0, "scaling_min_freq", "400000");
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Other writers, and CPUs that come and go. See actuator-conformance.c. */
+#include "actuator-conformance.h"
+
+#include <string.h>
+
+#include "actuator-fixture.h"
+
+/* Others. */
+
+void test_foreign_governor(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	backend->apply(domain, 600000);
+	write_control(0, "scaling_governor", "performance");
+	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_int_equal(domain->state, ACTUATOR_STATE_YIELDED);
+	assert_string_equal(domain->why, "somebody else set scaling_governor to performance");
+	assert_int_equal(backend->apply(domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_control(0, "scaling_governor", "performance");
+	assert_null(fixture_originals_text(f));
+}
+
+void test_foreign_governor_found_by_apply(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	backend->apply(domain, 600000);
+	write_control(0, "scaling_governor", "powersave");
+	assert_int_equal(backend->apply(domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(domain->write_errors, 0);
+	assert_control(0, "scaling_governor", "powersave");
+}
+
+void test_foreign_governor_found_by_release(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	write_control(0, "scaling_governor", "powersave");
+	assert_int_equal(backend->release(domain, fixture_report, f), ACTUATOR_DONE);
+	assert_string_equal(f->report,
+			    "left policy0 scaling_governor at powersave: somebody else set it\n");
+	assert_control(0, "scaling_governor", "powersave");
+}
+
+void test_foreign_speed(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	fixture_watch(f, domain);
+	backend->apply(domain, 600000);
+	backend->apply(domain, 1000000);
+	assert_int_equal(fixture_read_watch(f), 0);
+
+	/* Somebody writes what we asked for: no reason to yield. */
+	write_control(0, "scaling_setspeed", "1000000");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_SETSPEED);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+
+	write_control(0, "scaling_setspeed", "1800000");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_SETSPEED);
+	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_string_equal(domain->why, "somebody else set scaling_setspeed to 1800000");
+	assert_int_equal(backend->apply(domain, 400000), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_control(0, "scaling_cur_freq", "1800000");
+	assert_null(fixture_originals_text(f));
+}
+
+void test_foreign_limits_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	uint32_t min_khz, max_khz;
+
+	fixture_watch(f, domain);
+	backend->apply(domain, 1400000);
+	write_limit(0, "scaling_max_freq", "1000000");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_read_limits(domain, &min_khz, &max_khz), 0);
+	assert_int_equal(max_khz, 1000000);
+
+	/* What a clamped request reads as is no foreign value, even when the control is touched. */
+	domain->touched = 1u << CONTROL_SETSPEED;
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	write_limit(0, "scaling_max_freq", "1800000");
+}
+
+void test_foreign_governor_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	fixture_watch(f, domain);
+	write_control(0, "scaling_governor", "powersave");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_GOVERNOR);
+	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+}
+
+/* CPUs that come and go. */
+
+void test_sibling_offline_and_online(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 1);
+
+	backend->apply(domain, 1400000);
+	write_limit(2, "scaling_max_freq", "600000");
+	set_online(3, false);
+	fixture_expect_hotplug(f, 3, false);
+	set_online(3, true);
+	fixture_expect_hotplug(f, 3, true);
+	write_limit(2, "scaling_max_freq", "1400000");
+
+	actuator_domain_forget_request(domain);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	assert_in_range(backend->apply(domain, 1400000), ACTUATOR_DONE, ACTUATOR_UNCHANGED);
+	assert_control(2, "scaling_cur_freq", "1400000");
+	assert_int_equal(domain->read_back_mismatches, 0);
+}
+
+void test_domain_offline_and_online(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 1);
+
+	assert_in_range(backend->apply(domain, 1000000), ACTUATOR_DONE, ACTUATOR_UNCHANGED);
+	set_online(2, false);
+	set_online(3, false);
+	assert_int_equal(backend->apply(domain, 600000), ACTUATOR_OFFLINE);
+	assert_int_equal(domain->state, ACTUATOR_STATE_OFFLINE);
+	assert_int_equal(backend->verify(domain), ACTUATOR_OFFLINE);
+	assert_int_equal(domain->write_errors, 0);
+
+	set_online(3, true);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	assert_int_equal(domain->state, ACTUATOR_STATE_DRIVEN);
+	assert_in_range(backend->apply(domain, 600000), ACTUATOR_DONE, ACTUATOR_UNCHANGED);
+	assert_control(2, "scaling_cur_freq", "600000");
+	set_online(2, true);
+}
+
+void test_acquire_with_first_cpu_offline(void **state)
+{
+	struct fixture *f = *state;
+
+	set_online(2, false);
+	fixture_acquire(f, 1);
+	assert_control(2, "scaling_governor", "userspace");
+	set_online(2, true);
+}
+
+void test_acquire_offline(void **state)
+{
+	struct fixture *f = *state;
+
+	set_online(2, false);
+	set_online(3, false);
+	assert_int_equal(backend->acquire(&f->domains[1]), ACTUATOR_OFFLINE);
+	assert_null(fixture_originals_text(f));
+	set_online(2, true);
+	set_online(3, true);
+	fixture_acquire(f, 1);
+}
+
+void test_release_offline(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 1);
+
+	set_online(2, false);
+	set_online(3, false);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_OFFLINE);
+	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 1);
+
+	set_online(2, true);
+	set_online(3, true);
+	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	fixture_assert_as_before(f);
+	assert_null(fixture_originals_text(f));
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Release, crash, restore. See actuator-conformance.c. */
+#include "actuator-conformance.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "actuator-fixture.h"
+
+static void drive_everything(struct fixture *f)
+{
+	for (uint32_t d = 0; d < f->topology->n_domains; d++) {
+		struct actuator_domain *domain = fixture_acquire(f, d);
+
+		backend->apply(domain, 1000000);
+		backend->apply(domain, 1400000);
+	}
+}
+
+static void assert_release_restores(struct fixture *f)
+{
+	fixture_snapshot(f);
+	drive_everything(f);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		assert_int_equal(backend->release(&f->domains[d], NULL, NULL), ACTUATOR_DONE);
+	fixture_assert_as_before(f);
+	assert_null(fixture_originals_text(f));
+}
+
+void test_release_restores(void **state)
+{
+	assert_release_restores(*state);
+}
+
+void test_release_restores_userspace(void **state)
+{
+	write_control(0, "scaling_governor", "userspace");
+	write_control(0, "scaling_setspeed", "600000");
+	write_control(2, "scaling_governor", "powersave");
+	write_limit(2, "scaling_max_freq", "1000000");
+	assert_release_restores(*state);
+	write_limit(2, "scaling_max_freq", "1400000");
+}
+
+static void crash_while_driving(struct fixture *f)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		drive_everything(f);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+void test_crash_then_restore(void **state)
+{
+	struct fixture *f = *state;
+
+	write_control(2, "scaling_governor", "userspace");
+	write_control(2, "scaling_setspeed", "600000");
+	fixture_snapshot(f);
+	crash_while_driving(f);
+	assert_control(0, "scaling_governor", "userspace");
+	assert_control(2, "scaling_cur_freq", "1400000");
+
+	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_string_equal(f->report, "restored policy0 scaling_governor to schedutil\n"
+				       "policy2 scaling_governor is userspace as before\n"
+				       "restored policy2 scaling_setspeed to 600000\n");
+	fixture_assert_as_before(f);
+
+	f->report[0] = '\0';
+	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_string_equal(f->report, "");
+	fixture_assert_as_before(f);
+}
+
+void test_crash_then_others(void **state)
+{
+	struct fixture *f = *state;
+
+	crash_while_driving(f);
+	write_control(0, "scaling_governor", "performance");
+	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_control(0, "scaling_governor", "performance");
+	assert_control(2, "scaling_governor", "schedutil");
+}
+
+void test_crash_then_start_again(void **state)
+{
+	struct fixture *f = *state;
+
+	crash_while_driving(f);
+	/* Without a restore in between, the first originals must stand. */
+	fixture_reopen_originals(f);
+	drive_everything(f);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		backend->release(&f->domains[d], NULL, NULL);
+	fixture_assert_as_before(f);
+}
+
+/* Tunables: schedutil's, which the kernel frees with the last domain that leaves it. */
+
+#define RATE_LIMIT "schedutil/rate_limit_us"
+
+void test_tunables_released(void **state)
+{
+	struct fixture *f = *state;
+
+	write_tunable(RATE_LIMIT, "7777");
+	fixture_snapshot(f);
+	drive_everything(f);
+	assert_no_tunable(RATE_LIMIT);
+	for (uint32_t d = 0; d < f->topology->n_domains; d++)
+		assert_int_equal(backend->release(&f->domains[d], fixture_report, f),
+				 ACTUATOR_DONE);
+	assert_string_equal(f->report, "restored policy0 scaling_governor to schedutil\n"
+				       "restored schedutil/rate_limit_us to 7777\n"
+				       "restored policy2 scaling_governor to schedutil\n");
+	fixture_assert_as_before(f);
+	assert_null(fixture_originals_text(f));
+}
+
+void test_tunables_after_crash(void **state)
+{
+	struct fixture *f = *state;
+
+	write_tunable(RATE_LIMIT, "7777");
+	fixture_snapshot(f);
+	crash_while_driving(f);
+	assert_no_tunable(RATE_LIMIT);
+	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	fixture_assert_as_before(f);
+
+	/* Done once; from then on it is the administrator's. */
+	write_tunable(RATE_LIMIT, "500");
+	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_tunable(RATE_LIMIT, "500");
+}
+
+void test_tunables_never_lost(void **state)
+{
+	struct fixture *f = *state;
+
+	write_tunable(RATE_LIMIT, "7777");
+	fixture_acquire(f, 0);
+	assert_tunable(RATE_LIMIT, "7777");
+	write_tunable(RATE_LIMIT, "500");
+	assert_int_equal(backend->release(&f->domains[0], fixture_report, f), ACTUATOR_DONE);
+	assert_string_equal(f->report,
+			    "restored policy0 scaling_governor to schedutil\n"
+			    "left schedutil/rate_limit_us at 500: somebody else set it\n");
+	assert_tunable(RATE_LIMIT, "500");
+	assert_null(fixture_originals_text(f));
+}
+
+/* Whoever brings the governor back while we drive the rest has the tunables from then on. */
+void test_tunables_brought_back(void **state)
+{
+	struct fixture *f = *state;
+
+	write_tunable(RATE_LIMIT, "7777");
+	drive_everything(f);
+	write_control(0, "scaling_governor", "schedutil");
+	write_tunable(RATE_LIMIT, "500");
+	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->release(&f->domains[1], NULL, NULL), ACTUATOR_DONE);
+	assert_tunable(RATE_LIMIT, "500");
+}
+
+/* The domain that is back first brings them, and the late one leaves them alone. */
+void test_tunables_with_a_domain_offline(void **state)
+{
+	struct fixture *f = *state;
+
+	write_tunable(RATE_LIMIT, "7777");
+	drive_everything(f);
+	set_online(2, false);
+	set_online(3, false);
+	assert_int_equal(backend->release(&f->domains[0], NULL, NULL), ACTUATOR_DONE);
+	assert_tunable(RATE_LIMIT, "7777");
+	assert_int_equal(backend->release(&f->domains[1], NULL, NULL), ACTUATOR_OFFLINE);
+
+	write_tunable(RATE_LIMIT, "500");
+	set_online(2, true);
+	set_online(3, true);
+	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_control(2, "scaling_governor", "schedutil");
+	assert_tunable(RATE_LIMIT, "500");
+	assert_null(fixture_originals_text(f));
+}
+
+/* Each must be written when the kernel takes it: up_threshold stays above down_threshold. */
+void test_tunables_that_depend(void **state)
+{
+	static const char *const values[][2] = { { "95", "90" }, { "15", "11" } };
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 2; i++) {
+		fixture_govern_all(f, "conservative");
+		write_tunable(i ? "conservative/down_threshold" : "conservative/up_threshold",
+			      values[i][i]);
+		write_tunable(i ? "conservative/up_threshold" : "conservative/down_threshold",
+			      values[i][!i]);
+		write_tunable("conservative/freq_step", "7");
+		assert_release_restores(f);
+		fixture_govern_all(f, "performance");
+	}
+}
