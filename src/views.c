@@ -208,7 +208,7 @@ static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emi
 			.read_back_khz = entry->read_back_khz,
 			.reason = reason_name(decision->reason),
 			.limiter = limiter_name(decision->limiter),
-			.utilisation_cap = decision->want_cap,
+			.demand_cap = decision->want_cap,
 			.cpu = decision->cpu,
 			.pid = decision->pid,
 			.comm = decision->pid ? decision->comm : NULL,

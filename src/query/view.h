@@ -41,7 +41,7 @@ struct task_view {
 	const char *comm;
 	uint32_t cpu;
 	const char *domain;
-	const char *state; /* boosted, lapsed … */
+	const char *state; /* held, below-rate, lapsed */
 	uint32_t io_rate_per_s;
 	uint32_t boost_cap; /* 0…1024 */
 	uint64_t lease_left_us;
@@ -56,8 +56,8 @@ struct decision_view {
 	uint32_t read_back_khz;
 	const char *reason;
 	const char *limiter;
-	uint32_t utilisation_cap;
-	uint32_t cpu; /* whose demand won */
+	uint32_t demand_cap; /* that won, headroom included */
+	uint32_t cpu;	     /* whose demand won */
 	uint32_t pid;
 	const char *comm;
 };

@@ -120,7 +120,7 @@ json_t *view_json_decision(const struct decision_view *view)
 	put_known(&object, "read_back_khz", view->read_back_khz);
 	put_text(&object, "reason", view->reason);
 	put_text(&object, "limiter", view->limiter);
-	put_count(&object, "utilisation_cap", view->utilisation_cap);
+	put_count(&object, "demand_cap", view->demand_cap);
 	put_count(&object, "cpu", view->cpu);
 	put_known(&object, "pid", view->pid);
 	put_text(&object, "comm", view->comm);

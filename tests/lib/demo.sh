@@ -118,7 +118,7 @@ demo_write_timeline() {
 		(.phases[0].start_us as $start | .decisions[] | select(.previous_khz != .target_khz) |
 		[(.monotonic_us - $start) / 1e6, .domain, .previous_khz, .target_khz, .reason,
 		(if .pid then "\(.comm // "?"), pid \(.pid)"
-		 elif .reason == "utilisation" then "CPU \(.cpu) at \(.utilisation_cap) of 1024"
+		 elif .reason == "utilisation" then "CPU \(.cpu) asks for \(.demand_cap) of 1024"
 		 else "" end)]) | @csv' "$DEMO/story.json" >"$DEMO/changes.csv"
 	jq -r '(["start", "end", "label"]), (.phases[0].start_us as $start | .phases[] |
 		[(.start_us - $start) / 1e6, (.end_us - $start) / 1e6, .label]) | @csv' \

@@ -175,11 +175,11 @@ static void test_elements_and_their_commas(void **state)
 		     "{\"parameters\":{\"decisions\":["
 		     "{\"monotonic_us\":1000,\"domain\":\"policy0\",\"previous_khz\":null,"
 		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"io-boost\","
-		     "\"limiter\":\"policy-max\",\"utilisation_cap\":341,\"cpu\":2,\"pid\":812,"
+		     "\"limiter\":\"policy-max\",\"demand_cap\":341,\"cpu\":2,\"pid\":812,"
 		     "\"comm\":\"fio\"},"
 		     "{\"monotonic_us\":2000,\"domain\":\"policy0\",\"previous_khz\":1800000,"
 		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"utilisation\","
-		     "\"limiter\":\"none\",\"utilisation_cap\":341,\"cpu\":2,\"pid\":null,"
+		     "\"limiter\":\"none\",\"demand_cap\":341,\"cpu\":2,\"pid\":null,"
 		     "\"comm\":null}]}}");
 }
 
