@@ -5,8 +5,9 @@
 # shellcheck disable=SC2034 # for demo_prepare
 DEMO_PACKAGES_LAB=("${LAB_PACKAGES[@]}")
 
-# The VM with its output in $DEMO/out, and in $DEMO/times the CPU time that it took.
-lab_boot() (
+# The VM with its output in $DEMO/out, and in $DEMO/times the CPU time that it took. For demo_run,
+# which makes a process of it.
+lab_boot() {
 	local governors vm status=0
 
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
@@ -17,7 +18,7 @@ lab_boot() (
 	wait "$vm" || status=$?
 	times >"$DEMO/times"
 	exit "$status"
-)
+}
 
 lab_notes() {
 	local kernel

@@ -157,8 +157,8 @@ table_plot() {
 	set xrange [-0.6:$(wc -l <"$1")-1.4]
 	plot "$1" using 0:"iops":xtic(strcol("governor")."\\n".strcol("workload")) \\
 			with boxes lc rgb "#4477aa" title "IOPS", \\
-		"" using 0:"iops":"iops_min":"iops_max" with yerrorbars pt -1 lc rgb "#222222" \\
-			title "lowest and highest run", \\
+		"" using 0:"iops_min":(0):(column("iops_max") - column("iops_min")) \\
+			with vectors heads size 0.06,90 lw 1.5 lc rgb "#222222" title "lowest and highest run", \\
 		"" using 0:"mean_mhz" axes x1y2 with points pt 7 ps 1 lc rgb "#cc6677" title "mean MHz"
 	EOF
 }
