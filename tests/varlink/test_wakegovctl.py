@@ -83,7 +83,7 @@ class Output(ControlTest):
         text = self.run_command("tasks")
         self.assertNotIn("\x1b", text)
         self.assertIn("?[31mred\ufffd", text)
-        self.assertRegex(text, r"812  fio +policy0  boosted  25000/s   68 %  9\.5 ms\n")
+        self.assertRegex(text, r"812  fio +policy0  held   25000/s   68 %  9\.5 ms\n")
 
     def test_decisions(self):
         lines = self.run_command("decisions").splitlines()
