@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sim/wakegov_kernel.h"
+
+#include "wakegov/decay.h"
+
+#define MOVE_GAP_NS 1000000ULL /* as in src/tracer/tracer.c */
+
+static void account(struct wakegov_sim_cpu *c, uint64_t now_ns)
+{
+	c->util_q = decay_toward(c->util_q, c->running ? c->level_q : 0, now_ns - c->updated_ns);
+	c->updated_ns = now_ns;
+}
+
+static bool outside_band(const struct wakegov_sim_cpu *c)
+{
+	return c->util_q > c->high_q || c->util_q < c->low_q;
+}
+
+static void tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
+{
+	c->told = true;
+	c->armed_band = false;
+	c->armed_idle = false;
+	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
+}
+
+void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
+	bool goes_idle = c->running && !cpu->current;
+
+	account(c, sim->now_ns);
+	c->running = cpu->current != NULL;
+	if (goes_idle)
+		c->idle_since_ns = sim->now_ns;
+	if ((c->armed_idle && goes_idle) || (c->armed_band && outside_band(c)))
+		tell_cpu(sim, c);
+}
+
+void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
+
+	if (!c->running || !c->armed_band)
+		return;
+	account(c, sim->now_ns);
+	if (outside_band(c))
+		tell_cpu(sim, c);
+}
+
+void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	const struct platform_domain *info = sim->domains[domain].info;
+
+	sim_for_each_cpu(sim, cpu, domain) w->cpus[cpu].level_q =
+		decay_level_q(info->capacity, sim_khz(sim, domain), platform_max_khz(info));
+}
+
+static void tell_task(struct sim *sim, struct wakegov_sim_task *t)
+{
+	t->told = true;
+	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
+}
+
+static void enter(struct sim *sim, struct wakegov_sim_task *t, uint32_t cpu)
+{
+	t->has_slot = true;
+	t->cpu = cpu;
+	t->io_waits = t->window_waits;
+	t->io_starts = t->window_starts;
+	t->last_io_ns = sim->now_ns;
+	t->told_move_ns = sim->now_ns;
+	tell_task(sim, t);
+}
+
+static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_wait)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[thread->index];
+
+	if (t->has_slot) {
+		*(is_wait ? &t->io_waits : &t->io_starts) += 1;
+		t->last_io_ns = sim->now_ns;
+		return;
+	}
+	if (sim->now_ns - t->window_ns > w->policy.io_boost.window_ns) {
+		t->window_ns = sim->now_ns;
+		t->window_waits = 0;
+		t->window_starts = 0;
+	}
+	if (++*(is_wait ? &t->window_waits : &t->window_starts) < w->window_ios)
+		return;
+	enter(sim, t, thread->cpu);
+	t->window_ns = sim->now_ns;
+	t->window_waits = 0;
+	t->window_starts = 0;
+}
+
+void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
+{
+	if (thread->in_iowait)
+		count_io(sim, thread, true);
+}
+
+void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
+{
+	count_io(sim, thread, false);
+}
+
+void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[thread->index];
+
+	if (!t->has_slot)
+		return;
+	t->cpu = thread->cpu;
+	if (sim->cpus[from].domain == sim->cpus[thread->cpu].domain ||
+	    sim->now_ns - t->told_move_ns < MOVE_GAP_NS)
+		return;
+	t->told_move_ns = sim->now_ns;
+	tell_task(sim, t);
+}

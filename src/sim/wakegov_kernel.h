@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The kernel side of wakegov under simulation (bpf/cpu.bpf.h, bpf/task.bpf.h): what it keeps, and
+ * when it tells the daemon. wakegov_kernel.c is this side, governor_wakegov.c is the daemon. Slots
+ * and the ring buffer never run out here.
+ */
+
+#include "core/engine.h"
+#include "sim/governor.h"
+
+/* What bpf/ keeps per CPU. */
+struct wakegov_sim_cpu {
+	uint64_t updated_ns;
+	uint64_t idle_since_ns;
+	uint32_t util_q;
+	uint32_t level_q;
+	bool running;
+	bool armed_band, armed_idle;
+	uint32_t low_q, high_q;
+	bool told;
+};
+
+/* And per task; a slot is the task that has it. */
+struct wakegov_sim_task {
+	uint64_t window_ns;
+	uint32_t window_waits;
+	uint32_t window_starts;
+	bool has_slot;
+	uint32_t cpu;
+	uint64_t io_waits;
+	uint64_t io_starts;
+	uint64_t last_io_ns;
+	uint64_t told_move_ns;
+	bool told;
+};
+
+struct wakegov_sim {
+	struct policy policy;
+	struct topology *topology;
+	struct engine *engine;
+	uint32_t window_ios;
+	struct wakegov_sim_cpu cpus[PLATFORM_CPUS_MAX];
+	struct wakegov_sim_task *tasks;
+	uint64_t round_ns; /* when the daemon runs next; UINT64_MAX: when something happens */
+};
+
+/* Has the daemon run at at_ns, or earlier if it was to. */
+void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns);
+
+/* What is told takes this long to have the daemon run. */
+#define WAKEGOV_SIM_LATENCY_NS 30000ULL
+
+/* The callbacks of struct sim_governor that the kernel side sees. */
+void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev);
+void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu);
+void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain);
+void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
+void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread);
+void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from);

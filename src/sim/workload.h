@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What runs on the machine: one or more groups of equal threads. Plain data, from a SPEC. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/platform.h"
+
+#define WORKLOAD_GROUPS_MAX  8
+#define WORKLOAD_THREADS_MAX 1024
+#define WORKLOAD_DEPTH_MAX   1024
+#define WORKLOAD_TEXT_SIZE   256
+
+/* How a thread waits for its I/O. */
+enum workload_engine {
+	WORKLOAD_PSYNC,	   /* one request at a time, in_iowait while it sleeps */
+	WORKLOAD_IO_URING, /* depth requests, in_iowait while it sleeps */
+	WORKLOAD_LIBAIO,   /* depth requests, never in_iowait */
+	WORKLOAD_BUSY,	   /* no I/O: computes, then thinks */
+};
+
+struct workload_group {
+	enum workload_engine engine;
+	uint32_t threads;
+	uint32_t depth;
+	uint32_t device;
+	uint64_t cpus;	 /* a bit per CPU that it may run on */
+	uint32_t cycles; /* per request, or per round of a busy thread */
+	uint32_t batch_cycles;
+	uint64_t think_ns; /* sleep after each batch */
+};
+
+/* A pause comes every every_ns and lasts for_ns; every_ns 0: none. */
+struct workload_pause {
+	uint64_t every_ns;
+	uint64_t for_ns;
+};
+
+struct workload {
+	char text[WORKLOAD_TEXT_SIZE]; /* the SPEC, for the output */
+	uint32_t n_groups;
+	struct workload_group groups[WORKLOAD_GROUPS_MAX];
+	struct workload_pause flush;   /* the devices start no request meanwhile */
+	struct workload_pause thermal; /* frequencies are limited meanwhile */
+	uint32_t thermal_percent;      /* to this share of the highest */
+};
+
+/*
+ * Reads one SPEC for a platform; the defaults of cycles come from there. Returns 0, or a negative
+ * errno and *ret_message, "what was found, what was expected", which the caller frees.
+ */
+int workload_parse(const char *text, const struct platform *platform, struct workload *ret,
+		   char **ret_message);
+
+/*
+ * Reads a file of SPECs, one a line, # before comments. *ret is an array that the caller frees.
+ * A message starts with file:line.
+ */
+int workload_load(const char *path, const struct platform *platform, struct workload **ret,
+		  uint32_t *ret_n, char **ret_message);
+
+/* What --help says about SPEC. */
+extern const char workload_help[];
