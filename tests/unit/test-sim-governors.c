@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What governors do with the model; that wakegov's core is driven as the daemon drives it. */
+#include "test-sim.h"
+
+#define TWO_DOMAINS                                                        \
+	"[platform]\nio-cycles = 60000\n"                                  \
+	"[domain a]\ncpus = 0\nopp = 500MHz 800mV\nopp = 1GHz 1V\n"        \
+	"capacitance = 100pF\n"                                            \
+	"[domain b]\ncpus = 1\nopp = 500MHz 800mV\nopp = 1GHz 900mV\n"     \
+	"opp = 2GHz 1V\ncapacitance = 100pF\ntransition-latency = 100us\n" \
+	"[device disk]\nlatency = 60us\nservice = 40us\nchannels = 1\n"
+
+struct world {
+	struct platform platform;
+	struct workload workload;
+};
+
+static struct result run(const char *spec, const char *governor)
+{
+	static struct world world;
+
+	test_sim_platform(TWO_DOMAINS, &world.platform);
+	test_sim_workload(&world.platform, spec, &world.workload);
+	return test_sim_run(&world.platform, &world.workload, governor, 2 * TEST_SIM_S);
+}
+
+static void test_names(void **state)
+{
+	assert_null(sim_governor_find("ondemand"));
+	for (int i = 0; sim_governors[i]; i++) {
+		assert_ptr_equal(sim_governor_find(sim_governors[i]->name), sim_governors[i]);
+		assert_true(strlen(sim_governors[i]->summary) > 0);
+	}
+}
+
+static void test_constant(void **state)
+{
+	struct result result = run("psyncx2", "performance");
+
+	assert_int_equal(result.mhz[0], 1000);
+	assert_int_equal(result.mhz[1], 2000);
+	assert_int_equal(result.mean_mhz, 1500);
+	assert_true(result.changes_per_s == 0);
+	assert_true(result.lowest_opp_percent == 0);
+	result = run("psyncx2", "powersave");
+	assert_int_equal(result.mhz[0], 500);
+	assert_int_equal(result.mhz[1], 500);
+	assert_true(result.lowest_opp_percent > 99.99);
+}
+
+/* A lone reader: its domain runs at its highest OPP, the other one stays where it was. */
+static void test_wakegov_io(void **state)
+{
+	struct result result = run("psync:cpus=1", "wakegov");
+
+	assert_int_equal(result.mhz[0], 500);
+	assert_int_equal(result.mhz[1], 2000);
+	assert_true(result.changes_per_s < 1);
+	result = run("libaio1x1:cpus=1", "wakegov");
+	assert_int_equal(result.mhz[1], 2000);
+}
+
+/* Load and idleness: up for what runs, and to the lowest OPP 20 ms after it. */
+static void test_wakegov_load(void **state)
+{
+	struct result result = run("busy:cpus=1,cycles=1000000000", "wakegov");
+
+	assert_int_equal(result.mhz[1], 2000);
+	/* A tenth of the time at the highest OPP, too short for the utilisation to get high. */
+	result = run("busy:cpus=1,cycles=200000,think=20ms", "wakegov");
+	assert_true(result.mhz[1] < 600);
+	/* Seconds of it are followed, and end. */
+	result = run("busy:cpus=1,cycles=400000000,think=800ms", "wakegov");
+	assert_true(result.mhz[1] > 700 && result.mhz[1] < 1300);
+	assert_true(result.changes_per_s > 1 && result.changes_per_s < 20);
+}
+
+/* Too few I/Os for a boost: 200 per second. */
+static void test_wakegov_slow_io(void **state)
+{
+	struct result result = run("psync:cpus=1,think=5ms", "wakegov");
+
+	assert_true(result.iops > 150);
+	assert_int_equal(result.mhz[1], 500);
+}
+
+/* The limit of a thermal pause is obeyed and left again. */
+static void test_wakegov_limit(void **state)
+{
+	struct result result = run(
+		"psync:cpus=1,thermal-every=100ms,thermal-for=50ms,thermal-limit=50%", "wakegov");
+
+	assert_true(result.mhz[1] > 1450 && result.mhz[1] < 1550);
+}
+
+static void test_boost_governors(void **state)
+{
+	/* Every wait is boosted with boost-all; without a boost this load is too small. */
+	assert_true(run("psync:cpus=1", "boost-all").mhz[1] > 1990);
+	assert_true(run("psync:cpus=1", "schedutil-no-boost").mhz[1] < 1300);
+	/* libaio never shows an I/O wait. */
+	assert_true(run("libaio1x1:cpus=1", "boost-all").mhz[1] < 1300);
+}
+
+/* The device is the limit at any clock: the oracle stays at the bottom, in both domains. */
+static void test_oracle(void **state)
+{
+	struct run_options options = { 1, 100000000, TEST_SIM_S };
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_sim_platform(TWO_DOMAINS, &platform);
+	test_sim_workload(&platform, "io_uring2x64:cycles=2000", &workload);
+	assert_int_equal(oracle_run(&platform, &workload, &options, &result), 0);
+	assert_int_equal(result.mean_mhz, 500);
+	assert_string_equal(result.governor, "best-fixed");
+	/* Only the CPU that the reader runs on needs its clock. */
+	test_sim_workload(&platform, "psync:cpus=1", &workload);
+	assert_int_equal(oracle_run(&platform, &workload, &options, &result), 0);
+	assert_int_equal(result.mhz[0], 500);
+	assert_int_equal(result.mhz[1], 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),		cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_wakegov_io),	cmocka_unit_test(test_wakegov_load),
+		cmocka_unit_test(test_wakegov_slow_io), cmocka_unit_test(test_wakegov_limit),
+		cmocka_unit_test(test_boost_governors), cmocka_unit_test(test_oracle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
