@@ -36,9 +36,21 @@ def frequency(name):
     return int(read(policy(name, "scaling_cur_freq")))
 
 
-def snapshot():
-    """Every control of every domain, as bytes."""
+def tunables():
+    """Every tunable of every governor in use, shared or a policy's own, as bytes."""
+    found = glob.glob(f"{CPUFREQ}/*/*") + glob.glob(f"{CPUFREQ}/policy*/*/*")
     state = {}
+    for path in sorted(found):
+        folder = os.path.basename(os.path.dirname(path))
+        if folder != "stats" and not folder.startswith("policy") and os.path.isfile(path):
+            with open(path, "rb") as file:
+                state[os.path.relpath(path, CPUFREQ)] = file.read()
+    return state
+
+
+def snapshot():
+    """Every control of every domain and every tunable of its governor, as bytes."""
+    state = tunables()
     for path in sorted(glob.glob(f"{CPUFREQ}/policy*")):
         for control in CONTROLS:
             with open(f"{path}/{control}", "rb") as file:

@@ -95,6 +95,25 @@ class Govern(unittest.TestCase):
         again = subprocess.run(restore, capture_output=True, text=True, check=True)
         self.assertEqual(again.stderr, "")
 
+    def test_tunables(self):
+        """a governor's tunables, which the kernel frees, are back after SIGTERM and after SIGKILL"""
+        self.daemon.stop()
+        path = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
+        self.addCleanup(guest.write, path, guest.read(path))
+        for value, number in ((7777, signal.SIGTERM), (6666, signal.SIGKILL)):
+            guest.write(path, value)
+            before = guest.snapshot()
+            self.assertIn("schedutil/rate_limit_us", before)
+            log = self.daemon.start().log
+            self.assertFalse(os.path.exists(path), "the kernel kept what it should have freed")
+            self.daemon.stop(number)
+            text = log()
+            if number == signal.SIGKILL:
+                text = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True,
+                                      capture_output=True, text=True).stderr
+            self.assertEqual(guest.snapshot(), before)
+            self.assertEqual(text.count(f"restored schedutil/rate_limit_us to {value}"), 1)
+
     def test_predecessor(self):
         """a daemon started after a crash saves the true originals, not its predecessor's values"""
         self.daemon.stop(signal.SIGKILL)
