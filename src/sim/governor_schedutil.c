@@ -79,12 +79,14 @@ static void on_wake(struct sim *sim, struct sim_thread *thread)
 	struct schedutil *su = sim->governor_data;
 	bool period_ended;
 
+	su->waking = thread;
 	if (thread->in_iowait)
 		evaluate(sim, thread->cpu, thread);
 	period_ended = pelt_update_cpu(&su->pelt, sim, thread->cpu);
 	pelt_on_wake(&su->pelt, sim, thread);
 	if (period_ended)
 		evaluate(sim, thread->cpu, NULL);
+	su->waking = NULL;
 }
 
 static void on_sleep(struct sim *sim, struct sim_thread *thread)
@@ -93,6 +95,8 @@ static void on_sleep(struct sim *sim, struct sim_thread *thread)
 	bool period_ended = pelt_update_cpu(&su->pelt, sim, thread->cpu);
 
 	pelt_on_sleep(&su->pelt, sim, thread);
+	if (su->boost && su->boost->on_sleep)
+		su->boost->on_sleep(su, sim, thread);
 	if (period_ended)
 		evaluate(sim, thread->cpu, NULL);
 }

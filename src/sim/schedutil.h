@@ -23,6 +23,8 @@ struct schedutil_boost {
 			  const struct sim_thread *thread);
 	/* After the rate limit; capacity 0…1024 that the CPU is to have at least. */
 	uint32_t (*cap)(struct schedutil *su, struct sim *sim, uint32_t cpu);
+	/* The thread leaves its run queue. May be NULL. */
+	void (*on_sleep)(struct schedutil *su, struct sim *sim, const struct sim_thread *thread);
 };
 
 struct schedutil_cpu {
@@ -42,10 +44,10 @@ struct schedutil_domain {
 /* A task in the 2024 proposal. */
 struct schedutil_task {
 	uint32_t level;
-	uint32_t n;
+	uint32_t n; /* I/O waits in the interval */
 	uint32_t threshold;
-	uint64_t interval_start_ns;
-	uint64_t last_ns;
+	uint64_t interval_start_ns; /* 0: none */
+	uint64_t timeout_ns;
 };
 
 struct schedutil {
@@ -55,13 +57,15 @@ struct schedutil {
 	struct schedutil_cpu cpus[PLATFORM_CPUS_MAX];
 	struct schedutil_domain domains[PLATFORM_DOMAINS_MAX];
 	struct schedutil_task *tasks;
+	const struct sim_thread *waking; /* the one that is about to be queued, or NULL */
 };
 
 extern const struct schedutil_boost schedutil_mainline_boost;
 extern const struct schedutil_boost schedutil_boost_v1, schedutil_boost_v2, schedutil_boost_all;
 
-/* One interval of the proposal has ended; step is how far n must lie from the threshold. */
+/* The proposal's rules: the interval of a task is over, and it goes to sleep. */
 void schedutil_task_end_interval(struct schedutil_task *task, bool is_v2);
+void schedutil_task_sleep(struct schedutil_task *task, bool in_iowait, uint64_t now_ns, bool is_v2);
 
 extern const struct sim_governor sim_governor_schedutil;
 extern const struct sim_governor sim_governor_schedutil_no_boost;

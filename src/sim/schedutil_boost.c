@@ -46,7 +46,10 @@ static uint32_t mainline_cap(struct schedutil *su, struct sim *sim, uint32_t cpu
 	return c->boost * capacity / BOOST_MAX;
 }
 
-const struct schedutil_boost schedutil_mainline_boost = { mainline_update, mainline_cap };
+const struct schedutil_boost schedutil_mainline_boost = {
+	.on_update = mainline_update,
+	.cap = mainline_cap,
+};
 
 static void all_update(struct schedutil *su, struct sim *sim, uint32_t cpu,
 		       const struct sim_thread *thread)
@@ -60,4 +63,7 @@ static uint32_t all_cap(struct schedutil *su, struct sim *sim, uint32_t cpu)
 	return sim->now_ns < su->cpus[cpu].held_until_ns ? BOOST_MAX : 0;
 }
 
-const struct schedutil_boost schedutil_boost_all = { all_update, all_cap };
+const struct schedutil_boost schedutil_boost_all = {
+	.on_update = all_update,
+	.cap = all_cap,
+};

@@ -147,15 +147,22 @@ static void test_proposal(void **state)
 		bool is_v2;
 		uint32_t level, threshold;
 	} cases[] = {
-		{ { .level = 3, .n = 24, .threshold = 100 }, false, 0, 0 },
-		{ { .level = 0, .n = 25 }, false, 1, 55 },
+		{ { .level = 3, .n = 24, .threshold = 100 }, false, 0, 100 },
+		{ { .level = 0, .n = 24 }, false, 0, 0 },
+		/* From level 0 without a condition, whatever the threshold was. */
+		{ { .level = 0, .n = 25, .threshold = 900 }, false, 1, 55 },
 		{ { .level = 0, .n = 100 }, false, 1, 205 },
 		{ { .level = 1, .n = 210, .threshold = 205 }, false, 1, 205 },
 		{ { .level = 1, .n = 211, .threshold = 205 }, false, 2, 211 * 3 / 2 + 5 },
-		{ { .level = 1, .n = 204, .threshold = 205 }, false, 0, 204 / 2 - 5 },
-		{ { .level = 8, .n = 900, .threshold = 100 }, false, 8, 100 },
+		{ { .level = 1, .n = 204, .threshold = 205 }, false, 0, 205 },
+		{ { .level = 4, .n = 400, .threshold = 500 }, true, 3, 400 * 3 / 4 - 5 },
+		/* Version 1 takes the wrong way. */
+		{ { .level = 4, .n = 400, .threshold = 500 }, false, 5, 400 * 6 / 5 + 5 },
+		{ { .level = 8, .n = 400, .threshold = 500 }, false, 8, 500 },
+		{ { .level = 8, .n = 900, .threshold = 100 }, false, 8, 895 },
+		{ { .level = 8, .n = 103, .threshold = 100 }, false, 8, 100 },
 		{ { .level = 1, .n = 2570, .threshold = 2560 }, true, 1, 2560 },
-		{ { .level = 1, .n = 2571, .threshold = 2560 }, true, 2, 2571 * 3 / 2 + 10 },
+		{ { .level = 1, .n = 2571, .threshold = 2560 }, true, 2, 3856 + 15 },
 		{ { .level = 1, .n = 2566, .threshold = 2560 }, false, 2, 2566 * 3 / 2 + 5 },
 	};
 
@@ -165,22 +172,28 @@ static void test_proposal(void **state)
 		schedutil_task_end_interval(&task, cases[i].is_v2);
 		assert_int_equal(task.level, cases[i].level);
 		assert_int_equal(task.threshold, cases[i].threshold);
-		assert_int_equal(task.n, 0);
 	}
 }
 
-/* Intervals of 25, 50, … 200 ms: from 0 to 8 takes 900 ms. */
+/* Intervals of 25, 50, … 200 ms: from 0 to 8 takes 900 ms for one whose waits grow so. */
 static void test_climb(void **state)
 {
 	struct schedutil_task task = {};
-	uint32_t ms = 0;
+	uint64_t now_ns = 1000 * MS, gap_ns = MS / 2;
+	uint32_t level = 0;
 
-	while (task.level < 8) {
-		ms += (task.level + 1) * 25;
-		task.n = task.threshold + 100;
-		schedutil_task_end_interval(&task, false);
+	while (task.level < 8 && now_ns < 3000 * MS) {
+		schedutil_task_sleep(&task, true, now_ns, false);
+		if (task.level > level)
+			gap_ns = gap_ns * 9 / 10;
+		level = task.level;
+		now_ns += gap_ns;
 	}
-	assert_int_equal(ms, 900);
+	assert_in_range(now_ns / MS, 1899, 1905);
+	/* Any other sleep ends it. */
+	schedutil_task_sleep(&task, false, now_ns, false);
+	assert_int_equal(task.level, 0);
+	assert_int_equal(task.interval_start_ns, 0);
 }
 
 static void test_rate_limit(void **state)
