@@ -49,10 +49,12 @@ void sim_domain_on_event(struct sim *sim, uint32_t index)
 	struct sim_domain *domain = &sim->domains[index];
 
 	sim_domain_account(sim, domain);
-	sim_for_each_cpu(sim, cpu, index) sim_cpu_account(sim, &sim->cpus[cpu]);
+	sim_for_each_cpu(sim, cpu, index)
+		sim_cpu_account(sim, &sim->cpus[cpu]);
 	domain->opp = domain->next_opp;
 	domain->changing = false;
-	sim_for_each_cpu(sim, cpu, index) sim_cpu_plan(sim, &sim->cpus[cpu]);
+	sim_for_each_cpu(sim, cpu, index)
+		sim_cpu_plan(sim, &sim->cpus[cpu]);
 	sim_tell(sim, on_frequency, index);
 	if (!domain->changing)
 		start_change(sim, index);

@@ -26,8 +26,7 @@ static uint32_t largest_need_cap(struct schedutil *su, struct sim *sim, uint32_t
 {
 	uint32_t capacity = capacity_of(sim, domain), most = 0;
 
-	sim_for_each_cpu(sim, cpu, domain)
-	{
+	sim_for_each_cpu(sim, cpu, domain) {
 		uint32_t need, boost = 0;
 
 		pelt_update_cpu(&su->pelt, sim, cpu);

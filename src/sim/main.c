@@ -235,37 +235,46 @@ static int load_workloads(const char *spec, const struct platform *platform, str
 	return 0;
 }
 
-static int run_spec(const struct command *command, const struct platform *platform,
-		    const char *spec)
+/* One SPEC, or each of a file; without dry_run they are run. */
+static int take_spec(const struct command *command, const struct platform *platform,
+		     const char *spec, bool dry_run)
 {
 	_cleanup_free_ struct workload *workloads = NULL;
 	uint32_t n = 0;
 	int r;
 
 	r = load_workloads(spec, platform, &workloads, &n);
-	for (uint32_t i = 0; i < n && r == 0; i++)
+	for (uint32_t i = 0; i < n && r == 0 && !dry_run; i++)
 		r = run_governors(command, platform, &workloads[i]);
+	return r;
+}
+
+static int load(const struct command *command, struct platform *ret)
+{
+	_cleanup_free_ char *message = NULL;
+	int r = platform_load(command->platform_path, ret, &message);
+
+	if (r < 0)
+		fprintf(stderr, "%s\n", message ?: strerror(-r));
+	/* A fault in the last SPEC is said before the first one is run. */
+	for (int i = 0; i < command->n_specs && r == 0; i++)
+		r = take_spec(command, ret, command->specs[i], true);
 	return r;
 }
 
 static int run(const struct command *command)
 {
 	_cleanup_free_ struct platform *platform = calloc(1, sizeof(*platform));
-	_cleanup_free_ char *message = NULL;
-	int r = -ENOMEM;
+	int r = 0;
 
-	if (platform)
-		r = platform_load(command->platform_path, platform, &message);
-	if (r < 0) {
-		fprintf(stderr, "%s\n", message ?: strerror(-r));
+	if (!platform || load(command, platform) < 0)
 		return EXIT_FAILURE;
-	}
 	if (command->csv)
 		output_csv_header(stdout, platform);
 	else
 		output_table_header(stdout, platform);
 	for (int i = 0; i < command->n_specs && r == 0; i++)
-		r = run_spec(command, platform, command->specs[i]);
+		r = take_spec(command, platform, command->specs[i], false);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

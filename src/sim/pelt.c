@@ -132,8 +132,7 @@ void pelt_on_frequency(struct pelt *pelt, struct sim *sim, uint32_t domain)
 {
 	const struct platform_domain *info = sim->domains[domain].info;
 
-	sim_for_each_cpu(sim, cpu, domain)
-	{
+	sim_for_each_cpu(sim, cpu, domain) {
 		pelt_update_cpu(pelt, sim, cpu);
 		pelt_on_switch(pelt, sim, sim->cpus[cpu].current);
 		if (pelt->invariant)

@@ -14,8 +14,9 @@
  * Scheduling is first come, first served with a slice per CPU. A woken thread goes to its last CPU
  * if that is idle, else to an idle CPU of the same domain, else to any idle CPU, best first, else
  * queues where it was; there it goes on at once if the current thread has run for the wake-up
- * granularity. Nothing is balanced besides. New threads are spread over the CPUs in the order of
- * capacity. There is no energy-aware placement: governors differ by frequencies only.
+ * granularity. Nothing is balanced besides. New threads are spread over the CPUs, those of most or
+ * of least capacity first. There is no energy-aware placement: governors differ by frequencies
+ * only.
  *
  * A device has a fixed latency that requests pass in parallel, then channels that serve one
  * request at a time, to which requests fall at random (the dies of a flash disk, for random reads),

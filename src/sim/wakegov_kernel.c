@@ -55,8 +55,9 @@ void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain)
 	struct wakegov_sim *w = sim->governor_data;
 	const struct platform_domain *info = sim->domains[domain].info;
 
-	sim_for_each_cpu(sim, cpu, domain) w->cpus[cpu].level_q =
-		decay_level_q(info->capacity, sim_khz(sim, domain), platform_max_khz(info));
+	sim_for_each_cpu(sim, cpu, domain)
+		w->cpus[cpu].level_q = decay_level_q(info->capacity, sim_khz(sim, domain),
+						     platform_max_khz(info));
 }
 
 static void tell_task(struct sim *sim, struct wakegov_sim_task *t)

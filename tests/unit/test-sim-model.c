@@ -146,8 +146,7 @@ static void check_conservation(const struct sim *sim)
 			busy_ns += domain->busy_ns[j];
 			opp_ns += domain->opp_ns[j];
 		}
-		sim_for_each_cpu(sim, cpu, i)
-		{
+		sim_for_each_cpu(sim, cpu, i) {
 			assert_true(sum_of(&sim->cpus[cpu]) <= sim->now_ns);
 			cpu_ns += sum_of(&sim->cpus[cpu]);
 		}
