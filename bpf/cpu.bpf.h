@@ -30,6 +30,28 @@ static inline bool outside_band(const struct wakegov_cpu *cpu)
 }
 
 /*
+ * Short work in between does not end an idle time: each burst takes eight times its length off it,
+ * so that a CPU that works an eighth of the time is not idle, and one with a kernel thread's blip
+ * now and then is. No more than IDLE_CREDIT_NS of idleness can be drawn on.
+ */
+#define IDLE_SHARE     8
+#define IDLE_CREDIT_NS 40000000ULL
+
+static inline void begin_busy(struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	cpu->busy_since_ns = now_ns;
+	if (cpu->idle_since_ns + IDLE_CREDIT_NS < now_ns)
+		cpu->idle_since_ns = now_ns - IDLE_CREDIT_NS;
+}
+
+static inline void begin_idle(struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	cpu->idle_since_ns += IDLE_SHARE * (now_ns - cpu->busy_since_ns);
+	if (cpu->idle_since_ns > now_ns)
+		cpu->idle_since_ns = now_ns;
+}
+
+/*
  * Who runs, as far as anyone is told: 0 when idle, and while the daemon itself runs. Its own work
  * is no reason to raise a clock, and its going to sleep none to wake it.
  */
@@ -56,9 +78,11 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	armed = cpu->armed;
 	next_pid = seen_pid(next);
 	goes_idle = cpu->running_pid && !next_pid;
-	cpu->running_pid = next_pid;
+	if (!cpu->running_pid && next_pid)
+		begin_busy(cpu, now_ns);
 	if (goes_idle)
-		cpu->idle_since_ns = now_ns;
+		begin_idle(cpu, now_ns);
+	cpu->running_pid = next_pid;
 	if ((armed & WAKEGOV_ARM_IDLE && goes_idle) ||
 	    (armed & WAKEGOV_ARM_BAND && next_pid && outside_band(cpu)))
 		tell_cpu(cpu);

@@ -39,7 +39,8 @@ enum wakegov_arm {
 struct wakegov_cpu {
 	/* written by the kernel side, on the CPU itself */
 	__u64 updated_ns;    /* util_q is as of then; CLOCK_MONOTONIC */
-	__u64 idle_since_ns; /* of the present or the last idle time */
+	__u64 idle_since_ns; /* of the present or the last idle time, less what blips took off it */
+	__u64 busy_since_ns; /* of the present or the last time with work */
 	__u32 util_q;	     /* capacity · 2^20, see decay.h */
 	__u32 running_pid;   /* 0: idle */
 	__u64 events[WAKEGOV_PROGRAMS];

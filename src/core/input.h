@@ -22,9 +22,9 @@ enum input_type {
 
 struct input_cpu {
 	uint32_t cpu;
-	uint32_t util_q; /* as of now_ns; capacity · 2^20 */
-	bool running;	 /* not idle */
-	uint64_t idle_since_ns;
+	uint32_t util_q;	/* as of now_ns; capacity · 2^20 */
+	bool running;		/* not idle */
+	uint64_t idle_since_ns; /* work for less than an eighth of the time does not end it */
 };
 
 struct input_task {

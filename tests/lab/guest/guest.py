@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests inside the VM share: cpufreq's files, the daemon, loads."""
+import contextlib
 import glob
 import json
 import os
@@ -81,6 +82,21 @@ def start_load(*arguments):
                             stderr=subprocess.PIPE, text=True)
 
 
+@contextlib.contextmanager
+def busy_loop(cpu):
+    """A child that does nothing but run, on one CPU, with no start-up of its own."""
+    pid = os.fork()
+    if not pid:
+        os.sched_setaffinity(0, {cpu})
+        while True:
+            pass
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
 def call(path, method, **parameters):
     """One Varlink call; returns the parameters of the reply or raises with its error."""
     with socket.socket(socket.AF_UNIX) as connection:
@@ -98,6 +114,15 @@ def call(path, method, **parameters):
     if "error" in reply:
         raise RuntimeError(f"{reply['error']}: {reply.get('parameters')}")
     return reply["parameters"]
+
+
+def stay_off(domain_cpus):
+    """Keeps the test's own looking away from the CPUs that it looks at."""
+    os.sched_setaffinity(0, set(range(os.cpu_count())) - set(domain_cpus))
+
+
+def run_anywhere():
+    os.sched_setaffinity(0, range(os.cpu_count()))
 
 
 class Daemon:
@@ -118,7 +143,8 @@ class Daemon:
 
     def start(self):
         with open(self.log_path, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(self.command, stderr=log, stdout=log)
+            self.process = subprocess.Popen(self.command, stderr=log, stdout=log,
+                                            preexec_fn=run_anywhere)
         wait_for(lambda: "governing" in self.log() or self.process.poll() is not None, 20,
                  "the daemon is up")
         if self.process.poll() is not None:

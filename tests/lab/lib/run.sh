@@ -5,7 +5,7 @@
 RUN_BOOT_SECONDS=120
 
 run_defaults() {
-	RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
+	RUN_ACCEL=multi RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
 	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_COMMAND=()
 }
@@ -13,7 +13,7 @@ run_defaults() {
 run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
+		--accel | --kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
@@ -32,6 +32,8 @@ run_parse() {
 
 run_set() {
 	case $1=$2 in
+	--accel=single | --accel=multi) RUN_ACCEL=$2 ;;
+	--accel=*) die_usage "lab run: --accel '$2': expected single or multi" ;;
 	--kernel=6.1 | --kernel=6.12 | --kernel=sid) RUN_KERNEL=$2 ;;
 	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12 or sid" ;;
 	--init=shell | --init=systemd) RUN_INIT=$2 ;;
@@ -80,7 +82,7 @@ run_qemu_command() {
 	[ "$RUN_LLCS" = 1 ] || topology=sockets=2,cores=2
 	RUN_QEMU=(
 		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
-		-M q35 -accel "tcg,thread=multi" -m 2048 -smp "4,$topology"
+		-M q35 -accel "tcg,thread=$RUN_ACCEL" -m 2048 -smp "4,$topology"
 		# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is
 		# constant to the kernel; another's would be given up for the HPET at the first change
 		# of frequency, and then every look at the clock costs an exit from the emulation.
