@@ -14,11 +14,11 @@ BUILD_PACKAGES=(
 
 # build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well.
 build_tree() {
-	local directory=$1
+	local directory=$1 output
 
 	shift
 	[ -e "$directory/build.ninja" ] || meson setup "$directory" "$REPO" "$@" >"$directory.log" 2>&1 ||
 		{ cat "$directory.log" >&2 && return 1; }
 	rm -f "$directory.log"
-	ninja --quiet -C "$directory" >&2
+	output=$(ninja --quiet -C "$directory" 2>&1) || { printf '%s\n' "$output" >&2 && return 1; }
 }

@@ -177,18 +177,10 @@ suite_live() {
 	fi
 }
 
-# in_lab [lab run's OPTION…] -- COMMAND…: once more when the VM, not COMMAND, failed: emulation on
-# several host threads crashes a guest now and then.
+# in_lab [lab run's OPTION…] -- COMMAND…: on one host thread, as on several the emulation crashes or
+# hangs a guest now and then, when a tracepoint is attached or detached.
 in_lab() {
-	local output=$BUILD/lab.out status=0
-
-	"$LAB" run "$@" >"$output" || status=$?
-	if [ $status = 125 ]; then
-		status=0
-		"$LAB" run "$@" >"$output" || status=$?
-	fi
-	cat "$output"
-	return $status
+	"$LAB" run --accel single "$@"
 }
 
 suite_lab() {
@@ -215,12 +207,20 @@ suite_conformance() {
 	conformance absent --no-cpufreq
 }
 
+# On the newest kernel with a host thread per CPU, as this measures times; a VM that fails is
+# started once more.
 suite_govern() {
-	local kernel
+	local kernel output=$BUILD/govern.tap status=0
 
-	for kernel in sid 6.12 6.1; do
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_govern.py >"$output" || status=$?
+	if [ $status = 124 ] || [ $status = 125 ]; then
+		echo "# the VM failed: $(grep -c '^ok' "$output") tests had passed; once more"
+		"$LAB" run -- /usr/bin/python3 $GUEST/test_govern.py >"$output" || status=$?
+	fi
+	cat "$output"
+	for kernel in 6.12 6.1; do
 		echo "# kernel $kernel"
-		in_lab --kernel "$kernel" --ports "$BUILD/ports" -- /usr/bin/python3 $GUEST/test_govern.py
+		in_lab --kernel "$kernel" -- /usr/bin/python3 $GUEST/test_govern.py
 	done
 }
 

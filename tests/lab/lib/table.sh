@@ -59,9 +59,13 @@ table_need_build() {
 	done
 }
 
-# Prints the time that the host's CPUs were busy and that there was, in clock ticks.
+# Prints the time that the host's CPUs were busy or stolen, and that there was, in clock ticks.
 table_host_time() {
-	awk '/^cpu / { print $2 + $3 + $4 + $7 + $8, $2 + $3 + $4 + $5 + $6 + $7 + $8; exit }' /proc/stat
+	awk '/^cpu / {
+		busy = $2 + $3 + $4 + $7 + $8 + $9
+		print busy, busy + $5 + $6
+		exit
+	}' /proc/stat
 }
 
 # table_host_share BEFORE AFTER: how many percent of the host's CPU time went to other than the VM.
@@ -128,7 +132,7 @@ table_notes() {
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot; ratio: iops to
 	those of performance. The load ran on the CPUs of the fastest domain. The kernel's governors in this guest
 	are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not absolute figures.
-	Other processes took $2 % of this host's CPU time meanwhile; with more than a few, expect a wide spread.
+	Other processes, or what this host itself runs on, took $2 % of its CPU time meanwhile; with more than a few, expect a wide spread.
 	EOF
 }
 
