@@ -8,7 +8,7 @@ TEST_PACKAGES=(
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
-LAB_SUITES=(sanitize lab conformance govern faults nothing service)
+LAB_SUITES=(sanitize lab conformance govern faults nothing service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
@@ -51,7 +51,9 @@ shell_files() {
 	local file
 
 	while IFS= read -r file; do
-		head -n 3 "$file" | grep -qE '^#!/bin/(ba)?sh|shellcheck shell=' && printf '%s\n' "$file"
+		if head -n 3 "$file" | grep -qE '^#!/bin/(ba)?sh|shellcheck shell='; then
+			printf '%s\n' "$file"
+		fi
 	done < <(files tests .ci)
 }
 
@@ -242,4 +244,9 @@ suite_nothing() {
 suite_service() {
 	installs >&2 || return 1
 	in_lab --init systemd -- /usr/bin/python3 $GUEST/test_service.py
+}
+
+# The demo compares every control with what it was, and its story with the port log.
+suite_demo() {
+	check "the demo tells its story, and the port log agrees with it" tests/demo --quick
 }
