@@ -5,8 +5,8 @@
 Tests without @needs_fixture can be run against a daemon as well.
 """
 
-import contextlib
 import array
+import contextlib
 import json
 import os
 import socket
