@@ -8,14 +8,12 @@ DEMO_PACKAGES_LAB=("${LAB_PACKAGES[@]}")
 # The VM with its output in $DEMO/out, and in $DEMO/times the CPU time that it took. For demo_run,
 # which makes a process of it.
 lab_boot() {
-	local governors vm status=0
+	local governors status=0
 
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
-	nice -n -10 "$LAB_DIR/lab" run --timeout 500 --ports "$DEMO/ports" -- \
-		tests/lab/guest/demo "$DEMO_ROUNDS" "$DEMO_SECONDS" "${governors[@]}" >"$DEMO/out" &
-	vm=$!
-	trap 'kill -TERM "$vm"; wait "$vm"; exit 143' TERM
-	wait "$vm" || status=$?
+	trap 'kill -TERM "$TABLE_PID"; wait "$TABLE_PID"; exit 143' TERM
+	table_vm "$DEMO/out" --timeout 500 --ports "$DEMO/ports" -- \
+		tests/lab/guest/demo "$DEMO_ROUNDS" "$DEMO_SECONDS" "${governors[@]}" || status=$?
 	times >"$DEMO/times"
 	exit "$status"
 }

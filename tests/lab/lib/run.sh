@@ -5,7 +5,7 @@
 RUN_BOOT_SECONDS=120
 
 run_defaults() {
-	RUN_ACCEL=multi RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
+	RUN_ACCEL=single RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
 	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_COMMAND=()
 }
@@ -88,7 +88,7 @@ run_qemu_command() {
 		# of frequency, and then every look at the clock costs an exit from the emulation.
 		-cpu "max,vendor=GenuineIntel,family=6,model=58,stepping=9,l3-cache=on"
 		-kernel "$LAB_RELEASE_DIR/vmlinuz" -initrd "$initramfs"
-		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off$RUN_APPEND"
+		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic softlockup_panic=1 mitigations=off$RUN_APPEND"
 		-serial "file:$RUN_CONSOLE"
 		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
