@@ -24,7 +24,6 @@ struct governed {
 
 struct manager {
 	struct manager_options options;
-	char *policy_path;
 	char *dropin_dir;
 	struct policy policy;
 	int lock_fd;
@@ -61,6 +60,9 @@ uint64_t manager_now_ns(void);
  * watch for, the timer is set to when a round is needed though nothing happens.
  */
 void manager_round(struct manager *manager);
+
+/* Tells the core how busy the CPUs of a domain are. */
+void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns);
 
 /* Reads scaling_min/max of a domain for the core. */
 void manager_read_limits(struct manager *manager, uint32_t domain);

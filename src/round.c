@@ -38,6 +38,12 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	engine_apply(manager->engine, &input);
 }
 
+void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		sample_cpu(manager, cpu, now_ns);
+}
+
 /* The totals of tasks whose lease seems over: those that went on with I/O get a new one. */
 static void renew_leases(struct manager *manager, uint64_t now_ns)
 {
@@ -144,8 +150,7 @@ static void act(struct manager *manager, const struct decision *decision)
 
 static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
 {
-	topology_for_each_cpu(manager->topology, cpu, domain)
-		sample_cpu(manager, cpu, now_ns);
+	manager_sample_domain(manager, domain, now_ns);
 	act(manager, engine_decide(manager->engine, domain, now_ns));
 
 	topology_for_each_cpu(manager->topology, cpu, domain) {

@@ -129,17 +129,6 @@ static void show_domain(struct manager *manager, uint32_t i, struct domain_view 
 	show_decision(view, engine_last(manager->engine, i));
 }
 
-/* Utilisation is shown as it is now, not as it was at the last decision. */
-static void sample_domain(struct manager *manager, uint32_t domain)
-{
-	topology_for_each_cpu(manager->topology, cpu, domain) {
-		struct input input;
-
-		tracer_read_cpu(manager->tracer, cpu, manager_now_ns(), &input);
-		engine_apply(manager->engine, &input);
-	}
-}
-
 static int list_domains(void *userdata, domain_emit_t emit, void *context)
 {
 	struct manager *manager = userdata;
@@ -148,7 +137,8 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 	for (uint32_t i = 0; !r && i < manager->n_domains; i++) {
 		struct domain_view view;
 
-		sample_domain(manager, i);
+		/* Utilisation is shown as it is now, not as it was at the last decision. */
+		manager_sample_domain(manager, i, manager_now_ns());
 		show_domain(manager, i, &view);
 		r = emit(context, &view);
 	}

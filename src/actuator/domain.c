@@ -95,27 +95,6 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 	return control_read_u32(domain->cur_freq_fd, ret_khz);
 }
 
-static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
-{
-	if (khz > max_khz)
-		return max_khz;
-	return khz < min_khz ? min_khz : khz;
-}
-
-uint32_t actuator_domain_resolve(const struct topology_domain *info, uint32_t khz, uint32_t min_khz,
-				 uint32_t max_khz)
-{
-	uint32_t want_khz = clamp_khz(khz, min_khz, max_khz);
-	uint32_t below_khz = info->opp_khz[0];
-
-	for (uint32_t i = 0; i < info->n_opps && info->opp_khz[i] <= max_khz; i++) {
-		below_khz = info->opp_khz[i];
-		if (below_khz >= want_khz)
-			break;
-	}
-	return below_khz;
-}
-
 void actuator_domain_forget_request(struct actuator_domain *domain)
 {
 	domain->asked_khz = 0;

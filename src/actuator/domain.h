@@ -68,13 +68,6 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz);
 
 /*
- * The OPP that the kernel picks for a request under limits: clamped, then the next OPP at or
- * above it that the limits allow, else the highest that they allow.
- */
-uint32_t actuator_domain_resolve(const struct topology_domain *info, uint32_t khz, uint32_t min_khz,
-				 uint32_t max_khz);
-
-/*
  * Forgets the request, so that the next apply writes. For a CPU of the domain that went offline or
  * came online, and after a resume: the governor restarts and loses it.
  */

@@ -8,6 +8,7 @@
 #include "actuator/backend.h"
 #include "actuator/governor.h"
 #include "actuator/originals.h"
+#include "core/opp.h"
 #include "shared/cleanup.h"
 
 static void let_go(struct actuator_domain *domain)
@@ -107,7 +108,7 @@ static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 	r = actuator_domain_read_limits(domain, &min_khz, &max_khz);
 	if (r < 0)
 		return r;
-	if (read_khz != actuator_domain_resolve(domain->info, khz, min_khz, max_khz))
+	if (read_khz != opp_at_or_above(domain->info, khz, min_khz, max_khz))
 		domain->read_back_mismatches++;
 	return 0;
 }
@@ -186,7 +187,7 @@ static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 		return true;
 	if (actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
 		return true;
-	return khz == actuator_domain_resolve(domain->info, domain->asked_khz, min_khz, max_khz);
+	return khz == opp_at_or_above(domain->info, domain->asked_khz, min_khz, max_khz);
 }
 
 /* With no request on record there is nothing to compare with, and the next apply writes anyway. */
