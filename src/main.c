@@ -45,7 +45,7 @@ static int check_config(const char *file)
 	struct policy policy;
 
 	if (policy_load(path, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0) {
-		fprintf(stderr, "%s\n", message);
+		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
 	printf("%s: good\n", path);

@@ -93,8 +93,11 @@ static int reload(struct manager *manager, char **ret_message)
 	free(manager->last_reload_error);
 	manager->last_reload_error = NULL;
 	if (r < 0) {
-		manager->last_reload_error = strdup(*ret_message);
-		log_error("%s; the old policy stays in force", *ret_message);
+		/* Without memory there is no message either. */
+		const char *why = *ret_message ? *ret_message : strerror(-r);
+
+		manager->last_reload_error = strdup(why);
+		log_error("%s; the old policy stays in force", why);
 		return r;
 	}
 	if (policy.backend != manager->policy.backend && !manager->options.observe)

@@ -33,7 +33,7 @@ int takeover_read_policy(struct manager *manager)
 	r = policy_load(manager->options.policy_path, manager->dropin_dir, &manager->policy,
 			&message);
 	if (r < 0) {
-		log_error("%s", message);
+		log_error("%s", message ? message : strerror(-r));
 		return r;
 	}
 	if (manager->options.observe)
