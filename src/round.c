@@ -141,6 +141,10 @@ static void act(struct manager *manager, const struct decision *decision)
 	if (decision->target_khz == decision->previous_khz)
 		return;
 	outcome = governed->backend->apply(&governed->actuator, decision->target_khz);
+	if (outcome == ACTUATOR_DOUBTED) {
+		engine_take_back(manager->engine, decision->domain);
+		return;
+	}
 	decision_log_add(manager->log, decision, governed->actuator.read_back_khz);
 	log_debug("%s: %u -> %u kHz, reads %u: %s", governed->actuator.info->name,
 		  decision->previous_khz, decision->target_khz, governed->actuator.read_back_khz,

@@ -24,6 +24,7 @@ enum actuator_outcome {
 	ACTUATOR_UNCHANGED = 1, /* that is what was asked for already: nothing was written */
 	ACTUATOR_FOREIGN = 2,	/* somebody else changed the control: it is theirs now */
 	ACTUATOR_OFFLINE = 3,	/* every CPU of the domain is offline */
+	ACTUATOR_DOUBTED = 4,	/* the request is not ours, and who set it is not known yet */
 };
 
 struct backend {
@@ -40,7 +41,8 @@ struct backend {
 	/*
 	 * Asks for khz, an OPP of the domain, and fills domain->read_back_khz. Returns an
 	 * actuator_outcome or a negative errno. On ACTUATOR_OFFLINE and on failure the request is
-	 * forgotten, so that the next call writes again.
+	 * forgotten, so that the next call writes again. On ACTUATOR_DOUBTED nothing was written;
+	 * call again a rate limit later, when the watch has told of a writer if there is one.
 	 */
 	int (*apply)(struct actuator_domain *domain, uint32_t khz);
 	/*

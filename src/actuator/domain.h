@@ -28,6 +28,7 @@ struct actuator_domain {
 	char unsaved[256];    /* after acquire: words on tunables that we cannot restore; else "" */
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
+	bool doubted;	      /* the last apply found a request that was not ours */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* after the last apply; 0: none yet */
 	uint64_t writes;

@@ -156,28 +156,6 @@ static int outcome_unheld(const struct actuator_domain *domain)
 	}
 }
 
-static int setspeed_apply(struct actuator_domain *domain, uint32_t khz)
-{
-	int r;
-
-	if (!domain->held)
-		return outcome_unheld(domain);
-	if (domain->asked_khz == khz)
-		return ACTUATOR_UNCHANGED;
-
-	r = control_write_u32(domain->setspeed_fd, khz);
-	if (r < 0)
-		return explain_failure(domain, r);
-
-	domain->writes++;
-	domain->asked_khz = khz;
-	mark_driven(domain);
-	r = check_read_back(domain, khz);
-	if (r < 0)
-		return explain_failure(domain, r);
-	return ACTUATOR_DONE;
-}
-
 /* Whether scaling_setspeed, read back, is what we asked for: as a request, or as it was clamped. */
 static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 {
@@ -190,22 +168,71 @@ static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 	return khz == opp_at_or_above(domain->info, domain->asked_khz, min_khz, max_khz);
 }
 
-/* With no request on record there is nothing to compare with, and the next apply writes anyway. */
+/*
+ * The request that the kernel holds, in *ret_khz. Returns whether it is ours; with none on record
+ * there is nothing to compare with, and the next apply writes anyway.
+ */
+static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
+{
+	int r = control_read_u32(domain->setspeed_fd, ret_khz);
+
+	if (r < 0)
+		return r;
+	return !domain->asked_khz || is_our_speed(domain, *ret_khz);
+}
+
 static int verify_speed(struct actuator_domain *domain)
 {
 	char text[CONTROL_VALUE_SIZE];
 	uint32_t khz;
-	int r = control_read_u32(domain->setspeed_fd, &khz);
+	int r = check_speed(domain, &khz);
 
 	if (r == -EBUSY)
 		return mark_offline(domain);
 	if (r < 0)
 		return r;
-	if (!domain->asked_khz || is_our_speed(domain, khz))
+	if (r)
 		return ACTUATOR_DONE;
 
 	snprintf(text, sizeof(text), "%u", khz);
 	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
+}
+
+/*
+ * Another program's write is known by its closing the file, which comes a moment after; a value
+ * that nobody wrote comes from a governor that the kernel has restarted. So a value that is not
+ * ours is not written over at once, but by the next call: the watch has told by then.
+ */
+static bool is_doubtful(struct actuator_domain *domain)
+{
+	uint32_t khz;
+
+	domain->doubted = !domain->doubted && check_speed(domain, &khz) == 0;
+	return domain->doubted;
+}
+
+static int setspeed_apply(struct actuator_domain *domain, uint32_t khz)
+{
+	int r;
+
+	if (!domain->held)
+		return outcome_unheld(domain);
+	if (domain->asked_khz == khz)
+		return ACTUATOR_UNCHANGED;
+	if (is_doubtful(domain))
+		return ACTUATOR_DOUBTED;
+
+	r = control_write_u32(domain->setspeed_fd, khz);
+	if (r < 0)
+		return explain_failure(domain, r);
+
+	domain->writes++;
+	domain->asked_khz = khz;
+	mark_driven(domain);
+	r = check_read_back(domain, khz);
+	if (r < 0)
+		return explain_failure(domain, r);
+	return ACTUATOR_DONE;
 }
 
 static int setspeed_verify(struct actuator_domain *domain)

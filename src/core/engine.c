@@ -141,6 +141,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_TASK_END:
 		apply_task_end(engine, input->ended_pid);
 		break;
+	case INPUT_DEVICE:
+	case INPUT_DEVICE_END:
+		break;
 	case INPUT_LIMITS:
 		apply_limits(engine, &input->limits);
 		break;
@@ -183,6 +186,14 @@ void engine_forget_target(struct engine *engine, uint32_t domain)
 	d->changed_ns = 0;
 	d->lower_since_ns = 0;
 	d->due = true;
+}
+
+void engine_take_back(struct engine *engine, uint32_t domain)
+{
+	struct domain *d = &engine->domains[domain];
+
+	d->last.target_khz = d->last.previous_khz;
+	d->next_ns = d->changed_ns + domain_rate_limit_ns(d);
 }
 
 void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,

@@ -47,6 +47,11 @@ const struct decision *engine_last(const struct engine *engine, uint32_t domain)
 /* The domain's target was lost (it was offline, or written over): the next decision is a change. */
 void engine_forget_target(struct engine *engine, uint32_t domain);
 
+/* The last target for the domain was not set: it is as before, and decided again a rate limit
+ * later.
+ */
+void engine_take_back(struct engine *engine, uint32_t domain);
+
 /* The limits that decisions for the domain keep to. */
 void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
 		   uint32_t *ret_max_khz);

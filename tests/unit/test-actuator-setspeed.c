@@ -214,6 +214,37 @@ static void test_yield_forgets_its_originals(void **state)
 	assert_int_equal(s->domain.writes, 0);
 }
 
+/* A write of another program that its close will tell of, caught in between. */
+static void test_unknown_speed_is_not_written_over_at_once(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	fake_write(POLICY("setspeed"), "1400000");
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DOUBTED);
+	fake_assert(POLICY("setspeed"), "1400000");
+	s->domain.touched = 1u << CONTROL_SETSPEED;
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_FOREIGN);
+	fake_assert(POLICY("setspeed"), "1400000");
+}
+
+/* The kernel restarted its governor, as after a resume: nobody's value, so ours is written. */
+static void test_unknown_speed_of_nobody_is_written_over(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	fake_write(POLICY("setspeed"), "1400000");
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DOUBTED);
+	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DONE);
+	fake_assert(POLICY("setspeed"), "1000000");
+	fake_write(POLICY("setspeed"), "1400000");
+	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DOUBTED);
+}
+
 static void test_release_of_a_full_disk(void **state)
 {
 	struct setting *s = *state;
@@ -270,6 +301,8 @@ int main(void)
 		TEST(test_read_only_sys),
 		cmocka_unit_test(test_refusals),
 		TEST(test_read_back),
+		TEST(test_unknown_speed_is_not_written_over_at_once),
+		TEST(test_unknown_speed_of_nobody_is_written_over),
 		TEST(test_yield_forgets_its_originals),
 		TEST(test_release_of_a_full_disk),
 		TEST(test_observe),

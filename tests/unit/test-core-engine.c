@@ -392,6 +392,22 @@ static void test_forgotten_target_is_given_again(void **state)
 	world_deinit(&world);
 }
 
+/* What was not set is decided again, when the rate limit allows it and not before. */
+static void test_target_taken_back(void **state)
+{
+	struct world world;
+
+	start(&world);
+	world_switch(&world, 1, true);
+	while (world_last(&world, 0)->target_khz == LOWEST_KHZ)
+		world_run_until(&world, world.now_ns + NS_PER_MS / 10);
+	engine_take_back(world.engine, 0);
+	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+	assert_false(engine_is_due(world.engine, 0, world_last(&world, 0)->now_ns));
+	assert_int_equal(engine_next_ns(world.engine), world_last(&world, 0)->now_ns + NS_PER_MS);
+	world_deinit(&world);
+}
+
 /* CPUs that have no domain, or that nobody has heard of, are outcomes and not errors. */
 static void test_cpus_without_domain(void **state)
 {
@@ -452,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_reload_makes_all_due),
 		cmocka_unit_test(test_limits_make_due_when_they_change),
 		cmocka_unit_test(test_forgotten_target_is_given_again),
+		cmocka_unit_test(test_target_taken_back),
 		cmocka_unit_test(test_cpus_without_domain),
 		cmocka_unit_test(test_free_nothing),
 	};
