@@ -10,14 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TASK_COMM_SIZE 16
+#define TASK_COMM_SIZE	  16
+#define TASK_IOS_MAX	  4  /* block devices followed per task */
+#define INPUT_DEVICES_MAX 64 /* block devices followed in all */
 
 enum input_type {
-	INPUT_CPU,	/* how busy a CPU is */
-	INPUT_TASK,	/* the totals of a task that does I/O */
-	INPUT_TASK_END, /* it exited */
-	INPUT_LIMITS,	/* scaling_min_freq and scaling_max_freq of a domain */
-	INPUT_DOMAIN,	/* a domain is there to be decided for, or no longer */
+	INPUT_CPU,	  /* how busy a CPU is */
+	INPUT_TASK,	  /* the totals of a task that does I/O */
+	INPUT_TASK_END,	  /* it exited */
+	INPUT_DEVICE,	  /* the totals of a block device */
+	INPUT_DEVICE_END, /* it disappeared; its index may come to name another */
+	INPUT_LIMITS,	  /* scaling_min_freq and scaling_max_freq of a domain */
+	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
 };
 
 struct input_cpu {
@@ -25,6 +29,27 @@ struct input_cpu {
 	uint32_t util_q;	/* as of now_ns; capacity · 2^20 */
 	bool running;		/* not idle */
 	uint64_t idle_since_ns; /* work for less than an eighth of the time does not end it */
+};
+
+/*
+ * What one task did to one block device, so far. *Host time* is the time from the completion of
+ * its last request in flight, on any device, to its next request: the device has nothing to do for
+ * the task, because the CPU side has not yet sent it.
+ */
+struct input_task_io {
+	uint32_t device;      /* index < INPUT_DEVICES_MAX */
+	uint64_t ios;	      /* requests that it sent */
+	uint64_t host_ns;     /* host times that ended with a request to this device */
+	uint64_t host_cpu_ns; /* the part of them in which it did not sleep of its own accord */
+};
+
+/* A block device at the bottom of its stack, so far. */
+struct input_device {
+	uint32_t device;
+	uint64_t completions;
+	uint64_t idle_ns;	 /* time at depth 0, the present one included */
+	uint32_t depth;		 /* requests in flight, of all tasks */
+	uint32_t completion_cpu; /* where the last completion was handled */
 };
 
 struct input_task {
@@ -36,6 +61,8 @@ struct input_task {
 	uint64_t io_waits;  /* wake-ups from an I/O wait so far */
 	uint64_t io_starts; /* block requests that it started so far */
 	uint64_t last_io_ns;
+	uint32_t n_ios; /* 0: its waits are for something without block requests */
+	struct input_task_io ios[TASK_IOS_MAX];
 };
 
 struct input_limits {
@@ -56,6 +83,8 @@ struct input {
 		struct input_cpu cpu;
 		struct input_task task;
 		uint32_t ended_pid;
+		struct input_device device;
+		uint32_t ended_device;
 		struct input_limits limits;
 		struct input_domain domain;
 	};
