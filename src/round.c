@@ -44,17 +44,31 @@ void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t no
 		sample_cpu(manager, cpu, now_ns);
 }
 
-/* The totals of tasks whose lease seems over: those that went on with I/O get a new one. */
-static void renew_leases(struct manager *manager, uint64_t now_ns)
+static void sample_devices(struct manager *manager, uint64_t now_ns)
+{
+	struct input input;
+
+	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
+		if (now_ns >= engine_device(manager->engine, device)->next_ns &&
+		    tracer_read_device(manager->tracer, device, now_ns, &input) == 0)
+			engine_apply(manager->engine, &input);
+}
+
+/*
+ * The totals of tasks that are due, most of them because their lease seems over: those that went
+ * on with I/O get a new one. Then of the devices that they named.
+ */
+static void sample_due(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
 	struct task *task = NULL, *next;
 
 	for (task = task_table_next(tasks, NULL); task; task = next) {
 		next = task_table_next(tasks, task);
-		if (now_ns >= task->io_boost.lease_end_ns)
+		if (now_ns >= task->io_boost.next_ns)
 			sample_task(manager, task->handle, now_ns);
 	}
+	sample_devices(manager, now_ns);
 	engine_advance(manager->engine, now_ns);
 }
 
@@ -182,7 +196,7 @@ void manager_round(struct manager *manager)
 	uint64_t now_ns = manager_now_ns();
 	uint32_t handle;
 
-	renew_leases(manager, now_ns);
+	sample_due(manager, now_ns);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
 		if (engine_is_due(manager->engine, domain, now_ns))
 			decide(manager, domain, now_ns);

@@ -13,6 +13,7 @@ enum reason {
 	REASON_IDLE,	    /* nothing ran for the hold time */
 	REASON_UTILISATION, /* headroom · utilisation of a CPU */
 	REASON_IO_BOOST,    /* a task whose I/O a faster clock is to serve */
+	REASON_INTERRUPT,   /* completions are handled here for tasks of another domain */
 };
 
 /* What kept the result from being what was wanted. */

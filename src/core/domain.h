@@ -31,6 +31,7 @@ struct domain {
 	const struct topology_domain *info; /* borrowed */
 	struct policy_domain policy;
 	bool active; /* decided for: neither offline nor somebody else's */
+	bool driven; /* what is decided is written */
 	bool due;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;

@@ -20,6 +20,9 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &topology->domains[i]);
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		io_device_init(&engine->devices[i]);
+	engine->devices_next_ns = UINT64_MAX;
 	engine_set_policy(engine, policy);
 	return engine;
 }
@@ -46,17 +49,20 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	}
 }
 
+uint32_t engine_domain_index(const struct engine *engine, uint32_t cpu)
+{
+	return cpu < engine->topology->n_cpus ? engine->topology->cpu_domain[cpu]
+					      : TOPOLOGY_NO_DOMAIN;
+}
+
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
 {
-	uint32_t index;
+	uint32_t index = engine_domain_index(engine, cpu);
 
-	if (cpu >= engine->topology->n_cpus)
-		return NULL;
-	index = engine->topology->cpu_domain[cpu];
 	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
 }
 
-static void mark_due(const struct engine *engine, uint32_t cpu)
+void engine_mark_due(const struct engine *engine, uint32_t cpu)
 {
 	struct domain *domain = engine_domain_of(engine, cpu);
 
@@ -74,28 +80,29 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 		.running = input->running,
 		.idle_since_ns = input->idle_since_ns,
 	};
-	mark_due(engine, input->cpu);
+	engine_mark_due(engine, input->cpu);
 }
 
 static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
 {
 	struct task *task = task_table_find(engine->tasks, input->pid);
-	bool was_held;
+	uint32_t from_cpu;
 
-	if (!task)
+	if (!task) {
 		task = task_table_add(engine->tasks, input->pid);
-	if (!task)
-		return;
-	was_held = io_boost_is_held(&task->io_boost);
-	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, now_ns);
-	if (was_held && (task->cpu != input->cpu || !io_boost_is_held(&task->io_boost)))
-		mark_due(engine, task->cpu);
-	if (io_boost_is_held(&task->io_boost) && (task->cpu != input->cpu || !was_held))
-		mark_due(engine, input->cpu);
+		if (!task)
+			return;
+		task->cpu = input->cpu;
+	}
+	from_cpu = task->cpu;
 	task->tgid = input->tgid;
 	task->handle = input->handle;
 	task->cpu = input->cpu;
 	memcpy(task->comm, input->comm, sizeof(task->comm));
+	boosts_move_task(engine, task, from_cpu, now_ns);
+	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, now_ns);
+	boosts_sample_counted(engine, task, now_ns);
+	boosts_settle_task(engine, task, now_ns);
 }
 
 /* A task that dies takes its boost with it. */
@@ -105,11 +112,20 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 
 	if (!task)
 		return;
-	mark_due(engine, task->cpu);
+	engine_mark_due(engine, task->cpu);
+	if (task->flip.until_ns)
+		engine->domains[task->flip.domain].due = true;
 	task_table_remove(engine->tasks, task);
 }
 
-static void apply_limits(struct engine *engine, const struct input_limits *input)
+static void apply_device(struct engine *engine, const struct input_device *input, uint64_t now_ns)
+{
+	if (input->device < INPUT_DEVICES_MAX)
+		io_device_sample(&engine->devices[input->device], input,
+				 engine_domain_index(engine, input->completion_cpu), now_ns);
+}
+
+static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)
 {
 	struct domain *domain = &engine->domains[input->domain];
 
@@ -118,15 +134,20 @@ static void apply_limits(struct engine *engine, const struct input_limits *input
 	domain->scaling_min_khz = input->min_khz;
 	domain->scaling_max_khz = input->max_khz;
 	domain->due = true;
+	boosts_disturb(engine, now_ns);
 }
 
-static void apply_domain(struct engine *engine, const struct input_domain *input)
+static void apply_domain(struct engine *engine, const struct input_domain *input, uint64_t now_ns)
 {
 	struct domain *domain = &engine->domains[input->domain];
+	bool changed = domain->active != input->active || domain->driven != input->driven;
 
 	if (input->active && !domain->active)
 		engine_forget_target(engine, input->domain);
 	domain->active = input->active;
+	domain->driven = input->driven;
+	if (changed)
+		boosts_disturb(engine, now_ns);
 }
 
 void engine_apply(struct engine *engine, const struct input *input)
@@ -142,28 +163,24 @@ void engine_apply(struct engine *engine, const struct input *input)
 		apply_task_end(engine, input->ended_pid);
 		break;
 	case INPUT_DEVICE:
+		apply_device(engine, &input->device, input->now_ns);
+		break;
 	case INPUT_DEVICE_END:
+		if (input->ended_device < INPUT_DEVICES_MAX)
+			boosts_end_device(engine, input->ended_device);
 		break;
 	case INPUT_LIMITS:
-		apply_limits(engine, &input->limits);
+		apply_limits(engine, &input->limits, input->now_ns);
 		break;
 	case INPUT_DOMAIN:
-		apply_domain(engine, &input->domain);
+		apply_domain(engine, &input->domain, input->now_ns);
 		break;
 	}
 }
 
 void engine_advance(struct engine *engine, uint64_t now_ns)
 {
-	struct task *task = NULL;
-
-	while ((task = task_table_next(engine->tasks, task))) {
-		if (!io_boost_is_held(&task->io_boost))
-			continue;
-		io_boost_expire(&task->io_boost, now_ns);
-		if (!io_boost_is_held(&task->io_boost))
-			mark_due(engine, task->cpu);
-	}
+	boosts_advance(engine, now_ns);
 }
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns)
@@ -204,8 +221,7 @@ void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_m
 
 uint64_t engine_next_ns(const struct engine *engine)
 {
-	const struct task *task = NULL;
-	uint64_t next_ns = UINT64_MAX;
+	uint64_t next_ns = boosts_next_ns(engine);
 
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		const struct domain *domain = &engine->domains[i];
@@ -215,9 +231,6 @@ uint64_t engine_next_ns(const struct engine *engine)
 		if (domain->active && domain->next_ns < next_ns)
 			next_ns = domain->next_ns;
 	}
-	while ((task = task_table_next(engine->tasks, task)))
-		if (io_boost_is_held(&task->io_boost) && task->io_boost.lease_end_ns < next_ns)
-			next_ns = task->io_boost.lease_end_ns;
 	return next_ns;
 }
 
@@ -226,13 +239,18 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	struct task *task = NULL;
 
 	while ((task = task_table_next(engine->tasks, task))) {
-		if (io_boost_is_held(&task->io_boost))
+		if (!io_boost_is_over(&task->io_boost))
 			continue;
 		*ret_handle = task->handle;
 		task_table_remove(engine->tasks, task);
 		return true;
 	}
 	return false;
+}
+
+const struct io_device *engine_device(const struct engine *engine, uint32_t device)
+{
+	return &engine->devices[device];
 }
 
 const struct task_table *engine_tasks(const struct engine *engine)

@@ -8,7 +8,7 @@
  *
  * The caller's round, whenever something happened or engine_next_ns() is over:
  *
- *	engine_apply() each input    the samples first
+ *	engine_apply() each input    the samples first: of devices and tasks whose next_ns is over
  *	engine_advance()	     leases end
  *	engine_decide()		     for every domain that engine_is_due() names
  *	engine_band()		     what to wake the caller for, per CPU
@@ -17,6 +17,7 @@
 
 #include "core/decision.h"
 #include "core/input.h"
+#include "core/io_device.h"
 #include "core/policy.h"
 #include "core/task_table.h"
 #include "core/topology.h"
@@ -75,6 +76,12 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 /* Takes one task whose boost ended out of the table: true, and its handle, or false when none is.
  */
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
+
+/*
+ * A block device that a task named, by the tracer's index. It is to be sampled (INPUT_DEVICE, then
+ * engine_advance()) when its next_ns is over; one that is not present, when a task names it.
+ */
+const struct io_device *engine_device(const struct engine *engine, uint32_t device);
 
 const struct task_table *engine_tasks(const struct engine *engine);
 /* 0…1024: the boost of a task where it runs now; 0 when it has none. */

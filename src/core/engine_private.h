@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the two halves of the engine share: what it knows (engine.c), what follows (merge.c). */
+/*
+ * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c),
+ * what follows for a domain (merge.c).
+ */
 
 #include "core/domain.h"
 #include "core/engine.h"
+#include "core/io_device.h"
 
 struct cpu {
 	uint32_t util_q;
@@ -18,7 +22,29 @@ struct engine {
 	struct task_table *tasks;
 	struct cpu *cpus;	/* topology->n_cpus */
 	struct domain *domains; /* topology->n_domains */
+	struct io_device devices[INPUT_DEVICES_MAX];
+	uint64_t devices_next_ns; /* the earliest of theirs */
 };
 
 /* The domain of a CPU, or NULL when it has none. */
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu);
+
+/* The domain's index, or TOPOLOGY_NO_DOMAIN; any number is a CPU here. */
+uint32_t engine_domain_index(const struct engine *engine, uint32_t cpu);
+
+void engine_mark_due(const struct engine *engine, uint32_t cpu);
+
+/* boosts.c: settles the state of a task's boost after a sample, a move or a result. */
+void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
+/* The task is in another domain than before. */
+void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
+/* A sample of a task that may be one of waits without block requests. */
+void boosts_sample_counted(struct engine *engine, struct task *task, uint64_t now_ns);
+/* The device is gone. */
+void boosts_end_device(struct engine *engine, uint32_t device);
+/* Leases and checks whose time it is. */
+void boosts_advance(struct engine *engine, uint64_t now_ns);
+/* Limits or CPUs changed: what is measured now says nothing about boosts. */
+void boosts_disturb(struct engine *engine, uint64_t now_ns);
+/* When boosts_advance() has something to do. */
+uint64_t boosts_next_ns(const struct engine *engine);

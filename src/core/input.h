@@ -61,7 +61,8 @@ struct input_task {
 	uint64_t io_waits;  /* wake-ups from an I/O wait so far */
 	uint64_t io_starts; /* block requests that it started so far */
 	uint64_t last_io_ns;
-	uint32_t n_ios; /* 0: its waits are for something without block requests */
+	uint32_t level_q; /* at which its CPU accrues now: capacity · 2^20, see decay.h */
+	uint32_t n_ios;	  /* 0: its waits are for something without block requests */
 	struct input_task_io ios[TASK_IOS_MAX];
 };
 
@@ -74,6 +75,7 @@ struct input_limits {
 struct input_domain {
 	uint32_t domain;
 	bool active;
+	bool driven; /* what is decided is written: effects can be measured */
 };
 
 struct input {

@@ -1,72 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/io_boost.h"
 
-#define NS_PER_S 1000000000ULL
+#include "core/io_model.h"
+
+#define NS_PER_S       1000000000ULL
+
+#define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
+#define SMOOTHING      8  /* windows that count */
+
+static uint64_t total_host_cpu_ns(const struct input_task *task)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < task->n_ios; i++)
+		total_ns += task->ios[i].host_cpu_ns;
+	return total_ns;
+}
 
 static void start_window(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
 {
-	boost->window_start_ns = now_ns;
-	boost->window_waits = task->io_waits;
-	boost->window_starts = task->io_starts;
+	boost->window = (struct io_window){
+		.start_ns = now_ns,
+		.io_waits = task->io_waits,
+		.io_starts = task->io_starts,
+		.host_cpu_ns = total_host_cpu_ns(task),
+		.level = io_level(task->level_q),
+	};
+	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
+		bool there = i < task->n_ios;
+
+		boost->window.device_of[i] = there ? task->ios[i].device : IO_BOOST_NO_DEVICE;
+		boost->window.ios_of[i] = there ? task->ios[i].ios : 0;
+	}
+}
+
+static uint64_t ios_before(const struct io_window *window, uint32_t device)
+{
+	for (uint32_t i = 0; i < TASK_IOS_MAX; i++)
+		if (window->device_of[i] == device)
+			return window->ios_of[i];
+	return 0;
+}
+
+/* The device that got most of the window's requests; n of all in *ret_n. */
+static uint32_t main_device(const struct io_window *window, const struct input_task *task)
+{
+	uint32_t device = IO_BOOST_NO_DEVICE;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < task->n_ios; i++) {
+		uint64_t n = task->ios[i].ios - ios_before(window, task->ios[i].device);
+
+		if (n <= most || n > task->ios[i].ios)
+			continue;
+		most = n;
+		device = task->ios[i].device;
+	}
+	return device;
 }
 
 /*
  * A synchronous read shows as a wait and as a start, a request at depth only as a start, a wait
  * for a network file system only as a wait: the larger count is the number of I/Os.
  */
-static uint64_t window_ios(const struct io_boost *boost, const struct input_task *task)
+static uint64_t window_ios(const struct io_window *window, const struct input_task *task)
 {
-	uint64_t waits = task->io_waits - boost->window_waits;
-	uint64_t starts = task->io_starts - boost->window_starts;
+	uint64_t waits = task->io_waits - window->io_waits;
+	uint64_t starts = task->io_starts - window->io_starts;
 
 	return waits > starts ? waits : starts;
 }
 
-static void begin(struct io_boost *boost, const struct policy_io_boost *policy,
-		  const struct input_task *task, uint64_t now_ns)
+/* ρ from the share of the window that was host time, at the mean of the levels around it. */
+static uint32_t window_ratio(const struct io_boost *boost, const struct policy_io_boost *policy,
+			     const struct input_task *task, uint64_t elapsed_ns)
 {
-	boost->state = IO_BOOST_HELD;
-	boost->rate_per_s = policy->min_rate_per_s;
-	start_window(boost, task, now_ns);
+	uint64_t host_ns = total_host_cpu_ns(task) - boost->window.host_cpu_ns;
+	uint32_t level = ((uint64_t)boost->window.level + io_level(task->level_q)) / 2;
+	uint64_t share_ppm;
+
+	if (host_ns > elapsed_ns) /* a counter that jumped */
+		return boost->ratio;
+	share_ppm = host_ns * IO_PPM / elapsed_ns;
+	if (share_ppm <= policy->min_host_percent * (IO_PPM / 100))
+		return 0;
+	return io_ratio_of_share(share_ppm, level ? level : 1);
+}
+
+/* Smoothed as shares at the highest level of all: there a ratio without bound is at most 1. */
+static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
+{
+	uint32_t n = boost->n_windows < SMOOTHING ? boost->n_windows + 1 : SMOOTHING;
+	int64_t before = io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
+	int64_t now = io_share_of_ratio(ratio, IO_LEVEL_MAX);
+
+	return io_ratio_of_share(before + (now - before) / (int64_t)n, IO_LEVEL_MAX);
 }
 
 static void close_window(struct io_boost *boost, const struct policy_io_boost *policy,
 			 const struct input_task *task, uint64_t now_ns)
 {
-	uint64_t elapsed_ns = now_ns - boost->window_start_ns;
+	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
-	boost->rate_per_s = window_ios(boost, task) * NS_PER_S / elapsed_ns;
-	if (boost->rate_per_s < policy->min_rate_per_s / 2)
+	boost->rate_per_s = window_ios(&boost->window, task) * NS_PER_S / elapsed_ns;
+	if (boost->rate_per_s < policy->min_rate_per_s / 2) {
 		boost->state = IO_BOOST_BELOW_RATE;
+		return;
+	}
+	boost->device = main_device(&boost->window, task);
+	if (boost->device != IO_BOOST_NO_DEVICE)
+		boost->ratio = smooth(boost, window_ratio(boost, policy, task, elapsed_ns));
+	boost->n_windows++;
+	if (boost->state == IO_BOOST_MEASURING)
+		boost->state = IO_BOOST_DEVICE_BUSY;
 	start_window(boost, task, now_ns);
+}
+
+static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
+{
+	boost->rate_per_s = policy->min_rate_per_s;
+	boost->device = IO_BOOST_NO_DEVICE;
+	io_check_init(&boost->check);
 }
 
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, uint64_t now_ns)
 {
-	if (!policy->enabled) {
+	if (!boost->check.calibration_permille)
+		begin(boost, policy);
+	boost->io_waits = task->io_waits;
+	boost->lease_end_ns = task->last_io_ns + policy->hold_ns;
+	if (!policy->enabled || now_ns >= boost->lease_end_ns) {
 		boost->state = IO_BOOST_LAPSED;
 		return;
 	}
-	if (boost->state == IO_BOOST_NONE)
-		begin(boost, policy, task, now_ns);
-	else if (now_ns - boost->window_start_ns >= policy->window_ns)
+	if (!boost->window.start_ns)
+		start_window(boost, task, now_ns);
+	else if (now_ns - boost->window.start_ns >= policy->window_ns)
 		close_window(boost, policy, task, now_ns);
-	boost->lease_end_ns = task->last_io_ns + policy->hold_ns;
-	io_boost_expire(boost, now_ns);
+}
+
+/* A task that is boosted is looked at when its lease ends, one that may be soon after a window. */
+void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
+{
+	bool waits = boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_INSENSITIVE;
+
+	if (boost->granted)
+		boost->next_ns = boost->lease_end_ns;
+	else
+		boost->next_ns = now_ns + policy->window_ns * (waits ? UNHELD_WINDOWS : 1);
+}
+
+void io_boost_restart_window(struct io_boost *boost)
+{
+	boost->window.start_ns = 0;
+}
+
+void io_boost_restart(struct io_boost *boost)
+{
+	boost->state = IO_BOOST_MEASURING;
+	boost->device = IO_BOOST_NO_DEVICE;
+	boost->ratio = 0;
+	boost->wanted_khz = 0;
+	boost->n_windows = 0;
+	io_boost_restart_window(boost);
 }
 
 void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 {
-	if (boost->state == IO_BOOST_HELD && now_ns >= boost->lease_end_ns)
+	if (!io_boost_is_over(boost) && now_ns >= boost->next_ns && now_ns >= boost->lease_end_ns)
 		boost->state = IO_BOOST_LAPSED;
 }
 
 const char *io_boost_state_name(enum io_boost_state state)
 {
 	static const char *const names[] = {
-		[IO_BOOST_NONE] = "none",
-		[IO_BOOST_HELD] = "held",
+		[IO_BOOST_MEASURING] = "measuring",
+		[IO_BOOST_DEVICE_BUSY] = "device-busy",
+		[IO_BOOST_PREDICTED] = "predicted-gain",
+		[IO_BOOST_VERIFYING] = "verifying",
+		[IO_BOOST_CONFIRMED] = "confirmed",
+		[IO_BOOST_INSENSITIVE] = "insensitive",
+		[IO_BOOST_COUNTED] = "counted-fallback",
 		[IO_BOOST_BELOW_RATE] = "below-rate",
 		[IO_BOOST_LAPSED] = "lapsed",
 	};

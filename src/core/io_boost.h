@@ -4,45 +4,95 @@
 /*
  * I/O boost of one task: a floor on the performance of the domain where it runs, as a lease.
  *
- * A task that waits for I/O, or starts block requests, at min_rate or more has one. It is held
- * while the task sleeps between two I/Os, since most of the CPU time between them is interrupt and
- * completion work with the task off the run queue, and ends hold_ns after the last I/O, or when a
- * whole window shows less than half of min_rate.
+ * From the task's totals, window by window, comes what a faster clock would bring it
+ * (core/io_model.h). Whether the boost is given is up to the check of its device (core/io_device.h)
+ * or, where its waits have no block requests, to its own (core/boosts.c). It is held while the task
+ * sleeps between two I/Os, since most of the CPU time between them is interrupt and completion work
+ * with the task off the run queue, and ends hold_ns after the last I/O, or when a whole window
+ * shows less than half of min_rate.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/input.h"
+#include "core/io_check.h"
 #include "core/policy.h"
 
 enum io_boost_state {
-	IO_BOOST_NONE,	     /* not sampled yet */
-	IO_BOOST_HELD,	     /* boosted, lease running */
+	IO_BOOST_MEASURING,   /* no whole window yet */
+	IO_BOOST_DEVICE_BUSY, /* a faster clock would bring less than the slack: not boosted */
+	IO_BOOST_PREDICTED,   /* it would bring more: the rate without it is being taken */
+	IO_BOOST_VERIFYING,   /* boosted, to see whether it does */
+	IO_BOOST_CONFIRMED,   /* it does: boosted */
+	IO_BOOST_INSENSITIVE, /* it does not: not boosted until the back-off is over */
+	IO_BOOST_COUNTED, /* no block requests: its waits are counted, with and without a boost */
 	IO_BOOST_BELOW_RATE, /* ended: too few I/Os in a window */
 	IO_BOOST_LAPSED,     /* ended: no I/O for the hold time */
 };
 
-struct io_boost {
-	enum io_boost_state state;
-	uint64_t lease_end_ns;
-	uint32_t rate_per_s; /* of the last whole window; before that, of the policy */
-	uint64_t window_start_ns;
-	uint64_t window_waits; /* totals at its start */
-	uint64_t window_starts;
+#define IO_BOOST_NO_DEVICE UINT32_MAX
+
+/* Totals at the start of a window. */
+struct io_window {
+	uint64_t start_ns; /* 0: there is none yet */
+	uint64_t io_waits;
+	uint64_t io_starts;
+	uint64_t host_cpu_ns;
+	uint32_t level;
+	uint32_t device_of[TASK_IOS_MAX];
+	uint64_t ios_of[TASK_IOS_MAX];
 };
 
-/* Takes the totals of a task into account; sets boost->state. */
+struct io_boost {
+	enum io_boost_state state;
+	bool granted;	       /* wanted_khz is asked for */
+	uint64_t lease_end_ns; /* of its last sample */
+	uint64_t next_ns;      /* when to sample it again */
+	uint32_t rate_per_s;   /* of the last whole window; before that, of the policy */
+	uint32_t device;       /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
+	uint32_t ratio;	       /* ρ as measured, smoothed; 0: the device is busy, or not known */
+	uint32_t wanted_khz;   /* the OPP of its domain that its boost is, or would be; 0: none */
+	uint32_t n_windows;
+	uint64_t io_waits;   /* as last sampled */
+	uint32_t base_level; /* before the last trial of its own */
+	struct io_window window;
+	struct io_check check; /* its own, for waits without block requests */
+};
+
+/*
+ * Takes the totals of a task into account: the lease and, if one is over, the window. What the
+ * numbers alone say comes out in state: MEASURING, DEVICE_BUSY for what follows, or an end.
+ */
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, uint64_t now_ns);
 
-/* Ends the lease if its time is over. */
+/* Sets next_ns, after state and granted are settled. */
+void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns);
+
+/* The clock changes because of the task, or under it: the present window is given up. */
+void io_boost_restart_window(struct io_boost *boost);
+
+/* What was measured is of no use any more: its device is gone. */
+void io_boost_restart(struct io_boost *boost);
+
+/* Ends the boost of a task that could not be sampled when it was due. */
 void io_boost_expire(struct io_boost *boost, uint64_t now_ns);
 
-static inline bool io_boost_is_held(const struct io_boost *boost)
+/* Neither held nor followed any more. */
+static inline bool io_boost_is_over(const struct io_boost *boost)
 {
-	return boost->state == IO_BOOST_HELD;
+	return boost->state >= IO_BOOST_BELOW_RATE;
 }
 
-/* none, held, below-rate, lapsed. Static strings. */
+/* Boosted now. */
+static inline bool io_boost_is_held(const struct io_boost *boost)
+{
+	return boost->granted && !io_boost_is_over(boost);
+}
+
+/*
+ * measuring, device-busy, predicted-gain, verifying, confirmed, insensitive, counted-fallback,
+ * below-rate, lapsed. Static strings.
+ */
 const char *io_boost_state_name(enum io_boost_state state);

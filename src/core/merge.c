@@ -8,14 +8,23 @@
 #include "core/utilisation.h"
 #include "wakegov/decay.h"
 
-/* A held boost asks for the highest OPP of wherever the task runs. */
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 
 	if (!domain || !io_boost_is_held(&task->io_boost))
 		return 0;
-	return domain->info->capacity;
+	return opp_cap_at_khz(domain->info, task->io_boost.wanted_khz);
+}
+
+/* What the task asks of this domain: of its own, and of the other one while it flips. */
+static uint32_t boost_cap_in(const struct engine *engine, const struct task *task, uint32_t domain)
+{
+	if (engine_domain_index(engine, task->cpu) == domain)
+		return engine_task_boost_cap(engine, task);
+	if (task->flip.until_ns && task->flip.domain == domain && io_boost_is_held(&task->io_boost))
+		return opp_cap_at_khz(engine->domains[domain].info, task->flip.khz);
+	return 0;
 }
 
 uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain)
@@ -63,16 +72,36 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
 	const struct task *task = NULL;
 
 	while ((task = task_table_next(engine->tasks, task))) {
-		if (task->cpu >= engine->topology->n_cpus ||
-		    engine->topology->cpu_domain[task->cpu] != domain)
+		uint32_t cap = boost_cap_in(engine, task, domain);
+
+		if (cap <= demand->cap)
 			continue;
-		if (engine_task_boost_cap(engine, task) <= demand->cap)
-			continue;
-		demand->cap = engine_task_boost_cap(engine, task);
+		demand->cap = cap;
 		demand->reason = REASON_IO_BOOST;
 		demand->cpu = task->cpu;
 		demand->pid = task->pid;
 		demand->comm = task->comm;
+	}
+}
+
+/* Completions that are handled here for tasks elsewhere. */
+static void merge_interrupts(const struct engine *engine, uint32_t domain, struct demand *demand)
+{
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		const struct io_device *device = &engine->devices[i];
+		uint32_t cap;
+
+		if (device->interrupt_domain != domain ||
+		    !io_check_grants(&device->interrupt_check))
+			continue;
+		cap = opp_cap_at_khz(engine->domains[domain].info, device->interrupt_khz);
+		if (cap <= demand->cap)
+			continue;
+		demand->cap = cap;
+		demand->reason = REASON_INTERRUPT;
+		demand->cpu = device->totals.completion_cpu;
+		demand->pid = 0;
+		demand->comm = NULL;
 	}
 }
 
@@ -93,6 +122,7 @@ static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 	if (demand->idle_since_ns == UINT64_MAX || now_ns < demand->idle_since_ns + hold_ns)
 		merge_utilisation(engine, domain, demand);
 	merge_boosts(engine, domain, demand);
+	merge_interrupts(engine, domain, demand);
 }
 
 /* The next OPP below the target, or 0 when the limits allow none. */

@@ -58,6 +58,12 @@ struct policy_io_boost {
 	uint32_t min_rate_per_s; /* I/O waits or requests per second that make a task eligible */
 	uint64_t window_ns;	 /* over which the rate is taken */
 	uint64_t hold_ns;	 /* the lease: how long after its last I/O a task keeps its boost */
+	uint32_t slack_percent;	 /* of the throughput at the highest OPP that may be given up */
+	uint32_t min_host_percent; /* of the time of an I/O: with less, the device is what it waits
+				      for */
+	uint64_t check_window_ns;  /* the longest time to tell whether a boost pays */
+	uint64_t backoff_min_ns;   /* the pause after a boost that did not pay; doubles … */
+	uint64_t backoff_max_ns;   /* … up to this */
 };
 
 struct policy_query {

@@ -10,6 +10,17 @@
 
 #include "core/io_boost.h"
 
+/*
+ * A task that moves to and fro holds its boost in the domain that it came from as well, so that
+ * neither goes up and down with it.
+ */
+struct task_flip {
+	uint64_t moved_ns; /* its last move to another domain */
+	uint64_t until_ns; /* held in both until then */
+	uint32_t domain;   /* the other one */
+	uint32_t khz;	   /* what it asks for there */
+};
+
 struct task {
 	uint32_t pid; /* thread id; 0: the place is free */
 	uint32_t tgid;
@@ -17,6 +28,7 @@ struct task {
 	uint32_t cpu;
 	char comm[TASK_COMM_SIZE];
 	struct io_boost io_boost;
+	struct task_flip flip;
 	uint32_t next; /* in the bucket or the free list; index + 1, 0 ends */
 };
 

@@ -141,13 +141,14 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 	struct sim_thread *next = cpu->current;
 
 	if (cpu->n_interrupts) {
-		uint32_t thread = cpu->interrupts[cpu->first_interrupt];
-		uint64_t cycles = sim->threads[thread].group->cycles;
+		struct sim_thread *thread = &sim->threads[cpu->interrupts[cpu->first_interrupt]];
+		uint64_t cycles = thread->group->cycles;
 
 		if (prev && !cpu->current)
 			switch_to(sim, cpu, prev, take_first(cpu));
 		cpu->work = SIM_WORK_INTERRUPT;
 		cpu->mcycles = cycles * sim->platform->costs.interrupt_permille;
+		sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
 		if (!next)
 			next = take_first(cpu);

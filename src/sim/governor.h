@@ -27,6 +27,8 @@ struct sim_governor {
 	void (*on_move)(struct sim *sim, struct sim_thread *thread, uint32_t from);
 	void (*on_tick)(struct sim *sim, struct sim_cpu *cpu);
 	void (*on_io_start)(struct sim *sim, struct sim_thread *thread);
+	/* The interrupt of a completed request of the thread begins on the CPU. */
+	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 	/* The frequency of the domain has just become another. */
 	void (*on_frequency)(struct sim *sim, uint32_t domain);
 	/* The highest frequency that the domain may have has just become another. */

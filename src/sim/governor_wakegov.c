@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/sim_private.h"
 #include "sim/wakegov_kernel.h"
 #include "wakegov/decay.h"
 
@@ -55,6 +56,14 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.io_waits = t->io_waits,
 			.io_starts = t->io_starts,
 			.last_io_ns = t->last_io_ns,
+			.level_q = w->cpus[t->cpu].level_q,
+			.n_ios = 1,
+			.ios = { {
+				.device = t->device,
+				.ios = t->io_starts,
+				.host_ns = t->host_ns,
+				.host_cpu_ns = t->host_cpu_ns,
+			} },
 		},
 	};
 
@@ -88,17 +97,42 @@ static void on_limit(struct sim *sim, uint32_t domain)
 	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
 }
 
-static void renew_leases(struct wakegov_sim *w, uint64_t now_ns)
+static void sample_devices(struct sim *sim)
 {
+	struct wakegov_sim *w = sim->governor_data;
+
+	for (uint32_t i = 0; i < sim->platform->n_devices; i++) {
+		struct sim_device *device = &sim->devices[i];
+		struct input input = { .now_ns = sim->now_ns, .type = INPUT_DEVICE };
+
+		if (sim->now_ns < engine_device(w->engine, i)->next_ns)
+			continue;
+		sim_device_account(sim, device);
+		input.device = (struct input_device){
+			.device = i,
+			.completions = device->completions,
+			.idle_ns = device->idle_ns,
+			.depth = device->depth,
+			.completion_cpu = w->completion_cpus[i],
+		};
+		engine_apply(w->engine, &input);
+	}
+}
+
+/* src/round.c: tasks that are due, then the devices that they named. */
+static void sample_due(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
 	const struct task_table *tasks = engine_tasks(w->engine);
 	struct task *task = NULL, *next;
 
 	for (task = task_table_next(tasks, NULL); task; task = next) {
 		next = task_table_next(tasks, task);
-		if (now_ns >= task->io_boost.lease_end_ns)
-			sample_task(w, task->handle, now_ns);
+		if (sim->now_ns >= task->io_boost.next_ns)
+			sample_task(w, task->handle, sim->now_ns);
 	}
-	engine_advance(w->engine, now_ns);
+	sample_devices(sim);
+	engine_advance(w->engine, sim->now_ns);
 }
 
 static void decide(struct sim *sim, uint32_t domain)
@@ -147,7 +181,7 @@ static void on_timer(struct sim *sim)
 
 	w->round_ns = UINT64_MAX;
 	take_events(sim);
-	renew_leases(w, sim->now_ns);
+	sample_due(sim);
 	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
 		if (engine_is_due(w->engine, domain, sim->now_ns))
 			decide(sim, domain);
@@ -200,7 +234,7 @@ static void activate(struct sim *sim, uint32_t domain)
 	struct input input = {
 		.now_ns = sim->now_ns,
 		.type = INPUT_DOMAIN,
-		.domain = { .domain = domain, .active = true },
+		.domain = { .domain = domain, .active = true, .driven = true },
 	};
 
 	engine_apply(w->engine, &input);
@@ -243,7 +277,9 @@ const struct sim_governor sim_governor_wakegov = {
 	.on_wake = wakegov_sim_on_wake,
 	.on_move = wakegov_sim_on_move,
 	.on_tick = wakegov_sim_on_tick,
+	.on_sleep = wakegov_sim_on_sleep,
 	.on_io_start = wakegov_sim_on_io_start,
+	.on_io_complete = wakegov_sim_on_io_complete,
 	.on_frequency = wakegov_sim_on_frequency,
 	.on_limit = on_limit,
 	.on_timer = on_timer,

@@ -100,15 +100,62 @@ static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_w
 	t->window_starts = 0;
 }
 
+/* A sleep that is no wait for I/O, of a task that has none in flight. */
+void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	if (!thread->in_iowait)
+		w->tasks[thread->index].sleep_ns = sim->now_ns;
+}
+
+static void end_sleep(struct wakegov_sim_task *t, uint64_t now_ns)
+{
+	uint64_t since_ns = t->sleep_ns > t->completed_ns ? t->sleep_ns : t->completed_ns;
+
+	if (t->sleep_ns && !t->depth)
+		t->think_ns += now_ns - since_ns;
+	t->sleep_ns = 0;
+}
+
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 {
+	struct wakegov_sim *w = sim->governor_data;
+
+	end_sleep(&w->tasks[thread->index], sim->now_ns);
 	if (thread->in_iowait)
 		count_io(sim, thread, true);
 }
 
+static void end_host_time(struct wakegov_sim_task *t, uint64_t now_ns)
+{
+	uint64_t host_ns = t->completed_ns ? now_ns - t->completed_ns : 0;
+
+	t->host_ns += host_ns;
+	t->host_cpu_ns += host_ns > t->think_ns ? host_ns - t->think_ns : 0;
+}
+
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
 {
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[thread->index];
+
+	t->device = thread->group->device;
+	if (!t->depth++)
+		end_host_time(t, sim->now_ns);
 	count_io(sim, thread, false);
+}
+
+void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[thread->index];
+
+	w->completion_cpus[t->device] = cpu->index;
+	if (--t->depth)
+		return;
+	t->completed_ns = sim->now_ns;
+	t->think_ns = 0;
 }
 
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from)

@@ -34,6 +34,13 @@ struct wakegov_sim_task {
 	uint64_t last_io_ns;
 	uint64_t told_move_ns;
 	bool told;
+	uint32_t device;
+	uint32_t depth;	       /* its requests in flight */
+	uint64_t completed_ns; /* of the last one, while there is none */
+	uint64_t sleep_ns;     /* since when it sleeps of its own accord; 0: it does not */
+	uint64_t think_ns;     /* that it did so since completed_ns */
+	uint64_t host_ns;
+	uint64_t host_cpu_ns;
 };
 
 struct wakegov_sim {
@@ -43,6 +50,7 @@ struct wakegov_sim {
 	uint32_t window_ios;
 	struct wakegov_sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct wakegov_sim_task *tasks;
+	uint32_t completion_cpus[PLATFORM_DEVICES_MAX];
 	uint64_t round_ns; /* when the daemon runs next; UINT64_MAX: when something happens */
 };
 
@@ -57,5 +65,7 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain);
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
+void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread);
+void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/io_device.h"
+
+#include "core/io_model.h"
+
+void io_device_init(struct io_device *device)
+{
+	*device = (struct io_device){
+		.next_ns = UINT64_MAX,
+		.completion_domain = IO_DEVICE_NO_DOMAIN,
+		.interrupt_domain = IO_DEVICE_NO_DOMAIN,
+	};
+	io_check_init(&device->check);
+	io_check_init(&device->interrupt_check);
+}
+
+void io_device_sample(struct io_device *device, const struct input_device *totals,
+		      uint32_t completion_domain, uint64_t now_ns)
+{
+	bool moved = totals->completions != device->totals.completions;
+
+	if (device->present && totals->completions < device->totals.completions)
+		io_device_init(device);
+	if (completion_domain != device->completion_domain) {
+		device->completion_domain = completion_domain;
+		device->n_completed_there = 0;
+	} else if (moved) {
+		device->n_completed_there++;
+	}
+	device->present = true;
+	device->totals = *totals;
+	device->sampled_ns = now_ns;
+}
+
+uint32_t io_device_calibrate(const struct io_device *device, uint32_t ratio)
+{
+	uint64_t share_ppm;
+
+	if (!device->base_level || device->check.calibration_permille == 1000)
+		return ratio;
+	share_ppm = io_share_of_ratio(ratio, device->base_level);
+	share_ppm = share_ppm * device->check.calibration_permille / 1000;
+	return io_ratio_of_share(share_ppm < IO_PPM ? share_ppm : IO_SHARE_MAX, device->base_level);
+}

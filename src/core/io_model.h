@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What a faster clock brings a task that does I/O.
+ *
+ * Of the time of one I/O the device takes d, whatever the clock, and the host takes w / f: the work
+ * from the completion of the last request in flight to the next request. With s, the host's share
+ * of the time at f, going from f to f' gives
+ *
+ *	X(f') / X(f) = 1 / (1 − s + s · f / f')
+ *
+ * which is Amdahl's law with the clock as the accelerator. The *work ratio* ρ = w / d is the same
+ * at every f and on every CPU, so it is what is kept; s = ρ / (ρ + f).
+ *
+ * f is a *level*: performance as capacity · 2^10, so that 2^20 is the fastest CPU at its highest
+ * OPP and a task may move between CPUs of different capacity. Shares are in millionths (_ppm).
+ * Only ratios of levels come out: the unit of frequency is of no concern.
+ */
+
+#include <stdint.h>
+
+#include "core/topology.h"
+
+#define IO_PPM	     1000000U
+#define IO_SHARE_MAX 999000U /* a device that takes no time at all has no finite ρ */
+#define IO_LEVEL_MAX (1024U << 10)
+
+/* The level of a CPU that accrues at level_q (wakegov/decay.h). */
+static inline uint32_t io_level(uint32_t level_q)
+{
+	return level_q >> 10;
+}
+
+/* The level of a CPU of the domain at khz; never 0. */
+uint32_t io_level_at(const struct topology_domain *domain, uint32_t khz);
+
+/* ρ of a task whose share of host time is share_ppm at level; both directions. level > 0. */
+uint32_t io_ratio_of_share(uint32_t share_ppm, uint32_t level);
+uint32_t io_share_of_ratio(uint32_t ratio, uint32_t level);
+
+/*
+ * The share of the time of an I/O that going from one level to a higher one saves, u = s (1 −
+ * f/f'): throughput grows by 1 / (1 − u). 0 when `to` is not above `from`.
+ */
+uint32_t io_saved_ppm(uint32_t ratio, uint32_t from, uint32_t to);
+
+/* The inverse: the ρ of which that much is saved. */
+uint32_t io_ratio_of_saved(uint32_t saved_ppm, uint32_t from, uint32_t to);
+
+/* What is lost of the throughput at `highest` by running at level: 1 − X(level) / X(highest). */
+uint32_t io_loss_ppm(uint32_t ratio, uint32_t level, uint32_t highest);
+
+/*
+ * The lowest OPP within [min_khz, max_khz] that loses at most slack_ppm of what the highest within
+ * them gives. kept_khz, if it is such an OPP, is kept until a lower one loses no more than half of
+ * the slack, so that a ρ which wavers does not make the frequency waver; 0: none is kept.
+ */
+uint32_t io_choose_khz(const struct topology_domain *domain, uint32_t ratio, uint32_t slack_ppm,
+		       uint32_t min_khz, uint32_t max_khz, uint32_t kept_khz);
