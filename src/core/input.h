@@ -61,8 +61,10 @@ struct input_task {
 	uint64_t io_waits;  /* wake-ups from an I/O wait so far */
 	uint64_t io_starts; /* block requests that it started so far */
 	uint64_t last_io_ns;
-	uint32_t level_q; /* at which its CPU accrues now: capacity · 2^20, see decay.h */
-	uint32_t n_ios;	  /* 0: its waits are for something without block requests */
+	uint32_t level_q;      /* at which its CPU accrues now: capacity · 2^20, see decay.h */
+	uint64_t in_flight_ns; /* that its requests took so far, each from start to completion */
+	uint32_t max_depth;    /* most of them in flight at a time since the last sample */
+	uint32_t n_ios;	       /* 0: its waits are for something without block requests */
 	struct input_task_io ios[TASK_IOS_MAX];
 };
 

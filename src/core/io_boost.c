@@ -8,13 +8,17 @@
 #define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
 #define SMOOTHING      8  /* windows that count */
 
-static uint64_t total_host_cpu_ns(const struct input_task *task)
+/* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
+ */
+static void total_host_ns(const struct input_task *task, uint64_t *ret_cpu_ns,
+			  uint64_t *ret_think_ns)
 {
-	uint64_t total_ns = 0;
-
-	for (uint32_t i = 0; i < task->n_ios; i++)
-		total_ns += task->ios[i].host_cpu_ns;
-	return total_ns;
+	*ret_cpu_ns = 0;
+	*ret_think_ns = 0;
+	for (uint32_t i = 0; i < task->n_ios; i++) {
+		*ret_cpu_ns += task->ios[i].host_cpu_ns;
+		*ret_think_ns += task->ios[i].host_ns - task->ios[i].host_cpu_ns;
+	}
 }
 
 static void start_window(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
@@ -23,9 +27,10 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.start_ns = now_ns,
 		.io_waits = task->io_waits,
 		.io_starts = task->io_starts,
-		.host_cpu_ns = total_host_cpu_ns(task),
+		.in_flight_ns = task->in_flight_ns,
 		.level = io_level(task->level_q),
 	};
+	total_host_ns(task, &boost->window.host_cpu_ns, &boost->window.think_ns);
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
 		bool there = i < task->n_ios;
 
@@ -71,17 +76,41 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 	return waits > starts ? waits : starts;
 }
 
-/* ρ from the share of the window that was host time, at the mean of the levels around it. */
+/*
+ * The share of the time of an I/O that is the host's. With one request at a time that is host time.
+ * A task that keeps up to D in flight has D places for requests, and each that is empty waits for
+ * the host: of D · T the requests took what was in flight, and the rest, less what the task slept
+ * of its own accord, is the host's. (By device idle time alone, as the design has it, a task with
+ * four requests on a disk of five channels would get nothing, and loses a tenth of what it could
+ * have.)
+ */
+static uint64_t host_share_ppm(const struct io_window *window, const struct input_task *task,
+			       uint64_t elapsed_ns)
+{
+	uint64_t host_cpu_ns, think_ns, in_flight_ns, places_ns;
+
+	total_host_ns(task, &host_cpu_ns, &think_ns);
+	host_cpu_ns -= window->host_cpu_ns;
+	if (window->max_depth <= 1)
+		return host_cpu_ns * IO_PPM / elapsed_ns;
+	think_ns -= window->think_ns;
+	in_flight_ns = task->in_flight_ns - window->in_flight_ns;
+	places_ns = window->max_depth * elapsed_ns;
+	if (in_flight_ns + window->max_depth * think_ns >= places_ns)
+		return 0;
+	return (places_ns - in_flight_ns - window->max_depth * think_ns) / window->max_depth *
+	       IO_PPM / elapsed_ns;
+}
+
+/* ρ from that share, at the mean of the levels around the window. */
 static uint32_t window_ratio(const struct io_boost *boost, const struct policy_io_boost *policy,
 			     const struct input_task *task, uint64_t elapsed_ns)
 {
-	uint64_t host_ns = total_host_cpu_ns(task) - boost->window.host_cpu_ns;
+	uint64_t share_ppm = host_share_ppm(&boost->window, task, elapsed_ns);
 	uint32_t level = ((uint64_t)boost->window.level + io_level(task->level_q)) / 2;
-	uint64_t share_ppm;
 
-	if (host_ns > elapsed_ns) /* a counter that jumped */
+	if (share_ppm > IO_PPM) /* a counter that jumped */
 		return boost->ratio;
-	share_ppm = host_ns * IO_PPM / elapsed_ns;
 	if (share_ppm <= policy->min_host_percent * (IO_PPM / 100))
 		return 0;
 	return io_ratio_of_share(share_ppm, level ? level : 1);
@@ -134,6 +163,8 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		boost->state = IO_BOOST_LAPSED;
 		return;
 	}
+	if (task->max_depth > boost->window.max_depth)
+		boost->window.max_depth = task->max_depth;
 	if (!boost->window.start_ns)
 		start_window(boost, task, now_ns);
 	else if (now_ns - boost->window.start_ns >= policy->window_ns)

@@ -39,6 +39,9 @@ struct io_window {
 	uint64_t io_waits;
 	uint64_t io_starts;
 	uint64_t host_cpu_ns;
+	uint64_t think_ns;
+	uint64_t in_flight_ns;
+	uint32_t max_depth; /* of the samples since */
 	uint32_t level;
 	uint32_t device_of[TASK_IOS_MAX];
 	uint64_t ios_of[TASK_IOS_MAX];

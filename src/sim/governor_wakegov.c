@@ -57,6 +57,8 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.io_starts = t->io_starts,
 			.last_io_ns = t->last_io_ns,
 			.level_q = w->cpus[t->cpu].level_q,
+			.in_flight_ns = t->in_flight_ns,
+			.max_depth = t->max_depth,
 			.n_ios = 1,
 			.ios = { {
 				.device = t->device,
@@ -69,6 +71,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 
 	if (!t->has_slot)
 		return;
+	t->max_depth = t->depth;
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
 	engine_apply(w->engine, &input);
 	if (!task_table_find(engine_tasks(w->engine), input.task.pid))

@@ -127,6 +127,12 @@ void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 		count_io(sim, thread, true);
 }
 
+static void account_depth(struct wakegov_sim_task *t, uint64_t now_ns)
+{
+	t->in_flight_ns += t->depth * (now_ns - t->depth_since_ns);
+	t->depth_since_ns = now_ns;
+}
+
 static void end_host_time(struct wakegov_sim_task *t, uint64_t now_ns)
 {
 	uint64_t host_ns = t->completed_ns ? now_ns - t->completed_ns : 0;
@@ -141,8 +147,11 @@ void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
 	t->device = thread->group->device;
+	account_depth(t, sim->now_ns);
 	if (!t->depth++)
 		end_host_time(t, sim->now_ns);
+	if (t->depth > t->max_depth)
+		t->max_depth = t->depth;
 	count_io(sim, thread, false);
 }
 
@@ -152,6 +161,7 @@ void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, stru
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
 	w->completion_cpus[t->device] = cpu->index;
+	account_depth(t, sim->now_ns);
 	if (--t->depth)
 		return;
 	t->completed_ns = sim->now_ns;

@@ -35,7 +35,10 @@ struct wakegov_sim_task {
 	uint64_t told_move_ns;
 	bool told;
 	uint32_t device;
-	uint32_t depth;	       /* its requests in flight */
+	uint32_t depth;	    /* its requests in flight */
+	uint32_t max_depth; /* since it was sampled */
+	uint64_t depth_since_ns;
+	uint64_t in_flight_ns;
 	uint64_t completed_ns; /* of the last one, while there is none */
 	uint64_t sleep_ns;     /* since when it sleeps of its own accord; 0: it does not */
 	uint64_t think_ns;     /* that it did so since completed_ns */
