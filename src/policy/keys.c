@@ -43,9 +43,49 @@ static void store_frequency(void *field, const struct policy_value *value)
 	}
 }
 
-#define FIELD(_field, _store) .offset = offsetof(struct policy, _field), .store = (_store)
+/* And back, each by the name of what stores with un before it. */
+static void unstore_bool(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const bool *)field };
+}
+
+static void unstore_backend(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_backend *)field };
+}
+
+static void unstore_u32(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, *(const uint32_t *)field };
+}
+
+static void unstore_u64(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, *(const uint64_t *)field };
+}
+
+static void unstore_frequency(const void *field, struct policy_value *ret)
+{
+	const struct policy_frequency *frequency = field;
+
+	ret->number = frequency->value;
+	switch (frequency->kind) {
+	case POLICY_FREQUENCY_NONE:
+		ret->kind = POLICY_VALUE_WORD;
+		break;
+	case POLICY_FREQUENCY_KHZ:
+		ret->kind = POLICY_VALUE_QUANTITY;
+		break;
+	case POLICY_FREQUENCY_PERCENT:
+		ret->kind = POLICY_VALUE_SHARE;
+		break;
+	}
+}
+
+#define FIELD(_field, _store) \
+	.offset = offsetof(struct policy, _field), .store = (_store), .load = (un##_store)
 #define DOMAIN_FIELD(_field, _store) \
-	.offset = offsetof(struct policy_domain, _field), .store = (_store)
+	.offset = offsetof(struct policy_domain, _field), .store = (_store), .load = (un##_store)
 #define RANGE(_units, _least, _most) \
 	.units = &policy_units_##_units, .least = (_least), .most = (_most)
 

@@ -48,6 +48,8 @@ struct policy_key {
 	/* Into struct policy_domain for the section [domain], else into struct policy. */
 	size_t offset;
 	void (*store)(void *field, const struct policy_value *value);
+	/* The inverse; but a word that the field holds as a number comes back as a quantity. */
+	void (*load)(const void *field, struct policy_value *ret);
 	enum policy_domain_field domain_field;
 };
 

@@ -22,6 +22,12 @@ static uint64_t bound(const struct policy_units *units, const char *text)
 	return number;
 }
 
+static bool in_range(const struct policy_units *units, const char *least, const char *most,
+		     uint64_t number)
+{
+	return number >= bound(units, least) && number <= bound(units, most);
+}
+
 static int parse_quantity(const struct policy_units *units, const char *least, const char *most,
 			  const char *text, uint64_t *ret)
 {
@@ -31,7 +37,7 @@ static int parse_quantity(const struct policy_units *units, const char *least, c
 	r = policy_units_parse(units, text, &number);
 	if (r < 0)
 		return r;
-	if (number < bound(units, least) || number > bound(units, most))
+	if (!in_range(units, least, most, number))
 		return -ERANGE;
 	*ret = number;
 	return 0;
@@ -71,6 +77,20 @@ int policy_value_parse(const struct policy_key *key, const char *text, struct po
 		return r;
 	*ret = value;
 	return 0;
+}
+
+bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value)
+{
+	if (value->kind == POLICY_VALUE_SHARE)
+		return policy_key_takes_share(key) &&
+		       in_range(&policy_units_share, SHARE_LEAST, SHARE_MOST, value->number);
+	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
+	    in_range(key->units, key->least, key->most, value->number))
+		return true;
+	/* "auto" is 0 in a field of ns; "none" is a kind of its own. */
+	if (value->kind == POLICY_VALUE_QUANTITY && policy_key_takes_share(key))
+		return false;
+	return value->number < POLICY_WORDS_MAX && key->words[value->number];
 }
 
 static void describe_words(const struct policy_key *key, FILE *out)
