@@ -39,7 +39,7 @@ static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 		},
 	};
 
-	engine_apply(w->engine, &input);
+	record_engine_apply(w->recorder, w->engine, &input);
 }
 
 static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
@@ -73,7 +73,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 		return;
 	t->max_depth = t->depth;
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
-	engine_apply(w->engine, &input);
+	record_engine_apply(w->recorder, w->engine, &input);
 	if (!task_table_find(engine_tasks(w->engine), input.task.pid))
 		t->has_slot = false; /* the table is full */
 }
@@ -91,7 +91,7 @@ static void apply_limit(struct sim *sim, uint32_t domain)
 		},
 	};
 
-	engine_apply(w->engine, &input);
+	record_engine_apply(w->recorder, w->engine, &input);
 }
 
 static void on_limit(struct sim *sim, uint32_t domain)
@@ -118,7 +118,7 @@ static void sample_devices(struct sim *sim)
 			.depth = device->depth,
 			.completion_cpu = w->completion_cpus[i],
 		};
-		engine_apply(w->engine, &input);
+		record_engine_apply(w->recorder, w->engine, &input);
 	}
 }
 
@@ -135,7 +135,7 @@ static void sample_due(struct sim *sim)
 			sample_task(w, task->handle, sim->now_ns);
 	}
 	sample_devices(sim);
-	engine_advance(w->engine, sim->now_ns);
+	record_engine_advance(w->recorder, w->engine, sim->now_ns);
 }
 
 static void decide(struct sim *sim, uint32_t domain)
@@ -145,7 +145,7 @@ static void decide(struct sim *sim, uint32_t domain)
 
 	topology_for_each_cpu(w->topology, cpu, domain)
 		sample_cpu(w, cpu, sim->now_ns);
-	decision = engine_decide(w->engine, domain, sim->now_ns);
+	decision = record_engine_decide(w->recorder, w->engine, domain, sim->now_ns);
 	if (decision->target_khz != decision->previous_khz)
 		sim_request_khz(sim, domain, decision->target_khz);
 
@@ -188,7 +188,7 @@ static void on_timer(struct sim *sim)
 	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
 		if (engine_is_due(w->engine, domain, sim->now_ns))
 			decide(sim, domain);
-	while (engine_take_ended(w->engine, &handle))
+	while (record_engine_take_ended(w->recorder, w->engine, &handle))
 		w->tasks[handle].has_slot = false;
 	/* The daemon's timer has a resolution of 1 µs and comes after the time. */
 	if (engine_next_ns(w->engine) != UINT64_MAX)
@@ -240,7 +240,7 @@ static void activate(struct sim *sim, uint32_t domain)
 		.domain = { .domain = domain, .active = true, .driven = true },
 	};
 
-	engine_apply(w->engine, &input);
+	record_engine_apply(w->recorder, w->engine, &input);
 	apply_limit(sim, domain);
 	wakegov_sim_on_frequency(sim, domain);
 }
@@ -252,6 +252,7 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 	if (!w)
 		return -ENOMEM;
 	sim->governor_data = w;
+	w->recorder = sim->recorder;
 	policy_init(&w->policy);
 	w->window_ios =
 		(w->policy.io_boost.min_rate_per_s * w->policy.io_boost.window_ns + NS_PER_S - 1) /
@@ -260,7 +261,7 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 	w->tasks = calloc(sim->n_threads, sizeof(*w->tasks));
 	w->topology = make_topology(sim->platform);
 	if (w->tasks && w->topology)
-		w->engine = engine_new(w->topology, &w->policy);
+		w->engine = record_engine_new(w->recorder, w->topology, &w->policy);
 	if (!w->engine) {
 		stop(sim);
 		return -ENOMEM;

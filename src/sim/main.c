@@ -10,6 +10,7 @@
 #include "policy/units.h"
 #include "shared/cleanup.h"
 #include "sim/output.h"
+#include "sim/recording.h"
 
 #define EXIT_USAGE    2
 #define GOVERNORS_MAX 16
@@ -23,6 +24,8 @@ enum {
 	OPT_DURATION,
 	OPT_WARM_UP,
 	OPT_CSV,
+	OPT_RECORD,
+	OPT_REPLAY,
 	OPT_VERBOSE,
 	OPT_VERSION,
 	OPT_HELP
@@ -36,6 +39,8 @@ static const struct option options[] = {
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
 	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "replay", required_argument, NULL, OPT_REPLAY },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -49,6 +54,7 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
+	const char *record_path, *replay_path;
 	bool csv, verbose, help, version;
 	int list; /* which option takes what follows it */
 };
@@ -56,6 +62,7 @@ struct command {
 static void print_help(void)
 {
 	printf("Usage: wakegov-sim --platform FILE --workload SPEC… --governor NAME… [OPTION…]\n"
+	       "       wakegov-sim --replay FILE\n"
 	       "Simulate a machine's I/O under frequency governors, wakegov's own core among "
 	       "them.\n\n"
 	       "  --platform FILE   the machine; see conf/platforms\n"
@@ -66,6 +73,10 @@ static void print_help(void)
 	       "  --seed N          of the random numbers, default 1: the same seed, the same "
 	       "output\n"
 	       "  --csv             for machines\n"
+	       "  --record FILE     write down what wakegov's core is told and decides; with one "
+	       "SPEC and\n"
+	       "                    the governor wakegov alone. The daemon cannot yet.\n"
+	       "  --replay FILE     decide again, from a recording, and compare\n"
 	       "  --verbose         more of what the model knows\n"
 	       "  --version, --help\n\n"
 	       "%s\nGovernors:\n",
@@ -73,7 +84,7 @@ static void print_help(void)
 	for (int i = 0; sim_governors[i]; i++)
 		printf("  %-18s %s\n", sim_governors[i]->name, sim_governors[i]->summary);
 	printf("\nExit status: 0 done, 1 a file or SPEC is wrong (the last line says where and what\n"
-	       "was expected), 2 wrong options.\n");
+	       "was expected) or a replay decides something else, 2 wrong options.\n");
 }
 
 static int add_governor(struct command *command, const char *name)
@@ -144,6 +155,12 @@ static int take_option(struct command *command, int option)
 	case OPT_CSV:
 		command->csv = true;
 		return 0;
+	case OPT_RECORD:
+		command->record_path = optarg;
+		return 0;
+	case OPT_REPLAY:
+		command->replay_path = optarg;
+		return 0;
 	case OPT_VERBOSE:
 		command->verbose = true;
 		return 0;
@@ -157,6 +174,21 @@ static int take_option(struct command *command, int option)
 		fprintf(stderr, "Try wakegov-sim --help.\n");
 		return -EINVAL;
 	}
+}
+
+static int check_replay(const struct command *command, int argc)
+{
+	if (!command->platform_path && !command->n_specs && !command->n_governors &&
+	    !command->record_path && optind == argc)
+		return 0;
+	fprintf(stderr, "wakegov-sim: --replay: expected nothing besides, the recording has all\n");
+	return -EINVAL;
+}
+
+static bool is_one_run(const struct command *command)
+{
+	return command->n_specs == 1 && command->specs[0][0] != '@' && command->n_governors == 1 &&
+	       command->governors[0] == &sim_governor_wakegov;
 }
 
 static int parse(int argc, char *argv[], struct command *command)
@@ -173,6 +205,13 @@ static int parse(int argc, char *argv[], struct command *command)
 	}
 	if (command->help || command->version)
 		return 0;
+	if (command->replay_path)
+		return check_replay(command, argc);
+	if (command->record_path && !is_one_run(command)) {
+		fprintf(stderr, "wakegov-sim: --record: expected one --workload SPEC and "
+				"--governor wakegov alone\n");
+		return -EINVAL;
+	}
 	if (command->platform_path && command->n_specs && command->n_governors &&
 	    command->run.duration_ns && optind == argc)
 		return 0;
@@ -278,6 +317,18 @@ static int run(const struct command *command)
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static int run_recorded(struct command *command)
+{
+	struct recording recording;
+	int status;
+
+	if (recording_open(&recording, command->record_path) < 0)
+		return EXIT_FAILURE;
+	command->run.recorder = recording.recorder;
+	status = run(command);
+	return recording_close(&recording) < 0 ? EXIT_FAILURE : status;
+}
+
 int main(int argc, char *argv[])
 {
 	struct command command = {
@@ -296,5 +347,8 @@ int main(int argc, char *argv[])
 		printf("wakegov-sim " WAKEGOV_VERSION "\n");
 		return EXIT_SUCCESS;
 	}
-	return run(&command);
+	if (command.replay_path)
+		return recording_replay(command.replay_path, stdout) == 0 ? EXIT_SUCCESS
+									  : EXIT_FAILURE;
+	return command.record_path ? run_recorded(&command) : run(&command);
 }

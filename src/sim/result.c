@@ -135,7 +135,8 @@ int result_run(const struct platform *platform, const struct workload *workload,
 	struct sim *sim;
 	int r;
 
-	r = sim_new(platform, workload, governor, fixed_khz, options->seed, &sim);
+	r = sim_new(platform, workload, governor, fixed_khz, options->seed, options->recorder,
+		    &sim);
 	if (r < 0)
 		return r;
 	r = sim_run(sim, options->warm_up_ns);

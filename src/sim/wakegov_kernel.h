@@ -7,7 +7,7 @@
  * and the ring buffer never run out here.
  */
 
-#include "core/engine.h"
+#include "record/recorder.h"
 #include "sim/governor.h"
 
 /* What bpf/ keeps per CPU. */
@@ -50,6 +50,7 @@ struct wakegov_sim {
 	struct policy policy;
 	struct topology *topology;
 	struct engine *engine;
+	struct recorder *recorder; /* NULL: not recorded */
 	uint32_t window_ios;
 	struct wakegov_sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct wakegov_sim_task *tasks;

@@ -174,9 +174,9 @@ static void test_conservation(void **state)
 			struct sim *sim;
 
 			test_sim_workload(&platform, specs[i], &workload);
-			assert_int_equal(
-				sim_new(&platform, &workload, sim_governors[g], fixed_khz, 5, &sim),
-				0);
+			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], fixed_khz,
+						 5, NULL, &sim),
+					 0);
 			assert_int_equal(sim_run(sim, TEST_SIM_S), 0);
 			check_conservation(sim);
 			for (uint32_t t = 0; t < sim->n_threads; t++) {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Numbers and texts as bytes. A varint has seven bits per byte, the lowest first; all but its last
+ * byte have the top bit set. A difference is taken modulo 2^64 and folded (0, −1, 1, −2, …) so that
+ * small ones of either sign are short.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where bytes are put. What does not fit is left out and sets full. */
+struct record_out {
+	uint8_t *data;
+	size_t size;
+	size_t n;
+	bool full;
+};
+
+void record_put_bytes(struct record_out *out, const void *data, size_t n);
+void record_put_varint(struct record_out *out, uint64_t number);
+void record_put_difference(struct record_out *out, uint64_t difference);
+void record_put_u32(struct record_out *out, uint32_t number); /* four bytes, little-endian */
+void record_put_text(struct record_out *out, const char *text);
+
+/* Where they are taken. Reading past the end, or what is no number, gives 0 and sets bad. */
+struct record_in {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad;
+};
+
+uint64_t record_get_varint(struct record_in *in);
+/* A varint of most at most. */
+uint64_t record_get_number(struct record_in *in, uint64_t most);
+uint64_t record_get_difference(struct record_in *in);
+uint32_t record_get_u32(struct record_in *in);
+/* A text of less than size bytes without a NUL inside; ret is always terminated. */
+void record_get_text(struct record_in *in, char *ret, size_t size);
+
+/* CRC-32 as of zlib and Ethernet. */
+uint32_t record_crc(const void *data, size_t n);

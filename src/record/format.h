@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * A recording: the calls that changed an engine since it was made, in order, and what it decided.
+ *
+ *	file	magic, version (u32), block…
+ *	block	length (u16), ~length (u16), CRC-32 of the rest (u32), record…
+ *	record	type and flag (1 byte), length (varint), body
+ *
+ * All numbers are little-endian. A block is written whole, with about RECORD_BLOCK_BYTES of
+ * records, so a file that is cut anywhere is readable up to the last whole block, and a byte that
+ * changed is found before its block is used. The first records are the topology, one for each of
+ * its domains, and the policy; the last is RECORD_END, which a cut file lacks.
+ *
+ * What the core can be told changes over time. A field that is added goes to the end of its row in
+ * record/fields.c, a record type to the end of the list: old recordings then read it as 0, and an
+ * older reader refuses a recording only if it makes use of it. RECORD_VERSION goes up when bytes
+ * get another meaning.
+ */
+
+#include "core/decision.h"
+#include "core/input.h"
+#include "core/policy.h"
+
+#define RECORD_MAGIC	    "wakegov\x1a"
+#define RECORD_MAGIC_SIZE   8
+#define RECORD_VERSION	    1
+#define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
+
+#define RECORD_BLOCK_HEADER 8
+#define RECORD_BLOCK_BYTES  4096
+#define RECORD_BODY_MAX	    32768
+#define RECORD_BLOCK_MAX    (RECORD_BLOCK_BYTES + RECORD_BODY_MAX + 16)
+
+_Static_assert(RECORD_BLOCK_MAX <= UINT16_MAX, "the length of a block has 16 bits");
+
+/* The body starts with a difference of time; without the flag the time is that of the last. */
+#define RECORD_FLAG_TIME 0x80
+
+enum record_type {
+	RECORD_END,
+	RECORD_TOPOLOGY,
+	RECORD_TOPOLOGY_DOMAIN,
+	RECORD_POLICY, /* of the start, then engine_set_policy() */
+	RECORD_CPU,    /* engine_apply(), by the type of the input */
+	RECORD_TASK,
+	RECORD_TASK_END,
+	RECORD_DEVICE,
+	RECORD_DEVICE_END,
+	RECORD_LIMITS,
+	RECORD_DOMAIN,
+	RECORD_ADVANCE,
+	RECORD_DECIDE, /* engine_decide() and what came out */
+	RECORD_FORGET_TARGET,
+	RECORD_TAKE_BACK,
+	RECORD_TAKE_ENDED, /* engine_take_ended(), where it gave a handle */
+	RECORD_TYPES,
+};
+
+/* One call. Those that take no time have that of the last that did. */
+struct record {
+	enum record_type type;
+	uint64_t now_ns;
+	union {
+		struct input input; /* with its own now_ns the same */
+		struct decision decision;
+		uint32_t domain;	     /* RECORD_FORGET_TARGET, RECORD_TAKE_BACK */
+		uint32_t handle;	     /* RECORD_TAKE_ENDED */
+		const struct policy *policy; /* borrowed from the reader until the next record */
+	};
+};
+
+static inline bool record_is_input(enum record_type type)
+{
+	return type >= RECORD_CPU && type <= RECORD_DOMAIN;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/fields.h"
+#include "record/setting.h"
+
+struct record_reader {
+	struct record_source source;
+	struct record_state *state;
+	struct topology *topology;
+	struct policy policy;	  /* of the start */
+	struct policy new_policy; /* of the last record that had one */
+	uint64_t block_offset;	  /* of the block that is being read */
+	uint64_t next_offset;	  /* of the block after it */
+	uint64_t offset;
+	struct record_in in; /* what is left of the block */
+	uint8_t block[UINT16_MAX];
+	char why[160];
+};
+
+/* One record as it lies in a block. */
+struct raw_record {
+	enum record_type type;
+	bool has_time;
+	struct record_in body;
+};
+
+ssize_t record_read_file(void *userdata, void *data, size_t size)
+{
+	size_t n = fread(data, 1, size, userdata);
+
+	return n || !ferror((FILE *)userdata) ? (ssize_t)n : -EIO;
+}
+
+struct record_reader *record_reader_new(const struct record_source *source)
+{
+	struct record_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->source = *source;
+	reader->state = record_state_new();
+	return reader->state ? reader : record_reader_free(reader);
+}
+
+struct record_reader *record_reader_free(struct record_reader *reader)
+{
+	if (!reader)
+		return NULL;
+	record_state_free(reader->state);
+	free(reader->topology);
+	free(reader);
+	return NULL;
+}
+
+const struct topology *record_reader_topology(const struct record_reader *reader)
+{
+	return reader->topology;
+}
+
+const struct policy *record_reader_policy(const struct record_reader *reader)
+{
+	return &reader->policy;
+}
+
+uint64_t record_reader_offset(const struct record_reader *reader)
+{
+	return reader->offset;
+}
+
+const char *record_reader_why(const struct record_reader *reader)
+{
+	return reader->why;
+}
+
+static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *reader, int r,
+						      const char *format, ...)
+{
+	int n = snprintf(reader->why, sizeof(reader->why),
+			 "byte %llu: ", (unsigned long long)reader->offset);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reader->why + n, sizeof(reader->why) - n, format, args);
+	va_end(args);
+	return r;
+}
+
+int record_reader_refuse(struct record_reader *reader, const char *what)
+{
+	return fail(reader, -EBADMSG, "%s", what);
+}
+
+static int fail_record(struct record_reader *reader, int r, enum record_type type)
+{
+	if (r == -EPROTONOSUPPORT)
+		return fail(reader, r, "a record of type %d holds what only a newer wakegov knows",
+			    type);
+	if (r == -EBADMSG)
+		return fail(reader, r, "a record of type %d holds what cannot be", type);
+	return fail(reader, r, "%s", strerror(-r));
+}
+
+/* Fills data as far as the file goes. Returns how many bytes, or a negative errno. */
+static ssize_t read_all(struct record_reader *reader, void *data, size_t size)
+{
+	size_t n = 0;
+	ssize_t r;
+
+	while (n < size) {
+		r = reader->source.read(reader->source.userdata, (char *)data + n, size - n);
+		if (r < 0)
+			return fail(reader, r, "cannot be read: %s", strerror(-r));
+		if (r == 0)
+			break;
+		n += r;
+	}
+	return n;
+}
+
+static int cut(struct record_reader *reader)
+{
+	fail(reader, 0, "the file is cut here");
+	return RECORD_CUT;
+}
+
+/* Returns RECORD_READ, RECORD_CUT, or a negative errno. */
+static int read_block(struct record_reader *reader)
+{
+	uint8_t header[RECORD_BLOCK_HEADER];
+	struct record_in in = { header, header + sizeof(header), false };
+	uint32_t lengths, n, crc;
+	ssize_t r;
+
+	reader->offset = reader->block_offset = reader->next_offset;
+	r = read_all(reader, header, sizeof(header));
+	if (r < 0)
+		return r;
+	lengths = record_get_u32(&in);
+	n = lengths & UINT16_MAX;
+	crc = record_get_u32(&in);
+	/* The length is believed before the rest is there: it has a check of its own. */
+	if (r >= 4 && (lengths >> 16 != (~n & UINT16_MAX) || !n))
+		return fail(reader, -EBADMSG, "damaged: the length of a block");
+	if (r < (ssize_t)sizeof(header))
+		return cut(reader);
+	r = read_all(reader, reader->block, n);
+	if (r < 0)
+		return r;
+	if (r < (ssize_t)n)
+		return cut(reader);
+	if (record_crc(reader->block, n) != crc)
+		return fail(reader, -EBADMSG, "damaged: the checksum of a block of %u bytes", n);
+	reader->next_offset += sizeof(header) + n;
+	reader->in = (struct record_in){ reader->block, reader->block + n, false };
+	return RECORD_READ;
+}
+
+/* Returns as read_block(). */
+static int read_raw(struct record_reader *reader, struct raw_record *ret)
+{
+	struct record_in *in = &reader->in;
+	uint64_t tag, n;
+	int r;
+
+	if (in->at == in->end) {
+		r = read_block(reader);
+		if (r != RECORD_READ)
+			return r;
+	}
+	reader->offset = reader->block_offset + RECORD_BLOCK_HEADER + (in->at - reader->block);
+	tag = *in->at++;
+	n = record_get_varint(in);
+	if (in->bad || n > (size_t)(in->end - in->at))
+		return fail(reader, -EBADMSG, "damaged: the length of a record");
+	*ret = (struct raw_record){
+		.type = tag & ~RECORD_FLAG_TIME,
+		.has_time = tag & RECORD_FLAG_TIME,
+		.body = { in->at, in->at + n, false },
+	};
+	in->at += n;
+	if (ret->type >= RECORD_TYPES)
+		return fail_record(reader, -EPROTONOSUPPORT, ret->type);
+	return RECORD_READ;
+}
+
+static int read_magic(struct record_reader *reader)
+{
+	uint8_t header[RECORD_FILE_HEADER];
+	struct record_in in = { header + RECORD_MAGIC_SIZE, header + sizeof(header), false };
+	ssize_t n = read_all(reader, header, sizeof(header));
+	uint32_t version;
+
+	if (n < 0)
+		return n;
+	if (n == 0)
+		return fail(reader, -ENODATA, "the file is empty");
+	if (memcmp(header, RECORD_MAGIC, n < RECORD_MAGIC_SIZE ? n : RECORD_MAGIC_SIZE) != 0)
+		return fail(reader, -EBADMSG, "not a recording of wakegov");
+	if (n < (ssize_t)sizeof(header))
+		return fail(reader, -ENODATA, "the file is cut within its first bytes");
+	version = record_get_u32(&in);
+	reader->next_offset = sizeof(header);
+	if (version > RECORD_VERSION)
+		return fail(reader, -EPROTONOSUPPORT,
+			    "made by a newer wakegov: version %u of the format, this one reads up "
+			    "to %u",
+			    version, RECORD_VERSION);
+	if (version == 0)
+		return fail(reader, -EBADMSG, "version 0 of the format, which never was");
+	return 0;
+}
+
+/* The next record, which has to be of type. */
+static int expect(struct record_reader *reader, enum record_type type, struct record_in *ret)
+{
+	struct raw_record raw;
+	int r = read_raw(reader, &raw);
+
+	if (r < 0)
+		return r;
+	if (r == RECORD_CUT)
+		return fail(reader, -ENODATA, "the file is cut before the first call");
+	if (raw.type != type || raw.has_time)
+		return fail(reader, -EBADMSG, "found a record of type %d, expected %d", raw.type,
+			    type);
+	*ret = raw.body;
+	return 0;
+}
+
+static int read_setting(struct record_reader *reader)
+{
+	struct record_in in;
+	int r;
+
+	r = expect(reader, RECORD_TOPOLOGY, &in);
+	if (r < 0)
+		return r;
+	r = record_topology_get(&in, &reader->topology);
+	if (r < 0)
+		return fail_record(reader, r, RECORD_TOPOLOGY);
+	for (uint32_t i = 0; i < reader->topology->n_domains; i++) {
+		r = expect(reader, RECORD_TOPOLOGY_DOMAIN, &in);
+		if (r < 0)
+			return r;
+		r = record_domain_get(&in, reader->topology, &reader->topology->domains[i]);
+		if (r < 0)
+			return fail_record(reader, r, RECORD_TOPOLOGY_DOMAIN);
+	}
+	r = expect(reader, RECORD_POLICY, &in);
+	if (r < 0)
+		return r;
+	r = record_policy_get(&in, &reader->policy);
+	return r < 0 ? fail_record(reader, r, RECORD_POLICY) : 0;
+}
+
+int record_reader_begin(struct record_reader *reader)
+{
+	int r = read_magic(reader);
+
+	return r < 0 ? r : read_setting(reader);
+}
+
+/* Numbers that the engine takes on trust, since its caller has them from the topology. */
+static bool is_sound(const struct record_reader *reader, const struct record *record)
+{
+	uint32_t n_domains = reader->topology->n_domains;
+
+	switch (record->type) {
+	case RECORD_TASK:
+		return record->input.task.pid > 0;
+	case RECORD_LIMITS:
+		return record->input.limits.domain < n_domains;
+	case RECORD_DOMAIN:
+		return record->input.domain.domain < n_domains;
+	case RECORD_DECIDE:
+		return record->decision.domain < n_domains;
+	case RECORD_FORGET_TARGET:
+	case RECORD_TAKE_BACK:
+		return record->domain < n_domains;
+	default:
+		return true;
+	}
+}
+
+static void set_input(struct record *record)
+{
+	static const enum input_type types[RECORD_TYPES] = {
+		[RECORD_CPU] = INPUT_CPU,
+		[RECORD_TASK] = INPUT_TASK,
+		[RECORD_TASK_END] = INPUT_TASK_END,
+		[RECORD_DEVICE] = INPUT_DEVICE,
+		[RECORD_DEVICE_END] = INPUT_DEVICE_END,
+		[RECORD_LIMITS] = INPUT_LIMITS,
+		[RECORD_DOMAIN] = INPUT_DOMAIN,
+	};
+
+	record->input.type = types[record->type];
+	record->input.now_ns = record->now_ns;
+}
+
+static int end(struct record_reader *reader)
+{
+	uint8_t more;
+	ssize_t n = reader->in.at < reader->in.end ? 1 : read_all(reader, &more, 1);
+
+	if (n < 0)
+		return n;
+	return n ? fail(reader, -EBADMSG, "damaged: something follows the end") : RECORD_ENDED;
+}
+
+static int take_policy(struct record_reader *reader, struct record_in *in, struct record *ret)
+{
+	ret->policy = &reader->new_policy;
+	return record_policy_get(in, &reader->new_policy);
+}
+
+int record_reader_next(struct record_reader *reader, struct record *ret)
+{
+	struct raw_record raw;
+	int r = read_raw(reader, &raw);
+
+	if (r != RECORD_READ)
+		return r;
+	*ret = (struct record){ .type = raw.type };
+	if (record_has_fields(raw.type))
+		r = record_fields_get(reader->state, &raw.body, raw.has_time, ret);
+	else if (raw.type == RECORD_POLICY && !raw.has_time)
+		r = take_policy(reader, &raw.body, ret);
+	else if (raw.type == RECORD_END && !raw.has_time)
+		return end(reader);
+	else
+		r = -EBADMSG;
+	if (r == 0 && !is_sound(reader, ret))
+		r = -EBADMSG;
+	if (r < 0)
+		return fail_record(reader, r, raw.type);
+	if (record_is_input(raw.type))
+		set_input(ret);
+	return RECORD_READ;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/fields.h"
+#include "record/setting.h"
+
+struct recorder {
+	struct record_sink sink;
+	struct record_state *state;
+	int error;
+	uint64_t bytes;
+	uint64_t now_ns; /* for records that have no time */
+	size_t n;	 /* in block, without its header */
+	uint8_t body[RECORD_BODY_MAX];
+	uint8_t block[RECORD_BLOCK_HEADER + RECORD_BLOCK_MAX];
+};
+
+int record_write_file(void *userdata, const void *data, size_t size)
+{
+	errno = 0;
+	if (fwrite(data, 1, size, userdata) == size && fflush(userdata) == 0)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+struct recorder *recorder_new(const struct record_sink *sink)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder)
+		return NULL;
+	recorder->sink = *sink;
+	recorder->state = record_state_new();
+	return recorder->state ? recorder : recorder_free(recorder);
+}
+
+struct recorder *recorder_free(struct recorder *recorder)
+{
+	if (!recorder)
+		return NULL;
+	record_state_free(recorder->state);
+	free(recorder);
+	return NULL;
+}
+
+int recorder_error(const struct recorder *recorder)
+{
+	return recorder->error;
+}
+
+uint64_t recorder_bytes(const struct recorder *recorder)
+{
+	return recorder->bytes;
+}
+
+static void pass(struct recorder *recorder, const void *data, size_t size)
+{
+	recorder->error = recorder->sink.write(recorder->sink.userdata, data, size);
+	if (recorder->error == 0)
+		recorder->bytes += size;
+}
+
+int recorder_flush(struct recorder *recorder)
+{
+	uint16_t n = recorder->n, check = ~n;
+	struct record_out header = { .data = recorder->block, .size = RECORD_BLOCK_HEADER };
+
+	if (recorder->error || !n)
+		return recorder->error;
+	record_put_u32(&header, n | (uint32_t)check << 16);
+	record_put_u32(&header, record_crc(recorder->block + RECORD_BLOCK_HEADER, n));
+	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + n);
+	recorder->n = 0;
+	return recorder->error;
+}
+
+static struct record_out open_block(struct recorder *recorder)
+{
+	return (struct record_out){
+		.data = recorder->block + RECORD_BLOCK_HEADER,
+		.size = RECORD_BLOCK_MAX,
+		.n = recorder->n,
+	};
+}
+
+/* What r and out came to; a block that is long enough goes. */
+static void close_block(struct recorder *recorder, const struct record_out *out, int r)
+{
+	recorder->error = r < 0 ? r : out->full ? -E2BIG : 0;
+	if (recorder->error)
+		return;
+	recorder->n = out->n;
+	if (recorder->n >= RECORD_BLOCK_BYTES)
+		recorder_flush(recorder);
+}
+
+static void put(struct recorder *recorder, const struct record *record)
+{
+	struct record_out out = open_block(recorder);
+
+	if (recorder->error)
+		return;
+	recorder->now_ns = record->now_ns;
+	close_block(recorder, &out, record_fields_put(recorder->state, &out, record));
+}
+
+static void put_body(struct recorder *recorder, enum record_type type,
+		     const struct record_out *body)
+{
+	struct record_out out = open_block(recorder);
+	uint8_t tag = type;
+
+	if (recorder->error)
+		return;
+	record_put_bytes(&out, &tag, 1);
+	record_put_varint(&out, body->n);
+	record_put_bytes(&out, body->data, body->n);
+	close_block(recorder, &out, body->full ? -E2BIG : 0);
+}
+
+static struct record_out new_body(struct recorder *recorder)
+{
+	return (struct record_out){ .data = recorder->body, .size = sizeof(recorder->body) };
+}
+
+int recorder_end(struct recorder *recorder)
+{
+	struct record_out body = new_body(recorder);
+
+	put_body(recorder, RECORD_END, &body);
+	return recorder_flush(recorder);
+}
+
+static void put_policy(struct recorder *recorder, const struct policy *policy)
+{
+	struct record_out body = new_body(recorder);
+
+	record_policy_put(&body, policy);
+	put_body(recorder, RECORD_POLICY, &body);
+}
+
+static void put_start(struct recorder *recorder, const struct topology *topology,
+		      const struct policy *policy)
+{
+	uint8_t magic[RECORD_FILE_HEADER];
+	struct record_out header = { .data = magic, .size = sizeof(magic) }, body;
+
+	record_put_bytes(&header, RECORD_MAGIC, RECORD_MAGIC_SIZE);
+	record_put_u32(&header, RECORD_VERSION);
+	pass(recorder, magic, header.n);
+
+	body = new_body(recorder);
+	record_topology_put(&body, topology);
+	put_body(recorder, RECORD_TOPOLOGY, &body);
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		body = new_body(recorder);
+		record_domain_put(&body, &topology->domains[i]);
+		put_body(recorder, RECORD_TOPOLOGY_DOMAIN, &body);
+	}
+	put_policy(recorder, policy);
+	recorder_flush(recorder);
+}
+
+struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
+				 const struct policy *policy)
+{
+	if (recorder)
+		put_start(recorder, topology, policy);
+	return engine_new(topology, policy);
+}
+
+void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
+			      const struct policy *policy)
+{
+	if (recorder)
+		put_policy(recorder, policy);
+	engine_set_policy(engine, policy);
+}
+
+static void put_input(struct recorder *recorder, const struct input *input)
+{
+	static const enum record_type types[] = {
+		[INPUT_CPU] = RECORD_CPU,
+		[INPUT_TASK] = RECORD_TASK,
+		[INPUT_TASK_END] = RECORD_TASK_END,
+		[INPUT_DEVICE] = RECORD_DEVICE,
+		[INPUT_DEVICE_END] = RECORD_DEVICE_END,
+		[INPUT_LIMITS] = RECORD_LIMITS,
+		[INPUT_DOMAIN] = RECORD_DOMAIN,
+	};
+	struct record record = {
+		.type = types[input->type],
+		.now_ns = input->now_ns,
+		.input = *input,
+	};
+	uint32_t n_ios = input->task.n_ios;
+
+	/* What lies beyond the devices of a task is nobody's. */
+	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
+		memset(&record.input.task.ios[n_ios], 0,
+		       (TASK_IOS_MAX - n_ios) * sizeof(record.input.task.ios[0]));
+	put(recorder, &record);
+}
+
+void record_engine_apply(struct recorder *recorder, struct engine *engine,
+			 const struct input *input)
+{
+	if (recorder)
+		put_input(recorder, input);
+	engine_apply(engine, input);
+}
+
+void record_engine_advance(struct recorder *recorder, struct engine *engine, uint64_t now_ns)
+{
+	struct record record = { .type = RECORD_ADVANCE, .now_ns = now_ns };
+
+	if (recorder)
+		put(recorder, &record);
+	engine_advance(engine, now_ns);
+}
+
+const struct decision *record_engine_decide(struct recorder *recorder, struct engine *engine,
+					    uint32_t domain, uint64_t now_ns)
+{
+	const struct decision *decision = engine_decide(engine, domain, now_ns);
+	struct record record = { .type = RECORD_DECIDE, .now_ns = now_ns, .decision = *decision };
+
+	if (recorder)
+		put(recorder, &record);
+	return decision;
+}
+
+static void put_domain(struct recorder *recorder, enum record_type type, uint32_t domain)
+{
+	struct record record = { .type = type, .domain = domain };
+
+	record.now_ns = recorder->now_ns;
+	put(recorder, &record);
+}
+
+void record_engine_forget_target(struct recorder *recorder, struct engine *engine, uint32_t domain)
+{
+	if (recorder)
+		put_domain(recorder, RECORD_FORGET_TARGET, domain);
+	engine_forget_target(engine, domain);
+}
+
+void record_engine_take_back(struct recorder *recorder, struct engine *engine, uint32_t domain)
+{
+	if (recorder)
+		put_domain(recorder, RECORD_TAKE_BACK, domain);
+	engine_take_back(engine, domain);
+}
+
+bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
+			      uint32_t *ret_handle)
+{
+	struct record record = { .type = RECORD_TAKE_ENDED };
+	bool taken = engine_take_ended(engine, ret_handle);
+
+	if (recorder && taken) {
+		record.now_ns = recorder->now_ns;
+		record.handle = *ret_handle;
+		put(recorder, &record);
+	}
+	return taken;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The calls that change an engine, written down on their way. Whoever drives an engine makes these
+ * calls through here; with a NULL recorder they are the engine's own and nothing else.
+ *
+ * A recording starts with a new engine: there is no other state from which a replay could start.
+ * Whoever wants one of an engine that runs makes a new one here, tells it the domains, the limits
+ * and the present totals, and drives that.
+ * No call fails because its record could not be written: the first failure is kept, nothing more
+ * is written, and recorder_end() returns it.
+ */
+
+#include <stddef.h>
+
+#include "core/engine.h"
+#include "record/format.h"
+
+/* Takes all of data, in order, or returns a negative errno. Called with whole blocks. */
+struct record_sink {
+	int (*write)(void *userdata, const void *data, size_t size);
+	void *userdata;
+};
+
+/* For a sink: userdata is a FILE. */
+int record_write_file(void *userdata, const void *data, size_t size);
+
+struct recorder;
+
+/* About 150 KiB; writes nothing yet. sink is copied. NULL without memory. */
+struct recorder *recorder_new(const struct record_sink *sink);
+struct recorder *recorder_free(struct recorder *recorder);
+
+/* Passes on what is still in memory: up to RECORD_BLOCK_BYTES. Returns as recorder_error(). */
+int recorder_flush(struct recorder *recorder);
+/* The last record, and flushes; nothing may be recorded after it. Returns as recorder_error(). */
+int recorder_end(struct recorder *recorder);
+
+/* 0; or what a write failed with; or -ERANGE for an input or -E2BIG for a policy that cannot be. */
+int recorder_error(const struct recorder *recorder);
+/* Bytes passed to the sink. */
+uint64_t recorder_bytes(const struct recorder *recorder);
+
+/* As the functions of core/engine.h whose names start with engine_ instead of record_engine_. */
+struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
+				 const struct policy *policy);
+void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
+			      const struct policy *policy);
+void record_engine_apply(struct recorder *recorder, struct engine *engine,
+			 const struct input *input);
+void record_engine_advance(struct recorder *recorder, struct engine *engine, uint64_t now_ns);
+const struct decision *record_engine_decide(struct recorder *recorder, struct engine *engine,
+					    uint32_t domain, uint64_t now_ns);
+void record_engine_forget_target(struct recorder *recorder, struct engine *engine, uint32_t domain);
+void record_engine_take_back(struct recorder *recorder, struct engine *engine, uint32_t domain);
+bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
+			      uint32_t *ret_handle);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What --record and --replay do with files. Faults are said on stderr. */
+
+#include <stdio.h>
+
+#include "record/recorder.h"
+
+struct recording {
+	const char *path; /* borrowed */
+	FILE *file;
+	struct recorder *recorder;
+};
+
+/* Makes path, or empties it. Returns 0, or a negative errno with nothing to be closed. */
+int recording_open(struct recording *recording, const char *path);
+
+/*
+ * Ends the recording and closes its file. Returns 0, or a negative errno if it was not written
+ * whole.
+ */
+int recording_close(struct recording *recording);
+
+/*
+ * Feeds the recording to a new engine and says on out what came of it. Returns 0 if every decision
+ * was the same, 1 if one was not, or a negative errno if the file could not be read. A file that is
+ * cut is read up to there.
+ */
+int recording_replay(const char *path, FILE *out);
