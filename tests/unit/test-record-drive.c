@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-record-drive.h"
+
+#include "record/codec.h"
+
+#define DOMAINS 2
+#define CPUS	4
+#define TASKS	12
+
+struct drive {
+	struct test_random random;
+	struct recorder *recorder;
+	struct engine *engine;
+	struct policy policy;
+	uint64_t now_ns;
+	uint64_t decisions;
+	bool active[DOMAINS];
+};
+
+static uint64_t below(struct drive *drive, uint64_t limit)
+{
+	return test_random_below(&drive->random, limit);
+}
+
+static void apply(struct drive *drive, struct input input)
+{
+	input.now_ns = drive->now_ns;
+	record_engine_apply(drive->recorder, drive->engine, &input);
+}
+
+static void do_task(struct drive *drive)
+{
+	uint32_t i = below(drive, TASKS);
+	uint64_t total = drive->now_ns / (20000 + 10000 * i);
+	struct input input = {
+		.type = INPUT_TASK,
+		.task = {
+			.pid = 1 + i,
+			.tgid = 1,
+			.handle = i,
+			.cpu = below(drive, CPUS),
+			.level_q = below(drive, 1 << 30),
+			.in_flight_ns = drive->now_ns / 2 + total,
+			.max_depth = below(drive, 9),
+			.comm = "drive",
+			.io_waits = total,
+			.io_starts = total + 3,
+			.last_io_ns = drive->now_ns - below(drive, 20000000),
+			.n_ios = below(drive, TASK_IOS_MAX + 1),
+		},
+	};
+
+	/* What is beyond n_ios is not told, and comes back as 0. */
+	for (int j = 0; j < TASK_IOS_MAX; j++)
+		input.task.ios[j] = (struct input_task_io){
+			.device = below(drive, INPUT_DEVICES_MAX),
+			.ios = total,
+			.host_ns = drive->now_ns / 3,
+			.host_cpu_ns = drive->now_ns / 4,
+		};
+	apply(drive, input);
+}
+
+static void do_device(struct drive *drive)
+{
+	struct input input = {
+		.type = INPUT_DEVICE,
+		.device = {
+			.device = below(drive, INPUT_DEVICES_MAX),
+			.completions = drive->now_ns / 10000,
+			.idle_ns = drive->now_ns / 2,
+			.depth = below(drive, 100),
+			.completion_cpu = below(drive, CPUS),
+		},
+	};
+
+	apply(drive, input);
+}
+
+static void do_cpu(struct drive *drive)
+{
+	struct input input = {
+		.type = INPUT_CPU,
+		.cpu = {
+			.cpu = below(drive, CPUS),
+			.util_q = below(drive, 1 << 30),
+			.running = below(drive, 2),
+			.idle_since_ns = drive->now_ns - below(drive, 30000000),
+		},
+	};
+
+	apply(drive, input);
+}
+
+static void do_limits(struct drive *drive, uint32_t domain)
+{
+	struct input input = {
+		.type = INPUT_LIMITS,
+		.limits = { domain, 800000 + below(drive, 800000), 1600000 + below(drive, 800000) },
+	};
+
+	apply(drive, input);
+}
+
+static void do_active(struct drive *drive, uint32_t domain, bool active)
+{
+	struct input input = { .type = INPUT_DOMAIN,
+			       .domain = { domain, active, below(drive, 8) } };
+
+	drive->active[domain] = active;
+	apply(drive, input);
+}
+
+static void do_policy(struct drive *drive)
+{
+	drive->policy.io_boost.min_rate_per_s = 1 + below(drive, 40000);
+	drive->policy.domain.down_hold_ns = 1000000 + below(drive, 30000000);
+	record_engine_set_policy(drive->recorder, drive->engine, &drive->policy);
+}
+
+static void round_of(struct drive *drive)
+{
+	const struct decision *decision;
+	uint32_t handle;
+
+	record_engine_advance(drive->recorder, drive->engine, drive->now_ns);
+	for (uint32_t i = 0; i < DOMAINS; i++) {
+		if (!engine_is_due(drive->engine, i, drive->now_ns))
+			continue;
+		decision = record_engine_decide(drive->recorder, drive->engine, i, drive->now_ns);
+		drive->decisions++;
+		if (decision->target_khz != decision->previous_khz && !below(drive, 8))
+			record_engine_take_back(drive->recorder, drive->engine, i);
+	}
+	while (record_engine_take_ended(drive->recorder, drive->engine, &handle))
+		assert_in_range(handle, 0, TASKS - 1);
+}
+
+static void step(struct drive *drive)
+{
+	uint32_t domain = below(drive, DOMAINS);
+	struct input input = { .type = INPUT_TASK_END, .ended_pid = 1 + below(drive, TASKS) };
+
+	switch (below(drive, 20)) {
+	case 0:
+		apply(drive, input);
+		break;
+	case 1:
+		input = (struct input){ .type = INPUT_DEVICE_END };
+		input.ended_device = below(drive, INPUT_DEVICES_MAX);
+		apply(drive, input);
+		break;
+	case 2:
+		do_limits(drive, domain);
+		break;
+	case 3:
+		do_active(drive, domain, below(drive, 4));
+		break;
+	case 4:
+		record_engine_forget_target(drive->recorder, drive->engine, domain);
+		break;
+	case 5:
+		do_policy(drive);
+		break;
+	case 6 ... 7:
+		do_device(drive);
+		break;
+	case 8 ... 13:
+		do_task(drive);
+		break;
+	default:
+		do_cpu(drive);
+	}
+	if (below(drive, 2))
+		round_of(drive);
+	drive->now_ns += below(drive, 2) * below(drive, 3000000);
+}
+
+uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, int flush_steps)
+{
+	struct topology *topology = test_topology_usual(DOMAINS, CPUS / DOMAINS);
+	struct drive drive = {
+		.random = { seed * 0x9e3779b97f4a7c15ULL },
+		.recorder = test_recorder_new(recording),
+		.now_ns = 5 * NS_PER_S,
+	};
+
+	policy_init(&drive.policy);
+	drive.policy.max_tasks = 16;
+	drive.engine = record_engine_new(drive.recorder, topology, &drive.policy);
+	assert_non_null(drive.engine);
+	for (uint32_t i = 0; i < DOMAINS; i++)
+		do_active(&drive, i, true);
+	for (int i = 0; i < steps; i++) {
+		step(&drive);
+		if (flush_steps && i % flush_steps == 0)
+			assert_int_equal(recorder_flush(drive.recorder), 0);
+	}
+	assert_int_equal(recorder_end(drive.recorder), 0);
+	assert_int_equal(recorder_bytes(drive.recorder), recording->n);
+	recorder_free(drive.recorder);
+	engine_free(drive.engine);
+	free(topology);
+	return drive.decisions;
+}
+
+void test_recording_seal(struct test_recording *recording)
+{
+	for (size_t at = RECORD_FILE_HEADER; at < recording->n;) {
+		uint8_t *header = recording->data + at;
+		struct record_in in = { header, header + 4, false };
+		struct record_out out = { .data = header + 4, .size = 4 };
+		uint32_t n = record_get_u32(&in) & UINT16_MAX;
+
+		record_put_u32(&out, record_crc(header + RECORD_BLOCK_HEADER, n));
+		at += RECORD_BLOCK_HEADER + n;
+	}
+}

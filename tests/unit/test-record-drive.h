@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* An engine that gets every kind of call in random order, and its recording. */
+
+#include "test-record.h"
+
+/*
+ * steps of them on a machine of two domains, with a block every flush_steps, 0: when one is full.
+ * Returns how many decisions were made.
+ */
+uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, int flush_steps);
+
+/* Sets the checksum of every block anew, as someone would who made the bytes on purpose. */
+void test_recording_seal(struct test_recording *recording);

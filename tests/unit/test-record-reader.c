@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files as they should not be: cut, damaged, newer, something else. Never a crash, never silence.
+ */
+#include "test-record-drive.h"
+
+#include "record/codec.h"
+
+static struct test_recording whole, spoilt;
+
+static int replay(struct replay *ret, char why[static 160])
+{
+	return test_replay(&spoilt, NULL, NULL, ret, why);
+}
+
+/* Where the last block that lies before at ends. */
+static size_t last_block_end(const struct test_recording *recording, size_t at)
+{
+	size_t end = RECORD_FILE_HEADER, next = end;
+
+	while (next <= at) {
+		end = next;
+		if (end == recording->n)
+			break;
+		next += RECORD_BLOCK_HEADER + recording->data[end] +
+			256U * recording->data[end + 1];
+	}
+	return end;
+}
+
+static void test_cut(void **state)
+{
+	struct replay all, some, before = { 0 };
+	char why[160], expected[160];
+	int r;
+
+	test_drive(&whole, 1, 200, 10);
+	spoilt = whole;
+	assert_int_equal(replay(&all, why), REPLAY_SAME);
+	for (size_t n = 0; n < whole.n; n++) {
+		spoilt.n = n;
+		r = replay(&some, why);
+		if (r == -ENODATA) {
+			assert_int_equal(before.n_inputs, 0);
+			continue;
+		}
+		assert_int_equal(r, REPLAY_CUT);
+		/* Never less than from a shorter file, and no more than a block is lost. */
+		assert_true(some.n_inputs >= before.n_inputs);
+		assert_true(some.n_decisions >= before.n_decisions);
+		snprintf(expected, sizeof(expected), "byte %zu: the file is cut here",
+			 last_block_end(&whole, n));
+		assert_string_equal(why, expected);
+		before = some;
+	}
+	assert_true(before.n_inputs > all.n_inputs / 2);
+}
+
+/* A bit of each byte: a flip is found, and where is said. */
+static void test_flip(void **state)
+{
+	struct replay replayed;
+	char why[160];
+	int r;
+
+	test_drive(&whole, 2, 150, 20);
+	spoilt = whole;
+	for (size_t i = 0; i < whole.n; i++) {
+		spoilt.data[i] ^= 1 << i % 8;
+		r = replay(&replayed, why);
+		if (r != -EBADMSG && r != -EPROTONOSUPPORT)
+			print_message("byte %zu: %d %s\n", i, r, why);
+		assert_true(r == -EBADMSG || r == -EPROTONOSUPPORT);
+		assert_int_equal(strncmp(why, "byte ", 5), 0);
+		spoilt.data[i] = whole.data[i];
+	}
+}
+
+/* The same with checksums that are right: what is read may be anything, and must be safe. */
+static void test_forged(void **state)
+{
+	struct test_random random = { 3 };
+	int outcomes[3] = { 0 }, refused = 0, r;
+	struct replay replayed;
+	char why[160];
+
+	test_drive(&whole, 3, 150, 0);
+	spoilt = whole;
+	for (size_t i = 0; i < 6000; i++) {
+		size_t at = RECORD_FILE_HEADER + RECORD_BLOCK_HEADER +
+			    test_random_below(&random,
+					      whole.n - RECORD_FILE_HEADER - RECORD_BLOCK_HEADER);
+
+		memcpy(spoilt.data, whole.data, whole.n);
+		for (int j = 0; j < 3; j++, at++)
+			if (last_block_end(&whole, at) + RECORD_BLOCK_HEADER <= at && at < whole.n)
+				spoilt.data[at] = test_random_next(&random);
+		test_recording_seal(&spoilt);
+		r = replay(&replayed, why);
+		if (r < 0)
+			assert_true(r == -EBADMSG || r == -EPROTONOSUPPORT);
+		if (r < 0)
+			refused++;
+		else
+			outcomes[r]++;
+	}
+	print_message("%d refused, %d the same, %d cut, %d differ\n", refused, outcomes[0],
+		      outcomes[1], outcomes[2]);
+	assert_true(refused && outcomes[REPLAY_DIFFERS]);
+}
+
+static void refuse(const void *data, size_t n, int expected, const char *word)
+{
+	struct replay replayed;
+	char why[160];
+
+	memcpy(spoilt.data, data, n);
+	spoilt.n = n;
+	assert_int_equal(replay(&replayed, why), expected);
+	if (!strstr(why, word))
+		print_message("%s\n", why);
+	assert_non_null(strstr(why, word));
+}
+
+static void test_others(void **state)
+{
+	struct test_random random = { 4 };
+	uint8_t garbage[5000];
+
+	refuse("", 0, -ENODATA, "empty");
+	refuse("wake", 4, -ENODATA, "cut");
+	refuse("[domain]\nheadroom = 125%\n", 25, -EBADMSG, "not a recording");
+	for (int i = 0; i < 300; i++) {
+		for (size_t j = 0; j < sizeof(garbage); j++)
+			garbage[j] = test_random_next(&random);
+		refuse(garbage, sizeof(garbage), -EBADMSG, "not a recording");
+		/* With the right beginning it is found a little later. */
+		memcpy(garbage, RECORD_MAGIC "\1\0\0", RECORD_FILE_HEADER);
+		refuse(garbage, sizeof(garbage), -EBADMSG, "damaged");
+	}
+}
+
+static void test_newer(void **state)
+{
+	struct replay replayed;
+	char why[160];
+
+	test_drive(&spoilt, 5, 10, 0);
+	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION + 1;
+	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
+	assert_non_null(strstr(why, "made by a newer wakegov: version 2"));
+
+	/* The end is the last record: a type of record that is not known yet. */
+	test_drive(&spoilt, 5, 10, 0);
+	spoilt.data[spoilt.n - 2] = RECORD_TYPES;
+	test_recording_seal(&spoilt);
+	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
+	assert_non_null(strstr(why, "newer wakegov"));
+}
+
+static void test_after_end(void **state)
+{
+	struct replay replayed;
+	char why[160];
+
+	test_drive(&spoilt, 6, 10, 0);
+	spoilt.data[spoilt.n++] = 0;
+	assert_int_equal(replay(&replayed, why), -EBADMSG);
+	assert_non_null(strstr(why, "follows the end"));
+}
+
+static int refuse_write(void *userdata, const void *data, size_t size)
+{
+	int *left = userdata;
+
+	return (*left)-- > 0 ? 0 : -ENOSPC;
+}
+
+/* The engine goes on, the failure is kept, and nothing more is written. */
+static void test_full_disk(void **state)
+{
+	struct topology *topology = test_topology_usual(1, 1);
+	int left = 3;
+	struct record_sink sink = { refuse_write, &left };
+	struct recorder *recorder = recorder_new(&sink);
+	struct input input = { .type = INPUT_DOMAIN, .domain = { 0, true } };
+	struct policy policy;
+	struct engine *engine;
+
+	policy_init(&policy);
+	engine = record_engine_new(recorder, topology, &policy);
+	for (int i = 0; i < 10000; i++) {
+		input.now_ns = i * NS_PER_MS;
+		record_engine_apply(recorder, engine, &input);
+		assert_non_null(record_engine_decide(recorder, engine, 0, input.now_ns));
+	}
+	assert_int_equal(left, -1);
+	assert_int_equal(recorder_error(recorder), -ENOSPC);
+	assert_int_equal(recorder_end(recorder), -ENOSPC);
+	recorder_free(recorder);
+	engine_free(engine);
+	free(topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),	  cmocka_unit_test(test_flip),
+		cmocka_unit_test(test_forged),	  cmocka_unit_test(test_others),
+		cmocka_unit_test(test_newer),	  cmocka_unit_test(test_after_end),
+		cmocka_unit_test(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Invariant: the same inputs, the same decisions, byte for byte; and another policy, others. */
+#include "test-record-drive.h"
+
+#include "sim/result.h"
+
+static struct test_recording first, second;
+
+/* Replays first, recorded again into second: not a byte may be another. */
+static void check_replay(uint64_t n_decisions)
+{
+	struct recorder *again = test_recorder_new(&second);
+	struct replay replay;
+	char why[160];
+
+	assert_int_equal(test_replay(&first, NULL, again, &replay, why), REPLAY_SAME);
+	assert_int_equal(recorder_end(again), 0);
+	recorder_free(again);
+	assert_true(replay.n_inputs > 0);
+	if (n_decisions)
+		assert_int_equal(replay.n_decisions, n_decisions);
+	assert_int_equal(second.n, first.n);
+	assert_memory_equal(second.data, first.data, first.n);
+}
+
+static void test_random(void **state)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++)
+		check_replay(test_drive(&first, seed, 3000, 0));
+}
+
+static const char *rk3399_path;
+
+static void record_sim(const char *spec)
+{
+	struct platform *platform = calloc(1, sizeof(*platform));
+	struct workload *workload = calloc(1, sizeof(*workload));
+	struct recorder *recorder = test_recorder_new(&first);
+	struct run_options options = {
+		.seed = 1,
+		.warm_up_ns = NS_PER_S / 10,
+		.duration_ns = NS_PER_S,
+		.recorder = recorder,
+	};
+	struct result result;
+	char *message = NULL;
+
+	assert_int_equal(platform_load(rk3399_path, platform, &message), 0);
+	assert_int_equal(workload_parse(spec, platform, workload, &message), 0);
+	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
+				    &options, &result),
+			 0);
+	assert_int_equal(recorder_end(recorder), 0);
+	recorder_free(recorder);
+	free(workload);
+	free(platform);
+}
+
+static void test_sim(void **state)
+{
+	static const char *const specs[] = {
+		"psyncx1", "psyncx4", "psyncx12", "io_uring1x1", "io_uring6x128", "libaio2x8",
+	};
+	struct replay replay;
+	char why[160];
+
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		record_sim(specs[i]);
+		check_replay(0);
+		assert_int_equal(test_replay(&first, NULL, NULL, &replay, why), REPLAY_SAME);
+		print_message("%s: %llu inputs, %llu decisions in %zu bytes, %.1f per input\n",
+			      specs[i], (unsigned long long)replay.n_inputs,
+			      (unsigned long long)replay.n_decisions, first.n,
+			      (double)first.n / replay.n_inputs);
+	}
+}
+
+/* Twelve readers at 2300 I/Os each per second have a boost, unless it takes more. */
+static void test_other_policy(void **state)
+{
+	struct policy policy;
+	struct replay replay;
+	char why[160];
+
+	record_sim("psyncx12");
+	policy_init(&policy);
+	assert_int_equal(test_replay(&first, &policy, NULL, &replay, why), REPLAY_SAME);
+	policy.io_boost.min_rate_per_s = 100000;
+	assert_int_equal(test_replay(&first, &policy, NULL, &replay, why), REPLAY_DIFFERS);
+	assert_false(replay.other_end);
+	assert_int_equal(replay.recorded.reason, REASON_IO_BOOST);
+	assert_int_not_equal(replay.replayed.reason, REASON_IO_BOOST);
+	assert_int_equal(replay.recorded.now_ns, replay.replayed.now_ns);
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_sim),
+		cmocka_unit_test(test_other_policy),
+	};
+
+	rk3399_path = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
