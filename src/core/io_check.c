@@ -75,16 +75,15 @@ static uint64_t noise_ppm(uint64_t n_before, uint64_t n_after)
 	return 2 * square_root(variance);
 }
 
-/* 1 − X(before) / X(after), of the time of an I/O; 0 when it got slower. */
+/* 1 − X(before) / X(after): of the time of an I/O; 0 when it got slower. n > 0. */
 static uint32_t saved_ppm(const struct io_check *check, uint64_t n, uint64_t window_ns)
 {
-	double before = (double)check->base_count / (double)check->base_ns;
-	double after = (double)n / (double)window_ns;
+	uint64_t before_milli = check->base_count * 1000 * window_ns / check->base_ns;
+	uint64_t ratio_ppm = before_milli * 1000 / n;
 
-	return after > before ? (uint32_t)((1.0 - before / after) * IO_PPM) : 0;
+	return ratio_ppm < IO_PPM ? IO_PPM - ratio_ppm : 0;
 }
 
-/* Levels or tasks have changed: what was counted before is no baseline for what comes now. */
 bool io_check_moved(uint32_t before_ppm, uint32_t now_ppm)
 {
 	uint32_t low = before_ppm < now_ppm ? before_ppm : now_ppm;
@@ -93,24 +92,36 @@ bool io_check_moved(uint32_t before_ppm, uint32_t now_ppm)
 	return high - low > high / 4 + IO_PPM / 200;
 }
 
+/*
+ * Levels go up and down with utilisation, and the prediction with them: what counts is its mean
+ * over the window. u is linear in 1 / f, so the mean is what the window as a whole would save.
+ */
+static uint32_t mean_prediction(struct io_check *check, uint32_t predicted_ppm, uint64_t now_ns)
+{
+	check->seen_ppm_ns += predicted_ppm * (now_ns - check->seen_ns);
+	check->seen_ns = now_ns;
+	return check->seen_ppm_ns / (now_ns - check->began_ns);
+}
+
 static bool update_baseline(struct io_check *check, const struct policy_io_boost *policy,
 			    uint64_t n, uint32_t predicted_ppm, uint64_t now_ns)
 {
 	uint64_t window_ns = now_ns - check->began_ns;
 	bool over = window_ns >= policy->check_window_ns;
+	uint32_t mean_ppm;
 
 	if (predicted_ppm <= policy->slack_percent * (IO_PPM / 100)) {
-		if (over)
-			check->began_ns = 0; /* an old baseline is none */
+		check->began_ns = 0; /* there is nothing to compare with here */
 		return false;
 	}
-	if (window_ns < LEAST_NS || n < LEAST_IOS)
+	if (!window_ns)
 		return false;
-	if (!over && n < ios_to_tell(predicted_ppm))
+	mean_ppm = mean_prediction(check, predicted_ppm, now_ns);
+	if (window_ns < LEAST_NS || n < LEAST_IOS || (!over && n < ios_to_tell(mean_ppm)))
 		return false;
 	check->base_ns = window_ns;
 	check->base_count = n;
-	check->predicted_ppm = predicted_ppm;
+	check->predicted_ppm = mean_ppm;
 	enter(check, IO_CHECK_TRIAL, now_ns + SETTLE_NS);
 	return true;
 }
@@ -177,12 +188,11 @@ bool io_check_update(struct io_check *check, const struct policy_io_boost *polic
 	if (now_ns < check->settled_ns)
 		return false;
 	/* A count that went back is that of another device, or of one that was reset. */
-	if (!check->began_ns || count < check->began_count ||
-	    (check->state == IO_CHECK_BASELINE &&
-	     io_check_moved(check->began_ppm, predicted_ppm))) {
+	if (!check->began_ns || count < check->began_count) {
 		check->began_ns = now_ns;
 		check->began_count = count;
-		check->began_ppm = predicted_ppm;
+		check->seen_ns = now_ns;
+		check->seen_ppm_ns = 0;
 		return false;
 	}
 	if (check->state == IO_CHECK_BASELINE)

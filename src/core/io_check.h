@@ -37,8 +37,9 @@ struct io_check {
 	enum io_check_state state;
 	uint64_t began_ns; /* the present window; 0: it begins with the next count */
 	uint64_t began_count;
-	uint32_t began_ppm; /* what was predicted then */
-	uint64_t base_ns;   /* the baseline */
+	uint64_t seen_ns;     /* the last look in it */
+	uint64_t seen_ppm_ns; /* the integral of what was predicted */
+	uint64_t base_ns;     /* the baseline */
 	uint64_t base_count;
 	uint32_t
 		predicted_ppm; /* for this trial: of the time of an I/O that the boost is to save */
