@@ -162,7 +162,6 @@ void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cp
 		return;
 	engine_mark_due(engine, from_cpu);
 	engine_mark_due(engine, task->cpu);
-	io_boost_restart_window(&task->io_boost);
 	task->flip = (struct task_flip){ .moved_ns = now_ns };
 	if (flips && from != TOPOLOGY_NO_DOMAIN) {
 		task->flip.until_ns = now_ns + FLIP_NS;

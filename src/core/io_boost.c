@@ -29,6 +29,7 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.io_starts = task->io_starts,
 		.in_flight_ns = task->in_flight_ns,
 		.level = io_level(task->level_q),
+		.seen_ns = now_ns,
 	};
 	total_host_ns(task, &boost->window.host_cpu_ns, &boost->window.think_ns);
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
@@ -102,12 +103,23 @@ static uint64_t host_share_ppm(const struct io_window *window, const struct inpu
 	       IO_PPM / elapsed_ns;
 }
 
-/* ρ from that share, at the mean of the levels around the window. */
+/* The task may have been elsewhere since the last sample, or the clock another: that is seen late.
+ */
+static void see_level(struct io_window *window, const struct input_task *task, uint64_t now_ns)
+{
+	uint64_t mean = ((uint64_t)window->level + io_level(task->level_q)) / 2;
+
+	window->level_ns += mean * (now_ns - window->seen_ns);
+	window->seen_ns = now_ns;
+	window->level = io_level(task->level_q);
+}
+
+/* ρ from that share, at the mean level of the window. */
 static uint32_t window_ratio(const struct io_boost *boost, const struct policy_io_boost *policy,
 			     const struct input_task *task, uint64_t elapsed_ns)
 {
 	uint64_t share_ppm = host_share_ppm(&boost->window, task, elapsed_ns);
-	uint32_t level = ((uint64_t)boost->window.level + io_level(task->level_q)) / 2;
+	uint32_t level = boost->window.level_ns / elapsed_ns;
 
 	if (share_ppm > IO_PPM) /* a counter that jumped */
 		return boost->ratio;
@@ -163,11 +175,12 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		boost->state = IO_BOOST_LAPSED;
 		return;
 	}
-	if (task->max_depth > boost->window.max_depth)
-		boost->window.max_depth = task->max_depth;
 	if (!boost->window.start_ns)
 		start_window(boost, task, now_ns);
-	else if (now_ns - boost->window.start_ns >= policy->window_ns)
+	if (task->max_depth > boost->window.max_depth)
+		boost->window.max_depth = task->max_depth;
+	see_level(&boost->window, task, now_ns);
+	if (now_ns - boost->window.start_ns >= policy->window_ns)
 		close_window(boost, policy, task, now_ns);
 }
 

@@ -42,7 +42,9 @@ struct io_window {
 	uint64_t think_ns;
 	uint64_t in_flight_ns;
 	uint32_t max_depth; /* of the samples since */
-	uint32_t level;
+	uint32_t level;	    /* at the last sample … */
+	uint64_t seen_ns;   /* … which was then */
+	uint64_t level_ns;  /* the integral of the level up to then */
 	uint32_t device_of[TASK_IOS_MAX];
 	uint64_t ios_of[TASK_IOS_MAX];
 };
