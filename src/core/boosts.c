@@ -152,6 +152,17 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
 }
 
+/* The same share of the highest OPP in another domain, as what is kept there. */
+static uint32_t translate_khz(const struct domain *from, const struct domain *to, uint32_t khz)
+{
+	uint32_t from_max_khz, to_max_khz = topology_domain_max_khz(to->info);
+
+	if (!from || !khz)
+		return 0;
+	from_max_khz = topology_domain_max_khz(from->info);
+	return opp_at_or_above(to->info, (uint64_t)khz * to_max_khz / from_max_khz, 0, to_max_khz);
+}
+
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns)
 {
 	uint32_t from = engine_domain_index(engine, from_cpu);
@@ -168,7 +179,11 @@ void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cp
 		task->flip.domain = from;
 		task->flip.khz = task->io_boost.wanted_khz;
 	}
-	task->io_boost.wanted_khz = 0; /* an OPP of the other domain */
+	task->io_boost.wanted_khz = to == TOPOLOGY_NO_DOMAIN
+					    ? 0
+					    : translate_khz(engine_domain_of(engine, from_cpu),
+							    &engine->domains[to],
+							    task->io_boost.wanted_khz);
 }
 
 /* Tasks that a boost may serve, of one device. */
