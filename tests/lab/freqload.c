@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
@@ -126,10 +127,28 @@ static void *run_thread(void *data)
 	if (runner->result < 0)
 		return NULL;
 
-	freq_mean_start(&work->mean, work->clock);
 	runner->result = run_workload[work->options->workload](work);
-	freq_mean_stop(&work->mean, work->clock);
+	work_stop_counting(work);
 	return NULL;
+}
+
+static void sleep_ms(unsigned int ms)
+{
+	struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+/* Tells whoever reads our output where the time that counts begins and ends. */
+static void mark(const struct freqload_options *options)
+{
+	sleep_ms(options->margin_ms);
+	puts("begin");
+	fflush(stdout);
+	sleep_ms(options->seconds * 1000);
+	puts("end");
+	fflush(stdout);
 }
 
 static int run_all(struct runner *runners, const struct freqload_work *pattern)
@@ -147,6 +166,8 @@ static int run_all(struct runner *runners, const struct freqload_work *pattern)
 			break;
 		}
 	}
+	if (r >= 0 && pattern->options->margin_ms)
+		mark(pattern->options);
 	for (i = 0; i < started; i++) {
 		pthread_join(runners[i].thread, NULL);
 		if (r >= 0)
@@ -167,9 +188,10 @@ static void sum_up(const struct runner *runners, unsigned int threads, struct fr
 	}
 }
 
-static void report(const struct freqload_work *sum, double seconds)
+static void report(const struct freqload_work *sum)
 {
 	const struct freqload_options *options = sum->options;
+	double seconds = options->seconds;
 	const char *name = freqload_workload_names[options->workload];
 	const char *rate = is_io(options) ? "iops" : "work_per_s";
 	double mean_mhz = sum->mean.ns > 0 ? sum->mean.khz_ns / sum->mean.ns / 1000 : 0;
@@ -206,8 +228,8 @@ static void explain_clock_error(int error)
 static int measure(struct freqload_work *pattern)
 {
 	const struct freqload_options *options = pattern->options;
-	uint64_t start_ns;
 	struct runner *runners;
+	uint64_t margin_ns;
 	int r;
 
 	runners = calloc(options->threads, sizeof(*runners));
@@ -215,13 +237,15 @@ static int measure(struct freqload_work *pattern)
 		return -ENOMEM;
 
 	pattern->cycles = cycles_per_step(options);
-	start_ns = freq_clock_ticks_ns(pattern->clock);
-	pattern->end_ticks_ns = start_ns + (uint64_t)options->seconds * 1000000000;
+	margin_ns = options->margin_ms * 1000000ULL;
+	pattern->count_from_ticks_ns = freq_clock_ticks_ns(pattern->clock) + margin_ns;
+	pattern->count_until_ticks_ns = pattern->count_from_ticks_ns +
+					options->seconds * 1000000000ULL;
+	pattern->end_ticks_ns = pattern->count_until_ticks_ns + margin_ns;
 	r = run_all(runners, pattern);
 	if (r >= 0) {
 		sum_up(runners, options->threads, pattern);
-		report(pattern,
-		       (double)(freq_clock_ticks_ns(pattern->clock) - start_ns) / 1000000000);
+		report(pattern);
 	}
 	free(runners);
 	return r;

@@ -20,6 +20,7 @@ enum {
 	OPT_CPUS,
 	OPT_PIN,
 	OPT_TIME,
+	OPT_MARGIN_MS,
 	OPT_KHZ,
 	OPT_JSON,
 	OPT_HELP,
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
 	{ "cpus", required_argument, NULL, OPT_CPUS },
 	{ "pin", no_argument, NULL, OPT_PIN },
 	{ "time", required_argument, NULL, OPT_TIME },
+	{ "margin-ms", required_argument, NULL, OPT_MARGIN_MS },
 	{ "khz", required_argument, NULL, OPT_KHZ },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -60,6 +62,8 @@ static void show_help(void)
 	     "  --cpus LIST           run on these only, such as 0-1,3\n"
 	     "  --pin                 thread i on the i-th CPU of --cpus alone, in turn\n"
 	     "  --time SECONDS        default 5\n"
+	     "  --margin-ms N         run so much longer before and after, which does not count, and\n"
+	     "                        print a line, begin and end, where the time that counts does\n"
 	     "  --khz N               take this for every CPU's frequency (hosts without cpufreq)\n"
 	     "  --json                for machines");
 }
@@ -156,6 +160,8 @@ static int parse_option(int option, const char *name, struct freqload_options *o
 		return 0;
 	case OPT_TIME:
 		return parse_small(name, 86400, &options->seconds);
+	case OPT_MARGIN_MS:
+		return parse_small(name, 60000, &options->margin_ms);
 	case OPT_KHZ:
 		return parse_small(name, 100000000, &options->constant_khz);
 	case OPT_JSON:

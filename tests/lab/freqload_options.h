@@ -18,6 +18,7 @@ struct freqload_options {
 	unsigned int threads;
 	unsigned int depth;
 	unsigned int seconds;
+	unsigned int margin_ms; /* run, but not counted, before and after */
 	unsigned int constant_khz;
 	uint64_t cycles;
 	uint64_t period_us;

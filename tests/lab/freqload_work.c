@@ -17,13 +17,39 @@ int64_t work_random_offset(struct freqload_work *work)
 	return (int64_t)(work->random % work->blocks) * FREQLOAD_BLOCK_BYTES;
 }
 
+void work_stop_counting(struct freqload_work *work)
+{
+	if (work->counting)
+		freq_mean_stop(&work->mean, work->clock);
+	work->counting = false;
+}
+
+/* Whether what is done at that time counts. The mean begins and ends with it. */
+static bool counts(struct freqload_work *work, uint64_t now_ticks_ns)
+{
+	bool inside = now_ticks_ns >= work->count_from_ticks_ns &&
+		      now_ticks_ns < work->count_until_ticks_ns;
+
+	if (!inside) {
+		work_stop_counting(work);
+	} else if (!work->counting) {
+		freq_mean_start(&work->mean, work->clock);
+		work->counting = true;
+	} else {
+		freq_mean_update(&work->mean, work->clock);
+	}
+	return inside;
+}
+
 void work_finish_io(struct freqload_work *work, uint64_t issued_ticks_ns)
 {
 	uint64_t now_ns = freq_clock_ticks_ns(work->clock);
 
-	latency_add(&work->latency, now_ns > issued_ticks_ns ? now_ns - issued_ticks_ns : 0);
-	work->done++;
-	freq_mean_update(&work->mean, work->clock);
+	if (counts(work, now_ns)) {
+		latency_add(&work->latency,
+			    now_ns > issued_ticks_ns ? now_ns - issued_ticks_ns : 0);
+		work->done++;
+	}
 	freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
 }
 
@@ -54,8 +80,8 @@ int work_cpu(struct freqload_work *work)
 {
 	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
 		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
-		freq_mean_update(&work->mean, work->clock);
-		work->done++;
+		if (counts(work, freq_clock_ticks_ns(work->clock)))
+			work->done++;
 	}
 	return 0;
 }
@@ -79,11 +105,14 @@ int work_periodic(struct freqload_work *work)
 	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
 		due_ns += work->options->period_us * 1000;
 		sleep_until(due_ns);
-		freq_mean_update(&work->mean, work->clock);
+		/* The mean is to know of the CPU that it wakes on before it burns there. */
+		counts(work, freq_clock_ticks_ns(work->clock));
 		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
 		now_ns = freq_clock_now_ns();
-		latency_add(&work->latency, now_ns - due_ns);
-		work->done++;
+		if (counts(work, freq_clock_ticks_ns(work->clock))) {
+			latency_add(&work->latency, now_ns - due_ns);
+			work->done++;
+		}
 		/* Overrun: periods that have gone by are left out, not made up for. */
 		while (due_ns + work->options->period_us * 1000 < now_ns)
 			due_ns += work->options->period_us * 1000;

@@ -25,11 +25,13 @@ fio_domain() {
 load_fio() {
 	local before result
 
-	before=$(read_stats)
+	read_stats
+	before=$stats
 	result=$(fio --name=demo --filename="$DEMO_FILE" --readonly --rw=randread --bs=4k --direct=1 \
 		--ioengine=psync --thread --time_based --runtime="$seconds" --cpus_allowed="$cpus" \
 		--output-format=json) || return 1
-	jq -c --argjson stats "$(stats_between "$before" "$(read_stats)")" --arg domain "$(fio_domain)" \
+	read_stats
+	jq -c --argjson stats "$(stats_between "$before" "$stats")" --arg domain "$(fio_domain)" \
 		'.jobs[0].read | {iops, mean_mhz: $stats.mhz[$domain],
 		lat_p50_us: (.clat_ns.percentile["50.000000"] / 1000),
 		lat_p99_us: (.clat_ns.percentile["99.000000"] / 1000)}' <<<"$result"

@@ -107,7 +107,7 @@ here_table() {
 	demo_step "Run: $DEMO_ROUNDS x $DEMO_SECONDS s for each of ${governors[*]}"
 	export LAB_REPO WAKEGOV_BUILD=$BUILD LAB_KERNEL TABLE_FILE=$REPO/tests/lib/demo-fio.sh
 	LAB_KERNEL=$(uname -r)
-	demo_run tests/lab/guest/table fio "$DEMO_ROUNDS" "$DEMO_SECONDS" "${governors[@]}" \
+	demo_run tests/lab/guest/table fio "$DEMO_ROUNDS" "$DEMO_SECONDS" all "${governors[@]}" \
 		>"$DEMO/runs" || return
 	here_restore_governors
 }

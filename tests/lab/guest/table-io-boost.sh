@@ -1,14 +1,64 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154 # used by, and set by, guest/table
-# One task that reads, computes and reads again: how much of its speed does each governor keep?
+# Does a faster clock bring more I/O, and does each governor know?
+#   psync    one task that reads, computes and reads again: it does
+#   uring    four tasks that keep 128 reads in flight each: the device is the limit at any clock
+#   paced    psync on a device that lets so many through in each 20 ms: time that the CPU saves is
+#            time that the device takes
+#   moved    psync, moved to the other domain and back in turn, every second
 
-workloads=(psync)
+workloads=(psync uring paced moved)
+# The loads run for as long before they count, so a governor has settled by then.
+settle_seconds=0
+margin_ms=1000
 
 table_setup() {
 	null_blk_create nullb1
+	null_blk_create_bound nullb2
+	null_blk_create_paced nullb3
 }
 
-# 61,714 cycles are 34 us at 1800 MHz and 154 us at 400 MHz.
+# What the fixed OPPs are for: the lowest that gives the throughput of the highest.
+leaves_out() {
+	[[ $2 = fixed_* && $1 != psync ]]
+}
+
+# 61,714 cycles, freqload's own default, are 34 us at 1800 MHz and 154 us at 400 MHz. In place of
+# the shell, which is one of the load's own.
+load() {
+	exec "$freqload" "$@" --margin-ms "$margin_ms" --time "$seconds" --json
+}
+
 load_psync() {
-	"$freqload" psync --file /dev/nullb1 --cycles 61714 --cpus "$cpus" --time "$seconds" --json
+	load psync --file /dev/nullb1 --cpus "$cpus"
+}
+
+load_uring() {
+	load io_uring --threads 4 --depth 128 --file /dev/nullb2
+}
+
+# 50,000 cycles, so that the lowest OPP is done with the reads of 20 ms before they are over.
+load_paced() {
+	load psync --file /dev/nullb3 --cycles 50000 --cpus "$cpus"
+}
+
+# The first CPU of each domain.
+first_cpus() {
+	local policy
+
+	for policy in "$cpufreq"/policy*; do
+		cut -d ' ' -f 1 "$policy/affected_cpus"
+	done
+}
+
+load_moved() {
+	local load cpu turn=0 homes
+
+	mapfile -t homes < <(first_cpus)
+	load psync --file /dev/nullb1 --cpus "${homes[0]}" &
+	load=$!
+	while sleep 1 && cpu=${homes[++turn % ${#homes[@]}]} && kill -0 "$load" 2>/dev/null; do
+		taskset -a -p -c "$cpu" "$load" >/dev/null 2>&1 || true
+	done
+	wait "$load"
 }

@@ -3,6 +3,7 @@
 # lab table: governors side by side under a load, in one boot, with interleaved runs.
 
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
+TABLE_TIME=4
 
 table_names() {
 	local file
@@ -14,7 +15,8 @@ table_names() {
 }
 
 table_parse() {
-	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_TIME=5 TABLE_RUN_OPTIONS=()
+	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_RUN_OPTIONS=()
+	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all
 	shift || true
 	if [ -z "$TABLE_NAME" ] || [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ]; then
 		die_usage "lab table: '$TABLE_NAME': expected one of: $(table_names)"
@@ -22,7 +24,7 @@ table_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--csv) TABLE_CSV=yes ;;
-		--plot | --runs | --time | --kernel | --governors)
+		--plot | --runs | --time | --kernel | --governors | --workloads)
 			need_value "$1" $#
 			table_set "$1" "$2"
 			shift
@@ -33,6 +35,12 @@ table_parse() {
 	done
 }
 
+# table_need_list OPTION VALUE EXAMPLE
+table_need_list() {
+	[[ $2 =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] ||
+		die_usage "lab table: $1 '$2': expected a list such as $3"
+}
+
 table_set() {
 	case $1 in
 	--plot) TABLE_PLOT=$2 ;;
@@ -40,8 +48,12 @@ table_set() {
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
 	--kernel) TABLE_RUN_OPTIONS+=(--kernel "$2") ;;
 	--governors)
-		[[ $2 =~ ^[a-z_]+(,[a-z_]+)*$ ]] || die_usage "lab table: --governors '$2': expected a list such as schedutil,wakegov"
+		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
 		TABLE_GOVERNORS=$2
+		;;
+	--workloads)
+		table_need_list "$1" "$2" psync,uring
+		TABLE_WORKLOADS=$2
 		;;
 	esac
 }
@@ -89,10 +101,12 @@ table_measure() {
 	local governors timeout
 
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
-	# No table has more than a few workloads; what a run costs besides its load is seconds.
-	timeout=$((180 + 4 * TABLE_RUNS * ${#governors[@]} * (TABLE_TIME + 15)))
+	# No table has more than a few workloads, nor a domain many OPPs; what a run costs besides its
+	# load is seconds.
+	timeout=$((180 + 4 * TABLE_RUNS * (${#governors[@]} + 4) * (TABLE_TIME + 15)))
 	table_vm "$1" --timeout "$timeout" "${TABLE_RUN_OPTIONS[@]}" -- \
-		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "${governors[@]}" || exit $?
+		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "$TABLE_WORKLOADS" \
+		"${governors[@]}" || exit $?
 }
 
 # table_vm FILE [lab run's OPTION…] -- COMMAND…: on a host thread per CPU, so that a daemon runs
@@ -123,21 +137,73 @@ table_cleanup() {
 	rm -rf "$TABLE_DIR"
 }
 
-# The CSV on standard input, for people: with the ratio to performance of the same workload.
+# The CSV on standard input, for people: with the ratio to performance of the same workload, and an
+# empty line between two workloads.
 table_print() {
 	awk -F , '
-		NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; n = NF; next }
-		{ for (i = 1; i <= n; i++) cell[NR, i] = $i
-		  if ($2 == "performance") base[$1] = $3 }
+		NR == 1 {
+			n = NF + 1
+			for (i = 1; i <= n; i++)
+				width[i] = length(name[i] = i < 4 ? $i : i == 4 ? "ratio" : $(i - 1))
+			next
+		}
+		{ if ($2 == "performance") base[$1] = $3
+		  for (i = 1; i <= n; i++) cell[NR, i] = i < 4 ? $i : i == 4 ? "" : $(i - 1) }
+		function row(text, i, line) {
+			for (i = 1; i <= n; i++)
+				line = line sprintf(i < 3 || i == n ? "%-*s  " : "%*s  ", width[i], text[i])
+			sub(/ +$/, "", line)
+			print line
+		}
 		END {
-			printf "%-10s %-12s %9s %8s", name[1], name[2], name[3], "ratio"
-			for (i = 4; i <= n; i++) printf " %13s", name[i]
-			print ""
 			for (r = 2; r <= NR; r++) {
-				ratio = base[cell[r, 1]] > 0 ? sprintf("%.3f", cell[r, 3] / base[cell[r, 1]]) : "-"
-				printf "%-10s %-12s %9s %8s", cell[r, 1], cell[r, 2], cell[r, 3], ratio
-				for (i = 4; i <= n; i++) printf " %13s", cell[r, i]
-				print ""
+				if (base[cell[r, 1]] > 0)
+					cell[r, 4] = sprintf("%.3f", cell[r, 3] / base[cell[r, 1]])
+				else
+					cell[r, 4] = "-"
+				for (i = 1; i <= n; i++)
+					if (length(cell[r, i]) > width[i])
+						width[i] = length(cell[r, i])
+			}
+			row(name)
+			for (r = 2; r <= NR; r++) {
+				if (r > 2 && cell[r, 1] != cell[r - 1, 1])
+					print ""
+				for (i = 1; i <= n; i++)
+					text[i] = cell[r, i]
+				row(text)
+			}
+		}'
+}
+
+# From the CSV on standard input, for each workload that ran at fixed OPPs: which of them, the
+# lowest and the highest included, is the lowest that gives 0.97 of performance, beside wakegov.
+table_findings() {
+	awk -F , '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ workload = $column["workload"]
+		  governor = $column["governor"]
+		  iops[workload, governor] = $column["iops"]
+		  mhz[workload, governor] = $column["mean_mhz"] }
+		governor ~ /^(performance|powersave|fixed_)/ { opps[workload] = opps[workload] " " governor }
+		governor ~ /^fixed_/ { fixed[workload] }
+		END {
+			for (workload in fixed) {
+				base = iops[workload, "performance"]
+				best = ""
+				n = split(opps[workload], list, " ")
+				for (i = 1; i <= n && base; i++)
+					if (iops[workload, list[i]] >= 0.97 * base &&
+					    (!best || mhz[workload, list[i]] < mhz[workload, best]))
+						best = list[i]
+				if (!best)
+					continue
+				printf "%s: the lowest fixed OPP with 0.97 of performance is %d MHz (%.3f)", \
+					workload, mhz[workload, best], iops[workload, best] / base
+				if ((workload, "wakegov") in iops)
+					printf "; wakegov has %.3f at a mean of %d MHz", \
+						iops[workload, "wakegov"] / base, mhz[workload, "wakegov"]
+				print "."
 			}
 		}'
 }
@@ -145,16 +211,24 @@ table_print() {
 table_notes() {
 	cat <<-EOF
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot; ratio: iops to
-	those of performance. The load ran on the CPUs of the fastest domain. The kernel's governors in this guest
+	those of performance; mean_mhz: where the load's tasks were; low_policyN: percentage of the time that the
+	domain spent at its lowest OPP. The kernel's governors in this guest
 	are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not absolute figures.
 	Other processes, or what this host itself runs on, took $2 % of its CPU time meanwhile; with more than a few, expect a wide spread.
 	EOF
 }
 
+# Room for each bar and its name.
+table_plot_width() {
+	local width=$(($(wc -l <"$1") * 95))
+
+	echo $((width > 800 ? width : 800))
+}
+
 # table_plot CSV SVG KERNEL: bars of IOPS, with the mean MHz as points on the right-hand axis.
 table_plot() {
 	gnuplot <<-EOF || die "gnuplot could not draw $2"
-	set terminal svg size 800,450 background rgb "white" font "sans,13"
+	set terminal svg size $(table_plot_width "$1"),450 background rgb "white" font "sans,13"
 	set output "$2"
 	set datafile separator ","
 	set datafile columnheaders
@@ -202,9 +276,14 @@ table_main() {
 	jq -r -s -f "$LAB_DIR/lib/table.jq" "$TABLE_DIR/runs" >"$TABLE_DIR/csv"
 	if [ "$TABLE_CSV" = yes ]; then
 		cat "$TABLE_DIR/csv"
+		table_findings <"$TABLE_DIR/csv" >&2
 		table_notes "$kernel" "$share" >&2
 	else
 		table_print <"$TABLE_DIR/csv"
+		echo
+		[ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] ||
+			sed -n '/^# Does/,/^$/s/^# \?//p' "$LAB_DIR/guest/table-$TABLE_NAME.sh"
+		table_findings <"$TABLE_DIR/csv"
 		table_notes "$kernel" "$share"
 	fi
 	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" "$kernel"
