@@ -36,13 +36,14 @@ static int is_io(const struct freqload_options *options)
 	return options->workload == FREQLOAD_PSYNC || options->workload == FREQLOAD_IO_URING;
 }
 
-static int open_file(const char *path, int *ret_fd, uint64_t *ret_blocks)
+static int open_file(const char *path, bool buffered, int *ret_fd, uint64_t *ret_blocks)
 {
+	int flags = O_RDONLY | O_CLOEXEC | (buffered ? 0 : O_DIRECT);
 	uint64_t bytes = 0;
 	struct stat st;
 	int fd, r = 0;
 
-	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	fd = open(path, flags);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		r = -errno;
 	else if (S_ISREG(st.st_mode))
@@ -60,6 +61,9 @@ static int open_file(const char *path, int *ret_fd, uint64_t *ret_blocks)
 		return r;
 	}
 
+	/* No reading ahead. */
+	if (buffered)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 	*ret_fd = fd;
 	*ret_blocks = bytes / FREQLOAD_BLOCK_BYTES;
 	return 0;
@@ -263,7 +267,8 @@ int main(int argc, char **argv)
 		return r < 0 ? 2 : EXIT_SUCCESS;
 
 	pattern.options = &options;
-	if (is_io(&options) && open_file(options.file, &pattern.fd, &pattern.blocks) < 0)
+	if (is_io(&options) &&
+	    open_file(options.file, options.buffered, &pattern.fd, &pattern.blocks) < 0)
 		return EXIT_FAILURE;
 	r = freq_clock_new(options.constant_khz, &clock);
 	if (r < 0) {

@@ -11,6 +11,7 @@ const char *const freqload_workload_names[] = { "psync", "io_uring", "cpu", "per
 
 enum {
 	OPT_FILE,
+	OPT_BUFFERED,
 	OPT_THREADS,
 	OPT_DEPTH,
 	OPT_CYCLES,
@@ -28,6 +29,7 @@ enum {
 
 static const struct option long_options[] = {
 	{ "file", required_argument, NULL, OPT_FILE },
+	{ "buffered", no_argument, NULL, OPT_BUFFERED },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "depth", required_argument, NULL, OPT_DEPTH },
 	{ "cycles", required_argument, NULL, OPT_CYCLES },
@@ -53,6 +55,8 @@ static void show_help(void)
 	     "  cpu        a busy loop; work is counted in units of a million cycles\n"
 	     "  periodic   each --period-us, a burst of --busy-cycles or --busy-us-at-max\n\n"
 	     "  --file DEV            what to read, default /dev/nullb0\n"
+	     "  --buffered            read through the page cache, which keeps nothing of it: for file\n"
+	     "                        systems without direct reads\n"
 	     "  --cycles N            default 61714\n"
 	     "  --threads N           default 1\n"
 	     "  --depth N             default 32\n"
@@ -136,6 +140,9 @@ static int parse_option(int option, const char *name, struct freqload_options *o
 	switch (option) {
 	case OPT_FILE:
 		options->file = optarg;
+		return 0;
+	case OPT_BUFFERED:
+		options->buffered = true;
 		return 0;
 	case OPT_THREADS:
 		return parse_small(name, 1024, &options->threads);

@@ -25,6 +25,7 @@ struct freqload_options {
 	uint64_t busy_us_at_max; /* 0: use cycles */
 	cpu_set_t cpus;		 /* empty: wherever the kernel likes */
 	bool pin;
+	bool buffered;
 	bool json;
 };
 

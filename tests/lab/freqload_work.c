@@ -2,6 +2,7 @@
 #include "freqload_work.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ int work_psync(struct freqload_work *work)
 {
 	uint64_t issued_ns;
 	ssize_t bytes = 0;
+	int64_t offset;
 	void *buffer;
 
 	buffer = aligned_alloc(FREQLOAD_BLOCK_BYTES, FREQLOAD_BLOCK_BYTES);
@@ -64,11 +66,14 @@ int work_psync(struct freqload_work *work)
 		return -ENOMEM;
 
 	while ((issued_ns = freq_clock_ticks_ns(work->clock)) < work->end_ticks_ns) {
-		bytes = pread(work->fd, buffer, FREQLOAD_BLOCK_BYTES, work_random_offset(work));
+		offset = work_random_offset(work);
+		bytes = pread(work->fd, buffer, FREQLOAD_BLOCK_BYTES, offset);
 		if (bytes < 0) {
 			fprintf(stderr, "freqload: read: %m\n");
 			break;
 		}
+		if (work->options->buffered)
+			posix_fadvise(work->fd, offset, FREQLOAD_BLOCK_BYTES, POSIX_FADV_DONTNEED);
 		work_finish_io(work, issued_ns);
 	}
 

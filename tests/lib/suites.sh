@@ -213,6 +213,11 @@ suite_govern() {
 	done
 }
 
+# The figures are for the newest kernel; it is the same core on the others.
+suite_boost() {
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_boost.py
+}
+
 suite_faults() {
 	local kernel
 

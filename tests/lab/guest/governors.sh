@@ -27,8 +27,8 @@ set_kernel_governor() {
 # The OPPs between the lowest and the highest of the fastest domain, as governors fixed_MHZ.
 fixed_governors() {
 	cat "$cpufreq"/policy*/scaling_available_frequencies | tr ' ' '\n' | awk '
-		NF { seen[$1] = 1; if ($1 > max) max = $1; if (!min || $1 < min) min = $1 }
-		END { for (khz in seen) if (khz > min && khz < max) print "fixed_" khz / 1000 }
+		NF { seen[$1] = 1; if ($1 + 0 > max) max = $1 + 0; if (!min || $1 + 0 < min) min = $1 + 0 }
+		END { for (khz in seen) if (khz + 0 > min && khz + 0 < max) print "fixed_" khz / 1000 }
 	' | sort -t _ -k 2 -n
 }
 

@@ -37,6 +37,23 @@ def frequency(name):
     return int(read(policy(name, "scaling_cur_freq")))
 
 
+def changes(name):
+    """How often the domain's frequency was changed so far."""
+    return int(read(policy(name, "stats/total_trans")))
+
+
+def time_in_state(name):
+    """Seconds at each frequency in kHz so far."""
+    lines = read(policy(name, "stats/time_in_state")).splitlines()
+    return {int(khz): int(ticks) / 100 for khz, ticks in (line.split() for line in lines)}
+
+
+def share_at_lowest(before, after):
+    """Of the time between two of time_in_state, what was spent at the lowest OPP, 0 to 1."""
+    spent = {khz: after[khz] - before[khz] for khz in after}
+    return spent[min(spent)] / sum(spent.values())
+
+
 def tunables():
     """Every tunable of every governor in use, shared or a policy's own, as bytes."""
     found = glob.glob(f"{CPUFREQ}/*/*") + glob.glob(f"{CPUFREQ}/policy*/*/*")
@@ -69,12 +86,17 @@ def wait_for(condition, seconds, what):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
-def null_blk(*attributes):
+NULL_BLK = {"null_blk_create": "nullb1", "null_blk_create_bound": "nullb2",
+            "null_blk_create_paced": "nullb3"}
+
+
+def null_blk(function="null_blk_create"):
     """A block device with a latency, made once; see null-blk.sh. Returns its path."""
-    if not os.path.exists("/dev/nullb1"):
-        script = f". {REPO}/tests/lab/guest/null-blk.sh; null_blk_create nullb1 \"$@\""
-        subprocess.run(["bash", "-c", script, "null_blk", *attributes], check=True)
-    return "/dev/nullb1"
+    path = f"/dev/{NULL_BLK[function]}"
+    if not os.path.exists(path):
+        script = f". {REPO}/tests/lab/guest/null-blk.sh; {function} {NULL_BLK[function]}"
+        subprocess.run(["bash", "-c", script], check=True)
+    return path
 
 
 def start_load(*arguments):

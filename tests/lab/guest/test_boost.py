@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The I/O boost on a real cpufreq driver: it predicts, checks, follows its task, and gives up."""
+import itertools
+import os
+import time
+import unittest
+
+import guest
+import tap
+
+POLICY = "[wakegov]\nbackend = setspeed\n"
+DOMAINS = ("policy0", "policy2")
+NOT_PAYING = {"insensitive", "device-busy"}
+# Looking costs time of the emulated CPUs.
+LOOK_SECONDS = 0.04
+
+
+class Load:
+    """freqload, from the moment that its threads read on."""
+
+    def __init__(self, *arguments):
+        # The margin makes it say when it begins.
+        self.process = guest.start_load(*arguments, "--margin-ms", "1")
+        if self.process.stdout.readline() != "begin\n":
+            raise AssertionError("freqload did not begin: " + self.process.communicate()[1])
+        self.began_s = time.monotonic()
+
+    def threads(self):
+        """Those that read, without the one that waits for them."""
+        tids = os.listdir(f"/proc/{self.process.pid}/task")
+        return {int(tid) for tid in tids} - {self.process.pid}
+
+    def move(self, cpu):
+        for tid in self.threads():
+            os.sched_setaffinity(tid, {cpu})
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Boost(unittest.TestCase):
+    def setUp(self):
+        guest.stay_off({2, 3})
+        self.addCleanup(guest.run_anywhere)
+        self.daemon = guest.Daemon(POLICY)
+
+    def start(self, text=""):
+        self.daemon.set_policy(POLICY + text)
+        self.daemon.start()
+        self.addCleanup(self.daemon.stop)
+        self.settle()
+
+    def settle(self):
+        guest.wait_for(lambda: all(guest.frequency(name) == 400000 for name in DOMAINS), 10,
+                       "both domains at their lowest OPP")
+
+    def load(self, *arguments):
+        load = Load(*arguments)
+        self.addCleanup(load.end)
+        return load
+
+    def psync(self, cpus, function="null_blk_create", *arguments):
+        return self.load("psync", "--file", guest.null_blk(function), "--cpus", cpus, "--time",
+                         "30", *arguments)
+
+    def states(self, load):
+        """The states of the load's threads; io_uring's workers count as such."""
+        threads = load.threads()
+        return [task["state"] for task in self.daemon.call("Tasks")["tasks"]
+                if task["pid"] in threads]
+
+    def watch(self, load, seconds, until=()):
+        """The states that the load went through, in order, until it is in one of `until`."""
+        seen = []
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for state in self.states(load):
+                if not seen or seen[-1] != state:
+                    seen.append(state)
+            if seen and seen[-1] in until:
+                break
+            time.sleep(LOOK_SECONDS)
+        return seen
+
+    def confirm(self, load):
+        """Waits until the boost of the load is confirmed; returns how long that took."""
+        seen = self.watch(load, 4, until={"confirmed"})
+        self.assertIn("confirmed", seen)
+        took_s = time.monotonic() - load.began_s
+        tap.note(f"confirmed {took_s * 1000:.0f} ms after the first I/O: {', '.join(seen)}")
+        return took_s
+
+    def boosted(self, name):
+        domain = self.daemon.domain(name)
+        return domain["reason"] == "io-boost" and domain["comm"] == "freqload"
+
+    def test_pays(self):
+        """a task that a faster clock serves is boosted, and confirmed in a second"""
+        self.start()
+        took_s = []
+        for _ in range(3):
+            load = self.psync("3")
+            took_s.append(self.confirm(load))
+            domain = self.daemon.domain("policy2")
+            self.assertEqual((domain["reason"], domain["comm"]), ("io-boost", "freqload"))
+            self.assertEqual(domain["target_khz"], 1400000)
+            load.end()
+            self.settle()
+        # A host that takes its CPUs away in between makes any one of them late.
+        self.assertLess(min(took_s), 1)
+
+    def test_deep_queue(self):
+        """a deep queue on a slow device leaves both domains at the lowest OPP"""
+        # Each of its threads alone does less than the built-in rate.
+        self.start("[io-boost]\nmin-rate = 100/s\n")
+        load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound"),
+                         "--threads", "4", "--depth", "128", "--time", "30")
+        time.sleep(2)
+        before = {name: guest.time_in_state(name) for name in DOMAINS}
+        time.sleep(4)
+        after = {name: guest.time_in_state(name) for name in DOMAINS}
+        states = self.states(load)
+        tap.note("states: " + ", ".join(sorted(states)))
+        for name in DOMAINS:
+            share = guest.share_at_lowest(before[name], after[name])
+            tap.note(f"{name}: {share * 100:.0f} % of the time at the lowest OPP")
+            self.assertGreaterEqual(share, 0.9, name)
+        self.assertTrue(NOT_PAYING & set(states))
+        self.assertLessEqual(set(states), NOT_PAYING | {"below-rate", "lapsed", "measuring"})
+
+    def test_paced(self):
+        """a device that takes the time that the CPU saves: unboosted, and named insensitive"""
+        self.start()
+        load = self.psync("3", "null_blk_create_paced", "--cycles", "50000")
+        seen = self.watch(load, 5, until={"insensitive"})
+        tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
+        self.assertIn("insensitive", seen)
+        # It is tried again after 1, 2, 4 s and so on, and found insensitive again.
+        before = guest.time_in_state("policy2")
+        seen = self.watch(load, 6)
+        share = guest.share_at_lowest(before, guest.time_in_state("policy2"))
+        tap.note(f"then {', '.join(seen)}; {share * 100:.0f} % of 6 s at the lowest OPP")
+        self.assertNotIn("confirmed", seen)
+        self.assertGreaterEqual(share, 0.6)
+        guest.wait_for(lambda: self.states(load) == ["insensitive"] and
+                       guest.frequency("policy2") == 400000, 3, "insensitive, at the lowest OPP")
+
+    def test_follows(self):
+        """a boost goes with its task to another domain at once, still confirmed"""
+        self.start()
+        load = self.psync("0")
+        self.confirm(load)
+        moved_us = time.monotonic() * 1e6
+        load.move(3)
+        guest.wait_for(lambda: self.boosted("policy2"), 1, "policy2 boosted")
+        states = self.states(load)
+        guest.wait_for(lambda: guest.frequency("policy0") == 400000, 1, "policy0 low again")
+        self.assertEqual(states, ["confirmed"])
+        changes = [d for d in self.daemon.decisions() if d["domain"] == "policy2"
+                   and d["monotonic_us"] >= moved_us and d["target_khz"] != d["previous_khz"]]
+        tap.note("policy2: " + ", ".join(f"{d['target_khz'] // 1000} MHz after "
+                                         f"{(d['monotonic_us'] - moved_us) / 1000:.1f} ms"
+                                         for d in changes[:4]))
+        # Utilisation may come first by a moment; a ramp would take every OPP.
+        self.assertIn(1400000, [d["target_khz"] for d in changes[:2]], "no jump but a ramp")
+
+    def test_flips(self):
+        """a task that flips between domains makes neither of them oscillate"""
+        self.start()
+        load = self.psync("0")
+        self.confirm(load)
+        before = {name: guest.changes(name) for name in DOMAINS}
+        start = time.monotonic()
+        for cpu in itertools.cycle((3, 0)):
+            load.move(cpu)
+            time.sleep(0.02)
+            if time.monotonic() - start >= 3:
+                break
+        seconds = time.monotonic() - start
+        rates = {name: (guest.changes(name) - before[name]) / seconds for name in DOMAINS}
+        tap.note(", ".join(f"{name}: {rate:.1f} changes/s" for name, rate in rates.items()))
+        self.assertLessEqual(max(rates.values()), 5)
+
+    def test_slack(self):
+        """a reload with more slack lowers the OPP that is chosen"""
+        self.start()
+        load = self.psync("3")
+        self.confirm(load)
+        self.assertEqual(guest.frequency("policy2"), 1400000)
+        self.daemon.set_policy(POLICY + "[io-boost]\nslack = 50%\n")
+        self.daemon.call("Reload")
+        took_s = guest.wait_for(lambda: guest.frequency("policy2") < 1400000, 3, "a lower OPP")
+        time.sleep(1)
+        domain = self.daemon.domain("policy2")
+        tap.note(f"{domain['target_khz'] // 1000} MHz instead of 1400 MHz, {took_s * 1000:.0f} ms "
+                 f"after the reload; {', '.join(self.states(load))}")
+        self.assertLess(domain["target_khz"], 1400000)
+
+
+if __name__ == "__main__":
+    tap.main()
