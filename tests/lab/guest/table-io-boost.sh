@@ -6,8 +6,10 @@
 #   paced    psync on a device that lets so many through in each 20 ms: time that the CPU saves is
 #            time that the device takes
 #   moved    psync, moved to the other domain and back in turn, every second
+#   tags     as uring on a device that takes two reads at a time; only with --workloads
 
 workloads=(psync uring paced moved)
+more_workloads=(tags)
 # The loads run for as long before they count, so a governor has settled by then.
 settle_seconds=0
 margin_ms=1000
@@ -16,6 +18,7 @@ table_setup() {
 	null_blk_create nullb1
 	null_blk_create_bound nullb2
 	null_blk_create_paced nullb3
+	null_blk_create_tags nullb4
 }
 
 # What the fixed OPPs are for: the lowest that gives the throughput of the highest.
@@ -33,8 +36,13 @@ load_psync() {
 	load psync --file /dev/nullb1 --cpus "$cpus"
 }
 
+# 20,000 cycles, so that four CPUs at the lowest OPP have time to spare.
 load_uring() {
-	load io_uring --threads 4 --depth 128 --file /dev/nullb2
+	load io_uring --threads 4 --depth 128 --cycles 20000 --file /dev/nullb2
+}
+
+load_tags() {
+	load io_uring --threads 4 --depth 128 --file /dev/nullb4
 }
 
 # 50,000 cycles, so that the lowest OPP is done with the reads of 20 ms before they are over.
