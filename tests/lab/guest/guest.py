@@ -90,12 +90,12 @@ NULL_BLK = {"null_blk_create": "nullb1", "null_blk_create_bound": "nullb2",
             "null_blk_create_paced": "nullb3"}
 
 
-def null_blk(function="null_blk_create"):
+def null_blk(function="null_blk_create", *arguments):
     """A block device with a latency, made once; see null-blk.sh. Returns its path."""
     path = f"/dev/{NULL_BLK[function]}"
     if not os.path.exists(path):
-        script = f". {REPO}/tests/lab/guest/null-blk.sh; {function} {NULL_BLK[function]}"
-        subprocess.run(["bash", "-c", script], check=True)
+        script = f". {REPO}/tests/lab/guest/null-blk.sh; {function} {NULL_BLK[function]} \"$@\""
+        subprocess.run(["bash", "-c", script, "null_blk", *arguments], check=True)
     return path
 
 

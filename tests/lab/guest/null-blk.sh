@@ -17,10 +17,10 @@ null_blk_create() {
 	[ -b "/dev/$name" ]
 }
 
-# A device that is itself the bottleneck: 87 requests of 4 KiB in each 20 ms, 4,350 a second, at any
-# depth.
+# null_blk_create_bound NAME [MBPS]: a device that is itself the bottleneck, at any depth. 17 MB/s
+# are 87 requests of 4 KiB in each 20 ms, 4,350 a second.
 null_blk_create_bound() {
-	null_blk_create "$1" submit_queues=1 hw_queue_depth=1024 mbps=17
+	null_blk_create "$1" submit_queues=1 hw_queue_depth=1024 "mbps=${2:-17}"
 }
 
 # One that takes two requests at a time, about 1,300 IOPS. What io_uring can't hand over goes to its
