@@ -36,9 +36,9 @@ load_psync() {
 	load psync --file /dev/nullb1 --cpus "$cpus"
 }
 
-# 20,000 cycles, so that four CPUs at the lowest OPP have time to spare.
+# 10,000 cycles, so that four CPUs at the lowest OPP have time to spare.
 load_uring() {
-	load io_uring --threads 4 --depth 128 --cycles 20000 --file /dev/nullb2
+	load io_uring --threads 4 --depth 128 --cycles 10000 --file /dev/nullb2
 }
 
 load_tags() {

@@ -118,7 +118,7 @@ class Boost(unittest.TestCase):
         self.start()
         # 2,300 IOPS, of which any host has time for more.
         load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound", "9"),
-                         "--threads", "4", "--depth", "128", "--cycles", "20000",
+                         "--threads", "4", "--depth", "128", "--cycles", "10000",
                          "--time", "30")
         seen = set(self.watch(load, 2))
         before = {name: guest.time_in_state(name) for name in DOMAINS}

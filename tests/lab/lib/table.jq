@@ -12,17 +12,16 @@ def states: map(.tasks) |
 	else map(if length > 0 then .[] else "none" end) | group_by(.) | sort_by(-length) |
 		map("\(.[0]) x\(length)") | join(" ") end;
 
-# In the order of appearance, which group_by would lose.
-def groups: . as $runs |
-	reduce (.[] | {workload, governor}) as $key ([]; if index([$key]) then . else . + [$key] end) |
-	map(. as $key |
-		[$runs[] | select(.workload == $key.workload and .governor == $key.governor)]);
+# Groups in the order of appearance, which group_by would lose.
+def groups(f): . as $runs |
+	reduce (.[] | f) as $key ([]; if index([$key]) then . else . + [$key] end) |
+	map(. as $key | [$runs[] | select(f == $key)]);
 
 (.[0].mhz | keys_unsorted) as $domains |
 (["workload", "governor", "iops", "mean_mhz"] + ($domains | map("mhz_" + .)) +
 	($domains | map("low_" + .)) +
 	["changes_per_s", "iops_min", "iops_max", "lat_p50_us", "lat_p99_us", "runs", "task_states"]),
-(groups[] |
+(groups(.workload)[] | groups(.governor)[] |
 	[.[0].workload, .[0].governor, column(.iops; 0), column(.mean_mhz; 0)] +
 	[$domains[] as $d | column(.mhz[$d]; 0)] +
 	[$domains[] as $d | column(.lowest[$d]; 0)] +

@@ -210,11 +210,12 @@ table_findings() {
 
 table_notes() {
 	cat <<-EOF
-	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot; ratio: iops to
-	those of performance; mean_mhz: where the load's tasks were; low_policyN: percentage of the time that the
-	domain spent at its lowest OPP. The kernel's governors in this guest
-	are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not absolute figures.
-	Other processes, or what this host itself runs on, took $2 % of its CPU time meanwhile; with more than a few, expect a wide spread.
+	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
+	ratio: iops to those of performance; mean_mhz: where the load's tasks were; low_policyN:
+	percentage of the time that the domain spent at its lowest OPP. The kernel's governors in this
+	guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
+	absolute figures. Other processes, or what this host itself runs on, took $2 % of its CPU time
+	meanwhile; with more than a few, expect a wide spread.
 	EOF
 }
 
