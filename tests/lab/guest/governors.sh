@@ -91,8 +91,15 @@ stop_wakegov() {
 	fi
 }
 
-# A JSON list of the states of the load's tasks, while it runs.
+# A JSON list of the states of the load's tasks, while it runs. A task that pauses may be unknown
+# for a moment.
 tasks_wakegov() {
-	"$WAKEGOV_BUILD/wakegovctl" tasks --json |
-		jq -c '[.tasks[] | select(.comm | test("^(freqload|iou-)")) | .state]'
+	local try states
+
+	for try in 1 2 3; do
+		states=$("$WAKEGOV_BUILD/wakegovctl" tasks --json |
+			jq -c '[.tasks[] | select(.comm | test("^(freqload|iou-)")) | .state]') || return 1
+		[ "$states" = "[]" ] || break
+	done
+	echo "$states"
 }
