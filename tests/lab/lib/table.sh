@@ -211,9 +211,8 @@ table_findings() {
 table_notes() {
 	cat <<-EOF
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
-	ratio: iops to those of performance; mean_mhz: where the load's tasks were; low_policyN:
-	percentage of the time that the domain spent at its lowest OPP. The kernel's governors in this
-	guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
+	ratio: iops to those of performance; mean_mhz: where the load's tasks were. The kernel's governors
+	in this guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
 	absolute figures. Other processes, or what this host itself runs on, took $2 % of its CPU time
 	meanwhile; with more than a few, expect a wide spread.
 	EOF
@@ -224,6 +223,15 @@ table_plot_width() {
 	local width=$(($(wc -l <"$1") * 95))
 
 	echo $((width > 800 ? width : 800))
+}
+
+# What only the whole table has.
+table_legend() {
+	local file=$LAB_DIR/guest/table-$TABLE_NAME.sh
+
+	sed -n '/^# Does/,/^$/s/^# \?//p' "$file"
+	echo "low_policyN: percentage of the time that the domain spent at its lowest OPP;"
+	echo "task_states: what the governor said of the load's tasks, counted over the ends of the runs."
 }
 
 # table_plot CSV SVG KERNEL: bars of IOPS, with the mean MHz as points on the right-hand axis.
@@ -282,8 +290,7 @@ table_main() {
 	else
 		table_print <"$TABLE_DIR/csv"
 		echo
-		[ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] ||
-			sed -n '/^# Does/,/^$/s/^# \?//p' "$LAB_DIR/guest/table-$TABLE_NAME.sh"
+		table_legend
 		table_findings <"$TABLE_DIR/csv"
 		table_notes "$kernel" "$share"
 	fi
