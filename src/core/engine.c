@@ -101,8 +101,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	memcpy(task->comm, input->comm, sizeof(task->comm));
 	boosts_move_task(engine, task, from_cpu, now_ns);
 	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, now_ns);
-	boosts_sample_counted(engine, task, now_ns);
-	boosts_settle_task(engine, task, now_ns);
+	boosts_sample_task(engine, task, now_ns);
 }
 
 /* A task that dies takes its boost with it. */

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c),
- * what follows for a domain (merge.c).
+ * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c,
+ * boost_checks.c), what follows for a domain (merge.c).
  */
 
 #include "core/domain.h"
@@ -34,17 +34,27 @@ uint32_t engine_domain_index(const struct engine *engine, uint32_t cpu);
 
 void engine_mark_due(const struct engine *engine, uint32_t cpu);
 
-/* boosts.c: settles the state of a task's boost after a sample, a move or a result. */
-void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
-/* The task is in another domain than before. */
+/* boosts.c: a task was sampled; after boosts_move_task() if it is in another domain than before. */
+void boosts_sample_task(struct engine *engine, struct task *task, uint64_t now_ns);
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
-/* A sample of a task that may be one of waits without block requests. */
-void boosts_sample_counted(struct engine *engine, struct task *task, uint64_t now_ns);
-/* The device is gone. */
-void boosts_end_device(struct engine *engine, uint32_t device);
-/* Leases and checks whose time it is. */
-void boosts_advance(struct engine *engine, uint64_t now_ns);
+/* Settles the state of boosts after a result or a change of the ground. */
+void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
+void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now_ns);
 /* Limits or CPUs changed: what is measured now says nothing about boosts. */
 void boosts_disturb(struct engine *engine, uint64_t now_ns);
-/* When boosts_advance() has something to do. */
+/* The device is gone. */
+void boosts_end_device(struct engine *engine, uint32_t device);
+/* Leases and checks whose time it is, and when that is next. */
+void boosts_advance(struct engine *engine, uint64_t now_ns);
 uint64_t boosts_next_ns(const struct engine *engine);
+
+/* The level that the domain was last told to run at (core/io_model.h). */
+uint32_t boosts_level(const struct domain *domain);
+/* The OPP that a boost of this ρ is in the domain; 0: none, the lowest does. */
+uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
+			   uint32_t ratio);
+
+/* boost_checks.c: the device, which is looked at from now on. */
+struct io_device *boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
+void boosts_check_devices(struct engine *engine, uint64_t now_ns);
+void boosts_forget_device(struct engine *engine, uint32_t device);

@@ -138,6 +138,12 @@ static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
 	return io_ratio_of_share(before + (now - before) / (int64_t)n, IO_LEVEL_MAX);
 }
 
+static void set_ratio(struct io_boost *boost, uint32_t ratio)
+{
+	boost->ratio = ratio;
+	boost->held_ratio = io_ratio_hold(boost->held_ratio, ratio);
+}
+
 static void close_window(struct io_boost *boost, const struct policy_io_boost *policy,
 			 const struct input_task *task, uint64_t now_ns)
 {
@@ -150,7 +156,7 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 	}
 	boost->device = main_device(&boost->window, task);
 	if (boost->device != IO_BOOST_NO_DEVICE)
-		boost->ratio = smooth(boost, window_ratio(boost, policy, task, elapsed_ns));
+		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
 	boost->n_windows++;
 	if (boost->state == IO_BOOST_MEASURING)
 		boost->state = IO_BOOST_DEVICE_BUSY;
@@ -205,6 +211,7 @@ void io_boost_restart(struct io_boost *boost)
 	boost->state = IO_BOOST_MEASURING;
 	boost->device = IO_BOOST_NO_DEVICE;
 	boost->ratio = 0;
+	boost->held_ratio = 0;
 	boost->wanted_khz = 0;
 	boost->n_windows = 0;
 	io_boost_restart_window(boost);

@@ -57,6 +57,7 @@ struct io_boost {
 	uint32_t rate_per_s;   /* of the last whole window; before that, of the policy */
 	uint32_t device;       /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
 	uint32_t ratio;	       /* ρ as measured, smoothed; 0: the device is busy, or not known */
+	uint32_t held_ratio;   /* the one that is acted upon */
 	uint32_t wanted_khz;   /* the OPP of its domain that its boost is, or would be; 0: none */
 	uint32_t n_windows;
 	uint64_t io_waits;   /* as last sampled */

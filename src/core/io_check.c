@@ -209,7 +209,8 @@ uint64_t io_check_next_ns(const struct io_check *check, const struct policy_io_b
 	case IO_CHECK_TRIAL:
 		return now_ns < check->settled_ns ? check->settled_ns : now_ns + policy->window_ns;
 	case IO_CHECK_UNPAID:
-		return check->retry_ns;
+		/* Over, and nobody to try again for. */
+		return now_ns < check->retry_ns ? check->retry_ns : now_ns + policy->window_ns;
 	default:
 		return UINT64_MAX;
 	}

@@ -32,6 +32,13 @@ void io_device_sample(struct io_device *device, const struct input_device *total
 	device->sampled_ns = now_ns;
 }
 
+uint32_t io_device_ratio_for(const struct io_device *device, uint32_t held_ratio)
+{
+	bool alike = device->ratio <= 2ULL * held_ratio && held_ratio <= 2ULL * device->ratio;
+
+	return alike ? device->ratio : held_ratio;
+}
+
 uint32_t io_device_calibrate(const struct io_device *device, uint32_t ratio)
 {
 	uint64_t share_ppm;

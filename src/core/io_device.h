@@ -24,6 +24,8 @@ struct io_device {
 	uint64_t sampled_ns;
 	uint64_t next_ns; /* when it is to be sampled again; UINT64_MAX: when somebody asks */
 
+	uint32_t n_users;	/* tasks that do their I/O on it, at the last look */
+	uint32_t ratio;		/* ρ of their mean, held; 0: none of them has one */
 	uint32_t n_tasks;	/* that a boost may serve, at the last look */
 	uint32_t base_level;	/* of these tasks before the last trial */
 	uint32_t checked_tasks; /* n_tasks at the last result */
@@ -43,6 +45,12 @@ void io_device_init(struct io_device *device);
 /* New totals. What was counted for another device of the same index is forgotten. */
 void io_device_sample(struct io_device *device, const struct input_device *totals,
 		      uint32_t completion_domain, uint64_t now_ns);
+
+/*
+ * ρ of one of its tasks to act upon. Tasks that do about the same share one, so that they do not
+ * ask for a higher OPP in turns, each when its own happens to be high.
+ */
+uint32_t io_device_ratio_for(const struct io_device *device, uint32_t held_ratio);
 
 /*
  * ρ of one of its tasks, corrected by what the check measured: s is scaled at the level at which

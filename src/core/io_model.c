@@ -44,8 +44,13 @@ uint32_t io_loss_ppm(uint32_t ratio, uint32_t level, uint32_t highest)
 	return (uint64_t)ratio * (highest - level) / ((uint64_t)level + ratio) * IO_PPM / highest;
 }
 
-static uint32_t lowest_khz(const struct topology_domain *domain, uint32_t ratio, uint32_t slack_ppm,
-			   uint32_t min_khz, uint32_t max_khz)
+uint32_t io_ratio_hold(uint32_t held, uint32_t now)
+{
+	return 8ULL * now > 9ULL * held || 3ULL * now < 2ULL * held ? now : held;
+}
+
+uint32_t io_choose_khz(const struct topology_domain *domain, uint32_t ratio, uint32_t slack_ppm,
+		       uint32_t min_khz, uint32_t max_khz)
 {
 	uint32_t highest_khz = opp_at_or_above(domain, max_khz, min_khz, max_khz);
 	uint32_t highest = io_level_at(domain, highest_khz);
@@ -58,16 +63,4 @@ static uint32_t lowest_khz(const struct topology_domain *domain, uint32_t ratio,
 			return khz;
 	}
 	return highest_khz;
-}
-
-uint32_t io_choose_khz(const struct topology_domain *domain, uint32_t ratio, uint32_t slack_ppm,
-		       uint32_t min_khz, uint32_t max_khz, uint32_t kept_khz)
-{
-	uint32_t khz = lowest_khz(domain, ratio, slack_ppm, min_khz, max_khz);
-	uint32_t safe_khz;
-
-	if (khz >= kept_khz || kept_khz > max_khz)
-		return khz;
-	safe_khz = lowest_khz(domain, ratio, slack_ppm / 2, min_khz, max_khz);
-	return safe_khz < kept_khz ? safe_khz : kept_khz;
 }

@@ -52,9 +52,14 @@ uint32_t io_ratio_of_saved(uint32_t saved_ppm, uint32_t from, uint32_t to);
 uint32_t io_loss_ppm(uint32_t ratio, uint32_t level, uint32_t highest);
 
 /*
+ * ρ wavers, and what is asked for must not: the one that is held, until the other is an eighth
+ * above it or a third below.
+ */
+uint32_t io_ratio_hold(uint32_t held, uint32_t now);
+
+/*
  * The lowest OPP within [min_khz, max_khz] that loses at most slack_ppm of what the highest within
- * them gives. kept_khz, if it is such an OPP, is kept until a lower one loses no more than half of
- * the slack, so that a ρ which wavers does not make the frequency waver; 0: none is kept.
+ * them gives.
  */
 uint32_t io_choose_khz(const struct topology_domain *domain, uint32_t ratio, uint32_t slack_ppm,
-		       uint32_t min_khz, uint32_t max_khz, uint32_t kept_khz);
+		       uint32_t min_khz, uint32_t max_khz);
