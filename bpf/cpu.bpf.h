@@ -3,7 +3,7 @@
 
 /* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
 
-#include "maps.bpf.h"
+#include "think.bpf.h"
 #include "wakegov/decay.h"
 
 /* Brings the utilisation of the CPU that this runs on up to now. */
@@ -65,7 +65,8 @@ static inline __u32 seen_pid(struct task_struct *task)
  * outside, and then each switch to the daemon and back would wake the daemon.
  */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 	__u64 now_ns = bpf_ktime_get_ns();
@@ -75,6 +76,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (!cpu)
 		return 0;
 	account(cpu, now_ns);
+	if (prev_state && !preempt && may_be_hot(prev->pid))
+		begin_sleep(prev, now_ns);
 	armed = cpu->armed;
 	next_pid = seen_pid(next);
 	goes_idle = cpu->running_pid && !next_pid;

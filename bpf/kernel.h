@@ -34,9 +34,35 @@ struct cpufreq_policy {
 	unsigned int cpu;
 };
 
-struct request;
+struct gendisk {
+	char disk_name[32];
+	__u64 diskseq;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct blk_mq_ctx {
+	unsigned int cpu;
+};
+
+struct request {
+	struct request_queue *q;
+	struct blk_mq_ctx *mq_ctx;
+	unsigned int rq_flags;
+	unsigned int __data_len;
+	__u64 start_time_ns;
+};
+
 struct hrtimer;
+
+/* Since 6.11. */
+enum rqf_flags {
+	__RQF_FLUSH_SEQ = 1,
+};
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define PF_KTHREAD	  0x00200000 /* include/linux/sched.h */
+#define OLD_RQF_FLUSH_SEQ (1 << 4)   /* include/linux/blk-mq.h until 6.10 */

@@ -10,7 +10,6 @@ struct task_state {
 	__u64 window_ns; /* start of the present window */
 	__u32 window_waits;
 	__u32 window_starts;
-	__u32 slot; /* index + 1; 0: none */
 };
 
 struct {
@@ -30,6 +29,22 @@ struct {
 } slots SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAKEGOV_DEVICES);
+	__type(key, __u32);
+	__type(value, struct wakegov_device);
+} devices SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAKEGOV_FLIGHT_SETS);
+	__type(key, __u32);
+	__type(value, struct wakegov_flights);
+} flights SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
@@ -42,6 +57,8 @@ struct {
 } records SEC(".maps");
 
 volatile struct wakegov_settings settings;
+volatile __u32 hot_tasks[WAKEGOV_HOT];
+__u64 n_far; /* requests that are in flights; mostly 0, and not looked for there */
 
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)
 {

@@ -3,6 +3,7 @@
  * The kernel's half of wakegov: it aggregates, and tells user space only what changes a decision.
  * Loaded and read by src/tracer; the data both share is in include/wakegov/abi.h.
  */
+#include "block.bpf.h"
 #include "cpu.bpf.h"
 #include "task.bpf.h"
 

@@ -205,6 +205,17 @@ void manager_round(struct manager *manager)
 	set_timer(manager);
 }
 
+static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns)
+{
+	const struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_DEVICE_END,
+		.ended_device = device,
+	};
+
+	engine_apply(manager->engine, &input);
+}
+
 void manager_take_event(void *userdata, const struct tracer_event *event)
 {
 	struct manager *manager = userdata;
@@ -223,6 +234,12 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		domain = manager->topology->cpu_domain[event->cpu];
 		if (domain != TOPOLOGY_NO_DOMAIN)
 			manager_read_limits(manager, domain);
+		break;
+	case TRACER_DEVICE:
+		tracer_classify_device(manager->tracer, event->handle);
+		break;
+	case TRACER_DEVICE_END:
+		end_device(manager, event->handle, now_ns);
 		break;
 	}
 }

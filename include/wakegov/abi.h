@@ -8,11 +8,21 @@
 
 #include <linux/types.h>
 
-#define WAKEGOV_SLOTS	    1024 /* tasks that do I/O fast enough to be told about */
-#define WAKEGOV_SLOT_PROBES 16	 /* slots tried for a task before it is counted as dropped */
-#define WAKEGOV_RING_BYTES  (64 * 1024)
-#define WAKEGOV_COMM_SIZE   16
-#define WAKEGOV_NO_DOMAIN   0xffffffffU
+#define WAKEGOV_SLOT_BITS     10
+#define WAKEGOV_SLOTS	      (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
+#define WAKEGOV_SLOT_PROBES   16   /* slots tried for a task before it is counted as dropped */
+#define WAKEGOV_SLOT_IOS      4	   /* devices followed per task */
+#define WAKEGOV_HOT	      1024 /* counters of hot tasks, by pid */
+#define WAKEGOV_DEVICES	      64   /* block devices followed */
+#define WAKEGOV_DEVICE_PROBES 16   /* places tried for a device before it is counted as dropped */
+#define WAKEGOV_NO_DEVICE     0xffffffffU
+#define WAKEGOV_FLIGHT_SETS   1024 /* places for requests where a CPU has no near one left */
+#define WAKEGOV_FLIGHT_WAYS   2
+#define WAKEGOV_NEAR_WAYS     5 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_RING_BYTES    (64 * 1024)
+#define WAKEGOV_COMM_SIZE     16
+#define WAKEGOV_DISK_SIZE     32
+#define WAKEGOV_NO_DOMAIN     0xffffffffU
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -25,6 +35,8 @@ enum wakegov_program {
 	WAKEGOV_CPU_FREQUENCY,
 	WAKEGOV_CPU_LIMITS,
 	WAKEGOV_TICK,
+	WAKEGOV_BLOCK_COMPLETE, /* before the starts: what is started meets its completion */
+	WAKEGOV_BLOCK_MERGE,
 	WAKEGOV_BLOCK_START,
 	WAKEGOV_BLOCK_ISSUE,
 	WAKEGOV_PROGRAMS,
@@ -36,6 +48,25 @@ enum wakegov_arm {
 	WAKEGOV_ARM_IDLE = 1 << 1, /* it goes idle */
 };
 
+/*
+ * A request that was started and has not ended. The kernel allocates requests once and uses them
+ * again and again, so their addresses name them; whose end is lost is found when it starts anew.
+ * Shallow queues keep to the first places of the CPU, which stay in its cache; only what finds
+ * those taken goes by the hash of its address.
+ */
+struct wakegov_flight {
+	__u64 request; /* 0: free */
+	__u64 start_ns;
+	__u32 owner; /* the id of the sender's slot; 0: it has none */
+	__u16 device;
+	__u16 far; /* it is one of flights */
+};
+
+/* The places for requests whose addresses have the same hash. */
+struct wakegov_flights {
+	struct wakegov_flight ways[WAKEGOV_FLIGHT_WAYS];
+} __attribute__((aligned(64)));
+
 struct wakegov_cpu {
 	/* written by the kernel side, on the CPU itself */
 	__u64 updated_ns;    /* util_q is as of then; CLOCK_MONOTONIC */
@@ -44,33 +75,94 @@ struct wakegov_cpu {
 	__u32 util_q;	     /* capacity · 2^20, see decay.h */
 	__u32 running_pid;   /* 0: idle */
 	__u64 events[WAKEGOV_PROGRAMS];
-	__u64 drops_ring;  /* records that found the ring buffer full */
-	__u64 drops_slots; /* tasks that found no slot, or no task storage */
+	__u64 drops_ring;    /* records that found the ring buffer full */
+	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
+	__u64 drops_devices; /* requests to devices that found no place, in all or of one task */
+	__u32 last_device;   /* where the last request went that was sent here */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
 	__u32 freq_khz;
 	__u32 level_q; /* at which it accrues utilisation while it runs */
 
 	/* written by the daemon */
-	__u32 max_khz; /* 0: the CPU has no known frequency */
+	__u32 follow_devices; /* starts and completions of requests are both seen */
+	__u32 max_khz;	      /* 0: the CPU has no known frequency */
 	__u32 capacity;
 	__u32 domain;
 	__u32 band_low_q;
 	__u32 band_high_q;
 	__u32 armed; /* enum wakegov_arm; cleared by the kernel side */
+
+	/* written by the kernel side, those of requests that were sent here */
+	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-/* A task whose I/O rate crossed the threshold. Taken by the kernel side, given back by the daemon.
+/*
+ * A block device, the whole disk. Its *idle time* is the time at depth 0: the CPU side has not yet
+ * sent the next request.
+ */
+struct wakegov_device {
+	__u64 seq;	     /* the kernel's number of the disk and of what is in it; 0: free */
+	__u64 queue;	     /* the address of its requests' queue */
+	__u64 flow;	     /* see below */
+	__u64 idle_since_ns; /* 0: it is not idle, or nothing is known yet */
+	__u64 idle_ns;	     /* total of past idle times; the present one is not in it */
+	__u64 anomalies;     /* completions without a start and the reverse */
+	__u32 completion_cpu;
+	__u32 ignored; /* written by the daemon: stacked, counted at the bottom only */
+	char name[WAKEGOV_DISK_SIZE]; /* as the kernel calls it */
+} __attribute__((aligned(64)));
+
+/*
+ * A device's depth and its completions so far, in one word so that one atomic addition moves both:
+ * requests completed above, requests in flight, a moment long it may be -1, below.
+ */
+#define WAKEGOV_DEPTH_BITS 24
+#define WAKEGOV_COMPLETED  ((1ULL << WAKEGOV_DEPTH_BITS) - 1) /* one more above, one less below */
+
+static inline __s32 wakegov_flow_depth(__u64 flow)
+{
+	return (__s32)((__u32)flow << (32 - WAKEGOV_DEPTH_BITS)) >> (32 - WAKEGOV_DEPTH_BITS);
+}
+
+/* A depth below 0 has borrowed from the completions. */
+static inline __u64 wakegov_flow_completions(__u64 flow)
+{
+	return (flow - (__u64)(__s64)wakegov_flow_depth(flow)) >> WAKEGOV_DEPTH_BITS;
+}
+
+/* What one task did to one device. */
+struct wakegov_slot_io {
+	__u32 device;	   /* index; WAKEGOV_NO_DEVICE: free */
+	__u32 used;	   /* when last, in units of 2^20 ns */
+	__u64 ios;	   /* requests that it sent */
+	__u64 host_ns;	   /* host times that ended with a request to this device */
+	__u64 host_cpu_ns; /* the part of them in which it did not sleep of its own accord */
+};
+
+/*
+ * A task whose I/O rate crossed the threshold. Taken by the kernel side, given back by the daemon.
+ * Its depth is started - completed: the one is written by the task, the other where requests end.
  */
 struct wakegov_slot {
+	/* what each request touches is one cache line, and the next one as far as ios[0] */
 	__u32 pid; /* 0: free */
+	__u32 id;  /* generation and index: never another task's, never 0 */
+	__u32 exited;
+	__u32 started;	     /* requests that are or were in flight, modulo 2^32 */
+	__u32 completed;     /* of these */
+	__u32 waited_starts; /* io_starts at its last I/O wait */
+	__u64 idle_since_ns; /* when the last of its requests in flight was completed */
+	__u64 last_start_ns;
+	__u64 sleep_ns;	 /* since when it sleeps of its own accord; 0: it does not */
+	__u64 think_ns;	 /* slept so with nothing in flight, since its last request */
+	__u64 io_starts; /* block requests that it started */
+	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
+	__u64 io_waits;	    /* wake-ups from an I/O wait */
+	__u64 last_wait_ns; /* for something other than a request of its own */
+	__u64 told_move_ns;
 	__u32 tgid;
 	__u32 cpu;
-	__u32 exited;
-	__u64 io_waits;	 /* wake-ups from an I/O wait */
-	__u64 io_starts; /* block requests that it started */
-	__u64 last_io_ns;
-	__u64 told_move_ns;
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
@@ -78,6 +170,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_CPU,    /* cpu left its band, or went idle */
 	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, or its task exited */
 	WAKEGOV_RECORD_LIMITS, /* the limits of cpu's domain changed */
+	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
 };
 
 struct wakegov_record {

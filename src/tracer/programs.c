@@ -25,6 +25,9 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
+	[WAKEGOV_BLOCK_COMPLETE] = { "block_rq_complete",
+				     "whether a task or a device waits for the other" },
+	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others" },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it" },
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it" },
 };
@@ -51,6 +54,8 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 		[WAKEGOV_CPU_FREQUENCY] = skel->progs.on_cpu_frequency,
 		[WAKEGOV_CPU_LIMITS] = skel->progs.on_cpu_frequency_limits,
 		[WAKEGOV_TICK] = skel->progs.on_tick,
+		[WAKEGOV_BLOCK_COMPLETE] = skel->progs.on_block_rq_complete,
+		[WAKEGOV_BLOCK_MERGE] = skel->progs.on_block_rq_merge,
 		[WAKEGOV_BLOCK_START] = skel->progs.on_block_io_start,
 		[WAKEGOV_BLOCK_ISSUE] = skel->progs.on_block_rq_issue,
 	};

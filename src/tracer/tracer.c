@@ -4,26 +4,14 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tracer/programs.h"
-#include "wakegov/abi.h"
+#include "tracer/tracer_private.h"
 #include "wakegov/decay.h"
 
 #define NS_PER_S    1000000000ULL
 #define MOVE_GAP_NS 1000000ULL
-
-struct tracer {
-	const struct topology *topology;
-	struct programs programs;
-	struct ring_buffer *ring;
-	struct wakegov_cpu *cpus;   /* mapped; n_cpus */
-	struct wakegov_slot *slots; /* mapped; WAKEGOV_SLOTS */
-	tracer_handler_t handler;   /* while tracer_consume() runs */
-	void *userdata;
-};
 
 static size_t map_bytes(size_t size)
 {
@@ -40,6 +28,16 @@ static size_t cpus_bytes(const struct tracer *tracer)
 static size_t slots_bytes(void)
 {
 	return map_bytes(WAKEGOV_SLOTS * sizeof(struct wakegov_slot));
+}
+
+static size_t devices_bytes(void)
+{
+	return map_bytes(WAKEGOV_DEVICES * sizeof(struct wakegov_device));
+}
+
+static size_t flights_bytes(void)
+{
+	return map_bytes(WAKEGOV_FLIGHT_SETS * sizeof(struct wakegov_flights));
 }
 
 static int map_values(const struct bpf_map *map, size_t bytes, void **ret)
@@ -67,6 +65,9 @@ static int take_record(void *context, void *data, size_t size)
 		break;
 	case WAKEGOV_RECORD_LIMITS:
 		event.type = TRACER_LIMITS;
+		break;
+	case WAKEGOV_RECORD_DEVICE:
+		event.type = TRACER_DEVICE;
 		break;
 	default:
 		return 0;
@@ -114,21 +115,58 @@ static void describe_cpus(struct tracer *tracer)
 	}
 }
 
+static int map_all(struct tracer *tracer)
+{
+	const struct wakegov *skel = tracer->programs.skel;
+	const struct {
+		const struct bpf_map *map;
+		size_t bytes;
+		void **ret;
+	} maps[] = {
+		{ skel->maps.cpus, cpus_bytes(tracer), (void **)&tracer->cpus },
+		{ skel->maps.slots, slots_bytes(), (void **)&tracer->slots },
+		{ skel->maps.devices, devices_bytes(), (void **)&tracer->devices },
+		{ skel->maps.flights, flights_bytes(), (void **)&tracer->flights },
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		int r = map_values(maps[i].map, maps[i].bytes, maps[i].ret);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int open_channels(struct tracer *tracer, const char **ret_why)
 {
-	int r;
+	int r = map_all(tracer);
 
 	*ret_why = "the BPF maps cannot be mapped";
-	r = map_values(tracer->programs.skel->maps.cpus, cpus_bytes(tracer),
-		       (void **)&tracer->cpus);
-	if (r < 0)
-		return r;
-	r = map_values(tracer->programs.skel->maps.slots, slots_bytes(), (void **)&tracer->slots);
 	if (r < 0)
 		return r;
 	tracer->ring = ring_buffer__new(bpf_map__fd(tracer->programs.skel->maps.records),
 					take_record, tracer, NULL);
 	return tracer->ring ? 0 : -errno;
+}
+
+static void mark_far(struct tracer *tracer)
+{
+	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS; i++)
+		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
+			tracer->flights[i].ways[j].far = 1;
+}
+
+/* Without starts or without ends a depth says nothing; then tasks' requests are counted only. */
+static void follow_devices(struct tracer *tracer)
+{
+	const enum tracer_program_state *states = tracer->programs.states;
+	bool starts = states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED ||
+		      states[WAKEGOV_BLOCK_ISSUE] == TRACER_ATTACHED;
+
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		tracer->cpus[cpu].follow_devices = starts && states[WAKEGOV_BLOCK_COMPLETE] ==
+								     TRACER_ATTACHED;
 }
 
 static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, const char **ret_why)
@@ -141,8 +179,13 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	if (r < 0)
 		return r;
 	describe_cpus(tracer);
+	mark_far(tracer);
 	tracer_set_policy(tracer, policy);
-	return programs_attach(&tracer->programs, ret_why);
+	r = programs_attach(&tracer->programs, ret_why);
+	if (r < 0)
+		return r;
+	follow_devices(tracer);
+	return 0;
 }
 
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
@@ -173,6 +216,10 @@ struct tracer *tracer_free(struct tracer *tracer)
 		munmap(tracer->cpus, cpus_bytes(tracer));
 	if (tracer->slots)
 		munmap(tracer->slots, slots_bytes());
+	if (tracer->devices)
+		munmap(tracer->devices, devices_bytes());
+	if (tracer->flights)
+		munmap(tracer->flights, flights_bytes());
 	programs_unload(&tracer->programs);
 	free(tracer);
 	return NULL;
@@ -231,38 +278,6 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 	};
 }
 
-int tracer_read_task(const struct tracer *tracer, uint32_t handle, uint64_t now_ns,
-		     struct input *ret)
-{
-	const struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-
-	if (!slot->pid)
-		return -ENOENT;
-	*ret = (struct input){ .now_ns = now_ns };
-	if (slot->exited) {
-		ret->type = INPUT_TASK_END;
-		ret->ended_pid = slot->pid;
-		return 0;
-	}
-	ret->type = INPUT_TASK;
-	ret->task = (struct input_task){
-		.pid = slot->pid,
-		.tgid = slot->tgid,
-		.handle = handle,
-		.cpu = slot->cpu,
-		.io_waits = slot->io_waits,
-		.io_starts = slot->io_starts,
-		.last_io_ns = slot->last_io_ns,
-	};
-	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
-	return 0;
-}
-
-void tracer_release_task(struct tracer *tracer, uint32_t handle)
-{
-	__atomic_store_n(&tracer->slots[handle % WAKEGOV_SLOTS].pid, 0, __ATOMIC_RELEASE);
-}
-
 bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_program *ret)
 {
 	if (i >= WAKEGOV_PROGRAMS)
@@ -284,6 +299,10 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		ret->ring += tracer->cpus[cpu].drops_ring;
 		ret->slots += tracer->cpus[cpu].drops_slots;
+		ret->devices += tracer->cpus[cpu].drops_devices;
 	}
+	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
+		ret->anomalies += tracer->devices[i].anomalies;
+	ret->anomalies += tracer->past_anomalies;
 	ret->missed = programs_missed(&tracer->programs);
 }

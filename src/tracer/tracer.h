@@ -17,15 +17,17 @@ struct tracer;
 
 /* What a record says has happened; the totals are read when they are needed. */
 enum tracer_event_type {
-	TRACER_CPU,    /* a CPU left its band or went idle */
-	TRACER_TASK,   /* a task began to do I/O, moved to another domain, or exited */
-	TRACER_LIMITS, /* the limits of a CPU's domain changed */
+	TRACER_CPU,	   /* a CPU left its band or went idle */
+	TRACER_TASK,	   /* a task began to do I/O, moved to another domain, or exited */
+	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
+	TRACER_DEVICE,	   /* a block device was seen for the first time */
+	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
 };
 
 struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
-	uint32_t handle; /* TRACER_TASK */
+	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
 };
 
 typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *event);
@@ -61,10 +63,32 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
  * The totals of the task behind handle, or the fact that it ended. Returns 0, or -ENOENT when the
  * slot is free.
  */
-int tracer_read_task(const struct tracer *tracer, uint32_t handle, uint64_t now_ns,
-		     struct input *ret);
+int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret);
 /* Stop following the task; it is told about again when it crosses the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
+
+#define TRACER_DISK_SIZE 32
+
+/* Indices of block devices are below this. */
+uint32_t tracer_n_devices(const struct tracer *tracer);
+
+/*
+ * The totals of a block device, the present idle time included. Returns 0, or -ENOENT when there
+ * is none of this index, or it is stacked on others: those count.
+ */
+int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, struct input *ret);
+/* Its name in /sys/block, stacked ones' too. Returns 0 or -ENOENT. */
+int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRACER_DISK_SIZE]);
+
+/* After TRACER_DEVICE: looks in /sys whether the device is stacked. */
+void tracer_classify_device(struct tracer *tracer, uint32_t index);
+/*
+ * Ends requests of which the kernel has none any more, and forgets devices that are gone; handler
+ * gets TRACER_DEVICE_END once for each that tracer_read_device() or tracer_read_task() named, and
+ * then its index is free for another. Reads up to five files per device: to be called some times a
+ * second while tasks are followed.
+ */
+void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
 enum tracer_program_state {
 	TRACER_ATTACHED,
@@ -85,9 +109,11 @@ struct tracer_program {
 bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_program *ret);
 
 struct tracer_drops {
-	uint64_t ring;	 /* records that found the ring buffer full */
-	uint64_t slots;	 /* tasks that found no slot or no storage */
-	uint64_t missed; /* program runs that the kernel skipped: recursion */
+	uint64_t ring;	    /* records that found the ring buffer full */
+	uint64_t slots;	    /* tasks that found no slot or no storage */
+	uint64_t devices;   /* requests to more devices, in all or of one task, than are followed */
+	uint64_t anomalies; /* completions without a start, starts without a completion */
+	uint64_t missed;    /* program runs that the kernel skipped: recursion */
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);

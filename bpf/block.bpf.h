@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Block requests, from the start of one to its end, and the tasks that send them. */
+
+#include "flight.bpf.h"
+#include "task.bpf.h"
+
+#define IDLE_PLACE \
+	1024 /* in units of 2^20 ns, a second: a task's place for a device may be taken */
+
+static __noinline struct wakegov_slot_io *take_place(struct wakegov_slot *slot, __u32 index,
+						     __u32 now)
+{
+	struct wakegov_slot_io *io, *oldest = &slot->ios[0];
+
+	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++) {
+		io = &slot->ios[i];
+		if (io->device == WAKEGOV_NO_DEVICE) {
+			oldest = io;
+			break;
+		}
+		if (now - io->used > now - oldest->used)
+			oldest = io;
+	}
+	if (oldest->device != WAKEGOV_NO_DEVICE && now - oldest->used < IDLE_PLACE)
+		return NULL;
+	oldest->ios = 0;
+	oldest->host_ns = 0;
+	oldest->host_cpu_ns = 0;
+	oldest->device = index;
+	return oldest;
+}
+
+static inline struct wakegov_slot_io *place_of(struct wakegov_slot *slot, __u32 index, __u32 now)
+{
+	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
+		if (slot->ios[i].device == index)
+			return &slot->ios[i];
+	return take_place(slot, index, now);
+}
+
+/*
+ * The time since the last of the task's requests was completed, if none is in flight. What was
+ * written down before its last start is not the end of that one: it is being written, or is lost.
+ */
+static inline __u64 take_host_time(struct wakegov_slot *slot, __u64 now_ns, __u64 *ret_think_ns)
+{
+	__u64 since_ns = slot->idle_since_ns;
+
+	*ret_think_ns = 0;
+	if (slot->started != slot->completed)
+		return 0;
+	*ret_think_ns = slot->think_ns;
+	slot->think_ns = 0;
+	slot->sleep_ns = 0; /* left over from a sleep that a signal prevented */
+	return since_ns > slot->last_start_ns && now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *cpu, __u32 index,
+				 __u64 now_ns)
+{
+	__u32 now = now_ns >> 20;
+	struct wakegov_slot_io *io = place_of(slot, index, now);
+	__u64 think_ns, host_ns = take_host_time(slot, now_ns, &think_ns);
+
+	slot->last_start_ns = now_ns;
+	if (!io) {
+		cpu->drops_devices++;
+		return;
+	}
+	io->used = now;
+	io->ios++;
+	if (!host_ns)
+		return;
+	io->host_ns += host_ns;
+	if (host_ns > think_ns)
+		io->host_cpu_ns += host_ns - think_ns;
+}
+
+/* Kernel threads write back for others: what they send is nobody's host time. */
+static inline bool sends_for_itself(struct task_struct *task)
+{
+	return task->pid && !(task->flags & PF_KTHREAD);
+}
+
+/* Without a place for it, or a moment too late there, the request is in nobody's depth. */
+static inline void follow(struct request *request, struct wakegov_flight *flight,
+			  struct wakegov_device *device, __u32 index, struct wakegov_slot *slot,
+			  __u64 now_ns)
+{
+	if (!flight || !claim(flight, request))
+		return;
+	if (flight->far)
+		__sync_fetch_and_add(&n_far, 1);
+	flight->start_ns = now_ns;
+	flight->device = index;
+	flight->owner = slot ? slot->id : 0;
+	raise_depth(device, now_ns);
+	if (slot)
+		slot->started++;
+}
+
+/*
+ * The kernel's own time in the request is of its last use when it starts, and right when issued.
+ * Where no idle time ends, in deep queues, the clock is read for one in four only.
+ */
+static inline __u64 start_time(struct request *request, const struct wakegov_slot *slot,
+			       const struct wakegov_device *device, enum wakegov_program program)
+{
+	if (program == WAKEGOV_BLOCK_ISSUE && request->start_time_ns)
+		return request->start_time_ns;
+	if (slot && slot->io_starts % 4 && has_requests(slot) && device &&
+	    wakegov_flow_depth(device->flow) > 0)
+		return slot->last_start_ns;
+	return bpf_ktime_get_ns();
+}
+
+static inline bool is_again(struct request *request, const struct wakegov_flight *flight,
+			    enum wakegov_program program)
+{
+	return program == WAKEGOV_BLOCK_ISSUE && flight->start_ns == request->start_time_ns;
+}
+
+static __always_inline void start_request(struct request *request, enum wakegov_program program)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wakegov_slot *slot = sends_for_itself(task) ? find_slot(task->pid) : NULL;
+	struct wakegov_cpu *cpu = count_event(program);
+	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_device *device = NULL;
+	struct wakegov_flight *flight = NULL;
+	__u64 now_ns;
+
+	if (!cpu || !sender)
+		return;
+	if (cpu->follow_devices)
+		device = device_of(request, cpu, slot);
+	if (device) {
+		if (device->ignored)
+			return;
+		flight = find_place(request, sender);
+	}
+	if (flight && flight->request) {
+		if (is_again(request, flight, program))
+			return; /* not a start: it was requeued */
+		mend_flight(flight);
+	}
+	now_ns = start_time(request, slot, device, program);
+	if (slot)
+		slot->io_starts++;
+	else if (sends_for_itself(task))
+		count_cold_io(task, IO_START, now_ns);
+	if (!device)
+		return;
+	if (slot)
+		count_request(slot, cpu, cpu->last_device, now_ns);
+	follow(request, flight, device, cpu->last_device, slot, now_ns);
+}
+
+/* Once per request, in the context of who sends it, where the kernel has it (6.5 and newer). */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_block_io_start, struct request *request)
+{
+	start_request(request, WAKEGOV_BLOCK_START);
+	return 0;
+}
+
+/*
+ * Where it has not: when the driver gets it, which may be in another's context. Flushes are sent by
+ * the kernel then.
+ */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_block_rq_issue, struct request *request)
+{
+	start_request(request, WAKEGOV_BLOCK_ISSUE);
+	return 0;
+}
+
+/*
+ * A write with a flush before or after it ends when all is done; its data's end, and that of the
+ * kernel's own request for a flush, come earlier and carry this mark.
+ */
+static inline bool is_step_of_flush(struct request *request)
+{
+	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_FLUSH_SEQ))
+		return request->rq_flags &
+		       1U << bpf_core_enum_value(enum rqf_flags, __RQF_FLUSH_SEQ);
+	return request->rq_flags & OLD_RQF_FLUSH_SEQ;
+}
+
+/* A completion without a start; empty ones may be of a flush whose start is not seen before 6.5. */
+static __noinline void count_stray(struct request *request, unsigned int n_bytes)
+{
+	struct wakegov_device *device;
+	__u32 index;
+
+	if (!n_bytes)
+		return;
+	device = find_device(seq_of(request), &index);
+	if (device && !device->ignored)
+		__sync_fetch_and_add(&device->anomalies, 1);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned int n_bytes)
+{
+	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_flight *flight;
+
+	count_event(WAKEGOV_BLOCK_COMPLETE);
+	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
+		return 0;
+	flight = find_flight(request, sender);
+	if (flight)
+		end_flight(flight, WAKEGOV_COMPLETED);
+	else
+		count_stray(request, n_bytes);
+	return 0;
+}
+
+/* Taken up by another request before it was issued: it ends with that one, and unheard. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(on_block_rq_merge, struct request *request)
+{
+	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_flight *flight;
+
+	count_event(WAKEGOV_BLOCK_MERGE);
+	if (!sender)
+		return 0;
+	flight = find_flight(request, sender);
+	if (flight)
+		end_flight(flight, -1);
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Slots: where the daemon reads the totals of tasks that do I/O, the *hot* ones. */
+
+#include "maps.bpf.h"
+
+/*
+ * How many hot tasks have a pid like this one: what costs a look-up and concerns hot tasks only is
+ * spared the others.
+ */
+static inline __u32 *hot_count(__u32 pid)
+{
+	return (__u32 *)&hot_tasks[pid % WAKEGOV_HOT];
+}
+
+static inline bool may_be_hot(__u32 pid)
+{
+	return hot_tasks[pid % WAKEGOV_HOT];
+}
+
+static inline struct wakegov_slot *slot_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&slots, &index);
+}
+
+static inline __u32 slot_place(__u32 pid, int probe)
+{
+	return (pid * 2654435761U + probe) % WAKEGOV_SLOTS; /* Knuth's multiplicative hash */
+}
+
+/*
+ * The slot of a task. Those that do much I/O have one, most of them in its first place, and are
+ * found without a look at the counters; where most have none, ask may_be_hot() first.
+ */
+static inline struct wakegov_slot *find_slot(__u32 pid)
+{
+	struct wakegov_slot *slot;
+
+	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
+		slot = slot_at(slot_place(pid, i));
+		if (slot && slot->pid == pid && !slot->exited)
+			return slot;
+		if (!may_be_hot(pid))
+			return NULL;
+	}
+	return NULL;
+}
+
+static inline __u32 slot_index(const struct wakegov_slot *slot)
+{
+	return slot->id % WAKEGOV_SLOTS;
+}
+
+/* The slot by its id, unless another task has it by now. */
+static inline struct wakegov_slot *slot_of(__u32 id)
+{
+	struct wakegov_slot *slot = slot_at(id % WAKEGOV_SLOTS);
+
+	return slot && slot->id == id ? slot : NULL;
+}
+
+/* Generations are odd, so that no id is 0. */
+static inline __u32 next_id(__u32 id, __u32 index)
+{
+	return (((id >> WAKEGOV_SLOT_BITS) + 2) | 1) << WAKEGOV_SLOT_BITS | index;
+}
+
+static inline struct wakegov_slot *take_slot(__u32 pid)
+{
+	struct wakegov_slot *slot;
+
+	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
+		__u32 index = slot_place(pid, i);
+
+		slot = slot_at(index);
+		if (slot && !__sync_val_compare_and_swap(&slot->pid, 0, pid)) {
+			__sync_fetch_and_add(hot_count(pid), 1);
+			slot->id = next_id(slot->id, index);
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+/* Before the daemon knew of it; afterwards it is the daemon that gives it back. */
+static inline void give_back_slot(struct wakegov_slot *slot)
+{
+	__sync_fetch_and_add(hot_count(slot->pid), -1);
+	slot->pid = 0;
+}
+
+static inline void count_dropped_slot(void)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (cpu)
+		cpu->drops_slots++;
+}

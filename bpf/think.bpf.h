@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Think time: a hot task sleeps of its own accord while it has nothing in flight. No clock makes
+ * that shorter.
+ */
+
+#include "slot.bpf.h"
+
+static inline bool has_requests(const struct wakegov_slot *slot)
+{
+	return slot->started != slot->completed;
+}
+
+/*
+ * A task that waits for requests of its own need not be in an I/O wait: io_getevents() never is,
+ * and io_uring may be. It begins to think when the last of them is done. One in an I/O wait with
+ * nothing in flight waits for what others sent: a flush, a page, a request that took its own up.
+ */
+static inline void begin_sleep(struct task_struct *task, __u64 now_ns)
+{
+	struct wakegov_slot *slot = find_slot(task->pid);
+
+	if (!slot || (has_requests(slot) && BPF_CORE_READ_BITFIELD(task, in_iowait)))
+		return;
+	slot->sleep_ns = now_ns;
+}
+
+static inline void end_sleep(struct wakegov_slot *slot)
+{
+	__u64 from_ns = slot->sleep_ns, now_ns;
+
+	slot->sleep_ns = 0;
+	if (has_requests(slot))
+		return;
+	now_ns = bpf_ktime_get_ns();
+	if (from_ns < slot->idle_since_ns)
+		from_ns = slot->idle_since_ns;
+	if (now_ns > from_ns)
+		slot->think_ns += now_ns - from_ns;
+}

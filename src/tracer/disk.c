@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tracer/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "wakegov/abi.h"
+
+static void path_of(const char *name, const char *attribute, char ret[128])
+{
+	snprintf(ret, 128, "/sys/block/%.*s/%s", WAKEGOV_DISK_SIZE, name, attribute);
+}
+
+/* An attribute's line, cut to size; 0 or a negative errno. */
+static int read_text(const char *name, const char *attribute, char *ret, size_t size)
+{
+	char path[128];
+	ssize_t n;
+	int fd;
+
+	path_of(name, attribute, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, ret, size - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	ret[n] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	return 0;
+}
+
+void disk_sysfs_name(const char *name, char *ret)
+{
+	size_t i;
+
+	for (i = 0; i < WAKEGOV_DISK_SIZE - 1 && name[i]; i++)
+		ret[i] = name[i] == '/' ? '!' : name[i];
+	ret[i] = '\0';
+}
+
+static bool has_entries(const char *path)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return false;
+	do {
+		entry = readdir(dir);
+	} while (entry && entry->d_name[0] == '.');
+	closedir(dir);
+	return entry;
+}
+
+/* A file in memory has no disk below it. What cannot be looked at is taken for one that has. */
+static bool is_loop_on_disk(const char *name)
+{
+	char path[512];
+	struct statfs fs;
+
+	if (read_text(name, "loop/backing_file", path, sizeof(path)) < 0)
+		return false;
+	return statfs(path, &fs) < 0 || (fs.f_type != TMPFS_MAGIC && fs.f_type != RAMFS_MAGIC);
+}
+
+bool disk_is_stacked(const char *name)
+{
+	static const char *const marks[] = { "dm", "md" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		path_of(name, marks[i], path);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	path_of(name, "slaves", path);
+	return has_entries(path) || is_loop_on_disk(name);
+}
+
+bool disk_is_there(const char *name, uint64_t seq)
+{
+	char text[64];
+
+	return read_text(name, "diskseq", text, sizeof(text)) == 0 &&
+	       strtoull(text, NULL, 10) == seq;
+}
+
+int disk_read_in_flight(const char *name, uint32_t *ret)
+{
+	uint32_t reads, writes;
+	char text[64];
+	int r = read_text(name, "queue/iostats", text, sizeof(text));
+
+	if (r < 0)
+		return r;
+	if (text[0] != '1')
+		return -ENODATA;
+	r = read_text(name, "inflight", text, sizeof(text));
+	if (r < 0)
+		return r;
+	if (sscanf(text, "%u %u", &reads, &writes) != 2)
+		return -EINVAL;
+	*ret = reads + writes;
+	return 0;
+}
