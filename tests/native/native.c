@@ -73,6 +73,15 @@ static void take_event(void *userdata, const struct tracer_event *event)
 		take_task(native, event->handle);
 	else if (event->type == TRACER_CPU)
 		native->cpu_events[event->cpu]++;
+	else if (event->type == TRACER_DEVICE)
+		tracer_classify_device(native->tracer, event->handle);
+	else if (event->type == TRACER_DEVICE_END)
+		native->device_ends[event->handle]++;
+}
+
+void native_resync(struct native *native)
+{
+	tracer_resync_devices(native->tracer, take_event, native);
 }
 
 void native_consume(struct native *native)
@@ -84,6 +93,7 @@ void native_watch(struct native *native, uint32_t pid)
 {
 	native_consume(native);
 	memset(native->cpu_events, 0, sizeof(native->cpu_events));
+	memset(native->device_ends, 0, sizeof(native->device_ends));
 	native->task_events = 0;
 	native->watched_pid = pid;
 	native->watched_tgid = 0;

@@ -33,6 +33,7 @@ struct native {
 
 	/* what was told since native_watch() */
 	uint32_t cpu_events[TOPOLOGY_CPUS_MAX];
+	uint32_t device_ends[INPUT_DEVICES_MAX];
 	uint32_t task_events;
 	uint32_t watched_pid;	 /* 0: none */
 	uint32_t watched_tgid;	 /* any thread of it but the first; 0: none */
@@ -51,6 +52,8 @@ uint64_t native_now_ns(void);
 
 /* Takes what is there; about whom is told is read at once, as the daemon does. */
 void native_consume(struct native *native);
+/* As the daemon does some times a second; ends of devices are counted. */
+void native_resync(struct native *native);
 /* From here on the counts are of this task, or of none for pid 0. */
 void native_watch(struct native *native, uint32_t pid);
 

@@ -5,10 +5,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES 4096
@@ -52,7 +55,7 @@ void work_pin(pid_t pid, uint32_t cpu)
 }
 
 /* A test that fails leaves nothing behind that goes on. */
-static pid_t start(void)
+pid_t work_start(void)
 {
 	pid_t pid = fork();
 
@@ -66,7 +69,7 @@ static pid_t start(void)
 pid_t work_spin(uint32_t cpu, bool alone)
 {
 	const struct sched_param param = { .sched_priority = 1 };
-	pid_t pid = start();
+	pid_t pid = work_start();
 
 	if (pid)
 		return pid;
@@ -77,28 +80,161 @@ pid_t work_spin(uint32_t cpu, bool alone)
 		__asm__ volatile("" ::: "memory");
 }
 
+/* The i-th of a sequence that the disk does not see as one. */
+static void read_block(int file, uint32_t i)
+{
+	off_t offset = (off_t)(i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES));
+
+	if (pread(file, block, BLOCK_BYTES, offset * BLOCK_BYTES) != BLOCK_BYTES)
+		_exit(EXIT_FAILURE);
+}
+
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us)
 {
-	pid_t pid = start();
+	pid_t pid = work_start();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_NAME, name);
 	work_pin(0, cpu);
 	for (uint32_t i = 0; !n || i < n; i++) {
-		off_t offset = (off_t)(i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES));
-
-		if (pread(file, block, BLOCK_BYTES, offset * BLOCK_BYTES) != BLOCK_BYTES)
-			_exit(EXIT_FAILURE);
+		read_block(file, i);
 		if (pause_us)
 			usleep(pause_us);
 	}
 	_exit(EXIT_SUCCESS);
 }
 
+static uint64_t cpu_now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000ULL + now.tv_nsec / 1000;
+}
+
+void work_burn(uint32_t us)
+{
+	uint64_t end_us = cpu_now_us() + us;
+
+	while (cpu_now_us() < end_us)
+		;
+}
+
+pid_t work_compute(const char *name, uint32_t cpu, int file, uint32_t compute_us)
+{
+	pid_t pid = work_start();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_NAME, name);
+	work_pin(0, cpu);
+	for (uint32_t i = 0;; i++) {
+		read_block(file, i);
+		work_burn(compute_us);
+	}
+}
+
+pid_t work_read_two(const char *name, uint32_t cpu, int first, int second)
+{
+	pid_t pid = work_start();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_NAME, name);
+	work_pin(0, cpu);
+	for (uint32_t i = 0;; i++)
+		read_block(i % 2 ? first : second, i);
+}
+
+/* The file again, without the flag for direct I/O. */
+static int reopen(int file, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	return open(path, flags | O_CLOEXEC);
+}
+
+/* A child with the file open for buffered I/O. */
+static pid_t start_buffered(const char *name, int *file, int flags)
+{
+	pid_t pid = work_start();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_NAME, name);
+	*file = reopen(*file, flags);
+	if (*file < 0)
+		_exit(EXIT_FAILURE);
+	return 0;
+}
+
+pid_t work_fault(const char *name, int file)
+{
+	pid_t pid = start_buffered(name, &file, O_RDONLY);
+
+	while (!pid) {
+		volatile char *bytes;
+
+		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+		bytes = mmap(NULL, WORK_FILE_BYTES, PROT_READ, MAP_SHARED, file, 0);
+		if (bytes == MAP_FAILED)
+			_exit(EXIT_FAILURE);
+		madvise((void *)bytes, WORK_FILE_BYTES, MADV_RANDOM);
+		for (uint32_t i = 0; i < WORK_FILE_BYTES / BLOCK_BYTES; i++)
+			bytes[i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES) * BLOCK_BYTES];
+		munmap((void *)bytes, WORK_FILE_BYTES);
+	}
+	return pid;
+}
+
+pid_t work_read_buffered(const char *name, int file)
+{
+	pid_t pid = start_buffered(name, &file, O_RDONLY);
+
+	while (!pid) {
+		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+		for (off_t at = 0; at < WORK_FILE_BYTES; at += BLOCK_BYTES)
+			if (pread(file, block, BLOCK_BYTES, at) != BLOCK_BYTES)
+				_exit(EXIT_FAILURE);
+	}
+	return pid;
+}
+
+pid_t work_write_buffered(const char *name, int file)
+{
+	pid_t pid = start_buffered(name, &file, O_RDWR);
+
+	while (!pid) {
+		for (uint32_t i = 0; i < 1000; i++) {
+			off_t at = i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES);
+
+			if (pwrite(file, block, BLOCK_BYTES, at * BLOCK_BYTES) != BLOCK_BYTES)
+				_exit(EXIT_FAILURE);
+		}
+		syncfs(file);
+	}
+	return pid;
+}
+
+pid_t work_fio(int file, const char *const options[])
+{
+	const char *argv[32] = { "fio",		 "--name=native", "--size=16m",
+				 "--time_based", "--runtime=600", "--allow_file_create=0" };
+	char file_option[64];
+	size_t n = 6;
+
+	snprintf(file_option, sizeof(file_option), "--filename=/proc/%d/fd/%d", getpid(), file);
+	argv[n++] = file_option;
+	while (*options && n < 31)
+		argv[n++] = *options++;
+	return work_exec(argv);
+}
+
 pid_t work_exec(const char *const argv[])
 {
-	pid_t pid = start();
+	pid_t pid = work_start();
 	int null;
 
 	if (pid)

@@ -24,8 +24,45 @@ pid_t work_spin(uint32_t cpu, bool alone);
 /* Reads 4 KiB blocks directly, with a pause after each; n = 0: for ever. Its comm is name. */
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us);
 
+/* A queue of requests by io_uring. */
+struct work_uring {
+	const char *name;
+	uint32_t cpu;
+	int file;
+	uint32_t depth;
+	uint32_t compute_us; /* after each wait */
+	bool batches;	     /* waits for all before it sends again; else keeps the queue full */
+	bool no_iowait;
+};
+
+/* Whether the kernel has IORING_ENTER_NO_IOWAIT, since 6.15. */
+bool work_uring_has_no_iowait(void);
+pid_t work_uring(const struct work_uring *work);
+
+/* Computes; not what the clock does while others run. */
+void work_burn(uint32_t us);
+
+/* Reads from two files in turn. */
+pid_t work_read_two(const char *name, uint32_t cpu, int first, int second);
+
+/* As work_read() for ever, and computes for so long after each block. */
+pid_t work_compute(const char *name, uint32_t cpu, int file, uint32_t compute_us);
+
+/* Drops the file from the page cache and reads it by page faults at random, again and again. */
+pid_t work_fault(const char *name, int file);
+/* The same by read() in order, which the kernel reads ahead of. */
+pid_t work_read_buffered(const char *name, int file);
+/* Writes blocks into the page cache, and leaves the disk to the kernel's own threads. */
+pid_t work_write_buffered(const char *name, int file);
+
+/* Starts fio on the file with its job's options, the last of them NULL. */
+pid_t work_fio(int file, const char *const options[]);
+
 /* Starts a program, without its output. */
 pid_t work_exec(const char *const argv[]);
+
+/* Begins a child that ends with the test; as fork(). */
+pid_t work_start(void);
 
 /* Ends a child that the functions above began, and waits for it. Returns its wait status. */
 int work_end(pid_t pid);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "disk_under_test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "work.h"
+
+/* A partition's directory lies in its disk's. */
+static void find_name(int file, char name[64])
+{
+	char path[128], target[512];
+	struct stat stat;
+	ssize_t n;
+	char *last;
+
+	assert_int_equal(fstat(file, &stat), 0);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(stat.st_dev),
+		 minor(stat.st_dev));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		skip(); /* btrfs, overlay and the like: no disk to be named */
+	target[n] = '\0';
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(stat.st_dev),
+		 minor(stat.st_dev));
+	if (access(path, F_OK) == 0)
+		*strrchr(target, '/') = '\0';
+	last = strrchr(target, '/');
+	assert_non_null(last);
+	snprintf(name, 64, "%.63s", last + 1);
+}
+
+int disk_index_of(const struct native *native, const char *name)
+{
+	char seen[TRACER_DISK_SIZE];
+
+	for (uint32_t i = 0; i < tracer_n_devices(native->tracer); i++)
+		if (tracer_device_name(native->tracer, i, seen) == 0 && !strcmp(seen, name))
+			return i;
+	return -1;
+}
+
+void disk_find(struct native *native, struct disk_under_test *ret)
+{
+	int index;
+
+	find_name(native->file, ret->name);
+	work_wait(work_read("native-few", NATIVE_CPU, native->file, 10, 0));
+	native_consume(native);
+	index = disk_index_of(native, ret->name);
+	if (index < 0)
+		fail_msg("%s is not seen", ret->name);
+	ret->index = index;
+}
+
+static void read_numbers(const struct disk_under_test *disk, const char *attribute,
+			 unsigned long long *numbers, size_t n)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/%s", disk->name, attribute);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(fscanf(file, "%llu", &numbers[i]), 1);
+	fclose(file);
+}
+
+/* Documentation/block/stat.rst: reads, writes, discards and flushes are fields 0, 4, 11 and 15. */
+uint64_t disk_kernel_completions(const struct disk_under_test *disk)
+{
+	unsigned long long stat[16];
+
+	read_numbers(disk, "stat", stat, 16);
+	return stat[0] + stat[4] + stat[11] + stat[15];
+}
+
+uint32_t disk_kernel_in_flight(const struct disk_under_test *disk)
+{
+	unsigned long long in_flight[2];
+
+	read_numbers(disk, "inflight", in_flight, 2);
+	return in_flight[0] + in_flight[1];
+}
+
+struct input_device disk_read(const struct native *native, const struct disk_under_test *disk)
+{
+	struct input input;
+
+	assert_int_equal(tracer_read_device(native->tracer, disk->index, native_now_ns(), &input),
+			 0);
+	assert_int_equal(input.type, INPUT_DEVICE);
+	return input.device;
+}
+
+bool disk_agrees_at_rest(const struct native *native, const struct disk_under_test *disk,
+			 uint32_t timeout_ms)
+{
+	for (uint32_t ms = 0; ms < timeout_ms; ms++) {
+		if (!disk_kernel_in_flight(disk) && !disk_read(native, disk).depth)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+struct input_task_io disk_io_of(const struct input *task, const struct disk_under_test *disk)
+{
+	for (uint32_t i = 0; i < task->task.n_ios; i++)
+		if (task->task.ios[i].device == disk->index)
+			return task->task.ios[i];
+	return (struct input_task_io){ .device = disk->index };
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The disk that the tests' file lies on, as the kernel and as the tracer see it. */
+
+#include "native.h"
+
+struct disk_under_test {
+	char name[64]; /* below /sys/block */
+	uint32_t index;
+};
+
+/* Fails the test when the tracer has not seen the disk after some reads from the file. */
+void disk_find(struct native *native, struct disk_under_test *ret);
+
+/* The index of a device that the tracer has seen, or -1. */
+int disk_index_of(const struct native *native, const char *name);
+
+/* What the kernel counted: requests completed, and those in the driver now. */
+uint64_t disk_kernel_completions(const struct disk_under_test *disk);
+uint32_t disk_kernel_in_flight(const struct disk_under_test *disk);
+
+struct input_device disk_read(const struct native *native, const struct disk_under_test *disk);
+
+/* Depths agree within so long: others use the disk as well. */
+bool disk_agrees_at_rest(const struct native *native, const struct disk_under_test *disk,
+			 uint32_t timeout_ms);
+
+/* What the task did to the disk so far; zeros if nothing. */
+struct input_task_io disk_io_of(const struct input *task, const struct disk_under_test *disk);

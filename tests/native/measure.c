@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure.h"
+
+#include <unistd.h>
+
+#define MEASURE_US 1000000
+
+/* A process with threads does its I/O in another than the first. */
+static void watch(struct native *native, pid_t pid, struct measure *ret)
+{
+	if (!native->watched_tgid)
+		native->watched_pid = pid;
+	else
+		native->watched_tgid = pid;
+	ret->told = native_wait(native, &native->watched_events, 1, 3000) &&
+		    native->watched.type == INPUT_TASK;
+}
+
+static void read_watched(const struct native *native, struct input *ret)
+{
+	if (tracer_read_task(native->tracer, native->watched.task.handle, native_now_ns(), ret) < 0)
+		fail_msg("the task is no longer followed");
+}
+
+struct measure measure(struct native *native, const struct disk_under_test *disk, pid_t pid)
+{
+	struct measure change = { 0 };
+	struct input first = { 0 }, last = { 0 };
+	struct input_device before, after;
+	struct input_task_io io;
+	struct tracer_drops drops;
+
+	watch(native, pid, &change);
+	if (change.told)
+		read_watched(native, &first);
+	change.kernel_completions = disk_kernel_completions(disk);
+	before = disk_read(native, disk);
+	change.ns = native_now_ns();
+	for (int i = 0; i < 10; i++) {
+		usleep(MEASURE_US / 10);
+		native_resync(native); /* as the daemon does */
+	}
+	if (change.told)
+		read_watched(native, &last);
+	after = disk_read(native, disk);
+	change.kernel_completions = disk_kernel_completions(disk) - change.kernel_completions;
+	change.ns = native_now_ns() - change.ns;
+	change.completions = after.completions - before.completions;
+	change.idle_ns = after.idle_ns - before.idle_ns;
+	change.waits = last.task.io_waits - first.task.io_waits;
+	change.starts = last.task.io_starts - first.task.io_starts;
+	io = disk_io_of(&first, disk);
+	change.host_ns = -io.host_ns;
+	change.host_cpu_ns = -io.host_cpu_ns;
+	change.ios = -io.ios;
+	io = disk_io_of(&last, disk);
+	change.host_ns += io.host_ns;
+	change.host_cpu_ns += io.host_cpu_ns;
+	change.ios += io.ios;
+	tracer_drops(native->tracer, &drops);
+	print_message("%llu anomalies; ", (unsigned long long)drops.anomalies);
+	print_message(
+		"%llu completions (kernel %llu), idle %.0f %%; task: %llu waits, %llu starts, "
+		"%llu ios, host %.0f %%, of it on a CPU %.0f %%\n",
+		(unsigned long long)change.completions,
+		(unsigned long long)change.kernel_completions, 100.0 * change.idle_ns / change.ns,
+		(unsigned long long)change.waits, (unsigned long long)change.starts,
+		(unsigned long long)change.ios, 100.0 * change.host_ns / change.ns,
+		change.host_ns ? 100.0 * change.host_cpu_ns / change.host_ns : 0);
+	return change;
+}
+
+void measure_check(struct native *native, const struct disk_under_test *disk,
+		   const struct measure *change)
+{
+	uint64_t slack = change->kernel_completions / 100 + 40; /* in flight at one of the looks */
+
+	assert_in_range(change->completions + slack, change->kernel_completions,
+			change->kernel_completions + 2 * slack);
+	assert_true(change->idle_ns <= change->ns);
+	assert_true(change->host_ns <= change->ns + change->ns / 50);
+	assert_true(change->host_cpu_ns <= change->host_ns);
+	assert_true(change->ios <= change->starts + 1 && change->starts <= change->ios + 1);
+	/* Of some completions no program hears on some kernels; that is put right, and counted. */
+	for (int i = 0; i < 20 && !disk_agrees_at_rest(native, disk, 200); i++)
+		native_resync(native);
+	if (!disk_agrees_at_rest(native, disk, PATIENCE_MS))
+		fail_msg("at rest, depth %u, kernel %u; started %llu, completed %llu, merged %llu",
+			 disk_read(native, disk).depth, disk_kernel_in_flight(disk),
+			 (unsigned long long)native_program_events(native, "block_io_start"),
+			 (unsigned long long)native_program_events(native, "block_rq_complete"),
+			 (unsigned long long)native_program_events(native, "block_rq_merge"));
+}

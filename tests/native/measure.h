@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What a task and a disk do in a second. */
+
+#include <sys/types.h>
+
+#include "disk_under_test.h"
+
+struct measure {
+	uint64_t ns, kernel_completions, completions, idle_ns;
+	bool told; /* of the task, without which these are 0 */
+	uint64_t waits, starts, ios, host_ns, host_cpu_ns;
+};
+
+/*
+ * Waits until the task is told about, which was begun after native_watch(), and measures; it goes
+ * on. With native->watched_tgid any thread of it but the first is meant.
+ */
+struct measure measure(struct native *native, const struct disk_under_test *disk, pid_t pid);
+
+/* What holds however the I/O comes; after the task's end. */
+void measure_check(struct native *native, const struct disk_under_test *disk,
+		   const struct measure *change);
