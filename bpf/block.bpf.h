@@ -84,6 +84,19 @@ static inline bool sends_for_itself(struct task_struct *task)
 	return task->pid && !(task->flags & PF_KTHREAD);
 }
 
+static inline bool is_timed(const struct wakegov_slot *slot)
+{
+	return slot->io_starts % WAKEGOV_TIMED == 0;
+}
+
+static inline void count_started(struct wakegov_slot *slot)
+{
+	__u32 depth = ++slot->started - slot->completed;
+
+	if (depth > slot->max_depth)
+		slot->max_depth = depth;
+}
+
 /* Without a place for it, or a moment too late there, the request is in nobody's depth. */
 static inline void follow(struct request *request, struct wakegov_flight *flight,
 			  struct wakegov_device *device, __u32 index, struct wakegov_slot *slot,
@@ -96,21 +109,22 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;
+	flight->timed = slot && is_timed(slot);
 	raise_depth(device, now_ns);
 	if (slot)
-		slot->started++;
+		count_started(slot);
 }
 
 /*
  * The kernel's own time in the request is of its last use when it starts, and right when issued.
- * Where no idle time ends, in deep queues, the clock is read for one in four only.
+ * Where no idle time ends, in deep queues, the clock is read for those that are timed only.
  */
 static inline __u64 start_time(struct request *request, const struct wakegov_slot *slot,
 			       const struct wakegov_device *device, enum wakegov_program program)
 {
 	if (program == WAKEGOV_BLOCK_ISSUE && request->start_time_ns)
 		return request->start_time_ns;
-	if (slot && slot->io_starts % 4 && has_requests(slot) && device &&
+	if (slot && !is_timed(slot) && has_requests(slot) && device &&
 	    wakegov_flow_depth(device->flow) > 0)
 		return slot->last_start_ns;
 	return bpf_ktime_get_ns();
@@ -146,10 +160,10 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 			return; /* not a start: it was requeued */
 		mend_flight(flight);
 	}
-	now_ns = start_time(request, slot, device, program);
 	if (slot)
 		slot->io_starts++;
-	else if (sends_for_itself(task))
+	now_ns = start_time(request, slot, device, program);
+	if (!slot && sends_for_itself(task))
 		count_cold_io(task, IO_START, now_ns);
 	if (!device)
 		return;

@@ -100,14 +100,17 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change)
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
 	bool device_idles = device && lower_depth(device, change);
 	bool task_idles = slot && complete_one(slot);
+	__u64 start_ns = slot && flight->timed ? flight->start_ns : 0;
 	__u64 now_ns;
 
 	if (device && change == WAKEGOV_COMPLETED)
 		device->completion_cpu = bpf_get_smp_processor_id();
 	clear_flight(flight);
-	if (!device_idles && !task_idles)
+	if (!device_idles && !task_idles && !start_ns)
 		return;
 	now_ns = bpf_ktime_get_ns();
+	if (start_ns && now_ns > start_ns)
+		__sync_fetch_and_add(&slot->in_flight_ns, WAKEGOV_TIMED * (now_ns - start_ns));
 	if (device_idles)
 		device->idle_since_ns = now_ns;
 	if (task_idles)

@@ -46,7 +46,8 @@ struct manager {
 	char *own_socket; /* bound by us, not by systemd: ours to remove */
 
 	uint64_t started_ns;
-	uint64_t wakeups; /* of the event loop */
+	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */
+	uint64_t wakeups;     /* of the event loop */
 	uint64_t records;
 	uint32_t reloads;
 	char *last_reload_error;

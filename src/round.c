@@ -44,6 +44,18 @@ void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t no
 		sample_cpu(manager, cpu, now_ns);
 }
 
+#define RESYNC_NS (NS_PER_S / 10)
+
+/* Only with tasks to judge by it; rounds come often then, and it needs no timer of its own. */
+static void resync_devices(struct manager *manager, uint64_t now_ns)
+{
+	if (now_ns - manager->resynced_ns < RESYNC_NS ||
+	    !task_table_next(engine_tasks(manager->engine), NULL))
+		return;
+	manager->resynced_ns = now_ns;
+	tracer_resync_devices(manager->tracer, manager_take_event, manager);
+}
+
 static void sample_devices(struct manager *manager, uint64_t now_ns)
 {
 	struct input input;
@@ -77,7 +89,12 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 	struct input input = {
 		.now_ns = manager_now_ns(),
 		.type = INPUT_DOMAIN,
-		.domain = { .domain = domain, .active = active },
+		.domain = {
+			.domain = domain,
+			.active = active,
+			.driven = manager->domains[domain].actuator.state ==
+				  ACTUATOR_STATE_DRIVEN,
+		},
 	};
 
 	engine_apply(manager->engine, &input);
@@ -196,6 +213,7 @@ void manager_round(struct manager *manager)
 	uint64_t now_ns = manager_now_ns();
 	uint32_t handle;
 
+	resync_devices(manager, now_ns);
 	sample_due(manager, now_ns);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
 		if (engine_is_due(manager->engine, domain, now_ns))

@@ -57,7 +57,7 @@ static int show_status(void *userdata, struct status_view *ret)
 		.tasks = task_table_count(tasks),
 		.max_tasks = task_table_size(tasks),
 		.drops_ring = drops.ring,
-		.drops_slots = drops.slots,
+		.drops_slots = drops.slots + drops.devices,
 		.drops_tasks = task_table_refused(tasks),
 		.drops_missed = drops.missed,
 		.self_cpu_us = self_cpu_us(),

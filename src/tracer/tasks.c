@@ -37,9 +37,15 @@ static uint64_t last_io_ns(const struct wakegov_slot *slot)
 	return max_of(max_of(slot->last_start_ns, slot->idle_since_ns), slot->last_wait_ns);
 }
 
+/* Most in flight since the last time; the kernel side sees 0 and begins anew. */
+static uint32_t take_max_depth(struct wakegov_slot *slot)
+{
+	return __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
+}
+
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
-	const struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -59,6 +65,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(slot),
 		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].level_q,
+		.in_flight_ns = slot->in_flight_ns,
+		.max_depth = take_max_depth(slot),
 	};
 	read_ios(tracer, slot, &ret->task);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
