@@ -64,13 +64,15 @@ static bool hold_ratio(struct io_device *device, const struct group *group)
 
 /*
  * A result holds for about as many tasks as it was found with; that nothing was gained, for about
- * the same prediction, too.
+ * the same prediction, too. Tasks that come and go shorten a back-off, and do not do away with it.
  */
 static bool is_stale(const struct io_device *device, uint32_t n, uint32_t predicted_ppm,
 		     uint64_t least_ns, uint64_t now_ns)
 {
 	uint32_t checked = device->checked_tasks;
 
+	if (least_ns < device->check.backoff_ns / 4)
+		least_ns = device->check.backoff_ns / 4;
 	if (device->check.state < IO_CHECK_PAID || now_ns - device->checked_ns < least_ns)
 		return false;
 	if (device->check.state == IO_CHECK_PAID)

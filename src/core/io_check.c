@@ -6,9 +6,8 @@
 #define NS_PER_MS	 1000000ULL
 
 #define LEAST_IOS	 32
-#define LEAST_NS	 (10 * NS_PER_MS)
-#define SETTLE_NS	 (5 * NS_PER_MS) /* for what was in flight at the old level */
-#define VARIATION_SQ	 90000ULL	 /* 0.3², in millionths */
+#define LEAST_NS	 (40 * NS_PER_MS) /* some looks, to see how steady it is */
+#define SETTLE_NS	 (5 * NS_PER_MS)  /* for what was in flight at the old level */
 #define CALIBRATION_MOST 4000U
 
 void io_check_init(struct io_check *check)
@@ -19,7 +18,7 @@ void io_check_init(struct io_check *check)
 static void enter(struct io_check *check, enum io_check_state state, uint64_t settled_ns)
 {
 	check->state = state;
-	check->began_ns = 0;
+	check->window.start_ns = 0;
 	check->settled_ns = settled_ns;
 }
 
@@ -46,42 +45,29 @@ void io_check_disturb(struct io_check *check, uint64_t now_ns, uint64_t for_ns)
 		enter(check, IO_CHECK_BASELINE, now_ns + for_ns);
 }
 
-/* n = 0.72 / g²: eight times the variance over the square of the gain. */
-static uint64_t ios_to_tell(uint64_t gain_ppm)
+static uint64_t slack_ppm(const struct policy_io_boost *policy)
 {
-	uint64_t n;
-
-	if (gain_ppm < 1000)
-		gain_ppm = 1000;
-	n = 8 * VARIATION_SQ * IO_PPM / (gain_ppm * gain_ppm);
-	return n > LEAST_IOS ? n : LEAST_IOS;
+	return policy->slack_percent * (IO_PPM / 100);
 }
 
-static uint64_t square_root(uint64_t x)
+/* 1 − X(before) / X(after): of the time of an I/O; 0 when it got slower. */
+static uint32_t saved_ppm(const struct io_count *before, const struct io_count *after)
 {
-	uint64_t root = 0;
+	uint64_t expected_milli, ratio_ppm;
 
-	for (uint64_t bit = 1ULL << 31; bit; bit >>= 1)
-		if ((root | bit) * (root | bit) <= x)
-			root |= bit;
-	return root;
-}
-
-/* Two standard deviations of a ratio of two counts, in ppm. */
-static uint64_t noise_ppm(uint64_t n_before, uint64_t n_after)
-{
-	uint64_t variance = VARIATION_SQ * 1000000 / n_before + VARIATION_SQ * 1000000 / n_after;
-
-	return 2 * square_root(variance);
-}
-
-/* 1 − X(before) / X(after): of the time of an I/O; 0 when it got slower. n > 0. */
-static uint32_t saved_ppm(const struct io_check *check, uint64_t n, uint64_t window_ns)
-{
-	uint64_t before_milli = check->base_count * 1000 * window_ns / check->base_ns;
-	uint64_t ratio_ppm = before_milli * 1000 / n;
-
+	if (!io_count_n(after))
+		return 0;
+	expected_milli = io_count_n(before) * 1000 * io_count_ns(after) / io_count_ns(before);
+	ratio_ppm = expected_milli * 1000 / io_count_n(after);
 	return ratio_ppm < IO_PPM ? IO_PPM - ratio_ppm : 0;
+}
+
+/* Two standard deviations of the ratio of two counts. */
+static uint64_t noise_ppm(const struct io_count *before, const struct io_count *after)
+{
+	uint64_t a = io_count_deviation_ppm(before), b = io_count_deviation_ppm(after);
+
+	return a > b ? 2 * a + b : 2 * b + a; /* 2 √(a² + b²), at most a tenth too much */
 }
 
 bool io_check_moved(uint32_t before_ppm, uint32_t now_ppm)
@@ -92,36 +78,45 @@ bool io_check_moved(uint32_t before_ppm, uint32_t now_ppm)
 	return high - low > high / 4 + IO_PPM / 200;
 }
 
+static bool is_over(const struct io_count *window, const struct policy_io_boost *policy)
+{
+	return io_count_ns(window) >= policy->check_window_ns;
+}
+
+/* Whether it is long enough to tell a change of by_ppm, or at least as long as there is time for.
+ */
+static bool tells(const struct io_count *window, const struct policy_io_boost *policy,
+		  uint64_t by_ppm)
+{
+	if (is_over(window, policy))
+		return true;
+	return io_count_ns(window) >= LEAST_NS && io_count_n(window) >= LEAST_IOS &&
+	       io_count_n(window) >= io_count_to_tell(by_ppm) &&
+	       2 * io_count_deviation_ppm(window) <= by_ppm;
+}
+
 /*
  * Levels go up and down with utilisation, and the prediction with them: what counts is its mean
  * over the window. u is linear in 1 / f, so the mean is what the window as a whole would save.
  */
-static uint32_t mean_prediction(struct io_check *check, uint32_t predicted_ppm, uint64_t now_ns)
-{
-	check->seen_ppm_ns += predicted_ppm * (now_ns - check->seen_ns);
-	check->seen_ns = now_ns;
-	return check->seen_ppm_ns / (now_ns - check->began_ns);
-}
-
 static bool update_baseline(struct io_check *check, const struct policy_io_boost *policy,
-			    uint64_t n, uint32_t predicted_ppm, uint64_t now_ns)
+			    uint32_t predicted_ppm, uint64_t passed_ns, uint64_t now_ns)
 {
-	uint64_t window_ns = now_ns - check->began_ns;
-	bool over = window_ns >= policy->check_window_ns;
-	uint32_t mean_ppm;
+	struct io_count *window = &check->window;
+	uint64_t mean_ppm;
 
-	if (predicted_ppm <= policy->slack_percent * (IO_PPM / 100)) {
-		check->began_ns = 0; /* there is nothing to compare with here */
+	if (predicted_ppm <= slack_ppm(policy)) {
+		window->start_ns = 0; /* there is nothing to compare with here */
 		return false;
 	}
-	if (!window_ns)
+	check->predicted_sum += predicted_ppm * (passed_ns >> 16);
+	if (io_count_ns(window) < LEAST_NS || io_count_n(window) < LEAST_IOS)
 		return false;
-	mean_ppm = mean_prediction(check, predicted_ppm, now_ns);
-	if (window_ns < LEAST_NS || n < LEAST_IOS || (!over && n < ios_to_tell(mean_ppm)))
+	mean_ppm = check->predicted_sum / (io_count_ns(window) >> 16);
+	if (!tells(window, policy, mean_ppm))
 		return false;
-	check->base_ns = window_ns;
-	check->base_count = n;
-	check->predicted_ppm = mean_ppm;
+	check->base = *window;
+	check->predicted_ppm = mean_ppm < IO_PPM ? mean_ppm : IO_PPM;
 	enter(check, IO_CHECK_TRIAL, now_ns + SETTLE_NS);
 	return true;
 }
@@ -147,23 +142,20 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 	enter(check, IO_CHECK_UNPAID, 0);
 }
 
-static bool update_trial(struct io_check *check, const struct policy_io_boost *policy, uint64_t n,
+static bool update_trial(struct io_check *check, const struct policy_io_boost *policy,
 			 uint64_t now_ns)
 {
-	uint64_t slack_ppm = policy->slack_percent * (IO_PPM / 100);
-	uint64_t window_ns = now_ns - check->began_ns;
-	uint64_t least_ppm;
-	bool over = window_ns >= policy->check_window_ns;
+	struct io_count *window = &check->window;
+	uint64_t noise;
 
-	if (!over && (window_ns < LEAST_NS || n < ios_to_tell(check->predicted_ppm)))
+	if (!tells(window, policy, check->predicted_ppm))
 		return false;
-	check->measured_ppm = n ? saved_ppm(check, n, window_ns) : 0;
-	least_ppm = noise_ppm(check->base_count, n ? n : 1);
-	if (least_ppm < slack_ppm)
-		least_ppm = slack_ppm;
-	if (check->measured_ppm > least_ppm)
+	check->measured_ppm = saved_ppm(&check->base, window);
+	noise = noise_ppm(&check->base, window);
+	if (check->measured_ppm > noise && check->measured_ppm > slack_ppm(policy))
 		conclude(check, policy, true, now_ns);
-	else if (over || n >= ios_to_tell(slack_ppm))
+	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
+		 check->measured_ppm + noise < check->predicted_ppm / 4)
 		conclude(check, policy, false, now_ns);
 	else
 		return false;
@@ -173,6 +165,8 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 bool io_check_update(struct io_check *check, const struct policy_io_boost *policy, uint64_t count,
 		     uint32_t predicted_ppm, uint64_t now_ns)
 {
+	uint64_t passed_ns;
+
 	switch (check->state) {
 	case IO_CHECK_OFF:
 	case IO_CHECK_PAID:
@@ -187,18 +181,14 @@ bool io_check_update(struct io_check *check, const struct policy_io_boost *polic
 	}
 	if (now_ns < check->settled_ns)
 		return false;
-	/* A count that went back is that of another device, or of one that was reset. */
-	if (!check->began_ns || count < check->began_count) {
-		check->began_ns = now_ns;
-		check->began_count = count;
-		check->seen_ns = now_ns;
-		check->seen_ppm_ns = 0;
+	passed_ns = check->window.start_ns ? now_ns - check->window.seen_ns : 0;
+	if (!io_count_look(&check->window, count, now_ns)) {
+		check->predicted_sum = 0;
 		return false;
 	}
 	if (check->state == IO_CHECK_BASELINE)
-		return update_baseline(check, policy, count - check->began_count, predicted_ppm,
-				       now_ns);
-	return update_trial(check, policy, count - check->began_count, now_ns);
+		return update_baseline(check, policy, predicted_ppm, passed_ns, now_ns);
+	return update_trial(check, policy, now_ns);
 }
 
 uint64_t io_check_next_ns(const struct io_check *check, const struct policy_io_boost *policy,

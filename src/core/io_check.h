@@ -8,11 +8,10 @@
  *	          ▲          └────▶ unpaid    it is not: no boost until the back-off is over
  *	          └──────────────────┘
  *
- * The number of I/Os in a window of n has a deviation of about 0.3 √n (0.3 is the coefficient of
- * variation of the time of one I/O), so that two windows of n = 0.72 / g² tell a change of g with
- * two deviations: 800 I/Os for 3 %. What was predicted decides how long the first look is; where
- * it is not there, the look goes on until a change as small as the slack would show, or the time
- * for a check is over.
+ * Two windows of n = 0.72 / g² I/Os tell a change of g with two deviations: 800 for 3 %. What was
+ * predicted decides how long the first look is. Where nothing of it is there, that is the end;
+ * where something may be, the look goes on until a change as small as the slack would show, or the
+ * time for a check is over. The deviations are those that are seen (core/io_count.h).
  *
  * What is measured replaces what was predicted: the calibration is their ratio. A prediction that
  * was too high by half is no reason to give up a gain that is there, and one that was too low asks
@@ -23,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/io_count.h"
 #include "core/policy.h"
 
 enum io_check_state {
@@ -35,15 +35,11 @@ enum io_check_state {
 
 struct io_check {
 	enum io_check_state state;
-	uint64_t began_ns; /* the present window; 0: it begins with the next count */
-	uint64_t began_count;
-	uint64_t seen_ns;     /* the last look in it */
-	uint64_t seen_ppm_ns; /* the integral of what was predicted */
-	uint64_t base_ns;     /* the baseline */
-	uint64_t base_count;
-	uint32_t
-		predicted_ppm; /* for this trial: of the time of an I/O that the boost is to save */
-	uint32_t measured_ppm; /* that it saved, in the last check that came to an end */
+	struct io_count window;	       /* the present one */
+	struct io_count base;	       /* the baseline of the trial */
+	uint64_t predicted_sum;	       /* in the baseline: · 64 µs, of the time of an I/O … */
+	uint32_t predicted_ppm;	       /* … that the boost is to save, their mean */
+	uint32_t measured_ppm;	       /* that it saved, as last seen in a trial */
 	uint32_t calibration_permille; /* measured to predicted; 1000 before the first check */
 	uint64_t settled_ns;	       /* no window begins before */
 	uint64_t backoff_ns;	       /* the last pause */
