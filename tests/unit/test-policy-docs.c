@@ -44,6 +44,11 @@ static void assert_policy_equal(const struct policy *a, const struct policy *b)
 	assert_int_equal(a->io_boost.min_rate_per_s, b->io_boost.min_rate_per_s);
 	assert_int_equal(a->io_boost.window_ns, b->io_boost.window_ns);
 	assert_int_equal(a->io_boost.hold_ns, b->io_boost.hold_ns);
+	assert_int_equal(a->io_boost.slack_percent, b->io_boost.slack_percent);
+	assert_int_equal(a->io_boost.min_host_percent, b->io_boost.min_host_percent);
+	assert_int_equal(a->io_boost.check_window_ns, b->io_boost.check_window_ns);
+	assert_int_equal(a->io_boost.backoff_min_ns, b->io_boost.backoff_min_ns);
+	assert_int_equal(a->io_boost.backoff_max_ns, b->io_boost.backoff_max_ns);
 	assert_int_equal(a->query.max_clients, b->query.max_clients);
 	assert_int_equal(a->query.max_message_bytes, b->query.max_message_bytes);
 	assert_int_equal(a->query.client_timeout_ns, b->query.client_timeout_ns);

@@ -37,6 +37,11 @@ GETTER(enabled, io_boost.enabled)
 GETTER(min_rate, io_boost.min_rate_per_s)
 GETTER(window, io_boost.window_ns)
 GETTER(hold, io_boost.hold_ns)
+GETTER(slack, io_boost.slack_percent)
+GETTER(min_host_time, io_boost.min_host_percent)
+GETTER(check_window, io_boost.check_window_ns)
+GETTER(backoff_min, io_boost.backoff_min_ns)
+GETTER(backoff_max, io_boost.backoff_max_ns)
 GETTER(max_clients, query.max_clients)
 GETTER(max_message, query.max_message_bytes)
 GETTER(client_timeout, query.client_timeout_ns)
@@ -136,6 +141,26 @@ static const struct key_case cases[] = {
 	  { { "1ms", MS }, { "10s", 10 * S } },
 	  "a duration from 1ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "999999ns", "10000000001ns", "10" } },
+	{ "io-boost", "slack", get_slack, 2,
+	  { { "1%", 1 }, { "50%", 50 }, { "5.0%", 5 } },
+	  "a share from 1% to 50% with its unit (%)",
+	  { "", "0%", "51%", "2", "0.02", "2.5%", "none" } },
+	{ "io-boost", "min-host-time", get_min_host_time, 2,
+	  { { "0%", 0 }, { "100%", 100 } },
+	  "a share from 0% to 100% with its unit (%)",
+	  { "", "101%", "-1%", "2", "2ms" } },
+	{ "io-boost", "check-window", get_check_window, 500 * MS,
+	  { { "20ms", 20 * MS }, { "10s", 10 * S } },
+	  "a duration from 20ms to 10s with its unit (ns, us, ms, s, min)",
+	  { "", "19999us", "10000000001ns", "500", "auto" } },
+	{ "io-boost", "back-off-min", get_backoff_min, S,
+	  { { "100ms", 100 * MS }, { "60min", 3600 * S } },
+	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
+	  { "", "99999us", "3600000000001ns", "1h", "1" } },
+	{ "io-boost", "back-off-max", get_backoff_max, 64 * S,
+	  { { "100ms", 100 * MS }, { "60min", 3600 * S } },
+	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
+	  { "", "99999us", "3600000000001ns", "1h", "64" } },
 
 	{ "query", "max-clients", get_max_clients, 64,
 	  { { "1", 1 }, { "1024", 1024 } },

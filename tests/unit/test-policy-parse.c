@@ -54,8 +54,9 @@ static const struct text_case lines[] = {
 	{ "[domain]\nmix-frequency = 1%\n",
 	  ":2: unknown key 'mix-frequency' in [domain]; expected one of " DOMAIN_KEYS
 	  "; did you mean 'min-frequency'?" },
-	{ "[io-boost]\nfoo = 1\n", ":2: unknown key 'foo' in [io-boost]; expected one of enabled, "
-				   "min-rate, window, hold" },
+	{ "[io-boost]\nfoo = 1\n",
+	  ":2: unknown key 'foo' in [io-boost]; expected one of enabled, min-rate, window, hold, "
+	  "slack, min-host-time, check-window, back-off-min, back-off-max" },
 	{ "[domain policy3]\nhold = 1ms\n",
 	  ":2: unknown key 'hold' in [domain policy3]; expected one of " DOMAIN_KEYS },
 	{ "[query]\nDown-Hold = 1ms\n", ":2: unknown key 'Down-Hold' in [query]; expected one of "
