@@ -77,7 +77,7 @@ static void sample_due(struct manager *manager, uint64_t now_ns)
 
 	for (task = task_table_next(tasks, NULL); task; task = next) {
 		next = task_table_next(tasks, task);
-		if (now_ns >= task->io_boost.next_ns)
+		if (!task->released && now_ns >= task->io_boost.next_ns)
 			sample_task(manager, task->handle, now_ns);
 	}
 	sample_devices(manager, now_ns);

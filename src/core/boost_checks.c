@@ -23,7 +23,8 @@ struct group {
 	bool runs_in_interrupt_domain;
 };
 
-static void add_to_group(const struct engine *engine, const struct task *task, struct group *groups)
+static void add_to_group(const struct engine *engine, const struct task *task, struct group *groups,
+			 uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
@@ -31,7 +32,10 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 	struct group *group;
 	uint32_t level;
 
-	if (io_boost_is_over(boost) || boost->device == IO_BOOST_NO_DEVICE || !domain)
+	if (boost->device == IO_BOOST_NO_DEVICE || !domain)
+		return;
+	if (io_boost_is_over(boost) &&
+	    !io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns))
 		return;
 	group = &groups[boost->device];
 	group->n_users++;
@@ -210,7 +214,7 @@ void boosts_check_devices(struct engine *engine, uint64_t now_ns)
 	if (now_ns < engine->devices_next_ns)
 		return;
 	while ((task = task_table_next(engine->tasks, task)))
-		add_to_group(engine, task, groups);
+		add_to_group(engine, task, groups, now_ns);
 	engine->devices_next_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
 		if (engine->devices[i].next_ns <= now_ns)

@@ -10,6 +10,8 @@
 
 #define FLIP_NS	   (100 * NS_PER_MS) /* back within this: the task flips */
 #define DISTURB_NS (100 * NS_PER_MS)
+/* A task that is over is known for so long, or until the next round after that. */
+#define REMEMBER_NS (1000 * NS_PER_MS)
 /* The clock is raised by a quarter where nothing predicts what for. */
 #define STEP_PERCENT 125
 
@@ -213,15 +215,29 @@ static void end_flip(struct engine *engine, struct task *task, uint64_t now_ns)
 	task->flip.until_ns = 0;
 }
 
-void boosts_advance(struct engine *engine, uint64_t now_ns)
+void boosts_forget_one(struct engine *engine)
 {
 	struct task *task = NULL;
 
-	while ((task = task_table_next(engine->tasks, task))) {
+	while ((task = task_table_next(engine->tasks, task)))
+		if (task->released) {
+			task_table_remove(engine->tasks, task);
+			return;
+		}
+}
+
+void boosts_advance(struct engine *engine, uint64_t now_ns)
+{
+	struct task *task, *next;
+
+	for (task = task_table_next(engine->tasks, NULL); task; task = next) {
+		next = task_table_next(engine->tasks, task);
 		end_flip(engine, task, now_ns);
 		io_boost_expire(&task->io_boost, now_ns);
 		if (io_boost_is_over(&task->io_boost))
 			grant(engine, task, false);
+		if (task->released && now_ns >= task->io_boost.lease_end_ns + REMEMBER_NS)
+			task_table_remove(engine->tasks, task);
 	}
 	boosts_check_devices(engine, now_ns);
 }

@@ -83,17 +83,43 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine_mark_due(engine, input->cpu);
 }
 
-static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
+/* A process that has the number of another has nothing else of it. */
+static bool is_same(const struct task *task, const struct input_task *input)
+{
+	return task->tgid == input->tgid && !memcmp(task->comm, input->comm, sizeof(task->comm));
+}
+
+/* The task's entry: the one it has, or had a moment ago, or a new one. NULL: the table is full. */
+static struct task *take_task(struct engine *engine, const struct input_task *input)
 {
 	struct task *task = task_table_find(engine->tasks, input->pid);
-	uint32_t from_cpu;
 
+	if (task && task->released && !is_same(task, input)) {
+		task_table_remove(engine->tasks, task);
+		task = NULL;
+	}
+	if (!task && task_table_count(engine->tasks) == task_table_size(engine->tasks))
+		boosts_forget_one(engine);
 	if (!task) {
 		task = task_table_add(engine->tasks, input->pid);
 		if (!task)
-			return;
+			return NULL;
 		task->cpu = input->cpu;
 	}
+	if (task->released) {
+		io_boost_resume(&task->io_boost);
+		task->released = false;
+	}
+	return task;
+}
+
+static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
+{
+	struct task *task = take_task(engine, input);
+	uint32_t from_cpu;
+
+	if (!task)
+		return;
 	from_cpu = task->cpu;
 	task->tgid = input->tgid;
 	task->handle = input->handle;
@@ -238,10 +264,10 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	struct task *task = NULL;
 
 	while ((task = task_table_next(engine->tasks, task))) {
-		if (!io_boost_is_over(&task->io_boost))
+		if (task->released || !io_boost_is_over(&task->io_boost))
 			continue;
 		*ret_handle = task->handle;
-		task_table_remove(engine->tasks, task);
+		task->released = true;
 		return true;
 	}
 	return false;

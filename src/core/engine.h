@@ -73,7 +73,9 @@ struct engine_band {
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret);
 
-/* Takes one task whose boost ended out of the table: true, and its handle, or false when none is.
+/*
+ * One task whose boost ended: true, and its handle, which the caller gives back; false when there
+ * is none. What was found out of the task is remembered for a second.
  */
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
 

@@ -40,6 +40,8 @@ void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cp
 /* Settles the state of boosts after a result or a change of the ground. */
 void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
 void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now_ns);
+/* Makes room for another task: the entry of one that is over goes, if there is any. */
+void boosts_forget_one(struct engine *engine);
 /* Limits or CPUs changed: what is measured now says nothing about boosts. */
 void boosts_disturb(struct engine *engine, uint64_t now_ns);
 /* The device is gone. */

@@ -217,6 +217,12 @@ void io_boost_restart(struct io_boost *boost)
 	io_boost_restart_window(boost);
 }
 
+void io_boost_resume(struct io_boost *boost)
+{
+	boost->state = boost->n_windows ? IO_BOOST_DEVICE_BUSY : IO_BOOST_MEASURING;
+	io_boost_restart_window(boost);
+}
+
 void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 {
 	if (!io_boost_is_over(boost) && now_ns >= boost->next_ns && now_ns >= boost->lease_end_ns)

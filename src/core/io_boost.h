@@ -82,6 +82,18 @@ void io_boost_restart_window(struct io_boost *boost);
 /* What was measured is of no use any more: its device is gone. */
 void io_boost_restart(struct io_boost *boost);
 
+/*
+ * It does I/O again after its end. What was found out of it still holds, so that one that works in
+ * bursts has its boost back at once, and its device's check is not cut to pieces.
+ */
+void io_boost_resume(struct io_boost *boost);
+
+/* Ended a moment ago, and for all that is known about to do its next burst. */
+static inline bool io_boost_pauses(const struct io_boost *boost, uint64_t hold_ns, uint64_t now_ns)
+{
+	return boost->state == IO_BOOST_LAPSED && now_ns < boost->lease_end_ns + 9 * hold_ns;
+}
+
 /* Ends the boost of a task that could not be sampled when it was due. */
 void io_boost_expire(struct io_boost *boost, uint64_t now_ns);
 

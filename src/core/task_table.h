@@ -6,6 +6,7 @@
  * newcomer is refused and counted, nobody is thrown out.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/io_boost.h"
@@ -25,6 +26,7 @@ struct task {
 	uint32_t pid; /* thread id; 0: the place is free */
 	uint32_t tgid;
 	uint32_t handle; /* the tracer's name for it */
+	bool released;	 /* the handle was given back: it is remembered, and no longer followed */
 	uint32_t cpu;
 	char comm[TASK_COMM_SIZE];
 	struct io_boost io_boost;

@@ -22,12 +22,21 @@ static int append_program(void *array, const struct program_view *view)
 	return json_array_append_new(array, view_json_program(view)) < 0 ? -ENOMEM : 0;
 }
 
-/* Domains and programs are bounded by the machine and the build, so their tree may be built. */
+static int append_advice(void *array, const char *sentence)
+{
+	return json_array_append_new(array, view_json_text(sentence)) < 0 ? -ENOMEM : 0;
+}
+
+/*
+ * Domains, programs and advice are bounded by the machine and the build, so their tree may be
+ * built.
+ */
 static int show_status(const struct call *call, struct reply *reply)
 {
 	const struct query_source *source = call->source;
 	_cleanup_(decrefp) json_t *programs = json_array();
 	_cleanup_(decrefp) json_t *domains = json_array();
+	_cleanup_(decrefp) json_t *advice = json_array();
 	struct status_view view = { 0 };
 	int r;
 
@@ -40,8 +49,12 @@ static int show_status(const struct call *call, struct reply *reply)
 	r = source->programs(source->userdata, append_program, programs);
 	if (r < 0)
 		return r;
+	r = source->advice(source->userdata, append_advice, advice);
+	if (r < 0)
+		return r;
 
-	return reply_send(reply, view_json_status(&view, take_ptr(domains), take_ptr(programs)));
+	return reply_send(reply, view_json_status(&view, take_ptr(domains), take_ptr(programs),
+						  take_ptr(advice)));
 }
 
 static int add_domain(void *reply, const struct domain_view *view)
@@ -69,6 +82,20 @@ static int list_tasks(const struct call *call, struct reply *reply)
 
 	if (!r)
 		r = call->source->tasks(call->source->userdata, add_task, reply);
+	return r < 0 ? r : reply_end_list(reply);
+}
+
+static int add_device(void *reply, const struct device_view *view)
+{
+	return reply_add_element(reply, view_json_device(view));
+}
+
+static int list_devices(const struct call *call, struct reply *reply)
+{
+	int r = reply_begin_list(reply, "devices");
+
+	if (!r)
+		r = call->source->devices(call->source->userdata, add_device, reply);
 	return r < 0 ? r : reply_end_list(reply);
 }
 
@@ -119,6 +146,7 @@ static const struct query_method methods[] = {
 	{ .name = "Status", .run = show_status },
 	{ .name = "Domains", .run = list_domains },
 	{ .name = "Tasks", .run = list_tasks },
+	{ .name = "Devices", .run = list_devices },
 	{
 		.name = "Decisions",
 		.run = list_decisions,

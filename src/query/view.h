@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A share or a gain that is not known. Gains are throughput, over what it is without. */
+#define VIEW_UNKNOWN UINT32_MAX
+
 /* One cpufreq policy domain. kHz throughout; 0 where a value is not known. */
 struct domain_view {
 	const char *name;      /* policyN */
@@ -24,7 +27,7 @@ struct domain_view {
 	uint32_t lowest_opp_khz;
 	uint32_t highest_opp_khz;
 	uint32_t utilisation_cap; /* of its busiest CPU, 0…1024 */
-	const char *reason;	  /* idle, utilisation, io-boost, … what won the merge */
+	const char *reason;	  /* idle, utilisation, io-boost, io-interrupt: what won */
 	const char *limiter;	  /* none, policy-min, policy-max, scaling-min, scaling-max */
 	const char *timing;	  /* now, held, rate-limited */
 	uint32_t pid;		  /* of the task that won, 0 if none did */
@@ -34,17 +37,45 @@ struct domain_view {
 	uint64_t read_back_mismatches;
 };
 
-/* A task that has a boost. */
+/* A task that does I/O. Permille may be VIEW_UNKNOWN. */
 struct task_view {
 	uint32_t pid;  /* the thread's id */
 	uint32_t tgid; /* its process */
 	const char *comm;
 	uint32_t cpu;
 	const char *domain;
-	const char *state; /* held, below-rate, lapsed */
+	const char *state;  /* measuring, device-busy, … as core/io_boost.h names them */
+	const char *device; /* as in /sys/block; NULL for none */
 	uint32_t io_rate_per_s;
-	uint32_t boost_cap; /* 0…1024 */
+	uint32_t host_share_permille;	  /* of the time of an I/O, as its domain runs now */
+	uint32_t predicted_gain_permille; /* of wanted_khz over the lowest OPP of its domain */
+	uint32_t measured_gain_permille;  /* at the last check */
+	uint32_t wanted_khz;		  /* that its boost is, or would be; 0: none */
+	uint32_t boost_cap;		  /* 0…1024, 0 while it is not boosted */
 	uint64_t lease_left_us;
+};
+
+/* A block device that tasks use. Permille and completions_per_s may be VIEW_UNKNOWN. */
+struct device_view {
+	const char *name; /* as in /sys/block */
+	uint32_t tasks;
+	uint32_t depth; /* requests in flight */
+	uint64_t completions;
+	uint64_t idle_us;	    /* at depth 0, in all */
+	uint32_t completions_per_s; /* since the daemon last looked … */
+	uint32_t idle_permille;	    /* … as is this */
+	uint32_t completion_cpu;
+	const char *completion_domain; /* NULL: it has none */
+	const char *check;	       /* off, baseline, trial, paid, unpaid */
+	uint32_t predicted_gain_permille;
+	uint32_t measured_gain_permille;
+	uint32_t calibration_permille; /* always known */
+	uint32_t checks;
+	bool retries;	   /* retry_us is known */
+	uint64_t retry_us; /* until the next check */
+	const char *interrupt_domain; /* boosted for its completions, or to be; NULL: none */
+	const char *interrupt_check;
+	uint32_t interrupt_khz; /* 0: none */
 };
 
 /* One decision of the ring of remembered ones. */
@@ -85,8 +116,10 @@ struct status_view {
 	uint64_t drops_ring;   /* records that found the ring buffer full */
 	uint64_t drops_slots;  /* tasks that found no slot or no storage */
 	uint64_t drops_tasks;  /* tasks that found the task table full */
-	uint64_t drops_missed; /* program runs that the kernel skipped (recursion) */
-	uint64_t self_cpu_us;  /* user and system time of the daemon */
+	uint64_t drops_devices;	  /* requests to more devices than are followed */
+	uint64_t drops_anomalies; /* completions without a start, starts without a completion */
+	uint64_t drops_missed;	  /* program runs that the kernel skipped (recursion) */
+	uint64_t self_cpu_us;	  /* user and system time of the daemon */
 	uint64_t self_wakeups; /* of its event loop */
 	uint64_t self_pss_kib;
 	uint64_t events; /* records taken from the ring buffer */
@@ -98,14 +131,18 @@ struct status_view {
  */
 typedef int (*domain_emit_t)(void *context, const struct domain_view *view);
 typedef int (*task_emit_t)(void *context, const struct task_view *view);
+typedef int (*device_emit_t)(void *context, const struct device_view *view);
 typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
+typedef int (*advice_emit_t)(void *context, const char *sentence);
 
 struct query_source {
 	int (*status)(void *userdata, struct status_view *ret);
 	int (*programs)(void *userdata, program_emit_t emit, void *context);
+	int (*advice)(void *userdata, advice_emit_t emit, void *context);
 	int (*domains)(void *userdata, domain_emit_t emit, void *context);
 	int (*tasks)(void *userdata, task_emit_t emit, void *context);
+	int (*devices)(void *userdata, device_emit_t emit, void *context);
 	/* Oldest first; only those later than after_us (0: all). */
 	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
 	/*

@@ -50,6 +50,11 @@ static void put_known(struct object *object, const char *key, uint32_t value)
 	put(object, key, value ? json_integer(value) : json_null());
 }
 
+static void put_measured(struct object *object, const char *key, uint32_t value)
+{
+	put(object, key, value == VIEW_UNKNOWN ? json_null() : json_integer(value));
+}
+
 json_t *view_json_text(const char *text)
 {
 	_cleanup_free_ char *repaired = NULL;
@@ -103,9 +108,42 @@ json_t *view_json_task(const struct task_view *view)
 	put_count(&object, "cpu", view->cpu);
 	put_text(&object, "domain", view->domain);
 	put_text(&object, "state", view->state);
+	put_text(&object, "device", view->device);
 	put_count(&object, "io_rate_per_s", view->io_rate_per_s);
+	put_measured(&object, "host_share_permille", view->host_share_permille);
+	put_measured(&object, "predicted_gain_permille", view->predicted_gain_permille);
+	put_measured(&object, "measured_gain_permille", view->measured_gain_permille);
+	put_known(&object, "wanted_khz", view->wanted_khz);
 	put_count(&object, "boost_cap", view->boost_cap);
 	put_count(&object, "lease_left_us", view->lease_left_us);
+	return object_end(&object);
+}
+
+json_t *view_json_device(const struct device_view *view)
+{
+	struct object object = object_begin();
+
+	put_text(&object, "name", view->name);
+	put_count(&object, "tasks", view->tasks);
+	put_count(&object, "depth", view->depth);
+	put_count(&object, "completions", view->completions);
+	put_count(&object, "idle_us", view->idle_us);
+	put_measured(&object, "completions_per_s", view->completions_per_s);
+	put_measured(&object, "idle_permille", view->idle_permille);
+	put_count(&object, "completion_cpu", view->completion_cpu);
+	put_text(&object, "completion_domain", view->completion_domain);
+	put_text(&object, "check", view->check);
+	put_measured(&object, "predicted_gain_permille", view->predicted_gain_permille);
+	put_measured(&object, "measured_gain_permille", view->measured_gain_permille);
+	put_count(&object, "calibration_permille", view->calibration_permille);
+	put_count(&object, "checks", view->checks);
+	if (view->retries)
+		put_count(&object, "retry_us", view->retry_us);
+	else
+		put(&object, "retry_us", json_null());
+	put_text(&object, "interrupt_domain", view->interrupt_domain);
+	put_text(&object, "interrupt_check", view->interrupt_check);
+	put_known(&object, "interrupt_khz", view->interrupt_khz);
 	return object_end(&object);
 }
 
@@ -156,6 +194,8 @@ static json_t *drops(const struct status_view *view)
 	put_count(&object, "ring", view->drops_ring);
 	put_count(&object, "slots", view->drops_slots);
 	put_count(&object, "tasks", view->drops_tasks);
+	put_count(&object, "devices", view->drops_devices);
+	put_count(&object, "anomalies", view->drops_anomalies);
 	put_count(&object, "missed", view->drops_missed);
 	return object_end(&object);
 }
@@ -180,7 +220,8 @@ static json_t *task_table(const struct status_view *view)
 	return object_end(&object);
 }
 
-json_t *view_json_status(const struct status_view *view, json_t *domains, json_t *programs)
+json_t *view_json_status(const struct status_view *view, json_t *domains, json_t *programs,
+			 json_t *advice)
 {
 	struct object object = object_begin();
 
@@ -194,6 +235,7 @@ json_t *view_json_status(const struct status_view *view, json_t *domains, json_t
 	put(&object, "tasks", task_table(view));
 	put_count(&object, "decisions", view->decisions);
 	put(&object, "drops", drops(view));
+	put(&object, "advice", advice);
 	put(&object, "self", self_cost(view));
 	return object_end(&object);
 }

@@ -131,7 +131,7 @@ static void sample_due(struct sim *sim)
 
 	for (task = task_table_next(tasks, NULL); task; task = next) {
 		next = task_table_next(tasks, task);
-		if (sim->now_ns >= task->io_boost.next_ns)
+		if (!task->released && sim->now_ns >= task->io_boost.next_ns)
 			sample_task(w, task->handle, sim->now_ns);
 	}
 	sample_devices(sim);

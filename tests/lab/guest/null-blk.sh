@@ -29,10 +29,11 @@ null_blk_create_tags() {
 	null_blk_create "$1" submit_queues=1 hw_queue_depth=2 completion_nsec=500000
 }
 
-# A device that uses its idle time itself: 46 requests of 4 KiB in each 20 ms, 2,300 a second, each
-# in about 205 us, and whoever is done with them sooner waits for longer.
+# null_blk_create_paced NAME [MBPS]: one that uses its idle time itself. 9 MB/s are 46 requests of
+# 4 KiB in each 20 ms, 2,300 a second, each in about 205 us, and whoever is done with them sooner
+# waits for longer.
 null_blk_create_paced() {
-	null_blk_create "$1" completion_nsec=60000 mbps=9
+	null_blk_create "$1" completion_nsec=60000 "mbps=${2:-9}"
 }
 
 null_blk_remove() {
