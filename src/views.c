@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* What the manager shows: the daemon, its domains, its decisions. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "manager_private.h"
 #include "shared/cleanup.h"
+#include "views.h"
 
 #define NS_PER_US 1000ULL
 
@@ -57,8 +59,10 @@ static int show_status(void *userdata, struct status_view *ret)
 		.tasks = task_table_count(tasks),
 		.max_tasks = task_table_size(tasks),
 		.drops_ring = drops.ring,
-		.drops_slots = drops.slots + drops.devices,
+		.drops_slots = drops.slots,
 		.drops_tasks = task_table_refused(tasks),
+		.drops_devices = drops.devices,
+		.drops_anomalies = drops.anomalies,
 		.drops_missed = drops.missed,
 		.self_cpu_us = self_cpu_us(),
 		.self_wakeups = manager->wakeups,
@@ -145,43 +149,6 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 	return r;
 }
 
-static void show_task(const struct manager *manager, const struct task *task,
-		      struct task_view *view)
-{
-	const struct topology *topology = manager->topology;
-	uint32_t domain = topology->cpu_domain[task->cpu];
-	uint64_t now_ns = manager_now_ns();
-
-	*view = (struct task_view){
-		.pid = task->pid,
-		.tgid = task->tgid,
-		.comm = task->comm,
-		.cpu = task->cpu,
-		.domain = domain == TOPOLOGY_NO_DOMAIN ? NULL : topology->domains[domain].name,
-		.state = io_boost_state_name(task->io_boost.state),
-		.io_rate_per_s = task->io_boost.rate_per_s,
-		.boost_cap = engine_task_boost_cap(manager->engine, task),
-	};
-	if (task->io_boost.lease_end_ns > now_ns)
-		view->lease_left_us = (task->io_boost.lease_end_ns - now_ns) / NS_PER_US;
-}
-
-static int list_tasks(void *userdata, task_emit_t emit, void *context)
-{
-	const struct manager *manager = userdata;
-	const struct task_table *tasks = engine_tasks(manager->engine);
-	const struct task *task = NULL;
-	int r = 0;
-
-	while (!r && (task = task_table_next(tasks, task))) {
-		struct task_view view;
-
-		show_task(manager, task, &view);
-		r = emit(context, &view);
-	}
-	return r;
-}
-
 static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
@@ -215,8 +182,10 @@ void manager_fill_source(struct manager *manager)
 	manager->source = (struct query_source){
 		.status = show_status,
 		.programs = list_programs,
+		.advice = views_list_advice,
 		.domains = list_domains,
-		.tasks = list_tasks,
+		.tasks = views_list_tasks,
+		.devices = views_list_devices,
 		.decisions = list_decisions,
 		.userdata = manager,
 	};

@@ -71,8 +71,8 @@ struct device_view {
 	uint32_t measured_gain_permille;
 	uint32_t calibration_permille; /* always known */
 	uint32_t checks;
-	bool retries;	   /* retry_us is known */
-	uint64_t retry_us; /* until the next check */
+	bool retries;		      /* retry_us is known */
+	uint64_t retry_us;	      /* until the next check */
 	const char *interrupt_domain; /* boosted for its completions, or to be; NULL: none */
 	const char *interrupt_check;
 	uint32_t interrupt_khz; /* 0: none */
@@ -113,14 +113,14 @@ struct status_view {
 	uint64_t decisions;
 	uint32_t tasks; /* in the task table */
 	uint32_t max_tasks;
-	uint64_t drops_ring;   /* records that found the ring buffer full */
-	uint64_t drops_slots;  /* tasks that found no slot or no storage */
-	uint64_t drops_tasks;  /* tasks that found the task table full */
+	uint64_t drops_ring;	  /* records that found the ring buffer full */
+	uint64_t drops_slots;	  /* tasks that found no slot or no storage */
+	uint64_t drops_tasks;	  /* tasks that found the task table full */
 	uint64_t drops_devices;	  /* requests to more devices than are followed */
 	uint64_t drops_anomalies; /* completions without a start, starts without a completion */
 	uint64_t drops_missed;	  /* program runs that the kernel skipped (recursion) */
 	uint64_t self_cpu_us;	  /* user and system time of the daemon */
-	uint64_t self_wakeups; /* of its event loop */
+	uint64_t self_wakeups;	  /* of its event loop */
 	uint64_t self_pss_kib;
 	uint64_t events; /* records taken from the ring buffer */
 };

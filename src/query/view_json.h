@@ -4,7 +4,8 @@
 /*
  * The views of query/view.h as JSON objects, as io.wakegov.varlink describes them. Each returns a
  * new reference, or NULL for lack of memory. What is not known (NULL; 0 in kHz or as a pid) becomes
- * null, as does VIEW_UNKNOWN; text that is not UTF-8, as a task may call itself, gets U+FFFD where it is not.
+ * null, as does VIEW_UNKNOWN; text that is not UTF-8, as a task may call itself, gets U+FFFD where
+ * it is not.
  */
 
 #include <jansson.h>

@@ -29,6 +29,8 @@ static int canned_status(void *userdata, struct status_view *ret)
 		.tasks = canned->n_tasks,
 		.max_tasks = 20000,
 		.drops_slots = 3,
+		.drops_devices = 4,
+		.drops_anomalies = 5,
 		.self_cpu_us = 1234567,
 		.self_wakeups = canned->count_wakeups ? canned->count_wakeups() : 0,
 		.self_pss_kib = 2150,
@@ -113,8 +115,13 @@ static int canned_tasks(void *userdata, task_emit_t emit, void *context)
 			.comm = comms[i % ARRAY_SIZE(comms)],
 			.cpu = i % 4,
 			.domain = "policy0",
-			.state = "held",
+			.state = i % 4 ? "counted-fallback" : "confirmed",
+			.device = i % 4 ? NULL : "nvme0n1",
 			.io_rate_per_s = 25000,
+			.host_share_permille = i % 4 ? VIEW_UNKNOWN : 612,
+			.predicted_gain_permille = i % 4 ? VIEW_UNKNOWN : 463,
+			.measured_gain_permille = i % 2 ? VIEW_UNKNOWN : 405,
+			.wanted_khz = i % 4 ? 0 : 1416000,
 			.boost_cap = 700,
 			.lease_left_us = 9500,
 		};
@@ -124,6 +131,65 @@ static int canned_tasks(void *userdata, task_emit_t emit, void *context)
 			return r;
 	}
 	return canned->error;
+}
+
+/* The first pays, the second does not, the third was just seen. */
+static void make_device(uint32_t i, char *name, size_t size, struct device_view *ret)
+{
+	snprintf(name, size, "nvme%un1", i);
+	*ret = (struct device_view){
+		.name = name,
+		.tasks = i % 3 == 2 ? 0 : 3,
+		.depth = 17,
+		.completions = UINT64_MAX,
+		.idle_us = 8250000,
+		.completions_per_s = i % 3 == 2 ? VIEW_UNKNOWN : 24817,
+		.idle_permille = i % 3 == 2 ? VIEW_UNKNOWN : 412,
+		.completion_cpu = 1,
+		.completion_domain = i % 3 == 2 ? NULL : "policy0",
+		.check = i % 3 == 0   ? "paid"
+			 : i % 3 == 1 ? "unpaid"
+				      : "off",
+		.predicted_gain_permille = i % 3 == 2 ? VIEW_UNKNOWN : 463,
+		.measured_gain_permille = i % 3 == 0   ? 405
+					  : i % 3 == 1 ? 0
+						       : VIEW_UNKNOWN,
+		.calibration_permille = i % 3 == 0 ? 912 : 1000,
+		.checks = i % 3 == 2 ? 0 : 2,
+		.retries = i % 3 == 1,
+		.retry_us = i % 3 == 1 ? 3250000 : 0,
+		.interrupt_domain = i % 3 == 0 ? "policy0" : NULL,
+		.interrupt_check = i % 3 == 0 ? "trial" : "off",
+		.interrupt_khz = i % 3 == 0 ? 1416000 : 0,
+	};
+}
+
+static int canned_devices(void *userdata, device_emit_t emit, void *context)
+{
+	const struct canned_source *canned = userdata;
+
+	for (uint32_t i = 0; i < canned->n_devices && !canned->error; i++) {
+		struct device_view view;
+		char name[24];
+		int r;
+
+		make_device(i, name, sizeof(name), &view);
+		r = emit(context, &view);
+		if (r)
+			return r;
+	}
+	return canned->error;
+}
+
+static int canned_advice(void *userdata, advice_emit_t emit, void *context)
+{
+	const struct canned_source *canned = userdata;
+
+	if (!canned->n_devices)
+		return 0;
+	return emit(context, "interrupt of nvme0q3 lands in policy0, the task runs in policy4: "
+			     "write 4-5 to /proc/irq/38/smp_affinity_list or, if the kernel "
+			     "refuses that, keep the task on CPUs 0-3 (taskset -c)");
 }
 
 static int canned_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
@@ -137,7 +203,9 @@ static int canned_decisions(void *userdata, uint64_t after_us, decision_emit_t e
 			.previous_khz = i > 1 ? 1800000 : 0,
 			.target_khz = 2400000,
 			.read_back_khz = 2400000,
-			.reason = i % 2 ? "io-boost" : "utilisation",
+			.reason = i % 2	  ? "io-boost"
+				  : i % 4 ? "utilisation"
+					  : "io-interrupt",
 			.limiter = i % 2 ? "policy-max" : "none",
 			.demand_cap = 341,
 			.cpu = 2,
@@ -171,8 +239,10 @@ void canned_source_init(struct canned_source *canned)
 	canned->source = (struct query_source){
 		.status = canned_status,
 		.programs = canned_programs,
+		.advice = canned_advice,
 		.domains = canned_domains,
 		.tasks = canned_tasks,
+		.devices = canned_devices,
 		.decisions = canned_decisions,
 		.reload = canned_reload,
 		.userdata = canned,

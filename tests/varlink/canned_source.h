@@ -9,6 +9,7 @@ struct canned_source {
 	struct query_source source;
 	uint32_t n_domains;
 	uint32_t n_tasks;
+	uint32_t n_devices;
 	uint32_t n_decisions; /* at 1000, 2000, 3000 … microseconds */
 	uint32_t reloads;
 	uint64_t (*count_wakeups)(void); /* NULL: 0 */

@@ -19,6 +19,7 @@
 static const struct option options[] = {
 	{ "domains", required_argument, NULL, 'd' },
 	{ "tasks", required_argument, NULL, 't' },
+	{ "devices", required_argument, NULL, 'D' },
 	{ "decisions", required_argument, NULL, 'n' },
 	{ "max-clients", required_argument, NULL, 'c' },
 	{ "max-message-bytes", required_argument, NULL, 'm' },
@@ -57,6 +58,9 @@ static int parse_option(int option, struct canned_source *canned, struct policy_
 		return 0;
 	case 't':
 		canned->n_tasks = (uint32_t)number;
+		return 0;
+	case 'D':
+		canned->n_devices = (uint32_t)number;
 		return 0;
 	case 'n':
 		canned->n_decisions = (uint32_t)number;
@@ -137,7 +141,9 @@ static int serve(const char *path, const struct query_source *source,
 
 int main(int argc, char **argv)
 {
-	struct canned_source canned = { .n_domains = 3, .n_tasks = 4, .n_decisions = 5 };
+	struct canned_source canned = {
+		.n_domains = 3, .n_tasks = 4, .n_devices = 3, .n_decisions = 5
+	};
 	struct policy policy;
 	int r;
 

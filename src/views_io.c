@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the manager shows of I/O: the tasks, their devices, and what could be done about them. */
+#include <errno.h>
+
+#include "advice.h"
+#include "core/io_model.h"
+#include "interrupts.h"
+#include "manager_private.h"
+#include "shared/cleanup.h"
+#include "views.h"
+
+#define NS_PER_US     1000ULL
+#define NS_PER_MS     1000000ULL
+#define NS_PER_S      1000000000ULL
+
+#define LEAST_LOOK_NS NS_PER_MS /* rates over less say nothing */
+
+/* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
+static uint32_t gain_permille(uint32_t saved_ppm)
+{
+	if (saved_ppm > IO_SHARE_MAX)
+		saved_ppm = IO_SHARE_MAX;
+	return (uint64_t)saved_ppm * 1000 / (IO_PPM - saved_ppm);
+}
+
+static uint32_t measured_gain_permille(const struct io_check *check)
+{
+	return check->n_checks ? gain_permille(check->measured_ppm) : VIEW_UNKNOWN;
+}
+
+static const char *domain_name(const struct topology *topology, uint32_t domain)
+{
+	return domain < topology->n_domains ? topology->domains[domain].name : NULL;
+}
+
+static uint32_t present_level(const struct manager *manager, uint32_t domain)
+{
+	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
+	const struct topology_domain *info = &manager->topology->domains[domain];
+
+	return io_level_at(info, khz ? khz : info->opp_khz[0]);
+}
+
+/* What depends on the task's I/O being measured, and on where it runs. */
+static void show_prediction(const struct manager *manager, const struct io_boost *boost,
+			    uint32_t domain, struct task_view *view)
+{
+	const struct topology_domain *info = &manager->topology->domains[domain];
+	bool is_known = boost->ratio ||
+			(boost->device != IO_BOOST_NO_DEVICE && boost->state != IO_BOOST_MEASURING);
+
+	if (!is_known)
+		return;
+	view->host_share_permille =
+		io_share_of_ratio(boost->ratio, present_level(manager, domain)) / 1000;
+	if (boost->wanted_khz)
+		view->predicted_gain_permille = gain_permille(
+			io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
+				     io_level_at(info, boost->wanted_khz)));
+}
+
+/* name: of its device, or NULL. */
+static void show_task(const struct manager *manager, const struct task *task, const char *name,
+		      struct task_view *view)
+{
+	const struct topology *topology = manager->topology;
+	const struct io_boost *boost = &task->io_boost;
+	uint32_t domain = task->cpu < topology->n_cpus ? topology->cpu_domain[task->cpu]
+						       : TOPOLOGY_NO_DOMAIN;
+	uint64_t now_ns = manager_now_ns();
+	const struct io_check *check = &boost->check;
+
+	if (boost->device != IO_BOOST_NO_DEVICE)
+		check = &engine_device(manager->engine, boost->device)->check;
+	*view = (struct task_view){
+		.pid = task->pid,
+		.tgid = task->tgid,
+		.comm = task->comm,
+		.cpu = task->cpu,
+		.domain = domain_name(topology, domain),
+		.state = io_boost_state_name(boost->state),
+		.device = name,
+		.io_rate_per_s = boost->rate_per_s,
+		.host_share_permille = VIEW_UNKNOWN,
+		.predicted_gain_permille = VIEW_UNKNOWN,
+		.measured_gain_permille = measured_gain_permille(check),
+		.wanted_khz = boost->wanted_khz,
+		.boost_cap = engine_task_boost_cap(manager->engine, task),
+	};
+	if (boost->lease_end_ns > now_ns)
+		view->lease_left_us = (boost->lease_end_ns - now_ns) / NS_PER_US;
+	if (domain != TOPOLOGY_NO_DOMAIN)
+		show_prediction(manager, boost, domain, view);
+}
+
+int views_list_tasks(void *userdata, task_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *task = NULL;
+	int r = 0;
+
+	while (!r && (task = task_table_next(tasks, task))) {
+		char name[TRACER_DISK_SIZE];
+		struct task_view view;
+		bool named;
+
+		/* No device has this index where the task has none. */
+		named = tracer_device_name(manager->tracer, task->io_boost.device, name) == 0;
+		show_task(manager, task, named ? name : NULL, &view);
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static const char *check_name(enum io_check_state state)
+{
+	static const char *const names[] = {
+		[IO_CHECK_OFF] = "off",	      [IO_CHECK_BASELINE] = "baseline",
+		[IO_CHECK_TRIAL] = "trial",   [IO_CHECK_PAID] = "paid",
+		[IO_CHECK_UNPAID] = "unpaid",
+	};
+
+	return names[state];
+}
+
+/* Since the engine's last sample, which stays as it is: what is shown must not change a check. */
+static void show_rates(const struct io_device *device, const struct input *now,
+		       struct device_view *view)
+{
+	uint64_t elapsed_ns = now->now_ns - device->sampled_ns, idle_ns;
+
+	if (!device->present || elapsed_ns < LEAST_LOOK_NS ||
+	    now->device.completions < device->totals.completions ||
+	    now->device.idle_ns < device->totals.idle_ns)
+		return;
+	idle_ns = now->device.idle_ns - device->totals.idle_ns;
+	view->completions_per_s = (double)(now->device.completions - device->totals.completions) *
+				  NS_PER_S / elapsed_ns;
+	view->idle_permille = idle_ns < elapsed_ns ? (double)idle_ns * 1000 / elapsed_ns : 1000;
+}
+
+static void show_check(const struct io_device *device, uint64_t now_ns, struct device_view *view)
+{
+	const struct io_check *check = &device->check;
+
+	view->check = check_name(check->state);
+	if (check->predicted_ppm)
+		view->predicted_gain_permille = gain_permille(check->predicted_ppm);
+	view->measured_gain_permille = measured_gain_permille(check);
+	view->calibration_permille = check->calibration_permille;
+	view->checks = check->n_checks;
+	view->retries = check->state == IO_CHECK_UNPAID;
+	if (view->retries && check->retry_ns > now_ns)
+		view->retry_us = (check->retry_ns - now_ns) / NS_PER_US;
+	view->interrupt_check = check_name(device->interrupt_check.state);
+	view->interrupt_khz = device->interrupt_khz;
+}
+
+static void show_device(const struct manager *manager, const char *name, const struct input *now,
+			struct device_view *view)
+{
+	const struct io_device *device = engine_device(manager->engine, now->device.device);
+	const struct topology *topology = manager->topology;
+	uint32_t cpu = now->device.completion_cpu;
+
+	*view = (struct device_view){
+		.name = name,
+		.tasks = device->n_users,
+		.depth = now->device.depth,
+		.completions = now->device.completions,
+		.idle_us = now->device.idle_ns / NS_PER_US,
+		.completions_per_s = VIEW_UNKNOWN,
+		.idle_permille = VIEW_UNKNOWN,
+		.completion_cpu = cpu,
+		.completion_domain = domain_name(topology, cpu < topology->n_cpus
+								   ? topology->cpu_domain[cpu]
+								   : TOPOLOGY_NO_DOMAIN),
+		.predicted_gain_permille = VIEW_UNKNOWN,
+		.interrupt_domain = domain_name(topology, device->interrupt_domain),
+	};
+	show_rates(device, now, view);
+	show_check(device, now->now_ns, view);
+}
+
+int views_list_devices(void *userdata, device_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	uint64_t now_ns = manager_now_ns();
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < INPUT_DEVICES_MAX; i++) {
+		char name[TRACER_DISK_SIZE];
+		struct device_view view;
+		struct input now;
+
+		if (tracer_read_device(manager->tracer, i, now_ns, &now) < 0 ||
+		    tracer_device_name(manager->tracer, i, name) < 0)
+			continue;
+		show_device(manager, name, &now, &view);
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static struct advice_place place_of(const struct manager *manager, uint32_t domain)
+{
+	return (struct advice_place){
+		.domain = manager->topology->domains[domain].name,
+		.cpus = manager->domains[domain].cpus,
+	};
+}
+
+static int advise_on_device(const struct manager *manager, uint32_t device, advice_emit_t emit,
+			    void *context)
+{
+	struct advice_place completions, tasks;
+	_cleanup_free_ char *sentence = NULL;
+	struct misplacement misplacement;
+	struct interrupt interrupt;
+	char name[TRACER_DISK_SIZE];
+	bool found;
+
+	if (!advice_find_misplacement(manager->engine, manager->topology, device, &misplacement) ||
+	    tracer_device_name(manager->tracer, device, name) < 0)
+		return 0;
+	completions = place_of(manager, misplacement.completion_domain);
+	tasks = place_of(manager, misplacement.task_domain);
+	found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
+	sentence = advice_on_misplacement(name, found ? &interrupt : NULL, &completions, &tasks,
+					  misplacement.n_tasks);
+	return sentence ? emit(context, sentence) : -ENOMEM;
+}
+
+int views_list_advice(void *userdata, advice_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < INPUT_DEVICES_MAX; i++)
+		r = advise_on_device(manager, i, emit, context);
+	return r;
+}
