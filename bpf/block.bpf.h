@@ -113,6 +113,8 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 	raise_depth(device, now_ns);
 	if (slot)
 		count_started(slot);
+	if (flight->timed)
+		start_timing(slot, now_ns);
 }
 
 /*

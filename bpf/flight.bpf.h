@@ -90,6 +90,20 @@ static inline bool complete_one(struct wakegov_slot *slot)
 	return __sync_fetch_and_add(&slot->completed, 1) + 1 == slot->started;
 }
 
+static inline void start_timing(struct wakegov_slot *slot, __u64 now_ns)
+{
+	__sync_fetch_and_add(&slot->timed_starts_ns, now_ns);
+	__sync_fetch_and_add(&slot->timed, 1);
+}
+
+static inline void end_timing(struct wakegov_slot *slot, __u64 start_ns, __u64 now_ns)
+{
+	__sync_fetch_and_add(&slot->timed_starts_ns, -start_ns);
+	__sync_fetch_and_add(&slot->timed, -1);
+	if (now_ns > start_ns)
+		__sync_fetch_and_add(&slot->in_flight_ns, WAKEGOV_TIMED * (now_ns - start_ns));
+}
+
 /*
  * Its end, by the change of the device's flow. The place is free for others only after it was
  * read.
@@ -109,8 +123,8 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change)
 	if (!device_idles && !task_idles && !start_ns)
 		return;
 	now_ns = bpf_ktime_get_ns();
-	if (start_ns && now_ns > start_ns)
-		__sync_fetch_and_add(&slot->in_flight_ns, WAKEGOV_TIMED * (now_ns - start_ns));
+	if (start_ns)
+		end_timing(slot, start_ns, now_ns);
 	if (device_idles)
 		device->idle_since_ns = now_ns;
 	if (task_idles)
@@ -132,5 +146,7 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 	}
 	if (slot)
 		complete_one(slot);
+	if (slot && flight->timed)
+		end_timing(slot, flight->start_ns, flight->start_ns);
 	clear_flight(flight);
 }

@@ -161,9 +161,11 @@ struct wakegov_slot {
 	__u64 think_ns;	 /* slept so with nothing in flight, since its last request */
 	__u64 io_starts; /* block requests that it started */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
-	__u64 in_flight_ns; /* that its requests took, from those that were timed */
-	__u64 io_waits;	    /* wake-ups from an I/O wait */
-	__u64 last_wait_ns; /* for something other than a request of its own */
+	__u64 in_flight_ns; /* that its requests took, from those that were timed and have ended */
+	__u64 timed_starts_ns; /* the sum of the starts of those that are timed and in flight … */
+	__u32 timed;	       /* … and their number */
+	__u64 io_waits;	       /* wake-ups from an I/O wait */
+	__u64 last_wait_ns;    /* for something other than a request of its own */
 	__u64 told_move_ns;
 	__u32 max_depth; /* since the daemon, reading it, made it 0 */
 	__u32 tgid;

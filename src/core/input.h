@@ -62,7 +62,8 @@ struct input_task {
 	uint64_t io_starts; /* block requests that it started so far */
 	uint64_t last_io_ns;
 	uint32_t level_q;      /* at which its CPU accrues now: capacity · 2^20, see decay.h */
-	uint64_t in_flight_ns; /* that its requests took so far, each from start to completion */
+	uint64_t in_flight_ns; /* that its requests took so far, those in flight up to now */
+	uint32_t depth;	       /* of its requests in flight */
 	uint32_t max_depth;    /* most of them in flight at a time since the last sample */
 	uint32_t n_ios;	       /* 0: its waits are for something without block requests */
 	struct input_task_io ios[TASK_IOS_MAX];

@@ -170,13 +170,19 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 	io_check_init(&boost->check);
 }
 
+/* While a request is in flight there is I/O. One whose end was lost ends with the rate. */
+static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
+{
+	return task->depth ? now_ns : task->last_io_ns;
+}
+
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, uint64_t now_ns)
 {
 	if (!boost->check.calibration_permille)
 		begin(boost, policy);
 	boost->io_waits = task->io_waits;
-	boost->lease_end_ns = task->last_io_ns + policy->hold_ns;
+	boost->lease_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
 	if (!policy->enabled || now_ns >= boost->lease_end_ns) {
 		boost->state = IO_BOOST_LAPSED;
 		return;

@@ -47,7 +47,7 @@ static const struct layout layouts[RECORD_TYPES] = {
 	[RECORD_TASK] = { 256, {
 		U32(input.task.handle), NOW(input.task.last_io_ns), U64(input.task.io_waits),
 		U64(input.task.io_starts), U32(input.task.cpu), U32(input.task.level_q),
-		U64(input.task.in_flight_ns), U32(input.task.max_depth),
+		U64(input.task.in_flight_ns), U32(input.task.depth), U32(input.task.max_depth),
 		TASK_IO(0), TASK_IO(1), TASK_IO(2), TASK_IO(3),
 		MOST(input.task.n_ios, TASK_IOS_MAX), U32(input.task.pid), U32(input.task.tgid),
 		COMM(input.task.comm),

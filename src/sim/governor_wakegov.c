@@ -58,6 +58,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.last_io_ns = t->last_io_ns,
 			.level_q = w->cpus[t->cpu].level_q,
 			.in_flight_ns = t->in_flight_ns,
+			.depth = t->depth,
 			.max_depth = t->max_depth,
 			.n_ios = 1,
 			.ios = { {

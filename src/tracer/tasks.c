@@ -43,6 +43,23 @@ static uint32_t take_max_depth(struct wakegov_slot *slot)
 	return __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
 }
 
+/*
+ * What its requests took so far, those in flight up to now. The parts are written one after the
+ * other: when a request starts or ends meanwhile they are read again.
+ */
+static uint64_t in_flight_ns(const volatile struct wakegov_slot *slot, uint64_t now_ns)
+{
+	uint64_t ended_ns, starts_ns;
+	uint32_t n, tries = 0;
+
+	do {
+		n = slot->timed;
+		starts_ns = slot->timed_starts_ns;
+		ended_ns = slot->in_flight_ns;
+	} while ((n != slot->timed || starts_ns != slot->timed_starts_ns) && ++tries < 16);
+	return ended_ns + WAKEGOV_TIMED * (n * now_ns - starts_ns);
+}
+
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
@@ -65,7 +82,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(slot),
 		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].level_q,
-		.in_flight_ns = slot->in_flight_ns,
+		.in_flight_ns = in_flight_ns(slot, now_ns),
+		.depth = slot->started - slot->completed,
 		.max_depth = take_max_depth(slot),
 	};
 	read_ios(tracer, slot, &ret->task);

@@ -41,6 +41,7 @@ static void do_task(struct drive *drive)
 			.cpu = below(drive, CPUS),
 			.level_q = below(drive, 1 << 30),
 			.in_flight_ns = drive->now_ns / 2 + total,
+			.depth = below(drive, 9),
 			.max_depth = below(drive, 9),
 			.comm = "drive",
 			.io_waits = total,

@@ -28,6 +28,7 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 			.last_io_ns = next(of),
 			.level_q = next(of),
 			.in_flight_ns = next(of),
+			.depth = next(of),
 			.max_depth = next(of),
 			.n_ios = next(of) % (TASK_IOS_MAX + 1),
 		};
