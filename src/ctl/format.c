@@ -94,6 +94,16 @@ char *format_share(uint64_t cap)
 	return print("%llu %%", (unsigned long long)((cap * 100 + CAP_MAX / 2) / CAP_MAX));
 }
 
+char *format_permille(uint64_t permille)
+{
+	return print("%llu%%", (unsigned long long)permille / 10);
+}
+
+char *format_gain(uint64_t permille)
+{
+	return print("+%llu%%", (unsigned long long)permille / 10);
+}
+
 char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us)
 {
 	uint64_t realtime_us = now_realtime_us - now_monotonic_us + monotonic_us;

@@ -23,6 +23,12 @@ char *format_size(uint64_t kib);
 /* Of the capacity scale, 0…1024: "33 %" */
 char *format_share(uint64_t cap);
 
+/* For narrow columns, rounded down: "61%". */
+char *format_permille(uint64_t permille);
+
+/* The same of what came on top: "+46%". */
+char *format_gain(uint64_t permille);
+
 /*
  * The time of day of a moment on CLOCK_MONOTONIC, "14:03:07.042", given what both clocks show now.
  * That clock stands still while the machine sleeps: moments before a sleep appear too late.

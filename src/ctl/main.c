@@ -28,7 +28,10 @@ struct command {
 static const struct command commands[] = {
 	{ "status", "io.wakegov.Status", show_status, "the daemon, its domains, its own cost" },
 	{ "domains", "io.wakegov.Domains", show_domains, "what every domain runs at, and why" },
-	{ "tasks", "io.wakegov.Tasks", show_tasks, "the tasks that have a boost" },
+	{ "tasks", "io.wakegov.Tasks", show_tasks,
+	  "the tasks that do I/O, and what a boost brings" },
+	{ "devices", "io.wakegov.Devices", show_devices,
+	  "the disks, and whether boosts pay there" },
 	{ "decisions", "io.wakegov.Decisions", show_decisions, "the last decisions, newest last" },
 	{ "reload", "io.wakegov.Reload", show_reload, "read the policy again (root only)" },
 };

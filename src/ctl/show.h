@@ -7,11 +7,13 @@
  */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 void show_status(const json_t *reply);
 void show_domains(const json_t *reply);
 void show_tasks(const json_t *reply);
+void show_devices(const json_t *reply);
 void show_decisions(const json_t *reply);
 void show_reload(const json_t *reply);
 
@@ -26,4 +28,10 @@ static inline uint64_t field_number(const json_t *object, const char *key)
 	json_int_t value = json_integer_value(json_object_get(object, key));
 
 	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* Whether it is there and a number, which may be 0. */
+static inline bool field_is_known(const json_t *object, const char *key)
+{
+	return json_is_integer(json_object_get(object, key));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "ctl/format.h"
@@ -8,11 +9,19 @@
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
+/* Behind an io-interrupt there is no task; a decision then names the CPU that gets it. */
 static char *reason_of(const json_t *object)
 {
-	return format_reason(field_text(object, "reason"), field_text(object, "comm"),
-			     field_number(object, "pid"), field_text(object, "limiter"),
-			     field_text(object, "timing"));
+	const char *reason = field_text(object, "reason");
+	const char *who = field_text(object, "comm");
+	char cpu[32];
+
+	if (reason && !strcmp(reason, "io-interrupt") && field_is_known(object, "cpu")) {
+		snprintf(cpu, sizeof(cpu), "CPU %" PRIu64, field_number(object, "cpu"));
+		who = cpu;
+	}
+	return format_reason(reason, who, field_number(object, "pid"),
+			     field_text(object, "limiter"), field_text(object, "timing"));
 }
 
 static void add_frequency(struct table *table, const json_t *object, const char *key)
@@ -70,45 +79,6 @@ void show_domains(const json_t *reply)
 		show_trouble(domain);
 	if (!table.n_cells)
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
-}
-
-static void add_task(struct table *table, const json_t *task)
-{
-	char pid[24], rate[32];
-
-	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)field_number(task, "pid"));
-	snprintf(rate, sizeof(rate), "%llu/s",
-		 (unsigned long long)field_number(task, "io_rate_per_s"));
-
-	table_add_text(table, pid);
-	table_add_text(table, field_text(task, "comm"));
-	table_add_text(table, field_text(task, "domain"));
-	table_add_text(table, field_text(task, "state"));
-	table_add_text(table, rate);
-	table_add(table, format_share(field_number(task, "boost_cap")));
-	table_add(table, format_duration(field_number(task, "lease_left_us")));
-}
-
-void show_tasks(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "PID", TABLE_RIGHT },	  { "TASK", TABLE_LEFT }, { "DOMAIN", TABLE_LEFT },
-		{ "STATE", TABLE_LEFT },  { "I/O", TABLE_RIGHT }, { "BOOST", TABLE_RIGHT },
-		{ "LEASE", TABLE_RIGHT },
-	};
-	const json_t *tasks = json_object_get(reply, "tasks");
-	_cleanup_(table_deinit) struct table table;
-	const json_t *task;
-	size_t i;
-
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(tasks, i, task)
-		add_task(&table, task);
-
-	if (table.n_cells)
-		table_print(&table, stdout);
-	else
-		puts("no task has a boost now");
 }
 
 static uint64_t now_us(clockid_t clock)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ctl/format.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+
+#define LINE_WIDTH  80
+#define TITLE_WIDTH 11
 
 static void show_head(const json_t *reply)
 {
@@ -39,10 +43,45 @@ static void show_counts(const json_t *reply)
 	printf("tasks      %" PRIu64 " known, room for %" PRIu64 "\n", field_number(tasks, "count"),
 	       field_number(tasks, "max"));
 	printf("decisions  %" PRIu64 "\n", field_number(reply, "decisions"));
-	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", missed %" PRIu64
-	       "\n",
+	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", devices %" PRIu64
+	       ", anomalies %" PRIu64 ", missed %" PRIu64 "\n",
 	       field_number(drops, "ring"), field_number(drops, "slots"),
-	       field_number(drops, "tasks"), field_number(drops, "missed"));
+	       field_number(drops, "tasks"), field_number(drops, "devices"),
+	       field_number(drops, "anomalies"), field_number(drops, "missed"));
+}
+
+/* Words at spaces, as many to a line as fit behind what the other lines begin with. */
+static void show_paragraph(const char *title, const char *text)
+{
+	const int room = LINE_WIDTH - TITLE_WIDTH;
+
+	while (*text) {
+		int length = (int)strlen(text);
+
+		if (length > room) {
+			for (length = room; length && text[length] != ' ';)
+				length--;
+			if (!length)
+				length = (int)strcspn(text, " ");
+		}
+		printf("%-*s%.*s\n", TITLE_WIDTH, title, length, text);
+		title = "";
+		text += length;
+		text += strspn(text, " ");
+	}
+}
+
+static void show_advice(const json_t *advice)
+{
+	const json_t *sentence;
+	size_t i;
+
+	json_array_foreach(advice, i, sentence) {
+		_cleanup_free_ char *text = format_clean(json_string_value(sentence));
+
+		if (text)
+			show_paragraph("advice", text);
+	}
 }
 
 static void show_cost(const json_t *reply)
@@ -98,6 +137,7 @@ void show_status(const json_t *reply)
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
 	show_cost(reply);
+	show_advice(json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
 	if (json_array_size(programs)) {

@@ -2,6 +2,7 @@
 #include "ctl/table.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,23 +59,68 @@ static const char *cell_text(const struct table *table, size_t cell)
 	return table->cells[cell] ? table->cells[cell] : "?";
 }
 
-static void print_cell(const struct table *table, size_t column, const char *text, size_t width,
-		       FILE *file)
+/* How many bytes the first characters of text take. */
+static size_t bytes_of(const char *text, size_t characters)
 {
-	int padding = (int)(width - width_of(text));
+	size_t i = 0;
+
+	for (; text[i]; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && !characters--)
+			break;
+	return i;
+}
+
+/* How wide each column is printed, and how far they are apart. */
+struct spacing {
+	size_t widths[TABLE_COLUMNS_MAX];
+	int gap;
+};
+
+static void print_cell(const struct table *table, const struct spacing *spacing, size_t column,
+		       const char *text, FILE *file)
+{
+	size_t width = spacing->widths[column], used = width_of(text);
+	bool is_last = column + 1 == table->n_columns;
+	int bytes = (int)bytes_of(text, width);
+	int padding = used < width ? (int)(width - used) : 0;
 
 	if (table->columns[column].align == TABLE_RIGHT)
-		fprintf(file, "%*s%s", padding, "", text);
-	else if (column + 1 < table->n_columns)
-		fprintf(file, "%s%*s", text, padding, "");
+		fprintf(file, "%*s%.*s", padding, "", bytes, text);
 	else
-		fputs(text, file);
-	fputs(column + 1 < table->n_columns ? "  " : "\n", file);
+		fprintf(file, "%.*s%*s", bytes, text, is_last ? 0 : padding, "");
+	fprintf(file, "%*s%s", is_last ? 0 : spacing->gap, "", is_last ? "\n" : "");
+}
+
+static size_t line_width(const struct table *table, const struct spacing *spacing)
+{
+	size_t width = (table->n_columns - 1) * (size_t)spacing->gap;
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		width += spacing->widths[i];
+	return width;
+}
+
+static void fit(const struct table *table, struct spacing *spacing)
+{
+	size_t *cut = &spacing->widths[table->cut_column];
+
+	if (!table->width || line_width(table, spacing) <= table->width)
+		return;
+	spacing->gap = 1;
+	while (line_width(table, spacing) > table->width && *cut > TABLE_CUT_LEAST)
+		--*cut;
+}
+
+void table_fit(struct table *table, size_t width, size_t cut_column)
+{
+	table->width = width;
+	table->cut_column = cut_column;
 }
 
 void table_print(const struct table *table, FILE *file)
 {
-	size_t widths[TABLE_COLUMNS_MAX];
+	struct spacing spacing = { .gap = 2 };
+	size_t *widths = spacing.widths;
 
 	for (size_t i = 0; i < table->n_columns; i++)
 		widths[i] = width_of(table->columns[i].title);
@@ -84,10 +130,10 @@ void table_print(const struct table *table, FILE *file)
 		if (width > widths[i % table->n_columns])
 			widths[i % table->n_columns] = width;
 	}
+	fit(table, &spacing);
 
 	for (size_t i = 0; i < table->n_columns; i++)
-		print_cell(table, i, table->columns[i].title, widths[i], file);
+		print_cell(table, &spacing, i, table->columns[i].title, file);
 	for (size_t i = 0; i < table->n_cells; i++)
-		print_cell(table, i % table->n_columns, cell_text(table, i),
-			   widths[i % table->n_columns], file);
+		print_cell(table, &spacing, i % table->n_columns, cell_text(table, i), file);
 }

@@ -19,6 +19,8 @@ struct table {
 	char **cells; /* row by row */
 	size_t n_cells;
 	size_t size;
+	size_t width;	   /* of a line; 0: as wide as it gets */
+	size_t cut_column; /* whose cells are cut for it */
 };
 
 /* n_columns is at most TABLE_COLUMNS_MAX. */
@@ -33,5 +35,12 @@ void table_add(struct table *table, char *cell);
 
 /* The same with a copy; NULL is shown as "-". */
 void table_add_text(struct table *table, const char *text);
+
+/*
+ * Lines of at most that many characters: columns move together and, where that is not enough, cells
+ * of one column lose their ends, down to TABLE_CUT_LEAST characters.
+ */
+#define TABLE_CUT_LEAST 4
+void table_fit(struct table *table, size_t width, size_t cut_column);
 
 void table_print(const struct table *table, FILE *file);
