@@ -111,9 +111,10 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 	flight->owner = slot ? slot->id : 0;
 	flight->timed = slot && is_timed(slot);
 	raise_depth(device, now_ns);
-	if (slot)
-		count_started(slot);
-	if (flight->timed)
+	if (!slot)
+		return;
+	count_started(slot);
+	if (is_timed(slot))
 		start_timing(slot, now_ns);
 }
 
