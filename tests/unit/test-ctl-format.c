@@ -73,6 +73,16 @@ static void test_share(void **state)
 	assert_text(format_share(1024), "100 %");
 }
 
+static void test_permille(void **state)
+{
+	assert_text(format_permille(0), "0%");
+	assert_text(format_permille(619), "61%");
+	assert_text(format_permille(1000), "100%");
+	assert_text(format_gain(0), "+0%");
+	assert_text(format_gain(463), "+46%");
+	assert_text(format_gain(9990), "+999%");
+}
+
 static void test_time(void **state)
 {
 	setenv("TZ", "UTC", 1);
@@ -117,9 +127,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frequency), cmocka_unit_test(test_frequency_range),
 		cmocka_unit_test(test_duration),  cmocka_unit_test(test_size),
-		cmocka_unit_test(test_share),	  cmocka_unit_test(test_time),
-		cmocka_unit_test(test_task),	  cmocka_unit_test(test_reason),
-		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_permille),  cmocka_unit_test(test_share),
+		cmocka_unit_test(test_time),	  cmocka_unit_test(test_task),
+		cmocka_unit_test(test_reason),	  cmocka_unit_test(test_clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

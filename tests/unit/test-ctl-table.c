@@ -35,6 +35,44 @@ static void test_table(void **state)
 				  "escape?     -  ?\n");
 }
 
+/* Lines that are too long move together, and then the column loses its ends. */
+static void test_fit(void **state)
+{
+	static const struct table_column columns[] = {
+		{ "NAME", TABLE_LEFT },
+		{ "N", TABLE_RIGHT },
+		{ "WHY", TABLE_LEFT },
+	};
+	static const struct {
+		size_t width;
+		const char *expected;
+	} cases[] = {
+		{ 0, "NAME      N  WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9s  1000  why\n" },
+		{ 16, "NAME      N  WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9s  1000  why\n" },
+		{ 15, "NAME     N WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9s 1000 why\n" },
+		{ 14, "NAME     N WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9s 1000 why\n" },
+		{ 13, "NAME    N WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9 1000 why\n" },
+		{ 1, "NAME    N WHY\n\xc3\xa9t\xc3\xa9\xc3\xa9 1000 why\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct table table;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+
+		table_init(&table, columns, ARRAY_SIZE(columns));
+		table_fit(&table, cases[i].width, 0);
+		table_add_text(&table, "\xc3\xa9t\xc3\xa9\xc3\xa9s");
+		table_add_text(&table, "1000");
+		table_add_text(&table, "why");
+		table_print(&table, file);
+		table_deinit(&table);
+		fclose(file);
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
 static void test_table_of_many_rows(void **state)
 {
 	static const struct table_column columns[] = { { "N", TABLE_RIGHT } };
@@ -82,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_table_of_many_rows),
 		cmocka_unit_test(test_suggest),
 	};

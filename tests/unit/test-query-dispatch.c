@@ -45,6 +45,7 @@ static void test_replies(void **state)
 		const char *expected;
 	} cases[] = {
 		{ "{\"method\":\"io.wakegov.Tasks\"}", "{\"parameters\":{\"tasks\":[]}}" },
+		{ "{\"method\":\"io.wakegov.Devices\"}", "{\"parameters\":{\"devices\":[]}}" },
 		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{}}",
 		  "{\"parameters\":{\"tasks\":[]}}" },
 		{ " {\"method\":\"io.wakegov.Domains\",\"more\":true}\n",
@@ -132,7 +133,7 @@ static void test_source_that_fails(void **state)
 	static const char *const messages[] = {
 		"{\"method\":\"io.wakegov.Status\"}", "{\"method\":\"io.wakegov.Domains\"}",
 		"{\"method\":\"io.wakegov.Tasks\"}",  "{\"method\":\"io.wakegov.Decisions\"}",
-		"{\"method\":\"io.wakegov.Reload\"}",
+		"{\"method\":\"io.wakegov.Reload\"}", "{\"method\":\"io.wakegov.Devices\"}",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
@@ -183,9 +184,57 @@ static void test_elements_and_their_commas(void **state)
 		     "\"comm\":null}]}}");
 }
 
+/* What is not known is null, and 0 is a number. */
+static void test_task(void **state)
+{
+	struct canned_source canned = { .n_tasks = 1 };
+
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}",
+		     "{\"parameters\":{\"tasks\":["
+		     "{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
+		     "\"state\":\"confirmed\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
+		     "\"host_share_permille\":612,\"predicted_gain_permille\":463,"
+		     "\"measured_gain_permille\":405,\"wanted_khz\":1416000,\"boost_cap\":700,"
+		     "\"lease_left_us\":9500}]}}");
+}
+
+static void test_devices(void **state)
+{
+	struct canned_source canned = { .n_devices = 3 };
+
+	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Devices\"}",
+		     "{\"parameters\":{\"devices\":["
+		     "{\"name\":\"nvme0n1\",\"tasks\":3,\"depth\":17,"
+		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
+		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
+		     "\"completion_domain\":\"policy0\",\"check\":\"paid\","
+		     "\"predicted_gain_permille\":463,\"measured_gain_permille\":405,"
+		     "\"calibration_permille\":912,\"checks\":2,\"retry_us\":null,"
+		     "\"interrupt_domain\":\"policy0\",\"interrupt_check\":\"trial\","
+		     "\"interrupt_khz\":1416000},"
+		     "{\"name\":\"nvme1n1\",\"tasks\":3,\"depth\":17,"
+		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
+		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
+		     "\"completion_domain\":\"policy0\",\"check\":\"unpaid\","
+		     "\"predicted_gain_permille\":463,\"measured_gain_permille\":0,"
+		     "\"calibration_permille\":1000,\"checks\":2,\"retry_us\":3250000,"
+		     "\"interrupt_domain\":null,\"interrupt_check\":\"off\","
+		     "\"interrupt_khz\":null},"
+		     "{\"name\":\"nvme2n1\",\"tasks\":0,\"depth\":17,"
+		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
+		     "\"completions_per_s\":null,\"idle_permille\":null,\"completion_cpu\":1,"
+		     "\"completion_domain\":null,\"check\":\"off\","
+		     "\"predicted_gain_permille\":null,\"measured_gain_permille\":null,"
+		     "\"calibration_permille\":1000,\"checks\":0,\"retry_us\":null,"
+		     "\"interrupt_domain\":null,\"interrupt_check\":\"off\","
+		     "\"interrupt_khz\":null}]}}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_task),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_no_calls),
 		cmocka_unit_test(test_reload_needs_privilege),

@@ -260,7 +260,7 @@ class Time(ServiceTest):
 @needs_fixture
 class Unread(ServiceTest):
     # Replies of 5 MB; 32 MiB may wait, besides what the kernel holds.
-    options = ("--tasks", "35000")
+    options = ("--tasks", "24000")
 
     def test_memory_is_bounded_and_others_are_served(self):
         hoarders = [self.connect() for _ in range(12)]
@@ -278,7 +278,7 @@ class Unread(ServiceTest):
         for _ in range(8):
             raw.send_call("io.wakegov.Tasks")
         for _ in range(8):
-            self.assertEqual(len(raw.receive()["parameters"]["tasks"]), 35000)
+            self.assertEqual(len(raw.receive()["parameters"]["tasks"]), 24000)
 
 
 @needs_fixture

@@ -15,7 +15,7 @@ from varlink import scanner
 
 from service import TOP, ServiceTest, needs_fixture
 
-LISTS = {"Domains": "domains", "Tasks": "tasks", "Decisions": "decisions"}
+LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decisions": "decisions"}
 
 
 def type_errors(interface, declared, value, where):
@@ -69,7 +69,7 @@ class GenericClient(ServiceTest):
     def test_interface_declares_all_methods(self):
         members = self.client.get_interface("io.wakegov").members.values()
         methods = {m.name for m in members if isinstance(m, scanner._Method)}
-        self.assertEqual(methods, {"Status", "Domains", "Tasks", "Decisions", "Reload"})
+        self.assertEqual(methods, {"Status", *LISTS, "Reload"})
 
     def test_service_interface_matches_the_package(self):
         ours = self.client.get_interface("org.varlink.service")
@@ -123,6 +123,23 @@ class Data(ServiceTest):
         self.assertEqual((yielded["pid"], yielded["comm"]), (None, None))
         self.assertEqual((offline["current_khz"], offline["reason"]), (None, None))
 
+    def test_nothing_measured_is_not_a_gain_of_nothing(self):
+        tasks = self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]
+        self.assertEqual([task["host_share_permille"] for task in tasks], [612, None, None, None])
+        devices = self.connect().call("io.wakegov.Devices")["parameters"]["devices"]
+        self.assertEqual([device["measured_gain_permille"] for device in devices], [405, 0, None])
+        self.assertEqual([device["retry_us"] for device in devices], [None, 3250000, None])
+
+    def test_advice(self):
+        status = self.connect().call("io.wakegov.Status")["parameters"]
+        self.assertEqual(len(status["advice"]), 1)
+        self.assertIn("lands in policy0", status["advice"][0])
+
+    def test_drops(self):
+        status = self.connect().call("io.wakegov.Status")["parameters"]
+        self.assertEqual(status["drops"], {"ring": 0, "slots": 3, "tasks": 0, "devices": 4,
+                                           "anomalies": 5, "missed": 0})
+
     def test_names_that_are_not_utf8(self):
         tasks = self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]
         self.assertEqual([task["comm"] for task in tasks],
@@ -150,11 +167,12 @@ class Data(ServiceTest):
 
 @needs_fixture
 class LargeData(ServiceTest):
-    options = ("--domains", "500", "--tasks", "20000", "--decisions", "4096")
+    options = ("--domains", "500", "--tasks", "20000", "--devices", "64", "--decisions", "4096")
 
     def test_all_of_it_arrives(self):
         raw = self.connect()
-        for method, n in (("Domains", 500), ("Tasks", 20000), ("Decisions", 4096)):
+        for method, n in (("Domains", 500), ("Tasks", 20000), ("Devices", 64),
+                          ("Decisions", 4096)):
             self.assertEqual(len(raw.call(f"io.wakegov.{method}")["parameters"][LISTS[method]]), n)
         self.assertEqual(len(raw.call("io.wakegov.Status")["parameters"]["domains"]), 500)
 
@@ -192,7 +210,7 @@ class FailingSource(ServiceTest):
 
     def test_every_method_says_so(self):
         raw = self.connect()
-        for method in ("Status", "Domains", "Tasks", "Decisions", "Reload"):
+        for method in ("Status", *LISTS, "Reload"):
             self.assert_error(raw.call(f"io.wakegov.{method}"), "io.wakegov.Failed",
                               message="No such device")
 

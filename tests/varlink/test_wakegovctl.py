@@ -13,7 +13,7 @@ import unittest
 
 from service import Fixture, PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
 
-COMMANDS = ("status", "domains", "tasks", "decisions")
+COMMANDS = ("status", "domains", "tasks", "devices", "decisions")
 OK, REFUSED, USAGE, UNREACHABLE, LOST = range(5)
 
 
@@ -39,7 +39,7 @@ class Commands(ControlTest):
 
     def test_json_is_what_the_service_said(self):
         raw = self.connect()
-        for command in ("domains", "tasks", "decisions"):
+        for command in ("domains", "tasks", "devices", "decisions"):
             text = self.run_command("--json", command)
             self.assertEqual(text, json.dumps(json.loads(text), indent=2, sort_keys=True,
                                               ensure_ascii=False).replace("\\u001b", "\\u001B")
@@ -59,11 +59,21 @@ class Output(ControlTest):
         for line in ("wakegovd 0.1.0, up 3 h 12 min, governing, backend setspeed",
                      "decisions  123456",
                      "tasks      4 known, room for 20000",
-                     "drops      ring 0, slots 3, tasks 0, missed 0"):
+                     "drops      ring 0, slots 3, tasks 0, devices 4, anomalies 5, missed 0"):
             self.assertIn(line + "\n", text)
         self.assertRegex(text, r"policy     /etc/wakegov\.conf, reloaded \d+ times?\n")
         self.assertRegex(text, r"own cost   1\.2 s of CPU time \(0\.01 % of one CPU\), 2\.1 MiB")
         self.assertRegex(text, r"block_rq_issue +failed +0  asynchronous I/O: no BTF for it\n")
+
+    def test_advice_keeps_to_the_width(self):
+        lines = self.run_command("status").splitlines()
+        first = next(i for i, line in enumerate(lines) if line.startswith("advice"))
+        self.assertEqual(lines[first], "advice     interrupt of nvme0q3 lands in policy0, the task "
+                                       "runs in policy4:")
+        advice = lines[first:lines.index("")]
+        self.assertLessEqual(max(map(len, advice)), 80)
+        self.assertTrue(all(line.startswith(" " * 11) for line in advice[1:]))
+        self.assertIn("/proc/irq/38/smp_affinity_list", " ".join(advice))
 
     def test_domains(self):
         header, boosted, yielded, offline = self.run_command("domains").splitlines()
@@ -83,13 +93,38 @@ class Output(ControlTest):
         text = self.run_command("tasks")
         self.assertNotIn("\x1b", text)
         self.assertIn("?[31mred\ufffd", text)
-        self.assertRegex(text, r"812  fio +policy0  held   25000/s   68 %  9\.5 ms\n")
+
+    def test_tasks(self):
+        header, boosted, counted, *_ = self.run_command("tasks").splitlines()
+        self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
+                                          "HOST", "GAIN", "FOUND", "MHZ", "LEASE"])
+        self.assertEqual(boosted.split(), ["812", "fio", "policy0", "confirmed", "nvme0n1", "25000",
+                                           "61%", "+46%", "+40%", "1416", "9.5", "ms"])
+        # A name that is too long is cut.
+        self.assertEqual(counted.split(), ["813", "kworker/0", "policy0", "counted-fallback", "-",
+                                           "25000", "-", "-", "-", "-", "9.5", "ms"])
+        self.assertEqual({len(header), len(boosted), len(counted)}, {80})
+
+    def test_devices(self):
+        header, pays, not_, new, interrupts = self.run_command("devices").splitlines()
+        self.assertEqual(header.split(), ["DEVICE", "TASKS", "DEPTH", "I/O/S", "IDLE", "CPU",
+                                          "DOMAIN", "CHECK", "GAIN", "FOUND", "CALIB", "RETRY"])
+        self.assertEqual(pays.split(), ["nvme0n1", "3", "17", "24817", "41%", "1", "policy0",
+                                        "paid", "+46%", "+40%", "0.91", "-"])
+        self.assertEqual(not_.split()[7:], ["unpaid", "+46%", "+0%", "1.00", "3.2", "s"])
+        self.assertEqual(new.split(), ["nvme2n1", "0", "17", "-", "-", "1", "-", "off", "-", "-",
+                                       "1.00", "-"])
+        self.assertLessEqual(max(map(len, (header, pays, not_, new))), 80)
+        self.assertEqual(interrupts, "nvme0n1: a boost of policy0 for its completions only: trial, "
+                                     "1416 MHz")
 
     def test_decisions(self):
         lines = self.run_command("decisions").splitlines()
         self.assertEqual(len(lines), 6)
         self.assertRegex(lines[1], r"^\d\d:\d\d:\d\d\.\d{3}  policy0 +-  2400 MHz +2400 MHz  "
                                    r"io-boost \(fio, pid 812\), limited by policy-max$")
+        # No task is behind it, but a CPU is.
+        self.assertTrue(lines[4].endswith("  io-interrupt (CPU 2)"), lines[4])
 
     def test_reload(self):
         self.assertRegex(self.run_command("reload"),
@@ -98,10 +133,13 @@ class Output(ControlTest):
 
 @needs_fixture
 class Nothing(ControlTest):
-    options = ("--tasks", "0", "--domains", "0", "--decisions", "0")
+    options = ("--tasks", "0", "--domains", "0", "--devices", "0", "--decisions", "0")
 
     def test_empty_lists_say_so(self):
-        self.assertEqual(self.run_command("tasks"), "no task has a boost now\n")
+        self.assertEqual(self.run_command("tasks"), "no task does I/O at a rate that matters\n")
+        self.assertEqual(self.run_command("devices"),
+                         "no block device was used since wakegovd started\n")
+        self.assertNotIn("advice", self.run_command("status"))
         self.assertEqual(self.run_command("decisions"), "no decision was made yet\n")
         self.assertIn("no cpufreq domain is known", self.run_command("domains"))
 
