@@ -48,6 +48,18 @@ static uint64_t ios_before(const struct io_window *window, uint32_t device)
 	return 0;
 }
 
+/* Totals of another task with this number, or of which a device is gone: nothing to compare with.
+ */
+static bool went_back(const struct io_window *window, const struct input_task *task)
+{
+	uint64_t host_cpu_ns, think_ns;
+
+	total_host_ns(task, &host_cpu_ns, &think_ns);
+	return task->io_waits < window->io_waits || task->io_starts < window->io_starts ||
+	       task->in_flight_ns < window->in_flight_ns || host_cpu_ns < window->host_cpu_ns ||
+	       think_ns < window->think_ns;
+}
+
 /* The device that got most of the window's requests; n of all in *ret_n. */
 static uint32_t main_device(const struct io_window *window, const struct input_task *task)
 {
@@ -187,7 +199,7 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		boost->state = IO_BOOST_LAPSED;
 		return;
 	}
-	if (!boost->window.start_ns)
+	if (!boost->window.start_ns || went_back(&boost->window, task))
 		start_window(boost, task, now_ns);
 	if (task->max_depth > boost->window.max_depth)
 		boost->window.max_depth = task->max_depth;

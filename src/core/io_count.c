@@ -46,6 +46,12 @@ static uint64_t square_root(uint64_t x)
 	return root;
 }
 
+/* a · b / c without a · b, which squares of counts times a window are too large for. */
+static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
+{
+	return a / c * b + a % c * b / c;
+}
+
 /* Σ (nᵢ − r tᵢ)² with the rate r = n / t of the whole window. */
 static uint64_t seen_variance(const struct io_count *window)
 {
@@ -55,8 +61,8 @@ static uint64_t seen_variance(const struct io_count *window)
 
 	if (window->looks < LOOKS_LEAST || !t)
 		return 0;
-	plus = window->sum_nn + n * (n * window->sum_tt / t) / t;
-	minus = 2 * (n * window->sum_nt / t);
+	plus = window->sum_nn + scale(scale(window->sum_tt, n, t), n, t);
+	minus = 2 * scale(window->sum_nt, n, t);
 	return plus > minus ? plus - minus : 0;
 }
 
