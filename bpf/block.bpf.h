@@ -84,15 +84,11 @@ static inline bool sends_for_itself(struct task_struct *task)
 	return task->pid && !(task->flags & PF_KTHREAD);
 }
 
-static inline bool is_timed(const struct wakegov_slot *slot)
-{
-	return slot->io_starts % WAKEGOV_TIMED == 0;
-}
-
-static inline void count_started(struct wakegov_slot *slot)
+static inline void count_started(struct wakegov_slot *slot, __u64 now_ns)
 {
 	__u32 depth = ++slot->started - slot->completed;
 
+	slot->starts_ns += now_ns;
 	if (depth > slot->max_depth)
 		slot->max_depth = depth;
 }
@@ -109,27 +105,16 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;
-	flight->timed = slot && is_timed(slot);
 	raise_depth(device, now_ns);
-	if (!slot)
-		return;
-	count_started(slot);
-	if (is_timed(slot))
-		start_timing(slot, now_ns);
+	if (slot)
+		count_started(slot, now_ns);
 }
 
-/*
- * The kernel's own time in the request is of its last use when it starts, and right when issued.
- * Where no idle time ends, in deep queues, the clock is read for those that are timed only.
- */
-static inline __u64 start_time(struct request *request, const struct wakegov_slot *slot,
-			       const struct wakegov_device *device, enum wakegov_program program)
+/* The kernel's own time in the request is of its last use when it starts, and right when issued. */
+static inline __u64 start_time(struct request *request, enum wakegov_program program)
 {
 	if (program == WAKEGOV_BLOCK_ISSUE && request->start_time_ns)
 		return request->start_time_ns;
-	if (slot && !is_timed(slot) && has_requests(slot) && device &&
-	    wakegov_flow_depth(device->flow) > 0)
-		return slot->last_start_ns;
 	return bpf_ktime_get_ns();
 }
 
@@ -165,7 +150,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	}
 	if (slot)
 		slot->io_starts++;
-	now_ns = start_time(request, slot, device, program);
+	now_ns = start_time(request, program);
 	if (!slot && sends_for_itself(task))
 		count_cold_io(task, IO_START, now_ns);
 	if (!device)

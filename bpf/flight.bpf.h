@@ -85,23 +85,10 @@ static inline void clear_flight(struct wakegov_flight *flight)
 	flight->request = 0;
 }
 /* One less of the task's in flight. True: it was the last. */
-static inline bool complete_one(struct wakegov_slot *slot)
+static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
 {
+	__sync_fetch_and_add(&slot->completions_ns, now_ns);
 	return __sync_fetch_and_add(&slot->completed, 1) + 1 == slot->started;
-}
-
-static inline void start_timing(struct wakegov_slot *slot, __u64 now_ns)
-{
-	__sync_fetch_and_add(&slot->timed_starts_ns, now_ns);
-	__sync_fetch_and_add(&slot->timed, 1);
-}
-
-static inline void end_timing(struct wakegov_slot *slot, __u64 start_ns, __u64 now_ns)
-{
-	__sync_fetch_and_add(&slot->timed_starts_ns, -start_ns);
-	__sync_fetch_and_add(&slot->timed, -1);
-	if (now_ns > start_ns)
-		__sync_fetch_and_add(&slot->in_flight_ns, WAKEGOV_TIMED * (now_ns - start_ns));
 }
 
 /*
@@ -112,23 +99,15 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change)
 {
 	struct wakegov_device *device = device_at(flight->device);
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
-	bool device_idles = device && lower_depth(device, change);
-	bool task_idles = slot && complete_one(slot);
-	__u64 start_ns = slot && flight->timed ? flight->start_ns : 0;
-	__u64 now_ns;
+	__u64 now_ns = bpf_ktime_get_ns();
 
+	if (device && lower_depth(device, change))
+		device->idle_since_ns = now_ns;
 	if (device && change == WAKEGOV_COMPLETED)
 		device->completion_cpu = bpf_get_smp_processor_id();
-	clear_flight(flight);
-	if (!device_idles && !task_idles && !start_ns)
-		return;
-	now_ns = bpf_ktime_get_ns();
-	if (start_ns)
-		end_timing(slot, start_ns, now_ns);
-	if (device_idles)
-		device->idle_since_ns = now_ns;
-	if (task_idles)
+	if (slot && complete_one(slot, now_ns))
 		slot->idle_since_ns = now_ns;
+	clear_flight(flight);
 }
 
 /*
@@ -145,8 +124,6 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 		__sync_fetch_and_add(&device->anomalies, 1);
 	}
 	if (slot)
-		complete_one(slot);
-	if (slot && flight->timed)
-		end_timing(slot, flight->start_ns, flight->start_ns);
+		complete_one(slot, flight->start_ns);
 	clear_flight(flight);
 }

@@ -24,9 +24,8 @@ static inline void enter(struct task_struct *task, struct task_state *state, __u
 	slot->started = 0;
 	slot->completed = 0;
 	slot->max_depth = 0;
-	slot->in_flight_ns = 0;
-	slot->timed_starts_ns = 0;
-	slot->timed = 0;
+	slot->starts_ns = 0;
+	slot->completions_ns = 0;
 	slot->waited_starts = state->window_starts;
 	slot->io_waits = state->window_waits;
 	slot->io_starts = state->window_starts;

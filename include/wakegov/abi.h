@@ -54,15 +54,12 @@ enum wakegov_arm {
  * Shallow queues keep to the first places of the CPU, which stay in its cache; only what finds
  * those taken goes by the hash of its address.
  */
-#define WAKEGOV_TIMED 4 /* one request of so many; the clock is dear */
-
 struct wakegov_flight {
 	__u64 request; /* 0: free */
 	__u64 start_ns;
 	__u32 owner; /* the id of the sender's slot; 0: it has none */
 	__u16 device;
-	__u8 far;   /* it is one of flights */
-	__u8 timed; /* its end is to be timed, for WAKEGOV_TIMED requests of its task */
+	__u16 far; /* it is one of flights */
 };
 
 /* The places for requests whose addresses have the same hash. */
@@ -157,15 +154,14 @@ struct wakegov_slot {
 	__u32 waited_starts; /* io_starts at its last I/O wait */
 	__u64 idle_since_ns; /* when the last of its requests in flight was completed */
 	__u64 last_start_ns;
-	__u64 sleep_ns;	 /* since when it sleeps of its own accord; 0: it does not */
-	__u64 think_ns;	 /* slept so with nothing in flight, since its last request */
-	__u64 io_starts; /* block requests that it started */
+	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
+	__u64 completions_ns; /* … and of all completions: what is in flight, as it sums up */
+	__u64 sleep_ns;	      /* since when it sleeps of its own accord; 0: it does not */
+	__u64 think_ns;	      /* slept so with nothing in flight, since its last request */
+	__u64 io_starts;      /* block requests that it started */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
-	__u64 in_flight_ns; /* that its requests took, from those that were timed and have ended */
-	__u64 timed_starts_ns; /* the sum of the starts of those that are timed and in flight … */
-	__u32 timed;	       /* … and their number */
-	__u64 io_waits;	       /* wake-ups from an I/O wait */
-	__u64 last_wait_ns;    /* for something other than a request of its own */
+	__u64 io_waits;	    /* wake-ups from an I/O wait */
+	__u64 last_wait_ns; /* for something other than a request of its own */
 	__u64 told_move_ns;
 	__u32 max_depth; /* since the daemon, reading it, made it 0 */
 	__u32 tgid;

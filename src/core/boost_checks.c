@@ -73,7 +73,7 @@ static bool hold_ratio(struct io_device *device, const struct group *group)
 static bool is_stale(const struct io_device *device, uint32_t n, uint32_t predicted_ppm,
 		     uint64_t least_ns, uint64_t now_ns)
 {
-	uint32_t checked = device->checked_tasks;
+	uint32_t checked = device->checked_users;
 
 	if (least_ns < device->check.backoff_ns / 4)
 		least_ns = device->check.backoff_ns / 4;
@@ -98,7 +98,7 @@ static bool advance_check(struct io_device *device, const struct policy_io_boost
 		io_check_stop(check);
 		return check->state != before;
 	}
-	if (is_stale(device, group->n, predicted_ppm, policy->backoff_min_ns, now_ns))
+	if (is_stale(device, group->n_users, predicted_ppm, policy->backoff_min_ns, now_ns))
 		io_check_restart(check, now_ns);
 	io_check_update(check, policy, device->totals.completions, predicted_ppm, now_ns);
 	if (check->state == before)
@@ -106,7 +106,7 @@ static bool advance_check(struct io_device *device, const struct policy_io_boost
 	if (check->state == IO_CHECK_TRIAL && group->weight)
 		device->base_level = group->level / group->weight;
 	if (check->state >= IO_CHECK_PAID) {
-		device->checked_tasks = group->n;
+		device->checked_users = group->n_users;
 		device->checked_ns = now_ns;
 	}
 	return true;

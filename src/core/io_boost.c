@@ -6,6 +6,7 @@
 #define NS_PER_S       1000000000ULL
 
 #define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
+#define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
 #define SMOOTHING      8  /* windows that count */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
@@ -182,6 +183,22 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 	io_check_init(&boost->check);
 }
 
+/*
+ * Long enough, and with the I/Os of an eligible task: a device that hands out what it has done
+ * every now and then, or a task that works in bursts, has none in one window and many in the next.
+ */
+static bool is_whole(const struct io_boost *boost, const struct policy_io_boost *policy,
+		     const struct input_task *task, uint64_t now_ns)
+{
+	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
+
+	if (elapsed_ns < policy->window_ns)
+		return false;
+	return elapsed_ns >= LONG_WINDOWS * policy->window_ns ||
+	       window_ios(&boost->window, task) * NS_PER_S >=
+		       policy->min_rate_per_s * policy->window_ns;
+}
+
 /* While a request is in flight there is I/O. One whose end was lost ends with the rate. */
 static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
 {
@@ -204,7 +221,7 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 	if (task->max_depth > boost->window.max_depth)
 		boost->window.max_depth = task->max_depth;
 	see_level(&boost->window, task, now_ns);
-	if (now_ns - boost->window.start_ns >= policy->window_ns)
+	if (is_whole(boost, policy, task, now_ns))
 		close_window(boost, policy, task, now_ns);
 }
 

@@ -28,7 +28,7 @@ struct io_device {
 	uint32_t ratio;		/* ρ of their mean, held; 0: none of them has one */
 	uint32_t n_tasks;	/* that a boost may serve, at the last look */
 	uint32_t base_level;	/* of these tasks before the last trial */
-	uint32_t checked_tasks; /* n_tasks at the last result */
+	uint32_t checked_users; /* n_users at the last result */
 	uint64_t checked_ns;
 	struct io_check check;
 

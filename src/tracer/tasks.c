@@ -37,32 +37,57 @@ static uint64_t last_io_ns(const struct wakegov_slot *slot)
 	return max_of(max_of(slot->last_start_ns, slot->idle_since_ns), slot->last_wait_ns);
 }
 
-/* Most in flight since the last time; the kernel side sees 0 and begins anew. */
-static uint32_t take_max_depth(struct wakegov_slot *slot)
+struct in_flight {
+	uint32_t depth;
+	uint32_t max_depth; /* since the last look */
+	uint64_t sums_ns;   /* Σ (end − start), where now is the end of those that have none */
+};
+
+/* Counts and sums are written one after the other: read again when one changed meanwhile. */
+static void read_in_flight(struct wakegov_slot *slot, uint64_t now_ns, struct in_flight *ret)
 {
-	return __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
+	const volatile struct wakegov_slot *s = slot;
+	uint32_t started, completed, tries = 0;
+
+	do {
+		started = s->started;
+		completed = s->completed;
+		ret->depth = started - completed;
+		ret->sums_ns = s->completions_ns - s->starts_ns + ret->depth * now_ns;
+	} while ((started != s->started || completed != s->completed) && ++tries < 16);
+	/* The kernel side sees 0 and begins anew. */
+	ret->max_depth = __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
+	if (ret->max_depth < ret->depth)
+		ret->max_depth = ret->depth;
 }
 
 /*
- * What its requests took so far, those in flight up to now. The parts are written one after the
- * other: when a request starts or ends meanwhile they are read again.
+ * Between a count and its sum the sums are off by a time of day: more than can have been in flight
+ * since the last look shows that, and then it is taken that nothing changed.
  */
-static uint64_t in_flight_ns(const volatile struct wakegov_slot *slot, uint64_t now_ns)
+static uint64_t add_in_flight(struct seen_slot *seen, const struct in_flight *now, uint32_t id,
+			      uint64_t now_ns)
 {
-	uint64_t ended_ns, starts_ns;
-	uint32_t n, tries = 0;
+	uint32_t most = now->max_depth > seen->depth ? now->max_depth : seen->depth;
+	uint64_t passed_ns = now_ns - seen->seen_ns;
+	uint64_t grown_ns = now->sums_ns - seen->sums_ns;
 
-	do {
-		n = slot->timed;
-		starts_ns = slot->timed_starts_ns;
-		ended_ns = slot->in_flight_ns;
-	} while ((n != slot->timed || starts_ns != slot->timed_starts_ns) && ++tries < 16);
-	return ended_ns + WAKEGOV_TIMED * (n * now_ns - starts_ns);
+	if (seen->id != id)
+		*seen = (struct seen_slot){ .id = id };
+	else if (grown_ns <= (most + 1) * passed_ns)
+		seen->in_flight_ns += grown_ns;
+	else
+		seen->in_flight_ns += now->depth * passed_ns;
+	seen->depth = now->depth;
+	seen->seen_ns = now_ns;
+	seen->sums_ns = now->sums_ns;
+	return seen->in_flight_ns;
 }
 
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	struct in_flight in_flight;
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -72,6 +97,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		ret->ended_pid = slot->pid;
 		return 0;
 	}
+	read_in_flight(slot, now_ns, &in_flight);
 	ret->type = INPUT_TASK;
 	ret->task = (struct input_task){
 		.pid = slot->pid,
@@ -82,9 +108,10 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(slot),
 		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].level_q,
-		.in_flight_ns = in_flight_ns(slot, now_ns),
-		.depth = slot->started - slot->completed,
-		.max_depth = take_max_depth(slot),
+		.depth = in_flight.depth,
+		.max_depth = in_flight.max_depth,
+		.in_flight_ns = add_in_flight(&tracer->seen[handle % WAKEGOV_SLOTS], &in_flight,
+					      slot->id, now_ns),
 	};
 	read_ios(tracer, slot, &ret->task);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);

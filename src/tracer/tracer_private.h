@@ -7,6 +7,15 @@
 #include "tracer/tracer.h"
 #include "wakegov/abi.h"
 
+/* A slot as it was last read. */
+struct seen_slot {
+	uint32_t id;
+	uint32_t depth;
+	uint64_t seen_ns;
+	uint64_t sums_ns; /* as the kernel side keeps them */
+	uint64_t in_flight_ns;
+};
+
 struct tracer {
 	const struct topology *topology;
 	struct programs programs;
@@ -18,6 +27,7 @@ struct tracer {
 	tracer_handler_t handler;	 /* while tracer_consume() runs */
 	void *userdata;
 
+	struct seen_slot seen[WAKEGOV_SLOTS];
 	uint64_t known_devices;	 /* bits by index: those that were handed out */
 	uint64_t past_anomalies; /* of devices that are gone */
 };
