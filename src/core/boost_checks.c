@@ -183,7 +183,7 @@ static uint64_t next_look_ns(const struct io_device *device, const struct policy
 {
 	uint64_t next_ns = now_ns + policy->check_window_ns;
 
-	if (device->present && !device->n_users)
+	if (!device->n_users)
 		return UINT64_MAX;
 	next_ns = earlier(next_ns, io_check_next_ns(&device->check, policy, now_ns));
 	return earlier(next_ns, io_check_next_ns(&device->interrupt_check, policy, now_ns));
