@@ -67,8 +67,8 @@ static bool hold_ratio(struct io_device *device, const struct group *group)
 }
 
 /*
- * A result holds for about as many tasks as it was found with; that nothing was gained, for about
- * the same prediction, too. Tasks that come and go shorten a back-off, and do not do away with it.
+ * A result holds for about as many tasks as it was found with; that nothing was gained, until
+ * more is predicted, too. Tasks that come and go shorten a back-off, and do not do away with it.
  */
 static bool is_stale(const struct io_device *device, uint32_t n, uint32_t predicted_ppm,
 		     uint64_t least_ns, uint64_t now_ns)
@@ -82,7 +82,8 @@ static bool is_stale(const struct io_device *device, uint32_t n, uint32_t predic
 	if (device->check.state == IO_CHECK_PAID)
 		return n >= 2 * checked || 2 * n <= checked;
 	return 4 * n > 5 * checked || 4 * n < 3 * checked ||
-	       io_check_moved(device->check.predicted_ppm, predicted_ppm);
+	       (predicted_ppm > device->check.predicted_ppm &&
+		io_check_moved(device->check.predicted_ppm, predicted_ppm));
 }
 
 /* True when the check came to say something else. */

@@ -136,9 +136,9 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 	}
 	check->calibration_permille = 1000;
 	check->backoff_ns = check->backoff_ns ? 2 * check->backoff_ns : policy->backoff_min_ns;
-	/* Trials that find nothing are no more than a tenth of the time. */
-	if (check->backoff_ns < 10 * io_count_ns(&check->window))
-		check->backoff_ns = 10 * io_count_ns(&check->window);
+	/* Trials that find nothing are no more than a twentieth of the time. */
+	if (check->backoff_ns < 20 * io_count_ns(&check->window))
+		check->backoff_ns = 20 * io_count_ns(&check->window);
 	if (check->backoff_ns > policy->backoff_max_ns)
 		check->backoff_ns = policy->backoff_max_ns;
 	check->retry_ns = now_ns + check->backoff_ns;
