@@ -145,6 +145,18 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 	enter(check, IO_CHECK_UNPAID, 0);
 }
 
+/*
+ * Time is over and the counts too unsteady to tell. Of what was predicted to be large and came true
+ * by half at least, the prediction is the better witness; what is little is not worth the doubt.
+ */
+static bool must_be_believed(const struct io_check *check, const struct policy_io_boost *policy,
+			     uint64_t noise)
+{
+	return is_over(&check->window, policy) && noise > check->predicted_ppm / 2 &&
+	       check->predicted_ppm > 5 * slack_ppm(policy) &&
+	       check->measured_ppm >= check->predicted_ppm / 2;
+}
+
 static bool update_trial(struct io_check *check, const struct policy_io_boost *policy,
 			 uint64_t now_ns)
 {
@@ -155,7 +167,8 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 		return false;
 	check->measured_ppm = saved_ppm(&check->base, window);
 	noise = noise_ppm(&check->base, window);
-	if (check->measured_ppm > noise && check->measured_ppm > slack_ppm(policy))
+	if (check->measured_ppm > slack_ppm(policy) &&
+	    (check->measured_ppm > noise || must_be_believed(check, policy, noise)))
 		conclude(check, policy, true, now_ns);
 	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
 		 check->measured_ppm + noise < check->predicted_ppm / 4)

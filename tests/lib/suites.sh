@@ -8,7 +8,7 @@ TEST_PACKAGES=(
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
-LAB_SUITES=(sanitize lab conformance govern faults nothing service demo)
+LAB_SUITES=(sanitize lab conformance govern boost faults nothing service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
