@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-core-world.h"
-
-#define LOWEST_KHZ  800000
-#define HIGHEST_KHZ 2400000
+#include "test-core-boosts.h"
 
 static struct policy usual_policy(void)
 {
@@ -30,20 +27,6 @@ static void assert_target(const struct world *world, uint32_t domain, uint32_t k
 {
 	assert_int_equal(world_last(world, domain)->target_khz, khz);
 	assert_string_equal(reason_name(world_last(world, domain)->reason), reason_name(reason));
-}
-
-/* A synchronous reader: every gap an I/O, 50 µs of running before the next sleep. */
-static void read_until(struct world *world, uint32_t task, uint64_t gap_ns, uint64_t until_ns)
-{
-	uint32_t cpu = world->tasks[task].cpu;
-
-	while (world->now_ns + gap_ns <= until_ns) {
-		world_io(world, task, 1);
-		world_switch(world, cpu, true);
-		world_run_until(world, world->now_ns + 50 * NS_PER_US);
-		world_switch(world, cpu, false);
-		world_run_until(world, world->now_ns + gap_ns - 50 * NS_PER_US);
-	}
 }
 
 static void test_idle_is_still(void **state)
@@ -147,99 +130,38 @@ static void test_partial_load_settles(void **state)
 	}
 }
 
+/* 50 µs of running in every 250 are no reason to be fast; the I/O between them is. */
 static void test_boost_is_held_across_sleeps(void **state)
 {
+	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world world;
 	uint64_t changes;
 
 	start(&world);
+	boosts_start_confirmed(&world, 0, 1, &io);
+	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	changes = world.domains[0].changes;
-	world_start_task(&world, 0, 100, 1);
-	world_round(&world);
+	for (int i = 0; i < 2000; i++) {
+		world_switch(&world, 1, true);
+		world_run_until(&world, world.now_ns + 50 * NS_PER_US);
+		world_switch(&world, 1, false);
+		world_run_until(&world, world.now_ns + 200 * NS_PER_US);
+	}
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 0)->pid, 100);
-	assert_int_equal(world_last(&world, 0)->cpu, 1);
-	assert_string_equal(world_last(&world, 0)->comm, "task");
-
-	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 300 * NS_PER_MS);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world.domains[0].changes, changes + 1);
+	assert_int_equal(world.domains[0].changes, changes);
 	assert_int_equal(task_table_count(engine_tasks(world.engine)), 1);
 	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
 }
 
-static void test_lease_ends(void **state)
-{
-	struct world world;
-	uint64_t end_ns;
-
-	start(&world);
-	world_start_task(&world, 3, 100, 0);
-	world_round(&world);
-	read_until(&world, 3, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
-	end_ns = world.tasks[3].last_io_ns + world.policy.io_boost.hold_ns;
-
-	world_run_until(&world, end_ns - 1);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world.handles_ended, 0);
-	world_run_until(&world, end_ns + 1);
-	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
-	assert_int_equal(world.handles_ended, 1);
-	assert_int_equal(task_table_count(engine_tasks(world.engine)), 0);
-	world_run_until(&world, end_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
-	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
-}
-
-/* 200 I/Os a second keep every lease alive, and are too few for one. */
-static void test_slow_io_ends(void **state)
-{
-	struct world world;
-
-	start(&world);
-	world_start_task(&world, 0, 100, 0);
-	world_round(&world);
-	read_until(&world, 0, 5 * NS_PER_MS, world.now_ns + 60 * NS_PER_MS);
-	assert_int_equal(world.handles_ended, 1);
-	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
-	world_deinit(&world);
-}
-
-static void test_boost_follows_task(void **state)
-{
-	struct world world;
-
-	start(&world);
-	world_start_task(&world, 0, 100, 0);
-	world_round(&world);
-	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-
-	world.tasks[0].cpu = 3;
-	world_tell_task(&world, 0);
-	assert_true(engine_is_due(world.engine, 0, world.now_ns));
-	assert_true(engine_is_due(world.engine, 1, world.now_ns));
-	world_round(&world);
-	/* At once, without a ramp; and its old home does not keep it. */
-	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 1)->cpu, 3);
-	assert_string_not_equal(reason_name(world_last(&world, 0)->reason), "io-boost");
-	read_until(&world, 0, 250 * NS_PER_US, world.now_ns + 50 * NS_PER_MS);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
-	world_deinit(&world);
-}
-
 static void test_dead_task_takes_boost_with_it(void **state)
 {
+	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world world;
 
 	start(&world);
-	world_start_task(&world, 0, 100, 0);
-	world_start_task(&world, 1, 101, 1);
-	world_round(&world);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	boosts_start_confirmed(&world, 1, 1, &io);
 	world_end_task(&world, 0);
 	world_round(&world);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
@@ -248,10 +170,13 @@ static void test_dead_task_takes_boost_with_it(void **state)
 	world_end_task(&world, 1);
 	assert_true(engine_is_due(world.engine, 0, world.now_ns));
 	assert_int_equal(task_table_count(engine_tasks(world.engine)), 0);
-	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	world_round(&world);
 	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
 	/* Its exit is not told of twice. */
 	assert_int_equal(world.handles_ended, 0);
+	/* And nobody is left to look at the device for. */
+	world_run_until(&world, world.now_ns + NS_PER_S);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
 	world_deinit(&world);
 }
 
@@ -268,53 +193,46 @@ static void test_unknown_task_ends(void **state)
 
 static void test_full_table_is_counted(void **state)
 {
+	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct policy policy = usual_policy();
 	struct world world;
 
 	policy.max_tasks = 2;
-	world_init(&world, test_topology_usual(2, 2), &policy);
-	world_start_task(&world, 0, 100, 0);
-	world_start_task(&world, 1, 101, 0);
-	world_start_task(&world, 2, 102, 2);
-	world_round(&world);
+	boosts_start(&world, &policy);
+	world_start_io(&world, 0, 100, 0, &io);
+	world_start_io(&world, 1, 101, 0, &io);
+	world_start_io(&world, 2, 102, 2, &io);
+	world_run_until(&world, world.now_ns + 500 * NS_PER_MS);
 	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
 	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 
-	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
-	world_end_task(&world, 0);
-	world_tell_task(&world, 2);
-	world_round(&world);
+	/* What is only remembered makes room. */
+	world_stop_io(&world, 0);
+	world_run_until(&world, world.now_ns + 50 * NS_PER_MS);
+	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
+	boosts_start_confirmed(&world, 2, 2, &io);
+	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
 	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
-	world_deinit(&world);
-}
-
-static void test_boost_switched_off(void **state)
-{
-	struct policy policy = usual_policy();
-	struct world world;
-
-	policy.io_boost.enabled = false;
-	world_init(&world, test_topology_usual(1, 2), &policy);
-	world_start_task(&world, 0, 100, 0);
-	world_round(&world);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	assert_int_equal(world.handles_ended, 1);
 	world_deinit(&world);
 }
 
 static void test_inactive_is_left_alone(void **state)
 {
+	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world world;
 
 	start(&world);
 	world_set_active(&world, 0, false);
 	world_switch(&world, 0, true);
-	world_start_task(&world, 0, 100, 0);
+	world_start_io(&world, 0, 100, 0, &io);
+	world_run_until(&world, world.now_ns + NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_PREDICTED);
 	assert_false(engine_is_due(world.engine, 0, world.now_ns));
 	world_round(&world);
 	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+	assert_int_equal(world.domains[0].changes, 1);
 	world.cpus[0].band.watch = true;
 	engine_band(world.engine, 0, &world.cpus[0].band);
 	assert_false(world.cpus[0].band.watch);
@@ -324,6 +242,9 @@ static void test_inactive_is_left_alone(void **state)
 	world_set_active(&world, 0, true);
 	world_round(&world);
 	assert_int_equal(world_last(&world, 0)->previous_khz, 0);
+	assert_int_not_equal(world_last(&world, 0)->target_khz, 0);
+	world_switch(&world, 0, false);
+	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, NS_PER_S);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	world_deinit(&world);
 }
@@ -456,13 +377,9 @@ int main(void)
 		cmocka_unit_test(test_idle_goes_lowest),
 		cmocka_unit_test(test_partial_load_settles),
 		cmocka_unit_test(test_boost_is_held_across_sleeps),
-		cmocka_unit_test(test_lease_ends),
-		cmocka_unit_test(test_slow_io_ends),
-		cmocka_unit_test(test_boost_follows_task),
 		cmocka_unit_test(test_dead_task_takes_boost_with_it),
 		cmocka_unit_test(test_unknown_task_ends),
 		cmocka_unit_test(test_full_table_is_counted),
-		cmocka_unit_test(test_boost_switched_off),
 		cmocka_unit_test(test_inactive_is_left_alone),
 		cmocka_unit_test(test_active_twice_is_once),
 		cmocka_unit_test(test_reload_makes_all_due),

@@ -5,6 +5,8 @@
  */
 #include "test-core-world.h"
 
+#include "core/io_model.h"
+
 #define SEEDS 60
 #define STEPS 2000
 
@@ -68,6 +70,10 @@ static struct policy make_policy(struct test_random *random)
 		.down_hold_ns = pick(random, 0, 3) * pick(random, 0, 30000000),
 	};
 	policy.io_boost.enabled = pick(random, 0, 9) > 0;
+	policy.io_boost.slack_percent = pick(random, 1, 50);
+	policy.io_boost.check_window_ns = pick(random, 20000000, 1000000000);
+	policy.io_boost.backoff_min_ns = pick(random, 100000000, 2000000000);
+	policy.io_boost.backoff_max_ns = pick(random, 100000000, 4000000000);
 	return policy;
 }
 
@@ -85,13 +91,36 @@ static void change_limits(struct world *world, struct test_random *random)
 	world_round(world);
 }
 
+/* Any kind of I/O: up to 1 ms of the device, and half of one at the highest level. */
+static struct fake_io make_io(struct test_random *random)
+{
+	struct fake_io io = {
+		.kind = pick(random, FAKE_IO_SYNC, FAKE_IO_COUNTED),
+		.device = pick(random, 0, 2),
+		.device_ns = pick(random, 1000, 1000000),
+		.work = (uint64_t)pick(random, 0, 500000) * IO_LEVEL_MAX,
+		.think_ns = pick(random, 0, 3) ? 0 : pick(random, 0, 500000),
+		.interrupt_work = (uint64_t)pick(random, 0, 50000) * IO_LEVEL_MAX,
+		.variation_percent = pick(random, 0, 50),
+		.random = test_random_next(random),
+	};
+
+	return io;
+}
+
 static void do_task(struct world *world, struct test_random *random)
 {
+	const struct fake_io io = make_io(random);
 	uint32_t task = pick(random, 0, WORLD_TASKS - 1);
 	uint32_t cpu = pick(random, 0, world->topology->n_cpus - 1);
 
 	if (!world->tasks[task].pid) {
-		world_start_task(world, task, 1 + task + WORLD_TASKS * pick(random, 0, 9), cpu);
+		uint32_t pid = 1 + task + WORLD_TASKS * pick(random, 0, 9);
+
+		if (pick(random, 0, 2))
+			world_start_io(world, task, pid, cpu, &io);
+		else
+			world_start_task(world, task, pid, cpu);
 	} else if (pick(random, 0, 3) == 0) {
 		world_end_task(world, task);
 	} else {
@@ -107,6 +136,28 @@ static void do_io(struct world *world, struct test_random *random)
 	for (uint32_t i = 0; i < WORLD_TASKS; i++)
 		if (world->tasks[i].pid && pick(random, 0, 1))
 			world_io(world, i, pick(random, 1, 10));
+}
+
+/* It goes, counts anew, completes elsewhere, or comes to be. */
+static void do_device(struct world *world, struct test_random *random)
+{
+	uint32_t device = pick(random, 0, 2);
+
+	switch (pick(random, 0, 3)) {
+	case 0:
+		world_end_device(world, device);
+		break;
+	case 1:
+		world->devices[device].completions = 0;
+		break;
+	case 2:
+		world->devices[device].completion_cpu = pick(random, 0,
+							     world->topology->n_cpus - 1);
+		break;
+	default:
+		world->devices[device].present = true;
+	}
+	world_round(world);
 }
 
 static void step(struct world *world, struct test_random *random)
@@ -138,6 +189,9 @@ static void step(struct world *world, struct test_random *random)
 	case 9 ... 15:
 		do_io(world, random);
 		break;
+	case 16:
+		do_device(world, random);
+		break;
 	default:
 		world_switch(world, cpu, !world->cpus[cpu].running);
 	}
@@ -151,9 +205,11 @@ static void come_to_rest(struct world *world)
 	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
 		if (world->cpus[cpu].running)
 			world_switch(world, cpu, false);
+	for (uint32_t task = 0; task < WORLD_TASKS; task++)
+		world_stop_io(world, task);
 	world_run_until(world, world->now_ns + 2 * NS_PER_S);
 	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
-	assert_int_equal(task_table_count(engine_tasks(world->engine)), 0);
+	assert_int_equal(world_count_tasks(world), 0);
 	assert_in_range(world->rounds - rounds, 0, 100);
 	for (uint32_t i = 0; i < world->topology->n_domains; i++) {
 		uint32_t min_khz, max_khz;

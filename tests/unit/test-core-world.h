@@ -11,6 +11,7 @@
  * same inputs and must give the same decisions, byte for byte.
  */
 
+#include "fake-io.h"
 #include "test-core.h"
 
 #include "core/engine.h"
@@ -21,6 +22,7 @@
 #define WORLD_CPUS_MAX	  16
 #define WORLD_DOMAINS_MAX 4
 #define WORLD_TASKS	  32
+#define WORLD_DEVICES	  8
 #define WORLD_TICK_NS	  NS_PER_MS
 
 struct world_cpu {
@@ -35,14 +37,20 @@ struct world_cpu {
 struct world_task {
 	uint32_t pid; /* 0: does not exist */
 	uint32_t cpu;
-	uint64_t io_waits;
-	uint64_t last_io_ns;
+	struct fake_io io;
+};
+
+struct world_device {
+	bool present; /* its totals can be read */
+	uint64_t completions;
+	uint32_t completion_cpu;
 };
 
 struct world_domain {
 	uint32_t min_khz;
 	uint32_t max_khz;
 	bool active;
+	bool observed;	     /* not driven; takes effect with world_set_active() */
 	uint32_t target_khz; /* 0: none, or lost */
 	uint64_t changed_ns; /* 0: never, or lost */
 	uint64_t changes;
@@ -59,6 +67,8 @@ struct world {
 	struct world_cpu cpus[WORLD_CPUS_MAX];
 	struct world_domain domains[WORLD_DOMAINS_MAX];
 	struct world_task tasks[WORLD_TASKS];
+	struct world_device devices[WORLD_DEVICES];
+	uint64_t io_updated_ns;
 };
 
 /* Owns topology from then on. Every domain is active, every CPU idle for ever. */
@@ -74,12 +84,20 @@ void world_forget_target(struct world *world, uint32_t domain);
 /* A switch on the CPU, to a task or to idle; tells the engine if it asked for that. */
 void world_switch(struct world *world, uint32_t cpu, bool running);
 
-/* The task did n I/Os; the kernel side has counted them and tells nobody. */
+/* The task did n I/Os without block requests; the kernel side has counted and tells nobody. */
 void world_io(struct world *world, uint32_t task, uint64_t n);
 /* The kernel side tells of the task: it is new, has moved, or has exited (pid 0 then). */
 void world_tell_task(struct world *world, uint32_t task);
+/* One that does nothing by itself, and one that does. */
 void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu);
+void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu,
+		    const struct fake_io *io);
+/* It goes on without I/O. */
+void world_stop_io(struct world *world, uint32_t task);
+/* To another CPU, which is told at once, and the round that follows. */
+void world_move_task(struct world *world, uint32_t task, uint32_t cpu);
 void world_end_task(struct world *world, uint32_t task);
+void world_end_device(struct world *world, uint32_t device);
 
 /* The caller's round, and all the invariants. */
 void world_round(struct world *world);
@@ -91,3 +109,34 @@ static inline const struct decision *world_last(const struct world *world, uint3
 {
 	return engine_last(world->engine, domain);
 }
+
+/* NULL when it is not followed. */
+static inline const struct task *world_task(const struct world *world, uint32_t task)
+{
+	const struct task *found = task_table_find(engine_tasks(world->engine),
+						   world->tasks[task].pid);
+
+	return found && !found->released ? found : NULL;
+}
+
+/* Those that are followed: not what is remembered of others. */
+uint32_t world_count_tasks(const struct world *world);
+
+/* Between the parts of the world: */
+
+/* At which the CPU accrues. */
+uint32_t world_level_q(const struct world *world, uint32_t cpu);
+/* Tasks do what they do in the time since the last call. */
+void world_account_io(struct world *world);
+/* As sample_due() of src/round.c. */
+void world_sample_due(struct world *world);
+
+static inline bool world_is_outside(const struct world_cpu *cpu)
+{
+	return cpu->util_q > cpu->band.high_q || cpu->util_q < cpu->band.low_q;
+}
+
+/* The demand as the design states it, in the plainest way; to be asked before the decision. */
+uint32_t world_expected_cap(const struct world *world, uint32_t domain);
+/* The invariants of one decision, with that demand. */
+void world_check(struct world *world, const struct decision *decision, uint32_t cap);

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The I/O boost, through the engine, on a machine whose I/O answers to the clock. */
+#include "test-core-boosts.h"
+
+/* 90 µs of the device, 10 µs of the host: at 2 GHz 102 µs, at 2.2 GHz 100.9. */
+#define TENTH boosts_sync_io(0, 90, 10)
+
+static void test_confirmed(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+	uint64_t changes;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 1, &io);
+	boosts_assert_state(&world, 0, IO_BOOST_MEASURING);
+	boosts_run_to(&world, 0, IO_BOOST_PREDICTED, 20 * NS_PER_MS);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 2200000);
+	boosts_run_to(&world, 0, IO_BOOST_VERIFYING, 100 * NS_PER_MS);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 100 * NS_PER_MS);
+	assert_true(world.now_ns - NS_PER_S <= 310 * NS_PER_MS);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(&world, 0)->pid, 100);
+	assert_int_equal(world_last(&world, 0)->cpu, 1);
+	assert_string_equal(world_last(&world, 0)->comm, "task");
+	assert_int_equal(engine_task_boost_cap(world.engine, world_task(&world, 0)), 938);
+	assert_in_range(boosts_device(&world, 0)->check.calibration_permille, 950, 1050);
+
+	/* Up once, and that is all. */
+	changes = world.domains[0].changes;
+	assert_int_equal(changes, 2);
+	boosts_run(&world, 60 * NS_PER_S);
+	assert_int_equal(world.domains[0].changes, changes);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
+	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+/* Within 300 ms from the first I/O, fast or slow, and at what the model gives. */
+static void test_how_fast(void **state)
+{
+	static const struct {
+		uint64_t device_us, host_us;
+		uint32_t khz;
+	} cases[] = {
+		{ 90, 10, 2200000 },   { 50, 50, 2400000 }, { 10, 90, 2400000 }, { 9, 1, 2200000 },
+		{ 500, 100, 2200000 }, { 96, 4, 1800000 },  { 190, 5, 1600000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fake_io io = boosts_sync_io(0, cases[i].device_us, cases[i].host_us);
+		struct world world;
+		uint64_t took_ns;
+
+		boosts_start(&world, NULL);
+		world_start_io(&world, 0, 100, 0, &io);
+		took_ns = boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 300 * NS_PER_MS);
+		print_message("%llu + %llu us: %llu ms\n", (unsigned long long)cases[i].device_us,
+			      (unsigned long long)cases[i].host_us,
+			      (unsigned long long)(took_ns / NS_PER_MS));
+		boosts_assert_target(&world, 0, cases[i].khz, REASON_IO_BOOST);
+		boosts_run(&world, 5 * NS_PER_S);
+		boosts_assert_target(&world, 0, cases[i].khz, REASON_IO_BOOST);
+		world_deinit(&world);
+	}
+}
+
+/* At 1 % and at 30 % variation of the time of an I/O. */
+static void test_settles(void **state)
+{
+	static const uint32_t variation_percent[] = { 1, 30, 60 };
+
+	for (size_t i = 0; i < sizeof(variation_percent) / sizeof(variation_percent[0]); i++) {
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			struct fake_io io = TENTH;
+			struct world world;
+			uint64_t changes;
+
+			io.variation_percent = variation_percent[i];
+			io.random = seed * 0x9e3779b97f4a7c15ULL;
+			boosts_start(&world, NULL);
+			world_start_io(&world, 0, 100, 0, &io);
+			boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 300 * NS_PER_MS);
+			changes = world.domains[0].changes;
+			boosts_run(&world, 20 * NS_PER_S);
+			assert_in_range(world_last(&world, 0)->target_khz, 2000000, 2400000);
+			assert_in_range(world.domains[0].changes - changes, 0, 19);
+			world_deinit(&world);
+		}
+	}
+}
+
+/* 128 in flight at all times: nobody waits for the host. */
+static void test_deep(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, 20 * NS_PER_MS);
+	boosts_run(&world, 10 * NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 0);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 0);
+	assert_int_equal(world.domains[0].changes, 1);
+	/* It is looked at every tenth window, not more. */
+	assert_in_range(world.rounds, 50, 350);
+	world_deinit(&world);
+}
+
+/* Host time that the device takes as its own: predicted, tried, and given up. */
+static void test_paced(void **state)
+{
+	static const uint64_t backoff_s[] = { 1, 2, 4, 8 };
+	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	for (size_t i = 0; i < sizeof(backoff_s) / sizeof(backoff_s[0]); i++) {
+		uint64_t unpaid_ns;
+
+		boosts_run_to(&world, 0, IO_BOOST_VERIFYING, 200 * NS_PER_MS);
+		boosts_assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+		boosts_run_to(&world, 0, IO_BOOST_INSENSITIVE, 200 * NS_PER_MS);
+		unpaid_ns = world.now_ns;
+		boosts_run(&world, 25 * NS_PER_MS);
+		boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+		assert_int_equal(boosts_device(&world, 0)->check.n_checks, i + 1);
+		boosts_run(&world, backoff_s[i] * NS_PER_S - 30 * NS_PER_MS);
+		boosts_assert_state(&world, 0, IO_BOOST_INSENSITIVE);
+		/* The end of the pause is not missed. */
+		boosts_run_to(&world, 0, IO_BOOST_PREDICTED, 150 * NS_PER_MS);
+		assert_in_range(world.now_ns - unpaid_ns, backoff_s[i] * NS_PER_S - NS_PER_MS,
+				backoff_s[i] * NS_PER_S + 110 * NS_PER_MS);
+	}
+	world_deinit(&world);
+}
+
+/* Back-offs until the pause is 16 s, and 5 s of it. */
+static void start_paused(struct world *world, uint32_t n_tasks, const struct fake_io *io)
+{
+	boosts_start(world, NULL);
+	for (uint32_t i = 0; i < n_tasks; i++)
+		world_start_io(world, i, 100 + i, i % 4, io);
+	while (boosts_device(world, 0)->check.n_checks < 5)
+		boosts_run(world, 10 * NS_PER_MS);
+	assert_int_equal(boosts_device(world, 0)->check.backoff_ns, 16 * NS_PER_S);
+	boosts_run(world, 5 * NS_PER_S);
+	assert_int_equal(boosts_device(world, 0)->check.n_checks, 5);
+}
+
+/* By a quarter: other tasks, another question, before the pause is over. */
+static void test_tasks_come_and_go(void **state)
+{
+	static const struct {
+		uint32_t before, after;
+		bool early;
+	} cases[] = { { 4, 4, false }, { 4, 5, false }, { 4, 6, true }, { 4, 3, false },
+		      { 4, 2, true },  { 8, 5, true },	{ 1, 2, true } };
+	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world world;
+
+		start_paused(&world, cases[i].before, &io);
+		for (uint32_t j = cases[i].before; j < cases[i].after; j++)
+			world_start_io(&world, j, 100 + j, j % 4, &io);
+		for (uint32_t j = cases[i].after; j < cases[i].before; j++)
+			world_end_task(&world, j);
+		boosts_run(&world, 2 * NS_PER_S);
+		assert_int_equal(boosts_device(&world, 0)->check.n_checks, cases[i].early ? 6 : 5);
+		world_deinit(&world);
+	}
+}
+
+/* One device, one question: they are tried together, and once. */
+static void test_tasks_share_a_check(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		world_start_io(&world, i, 100 + i, i % 4, &io);
+	boosts_run_to(&world, 0, IO_BOOST_VERIFYING, 200 * NS_PER_MS);
+	for (uint32_t i = 0; i < 6; i++)
+		boosts_assert_state(&world, i, IO_BOOST_VERIFYING);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
+	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 100 * NS_PER_MS);
+	for (uint32_t i = 0; i < 6; i++)
+		boosts_assert_state(&world, i, IO_BOOST_CONFIRMED);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
+	assert_int_equal(boosts_device(&world, 0)->n_tasks, 6);
+
+	/* One more finds the answer there. */
+	world_start_io(&world, 6, 106, 0, &io);
+	boosts_run_to(&world, 6, IO_BOOST_CONFIRMED, 30 * NS_PER_MS);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
+	world_deinit(&world);
+}
+
+/* Two devices are two questions, with two answers. */
+static void test_devices_are_apart(void **state)
+{
+	const struct fake_io good = TENTH, paced = boosts_io(FAKE_IO_PACED, 1, 200, 50);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &good);
+	world_start_io(&world, 1, 101, 2, &paced);
+	boosts_run(&world, 500 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_CONFIRMED);
+	boosts_assert_state(&world, 1, IO_BOOST_INSENSITIVE);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+static void test_lapses(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+	uint64_t end_ns;
+
+	boosts_start(&world, NULL);
+	boosts_start_confirmed(&world, 3, 0, &io);
+	/* In the middle of a window, so that it is no window without I/O that ends it. */
+	world_run_until(&world, world_task(&world, 3)->io_boost.next_ns + 5 * NS_PER_MS);
+	world_stop_io(&world, 3);
+	end_ns = world.tasks[3].io.last_io_ns + world.policy.io_boost.hold_ns;
+	world_run_until(&world, end_ns - 1);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world.handles_ended, 0);
+	world_run_until(&world, end_ns + 1);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world.handles_ended, 1);
+	assert_int_equal(world_count_tasks(&world), 0);
+	/* And then silence. */
+	boosts_run(&world, NS_PER_S);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	world_deinit(&world);
+}
+
+/* Its answer is there when it comes back, and gone when nobody asked for longer than any pause. */
+static void test_comes_back(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	world_stop_io(&world, 0);
+	boosts_run(&world, 30 * NS_PER_S);
+	assert_null(world_task(&world, 0));
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 30 * NS_PER_MS);
+	world_stop_io(&world, 0);
+	boosts_run(&world, 70 * NS_PER_S);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_PREDICTED, 30 * NS_PER_MS);
+	world_deinit(&world);
+}
+
+/* 333 I/Os a second keep every lease alive, and are too few; 666 are as many as must be. */
+static void test_below_rate(void **state)
+{
+	const struct fake_io slow = boosts_sync_io(0, 3000, 1), enough = boosts_sync_io(0, 1500, 1);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &slow);
+	/* A window is over with ten I/Os. */
+	boosts_run(&world, 25 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_MEASURING);
+	boosts_run(&world, 20 * NS_PER_MS);
+	assert_int_equal(world.handles_ended, 1);
+	assert_null(world_task(&world, 0));
+	assert_true(world.now_ns < world.tasks[0].io.last_io_ns + world.policy.io_boost.hold_ns);
+	assert_int_equal(world.domains[0].changes, 1);
+
+	world_start_io(&world, 1, 101, 0, &enough);
+	boosts_run(&world, NS_PER_S);
+	boosts_assert_state(&world, 1, IO_BOOST_DEVICE_BUSY);
+	world_deinit(&world);
+}
+
+/* A boosted task that slows down below the rate loses it with the window. */
+static void test_slows_down(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	world.tasks[0].io.device_ns = 4 * NS_PER_MS;
+	boosts_run(&world, 150 * NS_PER_MS);
+	assert_int_equal(world.handles_ended, 1);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+/* Waits without requests: a step up says what the rest would bring. */
+static void test_counted(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_COUNTED, 20 * NS_PER_MS);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	while (world_task(&world, 0)->io_boost.check.state != IO_CHECK_TRIAL)
+		boosts_run(&world, NS_PER_MS);
+	boosts_assert_target(&world, 0, 1000000, REASON_IO_BOOST);
+	while (world_task(&world, 0)->io_boost.check.state == IO_CHECK_TRIAL)
+		boosts_run(&world, NS_PER_MS);
+	assert_int_equal(world_task(&world, 0)->io_boost.check.state, IO_CHECK_PAID);
+	boosts_run(&world, 30 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_COUNTED);
+	assert_true(world_task(&world, 0)->io_boost.granted);
+	/* 2.2 GHz, but for what counts are off by. */
+	assert_in_range(world_last(&world, 0)->target_khz, 2000000, 2400000);
+	assert_true(world.now_ns < NS_PER_S + 500 * NS_PER_MS);
+	boosts_run(&world, 10 * NS_PER_S);
+	assert_int_equal(world.domains[0].changes, 3);
+	world_deinit(&world);
+}
+
+static void test_counted_in_vain(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 200, 0);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_INSENSITIVE, 2 * NS_PER_S);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world.domains[0].changes, 3);
+	/* The end of the pause is not missed. */
+	world_run_until(&world, world_task(&world, 0)->io_boost.check.retry_ns);
+	assert_int_equal(world_task(&world, 0)->io_boost.check.n_checks, 1);
+	boosts_run(&world, 2 * NS_PER_S);
+	assert_int_equal(world_task(&world, 0)->io_boost.check.n_checks, 2);
+	world_deinit(&world);
+}
+
+/* Nothing is written, so nothing can be checked: what would be done is shown. */
+static void test_observed(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world.domains[0].observed = true;
+	world_set_active(&world, 0, true);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, 300 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_PREDICTED);
+	assert_true(world_task(&world, 0)->io_boost.granted);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 0);
+	assert_false(io_check_grants(&boosts_device(&world, 0)->check));
+	world_deinit(&world);
+}
+
+static void test_slack(void **state)
+{
+	static const struct {
+		uint32_t slack_percent, khz;
+	} cases[] = { { 2, 2400000 }, { 6, 2200000 }, { 50, 1200000 } };
+	/* 50 µs + 50 µs: with three quarters of a slack of 50 %, up to 160 µs. */
+	const struct fake_io io = boosts_sync_io(0, 50, 50);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct policy policy;
+		struct world world;
+
+		policy_init(&policy);
+		policy.io_boost.slack_percent = cases[i].slack_percent;
+		/* A gain within the slack is not one: 1.2 GHz take 150 of 200 µs. */
+		boosts_start(&world, &policy);
+		world_start_io(&world, 0, 100, 0, &io);
+		boosts_run(&world, NS_PER_S);
+		assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, cases[i].khz);
+		world_deinit(&world);
+	}
+}
+
+static void test_switched_off(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	policy.io_boost.enabled = false;
+	boosts_start(&world, &policy);
+	world_start_io(&world, 0, 100, 0, &io);
+	world_round(&world);
+	assert_int_equal(world.handles_ended, 1);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+
+	policy.io_boost.enabled = true;
+	world_set_policy(&world, &policy);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	policy.io_boost.enabled = false;
+	world_set_policy(&world, &policy);
+	boosts_run(&world, 11 * NS_PER_MS);
+	assert_int_equal(world.handles_ended, 2);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_confirmed),
+		cmocka_unit_test(test_how_fast),
+		cmocka_unit_test(test_settles),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_paced),
+		cmocka_unit_test(test_tasks_come_and_go),
+		cmocka_unit_test(test_tasks_share_a_check),
+		cmocka_unit_test(test_devices_are_apart),
+		cmocka_unit_test(test_lapses),
+		cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_below_rate),
+		cmocka_unit_test(test_slows_down),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_counted_in_vain),
+		cmocka_unit_test(test_observed),
+		cmocka_unit_test(test_slack),
+		cmocka_unit_test(test_switched_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the tests of the I/O boost share: two domains of two CPUs, and kinds of tasks. */
+
+#include "test-core-world.h"
+
+#include "core/io_model.h"
+
+#define LOWEST_KHZ  800000
+#define HIGHEST_KHZ 2400000
+
+/* device_us of the device and host_us of the host, at the highest level of all. */
+static inline struct fake_io boosts_sync_io(uint32_t device, uint64_t device_us, uint64_t host_us)
+{
+	return (struct fake_io){
+		.kind = FAKE_IO_SYNC,
+		.device = device,
+		.device_ns = device_us * NS_PER_US,
+		.work = host_us * NS_PER_US * IO_LEVEL_MAX,
+	};
+}
+
+static inline struct fake_io boosts_io(enum fake_io_kind kind, uint32_t device, uint64_t device_us,
+				       uint64_t host_us)
+{
+	struct fake_io io = boosts_sync_io(device, device_us, host_us);
+
+	io.kind = kind;
+	return io;
+}
+
+static inline void boosts_start(struct world *world, const struct policy *policy)
+{
+	struct policy usual;
+
+	policy_init(&usual);
+	world_init(world, test_topology_usual(2, 2), policy ? policy : &usual);
+	world_round(world);
+	/* Past the rate limit. */
+	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
+}
+
+static inline void boosts_run(struct world *world, uint64_t ns)
+{
+	world_run_until(world, world->now_ns + ns);
+}
+
+static inline void boosts_assert_target(const struct world *world, uint32_t domain, uint32_t khz,
+					enum reason reason)
+{
+	assert_int_equal(world_last(world, domain)->target_khz, khz);
+	assert_string_equal(reason_name(world_last(world, domain)->reason), reason_name(reason));
+}
+
+static inline void boosts_assert_state(const struct world *world, uint32_t task,
+				       enum io_boost_state state)
+{
+	const struct task *t = world_task(world, task);
+
+	assert_non_null(t);
+	assert_string_equal(io_boost_state_name(t->io_boost.state), io_boost_state_name(state));
+}
+
+/* Goes on until the task is in that state, for at most as long; returns how long it took. */
+static inline uint64_t boosts_run_to(struct world *world, uint32_t task, enum io_boost_state state,
+				     uint64_t most_ns)
+{
+	uint64_t start_ns = world->now_ns;
+
+	while (world->now_ns < start_ns + most_ns &&
+	       !(world_task(world, task) && world_task(world, task)->io_boost.state == state))
+		boosts_run(world, NS_PER_MS);
+	boosts_assert_state(world, task, state);
+	return world->now_ns - start_ns;
+}
+
+/* A task that is confirmed; for what comes after. */
+static inline void boosts_start_confirmed(struct world *world, uint32_t task, uint32_t cpu,
+					  const struct fake_io *io)
+{
+	world_start_io(world, task, 100 + task, cpu, io);
+	boosts_run_to(world, task, IO_BOOST_CONFIRMED, NS_PER_S);
+}
+
+static inline const struct io_device *boosts_device(const struct world *world, uint32_t device)
+{
+	return engine_device(world->engine, device);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What holds after every decision, whatever the input was. */
+#include "test-core-world.h"
+
+static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t *ret_since_ns)
+{
+	*ret_since_ns = 0;
+	topology_for_each_cpu(world->topology, cpu, domain) {
+		if (world->cpus[cpu].running)
+			return false;
+		if (world->cpus[cpu].idle_since_ns > *ret_since_ns)
+			*ret_since_ns = world->cpus[cpu].idle_since_ns;
+	}
+	return true;
+}
+
+/* A task that flips is boosted on both sides. */
+static uint32_t boost_cap(const struct world *world, const struct task *task, uint32_t domain)
+{
+	if (world->topology->cpu_domain[task->cpu] == domain)
+		return engine_task_boost_cap(world->engine, task);
+	if (!task->flip.until_ns || task->flip.domain != domain ||
+	    !io_boost_is_held(&task->io_boost))
+		return 0;
+	return opp_cap_at_khz(&world->topology->domains[domain], task->flip.khz);
+}
+
+static uint32_t interrupt_cap(const struct world *world, uint32_t index, uint32_t domain)
+{
+	const struct io_device *device = engine_device(world->engine, index);
+
+	if (device->interrupt_domain != domain || !io_check_grants(&device->interrupt_check))
+		return 0;
+	return opp_cap_at_khz(&world->topology->domains[domain], device->interrupt_khz);
+}
+
+/* The demand as the design states it, in the plainest way. */
+uint32_t world_expected_cap(const struct world *world, uint32_t domain)
+{
+	const struct task *task = NULL;
+	struct policy_domain policy;
+	uint64_t idle_since_ns;
+	uint32_t cap = 0;
+
+	policy_domain_for(&world->policy, world->topology->domains[domain].name, &policy);
+	if (!domain_is_idle(world, domain, &idle_since_ns) ||
+	    world->now_ns < idle_since_ns + policy.down_hold_ns) {
+		topology_for_each_cpu(world->topology, cpu, domain) {
+			uint32_t demand = utilisation_demand_cap(world->cpus[cpu].util_q,
+								 policy.headroom_percent);
+
+			if (demand > cap)
+				cap = demand;
+		}
+	}
+	while ((task = task_table_next(engine_tasks(world->engine), task)))
+		if (boost_cap(world, task, domain) > cap)
+			cap = boost_cap(world, task, domain);
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		if (interrupt_cap(world, i, domain) > cap)
+			cap = interrupt_cap(world, i, domain);
+	return cap;
+}
+
+static bool is_opp(const struct topology_domain *info, uint32_t khz)
+{
+	for (uint32_t i = 0; i < info->n_opps; i++)
+		if (info->opp_khz[i] == khz)
+			return true;
+	return false;
+}
+
+/* Invariant: a target is an OPP that the limits allow, or the nearest when they allow none. */
+static void check_target(const struct world *world, const struct decision *decision)
+{
+	const struct topology_domain *info = &world->topology->domains[decision->domain];
+	uint32_t min_khz, max_khz;
+
+	engine_limits(world->engine, decision->domain, &min_khz, &max_khz);
+	assert_true(min_khz <= max_khz);
+	assert_true(is_opp(info, decision->target_khz));
+	assert_true(is_opp(info, decision->wanted_khz));
+	assert_int_equal(
+		decision->wanted_khz,
+		opp_at_or_above(info, opp_khz_for_cap(info, decision->want_cap), min_khz, max_khz));
+	if (decision->timing == TIMING_RATE_LIMITED)
+		return;
+	if (decision->target_khz > max_khz)
+		assert_int_equal(decision->target_khz, info->opp_khz[0]);
+	if (decision->target_khz < min_khz)
+		assert_true(opp_at_or_above(info, min_khz, 0, UINT32_MAX) > max_khz ||
+			    decision->target_khz == topology_domain_max_khz(info));
+}
+
+static uint64_t rate_limit_ns(const struct world *world, uint32_t domain)
+{
+	const struct topology_domain *info = &world->topology->domains[domain];
+	struct policy_domain policy;
+
+	policy_domain_for(&world->policy, info->name, &policy);
+	if (!policy.rate_limit_ns)
+		policy.rate_limit_ns = NS_PER_MS;
+	return policy.rate_limit_ns > 2 * info->transition_latency_ns
+		       ? policy.rate_limit_ns
+		       : 2 * info->transition_latency_ns;
+}
+
+/* Invariant: not written more often than the rate limit; down only after the hold. */
+static void check_change(struct world *world, const struct decision *decision)
+{
+	struct world_domain *domain = &world->domains[decision->domain];
+
+	assert_int_equal(decision->previous_khz, domain->target_khz);
+	if (decision->target_khz == domain->target_khz)
+		return;
+	assert_int_equal(decision->timing, TIMING_NOW);
+	assert_int_equal(decision->target_khz, decision->wanted_khz);
+	if (domain->changed_ns)
+		assert_true(world->now_ns - domain->changed_ns >=
+			    rate_limit_ns(world, decision->domain));
+	domain->target_khz = decision->target_khz;
+	domain->changed_ns = world->now_ns;
+	domain->changes++;
+}
+
+/*
+ * Invariant: what is watched for has not happened already, or a time is set for it. Only what an
+ * idle CPU of a domain past its hold remembers may be too much: it counts when the CPU next runs.
+ */
+static void check_band(const struct world *world, uint32_t cpu, const struct decision *decision)
+{
+	const struct engine_band *band = &world->cpus[cpu].band;
+	uint64_t idle_since_ns;
+
+	if (!band->watch)
+		assert_int_equal(decision->timing, TIMING_RATE_LIMITED);
+	else if (world_is_outside(&world->cpus[cpu]))
+		assert_true(domain_is_idle(world, decision->domain, &idle_since_ns) &&
+			    world->cpus[cpu].util_q >= band->low_q);
+	if (decision->timing != TIMING_NOW)
+		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
+}
+
+/* Invariant: an idle domain above its lowest OPP has a time when that ends, or a boost. */
+static void check_planned(const struct world *world, const struct decision *decision)
+{
+	const struct topology_domain *info = &world->topology->domains[decision->domain];
+	uint32_t min_khz, max_khz;
+	uint64_t idle_since_ns;
+
+	engine_limits(world->engine, decision->domain, &min_khz, &max_khz);
+	if (!domain_is_idle(world, decision->domain, &idle_since_ns))
+		return;
+	if (decision->target_khz > opp_at_or_above(info, 0, min_khz, max_khz))
+		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
+}
+
+void world_check(struct world *world, const struct decision *decision, uint32_t cap)
+{
+	assert_int_equal(decision->now_ns, world->now_ns);
+	assert_int_equal(decision->want_cap, cap);
+	check_target(world, decision);
+	check_change(world, decision);
+	topology_for_each_cpu(world->topology, cpu, decision->domain)
+		check_band(world, cpu, decision);
+	check_planned(world, decision);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The made-up machine's tasks and devices: what they do, and what is told of it. */
+#include "test-core-world.h"
+
+#include "core/io_model.h"
+
+static uint32_t level(const struct world *world, uint32_t cpu)
+{
+	return io_level(world_level_q(world, cpu));
+}
+
+void world_account_io(struct world *world)
+{
+	for (uint32_t i = 0; i < WORLD_TASKS; i++) {
+		struct world_task *t = &world->tasks[i];
+		struct world_device *device = &world->devices[t->io.device];
+
+		if (!t->pid)
+			continue;
+		device->completions += fake_io_run(
+			&t->io, level(world, t->cpu), level(world, device->completion_cpu),
+			world->now_ns - world->io_updated_ns, world->now_ns);
+	}
+	world->io_updated_ns = world->now_ns;
+}
+
+void world_io(struct world *world, uint32_t task, uint64_t n)
+{
+	world->tasks[task].io.io_waits += n;
+	world->tasks[task].io.last_io_ns = world->now_ns;
+}
+
+void world_tell_task(struct world *world, uint32_t task)
+{
+	const struct world_task *t = &world->tasks[task];
+	struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_TASK,
+		.task = {
+			.pid = t->pid,
+			.tgid = t->pid,
+			.handle = task,
+			.cpu = t->cpu,
+			.comm = "task",
+			.level_q = world_level_q(world, t->cpu),
+		},
+	};
+
+	fake_io_totals(&t->io, &input.task);
+	world_apply(world, &input);
+}
+
+void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu)
+{
+	const struct fake_io io = { .kind = FAKE_IO_NONE, .io_waits = 10 };
+
+	world_start_io(world, task, pid, cpu, &io);
+}
+
+void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu,
+		    const struct fake_io *io)
+{
+	world->tasks[task] = (struct world_task){ .pid = pid, .cpu = cpu, .io = *io };
+	world->tasks[task].io.last_io_ns = world->now_ns;
+	if (io->kind != FAKE_IO_NONE && io->kind != FAKE_IO_COUNTED)
+		world->devices[io->device].present = true;
+	world_tell_task(world, task);
+}
+
+void world_stop_io(struct world *world, uint32_t task)
+{
+	world->tasks[task].io.stopped = true;
+}
+
+void world_move_task(struct world *world, uint32_t task, uint32_t cpu)
+{
+	world->tasks[task].cpu = cpu;
+	world_tell_task(world, task);
+	world_round(world);
+}
+
+void world_end_task(struct world *world, uint32_t task)
+{
+	const struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_TASK_END,
+		.ended_pid = world->tasks[task].pid,
+	};
+
+	world->tasks[task] = (struct world_task){ 0 };
+	world_apply(world, &input);
+}
+
+void world_end_device(struct world *world, uint32_t device)
+{
+	const struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_DEVICE_END,
+		.ended_device = device,
+	};
+
+	world->devices[device] = (struct world_device){ 0 };
+	world_apply(world, &input);
+}
+
+static void sample_device(struct world *world, uint32_t device)
+{
+	const struct world_device *d = &world->devices[device];
+	const struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_DEVICE,
+		.device = {
+			.device = device,
+			.completions = d->completions,
+			.completion_cpu = d->completion_cpu,
+		},
+	};
+
+	if (d->present)
+		world_apply(world, &input);
+}
+
+uint32_t world_count_tasks(const struct world *world)
+{
+	const struct task *task = NULL;
+	uint32_t n = 0;
+
+	while ((task = task_table_next(engine_tasks(world->engine), task)))
+		n += !task->released;
+	return n;
+}
+
+void world_sample_due(struct world *world)
+{
+	const struct task_table *tasks = engine_tasks(world->engine);
+	struct task *task = NULL, *next;
+
+	for (task = task_table_next(tasks, NULL); task; task = next) {
+		next = task_table_next(tasks, task);
+		if (!task->released && world->now_ns >= task->io_boost.next_ns &&
+		    world->tasks[task->handle].pid == task->pid)
+			world_tell_task(world, task->handle);
+	}
+	for (uint32_t i = 0; i < WORLD_DEVICES; i++)
+		if (world->now_ns >= engine_device(world->engine, i)->next_ns)
+			sample_device(world, i);
+	engine_advance(world->engine, world->now_ns);
+	engine_advance(world->twin, world->now_ns);
+}
