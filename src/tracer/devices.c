@@ -93,9 +93,10 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 	struct wakegov_device *device = &tracer->devices[flight->device % WAKEGOV_DEVICES];
 	struct wakegov_slot *slot = &tracer->slots[flight->owner % WAKEGOV_SLOTS];
 	bool owned = flight->owner && slot->id == flight->owner;
-	uint64_t flow;
+	uint64_t start_ns = flight->start_ns;
+	__u64 expected = request, flow;
 
-	if (!__atomic_compare_exchange_n(&flight->request, &request, 0, false, __ATOMIC_ACQ_REL,
+	if (!__atomic_compare_exchange_n(&flight->request, &expected, 0, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;
 	if (flight->far)
@@ -104,8 +105,10 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 	if (wakegov_flow_depth(flow) <= 0)
 		device->idle_since_ns = clock_now_ns();
 	__atomic_fetch_add(&device->anomalies, 1, __ATOMIC_RELAXED);
-	if (owned)
-		__atomic_fetch_add(&slot->completed, 1, __ATOMIC_ACQ_REL);
+	if (!owned)
+		return;
+	__atomic_fetch_add(&slot->completions_ns, start_ns, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&slot->completed, 1, __ATOMIC_ACQ_REL);
 }
 
 /* A request as it was when it was looked at. */

@@ -168,40 +168,47 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of one number of each round; from is in the first of them. */
-static double median(const double *from, size_t stride)
+static double median(double values[ROUNDS])
 {
-	double values[ROUNDS];
-
-	for (size_t i = 0; i < ROUNDS; i++)
-		values[i] = *(const double *)((const char *)from + i * stride);
 	qsort(values, ROUNDS, sizeof(values[0]), compare);
 	return values[ROUNDS / 2];
+}
+
+/* Of each number of the pair's rounds. */
+static struct cost median_cost(const struct cost costs[ROUNDS][PAIRS], size_t pair)
+{
+	double runs[ROUNDS], ours[ROUNDS], empty[ROUNDS], added[ROUNDS];
+
+	for (size_t i = 0; i < ROUNDS; i++) {
+		runs[i] = costs[i][pair].runs_per_io;
+		ours[i] = costs[i][pair].ours_ns;
+		empty[i] = costs[i][pair].empty_ns;
+		added[i] = costs[i][pair].added_ns;
+	}
+	return (struct cost){ median(runs), median(ours), median(empty), median(added) };
 }
 
 /* Returns whether the cost is within the limit. */
 static bool report(const struct pair *pairs, const struct cost costs[ROUNDS][PAIRS])
 {
 	double total[ROUNDS] = { 0 }, block[ROUNDS] = { 0 };
-	size_t stride = sizeof(costs[0]);
 
 	printf("%-18s %8s %8s %8s %6s %9s\n", "program", "runs/IO", "ns/run", "empty", "ratio",
 	       "ns/IO");
 	for (size_t i = 0; i < PAIRS; i++) {
-		double ours_ns = median(&costs[0][i].ours_ns, stride);
-		double empty_ns = median(&costs[0][i].empty_ns, stride);
+		struct cost cost = median_cost(costs, i);
 
-		printf("%-18s %8.2f %8.1f %8.1f %6.2f %9.1f\n", pairs[i].name,
-		       median(&costs[0][i].runs_per_io, stride), ours_ns, empty_ns,
-		       empty_ns ? ours_ns / empty_ns : 0, median(&costs[0][i].added_ns, stride));
+		printf("%-18s %8.2f %8.1f %8.1f %6.2f %9.1f\n", pairs[i].name, cost.runs_per_io,
+		       cost.ours_ns, cost.empty_ns,
+		       cost.empty_ns ? cost.ours_ns / cost.empty_ns : 0, cost.added_ns);
 		for (size_t round = 0; round < ROUNDS; round++) {
 			total[round] += costs[round][i].added_ns;
 			block[round] += pairs[i].block ? costs[round][i].added_ns : 0;
 		}
 	}
 	printf("per I/O: block programs %.1f ns (limit %d), all %.1f ns; medians of %d rounds\n",
-	       median(block, sizeof(block[0])), LIMIT_NS, median(total, sizeof(total[0])), ROUNDS);
-	return median(block, sizeof(block[0])) <= LIMIT_NS;
+	       median(block), LIMIT_NS, median(total), ROUNDS);
+	return median(block) <= LIMIT_NS;
 }
 
 static bool measure(struct tracer *tracer, struct empty *empty, int n, char **options)
