@@ -145,9 +145,14 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 
 static void apply_device(struct engine *engine, const struct input_device *input, uint64_t now_ns)
 {
-	if (input->device < INPUT_DEVICES_MAX)
-		io_device_sample(&engine->devices[input->device], input,
-				 engine_domain_index(engine, input->completion_cpu), now_ns);
+	struct io_device *device;
+
+	if (input->device >= INPUT_DEVICES_MAX)
+		return;
+	device = &engine->devices[input->device];
+	if (io_device_is_another(device, input))
+		boosts_forget_device(engine, input->device);
+	io_device_sample(device, input, engine_domain_index(engine, input->completion_cpu), now_ns);
 }
 
 static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)

@@ -243,7 +243,8 @@ void io_boost_restart_window(struct io_boost *boost)
 
 void io_boost_restart(struct io_boost *boost)
 {
-	boost->state = IO_BOOST_MEASURING;
+	if (!io_boost_is_over(boost))
+		boost->state = IO_BOOST_MEASURING;
 	boost->device = IO_BOOST_NO_DEVICE;
 	boost->ratio = 0;
 	boost->held_ratio = 0;

@@ -19,8 +19,6 @@ void io_device_sample(struct io_device *device, const struct input_device *total
 {
 	bool moved = totals->completions != device->totals.completions;
 
-	if (device->present && totals->completions < device->totals.completions)
-		io_device_init(device);
 	if (completion_domain != device->completion_domain) {
 		device->completion_domain = completion_domain;
 		device->n_completed_there = 0;

@@ -42,7 +42,14 @@ struct io_device {
 
 void io_device_init(struct io_device *device);
 
-/* New totals. What was counted for another device of the same index is forgotten. */
+/* Totals that went back are another device's, of the same index. */
+static inline bool io_device_is_another(const struct io_device *device,
+					const struct input_device *totals)
+{
+	return device->present && totals->completions < device->totals.completions;
+}
+
+/* New totals of this device. */
 void io_device_sample(struct io_device *device, const struct input_device *totals,
 		      uint32_t completion_domain, uint64_t now_ns);
 
