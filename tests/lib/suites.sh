@@ -4,7 +4,8 @@
 # shellcheck disable=SC2034  # tests/run reads the lists
 
 TEST_PACKAGES=(
-	clang-format-14 shellcheck man-db python3-venv fio util-linux libcap2-bin git
+	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
+	git
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
