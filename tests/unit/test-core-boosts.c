@@ -141,6 +141,25 @@ static void test_paced(void **state)
 	world_deinit(&world);
 }
 
+/* Work in the interrupt is not seen as the task's, and its share of the gain is measured. */
+static void test_more_than_predicted(void **state)
+{
+	struct fake_io io = boosts_sync_io(0, 85, 4);
+	struct world world;
+
+	io.interrupt_work = 11 * NS_PER_US * IO_LEVEL_MAX;
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_VERIFYING, 200 * NS_PER_MS);
+	boosts_assert_target(&world, 0, 1800000, REASON_IO_BOOST);
+	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, 200 * NS_PER_MS);
+	boosts_run(&world, 50 * NS_PER_MS);
+	/* 85 + 15 µs; with 1.5 % more 16.5: from 2.18 GHz on. */
+	assert_in_range(boosts_device(&world, 0)->check.calibration_permille, 2000, 4000);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	world_deinit(&world);
+}
+
 /* Back-offs until the pause is 16 s, and 5 s of it. */
 static void start_paused(struct world *world, uint32_t n_tasks, const struct fake_io *io)
 {
@@ -425,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_settles),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_paced),
+		cmocka_unit_test(test_more_than_predicted),
 		cmocka_unit_test(test_tasks_come_and_go),
 		cmocka_unit_test(test_tasks_share_a_check),
 		cmocka_unit_test(test_devices_are_apart),
