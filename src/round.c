@@ -50,7 +50,7 @@ void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t no
 static void resync_devices(struct manager *manager, uint64_t now_ns)
 {
 	if (now_ns - manager->resynced_ns < RESYNC_NS ||
-	    !task_table_next(engine_tasks(manager->engine), NULL))
+	    !task_table_count(engine_tasks(manager->engine)))
 		return;
 	manager->resynced_ns = now_ns;
 	tracer_resync_devices(manager->tracer, manager_take_event, manager);

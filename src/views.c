@@ -40,6 +40,16 @@ static bool drives_any(const struct manager *manager)
 	return false;
 }
 
+static uint32_t count_followed(const struct task_table *tasks)
+{
+	const struct task *task = NULL;
+	uint32_t n = 0;
+
+	while ((task = task_table_next(tasks, task)))
+		n += !task->released;
+	return n;
+}
+
 static int show_status(void *userdata, struct status_view *ret)
 {
 	const struct manager *manager = userdata;
@@ -56,7 +66,7 @@ static int show_status(void *userdata, struct status_view *ret)
 		.reloads = manager->reloads,
 		.last_reload_error = manager->last_reload_error,
 		.decisions = decision_log_total(manager->log),
-		.tasks = task_table_count(tasks),
+		.tasks = count_followed(tasks),
 		.max_tasks = task_table_size(tasks),
 		.drops_ring = drops.ring,
 		.drops_slots = drops.slots,

@@ -105,6 +105,8 @@ int views_list_tasks(void *userdata, task_emit_t emit, void *context)
 		struct task_view view;
 		bool named;
 
+		if (task->released)
+			continue; /* remembered, and not followed any more */
 		/* No device has this index where the task has none. */
 		named = tracer_device_name(manager->tracer, task->io_boost.device, name) == 0;
 		show_task(manager, task, named ? name : NULL, &view);
