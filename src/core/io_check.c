@@ -136,13 +136,24 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 	}
 	check->calibration_permille = 1000;
 	check->backoff_ns = check->backoff_ns ? 2 * check->backoff_ns : policy->backoff_min_ns;
-	/* Trials that find nothing are no more than a twentieth of the time. */
-	if (check->backoff_ns < 20 * io_count_ns(&check->window))
-		check->backoff_ns = 20 * io_count_ns(&check->window);
+	/* Long trials that find nothing are no more than a ninth of the time at first. */
+	if (check->backoff_ns < 8 * io_count_ns(&check->window))
+		check->backoff_ns = 8 * io_count_ns(&check->window);
 	if (check->backoff_ns > policy->backoff_max_ns)
 		check->backoff_ns = policy->backoff_max_ns;
 	check->retry_ns = now_ns + check->backoff_ns;
 	enter(check, IO_CHECK_UNPAID, 0);
+}
+
+/*
+ * Next to nothing of what was predicted is there. Not said at once: a machine that is held up for
+ * some milliseconds loses as much.
+ */
+static bool is_hopeless(const struct io_check *check, const struct policy_io_boost *policy,
+			uint64_t noise)
+{
+	return io_count_ns(&check->window) >= policy->check_window_ns / 5 &&
+	       check->measured_ppm + noise < check->predicted_ppm / 4;
 }
 
 /*
@@ -171,7 +182,7 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 	    (check->measured_ppm > noise || must_be_believed(check, policy, noise)))
 		conclude(check, policy, true, now_ns);
 	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
-		 check->measured_ppm + noise < check->predicted_ppm / 4)
+		 is_hopeless(check, policy, noise))
 		conclude(check, policy, false, now_ns);
 	else
 		return false;
