@@ -121,10 +121,17 @@ static bool update_baseline(struct io_check *check, const struct policy_io_boost
 	return true;
 }
 
+/* The shortest trial that finds nothing. */
+static uint64_t hopeless_after_ns(const struct policy_io_boost *policy)
+{
+	return policy->check_window_ns / 5;
+}
+
 static void conclude(struct io_check *check, const struct policy_io_boost *policy, bool paid,
 		     uint64_t now_ns)
 {
 	uint64_t calibration = (uint64_t)check->measured_ppm * 1000 / check->predicted_ppm;
+	uint64_t trial_ns = io_count_ns(&check->window), least_ns = hopeless_after_ns(policy);
 
 	check->n_checks++;
 	if (paid) {
@@ -136,9 +143,9 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 	}
 	check->calibration_permille = 1000;
 	check->backoff_ns = check->backoff_ns ? 2 * check->backoff_ns : policy->backoff_min_ns;
-	/* Long trials that find nothing are no more than a ninth of the time at first. */
-	if (check->backoff_ns < 8 * io_count_ns(&check->window))
-		check->backoff_ns = 8 * io_count_ns(&check->window);
+	/* What a trial took longer than it must is paid back twentyfold. */
+	if (trial_ns > least_ns && check->backoff_ns < 20 * (trial_ns - least_ns))
+		check->backoff_ns = 20 * (trial_ns - least_ns);
 	if (check->backoff_ns > policy->backoff_max_ns)
 		check->backoff_ns = policy->backoff_max_ns;
 	check->retry_ns = now_ns + check->backoff_ns;
@@ -146,14 +153,15 @@ static void conclude(struct io_check *check, const struct policy_io_boost *polic
 }
 
 /*
- * Next to nothing of what was predicted is there. Not said at once: a machine that is held up for
- * some milliseconds loses as much.
+ * Next to nothing of what was predicted is there: host time that waits for memory, say, does not
+ * shrink with the clock, and what is left of a large prediction can be worth having. Not said at
+ * once: a machine that is held up for some milliseconds loses as much.
  */
 static bool is_hopeless(const struct io_check *check, const struct policy_io_boost *policy,
 			uint64_t noise)
 {
-	return io_count_ns(&check->window) >= policy->check_window_ns / 5 &&
-	       check->measured_ppm + noise < check->predicted_ppm / 4;
+	return io_count_ns(&check->window) >= hopeless_after_ns(policy) &&
+	       check->measured_ppm + noise < check->predicted_ppm / 8;
 }
 
 /*
