@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-static uint32_t domain_of(const struct topology *topology, uint32_t cpu)
-{
-	return cpu < topology->n_cpus ? topology->cpu_domain[cpu] : TOPOLOGY_NO_DOMAIN;
-}
-
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret)
 {
@@ -23,7 +18,7 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 	    !io_device_completes_in(io_device, found.completion_domain))
 		return false;
 	while ((task = task_table_next(engine_tasks(engine), task))) {
-		uint32_t domain = domain_of(topology, task->cpu);
+		uint32_t domain = topology_domain_of(topology, task->cpu);
 
 		if (task->io_boost.device != device || io_boost_is_over(&task->io_boost) ||
 		    domain == TOPOLOGY_NO_DOMAIN)

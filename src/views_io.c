@@ -65,8 +65,7 @@ static void show_task(const struct manager *manager, const struct task *task, co
 {
 	const struct topology *topology = manager->topology;
 	const struct io_boost *boost = &task->io_boost;
-	uint32_t domain = task->cpu < topology->n_cpus ? topology->cpu_domain[task->cpu]
-						       : TOPOLOGY_NO_DOMAIN;
+	uint32_t domain = topology_domain_of(topology, task->cpu);
 	uint64_t now_ns = manager_now_ns();
 	const struct io_check *check = &boost->check;
 

@@ -51,7 +51,7 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 	group->level += rate * level;
 	group->saved += rate * io_saved_ppm(boost->ratio, level,
 					    io_level_at(domain->info, boost->wanted_khz));
-	if (engine_domain_index(engine, task->cpu) ==
+	if (topology_domain_of(engine->topology, task->cpu) ==
 	    engine->devices[boost->device].completion_domain)
 		group->runs_in_interrupt_domain = true;
 }

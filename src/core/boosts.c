@@ -152,10 +152,10 @@ void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now
 
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns)
 {
-	uint32_t from = engine_domain_index(engine, from_cpu);
+	uint32_t from = topology_domain_of(engine->topology, from_cpu);
 	bool flips = task->flip.moved_ns && now_ns - task->flip.moved_ns < FLIP_NS;
 
-	if (from == engine_domain_index(engine, task->cpu))
+	if (from == topology_domain_of(engine->topology, task->cpu))
 		return;
 	engine_mark_due(engine, from_cpu);
 	mark_domains_due(engine, task);

@@ -49,15 +49,9 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	}
 }
 
-uint32_t engine_domain_index(const struct engine *engine, uint32_t cpu)
-{
-	return cpu < engine->topology->n_cpus ? engine->topology->cpu_domain[cpu]
-					      : TOPOLOGY_NO_DOMAIN;
-}
-
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
 {
-	uint32_t index = engine_domain_index(engine, cpu);
+	uint32_t index = topology_domain_of(engine->topology, cpu);
 
 	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
 }
@@ -152,7 +146,8 @@ static void apply_device(struct engine *engine, const struct input_device *input
 	device = &engine->devices[input->device];
 	if (io_device_is_another(device, input))
 		boosts_forget_device(engine, input->device);
-	io_device_sample(device, input, engine_domain_index(engine, input->completion_cpu), now_ns);
+	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
+			 now_ns);
 }
 
 static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)

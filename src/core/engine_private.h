@@ -29,9 +29,6 @@ struct engine {
 /* The domain of a CPU, or NULL when it has none. */
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu);
 
-/* The domain's index, or TOPOLOGY_NO_DOMAIN; any number is a CPU here. */
-uint32_t engine_domain_index(const struct engine *engine, uint32_t cpu);
-
 void engine_mark_due(const struct engine *engine, uint32_t cpu);
 
 /* boosts.c: a task was sampled; after boosts_move_task() if it is in another domain than before. */

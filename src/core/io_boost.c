@@ -61,7 +61,7 @@ static bool went_back(const struct io_window *window, const struct input_task *t
 	       think_ns < window->think_ns;
 }
 
-/* The device that got most of the window's requests; n of all in *ret_n. */
+/* The device that got most of the window's requests, or IO_BOOST_NO_DEVICE. */
 static uint32_t main_device(const struct io_window *window, const struct input_task *task)
 {
 	uint32_t device = IO_BOOST_NO_DEVICE;

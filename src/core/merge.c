@@ -20,7 +20,7 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *t
 /* What the task asks of this domain: of its own, and of the other one while it flips. */
 static uint32_t boost_cap_in(const struct engine *engine, const struct task *task, uint32_t domain)
 {
-	if (engine_domain_index(engine, task->cpu) == domain)
+	if (topology_domain_of(engine->topology, task->cpu) == domain)
 		return engine_task_boost_cap(engine, task);
 	if (task->flip.until_ns && task->flip.domain == domain && io_boost_is_held(&task->io_boost))
 		return opp_cap_at_khz(engine->domains[domain].info, task->flip.khz);

@@ -35,6 +35,12 @@ static inline uint32_t topology_domain_max_khz(const struct topology_domain *dom
 	return domain->opp_khz[domain->n_opps - 1];
 }
 
+/* The index of the CPU's domain, or TOPOLOGY_NO_DOMAIN; any number is a CPU here. */
+static inline uint32_t topology_domain_of(const struct topology *topology, uint32_t cpu)
+{
+	return cpu < topology->n_cpus ? topology->cpu_domain[cpu] : TOPOLOGY_NO_DOMAIN;
+}
+
 #define topology_for_each_cpu(topology, cpu, domain)            \
 	for (uint32_t cpu = 0; cpu < (topology)->n_cpus; cpu++) \
 		if ((topology)->cpu_domain[cpu] == (domain))

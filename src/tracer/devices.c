@@ -74,11 +74,6 @@ int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, s
 	return 0;
 }
 
-uint32_t tracer_n_devices(const struct tracer *tracer)
-{
-	return WAKEGOV_DEVICES;
-}
-
 int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRACER_DISK_SIZE])
 {
 	if (index >= WAKEGOV_DEVICES || !tracer->devices[index].seq)

@@ -69,9 +69,6 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle);
 
 #define TRACER_DISK_SIZE 32
 
-/* Indices of block devices are below this. */
-uint32_t tracer_n_devices(const struct tracer *tracer);
-
 /*
  * The totals of a block device, the present idle time included. Returns 0, or -ENOENT when there
  * is none of this index, or it is stacked on others: those count.

@@ -37,7 +37,7 @@ int disk_index_of(const struct native *native, const char *name)
 {
 	char seen[TRACER_DISK_SIZE];
 
-	for (uint32_t i = 0; i < tracer_n_devices(native->tracer); i++)
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		if (tracer_device_name(native->tracer, i, seen) == 0 && !strcmp(seen, name))
 			return i;
 	return -1;
