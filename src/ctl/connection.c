@@ -16,6 +16,7 @@
 #define NS_PER_S	 1000000000ull
 #define NS_PER_MS	 1000000ull
 #define REPLY_BYTES_MAX	 (64u * 1024 * 1024)
+#define CALL_BYTES_MAX	 (64u * 1024)
 #define CONNECT_RETRY_MS 10
 
 static uint64_t now_ns(void)
@@ -73,13 +74,23 @@ int connection_open(const char *path, uint64_t deadline_ns)
 	return take_fd(&fd);
 }
 
-static int send_call(int fd, const char *method, uint64_t deadline_ns)
+/* Consumes parameters. */
+static char *print_call(const char *method, json_t *parameters)
 {
-	struct buffer call = { .max = 4096 };
-	_cleanup_free_ char *text = NULL;
+	json_t *call = json_pack("{ss so*}", "method", method, "parameters", parameters);
+	char *text = call ? json_dumps(call, JSON_COMPACT) : NULL;
+
+	json_decref(call);
+	return text;
+}
+
+static int send_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
+{
+	_cleanup_free_ char *text = print_call(method, parameters);
+	struct buffer call = { .max = CALL_BYTES_MAX };
 	int r;
 
-	if (asprintf(&text, "{\"method\":\"%s\"}", method) < 0)
+	if (!text)
 		return -ENOMEM;
 
 	r = buffer_append(&call, text, strlen(text) + 1);
@@ -113,7 +124,8 @@ static int receive_message(int fd, struct frame_reader *reader, uint64_t deadlin
 	return r < 0 ? -EBADMSG : 0;
 }
 
-int connection_call(int fd, const char *method, uint64_t deadline_ns, json_t **ret_reply)
+int connection_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
+		    json_t **ret_reply)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	const char *message;
@@ -122,7 +134,7 @@ int connection_call(int fd, const char *method, uint64_t deadline_ns, json_t **r
 	int r;
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = send_call(fd, method, deadline_ns);
+	r = send_call(fd, method, parameters, deadline_ns);
 	if (!r)
 		r = receive_message(fd, &reader, deadline_ns, &message, &length);
 	if (r < 0)

@@ -16,8 +16,10 @@ uint64_t connection_deadline(uint64_t timeout_ns);
 int connection_open(const char *path, uint64_t deadline_ns);
 
 /*
- * Calls method without parameters and waits for its one reply, which the caller owns: an object
- * with either "parameters" or "error". Returns 0; -ETIMEDOUT; -ECONNRESET or -EPIPE if the other
- * side hung up; -EBADMSG if it sent something else than a reply; another negative errno.
+ * Calls method and waits for its one reply, which the caller owns: an object with either
+ * "parameters" or "error". Consumes parameters, NULL for none. Returns 0; -ETIMEDOUT; -ECONNRESET
+ * or -EPIPE if the other side hung up; -EBADMSG if it sent something else than a reply; another
+ * negative errno.
  */
-int connection_call(int fd, const char *method, uint64_t deadline_ns, json_t **ret_reply);
+int connection_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
+		    json_t **ret_reply);

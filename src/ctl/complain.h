@@ -7,11 +7,14 @@
 
 #include "ctl/exit.h"
 
+/* "wakegovctl: …" and a line feed. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Why connection_open() gave error. */
-enum ctl_exit explain_open(const char *path, int error);
+enum ctl_exit complain_open(const char *path, int error);
 
 /* Why connection_call() gave error. */
-enum ctl_exit explain_call(const char *path, int error);
+enum ctl_exit complain_call(const char *path, int error);
 
 /* What the daemon's error reply to the command says. */
-enum ctl_exit explain_refusal(const char *command, const json_t *reply);
+enum ctl_exit complain_refusal(const char *command, const json_t *reply);

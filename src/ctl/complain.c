@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/explain.h"
+#include "ctl/complain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,9 +10,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void complain(const char *format, ...)
+void complain(const char *format, ...)
 {
 	va_list args;
 
@@ -23,7 +21,7 @@ static void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-enum ctl_exit explain_open(const char *path, int error)
+enum ctl_exit complain_open(const char *path, int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -48,7 +46,7 @@ enum ctl_exit explain_open(const char *path, int error)
 	}
 }
 
-enum ctl_exit explain_call(const char *path, int error)
+enum ctl_exit complain_call(const char *path, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
@@ -70,7 +68,7 @@ enum ctl_exit explain_call(const char *path, int error)
 	return CTL_LOST;
 }
 
-static void explain_other(const char *command, const char *error, const json_t *parameters)
+static void complain_other(const char *command, const char *error, const json_t *parameters)
 {
 	_cleanup_free_ char *clean_error = format_clean(error);
 	_cleanup_free_ char *dump = json_dumps(parameters, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -79,7 +77,7 @@ static void explain_other(const char *command, const char *error, const json_t *
 		 dump ? dump : "");
 }
 
-enum ctl_exit explain_refusal(const char *command, const json_t *reply)
+enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
@@ -96,6 +94,6 @@ enum ctl_exit explain_refusal(const char *command, const json_t *reply)
 			 "wakegovctl. Restart it with: systemctl restart wakegovd",
 			 command);
 	else
-		explain_other(command, error, parameters);
+		complain_other(command, error, parameters);
 	return CTL_REFUSED;
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/arguments.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/complain.h"
+#include "ctl/help.h"
+#include "ctl/suggest.h"
+#include "shared/cleanup.h"
+
+#define TIMEOUT_MAX_S 86400.0
+
+/* Of getopt_long(): those of the command are numbered from here, in the order of its table. */
+#define OWN_OPTION 256
+
+static const struct option general[] = {
+	{ "json", no_argument, NULL, 'j' },	     { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'v' },	     { "socket", required_argument, NULL, 's' },
+	{ "timeout", required_argument, NULL, 't' },
+};
+
+static const struct ctl_command *find_command(const char *name)
+{
+	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+
+	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
+		if (suggest_matches(name, c->name)) {
+			fprintf(stderr, " Did you mean '%s'?\n", c->name);
+			return NULL;
+		}
+	}
+	fputs(" See: wakegovctl --help\n", stderr);
+	return NULL;
+}
+
+static bool parse_timeout(const char *text, uint64_t *ret_ns)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds > 0 && seconds <= TIMEOUT_MAX_S)) {
+		complain("--timeout %s: expected seconds, more than 0, at most %.0f", text,
+			 TIMEOUT_MAX_S);
+		return false;
+	}
+	*ret_ns = (uint64_t)(seconds * 1e9);
+	return true;
+}
+
+/* The general options and those of the command, which may be NULL. */
+static void list_options(const struct ctl_command *command, struct option *ret)
+{
+	size_t n = ARRAY_SIZE(general);
+
+	memcpy(ret, general, sizeof(general));
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		ret[n++] = (struct option){
+			.name = command->options[i].name,
+			.has_arg = command->options[i].value ? required_argument : no_argument,
+			.val = OWN_OPTION + i,
+		};
+	ret[n] = (struct option){ 0 };
+}
+
+/* Returns 1 to go on, else minus the exit code. */
+static int take_option(struct ctl *ctl, int option)
+{
+	switch (option) {
+	case 'j':
+		ctl->json = true;
+		return 1;
+	case 's':
+		ctl->path = optarg;
+		return 1;
+	case 't':
+		return parse_timeout(optarg, &ctl->timeout_ns) ? 1 : -CTL_USAGE;
+	case 'h':
+		help_print(ctl->command);
+		return -CTL_OK;
+	case 'v':
+		puts("wakegovctl " WAKEGOV_VERSION);
+		return -CTL_OK;
+	case '?':
+		fprintf(stderr, "See: wakegovctl %s%s--help\n",
+			ctl->command ? ctl->command->name : "", ctl->command ? " " : "");
+		return -CTL_USAGE;
+	default:
+		ctl->values[option - OWN_OPTION] = optarg ? optarg : "";
+		return 1;
+	}
+}
+
+static int parse_options(int argc, char **argv, const char *flags, struct ctl *ctl)
+{
+	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1];
+	int option, r = 1;
+
+	list_options(ctl->command, options);
+	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
+		r = take_option(ctl, option);
+	return r;
+}
+
+int arguments_parse(int argc, char **argv, struct ctl *ret)
+{
+	int r = parse_options(argc, argv, "+h", ret);
+
+	if (r <= 0)
+		return r;
+	if (optind == argc) {
+		complain("no command. Try 'wakegovctl status', or --help");
+		return -CTL_USAGE;
+	}
+	ret->command = find_command(argv[optind]);
+	if (!ret->command)
+		return -CTL_USAGE;
+
+	/* Behind its name getopt starts anew, and needs a program's name there for its complaints.
+	 */
+	argv[optind] = argv[0];
+	argc -= optind;
+	argv += optind;
+	optind = 0;
+	r = parse_options(argc, argv, ret->command->has_tail ? "+h" : "h", ret);
+	if (r <= 0)
+		return r;
+	ret->arguments = argv + optind;
+	ret->n_arguments = argc - optind;
+	if (!ret->command->arguments && ret->n_arguments) {
+		complain("'%s' is one argument too many: %s takes none", ret->arguments[0],
+			 ret->command->name);
+		return -CTL_USAGE;
+	}
+	return 1;
+}

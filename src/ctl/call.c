@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What commands do with the daemon and with standard output. */
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/complain.h"
+#include "ctl/connection.h"
+#include "shared/cleanup.h"
+
+const char *ctl_value(const struct ctl *ctl, const char *name)
+{
+	const struct ctl_option *options = ctl->command->options;
+
+	for (size_t i = 0; i < CTL_OPTIONS_MAX && options[i].name; i++)
+		if (!strcmp(options[i].name, name))
+			return ctl->values[i];
+	assert(!"an option that is not in the table");
+	return NULL;
+}
+
+enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
+{
+	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	enum ctl_exit code = CTL_OK;
+	json_t *reply;
+	int r;
+
+	if (fd < 0) {
+		json_decref(parameters);
+		return complain_open(ctl->path, fd);
+	}
+	r = connection_call(fd, method, parameters, deadline_ns, &reply);
+	if (r < 0)
+		return complain_call(ctl->path, r);
+
+	if (json_is_string(json_object_get(reply, "error")))
+		code = complain_refusal(ctl->command->name, reply);
+	else
+		*ret = json_incref(json_object_get(reply, "parameters"));
+	json_decref(reply);
+	return code;
+}
+
+enum ctl_exit ctl_flush(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return CTL_OK;
+	complain("cannot write the output: %s", strerror(errno));
+	return CTL_REFUSED;
+}
+
+enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
+			void (*show)(const json_t *reply))
+{
+	if (ctl->json) {
+		json_dumpf(parameters, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		putchar('\n');
+	} else {
+		show(parameters);
+	}
+	return ctl_flush();
+}
+
+enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
+{
+	va_list args;
+
+	fputs("wakegovctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nSee: wakegovctl %s --help\n", ctl->command->name);
+	return CTL_USAGE;
+}
