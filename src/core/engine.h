@@ -13,8 +13,10 @@
  *	engine_decide()		     for every domain that engine_is_due() names
  *	engine_band()		     what to wake the caller for, per CPU
  *	engine_take_ended()	     tasks that are no longer followed
+ *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
  */
 
+#include "core/clamp.h"
 #include "core/decision.h"
 #include "core/input.h"
 #include "core/io_device.h"
@@ -78,6 +80,12 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
  * is none. What was found out of the task is remembered for a second.
  */
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
+
+/*
+ * One task whose clamps changed: true, and what it is to carry now; false when there is none. Where
+ * no domain is driven by clamps, those that were given are taken back in this way.
+ */
+bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
 
 /*
  * A block device that a task named, by the tracer's index. It is to be sampled (INPUT_DEVICE, then

@@ -79,6 +79,7 @@ struct input_domain {
 	uint32_t domain;
 	bool active;
 	bool driven; /* what is decided is written: effects can be measured */
+	bool clamps; /* by the clamps of its tasks, which the kernel's governor reads: core/clamp.h */
 };
 
 struct input {

@@ -61,7 +61,7 @@ static const struct layout layouts[RECORD_TYPES] = {
 	[RECORD_LIMITS] = { 64, {
 		U32(input.limits.domain), U32(input.limits.min_khz), U32(input.limits.max_khz) } },
 	[RECORD_DOMAIN] = { 1, { U32(input.domain.domain), MOST(input.domain.active, 1),
-		MOST(input.domain.driven, 1) } },
+		MOST(input.domain.driven, 1), MOST(input.domain.clamps, 1) } },
 	[RECORD_DECIDE] = { 256, {
 		U32(decision.domain), U32(decision.want_cap), U32(decision.wanted_khz),
 		U32(decision.target_khz), U32(decision.previous_khz), U32(decision.cpu),
@@ -93,7 +93,7 @@ static const struct {
 	{ 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, 0, 0 } } },
 	{ 0, 0, 0, 0, 0 },
 	{ 0, 0, 0 },
-	{ 0, 0, 0 },
+	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0 },
 };
 

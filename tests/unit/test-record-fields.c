@@ -60,7 +60,8 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		input->limits = (struct input_limits){ next(of), next(of), next(of) };
 		break;
 	case RECORD_DOMAIN:
-		input->domain = (struct input_domain){ next(of), next(of) & 1, next(of) & 1 };
+		input->domain = (struct input_domain){ next(of), next(of) & 1, next(of) & 1,
+						       next(of) & 1 };
 		break;
 	case RECORD_DECIDE:
 		*decision = (struct decision){
