@@ -23,6 +23,9 @@ enum limiter {
 	LIMITER_POLICY_MAX,
 	LIMITER_SCALING_MIN,
 	LIMITER_SCALING_MAX,
+	LIMITER_OVERRIDE_MIN, /* core/override.h */
+	LIMITER_OVERRIDE_MAX,
+	LIMITER_FROZEN,
 };
 
 /* Whether it is given at once. */

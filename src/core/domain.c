@@ -58,33 +58,69 @@ static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
 	return khz < min_khz ? min_khz : khz;
 }
 
+static uint32_t at_least(uint32_t khz, uint32_t min_khz, enum limiter by, enum limiter *limiter)
+{
+	if (khz >= min_khz)
+		return khz;
+	*limiter = by;
+	return min_khz;
+}
+
+static uint32_t at_most(uint32_t khz, uint32_t max_khz, enum limiter by, enum limiter *limiter)
+{
+	if (khz <= max_khz)
+		return khz;
+	*limiter = by;
+	return max_khz;
+}
+
+static uint32_t freeze(const struct domain *domain, uint32_t khz, enum limiter *limiter)
+{
+	if (opp_at_or_above(domain->info, khz, 0, UINT32_MAX) != domain->override.frozen_khz)
+		*limiter = LIMITER_FROZEN;
+	return domain->override.frozen_khz;
+}
+
+/*
+ * khz within what the policy and the overrides allow, and the last of them that changed it. An
+ * override's limit stands in the place of the policy's. A minimum gives way to a maximum, but an
+ * override's does not to the policy's.
+ */
+static uint32_t limit(const struct domain *domain, uint32_t khz, enum limiter *limiter)
+{
+	const struct override_limits *override = &domain->override;
+	bool wins = override->min_khz && !override->max_khz;
+	uint32_t min_khz = override->min_khz ?: policy_min_khz(domain);
+	uint32_t max_khz = override->max_khz ?: policy_max_khz(domain);
+	enum limiter by_min = override->min_khz ? LIMITER_OVERRIDE_MIN : LIMITER_POLICY_MIN;
+	enum limiter by_max = override->max_khz ? LIMITER_OVERRIDE_MAX : LIMITER_POLICY_MAX;
+
+	if (override->frozen_khz)
+		return freeze(domain, khz, limiter);
+	if (!wins)
+		khz = at_least(khz, min_khz, by_min, limiter);
+	khz = at_most(khz, max_khz, by_max, limiter);
+	return wins ? at_least(khz, min_khz, by_min, limiter) : khz;
+}
+
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
 {
 	uint32_t low = domain->scaling_min_khz, high = domain->scaling_max_khz;
-	uint32_t max_khz = clamp_khz(policy_max_khz(domain), low, high);
+	enum limiter limiter;
 
-	*ret_min_khz = clamp_khz(clamp_khz(policy_min_khz(domain), low, high), 0, max_khz);
-	*ret_max_khz = max_khz;
+	*ret_min_khz = clamp_khz(limit(domain, 0, &limiter), low, high);
+	*ret_max_khz = clamp_khz(limit(domain, UINT32_MAX, &limiter), low, high);
 }
 
-/* The last clamp that changed the outcome; scaling_min/max come after the policy. */
+/* The last clamp that changed the outcome; scaling_min/max come after all others. */
 static enum limiter name_limiter(const struct domain *domain, uint32_t khz)
 {
-	uint32_t by_policy = khz;
 	enum limiter limiter = LIMITER_NONE;
 
-	if (by_policy < policy_min_khz(domain)) {
-		by_policy = policy_min_khz(domain);
-		limiter = LIMITER_POLICY_MIN;
-	}
-	if (by_policy > policy_max_khz(domain)) {
-		by_policy = policy_max_khz(domain);
-		limiter = LIMITER_POLICY_MAX;
-	}
-	if (by_policy < domain->scaling_min_khz &&
-	    domain->scaling_min_khz > domain->info->opp_khz[0])
+	khz = limit(domain, khz, &limiter);
+	if (khz < domain->scaling_min_khz && domain->scaling_min_khz > domain->info->opp_khz[0])
 		return LIMITER_SCALING_MIN;
-	if (by_policy > domain->scaling_max_khz &&
+	if (khz > domain->scaling_max_khz &&
 	    domain->scaling_max_khz < topology_domain_max_khz(domain->info))
 		return LIMITER_SCALING_MAX;
 	return limiter;

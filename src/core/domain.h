@@ -4,7 +4,7 @@
 /*
  * One cpufreq policy domain: from the demand that won its merge to the OPP that it is to run at.
  *
- *	want = clamp(demand, policy min/max, scaling_min/max) → next OPP at or above
+ *	want = clamp(demand, override or policy min/max, scaling_min/max) → next OPP at or above
  *
  * Up is urgent and waits for the rate limit only. Down waits until less was wanted for down_hold.
  * A limit that forbids the present target is obeyed without the hold.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/decision.h"
+#include "core/override.h"
 #include "core/policy.h"
 #include "core/topology.h"
 
@@ -35,6 +36,7 @@ struct domain {
 	bool due;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
+	struct override_limits override;
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
@@ -46,7 +48,7 @@ void domain_init(struct domain *domain, uint32_t index, const struct topology_do
 /* Least time between two changes: the policy's, never below twice the transition latency. */
 uint64_t domain_rate_limit_ns(const struct domain *domain);
 
-/* The effective limits: policy within scaling_min/max; min never above max. */
+/* The effective limits: policy, overrides, both within scaling_min/max; min never above max. */
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
 
 /* Decides at now_ns; sets domain->last and domain->next_ns. */

@@ -175,6 +175,35 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 		boosts_disturb(engine, now_ns);
 }
 
+static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now_ns)
+{
+	override_table_merge(&engine->overrides, domain, &engine->domains[domain].override);
+	engine->domains[domain].due = true;
+	boosts_disturb(engine, now_ns);
+}
+
+/* One that takes the number of another may be about another domain. */
+static void apply_override(struct engine *engine, const struct input_override *override,
+			   uint64_t now_ns)
+{
+	const struct input_override *before = override_table_find(&engine->overrides, override->id);
+	uint32_t domain = before ? before->domain : override->domain;
+
+	if (!override_table_put(&engine->overrides, override, now_ns))
+		return;
+	merge_overrides(engine, override->domain, now_ns);
+	if (domain != override->domain)
+		merge_overrides(engine, domain, now_ns);
+}
+
+static void end_overrides(struct engine *engine, uint64_t now_ns)
+{
+	struct input_override ended;
+
+	while (override_table_expire(&engine->overrides, now_ns, &ended))
+		merge_overrides(engine, ended.domain, now_ns);
+}
+
 void engine_apply(struct engine *engine, const struct input *input)
 {
 	switch (input->type) {
@@ -200,11 +229,15 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_DOMAIN:
 		apply_domain(engine, &input->domain, input->now_ns);
 		break;
+	case INPUT_OVERRIDE:
+		apply_override(engine, &input->override, input->now_ns);
+		break;
 	}
 }
 
 void engine_advance(struct engine *engine, uint64_t now_ns)
 {
+	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
 }
 
@@ -247,7 +280,10 @@ void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_m
 uint64_t engine_next_ns(const struct engine *engine)
 {
 	uint64_t next_ns = boosts_next_ns(engine);
+	uint64_t override_ns = override_table_next_ns(&engine->overrides);
 
+	if (override_ns < next_ns)
+		next_ns = override_ns;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		const struct domain *domain = &engine->domains[i];
 
@@ -276,6 +312,11 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 const struct io_device *engine_device(const struct engine *engine, uint32_t device)
 {
 	return &engine->devices[device];
+}
+
+const struct override_table *engine_overrides(const struct engine *engine)
+{
+	return &engine->overrides;
 }
 
 const struct task_table *engine_tasks(const struct engine *engine)

@@ -20,6 +20,7 @@
 #include "core/decision.h"
 #include "core/input.h"
 #include "core/io_device.h"
+#include "core/override.h"
 #include "core/policy.h"
 #include "core/task_table.h"
 #include "core/topology.h"
@@ -92,6 +93,9 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
  * engine_advance()) when its next_ns is over; one that is not present, when a task names it.
  */
 const struct io_device *engine_device(const struct engine *engine, uint32_t device);
+
+/* The overrides in force, of which the caller may want to tell. */
+const struct override_table *engine_overrides(const struct engine *engine);
 
 const struct task_table *engine_tasks(const struct engine *engine);
 /* 0…1024: the boost of a task where it runs now; 0 when it has none. */

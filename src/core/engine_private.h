@@ -24,6 +24,7 @@ struct engine {
 	struct domain *domains; /* topology->n_domains */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */
+	struct override_table overrides;
 };
 
 /* The domain of a CPU, or NULL when it has none. */

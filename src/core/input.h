@@ -22,6 +22,7 @@ enum input_type {
 	INPUT_DEVICE_END, /* it disappeared; its index may come to name another */
 	INPUT_LIMITS,	  /* scaling_min_freq and scaling_max_freq of a domain */
 	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
+	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
 };
 
 struct input_cpu {
@@ -82,6 +83,17 @@ struct input_domain {
 	bool clamps; /* by the clamps of its tasks, which the kernel's governor reads: core/clamp.h */
 };
 
+/* A lease on limits of a domain (core/override.h); 0 in kHz is not given. */
+struct input_override {
+	uint32_t id; /* not 0; one with the id of another replaces it */
+	uint32_t domain;
+	uint32_t min_khz;
+	uint32_t max_khz;
+	uint32_t frozen_khz; /* the OPP at which it is kept */
+	uint32_t uid;	     /* who asked for it; no decision depends on it */
+	uint64_t end_ns;     /* not after now_ns: it is cancelled */
+};
+
 struct input {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	enum input_type type;
@@ -93,5 +105,6 @@ struct input {
 		uint32_t ended_device;
 		struct input_limits limits;
 		struct input_domain domain;
+		struct input_override override;
 	};
 };

@@ -66,11 +66,15 @@ static const struct layout layouts[RECORD_TYPES] = {
 		U32(decision.domain), U32(decision.want_cap), U32(decision.wanted_khz),
 		U32(decision.target_khz), U32(decision.previous_khz), U32(decision.cpu),
 		MOST(decision.timing, TIMING_RATE_LIMITED), MOST(decision.reason, REASON_INTERRUPT),
-		MOST(decision.limiter, LIMITER_SCALING_MAX), U32(decision.pid),
+		MOST(decision.limiter, LIMITER_FROZEN), U32(decision.pid),
 		COMM(decision.comm), NOW(decision.now_ns) } },
 	[RECORD_FORGET_TARGET] = { 1, { U32(domain) } },
 	[RECORD_TAKE_BACK] = { 1, { U32(domain) } },
 	[RECORD_TAKE_ENDED] = { 1, { U32(handle) } },
+	[RECORD_OVERRIDE] = { 64, {
+		U32(input.override.id), U32(input.override.domain), U32(input.override.min_khz),
+		U32(input.override.max_khz), U32(input.override.frozen_khz),
+		U32(input.override.uid), NOW(input.override.end_ns) } },
 };
 
 /*
@@ -86,6 +90,7 @@ static const struct {
 	struct input_device device;
 	struct input_limits limits;
 	struct input_domain domain;
+	struct input_override override;
 	struct decision decision;
 } all_fields __attribute__((unused)) = {
 	{ 0, 0, 0, 0 },
@@ -94,6 +99,7 @@ static const struct {
 	{ 0, 0, 0, 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0 },
 };
 
@@ -108,6 +114,7 @@ static __attribute__((unused)) void all_words(const struct decision *decision)
 	switch (decision->limiter) {
 	case LIMITER_NONE: case LIMITER_POLICY_MIN: case LIMITER_POLICY_MAX:
 	case LIMITER_SCALING_MIN: case LIMITER_SCALING_MAX:
+	case LIMITER_OVERRIDE_MIN: case LIMITER_OVERRIDE_MAX: case LIMITER_FROZEN:
 		break;
 	}
 	switch (decision->timing) {

@@ -55,6 +55,7 @@ enum record_type {
 	RECORD_FORGET_TARGET,
 	RECORD_TAKE_BACK,
 	RECORD_TAKE_ENDED, /* engine_take_ended(), where it gave a handle */
+	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TYPES,
 };
 
@@ -73,5 +74,5 @@ struct record {
 
 static inline bool record_is_input(enum record_type type)
 {
-	return type >= RECORD_CPU && type <= RECORD_DOMAIN;
+	return (type >= RECORD_CPU && type <= RECORD_DOMAIN) || type == RECORD_OVERRIDE;
 }

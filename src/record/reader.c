@@ -279,6 +279,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 		return record->input.limits.domain < n_domains;
 	case RECORD_DOMAIN:
 		return record->input.domain.domain < n_domains;
+	case RECORD_OVERRIDE:
+		return record->input.override.domain < n_domains;
 	case RECORD_DECIDE:
 		return record->decision.domain < n_domains;
 	case RECORD_FORGET_TARGET:
@@ -299,6 +301,7 @@ static void set_input(struct record *record)
 		[RECORD_DEVICE_END] = INPUT_DEVICE_END,
 		[RECORD_LIMITS] = INPUT_LIMITS,
 		[RECORD_DOMAIN] = INPUT_DOMAIN,
+		[RECORD_OVERRIDE] = INPUT_OVERRIDE,
 	};
 
 	record->input.type = types[record->type];

@@ -192,6 +192,7 @@ static void put_input(struct recorder *recorder, const struct input *input)
 		[INPUT_DEVICE_END] = RECORD_DEVICE_END,
 		[INPUT_LIMITS] = RECORD_LIMITS,
 		[INPUT_DOMAIN] = RECORD_DOMAIN,
+		[INPUT_OVERRIDE] = RECORD_OVERRIDE,
 	};
 	struct record record = {
 		.type = types[input->type],

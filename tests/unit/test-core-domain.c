@@ -114,6 +114,134 @@ static void test_clamps(void **state)
 	}
 }
 
+/* Overrides win over the policy, and the kernel's limits over both. */
+static void test_overrides(void **state)
+{
+	static const struct {
+		uint32_t cap;
+		struct policy_frequency min, max;
+		struct override_limits override;
+		uint32_t scaling_min_khz, scaling_max_khz;
+		uint32_t target_khz;
+		enum limiter limiter;
+	} cases[] = {
+		{ 0, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
+		{ 0, NONE, NONE, { .min_khz = 1100000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
+		{ 1024, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 2400000, LIMITER_NONE },
+		{ 1024, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
+		{ 0, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 800000, LIMITER_NONE },
+		{ 0,
+		  NONE,
+		  KHZ(1000000),
+		  { .min_khz = 1600000 },
+		  0,
+		  0,
+		  1600000,
+		  LIMITER_OVERRIDE_MIN },
+		{ 1024,
+		  NONE,
+		  KHZ(1000000),
+		  { .min_khz = 1600000 },
+		  0,
+		  0,
+		  1600000,
+		  LIMITER_OVERRIDE_MIN },
+		{ 1024,
+		  KHZ(2000000),
+		  NONE,
+		  { .max_khz = 1200000 },
+		  0,
+		  0,
+		  1200000,
+		  LIMITER_OVERRIDE_MAX },
+		{ 1024,
+		  NONE,
+		  KHZ(1000000),
+		  { .max_khz = 1600000 },
+		  0,
+		  0,
+		  1600000,
+		  LIMITER_OVERRIDE_MAX },
+		{ 1024,
+		  NONE,
+		  NONE,
+		  { .min_khz = 2000000, .max_khz = 1200000 },
+		  0,
+		  0,
+		  1200000,
+		  LIMITER_OVERRIDE_MAX },
+		{ 0,
+		  NONE,
+		  NONE,
+		  { .min_khz = 2000000 },
+		  800000,
+		  1400000,
+		  1400000,
+		  LIMITER_SCALING_MAX },
+		{ 1024,
+		  NONE,
+		  NONE,
+		  { .max_khz = 1000000 },
+		  1600000,
+		  2400000,
+		  1600000,
+		  LIMITER_SCALING_MIN },
+		{ 0, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
+		{ 1024, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
+		/* where it would be anyway nothing holds it */
+		{ 660, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_NONE },
+		{ 1024,
+		  NONE,
+		  NONE,
+		  { .max_khz = 1000000, .frozen_khz = 1600000 },
+		  0,
+		  0,
+		  1600000,
+		  LIMITER_FROZEN },
+		{ 1024,
+		  NONE,
+		  NONE,
+		  { .frozen_khz = 1600000 },
+		  800000,
+		  1000000,
+		  1000000,
+		  LIMITER_SCALING_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct domain domain = usual();
+
+		domain.policy.min = cases[i].min;
+		domain.policy.max = cases[i].max;
+		domain.override = cases[i].override;
+		if (cases[i].scaling_max_khz) {
+			domain.scaling_min_khz = cases[i].scaling_min_khz;
+			domain.scaling_max_khz = cases[i].scaling_max_khz;
+		}
+		decide(&domain, cases[i].cap, START_NS);
+		if (domain.last.target_khz != cases[i].target_khz ||
+		    domain.last.limiter != cases[i].limiter)
+			print_message("case %zu\n", i);
+		assert_decided(&domain, cases[i].target_khz, TIMING_NOW);
+		assert_string_equal(limiter_name(domain.last.limiter),
+				    limiter_name(cases[i].limiter));
+	}
+}
+
+/* Frozen below what it runs at: a limit forbids the present OPP, so nothing is held. */
+static void test_override_is_at_once(void **state)
+{
+	struct domain domain = usual();
+
+	decide(&domain, 1024, START_NS);
+	domain.override.max_khz = 1000000;
+	decide(&domain, 1024, START_NS + RATE_NS);
+	assert_decided(&domain, 1000000, TIMING_NOW);
+	domain.override.max_khz = 0;
+	decide(&domain, 1024, START_NS + 2 * RATE_NS);
+	assert_decided(&domain, 2400000, TIMING_NOW);
+}
+
 static void test_limits(void **state)
 {
 	struct domain domain = usual();
@@ -318,6 +446,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clamps),
+		cmocka_unit_test(test_overrides),
+		cmocka_unit_test(test_override_is_at_once),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_rate_limit_floor),
 		cmocka_unit_test(test_first),

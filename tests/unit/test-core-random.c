@@ -91,6 +91,36 @@ static void change_limits(struct world *world, struct test_random *random)
 	world_round(world);
 }
 
+/* Limits of somebody's own, for up to a second. */
+static void do_override(struct world *world, struct test_random *random)
+{
+	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
+	const struct topology_domain *info = &world->topology->domains[domain];
+	uint32_t khz = info->opp_khz[pick(random, 0, info->n_opps - 1)];
+	struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_OVERRIDE,
+		.override = {
+			.id = pick(random, 1, 6),
+			.domain = domain,
+			.end_ns = world->now_ns + pick(random, 0, 3) * pick(random, 1, 330000000),
+		},
+	};
+
+	switch (pick(random, 0, 2)) {
+	case 0:
+		input.override.min_khz = khz;
+		break;
+	case 1:
+		input.override.max_khz = khz;
+		break;
+	default:
+		input.override.frozen_khz = khz;
+	}
+	world_apply(world, &input);
+	world_round(world);
+}
+
 /* Any kind of I/O: up to 1 ms of the device, and half of one at the highest level. */
 static struct fake_io make_io(struct test_random *random)
 {
@@ -173,7 +203,10 @@ static void step(struct world *world, struct test_random *random)
 		world_round(world);
 		break;
 	case 1:
-		change_limits(world, random);
+		if (pick(random, 0, 1))
+			change_limits(world, random);
+		else
+			do_override(world, random);
 		break;
 	case 2:
 		world_set_active(world, domain, pick(random, 0, 2) > 0);

@@ -103,6 +103,18 @@ static void do_limits(struct drive *drive, uint32_t domain)
 	apply(drive, input);
 }
 
+static void do_override(struct drive *drive, uint32_t domain)
+{
+	struct input input = {
+		.type = INPUT_OVERRIDE,
+		.override = { 1 + below(drive, 8), domain, below(drive, 2) * 1000000,
+			      below(drive, 2) * 1600000, below(drive, 4) ? 0 : 1200000, 0,
+			      drive->now_ns + below(drive, 3) * 20000000 },
+	};
+
+	apply(drive, input);
+}
+
 static void do_active(struct drive *drive, uint32_t domain, bool active)
 {
 	struct input input = { .type = INPUT_DOMAIN,
@@ -166,7 +178,10 @@ static void step(struct drive *drive)
 	case 6 ... 7:
 		do_device(drive);
 		break;
-	case 8 ... 13:
+	case 8:
+		do_override(drive, domain);
+		break;
+	case 9 ... 13:
 		do_task(drive);
 		break;
 	default:

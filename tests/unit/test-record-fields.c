@@ -63,6 +63,10 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		input->domain = (struct input_domain){ next(of), next(of) & 1, next(of) & 1,
 						       next(of) & 1 };
 		break;
+	case RECORD_OVERRIDE:
+		input->override = (struct input_override){ next(of), next(of), next(of), next(of),
+							   next(of), next(of), next(of) };
+		break;
 	case RECORD_DECIDE:
 		*decision = (struct decision){
 			.now_ns = next(of),
@@ -74,7 +78,7 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 			.cpu = next(of),
 			.pid = next(of),
 			.reason = next(of) % (REASON_INTERRUPT + 1),
-			.limiter = next(of) % (LIMITER_SCALING_MAX + 1),
+			.limiter = next(of) % (LIMITER_FROZEN + 1),
 			.timing = next(of) % (TIMING_RATE_LIMITED + 1),
 		};
 		memset(decision->comm, next(of), TASK_COMM_SIZE - 1);
