@@ -97,7 +97,8 @@ static int reload(struct manager *manager, char **ret_message)
 		const char *why = *ret_message ? *ret_message : strerror(-r);
 
 		manager->last_reload_error = strdup(why);
-		log_error("%s; the old policy stays in force", why);
+		manager_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
+			     "%s; the old policy stays in force", why);
 		return r;
 	}
 	if (policy.backend != manager->policy.backend && !manager->options.observe)
@@ -110,7 +111,8 @@ static int reload(struct manager *manager, char **ret_message)
 	engine_set_policy(manager->engine, &policy);
 	tracer_set_policy(manager->tracer, &policy.io_boost);
 	query_server_set_limits(manager->server, &policy.query);
-	log_info("policy read again from %s", manager->options.policy_path);
+	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
+		     manager->options.policy_path);
 	return 0;
 }
 
@@ -299,8 +301,9 @@ int manager_run(struct manager *manager)
 {
 	int r = 0;
 
-	log_info("wakegov " WAKEGOV_VERSION ": governing %u of %u domains", count_driven(manager),
-		 manager->n_domains);
+	manager_tell(manager, MESSAGE_GOVERNING, NULL,
+		     "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
+		     count_driven(manager), manager->n_domains);
 	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", count_driven(manager),
 		   manager->n_domains);
 	manager_round(manager);

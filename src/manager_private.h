@@ -11,6 +11,7 @@
 #include "actuator/watch.h"
 #include "core/engine.h"
 #include "manager.h"
+#include "message.h"
 #include "query/server.h"
 #include "tracer/tracer.h"
 
@@ -73,6 +74,13 @@ void manager_verify_domain(struct manager *manager, uint32_t domain);
 
 /* Takes one record of the tracer. */
 void manager_take_event(void *userdata, const struct tracer_event *event);
+
+/* A line for the journal, which monitors hear as well. about may be NULL. */
+void manager_tell(struct manager *manager, enum message message, const struct message_about *about,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Tells the monitors of a decision that was logged. */
+void manager_show_decision(struct manager *manager, const struct decision_entry *entry);
 
 /* The callbacks of the query socket but for reload. */
 void manager_fill_source(struct manager *manager);

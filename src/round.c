@@ -119,20 +119,26 @@ static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 {
 	struct governed *governed = &manager->domains[domain];
 	const char *name = governed->actuator.info->name;
+	struct message_about about = { .domain = name };
 
 	switch (outcome) {
 	case ACTUATOR_FOREIGN:
-		log_notice("%s: %s; wakegov leaves it alone until it is restarted", name,
-			   governed->actuator.why);
+		manager_tell(manager, MESSAGE_YIELDED, &about,
+			     "%s: %s; wakegov leaves it alone until it is restarted", name,
+			     governed->actuator.why);
 		set_active(manager, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
-		log_info("%s: its CPUs are offline", name);
+		manager_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
 		set_active(manager, domain, false);
 		break;
 	default:
-		if (outcome < 0 && !governed->error_logged)
-			log_warning("%s: cannot write its frequency: %s", name, strerror(-outcome));
+		if (outcome < 0 && !governed->error_logged) {
+			about.reason = strerrorname_np(-outcome);
+			manager_tell(manager, MESSAGE_WRITE_FAILED, &about,
+				     "%s: cannot write its frequency: %s", name,
+				     strerror(-outcome));
+		}
 		governed->error_logged = outcome < 0;
 	}
 }
@@ -156,12 +162,31 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 		return;
 	}
 	if (before == ACTUATOR_STATE_OFFLINE)
-		log_info("%s: back online, governed again", governed->actuator.info->name);
+		manager_tell(manager, MESSAGE_ONLINE,
+			     &(struct message_about){ .domain = governed->actuator.info->name },
+			     "%s: back online, governed again", governed->actuator.info->name);
 	set_active(manager, domain, true);
 	manager_read_limits(manager, domain);
 	/* What was asked for may be lost: hotplug and resume restart the governor. */
 	if (!governed->actuator.asked_khz)
 		engine_forget_target(manager->engine, domain);
+}
+
+static void show(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
+{
+	const char *name = manager->topology->domains[decision->domain].name;
+	const struct message_about about = {
+		.domain = name,
+		.pid = decision->pid,
+		.comm = decision->pid ? decision->comm : NULL,
+		.reason = reason_name(decision->reason),
+	};
+
+	manager_show_decision(manager, &(struct decision_entry){ *decision, read_back_khz });
+	if (log_is_shown(LOG_DEBUG))
+		message_log(MESSAGE_DECISION, &about, "%s: %u -> %u kHz, reads %u: %s", name,
+			    decision->previous_khz, decision->target_khz, read_back_khz,
+			    about.reason);
 }
 
 static void act(struct manager *manager, const struct decision *decision)
@@ -177,9 +202,7 @@ static void act(struct manager *manager, const struct decision *decision)
 		return;
 	}
 	decision_log_add(manager->log, decision, governed->actuator.read_back_khz);
-	log_debug("%s: %u -> %u kHz, reads %u: %s", governed->actuator.info->name,
-		  decision->previous_khz, decision->target_khz, governed->actuator.read_back_khz,
-		  reason_name(decision->reason));
+	show(manager, decision, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "actuator/cpufreq.h"
+#include "actuator/tunables.h"
 #include "manager_private.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
@@ -17,10 +18,18 @@
 
 void takeover_report_restore(void *userdata, const struct restore_result *result)
 {
-	char text[256];
+	char text[256], domain[24];
+	struct message_about about = { 0 };
 
 	restore_describe(result, text, sizeof(text));
-	log_message(result->outcome == RESTORE_FAILED ? LOG_ERR : LOG_INFO, "%s", text);
+	if (result->policy != TUNABLE_SHARED) {
+		snprintf(domain, sizeof(domain), "policy%u", result->policy);
+		about.domain = domain;
+	}
+	if (result->outcome == RESTORE_FAILED)
+		about.reason = strerrorname_np(-result->error);
+	message_put(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
+		    &about, text);
 }
 
 int takeover_read_policy(struct manager *manager)
@@ -186,7 +195,8 @@ static int acquire(struct manager *manager, struct governed *governed)
 		log_error("%s: cannot be governed: %s", name, governed->actuator.why);
 		return r;
 	}
-	log_warning("%s: only observed: %s", name, governed->actuator.why);
+	message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+		    "%s: only observed: %s", name, governed->actuator.why);
 	return governed->backend->acquire(&governed->actuator);
 }
 

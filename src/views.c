@@ -159,6 +159,43 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 	return r;
 }
 
+static struct decision_view view_of(const struct manager *manager,
+				    const struct decision_entry *entry)
+{
+	const struct decision *decision = &entry->decision;
+
+	return (struct decision_view){
+		.monotonic_us = decision->now_ns / NS_PER_US,
+		.domain = manager->topology->domains[decision->domain].name,
+		.previous_khz = decision->previous_khz,
+		.target_khz = decision->target_khz,
+		.read_back_khz = entry->read_back_khz,
+		.reason = reason_name(decision->reason),
+		.limiter = limiter_name(decision->limiter),
+		.demand_cap = decision->want_cap,
+		.cpu = decision->cpu,
+		.pid = decision->pid,
+		.comm = decision->pid ? decision->comm : NULL,
+	};
+}
+
+void manager_show_decision(struct manager *manager, const struct decision_entry *entry)
+{
+	struct decision_view view;
+
+	if (!query_server_is_monitored(manager->server))
+		return;
+	view = view_of(manager, entry);
+	query_server_publish(manager->server, &(struct event_view){
+						      .kind = EVENT_DECISION,
+						      .monotonic_us = view.monotonic_us,
+						      .domain = view.domain,
+						      .pid = view.pid,
+						      .comm = view.comm,
+						      .decision = &view,
+					      });
+}
+
 static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
@@ -166,25 +203,22 @@ static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emi
 	int r = 0;
 
 	for (uint32_t i = 0; !r && (entry = decision_log_at(manager->log, i)); i++) {
-		const struct decision *decision = &entry->decision;
-		struct decision_view view = {
-			.monotonic_us = decision->now_ns / NS_PER_US,
-			.domain = manager->topology->domains[decision->domain].name,
-			.previous_khz = decision->previous_khz,
-			.target_khz = decision->target_khz,
-			.read_back_khz = entry->read_back_khz,
-			.reason = reason_name(decision->reason),
-			.limiter = limiter_name(decision->limiter),
-			.demand_cap = decision->want_cap,
-			.cpu = decision->cpu,
-			.pid = decision->pid,
-			.comm = decision->pid ? decision->comm : NULL,
-		};
+		struct decision_view view = view_of(manager, entry);
 
 		if (view.monotonic_us > after_us)
 			r = emit(context, &view);
 	}
 	return r;
+}
+
+static bool knows_domain(void *userdata, const char *name)
+{
+	const struct manager *manager = userdata;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (!strcmp(manager->topology->domains[i].name, name))
+			return true;
+	return false;
 }
 
 void manager_fill_source(struct manager *manager)
@@ -197,6 +231,7 @@ void manager_fill_source(struct manager *manager)
 		.tasks = views_list_tasks,
 		.devices = views_list_devices,
 		.decisions = list_decisions,
+		.knows_domain = knows_domain,
 		.userdata = manager,
 	};
 }

@@ -27,7 +27,9 @@ void policy_init(struct policy *policy)
 			.backoff_max_ns = 64000 * NS_PER_MS,
 		},
 		.query = {
-			.max_clients = 64,
+			.read_group = POLICY_GROUP_NONE,
+			.change_group = POLICY_GROUP_NONE,
+			.max_clients = 128,
 			.max_message_bytes = 64 * 1024,
 			.client_timeout_ns = 10000 * NS_PER_MS,
 		},

@@ -66,7 +66,18 @@ struct policy_io_boost {
 	uint64_t backoff_max_ns;   /* … up to this */
 };
 
+/* Whom the query socket answers. */
+enum policy_readers {
+	POLICY_READERS_EVERYONE,
+	POLICY_READERS_GROUP, /* of read_group and change_group, and root */
+};
+
+#define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
+
 struct policy_query {
+	enum policy_readers readers;
+	uint32_t read_group;   /* gid: sees other users' command lines */
+	uint32_t change_group; /* gid: may change what the daemon does, and sees everything */
 	uint32_t max_clients;
 	uint32_t max_message_bytes;
 	uint64_t client_timeout_ns; /* to complete a request, or to read a reply */

@@ -15,6 +15,17 @@ static void store_backend(void *field, const struct policy_value *value)
 	*(enum policy_backend *)field = value->number;
 }
 
+static void store_readers(void *field, const struct policy_value *value)
+{
+	*(enum policy_readers *)field = value->number;
+}
+
+/* "none" is the only word. */
+static void store_group(void *field, const struct policy_value *value)
+{
+	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_GROUP_NONE : value->number;
+}
+
 static void store_u32(void *field, const struct policy_value *value)
 {
 	*(uint32_t *)field = value->number;
@@ -52,6 +63,19 @@ static void unstore_bool(const void *field, struct policy_value *ret)
 static void unstore_backend(const void *field, struct policy_value *ret)
 {
 	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_backend *)field };
+}
+
+static void unstore_readers(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_readers *)field };
+}
+
+static void unstore_group(const void *field, struct policy_value *ret)
+{
+	uint32_t group = *(const uint32_t *)field;
+
+	*ret = group == POLICY_GROUP_NONE ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
+					  : (struct policy_value){ POLICY_VALUE_QUANTITY, group };
 }
 
 static void unstore_u32(const void *field, struct policy_value *ret)
@@ -133,6 +157,15 @@ static const struct policy_key keys[] = {
 	{ POLICY_SECTION_IO_BOOST, "back-off-max", RANGE(duration, "100ms", "60min"),
 	  FIELD(io_boost.backoff_max_ns, store_u64) },
 
+	{ POLICY_SECTION_QUERY, "readers",
+	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },
+	  FIELD(query.readers, store_readers) },
+	{ POLICY_SECTION_QUERY, "read-group",
+	  .words = { "none" }, RANGE(group, "0", "4294967294"),
+	  FIELD(query.read_group, store_group) },
+	{ POLICY_SECTION_QUERY, "change-group",
+	  .words = { "none" }, RANGE(group, "0", "4294967294"),
+	  FIELD(query.change_group, store_group) },
 	{ POLICY_SECTION_QUERY, "max-clients", RANGE(none, "1", "1024"),
 	  FIELD(query.max_clients, store_u32) },
 	{ POLICY_SECTION_QUERY, "max-message", RANGE(size, "1KiB", "16MiB"),

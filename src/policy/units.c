@@ -2,6 +2,7 @@
 #include "policy/units.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -39,6 +40,11 @@ const struct policy_units policy_units_size = {
 const struct policy_units policy_units_rate = {
 	.noun = "a rate",
 	.list = { { "/s", 1 } },
+};
+
+const struct policy_units policy_units_group = {
+	.noun = "a group of this machine, by name or number,",
+	.list = { { "", 1 } },
 };
 
 /* Not isdigit(): what a number is must not depend on the locale. */
@@ -109,6 +115,16 @@ static const uint64_t *find_scale(const struct policy_units *units, const char *
 	return NULL;
 }
 
+static int find_group(const char *name, uint64_t *ret)
+{
+	const struct group *group = getgrnam(name);
+
+	if (!group)
+		return -EINVAL;
+	*ret = group->gr_gid;
+	return 0;
+}
+
 int policy_units_parse(const struct policy_units *units, const char *text, uint64_t *ret)
 {
 	unsigned int n_decimals = 0;
@@ -116,6 +132,8 @@ int policy_units_parse(const struct policy_units *units, const char *text, uint6
 	uint64_t number = 0;
 	int r;
 
+	if (units == &policy_units_group && !is_digit(*text))
+		return find_group(text, ret);
 	r = read_digits(&text, &number);
 	if (r < 0)
 		return r;

@@ -22,9 +22,13 @@ extern const struct policy_units policy_units_share;	 /* base: per cent */
 extern const struct policy_units policy_units_size;	 /* base: bytes */
 extern const struct policy_units policy_units_rate;	 /* base: per second */
 
+/* A group of this machine, by its name or number; base: gid. */
+extern const struct policy_units policy_units_group;
+
 /*
  * Reads digits, at most one decimal point with digits on both sides, and one of units with no
  * blank before it. *ret is in the base unit. Returns -EINVAL for anything else, which includes
- * decimals finer than the base unit, and -ERANGE if the quantity does not fit.
+ * decimals finer than the base unit, and -ERANGE if the quantity does not fit. Of a group that is
+ * not known the answer is -EINVAL.
  */
 int policy_units_parse(const struct policy_units *units, const char *text, uint64_t *ret);

@@ -109,7 +109,7 @@ static void describe_quantity(const struct policy_key *key, FILE *out)
 	const struct policy_units *units = key->units;
 
 	fprintf(out, "%s from %s to %s", units->noun, key->least, key->most);
-	if (units != &policy_units_none) {
+	if (units->list[0].name[0]) {
 		fprintf(out, " with its unit (%s", units->list[0].name);
 		for (int i = 1; units->list[i].name; i++)
 			fprintf(out, ", %s", units->list[i].name);

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who gets a place among the clients, and who has to yield it. */
 #include <errno.h>
-#include <unistd.h>
 
 #include "query/client.h"
 
-bool query_user_is_privileged(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
-
 struct newcomer {
-	uid_t uid;
-	bool privileged;
+	const struct query_peer *peer;
 	bool over_quota; /* its user holds as many clients as one may */
 	uint64_t now_us;
 };
@@ -21,17 +14,19 @@ static bool is_stale(const struct query_client *client, uint64_t now_us)
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 
-	return client->wait == CLIENT_WAIT_NONE && now_us - client->quiet_since_us >= timeout_us;
+	return client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
+	       now_us - client->quiet_since_us >= timeout_us;
 }
 
 static bool yields(const struct query_client *client, const struct newcomer *newcomer)
 {
 	/* However busy it is: root always gets in. */
-	if (newcomer->privileged && !client->privileged)
+	if (newcomer->peer->is_owner && !client->peer.is_owner)
 		return true;
 	if (!is_stale(client, newcomer->now_us))
 		return false;
-	return client->uid == newcomer->uid || (!client->privileged && !newcomer->over_quota);
+	return client->peer.uid == newcomer->peer->uid ||
+	       (!client->peer.is_owner && !newcomer->over_quota);
 }
 
 /* Of those that yield, the one that has been quiet for longest. */
@@ -47,21 +42,20 @@ static struct query_client *find_victim(const struct query_server *server,
 	return victim;
 }
 
-int query_server_admit(struct query_server *server, uid_t uid)
+int query_server_admit(struct query_server *server, const struct query_peer *peer)
 {
 	uint32_t n_clients = 0, n_own = 0, quota = (server->limits.max_clients + 1) / 2;
 	struct newcomer newcomer = {
-		.uid = uid,
-		.privileged = query_user_is_privileged(uid),
+		.peer = peer,
 		.now_us = query_server_now_us(server),
 	};
 	struct query_client *victim;
 
 	for (const struct query_client *client = server->clients; client; client = client->next) {
 		n_clients++;
-		n_own += client->uid == uid;
+		n_own += client->peer.uid == peer->uid;
 	}
-	newcomer.over_quota = !newcomer.privileged && n_own >= quota;
+	newcomer.over_quota = !peer->is_owner && n_own >= quota;
 	if (n_clients < server->limits.max_clients && !newcomer.over_quota)
 		return 0;
 

@@ -63,6 +63,11 @@ static const struct call_parameter *find_parameter(const struct call_parameter *
 	return NULL;
 }
 
+static bool is_of_type(const json_t *value, json_type type)
+{
+	return type == JSON_TRUE ? json_is_boolean(value) : json_typeof(value) == type;
+}
+
 const char *call_check_parameters(const struct call *call, const struct call_parameter *takes,
 				  size_t n)
 {
@@ -77,7 +82,7 @@ const char *call_check_parameters(const struct call *call, const struct call_par
 		value = json_object_get(call->parameters, takes[i].name);
 		if (takes[i].optional && (!value || json_is_null(value)))
 			continue;
-		if (!value || json_typeof(value) != takes[i].type)
+		if (!value || !is_of_type(value, takes[i].type))
 			return takes[i].name;
 	}
 	return NULL;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "query/channel.h"
+#include "query/peer.h"
 #include "query/view.h"
 
 struct call {
@@ -17,7 +19,9 @@ struct call {
 	bool oneway;
 	bool upgrade;
 	const struct query_source *source;
-	bool privileged; /* the peer may change the daemon's state */
+	const struct query_peer *peer;
+	struct channel *monitor;
+	struct subscription *subscription; /* for a method that streams to fill in */
 };
 
 void call_deinit(struct call *call);
@@ -29,7 +33,9 @@ void call_deinit(struct call *call);
  */
 int call_parse(struct call *call, const char *text, size_t length, const char **ret_field);
 
-/* What a method takes. */
+/* What a method takes. JSON_TRUE stands for either boolean; of an array, what is in it is the
+ * method's to check.
+ */
 struct call_parameter {
 	const char *name;
 	json_type type;

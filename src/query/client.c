@@ -28,9 +28,10 @@ static void unlink_client(struct query_client *client)
 
 void query_client_drop(struct query_client *client, const char *why)
 {
-	log_debug("Client of uid %u dropped: %s.", (unsigned int)client->uid, why);
+	log_debug("Client of uid %u dropped: %s.", (unsigned int)client->peer.uid, why);
 
 	unlink_client(client);
+	channel_unsubscribe(&client->subscription);
 	sd_event_source_disable_unref(client->io);
 	sd_event_source_disable_unref(client->deadline);
 	frame_reader_deinit(&client->calls);
@@ -114,10 +115,16 @@ static int send_replies(struct query_client *client)
 /* Answers a bounded number of calls. Returns how many, or a negative errno. */
 static int answer_calls(struct query_client *client)
 {
-	const struct query_source *source = client->server->source;
+	const struct query_context context = {
+		.source = client->server->source,
+		.peer = &client->peer,
+		.monitor = &client->server->monitor,
+		.subscription = &client->subscription,
+	};
 	int answered = 0;
 
-	while (answered < QUERY_CALLS_PER_TURN && client->replies.length < REPLIES_PER_TURN_BYTES) {
+	while (answered < QUERY_CALLS_PER_TURN && !client->subscription.channel &&
+	       client->replies.length < REPLIES_PER_TURN_BYTES) {
 		const char *message;
 		size_t length;
 		int r = frame_reader_peek(&client->calls, &message, &length);
@@ -128,7 +135,7 @@ static int answer_calls(struct query_client *client)
 			break;
 
 		client->replies.max = client->replies.length + QUERY_REPLY_BYTES_MAX;
-		r = query_dispatch(source, client->privileged, message, length, &client->replies);
+		r = query_dispatch(&context, message, length, &client->replies);
 		if (r < 0)
 			return r;
 		frame_reader_pop(&client->calls, length);
@@ -173,7 +180,10 @@ static int serve(struct query_client *client)
 		answered = answer_calls(client);
 		r = answered < 0 ? answered : send_replies(client);
 	}
-	return r < 0 ? r : settle(client, answered > 0);
+	if (r < 0)
+		return r;
+	return client->subscription.channel ? query_client_settle_stream(client)
+					    : settle(client, answered > 0);
 }
 
 static const char *describe(int error)
@@ -185,6 +195,8 @@ static const char *describe(int error)
 		return "it hung up";
 	case -EBADMSG:
 		return "it sent something that is no Varlink call";
+	case -EALREADY:
+		return "it called while an earlier call of it goes on";
 	case -EMSGSIZE:
 		return "its message is too long";
 	default:
@@ -196,15 +208,18 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userda
 {
 	struct query_client *client = userdata;
 	struct query_server *server = client->server;
-	int r = serve(client);
+	int r = client->subscription.channel ? query_client_serve_stream(client, revents)
+					     : serve(client);
 
-	if (r < 0)
+	if (r == -ESTALE)
+		query_client_drop_slow(client);
+	else if (r < 0)
 		query_client_drop(client, describe(r));
 	query_server_trim_unread(server);
 	return 0;
 }
 
-int query_client_new(struct query_server *server, int fd, uid_t uid)
+int query_client_new(struct query_server *server, int fd, const struct query_peer *peer)
 {
 	struct query_client *client = calloc(1, sizeof(*client));
 	int r;
@@ -216,8 +231,7 @@ int query_client_new(struct query_server *server, int fd, uid_t uid)
 		.server = server,
 		.next = server->clients,
 		.fd = -1,
-		.uid = uid,
-		.privileged = query_user_is_privileged(uid),
+		.peer = *peer,
 		.quiet_since_us = query_server_now_us(server),
 	};
 	server->clients = client;

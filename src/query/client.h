@@ -8,7 +8,9 @@
 #include <systemd/sd-event.h>
 
 #include "query/buffer.h"
+#include "query/channel.h"
 #include "query/frame.h"
+#include "query/peer.h"
 #include "query/server.h"
 
 /* What the client's deadline is about. */
@@ -22,10 +24,10 @@ struct query_client {
 	struct query_server *server;
 	struct query_client *next;
 	int fd;
-	uid_t uid;
-	bool privileged; /* root or the daemon's own user */
+	struct query_peer peer;
 	struct frame_reader calls;
 	struct buffer replies;
+	struct subscription subscription; /* of the call that goes on, if one does */
 	enum client_wait wait;
 	uint64_t quiet_since_us; /* CLOCK_MONOTONIC */
 	sd_event_source *io;
@@ -40,13 +42,31 @@ struct query_server {
 	const struct query_source *source;
 	struct policy_query limits;
 	struct query_client *clients;
+	struct channel monitor;
+	sd_event_source *flush; /* sends what was published, a moment later */
+	bool flush_is_armed;
 };
 
 /* Takes over fd on success. Links the client into its server. Returns 0 or a negative errno. */
-int query_client_new(struct query_server *server, int fd, uid_t uid);
+int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);
 
 /* Unlinks, closes and frees; why goes to the debug log. */
 void query_client_drop(struct query_client *client, const char *why);
+
+/*
+ * stream.c: a client whose call goes on. Returns 0, or a negative errno if the client is to be
+ * dropped. What it sends meanwhile would never be answered: that is an end as well.
+ */
+int query_client_serve_stream(struct query_client *client, uint32_t revents);
+
+/* Makes it wait for what it can do next: send what there is, or hear that the client has gone. */
+int query_client_settle_stream(struct query_client *client);
+
+/* io.wakegov.TooSlow: the end of the call, and of the connection. */
+void query_client_drop_slow(struct query_client *client);
+
+/* Handler of the timer that is armed when something was published. */
+int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata);
 
 /* Monotonic time of this turn of the loop. */
 uint64_t query_server_now_us(const struct query_server *server);
@@ -54,10 +74,8 @@ uint64_t query_server_now_us(const struct query_server *server);
 /* Drops the clients with the longest queues until the unread replies are within their bound. */
 void query_server_trim_unread(struct query_server *server);
 
-bool query_user_is_privileged(uid_t uid);
-
 /*
- * Makes sure that a newcomer of user uid finds a place, by dropping a client that has to yield to
- * it if there is no other. Returns 0, or -EUSERS if the newcomer has to go.
+ * Makes sure that a newcomer finds a place, by dropping a client that has to yield to it if there
+ * is no other. Returns 0, or -EUSERS if the newcomer has to go.
  */
-int query_server_admit(struct query_server *server, uid_t uid);
+int query_server_admit(struct query_server *server, const struct query_peer *newcomer);

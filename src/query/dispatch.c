@@ -45,17 +45,43 @@ static int send_failure(struct reply *reply, int error)
 				json_pack("{ss}", "message", strerror(-error)));
 }
 
+static bool is_allowed(const struct query_method *method, const struct query_peer *peer)
+{
+	switch (method->right) {
+	case QUERY_RIGHT_READ:
+		return peer->may_read;
+	case QUERY_RIGHT_CHANGE:
+		return peer->may_change;
+	case QUERY_RIGHT_NONE:
+		break;
+	}
+	return true;
+}
+
+/* Streams want more, and somebody who listens; the others answer once, whatever is asked for. */
+static int send_stream_refusal(const struct call *call, struct reply *reply)
+{
+	if (!call->more)
+		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
+	return reply_send_invalid(reply, "oneway");
+}
+
 static int run_method(const struct query_method *method, const struct call *call,
 		      struct reply *reply)
 {
 	const char *invalid = call_check_parameters(call, method->takes, method->n_takes);
 	int r;
 
+	if (!is_allowed(method, call->peer))
+		return reply_send_error(reply, "org.varlink.service.PermissionDenied",
+					json_object());
 	if (invalid)
 		return reply_send_invalid(reply, invalid);
 	/* No method of ours hands its connection over to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");
+	if (method->streams && (!call->more || call->oneway))
+		return send_stream_refusal(call, reply);
 
 	r = method->run(call, reply);
 	return r < 0 ? send_failure(reply, r) : 0;
@@ -83,8 +109,8 @@ static int route(const struct call *call, struct reply *reply)
 	return run_method(method, call, reply);
 }
 
-int query_dispatch(const struct query_source *source, bool privileged, const char *message,
-		   size_t length, struct buffer *output)
+int query_dispatch(const struct query_context *context, const char *message, size_t length,
+		   struct buffer *output)
 {
 	_cleanup_(call_deinit) struct call call = { 0 };
 	const char *field = NULL;
@@ -99,7 +125,9 @@ int query_dispatch(const struct query_source *source, bool privileged, const cha
 	if (r < 0)
 		return reply_send_invalid(&reply, field);
 
-	call.source = source;
-	call.privileged = privileged;
+	call.source = context->source;
+	call.peer = context->peer;
+	call.monitor = context->monitor;
+	call.subscription = context->subscription;
 	return route(&call, &reply);
 }

@@ -3,15 +3,23 @@
 
 /* From the text of a call to the text of its reply. */
 
-#include <stdbool.h>
-
 #include "query/buffer.h"
+#include "query/channel.h"
+#include "query/peer.h"
 #include "query/view.h"
 
+/* Whom it is for. All borrowed. */
+struct query_context {
+	const struct query_source *source;
+	const struct query_peer *peer;
+	struct channel *monitor;
+	/* Not subscribed yet. Subscribed afterwards: the call goes on, and takes the connection. */
+	struct subscription *subscription;
+};
+
 /*
- * Appends the reply, if the call wants one, to output. privileged says whether the caller may
- * change the daemon's state. Returns 0; -EBADMSG if the message is no JSON object, -ENOMEM, or
- * -EMSGSIZE if not even an error fits: the client is to be dropped then.
+ * Appends the reply, if the call wants one, to output. Returns 0; -EBADMSG if the message is no
+ * JSON object, -ENOMEM, or -EMSGSIZE if not even an error fits: the client is to be dropped then.
  */
-int query_dispatch(const struct query_source *source, bool privileged, const char *message,
-		   size_t length, struct buffer *output);
+int query_dispatch(const struct query_context *context, const char *message, size_t length,
+		   struct buffer *output);

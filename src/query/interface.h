@@ -12,11 +12,25 @@
  */
 typedef int (*query_method_t)(const struct call *call, struct reply *reply);
 
-#define QUERY_PARAMETERS_MAX 2
+#define QUERY_PARAMETERS_MAX 8
+
+/* What the caller has to be allowed to. */
+enum query_right {
+	QUERY_RIGHT_READ,
+	QUERY_RIGHT_CHANGE,
+	QUERY_RIGHT_NONE, /* everyone may */
+};
 
 struct query_method {
 	const char *name;
 	query_method_t run;
+	enum query_right right;
+	/*
+	 * More than one reply: it is called with more=true only. The first reply, with
+	 * reply->continues set, is the method's; the others follow from the subscription that it
+	 * makes.
+	 */
+	bool streams;
 	struct call_parameter takes[QUERY_PARAMETERS_MAX];
 	size_t n_takes;
 };

@@ -4,119 +4,155 @@
 #include <stdlib.h>
 
 #include "query/interface.h"
+#include "query/monitor.h"
 #include "query/view_json.h"
 #include "shared/cleanup.h"
 
-static void decrefp(json_t **json)
+static int add_domain(void *out, const struct domain_view *view)
 {
-	json_decref(*json);
+	view_json_domain(out, view);
+	return ((struct json_out *)out)->error;
 }
 
-static int append_domain(void *array, const struct domain_view *view)
+static int add_task(void *out, const struct task_view *view)
 {
-	return json_array_append_new(array, view_json_domain(view)) < 0 ? -ENOMEM : 0;
+	view_json_task(out, view);
+	return ((struct json_out *)out)->error;
 }
 
-static int append_program(void *array, const struct program_view *view)
+static int add_device(void *out, const struct device_view *view)
 {
-	return json_array_append_new(array, view_json_program(view)) < 0 ? -ENOMEM : 0;
+	view_json_device(out, view);
+	return ((struct json_out *)out)->error;
 }
 
-static int append_advice(void *array, const char *sentence)
+static int add_decision(void *out, const struct decision_view *view)
 {
-	return json_array_append_new(array, view_json_text(sentence)) < 0 ? -ENOMEM : 0;
+	view_json_decision(out, view);
+	return ((struct json_out *)out)->error;
 }
 
-/*
- * Domains, programs and advice are bounded by the machine and the build, so their tree may be
- * built.
- */
+static int add_program(void *out, const struct program_view *view)
+{
+	view_json_program(out, view);
+	return ((struct json_out *)out)->error;
+}
+
+static int add_advice(void *out, const char *sentence)
+{
+	json_out_text(out, sentence);
+	return ((struct json_out *)out)->error;
+}
+
+static void begin_list(struct json_out *out, const char *key)
+{
+	json_out_key(out, key);
+	json_out_open(out, '[');
+}
+
+static int put_domains(struct json_out *out, const struct query_source *source)
+{
+	int r;
+
+	begin_list(out, "domains");
+	r = source->domains(source->userdata, add_domain, out);
+	json_out_close(out, ']');
+	return r;
+}
+
+static int put_programs(struct json_out *out, const struct query_source *source)
+{
+	int r;
+
+	begin_list(out, "programs");
+	r = source->programs(source->userdata, add_program, out);
+	json_out_close(out, ']');
+	return r;
+}
+
+static int put_advice(struct json_out *out, const struct query_source *source)
+{
+	int r;
+
+	begin_list(out, "advice");
+	r = source->advice(source->userdata, add_advice, out);
+	json_out_close(out, ']');
+	return r;
+}
+
 static int show_status(const struct call *call, struct reply *reply)
 {
 	const struct query_source *source = call->source;
-	_cleanup_(decrefp) json_t *programs = json_array();
-	_cleanup_(decrefp) json_t *domains = json_array();
-	_cleanup_(decrefp) json_t *advice = json_array();
 	struct status_view view = { 0 };
+	struct json_out *out;
 	int r;
 
 	r = source->status(source->userdata, &view);
 	if (r < 0)
 		return r;
-	r = source->domains(source->userdata, append_domain, domains);
-	if (r < 0)
-		return r;
-	r = source->programs(source->userdata, append_program, programs);
-	if (r < 0)
-		return r;
-	r = source->advice(source->userdata, append_advice, advice);
-	if (r < 0)
-		return r;
-
-	return reply_send(reply, view_json_status(&view, take_ptr(domains), take_ptr(programs),
-						  take_ptr(advice)));
-}
-
-static int add_domain(void *reply, const struct domain_view *view)
-{
-	return reply_add_element(reply, view_json_domain(view));
+	out = reply_begin(reply);
+	view_json_status_fields(out, &view);
+	r = put_domains(out, source);
+	if (r >= 0)
+		r = put_programs(out, source);
+	if (r >= 0)
+		r = put_advice(out, source);
+	return r < 0 ? r : reply_end(reply);
 }
 
 static int list_domains(const struct call *call, struct reply *reply)
 {
-	int r = reply_begin_list(reply, "domains");
+	int r = put_domains(reply_begin(reply), call->source);
 
-	if (!r)
-		r = call->source->domains(call->source->userdata, add_domain, reply);
-	return r < 0 ? r : reply_end_list(reply);
-}
-
-static int add_task(void *reply, const struct task_view *view)
-{
-	return reply_add_element(reply, view_json_task(view));
+	return r < 0 ? r : reply_end(reply);
 }
 
 static int list_tasks(const struct call *call, struct reply *reply)
 {
-	int r = reply_begin_list(reply, "tasks");
+	struct json_out *out = reply_begin(reply);
+	int r;
 
-	if (!r)
-		r = call->source->tasks(call->source->userdata, add_task, reply);
-	return r < 0 ? r : reply_end_list(reply);
-}
-
-static int add_device(void *reply, const struct device_view *view)
-{
-	return reply_add_element(reply, view_json_device(view));
+	begin_list(out, "tasks");
+	r = call->source->tasks(call->source->userdata, add_task, out);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
 }
 
 static int list_devices(const struct call *call, struct reply *reply)
 {
-	int r = reply_begin_list(reply, "devices");
+	struct json_out *out = reply_begin(reply);
+	int r;
 
-	if (!r)
-		r = call->source->devices(call->source->userdata, add_device, reply);
-	return r < 0 ? r : reply_end_list(reply);
-}
-
-static int add_decision(void *reply, const struct decision_view *view)
-{
-	return reply_add_element(reply, view_json_decision(view));
+	begin_list(out, "devices");
+	r = call->source->devices(call->source->userdata, add_device, out);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
 }
 
 static int list_decisions(const struct call *call, struct reply *reply)
 {
 	json_int_t after_us = json_integer_value(json_object_get(call->parameters, "after_us"));
 	const struct query_source *source = call->source;
+	struct json_out *out;
 	int r;
 
 	if (after_us < 0)
 		return reply_send_invalid(reply, "after_us");
 
-	r = reply_begin_list(reply, "decisions");
-	if (!r)
-		r = source->decisions(source->userdata, (uint64_t)after_us, add_decision, reply);
-	return r < 0 ? r : reply_end_list(reply);
+	out = reply_begin(reply);
+	begin_list(out, "decisions");
+	r = source->decisions(source->userdata, (uint64_t)after_us, add_decision, out);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
+}
+
+static int refuse_policy(struct reply *reply, const char *message)
+{
+	struct json_out *out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
+
+	json_out_key(out, "message");
+	json_out_text(out, message);
+	return reply_end(reply);
 }
 
 static int reload_policy(const struct call *call, struct reply *reply)
@@ -124,22 +160,21 @@ static int reload_policy(const struct call *call, struct reply *reply)
 	const struct query_source *source = call->source;
 	_cleanup_free_ char *message = NULL;
 	struct status_view view = { 0 };
+	struct json_out *out;
 	int r;
-
-	if (!call->privileged)
-		return reply_send_error(reply, "org.varlink.service.PermissionDenied",
-					json_object());
 
 	r = source->reload(source->userdata, &message);
 	if (r < 0 && message)
-		return reply_send_error(reply, "io.wakegov.PolicyInvalid",
-					json_pack("{so}", "message", view_json_text(message)));
+		return refuse_policy(reply, message);
 	if (r >= 0)
 		r = source->status(source->userdata, &view);
 	if (r < 0)
 		return r;
 
-	return reply_send(reply, json_pack("{so}", "policy", view_json_policy(&view)));
+	out = reply_begin(reply);
+	json_out_key(out, "policy");
+	view_json_policy(out, &view);
+	return reply_end(reply);
 }
 
 static const struct query_method methods[] = {
@@ -153,7 +188,16 @@ static const struct query_method methods[] = {
 		.takes = { { .name = "after_us", .type = JSON_INTEGER, .optional = true } },
 		.n_takes = 1,
 	},
-	{ .name = "Reload", .run = reload_policy },
+	{
+		.name = "Monitor",
+		.run = monitor_subscribe,
+		.streams = true,
+		.takes = { { .name = "kinds", .type = JSON_ARRAY, .optional = true },
+			   { .name = "domain", .type = JSON_STRING, .optional = true },
+			   { .name = "pid", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 3,
+	},
+	{ .name = "Reload", .run = reload_policy, .right = QUERY_RIGHT_CHANGE },
 };
 
 static const char description[] =

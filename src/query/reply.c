@@ -2,107 +2,102 @@
 #include "query/reply.h"
 
 #include <errno.h>
-#include <string.h>
 
 void reply_init(struct reply *reply, struct buffer *output, bool oneway)
 {
-	*reply = (struct reply){ .output = output, .mark = output->length, .silent = oneway };
+	reply->output = output;
+	reply->mark = output->length;
+	reply->continues = false;
+	json_out_init(&reply->out, oneway ? NULL : output);
 }
 
 void reply_cancel(struct reply *reply)
 {
 	buffer_truncate(reply->output, reply->mark);
-	reply->elements = 0;
+	reply->continues = false;
+	json_out_init(&reply->out, reply->out.buffer);
 }
 
-static int append_text(struct reply *reply, const char *text)
+struct json_out *reply_begin(struct reply *reply)
 {
-	return reply->silent ? 0 : buffer_append(reply->output, text, strlen(text));
+	json_out_open(&reply->out, '{');
+	json_out_key(&reply->out, "parameters");
+	json_out_open(&reply->out, '{');
+	return &reply->out;
 }
 
-struct dump {
-	struct buffer *output;
-	int error;
-};
+struct json_out *reply_begin_error(struct reply *reply, const char *name)
+{
+	json_out_open(&reply->out, '{');
+	json_out_key(&reply->out, "error");
+	json_out_text(&reply->out, name);
+	json_out_key(&reply->out, "parameters");
+	json_out_open(&reply->out, '{');
+	return &reply->out;
+}
+
+static int end_message(struct reply *reply)
+{
+	struct json_out *out = &reply->out;
+	int r;
+
+	if (reply->continues) {
+		json_out_key(out, "continues");
+		json_out_bool(out, true);
+	}
+	json_out_close(out, '}');
+	r = json_out_flush(out);
+	if (r < 0 || !out->buffer)
+		return r;
+	return buffer_append(out->buffer, "", 1);
+}
+
+int reply_end(struct reply *reply)
+{
+	json_out_close(&reply->out, '}');
+	return end_message(reply);
+}
 
 static int dump_piece(const char *piece, size_t length, void *userdata)
 {
-	struct dump *dump = userdata;
+	struct json_out *out = userdata;
 
-	dump->error = buffer_append(dump->output, piece, length);
-	return dump->error;
+	/* The pieces are none of them an element: the tree has its own commas. */
+	out->separate = false;
+	json_out_raw(out, piece, length);
+	return out->error;
 }
 
-/* Consumes value. */
-static int append_json(struct reply *reply, json_t *value)
+/* Consumes value, which the present key is for. */
+static int put_tree(struct reply *reply, json_t *value)
 {
-	struct dump dump = { .output = reply->output };
-	int r = 0;
+	int r = value ? 0 : -ENOMEM;
 
-	if (!value)
-		return -ENOMEM;
-
-	if (!reply->silent && json_dump_callback(value, dump_piece, &dump, JSON_COMPACT) < 0)
-		r = dump.error ? dump.error : -ENOMEM;
+	if (value && json_dump_callback(value, dump_piece, &reply->out, JSON_COMPACT) < 0)
+		r = reply->out.error ? reply->out.error : -ENOMEM;
 	json_decref(value);
-	return r;
-}
-
-/* Consumes message. */
-static int send_message(struct reply *reply, json_t *message)
-{
-	int r = append_json(reply, message);
-
-	if (r < 0 || reply->silent)
-		return r;
-	return buffer_append(reply->output, "", 1);
+	return r < 0 ? r : end_message(reply);
 }
 
 int reply_send(struct reply *reply, json_t *parameters)
 {
-	return send_message(reply, json_pack("{so}", "parameters", parameters));
+	json_out_open(&reply->out, '{');
+	json_out_key(&reply->out, "parameters");
+	return put_tree(reply, parameters);
 }
 
 int reply_send_error(struct reply *reply, const char *name, json_t *parameters)
 {
-	return send_message(reply, json_pack("{ss so}", "error", name, "parameters", parameters));
+	json_out_open(&reply->out, '{');
+	json_out_key(&reply->out, "error");
+	json_out_text(&reply->out, name);
+	json_out_key(&reply->out, "parameters");
+	return put_tree(reply, parameters);
 }
 
 int reply_send_invalid(struct reply *reply, const char *parameter)
 {
-	return reply_send_error(reply, "org.varlink.service.InvalidParameter",
-				json_pack("{ss}", "parameter", parameter));
-}
-
-int reply_begin_list(struct reply *reply, const char *key)
-{
-	int r = append_text(reply, "{\"parameters\":{\"");
-
-	if (!r)
-		r = append_text(reply, key);
-	if (!r)
-		r = append_text(reply, "\":[");
-	return r;
-}
-
-int reply_add_element(struct reply *reply, json_t *element)
-{
-	int r = 0;
-
-	if (reply->elements++)
-		r = append_text(reply, ",");
-	if (r < 0) {
-		json_decref(element);
-		return r;
-	}
-	return append_json(reply, element);
-}
-
-int reply_end_list(struct reply *reply)
-{
-	int r = append_text(reply, "]}}");
-
-	if (r < 0 || reply->silent)
-		return r;
-	return buffer_append(reply->output, "", 1);
+	json_out_key(reply_begin_error(reply, "org.varlink.service.InvalidParameter"), "parameter");
+	json_out_text(&reply->out, parameter);
+	return reply_end(reply);
 }

@@ -12,8 +12,9 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
-#define ACCEPTS_PER_TURN 16
-#define ACCEPT_PAUSE_US	 1000000
+#define ACCEPTS_PER_TURN  16
+#define ACCEPT_PAUSE_US	  1000000
+#define TIMER_ACCURACY_US 10000
 
 uint64_t query_server_now_us(const struct query_server *server)
 {
@@ -65,30 +66,38 @@ static int pause_listener(struct query_server *server, int error)
 	return r;
 }
 
-/* Made while there are descriptors: the first timer of a loop needs one. */
-static int prepare_resume(struct query_server *server)
+static int prepare_timer(struct query_server *server, sd_event_source **ret,
+			 sd_event_time_handler_t handler)
 {
-	int r = sd_event_add_time_relative(server->event, &server->resume, CLOCK_MONOTONIC,
-					   ACCEPT_PAUSE_US, 0, on_resume, server);
+	int r = sd_event_add_time_relative(server->event, ret, CLOCK_MONOTONIC, 0,
+					   TIMER_ACCURACY_US, handler, server);
 
-	return r < 0 ? r : sd_event_source_set_enabled(server->resume, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_source_set_priority(*ret, SD_EVENT_PRIORITY_IDLE);
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+/* Made while there are descriptors: the first timer of a loop needs one. */
+static int prepare_timers(struct query_server *server)
+{
+	int r = prepare_timer(server, &server->resume, on_resume);
+
+	return r < 0 ? r : prepare_timer(server, &server->flush, query_server_flush);
 }
 
 static int admit_client(struct query_server *server, int taken_fd)
 {
 	_cleanup_close_ int fd = taken_fd;
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
+	struct query_peer peer;
 	int r;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return -errno;
-
-	r = query_server_admit(server, peer.uid);
+	r = query_peer_judge(&peer, fd, &server->limits);
+	if (r >= 0)
+		r = query_server_admit(server, &peer);
 	if (r < 0)
 		return r;
 
-	r = query_client_new(server, fd, peer.uid);
+	r = query_client_new(server, fd, &peer);
 	if (r >= 0)
 		take_fd(&fd);
 	return r;
@@ -154,7 +163,7 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_source *
 		.source = source,
 		.limits = *limits,
 	};
-	r = prepare_resume(server);
+	r = prepare_timers(server);
 	if (r >= 0)
 		r = start_listening(server, listen_fd);
 	if (r < 0)
@@ -167,7 +176,16 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_source *
 
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits)
 {
+	struct query_client *client, *next;
+
 	server->limits = *limits;
+	for (client = server->clients; client; client = next) {
+		int r = query_peer_judge(&client->peer, client->fd, limits);
+
+		next = client->next;
+		if (r < 0)
+			query_client_drop(client, strerror(-r));
+	}
 }
 
 struct query_server *query_server_free(struct query_server *server)
@@ -179,6 +197,7 @@ struct query_server *query_server_free(struct query_server *server)
 		query_client_drop(server->clients, "the server ends");
 	sd_event_source_disable_unref(server->listener);
 	sd_event_source_disable_unref(server->resume);
+	sd_event_source_disable_unref(server->flush);
 	if (server->listen_fd >= 0)
 		close(server->listen_fd);
 	sd_event_unref(server->event);

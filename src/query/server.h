@@ -14,6 +14,8 @@
  * - the time to complete a call or to read a reply: policy_query.client_timeout_ns; dropped.
  * - a reply: QUERY_REPLY_BYTES_MAX; io.wakegov.ReplyTooLarge.
  * - all unread replies: QUERY_UNREAD_BYTES_MAX; the client with the most is dropped.
+ * - what a monitor has not read: CHANNEL_BYTES and CHANNEL_MESSAGES, once for all monitors, and
+ *   policy_query.client_timeout_ns; io.wakegov.TooSlow, and the client is dropped.
  * - clients: policy_query.max_clients, half of them for one user. A newcomer takes the place of a
  *   client that has been quiet for longer than client_timeout_ns; where there is none it is closed
  *   at once. Root and the daemon's own user have no quota and displace other users' clients.
@@ -42,6 +44,15 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_source *
  * query_source.reload.
  */
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits);
+
+/* Whether anybody wants to know; query_server_publish() does nothing while nobody does. */
+bool query_server_is_monitored(const struct query_server *server);
+
+/*
+ * Tells all monitors that want to know, within a tenth of a second. Costs the text of the event,
+ * however many monitors there are.
+ */
+void query_server_publish(struct query_server *server, const struct event_view *event);
 
 /* Closes every client and the listening socket, whose path stays. NULL is fine. Returns NULL. */
 struct query_server *query_server_free(struct query_server *server);

@@ -29,10 +29,11 @@ static int get_interface_description(const struct call *call, struct reply *repl
 }
 
 static const struct query_method methods[] = {
-	{ .name = "GetInfo", .run = get_info },
+	{ .name = "GetInfo", .run = get_info, .right = QUERY_RIGHT_NONE },
 	{
 		.name = "GetInterfaceDescription",
 		.run = get_interface_description,
+		.right = QUERY_RIGHT_NONE,
 		.takes = { { .name = "interface", .type = JSON_STRING } },
 		.n_takes = 1,
 	},

@@ -2,10 +2,6 @@
 #include "query/utf8.h"
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define REPLACEMENT "\xef\xbf\xbd"
 
 /* The lowest code point that needs as many bytes: what is below is an overlong form. */
 static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -42,28 +38,4 @@ size_t utf8_character_length(const char *text)
 	if (code < lowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
 	return length;
-}
-
-char *utf8_repair(const char *text)
-{
-	/* Each byte becomes three at most. */
-	char *repaired = malloc(strlen(text) * strlen(REPLACEMENT) + 1);
-	char *end = repaired;
-
-	if (!repaired)
-		return NULL;
-
-	while (*text) {
-		size_t length = utf8_character_length(text);
-
-		if (length) {
-			end = mempcpy(end, text, length);
-			text += length;
-		} else {
-			end = mempcpy(end, REPLACEMENT, strlen(REPLACEMENT));
-			text++;
-		}
-	}
-	*end = '\0';
-	return repaired;
 }

@@ -8,9 +8,3 @@
  * continuation, an overlong form, a surrogate, beyond U+10FFFF, or the end of the string.
  */
 size_t utf8_character_length(const char *text);
-
-/*
- * A copy with U+FFFD for each byte that belongs to no character; a task's name may be any bytes,
- * and the kernel cuts it after 15 of them. The caller frees it. NULL for lack of memory.
- */
-char *utf8_repair(const char *text);

@@ -125,6 +125,28 @@ struct status_view {
 	uint64_t events; /* records taken from the ring buffer */
 };
 
+/* What monitors are told of. The names are those of the interface. */
+enum event_kind {
+	EVENT_DECISION, /* a domain's target changed */
+	EVENT_BOOST,	/* what is thought of a task's boost changed */
+	EVENT_YIELD,	/* a domain was left to somebody else, went offline or came back */
+	EVENT_ERROR,	/* something could not be done */
+	EVENT_CHANGE,	/* somebody changed what the daemon does: policy, override, recording */
+	EVENT_KINDS,
+};
+
+struct event_view {
+	enum event_kind kind;
+	uint64_t monotonic_us;
+	const char *domain;		      /* NULL: of none */
+	uint32_t pid;			      /* 0: of no task */
+	const char *comm;		      /* NULL: of no task */
+	const char *message;		      /* a sentence, or NULL */
+	const struct decision_view *decision; /* of EVENT_DECISION, else NULL */
+	const struct task_view *task;	      /* of EVENT_BOOST, else NULL */
+	const char *previous_state;	      /* of its boost; NULL: it has just come */
+};
+
 /*
  * How src/query asks for data. Each returns 0 or a negative errno. The lists are handed out one
  * element at a time through emit; an emit that returns nonzero ends the list with that value.
@@ -145,6 +167,7 @@ struct query_source {
 	int (*devices)(void *userdata, device_emit_t emit, void *context);
 	/* Oldest first; only those later than after_us (0: all). */
 	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
+	bool (*knows_domain)(void *userdata, const char *name);
 	/*
 	 * Reads the policy again. On failure returns a negative errno and an allocated message in
 	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.

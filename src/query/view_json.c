@@ -1,241 +1,227 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "query/view_json.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "query/utf8.h"
-#include "shared/cleanup.h"
-
-/* An object that is being filled; one value that cannot be had spoils it. */
-struct object {
-	json_t *json;
-	bool spoilt;
-};
-
-static struct object object_begin(void)
+static void put_text(struct json_out *out, const char *key, const char *text)
 {
-	return (struct object){ .json = json_object() };
+	json_out_key(out, key);
+	json_out_text(out, text);
 }
 
-static json_t *object_end(struct object *object)
+static void put_count(struct json_out *out, const char *key, uint64_t value)
 {
-	if (!object->spoilt)
-		return object->json;
-
-	json_decref(object->json);
-	return NULL;
+	json_out_key(out, key);
+	json_out_count(out, value);
 }
 
-/* Consumes value. */
-static void put(struct object *object, const char *key, json_t *value)
+static void put_null(struct json_out *out, const char *key)
 {
-	if (json_object_set_new_nocheck(object->json, key, value) < 0)
-		object->spoilt = true;
+	json_out_key(out, key);
+	json_out_null(out);
 }
 
-static void put_text(struct object *object, const char *key, const char *text)
+static void put_known(struct json_out *out, const char *key, uint32_t value)
 {
-	put(object, key, view_json_text(text));
-}
-
-/* JSON has no unsigned 64-bit integers; nothing that is counted here gets near the sign bit. */
-static void put_count(struct object *object, const char *key, uint64_t value)
-{
-	put(object, key, json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
-}
-
-static void put_known(struct object *object, const char *key, uint32_t value)
-{
-	put(object, key, value ? json_integer(value) : json_null());
-}
-
-static void put_measured(struct object *object, const char *key, uint32_t value)
-{
-	put(object, key, value == VIEW_UNKNOWN ? json_null() : json_integer(value));
-}
-
-json_t *view_json_text(const char *text)
-{
-	_cleanup_free_ char *repaired = NULL;
-	json_t *value;
-
-	if (!text)
-		return json_null();
-
-	value = json_string(text);
 	if (value)
-		return value;
-
-	repaired = utf8_repair(text);
-	return repaired ? json_string(repaired) : NULL;
-}
-
-json_t *view_json_domain(const struct domain_view *view)
-{
-	struct object object = object_begin();
-
-	put_text(&object, "name", view->name);
-	put_text(&object, "cpus", view->cpus);
-	put_text(&object, "state", view->state);
-	put_text(&object, "state_why", view->state_why);
-	put_text(&object, "backend", view->backend);
-	put_known(&object, "current_khz", view->current_khz);
-	put_known(&object, "target_khz", view->target_khz);
-	put_known(&object, "min_khz", view->min_khz);
-	put_known(&object, "max_khz", view->max_khz);
-	put_known(&object, "lowest_opp_khz", view->lowest_opp_khz);
-	put_known(&object, "highest_opp_khz", view->highest_opp_khz);
-	put_count(&object, "utilisation_cap", view->utilisation_cap);
-	put_text(&object, "reason", view->reason);
-	put_text(&object, "limiter", view->limiter);
-	put_text(&object, "timing", view->timing);
-	put_known(&object, "pid", view->pid);
-	put_text(&object, "comm", view->comm);
-	put_count(&object, "writes", view->writes);
-	put_count(&object, "write_errors", view->write_errors);
-	put_count(&object, "read_back_mismatches", view->read_back_mismatches);
-	return object_end(&object);
-}
-
-json_t *view_json_task(const struct task_view *view)
-{
-	struct object object = object_begin();
-
-	put_count(&object, "pid", view->pid);
-	put_known(&object, "tgid", view->tgid);
-	put_text(&object, "comm", view->comm);
-	put_count(&object, "cpu", view->cpu);
-	put_text(&object, "domain", view->domain);
-	put_text(&object, "state", view->state);
-	put_text(&object, "device", view->device);
-	put_count(&object, "io_rate_per_s", view->io_rate_per_s);
-	put_measured(&object, "host_share_permille", view->host_share_permille);
-	put_measured(&object, "predicted_gain_permille", view->predicted_gain_permille);
-	put_measured(&object, "measured_gain_permille", view->measured_gain_permille);
-	put_known(&object, "wanted_khz", view->wanted_khz);
-	put_count(&object, "boost_cap", view->boost_cap);
-	put_count(&object, "lease_left_us", view->lease_left_us);
-	return object_end(&object);
-}
-
-json_t *view_json_device(const struct device_view *view)
-{
-	struct object object = object_begin();
-
-	put_text(&object, "name", view->name);
-	put_count(&object, "tasks", view->tasks);
-	put_count(&object, "depth", view->depth);
-	put_count(&object, "completions", view->completions);
-	put_count(&object, "idle_us", view->idle_us);
-	put_measured(&object, "completions_per_s", view->completions_per_s);
-	put_measured(&object, "idle_permille", view->idle_permille);
-	put_count(&object, "completion_cpu", view->completion_cpu);
-	put_text(&object, "completion_domain", view->completion_domain);
-	put_text(&object, "check", view->check);
-	put_measured(&object, "predicted_gain_permille", view->predicted_gain_permille);
-	put_measured(&object, "measured_gain_permille", view->measured_gain_permille);
-	put_count(&object, "calibration_permille", view->calibration_permille);
-	put_count(&object, "checks", view->checks);
-	if (view->retries)
-		put_count(&object, "retry_us", view->retry_us);
+		put_count(out, key, value);
 	else
-		put(&object, "retry_us", json_null());
-	put_text(&object, "interrupt_domain", view->interrupt_domain);
-	put_text(&object, "interrupt_check", view->interrupt_check);
-	put_known(&object, "interrupt_khz", view->interrupt_khz);
-	return object_end(&object);
+		put_null(out, key);
 }
 
-json_t *view_json_decision(const struct decision_view *view)
+static void put_measured(struct json_out *out, const char *key, uint32_t value)
 {
-	struct object object = object_begin();
-
-	put_count(&object, "monotonic_us", view->monotonic_us);
-	put_text(&object, "domain", view->domain);
-	put_known(&object, "previous_khz", view->previous_khz);
-	put_known(&object, "target_khz", view->target_khz);
-	put_known(&object, "read_back_khz", view->read_back_khz);
-	put_text(&object, "reason", view->reason);
-	put_text(&object, "limiter", view->limiter);
-	put_count(&object, "demand_cap", view->demand_cap);
-	put_count(&object, "cpu", view->cpu);
-	put_known(&object, "pid", view->pid);
-	put_text(&object, "comm", view->comm);
-	return object_end(&object);
+	if (value == VIEW_UNKNOWN)
+		put_null(out, key);
+	else
+		put_count(out, key, value);
 }
 
-json_t *view_json_program(const struct program_view *view)
+void view_json_domain(struct json_out *out, const struct domain_view *view)
 {
-	struct object object = object_begin();
-
-	put_text(&object, "name", view->name);
-	put_text(&object, "purpose", view->purpose);
-	put_text(&object, "state", view->state);
-	put_text(&object, "error", view->error);
-	put_count(&object, "events", view->events);
-	return object_end(&object);
+	json_out_open(out, '{');
+	put_text(out, "name", view->name);
+	put_text(out, "cpus", view->cpus);
+	put_text(out, "state", view->state);
+	put_text(out, "state_why", view->state_why);
+	put_text(out, "backend", view->backend);
+	put_known(out, "current_khz", view->current_khz);
+	put_known(out, "target_khz", view->target_khz);
+	put_known(out, "min_khz", view->min_khz);
+	put_known(out, "max_khz", view->max_khz);
+	put_known(out, "lowest_opp_khz", view->lowest_opp_khz);
+	put_known(out, "highest_opp_khz", view->highest_opp_khz);
+	put_count(out, "utilisation_cap", view->utilisation_cap);
+	put_text(out, "reason", view->reason);
+	put_text(out, "limiter", view->limiter);
+	put_text(out, "timing", view->timing);
+	put_known(out, "pid", view->pid);
+	put_text(out, "comm", view->comm);
+	put_count(out, "writes", view->writes);
+	put_count(out, "write_errors", view->write_errors);
+	put_count(out, "read_back_mismatches", view->read_back_mismatches);
+	json_out_close(out, '}');
 }
 
-json_t *view_json_policy(const struct status_view *view)
+void view_json_task(struct json_out *out, const struct task_view *view)
 {
-	struct object object = object_begin();
-
-	put_text(&object, "path", view->policy_path);
-	put_count(&object, "reloads", view->reloads);
-	put_text(&object, "last_error", view->last_reload_error);
-	return object_end(&object);
+	json_out_open(out, '{');
+	put_count(out, "pid", view->pid);
+	put_known(out, "tgid", view->tgid);
+	put_text(out, "comm", view->comm);
+	put_count(out, "cpu", view->cpu);
+	put_text(out, "domain", view->domain);
+	put_text(out, "state", view->state);
+	put_text(out, "device", view->device);
+	put_count(out, "io_rate_per_s", view->io_rate_per_s);
+	put_measured(out, "host_share_permille", view->host_share_permille);
+	put_measured(out, "predicted_gain_permille", view->predicted_gain_permille);
+	put_measured(out, "measured_gain_permille", view->measured_gain_permille);
+	put_known(out, "wanted_khz", view->wanted_khz);
+	put_count(out, "boost_cap", view->boost_cap);
+	put_count(out, "lease_left_us", view->lease_left_us);
+	json_out_close(out, '}');
 }
 
-static json_t *drops(const struct status_view *view)
+void view_json_device(struct json_out *out, const struct device_view *view)
 {
-	struct object object = object_begin();
-
-	put_count(&object, "ring", view->drops_ring);
-	put_count(&object, "slots", view->drops_slots);
-	put_count(&object, "tasks", view->drops_tasks);
-	put_count(&object, "devices", view->drops_devices);
-	put_count(&object, "anomalies", view->drops_anomalies);
-	put_count(&object, "missed", view->drops_missed);
-	return object_end(&object);
+	json_out_open(out, '{');
+	put_text(out, "name", view->name);
+	put_count(out, "tasks", view->tasks);
+	put_count(out, "depth", view->depth);
+	put_count(out, "completions", view->completions);
+	put_count(out, "idle_us", view->idle_us);
+	put_measured(out, "completions_per_s", view->completions_per_s);
+	put_measured(out, "idle_permille", view->idle_permille);
+	put_count(out, "completion_cpu", view->completion_cpu);
+	put_text(out, "completion_domain", view->completion_domain);
+	put_text(out, "check", view->check);
+	put_measured(out, "predicted_gain_permille", view->predicted_gain_permille);
+	put_measured(out, "measured_gain_permille", view->measured_gain_permille);
+	put_count(out, "calibration_permille", view->calibration_permille);
+	put_count(out, "checks", view->checks);
+	if (view->retries)
+		put_count(out, "retry_us", view->retry_us);
+	else
+		put_null(out, "retry_us");
+	put_text(out, "interrupt_domain", view->interrupt_domain);
+	put_text(out, "interrupt_check", view->interrupt_check);
+	put_known(out, "interrupt_khz", view->interrupt_khz);
+	json_out_close(out, '}');
 }
 
-static json_t *self_cost(const struct status_view *view)
+void view_json_decision(struct json_out *out, const struct decision_view *view)
 {
-	struct object object = object_begin();
-
-	put_count(&object, "cpu_us", view->self_cpu_us);
-	put_count(&object, "wakeups", view->self_wakeups);
-	put_count(&object, "pss_kib", view->self_pss_kib);
-	put_count(&object, "events", view->events);
-	return object_end(&object);
+	json_out_open(out, '{');
+	put_count(out, "monotonic_us", view->monotonic_us);
+	put_text(out, "domain", view->domain);
+	put_known(out, "previous_khz", view->previous_khz);
+	put_known(out, "target_khz", view->target_khz);
+	put_known(out, "read_back_khz", view->read_back_khz);
+	put_text(out, "reason", view->reason);
+	put_text(out, "limiter", view->limiter);
+	put_count(out, "demand_cap", view->demand_cap);
+	put_count(out, "cpu", view->cpu);
+	put_known(out, "pid", view->pid);
+	put_text(out, "comm", view->comm);
+	json_out_close(out, '}');
 }
 
-static json_t *task_table(const struct status_view *view)
+const char *view_event_kind_name(enum event_kind kind)
 {
-	struct object object = object_begin();
+	static const char *const names[EVENT_KINDS] = {
+		[EVENT_DECISION] = "decision", [EVENT_BOOST] = "boost",	  [EVENT_YIELD] = "yield",
+		[EVENT_ERROR] = "error",       [EVENT_CHANGE] = "change",
+	};
 
-	put_count(&object, "count", view->tasks);
-	put_count(&object, "max", view->max_tasks);
-	return object_end(&object);
+	return names[kind];
 }
 
-json_t *view_json_status(const struct status_view *view, json_t *domains, json_t *programs,
-			 json_t *advice)
+void view_json_event(struct json_out *out, const struct event_view *view, uint64_t number)
 {
-	struct object object = object_begin();
+	json_out_open(out, '{');
+	put_count(out, "number", number);
+	put_count(out, "monotonic_us", view->monotonic_us);
+	put_text(out, "kind", view_event_kind_name(view->kind));
+	put_text(out, "domain", view->domain);
+	put_known(out, "pid", view->pid);
+	put_text(out, "comm", view->comm);
+	put_text(out, "message", view->message);
+	json_out_key(out, "decision");
+	if (view->decision)
+		view_json_decision(out, view->decision);
+	else
+		json_out_null(out);
+	put_text(out, "previous_state", view->previous_state);
+	json_out_key(out, "task");
+	if (view->task)
+		view_json_task(out, view->task);
+	else
+		json_out_null(out);
+	json_out_close(out, '}');
+}
 
-	put_text(&object, "version", view->version);
-	put_count(&object, "uptime_us", view->uptime_us);
-	put_text(&object, "mode", view->mode);
-	put_text(&object, "backend", view->backend);
-	put(&object, "policy", view_json_policy(view));
-	put(&object, "domains", domains);
-	put(&object, "programs", programs);
-	put(&object, "tasks", task_table(view));
-	put_count(&object, "decisions", view->decisions);
-	put(&object, "drops", drops(view));
-	put(&object, "advice", advice);
-	put(&object, "self", self_cost(view));
-	return object_end(&object);
+void view_json_program(struct json_out *out, const struct program_view *view)
+{
+	json_out_open(out, '{');
+	put_text(out, "name", view->name);
+	put_text(out, "purpose", view->purpose);
+	put_text(out, "state", view->state);
+	put_text(out, "error", view->error);
+	put_count(out, "events", view->events);
+	json_out_close(out, '}');
+}
+
+void view_json_policy(struct json_out *out, const struct status_view *view)
+{
+	json_out_open(out, '{');
+	put_text(out, "path", view->policy_path);
+	put_count(out, "reloads", view->reloads);
+	put_text(out, "last_error", view->last_reload_error);
+	json_out_close(out, '}');
+}
+
+static void put_drops(struct json_out *out, const struct status_view *view)
+{
+	json_out_key(out, "drops");
+	json_out_open(out, '{');
+	put_count(out, "ring", view->drops_ring);
+	put_count(out, "slots", view->drops_slots);
+	put_count(out, "tasks", view->drops_tasks);
+	put_count(out, "devices", view->drops_devices);
+	put_count(out, "anomalies", view->drops_anomalies);
+	put_count(out, "missed", view->drops_missed);
+	json_out_close(out, '}');
+}
+
+static void put_self_cost(struct json_out *out, const struct status_view *view)
+{
+	json_out_key(out, "self");
+	json_out_open(out, '{');
+	put_count(out, "cpu_us", view->self_cpu_us);
+	put_count(out, "wakeups", view->self_wakeups);
+	put_count(out, "pss_kib", view->self_pss_kib);
+	put_count(out, "events", view->events);
+	json_out_close(out, '}');
+}
+
+static void put_task_table(struct json_out *out, const struct status_view *view)
+{
+	json_out_key(out, "tasks");
+	json_out_open(out, '{');
+	put_count(out, "count", view->tasks);
+	put_count(out, "max", view->max_tasks);
+	json_out_close(out, '}');
+}
+
+void view_json_status_fields(struct json_out *out, const struct status_view *view)
+{
+	put_text(out, "version", view->version);
+	put_count(out, "uptime_us", view->uptime_us);
+	put_text(out, "mode", view->mode);
+	put_text(out, "backend", view->backend);
+	json_out_key(out, "policy");
+	view_json_policy(out, view);
+	put_task_table(out, view);
+	put_count(out, "decisions", view->decisions);
+	put_drops(out, view);
+	put_self_cost(out, view);
 }

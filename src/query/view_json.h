@@ -2,24 +2,24 @@
 #pragma once
 
 /*
- * The views of query/view.h as JSON objects, as io.wakegov.varlink describes them. Each returns a
- * new reference, or NULL for lack of memory. What is not known (NULL; 0 in kHz or as a pid) becomes
- * null, as does VIEW_UNKNOWN; text that is not UTF-8, as a task may call itself, gets U+FFFD where
- * it is not.
+ * The views of query/view.h as JSON objects, as io.wakegov.varlink describes them. What is not
+ * known (NULL; 0 in kHz or as a pid) becomes null, as does VIEW_UNKNOWN.
  */
 
-#include <jansson.h>
-
+#include "query/json_out.h"
 #include "query/view.h"
 
-json_t *view_json_text(const char *text);
-json_t *view_json_domain(const struct domain_view *view);
-json_t *view_json_task(const struct task_view *view);
-json_t *view_json_device(const struct device_view *view);
-json_t *view_json_decision(const struct decision_view *view);
-json_t *view_json_program(const struct program_view *view);
-json_t *view_json_policy(const struct status_view *view);
+void view_json_domain(struct json_out *out, const struct domain_view *view);
+void view_json_task(struct json_out *out, const struct task_view *view);
+void view_json_device(struct json_out *out, const struct device_view *view);
+void view_json_decision(struct json_out *out, const struct decision_view *view);
+/* number: of the event, since the first subscriber came. */
+void view_json_event(struct json_out *out, const struct event_view *view, uint64_t number);
+void view_json_program(struct json_out *out, const struct program_view *view);
+void view_json_policy(struct json_out *out, const struct status_view *view);
 
-/* domains, programs and advice are consumed, also on failure. */
-json_t *view_json_status(const struct status_view *view, json_t *domains, json_t *programs,
-			 json_t *advice);
+/* decision, boost, yield, error, change. Static strings. */
+const char *view_event_kind_name(enum event_kind kind);
+
+/* Into an object that is open: what of the status is no list. */
+void view_json_status_fields(struct json_out *out, const struct status_view *view);

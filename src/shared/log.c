@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int log_level = LOG_INFO;
 
@@ -13,20 +15,37 @@ void log_set_level(int level)
 	log_level = level;
 }
 
-/* With JOURNAL_STREAM set, journald reads the <N> prefix; a person reads the program's name. */
+bool log_is_shown(int level)
+{
+	return level <= log_level;
+}
+
+/* The variable is inherited; a stderr that was redirected since is another file. */
+bool log_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat status;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device &&
+	       status.st_ino == inode;
+}
+
+/* journald reads the <N> prefix; a person reads the program's name. */
 void log_message(int level, const char *format, ...)
 {
 	char line[1024];
 	va_list args;
 
-	if (level > log_level)
+	if (!log_is_shown(level))
 		return;
 
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 
-	if (getenv("JOURNAL_STREAM"))
+	if (log_is_journal())
 		fprintf(stderr, "<%d>%s\n", level, line);
 	else
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);

@@ -2,15 +2,21 @@
 #pragma once
 
 /*
- * One line per event: to the journal with its priority when stderr leads there (sd-daemon's
- * JOURNAL_STREAM), else to stderr with the program's name before it. Library code logs at debug at
+ * One line per event: to the journal with its priority when stderr leads there, else to stderr with
+ * the program's name before it. Library code logs at debug at
  * most; the caller that can say what to do about it logs once.
  */
 
+#include <stdbool.h>
 #include <syslog.h>
 
 /* The lowest priority that is shown: LOG_INFO at start; the only global of the program. */
 void log_set_level(int level);
+
+bool log_is_shown(int level);
+
+/* Whether standard error leads to the journal (JOURNAL_STREAM in systemd.exec(5)). */
+bool log_is_journal(void);
 
 void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

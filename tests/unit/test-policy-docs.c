@@ -49,6 +49,9 @@ static void assert_policy_equal(const struct policy *a, const struct policy *b)
 	assert_int_equal(a->io_boost.check_window_ns, b->io_boost.check_window_ns);
 	assert_int_equal(a->io_boost.backoff_min_ns, b->io_boost.backoff_min_ns);
 	assert_int_equal(a->io_boost.backoff_max_ns, b->io_boost.backoff_max_ns);
+	assert_int_equal(a->query.readers, b->query.readers);
+	assert_int_equal(a->query.read_group, b->query.read_group);
+	assert_int_equal(a->query.change_group, b->query.change_group);
 	assert_int_equal(a->query.max_clients, b->query.max_clients);
 	assert_int_equal(a->query.max_message_bytes, b->query.max_message_bytes);
 	assert_int_equal(a->query.client_timeout_ns, b->query.client_timeout_ns);

@@ -42,6 +42,9 @@ GETTER(min_host_time, io_boost.min_host_percent)
 GETTER(check_window, io_boost.check_window_ns)
 GETTER(backoff_min, io_boost.backoff_min_ns)
 GETTER(backoff_max, io_boost.backoff_max_ns)
+GETTER(readers, query.readers)
+GETTER(read_group, query.read_group)
+GETTER(change_group, query.change_group)
 GETTER(max_clients, query.max_clients)
 GETTER(max_message, query.max_message_bytes)
 GETTER(client_timeout, query.client_timeout_ns)
@@ -162,7 +165,19 @@ static const struct key_case cases[] = {
 	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
 	  { "", "99999us", "3600000000001ns", "1h", "64" } },
 
-	{ "query", "max-clients", get_max_clients, 64,
+	{ "query", "readers", get_readers, POLICY_READERS_EVERYONE,
+	  { { "everyone", POLICY_READERS_EVERYONE }, { "group", POLICY_READERS_GROUP } },
+	  "everyone or group",
+	  { "", "root", "0", "Everyone" } },
+	{ "query", "read-group", get_read_group, POLICY_GROUP_NONE,
+	  { { "none", POLICY_GROUP_NONE }, { "root", 0 }, { "daemon", 1 }, { "4294967294", 4294967294 } },
+	  "none or a group of this machine, by name or number, from 0 to 4294967294",
+	  { "", "4294967295", "-1", "no-such-group", "1.5", "1x" } },
+	{ "query", "change-group", get_change_group, POLICY_GROUP_NONE,
+	  { { "none", POLICY_GROUP_NONE }, { "1000", 1000 }, { "daemon", 1 } },
+	  "none or a group of this machine, by name or number, from 0 to 4294967294",
+	  { "", "18446744073709551616", "no such group" } },
+	{ "query", "max-clients", get_max_clients, 128,
 	  { { "1", 1 }, { "1024", 1024 } },
 	  "a whole number from 1 to 1024",
 	  { "", "0", "1025", "18446744073709551617" } },

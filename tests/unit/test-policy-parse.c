@@ -60,7 +60,8 @@ static const struct text_case lines[] = {
 	{ "[domain policy3]\nhold = 1ms\n",
 	  ":2: unknown key 'hold' in [domain policy3]; expected one of " DOMAIN_KEYS },
 	{ "[query]\nDown-Hold = 1ms\n", ":2: unknown key 'Down-Hold' in [query]; expected one of "
-					"max-clients, max-message, client-timeout" },
+					"readers, read-group, change-group, max-clients, "
+					"max-message, client-timeout" },
 	{ "[wakegov]\nm\xc3\xa5x-tasks = 16\n",
 	  ":2: unknown key 'm\\xc3\\xa5x-tasks' in [wakegov]; expected one of backend, max-tasks, "
 	  "max-decisions; did you mean 'max-tasks'?" },

@@ -44,8 +44,7 @@ static struct query_client *add(enum user user, enum client_wait wait, uint64_t 
 		.server = &server,
 		.next = server.clients,
 		.fd = -1,
-		.uid = uids[user],
-		.privileged = user == ROOT,
+		.peer = { .uid = uids[user], .is_owner = user == ROOT },
 		.wait = wait,
 		.quiet_since_us = query_server_now_us(&server) - quiet_us,
 	};
@@ -68,6 +67,13 @@ static int count(void)
 	return n;
 }
 
+static int admit(uid_t uid)
+{
+	const struct query_peer newcomer = { .uid = uid, .is_owner = uid == 0 };
+
+	return query_server_admit(&server, &newcomer);
+}
+
 static void assert_gone(const struct query_client *client)
 {
 	for (struct query_client *other = server.clients; other; other = other->next)
@@ -77,16 +83,16 @@ static void assert_gone(const struct query_client *client)
 static void test_room(void **state)
 {
 	add_many(ROOT, CLIENT_WAIT_NONE, 0, 3);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), 0);
+	assert_int_equal(admit(uids[ALICE]), 0);
 	assert_int_equal(count(), 3);
 }
 
 static void test_one_user_gets_half(void **state)
 {
 	add_many(ALICE, CLIENT_WAIT_NONE, 0, 2);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), -EUSERS);
-	assert_int_equal(query_server_admit(&server, uids[BOB]), 0);
-	assert_int_equal(query_server_admit(&server, uids[ROOT]), 0);
+	assert_int_equal(admit(uids[ALICE]), -EUSERS);
+	assert_int_equal(admit(uids[BOB]), 0);
+	assert_int_equal(admit(uids[ROOT]), 0);
 	assert_int_equal(count(), 2);
 }
 
@@ -95,7 +101,7 @@ static void test_own_stale_client_yields_to_the_quota(void **state)
 	struct query_client *stale = add(ALICE, CLIENT_WAIT_NONE, TIMEOUT_US);
 
 	add(ALICE, CLIENT_WAIT_NONE, TIMEOUT_US - 1);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), 0);
+	assert_int_equal(admit(uids[ALICE]), 0);
 	assert_int_equal(count(), 1);
 	assert_gone(stale);
 }
@@ -107,7 +113,7 @@ static void test_longest_quiet_yields(void **state)
 	add(ALICE, CLIENT_WAIT_NONE, 2 * TIMEOUT_US);
 	longest = add(BOB, CLIENT_WAIT_NONE, 4 * TIMEOUT_US);
 	add_many(ROOT, CLIENT_WAIT_NONE, 3 * TIMEOUT_US, 2);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), 0);
+	assert_int_equal(admit(uids[ALICE]), 0);
 	assert_int_equal(count(), 3);
 	assert_gone(longest);
 }
@@ -116,7 +122,7 @@ static void test_quota_holds_against_stale_clients_of_others(void **state)
 {
 	add_many(ALICE, CLIENT_WAIT_CALL, 0, 2);
 	add(BOB, CLIENT_WAIT_NONE, 2 * TIMEOUT_US);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), -EUSERS);
+	assert_int_equal(admit(uids[ALICE]), -EUSERS);
 	assert_int_equal(count(), 3);
 }
 
@@ -124,9 +130,26 @@ static void test_busy_clients_do_not_yield(void **state)
 {
 	add_many(ALICE, CLIENT_WAIT_CALL, 2 * TIMEOUT_US, 2);
 	add_many(BOB, CLIENT_WAIT_REPLY, 2 * TIMEOUT_US, 2);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), -EUSERS);
-	assert_int_equal(query_server_admit(&server, uids[ALICE] + 7), -EUSERS);
+	assert_int_equal(admit(uids[ALICE]), -EUSERS);
+	assert_int_equal(admit(uids[ALICE] + 7), -EUSERS);
 	assert_int_equal(count(), 4);
+}
+
+/* However quiet it is, it waits for what happens. */
+static void test_monitors_do_not_yield(void **state)
+{
+	struct channel channel = { .n_subscribers = 4 };
+
+	add_many(ALICE, CLIENT_WAIT_NONE, 2 * TIMEOUT_US, 2);
+	add_many(BOB, CLIENT_WAIT_NONE, 2 * TIMEOUT_US, 2);
+	for (struct query_client *client = server.clients; client; client = client->next)
+		client->subscription.channel = &channel;
+	assert_int_equal(admit(uids[ALICE]), -EUSERS);
+	assert_int_equal(admit(uids[ROOT]), 0);
+	assert_int_equal(count(), 3);
+	assert_int_equal(channel.n_subscribers, 3);
+	for (struct query_client *client = server.clients; client; client = client->next)
+		client->subscription.channel = NULL;
 }
 
 static void test_root_always_gets_in(void **state)
@@ -134,30 +157,27 @@ static void test_root_always_gets_in(void **state)
 	add_many(ALICE, CLIENT_WAIT_CALL, 0, 2);
 	add_many(BOB, CLIENT_WAIT_REPLY, 0, 2);
 	for (int i = 3; i >= 0; i--) {
-		assert_int_equal(query_server_admit(&server, uids[ROOT]), 0);
+		assert_int_equal(admit(uids[ROOT]), 0);
 		assert_int_equal(count(), 3);
 		add(ROOT, CLIENT_WAIT_NONE, 0);
 	}
 	/* But not against itself. */
-	assert_int_equal(query_server_admit(&server, uids[ROOT]), -EUSERS);
+	assert_int_equal(admit(uids[ROOT]), -EUSERS);
 }
 
 static void test_root_does_not_yield_to_others(void **state)
 {
 	add_many(ROOT, CLIENT_WAIT_NONE, 5 * TIMEOUT_US, 4);
-	assert_int_equal(query_server_admit(&server, uids[ALICE]), -EUSERS);
-	assert_int_equal(query_server_admit(&server, uids[ROOT]), 0);
+	assert_int_equal(admit(uids[ALICE]), -EUSERS);
+	assert_int_equal(admit(uids[ROOT]), 0);
 	assert_int_equal(count(), 3);
 }
 
 static void test_limits_that_shrink(void **state)
 {
-	struct policy_query limits = server.limits;
-
 	add_many(ROOT, CLIENT_WAIT_NONE, 0, 4);
-	limits.max_clients = 2;
-	query_server_set_limits(&server, &limits);
-	assert_int_equal(query_server_admit(&server, uids[ROOT]), -EUSERS);
+	server.limits.max_clients = 2;
+	assert_int_equal(admit(uids[ROOT]), -EUSERS);
 	assert_int_equal(count(), 4);
 }
 
@@ -172,6 +192,7 @@ int main(void)
 		ADMIT_TEST(test_longest_quiet_yields),
 		ADMIT_TEST(test_quota_holds_against_stale_clients_of_others),
 		ADMIT_TEST(test_busy_clients_do_not_yield),
+		ADMIT_TEST(test_monitors_do_not_yield),
 		ADMIT_TEST(test_root_always_gets_in),
 		ADMIT_TEST(test_root_does_not_yield_to_others),
 		ADMIT_TEST(test_limits_that_shrink),

@@ -10,19 +10,38 @@
 
 #define MAX_BYTES (64 * 1024)
 
-static int dispatch(struct canned_source *canned, bool privileged, const char *message,
+enum who { STRANGER, READER, OWNER };
+
+static int dispatch(struct canned_source *canned, enum who who, const char *message,
 		    struct buffer *output)
 {
+	const struct query_peer peer = {
+		.may_read = who >= READER,
+		.sees_all = who == OWNER,
+		.may_change = who == OWNER,
+	};
+	struct subscription subscription = { 0 };
+	struct channel monitor = { 0 };
+	const struct query_context context = {
+		.source = &canned->source,
+		.peer = &peer,
+		.monitor = &monitor,
+		.subscription = &subscription,
+	};
+	int r;
+
 	canned_source_init(canned);
-	return query_dispatch(&canned->source, privileged, message, strlen(message), output);
+	r = query_dispatch(&context, message, strlen(message), output);
+	channel_unsubscribe(&subscription);
+	return r;
 }
 
-static void assert_reply(struct canned_source *canned, bool privileged, const char *message,
+static void assert_reply(struct canned_source *canned, enum who who, const char *message,
 			 const char *expected)
 {
 	struct buffer output = { .max = MAX_BYTES };
 
-	assert_int_equal(dispatch(canned, privileged, message, &output), 0);
+	assert_int_equal(dispatch(canned, who, message, &output), 0);
 	if (*expected) {
 		/* One message, with its NUL, and nothing else. */
 		assert_int_equal(output.length, strlen(buffer_bytes(&output)) + 1);
@@ -76,7 +95,7 @@ static void test_replies(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct canned_source canned = { 0 };
 
-		assert_reply(&canned, true, cases[i].message, cases[i].expected);
+		assert_reply(&canned, OWNER, cases[i].message, cases[i].expected);
 	}
 }
 
@@ -101,7 +120,7 @@ static void test_no_calls(void **state)
 		struct buffer output = { .max = MAX_BYTES };
 		struct canned_source canned = { 0 };
 
-		assert_int_equal(dispatch(&canned, true, messages[i], &output), -EBADMSG);
+		assert_int_equal(dispatch(&canned, OWNER, messages[i], &output), -EBADMSG);
 		assert_int_equal(output.length, 0);
 	}
 }
@@ -110,21 +129,72 @@ static void test_reload_needs_privilege(void **state)
 {
 	struct canned_source canned = { 0 };
 
-	assert_reply(&canned, false, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
-	assert_reply(&canned, false, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
+	assert_reply(&canned, READER, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
+	assert_reply(&canned, READER, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
 	assert_int_equal(canned.reloads, 0);
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\"}",
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\"}",
 		     "{\"parameters\":{\"policy\":{\"path\":\"/etc/wakegov.conf\",\"reloads\":1,"
 		     "\"last_error\":null}}}");
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
 	assert_int_equal(canned.reloads, 2);
+}
+
+static void test_strangers_may_only_introspect(void **state)
+{
+	struct canned_source canned = { 0 };
+
+	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Status\"}", DENIED);
+	assert_reply(&canned, STRANGER,
+		     "{\"method\":\"io.wakegov.Status\",\"parameters\":{\"x\":1}}", DENIED);
+	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Monitor\",\"more\":true}",
+		     DENIED);
+	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
+	assert_reply(&canned, STRANGER,
+		     "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+		     "\"parameters\":{\"interface\":\"x\"}}",
+		     ERROR("org.varlink.service.InterfaceNotFound", "interface", "x"));
+}
+
+#define MONITOR(parameters) \
+	"{\"method\":\"io.wakegov.Monitor\",\"more\":true,\"parameters\":{" parameters "}}"
+#define LISTENS "{\"parameters\":{\"event\":null},\"continues\":true}"
+
+static void test_monitor(void **state)
+{
+	static const struct {
+		const char *message;
+		const char *expected;
+	} cases[] = {
+		{ "{\"method\":\"io.wakegov.Monitor\"}",
+		  "{\"error\":\"org.varlink.service.ExpectedMore\",\"parameters\":{}}" },
+		{ "{\"method\":\"io.wakegov.Monitor\",\"more\":true,\"oneway\":true}", "" },
+		{ MONITOR(""), LISTENS },
+		{ MONITOR("\"kinds\":null,\"domain\":null,\"pid\":null"), LISTENS },
+		{ MONITOR("\"kinds\":[]"), LISTENS },
+		{ MONITOR("\"kinds\":[\"decision\",\"error\",\"error\"]"), LISTENS },
+		{ MONITOR("\"domain\":\"policy2\",\"pid\":812"), LISTENS },
+		{ MONITOR("\"kinds\":[\"weather\"]"), INVALID("kinds") },
+		{ MONITOR("\"kinds\":[7]"), INVALID("kinds") },
+		{ MONITOR("\"kinds\":\"error\""), INVALID("kinds") },
+		{ MONITOR("\"pid\":-1"), INVALID("pid") },
+		{ MONITOR("\"pid\":4294967296"), INVALID("pid") },
+		{ MONITOR("\"domain\":7"), INVALID("domain") },
+		{ MONITOR("\"domain\":\"policy3\""),
+		  ERROR("io.wakegov.NoSuchDomain", "domain", "policy3") },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct canned_source canned = { .n_domains = 3 };
+
+		assert_reply(&canned, READER, cases[i].message, cases[i].expected);
+	}
 }
 
 static void test_reload_that_fails(void **state)
 {
 	struct canned_source canned = { .policy_error = "a.conf:3: no such key" };
 
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Reload\"}",
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\"}",
 		     ERROR("io.wakegov.PolicyInvalid", "message", "a.conf:3: no such key"));
 }
 
@@ -139,7 +209,7 @@ static void test_source_that_fails(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
 		struct canned_source canned = { .error = -ENODEV };
 
-		assert_reply(&canned, true, messages[i],
+		assert_reply(&canned, OWNER, messages[i],
 			     ERROR("io.wakegov.Failed", "message", "No such device"));
 	}
 }
@@ -151,7 +221,7 @@ static void test_reply_too_large(void **state)
 	struct buffer output = { .max = MAX_BYTES };
 
 	assert_int_equal(buffer_append(&output, "before", 7), 0);
-	assert_int_equal(dispatch(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}", &output), 0);
+	assert_int_equal(dispatch(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}", &output), 0);
 	assert_string_equal(buffer_bytes(&output), "before");
 	assert_string_equal(buffer_bytes(&output) + 7, "{\"error\":\"io.wakegov.ReplyTooLarge\","
 						       "\"parameters\":{\"max_bytes\":65529}}");
@@ -163,7 +233,7 @@ static void test_no_room_even_for_an_error(void **state)
 	struct canned_source canned = { .n_tasks = 1000 };
 	struct buffer output = { .max = 50 };
 
-	assert_int_equal(dispatch(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}", &output),
+	assert_int_equal(dispatch(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}", &output),
 			 -EMSGSIZE);
 	buffer_deinit(&output);
 }
@@ -172,7 +242,7 @@ static void test_elements_and_their_commas(void **state)
 {
 	struct canned_source canned = { .n_decisions = 2 };
 
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Decisions\"}",
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Decisions\"}",
 		     "{\"parameters\":{\"decisions\":["
 		     "{\"monotonic_us\":1000,\"domain\":\"policy0\",\"previous_khz\":null,"
 		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"io-boost\","
@@ -189,7 +259,7 @@ static void test_task(void **state)
 {
 	struct canned_source canned = { .n_tasks = 1 };
 
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Tasks\"}",
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}",
 		     "{\"parameters\":{\"tasks\":["
 		     "{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
 		     "\"state\":\"confirmed\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
@@ -202,7 +272,7 @@ static void test_devices(void **state)
 {
 	struct canned_source canned = { .n_devices = 3 };
 
-	assert_reply(&canned, true, "{\"method\":\"io.wakegov.Devices\"}",
+	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Devices\"}",
 		     "{\"parameters\":{\"devices\":["
 		     "{\"name\":\"nvme0n1\",\"tasks\":3,\"depth\":17,"
 		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
@@ -238,6 +308,8 @@ int main(void)
 		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_no_calls),
 		cmocka_unit_test(test_reload_needs_privilege),
+		cmocka_unit_test(test_strangers_may_only_introspect),
+		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_reload_that_fails),
 		cmocka_unit_test(test_source_that_fails),
 		cmocka_unit_test(test_reply_too_large),

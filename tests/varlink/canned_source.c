@@ -192,32 +192,62 @@ static int canned_advice(void *userdata, advice_emit_t emit, void *context)
 			     "refuses that, keep the task on CPUs 0-3 (taskset -c)");
 }
 
+static void make_decision(uint32_t i, struct decision_view *ret)
+{
+	*ret = (struct decision_view){
+		.monotonic_us = i * 1000ull,
+		.domain = "policy0",
+		.previous_khz = i > 1 ? 1800000 : 0,
+		.target_khz = 2400000,
+		.read_back_khz = 2400000,
+		.reason = i % 2	  ? "io-boost"
+			  : i % 4 ? "utilisation"
+				  : "io-interrupt",
+		.limiter = i % 2 ? "policy-max" : "none",
+		.demand_cap = 341,
+		.cpu = 2,
+		.pid = i % 2 ? 812 : 0,
+		.comm = i % 2 ? "fio" : NULL,
+	};
+}
+
 static int canned_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
 {
 	const struct canned_source *canned = userdata;
 
 	for (uint32_t i = 1; i <= canned->n_decisions && !canned->error; i++) {
-		struct decision_view view = {
-			.monotonic_us = i * 1000ull,
-			.domain = "policy0",
-			.previous_khz = i > 1 ? 1800000 : 0,
-			.target_khz = 2400000,
-			.read_back_khz = 2400000,
-			.reason = i % 2	  ? "io-boost"
-				  : i % 4 ? "utilisation"
-					  : "io-interrupt",
-			.limiter = i % 2 ? "policy-max" : "none",
-			.demand_cap = 341,
-			.cpu = 2,
-			.pid = i % 2 ? 812 : 0,
-			.comm = i % 2 ? "fio" : NULL,
-		};
-		int r = view.monotonic_us > after_us ? emit(context, &view) : 0;
+		struct decision_view view;
+		int r = 0;
 
+		make_decision(i, &view);
+		if (view.monotonic_us > after_us)
+			r = emit(context, &view);
 		if (r)
 			return r;
 	}
 	return canned->error;
+}
+
+/* Decisions of two domains in turn, every second one for a task. */
+static void publish_events(const struct canned_source *canned)
+{
+	struct event_view change = { .kind = EVENT_CHANGE, .message = "policy read again" };
+
+	for (uint32_t i = 1; i <= canned->n_events; i++) {
+		struct decision_view view;
+
+		make_decision(i, &view);
+		view.domain = i % 3 ? "policy0" : "policy1";
+		canned->publish(&(struct event_view){
+			.kind = EVENT_DECISION,
+			.monotonic_us = view.monotonic_us,
+			.domain = view.domain,
+			.pid = view.pid,
+			.comm = view.comm,
+			.decision = &view,
+		});
+	}
+	canned->publish(&change);
 }
 
 static int canned_reload(void *userdata, char **ret_message)
@@ -231,7 +261,17 @@ static int canned_reload(void *userdata, char **ret_message)
 		return *ret_message ? -EINVAL : -ENOMEM;
 	}
 	canned->reloads++;
+	if (canned->publish)
+		publish_events(canned);
 	return 0;
+}
+
+static bool canned_knows_domain(void *userdata, const char *name)
+{
+	const struct canned_source *canned = userdata;
+	unsigned int i;
+
+	return sscanf(name, "policy%u", &i) == 1 && i < canned->n_domains;
 }
 
 void canned_source_init(struct canned_source *canned)
@@ -244,6 +284,7 @@ void canned_source_init(struct canned_source *canned)
 		.tasks = canned_tasks,
 		.devices = canned_devices,
 		.decisions = canned_decisions,
+		.knows_domain = canned_knows_domain,
 		.reload = canned_reload,
 		.userdata = canned,
 	};

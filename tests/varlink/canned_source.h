@@ -13,8 +13,11 @@ struct canned_source {
 	uint32_t n_decisions; /* at 1000, 2000, 3000 … microseconds */
 	uint32_t reloads;
 	uint64_t (*count_wakeups)(void); /* NULL: 0 */
-	const char *policy_error;	 /* what a reload says; NULL if it is to work */
-	int error;			 /* what all other queries fail with, 0 for none */
+	/* NULL, or told of events: a reload makes n_events decisions of it, and then one change. */
+	void (*publish)(const struct event_view *event);
+	uint32_t n_events;
+	const char *policy_error; /* what a reload says; NULL if it is to work */
+	int error;		  /* what all other queries fail with, 0 for none */
 };
 
 /* Sets source up to point back at the struct, which must not move. */

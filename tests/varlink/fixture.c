@@ -26,12 +26,17 @@ static const struct option options[] = {
 	{ "timeout-ms", required_argument, NULL, 'w' },
 	{ "max-descriptors", required_argument, NULL, 'f' },
 	{ "policy-error", required_argument, NULL, 'p' },
+	{ "events", required_argument, NULL, 'e' },
+	{ "read-group", required_argument, NULL, 'r' },
+	{ "change-group", required_argument, NULL, 'g' },
+	{ "readers-group", no_argument, NULL, 'R' },
 	{ "fail", no_argument, NULL, 'x' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ NULL },
 };
 
 static sd_event *loop;
+static struct query_server *server;
 
 static uint64_t count_wakeups(void)
 {
@@ -39,6 +44,11 @@ static uint64_t count_wakeups(void)
 
 	sd_event_get_iteration(loop, &iteration);
 	return iteration;
+}
+
+static void publish(const struct event_view *event)
+{
+	query_server_publish(server, event);
 }
 
 static int limit_descriptors(unsigned long max)
@@ -78,6 +88,18 @@ static int parse_option(int option, struct canned_source *canned, struct policy_
 		return limit_descriptors(number);
 	case 'p':
 		canned->policy_error = optarg;
+		return 0;
+	case 'e':
+		canned->n_events = (uint32_t)number;
+		return 0;
+	case 'r':
+		limits->read_group = (uint32_t)number;
+		return 0;
+	case 'g':
+		limits->change_group = (uint32_t)number;
+		return 0;
+	case 'R':
+		limits->readers = POLICY_READERS_GROUP;
 		return 0;
 	case 'x':
 		canned->error = -ENODEV;
@@ -121,7 +143,6 @@ static int add_signals(void)
 static int serve(const char *path, const struct query_source *source,
 		 const struct policy_query *limits)
 {
-	struct query_server *server = NULL;
 	_cleanup_close_ int fd = query_listen(path);
 	int r;
 
@@ -149,6 +170,7 @@ int main(int argc, char **argv)
 
 	policy_init(&policy);
 	canned.count_wakeups = count_wakeups;
+	canned.publish = publish;
 	canned_source_init(&canned);
 
 	if (parse_arguments(argc, argv, &canned, &policy.query) < 0) {

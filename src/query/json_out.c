@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "query/json_out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "query/utf8.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+void json_out_init(struct json_out *out, struct buffer *buffer)
+{
+	out->buffer = buffer;
+	out->error = 0;
+	out->separate = false;
+	out->used = 0;
+}
+
+int json_out_flush(struct json_out *out)
+{
+	if (!out->error && out->buffer)
+		out->error = buffer_append(out->buffer, out->scratch, out->used);
+	out->used = 0;
+	return out->error;
+}
+
+static void put(struct json_out *out, const char *text, size_t length)
+{
+	if (length > sizeof(out->scratch) - out->used) {
+		json_out_flush(out);
+		if (length > sizeof(out->scratch)) {
+			if (!out->error && out->buffer)
+				out->error = buffer_append(out->buffer, text, length);
+			return;
+		}
+	}
+	memcpy(out->scratch + out->used, text, length);
+	out->used += length;
+}
+
+static void separate(struct json_out *out)
+{
+	if (out->separate)
+		put(out, ",", 1);
+	out->separate = true;
+}
+
+void json_out_open(struct json_out *out, char bracket)
+{
+	separate(out);
+	put(out, &bracket, 1);
+	out->separate = false;
+}
+
+void json_out_close(struct json_out *out, char bracket)
+{
+	put(out, &bracket, 1);
+	out->separate = true;
+}
+
+void json_out_key(struct json_out *out, const char *key)
+{
+	separate(out);
+	put(out, "\"", 1);
+	put(out, key, strlen(key));
+	put(out, "\":", 2);
+	out->separate = false;
+}
+
+void json_out_raw(struct json_out *out, const char *text, size_t length)
+{
+	separate(out);
+	put(out, text, length);
+}
+
+void json_out_null(struct json_out *out)
+{
+	json_out_raw(out, "null", 4);
+}
+
+void json_out_bool(struct json_out *out, bool value)
+{
+	json_out_raw(out, value ? "true" : "false", value ? 4 : 5);
+}
+
+/* printf() is most of the cost of a reply with thousands of numbers. */
+void json_out_count(struct json_out *out, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	if (value > INT64_MAX)
+		value = INT64_MAX;
+	do {
+		digits[--at] = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	json_out_raw(out, digits + at, sizeof(digits) - at);
+}
+
+static void put_escaped(struct json_out *out, char c)
+{
+	char escape[8];
+
+	switch (c) {
+	case '"':
+		put(out, "\\\"", 2);
+		break;
+	case '\\':
+		put(out, "\\\\", 2);
+		break;
+	default:
+		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned char)c);
+		put(out, escape, 6);
+	}
+}
+
+static bool is_plain(char c)
+{
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
+void json_out_text(struct json_out *out, const char *text)
+{
+	if (!text) {
+		json_out_null(out);
+		return;
+	}
+	separate(out);
+	put(out, "\"", 1);
+	while (*text) {
+		size_t plain = 0, length;
+
+		while (is_plain(text[plain]))
+			plain++;
+		put(out, text, plain);
+		text += plain;
+		if (!*text)
+			break;
+		length = utf8_character_length(text);
+		if (!length)
+			put(out, REPLACEMENT, strlen(REPLACEMENT));
+		else if (length == 1)
+			put_escaped(out, *text);
+		else
+			put(out, text, length);
+		text += length ? length : 1;
+	}
+	put(out, "\"", 1);
+}
