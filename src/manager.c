@@ -104,7 +104,8 @@ static int reload(struct manager *manager, char **ret_message)
 	if (policy.backend != manager->policy.backend && !manager->options.observe)
 		log_warning("a new backend takes effect when wakegovd is restarted");
 	if (policy.max_tasks != manager->policy.max_tasks ||
-	    policy.max_decisions != manager->policy.max_decisions)
+	    policy.max_decisions != manager->policy.max_decisions ||
+	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	manager->policy = policy;
 	manager->reloads++;

@@ -16,7 +16,8 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	engine->tasks = task_table_new(policy->max_tasks);
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
-	if (!engine->tasks || !engine->cpus || !engine->domains)
+	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
+	if (!engine->tasks || !engine->ruled || !engine->cpus || !engine->domains)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &topology->domains[i]);
@@ -32,6 +33,7 @@ struct engine *engine_free(struct engine *engine)
 	if (!engine)
 		return NULL;
 	task_table_free(engine->tasks);
+	ruled_tasks_free(engine->ruled);
 	free(engine->cpus);
 	free(engine->domains);
 	free(engine);
@@ -204,6 +206,24 @@ static void end_overrides(struct engine *engine, uint64_t now_ns)
 		merge_overrides(engine, ended.domain, now_ns);
 }
 
+static void apply_task_rules(struct engine *engine, const struct input_task_rules *input)
+{
+	struct ruled_task *task = ruled_tasks_find(engine->ruled, input->pid);
+
+	if (!input->matched) {
+		if (task)
+			ruled_tasks_remove(engine->ruled, task);
+		return;
+	}
+	if (!task)
+		task = ruled_tasks_add(engine->ruled, input->pid);
+	if (!task)
+		return;
+	task->tgid = input->tgid;
+	memcpy(task->comm, input->comm, sizeof(task->comm));
+	task->matched = input->matched;
+}
+
 void engine_apply(struct engine *engine, const struct input *input)
 {
 	switch (input->type) {
@@ -231,6 +251,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_OVERRIDE:
 		apply_override(engine, &input->override, input->now_ns);
+		break;
+	case INPUT_TASK_RULES:
+		apply_task_rules(engine, &input->task_rules);
 		break;
 	}
 }
@@ -322,4 +345,9 @@ const struct override_table *engine_overrides(const struct engine *engine)
 const struct task_table *engine_tasks(const struct engine *engine)
 {
 	return engine->tasks;
+}
+
+const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)
+{
+	return engine->ruled;
 }

@@ -22,6 +22,7 @@
 #include "core/io_device.h"
 #include "core/override.h"
 #include "core/policy.h"
+#include "core/ruled_tasks.h"
 #include "core/task_table.h"
 #include "core/topology.h"
 
@@ -31,7 +32,10 @@ struct engine;
 struct engine *engine_new(const struct topology *topology, const struct policy *policy);
 struct engine *engine_free(struct engine *engine);
 
-/* A new policy, in force at the next decision; every domain becomes due. max_tasks is not changed.
+/*
+ * A new policy, in force at the next decision; every domain becomes due. Sizes of tables are not
+ * changed. Which rules a task matches is told anew (INPUT_TASK_RULES) where that is not the same
+ * bits any more, before the next decision.
  */
 void engine_set_policy(struct engine *engine, const struct policy *policy);
 
@@ -98,6 +102,7 @@ const struct io_device *engine_device(const struct engine *engine, uint32_t devi
 const struct override_table *engine_overrides(const struct engine *engine);
 
 const struct task_table *engine_tasks(const struct engine *engine);
+const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine);
 /* 0…1024: the boost of a task where it runs now; 0 when it has none. */
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task);
 /* Of the busiest CPU of the domain, as last sampled. */

@@ -9,6 +9,7 @@
 #include "core/domain.h"
 #include "core/engine.h"
 #include "core/io_device.h"
+#include "core/ruled_tasks.h"
 
 struct cpu {
 	uint32_t util_q;
@@ -20,6 +21,7 @@ struct engine {
 	const struct topology *topology;
 	struct policy policy;
 	struct task_table *tasks;
+	struct ruled_tasks *ruled;
 	struct cpu *cpus;	/* topology->n_cpus */
 	struct domain *domains; /* topology->n_domains */
 	struct io_device devices[INPUT_DEVICES_MAX];

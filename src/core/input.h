@@ -23,6 +23,7 @@ enum input_type {
 	INPUT_LIMITS,	  /* scaling_min_freq and scaling_max_freq of a domain */
 	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
 	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
+	INPUT_TASK_RULES, /* which rules a task matches now */
 };
 
 struct input_cpu {
@@ -80,7 +81,20 @@ struct input_domain {
 	uint32_t domain;
 	bool active;
 	bool driven; /* what is decided is written: effects can be measured */
-	bool clamps; /* by the clamps of its tasks, which the kernel's governor reads: core/clamp.h */
+	bool clamps; /* by the clamps of its tasks, which the kernel's governor reads: core/clamp.h
+		      */
+};
+
+/*
+ * Told when it changes. A task that ends, or matches none any more, matches 0: it is forgotten.
+ * What the rules give is looked up in the core's own policy (core/rule.h), so that a replay under
+ * another one works.
+ */
+struct input_task_rules {
+	uint32_t pid;
+	uint32_t tgid;
+	char comm[TASK_COMM_SIZE];
+	uint64_t matched; /* bit i: rules[i] of the policy */
 };
 
 /* A lease on limits of a domain (core/override.h); 0 in kHz is not given. */
@@ -106,5 +120,6 @@ struct input {
 		struct input_limits limits;
 		struct input_domain domain;
 		struct input_override override;
+		struct input_task_rules task_rules;
 	};
 };

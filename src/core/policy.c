@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define NS_PER_MS 1000000ULL
+#define NS_PER_MS	1000000ULL
+
+#define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
 
 void policy_init(struct policy *policy)
 {
@@ -11,6 +13,7 @@ void policy_init(struct policy *policy)
 		.backend = POLICY_BACKEND_AUTO,
 		.max_tasks = 1024,
 		.max_decisions = 512,
+		.max_ruled_tasks = 16384,
 		.domain = {
 			.headroom_percent = 125,
 			.down_hold_ns = 20 * NS_PER_MS,
@@ -33,6 +36,14 @@ void policy_init(struct policy *policy)
 			.max_message_bytes = 64 * 1024,
 			.client_timeout_ns = 10000 * NS_PER_MS,
 		},
+		.classes = {
+			{ "interactive", { .floor = PERCENT(40) } },
+			{ "tail-latency", { .floor = PERCENT(80) } },
+			{ "background", { .cap = PERCENT(40) } },
+			{ "efficient", { .cap = PERCENT(60) } },
+			{ "batch", { .cap = PERCENT(80) } },
+		},
+		.n_classes = 5,
 	};
 }
 

@@ -12,6 +12,11 @@
 #include "core/topology.h"
 
 #define POLICY_OVERRIDES_MAX 64
+#define POLICY_RULES_MAX     64 /* which of them a task matches are the bits of one number */
+#define POLICY_CLASSES_MAX   16
+#define POLICY_NAME_SIZE     32	 /* of a rule or class, with its NUL */
+#define POLICY_PATTERN_SIZE  160 /* of what a rule matches by, with its NUL */
+#define POLICY_FILE_SIZE     48	 /* of the last part of a file's name, with its NUL */
 
 enum policy_backend {
 	POLICY_BACKEND_AUTO,
@@ -73,6 +78,85 @@ enum policy_readers {
 };
 
 #define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
+/*
+ * How much performance, in a rule: on the capacity scale, which is the whole machine's, or as a
+ * frequency of the domain where the task runs. Not given: another rule may say.
+ */
+struct policy_level {
+	enum {
+		POLICY_LEVEL_NONE,
+		POLICY_LEVEL_CAPACITY, /* 0…1024 */
+		POLICY_LEVEL_PERCENT,  /* of 1024 */
+		POLICY_LEVEL_KHZ,
+	} kind;
+	uint32_t value;
+};
+
+/* The highest value of a level of this kind. */
+static inline uint32_t policy_level_most(int kind)
+{
+	static const uint32_t most[] = {
+		[POLICY_LEVEL_NONE] = 0,
+		[POLICY_LEVEL_CAPACITY] = TOPOLOGY_CAPACITY_MAX,
+		[POLICY_LEVEL_PERCENT] = 100,
+		[POLICY_LEVEL_KHZ] = UINT32_MAX,
+	};
+
+	return most[kind];
+}
+
+/* What a rule gives the tasks that it matches. */
+struct policy_properties {
+	struct policy_level cap;      /* 1024: none, whatever later rules say */
+	struct policy_level floor;    /* 0: likewise */
+	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
+};
+
+enum policy_match_key {
+	POLICY_MATCH_COMM = 1 << 0,
+	POLICY_MATCH_EXE = 1 << 1,
+	POLICY_MATCH_COMMAND = 1 << 2,
+	POLICY_MATCH_USER = 1 << 3,
+	POLICY_MATCH_CGROUP = 1 << 4,
+	POLICY_MATCH_UNIT = 1 << 5,
+	POLICY_MATCH_SCHEDULER = 1 << 6,
+	POLICY_MATCH_NICE = 1 << 7,
+	POLICY_MATCH_KERNEL_THREAD = 1 << 8,
+};
+
+/* Which tasks a rule is for: those for which everything that is given holds. Patterns are globs. */
+struct policy_match {
+	uint32_t given; /* enum policy_match_key */
+	char comm[POLICY_PATTERN_SIZE];
+	char exe[POLICY_PATTERN_SIZE];
+	char command[POLICY_PATTERN_SIZE]; /* the arguments with blanks between */
+	char user[POLICY_NAME_SIZE];	   /* a name or a number */
+	char cgroup[POLICY_PATTERN_SIZE];  /* a path from the root of the hierarchy on */
+	char unit[POLICY_PATTERN_SIZE];	   /* a part of that path */
+	uint32_t schedulers;		   /* bits: SCHED_OTHER and the like */
+	int32_t nice_min, nice_max;
+	bool kernel_thread;
+};
+
+#define POLICY_ANY_DOMAIN UINT32_MAX
+
+struct policy_rule {
+	char name[POLICY_NAME_SIZE];
+	char class[POLICY_NAME_SIZE]; /* "": none */
+	char file[POLICY_FILE_SIZE];  /* where it stands, for people … */
+	uint32_t line;
+	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
+	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
+	struct policy_match match;
+	struct policy_properties own;	     /* as the rule says them … */
+	struct policy_properties properties; /* … and, for what it does not say, its class */
+};
+
+/* A name for properties that belong together: interactive, background, … */
+struct policy_class {
+	char name[POLICY_NAME_SIZE];
+	struct policy_properties properties;
+};
 
 struct policy_query {
 	enum policy_readers readers;
@@ -85,13 +169,18 @@ struct policy_query {
 
 struct policy {
 	enum policy_backend backend;
-	uint32_t max_tasks;	/* size of the task table; takes effect at start */
-	uint32_t max_decisions; /* remembered decisions; takes effect at start */
+	uint32_t max_tasks;	  /* size of the task table; takes effect at start */
+	uint32_t max_decisions;	  /* remembered decisions; takes effect at start */
+	uint32_t max_ruled_tasks; /* tasks that match a rule; takes effect at start */
 	struct policy_domain domain;
 	struct policy_domain_override overrides[POLICY_OVERRIDES_MAX];
 	uint32_t n_overrides;
 	struct policy_io_boost io_boost;
 	struct policy_query query;
+	struct policy_class classes[POLICY_CLASSES_MAX];
+	uint32_t n_classes;
+	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
+	uint32_t n_rules;
 };
 
 /* The built-in policy: what an empty file means. */

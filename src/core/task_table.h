@@ -23,7 +23,7 @@ struct task_flip {
 };
 
 struct task {
-	uint32_t pid; /* thread id; 0: the place is free */
+	uint32_t pid; /* thread id */
 	uint32_t tgid;
 	uint32_t handle; /* the tracer's name for it */
 	bool released;	 /* the handle was given back: it is remembered, and no longer followed */
@@ -31,7 +31,6 @@ struct task {
 	char comm[TASK_COMM_SIZE];
 	struct io_boost io_boost;
 	struct task_flip flip;
-	uint32_t next; /* in the bucket or the free list; index + 1, 0 ends */
 };
 
 struct task_table;

@@ -75,6 +75,9 @@ static const struct layout layouts[RECORD_TYPES] = {
 		U32(input.override.id), U32(input.override.domain), U32(input.override.min_khz),
 		U32(input.override.max_khz), U32(input.override.frozen_khz),
 		U32(input.override.uid), NOW(input.override.end_ns) } },
+	[RECORD_TASK_RULES] = { 256, {
+		U32(input.task_rules.pid), U64(input.task_rules.matched),
+		U32(input.task_rules.tgid), COMM(input.task_rules.comm) } },
 };
 
 /*
@@ -91,6 +94,7 @@ static const struct {
 	struct input_limits limits;
 	struct input_domain domain;
 	struct input_override override;
+	struct input_task_rules task_rules;
 	struct decision decision;
 } all_fields __attribute__((unused)) = {
 	{ 0, 0, 0, 0 },
@@ -100,6 +104,7 @@ static const struct {
 	{ 0, 0, 0 },
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, { 0 }, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0 },
 };
 

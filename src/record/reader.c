@@ -275,6 +275,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	switch (record->type) {
 	case RECORD_TASK:
 		return record->input.task.pid > 0;
+	case RECORD_TASK_RULES:
+		return record->input.task_rules.pid > 0;
 	case RECORD_LIMITS:
 		return record->input.limits.domain < n_domains;
 	case RECORD_DOMAIN:
@@ -302,6 +304,7 @@ static void set_input(struct record *record)
 		[RECORD_LIMITS] = INPUT_LIMITS,
 		[RECORD_DOMAIN] = INPUT_DOMAIN,
 		[RECORD_OVERRIDE] = INPUT_OVERRIDE,
+		[RECORD_TASK_RULES] = INPUT_TASK_RULES,
 	};
 
 	record->input.type = types[record->type];

@@ -193,6 +193,7 @@ static void put_input(struct recorder *recorder, const struct input *input)
 		[INPUT_LIMITS] = RECORD_LIMITS,
 		[INPUT_DOMAIN] = RECORD_DOMAIN,
 		[INPUT_OVERRIDE] = RECORD_OVERRIDE,
+		[INPUT_TASK_RULES] = RECORD_TASK_RULES,
 	};
 	struct record record = {
 		.type = types[input->type],

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/rule.h"
 #include "policy/value.h"
 #include "shared/cleanup.h"
 
@@ -103,6 +104,21 @@ static void put_keys(struct record_out *out, bool of_domain, const void *base, u
 	}
 }
 
+static const enum rule_property properties[] = { RULE_CAP, RULE_FLOOR, RULE_IO_BOOST };
+
+/* What a rule gives; which tasks it is for is told by the inputs. */
+static void put_rule(struct record_out *out, const struct policy_rule *rule)
+{
+	record_put_text(out, rule->name);
+	record_put_varint(out, rule->domain_cpu);
+	for (size_t i = 0; i < ARRAY_SIZE(properties); i++) {
+		const struct policy_level *level = rule_level(&rule->properties, properties[i]);
+
+		record_put_varint(out, level->kind);
+		record_put_varint(out, level->value);
+	}
+}
+
 void record_policy_put(struct record_out *out, const struct policy *policy)
 {
 	put_keys(out, false, policy, 0);
@@ -112,6 +128,32 @@ void record_policy_put(struct record_out *out, const struct policy *policy)
 		record_put_text(out, policy->overrides[i].name);
 		put_keys(out, true, &policy->overrides[i].values, policy->overrides[i].given);
 	}
+	record_put_varint(out, policy->n_rules);
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		put_rule(out, &policy->rules[i]);
+}
+
+static void get_rule(struct record_in *in, struct policy_rule *ret)
+{
+	record_get_text(in, ret->name, sizeof(ret->name));
+	ret->domain_cpu = record_get_number(in, POLICY_ANY_DOMAIN);
+	for (size_t i = 0; i < ARRAY_SIZE(properties); i++) {
+		struct policy_level *level = (struct policy_level *)rule_level(&ret->properties,
+									       properties[i]);
+
+		level->kind = record_get_number(in, POLICY_LEVEL_KHZ);
+		level->value = record_get_number(in, policy_level_most(level->kind));
+	}
+}
+
+/* A recording of before there were rules ends here. */
+static void get_rules(struct record_in *in, struct policy *ret)
+{
+	if (in->bad || in->at == in->end)
+		return;
+	ret->n_rules = record_get_number(in, POLICY_RULES_MAX);
+	for (uint32_t i = 0; i < ret->n_rules && !in->bad; i++)
+		get_rule(in, &ret->rules[i]);
 }
 
 /* NULL if there is none here. */
@@ -170,6 +212,7 @@ int record_policy_get(struct record_in *in, struct policy *ret)
 		if (r < 0)
 			return r;
 	}
+	get_rules(in, ret);
 	if (in->bad)
 		return -EBADMSG;
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;

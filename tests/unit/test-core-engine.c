@@ -364,6 +364,58 @@ static void test_cpus_without_domain(void **state)
 	world_deinit(&world);
 }
 
+static void match(struct world *world, uint32_t pid, uint64_t matched)
+{
+	struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_TASK_RULES,
+		.task_rules = { .pid = pid, .tgid = pid, .comm = "ruled", .matched = matched },
+	};
+
+	engine_apply(world->engine, &input);
+}
+
+static void test_ruled_tasks(void **state)
+{
+	const struct ruled_tasks *tasks;
+	struct world world;
+
+	start(&world);
+	tasks = engine_ruled_tasks(world.engine);
+	match(&world, 7, 0);
+	assert_int_equal(ruled_tasks_count(tasks), 0);
+	match(&world, 7, 5);
+	match(&world, 8, 1ULL << 63);
+	match(&world, 7, 4);
+	assert_int_equal(ruled_tasks_count(tasks), 2);
+	assert_int_equal(ruled_tasks_find(tasks, 7)->matched, 4);
+	assert_string_equal(ruled_tasks_find(tasks, 7)->comm, "ruled");
+	assert_true(ruled_tasks_find(tasks, 8)->matched == 1ULL << 63);
+	match(&world, 7, 0);
+	assert_null(ruled_tasks_find(tasks, 7));
+	assert_ptr_equal(ruled_tasks_next(tasks, NULL), ruled_tasks_find(tasks, 8));
+	world_deinit(&world);
+}
+
+static void test_full_table_of_ruled_tasks(void **state)
+{
+	const struct ruled_tasks *tasks;
+	struct policy policy = usual_policy();
+	struct world world;
+
+	policy.max_ruled_tasks = 16;
+	world_init(&world, test_topology_usual(2, 2), &policy);
+	tasks = engine_ruled_tasks(world.engine);
+	for (uint32_t pid = 1; pid <= 20; pid++)
+		match(&world, pid, 1);
+	assert_int_equal(ruled_tasks_count(tasks), 16);
+	assert_int_equal(ruled_tasks_refused(tasks), 4);
+	match(&world, 3, 0);
+	match(&world, 20, 1);
+	assert_int_equal(ruled_tasks_find(tasks, 20)->matched, 1);
+	world_deinit(&world);
+}
+
 static void test_free_nothing(void **state)
 {
 	assert_null(engine_free(NULL));
@@ -387,6 +439,8 @@ int main(void)
 		cmocka_unit_test(test_forgotten_target_is_given_again),
 		cmocka_unit_test(test_target_taken_back),
 		cmocka_unit_test(test_cpus_without_domain),
+		cmocka_unit_test(test_ruled_tasks),
+		cmocka_unit_test(test_full_table_of_ruled_tasks),
 		cmocka_unit_test(test_free_nothing),
 	};
 

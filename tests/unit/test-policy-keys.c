@@ -30,6 +30,7 @@ struct key_case {
 GETTER(backend, backend)
 GETTER(max_tasks, max_tasks)
 GETTER(max_decisions, max_decisions)
+GETTER(max_ruled_tasks, max_ruled_tasks)
 GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
 GETTER(down_hold, domain.down_hold_ns)
@@ -110,6 +111,10 @@ static const struct key_case cases[] = {
 	  { { "16", 16 }, { "65536", 65536 } },
 	  "a whole number from 16 to 65536",
 	  { "", "15", "65537", "100/s" } },
+	{ "wakegov", "max-ruled-tasks", get_max_ruled_tasks, 16384,
+	  { { "16", 16 }, { "262144", 262144 } },
+	  "a whole number from 16 to 262144",
+	  { "", "15", "262145", "auto" } },
 
 	{ "domain", "min-frequency", get_min_frequency, 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
 	  FREQUENCY_BAD },

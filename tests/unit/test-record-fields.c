@@ -67,6 +67,14 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		input->override = (struct input_override){ next(of), next(of), next(of), next(of),
 							   next(of), next(of), next(of) };
 		break;
+	case RECORD_TASK_RULES:
+		input->task_rules = (struct input_task_rules){
+			.pid = next(of),
+			.tgid = next(of),
+			.matched = next(of),
+		};
+		memset(input->task_rules.comm, next(of), TASK_COMM_SIZE - 1);
+		break;
 	case RECORD_DECIDE:
 		*decision = (struct decision){
 			.now_ns = next(of),

@@ -106,6 +106,37 @@ static void test_policy(void **state)
 	check_keys(share, 1);
 }
 
+/* The rules as far as an engine looks at them, and none in a recording of before there were any. */
+static void test_rules(void **state)
+{
+	struct record_out out = new_out();
+	struct policy policy, again;
+	struct record_in in;
+
+	policy_init(&policy);
+	policy.n_rules = POLICY_RULES_MAX;
+	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++) {
+		struct policy_properties *properties = &policy.rules[i].properties;
+
+		memset(policy.rules[i].name, 'a' + i % 26, POLICY_NAME_SIZE - 1);
+		policy.rules[i].domain_cpu = i % 3 ? i : POLICY_ANY_DOMAIN;
+		properties->cap = (struct policy_level){ POLICY_LEVEL_KHZ, UINT32_MAX - i };
+		properties->floor = (struct policy_level){ POLICY_LEVEL_PERCENT, i };
+		properties->io_boost = (struct policy_level){ i % 2, i % 2 * i };
+	}
+	assert_int_equal(check_policy(&policy), 0);
+
+	policy.rules[3].properties.floor.value = 101;
+	assert_int_equal(check_policy(&policy), -EBADMSG);
+
+	policy_init(&policy);
+	record_policy_put(&out, &policy);
+	out.n--; /* the number of rules, 0 */
+	in = reread(&out);
+	assert_int_equal(record_policy_get(&in, &again), 0);
+	assert_int_equal(again.n_rules, 0);
+}
+
 /* What no file could say is refused: the engine divides by some of it. */
 static void test_bad_policy(void **state)
 {
@@ -244,9 +275,9 @@ static void test_bad_topology(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_policy),	     cmocka_unit_test(test_bad_policy),
-		cmocka_unit_test(test_unknown_key),  cmocka_unit_test(test_topology),
-		cmocka_unit_test(test_bad_topology),
+		cmocka_unit_test(test_policy),	   cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_bad_policy), cmocka_unit_test(test_unknown_key),
+		cmocka_unit_test(test_topology),   cmocka_unit_test(test_bad_topology),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

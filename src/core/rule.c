@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/rule.h"
+
+#include "core/opp.h"
+
+const struct policy_level *rule_level(const struct policy_properties *properties,
+				      enum rule_property property)
+{
+	switch (property) {
+	case RULE_CAP:
+		return &properties->cap;
+	case RULE_FLOOR:
+		return &properties->floor;
+	default:
+		return &properties->io_boost;
+	}
+}
+
+int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
+		    const struct topology_domain *domain)
+{
+	for (; matched; matched &= matched - 1) {
+		uint32_t i = __builtin_ctzll(matched);
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (i >= policy->n_rules)
+			break;
+		if (rule->domain_cpu != POLICY_ANY_DOMAIN && rule->domain_cpu != domain->first_cpu)
+			continue;
+		if (rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE)
+			return i;
+	}
+	return -1;
+}
+
+uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain)
+{
+	uint32_t max_khz = topology_domain_max_khz(domain);
+
+	switch (level->kind) {
+	case POLICY_LEVEL_PERCENT:
+		return (level->value * TOPOLOGY_CAPACITY_MAX + 50) / 100;
+	case POLICY_LEVEL_KHZ:
+		return opp_cap_at_khz(domain, level->value < max_khz ? level->value : max_khz);
+	default:
+		return level->value;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What rules give a task. The first of those that it matches wins, for each property: one that does
+ * not give the property, or is for another domain, leaves it to the next.
+ */
+
+#include "core/policy.h"
+#include "core/topology.h"
+
+enum rule_property {
+	RULE_CAP,
+	RULE_FLOOR,
+	RULE_IO_BOOST,
+};
+
+/*
+ * The one of the rules matched (bit i: policy->rules[i]) that gives the property in the domain, as
+ * an index; -1: none.
+ */
+int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
+		    const struct topology_domain *domain);
+
+/* What properties say; kind POLICY_LEVEL_NONE: nothing. Borrowed. */
+const struct policy_level *rule_level(const struct policy_properties *properties,
+				      enum rule_property property);
+
+/*
+ * A level that is given, as capacity in the domain: 0…1024. A frequency is worth what a CPU of the
+ * domain does at it, and no more than at the highest.
+ */
+uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain);
