@@ -5,18 +5,13 @@
 
 #include "query/interface.h"
 #include "query/monitor.h"
+#include "query/tasks.h"
 #include "query/view_json.h"
 #include "shared/cleanup.h"
 
 static int add_domain(void *out, const struct domain_view *view)
 {
 	view_json_domain(out, view);
-	return ((struct json_out *)out)->error;
-}
-
-static int add_task(void *out, const struct task_view *view)
-{
-	view_json_task(out, view);
 	return ((struct json_out *)out)->error;
 }
 
@@ -107,17 +102,6 @@ static int list_domains(const struct call *call, struct reply *reply)
 	return r < 0 ? r : reply_end(reply);
 }
 
-static int list_tasks(const struct call *call, struct reply *reply)
-{
-	struct json_out *out = reply_begin(reply);
-	int r;
-
-	begin_list(out, "tasks");
-	r = call->source->tasks(call->source->userdata, add_task, out);
-	json_out_close(out, ']');
-	return r < 0 ? r : reply_end(reply);
-}
-
 static int list_devices(const struct call *call, struct reply *reply)
 {
 	struct json_out *out = reply_begin(reply);
@@ -180,7 +164,19 @@ static int reload_policy(const struct call *call, struct reply *reply)
 static const struct query_method methods[] = {
 	{ .name = "Status", .run = show_status },
 	{ .name = "Domains", .run = list_domains },
-	{ .name = "Tasks", .run = list_tasks },
+	{
+		.name = "Tasks",
+		.run = tasks_list,
+		.takes = { { .name = "domain", .type = JSON_STRING, .optional = true },
+			   { .name = "state", .type = JSON_STRING, .optional = true },
+			   { .name = "device", .type = JSON_STRING, .optional = true },
+			   { .name = "pid", .type = JSON_INTEGER, .optional = true },
+			   { .name = "sort", .type = JSON_STRING, .optional = true },
+			   { .name = "offset", .type = JSON_INTEGER, .optional = true },
+			   { .name = "limit", .type = JSON_INTEGER, .optional = true },
+			   { .name = "commands", .type = JSON_TRUE, .optional = true } },
+		.n_takes = 8,
+	},
 	{ .name = "Devices", .run = list_devices },
 	{
 		.name = "Decisions",

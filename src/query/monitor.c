@@ -57,8 +57,7 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	if (pid < 0 || pid > INT32_MAX)
 		return reply_send_invalid(reply, "pid");
 	if (domain && !call->source->knows_domain(call->source->userdata, domain))
-		return reply_send_error(reply, "io.wakegov.NoSuchDomain",
-					json_pack("{ss}", "domain", domain));
+		return reply_send_no_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);
 	r = first_reply(reply);

@@ -95,9 +95,22 @@ int reply_send_error(struct reply *reply, const char *name, json_t *parameters)
 	return put_tree(reply, parameters);
 }
 
+static int send_text_error(struct reply *reply, const char *name, const char *key, const char *text)
+{
+	struct json_out *out = reply_begin_error(reply, name);
+
+	json_out_key(out, key);
+	json_out_text(out, text);
+	return reply_end(reply);
+}
+
 int reply_send_invalid(struct reply *reply, const char *parameter)
 {
-	json_out_key(reply_begin_error(reply, "org.varlink.service.InvalidParameter"), "parameter");
-	json_out_text(&reply->out, parameter);
-	return reply_end(reply);
+	return send_text_error(reply, "org.varlink.service.InvalidParameter", "parameter",
+			       parameter);
+}
+
+int reply_send_no_domain(struct reply *reply, const char *domain)
+{
+	return send_text_error(reply, "io.wakegov.NoSuchDomain", "domain", domain);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What /proc says of a process, at this moment; it may end at any. */
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define PROCESS_COMMAND_SIZE 512
+
+/* The user that it runs as. Returns 0, or a negative errno: -ENOENT when it is gone. */
+int process_owner(pid_t pid, uid_t *ret);
+
+/*
+ * Its command line with a blank between arguments, cut to fit, always with a NUL at its end; empty
+ * for a kernel thread. Returns 0 or a negative errno.
+ */
+int process_command(pid_t pid, char ret[static PROCESS_COMMAND_SIZE]);
