@@ -11,6 +11,7 @@
 
 #include "actuator/hotplug.h"
 #include "manager_private.h"
+#include "overrides.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -245,10 +246,12 @@ static int make_core(struct manager *manager)
 {
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
-	if (manager->engine && manager->log)
-		return 0;
-	log_error("out of memory for %u tasks", manager->policy.max_tasks);
-	return -ENOMEM;
+	if (!manager->engine || !manager->log) {
+		log_error("out of memory for %u tasks", manager->policy.max_tasks);
+		return -ENOMEM;
+	}
+	overrides_resume(manager);
+	return 0;
 }
 
 static int start(struct manager *manager)

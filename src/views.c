@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "manager_private.h"
+#include "overrides.h"
 #include "shared/cleanup.h"
 #include "views.h"
 
@@ -232,6 +233,9 @@ void manager_fill_source(struct manager *manager)
 		.devices = views_list_devices,
 		.decisions = list_decisions,
 		.knows_domain = knows_domain,
+		.overrides = overrides_list,
+		.add_override = overrides_add,
+		.cancel_override = overrides_cancel,
 		.userdata = manager,
 	};
 }

@@ -149,6 +149,27 @@ struct event_view {
 	const char *previous_state;	      /* of its boost; NULL: it has just come */
 };
 
+/* What somebody wants of a domain for a while. kHz: 0 is not given. */
+struct override_view {
+	uint32_t id;
+	const char *domain;
+	uint32_t min_khz;
+	uint32_t max_khz;
+	uint32_t frozen_khz; /* the OPP at which it is kept */
+	uint32_t uid;	     /* who asked for it */
+	uint64_t left_us;
+};
+
+/* A call for one. Something of it is given. */
+struct override_request {
+	const char *domain;
+	uint32_t min_khz; /* 0: not given */
+	uint32_t max_khz;
+	bool freeze; /* at its present OPP */
+	uint32_t uid;
+	uint64_t for_us;
+};
+
 /*
  * How src/query asks for data. Each returns 0 or a negative errno. The lists are handed out one
  * element at a time through emit; an emit that returns nonzero ends the list with that value.
@@ -158,6 +179,7 @@ typedef int (*task_emit_t)(void *context, const struct task_view *view);
 typedef int (*device_emit_t)(void *context, const struct device_view *view);
 typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
+typedef int (*override_emit_t)(void *context, const struct override_view *view);
 typedef int (*advice_emit_t)(void *context, const char *sentence);
 
 struct query_source {
@@ -170,6 +192,12 @@ struct query_source {
 	/* Oldest first; only those later than after_us (0: all). */
 	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
 	bool (*knows_domain)(void *userdata, const char *name);
+	int (*overrides)(void *userdata, override_emit_t emit, void *context);
+	/* -ENOENT: there is no such domain; -ENOSPC: there are as many as can be. */
+	int (*add_override)(void *userdata, const struct override_request *request,
+			    uint32_t *ret_id);
+	/* -ENOENT: none has this number. */
+	int (*cancel_override)(void *userdata, uint32_t id);
 	/*
 	 * Reads the policy again. On failure returns a negative errno and an allocated message in
 	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "overrides.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/opp.h"
+#include "manager_private.h"
+#include "override_file.h"
+#include "shared/log.h"
+
+#define NS_PER_US 1000ULL
+
+static void apply(struct manager *manager, const struct input_override *override)
+{
+	const struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_OVERRIDE,
+		.override = *override,
+	};
+
+	engine_apply(manager->engine, &input);
+}
+
+static void save(struct manager *manager)
+{
+	int r = override_file_save(manager->options.run_dir, manager->topology,
+				   engine_overrides(manager->engine));
+
+	if (r < 0)
+		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
+			    "%s/" OVERRIDE_FILE ": %s",
+			    manager->options.run_dir, strerror(-r));
+}
+
+void overrides_resume(struct manager *manager)
+{
+	struct override_table table;
+	int r = override_file_load(manager->options.run_dir, manager->topology, manager_now_ns(),
+				   &table);
+
+	if (r < 0)
+		log_warning("overrides of the wakegovd before are dropped: cannot use "
+			    "%s/" OVERRIDE_FILE ": %s; remove it, and give them anew",
+			    manager->options.run_dir, strerror(-r));
+	for (uint32_t i = 0; i < table.n; i++)
+		apply(manager, &table.entries[i]);
+	if (table.n)
+		log_info("%u override%s of the wakegovd before still hold", table.n,
+			 table.n == 1 ? "" : "s");
+}
+
+static int find_domain(const struct manager *manager, const char *name, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (!strcmp(manager->topology->domains[i].name, name)) {
+			*ret = i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* Above all that are in force. */
+static uint32_t next_id(const struct override_table *table)
+{
+	return table->n ? table->entries[table->n - 1].id + 1 : 1;
+}
+
+/* The OPP that the domain was last told to run at, or the one that it is at. */
+static uint32_t present_khz(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
+
+	if (!khz)
+		actuator_domain_read_back(&manager->domains[domain].actuator, &khz);
+	return opp_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
+}
+
+int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id)
+{
+	struct manager *manager = userdata;
+	const struct override_table *table = engine_overrides(manager->engine);
+	struct input_override override = {
+		.id = next_id(table),
+		.min_khz = request->min_khz,
+		.max_khz = request->max_khz,
+		.uid = request->uid,
+		.end_ns = manager_now_ns() + request->for_us * NS_PER_US,
+	};
+	int r = find_domain(manager, request->domain, &override.domain);
+
+	if (r < 0)
+		return r;
+	if (table->n == OVERRIDES_MAX)
+		return -ENOSPC;
+	if (request->freeze)
+		override.frozen_khz = present_khz(manager, override.domain);
+	apply(manager, &override);
+	save(manager);
+	log_info("%s: override %u by user %u for %" PRIu64 " s", request->domain, override.id,
+		 request->uid, request->for_us / 1000000);
+	*ret_id = override.id;
+	manager_round(manager);
+	return 0;
+}
+
+int overrides_cancel(void *userdata, uint32_t id)
+{
+	struct manager *manager = userdata;
+	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
+								 id);
+	struct input_override ended;
+
+	if (!found)
+		return -ENOENT;
+	ended = *found;
+	ended.end_ns = 0;
+	apply(manager, &ended);
+	save(manager);
+	log_info("%s: override %u was cancelled", manager->topology->domains[ended.domain].name,
+		 id);
+	manager_round(manager);
+	return 0;
+}
+
+int overrides_list(void *userdata, override_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct override_table *table = engine_overrides(manager->engine);
+	uint64_t now_ns = manager_now_ns();
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < table->n; i++) {
+		const struct input_override *entry = &table->entries[i];
+		const struct override_view view = {
+			.id = entry->id,
+			.domain = manager->topology->domains[entry->domain].name,
+			.min_khz = entry->min_khz,
+			.max_khz = entry->max_khz,
+			.frozen_khz = entry->frozen_khz,
+			.uid = entry->uid,
+			.left_us = entry->end_ns > now_ns ? (entry->end_ns - now_ns) / NS_PER_US
+							  : 0,
+		};
+
+		r = emit(context, &view);
+	}
+	return r;
+}

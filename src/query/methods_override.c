@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* io.wakegov: what somebody wants for a while. */
+#include "query/methods_override.h"
+
+#include <errno.h>
+
+#include "core/override.h"
+#include "query/view_json.h"
+
+#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define FOR_MAX_US     (24 * 3600 * 1000000LL)
+
+static json_t *known(uint32_t value)
+{
+	return value ? json_integer(value) : json_null();
+}
+
+static json_t *pack_override(const struct override_view *view)
+{
+	return json_pack("{sI ss so so so sI sI}", "id", (json_int_t)view->id, "domain",
+			 view->domain, "min_khz", known(view->min_khz), "max_khz",
+			 known(view->max_khz), "frozen_khz", known(view->frozen_khz), "uid",
+			 (json_int_t)view->uid, "left_us", (json_int_t)view->left_us);
+}
+
+static int append_override(void *array, const struct override_view *view)
+{
+	return json_array_append_new(array, pack_override(view)) < 0 ? -ENOMEM : 0;
+}
+
+/* At most OVERRIDES_MAX of them, so their tree may be built. */
+static json_t *pack_overrides(const struct query_source *source, int *ret_error)
+{
+	json_t *array = json_array();
+
+	*ret_error = source->overrides(source->userdata, append_override, array);
+	if (*ret_error >= 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+int methods_list_overrides(const struct call *call, struct reply *reply)
+{
+	int r;
+	json_t *overrides = pack_overrides(call->source, &r);
+
+	return r < 0 ? r : reply_send(reply, json_pack("{so}", "overrides", overrides));
+}
+
+/* A parameter of kHz, 0 where it is not given. False when it is no frequency. */
+static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
+{
+	const json_t *value = json_object_get(call->parameters, name);
+	json_int_t khz = json_integer_value(value);
+
+	*ret = (uint32_t)khz;
+	return !json_is_integer(value) || (khz > 0 && khz <= UINT32_MAX);
+}
+
+static bool take_time(const struct call *call, uint64_t *ret_us)
+{
+	const json_t *value = json_object_get(call->parameters, "for_us");
+	json_int_t us = json_is_integer(value) ? json_integer_value(value) : FOR_DEFAULT_US;
+
+	*ret_us = (uint64_t)us;
+	return us > 0 && us <= FOR_MAX_US;
+}
+
+/* NULL, or the parameter that cannot be. */
+static const char *take_request(const struct call *call, struct override_request *ret)
+{
+	*ret = (struct override_request){
+		.domain = json_string_value(json_object_get(call->parameters, "domain")),
+		.freeze = json_is_true(json_object_get(call->parameters, "freeze")),
+		.uid = call->peer->uid,
+	};
+	if (!take_khz(call, "min_khz", &ret->min_khz))
+		return "min_khz";
+	if (!take_khz(call, "max_khz", &ret->max_khz))
+		return "max_khz";
+	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
+		return "min_khz";
+	if (ret->freeze == (ret->min_khz || ret->max_khz))
+		return "freeze";
+	return take_time(call, &ret->for_us) ? NULL : "for_us";
+}
+
+static int send_override(const struct call *call, struct reply *reply, uint32_t id)
+{
+	int r;
+	json_t *override, *overrides = pack_overrides(call->source, &r);
+	size_t i;
+
+	json_array_foreach(overrides, i, override)
+		if (json_integer_value(json_object_get(override, "id")) == id)
+			r = reply_send(reply, json_pack("{sO}", "override", override));
+	json_decref(overrides);
+	return r;
+}
+
+int methods_add_override(const struct call *call, struct reply *reply)
+{
+	const struct query_source *source = call->source;
+	struct override_request request;
+	const char *invalid = take_request(call, &request);
+	uint32_t id;
+	int r;
+
+	if (invalid)
+		return reply_send_invalid(reply, invalid);
+	r = source->add_override(source->userdata, &request, &id);
+	if (r == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchDomain",
+					json_pack("{ss}", "domain", request.domain));
+	if (r == -ENOSPC)
+		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
+					json_pack("{si}", "max", OVERRIDES_MAX));
+	return r < 0 ? r : send_override(call, reply, id);
+}
+
+int methods_cancel_override(const struct call *call, struct reply *reply)
+{
+	json_int_t id = json_integer_value(json_object_get(call->parameters, "id"));
+	const struct query_source *source = call->source;
+	int r = -ENOENT;
+
+	if (id > 0 && id <= UINT32_MAX)
+		r = source->cancel_override(source->userdata, (uint32_t)id);
+	if (r == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
+					json_pack("{sI}", "id", id));
+	return r < 0 ? r : reply_send(reply, json_object());
+}
