@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of commands. A new one is a row here, a paragraph in wakegovctl(1), a completion. */
-#include "ctl/command.h"
+#include "ctl/commands.h"
 #include "ctl/show.h"
 
 const struct ctl_command ctl_commands[] = {
@@ -33,6 +33,19 @@ const struct ctl_command ctl_commands[] = {
 		.help = "the last decisions, newest last",
 		.method = "io.wakegov.Decisions",
 		.show = show_decisions,
+	},
+	{
+		.name = "override",
+		.help = "limit a domain for a while, whatever the policy says (root only)",
+		.run = command_override,
+		.arguments = "DOMAIN | list | cancel ID",
+		.verbs = { "list", "cancel" },
+		.options = {
+			{ "min", "FREQUENCY", "keep it at this or above: 1.2GHz, 800MHz" },
+			{ "max", "FREQUENCY", "keep it at this or below" },
+			{ "freeze", NULL, "keep it where it is now" },
+			{ "for", "TIME", "how long: 30s, 10m, 2h; 10m unless given, 24h at most" },
+		},
 	},
 	{
 		.name = "reload",

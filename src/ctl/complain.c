@@ -81,12 +81,20 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
+	_cleanup_free_ char *domain = format_clean(field_text(parameters, "domain"));
 	const char *error = field_text(reply, "error");
 
 	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
 		complain("the policy was not loaded, the one before it holds: %s", message);
 	else if (!strcmp(error, "io.wakegov.Failed"))
 		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
+	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))
+		complain("there is no domain '%s'. See: wakegovctl domains", domain);
+	else if (!strcmp(error, "io.wakegov.NoSuchOverride"))
+		complain("no override in force has this number. See: wakegovctl override list");
+	else if (!strcmp(error, "io.wakegov.TooManyOverrides"))
+		complain("as many overrides as there can be are in force. End one with: wakegovctl "
+			 "override cancel ID");
 	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))
 		complain("%s is for root only. Try: sudo wakegovctl %s", command, command);
 	else if (!strcmp(error, "org.varlink.service.MethodNotFound"))

@@ -82,6 +82,16 @@ char *format_duration(uint64_t us)
 	return print_pair(us, US_PER_DAY, "d", US_PER_H, "h");
 }
 
+char *format_count(uint64_t count)
+{
+	return print("%llu", (unsigned long long)count);
+}
+
+char *format_user(uint64_t uid)
+{
+	return uid ? print("user %llu", (unsigned long long)uid) : print("root");
+}
+
 char *format_size(uint64_t kib)
 {
 	if (kib < 1024)

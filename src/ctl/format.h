@@ -17,6 +17,11 @@ char *format_frequency_range(uint64_t min_khz, uint64_t max_khz);
 /* Two units at most: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
 char *format_duration(uint64_t us);
 
+char *format_count(uint64_t count);
+
+/* "root", "user 1000": names of others are not looked up, which could take long. */
+char *format_user(uint64_t uid);
+
 /* "512 KiB", "2.1 MiB" */
 char *format_size(uint64_t kib);
 

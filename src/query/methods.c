@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "query/interface.h"
+#include "query/methods_override.h"
 #include "query/monitor.h"
 #include "query/tasks.h"
 #include "query/view_json.h"
@@ -192,6 +193,25 @@ static const struct query_method methods[] = {
 			   { .name = "domain", .type = JSON_STRING, .optional = true },
 			   { .name = "pid", .type = JSON_INTEGER, .optional = true } },
 		.n_takes = 3,
+	},
+	{ .name = "Overrides", .run = methods_list_overrides },
+	{
+		.name = "AddOverride",
+		.run = methods_add_override,
+		.right = QUERY_RIGHT_CHANGE,
+		.takes = { { .name = "domain", .type = JSON_STRING },
+			   { .name = "min_khz", .type = JSON_INTEGER, .optional = true },
+			   { .name = "max_khz", .type = JSON_INTEGER, .optional = true },
+			   { .name = "freeze", .type = JSON_TRUE, .optional = true },
+			   { .name = "for_us", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 5,
+	},
+	{
+		.name = "CancelOverride",
+		.run = methods_cancel_override,
+		.right = QUERY_RIGHT_CHANGE,
+		.takes = { { .name = "id", .type = JSON_INTEGER } },
+		.n_takes = 1,
 	},
 	{ .name = "Reload", .run = reload_policy, .right = QUERY_RIGHT_CHANGE },
 };

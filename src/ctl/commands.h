@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The commands that are more than one call and its reply; each in a file of its name. */
+
+#include "ctl/command.h"
+
+enum ctl_exit command_override(struct ctl *ctl);

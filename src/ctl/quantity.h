@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Quantities on the command line, written as in wakegov.conf(5). False: it is none. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Digits only. */
+bool quantity_number(const char *text, uint64_t *ret);
+
+/* "1.2GHz", "800MHz", "800000kHz"; the unit is needed. */
+bool quantity_frequency(const char *text, uint64_t *ret_khz);
+
+/* "200ms", "30s", "10m", "2h"; the unit is needed. */
+bool quantity_duration_us(const char *text, uint64_t *ret_us);
+
+/* A share of the fastest CPU: "40%" becomes 410 of 1024. */
+bool quantity_cap(const char *text, uint64_t *ret_cap);
