@@ -9,6 +9,7 @@
 #include "actuator/backend.h"
 #include "actuator/originals.h"
 #include "actuator/watch.h"
+#include "core/decision_log.h"
 #include "core/engine.h"
 #include "manager.h"
 #include "message.h"

@@ -192,6 +192,7 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 static void act(struct manager *manager, const struct decision *decision)
 {
 	struct governed *governed = &manager->domains[decision->domain];
+	struct explanation explanation;
 	int outcome;
 
 	if (decision->target_khz == decision->previous_khz)
@@ -201,7 +202,8 @@ static void act(struct manager *manager, const struct decision *decision)
 		engine_take_back(manager->engine, decision->domain);
 		return;
 	}
-	decision_log_add(manager->log, decision, governed->actuator.read_back_khz);
+	engine_explain(manager->engine, decision->domain, decision->now_ns, &explanation);
+	decision_log_add(manager->log, decision, governed->actuator.read_back_khz, &explanation);
 	show(manager, decision, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
 }

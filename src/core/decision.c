@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/decision.h"
 
-#include <stdlib.h>
-
 const char *reason_name(enum reason reason)
 {
 	static const char *const names[] = {
@@ -40,48 +38,4 @@ const char *timing_name(enum timing timing)
 	};
 
 	return names[timing];
-}
-
-struct decision_log {
-	uint64_t total;
-	uint32_t size;
-	struct decision_entry entries[];
-};
-
-struct decision_log *decision_log_new(uint32_t size)
-{
-	struct decision_log *log = calloc(1, sizeof(*log) + size * sizeof(log->entries[0]));
-
-	if (log)
-		log->size = size;
-	return log;
-}
-
-struct decision_log *decision_log_free(struct decision_log *log)
-{
-	free(log);
-	return NULL;
-}
-
-void decision_log_add(struct decision_log *log, const struct decision *decision,
-		      uint32_t read_back_khz)
-{
-	log->entries[log->total++ % log->size] = (struct decision_entry){
-		.decision = *decision,
-		.read_back_khz = read_back_khz,
-	};
-}
-
-uint64_t decision_log_total(const struct decision_log *log)
-{
-	return log->total;
-}
-
-const struct decision_entry *decision_log_at(const struct decision_log *log, uint32_t i)
-{
-	uint64_t first = log->total > log->size ? log->total - log->size : 0;
-
-	if (first + i >= log->total)
-		return NULL;
-	return &log->entries[(first + i) % log->size];
 }

@@ -126,6 +126,15 @@ static enum limiter name_limiter(const struct domain *domain, uint32_t khz)
 	return limiter;
 }
 
+void domain_explain(const struct domain *domain, struct explanation *ret)
+{
+	ret->policy_min_khz = policy_min_khz(domain);
+	ret->policy_max_khz = policy_max_khz(domain);
+	ret->override = domain->override;
+	ret->scaling_min_khz = domain->scaling_min_khz;
+	ret->scaling_max_khz = domain->scaling_max_khz;
+}
+
 static enum timing time_change(struct domain *domain, const struct demand *demand, uint32_t max_khz,
 			       uint64_t now_ns)
 {

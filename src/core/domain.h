@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/decision.h"
+#include "core/explanation.h"
 #include "core/override.h"
 #include "core/policy.h"
 #include "core/topology.h"
@@ -26,6 +27,8 @@ struct demand {
 	uint32_t pid; /* of a boosted task, else 0 */
 	const char *comm;
 	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
+	struct explanation
+		*explanation; /* where all who ask are noted; NULL: nobody wants to know */
 };
 
 struct domain {
@@ -50,6 +53,9 @@ uint64_t domain_rate_limit_ns(const struct domain *domain);
 
 /* The effective limits: policy, overrides, both within scaling_min/max; min never above max. */
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
+
+/* The clamps, into the explanation. */
+void domain_explain(const struct domain *domain, struct explanation *ret);
 
 /* Decides at now_ns; sets domain->last and domain->next_ns. */
 void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns);

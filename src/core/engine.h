@@ -18,6 +18,7 @@
 
 #include "core/clamp.h"
 #include "core/decision.h"
+#include "core/explanation.h"
 #include "core/input.h"
 #include "core/io_device.h"
 #include "core/override.h"
@@ -48,6 +49,13 @@ bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns
 
 /* Decides for one active domain. The decision is borrowed until the next one for it. */
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns);
+
+/*
+ * What a decision for the domain at now_ns rests on. Called right after engine_decide() it is that
+ * of this decision.
+ */
+void engine_explain(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+		    struct explanation *ret);
 
 /* The last decision for a domain; target_khz is 0 before the first. */
 const struct decision *engine_last(const struct engine *engine, uint32_t domain);

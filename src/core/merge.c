@@ -2,8 +2,10 @@
 /* The engine's decisions: the merge over a domain's CPUs and tasks, and when to look again. */
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/engine_private.h"
+#include "core/io_model.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
 #include "wakegov/decay.h"
@@ -51,6 +53,21 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
 	return since_ns;
 }
 
+/* Told before the demands are compared, since an explanation names those who lost as well. */
+static void note(const struct demand *demand, enum reason reason, uint32_t cap, uint32_t cpu,
+		 const struct task *task)
+{
+	struct contender contender = { .reason = reason, .cap = cap, .cpu = cpu };
+
+	if (!demand->explanation)
+		return;
+	if (task) {
+		contender.pid = task->pid;
+		memcpy(contender.comm, task->comm, sizeof(contender.comm));
+	}
+	explanation_note(demand->explanation, &contender);
+}
+
 static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
 	uint32_t headroom_percent = engine->domains[domain].policy.headroom_percent;
@@ -59,6 +76,7 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, stru
 		uint32_t util_q = engine->cpus[cpu].util_q;
 		uint32_t cap = utilisation_demand_cap(util_q, headroom_percent);
 
+		note(demand, REASON_UTILISATION, cap, cpu, NULL);
 		if (cap <= demand->cap)
 			continue;
 		demand->cap = cap;
@@ -74,6 +92,7 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
 	while ((task = task_table_next(engine->tasks, task))) {
 		uint32_t cap = boost_cap_in(engine, task, domain);
 
+		note(demand, REASON_IO_BOOST, cap, task->cpu, task);
 		if (cap <= demand->cap)
 			continue;
 		demand->cap = cap;
@@ -95,6 +114,7 @@ static void merge_interrupts(const struct engine *engine, uint32_t domain, struc
 		    !io_check_grants(&device->interrupt_check))
 			continue;
 		cap = opp_cap_at_khz(engine->domains[domain].info, device->interrupt_khz);
+		note(demand, REASON_INTERRUPT, cap, device->totals.completion_cpu, NULL);
 		if (cap <= demand->cap)
 			continue;
 		demand->cap = cap;
@@ -115,6 +135,7 @@ static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
 
 	*demand = (struct demand){
+		.explanation = demand->explanation,
 		.reason = REASON_IDLE,
 		.cpu = engine->topology->domains[domain].first_cpu,
 		.idle_since_ns = idle_since_ns(engine, domain),
@@ -179,13 +200,54 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	struct domain *d = &engine->domains[domain];
-	struct demand demand;
+	struct demand demand = { .explanation = NULL };
 
 	assert(d->active);
 	merge(engine, domain, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
 	plan_decay(engine, d, &demand, now_ns);
 	return &d->last;
+}
+
+/* What the numbers of the winner's I/O were; nothing where no task's boost won. */
+static void explain_io(const struct engine *engine, const struct demand *demand,
+		       const struct topology_domain *info, struct explanation *ret)
+{
+	const struct task *task = task_table_find(engine->tasks, demand->pid);
+	const struct io_boost *boost;
+	const struct io_check *check;
+	uint32_t lowest = io_level_at(info, info->opp_khz[0]);
+
+	if (demand->reason != REASON_IO_BOOST || !task)
+		return;
+	boost = &task->io_boost;
+	check = boost->device == IO_BOOST_NO_DEVICE ? &boost->check
+						    : &engine->devices[boost->device].check;
+	ret->has_io = true;
+	ret->io = (struct explained_io){
+		.state = boost->state,
+		.device = boost->device,
+		.rate_per_s = boost->rate_per_s,
+		.wanted_khz = boost->wanted_khz,
+		.host_ppm = io_share_of_ratio(boost->ratio, lowest),
+		.predicted_ppm = io_saved_ppm(boost->ratio, lowest,
+					      io_level_at(info, boost->wanted_khz)),
+		.is_checked = check->n_checks > 0,
+		.measured_ppm = check->measured_ppm,
+		.calibration_permille = check->calibration_permille,
+	};
+}
+
+void engine_explain(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+		    struct explanation *ret)
+{
+	const struct domain *d = &engine->domains[domain];
+	struct demand demand = { .explanation = ret };
+
+	*ret = (struct explanation){ 0 };
+	merge(engine, domain, now_ns, &demand);
+	explain_io(engine, &demand, d->info, ret);
+	domain_explain(d, ret);
 }
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Why a domain is where it is: everything that a decision rests on, kept beside it so that it can
+ * be told later, when the signals have changed (engine_explain() in core/engine.h).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/decision.h"
+#include "core/io_boost.h"
+#include "core/override.h"
+
+#define EXPLANATION_CONTENDERS_MAX 6
+
+/* Somebody who asked for something in the merge. */
+struct contender {
+	enum reason reason;
+	uint32_t cap; /* headroom included: it may be more than 1024 */
+	uint32_t cpu;
+	uint32_t pid; /* of a task, else 0 */
+	char comm[TASK_COMM_SIZE];
+};
+
+/* What was known of the winner's I/O; only where an I/O boost won. Shares as in core/io_model.h. */
+struct explained_io {
+	enum io_boost_state state;
+	uint32_t device; /* or IO_BOOST_NO_DEVICE */
+	uint32_t rate_per_s;
+	uint32_t wanted_khz;
+	uint32_t host_ppm;	/* of the time of an I/O at the lowest OPP, on the host */
+	uint32_t predicted_ppm; /* of that time, what wanted_khz saves over the lowest OPP */
+	bool is_checked;
+	uint32_t measured_ppm; /* saved, when it was checked */
+	uint32_t calibration_permille;
+};
+
+struct explanation {
+	struct contender contenders[EXPLANATION_CONTENDERS_MAX]; /* the highest first */
+	uint32_t n_contenders; /* all of them, also those for which there is no room */
+	bool has_io;
+	struct explained_io io;
+	uint32_t policy_min_khz; /* 0: none */
+	uint32_t policy_max_khz; /* UINT32_MAX: none */
+	struct override_limits override;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+};
+
+/* One more contender; one that asks for nothing is none. */
+void explanation_note(struct explanation *explanation, const struct contender *contender);
