@@ -2,7 +2,6 @@
 #include "overrides.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/opp.h"
@@ -98,8 +97,10 @@ int overrides_add(void *userdata, const struct override_request *request, uint32
 		override.frozen_khz = present_khz(manager, override.domain);
 	apply(manager, &override);
 	save(manager);
-	log_info("%s: override %u by user %u for %" PRIu64 " s", request->domain, override.id,
-		 request->uid, request->for_us / 1000000);
+	manager_tell(manager, MESSAGE_OVERRIDE,
+		     &(struct message_about){ .domain = request->domain },
+		     "%s: override %u by user %u for %.1f s", request->domain, override.id,
+		     request->uid, (double)request->for_us / 1e6);
 	*ret_id = override.id;
 	manager_round(manager);
 	return 0;
@@ -118,8 +119,10 @@ int overrides_cancel(void *userdata, uint32_t id)
 	ended.end_ns = 0;
 	apply(manager, &ended);
 	save(manager);
-	log_info("%s: override %u was cancelled", manager->topology->domains[ended.domain].name,
-		 id);
+	manager_tell(
+		manager, MESSAGE_OVERRIDE,
+		&(struct message_about){ .domain = manager->topology->domains[ended.domain].name },
+		"%s: override %u was cancelled", manager->topology->domains[ended.domain].name, id);
 	manager_round(manager);
 	return 0;
 }

@@ -275,6 +275,57 @@ static bool canned_knows_domain(void *userdata, const char *name)
 	return sscanf(name, "policy%u", &i) == 1 && i < canned->n_domains;
 }
 
+static int canned_overrides(void *userdata, override_emit_t emit, void *context)
+{
+	const struct canned_source *canned = userdata;
+	int r = canned->error;
+
+	for (uint32_t i = 0; !r && i < canned->n_overrides; i++)
+		r = emit(context, &canned->overrides[i]);
+	return r;
+}
+
+static int canned_add_override(void *userdata, const struct override_request *request,
+			       uint32_t *ret_id)
+{
+	static const char *const names[] = { "policy0", "policy1", "policy2" };
+	struct canned_source *canned = userdata;
+	unsigned int domain;
+
+	if (canned->error)
+		return canned->error;
+	if (sscanf(request->domain, "policy%u", &domain) != 1 || domain >= ARRAY_SIZE(names))
+		return -ENOENT;
+	if (canned->n_overrides == CANNED_OVERRIDES_MAX)
+		return -ENOSPC;
+	*ret_id = ++canned->next_override;
+	canned->overrides[canned->n_overrides++] = (struct override_view){
+		.id = *ret_id,
+		.domain = names[domain],
+		.min_khz = request->min_khz,
+		.max_khz = request->max_khz,
+		.frozen_khz = request->freeze ? 2400000 : 0,
+		.uid = request->uid,
+		.left_us = request->for_us,
+	};
+	return 0;
+}
+
+static int canned_cancel_override(void *userdata, uint32_t id)
+{
+	struct canned_source *canned = userdata;
+	uint32_t i = 0;
+
+	while (i < canned->n_overrides && canned->overrides[i].id != id)
+		i++;
+	if (i == canned->n_overrides)
+		return -ENOENT;
+	canned->n_overrides--;
+	memmove(&canned->overrides[i], &canned->overrides[i + 1],
+		(canned->n_overrides - i) * sizeof(canned->overrides[0]));
+	return 0;
+}
+
 void canned_source_init(struct canned_source *canned)
 {
 	canned->source = (struct query_source){
@@ -286,6 +337,9 @@ void canned_source_init(struct canned_source *canned)
 		.devices = canned_devices,
 		.decisions = canned_decisions,
 		.knows_domain = canned_knows_domain,
+		.overrides = canned_overrides,
+		.add_override = canned_add_override,
+		.cancel_override = canned_cancel_override,
 		.reload = canned_reload,
 		.userdata = canned,
 	};

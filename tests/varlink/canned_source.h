@@ -5,6 +5,8 @@
 
 #include "query/view.h"
 
+#define CANNED_OVERRIDES_MAX 4
+
 struct canned_source {
 	struct query_source source;
 	uint32_t n_domains;
@@ -17,7 +19,10 @@ struct canned_source {
 	void (*publish)(const struct event_view *event);
 	uint32_t n_events;
 	const char *policy_error; /* what a reload says; NULL if it is to work */
-	int error;		  /* what all other queries fail with, 0 for none */
+	struct override_view overrides[CANNED_OVERRIDES_MAX];
+	uint32_t n_overrides;
+	uint32_t next_override;
+	int error; /* what all other queries fail with, 0 for none */
 };
 
 /* Sets source up to point back at the struct, which must not move. */

@@ -16,7 +16,8 @@ from varlink import scanner
 from declared import type_errors
 from service import TOP, ServiceTest, needs_fixture
 
-LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decisions": "decisions"}
+LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decisions": "decisions",
+         "Overrides": "overrides"}
 
 
 class GenericClient(ServiceTest):
@@ -43,7 +44,8 @@ class GenericClient(ServiceTest):
     def test_interface_declares_all_methods(self):
         members = self.client.get_interface("io.wakegov").members.values()
         methods = {m.name for m in members if isinstance(m, scanner._Method)}
-        self.assertEqual(methods, {"Status", *LISTS, "Monitor", "Reload"})
+        self.assertEqual(methods, {"Status", *LISTS, "AddOverride", "CancelOverride", "Monitor",
+                                   "Reload"})
 
     def test_service_interface_matches_the_package(self):
         ours = self.client.get_interface("org.varlink.service")

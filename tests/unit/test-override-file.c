@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actuator/originals_parse.h"
+#include "override_file.h"
+
+struct fixture {
+	char directory[64];
+	char path[96];
+	struct topology *topology;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->directory, "/tmp/wakegov-override-XXXXXX");
+	assert_non_null(mkdtemp(fixture->directory));
+	snprintf(fixture->path, sizeof(fixture->path), "%s/" OVERRIDE_FILE, fixture->directory);
+	fixture->topology = test_topology_usual(2, 1);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	unlink(fixture->path);
+	assert_int_equal(rmdir(fixture->directory), 0);
+	free(fixture->topology);
+	free(fixture);
+	return 0;
+}
+
+static struct override_table make(void)
+{
+	struct override_table table = { .n = 2 };
+
+	table.entries[0] = (struct input_override){
+		.id = 3, .domain = 1, .min_khz = 1200000, .uid = 1000, .end_ns = 5 * NS_PER_S
+	};
+	table.entries[1] = (struct input_override){
+		.id = 9, .domain = 0, .max_khz = 1000000, .frozen_khz = 800000, .end_ns = UINT64_MAX
+	};
+	return table;
+}
+
+static int load(const struct fixture *fixture, uint64_t now_ns, struct override_table *ret)
+{
+	memset(ret, 0x55, sizeof(*ret));
+	return override_file_load(fixture->directory, fixture->topology, now_ns, ret);
+}
+
+static void save(const struct fixture *fixture)
+{
+	struct override_table table = make();
+
+	assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table), 0);
+}
+
+static void test_round_trip(void **state)
+{
+	struct fixture *fixture = *state;
+	struct override_table table = make(), again;
+
+	assert_int_equal(load(fixture, 0, &again), 0);
+	assert_int_equal(again.n, 0);
+	save(fixture);
+	assert_int_equal(load(fixture, NS_PER_S, &again), 0);
+	assert_int_equal(again.n, 2);
+	assert_memory_equal(again.entries, table.entries, 2 * sizeof(table.entries[0]));
+
+	/* What ended meanwhile is left out, and an empty table is no file. */
+	assert_int_equal(load(fixture, 5 * NS_PER_S, &again), 0);
+	assert_int_equal(again.n, 1);
+	assert_int_equal(again.entries[0].id, 9);
+	table.n = 0;
+	assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table), 0);
+	assert_int_equal(access(fixture->path, F_OK), -1);
+}
+
+static void test_domain_that_is_gone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct override_table again;
+
+	save(fixture);
+	strcpy(fixture->topology->domains[1].name, "other");
+	assert_int_equal(load(fixture, 0, &again), 0);
+	assert_int_equal(again.n, 1);
+	assert_int_equal(again.entries[0].id, 9);
+}
+
+static char *read_file(const struct fixture *fixture, size_t *ret_size)
+{
+	FILE *file = fopen(fixture->path, "r");
+	char *text = calloc(1, 4096);
+
+	assert_non_null(file);
+	*ret_size = fread(text, 1, 4095, file);
+	fclose(file);
+	return text;
+}
+
+static void write_file(const struct fixture *fixture, const char *text, size_t size)
+{
+	FILE *file = fopen(fixture->path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, size, file), size);
+	fclose(file);
+}
+
+/* A file that is cut anywhere, or that another boot or somebody else wrote, changes nothing. */
+static void test_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct override_table again;
+	char *text, *boot;
+	size_t size;
+	int r;
+
+	save(fixture);
+	text = read_file(fixture, &size);
+	for (size_t cut = 0; cut + 1 < size; cut++) {
+		write_file(fixture, text, cut);
+		r = load(fixture, 0, &again);
+		/* Within the boot's id it is that of another boot. */
+		assert_true(r == -EBADMSG || (r == 0 && cut < strcspn(text, "\n") + 44));
+		assert_int_equal(again.n, 0);
+	}
+
+	write_file(fixture, text, size);
+	assert_int_equal(chmod(fixture->path, 0666), 0);
+	assert_int_equal(load(fixture, 0, &again), -EPERM);
+	assert_int_equal(chmod(fixture->path, 0644), 0);
+	assert_int_equal(load(fixture, 0, &again), 0);
+
+	boot = strstr(text, "boot ") + 5;
+	*boot = *boot == '0' ? '1' : '0';
+	write_file(fixture, text, size);
+	assert_int_equal(load(fixture, 0, &again), 0);
+	assert_int_equal(again.n, 0);
+	free(text);
+}
+
+static void test_no_room(void **state)
+{
+	struct fixture *fixture = *state;
+	struct override_table table = make();
+
+	assert_int_equal(override_file_save("/nowhere", fixture->topology, &table), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_domain_that_is_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Overrides: asked for, listed, cancelled and refused, by any client and by wakegovctl."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+
+OK, REFUSED, USAGE = range(3)
+
+
+def error_of(reply):
+    return reply.get("error"), reply["parameters"]
+
+
+@needs_fixture
+class Methods(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.raw = self.connect()
+        for override in self.overrides():
+            self.call("CancelOverride", id=override["id"])
+
+    def call(self, method, **parameters):
+        return self.raw.call(f"io.wakegov.{method}", parameters)
+
+    def overrides(self):
+        return self.call("Overrides")["parameters"]["overrides"]
+
+    def add(self, **parameters):
+        return self.call("AddOverride", domain="policy0", **parameters)
+
+    def test_added_listed_cancelled(self):
+        added = self.add(min_khz=1200000, max_khz=1800000, for_us=90000000)["parameters"]["override"]
+        self.assertEqual(added, {"id": added["id"], "domain": "policy0", "min_khz": 1200000,
+                                 "max_khz": 1800000, "frozen_khz": None, "uid": os.geteuid(),
+                                 "left_us": 90000000})
+        self.assertEqual(self.overrides(), [added])
+        self.assertEqual(self.call("CancelOverride", id=added["id"])["parameters"], {})
+        self.assertEqual(self.overrides(), [])
+
+    def test_ends_after_ten_minutes_unless_told(self):
+        frozen = self.add(freeze=True)["parameters"]["override"]
+        self.assertEqual(frozen["left_us"], 600 * 1000000)
+        self.assertEqual(frozen["frozen_khz"], 2400000)
+
+    def test_refused_with_the_parameter(self):
+        for wrong, parameter in (({}, "freeze"), ({"freeze": False}, "freeze"),
+                                 ({"freeze": True, "min_khz": 1}, "freeze"),
+                                 ({"min_khz": 0}, "min_khz"), ({"min_khz": -5}, "min_khz"),
+                                 ({"max_khz": 2 ** 32}, "max_khz"),
+                                 ({"min_khz": 2000, "max_khz": 1000}, "min_khz"),
+                                 ({"max_khz": 1000, "for_us": 0}, "for_us"),
+                                 ({"max_khz": 1000, "for_us": 86400000001}, "for_us"),
+                                 ({"max_khz": "1GHz"}, "max_khz"),
+                                 ({"max_khz": 1000, "pids": 5}, "pids")):
+            with self.subTest(wrong):
+                self.assertEqual(error_of(self.add(**wrong)),
+                                 ("org.varlink.service.InvalidParameter",
+                                  {"parameter": parameter}))
+        self.assertEqual(self.overrides(), [])
+
+    def test_unknown_domain_and_number(self):
+        self.assertEqual(error_of(self.call("AddOverride", domain="policy77", max_khz=1000)),
+                         ("io.wakegov.NoSuchDomain", {"domain": "policy77"}))
+        for number in (12345, 0, -1, 2 ** 40):
+            self.assertEqual(error_of(self.call("CancelOverride", id=number)),
+                             ("io.wakegov.NoSuchOverride", {"id": number}))
+
+    def test_full(self):
+        for _ in range(4):
+            self.assertNotIn("error", self.add(max_khz=1000000))
+        name, parameters = error_of(self.add(max_khz=1000000))
+        self.assertEqual(name, "io.wakegov.TooManyOverrides")
+        self.assertEqual(parameters, {"max": 64})
+
+
+@needs_fixture
+class Control(ServiceTest):
+    def run_command(self, *arguments, code=OK, **options):
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "override", *arguments],
+                              capture_output=True, text=True, timeout=PATIENCE_S, **options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(bool(done.stdout), code == OK)
+        return done.stdout or done.stderr
+
+    def test_from_first_to_last(self):
+        self.assertIn("no override is in force", self.run_command("list"))
+        text = self.run_command("policy0", "--min", "1.2GHz", "--for", "10m")
+        self.assertRegex(text, r"^policy0: at least 1200 MHz for 10 min 0 s\. End it sooner with: "
+                               r"wakegovctl override cancel (\d+)\n$")
+        number = text.split()[-1]
+        self.assertIn("frozen at 2400 MHz", self.run_command("--freeze", "policy2"))
+        lines = [line.split() for line in self.run_command("list").splitlines()]
+        self.assertEqual(lines[0], ["ID", "DOMAIN", "WANTS", "LEFT", "BY"])
+        self.assertEqual(lines[1][:5], [number, "policy0", "at", "least", "1200"])
+        self.assertEqual(lines[1][-1], "root" if not os.geteuid() else str(os.geteuid()))
+        listed = json.loads(self.run_command("--json"))["overrides"]
+        self.assertEqual([o["domain"] for o in listed], ["policy0", "policy2"])
+        self.assertEqual(self.run_command("cancel", number), "cancelled\n")
+        self.assertIn("override list", self.run_command("cancel", number, code=REFUSED))
+
+    def test_wrong_usage(self):
+        for arguments, words in ((("policy0",), "--freeze"),
+                                 (("policy0", "--freeze", "--max", "1GHz"), "--freeze"),
+                                 (("policy0", "--max", "1"), "such as 1.2GHz"),
+                                 (("policy0", "--max", "1GHz", "--for", "10"), "such as 30s"),
+                                 (("policy0", "policy2", "--freeze"), "one domain"),
+                                 (("cancel",), "override list"),
+                                 (("cancel", "x"), "override list")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.run_command(*arguments, code=USAGE))
+
+    def test_unknown_domain(self):
+        self.assertIn("no domain 'policy9'. See: wakegovctl domains",
+                      self.run_command("policy9", "--freeze", code=REFUSED))
+
+    @unittest.skipIf(os.geteuid(), "needs root to become another user")
+    def test_by_anyone(self):
+        self.assertIn("sudo", self.run_command("policy0", "--freeze", code=REFUSED, user=65534))
+
+
+if __name__ == "__main__":
+    unittest.main()
