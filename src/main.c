@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/clamps.h"
 #include "manager.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
@@ -54,6 +55,7 @@ static int check_config(const char *file)
 
 static int restore(const char *run_dir)
 {
+	int clamps = clamps_restore(run_dir, takeover_report_restore, NULL);
 	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 
 	if (r < 0)
@@ -64,7 +66,11 @@ static int restore(const char *run_dir)
 		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
 			    "when it is back",
 			    r);
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (clamps < 0)
+		log_error("the clamps of tasks could not all be restored: %s; what they were "
+			  "stands in %s/clamps",
+			  strerror(-clamps), run_dir);
+	return r < 0 || clamps < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int govern(const struct manager_options *options)

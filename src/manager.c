@@ -297,7 +297,7 @@ static uint32_t count_driven(const struct manager *manager)
 	uint32_t driven = 0;
 
 	for (uint32_t i = 0; i < manager->n_domains; i++)
-		driven += manager->domains[i].backend == &backend_setspeed;
+		driven += manager->domains[i].backend != &backend_observe;
 	return driven;
 }
 
@@ -338,6 +338,9 @@ struct manager *manager_free(struct manager *manager)
 	if (manager->watch)
 		actuator_watch_read(manager->watch, take_touched, manager);
 	release_domains(manager);
+	if (manager->clamps)
+		clamps_release(manager->clamps, takeover_report_restore, NULL);
+	clamps_free(manager->clamps);
 	query_server_free(manager->server);
 	if (manager->own_socket)
 		unlink(manager->own_socket);

@@ -7,6 +7,7 @@
 #include <systemd/sd-event.h>
 
 #include "actuator/backend.h"
+#include "actuator/clamps.h"
 #include "actuator/originals.h"
 #include "actuator/watch.h"
 #include "core/decision_log.h"
@@ -20,6 +21,9 @@
 struct governed {
 	struct actuator_domain actuator;
 	const struct backend *backend;
+	char passed_over[512];	 /* why `auto` did not take those before it; "" */
+	uint32_t others_min_khz; /* scaling_min_freq and max, as far as they are not ours */
+	uint32_t others_max_khz;
 	bool error_logged; /* a failing write is told once, until one succeeds */
 	char cpus[64];	   /* "0-1", for people */
 };
@@ -32,6 +36,7 @@ struct manager {
 
 	struct topology *topology;
 	struct originals *originals;
+	struct clamps *clamps;	  /* of tasks */
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
 	uint32_t n_domains;
 

@@ -94,6 +94,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 			.active = active,
 			.driven = manager->domains[domain].actuator.state ==
 				  ACTUATOR_STATE_DRIVEN,
+			.clamps = manager->domains[domain].backend == &backend_uclamp,
 		},
 	};
 
@@ -102,15 +103,18 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 
 void manager_read_limits(struct manager *manager, uint32_t domain)
 {
+	struct governed *governed = &manager->domains[domain];
 	struct input input = {
 		.now_ns = manager_now_ns(),
 		.type = INPUT_LIMITS,
 		.limits = { .domain = domain },
 	};
 
-	if (actuator_domain_read_limits(&manager->domains[domain].actuator, &input.limits.min_khz,
+	if (actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
 					&input.limits.max_khz) < 0)
 		return; /* offline: verify says so */
+	governed->others_min_khz = input.limits.min_khz;
+	governed->others_max_khz = input.limits.max_khz;
 	engine_apply(manager->engine, &input);
 }
 
@@ -189,17 +193,44 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 			    about.reason);
 }
 
+/*
+ * What others limit by scaling_min and max is no floor or ceiling of ours: written down as one, it
+ * would stay when they let go.
+ */
+static struct actuator_request request_of(struct manager *manager, const struct decision *decision)
+{
+	const struct governed *governed = &manager->domains[decision->domain];
+	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_INTERRUPT;
+	struct actuator_request request = { .target_khz = decision->target_khz };
+	uint32_t min_khz, max_khz;
+
+	engine_limits(manager->engine, decision->domain, &min_khz, &max_khz);
+	if (boosted)
+		request.floor_khz = decision->target_khz;
+	else if (min_khz > governed->others_min_khz)
+		request.floor_khz = min_khz;
+	request.ceiling_khz = max_khz < governed->others_max_khz ? max_khz : UINT32_MAX;
+	return request;
+}
+
 static void act(struct manager *manager, const struct decision *decision)
 {
 	struct governed *governed = &manager->domains[decision->domain];
+	struct actuator_request request = request_of(manager, decision);
+	bool changed = decision->target_khz != decision->previous_khz;
 	struct explanation explanation;
 	int outcome;
 
-	if (decision->target_khz == decision->previous_khz)
+	/* The target of limits is its floor and ceiling, which change by themselves. */
+	if (!changed && governed->backend != &backend_limits)
 		return;
-	outcome = governed->backend->apply(&governed->actuator, decision->target_khz);
+	outcome = governed->backend->apply(&governed->actuator, &request);
 	if (outcome == ACTUATOR_DOUBTED) {
 		engine_take_back(manager->engine, decision->domain);
+		return;
+	}
+	if (!changed) {
+		take_outcome(manager, decision->domain, outcome);
 		return;
 	}
 	engine_explain(manager->engine, decision->domain, decision->now_ns, &explanation);
@@ -275,7 +306,11 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_LIMITS:
 		domain = manager->topology->cpu_domain[event->cpu];
-		if (domain != TOPOLOGY_NO_DOMAIN)
+		/* With a backend that writes them itself, whose they are is the question. */
+		if (domain != TOPOLOGY_NO_DOMAIN &&
+		    range_is_taken(&manager->domains[domain].actuator.range))
+			manager_verify_domain(manager, domain);
+		else if (domain != TOPOLOGY_NO_DOMAIN)
 			manager_read_limits(manager, domain);
 		break;
 	case TRACER_DEVICE:

@@ -9,8 +9,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "actuator/clamps.h"
 #include "actuator/cpufreq.h"
 #include "actuator/tunables.h"
+#include "levers.h"
 #include "manager_private.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
@@ -85,11 +87,21 @@ int takeover_restore_predecessor(struct manager *manager)
 
 	if (r >= 0)
 		r = originals_open(run_dir, &manager->originals);
-	if (r < 0)
+	if (r < 0) {
 		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
 			  "at it, put the governors back by hand, and remove it",
 			  run_dir, strerror(-r));
-	return r;
+		return r;
+	}
+	r = clamps_restore(run_dir, takeover_report_restore, NULL);
+	if (r == -EBADMSG || r == -EPERM) {
+		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
+			  "look at it, put them back with uclampset, and remove it",
+			  run_dir, strerror(-r));
+		return r;
+	}
+	manager->clamps = clamps_new(run_dir);
+	return manager->clamps ? 0 : -ENOMEM;
 }
 
 int takeover_start_tracer(struct manager *manager)
@@ -147,6 +159,7 @@ static int init_domain(struct manager *manager, uint32_t i)
 
 int takeover_discover(struct manager *manager)
 {
+	const struct backend *named;
 	int r = cpufreq_discover(&manager->topology);
 
 	if (r < 0) {
@@ -163,11 +176,12 @@ int takeover_discover(struct manager *manager)
 	}
 	if (manager->n_domains)
 		return 0;
-	if (manager->policy.backend == POLICY_BACKEND_SETSPEED) {
-		log_error(
-			"this machine has no cpufreq domains, so backend = setspeed has nothing to "
-			"drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
-			"auto to watch only");
+	named = levers_find(manager->policy.backend);
+	if (named && named != &backend_observe) {
+		log_error("this machine has no cpufreq domains, so backend = %s has nothing to "
+			  "drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
+			  "auto to watch only",
+			  named->name);
 		return -ENODEV;
 	}
 	log_warning("this machine has no cpufreq domains: watching only; if it should have some, "
@@ -175,29 +189,26 @@ int takeover_discover(struct manager *manager)
 	return 0;
 }
 
-/* A domain that the backend cannot move is observed under `auto` and fatal under `setspeed`. */
+/* A domain that a named backend cannot move is fatal; `auto` comes to observe it in the end. */
 static int acquire(struct manager *manager, struct governed *governed)
 {
 	const char *name = governed->actuator.info->name;
-	int r;
+	int r = levers_acquire(governed, manager->policy.backend);
 
-	governed->backend = &backend_observe;
-	if (manager->policy.backend == POLICY_BACKEND_OBSERVE)
-		return governed->backend->acquire(&governed->actuator);
-	r = backend_setspeed.acquire(&governed->actuator);
-	if (r >= 0) {
-		governed->backend = &backend_setspeed;
-		if (governed->actuator.unsaved[0])
-			log_warning("%s: %s", name, governed->actuator.unsaved);
+	if (r < 0) {
+		log_error("%s: cannot be governed by %s: %s", name, governed->backend->name,
+			  governed->actuator.why);
 		return r;
 	}
-	if (manager->policy.backend == POLICY_BACKEND_SETSPEED || r != -EOPNOTSUPP) {
-		log_error("%s: cannot be governed: %s", name, governed->actuator.why);
-		return r;
-	}
-	message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
-		    "%s: only observed: %s", name, governed->actuator.why);
-	return governed->backend->acquire(&governed->actuator);
+	if (governed->actuator.unsaved[0])
+		log_warning("%s: %s", name, governed->actuator.unsaved);
+	if (governed->backend == &backend_observe && governed->passed_over[0])
+		message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+			    "%s: only observed: %s", name, governed->passed_over);
+	else
+		log_debug("%s: backend %s%s%s", name, governed->backend->name,
+			  governed->passed_over[0] ? ": " : "", governed->passed_over);
+	return r;
 }
 
 static void set_frequencies(struct manager *manager, uint32_t domain)

@@ -41,6 +41,19 @@ static bool drives_any(const struct manager *manager)
 	return false;
 }
 
+/* That of all domains, or that they are not all moved by the same. */
+static const char *name_backend(const struct manager *manager)
+{
+	const struct backend *backend = &backend_observe;
+
+	if (manager->n_domains)
+		backend = manager->domains[0].backend;
+	for (uint32_t i = 1; i < manager->n_domains; i++)
+		if (manager->domains[i].backend != backend)
+			return "mixed";
+	return backend->name;
+}
+
 static uint32_t count_followed(const struct task_table *tasks)
 {
 	const struct task *task = NULL;
@@ -62,7 +75,7 @@ static int show_status(void *userdata, struct status_view *ret)
 		.version = WAKEGOV_VERSION,
 		.uptime_us = (manager_now_ns() - manager->started_ns) / NS_PER_US,
 		.mode = drives_any(manager) ? "governing" : "observing",
-		.backend = drives_any(manager) ? backend_setspeed.name : backend_observe.name,
+		.backend = name_backend(manager),
 		.policy_path = manager->options.policy_path,
 		.reloads = manager->reloads,
 		.last_reload_error = manager->last_reload_error,

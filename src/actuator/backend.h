@@ -27,6 +27,16 @@ enum actuator_outcome {
 	ACTUATOR_DOUBTED = 4,	/* the request is not ours, and who set it is not known yet */
 };
 
+/*
+ * What a decision asks of a lever, in OPPs of the domain. setspeed takes the target. limits keeps
+ * to what the domain's own governor needs to be told: the floor under it and the ceiling over it.
+ */
+struct actuator_request {
+	uint32_t target_khz;  /* what the domain is to run at */
+	uint32_t floor_khz;   /* below which it must not fall: boosts; the lowest OPP: no floor */
+	uint32_t ceiling_khz; /* above which it must not rise: caps and the policy */
+};
+
 struct backend {
 	const char *name;
 	/*
@@ -39,12 +49,12 @@ struct backend {
 	 */
 	int (*acquire)(struct actuator_domain *domain);
 	/*
-	 * Asks for khz, an OPP of the domain, and fills domain->read_back_khz. Returns an
+	 * Asks for what the request says, and fills domain->read_back_khz. Returns an
 	 * actuator_outcome or a negative errno. On ACTUATOR_OFFLINE and on failure the request is
 	 * forgotten, so that the next call writes again. On ACTUATOR_DOUBTED nothing was written;
 	 * call again a rate limit later, when the watch has told of a writer if there is one.
 	 */
-	int (*apply)(struct actuator_domain *domain, uint32_t khz);
+	int (*apply)(struct actuator_domain *domain, const struct actuator_request *request);
 	/*
 	 * Checks that the control is still ours: the governor always; the value last asked for
 	 * when actuator_watch saw somebody else write it. Call it when the watch or the hotplug
@@ -64,4 +74,6 @@ struct backend {
 };
 
 extern const struct backend backend_setspeed;
+extern const struct backend backend_limits;
+extern const struct backend backend_uclamp;
 extern const struct backend backend_observe;

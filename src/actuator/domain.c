@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "actuator/backend.h"
 #include "shared/cleanup.h"
 
 const char *actuator_state_name(enum actuator_state state)
@@ -55,6 +58,7 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		.min_freq_fd = -1,
 		.max_freq_fd = -1,
 	};
+	range_init(&domain->range);
 
 	r = open_readable(domain);
 	if (r < 0)
@@ -71,6 +75,7 @@ void actuator_domain_deinit(struct actuator_domain *domain)
 		close_fdp(fds[i]);
 		*fds[i] = -1;
 	}
+	range_let_go(&domain->range);
 }
 
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
@@ -85,6 +90,8 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 	if (r < 0)
 		return r;
 
+	if (range_is_taken(&domain->range))
+		range_strip(&domain->range, &min_khz, &max_khz);
 	*ret_min_khz = min_khz;
 	*ret_max_khz = max_khz;
 	return 0;
@@ -98,4 +105,69 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 void actuator_domain_forget_request(struct actuator_domain *domain)
 {
 	domain->asked_khz = 0;
+}
+
+int actuator_domain_explain(struct actuator_domain *domain, int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(domain->why, sizeof(domain->why), format, args);
+	va_end(args);
+	return error;
+}
+
+int actuator_domain_explain_file(struct actuator_domain *domain, int error, const char *file)
+{
+	const char *advice = "";
+
+	if (error == -EACCES || error == -EPERM)
+		advice = ": run as root";
+	else if (error == -EROFS)
+		advice = ": /sys is read-only here; with systemd, ProtectKernelTunables=no";
+	return actuator_domain_explain(domain, error, "%s cannot be opened or written (%s)%s", file,
+				       strerror(-error), advice);
+}
+
+void actuator_domain_mark_driven(struct actuator_domain *domain)
+{
+	domain->state = ACTUATOR_STATE_DRIVEN;
+	domain->why[0] = '\0';
+}
+
+int actuator_domain_mark_offline(struct actuator_domain *domain)
+{
+	domain->state = ACTUATOR_STATE_OFFLINE;
+	domain->asked_khz = 0;
+	return actuator_domain_explain(domain, ACTUATOR_OFFLINE, "all its CPUs are offline");
+}
+
+void actuator_domain_let_go(struct actuator_domain *domain)
+{
+	domain->held = false;
+	domain->touched = 0;
+	domain->asked_khz = 0;
+	domain->unchecked = false;
+}
+
+int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,
+			  int error)
+{
+	domain->state = ACTUATOR_STATE_YIELDED;
+	return actuator_domain_explain(domain, ACTUATOR_FOREIGN, "somebody else set %s to %s%s%s",
+				       control, value,
+				       error < 0 ? "; its line stays in the originals file: " : "",
+				       error < 0 ? strerror(-error) : "");
+}
+
+int actuator_domain_outcome_unheld(const struct actuator_domain *domain)
+{
+	switch (domain->state) {
+	case ACTUATOR_STATE_YIELDED:
+		return ACTUATOR_FOREIGN;
+	case ACTUATOR_STATE_OFFLINE:
+		return ACTUATOR_OFFLINE;
+	default:
+		return -EINVAL;
+	}
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "actuator/control.h"
+#include "actuator/range.h"
 #include "actuator/restore.h"
 #include "core/topology.h"
 
@@ -31,6 +32,8 @@ struct actuator_domain {
 	bool doubted;	      /* the last apply found a request that was not ours */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* after the last apply; 0: none yet */
+	bool unchecked;		/* what the last write brought was not looked at yet */
+	struct range range;	/* of limits, and of setspeed where a request is a floor only */
 	uint64_t writes;
 	uint64_t write_errors;
 	uint64_t read_back_mismatches;
@@ -55,9 +58,9 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 void actuator_domain_deinit(struct actuator_domain *domain);
 
 /*
- * scaling_min_freq and scaling_max_freq as they are now, thermal limits included. The kernel
- * applies a new limit from a work queue, so just after somebody wrote one this can still be the
- * old. Returns 0 or a negative errno, -EBUSY when the domain is offline.
+ * scaling_min_freq and scaling_max_freq as they are now, thermal limits included, our own taken
+ * off. The kernel applies a new limit from a work queue, so just after somebody wrote one this can
+ * still be the old. Returns 0 or a negative errno, -EBUSY when the domain is offline.
  */
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz);
@@ -73,3 +76,30 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
  * came online, and after a resume: the governor restarts and loses it.
  */
 void actuator_domain_forget_request(struct actuator_domain *domain);
+
+/*
+ * For the backends. explain fills domain->why with a sentence and returns error; explain_file says
+ * that one of the files cannot be used, and what to do about it.
+ */
+__attribute__((format(printf, 3, 4))) int actuator_domain_explain(struct actuator_domain *domain,
+								  int error, const char *format,
+								  ...);
+int actuator_domain_explain_file(struct actuator_domain *domain, int error, const char *file);
+
+void actuator_domain_mark_driven(struct actuator_domain *domain);
+
+/* Returns ACTUATOR_OFFLINE. */
+int actuator_domain_mark_offline(struct actuator_domain *domain);
+
+/* Not held any more: nothing is asked for, nothing is touched. */
+void actuator_domain_let_go(struct actuator_domain *domain);
+
+/*
+ * After let_go: the domain is somebody else's from now on, who set control to value; error is that
+ * of putting back or forgetting the rest. Returns ACTUATOR_FOREIGN.
+ */
+int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,
+			  int error);
+
+/* What there is to answer for a domain that is not ours to drive. */
+int actuator_domain_outcome_unheld(const struct actuator_domain *domain);

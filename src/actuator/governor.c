@@ -4,7 +4,6 @@
 #include <cpufreq.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,30 +11,6 @@
 #include "actuator/domain.h"
 #include "actuator/originals.h"
 #include "shared/cleanup.h"
-
-/* Fills domain->why and returns error. */
-__attribute__((format(printf, 3, 4))) static int explain(struct actuator_domain *domain, int error,
-							 const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(domain->why, sizeof(domain->why), format, args);
-	va_end(args);
-	return error;
-}
-
-static int explain_file(struct actuator_domain *domain, int error, const char *file)
-{
-	const char *advice = "";
-
-	if (error == -EACCES || error == -EPERM)
-		advice = ": run as root";
-	else if (error == -EROFS)
-		advice = ": /sys is read-only here; with systemd, ProtectKernelTunables=no";
-	return explain(domain, error, "%s cannot be opened or written (%s)%s", file,
-		       strerror(-error), advice);
-}
 
 /* What cannot be kept is no reason not to govern, but one to say so. Returns how many. */
 static size_t collect_tunables(struct actuator_domain *domain, const char *governor,
@@ -80,7 +55,8 @@ static int save_originals(struct actuator_domain *domain, const char *governor)
 	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
 		r = control_read_u32(domain->setspeed_fd, &khz);
 		if (r < 0)
-			return explain_file(domain, r, control_name(CONTROL_SETSPEED));
+			return actuator_domain_explain_file(domain, r,
+							    control_name(CONTROL_SETSPEED));
 		snprintf(entries[1].value, sizeof(entries[1].value), "%u", khz);
 		snprintf(entries[1].put, sizeof(entries[1].put), "%s", ORIGINALS_ANY);
 		n = 2;
@@ -89,8 +65,9 @@ static int save_originals(struct actuator_domain *domain, const char *governor)
 	n_tunables = collect_tunables(domain, governor, tunables);
 	r = originals_add(domain->originals, entries, n, tunables, n_tunables);
 	if (r < 0)
-		return explain(domain, r, "the original values cannot be saved in %s (%s)",
-			       domain->originals->directory, strerror(-r));
+		return actuator_domain_explain(domain, r,
+					       "the original values cannot be saved in %s (%s)",
+					       domain->originals->directory, strerror(-r));
 	return 0;
 }
 
@@ -107,23 +84,26 @@ static int explain_refusal(struct actuator_domain *domain, int error)
 	char offered[128] = "none", driver[32] = "of this domain";
 
 	if (error == -EACCES || error == -EPERM || error == -EROFS)
-		return explain_file(domain, error, control_name(CONTROL_GOVERNOR));
+		return actuator_domain_explain_file(domain, error, control_name(CONTROL_GOVERNOR));
 
 	control_read_file(policy, "scaling_available_governors", offered, sizeof(offered));
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
 	if (sets_policy_itself(driver))
-		return explain(domain, -EOPNOTSUPP,
-			       "driver %s has no userspace governor (it offers %s): use "
-			       "backend=observe",
-			       driver, offered);
+		return actuator_domain_explain(
+			domain, -EOPNOTSUPP,
+			"driver %s has no userspace governor (it offers %s): use "
+			"backend = limits",
+			driver, offered);
 	if (!strstr(offered, GOVERNOR_USERSPACE))
-		return explain(domain, -EOPNOTSUPP,
-			       "there is no userspace governor (the kernel offers %s): "
-			       "modprobe cpufreq_userspace, or use backend=observe",
-			       offered);
-	return explain(domain, -EIO,
-		       "driver %s did not take the userspace governor (%s): use backend=observe",
-		       driver, strerror(-error));
+		return actuator_domain_explain(
+			domain, -EOPNOTSUPP,
+			"there is no userspace governor (the kernel offers %s): "
+			"modprobe cpufreq_userspace, or use backend = limits",
+			offered);
+	return actuator_domain_explain(
+		domain, -EIO,
+		"driver %s did not take the userspace governor (%s): use backend = limits", driver,
+		strerror(-error));
 }
 
 static int set_governor(struct actuator_domain *domain, const char *governor)
@@ -141,7 +121,9 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 
 	r = control_read(domain->governor_fd, current, sizeof(current));
 	if (r < 0)
-		return r == -EBUSY ? r : explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+		return r == -EBUSY ? r
+				   : actuator_domain_explain_file(domain, r,
+								  control_name(CONTROL_GOVERNOR));
 	if (strcmp(current, GOVERNOR_USERSPACE) == 0)
 		return 1;
 	return explain_refusal(domain, error ? -error : -EINVAL);
@@ -155,7 +137,7 @@ static int save_and_set(struct actuator_domain *domain)
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
-		return explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
 
 	r = save_originals(domain, governor);
 	if (r < 0)
@@ -174,7 +156,7 @@ int governor_take(struct actuator_domain *domain)
 	domain->why[0] = '\0';
 	fd = control_open(domain->info->first_cpu, control_name(CONTROL_SETSPEED), O_RDWR);
 	if (fd < 0)
-		return explain_file(domain, fd, control_name(CONTROL_SETSPEED));
+		return actuator_domain_explain_file(domain, fd, control_name(CONTROL_SETSPEED));
 
 	domain->setspeed_fd = fd;
 	r = save_and_set(domain);

@@ -12,11 +12,11 @@ static int observe_acquire(struct actuator_domain *domain)
 }
 
 /* asked_khz records what would have been asked for. */
-static int observe_apply(struct actuator_domain *domain, uint32_t khz)
+static int observe_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
 	int r = actuator_domain_read_back(domain, &domain->read_back_khz);
 
-	domain->asked_khz = khz;
+	domain->asked_khz = request->target_khz;
 	if (r == -EBUSY)
 		return ACTUATOR_OFFLINE;
 	return r < 0 ? r : ACTUATOR_UNCHANGED;

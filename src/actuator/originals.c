@@ -3,6 +3,7 @@
 #include "actuator/originals.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,17 @@ int originals_add(struct originals *originals, const struct original *entries, s
 	merged = before.entries; /* freed */
 	merged_tunables = before.tunables;
 	return 0;
+}
+
+int originals_replace(struct originals *originals, uint32_t policy, enum control control,
+		      const char *value)
+{
+	struct original *entry = find(originals, policy, control);
+
+	if (!entry)
+		return 0;
+	snprintf(entry->value, sizeof(entry->value), "%s", value);
+	return originals_save(originals);
 }
 
 bool originals_drop(struct originals *originals, uint32_t policy, enum control control)

@@ -90,6 +90,13 @@ int originals_add(struct originals *originals, const struct original *entries, s
  */
 int originals_forget(struct originals *originals, uint32_t policy);
 
+/*
+ * Another original for a control of the table, as somebody changed it while we held nothing else
+ * there, and saves. Returns 0 (also without an entry) or a negative errno.
+ */
+int originals_replace(struct originals *originals, uint32_t policy, enum control control,
+		      const char *value);
+
 /* Drops one control from the table only. Returns whether it was there. */
 bool originals_drop(struct originals *originals, uint32_t policy, enum control control);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actuator/restore_run.h"
@@ -130,6 +131,20 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 	return outcome;
 }
 
+/* The one that makes room first, so that the two never cross. */
+static void restore_range(struct restore_run *run, uint32_t policy)
+{
+	const struct original *max = originals_find(run->originals, policy, CONTROL_MAX_FREQ);
+	char min_khz[CONTROL_VALUE_SIZE];
+	bool min_first = max &&
+			 control_read_file(policy, control_name(CONTROL_MIN_FREQ), min_khz,
+					   sizeof(min_khz)) > 0 &&
+			 strtoul(max->value, NULL, 10) < strtoul(min_khz, NULL, 10);
+
+	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
+	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
+}
+
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct original *entry = originals_find(run->originals, policy, CONTROL_GOVERNOR);
@@ -139,8 +154,7 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 	if (entry)
 		governor = *entry;
 
-	restore_value(run, CONTROL_MAX_FREQ, policy);
-	restore_value(run, CONTROL_MIN_FREQ, policy);
+	restore_range(run, policy);
 	outcome = restore_governor(run, policy, governor.value);
 	if (speed_is_ours(run, entry ? &governor : NULL, outcome))
 		restore_speed(run, policy);
@@ -157,6 +171,13 @@ static int finish_run(struct restore_run *run)
 	if (run->error)
 		return run->error;
 	return r < 0 ? r : run->waiting;
+}
+
+void restore_limits(struct originals *originals, uint32_t policy)
+{
+	struct restore_run run = { .originals = originals };
+
+	restore_range(&run, policy);
 }
 
 int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,

@@ -56,6 +56,10 @@ int restore_originals(const char *directory, restore_report_t report, void *user
 int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,
 		   void *userdata);
 
+/* Only its limits, and without saving the table: for a domain that is somebody else's but for them.
+ */
+void restore_limits(struct originals *originals, uint32_t policy);
+
 /*
  * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or
  * "restored schedutil/rate_limit_us to 7777". Always ends it with a NUL; a longer one is cut.

@@ -15,38 +15,25 @@ static void let_go(struct actuator_domain *domain)
 {
 	close_fdp(&domain->setspeed_fd);
 	domain->setspeed_fd = -1;
-	domain->held = false;
-	domain->touched = 0;
-	domain->asked_khz = 0;
+	range_let_go(&domain->range);
+	actuator_domain_let_go(domain);
 }
 
-/* The domain is somebody else's from now on, and what was there before us is no concern any more.
+/*
+ * The domain is somebody else's from now on. What there was before us is no concern any more, but
+ * for the limits, which are still ours if we pinned them.
  */
 static int yield_domain(struct actuator_domain *domain, const char *control, const char *value)
 {
+	bool pinned = range_is_taken(&domain->range);
+	uint32_t policy = domain->info->first_cpu;
 	int r;
 
 	let_go(domain);
-	domain->state = ACTUATOR_STATE_YIELDED;
-	r = originals_forget(domain->originals, domain->info->first_cpu);
-	snprintf(domain->why, sizeof(domain->why), "somebody else set %s to %s%s%s", control, value,
-		 r < 0 ? "; its line stays in the originals file: " : "",
-		 r < 0 ? strerror(-r) : "");
-	return ACTUATOR_FOREIGN;
-}
-
-static int mark_offline(struct actuator_domain *domain)
-{
-	domain->state = ACTUATOR_STATE_OFFLINE;
-	domain->asked_khz = 0;
-	snprintf(domain->why, sizeof(domain->why), "all its CPUs are offline");
-	return ACTUATOR_OFFLINE;
-}
-
-static void mark_driven(struct actuator_domain *domain)
-{
-	domain->state = ACTUATOR_STATE_DRIVEN;
-	domain->why[0] = '\0';
+	if (pinned)
+		restore_limits(domain->originals, policy);
+	r = originals_forget(domain->originals, policy);
+	return actuator_domain_yield(domain, control, value, r);
 }
 
 /*
@@ -64,30 +51,43 @@ static uint32_t learn_request(struct actuator_domain *domain)
 	return khz > min_khz && khz < max_khz ? khz : 0;
 }
 
+/*
+ * intel_pstate in passive mode hands a request to the hardware as the least that it may run at, so
+ * the most must be said as well: by scaling_max_freq. Where it works without HWP that does no harm.
+ */
+static int pin_limits(struct actuator_domain *domain)
+{
+	uint32_t policy = domain->info->first_cpu;
+	char driver[CONTROL_VALUE_SIZE] = "";
+	int r;
+
+	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
+	if (strcmp(driver, "intel_cpufreq") != 0)
+		return 0;
+	r = range_take(domain);
+	if (r < 0) {
+		let_go(domain);
+		restore_domain(domain->originals, policy, NULL, NULL);
+	}
+	return r;
+}
+
 static int setspeed_acquire(struct actuator_domain *domain)
 {
-	int r = governor_take(domain);
+	int r = governor_take(domain), pinned = r < 0 ? r : pin_limits(domain);
 
-	if (r == -EBUSY)
-		return mark_offline(domain);
-	if (r < 0)
-		return r;
+	if (pinned == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	if (pinned < 0)
+		return pinned;
 
 	domain->held = true;
 	domain->touched = 0;
-	mark_driven(domain);
+	actuator_domain_mark_driven(domain);
 	/* A governor that has just started requests the frequency that it found. */
 	if (r == 0 || control_read_u32(domain->setspeed_fd, &domain->asked_khz) < 0)
 		domain->asked_khz = learn_request(domain);
 	return ACTUATOR_DONE;
-}
-
-static bool is_opp(const struct topology_domain *info, uint32_t khz)
-{
-	for (uint32_t i = 0; i < info->n_opps; i++)
-		if (info->opp_khz[i] == khz)
-			return true;
-	return false;
 }
 
 /*
@@ -102,7 +102,7 @@ static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 	if (r < 0)
 		return r;
 	domain->read_back_khz = read_khz;
-	if (read_khz == khz || !is_opp(domain->info, read_khz))
+	if (read_khz == khz || !opp_is_one(domain->info, read_khz))
 		return 0;
 
 	r = actuator_domain_read_limits(domain, &min_khz, &max_khz);
@@ -119,7 +119,7 @@ static int verify_governor(struct actuator_domain *domain)
 	int r = control_read(domain->governor_fd, governor, sizeof(governor));
 
 	if (r == -EBUSY)
-		return mark_offline(domain);
+		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return r;
 	if (strcmp(governor, GOVERNOR_USERSPACE) != 0)
@@ -134,26 +134,13 @@ static int explain_failure(struct actuator_domain *domain, int error)
 
 	domain->asked_khz = 0;
 	if (error == -EBUSY)
-		return mark_offline(domain);
+		return actuator_domain_mark_offline(domain);
 
 	r = verify_governor(domain);
 	if (r > 0)
 		return r;
 	domain->write_errors++;
 	return error;
-}
-
-/* What there is to answer for a domain that is not ours to drive. */
-static int outcome_unheld(const struct actuator_domain *domain)
-{
-	switch (domain->state) {
-	case ACTUATOR_STATE_YIELDED:
-		return ACTUATOR_FOREIGN;
-	case ACTUATOR_STATE_OFFLINE:
-		return ACTUATOR_OFFLINE;
-	default:
-		return -EINVAL;
-	}
 }
 
 /* Whether scaling_setspeed, read back, is what we asked for: as a request, or as it was clamped. */
@@ -188,7 +175,7 @@ static int verify_speed(struct actuator_domain *domain)
 	int r = check_speed(domain, &khz);
 
 	if (r == -EBUSY)
-		return mark_offline(domain);
+		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return r;
 	if (r)
@@ -207,47 +194,87 @@ static bool is_doubtful(struct actuator_domain *domain)
 {
 	uint32_t khz;
 
-	domain->doubted = !domain->doubted && check_speed(domain, &khz) == 0;
+	domain->doubted = !domain->doubted &&
+			  (domain->range.max.suspect || check_speed(domain, &khz) == 0);
 	return domain->doubted;
 }
 
-static int setspeed_apply(struct actuator_domain *domain, uint32_t khz)
+/* A request above the pinned maximum would be cut by it: what makes room is written first. */
+static int write_speed(struct actuator_domain *domain, uint32_t khz)
 {
+	struct range *range = &domain->range;
+	bool pinned = range_is_taken(range);
+	int r = 0;
+
+	if (pinned && khz > range->max.put_khz)
+		r = range_put(domain, range->min.original_khz, khz, false);
+	if (r >= 0)
+		r = control_write_u32(domain->setspeed_fd, khz);
+	if (r >= 0 && pinned)
+		r = range_put(domain, range->min.original_khz, khz, !domain->asked_khz);
+	return r < 0 ? r : 0;
+}
+
+static int setspeed_apply(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	uint32_t khz = request->target_khz;
 	int r;
 
 	if (!domain->held)
-		return outcome_unheld(domain);
+		return actuator_domain_outcome_unheld(domain);
 	if (domain->asked_khz == khz)
 		return ACTUATOR_UNCHANGED;
 	if (is_doubtful(domain))
 		return ACTUATOR_DOUBTED;
 
-	r = control_write_u32(domain->setspeed_fd, khz);
+	r = write_speed(domain, khz);
 	if (r < 0)
 		return explain_failure(domain, r);
 
 	domain->writes++;
 	domain->asked_khz = khz;
-	mark_driven(domain);
+	actuator_domain_mark_driven(domain);
 	r = check_read_back(domain, khz);
 	if (r < 0)
 		return explain_failure(domain, r);
 	return ACTUATOR_DONE;
 }
 
+static int verify_limits(struct actuator_domain *domain, unsigned int touched)
+{
+	char text[CONTROL_VALUE_SIZE];
+	enum control control;
+	uint32_t khz;
+	int r;
+
+	if (!range_is_taken(&domain->range))
+		return ACTUATOR_DONE;
+	r = range_check(domain, touched, &control, &khz);
+	if (r != 1)
+		return r;
+	snprintf(text, sizeof(text), "%u", khz);
+	let_go(domain);
+	originals_drop(domain->originals, domain->info->first_cpu, control);
+	r = restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+	return actuator_domain_yield(domain, control_name(control), text, r);
+}
+
 static int setspeed_verify(struct actuator_domain *domain)
 {
 	bool speed_touched = domain->touched & (1u << CONTROL_SETSPEED);
+	unsigned int touched = domain->touched;
 	int r;
 
 	if (!domain->held)
-		return outcome_unheld(domain);
+		return actuator_domain_outcome_unheld(domain);
 
 	domain->touched = 0;
 	r = verify_governor(domain);
+	if (r == ACTUATOR_DONE)
+		r = verify_limits(domain, touched);
 	if (r != ACTUATOR_DONE)
 		return r;
-	mark_driven(domain);
+	actuator_domain_mark_driven(domain);
 	if (speed_touched)
 		return verify_speed(domain);
 	if (!domain->asked_khz)

@@ -39,3 +39,11 @@ uint32_t opp_below(const struct topology_domain *domain, uint32_t khz)
 		below = domain->opp_khz[i];
 	return below;
 }
+
+bool opp_is_one(const struct topology_domain *domain, uint32_t khz)
+{
+	for (uint32_t i = 0; i < domain->n_opps; i++)
+		if (domain->opp_khz[i] == khz)
+			return true;
+	return false;
+}

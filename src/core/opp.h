@@ -3,6 +3,8 @@
 
 /* Between capacity and frequency, and from a frequency to the OPP that serves it. */
 
+#include <stdbool.h>
+
 #include "core/topology.h"
 
 /*
@@ -23,3 +25,6 @@ uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uin
 
 /* The next OPP below khz, or 0 when khz is the lowest or under it. */
 uint32_t opp_below(const struct topology_domain *domain, uint32_t khz);
+
+/* Whether khz is an OPP of the domain. */
+bool opp_is_one(const struct topology_domain *domain, uint32_t khz);

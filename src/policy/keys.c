@@ -116,8 +116,9 @@ static void unstore_frequency(const void *field, struct policy_value *ret)
 /* clang-format off */
 static const struct policy_key keys[] = {
 	{ POLICY_SECTION_WAKEGOV, "backend",
-	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_SETSPEED] = "setspeed",
-		     [POLICY_BACKEND_OBSERVE] = "observe" },
+	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_UCLAMP] = "uclamp",
+		     [POLICY_BACKEND_SETSPEED] = "setspeed",
+		     [POLICY_BACKEND_LIMITS] = "limits", [POLICY_BACKEND_OBSERVE] = "observe" },
 	  FIELD(backend, store_backend) },
 	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "65536"),
 	  FIELD(max_tasks, store_u32) },

@@ -13,7 +13,7 @@
 #include "core/policy.h"
 #include "policy/units.h"
 
-#define POLICY_WORDS_MAX 4
+#define POLICY_WORDS_MAX 6
 #define POLICY_KEYS_MAX	 32
 
 enum policy_section {

@@ -19,7 +19,7 @@ struct domain_view {
 	const char *cpus;      /* "0-1" */
 	const char *state;     /* driven, observed, yielded, offline */
 	const char *state_why; /* a sentence for yielded or offline, else NULL */
-	const char *backend;   /* setspeed, observe */
+	const char *backend;   /* uclamp, setspeed, limits, observe */
 	uint32_t current_khz;  /* read back from the kernel, now */
 	uint32_t target_khz;   /* the last decision */
 	uint32_t min_khz;      /* effective limits: policy and scaling_min/max */

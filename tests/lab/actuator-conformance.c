@@ -4,7 +4,7 @@
  *
  *	tests/lab/lab run -- build/tests/lab/actuator-conformance setspeed
  *
- * setspeed, observe   the backend of that name
+ * setspeed, limits, observe   the backend of that name
  * refused             setspeed on a kernel without the userspace governor's module
  * absent              a machine without cpufreq
  */
@@ -24,8 +24,8 @@ static void test_observe_writes_nothing(void **state)
 
 	fixture_watch(f, domain);
 	assert_int_equal(backend->acquire(domain), ACTUATOR_DONE);
-	assert_int_equal(backend->apply(domain, 600000), ACTUATOR_UNCHANGED);
-	assert_int_equal(backend->apply(domain, 1800000), ACTUATOR_UNCHANGED);
+	assert_int_equal(fixture_apply(domain, 600000), ACTUATOR_UNCHANGED);
+	assert_int_equal(fixture_apply(domain, 1800000), ACTUATOR_UNCHANGED);
 	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
 	assert_int_not_equal(domain->read_back_khz, 0);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
@@ -76,12 +76,18 @@ static void test_discover(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
+/* What holds for every lever on a domain. */
+#define EVERY_LEVER                                                                               \
+	TEST(test_acquire_without_room_changes_nothing), TEST(test_apply_each_opp),               \
+		TEST(test_apply_unchanged_writes_nothing), TEST(test_sibling_offline_and_online), \
+		TEST(test_domain_offline_and_online), TEST(test_acquire_offline),                 \
+		TEST(test_release_offline), TEST(test_release_restores),                          \
+		TEST(test_crash_then_start_again)
+
 static const struct CMUnitTest setspeed_tests[] = {
+	EVERY_LEVER,
 	TEST(test_discover),
 	TEST(test_acquire_saves_first),
-	TEST(test_acquire_without_room_changes_nothing),
-	TEST(test_apply_each_opp),
-	TEST(test_apply_unchanged_writes_nothing),
 	TEST(test_apply_under_limits),
 	TEST(test_foreign_governor),
 	TEST(test_foreign_governor_found_by_apply),
@@ -89,22 +95,28 @@ static const struct CMUnitTest setspeed_tests[] = {
 	TEST(test_foreign_speed),
 	TEST(test_foreign_limits_are_told),
 	TEST(test_foreign_governor_is_told),
-	TEST(test_sibling_offline_and_online),
-	TEST(test_domain_offline_and_online),
 	TEST(test_acquire_with_first_cpu_offline),
-	TEST(test_acquire_offline),
-	TEST(test_release_offline),
-	TEST(test_release_restores),
 	TEST(test_release_restores_userspace),
 	TEST(test_crash_then_restore),
 	TEST(test_crash_then_others),
-	TEST(test_crash_then_start_again),
 	TEST(test_tunables_released),
 	TEST(test_tunables_after_crash),
 	TEST(test_tunables_never_lost),
 	TEST(test_tunables_brought_back),
 	TEST(test_tunables_with_a_domain_offline),
 	TEST(test_tunables_that_depend),
+};
+static const struct CMUnitTest limits_tests[] = {
+	EVERY_LEVER,
+	TEST(test_limits_save_first),
+	TEST(test_limits_never_cross),
+	TEST(test_limits_are_merged),
+	TEST(test_limits_of_others_are_told),
+	TEST(test_limits_set_while_free),
+	TEST(test_limits_taken_over),
+	TEST(test_limits_taken_over_unseen),
+	TEST(test_limits_with_one_control_broken),
+	TEST(test_limits_after_crash),
 };
 static const struct CMUnitTest observe_tests[] = { TEST(test_observe_writes_nothing) };
 static const struct CMUnitTest refused_tests[] = { TEST(test_refused_without_module) };
@@ -122,6 +134,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(suite, "setspeed") == 0)
 		return cmocka_run_group_tests(setspeed_tests, NULL, NULL);
+	if (strcmp(suite, "limits") == 0) {
+		backend = &backend_limits;
+		return cmocka_run_group_tests(limits_tests, NULL, NULL);
+	}
 	if (strcmp(suite, "refused") == 0)
 		return cmocka_run_group_tests(refused_tests, NULL, NULL);
 	if (strcmp(suite, "absent") == 0)
@@ -131,6 +147,6 @@ int main(int argc, char **argv)
 		return cmocka_run_group_tests(observe_tests, NULL, NULL);
 	}
 
-	fprintf(stderr, "%s: expected setspeed, observe, refused or absent\n", suite);
+	fprintf(stderr, "%s: expected setspeed, limits, observe, refused or absent\n", suite);
 	return 2;
 }

@@ -35,3 +35,14 @@ void test_tunables_never_lost(void **state);
 void test_tunables_brought_back(void **state);
 void test_tunables_with_a_domain_offline(void **state);
 void test_tunables_that_depend(void **state);
+
+/* What is particular to limits: actuator-limits.c */
+void test_limits_save_first(void **state);
+void test_limits_never_cross(void **state);
+void test_limits_are_merged(void **state);
+void test_limits_of_others_are_told(void **state);
+void test_limits_set_while_free(void **state);
+void test_limits_taken_over(void **state);
+void test_limits_taken_over_unseen(void **state);
+void test_limits_with_one_control_broken(void **state);
+void test_limits_after_crash(void **state);

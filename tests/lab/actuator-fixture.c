@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
@@ -211,6 +213,20 @@ int fixture_tear_down(void **state)
 	return 0;
 }
 
+void fixture_expect_frequency(uint32_t policy, uint32_t khz)
+{
+	for (int ms = 0; ms < WAIT_MS && read_control_u32(policy, "scaling_cur_freq") != khz; ms++)
+		usleep(1000);
+	assert_control_u32(policy, "scaling_cur_freq", khz);
+}
+
+int fixture_apply(struct actuator_domain *domain, uint32_t khz)
+{
+	const struct actuator_request request = { khz, khz, khz };
+
+	return backend->apply(domain, &request);
+}
+
 struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain)
 {
 	int r = backend->acquire(&f->domains[domain]);
@@ -219,6 +235,30 @@ struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain)
 		print_error("acquire: %d: %s\n", r, f->domains[domain].why);
 	assert_int_equal(r, ACTUATOR_DONE);
 	return &f->domains[domain];
+}
+
+void fixture_drive_everything(struct fixture *f)
+{
+	for (uint32_t d = 0; d < f->topology->n_domains; d++) {
+		struct actuator_domain *domain = fixture_acquire(f, d);
+
+		fixture_apply(domain, 1000000);
+		fixture_apply(domain, 1400000);
+	}
+}
+
+void fixture_crash_while_driving(struct fixture *f)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		fixture_drive_everything(f);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
 void fixture_reopen_originals(struct fixture *f)

@@ -51,7 +51,17 @@ void fixture_assert_as_before(struct fixture *f);
 /* All domains under this governor; its tunables are the kernel's defaults if no domain had it. */
 void fixture_govern_all(struct fixture *f, const char *governor);
 
+/* The kernel applies limits from a work queue, so it may take a moment. */
+void fixture_expect_frequency(uint32_t policy, uint32_t khz);
+
+/* Asks for khz in each of the ways in which a backend can be asked for it. */
+int fixture_apply(struct actuator_domain *domain, uint32_t khz);
+
 struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain);
+/* Every domain at 1400 MHz, by way of another OPP; and a child that does so and is killed. */
+void fixture_drive_everything(struct fixture *f);
+void fixture_crash_while_driving(struct fixture *f);
+
 void fixture_reopen_originals(struct fixture *f);
 void fixture_fill_run_dir(struct fixture *f);
 void fixture_empty_run_dir(struct fixture *f);

@@ -2,27 +2,14 @@
 /* Release, crash, restore. See actuator-conformance.c. */
 #include "actuator-conformance.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "actuator-fixture.h"
-
-static void drive_everything(struct fixture *f)
-{
-	for (uint32_t d = 0; d < f->topology->n_domains; d++) {
-		struct actuator_domain *domain = fixture_acquire(f, d);
-
-		backend->apply(domain, 1000000);
-		backend->apply(domain, 1400000);
-	}
-}
 
 static void assert_release_restores(struct fixture *f)
 {
 	fixture_snapshot(f);
-	drive_everything(f);
+	fixture_drive_everything(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		assert_int_equal(backend->release(&f->domains[d], NULL, NULL), ACTUATOR_DONE);
 	fixture_assert_as_before(f);
@@ -44,20 +31,6 @@ void test_release_restores_userspace(void **state)
 	write_limit(2, "scaling_max_freq", "1400000");
 }
 
-static void crash_while_driving(struct fixture *f)
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		drive_everything(f);
-		raise(SIGKILL);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
 void test_crash_then_restore(void **state)
 {
 	struct fixture *f = *state;
@@ -65,7 +38,7 @@ void test_crash_then_restore(void **state)
 	write_control(2, "scaling_governor", "userspace");
 	write_control(2, "scaling_setspeed", "600000");
 	fixture_snapshot(f);
-	crash_while_driving(f);
+	fixture_crash_while_driving(f);
 	assert_control(0, "scaling_governor", "userspace");
 	assert_control(2, "scaling_cur_freq", "1400000");
 
@@ -85,7 +58,7 @@ void test_crash_then_others(void **state)
 {
 	struct fixture *f = *state;
 
-	crash_while_driving(f);
+	fixture_crash_while_driving(f);
 	write_control(0, "scaling_governor", "performance");
 	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
 	assert_control(0, "scaling_governor", "performance");
@@ -96,10 +69,10 @@ void test_crash_then_start_again(void **state)
 {
 	struct fixture *f = *state;
 
-	crash_while_driving(f);
+	fixture_crash_while_driving(f);
 	/* Without a restore in between, the first originals must stand. */
 	fixture_reopen_originals(f);
-	drive_everything(f);
+	fixture_drive_everything(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		backend->release(&f->domains[d], NULL, NULL);
 	fixture_assert_as_before(f);
@@ -115,7 +88,7 @@ void test_tunables_released(void **state)
 
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_snapshot(f);
-	drive_everything(f);
+	fixture_drive_everything(f);
 	assert_no_tunable(RATE_LIMIT);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		assert_int_equal(backend->release(&f->domains[d], fixture_report, f),
@@ -133,7 +106,7 @@ void test_tunables_after_crash(void **state)
 
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_snapshot(f);
-	crash_while_driving(f);
+	fixture_crash_while_driving(f);
 	assert_no_tunable(RATE_LIMIT);
 	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
 	fixture_assert_as_before(f);
@@ -166,7 +139,7 @@ void test_tunables_brought_back(void **state)
 	struct fixture *f = *state;
 
 	write_tunable(RATE_LIMIT, "7777");
-	drive_everything(f);
+	fixture_drive_everything(f);
 	write_control(0, "scaling_governor", "schedutil");
 	write_tunable(RATE_LIMIT, "500");
 	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_FOREIGN);
@@ -180,7 +153,7 @@ void test_tunables_with_a_domain_offline(void **state)
 	struct fixture *f = *state;
 
 	write_tunable(RATE_LIMIT, "7777");
-	drive_everything(f);
+	fixture_drive_everything(f);
 	set_online(2, false);
 	set_online(3, false);
 	assert_int_equal(backend->release(&f->domains[0], NULL, NULL), ACTUATOR_DONE);

@@ -10,7 +10,7 @@ TEST_PACKAGES=(
 
 QUICK_SUITES=(style clang install unit varlink live)
 # Not among them: boost, whose first check now and then finds nothing under one host thread.
-LAB_SUITES=(sanitize lab conformance govern faults nothing service demo)
+LAB_SUITES=(sanitize lab conformance govern faults levers nothing service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
@@ -200,6 +200,7 @@ suite_conformance() {
 	for kernel in sid 6.12 6.1; do
 		echo "# kernel $kernel"
 		conformance setspeed --kernel "$kernel"
+		conformance limits --kernel "$kernel"
 	done
 	conformance observe
 	conformance refused --without cpufreq_userspace
@@ -227,6 +228,10 @@ suite_faults() {
 		echo "# kernel $kernel"
 		"$LAB" run --kernel "$kernel" -- /usr/bin/python3 $GUEST/test_faults.py
 	done
+}
+
+suite_levers() {
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_levers.py
 }
 
 suite_nothing() {

@@ -51,6 +51,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static int apply(const struct backend *backend, struct actuator_domain *domain, uint32_t khz)
+{
+	const struct actuator_request request = { .target_khz = khz };
+
+	return backend->apply(domain, &request);
+}
+
 static void assert_nothing_saved(struct setting *s)
 {
 	char path[128];
@@ -68,8 +75,8 @@ static void test_acquire_and_release(void **state)
 	fake_assert(POLICY("governor"), "userspace");
 	assert_int_equal(s->originals->n, 1);
 	/* The governor starts with the frequency that it finds: that is not written again. */
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_UNCHANGED);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNCHANGED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "600000");
 	assert_int_equal(s->domain.writes, 1);
 	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
@@ -88,8 +95,8 @@ static void test_request_at_a_limit_is_not_trusted(void **state)
 	fake_write(POLICY("max_freq"), "1000000");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(s->originals->n, 2);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DONE);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_UNCHANGED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNCHANGED);
 	assert_int_equal(s->domain.writes, 1);
 }
 
@@ -132,19 +139,19 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ "intel_pstate", "performance powersave",
 	  "driver intel_pstate has no userspace governor (it offers performance powersave): use "
-	  "backend=observe",
+	  "backend = limits",
 	  -EOPNOTSUPP },
 	{ "amd-pstate-epp", "performance powersave",
 	  "driver amd-pstate-epp has no userspace governor (it offers performance powersave): use "
-	  "backend=observe",
+	  "backend = limits",
 	  -EOPNOTSUPP },
 	{ "acpi-cpufreq", "performance schedutil",
 	  "there is no userspace governor (the kernel offers performance schedutil): modprobe "
-	  "cpufreq_userspace, or use backend=observe",
+	  "cpufreq_userspace, or use backend = limits",
 	  -EOPNOTSUPP },
 	{ "acpi-cpufreq", "userspace schedutil",
 	  "driver acpi-cpufreq did not take the userspace governor (Invalid argument): use "
-	  "backend=observe",
+	  "backend = limits",
 	  -EIO },
 };
 
@@ -163,7 +170,7 @@ static void check_refusal(const struct refusal *refusal)
 	assert_false(s->domain.held);
 	fake_assert(POLICY("governor"), "schedutil");
 	assert_nothing_saved(s);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), -EINVAL);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), -EINVAL);
 	fake_assert(POLICY("setspeed"), "1000000");
 	tear_down((void **)&s);
 }
@@ -192,7 +199,7 @@ static void test_read_back(void **state)
 		fake_write(POLICY("cur_freq"), "%s", steps[i].current);
 		fake_write(POLICY("max_freq"), "%s", steps[i].max);
 		actuator_domain_forget_request(&s->domain);
-		assert_int_equal(backend_setspeed.apply(&s->domain, 1400000), ACTUATOR_DONE);
+		assert_int_equal(apply(&backend_setspeed, &s->domain, 1400000), ACTUATOR_DONE);
 		assert_int_equal(s->domain.read_back_khz, atoi(steps[i].current));
 		assert_int_equal(s->domain.read_back_mismatches, steps[i].mismatches);
 	}
@@ -208,7 +215,7 @@ static void test_yield_forgets_its_originals(void **state)
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
 	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
 	assert_nothing_saved(s);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_FOREIGN);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_FOREIGN);
 	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "ondemand");
 	assert_int_equal(s->domain.writes, 0);
@@ -220,13 +227,13 @@ static void test_unknown_speed_is_not_written_over_at_once(void **state)
 	struct setting *s = *state;
 
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DOUBTED);
 	fake_assert(POLICY("setspeed"), "1400000");
 	s->domain.touched = 1u << CONTROL_SETSPEED;
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_FOREIGN);
 	fake_assert(POLICY("setspeed"), "1400000");
 }
 
@@ -236,13 +243,63 @@ static void test_unknown_speed_of_nobody_is_written_over(void **state)
 	struct setting *s = *state;
 
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DOUBTED);
-	assert_int_equal(backend_setspeed.apply(&s->domain, 1000000), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "1000000");
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(backend_setspeed.apply(&s->domain, 600000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DOUBTED);
+}
+
+/* intel_pstate, passive: a request is only the least, so the most goes along with it. */
+static void test_hwp_is_pinned(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("driver"), "intel_cpufreq");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(s->originals->n, 3);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
+	fake_assert(POLICY("setspeed"), "600000");
+	fake_assert(POLICY("max_freq"), "600000");
+	fake_assert(POLICY("min_freq"), "400000");
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1400000), ACTUATOR_DONE);
+	fake_assert(POLICY("setspeed"), "1400000");
+	fake_assert(POLICY("max_freq"), "1400000");
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(POLICY("max_freq"), "1800000");
+	assert_nothing_saved(s);
+}
+
+/* Whoever takes the governor has it, and the limits that went along with it are put back. */
+static void test_hwp_is_let_go(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("driver"), "intel_cpufreq");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
+	fake_write(POLICY("governor"), "ondemand");
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	fake_assert(POLICY("max_freq"), "1800000");
+	assert_nothing_saved(s);
+}
+
+static void test_hwp_limit_of_somebody_else(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("driver"), "intel_cpufreq");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
+	fake_write(POLICY("max_freq"), "1400000");
+	s->domain.touched = 1u << CONTROL_MAX_FREQ;
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_string_equal(s->domain.why, "somebody else set scaling_max_freq to 1400000");
+	fake_assert(POLICY("max_freq"), "1400000");
+	fake_assert(POLICY("governor"), "schedutil");
 }
 
 static void test_release_of_a_full_disk(void **state)
@@ -262,7 +319,7 @@ static void test_observe(void **state)
 	struct setting *s = *state;
 
 	assert_int_equal(backend_observe.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(backend_observe.apply(&s->domain, 600000), ACTUATOR_UNCHANGED);
+	assert_int_equal(apply(&backend_observe, &s->domain, 600000), ACTUATOR_UNCHANGED);
 	assert_int_equal(s->domain.asked_khz, 600000);
 	assert_int_equal(s->domain.read_back_khz, 1000000);
 	assert_int_equal(backend_observe.verify(&s->domain), ACTUATOR_DONE);
@@ -304,6 +361,9 @@ int main(void)
 		TEST(test_unknown_speed_is_not_written_over_at_once),
 		TEST(test_unknown_speed_of_nobody_is_written_over),
 		TEST(test_yield_forgets_its_originals),
+		TEST(test_hwp_is_pinned),
+		TEST(test_hwp_is_let_go),
+		TEST(test_hwp_limit_of_somebody_else),
 		TEST(test_release_of_a_full_disk),
 		TEST(test_observe),
 		cmocka_unit_test(test_resolve),

@@ -99,10 +99,11 @@ static uint64_t get_max_frequency(const struct policy *policy)
 /* clang-format off */
 static const struct key_case cases[] = {
 	{ "wakegov", "backend", get_backend, POLICY_BACKEND_AUTO,
-	  { { "auto", POLICY_BACKEND_AUTO }, { "setspeed", POLICY_BACKEND_SETSPEED },
+	  { { "auto", POLICY_BACKEND_AUTO }, { "uclamp", POLICY_BACKEND_UCLAMP },
+	    { "setspeed", POLICY_BACKEND_SETSPEED }, { "limits", POLICY_BACKEND_LIMITS },
 	    { "observe", POLICY_BACKEND_OBSERVE } },
-	  "auto, setspeed or observe",
-	  { "", "Auto", "limits", "0", "auto observe" } },
+	  "auto, uclamp, setspeed, limits or observe",
+	  { "", "Auto", "min-max", "0", "auto observe" } },
 	{ "wakegov", "max-tasks", get_max_tasks, 1024,
 	  { { "16", 16 }, { "65536", 65536 }, { "4096", 4096 } },
 	  "a whole number from 16 to 65536",

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The way back: of a table, and of the journal of a daemon that was killed. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator/clamps_private.h"
+#include "actuator/tunables.h"
+#include "shared/cleanup.h"
+
+/* How far up the line of parents an heir is looked for. */
+#define GENERATIONS_MAX 8
+
+struct run {
+	restore_report_t report;
+	void *userdata;
+	size_t done;
+	int error; /* the first one */
+};
+
+static void tell(struct run *run, const char *name, enum restore_outcome outcome, const char *value,
+		 const char *current, int error)
+{
+	const struct restore_result result = {
+		.policy = TUNABLE_SHARED,
+		.name = name,
+		.outcome = outcome,
+		.value = value,
+		.current = current,
+		.error = error,
+	};
+
+	if (run->report)
+		run->report(run->userdata, &result);
+	if (outcome == RESTORE_FAILED)
+		run->error = run->error ?: error;
+}
+
+static void print_clamp(char ret_text[16], struct clamp clamp)
+{
+	snprintf(ret_text, 16, "%u-%u", clamp.min_cap, clamp.max_cap);
+}
+
+static void tell_task(struct run *run, uint32_t pid, enum restore_outcome outcome,
+		      struct clamp value, struct clamp current, int error)
+{
+	char name[48], value_text[16], current_text[16];
+
+	snprintf(name, sizeof(name), "the clamps of task %u", pid);
+	print_clamp(value_text, value);
+	print_clamp(current_text, current);
+	tell(run, name, outcome, value_text, current_text, error);
+}
+
+static bool is_ours(uint16_t now, uint16_t put, uint16_t was)
+{
+	return now == put || now == was;
+}
+
+/* What somebody changed stays, as far as it and what goes back do not contradict. */
+static struct clamp target_of(const struct clamped *clamped, struct clamp now)
+{
+	struct clamp target = now;
+
+	if (is_ours(now.min_cap, clamped->put.min_cap, clamped->was.min_cap))
+		target.min_cap = clamped->own.min_cap;
+	if (is_ours(now.max_cap, clamped->put.max_cap, clamped->was.max_cap))
+		target.max_cap = clamped->own.max_cap;
+	if (target.min_cap > target.max_cap)
+		target.min_cap = target.max_cap;
+	return target;
+}
+
+static void restore_clamp(struct run *run, uint32_t pid, const struct clamped *clamped)
+{
+	struct clamp now, target;
+	int r = clamp_read(pid, &now);
+
+	if (r == -ESRCH)
+		return;
+	target = r < 0 ? clamped->own : target_of(clamped, now);
+	if (r == 0)
+		r = clamp_write(pid, now, target);
+	if (r < 0 && r != -ESRCH)
+		tell_task(run, pid, RESTORE_FAILED, clamped->own, now, r);
+	else if (!clamp_equals(target, clamped->own))
+		tell_task(run, pid, RESTORE_FOREIGN, clamped->own, target, 0);
+	else
+		run->done++;
+}
+
+static void restore_task(struct run *run, const struct clamped *clamped)
+{
+	_cleanup_close_ int fd = -1;
+	uint64_t start;
+
+	fd = clamp_open_task(clamped->pid, &start);
+	if (fd >= 0 && start == clamped->start)
+		restore_clamp(run, clamped->pid, clamped);
+}
+
+/* One line for all that went well: there can be thousands. */
+static int finish(struct run *run)
+{
+	char name[64];
+
+	if (run->done) {
+		snprintf(name, sizeof(name), "the clamps of %zu task%s", run->done,
+			 run->done == 1 ? "" : "s");
+		tell(run, name, RESTORE_DONE, "what they were", NULL, 0);
+	}
+	return run->error;
+}
+
+int clamps_release(struct clamps *clamps, restore_report_t report, void *userdata)
+{
+	struct run run = { .report = report, .userdata = userdata };
+	int r;
+
+	for (size_t i = 0; i < clamps->size; i++)
+		if (clamps->entries[i].clamped.pid)
+			restore_task(&run, &clamps->entries[i].clamped);
+	memset(clamps->entries, 0, clamps->size * sizeof(*clamps->entries));
+	clamps->n = 0;
+	clamps->next_ns = UINT64_MAX;
+	close_fdp(&clamps->journal_fd);
+	clamps->journal_fd = -1;
+	r = clamps_journal_remove(clamps->directory);
+	return finish(&run) ?: r;
+}
+
+/* The process of a task, or its parent: `field` is Tgid or PPid. 0: not known. */
+static uint32_t relative_of(uint32_t pid, const char *field)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[48], line[128];
+	size_t length = strlen(field);
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, field, length) == 0 && line[length] == ':')
+			return (uint32_t)strtoul(line + length + 1, NULL, 10);
+	return 0;
+}
+
+struct journal {
+	struct clamped *clamped;
+	size_t n;
+};
+
+static int compare_pid(const void *key, const void *element)
+{
+	uint32_t pid = *(const uint32_t *)key, other = ((const struct clamped *)element)->pid;
+
+	return pid < other ? -1 : pid > other;
+}
+
+static const struct clamped *find(const struct journal *journal, uint32_t pid)
+{
+	return bsearch(&pid, journal->clamped, journal->n, sizeof(*journal->clamped), compare_pid);
+}
+
+/* Whether the task carries a clamp that this one could have handed down. */
+static bool could_inherit(const struct clamped *from, struct clamp now)
+{
+	bool min = is_ours(now.min_cap, from->put.min_cap, from->was.min_cap);
+	bool max = is_ours(now.max_cap, from->put.max_cap, from->was.max_cap);
+
+	return (min && now.min_cap != from->own.min_cap) ||
+	       (max && now.max_cap != from->own.max_cap);
+}
+
+/* The task of the journal that it descends from, threads of one process among them; or NULL. */
+static const struct clamped *find_ancestor(const struct journal *journal, uint32_t pid,
+					   struct clamp now)
+{
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
+		uint32_t process = relative_of(pid, "Tgid");
+
+		for (size_t j = 0; j < journal->n; j++) {
+			const struct clamped *from = &journal->clamped[j];
+
+			if (could_inherit(from, now) &&
+			    (from->pid == process || relative_of(from->pid, "Tgid") == process))
+				return from;
+		}
+		pid = relative_of(process, "PPid");
+	}
+	return NULL;
+}
+
+/* A task that is not in the journal and carries what one of it had put on it. */
+static void restore_heir(struct run *run, const struct journal *journal, uint32_t pid)
+{
+	const struct clamped *from = NULL;
+	struct clamp now;
+
+	if (find(journal, pid) || clamp_read(pid, &now) < 0)
+		return;
+	if (now.min_cap == CLAMP_LEAST && now.max_cap == CLAMP_MOST)
+		return;
+	from = find_ancestor(journal, pid, now);
+	if (from)
+		restore_clamp(run, pid, from);
+}
+
+static void restore_heirs_of(struct run *run, const struct journal *journal, const char *process)
+{
+	_cleanup_closedir_ DIR *tasks = NULL;
+	const struct dirent *entry;
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%s/task", process);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			restore_heir(run, journal, (uint32_t)strtoul(entry->d_name, NULL, 10));
+}
+
+static void restore_heirs(struct run *run, const struct journal *journal)
+{
+	_cleanup_closedir_ DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			restore_heirs_of(run, journal, entry->d_name);
+}
+
+int clamps_restore(const char *directory, restore_report_t report, void *userdata)
+{
+	struct run run = { .report = report, .userdata = userdata };
+	_cleanup_free_ struct clamped *clamped = NULL;
+	struct journal journal;
+	int r = clamps_journal_read(directory, &clamped, &journal.n);
+
+	if (r < 0)
+		return r;
+	journal.clamped = clamped;
+	/* Heirs first: they are known by what their ancestors still carry and are. */
+	if (journal.n)
+		restore_heirs(&run, &journal);
+	for (size_t i = 0; i < journal.n; i++)
+		restore_task(&run, &journal.clamped[i]);
+	r = run.error ? 0 : clamps_journal_remove(directory);
+	return finish(&run) ?: r;
+}

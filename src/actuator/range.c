@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/domain.h"
+#include "actuator/originals.h"
+#include "shared/cleanup.h"
+
+void range_init(struct range *range)
+{
+	*range = (struct range){ .min.fd = -1, .max.fd = -1 };
+}
+
+void range_let_go(struct range *range)
+{
+	close_fdp(&range->min.fd);
+	close_fdp(&range->max.fd);
+	range_init(range);
+}
+
+static int save_originals(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz)
+{
+	const uint32_t khz[] = { min_khz, max_khz };
+	struct original entries[] = {
+		{ .policy = domain->info->first_cpu, .control = CONTROL_MIN_FREQ },
+		{ .policy = domain->info->first_cpu, .control = CONTROL_MAX_FREQ },
+	};
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		snprintf(entries[i].value, sizeof(entries[i].value), "%u", khz[i]);
+		strcpy(entries[i].put, ORIGINALS_ANY);
+	}
+	r = originals_add(domain->originals, entries, ARRAY_SIZE(entries), NULL, 0);
+	if (r < 0)
+		return actuator_domain_explain(domain, r,
+					       "the original values cannot be saved in %s (%s)",
+					       domain->originals->directory, strerror(-r));
+	return 0;
+}
+
+/* What the table of originals says, which can be older than what the file holds now: see
+ * originals_add(). */
+static uint32_t original_khz(const struct actuator_domain *domain, enum control control)
+{
+	const struct original *entry = originals_find(domain->originals, domain->info->first_cpu,
+						      control);
+	unsigned int khz = 0;
+
+	if (entry)
+		sscanf(entry->value, "%u", &khz);
+	return khz;
+}
+
+static void take_limit(struct actuator_domain *domain, struct range_limit *limit,
+		       enum control control, int fd, uint32_t now_khz)
+{
+	*limit = (struct range_limit){
+		.fd = fd,
+		.original_khz = original_khz(domain, control),
+		.put_khz = now_khz,
+		.was_khz = now_khz,
+	};
+}
+
+static int open_limit(struct actuator_domain *domain, enum control control)
+{
+	int fd = control_open(domain->info->first_cpu, control_name(control), O_RDWR);
+
+	if (fd == -ENOENT)
+		return actuator_domain_explain(domain, -EOPNOTSUPP, "there is no %s",
+					       control_name(control));
+	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
+}
+
+int range_take(struct actuator_domain *domain)
+{
+	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
+	_cleanup_close_ int max_fd = -1;
+	uint32_t min_khz, max_khz;
+	int r;
+
+	if (min_fd < 0)
+		return min_fd;
+	max_fd = open_limit(domain, CONTROL_MAX_FREQ);
+	if (max_fd < 0)
+		return max_fd;
+
+	r = control_read_u32(min_fd, &min_khz);
+	if (r == 0)
+		r = control_read_u32(max_fd, &max_khz);
+	if (r == -EBUSY)
+		return r;
+	if (r < 0)
+		return actuator_domain_explain_file(domain, r, control_name(CONTROL_MAX_FREQ));
+	r = save_originals(domain, min_khz, max_khz);
+	if (r < 0)
+		return r;
+
+	take_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
+	take_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
+	return 0;
+}
+
+static int put(struct actuator_domain *domain, struct range_limit *limit, uint32_t khz, bool again)
+{
+	int r;
+
+	if (limit->put_khz == khz && !again)
+		return 0;
+	r = control_write_u32(limit->fd, khz);
+	if (r < 0)
+		return r;
+	limit->was_khz = limit->put_khz;
+	limit->put_khz = khz;
+	domain->writes++;
+	return 1;
+}
+
+static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
+{
+	if (khz < min_khz)
+		khz = min_khz;
+	return khz > max_khz ? max_khz : khz;
+}
+
+int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again)
+{
+	struct range *range = &domain->range;
+	struct range_limit *first = &range->max, *second = &range->min;
+	uint32_t first_khz, second_khz;
+	int r, written;
+
+	first_khz = clamp_khz(max_khz, range->min.original_khz, range->max.original_khz);
+	second_khz = clamp_khz(min_khz, range->min.original_khz, first_khz);
+	if (first_khz < range->min.put_khz) {
+		uint32_t khz = first_khz;
+
+		first = &range->min, second = &range->max;
+		first_khz = second_khz, second_khz = khz;
+	}
+	written = put(domain, first, first_khz, again);
+	if (written < 0)
+		return written;
+	r = put(domain, second, second_khz, again);
+	return r < 0 ? r : written | r;
+}
+
+void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
+{
+	if (*max_khz >= range->max.put_khz || *max_khz == range->max.was_khz)
+		*max_khz = range->max.original_khz;
+	if (*min_khz <= range->min.put_khz || *min_khz == range->min.was_khz)
+		*min_khz = range->min.original_khz;
+}
+
+/* Where we held no limit of ours, somebody's is obeyed as any other is, and put back at the end. */
+static int take_original(struct actuator_domain *domain, struct range_limit *limit,
+			 enum control control, uint32_t khz)
+{
+	char text[CONTROL_VALUE_SIZE];
+
+	snprintf(text, sizeof(text), "%u", khz);
+	limit->original_khz = limit->put_khz = limit->was_khz = khz;
+	return originals_replace(domain->originals, domain->info->first_cpu, control, text);
+}
+
+/* `beyond`: no limiter but another writer can have brought this value about. */
+static int check_limit(struct actuator_domain *domain, enum control control, uint32_t khz,
+		       bool touched, bool beyond)
+{
+	struct range *range = &domain->range;
+	struct range_limit *limit = control == CONTROL_MIN_FREQ ? &range->min : &range->max;
+	int r;
+
+	touched |= limit->suspect;
+	limit->suspect = false;
+	if (khz == limit->put_khz)
+		limit->was_khz = khz;
+	if (khz == limit->was_khz) {
+		limit->suspect = touched;
+		return 0;
+	}
+	if (!touched && !beyond)
+		return 0;
+	if (limit->put_khz != limit->original_khz)
+		return 1;
+	r = take_original(domain, limit, control, khz);
+	return r < 0 ? r : 0;
+}
+
+int range_check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
+		uint32_t *ret_khz)
+{
+	const struct range *range = &domain->range;
+	uint32_t min_khz, max_khz;
+	int r = control_read_u32(range->max.fd, &max_khz);
+
+	if (r == 0)
+		r = control_read_u32(range->min.fd, &min_khz);
+	if (r < 0)
+		return r;
+
+	r = check_limit(domain, CONTROL_MAX_FREQ, max_khz, touched & (1u << CONTROL_MAX_FREQ),
+			max_khz > range->max.put_khz);
+	*ret_control = CONTROL_MAX_FREQ;
+	*ret_khz = max_khz;
+	if (r)
+		return r;
+	/* A maximum below our minimum takes the minimum with it. */
+	r = check_limit(domain, CONTROL_MIN_FREQ, min_khz, touched & (1u << CONTROL_MIN_FREQ),
+			min_khz < range->min.put_khz && min_khz < max_khz);
+	*ret_control = CONTROL_MIN_FREQ;
+	*ret_khz = min_khz;
+	return r;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * scaling_min_freq and scaling_max_freq as a lever. Both are requests of the user that the kernel
+ * merges with others' (thermal limits, the firmware's), and reading gives the merged value, from a
+ * work queue a moment after the write. So a maximum below ours is another limiter's and a maximum
+ * above ours is another writer's; the same holds for a minimum, turned around. Where the watch has
+ * seen another program close the file, every value that is not ours is that program's.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actuator/control.h"
+
+struct actuator_domain;
+
+struct range_limit {
+	int fd;		       /* open for writing; −1: not taken */
+	uint32_t original_khz; /* before us, or set by somebody while we held it there */
+	uint32_t put_khz;      /* what we wrote last */
+	uint32_t was_khz;      /* what we wrote before that: it can still be read for a moment */
+	bool suspect;	       /* somebody wrote it, and it does not show yet */
+};
+
+struct range {
+	struct range_limit min, max;
+};
+
+/* Nothing taken. */
+void range_init(struct range *range);
+
+static inline bool range_is_taken(const struct range *range)
+{
+	return range->max.fd >= 0;
+}
+
+/*
+ * Opens both files and saves what they hold. Returns 0; -EBUSY when the domain is offline;
+ * -EOPNOTSUPP where there are no such files; or another negative errno with domain->why filled.
+ * Nothing is changed by it.
+ */
+int range_take(struct actuator_domain *domain);
+
+/* Closes both files. What they hold is restore_domain()'s concern. */
+void range_let_go(struct range *range);
+
+/*
+ * Asks for [min_khz, max_khz] within the originals; the maximum wins where they contradict. The
+ * file that makes room is written first, so that the two never cross. Returns 1 when something was
+ * written, 0 when it stood there already, or a negative errno: then one of the two may be as asked.
+ * `again` writes even so.
+ */
+int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again);
+
+/* Takes what is ours off limits that were just read: what is left are the others' limits. */
+void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz);
+
+/*
+ * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that
+ * somebody set where we held none becomes its original. Returns 0; 1 with *ret_control the one that
+ * is somebody else's and *ret_khz its value; or a negative errno.
+ */
+int range_check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
+		uint32_t *ret_khz);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is particular to limits: the floor and the ceiling apart, and whose a limit is. */
+#include "actuator-conformance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator-fixture.h"
+
+static int ask(struct actuator_domain *domain, uint32_t floor_khz, uint32_t ceiling_khz)
+{
+	const struct actuator_request request = { ceiling_khz, floor_khz, ceiling_khz };
+
+	return backend->apply(domain, &request);
+}
+
+/* The kernel applies limits from a work queue. */
+static void expect_limits(uint32_t policy, uint32_t min_khz, uint32_t max_khz)
+{
+	for (int ms = 0; ms < 500; ms++) {
+		if (read_control_u32(policy, "scaling_min_freq") == min_khz &&
+		    read_control_u32(policy, "scaling_max_freq") == max_khz)
+			return;
+		usleep(1000);
+	}
+	assert_control_u32(policy, "scaling_min_freq", min_khz);
+	assert_control_u32(policy, "scaling_max_freq", max_khz);
+}
+
+void test_limits_save_first(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	write_limit(0, "scaling_max_freq", "1400000");
+	fixture_acquire(f, 0);
+	text = fixture_originals_text(f);
+	assert_non_null(strstr(text, "/policy0/scaling_min_freq 400000 *\n"));
+	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1400000 *\n"));
+	free(text);
+	assert_control(0, "scaling_governor", "schedutil");
+	assert_int_equal(f->domains[0].writes, 0);
+}
+
+/* From one window to each other one, the kernel never shows a minimum above the maximum. */
+void test_limits_never_cross(void **state)
+{
+	struct fixture *f = *state;
+	const struct topology_domain *info = &f->topology->domains[0];
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	for (uint32_t low = 0; low < info->n_opps; low++)
+		for (uint32_t high = low; high < info->n_opps; high++) {
+			ask(domain, info->opp_khz[low], info->opp_khz[high]);
+			expect_limits(0, info->opp_khz[low], info->opp_khz[high]);
+			ask(domain, info->opp_khz[info->n_opps - 1 - high],
+			    info->opp_khz[info->n_opps - 1 - low]);
+			expect_limits(0, info->opp_khz[info->n_opps - 1 - high],
+				      info->opp_khz[info->n_opps - 1 - low]);
+		}
+	assert_int_equal(domain->write_errors, 0);
+	assert_int_equal(domain->read_back_mismatches, 0);
+}
+
+/* The cap wins over the floor, and the user's own limits over both. */
+void test_limits_are_merged(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain;
+
+	write_limit(0, "scaling_max_freq", "1400000");
+	write_limit(0, "scaling_min_freq", "600000");
+	domain = fixture_acquire(f, 0);
+	ask(domain, 1400000, 1000000);
+	expect_limits(0, 1000000, 1000000);
+	ask(domain, 0, UINT32_MAX);
+	expect_limits(0, 600000, 1400000);
+	ask(domain, 400000, 400000);
+	expect_limits(0, 600000, 600000);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	expect_limits(0, 600000, 1400000);
+	write_limit(0, "scaling_min_freq", "400000");
+}
+
+/* The core is told of others' limits, and never of our own as one of them. */
+void test_limits_of_others_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	uint32_t min_khz, max_khz;
+
+	ask(domain, 600000, 1000000);
+	assert_int_equal(actuator_domain_read_limits(domain, &min_khz, &max_khz), 0);
+	assert_int_equal(min_khz, 400000);
+	assert_int_equal(max_khz, 1800000);
+	expect_limits(0, 600000, 1000000);
+	assert_int_equal(actuator_domain_read_limits(domain, &min_khz, &max_khz), 0);
+	assert_int_equal(min_khz, 400000);
+	assert_int_equal(max_khz, 1800000);
+}
+
+/* Where we hold nothing of ours, the user's new limit is the one that is put back. */
+void test_limits_set_while_free(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	char *text;
+
+	fixture_watch(f, domain);
+	ask(domain, 600000, UINT32_MAX);
+	write_limit(0, "scaling_max_freq", "1000000");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	assert_int_equal(domain->state, ACTUATOR_STATE_DRIVEN);
+	text = fixture_originals_text(f);
+	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1000000 *\n"));
+	free(text);
+	ask(domain, 600000, 600000);
+	expect_limits(0, 600000, 600000);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	expect_limits(0, 400000, 1000000);
+}
+
+/* Over a limit of ours another writer wins, is named, and what else was ours goes back. */
+void test_limits_taken_over(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	fixture_watch(f, domain);
+	ask(domain, 600000, 1000000);
+	expect_limits(0, 600000, 1000000);
+	write_limit(0, "scaling_max_freq", "1400000");
+	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
+	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_string_equal(domain->why, "somebody else set scaling_max_freq to 1400000");
+	assert_int_equal(ask(domain, 400000, 400000), ACTUATOR_FOREIGN);
+	expect_limits(0, 400000, 1400000);
+	assert_null(fixture_originals_text(f));
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	expect_limits(0, 400000, 1400000);
+}
+
+/* Found without the watch, as a writer through its own mount of sysfs leaves it. */
+void test_limits_taken_over_unseen(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+
+	ask(domain, 400000, 1000000);
+	expect_limits(0, 400000, 1000000);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	write_limit(0, "scaling_max_freq", "1800000");
+	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	expect_limits(0, 400000, 1800000);
+}
+
+/* One file that cannot be written: the other one is as before, and the error is counted. */
+void test_limits_with_one_control_broken(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	int fd = domain->range.min.fd;
+
+	ask(domain, 400000, 1000000);
+	domain->range.min.fd = f->hotplug_fd; /* a descriptor that takes no write at an offset */
+	assert_int_equal(ask(domain, 600000, 1400000), -ESPIPE);
+	domain->range.min.fd = fd;
+	assert_int_equal(domain->write_errors, 1);
+	expect_limits(0, 400000, 1400000);
+	assert_int_equal(ask(domain, 600000, 1400000), ACTUATOR_DONE);
+	expect_limits(0, 600000, 1400000);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	expect_limits(0, 400000, 1800000);
+}
+
+void test_limits_after_crash(void **state)
+{
+	struct fixture *f = *state;
+
+	write_limit(0, "scaling_max_freq", "1400000");
+	fixture_snapshot(f);
+	fixture_crash_while_driving(f);
+	expect_limits(0, 1400000, 1400000);
+	expect_limits(2, 1400000, 1400000);
+	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_string_equal(f->report, "policy0 scaling_max_freq is 1400000 as before\n"
+				       "restored policy0 scaling_min_freq to 400000\n"
+				       "policy2 scaling_max_freq is 1400000 as before\n"
+				       "restored policy2 scaling_min_freq to 400000\n");
+	expect_limits(0, 400000, 1400000);
+	expect_limits(2, 400000, 1400000);
+	assert_null(fixture_originals_text(f));
+}
