@@ -3,6 +3,7 @@
 
 /* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
 
+#include "burst.bpf.h"
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
@@ -60,6 +61,22 @@ static inline __u32 seen_pid(struct task_struct *task)
 	return (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
 }
 
+/* Who leaves and who comes, for the clamp sets; true: the daemon waits for one of them. */
+static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *prev,
+				 struct task_struct *next, bool sleeps, __u64 now_ns)
+{
+	bool awaited = false;
+
+	if (settings.n_sets) {
+		if (seen_pid(prev))
+			awaited = leave_cpu(cpu, prev, sleeps, now_ns);
+		if (seen_pid(next))
+			awaited |= enter_cpu(cpu, next, now_ns);
+	}
+	cpu->run_since_ns = now_ns;
+	return awaited;
+}
+
 /*
  * The band is looked at for a CPU that has work only: what an idle one remembers may well be
  * outside, and then each switch to the daemon and back would wake the daemon.
@@ -71,13 +88,14 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 armed, next_pid;
-	bool goes_idle;
+	bool goes_idle, awaited;
 
 	if (!cpu)
 		return 0;
 	account(cpu, now_ns);
 	if (prev_state && !preempt && may_be_hot(prev->pid))
 		begin_sleep(prev, now_ns);
+	awaited = switch_bursts(cpu, prev, next, prev_state && !preempt, now_ns);
 	armed = cpu->armed;
 	next_pid = seen_pid(next);
 	goes_idle = cpu->running_pid && !next_pid;
@@ -86,7 +104,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (goes_idle)
 		begin_idle(cpu, now_ns);
 	cpu->running_pid = next_pid;
-	if ((armed & WAKEGOV_ARM_IDLE && goes_idle) ||
+	if (awaited || (armed & WAKEGOV_ARM_IDLE && goes_idle) ||
 	    (armed & WAKEGOV_ARM_BAND && next_pid && outside_band(cpu)))
 		tell_cpu(cpu);
 	return 0;
@@ -100,12 +118,20 @@ SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick)
 {
 	struct wakegov_cpu *cpu = this_cpu();
+	bool awaited = false;
+	__u64 now_ns;
 
-	if (!cpu || !cpu->running_pid || !(cpu->armed & WAKEGOV_ARM_BAND))
+	if (!cpu || !cpu->running_pid || !(settings.n_sets || cpu->armed & WAKEGOV_ARM_BAND))
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
-	account(cpu, bpf_ktime_get_ns());
-	if (outside_band(cpu))
+	now_ns = bpf_ktime_get_ns();
+	if (settings.n_sets)
+		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
+	if (cpu->armed & WAKEGOV_ARM_BAND) {
+		account(cpu, now_ns);
+		awaited |= outside_band(cpu);
+	}
+	if (awaited)
 		tell_cpu(cpu);
 	return 0;
 }

@@ -51,6 +51,35 @@ struct {
 	__type(value, struct task_state);
 } tasks SEC(".maps");
 
+/* Bursts of tasks that were met by a tick, or have a clamp set. */
+struct task_run {
+	__u64 burst_ns;	     /* CPU time since its wake-up, but for the present run */
+	__u64 full_burst_ns; /* what that would have been at full capacity */
+	__u64 told_ns;	     /* when beside last changed */
+	__u32 mean_ns;	     /* of past bursts at full capacity */
+	__u32 generation;    /* of the task_sets that set is from */
+	__u32 set;
+	__u32 beside; /* the set of the capped tasks that it was last told to run beside; 0: none */
+	__u32 beside_generation;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_run);
+} task_runs SEC(".maps");
+
+/* What the daemon says of a task, by thread id; it says 0 of one that has no set any more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WAKEGOV_RULED_TASKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} task_sets SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, WAKEGOV_RING_BYTES);
@@ -58,6 +87,7 @@ struct {
 
 volatile struct wakegov_settings settings;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
+volatile __u32 ruled_tasks[WAKEGOV_RULED];
 __u64 n_far; /* requests that are in flights; mostly 0, and not looked for there */
 
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)
@@ -81,7 +111,7 @@ static inline struct wakegov_cpu *count_event(enum wakegov_program program)
 }
 
 /* Tells the daemon; false, and counted, when the ring buffer is full. */
-static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
+static inline bool tell_set(__u32 type, __u32 cpu, __u32 slot, __u32 set)
 {
 	struct wakegov_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	struct wakegov_cpu *here;
@@ -95,7 +125,12 @@ static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
 	record->type = type;
 	record->cpu = cpu;
 	record->slot = slot;
-	record->pad = 0;
+	record->set = set;
 	bpf_ringbuf_submit(record, 0);
 	return true;
+}
+
+static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
+{
+	return tell_set(type, cpu, slot, 0);
 }

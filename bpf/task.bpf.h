@@ -6,6 +6,7 @@
  * then on the daemon reads its totals there.
  */
 
+#include "burst.bpf.h"
 #include "think.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
@@ -99,6 +100,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	bool waited = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	struct wakegov_slot *slot;
 
+	wake_task(task);
 	if (!waited && !may_be_hot(task->pid))
 		return 0;
 	if (task == bpf_get_current_task_btf())
@@ -144,6 +146,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	count_event(WAKEGOV_PROCESS_FORK);
+	inherit_set(parent, child);
 	return 0;
 }
 
@@ -166,6 +169,7 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	struct wakegov_slot *slot;
 
 	count_event(WAKEGOV_PROCESS_EXIT);
+	forget_task(task);
 	slot = find_slot(task->pid);
 	if (!slot)
 		return 0;

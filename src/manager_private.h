@@ -54,7 +54,9 @@ struct manager {
 
 	uint64_t started_ns;
 	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */
-	uint64_t wakeups;     /* of the event loop */
+	uint32_t sets_epoch;  /* of the clamp sets that the tracer knows */
+	uint32_t sets_version;
+	uint64_t wakeups; /* of the event loop */
 	uint64_t records;
 	uint32_t reloads;
 	char *last_reload_error;

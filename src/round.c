@@ -32,10 +32,17 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 
 static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
 	struct input input;
 
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 	engine_apply(manager->engine, &input);
+	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
+		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
+			continue;
+		input.set_run.matched = sets->matched[set];
+		engine_apply(manager->engine, &input);
+	}
 }
 
 void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
@@ -264,6 +271,45 @@ static void set_timer(struct manager *manager)
 	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
 }
 
+static void describe_sets(struct manager *manager)
+{
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	struct tracer_sets told = {
+		.n = sets->n,
+		.beside = engine_clamps_tasks(manager->engine),
+		.burst_limit_ns = manager->policy.caps.burst_limit_ns,
+	};
+
+	if (sets->epoch != manager->sets_epoch)
+		tracer_forget_sets(manager->tracer);
+	for (uint32_t set = 0; set < sets->n; set++) {
+		struct set_clamp clamp;
+
+		engine_clamp_of_set(manager->engine, set, &clamp);
+		told.cap[set] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
+		if (clamp.floor)
+			told.floored |= 1ULL << set;
+	}
+	tracer_set_sets(manager->tracer, &told);
+	manager->sets_epoch = sets->epoch;
+	manager->sets_version = sets->version;
+}
+
+/* Which tasks are clamped, for the kernel side. What the sets are is known there first. */
+static void tell_sets(struct manager *manager)
+{
+	struct task_set set;
+
+	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
+		describe_sets(manager);
+	while (engine_take_set(manager->engine, &set)) {
+		int r = tracer_set_task_set(manager->tracer, &set);
+
+		if (r < 0)
+			log_debug("task %u: its clamps cannot be told: %s", set.pid, strerror(-r));
+	}
+}
+
 void manager_round(struct manager *manager)
 {
 	uint64_t now_ns = manager_now_ns();
@@ -276,7 +322,22 @@ void manager_round(struct manager *manager)
 			decide(manager, domain, now_ns);
 	while (engine_take_ended(manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
+	tell_sets(manager);
 	set_timer(manager);
+}
+
+static void take_beside(struct manager *manager, const struct tracer_event *event, uint64_t now_ns)
+{
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_BESIDE,
+		.beside = { .pid = event->pid },
+	};
+
+	if (event->set < sets->n)
+		input.beside.matched = sets->matched[event->set];
+	engine_apply(manager->engine, &input);
 }
 
 static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns)
@@ -318,6 +379,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_DEVICE_END:
 		end_device(manager, event->handle, now_ns);
+		break;
+	case TRACER_BESIDE:
+		take_beside(manager, event, now_ns);
 		break;
 	}
 }

@@ -18,7 +18,10 @@
 #define WAKEGOV_NO_DEVICE     0xffffffffU
 #define WAKEGOV_FLIGHT_SETS   1024 /* places for requests where a CPU has no near one left */
 #define WAKEGOV_FLIGHT_WAYS   2
-#define WAKEGOV_NEAR_WAYS     5 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_NEAR_WAYS     5	 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_SETS	      64 /* clamp sets; 0: tasks without a clamp */
+#define WAKEGOV_RULED	      1024 /* counters of tasks that have a set, by pid */
+#define WAKEGOV_RULED_TASKS   65536
 #define WAKEGOV_RING_BYTES    (64 * 1024)
 #define WAKEGOV_COMM_SIZE     16
 #define WAKEGOV_DISK_SIZE     32
@@ -46,6 +49,19 @@ enum wakegov_program {
 enum wakegov_arm {
 	WAKEGOV_ARM_BAND = 1 << 0, /* its utilisation leaves the band */
 	WAKEGOV_ARM_IDLE = 1 << 1, /* it goes idle */
+	WAKEGOV_ARM_SETS = 1 << 2, /* a task of one of its watched sets runs */
+};
+
+/*
+ * When tasks of a clamp set last ran on a CPU. The tasks of a set have the same caps and floors.
+ * A task *counts* when its bursts are long enough for a change of frequency; see burst.bpf.h. Of
+ * set 0 only those that count are kept.
+ */
+struct wakegov_set_run {
+	__u64 ran_ns;
+	__u64 counted_ns; /* one that counts */
+	__u32 ran_pid;
+	__u32 counted_pid;
 };
 
 /*
@@ -79,6 +95,9 @@ struct wakegov_cpu {
 	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
 	__u64 drops_devices; /* requests to devices that found no place, in all or of one task */
 	__u32 last_device;   /* where the last request went that was sent here */
+	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
+	__u64 capped_ns;  /* when one of them last ran */
+	__u64 run_since_ns; /* of the task that runs */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
 	__u32 freq_khz;
@@ -91,10 +110,16 @@ struct wakegov_cpu {
 	__u32 domain;
 	__u32 band_low_q;
 	__u32 band_high_q;
-	__u32 armed; /* enum wakegov_arm; cleared by the kernel side */
+	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
+	__u32 long_burst_ns; /* a burst of that length at full capacity counts */
+	__u64 watch_ran;     /* sets, as bits: to be told about when one of their tasks runs … */
+	__u64 watch_counted; /* … or one that counts does */
 
 	/* written by the kernel side, those of requests that were sent here */
 	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
+
+	/* written by the kernel side, on the CPU itself */
+	struct wakegov_set_run runs[WAKEGOV_SETS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
 /*
@@ -174,13 +199,15 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, or its task exited */
 	WAKEGOV_RECORD_LIMITS, /* the limits of cpu's domain changed */
 	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
+	WAKEGOV_RECORD_BESIDE, /* a task, slot its pid, runs for short beside capped ones, set
+				  theirs */
 };
 
 struct wakegov_record {
 	__u32 type;
 	__u32 cpu;
 	__u32 slot;
-	__u32 pad;
+	__u32 set; /* WAKEGOV_RECORD_BESIDE; 0: no longer */
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */
@@ -189,4 +216,14 @@ struct wakegov_settings {
 	__u32 window_ios;  /* that many in a window make a task worth telling; 0: none does */
 	__u32 own_tgid;	   /* the daemon's process, never told about */
 	__u64 move_gap_ns; /* least time between two records of one task's moves */
+
+	/* bursts and clamp sets */
+	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */
+	__u32 set_generation;	     /* one more whenever task_sets changed */
+	__u64 burst_limit_ns;	     /* a burst that took so long counts, however slow the clock */
+	__u64 beside_hold_ns;	     /* how long after a capped task others run beside it */
+	__u32 follow_beside;	     /* those are to be told about */
+	__u32 beside_generation;     /* one more: none has been told about */
+	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
+	__u64 floored;		     /* sets, as bits, that have a floor */
 };

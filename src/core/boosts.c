@@ -221,7 +221,7 @@ void boosts_forget_one(struct engine *engine)
 
 	while ((task = task_table_next(engine->tasks, task)))
 		if (task->released) {
-			task_table_remove(engine->tasks, task);
+			engine_forget_task(engine, task);
 			return;
 		}
 }
@@ -237,7 +237,7 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 		if (io_boost_is_over(&task->io_boost))
 			grant(engine, task, false);
 		if (task->released && now_ns >= task->io_boost.lease_end_ns + REMEMBER_NS)
-			task_table_remove(engine->tasks, task);
+			engine_forget_task(engine, task);
 	}
 	boosts_check_devices(engine, now_ns);
 }

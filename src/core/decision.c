@@ -4,10 +4,9 @@
 const char *reason_name(enum reason reason)
 {
 	static const char *const names[] = {
-		[REASON_IDLE] = "idle",
-		[REASON_UTILISATION] = "utilisation",
-		[REASON_IO_BOOST] = "io-boost",
-		[REASON_INTERRUPT] = "io-interrupt",
+		[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
+		[REASON_IO_BOOST] = "io-boost", [REASON_INTERRUPT] = "io-interrupt",
+		[REASON_FLOOR] = "floor",	[REASON_UNCAPPED] = "uncapped",
 	};
 
 	return names[reason];
@@ -24,6 +23,7 @@ const char *limiter_name(enum limiter limiter)
 		[LIMITER_OVERRIDE_MIN] = "override-min",
 		[LIMITER_OVERRIDE_MAX] = "override-max",
 		[LIMITER_FROZEN] = "frozen",
+		[LIMITER_CAP] = "cap",
 	};
 
 	return names[limiter];

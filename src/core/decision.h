@@ -14,6 +14,8 @@ enum reason {
 	REASON_UTILISATION, /* headroom · utilisation of a CPU */
 	REASON_IO_BOOST,    /* a task whose I/O a faster clock is to serve */
 	REASON_INTERRUPT,   /* completions are handled here for tasks of another domain */
+	REASON_FLOOR,	    /* a task that a rule gives a floor */
+	REASON_UNCAPPED,    /* a long-running task, which lifted the cap of others */
 };
 
 /* What kept the result from being what was wanted. */
@@ -26,6 +28,7 @@ enum limiter {
 	LIMITER_OVERRIDE_MIN, /* core/override.h */
 	LIMITER_OVERRIDE_MAX,
 	LIMITER_FROZEN,
+	LIMITER_CAP, /* of a task, by a rule: core/clamp_set.h */
 };
 
 /* Whether it is given at once. */
@@ -43,11 +46,14 @@ struct decision {
 	uint32_t wanted_khz;   /* the OPP that would be right without the timing */
 	uint32_t want_cap;     /* demand before clamps, 0…1024 and, with headroom, above */
 	uint32_t cpu;	       /* whose demand won */
-	uint32_t pid;	       /* whose boost won, else 0 */
+	uint32_t pid;	       /* whose boost or floor won, or who lifted a cap; else 0 */
 	char comm[TASK_COMM_SIZE];
 	enum reason reason;
 	enum limiter limiter;
 	enum timing timing;
+	uint32_t rule; /* index + 1 of the one whose floor won, or whose cap was the limit; 0: none
+			*/
+	uint32_t capped_pid; /* a task that the limit is for; 0: the limit was no cap */
 };
 
 /* The names that people read: idle, io-boost, scaling-max, held, … Static strings. */

@@ -14,6 +14,7 @@ void domain_init(struct domain *domain, uint32_t index, const struct topology_do
 		.scaling_min_khz = info->opp_khz[0],
 		.scaling_max_khz = topology_domain_max_khz(info),
 		.next_ns = UINT64_MAX,
+		.ceiling_cap = CLAMP_CAP_NONE,
 		.last = { .domain = index },
 	};
 }
@@ -146,7 +147,9 @@ static enum timing time_change(struct domain *domain, const struct demand *deman
 		domain->lower_since_ns = 0;
 	if (!last->previous_khz || last->wanted_khz == last->previous_khz)
 		return TIMING_NOW;
-	if (last->wanted_khz < last->previous_khz && last->previous_khz <= max_khz) {
+	/* What a cap forbids is taken away at once, as what a limit does. */
+	if (last->wanted_khz < last->previous_khz && last->previous_khz <= max_khz &&
+	    !demand->capped_pid) {
 		if (!domain->lower_since_ns)
 			domain->lower_since_ns = now_ns;
 		/* Idle already held for as long: see merge in engine.c. */
@@ -164,9 +167,11 @@ static enum timing time_change(struct domain *domain, const struct demand *deman
 static void set_winner(struct decision *decision, const struct demand *demand)
 {
 	decision->reason = demand->reason;
-	decision->want_cap = demand->cap;
+	decision->want_cap = demand->uncapped_cap;
 	decision->cpu = demand->cpu;
 	decision->pid = demand->pid;
+	decision->rule = demand->rule + 1;
+	decision->capped_pid = demand->capped_pid;
 	memset(decision->comm, 0, sizeof(decision->comm));
 	if (demand->comm)
 		memcpy(decision->comm, demand->comm, sizeof(decision->comm));
@@ -183,6 +188,8 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	last->now_ns = now_ns;
 	last->previous_khz = last->target_khz;
 	last->limiter = name_limiter(domain, khz);
+	if (last->limiter == LIMITER_NONE && demand->capped_pid)
+		last->limiter = LIMITER_CAP;
 	last->wanted_khz = opp_at_or_above(domain->info, khz, min_khz, max_khz);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {

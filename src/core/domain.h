@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/clamp_set.h"
 #include "core/decision.h"
 #include "core/explanation.h"
 #include "core/override.h"
@@ -21,14 +22,26 @@
 
 /* What the merge over the CPUs and tasks of a domain found. */
 struct demand {
-	uint32_t cap;
+	uint32_t cap;	       /* after the caps of tasks … */
+	uint32_t uncapped_cap; /* … and before */
 	enum reason reason;
 	uint32_t cpu; /* whose demand it is */
-	uint32_t pid; /* of a boosted task, else 0 */
+	uint32_t pid; /* of a task that asks for it, else 0 */
 	const char *comm;
+	int32_t rule;		/* whose floor it is, or whose cap it was cut down to; -1: none */
+	uint32_t capped_pid;	/* the task of that cap; 0: it was not cut down */
 	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
 	struct explanation
 		*explanation; /* where all who ask are noted; NULL: nobody wants to know */
+};
+
+/* A cap or a floor of a task that is at work. */
+struct clamp_at_work {
+	uint32_t cap; /* 0…1024, or CLAMP_CAP_NONE */
+	uint32_t cpu;
+	uint32_t pid;
+	int32_t rule;	   /* index; -1: none gave it */
+	uint64_t until_ns; /* unless it runs again; 0: there is none */
 };
 
 struct domain {
@@ -36,10 +49,15 @@ struct domain {
 	struct policy_domain policy;
 	bool active; /* decided for: neither offline nor somebody else's */
 	bool driven; /* what is decided is written */
+	bool clamps; /* by the clamps of its tasks: core/clamp.h */
 	bool due;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
 	struct override_limits override;
+	uint32_t ceiling_cap;	   /* as of the last decision; CLAMP_CAP_NONE: none */
+	struct clamp_at_work lift; /* the task that lifted it, and gets what it may have at once */
+	uint64_t watch_ran;	   /* clamp sets, as bits: see struct engine_band */
+	uint64_t watch_counted;
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */

@@ -17,7 +17,9 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
-	if (!engine->tasks || !engine->ruled || !engine->cpus || !engine->domains)
+	engine->clamps = clamps_new(policy->max_ruled_tasks);
+	if (!engine->tasks || !engine->ruled || !engine->clamps || !engine->cpus ||
+	    !engine->domains)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &topology->domains[i]);
@@ -34,6 +36,7 @@ struct engine *engine_free(struct engine *engine)
 		return NULL;
 	task_table_free(engine->tasks);
 	ruled_tasks_free(engine->ruled);
+	clamps_free(engine->clamps);
 	free(engine->cpus);
 	free(engine->domains);
 	free(engine);
@@ -49,6 +52,7 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 		policy_domain_for(policy, domain->info->name, &domain->policy);
 		domain->due = true;
 	}
+	clamping_set_policy(engine);
 }
 
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
@@ -66,16 +70,20 @@ void engine_mark_due(const struct engine *engine, uint32_t cpu)
 		domain->due = true;
 }
 
+void engine_forget_task(struct engine *engine, struct task *task)
+{
+	clamping_end_io(engine, task->pid);
+	task_table_remove(engine->tasks, task);
+}
+
 /* A sample is taken because something happened there: a decision is due. */
 static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 {
 	if (input->cpu >= engine->topology->n_cpus)
 		return;
-	engine->cpus[input->cpu] = (struct cpu){
-		.util_q = input->util_q,
-		.running = input->running,
-		.idle_since_ns = input->idle_since_ns,
-	};
+	engine->cpus[input->cpu].util_q = input->util_q;
+	engine->cpus[input->cpu].running = input->running;
+	engine->cpus[input->cpu].idle_since_ns = input->idle_since_ns;
 	engine_mark_due(engine, input->cpu);
 }
 
@@ -91,7 +99,7 @@ static struct task *take_task(struct engine *engine, const struct input_task *in
 	struct task *task = task_table_find(engine->tasks, input->pid);
 
 	if (task && task->released && !is_same(task, input)) {
-		task_table_remove(engine->tasks, task);
+		engine_forget_task(engine, task);
 		task = NULL;
 	}
 	if (!task && task_table_count(engine->tasks) == task_table_size(engine->tasks))
@@ -136,7 +144,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.until_ns)
 		engine->domains[task->flip.domain].due = true;
-	task_table_remove(engine->tasks, task);
+	engine_forget_task(engine, task);
 }
 
 static void apply_device(struct engine *engine, const struct input_device *input, uint64_t now_ns)
@@ -173,6 +181,8 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 		engine_forget_target(engine, input->domain);
 	domain->active = input->active;
 	domain->driven = input->driven;
+	domain->clamps = input->clamps;
+	clamping_count_domains(engine);
 	if (changed)
 		boosts_disturb(engine, now_ns);
 }
@@ -210,6 +220,7 @@ static void apply_task_rules(struct engine *engine, const struct input_task_rule
 {
 	struct ruled_task *task = ruled_tasks_find(engine->ruled, input->pid);
 
+	clamping_rule_task(engine, input->pid, input->comm, input->matched);
 	if (!input->matched) {
 		if (task)
 			ruled_tasks_remove(engine->ruled, task);
@@ -255,6 +266,12 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_TASK_RULES:
 		apply_task_rules(engine, &input->task_rules);
 		break;
+	case INPUT_SET_RUN:
+		clamping_apply_run(engine, &input->set_run);
+		break;
+	case INPUT_BESIDE:
+		clamping_apply_beside(engine, &input->beside);
+		break;
 	}
 }
 
@@ -262,6 +279,7 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 {
 	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
+	clamping_follow_io(engine, now_ns);
 }
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns)

@@ -13,10 +13,13 @@
  *	engine_decide()		     for every domain that engine_is_due() names
  *	engine_band()		     what to wake the caller for, per CPU
  *	engine_take_ended()	     tasks that are no longer followed
+ *	engine_take_set()	     tasks that the kernel side is to know as clamped
  *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
  */
 
 #include "core/clamp.h"
+#include "core/clamp_set.h"
+#include "core/clamps.h"
 #include "core/decision.h"
 #include "core/explanation.h"
 #include "core/input.h"
@@ -77,13 +80,17 @@ uint64_t engine_next_ns(const struct engine *engine);
 
 /*
  * What would change the last decision for this CPU's domain: utilisation outside [low_q, high_q],
- * or its going idle. The kernel side watches for it, so that nobody else has to.
+ * its going idle, or tasks that lift or lower what the others may have. The kernel side watches for
+ * it, so that nobody else has to.
  */
 struct engine_band {
 	uint32_t low_q;
 	uint32_t high_q; /* UINT32_MAX: none is too high */
 	bool watch;	 /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
+	uint64_t watch_ran;	/* clamp sets, as bits: one of their tasks runs … */
+	uint64_t watch_counted; /* … or one of those whose bursts are long */
+	uint64_t long_burst_ns; /* from which length on they are, at full capacity */
 };
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret);
@@ -95,10 +102,30 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
 
 /*
+ * One task whose clamp set changed, for the kernel side: true; false when there is none. Set 0 may
+ * be that of one that exited.
+ */
+struct task_set {
+	uint32_t pid;
+	uint32_t set;
+	uint32_t before;
+};
+
+bool engine_take_set(struct engine *engine, struct task_set *ret);
+
+const struct clamp_sets *engine_clamp_sets(const struct engine *engine);
+/* What a set is where domains cannot be told apart: the weakest of what it is in each. */
+void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret);
+/* Tasks with something about their clamps that are followed, and that found no room. */
+const struct clamps *engine_clamps(const struct engine *engine);
+
+/*
  * One task whose clamps changed: true, and what it is to carry now; false when there is none. Where
  * no domain is driven by clamps, those that were given are taken back in this way.
  */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
+/* Whether any domain is driven by clamps. */
+bool engine_clamps_tasks(const struct engine *engine);
 
 /*
  * A block device that a task named, by the tracer's index. It is to be sampled (INPUT_DEVICE, then

@@ -6,15 +6,25 @@
  * boost_checks.c), what follows for a domain (merge.c).
  */
 
+#include "core/clamps.h"
 #include "core/domain.h"
 #include "core/engine.h"
 #include "core/io_device.h"
 #include "core/ruled_tasks.h"
 
+/* When tasks of a clamp set last ran on a CPU. */
+struct set_run {
+	uint64_t ran_ns;     /* 0: never */
+	uint64_t counted_ns; /* one that counts */
+	uint32_t ran_pid;
+	uint32_t counted_pid;
+};
+
 struct cpu {
 	uint32_t util_q;
 	bool running;
 	uint64_t idle_since_ns;
+	struct set_run runs[CLAMP_SETS_MAX];
 };
 
 struct engine {
@@ -24,6 +34,9 @@ struct engine {
 	struct ruled_tasks *ruled;
 	struct cpu *cpus;	/* topology->n_cpus */
 	struct domain *domains; /* topology->n_domains */
+	struct clamp_sets sets;
+	struct clamps *clamps;
+	uint32_t n_clamping; /* domains that are driven by clamps */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */
 	struct override_table overrides;
@@ -31,6 +44,9 @@ struct engine {
 
 /* The domain of a CPU, or NULL when it has none. */
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu);
+
+/* The task is over, and so is what it asked for. */
+void engine_forget_task(struct engine *engine, struct task *task);
 
 void engine_mark_due(const struct engine *engine, uint32_t cpu);
 
@@ -60,3 +76,36 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 struct io_device *boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
 void boosts_check_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
+
+/* ceiling.c: the caps and floors at work in a domain, of which the highest win. */
+struct ceiling {
+	struct clamp_at_work bound;   /* what the domain's CPUs may ask for at most */
+	struct clamp_at_work counted; /* of tasks that count, with and without a cap */
+	struct clamp_at_work capped;  /* of capped tasks, whether they count or not */
+	struct clamp_at_work floor;
+	uint32_t lowest_cap;
+};
+
+void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+		  struct ceiling *ret);
+/* Takes note of a new ceiling: whether a task lifted it. */
+void ceiling_lift(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns);
+/* After the decision: what to wait for, and when to look again. */
+void ceiling_watch(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling);
+void ceiling_plan(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns);
+/* For how long a task is at work after it last ran. */
+uint64_t ceiling_hold_ns(const struct engine *engine, uint32_t domain);
+
+/* clamping.c: the clamp sets of tasks, and what each is to carry. */
+void clamping_set_policy(struct engine *engine);
+void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
+void clamping_apply_run(struct engine *engine, const struct input_set_run *input);
+void clamping_apply_beside(struct engine *engine, const struct input_beside *input);
+/* A domain came to be driven by clamps, or is so no longer. */
+void clamping_count_domains(struct engine *engine);
+/* What the I/O of tasks means for their clamps; its end does so at once. */
+void clamping_follow_io(struct engine *engine, uint64_t now_ns);
+void clamping_end_io(struct engine *engine, uint32_t pid);
+/* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */
+uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
+			  int32_t *ret_rule);

@@ -24,6 +24,8 @@ enum input_type {
 	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
 	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
 	INPUT_TASK_RULES, /* which rules a task matches now */
+	INPUT_SET_RUN,	  /* tasks with clamps ran on a CPU */
+	INPUT_BESIDE,	  /* a task runs beside capped ones */
 };
 
 struct input_cpu {
@@ -108,6 +110,25 @@ struct input_override {
 	uint64_t end_ns;     /* not after now_ns: it is cancelled */
 };
 
+/*
+ * When tasks of a clamp set last ran on a CPU; a task that counts has long bursts. The set goes by
+ * the rules that make it, as a task does.
+ */
+struct input_set_run {
+	uint32_t cpu;
+	uint64_t matched; /* bit i: rules[i]; 0: tasks without a clamp */
+	uint64_t ran_ns;
+	uint64_t counted_ns; /* 0: none that counts did */
+	uint32_t ran_pid;
+	uint32_t counted_pid;
+};
+
+/* A task with short bursts runs beside capped ones. */
+struct input_beside {
+	uint32_t pid;
+	uint64_t matched; /* by those; 0: it does so no longer, or its bursts are long */
+};
+
 struct input {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	enum input_type type;
@@ -121,5 +142,7 @@ struct input {
 		struct input_domain domain;
 		struct input_override override;
 		struct input_task_rules task_rules;
+		struct input_set_run set_run;
+		struct input_beside beside;
 	};
 };

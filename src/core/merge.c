@@ -53,19 +53,47 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
 	return since_ns;
 }
 
-/* Told before the demands are compared, since an explanation names those who lost as well. */
-static void note(const struct demand *demand, enum reason reason, uint32_t cap, uint32_t cpu,
-		 const struct task *task)
+/* Who asks for how much; also those who lose are named in an explanation. */
+struct asked {
+	enum reason reason;
+	uint32_t cap;
+	uint32_t cpu;
+	uint32_t pid; /* 0: no task */
+	const char *comm;
+	int32_t rule; /* -1: none */
+};
+
+static void note(const struct demand *demand, const struct asked *asked)
 {
-	struct contender contender = { .reason = reason, .cap = cap, .cpu = cpu };
+	struct contender contender = {
+		.reason = asked->reason,
+		.cap = asked->cap,
+		.cpu = asked->cpu,
+		.pid = asked->pid,
+	};
 
 	if (!demand->explanation)
 		return;
-	if (task) {
-		contender.pid = task->pid;
-		memcpy(contender.comm, task->comm, sizeof(contender.comm));
-	}
+	if (asked->comm)
+		memcpy(contender.comm, asked->comm, sizeof(contender.comm));
 	explanation_note(demand->explanation, &contender);
+}
+
+/* True: it is the highest demand so far. */
+static bool ask(struct demand *demand, const struct asked *asked)
+{
+	note(demand, asked);
+	if (asked->cap <= demand->cap)
+		return false;
+	demand->cap = asked->cap;
+	demand->uncapped_cap = asked->cap;
+	demand->reason = asked->reason;
+	demand->cpu = asked->cpu;
+	demand->pid = asked->pid;
+	demand->comm = asked->comm;
+	demand->rule = asked->rule;
+	demand->capped_pid = 0;
+	return true;
 }
 
 static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
@@ -74,63 +102,112 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, stru
 
 	topology_for_each_cpu(engine->topology, cpu, domain) {
 		uint32_t util_q = engine->cpus[cpu].util_q;
-		uint32_t cap = utilisation_demand_cap(util_q, headroom_percent);
 
-		note(demand, REASON_UTILISATION, cap, cpu, NULL);
-		if (cap <= demand->cap)
-			continue;
-		demand->cap = cap;
-		demand->reason = REASON_UTILISATION;
-		demand->cpu = cpu;
+		ask(demand, &(struct asked){
+				    .reason = REASON_UTILISATION,
+				    .cap = utilisation_demand_cap(util_q, headroom_percent),
+				    .cpu = cpu,
+				    .rule = -1,
+			    });
 	}
+}
+
+/* No more than the cap of a task. */
+static void bound(struct demand *demand, const struct clamp_at_work *by)
+{
+	if (demand->cap <= by->cap)
+		return;
+	demand->cap = by->cap;
+	demand->rule = by->rule;
+	demand->capped_pid = by->pid;
+}
+
+static void merge_lift(const struct domain *domain, uint64_t now_ns, struct demand *demand)
+{
+	const struct clamp_at_work *lift = &domain->lift;
+	uint32_t capacity = domain->info->capacity;
+
+	if (now_ns < lift->until_ns)
+		ask(demand, &(struct asked){
+				    .reason = REASON_UNCAPPED,
+				    .cap = lift->cap < capacity ? lift->cap : capacity,
+				    .cpu = lift->cpu,
+				    .pid = lift->pid,
+				    .rule = -1,
+			    });
+}
+
+static void merge_floor(const struct engine *engine, const struct clamp_at_work *floor,
+			struct demand *demand)
+{
+	const struct clamped *task = clamps_find(engine->clamps, floor->pid);
+
+	if (floor->until_ns)
+		ask(demand, &(struct asked){
+				    .reason = REASON_FLOOR,
+				    .cap = floor->cap,
+				    .cpu = floor->cpu,
+				    .pid = floor->pid,
+				    .comm = task ? task->comm : NULL,
+				    .rule = floor->rule,
+			    });
+}
+
+/* A task's own cap bounds its boost, and then the demand is no higher than that. */
+static void merge_boost(const struct engine *engine, const struct task *task, uint32_t domain,
+			struct demand *demand)
+{
+	const struct asked asked = {
+		.reason = REASON_IO_BOOST,
+		.cap = boost_cap_in(engine, task, domain),
+		.cpu = task->cpu,
+		.pid = task->pid,
+		.comm = task->comm,
+		.rule = -1,
+	};
+	struct clamp_at_work own = { .pid = task->pid };
+
+	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
+	if (own.cap <= demand->cap)
+		note(demand, &asked);
+	else if (ask(demand, &asked))
+		bound(demand, &own);
 }
 
 static void merge_boosts(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
 	const struct task *task = NULL;
 
-	while ((task = task_table_next(engine->tasks, task))) {
-		uint32_t cap = boost_cap_in(engine, task, domain);
-
-		note(demand, REASON_IO_BOOST, cap, task->cpu, task);
-		if (cap <= demand->cap)
-			continue;
-		demand->cap = cap;
-		demand->reason = REASON_IO_BOOST;
-		demand->cpu = task->cpu;
-		demand->pid = task->pid;
-		demand->comm = task->comm;
-	}
+	while ((task = task_table_next(engine->tasks, task)))
+		merge_boost(engine, task, domain, demand);
 }
 
 /* Completions that are handled here for tasks elsewhere. */
 static void merge_interrupts(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
+	const struct topology_domain *info = engine->domains[domain].info;
+
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
 		const struct io_device *device = &engine->devices[i];
-		uint32_t cap;
 
-		if (device->interrupt_domain != domain ||
-		    !io_check_grants(&device->interrupt_check))
-			continue;
-		cap = opp_cap_at_khz(engine->domains[domain].info, device->interrupt_khz);
-		note(demand, REASON_INTERRUPT, cap, device->totals.completion_cpu, NULL);
-		if (cap <= demand->cap)
-			continue;
-		demand->cap = cap;
-		demand->reason = REASON_INTERRUPT;
-		demand->cpu = device->totals.completion_cpu;
-		demand->pid = 0;
-		demand->comm = NULL;
+		if (device->interrupt_domain == domain && io_check_grants(&device->interrupt_check))
+			ask(demand, &(struct asked){
+					    .reason = REASON_INTERRUPT,
+					    .cap = opp_cap_at_khz(info, device->interrupt_khz),
+					    .cpu = device->totals.completion_cpu,
+					    .rule = -1,
+				    });
 	}
 }
 
 /*
  * The maximum over CPUs and boosts. What ran before everything went idle counts for the hold time
- * only: an idle domain belongs at its lowest OPP, whatever its CPUs remember.
+ * only: an idle domain belongs at its lowest OPP, whatever its CPUs remember. Caps bound what CPUs
+ * ask for; a boost and a floor are held for longer than a change of frequency takes, so they are
+ * bound by the cap of their own task alone.
  */
-static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
-		  struct demand *demand)
+static void merge(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling,
+		  uint64_t now_ns, struct demand *demand)
 {
 	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
 
@@ -138,10 +215,14 @@ static void merge(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 		.explanation = demand->explanation,
 		.reason = REASON_IDLE,
 		.cpu = engine->topology->domains[domain].first_cpu,
+		.rule = -1,
 		.idle_since_ns = idle_since_ns(engine, domain),
 	};
 	if (demand->idle_since_ns == UINT64_MAX || now_ns < demand->idle_since_ns + hold_ns)
 		merge_utilisation(engine, domain, demand);
+	bound(demand, &ceiling->bound);
+	merge_lift(&engine->domains[domain], now_ns, demand);
+	merge_floor(engine, &ceiling->floor, demand);
 	merge_boosts(engine, domain, demand);
 	merge_interrupts(engine, domain, demand);
 }
@@ -201,11 +282,16 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 {
 	struct domain *d = &engine->domains[domain];
 	struct demand demand = { .explanation = NULL };
+	struct ceiling ceiling;
 
 	assert(d->active);
-	merge(engine, domain, now_ns, &demand);
+	ceiling_find(engine, domain, now_ns, &ceiling);
+	ceiling_lift(d, &ceiling, now_ns);
+	merge(engine, domain, &ceiling, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
 	plan_decay(engine, d, &demand, now_ns);
+	ceiling_plan(d, &ceiling, now_ns);
+	ceiling_watch(engine, domain, &ceiling);
 	return &d->last;
 }
 
@@ -243,11 +329,25 @@ void engine_explain(const struct engine *engine, uint32_t domain, uint64_t now_n
 {
 	const struct domain *d = &engine->domains[domain];
 	struct demand demand = { .explanation = ret };
+	struct ceiling ceiling;
 
 	*ret = (struct explanation){ 0 };
-	merge(engine, domain, now_ns, &demand);
+	ceiling_find(engine, domain, now_ns, &ceiling);
+	merge(engine, domain, &ceiling, now_ns, &demand);
 	explain_io(engine, &demand, d->info, ret);
 	domain_explain(d, ret);
+}
+
+/* The highest OPP that a ceiling leaves. */
+static uint32_t ceiling_khz(const struct domain *domain, uint32_t max_khz)
+{
+	uint32_t khz;
+
+	if (domain->ceiling_cap == CLAMP_CAP_NONE)
+		return max_khz;
+	khz = opp_at_or_above(domain->info, opp_khz_for_cap(domain->info, domain->ceiling_cap), 0,
+			      UINT32_MAX);
+	return khz < max_khz ? khz : max_khz;
 }
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)
@@ -257,11 +357,17 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	uint32_t min_khz, max_khz;
 
 	*ret = (struct engine_band){ .high_q = UINT32_MAX };
+	if (domain)
+		ret->long_burst_ns = domain_rate_limit_ns(domain) +
+				     engine->policy.caps.burst_margin_ns;
 	if (!domain || !domain->active || !domain->last.target_khz)
 		return;
 	last = &domain->last;
 	domain_limits(domain, &min_khz, &max_khz);
+	max_khz = ceiling_khz(domain, max_khz);
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
+	ret->watch_ran = domain->watch_ran;
+	ret->watch_counted = domain->watch_counted;
 	if (opp_at_or_above(domain->info, last->target_khz + 1, min_khz, max_khz) >
 	    last->target_khz)
 		ret->high_q = utilisation_covered_q(domain->info, last->target_khz,

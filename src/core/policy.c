@@ -29,6 +29,10 @@ void policy_init(struct policy *policy)
 			.backoff_min_ns = 1000 * NS_PER_MS,
 			.backoff_max_ns = 64000 * NS_PER_MS,
 		},
+		.caps = {
+			.burst_margin_ns = 500000,
+			.burst_limit_ns = 10 * NS_PER_MS,
+		},
 		.query = {
 			.read_group = POLICY_GROUP_NONE,
 			.change_group = POLICY_GROUP_NONE,

@@ -160,6 +160,15 @@ struct policy_class {
 	struct policy_properties properties;
 };
 
+/*
+ * Which tasks count for a ceiling or keep short: at full capacity, a burst that lasts as long as
+ * the domain's rate limit and the margin is long; see core/ceiling.c.
+ */
+struct policy_caps {
+	uint64_t burst_margin_ns;
+	uint64_t burst_limit_ns; /* of real time: a burst that takes so long is long at any clock */
+};
+
 struct policy_query {
 	enum policy_readers readers;
 	uint32_t read_group;   /* gid: sees other users' command lines */
@@ -178,6 +187,7 @@ struct policy {
 	struct policy_domain_override overrides[POLICY_OVERRIDES_MAX];
 	uint32_t n_overrides;
 	struct policy_io_boost io_boost;
+	struct policy_caps caps;
 	struct policy_query query;
 	struct policy_class classes[POLICY_CLASSES_MAX];
 	uint32_t n_classes;

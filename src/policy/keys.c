@@ -160,6 +160,11 @@ static const struct policy_key keys[] = {
 	{ POLICY_SECTION_IO_BOOST, "back-off-max", RANGE(duration, "100ms", "60min"),
 	  FIELD(io_boost.backoff_max_ns, store_u64) },
 
+	{ POLICY_SECTION_CAPS, "burst-margin", RANGE(duration, "0us", "100ms"),
+	  FIELD(caps.burst_margin_ns, store_u64) },
+	{ POLICY_SECTION_CAPS, "burst-limit", RANGE(duration, "1ms", "1s"),
+	  FIELD(caps.burst_limit_ns, store_u64) },
+
 	{ POLICY_SECTION_QUERY, "readers",
 	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },
 	  FIELD(query.readers, store_readers) },
@@ -181,9 +186,8 @@ static const struct policy_key keys[] = {
 _Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "raise POLICY_KEYS_MAX");
 
 static const char *const section_names[POLICY_SECTIONS] = {
-	[POLICY_SECTION_WAKEGOV] = "wakegov",
-	[POLICY_SECTION_DOMAIN] = "domain",
-	[POLICY_SECTION_IO_BOOST] = "io-boost",
+	[POLICY_SECTION_WAKEGOV] = "wakegov",	[POLICY_SECTION_DOMAIN] = "domain",
+	[POLICY_SECTION_IO_BOOST] = "io-boost", [POLICY_SECTION_CAPS] = "caps",
 	[POLICY_SECTION_QUERY] = "query",
 };
 

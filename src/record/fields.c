@@ -65,9 +65,10 @@ static const struct layout layouts[RECORD_TYPES] = {
 	[RECORD_DECIDE] = { 256, {
 		U32(decision.domain), U32(decision.want_cap), U32(decision.wanted_khz),
 		U32(decision.target_khz), U32(decision.previous_khz), U32(decision.cpu),
-		MOST(decision.timing, TIMING_RATE_LIMITED), MOST(decision.reason, REASON_INTERRUPT),
-		MOST(decision.limiter, LIMITER_FROZEN), U32(decision.pid),
-		COMM(decision.comm), NOW(decision.now_ns) } },
+		MOST(decision.timing, TIMING_RATE_LIMITED), MOST(decision.reason, REASON_UNCAPPED),
+		MOST(decision.limiter, LIMITER_CAP), U32(decision.pid),
+		COMM(decision.comm), NOW(decision.now_ns), U32(decision.rule),
+		U32(decision.capped_pid) } },
 	[RECORD_FORGET_TARGET] = { 1, { U32(domain) } },
 	[RECORD_TAKE_BACK] = { 1, { U32(domain) } },
 	[RECORD_TAKE_ENDED] = { 1, { U32(handle) } },
@@ -78,6 +79,11 @@ static const struct layout layouts[RECORD_TYPES] = {
 	[RECORD_TASK_RULES] = { 256, {
 		U32(input.task_rules.pid), U64(input.task_rules.matched),
 		U32(input.task_rules.tgid), COMM(input.task_rules.comm) } },
+	[RECORD_SET_RUN] = { 256, {
+		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.counted_ns),
+		U64(input.set_run.matched), U32(input.set_run.ran_pid),
+		U32(input.set_run.counted_pid) } },
+	[RECORD_BESIDE] = { 256, { U32(input.beside.pid), U64(input.beside.matched) } },
 };
 
 /*
@@ -95,6 +101,8 @@ static const struct {
 	struct input_domain domain;
 	struct input_override override;
 	struct input_task_rules task_rules;
+	struct input_set_run set_run;
+	struct input_beside beside;
 	struct decision decision;
 } all_fields __attribute__((unused)) = {
 	{ 0, 0, 0, 0 },
@@ -105,7 +113,9 @@ static const struct {
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, { 0 }, 0 },
-	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0 },
+	{ 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 },
 };
 
 /* And every word: one more raises the highest in the row of RECORD_DECIDE. */
@@ -114,12 +124,14 @@ static __attribute__((unused)) void all_words(const struct decision *decision)
 {
 	switch (decision->reason) {
 	case REASON_IDLE: case REASON_UTILISATION: case REASON_IO_BOOST: case REASON_INTERRUPT:
+	case REASON_FLOOR: case REASON_UNCAPPED:
 		break;
 	}
 	switch (decision->limiter) {
 	case LIMITER_NONE: case LIMITER_POLICY_MIN: case LIMITER_POLICY_MAX:
 	case LIMITER_SCALING_MIN: case LIMITER_SCALING_MAX:
 	case LIMITER_OVERRIDE_MIN: case LIMITER_OVERRIDE_MAX: case LIMITER_FROZEN:
+	case LIMITER_CAP:
 		break;
 	}
 	switch (decision->timing) {

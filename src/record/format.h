@@ -57,6 +57,8 @@ enum record_type {
 	RECORD_TAKE_ENDED, /* engine_take_ended(), where it gave a handle */
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
+	RECORD_SET_RUN,
+	RECORD_BESIDE,
 	RECORD_TYPES,
 };
 
@@ -75,6 +77,6 @@ struct record {
 
 static inline bool record_is_input(enum record_type type)
 {
-	return (type >= RECORD_CPU && type <= RECORD_DOMAIN) || type == RECORD_OVERRIDE ||
-	       type == RECORD_TASK_RULES;
+	return (type >= RECORD_CPU && type <= RECORD_DOMAIN) ||
+	       (type >= RECORD_OVERRIDE && type <= RECORD_BESIDE);
 }

@@ -277,6 +277,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 		return record->input.task.pid > 0;
 	case RECORD_TASK_RULES:
 		return record->input.task_rules.pid > 0;
+	case RECORD_BESIDE:
+		return record->input.beside.pid > 0;
 	case RECORD_LIMITS:
 		return record->input.limits.domain < n_domains;
 	case RECORD_DOMAIN:
@@ -305,6 +307,8 @@ static void set_input(struct record *record)
 		[RECORD_DOMAIN] = INPUT_DOMAIN,
 		[RECORD_OVERRIDE] = INPUT_OVERRIDE,
 		[RECORD_TASK_RULES] = INPUT_TASK_RULES,
+		[RECORD_SET_RUN] = INPUT_SET_RUN,
+		[RECORD_BESIDE] = INPUT_BESIDE,
 	};
 
 	record->input.type = types[record->type];

@@ -194,6 +194,8 @@ static void put_input(struct recorder *recorder, const struct input *input)
 		[INPUT_DOMAIN] = RECORD_DOMAIN,
 		[INPUT_OVERRIDE] = RECORD_OVERRIDE,
 		[INPUT_TASK_RULES] = RECORD_TASK_RULES,
+		[INPUT_SET_RUN] = RECORD_SET_RUN,
+		[INPUT_BESIDE] = RECORD_BESIDE,
 	};
 	struct record record = {
 		.type = types[input->type],

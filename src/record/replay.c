@@ -55,6 +55,19 @@ static int apply(struct run *run, const struct record *record)
 	return REPLAY_SAME;
 }
 
+/* What tasks carry decides nothing, but those that wait to be told take room. */
+static void advance(struct run *run, uint64_t now_ns)
+{
+	struct task_clamp clamp;
+	struct task_set set;
+
+	record_engine_advance(run->again, run->engine, now_ns);
+	while (engine_take_set(run->engine, &set))
+		;
+	while (engine_take_clamp(run->engine, &clamp))
+		;
+}
+
 static int take(struct run *run, const struct record *record)
 {
 	switch (record->type) {
@@ -67,7 +80,7 @@ static int take(struct run *run, const struct record *record)
 			record_engine_set_policy(run->again, run->engine, record->policy);
 		return REPLAY_SAME;
 	case RECORD_ADVANCE:
-		record_engine_advance(run->again, run->engine, record->now_ns);
+		advance(run, record->now_ns);
 		return REPLAY_SAME;
 	case RECORD_FORGET_TARGET:
 		record_engine_forget_target(run->again, run->engine, record->domain);

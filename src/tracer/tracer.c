@@ -69,6 +69,11 @@ static int take_record(void *context, void *data, size_t size)
 	case WAKEGOV_RECORD_DEVICE:
 		event.type = TRACER_DEVICE;
 		break;
+	case WAKEGOV_RECORD_BESIDE:
+		event.type = TRACER_BESIDE;
+		event.pid = record->slot;
+		event.set = record->set;
+		break;
 	default:
 		return 0;
 	}
@@ -198,7 +203,8 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	if (!tracer)
 		return -ENOMEM;
 	tracer->topology = topology;
-	r = set_up(tracer, policy, ret_why);
+	tracer->seen_runs = calloc(topology->n_cpus, sizeof(*tracer->seen_runs));
+	r = tracer->seen_runs ? set_up(tracer, policy, ret_why) : -ENOMEM;
 	if (r < 0) {
 		tracer_free(tracer);
 		return r;
@@ -221,6 +227,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 	if (tracer->flights)
 		munmap(tracer->flights, flights_bytes());
 	programs_unload(&tracer->programs);
+	free(tracer->seen_runs);
 	free(tracer);
 	return NULL;
 }
@@ -247,8 +254,13 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 		armed |= WAKEGOV_ARM_BAND;
 	if (band->watch_idle)
 		armed |= WAKEGOV_ARM_IDLE;
+	if (band->watch_ran | band->watch_counted)
+		armed |= WAKEGOV_ARM_SETS;
 	shared->band_low_q = band->low_q;
 	shared->band_high_q = band->high_q;
+	shared->watch_ran = band->watch_ran;
+	shared->watch_counted = band->watch_counted;
+	shared->long_burst_ns = band->long_burst_ns;
 	__atomic_store_n(&shared->armed, armed, __ATOMIC_RELEASE);
 }
 

@@ -22,12 +22,15 @@ enum tracer_event_type {
 	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
 	TRACER_DEVICE,	   /* a block device was seen for the first time */
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
+	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */
 };
 
 struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
+	uint32_t pid;	 /* TRACER_BESIDE */
+	uint32_t set;	 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
 };
 
 typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *event);
@@ -58,6 +61,28 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 
 /* How busy the CPU is, brought up to now_ns. */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
+
+/*
+ * When tasks of a clamp set last ran on the CPU; which rules make the set is left to the caller.
+ * Returns false when they did not since the last call, or never.
+ */
+bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
+			 struct input *ret);
+
+/* What the kernel side is to know of the clamp sets that there are. */
+struct tracer_sets {
+	uint32_t n;		      /* 1: no rule clamps anything, and nothing is measured */
+	uint32_t cap[CLAMP_SETS_MAX]; /* 0…1024 */
+	uint64_t floored;	      /* sets, as bits, that have a floor */
+	bool beside;		      /* tell of those that run beside capped tasks */
+	uint64_t burst_limit_ns;
+};
+
+void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets);
+/* The numbers mean other sets from now on: what was kept under them is forgotten. */
+void tracer_forget_sets(struct tracer *tracer);
+/* The set of one task. Returns a negative errno when it cannot be told; a task that is gone can. */
+int tracer_set_task_set(struct tracer *tracer, const struct task_set *set);
 
 /*
  * The totals of the task behind handle, or the fact that it ended. Returns 0, or -ENOENT when the

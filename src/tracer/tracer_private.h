@@ -28,8 +28,9 @@ struct tracer {
 	void *userdata;
 
 	struct seen_slot seen[WAKEGOV_SLOTS];
-	uint64_t known_devices;	 /* bits by index: those that were handed out */
-	uint64_t past_anomalies; /* of devices that are gone */
+	uint64_t (*seen_runs)[WAKEGOV_SETS]; /* n_cpus; ran_ns as it was last read */
+	uint64_t known_devices;		     /* bits by index: those that were handed out */
+	uint64_t past_anomalies;	     /* of devices that are gone */
 };
 
 /* Whether there is a device of this index, at the bottom of its stack. */

@@ -418,7 +418,8 @@ static void test_lowered_limit_is_obeyed(void **state)
 static void test_decision_names_winner(void **state)
 {
 	struct demand demand = {
-		.cap = 1024,
+		.cap = 1000,
+		.uncapped_cap = 1024,
 		.reason = REASON_IO_BOOST,
 		.cpu = 3,
 		.pid = 4711,

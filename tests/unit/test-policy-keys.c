@@ -35,6 +35,8 @@ GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
 GETTER(down_hold, domain.down_hold_ns)
 GETTER(enabled, io_boost.enabled)
+GETTER(burst_margin, caps.burst_margin_ns)
+GETTER(burst_limit, caps.burst_limit_ns)
 GETTER(min_rate, io_boost.min_rate_per_s)
 GETTER(window, io_boost.window_ns)
 GETTER(hold, io_boost.hold_ns)
@@ -171,6 +173,14 @@ static const struct key_case cases[] = {
 	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
 	  { "", "99999us", "3600000000001ns", "1h", "64" } },
 
+	{ "caps", "burst-margin", get_burst_margin, 500 * US,
+	  { { "0us", 0 }, { "100ms", 100 * MS } },
+	  "a duration from 0us to 100ms with its unit (ns, us, ms, s, min)",
+	  { "", "100001us", "-1us", "1" } },
+	{ "caps", "burst-limit", get_burst_limit, 10 * MS,
+	  { { "1ms", MS }, { "1s", S } },
+	  "a duration from 1ms to 1s with its unit (ns, us, ms, s, min)",
+	  { "", "999us", "1000001us", "10" } },
 	{ "query", "readers", get_readers, POLICY_READERS_EVERYONE,
 	  { { "everyone", POLICY_READERS_EVERYONE }, { "group", POLICY_READERS_GROUP } },
 	  "everyone or group",

@@ -75,6 +75,13 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		};
 		memset(input->task_rules.comm, next(of), TASK_COMM_SIZE - 1);
 		break;
+	case RECORD_SET_RUN:
+		input->set_run = (struct input_set_run){ next(of), next(of), next(of),
+							 next(of), next(of), next(of) };
+		break;
+	case RECORD_BESIDE:
+		input->beside = (struct input_beside){ next(of), next(of) };
+		break;
 	case RECORD_DECIDE:
 		*decision = (struct decision){
 			.now_ns = next(of),
@@ -85,9 +92,11 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 			.want_cap = next(of),
 			.cpu = next(of),
 			.pid = next(of),
-			.reason = next(of) % (REASON_INTERRUPT + 1),
-			.limiter = next(of) % (LIMITER_FROZEN + 1),
+			.reason = next(of) % (REASON_UNCAPPED + 1),
+			.limiter = next(of) % (LIMITER_CAP + 1),
 			.timing = next(of) % (TIMING_RATE_LIMITED + 1),
+			.rule = next(of),
+			.capped_pid = next(of),
 		};
 		memset(decision->comm, next(of), TASK_COMM_SIZE - 1);
 		break;
@@ -231,7 +240,7 @@ static void test_out_of_range(void **state)
 	record.input.ended_device = INPUT_DEVICES_MAX;
 	refuse(&record);
 	record = make(RECORD_DECIDE, zero, NULL);
-	record.decision.reason = REASON_INTERRUPT + 1;
+	record.decision.reason = REASON_UNCAPPED + 1;
 	refuse(&record);
 }
 

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Bursts: the CPU time from a task's wake-up to its next sleep, and with them which caps and floors
+ * are at work on a CPU. A task *counts* when a change of frequency would come in time for it: when
+ * its present burst, or its mean one, is long. Bursts are taken at full capacity, so that none is
+ * long because a cap made the clock slow.
+ *
+ * Nobody is told of a burst. The CPU keeps when tasks of each clamp set last ran, and says so only
+ * when one of a set that the daemon waits for does. Without rules that clamp, nothing is done here.
+ */
+
+#include "maps.bpf.h"
+
+#define MEAN_WEIGHT    8 /* a burst is an eighth of the mean … */
+#define MEAN_MOST      4 /* … and is worth no more than four long ones, so that it is forgotten */
+#define BESIDE_GAP_NS  100000000ULL /* a task that comes and goes is told about as often at most */
+#define NO_CAP	       1024
+#define FULL_LEVEL_LOG 30 /* capacity 1024 · 2^20 */
+#define RUN_MOST_NS    1000000000ULL
+
+static inline bool may_be_ruled(__u32 pid)
+{
+	return ruled_tasks[pid % WAKEGOV_RULED];
+}
+
+static inline void set_beside(struct task_run *run, __u32 pid, __u32 set)
+{
+	if (!run->beside && set)
+		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], 1);
+	else if (run->beside && !set)
+		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], -1);
+	run->beside = set;
+}
+
+/* The daemon's word is looked for once after each time that it spoke. */
+static inline void learn_set(struct task_run *run, __u32 pid)
+{
+	__u32 *set;
+
+	if (run->generation == settings.set_generation)
+		return;
+	run->generation = settings.set_generation;
+	set = bpf_map_lookup_elem(&task_sets, &pid);
+	if (set)
+		run->set = *set;
+}
+
+static inline struct task_run *find_run(struct task_struct *task)
+{
+	return bpf_task_storage_get(&task_runs, task, NULL, 0);
+}
+
+/* Never with a run queue locked: memory may have to be found. */
+static inline struct task_run *take_run(struct task_struct *task)
+{
+	struct task_run *run = bpf_task_storage_get(&task_runs, task, NULL,
+						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!run)
+		return NULL;
+	learn_set(run, task->pid);
+	if (run->beside_generation != settings.beside_generation) {
+		run->beside_generation = settings.beside_generation;
+		set_beside(run, task->pid, 0);
+	}
+	return run;
+}
+
+struct burst {
+	__u64 ns;
+	__u64 full_ns;
+};
+
+/* With what it ran since it was last switched to. */
+static inline void burst_so_far(const struct task_run *run, const struct wakegov_cpu *cpu,
+				__u64 now_ns, struct burst *ret)
+{
+	__u64 ran_ns = now_ns - cpu->run_since_ns;
+
+	if (ran_ns > RUN_MOST_NS)
+		ran_ns = RUN_MOST_NS;
+	ret->ns = run->burst_ns + ran_ns;
+	ret->full_ns = run->full_burst_ns + (ran_ns * cpu->level_q >> FULL_LEVEL_LOG);
+}
+
+/* Of whom nothing is known yet, real time is enough: it may have much to do. */
+static inline bool counts(const struct task_run *run, const struct wakegov_cpu *cpu,
+			  const struct burst *burst)
+{
+	__u64 limit_ns = run->mean_ns ? settings.burst_limit_ns : cpu->long_burst_ns;
+
+	return burst->full_ns >= cpu->long_burst_ns || run->mean_ns >= cpu->long_burst_ns ||
+	       burst->ns >= limit_ns;
+}
+
+static inline bool is_beside(const struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	return cpu->capped_set && now_ns < cpu->capped_ns + settings.beside_hold_ns;
+}
+
+static inline __u32 cap_of(__u32 set)
+{
+	return settings.set_cap[set % WAKEGOV_SETS];
+}
+
+static inline void note_capped(struct wakegov_cpu *cpu, __u32 set, __u64 now_ns)
+{
+	if (cap_of(set) >= NO_CAP)
+		return;
+	if (!is_beside(cpu, now_ns) || cap_of(set) > cap_of(cpu->capped_set))
+		cpu->capped_set = set;
+	if (cpu->capped_set == set)
+		cpu->capped_ns = now_ns;
+}
+
+/* Returns whether the daemon waits for this. */
+static inline bool note_run(struct wakegov_cpu *cpu, const struct task_run *run, __u32 pid,
+			    bool is_long, __u64 now_ns)
+{
+	struct wakegov_set_run *set_run = &cpu->runs[run->set % WAKEGOV_SETS];
+	__u64 bit = 1ULL << run->set % WAKEGOV_SETS;
+
+	if (!run->set && !is_long)
+		return false;
+	set_run->ran_ns = now_ns;
+	set_run->ran_pid = pid;
+	if (is_long) {
+		set_run->counted_ns = now_ns;
+		set_run->counted_pid = pid;
+	}
+	note_capped(cpu, run->set, now_ns);
+	return cpu->armed & WAKEGOV_ARM_SETS &&
+	       (cpu->watch_ran & bit || (is_long && cpu->watch_counted & bit));
+}
+
+static inline void tell_beside(struct task_run *run, struct task_struct *task, __u32 set,
+			       __u64 now_ns)
+{
+	if (!tell_set(WAKEGOV_RECORD_BESIDE, task->thread_info.cpu, task->pid, set))
+		return; /* tried again when it wakes up the next time */
+	set_beside(run, task->pid, set);
+	run->told_ns = now_ns;
+}
+
+static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu,
+			     const struct burst *burst)
+{
+	__u64 most_ns = (__u64)MEAN_MOST * cpu->long_burst_ns;
+	__u64 full_ns = burst->full_ns < most_ns ? burst->full_ns : most_ns;
+
+	if (run->mean_ns)
+		run->mean_ns = (run->mean_ns * (MEAN_WEIGHT - 1ULL) + full_ns) / MEAN_WEIGHT;
+	else
+		run->mean_ns = full_ns;
+	run->burst_ns = 0;
+	run->full_burst_ns = 0;
+}
+
+/* The task stops running; true: the daemon waits for what it was. */
+static inline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
+			     __u64 now_ns)
+{
+	struct task_run *run = find_run(task);
+	struct burst burst;
+	bool is_long;
+
+	if (!run)
+		return false;
+	burst_so_far(run, cpu, now_ns, &burst);
+	is_long = counts(run, cpu, &burst);
+	if (is_long && run->beside)
+		tell_beside(run, task, 0, now_ns);
+	if (sleeps) {
+		end_burst(run, cpu, &burst);
+	} else {
+		run->burst_ns = burst.ns;
+		run->full_burst_ns = burst.full_ns;
+	}
+	return note_run(cpu, run, task->pid, is_long, now_ns);
+}
+
+/* The task begins to run: one that is known to run for long counts at once. */
+static inline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+{
+	struct task_run *run;
+
+	if (!(cpu->armed & WAKEGOV_ARM_SETS) || !(cpu->watch_ran | cpu->watch_counted))
+		return false;
+	run = find_run(task);
+	return run && note_run(cpu, run, task->pid,
+			       run->mean_ns >= cpu->long_burst_ns ||
+				       run->full_burst_ns >= cpu->long_burst_ns,
+			       now_ns);
+}
+
+/* A tick meets whoever runs for long, sooner or later. */
+static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+{
+	struct task_run *run = take_run(task);
+	struct burst burst;
+	bool is_long;
+
+	if (!run)
+		return false;
+	burst_so_far(run, cpu, now_ns, &burst);
+	is_long = counts(run, cpu, &burst);
+	if (is_long && run->beside)
+		tell_beside(run, task, 0, now_ns);
+	return note_run(cpu, run, task->pid, is_long, now_ns);
+}
+
+/* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */
+static inline void look_beside(struct task_struct *task, struct task_run *run,
+			       const struct wakegov_cpu *cpu)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 beside = is_beside(cpu, now_ns) ? cpu->capped_set : 0;
+
+	if (settings.floored >> run->set % WAKEGOV_SETS & 1 || run->mean_ns >= cpu->long_burst_ns ||
+	    cap_of(run->set) <= cap_of(beside))
+		beside = 0;
+	if (beside == run->beside || now_ns - run->told_ns < BESIDE_GAP_NS)
+		return;
+	tell_beside(run, task, beside, now_ns);
+}
+
+/* A wake-up, on the CPU where the task last ran. Those without a set matter beside capped ones. */
+static inline void wake_task(struct task_struct *task)
+{
+	struct wakegov_cpu *cpu;
+	struct task_run *run;
+
+	if (!settings.n_sets)
+		return;
+	cpu = cpu_at(task->thread_info.cpu);
+	if (!cpu)
+		return;
+	if (!may_be_ruled(task->pid) &&
+	    !(settings.follow_beside && is_beside(cpu, cpu->run_since_ns)))
+		return;
+	if ((__u32)task->tgid == settings.own_tgid)
+		return;
+	run = take_run(task);
+	if (run && (run->beside || settings.follow_beside))
+		look_beside(task, run, cpu);
+}
+
+/* A child has what its parent has, until the daemon knows better. */
+static inline void inherit_set(struct task_struct *parent, struct task_struct *child)
+{
+	struct task_run *from, *to;
+
+	if (!settings.n_sets)
+		return;
+	from = may_be_ruled(parent->pid) ? take_run(parent) : find_run(parent);
+	if (!from || !from->set)
+		return;
+	to = bpf_task_storage_get(&task_runs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!to)
+		return;
+	to->set = from->set;
+	to->generation = from->generation;
+}
+
+static inline void forget_task(struct task_struct *task)
+{
+	struct task_run *run;
+	__u32 pid = task->pid;
+
+	if (!settings.set_generation)
+		return;
+	bpf_map_delete_elem(&task_sets, &pid);
+	run = find_run(task);
+	if (run && run->beside)
+		tell_beside(run, task, 0, bpf_ktime_get_ns());
+}

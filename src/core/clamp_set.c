@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/clamp_set.h"
+
+#include "core/rule.h"
+
+void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
+{
+	*sets = (struct clamp_sets){
+		.n = 1,
+		.refused = sets->refused,
+		.epoch = sets->epoch + 1,
+		.version = sets->version + 1,
+	};
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		const struct policy_properties *properties = &policy->rules[i].properties;
+
+		if (properties->cap.kind != POLICY_LEVEL_NONE ||
+		    properties->floor.kind != POLICY_LEVEL_NONE)
+			sets->clamping |= 1ULL << i;
+	}
+}
+
+uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched)
+{
+	uint32_t i;
+
+	matched &= sets->clamping;
+	for (i = 0; i < sets->n; i++)
+		if (sets->matched[i] == matched)
+			return i;
+	if (i == CLAMP_SETS_MAX) {
+		sets->refused++;
+		return 0;
+	}
+	sets->matched[i] = matched;
+	sets->n++;
+	sets->version++;
+	return i;
+}
+
+void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
+		   const struct topology_domain *domain, struct set_clamp *ret)
+{
+	uint64_t matched = sets->matched[set];
+
+	ret->cap = CLAMP_CAP_NONE;
+	ret->floor = 0;
+	ret->cap_rule = rule_that_gives(policy, matched, RULE_CAP, domain);
+	ret->floor_rule = rule_that_gives(policy, matched, RULE_FLOOR, domain);
+	if (ret->cap_rule >= 0)
+		ret->cap = rule_level_cap(&policy->rules[ret->cap_rule].properties.cap, domain);
+	/* "No cap, whatever later rules say." */
+	if (ret->cap >= TOPOLOGY_CAPACITY_MAX)
+		ret->cap = CLAMP_CAP_NONE;
+	if (ret->floor_rule >= 0)
+		ret->floor = rule_level_cap(&policy->rules[ret->floor_rule].properties.floor,
+					    domain);
+	if (ret->floor > ret->cap)
+		ret->floor = ret->cap;
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The engine's clamps: which set each task is in, and, where domains are driven by clamps, what
+ *each is to carry.
+ *
+ *	min = max(its floor, its I/O boost)
+ *	max = min(its cap, the cap beside which it runs for short, what it needs)
+ *
+ * and the cap wins where the two cross.
+ */
+#include <string.h>
+
+#include "core/engine_private.h"
+#include "core/opp.h"
+#include "core/utilisation.h"
+
+/* A need that fell is believed after that, so that a clamp does not change all the time. */
+#define NEED_HOLD_NS 500000000ULL
+
+/* What a set means where domains cannot be told apart: the weakest of what it means in each. */
+void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret)
+{
+	struct set_clamp clamp;
+
+	*ret = (struct set_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		clamp_sets_in(&engine->sets, &engine->policy, set, &engine->topology->domains[i],
+			      &clamp);
+		if (!i) {
+			*ret = clamp;
+			continue;
+		}
+		if (clamp.cap > ret->cap) {
+			ret->cap = clamp.cap;
+			ret->cap_rule = clamp.cap_rule;
+		}
+		if (clamp.floor < ret->floor) {
+			ret->floor = clamp.floor;
+			ret->floor_rule = clamp.floor_rule;
+		}
+	}
+}
+
+static void lower_max(struct task_clamp *clamp, uint32_t cap, enum clamp_why why, int32_t rule)
+{
+	if (cap >= clamp->max_cap)
+		return;
+	clamp->max_cap = cap;
+	clamp->max_why = why;
+	clamp->max_rule = rule;
+}
+
+static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why, int32_t rule)
+{
+	if (cap <= clamp->min_cap)
+		return;
+	clamp->min_cap = cap;
+	clamp->min_why = why;
+	clamp->min_rule = rule;
+}
+
+static void work_out(const struct engine *engine, const struct clamped *task,
+		     struct task_clamp *ret)
+{
+	struct set_clamp own, beside;
+
+	*ret = (struct task_clamp){
+		.pid = task->pid,
+		.min_cap = CLAMP_MIN_NONE,
+		.max_cap = CLAMP_MAX_NONE,
+		.min_rule = -1,
+		.max_rule = -1,
+	};
+	if (!engine->n_clamping)
+		return;
+	engine_clamp_of_set(engine, task->set, &own);
+	raise_min(ret, own.floor, CLAMP_RULE, own.floor_rule);
+	raise_min(ret, task->boost_cap, CLAMP_BOOST, -1);
+	lower_max(ret, own.cap, CLAMP_RULE, own.cap_rule);
+	lower_max(ret, task->need_cap, CLAMP_UNPAID, -1);
+	if (task->beside_set && !ret->min_cap) {
+		engine_clamp_of_set(engine, task->beside_set, &beside);
+		lower_max(ret, beside.cap, CLAMP_NEIGHBOUR, beside.cap_rule);
+	}
+	if (ret->min_cap > ret->max_cap)
+		ret->min_cap = ret->max_cap;
+}
+
+bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
+{
+	struct clamped *task;
+
+	while ((task = clamps_pop_clamp(engine->clamps))) {
+		bool changed;
+
+		work_out(engine, task, ret);
+		changed = ret->min_cap != task->given_min_cap ||
+			  ret->max_cap != task->given_max_cap;
+		task->given_min_cap = ret->min_cap;
+		task->given_max_cap = ret->max_cap;
+		clamps_settle(engine->clamps, task);
+		if (changed)
+			return true;
+	}
+	return false;
+}
+
+bool engine_take_set(struct engine *engine, struct task_set *ret)
+{
+	struct clamped *task;
+
+	while ((task = clamps_pop_set(engine->clamps))) {
+		bool changed = task->set != task->told_set;
+
+		*ret = (struct task_set){
+			.pid = task->pid,
+			.set = task->set,
+			.before = task->told_set,
+		};
+		task->told_set = task->set;
+		clamps_settle(engine->clamps, task);
+		if (changed)
+			return true;
+	}
+	return false;
+}
+
+static void queue_all(struct engine *engine)
+{
+	struct clamped *task = NULL;
+
+	while ((task = clamps_next(engine->clamps, task)))
+		clamps_queue_clamp(engine->clamps, task);
+}
+
+/* The numbers of the rules mean others now: every task is told anew. */
+void clamping_set_policy(struct engine *engine)
+{
+	const struct ruled_task *ruled = NULL;
+	struct clamped *task = NULL;
+
+	bool had_sets = engine->sets.n > 1;
+
+	clamp_sets_reset(&engine->sets, &engine->policy);
+	while ((task = clamps_next(engine->clamps, task))) {
+		task->set = 0;
+		task->beside_set = 0;
+		clamps_queue_set(engine->clamps, task);
+	}
+	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
+		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
+	for (uint32_t cpu = 0; had_sets && cpu < engine->topology->n_cpus; cpu++)
+		memset(engine->cpus[cpu].runs, 0, sizeof(engine->cpus[cpu].runs));
+	queue_all(engine);
+}
+
+void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
+{
+	uint32_t set = clamp_sets_take(&engine->sets, matched);
+	struct clamped *task;
+
+	task = set ? clamps_take(engine->clamps, pid) : clamps_find(engine->clamps, pid);
+	if (!task)
+		return;
+	memcpy(task->comm, comm, sizeof(task->comm));
+	if (task->set == set && task->told_set == set)
+		return;
+	task->set = set;
+	clamps_queue_set(engine->clamps, task);
+	clamps_queue_clamp(engine->clamps, task);
+}
+
+void clamping_apply_beside(struct engine *engine, const struct input_beside *input)
+{
+	uint32_t set = clamp_sets_take(&engine->sets, input->matched);
+	struct clamped *task;
+
+	task = set ? clamps_take(engine->clamps, input->pid)
+		   : clamps_find(engine->clamps, input->pid);
+	if (!task)
+		return;
+	task->beside_set = set;
+	clamps_queue_clamp(engine->clamps, task);
+}
+
+void clamping_apply_run(struct engine *engine, const struct input_set_run *input)
+{
+	struct set_run *run;
+
+	if (input->cpu >= engine->topology->n_cpus)
+		return;
+	run = &engine->cpus[input->cpu].runs[clamp_sets_take(&engine->sets, input->matched)];
+	/* What were two sets may be one under this policy. */
+	if (input->ran_ns > run->ran_ns) {
+		run->ran_ns = input->ran_ns;
+		run->ran_pid = input->ran_pid;
+	}
+	if (input->counted_ns > run->counted_ns) {
+		run->counted_ns = input->counted_ns;
+		run->counted_pid = input->counted_pid;
+	}
+}
+
+void clamping_count_domains(struct engine *engine)
+{
+	uint32_t before = engine->n_clamping;
+
+	engine->n_clamping = 0;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
+	if (!before == !engine->n_clamping)
+		return;
+	engine->sets.version++;
+	queue_all(engine);
+}
+
+const struct clamp_sets *engine_clamp_sets(const struct engine *engine)
+{
+	return &engine->sets;
+}
+
+const struct clamps *engine_clamps(const struct engine *engine)
+{
+	return engine->clamps;
+}
+
+bool engine_clamps_tasks(const struct engine *engine)
+{
+	return engine->n_clamping;
+}
+
+/* Of the CPU where it runs, as an OPP: a clamp between two changes nothing but its own number. */
+static uint32_t needed_cap(const struct engine *engine, const struct task *task)
+{
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
+	uint32_t cap;
+
+	if (!domain)
+		return CLAMP_MAX_NONE;
+	cap = utilisation_demand_cap(engine->cpus[task->cpu].util_q,
+				     domain->policy.headroom_percent);
+	return opp_cap_at_khz(
+		domain->info,
+		opp_at_or_above(domain->info, opp_khz_for_cap(domain->info, cap), 0, UINT32_MAX));
+}
+
+static bool gains_nothing(const struct task *task)
+{
+	return !task->released && (task->io_boost.state == IO_BOOST_INSENSITIVE ||
+				   task->io_boost.state == IO_BOOST_DEVICE_BUSY);
+}
+
+static uint32_t find_need(const struct engine *engine, const struct task *task,
+			  const struct clamped *clamped, uint64_t now_ns)
+{
+	uint32_t need_cap;
+
+	if (!gains_nothing(task))
+		return CLAMP_MAX_NONE;
+	need_cap = needed_cap(engine, task);
+	if (clamped && need_cap < clamped->need_cap && clamped->need_cap != CLAMP_MAX_NONE &&
+	    now_ns - clamped->need_ns < NEED_HOLD_NS)
+		return clamped->need_cap;
+	return need_cap;
+}
+
+static void follow_io(struct engine *engine, const struct task *task, uint64_t now_ns)
+{
+	struct clamped *clamped = clamps_find(engine->clamps, task->pid);
+	uint32_t boost_cap = engine_task_boost_cap(engine, task);
+	uint32_t need_cap = find_need(engine, task, clamped, now_ns);
+
+	if (!clamped && !boost_cap && need_cap == CLAMP_MAX_NONE)
+		return;
+	if (!clamped)
+		clamped = clamps_take(engine->clamps, task->pid);
+	if (!clamped || (clamped->boost_cap == boost_cap && clamped->need_cap == need_cap))
+		return;
+	if (clamped->need_cap != need_cap)
+		clamped->need_ns = now_ns;
+	clamped->boost_cap = boost_cap;
+	clamped->need_cap = need_cap;
+	clamps_queue_clamp(engine->clamps, clamped);
+}
+
+void clamping_follow_io(struct engine *engine, uint64_t now_ns)
+{
+	const struct task *task = NULL;
+
+	while (engine->n_clamping && (task = task_table_next(engine->tasks, task)))
+		follow_io(engine, task, now_ns);
+}
+
+void clamping_end_io(struct engine *engine, uint32_t pid)
+{
+	struct clamped *task = clamps_find(engine->clamps, pid);
+
+	if (!task || (!task->boost_cap && task->need_cap == CLAMP_MAX_NONE))
+		return;
+	task->boost_cap = 0;
+	task->need_cap = CLAMP_MAX_NONE;
+	clamps_queue_clamp(engine->clamps, task);
+}
+
+uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
+			  int32_t *ret_rule)
+{
+	const struct clamped *task = clamps_find(engine->clamps, pid);
+	struct set_clamp clamp = { .cap = CLAMP_CAP_NONE, .cap_rule = -1 };
+
+	if (task && task->set)
+		clamp_sets_in(&engine->sets, &engine->policy, task->set,
+			      engine->domains[domain].info, &clamp);
+	*ret_rule = clamp.cap_rule;
+	return clamp.cap;
+}
+
+const char *clamp_why_name(enum clamp_why why)
+{
+	static const char *const names[] = {
+		[CLAMP_NONE] = "none",		[CLAMP_RULE] = "rule",
+		[CLAMP_BOOST] = "io-boost",	[CLAMP_NEIGHBOUR] = "neighbour",
+		[CLAMP_UNPAID] = "device-busy",
+	};
+
+	return names[why];
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clamp sets: which task is in which, and when tasks of each last ran on a CPU. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/tracer_private.h"
+
+_Static_assert((int)CLAMP_SETS_MAX == WAKEGOV_SETS, "clamp sets");
+
+void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets)
+{
+	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+
+	for (uint32_t i = 0; i < sets->n; i++)
+		settings->set_cap[i] = sets->cap[i];
+	settings->floored = sets->floored;
+	settings->follow_beside = sets->beside;
+	settings->burst_limit_ns = sets->burst_limit_ns;
+	settings->n_sets = sets->n > 1 ? sets->n : 0;
+}
+
+void tracer_forget_sets(struct tracer *tracer)
+{
+	tracer->programs.skel->bss->settings.beside_generation++;
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct wakegov_cpu *shared = &tracer->cpus[cpu];
+
+		shared->capped_set = 0;
+		memset(shared->runs, 0, sizeof(shared->runs));
+		memset(tracer->seen_runs[cpu], 0, sizeof(tracer->seen_runs[cpu]));
+	}
+}
+
+/* The kernel side takes the entry away when the task exits. */
+static int take_set_back(int fd, uint32_t pid)
+{
+	const uint32_t none = 0;
+
+	if (bpf_map_update_elem(fd, &pid, &none, BPF_EXIST) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	/* It exited before it was told about the last time. */
+	if (syscall(SYS_tkill, pid, 0) < 0 && errno == ESRCH)
+		bpf_map_delete_elem(fd, &pid);
+	return 0;
+}
+
+int tracer_set_task_set(struct tracer *tracer, const struct task_set *set)
+{
+	struct wakegov__bss *bss = tracer->programs.skel->bss;
+	int fd = bpf_map__fd(tracer->programs.skel->maps.task_sets), r = 0;
+
+	if (!set->set)
+		r = take_set_back(fd, set->pid);
+	else if (bpf_map_update_elem(fd, &set->pid, &set->set, BPF_ANY) < 0)
+		r = -errno;
+	__atomic_fetch_add(&bss->ruled_tasks[set->pid % WAKEGOV_RULED],
+			   (set->set != 0) - (set->before != 0), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&bss->settings.set_generation, 1, __ATOMIC_RELEASE);
+	return r;
+}
+
+bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
+			 struct input *ret)
+{
+	const volatile struct wakegov_set_run *run = &tracer->cpus[cpu].runs[set];
+	uint64_t *seen_ns = &tracer->seen_runs[cpu][set];
+
+	if (run->ran_ns == *seen_ns)
+		return false;
+	*seen_ns = run->ran_ns;
+	*ret = (struct input){
+		.now_ns = now_ns,
+		.type = INPUT_SET_RUN,
+		.set_run = {
+			.cpu = cpu,
+			.ran_ns = run->ran_ns,
+			.counted_ns = run->counted_ns,
+			.ran_pid = run->ran_pid,
+			.counted_pid = run->counted_pid,
+		},
+	};
+	return true;
+}

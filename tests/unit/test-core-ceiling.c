@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Caps and floors at work in a domain: which wins, when it begins and when it ends. */
+#include "test-core.h"
+
+#include "core/engine.h"
+#include "wakegov/decay.h"
+
+#define START_NS  (1000 * NS_PER_S)
+#define HOLD_NS	  (20 * NS_PER_MS)
+#define LOW_KHZ	  800000
+#define HIGH_KHZ  2400000
+#define CAP_30	  0x1 /* bits of the rules below */
+#define CAP_60	  0x2
+#define FLOOR_50  0x4
+#define CAP_KHZ	  0x8 /* 1 GHz, in the second domain only */
+#define NO_CLAMP  0x0
+#define KHZ_OF_30 800000 /* the OPPs at or above 720, 1440 and 1200 MHz */
+#define KHZ_OF_60 1600000
+#define KHZ_OF_50 1200000
+
+struct machine {
+	struct topology *topology;
+	struct policy policy;
+	struct engine *engine;
+	uint64_t now_ns;
+};
+
+static struct policy policy_with_rules(void)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.n_rules = 4;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	policy.rules[1].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	policy.rules[3].properties.cap = (struct policy_level){ POLICY_LEVEL_KHZ, 1000000 };
+	policy.rules[3].domain_cpu = 2;
+	return policy;
+}
+
+/* Two domains of two CPUs. */
+static void begin(struct machine *machine)
+{
+	machine->topology = test_topology_usual(2, 2);
+	machine->policy = policy_with_rules();
+	machine->engine = engine_new(machine->topology, &machine->policy);
+	assert_non_null(machine->engine);
+	machine->now_ns = START_NS;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct input input = {
+			.now_ns = START_NS,
+			.type = INPUT_DOMAIN,
+			.domain = { .domain = i, .active = true, .driven = true },
+		};
+
+		engine_apply(machine->engine, &input);
+	}
+}
+
+static void end(struct machine *machine)
+{
+	engine_free(machine->engine);
+	free(machine->topology);
+}
+
+static void busy(struct machine *machine, uint32_t cpu, uint32_t util_cap)
+{
+	const struct input input = {
+		.now_ns = machine->now_ns,
+		.type = INPUT_CPU,
+		.cpu = { .cpu = cpu, .util_q = DECAY_Q(util_cap), .running = true },
+	};
+
+	engine_apply(machine->engine, &input);
+}
+
+/* A task of these rules runs on the CPU now. */
+static void runs(struct machine *machine, uint32_t cpu, uint32_t pid, uint64_t matched, bool counts)
+{
+	struct input input = {
+		.now_ns = machine->now_ns,
+		.type = INPUT_SET_RUN,
+		.set_run = {
+			.cpu = cpu,
+			.matched = matched,
+			.ran_ns = machine->now_ns,
+			.ran_pid = pid,
+		},
+	};
+
+	/* Of set 0 those that count are all that the kernel side keeps. */
+	if (!matched && !counts)
+		return;
+	if (counts) {
+		input.set_run.counted_ns = machine->now_ns;
+		input.set_run.counted_pid = pid;
+	}
+	engine_apply(machine->engine, &input);
+}
+
+static const struct decision *decide_at(struct machine *machine, uint32_t domain, uint64_t now_ns)
+{
+	machine->now_ns = now_ns;
+	return engine_decide(machine->engine, domain, now_ns);
+}
+
+static const struct decision *decide(struct machine *machine, uint32_t domain)
+{
+	return decide_at(machine, domain, machine->now_ns + 2 * NS_PER_MS);
+}
+
+static void test_cap_holds(void **state)
+{
+	const struct decision *decision;
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, KHZ_OF_30);
+	assert_int_equal(decision->want_cap, 1280);
+	assert_string_equal(limiter_name(decision->limiter), "cap");
+	assert_int_equal(decision->capped_pid, 7);
+	assert_int_equal(decision->rule, 1);
+	/* The other domain has nothing to do with it. */
+	busy(&machine, 2, 1024);
+	assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
+	end(&machine);
+}
+
+/* Each row: who runs on CPUs 0 and 1, both of them busy, and what the domain is to run at. */
+static void test_who_counts(void **state)
+{
+	static const struct {
+		uint64_t matched[2];
+		bool counts[2];
+		uint32_t khz;
+	} rows[] = {
+		{ { CAP_30, CAP_30 }, { true, true }, KHZ_OF_30 },
+		{ { CAP_30, NO_CLAMP }, { true, false }, KHZ_OF_30 },
+		{ { CAP_30, NO_CLAMP }, { true, true }, HIGH_KHZ },
+		{ { CAP_30, CAP_60 }, { true, true }, KHZ_OF_60 },
+		{ { CAP_30, CAP_60 }, { true, false }, KHZ_OF_30 },
+		{ { CAP_30, CAP_60 }, { false, false }, KHZ_OF_60 },
+		{ { CAP_30, NO_CLAMP }, { false, false }, KHZ_OF_30 },
+		{ { CAP_30 | CAP_60, NO_CLAMP }, { true, false }, KHZ_OF_30 },
+		{ { CAP_60 | CAP_30, CAP_60 }, { true, false }, KHZ_OF_30 },
+		{ { CAP_30, FLOOR_50 }, { true, false }, KHZ_OF_50 },
+		{ { CAP_30 | FLOOR_50, NO_CLAMP }, { true, false }, KHZ_OF_30 },
+		{ { CAP_KHZ, NO_CLAMP }, { true, false }, HIGH_KHZ },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		/* In either order, and on either CPU. */
+		for (uint32_t first = 0; first < 2; first++) {
+			struct machine machine;
+
+			begin(&machine);
+			for (uint32_t j = 0; j < 2; j++) {
+				uint32_t task = first ^ j;
+
+				busy(&machine, j, 1024);
+				runs(&machine, j, 7 + task, rows[i].matched[task],
+				     rows[i].counts[task]);
+			}
+			assert_int_equal(decide(&machine, 0)->target_khz, rows[i].khz);
+			end(&machine);
+		}
+	}
+}
+
+/* A frequency is one of the domain that the rule is for. */
+static void test_for_domain(void **state)
+{
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 2, 1024);
+	runs(&machine, 2, 7, CAP_KHZ, true);
+	assert_int_equal(decide(&machine, 1)->target_khz, 1000000);
+	end(&machine);
+}
+
+/* An uncapped task that counts gets all at once, though little of it was seen; then the cap
+ * returns. */
+static void test_lift(void **state)
+{
+	const struct decision *decision;
+	struct engine_band band;
+	struct machine machine;
+	uint64_t end_ns;
+
+	begin(&machine);
+	busy(&machine, 0, 300);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
+	engine_band(machine.engine, 1, &band);
+	assert_true(band.watch_counted & 1);
+	assert_true(band.high_q == UINT32_MAX);
+
+	busy(&machine, 1, 20);
+	runs(&machine, 1, 8, NO_CLAMP, true);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, HIGH_KHZ);
+	assert_string_equal(reason_name(decision->reason), "uncapped");
+	assert_int_equal(decision->pid, 8);
+	engine_band(machine.engine, 1, &band);
+	assert_false(band.watch_counted & 1);
+
+	/* It has ended; the capped one runs on. */
+	end_ns = machine.now_ns - 2 * NS_PER_MS + HOLD_NS;
+	while (machine.now_ns + 4 * NS_PER_MS < end_ns) {
+		machine.now_ns += 4 * NS_PER_MS;
+		busy(&machine, 0, 600);
+		runs(&machine, 0, 7, CAP_30, true);
+		assert_int_equal(decide_at(&machine, 0, machine.now_ns)->target_khz, HIGH_KHZ);
+	}
+	assert_int_equal(engine_next_ns(machine.engine), 0); /* the other domain's first decision */
+	decide_at(&machine, 1, machine.now_ns);
+	assert_int_equal(engine_next_ns(machine.engine), end_ns);
+	assert_int_equal(decide_at(&machine, 0, end_ns)->target_khz, KHZ_OF_30);
+	end(&machine);
+}
+
+/* What was lifted is not lifted for good: utilisation says what is needed. */
+static void test_lift_ends(void **state)
+{
+	struct machine machine;
+	uint64_t began_ns;
+
+	begin(&machine);
+	busy(&machine, 0, 300);
+	runs(&machine, 0, 7, CAP_30, true);
+	decide(&machine, 0);
+	began_ns = machine.now_ns;
+	while (machine.now_ns < began_ns + 200 * NS_PER_MS) {
+		busy(&machine, 0, 300);
+		runs(&machine, 0, 7, CAP_30, true);
+		runs(&machine, 0, 8, NO_CLAMP, true);
+		decide_at(&machine, 0, machine.now_ns + 4 * NS_PER_MS);
+	}
+	assert_int_equal(engine_last(machine.engine, 0)->target_khz, 1000000);
+	assert_string_equal(reason_name(engine_last(machine.engine, 0)->reason), "utilisation");
+	end(&machine);
+}
+
+/* Capped tasks that have stopped bound nobody. */
+static void test_cap_ends(void **state)
+{
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
+	decide(&machine, 1);
+	assert_in_range(engine_next_ns(machine.engine), machine.now_ns + 1,
+			machine.now_ns + NS_PER_S / 10);
+	busy(&machine, 0, 1024);
+	assert_int_equal(decide_at(&machine, 0, START_NS + HOLD_NS - 1)->target_khz, KHZ_OF_30);
+	assert_int_equal(decide_at(&machine, 0, START_NS + HOLD_NS)->target_khz, HIGH_KHZ);
+	/* One that begins again where the clock is high is to be told about. */
+	struct engine_band band;
+
+	engine_band(machine.engine, 0, &band);
+	assert_int_equal(band.watch_ran, 1 << 1);
+	end(&machine);
+}
+
+static void test_floor_is_a_lease(void **state)
+{
+	const struct decision *decision;
+	struct engine_band band;
+	struct machine machine;
+
+	begin(&machine);
+	machine.policy.rules[2].properties.floor.value = 90;
+	engine_set_policy(machine.engine, &machine.policy);
+	busy(&machine, 0, 10);
+	decide(&machine, 0);
+	decide(&machine, 1);
+	runs(&machine, 0, 9, FLOOR_50, false);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, 2200000);
+	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_int_equal(decision->pid, 9);
+	assert_int_equal(decision->rule, 3);
+	assert_int_equal(engine_next_ns(machine.engine), machine.now_ns - 2 * NS_PER_MS + HOLD_NS);
+	decide_at(&machine, 0, engine_next_ns(machine.engine));
+	decide_at(&machine, 0, machine.now_ns + HOLD_NS);
+	assert_int_equal(engine_last(machine.engine, 0)->target_khz, LOW_KHZ);
+	engine_band(machine.engine, 1, &band);
+	assert_int_equal(band.watch_ran, 1 << 1);
+	end(&machine);
+}
+
+/* A new policy is in force at once, for sets that are known as well. */
+static void test_new_policy(void **state)
+{
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
+	machine.policy.rules[0].properties.cap.value = 60;
+	engine_set_policy(machine.engine, &machine.policy);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_60);
+	machine.policy.n_rules = 0;
+	engine_set_policy(machine.engine, &machine.policy);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	end(&machine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cap_holds),	 cmocka_unit_test(test_who_counts),
+		cmocka_unit_test(test_for_domain),	 cmocka_unit_test(test_lift),
+		cmocka_unit_test(test_lift_ends),	 cmocka_unit_test(test_cap_ends),
+		cmocka_unit_test(test_floor_is_a_lease), cmocka_unit_test(test_new_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
