@@ -124,16 +124,37 @@ static inline bool is_again(struct request *request, const struct wakegov_flight
 	return program == WAKEGOV_BLOCK_ISSUE && flight->start_ns == request->start_time_ns;
 }
 
+/*
+ * Enough for a lease and a rate. What the CPU did last, a tick ago at most, is a clock that costs
+ * nothing; the daemon adds the tick.
+ */
+static inline void count_only(struct task_struct *task, struct wakegov_slot *slot,
+			      const struct wakegov_cpu *cpu)
+{
+	if (!slot) {
+		if (sends_for_itself(task))
+			count_cold_io(task, IO_START, bpf_ktime_get_ns());
+		return;
+	}
+	slot->io_starts++;
+	if (cpu)
+		slot->last_start_ns = cpu->updated_ns;
+}
+
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wakegov_slot *slot = sends_for_itself(task) ? find_slot(task->pid) : NULL;
-	struct wakegov_cpu *cpu = count_event(program);
-	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_cpu *cpu = count_event(program), *sender;
 	struct wakegov_device *device = NULL;
 	struct wakegov_flight *flight = NULL;
 	__u64 now_ns;
 
+	if (settings.count_only) {
+		count_only(task, slot, cpu);
+		return;
+	}
+	sender = sender_of(request);
 	if (!cpu || !sender)
 		return;
 	if (cpu->follow_devices)
@@ -191,13 +212,16 @@ static inline bool is_step_of_flush(struct request *request)
 	return request->rq_flags & OLD_RQF_FLUSH_SEQ;
 }
 
-/* A completion without a start; empty ones may be of a flush whose start is not seen before 6.5. */
+/*
+ * A completion without a start. Empty ones may be of a flush whose start is not seen before 6.5,
+ * and what was started before starts were followed is no surprise.
+ */
 static __noinline void count_stray(struct request *request, unsigned int n_bytes)
 {
 	struct wakegov_device *device;
 	__u32 index;
 
-	if (!n_bytes)
+	if (!n_bytes || request->start_time_ns < settings.follow_since_ns)
 		return;
 	device = find_device(seq_of(request), &index);
 	if (device && !device->ignored)
@@ -207,10 +231,13 @@ static __noinline void count_stray(struct request *request, unsigned int n_bytes
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned int n_bytes)
 {
-	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_cpu *sender;
 	struct wakegov_flight *flight;
 
 	count_event(WAKEGOV_BLOCK_COMPLETE);
+	if (settings.count_only)
+		return 0;
+	sender = sender_of(request);
 	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
 		return 0;
 	flight = find_flight(request, sender);
@@ -225,10 +252,13 @@ int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned 
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_block_rq_merge, struct request *request)
 {
-	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_cpu *sender;
 	struct wakegov_flight *flight;
 
 	count_event(WAKEGOV_BLOCK_MERGE);
+	if (settings.count_only)
+		return 0;
+	sender = sender_of(request);
 	if (!sender)
 		return 0;
 	flight = find_flight(request, sender);

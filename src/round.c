@@ -323,6 +323,7 @@ void manager_round(struct manager *manager)
 	while (engine_take_ended(manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
 	tell_sets(manager);
+	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
 	set_timer(manager);
 }
 

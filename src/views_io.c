@@ -9,11 +9,7 @@
 #include "shared/cleanup.h"
 #include "views.h"
 
-#define NS_PER_US     1000ULL
-#define NS_PER_MS     1000000ULL
-#define NS_PER_S      1000000000ULL
-
-#define LEAST_LOOK_NS NS_PER_MS /* rates over less say nothing */
+#define NS_PER_US 1000ULL
 
 /* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
 static uint32_t gain_permille(uint32_t saved_ppm)
@@ -126,20 +122,13 @@ static const char *check_name(enum io_check_state state)
 	return names[state];
 }
 
-/* Since the engine's last sample, which stays as it is: what is shown must not change a check. */
-static void show_rates(const struct io_device *device, const struct input *now,
-		       struct device_view *view)
+/* As of when its requests were last followed. */
+static void show_rates(const struct io_device *device, struct device_view *view)
 {
-	uint64_t elapsed_ns = now->now_ns - device->sampled_ns, idle_ns;
-
-	if (!device->present || elapsed_ns < LEAST_LOOK_NS ||
-	    now->device.completions < device->totals.completions ||
-	    now->device.idle_ns < device->totals.idle_ns)
+	if (!device->rates.known)
 		return;
-	idle_ns = now->device.idle_ns - device->totals.idle_ns;
-	view->completions_per_s = (double)(now->device.completions - device->totals.completions) *
-				  NS_PER_S / elapsed_ns;
-	view->idle_permille = idle_ns < elapsed_ns ? (double)idle_ns * 1000 / elapsed_ns : 1000;
+	view->completions_per_s = device->rates.completions_per_s;
+	view->idle_permille = device->rates.idle_permille;
 }
 
 static void show_check(const struct io_device *device, uint64_t now_ns, struct device_view *view)
@@ -181,7 +170,7 @@ static void show_device(const struct manager *manager, const char *name, const s
 		.predicted_gain_permille = VIEW_UNKNOWN,
 		.interrupt_domain = domain_name(topology, device->interrupt_domain),
 	};
-	show_rates(device, now, view);
+	show_rates(device, view);
 	show_check(device, now->now_ns, view);
 }
 

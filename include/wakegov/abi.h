@@ -170,7 +170,10 @@ struct wakegov_slot_io {
  * Its depth is started - completed: the one is written by the task, the other where requests end.
  */
 struct wakegov_slot {
-	/* what each request touches is one cache line, and the next one as far as ios[0] */
+	/*
+	 * what each request touches is one cache line, if it is only counted, and the next one as
+	 * far as ios[0]
+	 */
 	__u32 pid; /* 0: free */
 	__u32 id;  /* generation and index: never another task's, never 0 */
 	__u32 exited;
@@ -179,11 +182,11 @@ struct wakegov_slot {
 	__u32 waited_starts; /* io_starts at its last I/O wait */
 	__u64 idle_since_ns; /* when the last of its requests in flight was completed */
 	__u64 last_start_ns;
-	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
-	__u64 completions_ns; /* … and of all completions: what is in flight, as it sums up */
+	__u64 io_starts;      /* block requests that it started */
 	__u64 sleep_ns;	      /* since when it sleeps of its own accord; 0: it does not */
 	__u64 think_ns;	      /* slept so with nothing in flight, since its last request */
-	__u64 io_starts;      /* block requests that it started */
+	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
+	__u64 completions_ns; /* … and of all completions: what is in flight, as it sums up */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 io_waits;	    /* wake-ups from an I/O wait */
 	__u64 last_wait_ns; /* for something other than a request of its own */
@@ -212,10 +215,13 @@ struct wakegov_record {
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */
 struct wakegov_settings {
-	__u64 window_ns;   /* over which I/O is counted */
-	__u32 window_ios;  /* that many in a window make a task worth telling; 0: none does */
-	__u32 own_tgid;	   /* the daemon's process, never told about */
-	__u64 move_gap_ns; /* least time between two records of one task's moves */
+	__u64 window_ns;       /* over which I/O is counted */
+	__u32 window_ios;      /* that many in a window make a task worth telling; 0: none does */
+	__u32 own_tgid;	       /* the daemon's process, never told about */
+	__u64 move_gap_ns;     /* least time between two records of one task's moves */
+	__u64 follow_since_ns; /* requests are followed since then … */
+	__u32 count_only;      /* … and are not now: they are counted when they start */
+	__u32 pad;
 
 	/* bursts and clamp sets */
 	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */

@@ -272,9 +272,11 @@ void boosts_end_device(struct engine *engine, uint32_t device)
 
 uint64_t boosts_next_ns(const struct engine *engine)
 {
-	uint64_t next_ns = engine->devices_next_ns;
+	uint64_t next_ns = boosts_next_survey_ns(engine);
 	const struct task *task = NULL;
 
+	if (engine->devices_next_ns < next_ns)
+		next_ns = engine->devices_next_ns;
 	while ((task = task_table_next(engine->tasks, task))) {
 		if (task->flip.until_ns && task->flip.until_ns < next_ns)
 			next_ns = task->flip.until_ns;

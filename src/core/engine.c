@@ -26,6 +26,7 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_init(&engine->devices[i]);
 	engine->devices_next_ns = UINT64_MAX;
+	engine->survey = SURVEY_NONE;
 	engine_set_policy(engine, policy);
 	return engine;
 }
@@ -130,7 +131,8 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	task->cpu = input->cpu;
 	memcpy(task->comm, input->comm, sizeof(task->comm));
 	boosts_move_task(engine, task, from_cpu, now_ns);
-	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, now_ns);
+	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, engine->survey.on,
+			now_ns);
 	boosts_sample_task(engine, task, now_ns);
 }
 
@@ -158,6 +160,8 @@ static void apply_device(struct engine *engine, const struct input_device *input
 		boosts_forget_device(engine, input->device);
 	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
 			 now_ns);
+	if (engine->survey.on)
+		io_device_take_rates(device);
 }
 
 static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)
@@ -279,7 +283,13 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 {
 	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
+	boosts_survey(engine, now_ns);
 	clamping_follow_io(engine, now_ns);
+}
+
+bool engine_follows_requests(const struct engine *engine)
+{
+	return engine->survey.on;
 }
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns)

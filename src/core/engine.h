@@ -10,6 +10,7 @@
  *
  *	engine_apply() each input    the samples first: of devices and tasks whose next_ns is over
  *	engine_advance()	     leases end
+ *	engine_follows_requests()    whether the next samples need more than counts
  *	engine_decide()		     for every domain that engine_is_due() names
  *	engine_band()		     what to wake the caller for, per CPU
  *	engine_take_ended()	     tasks that are no longer followed
@@ -126,6 +127,12 @@ const struct clamps *engine_clamps(const struct engine *engine);
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
 /* Whether any domain is driven by clamps. */
 bool engine_clamps_tasks(const struct engine *engine);
+
+/*
+ * Whether block requests are to be followed from now on: host times, what is in flight, and devices
+ * mean something only where that was so. Otherwise they are counted when they start, and no more.
+ */
+bool engine_follows_requests(const struct engine *engine);
 
 /*
  * A block device that a task named, by the tracer's index. It is to be sampled (INPUT_DEVICE, then

@@ -3,7 +3,8 @@
 
 /*
  * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c,
- * boost_checks.c), what follows for a domain (merge.c).
+ * boost_checks.c), when requests are followed (boost_surveys.c), what follows for a domain
+ * (merge.c).
  */
 
 #include "core/clamps.h"
@@ -27,6 +28,16 @@ struct cpu {
 	struct set_run runs[CLAMP_SETS_MAX];
 };
 
+/* Whether requests are followed, and until when that is so if nothing happens. */
+struct survey {
+	bool on;
+	bool ends; /* with the next round: the devices are sampled once more */
+	uint64_t until_ns;
+};
+
+/* Nobody does I/O. */
+#define SURVEY_NONE ((struct survey){ .until_ns = UINT64_MAX })
+
 struct engine {
 	const struct topology *topology;
 	struct policy policy;
@@ -40,6 +51,7 @@ struct engine {
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */
 	struct override_table overrides;
+	struct survey survey;
 };
 
 /* The domain of a CPU, or NULL when it has none. */
@@ -76,6 +88,10 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 struct io_device *boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
 void boosts_check_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
+
+/* boost_surveys.c: begins or ends one, after everything else; and when to look again. */
+void boosts_survey(struct engine *engine, uint64_t now_ns);
+uint64_t boosts_next_survey_ns(const struct engine *engine);
 
 /* ceiling.c: the caps and floors at work in a domain, of which the highest win. */
 struct ceiling {

@@ -7,7 +7,6 @@
 
 #define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
 #define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
-#define SMOOTHING      8  /* windows that count */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
  */
@@ -144,7 +143,8 @@ static uint32_t window_ratio(const struct io_boost *boost, const struct policy_i
 /* Smoothed as shares at the highest level of all: there a ratio without bound is at most 1. */
 static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
 {
-	uint32_t n = boost->n_windows < SMOOTHING ? boost->n_windows + 1 : SMOOTHING;
+	uint32_t n = boost->n_windows < IO_BOOST_SMOOTHING ? boost->n_windows + 1
+							   : IO_BOOST_SMOOTHING;
 	int64_t before = io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	int64_t now = io_share_of_ratio(ratio, IO_LEVEL_MAX);
 
@@ -153,12 +153,28 @@ static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
 
 static void set_ratio(struct io_boost *boost, uint32_t ratio)
 {
+	uint32_t before = boost->held_ratio;
+
 	boost->ratio = ratio;
-	boost->held_ratio = io_ratio_hold(boost->held_ratio, ratio);
+	boost->held_ratio = io_ratio_hold(before, ratio);
+	if (boost->held_ratio != before)
+		boost->held_windows = 0;
+}
+
+static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
+		  const struct input_task *task, uint64_t elapsed_ns)
+{
+	boost->device = main_device(&boost->window, task);
+	if (boost->device != IO_BOOST_NO_DEVICE)
+		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
+	boost->n_windows++;
+	boost->held_windows++;
+	if (boost->state == IO_BOOST_MEASURING)
+		boost->state = IO_BOOST_DEVICE_BUSY;
 }
 
 static void close_window(struct io_boost *boost, const struct policy_io_boost *policy,
-			 const struct input_task *task, uint64_t now_ns)
+			 const struct input_task *task, bool followed, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
@@ -167,12 +183,10 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 		boost->state = IO_BOOST_BELOW_RATE;
 		return;
 	}
-	boost->device = main_device(&boost->window, task);
-	if (boost->device != IO_BOOST_NO_DEVICE)
-		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
-	boost->n_windows++;
-	if (boost->state == IO_BOOST_MEASURING)
-		boost->state = IO_BOOST_DEVICE_BUSY;
+	if (followed)
+		learn(boost, policy, task, elapsed_ns);
+	else if (task->io_starts != boost->window.io_starts)
+		boost->sends_requests = true;
 	start_window(boost, task, now_ns);
 }
 
@@ -186,17 +200,19 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 /*
  * Long enough, and with the I/Os of an eligible task: a device that hands out what it has done
  * every now and then, or a task that works in bursts, has none in one window and many in the next.
+ * A rate by itself is to be seen to change, and is taken over a long one.
  */
 static bool is_whole(const struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, uint64_t now_ns)
+		     const struct input_task *task, bool followed, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
 	if (elapsed_ns < policy->window_ns)
 		return false;
-	return elapsed_ns >= LONG_WINDOWS * policy->window_ns ||
-	       window_ios(&boost->window, task) * NS_PER_S >=
-		       policy->min_rate_per_s * policy->window_ns;
+	if (elapsed_ns >= LONG_WINDOWS * policy->window_ns)
+		return true;
+	return followed && window_ios(&boost->window, task) * NS_PER_S >=
+				   policy->min_rate_per_s * policy->window_ns;
 }
 
 /* While a request is in flight there is I/O. One whose end was lost ends with the rate. */
@@ -206,7 +222,7 @@ static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
 }
 
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, uint64_t now_ns)
+		     const struct input_task *task, bool followed, uint64_t now_ns)
 {
 	if (!boost->check.calibration_permille)
 		begin(boost, policy);
@@ -221,14 +237,15 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 	if (task->max_depth > boost->window.max_depth)
 		boost->window.max_depth = task->max_depth;
 	see_level(&boost->window, task, now_ns);
-	if (is_whole(boost, policy, task, now_ns))
-		close_window(boost, policy, task, now_ns);
+	if (is_whole(boost, policy, task, followed, now_ns))
+		close_window(boost, policy, task, followed, now_ns);
 }
 
 /* A task that is boosted is looked at when its lease ends, one that may be soon after a window. */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
-	bool waits = boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_INSENSITIVE;
+	bool waits = io_boost_is_known(boost) &&
+		     (boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_INSENSITIVE);
 
 	if (boost->granted)
 		boost->next_ns = boost->lease_end_ns;
@@ -250,6 +267,7 @@ void io_boost_restart(struct io_boost *boost)
 	boost->held_ratio = 0;
 	boost->wanted_khz = 0;
 	boost->n_windows = 0;
+	boost->held_windows = 0;
 	io_boost_restart_window(boost);
 }
 

@@ -32,6 +32,7 @@ enum io_boost_state {
 };
 
 #define IO_BOOST_NO_DEVICE UINT32_MAX
+#define IO_BOOST_SMOOTHING 8 /* windows that count */
 
 /* Totals at the start of a window. */
 struct io_window {
@@ -51,27 +52,37 @@ struct io_window {
 
 struct io_boost {
 	enum io_boost_state state;
-	bool granted;	       /* wanted_khz is asked for */
-	uint64_t lease_end_ns; /* of its last sample */
-	uint64_t next_ns;      /* when to sample it again */
-	uint32_t rate_per_s;   /* of the last whole window; before that, of the policy */
-	uint32_t device;       /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
-	uint32_t ratio;	       /* ρ as measured, smoothed; 0: the device is busy, or not known */
-	uint32_t held_ratio;   /* the one that is acted upon */
-	uint32_t wanted_khz;   /* the OPP of its domain that its boost is, or would be; 0: none */
+	bool granted;		 /* wanted_khz is asked for */
+	uint64_t lease_end_ns;	 /* of its last sample */
+	uint64_t next_ns;	 /* when to sample it again */
+	uint32_t rate_per_s;	 /* of the last whole window; before that, of the policy */
+	uint32_t surveyed_per_s; /* when its requests were last followed */
+	bool sends_requests;	 /* and it was not known to, when they were not */
+	uint32_t device;	 /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
+	uint32_t ratio;		 /* ρ as measured, smoothed; 0: the device is busy, or not known */
+	uint32_t held_ratio;	 /* the one that is acted upon */
+	uint32_t wanted_khz;	 /* the OPP of its domain that its boost is, or would be; 0: none */
 	uint32_t n_windows;
-	uint64_t io_waits;   /* as last sampled */
-	uint32_t base_level; /* before the last trial of its own */
+	uint32_t held_windows; /* since held_ratio was another */
+	uint64_t io_waits;     /* as last sampled */
+	uint32_t base_level;   /* before the last trial of its own */
 	struct io_window window;
 	struct io_check check; /* its own, for waits without block requests */
 };
 
+/* What is made of its I/O has not changed for as many windows as count. */
+static inline bool io_boost_is_known(const struct io_boost *boost)
+{
+	return boost->held_windows >= IO_BOOST_SMOOTHING;
+}
+
 /*
  * Takes the totals of a task into account: the lease and, if one is over, the window. What the
  * numbers alone say comes out in state: MEASURING, DEVICE_BUSY for what follows, or an end.
+ * followed: its requests are; otherwise only their number says something.
  */
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, uint64_t now_ns);
+		     const struct input_task *task, bool followed, uint64_t now_ns);
 
 /* Sets next_ns, after state and granted are settled. */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns);

@@ -3,6 +3,10 @@
 
 #include "core/io_model.h"
 
+#define NS_PER_S      1000000000ULL
+
+#define LEAST_RATE_NS 10000000ULL /* rates over less say little */
+
 void io_device_init(struct io_device *device)
 {
 	*device = (struct io_device){
@@ -28,6 +32,37 @@ void io_device_sample(struct io_device *device, const struct input_device *total
 	device->present = true;
 	device->totals = *totals;
 	device->sampled_ns = now_ns;
+}
+
+static void begin_rates(struct io_device *device)
+{
+	device->rates.since = device->totals;
+	device->rates.since_ns = device->sampled_ns;
+}
+
+void io_device_take_rates(struct io_device *device)
+{
+	struct io_device_rates *rates = &device->rates;
+	const struct input_device *now = &device->totals, *since = &rates->since;
+	uint64_t elapsed_ns = device->sampled_ns - rates->since_ns, idle_ns;
+
+	if (!rates->since_ns || now->completions < since->completions ||
+	    now->idle_ns < since->idle_ns) {
+		begin_rates(device);
+		return;
+	}
+	if (elapsed_ns < LEAST_RATE_NS)
+		return;
+	idle_ns = now->idle_ns - since->idle_ns;
+	rates->known = true;
+	rates->completions_per_s = (now->completions - since->completions) * NS_PER_S / elapsed_ns;
+	rates->idle_permille = idle_ns < elapsed_ns ? idle_ns * 1000 / elapsed_ns : 1000;
+	begin_rates(device);
+}
+
+void io_device_restart_rates(struct io_device *device)
+{
+	device->rates.since_ns = 0;
 }
 
 uint32_t io_device_ratio_for(const struct io_device *device, uint32_t held_ratio)

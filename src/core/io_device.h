@@ -24,6 +24,14 @@ struct io_device {
 	uint64_t sampled_ns;
 	uint64_t next_ns; /* when it is to be sampled again; UINT64_MAX: when somebody asks */
 
+	struct io_device_rates {
+		struct input_device since; /* the sample that they begin with … */
+		uint64_t since_ns;	   /* … and its time; 0: there is none */
+		bool known;
+		uint32_t completions_per_s;
+		uint32_t idle_permille;
+	} rates; /* as of when its requests were last followed */
+
 	uint32_t n_users;	/* tasks that do their I/O on it, at the last look */
 	uint32_t ratio;		/* ρ of their mean, held; 0: none of them has one */
 	uint32_t n_tasks;	/* that a boost may serve, at the last look */
@@ -52,6 +60,11 @@ static inline bool io_device_is_another(const struct io_device *device,
 /* New totals of this device. */
 void io_device_sample(struct io_device *device, const struct input_device *totals,
 		      uint32_t completion_domain, uint64_t now_ns);
+
+/* Its rates, from the last two samples that are far enough apart. */
+void io_device_take_rates(struct io_device *device);
+/* What was counted meanwhile is not all: the next sample begins anew, the rates stay. */
+void io_device_restart_rates(struct io_device *device);
 
 /*
  * ρ of one of its tasks to act upon. Tasks that do about the same share one, so that they do not

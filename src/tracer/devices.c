@@ -236,7 +236,7 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 		if (tracer_device_name(tracer, index, name) < 0)
 			continue;
 		if (disk_is_there(name, tracer->devices[index].seq)) {
-			if (!tracer->devices[index].ignored)
+			if (!tracer->devices[index].ignored && !tracer_counts_only(tracer))
 				resync(tracer, index, name);
 			continue;
 		}

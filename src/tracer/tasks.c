@@ -31,10 +31,19 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The clock is not read for each: a task that waits for its requests is seen by these. */
-static uint64_t last_io_ns(const struct wakegov_slot *slot)
+/*
+ * The clock is not read for each: a task that waits for its requests is seen by these. The time of
+ * a start that is only counted is up to a tick too early; a lease is to end late rather than early.
+ */
+static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
+			   uint64_t now_ns)
 {
-	return max_of(max_of(slot->last_start_ns, slot->idle_since_ns), slot->last_wait_ns);
+	uint64_t last_ns = max_of(max_of(slot->last_start_ns, slot->idle_since_ns),
+				  slot->last_wait_ns);
+
+	if (tracer_counts_only(tracer))
+		last_ns += tracer->tick_ns;
+	return last_ns < now_ns ? last_ns : now_ns;
 }
 
 struct in_flight {
@@ -84,10 +93,27 @@ static uint64_t add_in_flight(struct seen_slot *seen, const struct in_flight *no
 	return seen->in_flight_ns;
 }
 
+/* While requests are only counted nothing is known to be in flight, and what was is no more. */
+static void read_depth(struct tracer *tracer, uint32_t handle, uint64_t now_ns,
+		       struct input_task *task)
+{
+	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	struct seen_slot *seen = &tracer->seen[handle % WAKEGOV_SLOTS];
+	struct in_flight in_flight;
+
+	if (tracer_counts_only(tracer)) {
+		task->in_flight_ns = seen->id == slot->id ? seen->in_flight_ns : 0;
+		return;
+	}
+	read_in_flight(slot, now_ns, &in_flight);
+	task->depth = in_flight.depth;
+	task->max_depth = in_flight.max_depth;
+	task->in_flight_ns = add_in_flight(seen, &in_flight, slot->id, now_ns);
+}
+
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-	struct in_flight in_flight;
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -97,7 +123,6 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		ret->ended_pid = slot->pid;
 		return 0;
 	}
-	read_in_flight(slot, now_ns, &in_flight);
 	ret->type = INPUT_TASK;
 	ret->task = (struct input_task){
 		.pid = slot->pid,
@@ -106,13 +131,10 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.cpu = slot->cpu,
 		.io_waits = slot->io_waits,
 		.io_starts = slot->io_starts,
-		.last_io_ns = last_io_ns(slot),
+		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].level_q,
-		.depth = in_flight.depth,
-		.max_depth = in_flight.max_depth,
-		.in_flight_ns = add_in_flight(&tracer->seen[handle % WAKEGOV_SLOTS], &in_flight,
-					      slot->id, now_ns),
 	};
+	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
 	return 0;

@@ -92,6 +92,14 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 /* Stop following the task; it is told about again when it crosses the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 
+/*
+ * Whether block requests are followed from their start to their end, as they are at first; if not,
+ * they are counted for the tasks that start them, and the totals that need more stand still. What
+ * is in flight when it begins is not known, and is in no depth. To call with what is so already
+ * costs nothing.
+ */
+void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns);
+
 #define TRACER_DISK_SIZE 32
 
 /*

@@ -31,7 +31,14 @@ struct tracer {
 	uint64_t (*seen_runs)[WAKEGOV_SETS]; /* n_cpus; ran_ns as it was last read */
 	uint64_t known_devices;		     /* bits by index: those that were handed out */
 	uint64_t past_anomalies;	     /* of devices that are gone */
+	uint64_t tick_ns;		     /* of the scheduler */
 };
+
+/* Requests are not followed now: what is in flight, and idle times, stand still. */
+static inline bool tracer_counts_only(const struct tracer *tracer)
+{
+	return tracer->programs.skel->bss->settings.count_only;
+}
 
 /* Whether there is a device of this index, at the bottom of its stack. */
 bool device_is_followed(const struct tracer *tracer, uint32_t index);

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What following I/O costs: the mean run of each program that an I/O passes, less that of an empty
- * program on the same tracepoint in the same seconds, from the kernel's BPF statistics; of some
- * rounds the median.
+ * What following I/O costs: the mean run of each of wakegovd's programs that an I/O passes, less
+ * that of an empty program on the same tracepoint in the same seconds, from the kernel's BPF
+ * statistics; of some rounds the median. The daemon is the one that was built, and decides as ever
+ * when it follows requests and when it only counts them.
  *
  * Usage: trace-cost [FIO-OPTION…]; a round reads 4 KiB blocks for three seconds unless told
  * otherwise. Exit status 1: the block programs cost more than LIMIT_NS per I/O.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "empty.skel.h"
-#include "tracer/tracer_private.h"
 
 #define LIMIT_NS    150
 #define ROUNDS	    5
 #define PAIRS	    4
 #define OPTIONS_MAX 32
+#define RUN_DIR	    "trace-cost.run"
 
 struct pair {
 	const char *name;
-	const struct bpf_program *ours, *empty;
+	const char *program; /* ours */
+	const struct bpf_program *empty;
 	bool block; /* counts for the limit */
+	int ours;   /* file descriptor */
 };
 
 struct runs {
@@ -41,48 +43,67 @@ struct cost {
 	double runs_per_io, ours_ns, empty_ns, added_ns; /* the last one per I/O */
 };
 
-static struct runs runs_of(const struct bpf_program *program)
+static struct runs runs_of(int program)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) < 0)
+	if (bpf_obj_get_info_by_fd(program, &info, &size) < 0)
 		return (struct runs){ 0 };
 	return (struct runs){ .n = info.run_cnt, .ns = info.run_time_ns };
 }
 
-static struct topology *topology_new(void)
+/* The newest program of that name, which the kernel cuts; 0: there is none after the id `after`. */
+static uint32_t find_program(const char *name, uint32_t after)
 {
-	struct topology *topology = calloc(1, sizeof(*topology));
+	struct bpf_prog_info info;
+	uint32_t id = after, size, found = 0;
 
-	if (!topology)
-		abort();
-	topology->n_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
-		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
-	return topology;
+	while (bpf_prog_get_next_id(id, &id) == 0) {
+		int fd = bpf_prog_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		info = (struct bpf_prog_info){ 0 };
+		size = sizeof(info);
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+		    !strncmp(info.name, name, sizeof(info.name) - 1))
+			found = id;
+		close(fd);
+	}
+	return found;
 }
 
-static uint64_t now_ns(void)
+static uint32_t last_program(void)
 {
-	struct timespec now;
+	uint32_t id = 0, last = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+	while (bpf_prog_get_next_id(id, &id) == 0)
+		last = id;
+	return last;
 }
 
-/* As the daemon does: an I/O task keeps its slot, a device is looked at. */
-static void take_event(void *userdata, const struct tracer_event *event)
+/* The daemon as it is, which sees no cpufreq here and watches; its programs are those after. */
+static pid_t start_daemon(void)
 {
-	struct tracer *tracer = userdata;
-	struct input input;
+	pid_t pid = fork();
 
-	if (event->type == TRACER_DEVICE)
-		tracer_classify_device(tracer, event->handle);
-	else if (event->type == TRACER_TASK &&
-		 tracer_read_task(tracer, event->handle, now_ns(), &input) == 0 &&
-		 input.type == INPUT_TASK_END)
-		tracer_release_task(tracer, event->handle);
+	if (pid)
+		return pid;
+	execl("./wakegovd", "wakegovd", "--config", "/dev/null", "--run-dir", RUN_DIR, NULL);
+	_exit(127);
+}
+
+static int open_program(const char *name, uint32_t after)
+{
+	uint32_t id = 0;
+
+	for (int tries = 0; !id && tries < 100; tries++) {
+		id = find_program(name, after);
+		if (!id)
+			usleep(100000);
+	}
+	return id ? bpf_prog_get_fd_by_id(id) : -1;
 }
 
 static pid_t start_fio(int n, char **options)
@@ -109,16 +130,11 @@ static pid_t start_fio(int n, char **options)
 	_exit(127);
 }
 
-static int run_fio(struct tracer *tracer, int n, char **options)
+static int run_fio(int n, char **options)
 {
-	struct pollfd poll_fd = { .fd = tracer_fd(tracer), .events = POLLIN };
-	pid_t pid = start_fio(n, options);
 	int status;
 
-	while (waitpid(pid, &status, WNOHANG) == 0) {
-		poll(&poll_fd, 1, 100);
-		tracer_consume(tracer, take_event, tracer);
-	}
+	waitpid(start_fio(n, options), &status, 0);
 	unlink("trace-cost.tmp");
 	return status;
 }
@@ -127,7 +143,7 @@ static void read_runs(const struct pair *pairs, struct runs ours[PAIRS], struct 
 {
 	for (size_t i = 0; i < PAIRS; i++) {
 		ours[i] = runs_of(pairs[i].ours);
-		empty[i] = runs_of(pairs[i].empty);
+		empty[i] = runs_of(bpf_program__fd(pairs[i].empty));
 	}
 }
 
@@ -137,15 +153,14 @@ static double mean_ns(const struct runs *before, const struct runs *after)
 }
 
 /* One round; pairs[0] runs once per I/O. False: fio failed. */
-static bool run_round(struct tracer *tracer, const struct pair *pairs, int n, char **options,
-		      struct cost ret[PAIRS])
+static bool run_round(const struct pair *pairs, int n, char **options, struct cost ret[PAIRS])
 {
 	struct runs ours[2][PAIRS], empty[2][PAIRS];
 	double ios;
 	int status;
 
 	read_runs(pairs, ours[0], empty[0]);
-	status = run_fio(tracer, n, options);
+	status = run_fio(n, options);
 	read_runs(pairs, ours[1], empty[1]);
 	ios = ours[1][0].n - ours[0][0].n;
 	if (status || ios < 1) {
@@ -211,17 +226,8 @@ static bool report(const struct pair *pairs, const struct cost costs[ROUNDS][PAI
 	return median(block) <= LIMIT_NS;
 }
 
-static bool measure(struct tracer *tracer, struct empty *empty, int n, char **options)
+static bool measure(const struct pair *pairs, int n, char **options)
 {
-	const struct wakegov *skel = tracer->programs.skel;
-	const struct pair pairs[PAIRS] = {
-		{ "block_io_start", skel->progs.on_block_io_start,
-		  empty->progs.empty_block_io_start, true },
-		{ "block_rq_complete", skel->progs.on_block_rq_complete,
-		  empty->progs.empty_block_rq_complete, true },
-		{ "sched_waking", skel->progs.on_sched_waking, empty->progs.empty_sched_waking },
-		{ "sched_switch", skel->progs.on_sched_switch, empty->progs.empty_sched_switch },
-	};
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	struct cost costs[ROUNDS][PAIRS];
 
@@ -230,7 +236,7 @@ static bool measure(struct tracer *tracer, struct empty *empty, int n, char **op
 		return false;
 	}
 	for (int round = 0; round < ROUNDS; round++)
-		if (!run_round(tracer, pairs, n, options, costs[round])) {
+		if (!run_round(pairs, n, options, costs[round])) {
 			close(stats);
 			return false;
 		}
@@ -238,23 +244,41 @@ static bool measure(struct tracer *tracer, struct empty *empty, int n, char **op
 	return report(pairs, (const struct cost(*)[PAIRS])costs);
 }
 
+static bool find_pairs(struct pair *pairs, uint32_t after)
+{
+	for (size_t i = 0; i < PAIRS; i++) {
+		pairs[i].ours = open_program(pairs[i].program, after);
+		if (pairs[i].ours >= 0)
+			continue;
+		fprintf(stderr, "trace-cost: no %s: did wakegovd start?\n", pairs[i].program);
+		return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	struct topology *topology = topology_new();
 	struct empty *empty = empty__open_and_load();
-	struct tracer *tracer = NULL;
-	const char *why = "the empty programs cannot be loaded";
-	struct policy policy;
+	uint32_t before = last_program();
 	bool within = false;
+	pid_t daemon;
 
-	policy_init(&policy);
-	if (!empty || empty__attach(empty) < 0 ||
-	    tracer_new(topology, &policy.io_boost, &tracer, &why) < 0)
-		fprintf(stderr, "trace-cost: %s\n", why);
-	else
-		within = measure(tracer, empty, argc - 1, argv + 1);
-	tracer_free(tracer);
+	if (!empty || empty__attach(empty) < 0) {
+		fprintf(stderr, "trace-cost: the empty programs cannot be loaded: be root\n");
+		return EXIT_FAILURE;
+	}
+	struct pair pairs[PAIRS] = {
+		{ "block_io_start", "on_block_io_start", empty->progs.empty_block_io_start, true },
+		{ "block_rq_complete", "on_block_rq_complete", empty->progs.empty_block_rq_complete,
+		  true },
+		{ "sched_waking", "on_sched_waking", empty->progs.empty_sched_waking },
+		{ "sched_switch", "on_sched_switch", empty->progs.empty_sched_switch },
+	};
+	daemon = start_daemon();
+	if (find_pairs(pairs, before))
+		within = measure(pairs, argc - 1, argv + 1);
+	kill(daemon, SIGTERM);
+	waitpid(daemon, NULL, 0);
 	empty__destroy(empty);
-	free(topology);
 	return within ? EXIT_SUCCESS : EXIT_FAILURE;
 }

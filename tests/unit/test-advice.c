@@ -99,6 +99,7 @@ static void run(struct machine *machine, const uint32_t *cpus, uint32_t n, uint3
 		for (uint32_t i = 0; i < n; i++)
 			apply_task(machine, 100 + i, cpus[i], machine->ios * (i + 1));
 		apply_device(machine, completion_cpu);
+		engine_advance(machine->engine, machine->now_ns);
 	}
 }
 

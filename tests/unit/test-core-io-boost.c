@@ -34,7 +34,7 @@ static struct run begin(void)
 static void sample(struct run *run)
 {
 	run->task.last_io_ns = run->now_ns;
-	io_boost_update(&run->boost, &run->policy, &run->task, run->now_ns);
+	io_boost_update(&run->boost, &run->policy, &run->task, true, run->now_ns);
 }
 
 /* A window of n I/Os to one device, of which the host had percent of the time. */
@@ -251,10 +251,10 @@ static void test_lapse(void **state)
 	sample(&run);
 	assert_int_equal(run.boost.lease_end_ns, run.now_ns + run.policy.hold_ns);
 	run.now_ns += run.policy.hold_ns - 1;
-	io_boost_update(&run.boost, &run.policy, &run.task, run.now_ns);
+	io_boost_update(&run.boost, &run.policy, &run.task, true, run.now_ns);
 	assert_false(io_boost_is_over(&run.boost));
 	run.now_ns++;
-	io_boost_update(&run.boost, &run.policy, &run.task, run.now_ns);
+	io_boost_update(&run.boost, &run.policy, &run.task, true, run.now_ns);
 	assert_int_equal(run.boost.state, IO_BOOST_LAPSED);
 	run = begin();
 	run.policy.enabled = false;

@@ -65,6 +65,7 @@ void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t c
 	if (io->kind != FAKE_IO_NONE && io->kind != FAKE_IO_COUNTED)
 		world->devices[io->device].present = true;
 	world_tell_task(world, task);
+	world_round(world);
 }
 
 void world_stop_io(struct world *world, uint32_t task)

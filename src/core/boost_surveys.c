@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When requests are followed. To follow each from its start to its end is what costs most of the
+ * kernel side, and says little new once it is known what every task's I/O is worth. So it is done
+ * in *surveys*: as long as something is being found out, and a tenth of the time afterwards. In
+ * between requests are only counted, which is enough for leases and rates.
+ */
+#include <stddef.h>
+
+#include "core/engine_private.h"
+
+#define SURVEY_WINDOWS 10 /* of io-boost.window: how long one is at least … */
+#define REST_WINDOWS   90 /* … and how long it is until the next, if nothing happens */
+
+static bool is_being_checked(const struct io_check *check)
+{
+	return check->state == IO_CHECK_BASELINE || check->state == IO_CHECK_TRIAL;
+}
+
+/* Another rate than during the last survey: another load, for all that is known. */
+static bool rate_moved(const struct io_boost *boost)
+{
+	uint32_t rate = boost->rate_per_s, surveyed = boost->surveyed_per_s;
+	uint32_t apart = rate > surveyed ? rate - surveyed : surveyed - rate;
+
+	return apart > surveyed / 3;
+}
+
+/* Something is being found out of it. */
+static bool asks_for_survey(const struct io_boost *boost)
+{
+	if (boost->device == IO_BOOST_NO_DEVICE)
+		return boost->state == IO_BOOST_MEASURING;
+	return !io_boost_is_known(boost);
+}
+
+/* What was found out may be over. Requests of a task that had none are something new, too. */
+static bool is_changed(const struct io_boost *boost)
+{
+	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
+}
+
+static bool device_asks(const struct io_device *device, uint64_t now_ns)
+{
+	const struct io_check *check = &device->check;
+
+	if (!device->n_users)
+		return false;
+	if (is_being_checked(check) || is_being_checked(&device->interrupt_check))
+		return true;
+	return check->state == IO_CHECK_UNPAID && device->n_tasks && now_ns >= check->retry_ns;
+}
+
+enum need {
+	NEED_NONE,    /* nobody does I/O */
+	NEED_REGULAR, /* all is known */
+	NEED_NOW,
+};
+
+static enum need survey_need(const struct engine *engine, uint64_t now_ns)
+{
+	enum need need = NEED_NONE;
+	const struct task *task = NULL;
+
+	while ((task = task_table_next(engine->tasks, task))) {
+		const struct io_boost *boost = &task->io_boost;
+
+		if (io_boost_is_over(boost))
+			continue;
+		if (asks_for_survey(boost) || (!engine->survey.on && is_changed(boost)))
+			return NEED_NOW;
+		need = NEED_REGULAR;
+	}
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		if (device_asks(&engine->devices[i], now_ns))
+			return NEED_NOW;
+	return need;
+}
+
+/* Those in use; the caller does so before it advances again. */
+static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
+{
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		struct io_device *device = &engine->devices[i];
+
+		if (!device->n_users || device->next_ns <= at_ns)
+			continue;
+		device->next_ns = at_ns;
+		if (at_ns < engine->devices_next_ns)
+			engine->devices_next_ns = at_ns;
+	}
+}
+
+static void begin_survey(struct engine *engine, uint64_t now_ns)
+{
+	const struct policy_io_boost *policy = &engine->policy.io_boost;
+	struct task *task = NULL;
+
+	engine->survey.on = true;
+	engine->survey.ends = false;
+	engine->survey.until_ns = now_ns + SURVEY_WINDOWS * policy->window_ns;
+	while ((task = task_table_next(engine->tasks, task)))
+		if (task->io_boost.window.start_ns < now_ns)
+			io_boost_restart_window(&task->io_boost);
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		io_device_restart_rates(&engine->devices[i]);
+	/* When what was in flight is over, mostly. */
+	have_devices_sampled(engine, now_ns + policy->window_ns);
+}
+
+static void end_survey(struct engine *engine, uint64_t now_ns)
+{
+	struct task *task = NULL;
+
+	engine->survey.on = false;
+	engine->survey.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
+	while ((task = task_table_next(engine->tasks, task))) {
+		io_boost_restart_window(&task->io_boost);
+		task->io_boost.surveyed_per_s = task->io_boost.rate_per_s;
+		task->io_boost.sends_requests = false;
+	}
+}
+
+/* Rates are as of its end. */
+static void wind_up_survey(struct engine *engine, uint64_t now_ns)
+{
+	if (engine->survey.ends) {
+		end_survey(engine, now_ns);
+		return;
+	}
+	engine->survey.ends = true;
+	have_devices_sampled(engine, now_ns);
+}
+
+void boosts_survey(struct engine *engine, uint64_t now_ns)
+{
+	enum need need = survey_need(engine, now_ns);
+	bool over = now_ns >= engine->survey.until_ns;
+
+	if (need == NEED_NONE) {
+		engine->survey = SURVEY_NONE;
+	} else if (!engine->survey.on) {
+		if (need == NEED_NOW || over)
+			begin_survey(engine, now_ns);
+	} else if (need == NEED_REGULAR && over) {
+		wind_up_survey(engine, now_ns);
+	} else {
+		engine->survey.ends = false;
+	}
+}
+
+uint64_t boosts_next_survey_ns(const struct engine *engine)
+{
+	/* One that goes on after its time ends in the round that settles what it goes on for. */
+	return engine->survey.on ? UINT64_MAX : engine->survey.until_ns;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Block requests: followed from their start to their end, or only counted. */
+#include <time.h>
+
+#include "tracer/tracer_private.h"
+
+/* What was in flight when following ended: most of it is over, and nobody saw it end. */
+static void void_flights(struct tracer *tracer)
+{
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		for (uint32_t i = 0; i < WAKEGOV_NEAR_WAYS; i++)
+			tracer->cpus[cpu].near[i].request = 0;
+	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS && tracer->programs.skel->bss->n_far; i++)
+		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
+			tracer->flights[i].ways[j].request = 0;
+	tracer->programs.skel->bss->n_far = 0;
+}
+
+static void void_depths(struct tracer *tracer, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++) {
+		struct wakegov_device *device = &tracer->devices[i];
+
+		device->flow = wakegov_flow_completions(device->flow) << WAKEGOV_DEPTH_BITS;
+		device->idle_since_ns = 0;
+	}
+	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++) {
+		struct wakegov_slot *slot = &tracer->slots[i];
+
+		slot->completed = slot->started;
+		slot->completions_ns = slot->starts_ns;
+		slot->max_depth = 0;
+		slot->idle_since_ns = 0;
+		slot->sleep_ns = 0;
+		slot->think_ns = 0;
+		tracer->seen[i].sums_ns = 0;
+		tracer->seen[i].depth = 0;
+		tracer->seen[i].seen_ns = now_ns;
+	}
+}
+
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* cannot fail */
+	return tick.tv_nsec;
+}
+
+void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
+{
+	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+
+	/* Without switches there is no clock for counting. */
+	if (tracer->programs.states[WAKEGOV_SCHED_SWITCH] != TRACER_ATTACHED ||
+	    follow != tracer_counts_only(tracer))
+		return;
+	if (follow) {
+		void_flights(tracer);
+		void_depths(tracer, now_ns);
+		settings->follow_since_ns = now_ns;
+	}
+	tracer->tick_ns = tick_ns();
+	settings->count_only = !follow;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Requests that are only counted, and what is known when they are followed again. */
+#include "native.h"
+
+#include <unistd.h>
+
+#include "disk_under_test.h"
+#include "work.h"
+
+static uint64_t anomalies_of(const struct native *native)
+{
+	struct tracer_drops drops;
+
+	tracer_drops(native->tracer, &drops);
+	return drops.anomalies;
+}
+
+static struct input_task read_task(struct native *native)
+{
+	struct input input;
+
+	assert_int_equal(tracer_read_task(native->tracer, native->watched.task.handle,
+					  native_now_ns(), &input),
+			 0);
+	assert_int_equal(input.type, INPUT_TASK);
+	return input.task;
+}
+
+static void follow(struct native *native, bool follow)
+{
+	tracer_follow_requests(native->tracer, follow, native_now_ns());
+}
+
+/* Until the task has started a hundred more; returns its totals then. Others use the CPU, too. */
+static struct input_task wait_for_starts(struct native *native, uint64_t before)
+{
+	struct input_task task;
+
+	for (int waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += 100) {
+		usleep(100000);
+		native_resync(native);
+		task = read_task(native);
+		if (task.io_starts > before + 100)
+			return task;
+	}
+	fail_msg("no I/O");
+	return task;
+}
+
+/* Starts and their time go on; what is in flight, host times and the disk's totals do not. */
+static void test_count_only(void **state)
+{
+	struct native *native = *state;
+	struct disk_under_test disk;
+	struct input_device disk_before, disk_after;
+	struct input_task before, after;
+	uint64_t anomalies, now_ns;
+	pid_t pid;
+
+	disk_find(native, &disk);
+	native_watch(native, 0);
+	pid = work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
+	native->watched_pid = pid;
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	follow(native, false);
+	usleep(20000); /* programs that run while it changes */
+	before = read_task(native);
+	disk_before = disk_read(native, &disk);
+	anomalies = anomalies_of(native);
+	now_ns = native_now_ns();
+	after = wait_for_starts(native, before.io_starts);
+	disk_after = disk_read(native, &disk);
+	assert_true(after.io_waits > before.io_waits + 50);
+	assert_in_range(after.last_io_ns, now_ns, native_now_ns());
+	assert_int_equal(after.depth, 0);
+	assert_int_equal(after.in_flight_ns, before.in_flight_ns);
+	assert_int_equal(after.ios[0].host_ns, before.ios[0].host_ns);
+	assert_int_equal(disk_after.completions, disk_before.completions);
+	assert_int_equal(anomalies_of(native), anomalies);
+
+	follow(native, true);
+	before = after;
+	after = wait_for_starts(native, before.io_starts);
+	assert_true(after.ios[0].ios > before.ios[0].ios + 50);
+	assert_true(after.ios[0].host_ns > before.ios[0].host_ns);
+	assert_true(after.in_flight_ns > before.in_flight_ns);
+	assert_in_range(after.depth, 0, 1);
+	assert_true(disk_read(native, &disk).completions > disk_after.completions + 50);
+	work_end(pid);
+	assert_true(disk_agrees_at_rest(native, &disk, PATIENCE_MS));
+	follow(native, true); /* nothing changes */
+}
+
+/* What is in flight at either change of a deep queue stays in nobody's depth, and is no fault. */
+static void test_changes_at_depth(void **state)
+{
+	struct native *native = *state;
+	const struct work_uring work = { "native-queue", NATIVE_OTHER, native->file, 32 };
+	struct disk_under_test disk;
+	struct input_task task;
+	uint64_t anomalies;
+	pid_t pid;
+
+	disk_find(native, &disk);
+	native_watch(native, 0);
+	pid = work_uring(&work);
+	native->watched_pid = pid;
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	anomalies = anomalies_of(native);
+	for (int i = 0; i < 20; i++) {
+		follow(native, false);
+		usleep(20000);
+		follow(native, true);
+		usleep(20000);
+	}
+	task = wait_for_starts(native, read_task(native).io_starts);
+	task = wait_for_starts(native, task.io_starts);
+	assert_in_range(task.max_depth, 16, 32);
+	work_end(pid);
+	assert_true(disk_agrees_at_rest(native, &disk, PATIENCE_MS));
+	print_message("%llu anomalies\n", (unsigned long long)(anomalies_of(native) - anomalies));
+	assert_in_range(anomalies_of(native) - anomalies, 0, 40);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_count_only),
+		cmocka_unit_test(test_changes_at_depth),
+	};
+
+	return native_run(tests);
+}

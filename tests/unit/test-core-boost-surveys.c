@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When requests are followed: while something is being found out, and a tenth of the time. */
+#include "test-core-boosts.h"
+
+#define TENTH boosts_sync_io(0, 90, 10)
+
+/* Runs for so long; returns how much of it requests were followed, and how often that began. */
+static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_surveys)
+{
+	bool before = engine_follows_requests(world->engine);
+	uint64_t followed = 0;
+
+	*ret_surveys = 0;
+	for (uint64_t i = 0; i < ms; i++) {
+		bool now;
+
+		boosts_run(world, NS_PER_MS);
+		now = engine_follows_requests(world->engine);
+		followed += now;
+		*ret_surveys += now && !before;
+		before = now;
+	}
+	return followed;
+}
+
+/* Nobody does I/O: nothing is followed, and no timer runs for it. */
+static void test_nobody(void **state)
+{
+	struct world world;
+	uint32_t surveys;
+
+	boosts_start(&world, NULL);
+	assert_int_equal(followed_ms(&world, 3000, &surveys), 0);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	world_deinit(&world);
+}
+
+/* From the first moment until the check has a result, and then a tenth of the time. */
+static void test_settled(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+	uint32_t surveys;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	assert_true(engine_follows_requests(world.engine));
+	while (!world_task(&world, 0) ||
+	       world_task(&world, 0)->io_boost.state != IO_BOOST_CONFIRMED) {
+		assert_true(engine_follows_requests(world.engine));
+		boosts_run(&world, NS_PER_MS);
+	}
+	boosts_run(&world, 200 * NS_PER_MS);
+	assert_in_range(followed_ms(&world, 10000, &surveys), 900, 1300);
+	assert_in_range(surveys, 9, 11);
+	boosts_assert_state(&world, 0, IO_BOOST_CONFIRMED);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
+	assert_true(boosts_device(&world, 0)->rates.known);
+	/* The task's end is the survey's. */
+	world_stop_io(&world, 0);
+	boosts_run(&world, 100 * NS_PER_MS);
+	assert_int_equal(followed_ms(&world, 3000, &surveys), 0);
+	world_deinit(&world);
+}
+
+/* Deep queues are looked at no more often. */
+static void test_busy_device(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct world world;
+	uint32_t surveys;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
+	assert_in_range(followed_ms(&world, 10000, &surveys), 900, 2200);
+	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
+	world_deinit(&world);
+}
+
+/* Neither a new task nor one that comes to do something else waits for the next survey. */
+static void test_news(void **state)
+{
+	const struct fake_io io = TENTH, faster = boosts_sync_io(0, 40, 10);
+	struct world world;
+	uint32_t surveys;
+
+	boosts_start(&world, NULL);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	while (engine_follows_requests(world.engine))
+		boosts_run(&world, NS_PER_MS);
+	world_start_io(&world, 1, 101, 1, &io);
+	assert_true(engine_follows_requests(world.engine));
+	while (engine_follows_requests(world.engine))
+		boosts_run(&world, NS_PER_MS);
+	/* Twice the rate is seen when the next rate is taken. */
+	world.tasks[0].io.device_ns = faster.device_ns;
+	followed_ms(&world, 300, &surveys);
+	assert_int_equal(surveys, 1);
+	world_deinit(&world);
+}
+
+/* A trial at the end of a back-off is one that is followed. */
+static void test_retry(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_INSENSITIVE, NS_PER_S);
+	boosts_run_to(&world, 0, IO_BOOST_VERIFYING, 2 * NS_PER_S);
+	while (world_task(&world, 0)->io_boost.state == IO_BOOST_VERIFYING) {
+		assert_true(engine_follows_requests(world.engine));
+		boosts_run(&world, NS_PER_MS);
+	}
+	world_deinit(&world);
+}
+
+/* Waits without block requests have nothing to follow. */
+static void test_counted(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
+	struct world world;
+	uint32_t surveys;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_COUNTED);
+	assert_in_range(followed_ms(&world, 5000, &surveys), 300, 700);
+	world_deinit(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nobody),	    cmocka_unit_test(test_settled),
+		cmocka_unit_test(test_busy_device), cmocka_unit_test(test_news),
+		cmocka_unit_test(test_retry),	    cmocka_unit_test(test_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
