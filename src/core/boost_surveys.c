@@ -129,7 +129,7 @@ static void wind_up_survey(struct engine *engine, uint64_t now_ns)
 		return;
 	}
 	engine->survey.ends = true;
-	have_devices_sampled(engine, now_ns);
+	have_devices_sampled(engine, now_ns + 1); /* in another round */
 }
 
 void boosts_survey(struct engine *engine, uint64_t now_ns)

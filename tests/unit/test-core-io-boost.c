@@ -312,7 +312,12 @@ static void test_plan(void **state)
 	sample(&run);
 	io_boost_plan(&run.boost, &run.policy, run.now_ns);
 	assert_int_equal(run.boost.next_ns, run.now_ns + WINDOW_NS);
+	/* Soon until it is known, then seldom. */
 	add_window(&run, 0, 50, 0);
+	io_boost_plan(&run.boost, &run.policy, run.now_ns);
+	assert_int_equal(run.boost.next_ns, run.now_ns + WINDOW_NS);
+	for (int i = 1; i < IO_BOOST_SMOOTHING; i++)
+		add_window(&run, 0, 50, 0);
 	io_boost_plan(&run.boost, &run.policy, run.now_ns);
 	assert_int_equal(run.boost.next_ns, run.now_ns + 10 * WINDOW_NS);
 	run.boost.granted = true;
