@@ -59,7 +59,7 @@ static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why
 	clamp->min_rule = rule;
 }
 
-static void work_out(const struct engine *engine, const struct clamped *task,
+static void work_out(const struct engine *engine, const struct clamped_task *task,
 		     struct task_clamp *ret)
 {
 	struct set_clamp own, beside;
@@ -88,9 +88,9 @@ static void work_out(const struct engine *engine, const struct clamped *task,
 
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 {
-	struct clamped *task;
+	struct clamped_task *task;
 
-	while ((task = clamps_pop_clamp(engine->clamps))) {
+	while ((task = clamped_tasks_pop_clamp(engine->clamped))) {
 		bool changed;
 
 		work_out(engine, task, ret);
@@ -98,7 +98,7 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 			  ret->max_cap != task->given_max_cap;
 		task->given_min_cap = ret->min_cap;
 		task->given_max_cap = ret->max_cap;
-		clamps_settle(engine->clamps, task);
+		clamped_tasks_settle(engine->clamped, task);
 		if (changed)
 			return true;
 	}
@@ -107,9 +107,9 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 
 bool engine_take_set(struct engine *engine, struct task_set *ret)
 {
-	struct clamped *task;
+	struct clamped_task *task;
 
-	while ((task = clamps_pop_set(engine->clamps))) {
+	while ((task = clamped_tasks_pop_set(engine->clamped))) {
 		bool changed = task->set != task->told_set;
 
 		*ret = (struct task_set){
@@ -118,7 +118,7 @@ bool engine_take_set(struct engine *engine, struct task_set *ret)
 			.before = task->told_set,
 		};
 		task->told_set = task->set;
-		clamps_settle(engine->clamps, task);
+		clamped_tasks_settle(engine->clamped, task);
 		if (changed)
 			return true;
 	}
@@ -127,25 +127,25 @@ bool engine_take_set(struct engine *engine, struct task_set *ret)
 
 static void queue_all(struct engine *engine)
 {
-	struct clamped *task = NULL;
+	struct clamped_task *task = NULL;
 
-	while ((task = clamps_next(engine->clamps, task)))
-		clamps_queue_clamp(engine->clamps, task);
+	while ((task = clamped_tasks_next(engine->clamped, task)))
+		clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
 /* The numbers of the rules mean others now: every task is told anew. */
 void clamping_set_policy(struct engine *engine)
 {
 	const struct ruled_task *ruled = NULL;
-	struct clamped *task = NULL;
+	struct clamped_task *task = NULL;
 
 	bool had_sets = engine->sets.n > 1;
 
 	clamp_sets_reset(&engine->sets, &engine->policy);
-	while ((task = clamps_next(engine->clamps, task))) {
+	while ((task = clamped_tasks_next(engine->clamped, task))) {
 		task->set = 0;
 		task->beside_set = 0;
-		clamps_queue_set(engine->clamps, task);
+		clamped_tasks_queue_set(engine->clamped, task);
 	}
 	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
 		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
@@ -157,30 +157,31 @@ void clamping_set_policy(struct engine *engine)
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
 {
 	uint32_t set = clamp_sets_take(&engine->sets, matched);
-	struct clamped *task;
+	struct clamped_task *task;
 
-	task = set ? clamps_take(engine->clamps, pid) : clamps_find(engine->clamps, pid);
+	task = set ? clamped_tasks_take(engine->clamped, pid)
+		   : clamped_tasks_find(engine->clamped, pid);
 	if (!task)
 		return;
 	memcpy(task->comm, comm, sizeof(task->comm));
 	if (task->set == set && task->told_set == set)
 		return;
 	task->set = set;
-	clamps_queue_set(engine->clamps, task);
-	clamps_queue_clamp(engine->clamps, task);
+	clamped_tasks_queue_set(engine->clamped, task);
+	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
 void clamping_apply_beside(struct engine *engine, const struct input_beside *input)
 {
 	uint32_t set = clamp_sets_take(&engine->sets, input->matched);
-	struct clamped *task;
+	struct clamped_task *task;
 
-	task = set ? clamps_take(engine->clamps, input->pid)
-		   : clamps_find(engine->clamps, input->pid);
+	task = set ? clamped_tasks_take(engine->clamped, input->pid)
+		   : clamped_tasks_find(engine->clamped, input->pid);
 	if (!task)
 		return;
 	task->beside_set = set;
-	clamps_queue_clamp(engine->clamps, task);
+	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
 void clamping_apply_run(struct engine *engine, const struct input_set_run *input)
@@ -219,9 +220,9 @@ const struct clamp_sets *engine_clamp_sets(const struct engine *engine)
 	return &engine->sets;
 }
 
-const struct clamps *engine_clamps(const struct engine *engine)
+const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine)
 {
-	return engine->clamps;
+	return engine->clamped;
 }
 
 bool engine_clamps_tasks(const struct engine *engine)
@@ -251,7 +252,7 @@ static bool gains_nothing(const struct task *task)
 }
 
 static uint32_t find_need(const struct engine *engine, const struct task *task,
-			  const struct clamped *clamped, uint64_t now_ns)
+			  const struct clamped_task *clamped, uint64_t now_ns)
 {
 	uint32_t need_cap;
 
@@ -266,21 +267,21 @@ static uint32_t find_need(const struct engine *engine, const struct task *task,
 
 static void follow_io(struct engine *engine, const struct task *task, uint64_t now_ns)
 {
-	struct clamped *clamped = clamps_find(engine->clamps, task->pid);
+	struct clamped_task *clamped = clamped_tasks_find(engine->clamped, task->pid);
 	uint32_t boost_cap = engine_task_boost_cap(engine, task);
 	uint32_t need_cap = find_need(engine, task, clamped, now_ns);
 
 	if (!clamped && !boost_cap && need_cap == CLAMP_MAX_NONE)
 		return;
 	if (!clamped)
-		clamped = clamps_take(engine->clamps, task->pid);
+		clamped = clamped_tasks_take(engine->clamped, task->pid);
 	if (!clamped || (clamped->boost_cap == boost_cap && clamped->need_cap == need_cap))
 		return;
 	if (clamped->need_cap != need_cap)
 		clamped->need_ns = now_ns;
 	clamped->boost_cap = boost_cap;
 	clamped->need_cap = need_cap;
-	clamps_queue_clamp(engine->clamps, clamped);
+	clamped_tasks_queue_clamp(engine->clamped, clamped);
 }
 
 void clamping_follow_io(struct engine *engine, uint64_t now_ns)
@@ -293,19 +294,19 @@ void clamping_follow_io(struct engine *engine, uint64_t now_ns)
 
 void clamping_end_io(struct engine *engine, uint32_t pid)
 {
-	struct clamped *task = clamps_find(engine->clamps, pid);
+	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
 
 	if (!task || (!task->boost_cap && task->need_cap == CLAMP_MAX_NONE))
 		return;
 	task->boost_cap = 0;
 	task->need_cap = CLAMP_MAX_NONE;
-	clamps_queue_clamp(engine->clamps, task);
+	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
 uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
 			  int32_t *ret_rule)
 {
-	const struct clamped *task = clamps_find(engine->clamps, pid);
+	const struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
 	struct set_clamp clamp = { .cap = CLAMP_CAP_NONE, .cap_rule = -1 };
 
 	if (task && task->set)

@@ -17,8 +17,8 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
-	engine->clamps = clamps_new(policy->max_ruled_tasks);
-	if (!engine->tasks || !engine->ruled || !engine->clamps || !engine->cpus ||
+	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
+	if (!engine->tasks || !engine->ruled || !engine->clamped || !engine->cpus ||
 	    !engine->domains)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
@@ -37,7 +37,7 @@ struct engine *engine_free(struct engine *engine)
 		return NULL;
 	task_table_free(engine->tasks);
 	ruled_tasks_free(engine->ruled);
-	clamps_free(engine->clamps);
+	clamped_tasks_free(engine->clamped);
 	free(engine->cpus);
 	free(engine->domains);
 	free(engine);

@@ -20,7 +20,7 @@
 
 #include "core/clamp.h"
 #include "core/clamp_set.h"
-#include "core/clamps.h"
+#include "core/clamped_tasks.h"
 #include "core/decision.h"
 #include "core/explanation.h"
 #include "core/input.h"
@@ -118,7 +118,7 @@ const struct clamp_sets *engine_clamp_sets(const struct engine *engine);
 /* What a set is where domains cannot be told apart: the weakest of what it is in each. */
 void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret);
 /* Tasks with something about their clamps that are followed, and that found no room. */
-const struct clamps *engine_clamps(const struct engine *engine);
+const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine);
 
 /*
  * One task whose clamps changed: true, and what it is to carry now; false when there is none. Where

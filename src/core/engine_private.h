@@ -7,7 +7,7 @@
  * (merge.c).
  */
 
-#include "core/clamps.h"
+#include "core/clamped_tasks.h"
 #include "core/domain.h"
 #include "core/engine.h"
 #include "core/io_device.h"
@@ -46,7 +46,7 @@ struct engine {
 	struct cpu *cpus;	/* topology->n_cpus */
 	struct domain *domains; /* topology->n_domains */
 	struct clamp_sets sets;
-	struct clamps *clamps;
+	struct clamped_tasks *clamped;
 	uint32_t n_clamping; /* domains that are driven by clamps */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */

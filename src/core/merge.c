@@ -140,7 +140,7 @@ static void merge_lift(const struct domain *domain, uint64_t now_ns, struct dema
 static void merge_floor(const struct engine *engine, const struct clamp_at_work *floor,
 			struct demand *demand)
 {
-	const struct clamped *task = clamps_find(engine->clamps, floor->pid);
+	const struct clamped_task *task = clamped_tasks_find(engine->clamped, floor->pid);
 
 	if (floor->until_ns)
 		ask(demand, &(struct asked){

@@ -13,7 +13,7 @@
 #include "core/clamp.h"
 #include "core/input.h"
 
-struct clamped {
+struct clamped_task {
 	uint32_t pid; /* thread id */
 	char comm[TASK_COMM_SIZE];
 	uint32_t set; /* of its own rules: core/clamp_set.h */
@@ -31,27 +31,28 @@ struct clamped {
 	uint32_t next_clamp;
 };
 
-struct clamps;
+struct clamped_tasks;
 
 /* NULL without memory. size > 0. */
-struct clamps *clamps_new(uint32_t size);
-struct clamps *clamps_free(struct clamps *clamps);
+struct clamped_tasks *clamped_tasks_new(uint32_t size);
+struct clamped_tasks *clamped_tasks_free(struct clamped_tasks *tasks);
 
-/* NULL when there is nothing about it. Borrowed until clamps_settle(). */
-struct clamped *clamps_find(const struct clamps *clamps, uint32_t pid);
+/* NULL when there is nothing about it. Borrowed until clamped_tasks_settle(). */
+struct clamped_task *clamped_tasks_find(const struct clamped_tasks *tasks, uint32_t pid);
 /* The task's entry, a new one if need be; NULL, and counted, when the table is full. */
-struct clamped *clamps_take(struct clamps *clamps, uint32_t pid);
+struct clamped_task *clamped_tasks_take(struct clamped_tasks *tasks, uint32_t pid);
 /* Walks them: NULL gives the first, NULL is returned after the last. */
-struct clamped *clamps_next(const struct clamps *clamps, const struct clamped *after);
-uint32_t clamps_count(const struct clamps *clamps);
-uint64_t clamps_refused(const struct clamps *clamps);
+struct clamped_task *clamped_tasks_next(const struct clamped_tasks *tasks,
+					const struct clamped_task *after);
+uint32_t clamped_tasks_count(const struct clamped_tasks *tasks);
+uint64_t clamped_tasks_refused(const struct clamped_tasks *tasks);
 
 /* Its set, or what its clamps follow from, may have changed: it waits to be taken. */
-void clamps_queue_set(struct clamps *clamps, struct clamped *task);
-void clamps_queue_clamp(struct clamps *clamps, struct clamped *task);
+void clamped_tasks_queue_set(struct clamped_tasks *tasks, struct clamped_task *task);
+void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task *task);
 /* The task that waited longest, which does no more; NULL: none does. */
-struct clamped *clamps_pop_set(struct clamps *clamps);
-struct clamped *clamps_pop_clamp(struct clamps *clamps);
+struct clamped_task *clamped_tasks_pop_set(struct clamped_tasks *tasks);
+struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks);
 
 /* Forgets the task if nothing is left about it. */
-void clamps_settle(struct clamps *clamps, struct clamped *task);
+void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task);

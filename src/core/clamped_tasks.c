@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/clamped_tasks.h"
+
+#include <stdlib.h>
+
+#include "core/pid_index.h"
+
+struct queue {
+	uint32_t first; /* place + 1; 0: empty */
+	uint32_t last;
+};
+
+struct clamped_tasks {
+	struct pid_index *index;
+	struct queue sets;
+	struct queue clamps;
+	struct clamped_task tasks[];
+};
+
+struct clamped_tasks *clamped_tasks_new(uint32_t size)
+{
+	struct clamped_tasks *tasks = calloc(1, sizeof(*tasks) + size * sizeof(tasks->tasks[0]));
+
+	if (!tasks)
+		return NULL;
+	tasks->index = pid_index_new(size);
+	return tasks->index ? tasks : clamped_tasks_free(tasks);
+}
+
+struct clamped_tasks *clamped_tasks_free(struct clamped_tasks *tasks)
+{
+	if (tasks)
+		pid_index_free(tasks->index);
+	free(tasks);
+	return NULL;
+}
+
+static struct clamped_task *task_at(const struct clamped_tasks *tasks, uint32_t place)
+{
+	return place == PID_INDEX_NONE ? NULL : (struct clamped_task *)&tasks->tasks[place];
+}
+
+struct clamped_task *clamped_tasks_find(const struct clamped_tasks *tasks, uint32_t pid)
+{
+	return task_at(tasks, pid_index_find(tasks->index, pid));
+}
+
+struct clamped_task *clamped_tasks_take(struct clamped_tasks *tasks, uint32_t pid)
+{
+	struct clamped_task *task = clamped_tasks_find(tasks, pid);
+
+	if (task)
+		return task;
+	task = task_at(tasks, pid_index_add(tasks->index, pid));
+	if (task)
+		*task = (struct clamped_task){
+			.pid = pid,
+			.need_cap = CLAMP_MAX_NONE,
+			.given_min_cap = CLAMP_MIN_NONE,
+			.given_max_cap = CLAMP_MAX_NONE,
+		};
+	return task;
+}
+
+struct clamped_task *clamped_tasks_next(const struct clamped_tasks *tasks,
+					const struct clamped_task *after)
+{
+	uint32_t from = after ? after - tasks->tasks + 1 : 0;
+
+	return task_at(tasks, pid_index_next(tasks->index, from));
+}
+
+uint32_t clamped_tasks_count(const struct clamped_tasks *tasks)
+{
+	return pid_index_count(tasks->index);
+}
+
+uint64_t clamped_tasks_refused(const struct clamped_tasks *tasks)
+{
+	return pid_index_refused(tasks->index);
+}
+
+/* Appends place to the queue, whose links are the nexts that link_of() gives. */
+static void append(struct queue *queue, uint32_t *last_link, uint32_t place)
+{
+	if (queue->first)
+		*last_link = place + 1;
+	else
+		queue->first = place + 1;
+	queue->last = place + 1;
+}
+
+void clamped_tasks_queue_set(struct clamped_tasks *tasks, struct clamped_task *task)
+{
+	struct queue *queue = &tasks->sets;
+
+	if (task->waits_for_set)
+		return;
+	task->waits_for_set = true;
+	task->next_set = 0;
+	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_set : NULL,
+	       task - tasks->tasks);
+}
+
+void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task *task)
+{
+	struct queue *queue = &tasks->clamps;
+
+	if (task->waits_for_clamp)
+		return;
+	task->waits_for_clamp = true;
+	task->next_clamp = 0;
+	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_clamp : NULL,
+	       task - tasks->tasks);
+}
+
+struct clamped_task *clamped_tasks_pop_set(struct clamped_tasks *tasks)
+{
+	struct clamped_task *task;
+
+	if (!tasks->sets.first)
+		return NULL;
+	task = &tasks->tasks[tasks->sets.first - 1];
+	tasks->sets.first = task->next_set;
+	task->waits_for_set = false;
+	return task;
+}
+
+struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks)
+{
+	struct clamped_task *task;
+
+	if (!tasks->clamps.first)
+		return NULL;
+	task = &tasks->tasks[tasks->clamps.first - 1];
+	tasks->clamps.first = task->next_clamp;
+	task->waits_for_clamp = false;
+	return task;
+}
+
+void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task)
+{
+	if (task->set || task->told_set || task->beside_set || task->boost_cap ||
+	    task->need_cap != CLAMP_MAX_NONE || task->given_min_cap != CLAMP_MIN_NONE ||
+	    task->given_max_cap != CLAMP_MAX_NONE || task->waits_for_set || task->waits_for_clamp)
+		return;
+	pid_index_remove(tasks->index, task - tasks->tasks);
+}
