@@ -9,8 +9,7 @@ TEST_PACKAGES=(
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
-# Not among them: boost, whose first check now and then finds nothing under one host thread.
-LAB_SUITES=(sanitize lab conformance govern faults levers nothing service demo)
+LAB_SUITES=(sanitize lab conformance govern boost devices faults levers nothing service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
@@ -219,6 +218,10 @@ suite_govern() {
 # The figures are for the newest kernel; it is the same core on the others.
 suite_boost() {
 	"$LAB" run -- /usr/bin/python3 $GUEST/test_boost.py
+}
+
+suite_devices() {
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_devices.py
 }
 
 suite_faults() {
