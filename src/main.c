@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/clamps.h"
+#include "actuator/uclamps.h"
 #include "manager.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
@@ -55,7 +55,7 @@ static int check_config(const char *file)
 
 static int restore(const char *run_dir)
 {
-	int clamps = clamps_restore(run_dir, takeover_report_restore, NULL);
+	int clamps = uclamps_restore(run_dir, takeover_report_restore, NULL);
 	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 
 	if (r < 0)

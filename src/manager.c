@@ -339,8 +339,8 @@ struct manager *manager_free(struct manager *manager)
 		actuator_watch_read(manager->watch, take_touched, manager);
 	release_domains(manager);
 	if (manager->clamps)
-		clamps_release(manager->clamps, takeover_report_restore, NULL);
-	clamps_free(manager->clamps);
+		uclamps_release(manager->clamps, takeover_report_restore, NULL);
+	uclamps_free(manager->clamps);
 	query_server_free(manager->server);
 	if (manager->own_socket)
 		unlink(manager->own_socket);

@@ -7,8 +7,8 @@
 #include <systemd/sd-event.h>
 
 #include "actuator/backend.h"
-#include "actuator/clamps.h"
 #include "actuator/originals.h"
+#include "actuator/uclamps.h"
 #include "actuator/watch.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
@@ -36,7 +36,7 @@ struct manager {
 
 	struct topology *topology;
 	struct originals *originals;
-	struct clamps *clamps;	  /* of tasks */
+	struct uclamps *clamps;	  /* of tasks */
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
 	uint32_t n_domains;
 

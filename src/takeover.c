@@ -9,9 +9,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "actuator/clamps.h"
 #include "actuator/cpufreq.h"
 #include "actuator/tunables.h"
+#include "actuator/uclamps.h"
 #include "levers.h"
 #include "manager_private.h"
 #include "policy/load.h"
@@ -93,14 +93,14 @@ int takeover_restore_predecessor(struct manager *manager)
 			  run_dir, strerror(-r));
 		return r;
 	}
-	r = clamps_restore(run_dir, takeover_report_restore, NULL);
+	r = uclamps_restore(run_dir, takeover_report_restore, NULL);
 	if (r == -EBADMSG || r == -EPERM) {
 		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
 			  "look at it, put them back with uclampset, and remove it",
 			  run_dir, strerror(-r));
 		return r;
 	}
-	manager->clamps = clamps_new(run_dir);
+	manager->clamps = uclamps_new(run_dir);
 	return manager->clamps ? 0 : -ENOMEM;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Leaves a domain to the kernel's schedutil, which reads the clamps of the tasks that run there:
- * those are what is driven (actuator/clamps.h). This half of the lever says whether a domain can be
- * moved by them, and whether it still can; it writes nothing itself.
+ * those are what is driven (actuator/uclamps.h). This half of the lever says whether a domain can
+ * be moved by them, and whether it still can; it writes nothing itself.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "actuator/backend.h"
-#include "actuator/clamp.h"
+#include "actuator/uclamp_task.h"
 
 #define GOVERNOR_SCHEDUTIL "schedutil"
 
@@ -45,7 +45,7 @@ static int uclamp_acquire(struct actuator_domain *domain)
 	int r;
 
 	domain->why[0] = '\0';
-	r = clamp_probe();
+	r = uclamp_probe();
 	if (r < 0)
 		return explain_probe(domain, r);
 	r = check_governor(domain, governor);

@@ -4,7 +4,8 @@
  *
  *	tests/lab/lab run -- build/tests/lab/actuator-conformance setspeed
  *
- * setspeed, limits, observe   the backend of that name
+ * setspeed, limits, uclamp, observe   the backend of that name
+ * unclamped           uclamp on a kernel without it
  * refused             setspeed on a kernel without the userspace governor's module
  * absent              a machine without cpufreq
  */
@@ -118,6 +119,27 @@ static const struct CMUnitTest limits_tests[] = {
 	TEST(test_limits_with_one_control_broken),
 	TEST(test_limits_after_crash),
 };
+static const struct CMUnitTest uclamp_tests[] = {
+	TEST(test_clamps_saved_first),
+	TEST(test_clamps_without_room),
+	TEST(test_clamps_unchanged_write_nothing),
+	TEST(test_clamps_rate_limited),
+	TEST(test_clamps_merged_with_the_users),
+	TEST(test_clamps_set_by_the_user_meanwhile),
+	TEST(test_clamps_released),
+	TEST(test_clamps_of_children),
+	TEST(test_clamps_of_children_with_their_own),
+	TEST(test_clamps_of_a_task_that_is_gone),
+	TEST(test_clamps_of_a_number_used_again),
+	TEST(test_clamps_refused_for_one),
+	TEST(test_clamps_after_crash),
+	TEST(test_clamps_after_crash_before_the_write),
+	TEST(test_clamps_of_a_spoilt_journal),
+	TEST(test_clamps_in_a_storm),
+	TEST(test_uclamp_needs_schedutil),
+	TEST(test_uclamp_writes_nothing_to_a_domain),
+};
+static const struct CMUnitTest unclamped_tests[] = { TEST(test_uclamp_is_refused) };
 static const struct CMUnitTest observe_tests[] = { TEST(test_observe_writes_nothing) };
 static const struct CMUnitTest refused_tests[] = { TEST(test_refused_without_module) };
 static const struct CMUnitTest absent_tests[] = { cmocka_unit_test(test_absent) };
@@ -138,6 +160,14 @@ int main(int argc, char **argv)
 		backend = &backend_limits;
 		return cmocka_run_group_tests(limits_tests, NULL, NULL);
 	}
+	if (strcmp(suite, "uclamp") == 0) {
+		backend = &backend_uclamp;
+		return cmocka_run_group_tests(uclamp_tests, NULL, NULL);
+	}
+	if (strcmp(suite, "unclamped") == 0) {
+		backend = &backend_uclamp;
+		return cmocka_run_group_tests(unclamped_tests, NULL, NULL);
+	}
 	if (strcmp(suite, "refused") == 0)
 		return cmocka_run_group_tests(refused_tests, NULL, NULL);
 	if (strcmp(suite, "absent") == 0)
@@ -147,6 +177,9 @@ int main(int argc, char **argv)
 		return cmocka_run_group_tests(observe_tests, NULL, NULL);
 	}
 
-	fprintf(stderr, "%s: expected setspeed, limits, observe, refused or absent\n", suite);
+	fprintf(stderr,
+		"%s: expected setspeed, limits, uclamp, unclamped, observe, "
+		"refused or absent\n",
+		suite);
 	return 2;
 }

@@ -46,3 +46,24 @@ void test_limits_taken_over(void **state);
 void test_limits_taken_over_unseen(void **state);
 void test_limits_with_one_control_broken(void **state);
 void test_limits_after_crash(void **state);
+
+/* The clamps of tasks, and the backend uclamp: actuator-uclamps.c */
+void test_clamps_saved_first(void **state);
+void test_clamps_without_room(void **state);
+void test_clamps_unchanged_write_nothing(void **state);
+void test_clamps_rate_limited(void **state);
+void test_clamps_merged_with_the_users(void **state);
+void test_clamps_set_by_the_user_meanwhile(void **state);
+void test_clamps_released(void **state);
+void test_clamps_of_children(void **state);
+void test_clamps_of_children_with_their_own(void **state);
+void test_clamps_of_a_task_that_is_gone(void **state);
+void test_clamps_of_a_number_used_again(void **state);
+void test_clamps_refused_for_one(void **state);
+void test_clamps_after_crash(void **state);
+void test_clamps_after_crash_before_the_write(void **state);
+void test_clamps_of_a_spoilt_journal(void **state);
+void test_clamps_in_a_storm(void **state);
+void test_uclamp_needs_schedutil(void **state);
+void test_uclamp_writes_nothing_to_a_domain(void **state);
+void test_uclamp_is_refused(void **state);

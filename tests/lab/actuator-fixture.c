@@ -192,6 +192,8 @@ int fixture_set_up(void **state)
 		    0)
 			return -1;
 	f->hotplug_fd = hotplug_open();
+	f->clamps = uclamps_new(f->run_dir);
+	f->now_ns = 1000000000;
 	fixture_snapshot(f);
 	return f->hotplug_fd < 0;
 }
@@ -202,6 +204,7 @@ int fixture_tear_down(void **state)
 
 	actuator_watch_free(f->watch);
 	close(f->hotplug_fd);
+	uclamps_free(f->clamps);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		actuator_domain_deinit(&f->domains[d]);
 	reset_domains(f->topology);

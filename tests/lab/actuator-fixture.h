@@ -18,6 +18,7 @@
 #include "actuator/hotplug.h"
 #include "actuator/originals.h"
 #include "actuator/restore.h"
+#include "actuator/uclamps.h"
 #include "actuator/watch.h"
 #include "core/topology.h"
 
@@ -36,6 +37,8 @@ struct fixture {
 	char before[LAB_DOMAINS_MAX][SNAPSHOT_FILES][SNAPSHOT_FILE_SIZE];
 	char tunables_before[SNAPSHOT_TUNABLES_SIZE];
 	char report[1024];
+	struct uclamps *clamps;
+	uint64_t now_ns;
 };
 
 extern const struct backend *backend;

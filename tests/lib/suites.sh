@@ -201,6 +201,8 @@ suite_conformance() {
 		conformance setspeed --kernel "$kernel"
 		conformance limits --kernel "$kernel"
 	done
+	conformance uclamp
+	conformance unclamped --kernel 6.1
 	conformance observe
 	conformance refused --without cpufreq_userspace
 	conformance absent --no-cpufreq

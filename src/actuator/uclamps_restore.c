@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/clamps_private.h"
 #include "actuator/tunables.h"
+#include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
 
 /* How far up the line of parents an heir is looked for. */
@@ -40,13 +40,13 @@ static void tell(struct run *run, const char *name, enum restore_outcome outcome
 		run->error = run->error ?: error;
 }
 
-static void print_clamp(char ret_text[16], struct clamp clamp)
+static void print_clamp(char ret_text[16], struct uclamp clamp)
 {
 	snprintf(ret_text, 16, "%u-%u", clamp.min_cap, clamp.max_cap);
 }
 
 static void tell_task(struct run *run, uint32_t pid, enum restore_outcome outcome,
-		      struct clamp value, struct clamp current, int error)
+		      struct uclamp value, struct uclamp current, int error)
 {
 	char name[48], value_text[16], current_text[16];
 
@@ -62,9 +62,9 @@ static bool is_ours(uint16_t now, uint16_t put, uint16_t was)
 }
 
 /* What somebody changed stays, as far as it and what goes back do not contradict. */
-static struct clamp target_of(const struct clamped *clamped, struct clamp now)
+static struct uclamp target_of(const struct uclamped *clamped, struct uclamp now)
 {
-	struct clamp target = now;
+	struct uclamp target = now;
 
 	if (is_ours(now.min_cap, clamped->put.min_cap, clamped->was.min_cap))
 		target.min_cap = clamped->own.min_cap;
@@ -75,30 +75,30 @@ static struct clamp target_of(const struct clamped *clamped, struct clamp now)
 	return target;
 }
 
-static void restore_clamp(struct run *run, uint32_t pid, const struct clamped *clamped)
+static void restore_clamp(struct run *run, uint32_t pid, const struct uclamped *clamped)
 {
-	struct clamp now, target;
-	int r = clamp_read(pid, &now);
+	struct uclamp now, target;
+	int r = uclamp_read(pid, &now);
 
 	if (r == -ESRCH)
 		return;
 	target = r < 0 ? clamped->own : target_of(clamped, now);
 	if (r == 0)
-		r = clamp_write(pid, now, target);
+		r = uclamp_write(pid, now, target);
 	if (r < 0 && r != -ESRCH)
 		tell_task(run, pid, RESTORE_FAILED, clamped->own, now, r);
-	else if (!clamp_equals(target, clamped->own))
+	else if (!uclamp_equals(target, clamped->own))
 		tell_task(run, pid, RESTORE_FOREIGN, clamped->own, target, 0);
 	else
 		run->done++;
 }
 
-static void restore_task(struct run *run, const struct clamped *clamped)
+static void restore_task(struct run *run, const struct uclamped *clamped)
 {
 	_cleanup_close_ int fd = -1;
 	uint64_t start;
 
-	fd = clamp_open_task(clamped->pid, &start);
+	fd = uclamp_open_task(clamped->pid, &start);
 	if (fd >= 0 && start == clamped->start)
 		restore_clamp(run, clamped->pid, clamped);
 }
@@ -116,7 +116,7 @@ static int finish(struct run *run)
 	return run->error;
 }
 
-int clamps_release(struct clamps *clamps, restore_report_t report, void *userdata)
+int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
 {
 	struct run run = { .report = report, .userdata = userdata };
 	int r;
@@ -129,7 +129,7 @@ int clamps_release(struct clamps *clamps, restore_report_t report, void *userdat
 	clamps->next_ns = UINT64_MAX;
 	close_fdp(&clamps->journal_fd);
 	clamps->journal_fd = -1;
-	r = clamps_journal_remove(clamps->directory);
+	r = uclamps_journal_remove(clamps->directory);
 	return finish(&run) ?: r;
 }
 
@@ -149,24 +149,24 @@ static uint32_t relative_of(uint32_t pid, const char *field)
 }
 
 struct journal {
-	struct clamped *clamped;
+	struct uclamped *clamped;
 	size_t n;
 };
 
 static int compare_pid(const void *key, const void *element)
 {
-	uint32_t pid = *(const uint32_t *)key, other = ((const struct clamped *)element)->pid;
+	uint32_t pid = *(const uint32_t *)key, other = ((const struct uclamped *)element)->pid;
 
 	return pid < other ? -1 : pid > other;
 }
 
-static const struct clamped *find(const struct journal *journal, uint32_t pid)
+static const struct uclamped *find(const struct journal *journal, uint32_t pid)
 {
 	return bsearch(&pid, journal->clamped, journal->n, sizeof(*journal->clamped), compare_pid);
 }
 
 /* Whether the task carries a clamp that this one could have handed down. */
-static bool could_inherit(const struct clamped *from, struct clamp now)
+static bool could_inherit(const struct uclamped *from, struct uclamp now)
 {
 	bool min = is_ours(now.min_cap, from->put.min_cap, from->was.min_cap);
 	bool max = is_ours(now.max_cap, from->put.max_cap, from->was.max_cap);
@@ -176,14 +176,14 @@ static bool could_inherit(const struct clamped *from, struct clamp now)
 }
 
 /* The task of the journal that it descends from, threads of one process among them; or NULL. */
-static const struct clamped *find_ancestor(const struct journal *journal, uint32_t pid,
-					   struct clamp now)
+static const struct uclamped *find_ancestor(const struct journal *journal, uint32_t pid,
+					    struct uclamp now)
 {
 	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
 		uint32_t process = relative_of(pid, "Tgid");
 
 		for (size_t j = 0; j < journal->n; j++) {
-			const struct clamped *from = &journal->clamped[j];
+			const struct uclamped *from = &journal->clamped[j];
 
 			if (could_inherit(from, now) &&
 			    (from->pid == process || relative_of(from->pid, "Tgid") == process))
@@ -197,12 +197,12 @@ static const struct clamped *find_ancestor(const struct journal *journal, uint32
 /* A task that is not in the journal and carries what one of it had put on it. */
 static void restore_heir(struct run *run, const struct journal *journal, uint32_t pid)
 {
-	const struct clamped *from = NULL;
-	struct clamp now;
+	const struct uclamped *from = NULL;
+	struct uclamp now;
 
-	if (find(journal, pid) || clamp_read(pid, &now) < 0)
+	if (find(journal, pid) || uclamp_read(pid, &now) < 0)
 		return;
-	if (now.min_cap == CLAMP_LEAST && now.max_cap == CLAMP_MOST)
+	if (now.min_cap == UCLAMP_LEAST && now.max_cap == UCLAMP_MOST)
 		return;
 	from = find_ancestor(journal, pid, now);
 	if (from)
@@ -232,12 +232,12 @@ static void restore_heirs(struct run *run, const struct journal *journal)
 			restore_heirs_of(run, journal, entry->d_name);
 }
 
-int clamps_restore(const char *directory, restore_report_t report, void *userdata)
+int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct run run = { .report = report, .userdata = userdata };
-	_cleanup_free_ struct clamped *clamped = NULL;
+	_cleanup_free_ struct uclamped *clamped = NULL;
 	struct journal journal;
-	int r = clamps_journal_read(directory, &clamped, &journal.n);
+	int r = uclamps_journal_read(directory, &clamped, &journal.n);
 
 	if (r < 0)
 		return r;
@@ -247,6 +247,6 @@ int clamps_restore(const char *directory, restore_report_t report, void *userdat
 		restore_heirs(&run, &journal);
 	for (size_t i = 0; i < journal.n; i++)
 		restore_task(&run, &journal.clamped[i]);
-	r = run.error ? 0 : clamps_journal_remove(directory);
+	r = run.error ? 0 : uclamps_journal_remove(directory);
 	return finish(&run) ?: r;
 }

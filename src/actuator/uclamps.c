@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of tasks that carry clamps of ours, and what is written to one of them. */
-#include "actuator/clamps.h"
+#include "actuator/uclamps.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/clamps_private.h"
+#include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
 
 #define SIZE_FIRST 256
 /* Lines of the journal that no task needs any more, until it is started anew. */
 #define JOURNAL_SPARE 4096
 
-static const struct clamp none = { CLAMP_LEAST, CLAMP_MOST };
+static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
 
-struct clamps *clamps_new(const char *directory)
+struct uclamps *uclamps_new(const char *directory)
 {
-	struct clamps *clamps = calloc(1, sizeof(*clamps));
+	struct uclamps *clamps = calloc(1, sizeof(*clamps));
 
 	if (!clamps)
 		return NULL;
@@ -27,10 +27,10 @@ struct clamps *clamps_new(const char *directory)
 	clamps->next_ns = UINT64_MAX;
 	clamps->size = SIZE_FIRST;
 	clamps->entries = calloc(clamps->size, sizeof(*clamps->entries));
-	return clamps->entries ? clamps : clamps_free(clamps);
+	return clamps->entries ? clamps : uclamps_free(clamps);
 }
 
-struct clamps *clamps_free(struct clamps *clamps)
+struct uclamps *uclamps_free(struct uclamps *clamps)
 {
 	if (clamps) {
 		close_fdp(&clamps->journal_fd);
@@ -41,12 +41,12 @@ struct clamps *clamps_free(struct clamps *clamps)
 }
 
 /* Open addressing: an entry lies at its own place or behind it, with no free one between. */
-static size_t place_of(const struct clamps *clamps, uint32_t pid)
+static size_t place_of(const struct uclamps *clamps, uint32_t pid)
 {
 	return (pid * 2654435761U) & (clamps->size - 1);
 }
 
-struct entry *clamps_lookup(const struct clamps *clamps, uint32_t pid)
+struct entry *uclamps_lookup(const struct uclamps *clamps, uint32_t pid)
 {
 	for (size_t i = place_of(clamps, pid);; i = (i + 1) & (clamps->size - 1)) {
 		struct entry *entry = &clamps->entries[i];
@@ -58,7 +58,7 @@ struct entry *clamps_lookup(const struct clamps *clamps, uint32_t pid)
 	}
 }
 
-void clamps_remove(struct clamps *clamps, struct entry *entry)
+void uclamps_remove(struct uclamps *clamps, struct entry *entry)
 {
 	size_t mask = clamps->size - 1, hole = (size_t)(entry - clamps->entries);
 
@@ -75,7 +75,7 @@ void clamps_remove(struct clamps *clamps, struct entry *entry)
 	clamps->entries[hole] = (struct entry){ 0 };
 }
 
-static struct entry *put_entry(struct clamps *clamps, const struct entry *entry)
+static struct entry *put_entry(struct uclamps *clamps, const struct entry *entry)
 {
 	size_t i = place_of(clamps, entry->clamped.pid);
 
@@ -86,9 +86,9 @@ static struct entry *put_entry(struct clamps *clamps, const struct entry *entry)
 	return &clamps->entries[i];
 }
 
-static int grow(struct clamps *clamps)
+static int grow(struct uclamps *clamps)
 {
-	struct clamps before = *clamps;
+	struct uclamps before = *clamps;
 	struct entry *entries = calloc(2 * clamps->size, sizeof(*entries));
 
 	if (!entries)
@@ -104,7 +104,7 @@ static int grow(struct clamps *clamps)
 }
 
 /* Tasks exit without a word: before the table grows, those that did are dropped. */
-static void sweep(struct clamps *clamps)
+static void sweep(struct uclamps *clamps)
 {
 	for (size_t i = 0; i < clamps->size; i++) {
 		struct entry *entry = &clamps->entries[i];
@@ -113,15 +113,15 @@ static void sweep(struct clamps *clamps)
 
 		if (!entry->clamped.pid)
 			continue;
-		fd = clamp_open_task(entry->clamped.pid, &start);
+		fd = uclamp_open_task(entry->clamped.pid, &start);
 		if (fd == -ESRCH || (fd >= 0 && start != entry->clamped.start)) {
-			clamps_remove(clamps, entry);
+			uclamps_remove(clamps, entry);
 			i--; /* another may have moved here */
 		}
 	}
 }
 
-struct entry *clamps_insert(struct clamps *clamps, const struct entry *entry)
+struct entry *uclamps_insert(struct uclamps *clamps, const struct entry *entry)
 {
 	if (4 * clamps->n >= 3 * clamps->size)
 		sweep(clamps);
@@ -131,9 +131,9 @@ struct entry *clamps_insert(struct clamps *clamps, const struct entry *entry)
 }
 
 /* Only what tasks carry, in place of everything that was ever written. */
-static int start_journal(struct clamps *clamps)
+static int start_journal(struct uclamps *clamps)
 {
-	_cleanup_free_ const struct clamped **list = calloc(clamps->n + 1, sizeof(*list));
+	_cleanup_free_ const struct uclamped **list = calloc(clamps->n + 1, sizeof(*list));
 	size_t n = 0;
 	int fd;
 
@@ -142,7 +142,7 @@ static int start_journal(struct clamps *clamps)
 	for (size_t i = 0; i < clamps->size; i++)
 		if (clamps->entries[i].clamped.pid)
 			list[n++] = &clamps->entries[i].clamped;
-	fd = clamps_journal_rewrite(clamps->directory, list, n);
+	fd = uclamps_journal_rewrite(clamps->directory, list, n);
 	if (fd < 0)
 		return fd;
 	close_fdp(&clamps->journal_fd);
@@ -151,21 +151,21 @@ static int start_journal(struct clamps *clamps)
 	return 0;
 }
 
-static int add_line(struct clamps *clamps, const struct clamped *clamped)
+static int add_line(struct uclamps *clamps, const struct uclamped *clamped)
 {
 	int r = 0;
 
 	if (clamps->journal_fd < 0 || clamps->lines > 2 * clamps->n + JOURNAL_SPARE)
 		r = start_journal(clamps);
 	if (r == 0)
-		r = clamps_journal_add(clamps->journal_fd, clamped);
+		r = uclamps_journal_add(clamps->journal_fd, clamped);
 	clamps->lines += r == 0;
 	return r;
 }
 
-struct clamp clamps_merge(struct clamp own, struct clamp ours)
+struct uclamp uclamps_merge(struct uclamp own, struct uclamp ours)
 {
-	struct clamp merged = {
+	struct uclamp merged = {
 		.min_cap = own.min_cap > ours.min_cap ? own.min_cap : ours.min_cap,
 		.max_cap = own.max_cap < ours.max_cap ? own.max_cap : ours.max_cap,
 	};
@@ -176,13 +176,13 @@ struct clamp clamps_merge(struct clamp own, struct clamp ours)
 }
 
 /* What somebody changed after us is the task's own from now on, and was meant to be merged. */
-static void take_foreign(struct clamps *clamps, struct clamped *clamped, struct clamp now)
+static void take_foreign(struct uclamps *clamps, struct uclamped *clamped, struct uclamp now)
 {
 	if (now.min_cap != clamped->put.min_cap)
 		clamped->own.min_cap = now.min_cap;
 	if (now.max_cap != clamped->put.max_cap)
 		clamped->own.max_cap = now.max_cap;
-	clamps->counts.foreign += !clamp_equals(now, clamped->put);
+	clamps->counts.foreign += !uclamp_equals(now, clamped->put);
 	clamped->put = now;
 }
 
@@ -190,48 +190,48 @@ static void take_foreign(struct clamps *clamps, struct clamped *clamped, struct 
  * The number became another task's between our look at it and our write: that one is to have what
  * its own kind has, which is not known, so it is the kernel's default that it gets.
  */
-static void spare_stranger(const struct clamped *clamped, struct clamp now)
+static void spare_stranger(const struct uclamped *clamped, struct uclamp now)
 {
-	struct clamp stranger;
+	struct uclamp stranger;
 
-	if (clamp_read(clamped->pid, &stranger) == 0 && clamp_equals(stranger, clamped->put))
-		clamp_write(clamped->pid, now, none);
+	if (uclamp_read(clamped->pid, &stranger) == 0 && uclamp_equals(stranger, clamped->put))
+		uclamp_write(clamped->pid, now, none);
 }
 
 /* Line first, then the write, then a look whether it was still that task. */
-static int write_task(struct clamps *clamps, struct clamped *clamped, int task_fd,
-		      struct clamp merged)
+static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task_fd,
+		      struct uclamp merged)
 {
-	struct clamp now = clamped->put;
+	struct uclamp now = clamped->put;
 	int r;
 
 	clamped->was = now;
 	clamped->put = merged;
 	r = add_line(clamps, clamped);
 	if (r == 0)
-		r = clamp_write(clamped->pid, now, merged);
+		r = uclamp_write(clamped->pid, now, merged);
 	if (r < 0) {
 		clamped->put = now;
-		return r == -ESRCH ? CLAMPS_GONE : r;
+		return r == -ESRCH ? UCLAMPS_GONE : r;
 	}
 	clamps->counts.writes++;
-	if (clamp_is_alive(task_fd))
-		return CLAMPS_DONE;
+	if (uclamp_is_alive(task_fd))
+		return UCLAMPS_DONE;
 	spare_stranger(clamped, now);
-	return CLAMPS_GONE;
+	return UCLAMPS_GONE;
 }
 
 /* Our entry for the task of this number and start, with what it carries now; new where need be. */
-static int take_entry(struct clamps *clamps, uint32_t pid, uint64_t start, struct entry **ret)
+static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct entry **ret)
 {
-	struct entry *entry = clamps_lookup(clamps, pid);
-	struct clamp now;
-	int r = clamp_read(pid, &now);
+	struct entry *entry = uclamps_lookup(clamps, pid);
+	struct uclamp now;
+	int r = uclamp_read(pid, &now);
 
 	if (r < 0)
 		return r;
 	if (entry && entry->clamped.start != start) {
-		clamps_remove(clamps, entry);
+		uclamps_remove(clamps, entry);
 		entry = NULL;
 	}
 	if (entry) {
@@ -241,100 +241,100 @@ static int take_entry(struct clamps *clamps, uint32_t pid, uint64_t start, struc
 			.clamped = { .pid = pid, .start = start, .own = now, .put = now },
 		};
 
-		entry = clamps_insert(clamps, &fresh);
+		entry = uclamps_insert(clamps, &fresh);
 	}
 	*ret = entry;
 	return entry ? 0 : -ENOMEM;
 }
 
-static bool is_none(struct clamp ours)
+static bool is_none(struct uclamp ours)
 {
-	return ours.min_cap <= CLAMP_LEAST && ours.max_cap >= CLAMP_MOST;
+	return ours.min_cap <= UCLAMP_LEAST && ours.max_cap >= UCLAMP_MOST;
 }
 
-void clamps_remember(struct clamps *clamps, const struct clamped *clamped)
+void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped)
 {
-	clamps->recent[clamps->n_recent++ % CLAMPS_RECENT] = *clamped;
+	clamps->recent[clamps->n_recent++ % UCLAMPS_RECENT] = *clamped;
 }
 
 /* A task that is gone, or carries nothing of ours, has no entry. */
-static int finish(struct clamps *clamps, struct entry *entry, int r, uint64_t now_ns)
+static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t now_ns)
 {
-	if (r == CLAMPS_DONE && is_none(entry->ours))
-		clamps_remember(clamps, &entry->clamped);
-	if (r == CLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
-		clamps_remove(clamps, entry);
+	if (r == UCLAMPS_DONE && is_none(entry->ours))
+		uclamps_remember(clamps, &entry->clamped);
+	if (r == UCLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
+		uclamps_remove(clamps, entry);
 		return r;
 	}
 	if (r < 0) {
 		clamps->counts.refused += !entry->refused;
 		entry->refused = true;
 	}
-	if (r == CLAMPS_DONE)
+	if (r == UCLAMPS_DONE)
 		entry->changed_ns = now_ns;
 	return r;
 }
 
-int clamps_write_now(struct clamps *clamps, uint32_t pid, struct clamp ours, uint64_t now_ns)
+int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
 	_cleanup_close_ int task_fd = -1;
 	struct entry *entry;
-	struct clamp merged;
+	struct uclamp merged;
 	uint64_t start;
 	int r;
 
-	task_fd = clamp_open_task(pid, &start);
+	task_fd = uclamp_open_task(pid, &start);
 	r = task_fd < 0 ? task_fd : take_entry(clamps, pid, start, &entry);
 	if (r == -ESRCH) {
-		entry = clamps_lookup(clamps, pid);
+		entry = uclamps_lookup(clamps, pid);
 		if (entry)
-			clamps_remove(clamps, entry);
-		return CLAMPS_GONE;
+			uclamps_remove(clamps, entry);
+		return UCLAMPS_GONE;
 	}
 	if (r < 0)
 		return r;
 
 	entry->ours = ours;
 	entry->pending = false;
-	merged = clamps_merge(entry->clamped.own, ours);
-	if (clamp_equals(merged, entry->clamped.put))
-		return finish(clamps, entry, CLAMPS_UNCHANGED, now_ns);
+	merged = uclamps_merge(entry->clamped.own, ours);
+	if (uclamp_equals(merged, entry->clamped.put))
+		return finish(clamps, entry, UCLAMPS_UNCHANGED, now_ns);
 	return finish(clamps, entry, write_task(clamps, &entry->clamped, task_fd, merged), now_ns);
 }
 
 /* The first change is written at once; more of them at the rate limit. */
-static int put_off(struct clamps *clamps, struct entry *entry, struct clamp ours)
+static int put_off(struct uclamps *clamps, struct entry *entry, struct uclamp ours)
 {
-	uint64_t due_ns = entry->changed_ns + CLAMPS_RATE_LIMIT_NS;
+	uint64_t due_ns = entry->changed_ns + UCLAMPS_RATE_LIMIT_NS;
 
 	entry->ours = ours;
 	entry->pending = true;
 	if (due_ns < clamps->next_ns)
 		clamps->next_ns = due_ns;
-	return CLAMPS_LATER;
+	return UCLAMPS_LATER;
 }
 
-int clamps_set(struct clamps *clamps, uint32_t pid, struct clamp ours, uint64_t now_ns)
+int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
-	struct entry *entry = clamps_lookup(clamps, pid);
+	struct entry *entry = uclamps_lookup(clamps, pid);
 
 	if (!entry && is_none(ours))
-		return CLAMPS_UNCHANGED;
-	if (entry && clamp_equals(entry->ours, ours) && !entry->pending)
-		return CLAMPS_UNCHANGED;
+		return UCLAMPS_UNCHANGED;
+	if (entry && uclamp_equals(entry->ours, ours) && !entry->pending)
+		return UCLAMPS_UNCHANGED;
 	if (entry && entry->refused && !is_none(ours))
-		return CLAMPS_UNCHANGED;
-	if (entry && entry->changed_ns && now_ns < entry->changed_ns + CLAMPS_RATE_LIMIT_NS)
+		return UCLAMPS_UNCHANGED;
+	if (entry && entry->changed_ns && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return put_off(clamps, entry, ours);
-	return clamps_write_now(clamps, pid, ours, now_ns);
+	return uclamps_write_now(clamps, pid, ours, now_ns);
 }
 
-uint64_t clamps_next_ns(const struct clamps *clamps)
+uint64_t uclamps_next_ns(const struct uclamps *clamps)
 {
 	return clamps->next_ns;
 }
 
-void clamps_flush(struct clamps *clamps, uint64_t now_ns)
+void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 {
 	if (now_ns < clamps->next_ns)
 		return;
@@ -345,26 +345,26 @@ void clamps_flush(struct clamps *clamps, uint64_t now_ns)
 
 		if (!pid || !entry->pending)
 			continue;
-		if (now_ns < entry->changed_ns + CLAMPS_RATE_LIMIT_NS)
+		if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 			put_off(clamps, entry, entry->ours);
 		else
-			clamps_write_now(clamps, pid, entry->ours, now_ns);
+			uclamps_write_now(clamps, pid, entry->ours, now_ns);
 		/* Where it was removed, another may have moved to its place. */
 		if (entry->clamped.pid && entry->clamped.pid != pid)
 			i--;
 	}
 }
 
-void clamps_count(const struct clamps *clamps, struct clamps_counts *ret)
+void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
 {
 	*ret = clamps->counts;
 	ret->tasks = (uint32_t)clamps->n;
 }
 
-bool clamps_find(const struct clamps *clamps, uint32_t pid, struct clamp *ret_own,
-		 struct clamp *ret_merged)
+bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
+		  struct uclamp *ret_merged)
 {
-	const struct entry *entry = clamps_lookup(clamps, pid);
+	const struct entry *entry = uclamps_lookup(clamps, pid);
 
 	if (!entry)
 		return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/clamps_journal.h"
+#include "actuator/uclamps_journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "shared/cleanup.h"
 
 #define HEADER	       "wakegov clamps 1\n"
-#define TEMPORARY_FILE CLAMPS_JOURNAL_FILE ".new"
+#define TEMPORARY_FILE UCLAMPS_JOURNAL_FILE ".new"
 #define LINE_MAX_SIZE  96
 #define JOURNAL_MAX    ((off_t)64 * 1024 * 1024) /* a longer file is refused */
 
@@ -25,7 +25,7 @@ static int open_directory(const char *directory)
 	return fd < 0 ? -errno : fd;
 }
 
-static void print_line(char ret_line[LINE_MAX_SIZE], const struct clamped *clamped)
+static void print_line(char ret_line[LINE_MAX_SIZE], const struct uclamped *clamped)
 {
 	snprintf(ret_line, LINE_MAX_SIZE, "task %u %llu %u-%u %u-%u\n", clamped->pid,
 		 (unsigned long long)clamped->start, clamped->own.min_cap, clamped->own.max_cap,
@@ -43,7 +43,7 @@ static int write_head(FILE *file)
 }
 
 /* The temporary file has the name of the journal only when it is whole. */
-static int write_file(int directory, const struct clamped *const *clamped, size_t n)
+static int write_file(int directory, const struct uclamped *const *clamped, size_t n)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	char line[LINE_MAX_SIZE];
@@ -65,12 +65,12 @@ static int write_file(int directory, const struct clamped *const *clamped, size_
 	}
 	if (r == 0 && (fflush(file) || ferror(file)))
 		r = -errno;
-	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, CLAMPS_JOURNAL_FILE) < 0)
+	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, UCLAMPS_JOURNAL_FILE) < 0)
 		r = -errno;
 	return r;
 }
 
-int clamps_journal_rewrite(const char *directory, const struct clamped *const *clamped, size_t n)
+int uclamps_journal_rewrite(const char *directory, const struct uclamped *const *clamped, size_t n)
 {
 	_cleanup_close_ int fd = open_directory(directory);
 	int r, journal;
@@ -82,16 +82,16 @@ int clamps_journal_rewrite(const char *directory, const struct clamped *const *c
 		unlinkat(fd, TEMPORARY_FILE, 0);
 		return r;
 	}
-	journal = openat(fd, CLAMPS_JOURNAL_FILE, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	journal = openat(fd, UCLAMPS_JOURNAL_FILE, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	return journal < 0 ? -errno : journal;
 }
 
-int clamps_journal_create(const char *directory)
+int uclamps_journal_create(const char *directory)
 {
-	return clamps_journal_rewrite(directory, NULL, 0);
+	return uclamps_journal_rewrite(directory, NULL, 0);
 }
 
-int clamps_journal_add(int fd, const struct clamped *clamped)
+int uclamps_journal_add(int fd, const struct uclamped *clamped)
 {
 	char line[LINE_MAX_SIZE];
 	size_t length;
@@ -108,22 +108,22 @@ int clamps_journal_add(int fd, const struct clamped *clamped)
 	return 0;
 }
 
-int clamps_journal_remove(const char *directory)
+int uclamps_journal_remove(const char *directory)
 {
 	_cleanup_close_ int fd = open_directory(directory);
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	return unlinkat(fd, CLAMPS_JOURNAL_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
+	return unlinkat(fd, UCLAMPS_JOURNAL_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 static bool is_clamp(unsigned int min, unsigned int max)
 {
-	return min <= CLAMP_MOST && max <= CLAMP_MOST;
+	return min <= UCLAMP_MOST && max <= UCLAMP_MOST;
 }
 
 /* Strict: the line must be the one that we would have written, to the letter. */
-static bool parse_line(const char *line, struct clamped *ret)
+static bool parse_line(const char *line, struct uclamped *ret)
 {
 	unsigned int pid, own_min, own_max, put_min, put_max;
 	char expected[LINE_MAX_SIZE];
@@ -134,7 +134,7 @@ static bool parse_line(const char *line, struct clamped *ret)
 		return false;
 	if (!pid || !is_clamp(own_min, own_max) || !is_clamp(put_min, put_max))
 		return false;
-	*ret = (struct clamped){
+	*ret = (struct uclamped){
 		.pid = pid,
 		.start = start,
 		.own = { own_min, own_max },
@@ -161,7 +161,7 @@ static bool next_line(char **cursor, char ret_line[LINE_MAX_SIZE])
 
 /* By number, then start, then in the order of the lines, which an equal key keeps. */
 struct numbered {
-	struct clamped clamped;
+	struct uclamped clamped;
 	size_t line;
 };
 
@@ -177,14 +177,14 @@ static int compare(const void *one, const void *other)
 }
 
 /* The last line of each task, with what the one before it said in `was`. Returns how many. */
-static size_t merge_lines(struct numbered *lines, size_t n, struct clamped *ret)
+static size_t merge_lines(struct numbered *lines, size_t n, struct uclamped *ret)
 {
 	size_t n_tasks = 0;
 
 	qsort(lines, n, sizeof(*lines), compare);
 	for (size_t i = 0; i < n; i++) {
-		struct clamped *last = n_tasks ? &ret[n_tasks - 1] : NULL;
-		struct clamped *next = &lines[i].clamped;
+		struct uclamped *last = n_tasks ? &ret[n_tasks - 1] : NULL;
+		struct uclamped *next = &lines[i].clamped;
 
 		if (!last || last->pid != next->pid || last->start != next->start) {
 			ret[n_tasks++] = *next;
@@ -196,11 +196,11 @@ static size_t merge_lines(struct numbered *lines, size_t n, struct clamped *ret)
 	return n_tasks;
 }
 
-static int parse_lines(char *text, size_t size, struct clamped **ret, size_t *ret_n)
+static int parse_lines(char *text, size_t size, struct uclamped **ret, size_t *ret_n)
 {
 	size_t n_max = size / sizeof("task 1 1 0-0 0-0"), n = 0;
 	_cleanup_free_ struct numbered *lines = calloc(n_max + 1, sizeof(*lines));
-	_cleanup_free_ struct clamped *clamped = calloc(n_max + 1, sizeof(*clamped));
+	_cleanup_free_ struct uclamped *clamped = calloc(n_max + 1, sizeof(*clamped));
 	char line[LINE_MAX_SIZE];
 
 	if (!lines || !clamped)
@@ -217,7 +217,7 @@ static int parse_lines(char *text, size_t size, struct clamped **ret, size_t *re
 	return 0;
 }
 
-static int parse(char *text, size_t size, struct clamped **ret, size_t *ret_n)
+static int parse(char *text, size_t size, struct uclamped **ret, size_t *ret_n)
 {
 	char boot_id[ORIGINALS_BOOT_ID_SIZE], expected[LINE_MAX_SIZE], line[LINE_MAX_SIZE];
 	int r = originals_read_boot_id(boot_id);
@@ -259,7 +259,7 @@ static int read_whole(int fd, char *text, size_t size)
 	return length == size ? 0 : -EIO;
 }
 
-int clamps_journal_read(const char *directory, struct clamped **ret, size_t *ret_n)
+int uclamps_journal_read(const char *directory, struct uclamped **ret, size_t *ret_n)
 {
 	_cleanup_close_ int directory_fd = open_directory(directory);
 	_cleanup_free_ char *text = NULL;
@@ -271,7 +271,7 @@ int clamps_journal_read(const char *directory, struct clamped **ret, size_t *ret
 	*ret_n = 0;
 	if (directory_fd < 0)
 		return directory_fd == -ENOENT ? 0 : directory_fd;
-	fd = openat(directory_fd, CLAMPS_JOURNAL_FILE,
+	fd = openat(directory_fd, UCLAMPS_JOURNAL_FILE,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : errno == ELOOP ? -EBADMSG : -errno;

@@ -2,17 +2,17 @@
 /* Children of tasks that carry clamps of ours. */
 #include <errno.h>
 
-#include "actuator/clamps_private.h"
+#include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
 
 /* What the parent carries, or carried a moment ago: it can have forked before it was written to. */
-static const struct clamped *find_parent(const struct clamps *clamps, uint32_t parent)
+static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t parent)
 {
-	const struct entry *entry = clamps_lookup(clamps, parent);
+	const struct entry *entry = uclamps_lookup(clamps, parent);
 
 	if (entry)
 		return &entry->clamped;
-	for (size_t i = 0; i < CLAMPS_RECENT; i++)
+	for (size_t i = 0; i < UCLAMPS_RECENT; i++)
 		if (clamps->recent[i].pid == parent)
 			return &clamps->recent[i];
 	return NULL;
@@ -24,9 +24,9 @@ static bool inherits(uint16_t now, uint16_t put, uint16_t was, uint16_t own)
 }
 
 /* Which of what the child carries is ours; the rest it has from its parent, or from itself. */
-static struct clamp own_of(const struct clamped *parent, struct clamp now)
+static struct uclamp own_of(const struct uclamped *parent, struct uclamp now)
 {
-	struct clamp own = now;
+	struct uclamp own = now;
 
 	if (inherits(now.min_cap, parent->put.min_cap, parent->was.min_cap, parent->own.min_cap))
 		own.min_cap = parent->own.min_cap;
@@ -35,21 +35,21 @@ static struct clamp own_of(const struct clamped *parent, struct clamp now)
 	return own;
 }
 
-int clamps_forked(struct clamps *clamps, uint32_t parent, uint32_t child)
+int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
-	const struct clamped *from = find_parent(clamps, parent);
-	struct entry *entry = clamps_lookup(clamps, child);
-	struct clamp ours = { CLAMP_LEAST, CLAMP_MOST };
+	const struct uclamped *from = find_parent(clamps, parent);
+	struct entry *entry = uclamps_lookup(clamps, child);
+	struct uclamp ours = { UCLAMP_LEAST, UCLAMP_MOST };
 	_cleanup_close_ int fd = -1;
 	struct entry fresh = { .clamped.pid = child };
 	int r;
 
 	if (!from)
-		return CLAMPS_UNCHANGED;
-	fd = clamp_open_task(child, &fresh.clamped.start);
-	r = fd < 0 ? fd : clamp_read(child, &fresh.clamped.put);
+		return UCLAMPS_UNCHANGED;
+	fd = uclamp_open_task(child, &fresh.clamped.start);
+	r = fd < 0 ? fd : uclamp_read(child, &fresh.clamped.put);
 	if (r < 0)
-		return r == -ESRCH ? CLAMPS_GONE : r;
+		return r == -ESRCH ? UCLAMPS_GONE : r;
 	fresh.clamped.was = fresh.clamped.put;
 	fresh.clamped.own = own_of(from, fresh.clamped.put);
 
@@ -57,16 +57,16 @@ int clamps_forked(struct clamps *clamps, uint32_t parent, uint32_t child)
 	if (entry && entry->clamped.start == fresh.clamped.start) {
 		ours = entry->ours;
 		entry->clamped.own = own_of(from, entry->clamped.own);
-	} else if (clamp_equals(fresh.clamped.own, fresh.clamped.put)) {
-		return CLAMPS_UNCHANGED;
+	} else if (uclamp_equals(fresh.clamped.own, fresh.clamped.put)) {
+		return UCLAMPS_UNCHANGED;
 	} else {
 		if (entry)
-			clamps_remove(clamps, entry);
-		clamps_remember(clamps, &fresh.clamped);
-		if (!clamps_insert(clamps, &fresh))
+			uclamps_remove(clamps, entry);
+		uclamps_remember(clamps, &fresh.clamped);
+		if (!uclamps_insert(clamps, &fresh))
 			return -ENOMEM;
 	}
-	r = clamps_write_now(clamps, child, ours, 0);
-	clamps->counts.forked += r == CLAMPS_DONE;
+	r = uclamps_write_now(clamps, child, ours, 0);
+	clamps->counts.forked += r == UCLAMPS_DONE;
 	return r;
 }

@@ -16,39 +16,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "actuator/clamp.h"
+#include "actuator/uclamp_task.h"
 
-#define CLAMPS_JOURNAL_FILE "clamps"
+#define UCLAMPS_JOURNAL_FILE "clamps"
 
-struct clamped {
+struct uclamped {
 	uint32_t pid;
-	uint64_t start;	  /* ticks since boot */
-	struct clamp own; /* without us */
-	struct clamp put; /* what we wrote last */
-	struct clamp was; /* what we wrote before that, or found */
+	uint64_t start;	   /* ticks since boot */
+	struct uclamp own; /* without us */
+	struct uclamp put; /* what we wrote last */
+	struct uclamp was; /* what we wrote before that, or found */
 };
 
 /*
  * Opens the file of a run that begins, empty but for its head. Returns a descriptor to append to,
  * or a negative errno.
  */
-int clamps_journal_create(const char *directory);
+int uclamps_journal_create(const char *directory);
 
 /* Adds a line. Returns 0 or a negative errno, -ENOSPC and the like. */
-int clamps_journal_add(int fd, const struct clamped *clamped);
+int uclamps_journal_add(int fd, const struct uclamped *clamped);
 
 /*
  * Starts the file anew with these lines, in one step. Returns a descriptor as create does; on
  * failure the old file is as it was.
  */
-int clamps_journal_rewrite(const char *directory, const struct clamped *const *clamped, size_t n);
+int uclamps_journal_rewrite(const char *directory, const struct uclamped *const *clamped, size_t n);
 
 /*
  * Reads the file of a run that ended: an array that the caller frees, in the order of the numbers.
  * Without a file, or with an earlier boot's, n is 0. Returns 0 or a negative errno: -EBADMSG for a
  * file that is not of the form above, -EPERM for one that another user could have written.
  */
-int clamps_journal_read(const char *directory, struct clamped **ret, size_t *ret_n);
+int uclamps_journal_read(const char *directory, struct uclamped **ret, size_t *ret_n);
 
 /* Returns 0, also when there is none, or a negative errno. */
-int clamps_journal_remove(const char *directory);
+int uclamps_journal_remove(const char *directory);

@@ -7,34 +7,34 @@
  * higher floor, the lower cap; the cap wins where they cross) and put back when ours ends. What
  * somebody changes while ours is there is taken for the new value of their own.
  *
- * Children inherit the clamps of the task that forks them; clamps_forked() gives them back what
+ * Children inherit the clamps of the task that forks them; uclamps_forked() gives them back what
  * their parent had without us. RESET_ON_FORK would do that too, but is the user's own attribute,
  * and drops real-time priorities with it.
  *
  * A task is known by its number and the time of its start, so that a number that came to be
  * another's is not mistaken. Before a task is written to, its line goes to the journal,
- * DIRECTORY/clamps; see actuator/clamps_journal.h.
+ * DIRECTORY/clamps; see actuator/uclamps_journal.h.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "actuator/clamp.h"
 #include "actuator/restore.h"
+#include "actuator/uclamp_task.h"
 
 /* Least time between two changes of one task. */
-#define CLAMPS_RATE_LIMIT_NS 4000000ULL
+#define UCLAMPS_RATE_LIMIT_NS 4000000ULL
 
-enum clamps_outcome {
-	CLAMPS_DONE,
-	CLAMPS_UNCHANGED, /* nothing to write */
-	CLAMPS_LATER,	  /* changed too recently: clamps_flush() writes it when it is time */
-	CLAMPS_GONE,	  /* the task has exited */
+enum uclamps_outcome {
+	UCLAMPS_DONE,
+	UCLAMPS_UNCHANGED, /* nothing to write */
+	UCLAMPS_LATER,	   /* changed too recently: uclamps_flush() writes it when it is time */
+	UCLAMPS_GONE,	   /* the task has exited */
 };
 
-struct clamps;
+struct uclamps;
 
-struct clamps_counts {
+struct uclamps_counts {
 	uint32_t tasks; /* that carry clamps of ours */
 	uint64_t writes;
 	uint64_t refused; /* by the kernel: each task counts, and is told of, once */
@@ -43,44 +43,44 @@ struct clamps_counts {
 };
 
 /* directory is borrowed; it must exist. NULL without memory. */
-struct clamps *clamps_new(const char *directory);
+struct uclamps *uclamps_new(const char *directory);
 
-/* Puts nothing back: see clamps_release. */
-struct clamps *clamps_free(struct clamps *clamps);
+/* Puts nothing back: see uclamps_release. */
+struct uclamps *uclamps_free(struct uclamps *clamps);
 
 /*
- * Has the task carry ours, CLAMP_LEAST and CLAMP_MOST for none. Returns an outcome or a negative
+ * Has the task carry ours, UCLAMP_LEAST and UCLAMP_MOST for none. Returns an outcome or a negative
  * errno; then the task is as it was, and is left alone until it is to carry none.
  */
-int clamps_set(struct clamps *clamps, uint32_t pid, struct clamp ours, uint64_t now_ns);
+int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns);
 
-/* When clamps_flush() has something to do; UINT64_MAX: nothing. */
-uint64_t clamps_next_ns(const struct clamps *clamps);
+/* When uclamps_flush() has something to do; UINT64_MAX: nothing. */
+uint64_t uclamps_next_ns(const struct uclamps *clamps);
 
 /* Writes what had to wait and may be written now. What fails then is counted only. */
-void clamps_flush(struct clamps *clamps, uint64_t now_ns);
+void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 
 /*
- * parent forked child, which may carry what is ours on it. Returns CLAMPS_DONE when something was
- * given back, CLAMPS_UNCHANGED, CLAMPS_GONE or a negative errno.
+ * parent forked child, which may carry what is ours on it. Returns UCLAMPS_DONE when something was
+ * given back, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
  */
-int clamps_forked(struct clamps *clamps, uint32_t parent, uint32_t child);
+int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
 /*
  * Puts back what every task had, and removes the journal. report (may be NULL) is told of those
  * that failed or that somebody changed, and of the rest in one. Returns 0 or the first error.
  */
-int clamps_release(struct clamps *clamps, restore_report_t report, void *userdata);
+int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
 
 /*
  * The same from the journal of a daemon that was killed, with the children that inherited from its
  * tasks and have not been given back. Harmless without a journal. Returns 0 or a negative errno:
  * -EBADMSG, -EPERM when the file was refused.
  */
-int clamps_restore(const char *directory, restore_report_t report, void *userdata);
+int uclamps_restore(const char *directory, restore_report_t report, void *userdata);
 
-void clamps_count(const struct clamps *clamps, struct clamps_counts *ret);
+void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
 
 /* What the task carried before ours, and the merged that it carries now. False: none of ours. */
-bool clamps_find(const struct clamps *clamps, uint32_t pid, struct clamp *ret_own,
-		 struct clamp *ret_merged);
+bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
+		  struct uclamp *ret_merged);

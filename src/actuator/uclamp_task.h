@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLAMP_LEAST 0
-#define CLAMP_MOST  1024
+#define UCLAMP_LEAST 0
+#define UCLAMP_MOST  1024
 
-struct clamp {
+struct uclamp {
 	uint16_t min_cap;
 	uint16_t max_cap;
 };
 
-static inline bool clamp_equals(struct clamp one, struct clamp other)
+static inline bool uclamp_equals(struct uclamp one, struct uclamp other)
 {
 	return one.min_cap == other.min_cap && one.max_cap == other.max_cap;
 }
@@ -27,24 +27,24 @@ static inline bool clamp_equals(struct clamp one, struct clamp other)
  * Returns 0; -EOPNOTSUPP (CONFIG_UCLAMP_TASK is missing) or another negative errno (-EPERM: a
  * filter of system calls).
  */
-int clamp_probe(void);
+int uclamp_probe(void);
 
 /* The clamps that the task asked for, or was given. Returns 0, -ESRCH or another negative errno. */
-int clamp_read(uint32_t pid, struct clamp *ret);
+int uclamp_read(uint32_t pid, struct uclamp *ret);
 
 /*
  * Changes from what the task has now; policy, priority and the other clamp stay. What is the
  * kernel's default becomes "not set" again, which a change of scheduling policy tells from a value
  * that happens to be the same. Returns 0, -ESRCH, -EPERM (CAP_SYS_NICE) or another negative errno.
  */
-int clamp_write(uint32_t pid, struct clamp from, struct clamp to);
+int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to);
 
 /*
  * A task for good, though its number may come to be another's: opens a descriptor that only ever
  * names this one, and fills *ret_start with the time of its start in ticks since boot. Returns the
  * descriptor or a negative errno, -ESRCH when there is no such task.
  */
-int clamp_open_task(uint32_t pid, uint64_t *ret_start);
+int uclamp_open_task(uint32_t pid, uint64_t *ret_start);
 
 /* Whether the task of the descriptor still is. */
-bool clamp_is_alive(int task_fd);
+bool uclamp_is_alive(int task_fd);

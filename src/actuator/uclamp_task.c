@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/clamp.h"
+#include "actuator/uclamp_task.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define RT_DEFAULT_FILE "/proc/sys/kernel/sched_util_clamp_min_rt_default"
 
 /* Resets a clamp to the kernel's default. */
-#define CLAMP_RESET    UINT32_MAX
+#define UCLAMP_RESET   UINT32_MAX
 
 #define FLAG_KEEP_ALL  0x18 /* SCHED_FLAG_KEEP_POLICY | SCHED_FLAG_KEEP_PARAMS */
 #define FLAG_CLAMP_MIN 0x20
@@ -60,27 +60,27 @@ static uint32_t default_min(uint32_t sched_policy)
 	ssize_t n;
 
 	if (sched_policy != SCHED_FIFO && sched_policy != SCHED_RR)
-		return CLAMP_LEAST;
+		return UCLAMP_LEAST;
 	fd = open(RT_DEFAULT_FILE, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	return n > 0 ? (uint32_t)strtoul(text, NULL, 10) : CLAMP_MOST;
+	return n > 0 ? (uint32_t)strtoul(text, NULL, 10) : UCLAMP_MOST;
 }
 
-int clamp_read(uint32_t pid, struct clamp *ret)
+int uclamp_read(uint32_t pid, struct uclamp *ret)
 {
 	struct attributes attributes;
 	int r = read_attributes(pid, &attributes);
 
 	if (r < 0)
 		return r;
-	*ret = (struct clamp){
+	*ret = (struct uclamp){
 		.min_cap = (uint16_t)attributes.sched_util_min,
 		.max_cap = (uint16_t)attributes.sched_util_max,
 	};
 	return 0;
 }
 
-int clamp_write(uint32_t pid, struct clamp from, struct clamp to)
+int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 {
 	struct attributes attributes;
 	uint32_t min = to.min_cap, max = to.max_cap;
@@ -94,21 +94,21 @@ int clamp_write(uint32_t pid, struct clamp from, struct clamp to)
 	if (max != from.max_cap)
 		flags |= FLAG_CLAMP_MAX;
 	if (min == default_min(attributes.sched_policy))
-		min = CLAMP_RESET;
-	if (max == CLAMP_MOST)
-		max = CLAMP_RESET;
+		min = UCLAMP_RESET;
+	if (max == UCLAMP_MOST)
+		max = UCLAMP_RESET;
 	return flags ? write_clamps(pid, flags, min, max) : 0;
 }
 
-int clamp_probe(void)
+int uclamp_probe(void)
 {
-	struct clamp own;
-	int r = clamp_read(0, &own);
+	struct uclamp own;
+	int r = uclamp_read(0, &own);
 
 	if (r < 0)
 		return r;
 	return write_clamps(0, FLAG_CLAMP_MAX, 0,
-			    own.max_cap && own.max_cap < CLAMP_MOST ? own.max_cap : CLAMP_RESET);
+			    own.max_cap && own.max_cap < UCLAMP_MOST ? own.max_cap : UCLAMP_RESET);
 }
 
 /* The 22nd word; the second, the name, may have blanks and brackets of its own. */
@@ -135,7 +135,7 @@ static int read_stat(int fd, char *ret_text, size_t size)
 	return n ? 0 : -ESRCH;
 }
 
-int clamp_open_task(uint32_t pid, uint64_t *ret_start)
+int uclamp_open_task(uint32_t pid, uint64_t *ret_start)
 {
 	_cleanup_close_ int fd = -1;
 	char text[512];
@@ -151,7 +151,7 @@ int clamp_open_task(uint32_t pid, uint64_t *ret_start)
 	return r < 0 ? r : take_fd(&fd);
 }
 
-bool clamp_is_alive(int task_fd)
+bool uclamp_is_alive(int task_fd)
 {
 	char text[64];
 
