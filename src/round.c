@@ -225,7 +225,6 @@ static void act(struct manager *manager, const struct decision *decision)
 	struct governed *governed = &manager->domains[decision->domain];
 	struct actuator_request request = request_of(manager, decision);
 	bool changed = decision->target_khz != decision->previous_khz;
-	struct explanation explanation;
 	int outcome;
 
 	/* The target of limits is its floor and ceiling, which change by themselves. */
@@ -240,8 +239,8 @@ static void act(struct manager *manager, const struct decision *decision)
 		take_outcome(manager, decision->domain, outcome);
 		return;
 	}
-	engine_explain(manager->engine, decision->domain, decision->now_ns, &explanation);
-	decision_log_add(manager->log, decision, governed->actuator.read_back_khz, &explanation);
+	decision_log_add(manager->log, decision, governed->actuator.read_back_khz,
+			 engine_explanation(manager->engine, decision->domain));
 	show(manager, decision, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
 }

@@ -134,7 +134,7 @@ static void show_decision(struct domain_view *view, const struct decision *last)
 	view->comm = last->pid ? last->comm : NULL;
 }
 
-static void show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
+void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
 {
 	struct governed *governed = &manager->domains[i];
 	struct actuator_domain *actuator = &governed->actuator;
@@ -167,13 +167,13 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 
 		/* Utilisation is shown as it is now, not as it was at the last decision. */
 		manager_sample_domain(manager, i, manager_now_ns());
-		show_domain(manager, i, &view);
+		views_show_domain(manager, i, &view);
 		r = emit(context, &view);
 	}
 	return r;
 }
 
-static struct decision_view view_of(const struct manager *manager,
+struct decision_view views_decision(const struct manager *manager,
 				    const struct decision_entry *entry)
 {
 	const struct decision *decision = &entry->decision;
@@ -199,7 +199,7 @@ void manager_show_decision(struct manager *manager, const struct decision_entry 
 
 	if (!query_server_is_monitored(manager->server))
 		return;
-	view = view_of(manager, entry);
+	view = views_decision(manager, entry);
 	query_server_publish(manager->server, &(struct event_view){
 						      .kind = EVENT_DECISION,
 						      .monotonic_us = view.monotonic_us,
@@ -217,7 +217,7 @@ static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emi
 	int r = 0;
 
 	for (uint32_t i = 0; !r && (entry = decision_log_at(manager->log, i)); i++) {
-		struct decision_view view = view_of(manager, entry);
+		struct decision_view view = views_decision(manager, entry);
 
 		if (view.monotonic_us > after_us)
 			r = emit(context, &view);
@@ -246,6 +246,7 @@ void manager_fill_source(struct manager *manager)
 		.devices = views_list_devices,
 		.decisions = list_decisions,
 		.knows_domain = knows_domain,
+		.explain = views_explain,
 		.overrides = overrides_list,
 		.add_override = overrides_add,
 		.cancel_override = overrides_cancel,

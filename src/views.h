@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* views_io.c: the lists of struct query_source that are about I/O. userdata is the manager. */
-
+#include "core/decision_log.h"
 #include "query/view.h"
+
+struct manager;
+
+/* views.c: what is borrowed belongs to the manager. */
+void views_show_domain(struct manager *manager, uint32_t domain, struct domain_view *ret);
+struct decision_view views_decision(const struct manager *manager,
+				    const struct decision_entry *entry);
+
+/* views_explain.c: as struct query_source describes it. */
+int views_explain(void *userdata, const struct explain_request *request, explain_emit_t emit,
+		  void *context);
+
+/* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
+uint32_t views_gain_permille(uint32_t saved_ppm);
+
+/* views_io.c: the lists of struct query_source that are about I/O. userdata is the manager. */
 
 int views_list_tasks(void *userdata, task_emit_t emit, void *context);
 int views_list_devices(void *userdata, device_emit_t emit, void *context);

@@ -11,8 +11,7 @@
 
 #define NS_PER_US 1000ULL
 
-/* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
-static uint32_t gain_permille(uint32_t saved_ppm)
+uint32_t views_gain_permille(uint32_t saved_ppm)
 {
 	if (saved_ppm > IO_SHARE_MAX)
 		saved_ppm = IO_SHARE_MAX;
@@ -21,7 +20,7 @@ static uint32_t gain_permille(uint32_t saved_ppm)
 
 static uint32_t measured_gain_permille(const struct io_check *check)
 {
-	return check->n_checks ? gain_permille(check->measured_ppm) : VIEW_UNKNOWN;
+	return check->n_checks ? views_gain_permille(check->measured_ppm) : VIEW_UNKNOWN;
 }
 
 static const char *domain_name(const struct topology *topology, uint32_t domain)
@@ -50,7 +49,7 @@ static void show_prediction(const struct manager *manager, const struct io_boost
 	view->host_share_permille =
 		io_share_of_ratio(boost->ratio, present_level(manager, domain)) / 1000;
 	if (boost->wanted_khz)
-		view->predicted_gain_permille = gain_permille(
+		view->predicted_gain_permille = views_gain_permille(
 			io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
 				     io_level_at(info, boost->wanted_khz)));
 }
@@ -137,7 +136,7 @@ static void show_check(const struct io_device *device, uint64_t now_ns, struct d
 
 	view->check = check_name(check->state);
 	if (check->predicted_ppm)
-		view->predicted_gain_permille = gain_permille(check->predicted_ppm);
+		view->predicted_gain_permille = views_gain_permille(check->predicted_ppm);
 	view->measured_gain_permille = measured_gain_permille(check);
 	view->calibration_permille = check->calibration_permille;
 	view->checks = check->n_checks;

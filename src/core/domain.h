@@ -62,6 +62,7 @@ struct domain {
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
 	struct decision last;
+	struct explanation explanation; /* of it */
 };
 
 void domain_init(struct domain *domain, uint32_t index, const struct topology_domain *info);

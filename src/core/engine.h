@@ -54,15 +54,11 @@ bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns
 /* Decides for one active domain. The decision is borrowed until the next one for it. */
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns);
 
-/*
- * What a decision for the domain at now_ns rests on. Called right after engine_decide() it is that
- * of this decision.
- */
-void engine_explain(const struct engine *engine, uint32_t domain, uint64_t now_ns,
-		    struct explanation *ret);
-
 /* The last decision for a domain; target_khz is 0 before the first. */
 const struct decision *engine_last(const struct engine *engine, uint32_t domain);
+
+/* What the last decision for the domain rests on. Borrowed until the next one for it. */
+const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain);
 
 /* The domain's target was lost (it was offline, or written over): the next decision is a change. */
 void engine_forget_target(struct engine *engine, uint32_t domain);

@@ -3,7 +3,7 @@
 
 /*
  * Why a domain is where it is: everything that a decision rests on, kept beside it so that it can
- * be told later, when the signals have changed (engine_explain() in core/engine.h).
+ * be told later, when the signals have changed (engine_explanation() in core/engine.h).
  */
 
 #include <stdbool.h>

@@ -72,8 +72,6 @@ static void note(const struct demand *demand, const struct asked *asked)
 		.pid = asked->pid,
 	};
 
-	if (!demand->explanation)
-		return;
 	if (asked->comm)
 		memcpy(contender.comm, asked->comm, sizeof(contender.comm));
 	explanation_note(demand->explanation, &contender);
@@ -278,23 +276,6 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		domain->next_ns = at_ns;
 }
 
-const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
-{
-	struct domain *d = &engine->domains[domain];
-	struct demand demand = { .explanation = NULL };
-	struct ceiling ceiling;
-
-	assert(d->active);
-	ceiling_find(engine, domain, now_ns, &ceiling);
-	ceiling_lift(d, &ceiling, now_ns);
-	merge(engine, domain, &ceiling, now_ns, &demand);
-	domain_decide(d, &demand, now_ns);
-	plan_decay(engine, d, &demand, now_ns);
-	ceiling_plan(d, &ceiling, now_ns);
-	ceiling_watch(engine, domain, &ceiling);
-	return &d->last;
-}
-
 /* What the numbers of the winner's I/O were; nothing where no task's boost won. */
 static void explain_io(const struct engine *engine, const struct demand *demand,
 		       const struct topology_domain *info, struct explanation *ret)
@@ -324,18 +305,29 @@ static void explain_io(const struct engine *engine, const struct demand *demand,
 	};
 }
 
-void engine_explain(const struct engine *engine, uint32_t domain, uint64_t now_ns,
-		    struct explanation *ret)
+const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
-	const struct domain *d = &engine->domains[domain];
-	struct demand demand = { .explanation = ret };
+	struct domain *d = &engine->domains[domain];
+	struct demand demand = { .explanation = &d->explanation };
 	struct ceiling ceiling;
 
-	*ret = (struct explanation){ 0 };
+	assert(d->active);
+	d->explanation = (struct explanation){ 0 };
 	ceiling_find(engine, domain, now_ns, &ceiling);
+	ceiling_lift(d, &ceiling, now_ns);
 	merge(engine, domain, &ceiling, now_ns, &demand);
-	explain_io(engine, &demand, d->info, ret);
-	domain_explain(d, ret);
+	domain_decide(d, &demand, now_ns);
+	explain_io(engine, &demand, d->info, &d->explanation);
+	domain_explain(d, &d->explanation);
+	plan_decay(engine, d, &demand, now_ns);
+	ceiling_plan(d, &ceiling, now_ns);
+	ceiling_watch(engine, domain, &ceiling);
+	return &d->last;
+}
+
+const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)
+{
+	return &engine->domains[domain].explanation;
 }
 
 /* The highest OPP that a ceiling leaves. */

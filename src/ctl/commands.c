@@ -35,6 +35,15 @@ const struct ctl_command ctl_commands[] = {
 		.show = show_decisions,
 	},
 	{
+		.name = "explain",
+		.help = "why a domain, or that of a CPU or a task, is where it is",
+		.run = command_explain,
+		.arguments = "[policyN | cpuN | PID]",
+		.options = {
+			{ "at", "TIME", "as of then: 14:03:07, or 30s for so long ago" },
+		},
+	},
+	{
 		.name = "override",
 		.help = "limit a domain for a while, whatever the policy says (root only)",
 		.run = command_override,

@@ -5,4 +5,5 @@
 
 #include "ctl/command.h"
 
+enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);

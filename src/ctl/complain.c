@@ -90,6 +90,16 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
 	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))
 		complain("there is no domain '%s'. See: wakegovctl domains", domain);
+	else if (!strcmp(error, "io.wakegov.NoSuchCpu"))
+		complain(
+			"this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains");
+	else if (!strcmp(error, "io.wakegov.NoSuchTask"))
+		complain(
+			"no task with this number does I/O at a rate that matters. See: wakegovctl "
+			"tasks; a CPU is explained by: wakegovctl explain cpuN");
+	else if (!strcmp(error, "io.wakegov.NotRemembered"))
+		complain("no change of the domain at or before then is remembered. See: wakegovctl "
+			 "decisions; max-decisions in wakegov.conf(5) says how many are kept");
 	else if (!strcmp(error, "io.wakegov.NoSuchOverride"))
 		complain("no override in force has this number. See: wakegovctl override list");
 	else if (!strcmp(error, "io.wakegov.TooManyOverrides"))

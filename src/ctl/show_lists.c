@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl/format.h"
+#include "ctl/moment.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
@@ -81,14 +81,6 @@ void show_domains(const json_t *reply)
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 }
 
-static uint64_t now_us(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 static void add_decision(struct table *table, const json_t *decision, uint64_t monotonic_us,
 			 uint64_t realtime_us)
 {
@@ -108,7 +100,7 @@ void show_decisions(const json_t *reply)
 		{ "TO", TABLE_RIGHT },	{ "READ BACK", TABLE_RIGHT }, { "REASON", TABLE_LEFT },
 	};
 	const json_t *decisions = json_object_get(reply, "decisions");
-	uint64_t monotonic_us = now_us(CLOCK_MONOTONIC), realtime_us = now_us(CLOCK_REALTIME);
+	uint64_t monotonic_us = moment_monotonic_us(), realtime_us = moment_realtime_us();
 	_cleanup_(table_deinit) struct table table;
 	const json_t *decision;
 	size_t i;

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "ctl/format.h"
+#include "ctl/paragraph.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
-
-#define LINE_WIDTH  80
-#define TITLE_WIDTH 11
 
 static void show_head(const json_t *reply)
 {
@@ -50,38 +48,13 @@ static void show_counts(const json_t *reply)
 	       field_number(drops, "anomalies"), field_number(drops, "missed"));
 }
 
-/* Words at spaces, as many to a line as fit behind what the other lines begin with. */
-static void show_paragraph(const char *title, const char *text)
-{
-	const int room = LINE_WIDTH - TITLE_WIDTH;
-
-	while (*text) {
-		int length = (int)strlen(text);
-
-		if (length > room) {
-			for (length = room; length && text[length] != ' ';)
-				length--;
-			if (!length)
-				length = (int)strcspn(text, " ");
-		}
-		printf("%-*s%.*s\n", TITLE_WIDTH, title, length, text);
-		title = "";
-		text += length;
-		text += strspn(text, " ");
-	}
-}
-
 static void show_advice(const json_t *advice)
 {
 	const json_t *sentence;
 	size_t i;
 
-	json_array_foreach(advice, i, sentence) {
-		_cleanup_free_ char *text = format_clean(json_string_value(sentence));
-
-		if (text)
-			show_paragraph("advice", text);
-	}
+	json_array_foreach(advice, i, sentence)
+		paragraph_print("advice", json_string_value(sentence));
 }
 
 static void show_cost(const json_t *reply)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/format.h"
+#include "ctl/style.h"
 
 void table_init(struct table *table, const struct table_column *columns, size_t n_columns)
 {
@@ -132,8 +133,10 @@ void table_print(const struct table *table, FILE *file)
 	}
 	fit(table, &spacing);
 
+	fputs(style_bold(file), file);
 	for (size_t i = 0; i < table->n_columns; i++)
 		print_cell(table, &spacing, i, table->columns[i].title, file);
+	fputs(style_plain(file), file);
 	for (size_t i = 0; i < table->n_cells; i++)
 		print_cell(table, &spacing, i % table->n_columns, cell_text(table, i), file);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "query/interface.h"
+#include "query/methods_explain.h"
 #include "query/methods_override.h"
 #include "query/monitor.h"
 #include "query/tasks.h"
@@ -193,6 +194,15 @@ static const struct query_method methods[] = {
 			   { .name = "domain", .type = JSON_STRING, .optional = true },
 			   { .name = "pid", .type = JSON_INTEGER, .optional = true } },
 		.n_takes = 3,
+	},
+	{
+		.name = "Explain",
+		.run = methods_explain,
+		.takes = { { .name = "domain", .type = JSON_STRING, .optional = true },
+			   { .name = "cpu", .type = JSON_INTEGER, .optional = true },
+			   { .name = "pid", .type = JSON_INTEGER, .optional = true },
+			   { .name = "at_us", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 4,
 	},
 	{ .name = "Overrides", .run = methods_list_overrides },
 	{

@@ -170,6 +170,75 @@ struct override_request {
 	uint64_t for_us;
 };
 
+/* Which domain is to be explained, and as of when. One of the first three is given. */
+struct explain_request {
+	const char *domain;
+	bool has_cpu;
+	uint32_t cpu;
+	uint32_t pid;	/* of a task that is followed: the domain where it runs */
+	uint64_t at_us; /* CLOCK_MONOTONIC; 0: now */
+};
+
+#define EXPLAIN_CONTENDERS_MAX 6
+#define EXPLAIN_CLAMPS_MAX     7
+#define EXPLAIN_LIMITERS_MAX   6
+
+/* Somebody who asked for something in the merge; the first won. */
+struct contender_view {
+	const char *reason;
+	uint32_t cpu;
+	uint32_t pid; /* 0: no task */
+	const char *comm;
+	uint32_t cap; /* headroom included: may be more than 1024 */
+	uint32_t khz; /* what that is here, before clamps and not an OPP */
+};
+
+/* What was known of the I/O of the task that won. Permille may be VIEW_UNKNOWN. */
+struct explained_io_view {
+	const char *state;
+	const char *device; /* NULL: none */
+	uint32_t rate_per_s;
+	uint32_t host_share_permille; /* of the time of an I/O at the lowest OPP */
+	uint32_t predicted_gain_permille;
+	uint32_t measured_gain_permille;
+	uint32_t calibration_permille;
+	uint32_t wanted_khz;
+};
+
+struct clamp_view {
+	const char *by; /* as a limiter is named */
+	uint32_t khz;
+	uint32_t override; /* its number; 0: it is none */
+	bool acted;	   /* it is what the result was cut to */
+};
+
+/* Somebody else who has a say. */
+struct limiter_view {
+	const char
+		*who; /* governor, firmware, thermal, scaling-max, scaling-min, boost-off, driver */
+	const char *text;
+};
+
+struct explain_view {
+	const struct domain_view *domain;
+	bool is_present;     /* else as of a change that is remembered */
+	uint64_t decided_us; /* CLOCK_MONOTONIC; 0: nothing was decided yet */
+	const char *reason;  /* what won */
+	const char *limiter;
+	const char *timing;
+	uint32_t demand_cap;
+	uint32_t wanted_khz; /* the OPP that would be right without the timing */
+	uint32_t target_khz;
+	struct contender_view contenders[EXPLAIN_CONTENDERS_MAX];
+	uint32_t n_contenders;		    /* all, of whom the first are there */
+	const struct explained_io_view *io; /* NULL: no task's boost won */
+	struct clamp_view clamps[EXPLAIN_CLAMPS_MAX];
+	uint32_t n_clamps;
+	const struct decision_view *acted; /* the last change of the target; NULL: not remembered */
+	struct limiter_view limiters[EXPLAIN_LIMITERS_MAX]; /* of the present only */
+	uint32_t n_limiters;
+};
+
 /*
  * How src/query asks for data. Each returns 0 or a negative errno. The lists are handed out one
  * element at a time through emit; an emit that returns nonzero ends the list with that value.
@@ -180,6 +249,7 @@ typedef int (*device_emit_t)(void *context, const struct device_view *view);
 typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
 typedef int (*override_emit_t)(void *context, const struct override_view *view);
+typedef int (*explain_emit_t)(void *context, const struct explain_view *view);
 typedef int (*advice_emit_t)(void *context, const char *sentence);
 
 struct query_source {
@@ -192,6 +262,12 @@ struct query_source {
 	/* Oldest first; only those later than after_us (0: all). */
 	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
 	bool (*knows_domain)(void *userdata, const char *name);
+	/*
+	 * Emits one. -ENOENT: there is no such domain; -ENODEV: the CPU is in none; -ESRCH: the
+	 * task is not followed; -ENODATA: nothing is remembered of that time.
+	 */
+	int (*explain)(void *userdata, const struct explain_request *request, explain_emit_t emit,
+		       void *context);
 	int (*overrides)(void *userdata, override_emit_t emit, void *context);
 	/* -ENOENT: there is no such domain; -ENOSPC: there are as many as can be. */
 	int (*add_override)(void *userdata, const struct override_request *request,

@@ -65,7 +65,7 @@ static void test_of_a_decision(void **state)
 		      (struct input){ .type = INPUT_CPU, .cpu = { cpu, (cpu * 400) << 20, true } });
 	engine_advance(engine, NS_PER_S);
 	decision = engine_decide(engine, 0, NS_PER_S);
-	engine_explain(engine, 0, NS_PER_S, &explanation);
+	explanation = *engine_explanation(engine, 0);
 	assert_int_equal(explanation.n_contenders, 2);
 	assert_int_equal(explanation.contenders[0].cap, decision->want_cap);
 	assert_int_equal(explanation.contenders[0].cpu, decision->cpu);

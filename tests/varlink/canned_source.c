@@ -275,6 +275,61 @@ static bool canned_knows_domain(void *userdata, const char *name)
 	return sscanf(name, "policy%u", &i) == 1 && i < canned->n_domains;
 }
 
+static int explained_domain(const struct canned_source *canned,
+			    const struct explain_request *request)
+{
+	unsigned int i = 0;
+
+	if (request->domain &&
+	    (sscanf(request->domain, "policy%u", &i) != 1 || i >= canned->n_domains))
+		return -ENOENT;
+	if (request->has_cpu && request->cpu > 3)
+		return -ENODEV;
+	if (request->pid && request->pid != 812)
+		return -ESRCH;
+	return request->at_us && request->at_us < 1000 ? -ENODATA : (int)i;
+}
+
+/* policy0 is io-boosted and cut by an override; the others are somebody else's. */
+static int canned_explain(void *userdata, const struct explain_request *request,
+			  explain_emit_t emit, void *context)
+{
+	static const struct explained_io_view io = { "confirmed", "nvme0n1", 25000, 612,
+						     463,	  405,	     912,   2400000 };
+	const struct canned_source *canned = userdata;
+	int i = explained_domain(canned, request);
+	struct domain_view domain;
+	struct decision_view acted;
+	char name[24];
+	struct explain_view view = {
+		.domain = &domain,
+		.is_present = !request->at_us,
+		.decided_us = 5000,
+		.reason = i ? "utilisation" : "io-boost",
+		.limiter = i ? "none" : "override-max",
+		.timing = i ? "held" : "now",
+		.demand_cap = 1111,
+		.wanted_khz = 2400000,
+		.target_khz = 2400000,
+		.contenders = { { "io-boost", 2, 812, comms[2], 1111, 3906000 },
+				{ "utilisation", 1, 0, NULL, 341, 1200000 } },
+		.n_contenders = 2,
+		.io = i ? NULL : &io,
+		.clamps = { { "override-max", 2400000, 7, true },
+			    { "scaling-max", 3600000, 0, false } },
+		.n_clamps = 2,
+		.acted = &acted,
+		.limiters = { { "thermal", "heat: cooling_device0 is at step 3 of 7" } },
+		.n_limiters = i != 0,
+	};
+
+	if (canned->error || i < 0)
+		return canned->error ? canned->error : i;
+	make_domain((uint32_t)i, name, sizeof(name), &domain);
+	make_decision(5, &acted);
+	return emit(context, &view);
+}
+
 static int canned_overrides(void *userdata, override_emit_t emit, void *context)
 {
 	const struct canned_source *canned = userdata;
@@ -337,6 +392,7 @@ void canned_source_init(struct canned_source *canned)
 		.devices = canned_devices,
 		.decisions = canned_decisions,
 		.knows_domain = canned_knows_domain,
+		.explain = canned_explain,
 		.overrides = canned_overrides,
 		.add_override = canned_add_override,
 		.cancel_override = canned_cancel_override,

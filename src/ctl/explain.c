@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl explain: a domain, a CPU, a task, or every domain. */
+#include "ctl/explain.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/commands.h"
+#include "ctl/moment.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+/* What is to be explained, as the method takes it; NULL when it is nothing of that. */
+static json_t *target_of(const char *text)
+{
+	uint64_t number;
+
+	if (!strncmp(text, "cpu", 3) && quantity_number(text + 3, &number))
+		return json_pack("{sI}", "cpu", (json_int_t)number);
+	if (!strncmp(text, "policy", 6))
+		return json_pack("{ss}", "domain", text);
+	if (quantity_number(text, &number) && number)
+		return json_pack("{sI}", "pid", (json_int_t)number);
+	return NULL;
+}
+
+/* Consumes parameters. */
+static enum ctl_exit ask(struct ctl *ctl, json_t *parameters, uint64_t at_us, json_t **ret)
+{
+	if (at_us)
+		json_object_set_new(parameters, "at_us", json_integer((json_int_t)at_us));
+	return ctl_call(ctl, "io.wakegov.Explain", parameters, ret);
+}
+
+static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, uint64_t at_us)
+{
+	json_t *reply;
+	enum ctl_exit code = ask(ctl, parameters, at_us, &reply);
+
+	if (code != CTL_OK)
+		return code;
+	code = ctl_print(ctl, reply, explain_print);
+	json_decref(reply);
+	return code;
+}
+
+static void show_all(const json_t *reply)
+{
+	const json_t *explanations = json_object_get(reply, "explanations"), *explanation;
+	size_t i;
+
+	json_array_foreach(explanations, i, explanation) {
+		if (i)
+			putchar('\n');
+		explain_print(explanation);
+	}
+	if (!json_array_size(explanations))
+		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
+}
+
+static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, uint64_t at_us,
+			     json_t *explanations)
+{
+	const json_t *domain;
+	size_t i;
+
+	json_array_foreach(domains, i, domain) {
+		json_t *reply;
+		enum ctl_exit code = ask(ctl,
+					 json_pack("{ss}", "domain", field_text(domain, "name")),
+					 at_us, &reply);
+
+		if (code != CTL_OK)
+			return code;
+		json_array_append_new(explanations, reply);
+	}
+	return CTL_OK;
+}
+
+static enum ctl_exit explain_all(struct ctl *ctl, uint64_t at_us)
+{
+	json_t *explanations = json_array(), *domains, *all;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
+
+	if (code == CTL_OK) {
+		code = collect(ctl, json_object_get(domains, "domains"), at_us, explanations);
+		json_decref(domains);
+	}
+	all = json_pack("{so}", "explanations", explanations);
+	if (code == CTL_OK)
+		code = ctl_print(ctl, all, show_all);
+	json_decref(all);
+	return code;
+}
+
+enum ctl_exit command_explain(struct ctl *ctl)
+{
+	const char *at = ctl_value(ctl, "at");
+	uint64_t at_us = 0;
+	json_t *target;
+
+	if (at && !moment_parse(at, moment_monotonic_us(), moment_realtime_us(), &at_us))
+		return ctl_misuse(ctl,
+				  "--at %s: expected a time of day such as 14:03:07, or how long "
+				  "ago, such as 30s",
+				  at);
+	if (!ctl->n_arguments)
+		return explain_all(ctl, at_us);
+	target = target_of(ctl->arguments[0]);
+	if (!target || ctl->n_arguments > 1) {
+		json_decref(target);
+		return ctl_misuse(ctl,
+				  "expected one domain (policy0), CPU (cpu3) or thread id (812); "
+				  "'wakegovctl domains' and 'tasks' show them");
+	}
+	return explain_one(ctl, target, at_us);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The chain in words: who won, what was known of it, who lost, what cut it, what was written. */
+#include "ctl/explain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/format.h"
+#include "ctl/moment.h"
+#include "ctl/paragraph.h"
+#include "ctl/show.h"
+#include "ctl/style.h"
+#include "shared/cleanup.h"
+
+/* A line that grows; what there is no memory for is missing from it. */
+struct line {
+	char text[1024];
+	size_t used;
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->used;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line->text + line->used, room, format, args);
+	va_end(args);
+	if (n > 0)
+		line->used += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static unsigned int mhz(const json_t *object, const char *key)
+{
+	return (unsigned int)((field_number(object, key) + 500) / 1000);
+}
+
+static unsigned int percent(const json_t *object, const char *key)
+{
+	return (unsigned int)((field_number(object, key) + 5) / 10);
+}
+
+static bool is_word(const json_t *object, const char *key, const char *word)
+{
+	const char *text = field_text(object, key);
+
+	return text && !strcmp(text, word);
+}
+
+static void print_head(const json_t *reply)
+{
+	const json_t *domain = json_object_get(reply, "domain");
+	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
+	_cleanup_free_ char *cpus = format_clean(field_text(domain, "cpus"));
+	const char *asked = is_word(domain, "state", "driven") ? "wakegov asked for"
+							       : "wakegov would ask for";
+
+	printf("%s%s, CPUs %s: ", style_bold(stdout), name, cpus);
+	if (json_is_true(json_object_get(reply, "is_present")))
+		printf("runs at %u MHz; ", mhz(domain, "current_khz"));
+	if (field_is_known(reply, "target_khz"))
+		printf("%s %u MHz", asked, mhz(reply, "target_khz"));
+	else
+		printf("nothing was decided yet");
+	printf("%s\n", style_plain(stdout));
+}
+
+/* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
+static void add_contender(struct line *line, const json_t *contender)
+{
+	const char *comm = field_text(contender, "comm");
+
+	add(line, "%s", field_text(contender, "reason") ? field_text(contender, "reason") : "-");
+	if (field_is_known(contender, "pid"))
+		add(line, " of %s (pid %" PRIu64 ")", comm ? comm : "?",
+		    field_number(contender, "pid"));
+	add(line, " on CPU %" PRIu64 ", %" PRIu64 " of 1024: %u MHz",
+	    field_number(contender, "cpu"), field_number(contender, "demand_cap"),
+	    mhz(contender, "demand_khz"));
+}
+
+static void print_winner(const json_t *reply)
+{
+	const json_t *contenders = json_object_get(reply, "contenders");
+	struct line line = { 0 };
+
+	if (is_word(reply, "reason", "idle")) {
+		paragraph_print("wanted", "nothing: all its CPUs are idle, and have been for the "
+					  "hold time");
+		return;
+	}
+	add_contender(&line, json_array_get(contenders, 0));
+	paragraph_print("wanted", line.text);
+}
+
+static void print_io(const json_t *io)
+{
+	const char *device = field_text(io, "device");
+	struct line line = { 0 };
+
+	if (!json_is_object(io))
+		return;
+	add(&line, "%" PRIu64 " per second%s%s", field_number(io, "io_rate_per_s"),
+	    device ? " on " : ", of waits without block requests", device ? device : "");
+	if (field_is_known(io, "host_share_permille"))
+		add(&line, "; %u %% of the time of each is the host's at the lowest frequency",
+		    percent(io, "host_share_permille"));
+	paragraph_print("I/O", line.text);
+	if (field_is_known(io, "predicted_gain_permille"))
+		paragraph_printf("predicted",
+				 "%u %% more I/O at %u MHz than at the lowest frequency",
+				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
+}
+
+static void print_check(const json_t *io)
+{
+	const char *state = field_text(io, "state");
+	struct line line = { 0 };
+
+	if (!json_is_object(io))
+		return;
+	add(&line, "%s", state ? state : "-");
+	if (field_is_known(io, "measured_gain_permille"))
+		add(&line, ": %u %% more was found; predictions are corrected by %.2f",
+		    percent(io, "measured_gain_permille"),
+		    (double)field_number(io, "calibration_permille") / 1000);
+	else
+		add(&line, ": not measured yet");
+	paragraph_print("checked", line.text);
+}
+
+static void print_others(const json_t *reply)
+{
+	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
+	uint64_t n = field_number(reply, "n_contenders"), shown = json_array_size(contenders);
+	bool is_idle = is_word(reply, "reason", "idle");
+	struct line line = { 0 };
+	size_t i;
+
+	json_array_foreach(contenders, i, contender) {
+		if (!i && !is_idle)
+			continue;
+		add(&line, "%s", line.used ? "; " : "");
+		add_contender(&line, contender);
+	}
+	if (n > shown)
+		add(&line, "; and %" PRIu64 " more", n - shown);
+	if (line.used)
+		paragraph_print("won over", line.text);
+}
+
+static void add_clamp(struct line *line, const json_t *clamp)
+{
+	uint64_t override = field_number(clamp, "override");
+
+	add(line, "%s%s %u MHz", line->used ? ", " : "", field_text(clamp, "by"),
+	    mhz(clamp, "khz"));
+	if (override)
+		add(line, " (override %" PRIu64 ")", override);
+	if (json_is_true(json_object_get(clamp, "acted")))
+		add(line, " <- this one cut it");
+}
+
+static void print_clamps(const json_t *reply)
+{
+	const json_t *clamps = json_object_get(reply, "clamps"), *clamp;
+	struct line line = { 0 };
+	size_t i;
+
+	json_array_foreach(clamps, i, clamp)
+		add_clamp(&line, clamp);
+	if (line.used)
+		paragraph_print("limits", line.text);
+}
+
+static void print_chosen(const json_t *reply)
+{
+	paragraph_printf("chosen",
+			 "%u MHz: of its frequencies within the limits the lowest that "
+			 "does",
+			 mhz(reply, "wanted_khz"));
+}
+
+static void print_timing(const json_t *reply)
+{
+	if (is_word(reply, "timing", "held"))
+		paragraph_printf("held", "%u MHz would do, but not for long enough yet",
+				 mhz(reply, "wanted_khz"));
+	else if (is_word(reply, "timing", "rate-limited"))
+		paragraph_printf("waits", "for %u MHz: the last change was too recent",
+				 mhz(reply, "wanted_khz"));
+}
+
+static void print_written(const json_t *reply)
+{
+	const json_t *acted = json_object_get(reply, "acted");
+	uint64_t at_us = field_number(acted, "monotonic_us"), now_us = moment_monotonic_us();
+	_cleanup_free_ char *time = format_time(at_us, now_us, moment_realtime_us());
+	_cleanup_free_ char *age = format_duration(now_us > at_us ? now_us - at_us : 0);
+
+	if (!json_is_object(acted))
+		return;
+	if (field_is_known(acted, "previous_khz"))
+		paragraph_printf("changed", "from %u to %u MHz at %s, %s ago",
+				 mhz(acted, "previous_khz"), mhz(acted, "target_khz"), time, age);
+	else
+		paragraph_printf("changed", "to %u MHz at %s, %s ago", mhz(acted, "target_khz"),
+				 time, age);
+	if (field_is_known(acted, "read_back_khz"))
+		paragraph_printf("read back", "%u MHz right after that",
+				 mhz(acted, "read_back_khz"));
+}
+
+static void print_limiters(const json_t *reply)
+{
+	const json_t *limiters = json_object_get(reply, "limiters"), *limiter;
+	size_t i;
+
+	json_array_foreach(limiters, i, limiter) {
+		const char *who = field_text(limiter, "who"), *text = field_text(limiter, "text");
+
+		paragraph_printf("not ours", "%s: %s", who ? who : "?", text ? text : "?");
+	}
+}
+
+void explain_print(const json_t *reply)
+{
+	const json_t *io = json_object_get(reply, "io");
+
+	print_head(reply);
+	if (field_is_known(reply, "target_khz")) {
+		print_winner(reply);
+		print_io(io);
+		print_check(io);
+		print_others(reply);
+		print_clamps(reply);
+		print_chosen(reply);
+		print_timing(reply);
+		print_written(reply);
+	}
+	print_limiters(reply);
+}

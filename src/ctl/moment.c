@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/moment.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "ctl/quantity.h"
+
+#define US_PER_S   1000000ULL
+#define US_PER_DAY (24 * 3600 * US_PER_S)
+
+static uint64_t read_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t moment_monotonic_us(void)
+{
+	return read_us(CLOCK_MONOTONIC);
+}
+
+uint64_t moment_realtime_us(void)
+{
+	return read_us(CLOCK_REALTIME);
+}
+
+/* Since midnight, if text is a time of day. */
+static bool parse_time_of_day(const char *text, uint64_t *ret_us)
+{
+	unsigned int hour, minute, second, thousandth = 0;
+	int n = 0, with_fraction = 0;
+
+	if (sscanf(text, "%2u:%2u:%2u%n", &hour, &minute, &second, &n) != 3 || hour > 23 ||
+	    minute > 59 || second > 60)
+		return false;
+	if (text[n] == '.' &&
+	    (sscanf(text + n, ".%3u%n", &thousandth, &with_fraction) != 1 || with_fraction != 4))
+		return false;
+	*ret_us = ((hour * 60ULL + minute) * 60 + second) * US_PER_S + thousandth * 1000ULL;
+	return !text[n + with_fraction];
+}
+
+/* How long ago it was that the clock on the wall showed that. */
+static uint64_t age_of(uint64_t of_day_us, uint64_t now_realtime_us)
+{
+	time_t seconds = (time_t)(now_realtime_us / US_PER_S);
+	uint64_t now_us;
+	struct tm day;
+
+	localtime_r(&seconds, &day);
+	now_us = (uint64_t)((day.tm_hour * 60 + day.tm_min) * 60 + day.tm_sec) * US_PER_S +
+		 now_realtime_us % US_PER_S;
+	return now_us >= of_day_us ? now_us - of_day_us : now_us + US_PER_DAY - of_day_us;
+}
+
+bool moment_parse(const char *text, uint64_t now_monotonic_us, uint64_t now_realtime_us,
+		  uint64_t *ret_monotonic_us)
+{
+	uint64_t age_us, of_day_us;
+
+	if (parse_time_of_day(text, &of_day_us))
+		age_us = age_of(of_day_us, now_realtime_us);
+	else if (!quantity_duration_us(text, &age_us))
+		return false;
+	if (age_us >= now_monotonic_us)
+		return false;
+	*ret_monotonic_us = now_monotonic_us - age_us;
+	return true;
+}

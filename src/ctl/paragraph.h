@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Lines with a title before them, "policy     /etc/wakegov/…", broken at spaces to 80 columns. */
+
+/* title is at most PARAGRAPH_TITLE - 1 characters; text is disarmed on its way. */
+#define PARAGRAPH_TITLE 11
+void paragraph_print(const char *title, const char *text);
+void paragraph_printf(const char *title, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));

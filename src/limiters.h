@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Who else has a say in the frequency of a domain: the firmware, heat, another program, the driver.
+ * Read when somebody asks; nothing is kept.
+ */
+
+#include <stdint.h>
+
+#define LIMITER_TEXT_SIZE 256
+
+struct limiters_domain {
+	uint32_t first_cpu;  /* the N of policyN */
+	uint32_t lowest_khz; /* its OPPs */
+	uint32_t highest_khz;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+	uint32_t target_khz;  /* 0: nothing was written */
+	uint32_t current_khz; /* 0: not known */
+};
+
+/*
+ * Calls emit for each, with a word (scaling-min, scaling-max, firmware, thermal, boost-off, driver)
+ * and a sentence; ends early with what emit returns if that is not 0. sys is /sys.
+ */
+int limiters_find(const char *sys, const struct limiters_domain *domain,
+		  int (*emit)(void *context, const char *who, const char *text), void *context);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Explain: as declared, refused with the field, and in wakegovctl's words."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import varlink
+from declared import type_errors
+from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+
+OK, REFUSED, USAGE = range(3)
+
+
+@needs_fixture
+class Methods(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.raw = self.connect()
+
+    def explain(self, **parameters):
+        return self.raw.call("io.wakegov.Explain", parameters)
+
+    def test_as_declared(self):
+        interface = varlink.Client(f"unix:{self.path}").get_interface("io.wakegov")
+        declared = interface.get_method("Explain").out_type
+        for target in ({"domain": "policy0"}, {"domain": "policy1"}, {"cpu": 0}, {"pid": 812},
+                       {"domain": "policy0", "at_us": 5000}):
+            with self.subTest(target):
+                reply = self.explain(**target)["parameters"]
+                self.assertEqual(type_errors(interface, declared, reply, "Explain"), [])
+
+    def test_the_chain(self):
+        reply = self.explain(pid=812)["parameters"]
+        self.assertEqual(reply["domain"]["name"], "policy0")
+        self.assertEqual([c["reason"] for c in reply["contenders"]], ["io-boost", "utilisation"])
+        self.assertEqual(reply["io"]["measured_gain_permille"], 405)
+        self.assertEqual([c for c in reply["clamps"] if c["acted"]],
+                         [{"by": "override-max", "khz": 2400000, "override": 7, "acted": True}])
+        self.assertEqual(reply["acted"]["read_back_khz"], 2400000)
+        self.assertIsNone(self.explain(domain="policy1")["parameters"]["io"])
+
+    def test_errors(self):
+        for wrong, name, parameters in (
+                ({"domain": "policy99"}, "NoSuchDomain", {"domain": "policy99"}),
+                ({"cpu": 4}, "NoSuchCpu", {"cpu": 4}), ({"pid": 5}, "NoSuchTask", {"pid": 5}),
+                ({"cpu": 0, "at_us": 1}, "NotRemembered", {"at_us": 1})):
+            with self.subTest(wrong):
+                self.assert_error(self.explain(**wrong), f"io.wakegov.{name}", **parameters)
+
+    def test_parameters(self):
+        for wrong, parameter in (({}, "domain"), ({"cpu": -1}, "cpu"), ({"pid": 0}, "domain"),
+                                 ({"domain": "policy0", "cpu": 0}, "domain"),
+                                 ({"cpu": 0, "at_us": -1}, "at_us"),
+                                 ({"cpu": 0, "at_us": 2 ** 62}, "at_us"),
+                                 ({"pid": 2 ** 33}, "pid"), ({"domain": 7}, "domain")):
+            with self.subTest(wrong):
+                self.assert_invalid(self.explain(**wrong), parameter)
+
+
+@needs_fixture
+class Control(ServiceTest):
+    def run_command(self, *arguments, code=OK):
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "explain", *arguments],
+                              capture_output=True, text=True, timeout=PATIENCE_S,
+                              env={**os.environ, "TZ": "UTC"})
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout or done.stderr
+
+    def test_words(self):
+        text = self.run_command("policy0")
+        lines = text.splitlines()
+        self.assertEqual(lines[0], "policy0, CPUs 0-3: runs at 1800 MHz; wakegov asked for 2400 MHz")
+        for line in ("I/O        25000 per second on nvme0n1; 61 % of the time of each is the host's", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
+                     "checked    confirmed: 41 % more was found; predictions are corrected by 0.91",
+                     "won over   utilisation on CPU 1, 341 of 1024: 1200 MHz",
+                     "read back  2400 MHz right after that"):
+            self.assertIn(line, lines)
+        self.assertIn("override-max 2400 MHz (override 7) <- this one cut it", text)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertTrue(text.replace("\n", "").isprintable())
+
+    def test_who_else_limits(self):
+        text = self.run_command("policy1")
+        self.assertIn("wakegov would ask for", text)
+        self.assertIn("not ours   thermal: heat: cooling_device0 is at step 3 of 7", text)
+        self.assertIn("held       2400 MHz would do, but not for long enough yet", text)
+
+    def test_all_and_json(self):
+        self.assertEqual(self.run_command().count(", CPUs "), 3)
+        self.assertEqual(len(json.loads(self.run_command("--json"))["explanations"]), 3)
+        self.assertEqual(json.loads(self.run_command("812", "--json"))["domain"]["name"], "policy0")
+        self.assertFalse(json.loads(self.run_command("cpu1", "--at", "1s", "--json"))["is_present"])
+
+    def test_refused(self):
+        for arguments, words in ((("policy9",), "wakegovctl domains"), (("cpu9",), "in no cpufreq"),
+                                 (("5",), "wakegovctl tasks")):
+            self.assertIn(words, self.run_command(*arguments, code=REFUSED))
+        for arguments in (("disk",), ("policy0", "policy1"), ("policy0", "--at", "soon"),
+                          ("policy0", "--at", "25:00:00"), ("policy0", "--at", "100000h")):
+            self.assertIn("See: wakegovctl explain --help", self.run_command(*arguments, code=USAGE))
+
+
+if __name__ == "__main__":
+    unittest.main()
