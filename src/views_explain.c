@@ -21,6 +21,7 @@ struct story {
 	struct explain_view view;
 	struct domain_view domain;
 	struct decision_view acted;
+	struct explained_rule_view rule;
 	struct explained_io_view io;
 	char device[TRACER_DISK_SIZE];
 	char texts[EXPLAIN_LIMITERS_MAX][LIMITER_TEXT_SIZE];
@@ -69,6 +70,18 @@ static void show_io(struct story *story)
 							  : VIEW_UNKNOWN;
 	story->io.calibration_permille = io->calibration_permille;
 	story->view.io = &story->io;
+}
+
+static void show_rule(struct story *story)
+{
+	const struct explained_rule *rule = &story->rests_on->rule;
+
+	if (!rule->name[0])
+		return;
+	story->rule = (struct explained_rule_view){
+		.name = rule->name, .file = rule->file, .line = rule->line, .pid = rule->pid
+	};
+	story->view.rule = &story->rule;
 }
 
 static void add_clamp(struct story *story, const char *by, uint32_t khz, uint32_t override,
@@ -155,6 +168,7 @@ static int tell_story(struct story *story, const struct decision_entry *acted, e
 	story->view.target_khz = story->decision->target_khz;
 	story->view.decided_us = story->decision->now_ns / NS_PER_US;
 	show_contenders(story);
+	show_rule(story);
 	show_io(story);
 	show_clamps(story);
 	if (story->view.is_present)

@@ -12,6 +12,7 @@
 #include "core/decision.h"
 #include "core/io_boost.h"
 #include "core/override.h"
+#include "core/policy.h"
 
 #define EXPLANATION_CONTENDERS_MAX 6
 
@@ -37,11 +38,20 @@ struct explained_io {
 	uint32_t calibration_permille;
 };
 
+/* The rule whose floor won, or whose cap was the limit: as it was then. */
+struct explained_rule {
+	char name[POLICY_NAME_SIZE]; /* "": there is none */
+	char file[POLICY_FILE_SIZE];
+	uint32_t line;
+	uint32_t pid; /* of the task that it is for */
+};
+
 struct explanation {
 	struct contender contenders[EXPLANATION_CONTENDERS_MAX]; /* the highest first */
 	uint32_t n_contenders; /* all of them, also those for which there is no room */
 	bool has_io;
 	struct explained_io io;
+	struct explained_rule rule;
 	uint32_t policy_min_khz; /* 0: none */
 	uint32_t policy_max_khz; /* UINT32_MAX: none */
 	struct override_limits override;

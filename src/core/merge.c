@@ -305,6 +305,19 @@ static void explain_io(const struct engine *engine, const struct demand *demand,
 	};
 }
 
+static void explain_rule(const struct engine *engine, const struct decision *decision,
+			 struct explained_rule *ret)
+{
+	const struct policy_rule *rule = &engine->policy.rules[decision->rule - 1];
+
+	if (!decision->rule || decision->rule > engine->policy.n_rules)
+		return;
+	memcpy(ret->name, rule->name, sizeof(ret->name));
+	memcpy(ret->file, rule->file, sizeof(ret->file));
+	ret->line = rule->line;
+	ret->pid = decision->capped_pid ?: decision->pid;
+}
+
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	struct domain *d = &engine->domains[domain];
@@ -318,6 +331,7 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 	merge(engine, domain, &ceiling, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
 	explain_io(engine, &demand, d->info, &d->explanation);
+	explain_rule(engine, &d->last, &d->explanation.rule);
 	domain_explain(d, &d->explanation);
 	plan_decay(engine, d, &demand, now_ns);
 	ceiling_plan(d, &ceiling, now_ns);

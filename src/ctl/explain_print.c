@@ -98,6 +98,18 @@ static void print_winner(const json_t *reply)
 	paragraph_print("wanted", line.text);
 }
 
+static void print_rule(const json_t *reply)
+{
+	const json_t *rule = json_object_get(reply, "rule");
+	const char *name = field_text(rule, "name"), *file = field_text(rule, "file");
+
+	if (json_is_object(rule))
+		paragraph_printf("rule", "%s (%s:%" PRIu64 ") %s, for pid %" PRIu64,
+				 name ? name : "-", file ? file : "-", field_number(rule, "line"),
+				 is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
+				 field_number(rule, "pid"));
+}
+
 static void print_io(const json_t *io)
 {
 	const char *device = field_text(io, "device");
@@ -235,6 +247,7 @@ void explain_print(const json_t *reply)
 	print_head(reply);
 	if (field_is_known(reply, "target_khz")) {
 		print_winner(reply);
+		print_rule(reply);
 		print_io(io);
 		print_check(io);
 		print_others(reply);

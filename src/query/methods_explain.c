@@ -66,6 +66,21 @@ static void put_io(struct json_out *out, const struct explained_io_view *io)
 	json_out_close(out, '}');
 }
 
+static void put_rule(struct json_out *out, const struct explained_rule_view *rule)
+{
+	json_out_key(out, "rule");
+	if (!rule) {
+		json_out_null(out);
+		return;
+	}
+	json_out_open(out, '{');
+	put_text(out, "name", rule->name);
+	put_text(out, "file", rule->file);
+	put_count(out, "line", rule->line);
+	put_unless(out, "pid", rule->pid, 0);
+	json_out_close(out, '}');
+}
+
 static void put_clamps(struct json_out *out, const struct explain_view *view)
 {
 	json_out_key(out, "clamps");
@@ -118,6 +133,7 @@ static int put_explanation(void *context, const struct explain_view *view)
 	put_unless(out, "wanted_khz", view->wanted_khz, 0);
 	put_unless(out, "target_khz", view->target_khz, 0);
 	put_contenders(out, view);
+	put_rule(out, view->rule);
 	put_io(out, view->io);
 	put_clamps(out, view);
 	json_out_key(out, "acted");

@@ -212,6 +212,14 @@ struct clamp_view {
 	bool acted;	   /* it is what the result was cut to */
 };
 
+/* The rule whose floor won, or whose cap was the limit. */
+struct explained_rule_view {
+	const char *name;
+	const char *file;
+	uint32_t line;
+	uint32_t pid; /* of the task that it is for */
+};
+
 /* Somebody else who has a say. */
 struct limiter_view {
 	const char
@@ -230,8 +238,9 @@ struct explain_view {
 	uint32_t wanted_khz; /* the OPP that would be right without the timing */
 	uint32_t target_khz;
 	struct contender_view contenders[EXPLAIN_CONTENDERS_MAX];
-	uint32_t n_contenders;		    /* all, of whom the first are there */
-	const struct explained_io_view *io; /* NULL: no task's boost won */
+	uint32_t n_contenders;			/* all, of whom the first are there */
+	const struct explained_rule_view *rule; /* NULL: none did it */
+	const struct explained_io_view *io;	/* NULL: no task's boost won */
 	struct clamp_view clamps[EXPLAIN_CLAMPS_MAX];
 	uint32_t n_clamps;
 	const struct decision_view *acted; /* the last change of the target; NULL: not remembered */

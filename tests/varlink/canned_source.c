@@ -296,6 +296,8 @@ static int canned_explain(void *userdata, const struct explain_request *request,
 {
 	static const struct explained_io_view io = { "confirmed", "nvme0n1", 25000, 612,
 						     463,	  405,	     912,   2400000 };
+	static const struct explained_rule_view rule = { "backup", "/etc/wakegov/wakegov.conf", 12,
+							 812 };
 	const struct canned_source *canned = userdata;
 	int i = explained_domain(canned, request);
 	struct domain_view domain;
@@ -314,6 +316,7 @@ static int canned_explain(void *userdata, const struct explain_request *request,
 		.contenders = { { "io-boost", 2, 812, comms[2], 1111, 3906000 },
 				{ "utilisation", 1, 0, NULL, 341, 1200000 } },
 		.n_contenders = 2,
+		.rule = i ? NULL : &rule,
 		.io = i ? NULL : &io,
 		.clamps = { { "override-max", 2400000, 7, true },
 			    { "scaling-max", 3600000, 0, false } },

@@ -76,6 +76,7 @@ class Control(ServiceTest):
         for line in ("I/O        25000 per second on nvme0n1; 61 % of the time of each is the host's", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
                      "checked    confirmed: 41 % more was found; predictions are corrected by 0.91",
                      "won over   utilisation on CPU 1, 341 of 1024: 1200 MHz",
+                     "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 812",
                      "read back  2400 MHz right after that"):
             self.assertIn(line, lines)
         self.assertIn("override-max 2400 MHz (override 7) <- this one cut it", text)
