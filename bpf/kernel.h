@@ -21,6 +21,10 @@ struct thread_info {
 	__u32 cpu;
 };
 
+struct uclamp_se {
+	unsigned int user_defined : 1;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -28,6 +32,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned in_iowait : 1;
 	char comm[16];
+	struct uclamp_se uclamp_req[2];
 };
 
 struct cpufreq_policy {

@@ -7,6 +7,7 @@
  */
 
 #include "burst.bpf.h"
+#include "clamped.bpf.h"
 #include "think.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
@@ -147,6 +148,7 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 {
 	count_event(WAKEGOV_PROCESS_FORK);
 	inherit_set(parent, child);
+	tell_clamped_child(parent, child);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "shared/cleanup.h"
 
 static const struct backend *const automatic[] = {
+	&backend_uclamp,
 	&backend_setspeed,
 	&backend_limits,
 	&backend_observe,

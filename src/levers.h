@@ -4,6 +4,7 @@
 /*
  * Which backend moves a domain: the one that the policy names, or under `auto` the first of
  *
+ *	uclamp    schedutil governs the domain and the kernel has utilisation clamps
  *	setspeed  the driver offers the userspace governor
  *	limits    scaling_min_freq and scaling_max_freq can be written
  *	observe   always

@@ -90,5 +90,9 @@ void manager_tell(struct manager *manager, enum message message, const struct me
 /* Tells the monitors of a decision that was logged. */
 void manager_show_decision(struct manager *manager, const struct decision_entry *entry);
 
+/* carry.c: gives tasks the clamps that the core wants them to have; their children lose them. */
+void manager_carry_clamps(struct manager *manager, uint64_t now_ns);
+void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child);
+
 /* The callbacks of the query socket but for reload. */
 void manager_fill_source(struct manager *manager);

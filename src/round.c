@@ -207,7 +207,9 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 static struct actuator_request request_of(struct manager *manager, const struct decision *decision)
 {
 	const struct governed *governed = &manager->domains[decision->domain];
-	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_INTERRUPT;
+	uint32_t cap_khz = engine_ceiling_khz(manager->engine, decision->domain);
+	bool boosted = decision->reason == REASON_IO_BOOST ||
+		       decision->reason == REASON_INTERRUPT || decision->reason == REASON_FLOOR;
 	struct actuator_request request = { .target_khz = decision->target_khz };
 	uint32_t min_khz, max_khz;
 
@@ -217,6 +219,8 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	else if (min_khz > governed->others_min_khz)
 		request.floor_khz = min_khz;
 	request.ceiling_khz = max_khz < governed->others_max_khz ? max_khz : UINT32_MAX;
+	if (cap_khz < request.ceiling_khz)
+		request.ceiling_khz = cap_khz;
 	return request;
 }
 
@@ -262,6 +266,8 @@ static void set_timer(struct manager *manager)
 {
 	uint64_t next_ns = engine_next_ns(manager->engine);
 
+	if (uclamps_next_ns(manager->clamps) < next_ns)
+		next_ns = uclamps_next_ns(manager->clamps);
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
 		return;
@@ -322,6 +328,8 @@ void manager_round(struct manager *manager)
 	while (engine_take_ended(manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
 	tell_sets(manager);
+	manager_carry_clamps(manager, now_ns);
+	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine));
 	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
 	set_timer(manager);
 }
@@ -379,6 +387,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_DEVICE_END:
 		end_device(manager, event->handle, now_ns);
+		break;
+	case TRACER_CHILD:
+		manager_take_child(manager, event->parent, event->pid);
 		break;
 	case TRACER_BESIDE:
 		take_beside(manager, event, now_ns);

@@ -204,6 +204,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
 	WAKEGOV_RECORD_BESIDE, /* a task, slot its pid, runs for short beside capped ones, set
 				  theirs */
+	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
 };
 
 struct wakegov_record {
@@ -232,4 +233,5 @@ struct wakegov_settings {
 	__u32 beside_generation;     /* one more: none has been told about */
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
 	__u64 floored;		     /* sets, as bits, that have a floor */
+	__u32 follow_clamps; /* children that have some are to be told about */
 };

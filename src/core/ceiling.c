@@ -112,6 +112,18 @@ static uint32_t khz_of(const struct topology_domain *info, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), 0, UINT32_MAX);
 }
 
+uint32_t ceiling_khz(const struct domain *domain)
+{
+	if (domain->ceiling_cap == CLAMP_CAP_NONE)
+		return UINT32_MAX;
+	return khz_of(domain->info, domain->ceiling_cap);
+}
+
+uint32_t engine_ceiling_khz(const struct engine *engine, uint32_t domain)
+{
+	return ceiling_khz(&engine->domains[domain]);
+}
+
 /*
  * What the kernel side is to wait for: tasks that count and would lift the ceiling, capped ones
  * where there is more than they may have, and floors that are not given.

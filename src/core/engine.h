@@ -72,6 +72,9 @@ void engine_take_back(struct engine *engine, uint32_t domain);
 void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
 		   uint32_t *ret_max_khz);
 
+/* The OPP that serves the caps at work in the domain, as of its last decision; UINT32_MAX: none. */
+uint32_t engine_ceiling_khz(const struct engine *engine, uint32_t domain);
+
 /* When to call again though nothing happens; UINT64_MAX: never, all is still. */
 uint64_t engine_next_ns(const struct engine *engine);
 

@@ -104,6 +104,8 @@ struct ceiling {
 
 void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 		  struct ceiling *ret);
+/* The OPP of the ceiling of the last decision; UINT32_MAX: there was none. */
+uint32_t ceiling_khz(const struct domain *domain);
 /* Takes note of a new ceiling: whether a task lifted it. */
 void ceiling_lift(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns);
 /* After the decision: what to wait for, and when to look again. */

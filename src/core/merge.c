@@ -345,14 +345,10 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 }
 
 /* The highest OPP that a ceiling leaves. */
-static uint32_t ceiling_khz(const struct domain *domain, uint32_t max_khz)
+static uint32_t highest_khz(const struct domain *domain, uint32_t max_khz)
 {
-	uint32_t khz;
+	uint32_t khz = ceiling_khz(domain);
 
-	if (domain->ceiling_cap == CLAMP_CAP_NONE)
-		return max_khz;
-	khz = opp_at_or_above(domain->info, opp_khz_for_cap(domain->info, domain->ceiling_cap), 0,
-			      UINT32_MAX);
 	return khz < max_khz ? khz : max_khz;
 }
 
@@ -370,7 +366,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 		return;
 	last = &domain->last;
 	domain_limits(domain, &min_khz, &max_khz);
-	max_khz = ceiling_khz(domain, max_khz);
+	max_khz = highest_khz(domain, max_khz);
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_counted = domain->watch_counted;

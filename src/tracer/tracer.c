@@ -69,6 +69,11 @@ static int take_record(void *context, void *data, size_t size)
 	case WAKEGOV_RECORD_DEVICE:
 		event.type = TRACER_DEVICE;
 		break;
+	case WAKEGOV_RECORD_CLAMPED:
+		event.type = TRACER_CHILD;
+		event.parent = record->cpu;
+		event.pid = record->slot;
+		break;
 	case WAKEGOV_RECORD_BESIDE:
 		event.type = TRACER_BESIDE;
 		event.pid = record->slot;
@@ -317,4 +322,11 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 		ret->anomalies += tracer->devices[i].anomalies;
 	ret->anomalies += tracer->past_anomalies;
 	ret->missed = programs_missed(&tracer->programs);
+}
+
+void tracer_follow_clamps(struct tracer *tracer, bool follow)
+{
+	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+
+	settings->follow_clamps = follow;
 }

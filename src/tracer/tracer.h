@@ -22,6 +22,7 @@ enum tracer_event_type {
 	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
 	TRACER_DEVICE,	   /* a block device was seen for the first time */
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
+	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
 	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */
 };
 
@@ -29,7 +30,8 @@ struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;	 /* TRACER_BESIDE */
+	uint32_t pid;	 /* TRACER_BESIDE, TRACER_CHILD */
+	uint32_t parent; /* TRACER_CHILD: who forked it */
 	uint32_t set;	 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
 };
 
@@ -44,6 +46,9 @@ typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *even
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
 	       struct tracer **ret, const char **ret_why);
 struct tracer *tracer_free(struct tracer *tracer);
+
+/* Whether TRACER_CHILD is wanted; at first it is not. */
+void tracer_follow_clamps(struct tracer *tracer, bool follow);
 
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);

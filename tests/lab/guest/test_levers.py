@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What moves a domain: the backends limits and uclamp, what auto picks, and what is put back."""
+import ctypes
 import os
 import signal
 import subprocess
@@ -90,6 +91,74 @@ class Limits(unittest.TestCase):
             time.sleep(0.5)
             self.assertEqual(daemon.domain("policy2")["writes"], before)
         self.assertEqual(guest.snapshot(), self.before)
+
+
+UCLAMP = "[wakegov]\nbackend = uclamp\n[io-boost]\nmin-rate = 200/s\n"
+
+
+def clamps_of(pid):
+    """What the task asks for, as sched_getattr(2) tells: (least, most)."""
+    attributes = bytearray(56)
+    attributes[0] = len(attributes)
+    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    if ctypes.CDLL(None, use_errno=True).syscall(315, pid, buffer, len(attributes), 0):
+        raise ProcessLookupError(pid)
+    return int.from_bytes(attributes[48:52], "little"), int.from_bytes(attributes[52:56], "little")
+
+
+def threads_of(pid):
+    return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]
+
+
+class Uclamp(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+
+    def start_reader(self):
+        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--cpus",
+                                "1", "--time", "60")
+        self.addCleanup(load.wait)
+        self.addCleanup(load.kill)
+        return load
+
+    def wait_for_boost(self, load):
+        def boosted():
+            return [tid for tid in threads_of(load.pid) if clamps_of(tid) != (0, 1024)]
+        guest.wait_for(boosted, 30, "a clamp on the reader")
+        return boosted()[0]
+
+    def test_boost(self):
+        """uclamp: an I/O boost is a clamp of its task, and the domain stays schedutil's"""
+        with guest.Daemon(UCLAMP) as daemon:
+            domain = daemon.domain("policy0")
+            self.assertEqual((domain["backend"], domain["state"]), ("uclamp", "driven"))
+            load = self.start_reader()
+            self.wait_for_boost(load)
+            self.assertEqual(guest.snapshot(), self.before)
+            tids = threads_of(load.pid)
+        self.assertIn("restored the clamps of", daemon.log())
+        self.assertEqual({clamps_of(tid) for tid in tids}, {(0, 1024)})
+        self.assertFalse(os.path.exists("/run/wakegov/clamps"))
+
+    def test_killed(self):
+        """uclamp: after SIGKILL wakegovd --restore gives every task what it had"""
+        daemon = guest.Daemon(UCLAMP).start()
+        load = self.start_reader()
+        self.wait_for_boost(load)
+        daemon.stop(signal.SIGKILL)
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+        self.assertEqual({clamps_of(tid) for tid in threads_of(load.pid)}, {(0, 1024)})
+        self.assertFalse(os.path.exists("/run/wakegov/clamps"))
+
+    def test_auto(self):
+        """auto: schedutil with clamps is uclamp, another governor on one domain setspeed there"""
+        path = guest.policy("policy2", "scaling_governor")
+        shell_write(path, "performance")
+        self.addCleanup(shell_write, path, "schedutil")
+        with guest.Daemon() as daemon:
+            self.assertEqual(daemon.domain("policy0")["backend"], "uclamp")
+            self.assertEqual(daemon.domain("policy2")["backend"], "setspeed")
+            self.assertEqual(daemon.call("Status")["backend"], "mixed")
 
 
 if __name__ == "__main__":

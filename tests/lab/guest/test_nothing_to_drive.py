@@ -39,10 +39,25 @@ class NoUserspace(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_auto(self):
-        """without the userspace governor, auto observes, decides, and writes nothing"""
-        with guest.Daemon() as daemon:
+        """without the userspace governor, auto takes the next lever, and says what is missing"""
+        for name in ("policy0", "policy2"):
+            guest.write(guest.policy(name, "scaling_governor"), "performance")
+        try:
+            before = guest.snapshot()
+            with guest.Daemon("[domain]\nmax-frequency = 1GHz\n", ["--debug"]) as daemon:
+                self.assertEqual(daemon.domain("policy0")["backend"], "limits")
+                self.assertIn("cpufreq_userspace", daemon.log())
+                guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 10, "the ceiling")
+            guest.wait_for(lambda: guest.snapshot() == before, 2, "everything restored")
+        finally:
+            for name in ("policy0", "policy2"):
+                guest.write(guest.policy(name, "scaling_governor"), "schedutil")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_observe(self):
+        """asked to observe, it decides and writes nothing"""
+        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
             self.assertEqual(daemon.domain("policy0")["state"], "observed")
-            self.assertIn("cpufreq_userspace", daemon.log())
             load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
             guest.wait_for(lambda: daemon.domain("policy2")["target_khz"] > 400000, 2, "a decision")
             load.wait()

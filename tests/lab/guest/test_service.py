@@ -12,6 +12,7 @@ import tap
 
 DROPIN = "/run/systemd/system/wakegovd.service.d/test.conf"
 POLICY = "/etc/wakegov/wakegov.conf"
+SETSPEED = f"{POLICY}.d/setspeed.conf"
 
 
 def run(*command, check=True):
@@ -47,6 +48,8 @@ class Service(unittest.TestCase):
     def setUpClass(cls):
         # What meson install put into the stage, as a package would.
         run("cp", "-a", f"{guest.BUILD}/stage/.", "/")
+        # What auto would take depends on the kernel; what the tests look at is setspeed's.
+        guest.write(SETSPEED, "[wakegov]\nbackend = setspeed\n")
         run("systemctl", "daemon-reload")
         run("systemctl", "start", "wakegovd.socket")
 
@@ -125,6 +128,27 @@ class Service(unittest.TestCase):
                      check=False)
         self.assertEqual(denied.returncode, 1)
         self.assertIn("root", denied.stderr)
+
+    def test_clamps(self):
+        """under the unit's restrictions auto takes uclamp, and may clamp other users' tasks"""
+        os.remove(SETSPEED)
+        self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
+        guest.write(POLICY, "[io-boost]\nmin-rate = 200/s\n")
+        run("systemctl", "start", "wakegovd.service")
+        self.assertIn("backend uclamp", run("wakegovctl", "status").stdout)
+        device = guest.null_blk()
+        run("chmod", "0666", device)
+        load = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
+                                 f"{guest.BUILD}/tests/lab/freqload", "psync", "--khz", "1800000",
+                                 "--file", device, "--cpus", "1", "--time", "60"])
+        self.addCleanup(load.wait)
+        self.addCleanup(load.kill)
+        journal_file = "/run/wakegov/clamps"
+        guest.wait_for(lambda: os.path.exists(journal_file) and "task" in guest.read(journal_file),
+                       30, "a clamp")
+        self.assertNotIn("cannot be clamped", journal())
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertIn("restored the clamps of", journal())
 
     def test_idle(self):
         """the idle service is woken by nothing but its watchdog"""

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From the core's word on what tasks are to carry to the tasks: backend uclamp. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "manager_private.h"
+#include "shared/log.h"
+
+/* The rule that a clamp is from, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
+static void name_rule(const struct manager *manager, const struct task_clamp *clamp, char *ret,
+		      size_t size)
+{
+	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
+	const struct policy_rule *rule;
+
+	ret[0] = '\0';
+	if (index < 0 || (uint32_t)index >= manager->policy.n_rules)
+		return;
+	rule = &manager->policy.rules[index];
+	snprintf(ret, size, "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
+}
+
+/* A task is refused once: see uclamps_set(). */
+static void complain(const struct manager *manager, const struct task_clamp *clamp, int error)
+{
+	char rule[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32];
+
+	name_rule(manager, clamp, rule, sizeof(rule));
+	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", rule, clamp->pid,
+		    strerror(-error),
+		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
+}
+
+void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
+{
+	struct task_clamp clamp;
+
+	while (engine_take_clamp(manager->engine, &clamp)) {
+		const struct uclamp ours = { clamp.min_cap, clamp.max_cap };
+		int r = uclamps_set(manager->clamps, clamp.pid, ours, now_ns);
+
+		if (r < 0)
+			complain(manager, &clamp, r);
+		log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp.pid, clamp.min_cap,
+			  clamp.max_cap, clamp_why_name(clamp.min_why),
+			  clamp_why_name(clamp.max_why), r);
+	}
+	uclamps_flush(manager->clamps, now_ns);
+}
+
+void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child)
+{
+	int r = uclamps_forked(manager->clamps, parent, child);
+
+	if (r < 0)
+		log_debug("task %u keeps the clamps that it inherited: %s", child, strerror(-r));
+}
