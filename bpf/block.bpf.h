@@ -138,7 +138,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 	}
 	slot->io_starts++;
 	if (cpu)
-		slot->last_start_ns = cpu->updated_ns;
+		slot->last_start_ns = cpu->load.updated_ns;
 }
 
 static __always_inline void start_request(struct request *request, enum wakegov_program program)

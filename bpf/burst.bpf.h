@@ -77,12 +77,12 @@ struct burst {
 static inline void burst_so_far(const struct task_run *run, const struct wakegov_cpu *cpu,
 				__u64 now_ns, struct burst *ret)
 {
-	__u64 ran_ns = now_ns - cpu->run_since_ns;
+	__u64 ran_ns = now_ns - cpu->load.switched_ns;
 
 	if (ran_ns > RUN_MOST_NS)
 		ran_ns = RUN_MOST_NS;
 	ret->ns = run->burst_ns + ran_ns;
-	ret->full_ns = run->full_burst_ns + (ran_ns * cpu->level_q >> FULL_LEVEL_LOG);
+	ret->full_ns = run->full_burst_ns + (ran_ns * cpu->load.level_q >> FULL_LEVEL_LOG);
 }
 
 /* Of whom nothing is known yet, real time is enough: it may have much to do. */
@@ -238,7 +238,7 @@ static inline void wake_task(struct task_struct *task)
 	if (!cpu)
 		return;
 	if (!may_be_ruled(task->pid) &&
-	    !(settings.follow_beside && is_beside(cpu, cpu->run_since_ns)))
+	    !(settings.follow_beside && is_beside(cpu, cpu->load.switched_ns)))
 		return;
 	if ((__u32)task->tgid == settings.own_tgid)
 		return;

@@ -7,16 +7,6 @@
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
-/* Brings the utilisation of the CPU that this runs on up to now. */
-static inline void account(struct wakegov_cpu *cpu, __u64 now_ns)
-{
-	__u32 level_q = cpu->running_pid ? cpu->level_q : 0;
-
-	if (now_ns > cpu->updated_ns)
-		cpu->util_q = decay_toward(cpu->util_q, level_q, now_ns - cpu->updated_ns);
-	cpu->updated_ns = now_ns;
-}
-
 /* Tells once that the CPU needs a look; a full ring leaves it armed, so the next event tries again.
  */
 static inline void tell_cpu(struct wakegov_cpu *cpu)
@@ -25,31 +15,14 @@ static inline void tell_cpu(struct wakegov_cpu *cpu)
 		cpu->armed = 0;
 }
 
-static inline bool outside_band(const struct wakegov_cpu *cpu)
+/* What account_need_q() and account_burst_ns() make of it is compared in the core as well. */
+static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	return cpu->util_q > cpu->band_high_q || cpu->util_q < cpu->band_low_q;
-}
+	__u32 need_q = account_need_q(account_util_q(&cpu->load), cpu->load.est_q);
 
-/*
- * Short work in between does not end an idle time: each burst takes eight times its length off it,
- * so that a CPU that works an eighth of the time is not idle, and one with a kernel thread's blip
- * now and then is. No more than IDLE_CREDIT_NS of idleness can be drawn on.
- */
-#define IDLE_SHARE     8
-#define IDLE_CREDIT_NS 40000000ULL
-
-static inline void begin_busy(struct wakegov_cpu *cpu, __u64 now_ns)
-{
-	cpu->busy_since_ns = now_ns;
-	if (cpu->idle_since_ns + IDLE_CREDIT_NS < now_ns)
-		cpu->idle_since_ns = now_ns - IDLE_CREDIT_NS;
-}
-
-static inline void begin_idle(struct wakegov_cpu *cpu, __u64 now_ns)
-{
-	cpu->idle_since_ns += IDLE_SHARE * (now_ns - cpu->busy_since_ns);
-	if (cpu->idle_since_ns > now_ns)
-		cpu->idle_since_ns = now_ns;
+	if (need_q > cpu->band_high_q || need_q < cpu->band_low_q)
+		return true;
+	return cpu->band_burst_ns && account_burst_ns(&cpu->load, now_ns) > cpu->band_burst_ns;
 }
 
 /*
@@ -73,8 +46,25 @@ static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *pr
 		if (seen_pid(next))
 			awaited |= enter_cpu(cpu, next, now_ns);
 	}
-	cpu->run_since_ns = now_ns;
 	return awaited;
+}
+
+static inline struct account_task *load_of(struct task_struct *task, __u64 flags)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, flags);
+
+	return state ? &state->load : NULL;
+}
+
+/* What is not followed is not looked up: the idle task, and the daemon. */
+static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
+				struct task_struct *next, bool sleeps, __u64 now_ns)
+{
+	__u32 next_pid = seen_pid(next);
+	struct account_task *left = cpu->load.running ? load_of(prev, 0) : NULL;
+	struct account_task *entered = next_pid ? load_of(next, 0) : NULL;
+
+	account_switch(&cpu->load, left, sleeps, next_pid, entered, now_ns);
 }
 
 /*
@@ -86,29 +76,38 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	     unsigned int prev_state)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
+	bool sleeps = prev_state && !preempt, goes_idle;
 	__u64 now_ns = bpf_ktime_get_ns();
-	__u32 armed, next_pid;
-	bool goes_idle, awaited;
+	bool awaited;
 
 	if (!cpu)
 		return 0;
-	account(cpu, now_ns);
-	if (prev_state && !preempt && may_be_hot(prev->pid))
+	if (sleeps && may_be_hot(prev->pid))
 		begin_sleep(prev, now_ns);
-	awaited = switch_bursts(cpu, prev, next, prev_state && !preempt, now_ns);
-	armed = cpu->armed;
-	next_pid = seen_pid(next);
-	goes_idle = cpu->running_pid && !next_pid;
-	if (!cpu->running_pid && next_pid)
-		begin_busy(cpu, now_ns);
-	if (goes_idle)
-		begin_idle(cpu, now_ns);
-	cpu->running_pid = next_pid;
-	if (awaited || (armed & WAKEGOV_ARM_IDLE && goes_idle) ||
-	    (armed & WAKEGOV_ARM_BAND && next_pid && outside_band(cpu)))
+	goes_idle = cpu->load.running;
+	awaited = switch_bursts(cpu, prev, next, sleeps, now_ns);
+	switch_tasks(cpu, prev, next, sleeps, now_ns);
+	goes_idle = goes_idle && !cpu->load.running;
+	if (awaited || (cpu->armed & WAKEGOV_ARM_IDLE && goes_idle) ||
+	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && outside_band(cpu, now_ns)))
 		tell_cpu(cpu);
 	return 0;
 }
+
+/*
+ * Tasks whose bursts are long enough to be met by a tick are the ones worth remembering; this is
+ * also where storage can be had, which under the lock of a switch it cannot.
+ */
+static inline void account_current(const struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	struct account_task *load = load_of(bpf_get_current_task_btf(),
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (load)
+		account_task_ran(load, &cpu->load, now_ns);
+}
+
+#define TICK_NS 900000ULL /* less than any tick of the scheduler */
 
 /*
  * The scheduler's tick is a timer of this kind. It is what shows a task that runs on without a
@@ -121,19 +120,77 @@ int BPF_PROG(on_tick)
 	bool awaited = false;
 	__u64 now_ns;
 
-	if (!cpu || !cpu->running_pid || !(settings.n_sets || cpu->armed & WAKEGOV_ARM_BAND))
+	if (!cpu || !cpu->load.running)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	if (now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
-	now_ns = bpf_ktime_get_ns();
 	if (settings.n_sets)
 		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
-	if (cpu->armed & WAKEGOV_ARM_BAND) {
-		account(cpu, now_ns);
-		awaited |= outside_band(cpu);
-	}
+	account_cpu(&cpu->load, now_ns);
+	account_current(cpu, now_ns);
+	if (cpu->armed & WAKEGOV_ARM_BAND)
+		awaited |= outside_band(cpu, now_ns);
 	if (awaited)
 		tell_cpu(cpu);
 	return 0;
+}
+
+/*
+ * Interrupts of an idle CPU; what interrupts a task is the task's time already, and the daemon's
+ * is no news. Here as well the
+ * band is looked at only for a CPU that counts as one with work.
+ */
+static inline int begin_interrupt(enum wakegov_program program)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu || cpu->load.running || bpf_get_current_pid_tgid())
+		return 0;
+	cpu->events[program]++;
+	account_begin_interrupt(&cpu->load, bpf_ktime_get_ns());
+	return 0;
+}
+
+static inline int end_interrupt(enum wakegov_program program)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+	__u64 now_ns;
+
+	if (!cpu || !cpu->load.interrupts)
+		return 0;
+	cpu->events[program]++;
+	now_ns = bpf_ktime_get_ns();
+	account_end_interrupt(&cpu->load, now_ns);
+	if (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.idle_since_ns == now_ns &&
+	    account_util_q(&cpu->load) > cpu->band_high_q)
+		tell_cpu(cpu);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_handler_entry)
+{
+	return begin_interrupt(WAKEGOV_IRQ_ENTRY);
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_handler_exit)
+{
+	return end_interrupt(WAKEGOV_IRQ_EXIT);
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry)
+{
+	return begin_interrupt(WAKEGOV_SOFTIRQ_ENTRY);
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+	return end_interrupt(WAKEGOV_SOFTIRQ_EXIT);
 }
 
 /*
@@ -150,7 +207,7 @@ int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
 	if (!cpu || !cpu->max_khz)
 		return 0;
 	cpu->freq_khz = freq_khz;
-	cpu->level_q = decay_level_q(cpu->capacity, freq_khz, cpu->max_khz);
+	cpu->load.level_q = decay_level_q(cpu->load.capacity, freq_khz, cpu->max_khz);
 	return 0;
 }
 
@@ -159,5 +216,25 @@ int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 {
 	count_event(WAKEGOV_CPU_LIMITS);
 	tell(WAKEGOV_RECORD_LIMITS, policy->cpu, 0);
+	return 0;
+}
+
+#define RESUMED "dpm_resume"
+
+/*
+ * Each phase begins and ends with this event. cpufreq restarts its governors at the end of this
+ * one; processes, the daemon too, go on a little later.
+ */
+SEC("tp_btf/suspend_resume")
+int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)
+{
+	char phase[sizeof(RESUMED)] = "";
+
+	count_event(WAKEGOV_SUSPEND_RESUME);
+	if (begins)
+		return 0;
+	bpf_probe_read_kernel_str(phase, sizeof(phase), action);
+	if (!bpf_strncmp(phase, sizeof(phase), RESUMED))
+		tell(WAKEGOV_RECORD_RESUME, 0, 0);
 	return 0;
 }

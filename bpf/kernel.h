@@ -31,6 +31,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned in_iowait : 1;
+	struct task_struct *real_parent;
 	char comm[16];
 	struct uclamp_se uclamp_req[2];
 };

@@ -10,6 +10,7 @@ struct task_state {
 	__u64 window_ns; /* start of the present window */
 	__u32 window_waits;
 	__u32 window_starts;
+	struct account_task load; /* of those that a tick met while they ran */
 };
 
 struct {

@@ -8,6 +8,7 @@
 
 #include "burst.bpf.h"
 #include "clamped.bpf.h"
+#include "cpu.bpf.h"
 #include "think.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
@@ -116,6 +117,20 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
+/* Its utilisation goes with it. */
+static inline void move_load(struct task_struct *task, __u32 to)
+{
+	struct account_task *load = load_of(task, 0);
+	struct wakegov_cpu *from_cpu, *to_cpu;
+
+	if (!load || !load->updated_ns)
+		return;
+	from_cpu = cpu_at(task->thread_info.cpu);
+	to_cpu = cpu_at(to);
+	if (from_cpu && to_cpu)
+		account_move(load, &from_cpu->load, &to_cpu->load, bpf_ktime_get_ns());
+}
+
 /* Wake-ups that move a task and the load balancer's moves both pass here. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
@@ -125,6 +140,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	__u64 now_ns;
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
+	move_load(task, to);
 	if (!may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);
@@ -143,10 +159,23 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	return 0;
 }
 
+static inline void hand_on_load(struct task_struct *parent, struct task_struct *child,
+				struct wakegov_cpu *cpu)
+{
+	struct account_task *from = load_of(parent, 0), *to;
+
+	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
+		return;
+	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
+	to = load_of(child, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (to)
+		account_task_hands_on(from, to);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	count_event(WAKEGOV_PROCESS_FORK);
+	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
 	inherit_set(parent, child);
 	tell_clamped_child(parent, child);
 	return 0;
@@ -165,12 +194,25 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task)
 	return 0;
 }
 
+/* A process gives its work back to the one that made it; a thread's goes on beside it. */
+static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *cpu)
+{
+	struct account_task *from = load_of(task, 0), *to;
+
+	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
+		return;
+	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
+	to = load_of(task->real_parent, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (to)
+		account_task_hands_on(from, to);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
 
-	count_event(WAKEGOV_PROCESS_EXIT);
+	give_back_load(task, count_event(WAKEGOV_PROCESS_EXIT));
 	forget_task(task);
 	slot = find_slot(task->pid);
 	if (!slot)

@@ -125,6 +125,18 @@ void manager_read_limits(struct manager *manager, uint32_t domain)
 	engine_apply(manager->engine, &input);
 }
 
+/* For the accounting, where no event of the kernel has told: at start, after hotplug and suspend.
+ */
+static void read_frequency(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz;
+
+	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+		return;
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		tracer_set_frequency(manager->tracer, cpu, khz);
+}
+
 /* What an actuator's outcome means for who drives the domain. */
 static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 {
@@ -158,6 +170,7 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 {
 	struct governed *governed = &manager->domains[domain];
 	enum actuator_state before = governed->actuator.state;
+	uint32_t asked_khz;
 	int outcome;
 
 	if (before == ACTUATOR_STATE_YIELDED)
@@ -178,8 +191,10 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 			     "%s: back online, governed again", governed->actuator.info->name);
 	set_active(manager, domain, true);
 	manager_read_limits(manager, domain);
+	read_frequency(manager, domain);
 	/* What was asked for may be lost: hotplug and resume restart the governor. */
-	if (!governed->actuator.asked_khz)
+	asked_khz = governed->actuator.asked_khz;
+	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
 		engine_forget_target(manager->engine, domain);
 }
 
@@ -348,6 +363,16 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 	engine_apply(manager->engine, &input);
 }
 
+/* The kernel has restarted its governors: what was asked for is lost, and limits may be others. */
+static void resume(struct manager *manager)
+{
+	log_info("resumed from suspend: every domain is looked at and set again");
+	for (uint32_t domain = 0; domain < manager->n_domains; domain++) {
+		actuator_domain_forget_request(&manager->domains[domain].actuator);
+		manager_verify_domain(manager, domain);
+	}
+}
+
 static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns)
 {
 	const struct input input = {
@@ -384,6 +409,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_DEVICE:
 		tracer_classify_device(manager->tracer, event->handle);
+		break;
+	case TRACER_RESUME:
+		resume(manager);
 		break;
 	case TRACER_DEVICE_END:
 		end_device(manager, event->handle, now_ns);

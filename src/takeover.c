@@ -211,16 +211,6 @@ static int acquire(struct manager *manager, struct governed *governed)
 	return r;
 }
 
-static void set_frequencies(struct manager *manager, uint32_t domain)
-{
-	uint32_t khz;
-
-	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
-		return;
-	topology_for_each_cpu(manager->topology, cpu, domain)
-		tracer_set_frequency(manager->tracer, cpu, khz);
-}
-
 int takeover_acquire_domains(struct manager *manager)
 {
 	int r;
@@ -233,7 +223,6 @@ int takeover_acquire_domains(struct manager *manager)
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
 				    manager->topology->domains[i].name, strerror(-r));
-		set_frequencies(manager, i);
 		manager_verify_domain(manager, i);
 	}
 	return 0;

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "wakegov/account.h"
+
 #define WAKEGOV_SLOT_BITS     10
 #define WAKEGOV_SLOTS	      (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
 #define WAKEGOV_SLOT_PROBES   16   /* slots tried for a task before it is counted as dropped */
@@ -35,8 +37,13 @@ enum wakegov_program {
 	WAKEGOV_PROCESS_FORK,
 	WAKEGOV_PROCESS_EXEC,
 	WAKEGOV_PROCESS_EXIT,
+	WAKEGOV_IRQ_ENTRY,
+	WAKEGOV_IRQ_EXIT,
+	WAKEGOV_SOFTIRQ_ENTRY,
+	WAKEGOV_SOFTIRQ_EXIT,
 	WAKEGOV_CPU_FREQUENCY,
 	WAKEGOV_CPU_LIMITS,
+	WAKEGOV_SUSPEND_RESUME,
 	WAKEGOV_TICK,
 	WAKEGOV_BLOCK_COMPLETE, /* before the starts: what is started meets its completion */
 	WAKEGOV_BLOCK_MERGE,
@@ -84,12 +91,8 @@ struct wakegov_flights {
 } __attribute__((aligned(64)));
 
 struct wakegov_cpu {
-	/* written by the kernel side, on the CPU itself */
-	__u64 updated_ns;    /* util_q is as of then; CLOCK_MONOTONIC */
-	__u64 idle_since_ns; /* of the present or the last idle time, less what blips took off it */
-	__u64 busy_since_ns; /* of the present or the last time with work */
-	__u32 util_q;	     /* capacity · 2^20, see decay.h */
-	__u32 running_pid;   /* 0: idle */
+	/* written by the kernel side, on the CPU itself but for what is said below */
+	struct account_cpu load; /* the daemon writes capacity */
 	__u64 events[WAKEGOV_PROGRAMS];
 	__u64 drops_ring;    /* records that found the ring buffer full */
 	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
@@ -97,19 +100,17 @@ struct wakegov_cpu {
 	__u32 last_device;   /* where the last request went that was sent here */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
-	__u64 run_since_ns; /* of the task that runs */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
-	__u32 freq_khz;
-	__u32 level_q; /* at which it accrues utilisation while it runs */
+	__u32 freq_khz; /* and load.level_q with it */
 
 	/* written by the daemon */
 	__u32 follow_devices; /* starts and completions of requests are both seen */
 	__u32 max_khz;	      /* 0: the CPU has no known frequency */
-	__u32 capacity;
 	__u32 domain;
 	__u32 band_low_q;
 	__u32 band_high_q;
+	__u64 band_burst_ns; /* 0: no burst is too long */
 	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
 	__u32 long_burst_ns; /* a burst of that length at full capacity counts */
 	__u64 watch_ran;     /* sets, as bits: to be told about when one of their tasks runs … */
@@ -205,6 +206,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_BESIDE, /* a task, slot its pid, runs for short beside capped ones, set
 				  theirs */
 	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
+	WAKEGOV_RECORD_RESUME, /* the machine was suspended, and its devices are back */
 };
 
 struct wakegov_record {

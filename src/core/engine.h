@@ -79,14 +79,17 @@ uint32_t engine_ceiling_khz(const struct engine *engine, uint32_t domain);
 uint64_t engine_next_ns(const struct engine *engine);
 
 /*
- * What would change the last decision for this CPU's domain: utilisation outside [low_q, high_q],
- * its going idle, or tasks that lift or lower what the others may have. The kernel side watches for
- * it, so that nobody else has to.
+ * What would change the last decision for this CPU's domain: a need outside [low_q, high_q]
+ * (account_need_q()), a burst longer than burst_ns (account_burst_ns()), its going idle, or tasks
+ * that lift or lower what the others may have. The kernel side watches for it, so that nobody else
+ * has to.
  */
 struct engine_band {
 	uint32_t low_q;
-	uint32_t high_q; /* UINT32_MAX: none is too high */
-	bool watch;	 /* false: a time is set in engine_next_ns() instead */
+	uint32_t high_q;   /* UINT32_MAX: none is too high */
+	uint64_t burst_ns; /* work without an idle moment for longer than this; 0: none is too long
+			    */
+	bool watch;	   /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
 	uint64_t watch_ran;	/* clamp sets, as bits: one of their tasks runs … */
 	uint64_t watch_counted; /* … or one of those whose bursts are long */

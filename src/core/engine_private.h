@@ -25,6 +25,8 @@ struct cpu {
 	uint32_t util_q;
 	bool running;
 	uint64_t idle_since_ns;
+	uint32_t est_q;
+	uint64_t burst_ns;
 	struct set_run runs[CLAMP_SETS_MAX];
 };
 

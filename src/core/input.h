@@ -33,6 +33,8 @@ struct input_cpu {
 	uint32_t util_q;	/* as of now_ns; capacity · 2^20 */
 	bool running;		/* not idle */
 	uint64_t idle_since_ns; /* work for less than an eighth of the time does not end it */
+	uint32_t est_q;		/* what its task is known to need; 0: nothing is known of it */
+	uint64_t burst_ns;	/* that it works without an idle moment, where that is news; or 0 */
 };
 
 /*

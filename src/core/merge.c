@@ -8,7 +8,7 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
-#include "wakegov/decay.h"
+#include "wakegov/account.h"
 
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
 {
@@ -94,20 +94,27 @@ static bool ask(struct demand *demand, const struct asked *asked)
 	return true;
 }
 
+/* What a CPU that works wants: by what it uses, by what its task is known to need, by its burst. */
+static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
+{
+	const struct policy_domain *policy = &domain->policy;
+	uint32_t need_cap = utilisation_demand_cap(account_need_q(cpu->util_q, cpu->est_q),
+						   policy->headroom_percent);
+	uint32_t burst_cap = utilisation_burst_cap(domain->info->capacity, cpu->burst_ns,
+						   policy->rise_time_ns);
+
+	return need_cap > burst_cap ? need_cap : burst_cap;
+}
+
 static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
-	uint32_t headroom_percent = engine->domains[domain].policy.headroom_percent;
-
-	topology_for_each_cpu(engine->topology, cpu, domain) {
-		uint32_t util_q = engine->cpus[cpu].util_q;
-
+	topology_for_each_cpu(engine->topology, cpu, domain)
 		ask(demand, &(struct asked){
 				    .reason = REASON_UTILISATION,
-				    .cap = utilisation_demand_cap(util_q, headroom_percent),
+				    .cap = demand_cap(&engine->domains[domain], &engine->cpus[cpu]),
 				    .cpu = cpu,
 				    .rule = -1,
 			    });
-	}
 }
 
 /* No more than the cap of a task. */
@@ -246,7 +253,7 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 	if (!below_khz)
 		return 0;
 	covered_q = utilisation_covered_q(domain->info, below_khz, domain->policy.headroom_percent);
-	return winner->util_q > covered_q ? covered_q : 0;
+	return account_need_q(winner->util_q, winner->est_q) > covered_q ? covered_q : 0;
 }
 
 /*
@@ -371,9 +378,12 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_counted = domain->watch_counted;
 	if (opp_at_or_above(domain->info, last->target_khz + 1, min_khz, max_khz) >
-	    last->target_khz)
+	    last->target_khz) {
+		ret->burst_ns = utilisation_covered_burst_ns(domain->info, last->target_khz,
+							     domain->policy.rise_time_ns);
 		ret->high_q = utilisation_covered_q(domain->info, last->target_khz,
 						    domain->policy.headroom_percent);
+	}
 	if (last->timing != TIMING_NOW || last->reason != REASON_UTILISATION ||
 	    last->target_khz == domain->info->opp_khz[0])
 		return;

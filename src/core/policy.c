@@ -17,6 +17,7 @@ void policy_init(struct policy *policy)
 		.domain = {
 			.headroom_percent = 125,
 			.down_hold_ns = 20 * NS_PER_MS,
+			.rise_time_ns = 24 * NS_PER_MS,
 		},
 		.io_boost = {
 			.enabled = true,
@@ -63,6 +64,8 @@ static void override_domain(struct policy_domain *domain, const struct policy_do
 		domain->rate_limit_ns = over->values.rate_limit_ns;
 	if (over->given & POLICY_DOMAIN_DOWN_HOLD)
 		domain->down_hold_ns = over->values.down_hold_ns;
+	if (over->given & POLICY_DOMAIN_RISE_TIME)
+		domain->rise_time_ns = over->values.rise_time_ns;
 }
 
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret)

@@ -43,6 +43,7 @@ struct policy_domain {
 	uint32_t headroom_percent; /* 125: ask for a quarter more than is used */
 	uint64_t rate_limit_ns;	   /* least time between two writes; 0: from the driver's latency */
 	uint64_t down_hold_ns;	   /* how long less must be wanted before less is given */
+	uint64_t rise_time_ns;	   /* a burst of this length wants the highest OPP */
 };
 
 /* Which fields a [domain policyN] section gives; the others come from [domain]. */
@@ -52,6 +53,7 @@ enum policy_domain_field {
 	POLICY_DOMAIN_HEADROOM = 1 << 2,
 	POLICY_DOMAIN_RATE_LIMIT = 1 << 3,
 	POLICY_DOMAIN_DOWN_HOLD = 1 << 4,
+	POLICY_DOMAIN_RISE_TIME = 1 << 5,
 };
 
 struct policy_domain_override {

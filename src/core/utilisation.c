@@ -12,6 +12,20 @@ uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
 	return ((uint64_t)util_q * headroom_percent + percent_of_q - 1) / percent_of_q;
 }
 
+uint32_t utilisation_burst_cap(uint32_t capacity, uint64_t burst_ns, uint64_t rise_time_ns)
+{
+	return burst_ns < rise_time_ns ? capacity * burst_ns / rise_time_ns : capacity;
+}
+
+/* The burst that wants one more than this is worth, less the nanosecond that makes it do so. */
+uint64_t utilisation_covered_burst_ns(const struct topology_domain *domain, uint32_t khz,
+				      uint64_t rise_time_ns)
+{
+	uint64_t next_cap = opp_cap_at_khz(domain, khz) + 1;
+
+	return (next_cap * rise_time_ns + domain->capacity - 1) / domain->capacity - 1;
+}
+
 /*
  * The inverse of demand to the unit, with both of its roundings: a CPU just below this has the
  * lower demand, so the moment when it gets there is the moment when the decision changes.

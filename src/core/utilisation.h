@@ -13,6 +13,16 @@
 /* headroom · utilisation, in capacity: what a CPU at util_q wants. May exceed its capacity. */
 uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent);
 
+/*
+ * What a CPU of this capacity wants that has worked without an idle moment for burst_ns: its share
+ * of the capacity as the burst has of rise_time_ns, all of it from then on. It has no headroom.
+ */
+uint32_t utilisation_burst_cap(uint32_t capacity, uint64_t burst_ns, uint64_t rise_time_ns);
+
+/* The longest burst for which khz is enough. */
+uint64_t utilisation_covered_burst_ns(const struct topology_domain *domain, uint32_t khz,
+				      uint64_t rise_time_ns);
+
 /* The highest utilisation for which khz is enough with this headroom. */
 uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t khz,
 			       uint32_t headroom_percent);

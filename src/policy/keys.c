@@ -140,6 +140,8 @@ static const struct policy_key keys[] = {
 	  DOMAIN_FIELD(rate_limit_ns, store_u64), POLICY_DOMAIN_RATE_LIMIT },
 	{ POLICY_SECTION_DOMAIN, "down-hold", RANGE(duration, "1ms", "10s"),
 	  DOMAIN_FIELD(down_hold_ns, store_u64), POLICY_DOMAIN_DOWN_HOLD },
+	{ POLICY_SECTION_DOMAIN, "rise-time", RANGE(duration, "4ms", "10s"),
+	  DOMAIN_FIELD(rise_time_ns, store_u64), POLICY_DOMAIN_RISE_TIME },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, store_bool) },

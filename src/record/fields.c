@@ -42,7 +42,7 @@ struct layout {
 static const struct layout layouts[RECORD_TYPES] = {
 	[RECORD_CPU] = { 256, {
 		U32(input.cpu.cpu), U32(input.cpu.util_q), MOST(input.cpu.running, 1),
-		U64(input.cpu.idle_since_ns) } },
+		U64(input.cpu.idle_since_ns), U32(input.cpu.est_q), U64(input.cpu.burst_ns) } },
 	/* What changes each time comes first, what is all but constant last. */
 	[RECORD_TASK] = { 256, {
 		U32(input.task.handle), NOW(input.task.last_io_ns), U64(input.task.io_waits),
@@ -105,7 +105,7 @@ static const struct {
 	struct input_beside beside;
 	struct decision decision;
 } all_fields __attribute__((unused)) = {
-	{ 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, 0, 0 } } },
 	{ 0, 0, 0, 0, 0 },

@@ -26,19 +26,18 @@ void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns)
 
 static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 {
-	const struct wakegov_sim_cpu *c = &w->cpus[cpu];
-	struct input input = {
-		.now_ns = now_ns,
-		.type = INPUT_CPU,
-		.cpu = {
-			.cpu = cpu,
-			.util_q = decay_toward(c->util_q, c->running ? c->level_q : 0,
-					       now_ns - c->updated_ns),
-			.running = c->running,
-			.idle_since_ns = c->idle_since_ns,
-		},
-	};
+	struct account_cpu load = w->cpus[cpu].load;
+	struct input input = { .now_ns = now_ns, .type = INPUT_CPU };
 
+	account_cpu(&load, now_ns);
+	input.cpu = (struct input_cpu){
+		.cpu = cpu,
+		.util_q = account_util_q(&load),
+		.running = load.running,
+		.idle_since_ns = load.idle_since_ns,
+		.est_q = load.est_q,
+		.burst_ns = account_burst_ns(&load, now_ns),
+	};
 	record_engine_apply(w->recorder, w->engine, &input);
 }
 
@@ -56,7 +55,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.io_waits = t->io_waits,
 			.io_starts = t->io_starts,
 			.last_io_ns = t->last_io_ns,
-			.level_q = w->cpus[t->cpu].level_q,
+			.level_q = w->cpus[t->cpu].load.level_q,
 			.in_flight_ns = t->in_flight_ns,
 			.depth = t->depth,
 			.max_depth = t->max_depth,
@@ -152,13 +151,10 @@ static void decide(struct sim *sim, uint32_t domain)
 
 	topology_for_each_cpu(w->topology, cpu, domain) {
 		struct wakegov_sim_cpu *c = &w->cpus[cpu];
-		struct engine_band band;
 
-		engine_band(w->engine, cpu, &band);
-		c->low_q = band.low_q;
-		c->high_q = band.high_q;
-		c->armed_band = band.watch;
-		c->armed_idle = band.watch_idle;
+		engine_band(w->engine, cpu, &c->band);
+		c->armed_band = c->band.watch;
+		c->armed_idle = c->band.watch_idle;
 	}
 }
 
@@ -242,6 +238,8 @@ static void activate(struct sim *sim, uint32_t domain)
 	};
 
 	record_engine_apply(w->recorder, w->engine, &input);
+	sim_for_each_cpu(sim, cpu, domain)
+		w->cpus[cpu].load.capacity = sim->domains[domain].info->capacity;
 	apply_limit(sim, domain);
 	wakegov_sim_on_frequency(sim, domain);
 }

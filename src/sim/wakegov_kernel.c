@@ -5,15 +5,13 @@
 
 #define MOVE_GAP_NS 1000000ULL /* as in src/tracer/tracer.c */
 
-static void account(struct wakegov_sim_cpu *c, uint64_t now_ns)
+static bool outside_band(const struct wakegov_sim_cpu *c, uint64_t now_ns)
 {
-	c->util_q = decay_toward(c->util_q, c->running ? c->level_q : 0, now_ns - c->updated_ns);
-	c->updated_ns = now_ns;
-}
+	uint32_t need_q = account_need_q(account_util_q(&c->load), c->load.est_q);
 
-static bool outside_band(const struct wakegov_sim_cpu *c)
-{
-	return c->util_q > c->high_q || c->util_q < c->low_q;
+	if (need_q > c->band.high_q || need_q < c->band.low_q)
+		return true;
+	return c->band.burst_ns && account_burst_ns(&c->load, now_ns) > c->band.burst_ns;
 }
 
 static void tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
@@ -24,17 +22,25 @@ static void tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
 	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
 }
 
+/* Only those that a tick has met are known. */
+static struct account_task *load_of(struct wakegov_sim *w, const struct sim_thread *thread)
+{
+	struct account_task *load = thread ? &w->tasks[thread->index].load : NULL;
+
+	return load && load->updated_ns ? load : NULL;
+}
+
 void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev)
 {
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
-	bool goes_idle = c->running && !cpu->current;
+	bool goes_idle = c->load.running && !cpu->current;
 
-	account(c, sim->now_ns);
-	c->running = cpu->current != NULL;
-	if (goes_idle)
-		c->idle_since_ns = sim->now_ns;
-	if ((c->armed_idle && goes_idle) || (c->armed_band && outside_band(c)))
+	account_switch(&c->load, load_of(w, prev), prev && prev->state == SIM_THREAD_ASLEEP,
+		       cpu->current ? cpu->current->index + 1 : 0, load_of(w, cpu->current),
+		       sim->now_ns);
+	if ((c->armed_idle && goes_idle) ||
+	    (c->armed_band && c->load.running && outside_band(c, sim->now_ns)))
 		tell_cpu(sim, c);
 }
 
@@ -43,10 +49,11 @@ void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
 
-	if (!c->running || !c->armed_band)
+	if (!c->load.running)
 		return;
-	account(c, sim->now_ns);
-	if (outside_band(c))
+	account_cpu(&c->load, sim->now_ns);
+	account_task_ran(&w->tasks[cpu->current->index].load, &c->load, sim->now_ns);
+	if (c->armed_band && outside_band(c, sim->now_ns))
 		tell_cpu(sim, c);
 }
 
@@ -56,8 +63,8 @@ void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain)
 	const struct platform_domain *info = sim->domains[domain].info;
 
 	sim_for_each_cpu(sim, cpu, domain)
-		w->cpus[cpu].level_q = decay_level_q(info->capacity, sim_khz(sim, domain),
-						     platform_max_khz(info));
+		w->cpus[cpu].load.level_q = decay_level_q(info->capacity, sim_khz(sim, domain),
+							  platform_max_khz(info));
 }
 
 static void tell_task(struct sim *sim, struct wakegov_sim_task *t)
@@ -173,6 +180,9 @@ void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t fr
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
+	if (load_of(w, thread))
+		account_move(&t->load, &w->cpus[from].load, &w->cpus[thread->cpu].load,
+			     sim->now_ns);
 	if (!t->has_slot)
 		return;
 	t->cpu = thread->cpu;

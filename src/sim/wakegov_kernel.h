@@ -9,16 +9,13 @@
 
 #include "record/recorder.h"
 #include "sim/governor.h"
+#include "wakegov/account.h"
 
 /* What bpf/ keeps per CPU. */
 struct wakegov_sim_cpu {
-	uint64_t updated_ns;
-	uint64_t idle_since_ns;
-	uint32_t util_q;
-	uint32_t level_q;
-	bool running;
+	struct account_cpu load; /* interrupts are not told to governors here */
 	bool armed_band, armed_idle;
-	uint32_t low_q, high_q;
+	struct engine_band band;
 	bool told;
 };
 
@@ -27,6 +24,7 @@ struct wakegov_sim_task {
 	uint64_t window_ns;
 	uint32_t window_waits;
 	uint32_t window_starts;
+	struct account_task load;
 	bool has_slot;
 	uint32_t cpu;
 	uint64_t io_waits;

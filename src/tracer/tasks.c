@@ -132,7 +132,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_waits = slot->io_waits,
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
-		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].level_q,
+		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].load.level_q,
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);

@@ -79,6 +79,9 @@ static int take_record(void *context, void *data, size_t size)
 		event.pid = record->slot;
 		event.set = record->set;
 		break;
+	case WAKEGOV_RECORD_RESUME:
+		event.type = TRACER_RESUME;
+		break;
 	default:
 		return 0;
 	}
@@ -102,7 +105,7 @@ void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
 	shared->freq_khz = khz;
-	shared->level_q = decay_level_q(shared->capacity, khz, shared->max_khz);
+	shared->load.level_q = decay_level_q(shared->load.capacity, khz, shared->max_khz);
 }
 
 /* Until the first frequency is known a CPU counts as running at its highest. */
@@ -115,13 +118,13 @@ static void describe_cpus(struct tracer *tracer)
 		uint32_t domain = topology->cpu_domain[cpu];
 
 		shared->domain = WAKEGOV_NO_DOMAIN;
-		shared->capacity = TOPOLOGY_CAPACITY_MAX;
+		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
-			shared->capacity = topology->domains[domain].capacity;
+			shared->load.capacity = topology->domains[domain].capacity;
 			shared->max_khz = topology_domain_max_khz(&topology->domains[domain]);
 		}
-		shared->level_q = DECAY_Q(shared->capacity);
+		shared->load.level_q = DECAY_Q(shared->load.capacity);
 	}
 }
 
@@ -263,6 +266,7 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 		armed |= WAKEGOV_ARM_SETS;
 	shared->band_low_q = band->low_q;
 	shared->band_high_q = band->high_q;
+	shared->band_burst_ns = band->burst_ns;
 	shared->watch_ran = band->watch_ran;
 	shared->watch_counted = band->watch_counted;
 	shared->long_burst_ns = band->long_burst_ns;
@@ -275,22 +279,19 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
  */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
 {
-	const volatile struct wakegov_cpu *shared = &tracer->cpus[cpu];
-	uint32_t running_pid = shared->running_pid;
-	uint32_t level_q = running_pid ? shared->level_q : 0;
-	uint64_t updated_ns = shared->updated_ns;
-	uint32_t util_q = shared->util_q;
+	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
 
-	if (now_ns > updated_ns)
-		util_q = decay_toward(util_q, level_q, now_ns - updated_ns);
+	account_cpu(&load, now_ns);
 	*ret = (struct input){
 		.now_ns = now_ns,
 		.type = INPUT_CPU,
 		.cpu = {
 			.cpu = cpu,
-			.util_q = util_q,
-			.running = running_pid != 0,
-			.idle_since_ns = shared->idle_since_ns,
+			.util_q = account_util_q(&load),
+			.running = load.running != 0,
+			.idle_since_ns = load.idle_since_ns,
+			.est_q = load.est_q,
+			.burst_ns = account_burst_ns(&load, now_ns),
 		},
 	};
 }

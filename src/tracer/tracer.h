@@ -21,6 +21,7 @@ enum tracer_event_type {
 	TRACER_TASK,	   /* a task began to do I/O, moved to another domain, or exited */
 	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
 	TRACER_DEVICE,	   /* a block device was seen for the first time */
+	TRACER_RESUME,	   /* the machine was suspended and goes on */
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
 	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
 	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -181,19 +182,35 @@ static void test_own_work_is_no_news(void **state)
 	assert_in_range(native->cpu_events[NATIVE_OTHER], 0, 10);
 }
 
+static int compare_caps(const void *a, const void *b)
+{
+	return *(const uint32_t *)a - *(const uint32_t *)b;
+}
+
+/* The median of some: what others' tasks bring when they are moved here is in it for a while. */
+static uint32_t settled_cap(const struct native *native, uint32_t khz)
+{
+	uint32_t caps[9];
+
+	tracer_set_frequency(native->tracer, NATIVE_OTHER, khz);
+	usleep(300000);
+	for (int i = 0; i < 9; i++) {
+		usleep(50000);
+		caps[i] = native_util_cap(native, NATIVE_OTHER);
+	}
+	qsort(caps, 9, sizeof(caps[0]), compare_caps);
+	return caps[4];
+}
+
 static void test_frequency_scales(void **state)
 {
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER, false);
+	pid_t spinner = work_spin(NATIVE_OTHER, true);
 	uint32_t half_cap, full_cap;
 
 	work_pin(0, NATIVE_CPU);
-	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ / 2);
-	usleep(500000);
-	half_cap = native_util_cap(native, NATIVE_OTHER);
-	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
-	usleep(500000);
-	full_cap = native_util_cap(native, NATIVE_OTHER);
+	half_cap = settled_cap(native, NATIVE_MAX_KHZ / 2);
+	full_cap = settled_cap(native, NATIVE_MAX_KHZ);
 	work_end(spinner);
 	print_message("at half of the frequency %u, at the highest %u\n", half_cap, full_cap);
 	assert_in_range(half_cap, 505, 513);

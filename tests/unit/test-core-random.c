@@ -68,6 +68,7 @@ static struct policy make_policy(struct test_random *random)
 		.headroom_percent = pick(random, 100, 400),
 		.rate_limit_ns = pick(random, 0, 1) * pick(random, 1, 20000000),
 		.down_hold_ns = pick(random, 0, 3) * pick(random, 0, 30000000),
+		.rise_time_ns = pick(random, 1, 4) * pick(random, 1000000, 30000000),
 	};
 	policy.io_boost.enabled = pick(random, 0, 9) > 0;
 	policy.io_boost.slack_percent = pick(random, 1, 50);
@@ -226,7 +227,8 @@ static void step(struct world *world, struct test_random *random)
 		do_device(world, random);
 		break;
 	default:
-		world_switch(world, cpu, !world->cpus[cpu].running);
+		world_switch_to(world, cpu, !world->cpus[cpu].load.running,
+				pick(random, 0, 2) * pick(random, 0, DECAY_Q(512)));
 	}
 }
 
@@ -236,7 +238,7 @@ static void come_to_rest(struct world *world)
 	uint64_t rounds = world->rounds;
 
 	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
-		if (world->cpus[cpu].running)
+		if (world->cpus[cpu].load.running)
 			world_switch(world, cpu, false);
 	for (uint32_t task = 0; task < WORLD_TASKS; task++)
 		world_stop_io(world, task);

@@ -6,10 +6,10 @@ static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t 
 {
 	*ret_since_ns = 0;
 	topology_for_each_cpu(world->topology, cpu, domain) {
-		if (world->cpus[cpu].running)
+		if (world->cpus[cpu].load.running)
 			return false;
-		if (world->cpus[cpu].idle_since_ns > *ret_since_ns)
-			*ret_since_ns = world->cpus[cpu].idle_since_ns;
+		if (world->cpus[cpu].load.idle_since_ns > *ret_since_ns)
+			*ret_since_ns = world->cpus[cpu].load.idle_since_ns;
 	}
 	return true;
 }
@@ -34,6 +34,24 @@ static uint32_t interrupt_cap(const struct world *world, uint32_t index, uint32_
 	return opp_cap_at_khz(&world->topology->domains[domain], device->interrupt_khz);
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* By use or memory with headroom, or by the length of the burst. */
+static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct policy_domain *policy)
+{
+	const struct account_cpu *load = &world->cpus[cpu].load;
+	uint64_t burst_ns = account_burst_ns(load, world->now_ns);
+	uint32_t burst_cap = load->capacity;
+
+	if (burst_ns < policy->rise_time_ns)
+		burst_cap = load->capacity * burst_ns / policy->rise_time_ns;
+	return larger(burst_cap, utilisation_demand_cap(larger(load->util_q, load->est_q),
+							policy->headroom_percent));
+}
+
 /* The demand as the design states it, in the plainest way. */
 uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 {
@@ -46,8 +64,7 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 	if (!domain_is_idle(world, domain, &idle_since_ns) ||
 	    world->now_ns < idle_since_ns + policy.down_hold_ns) {
 		topology_for_each_cpu(world->topology, cpu, domain) {
-			uint32_t demand = utilisation_demand_cap(world->cpus[cpu].util_q,
-								 policy.headroom_percent);
+			uint32_t demand = cpu_cap(world, cpu, &policy);
 
 			if (demand > cap)
 				cap = demand;
@@ -134,9 +151,9 @@ static void check_band(const struct world *world, uint32_t cpu, const struct dec
 
 	if (!band->watch)
 		assert_int_equal(decision->timing, TIMING_RATE_LIMITED);
-	else if (world_is_outside(&world->cpus[cpu]))
+	else if (world_is_outside(&world->cpus[cpu], world->now_ns))
 		assert_true(domain_is_idle(world, decision->domain, &idle_since_ns) &&
-			    world->cpus[cpu].util_q >= band->low_q);
+			    world->cpus[cpu].load.util_q >= band->low_q);
 	if (decision->timing != TIMING_NOW)
 		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
 }

@@ -15,6 +15,9 @@ void world_init(struct world *world, struct topology *topology, const struct pol
 	assert_non_null(world->twin);
 	assert_in_range(topology->n_cpus, 1, WORLD_CPUS_MAX);
 	assert_in_range(topology->n_domains, 1, WORLD_DOMAINS_MAX);
+	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
+		world->cpus[cpu].load.capacity =
+			topology->domains[topology->cpu_domain[cpu]].capacity;
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		world->domains[i].min_khz = topology->domains[i].opp_khz[0];
 		world->domains[i].max_khz = topology_domain_max_khz(&topology->domains[i]);
@@ -97,9 +100,8 @@ static void account(struct world *world, uint32_t cpu)
 {
 	struct world_cpu *c = &world->cpus[cpu];
 
-	c->util_q = decay_toward(c->util_q, c->running ? world_level_q(world, cpu) : 0,
-				 world->now_ns - c->updated_ns);
-	c->updated_ns = world->now_ns;
+	c->load.level_q = world_level_q(world, cpu);
+	account_cpu(&c->load, world->now_ns);
 }
 
 static void sample(struct world *world, uint32_t cpu)
@@ -109,9 +111,11 @@ static void sample(struct world *world, uint32_t cpu)
 	account(world, cpu);
 	input.cpu = (struct input_cpu){
 		.cpu = cpu,
-		.util_q = world->cpus[cpu].util_q,
-		.running = world->cpus[cpu].running,
-		.idle_since_ns = world->cpus[cpu].idle_since_ns,
+		.util_q = world->cpus[cpu].load.util_q,
+		.running = world->cpus[cpu].load.running,
+		.idle_since_ns = world->cpus[cpu].load.idle_since_ns,
+		.est_q = world->cpus[cpu].load.est_q,
+		.burst_ns = account_burst_ns(&world->cpus[cpu].load, world->now_ns),
 	};
 	world_apply(world, &input);
 }
@@ -124,7 +128,7 @@ static void look_at(struct world *world, uint32_t cpu, bool goes_idle)
 	account(world, cpu);
 	if (!c->armed)
 		return;
-	if (!(c->band.watch && c->running && world_is_outside(c)) &&
+	if (!(c->band.watch && c->load.running && world_is_outside(c, world->now_ns)) &&
 	    !(c->band.watch_idle && goes_idle))
 		return;
 	c->armed = false;
@@ -134,13 +138,17 @@ static void look_at(struct world *world, uint32_t cpu, bool goes_idle)
 
 void world_switch(struct world *world, uint32_t cpu, bool running)
 {
+	world_switch_to(world, cpu, running, 0);
+}
+
+void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t est_q)
+{
+	struct account_task task = { .updated_ns = world->now_ns, .est_q = est_q };
 	struct world_cpu *c = &world->cpus[cpu];
-	bool goes_idle = c->running && !running;
+	bool goes_idle = c->load.running && !running;
 
 	account(world, cpu);
-	if (goes_idle)
-		c->idle_since_ns = world->now_ns;
-	c->running = running;
+	account_switch(&c->load, NULL, false, running, running ? &task : NULL, world->now_ns);
 	look_at(world, cpu, goes_idle);
 }
 
@@ -203,7 +211,7 @@ void world_round(struct world *world)
 static uint64_t next_tick_ns(const struct world *world)
 {
 	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
-		if (world->cpus[cpu].running)
+		if (world->cpus[cpu].load.running)
 			return (world->now_ns / WORLD_TICK_NS + 1) * WORLD_TICK_NS;
 	return UINT64_MAX;
 }
@@ -224,7 +232,7 @@ void world_run_until(struct world *world, uint64_t until_ns)
 			world_round(world);
 		if (next_ns == tick_ns)
 			for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
-				if (world->cpus[cpu].running)
+				if (world->cpus[cpu].load.running)
 					look_at(world, cpu, false);
 	}
 }

@@ -17,7 +17,7 @@
 #include "core/engine.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
-#include "wakegov/decay.h"
+#include "wakegov/account.h"
 
 #define WORLD_CPUS_MAX	  16
 #define WORLD_DOMAINS_MAX 4
@@ -26,10 +26,7 @@
 #define WORLD_TICK_NS	  NS_PER_MS
 
 struct world_cpu {
-	uint32_t util_q;
-	uint64_t updated_ns;
-	bool running;
-	uint64_t idle_since_ns;
+	struct account_cpu load;
 	struct engine_band band;
 	bool armed; /* band is yet to be told about */
 };
@@ -83,6 +80,8 @@ void world_forget_target(struct world *world, uint32_t domain);
 
 /* A switch on the CPU, to a task or to idle; tells the engine if it asked for that. */
 void world_switch(struct world *world, uint32_t cpu, bool running);
+/* The same with a task of which it is known what it needs. */
+void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t est_q);
 
 /* The task did n I/Os without block requests; the kernel side has counted and tells nobody. */
 void world_io(struct world *world, uint32_t task, uint64_t n);
@@ -131,9 +130,12 @@ void world_account_io(struct world *world);
 /* As sample_due() of src/round.c. */
 void world_sample_due(struct world *world);
 
-static inline bool world_is_outside(const struct world_cpu *cpu)
+static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns)
 {
-	return cpu->util_q > cpu->band.high_q || cpu->util_q < cpu->band.low_q;
+	uint32_t need_q = account_need_q(cpu->load.util_q, cpu->load.est_q);
+
+	return need_q > cpu->band.high_q || need_q < cpu->band.low_q ||
+	       (cpu->band.burst_ns && account_burst_ns(&cpu->load, now_ns) > cpu->band.burst_ns);
 }
 
 /* The demand as the design states it, in the plainest way; to be asked before the decision. */

@@ -34,6 +34,7 @@ GETTER(max_ruled_tasks, max_ruled_tasks)
 GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
 GETTER(down_hold, domain.down_hold_ns)
+GETTER(rise_time, domain.rise_time_ns)
 GETTER(enabled, io_boost.enabled)
 GETTER(burst_margin, caps.burst_margin_ns)
 GETTER(burst_limit, caps.burst_limit_ns)
@@ -135,6 +136,10 @@ static const struct key_case cases[] = {
 	  { { "1ms", MS }, { "10s", 10 * S }, { "2.5ms", 2500 * US } },
 	  "a duration from 1ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "999us", "10001ms", "20", "auto", "0ms", "10.0000000001s" } },
+	{ "domain", "rise-time", get_rise_time, 24 * MS,
+	  { { "4ms", 4 * MS }, { "10s", 10 * S }, { "32.768ms", 32768 * US } },
+	  "a duration from 4ms to 10s with its unit (ns, us, ms, s, min)",
+	  { "", "3999us", "10001ms", "32", "auto", "0ms" } },
 
 	{ "io-boost", "enabled", get_enabled, 1,
 	  { { "yes", 1 }, { "no", 0 } },

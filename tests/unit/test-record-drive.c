@@ -85,6 +85,8 @@ static void do_cpu(struct drive *drive)
 		.cpu = {
 			.cpu = below(drive, CPUS),
 			.util_q = below(drive, 1 << 30),
+			.est_q = below(drive, 1 << 30),
+			.burst_ns = below(drive, 50000000),
 			.running = below(drive, 2),
 			.idle_since_ns = drive->now_ns - below(drive, 30000000),
 		},

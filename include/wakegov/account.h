@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The accounting of CPUs and tasks, one implementation for the BPF side, the simulator and the
+ * tests: who ran, when, and what of it is remembered. Times are CLOCK_MONOTONIC, which stands
+ * still while the machine is suspended and never goes back; one that seems to is no time at all.
+ *
+ * A CPU accrues at its level (decay.h) while a task runs or an interrupt is handled. An interrupt
+ * of a running task counts as the task's time, so nothing counts twice. A task's utilisation goes
+ * with it to another CPU: what the one loses the other gains.
+ */
+
+#include <stdbool.h>
+
+#include "wakegov/decay.h"
+
+struct account_task {
+	__u64 updated_ns; /* util_q is as of then; 0: nothing is known of it yet */
+	__u32 util_q;	  /* capacity · 2^20 */
+	__u32 est_q;	  /* what it is known to need when it runs; see account_task_sleeps() */
+};
+
+struct account_cpu {
+	__u64 updated_ns;    /* util_q is as of then */
+	__u64 switched_ns;   /* since when the present task runs */
+	__u64 idle_since_ns; /* of the present or the last idle time, less what blips took off it */
+	__u64 busy_since_ns; /* of the present or the last time with work */
+	__s64 moved_q;	     /* of tasks that came, less of those that left, since updated_ns */
+	__u64 moved_ns;	     /* moved_q is as of then */
+	__u32 util_q;	     /* capacity · 2^20; to be read by account_util_q() */
+	__u32 est_q;	     /* of the task that runs; 0: none, or nothing is known of it */
+	__u32 running;	     /* the id of the task that runs; 0: idle */
+	__u32 interrupts;    /* that are being handled while it is idle, one within the other */
+	__u32 level_q;	     /* at which it accrues */
+	__u32 capacity;	     /* 1…1024 */
+};
+
+/*
+ * What tasks brought and took away. Where more wait than can run the sum is above the capacity, or
+ * what one brought would be missing when it leaves; see account_util_q().
+ */
+static inline __u32 account_moved(__u32 util_q, __s64 moved_q)
+{
+	__s64 sum_q = util_q + moved_q;
+
+	if (sum_q < 0)
+		return 0;
+	return sum_q > 0xffffffff ? 0xffffffff : sum_q;
+}
+
+static inline void account_take_moved(struct account_cpu *cpu, __u64 now_ns)
+{
+	__s64 moved_q = __sync_lock_test_and_set(&cpu->moved_q, 0);
+	__u64 passed_ns = now_ns > cpu->moved_ns ? now_ns - cpu->moved_ns : 0;
+	__u64 factor = decay_factor(passed_ns);
+
+	if (moved_q < 0)
+		moved_q = -(__s64)((__u64)-moved_q * factor >> 31);
+	else
+		moved_q = (__u64)moved_q * factor >> 31;
+	cpu->util_q = account_moved(cpu->util_q, moved_q);
+}
+
+/* Brings the utilisation of a CPU up to now. */
+static inline void account_cpu(struct account_cpu *cpu, __u64 now_ns)
+{
+	__u32 level_q = cpu->running || cpu->interrupts ? cpu->level_q : 0;
+
+	if (now_ns > cpu->updated_ns) {
+		cpu->util_q = decay_toward(cpu->util_q, level_q, now_ns - cpu->updated_ns);
+		cpu->updated_ns = now_ns;
+	}
+	if (cpu->moved_q)
+		account_take_moved(cpu, now_ns);
+}
+
+/* The utilisation, no more than the CPU has. */
+static inline __u32 account_util_q(const struct account_cpu *cpu)
+{
+	return cpu->util_q < DECAY_Q(cpu->capacity) ? cpu->util_q : DECAY_Q(cpu->capacity);
+}
+
+/*
+ * Short work in between does not end an idle time: each burst takes eight times its length off it,
+ * so that a CPU that works an eighth of the time is not idle, and one with a kernel thread's blip
+ * now and then is. No more than ACCOUNT_IDLE_CREDIT_NS of idleness can be drawn on.
+ */
+#define ACCOUNT_IDLE_SHARE     8
+#define ACCOUNT_IDLE_CREDIT_NS 40000000ULL
+
+static inline void account_begin_busy(struct account_cpu *cpu, __u64 now_ns)
+{
+	cpu->busy_since_ns = now_ns;
+	if (cpu->idle_since_ns + ACCOUNT_IDLE_CREDIT_NS < now_ns)
+		cpu->idle_since_ns = now_ns - ACCOUNT_IDLE_CREDIT_NS;
+}
+
+static inline void account_end_busy(struct account_cpu *cpu, __u64 now_ns)
+{
+	cpu->idle_since_ns += ACCOUNT_IDLE_SHARE * (now_ns - cpu->busy_since_ns);
+	if (cpu->idle_since_ns > now_ns)
+		cpu->idle_since_ns = now_ns;
+}
+
+static inline void account_begin_interrupt(struct account_cpu *cpu, __u64 now_ns)
+{
+	account_cpu(cpu, now_ns);
+	if (!cpu->interrupts++)
+		account_begin_busy(cpu, now_ns);
+}
+
+static inline void account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
+{
+	account_cpu(cpu, now_ns);
+	if (!--cpu->interrupts)
+		account_end_busy(cpu, now_ns);
+}
+
+/*
+ * A CPU without an idle moment asks for as much as it can show, and at a low frequency that is
+ * little: how long it has been at it says more. But a task that is at what it always does is no
+ * news, until it has done a sixteenth more than what is remembered of it.
+ */
+static inline bool account_is_news(__u32 util_q, __u32 est_q)
+{
+	return util_q > est_q + est_q / 16;
+}
+
+/* How long it has worked without an idle moment, where that says something; else 0. */
+static inline __u64 account_burst_ns(const struct account_cpu *cpu, __u64 now_ns)
+{
+	if (!cpu->running || now_ns < cpu->busy_since_ns ||
+	    !account_is_news(account_util_q(cpu), cpu->est_q))
+		return 0;
+	return now_ns - cpu->busy_since_ns;
+}
+
+/* What is asked for: the utilisation, and not less than the running task is known to need. */
+static inline __u32 account_need_q(__u32 util_q, __u32 est_q)
+{
+	return util_q > est_q ? util_q : est_q;
+}
+
+/* The task slept, waited or was not there from its last update until now. */
+static inline void account_task_rested(struct account_task *task, __u64 now_ns)
+{
+	if (now_ns > task->updated_ns)
+		task->util_q = decay_toward(task->util_q, 0, now_ns - task->updated_ns);
+	task->updated_ns = now_ns;
+}
+
+/* The task runs on this CPU, and did so since its last update, or since the switch to it. */
+static inline void account_task_ran(struct account_task *task, const struct account_cpu *cpu,
+				    __u64 now_ns)
+{
+	__u64 since_ns = task->updated_ns ? task->updated_ns : cpu->switched_ns;
+
+	if (now_ns > since_ns)
+		task->util_q = decay_toward(task->util_q, cpu->level_q, now_ns - since_ns);
+	task->updated_ns = now_ns;
+}
+
+/*
+ * Falls asleep after it ran. What it had by then is what it needs when it next runs: up at once, a
+ * quarter of the way down each time, as the scheduler's util_est.
+ */
+static inline void account_task_sleeps(struct account_task *task)
+{
+	if (task->util_q >= task->est_q)
+		task->est_q = task->util_q;
+	else
+		task->est_q -= (task->est_q - task->util_q) / 4;
+}
+
+/*
+ * prev, which may sleep from now on, makes way for the task with the id next, or for 0. Either task
+ * is NULL where nothing is known of it. Interrupts are over whenever there is a switch.
+ */
+static inline void account_switch(struct account_cpu *cpu, struct account_task *prev, bool sleeps,
+				  __u32 next, struct account_task *next_task, __u64 now_ns)
+{
+	account_cpu(cpu, now_ns);
+	if (prev && cpu->running)
+		account_task_ran(prev, cpu, now_ns);
+	if (prev && cpu->running && sleeps)
+		account_task_sleeps(prev);
+	cpu->interrupts = 0;
+	if (!cpu->running && next)
+		account_begin_busy(cpu, now_ns);
+	if (cpu->running && !next)
+		account_end_busy(cpu, now_ns);
+	cpu->running = next;
+	cpu->switched_ns = now_ns;
+	cpu->est_q = 0;
+	if (!next || !next_task || !next_task->updated_ns)
+		return;
+	account_task_rested(next_task, now_ns);
+	cpu->est_q = next_task->est_q;
+}
+
+/*
+ * A task that is made, or that ends, hands its work to another: a shell that runs one short process
+ * after the other is as busy as one long task, and none of them alone shows it.
+ */
+static inline void account_task_hands_on(const struct account_task *from, struct account_task *to)
+{
+	__u32 util_q = from->util_q;
+
+	if (to->updated_ns < from->updated_ns)
+		account_task_rested(to, from->updated_ns);
+	if (util_q > to->util_q)
+		to->util_q = util_q;
+	if (util_q > to->est_q)
+		to->est_q = util_q;
+}
+
+/* The task, which does not run, goes from one CPU to the other; either may be NULL. */
+static inline void account_move(struct account_task *task, struct account_cpu *from,
+				struct account_cpu *to, __u64 now_ns)
+{
+	account_task_rested(task, now_ns);
+	if (from) {
+		__sync_fetch_and_add(&from->moved_q, -(__s64)task->util_q);
+		from->moved_ns = now_ns;
+	}
+	if (to) {
+		__sync_fetch_and_add(&to->moved_q, (__s64)task->util_q);
+		to->moved_ns = now_ns;
+	}
+}
