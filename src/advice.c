@@ -59,3 +59,12 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 			     disk, completions->domain, who, tasks->domain, it, completions->cpus);
 	return r < 0 ? NULL : sentence;
 }
+
+char *advice_on_rival(const struct rival *rival)
+{
+	char *sentence = NULL;
+	int r = asprintf(&sentence, "%s runs, and sets %s: %s", rival->name, rival->knobs,
+			 rival->advice);
+
+	return r < 0 ? NULL : sentence;
+}

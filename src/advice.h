@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "core/engine.h"
+#include "doctor/rivals.h"
 #include "interrupts.h"
 
 /*
@@ -22,6 +23,9 @@ struct misplacement {
 /* Whether the tasks of a device run elsewhere than it completes; *ret is set only then. */
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret);
+
+/* "TuneD runs, and sets governors: take a profile …"; as below. */
+char *advice_on_rival(const struct rival *rival);
 
 /* A domain as people know it. */
 struct advice_place {

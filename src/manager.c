@@ -110,6 +110,7 @@ static int reload(struct manager *manager, char **ret_message)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	manager->policy = policy;
 	manager->reloads++;
+	manager_find_rivals(manager);
 	engine_set_policy(manager->engine, &policy);
 	tracer_set_policy(manager->tracer, &policy.io_boost);
 	query_server_set_limits(manager->server, &policy.query);

@@ -12,6 +12,7 @@
 #include "actuator/watch.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
+#include "doctor/rivals.h"
 #include "manager.h"
 #include "message.h"
 #include "query/server.h"
@@ -36,6 +37,8 @@ struct manager {
 
 	struct topology *topology;
 	struct originals *originals;
+	const struct rival *rivals[RIVALS_MAX]; /* others that move the same knobs, as last seen */
+	uint32_t n_rivals;
 	struct uclamps *clamps;	  /* of tasks */
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
 	uint32_t n_domains;
@@ -89,6 +92,12 @@ void manager_tell(struct manager *manager, enum message message, const struct me
 
 /* Tells the monitors of a decision that was logged. */
 void manager_show_decision(struct manager *manager, const struct decision_entry *entry);
+
+/* rivalry.c: takes domains back that were left to another program; see query_source.adopt. */
+int manager_adopt(void *userdata, const char *name, uint32_t *ret_adopted);
+
+/* Looks anew who else moves the same knobs, and logs whom it has not seen before. */
+void manager_find_rivals(struct manager *manager);
 
 /* carry.c: gives tasks the clamps that the core wants them to have; their children lose them. */
 void manager_carry_clamps(struct manager *manager, uint64_t now_ns);

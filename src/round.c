@@ -147,8 +147,8 @@ static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 	switch (outcome) {
 	case ACTUATOR_FOREIGN:
 		manager_tell(manager, MESSAGE_YIELDED, &about,
-			     "%s: %s; wakegov leaves it alone until it is restarted", name,
-			     governed->actuator.why);
+			     "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
+			     governed->actuator.why, name);
 		set_active(manager, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:

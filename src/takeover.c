@@ -215,6 +215,7 @@ int takeover_acquire_domains(struct manager *manager)
 {
 	int r;
 
+	manager_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		r = acquire(manager, &manager->domains[i]);
 		if (r < 0)

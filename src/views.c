@@ -250,6 +250,7 @@ void manager_fill_source(struct manager *manager)
 		.overrides = overrides_list,
 		.add_override = overrides_add,
 		.cancel_override = overrides_cancel,
+		.adopt = manager_adopt,
 		.userdata = manager,
 	};
 }

@@ -222,11 +222,20 @@ static int advise_on_device(const struct manager *manager, uint32_t device, advi
 	return sentence ? emit(context, sentence) : -ENOMEM;
 }
 
+static int advise_on_rival(const struct rival *rival, advice_emit_t emit, void *context)
+{
+	_cleanup_free_ char *sentence = advice_on_rival(rival);
+
+	return sentence ? emit(context, sentence) : -ENOMEM;
+}
+
 int views_list_advice(void *userdata, advice_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
 	int r = 0;
 
+	for (uint32_t i = 0; !r && i < manager->n_rivals; i++)
+		r = advise_on_rival(manager->rivals[i], emit, context);
 	for (uint32_t i = 0; !r && i < INPUT_DEVICES_MAX; i++)
 		r = advise_on_device(manager, i, emit, context);
 	return r;

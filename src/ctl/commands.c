@@ -57,6 +57,17 @@ const struct ctl_command ctl_commands[] = {
 		},
 	},
 	{
+		.name = "adopt",
+		.help = "take back what was left to another program (root only)",
+		.run = command_adopt,
+		.arguments = "[DOMAIN]",
+	},
+	{
+		.name = "doctor",
+		.help = "what this machine has of what wakegov needs, and what to do",
+		.run = command_doctor,
+	},
+	{
 		.name = "reload",
 		.help = "read the policy again (root only)",
 		.method = "io.wakegov.Reload",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "query/interface.h"
+#include "query/methods_adopt.h"
 #include "query/methods_explain.h"
 #include "query/methods_override.h"
 #include "query/monitor.h"
@@ -221,6 +222,13 @@ static const struct query_method methods[] = {
 		.run = methods_cancel_override,
 		.right = QUERY_RIGHT_CHANGE,
 		.takes = { { .name = "id", .type = JSON_INTEGER } },
+		.n_takes = 1,
+	},
+	{
+		.name = "Adopt",
+		.run = methods_adopt,
+		.right = QUERY_RIGHT_CHANGE,
+		.takes = { { .name = "domain", .type = JSON_STRING, .optional = true } },
 		.n_takes = 1,
 	},
 	{ .name = "Reload", .run = reload_policy, .right = QUERY_RIGHT_CHANGE },

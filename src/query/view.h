@@ -283,6 +283,8 @@ struct query_source {
 			    uint32_t *ret_id);
 	/* -ENOENT: none has this number. */
 	int (*cancel_override)(void *userdata, uint32_t id);
+	/* domain NULL: all. -ENOENT: there is no such domain. */
+	int (*adopt)(void *userdata, const char *domain, uint32_t *ret_adopted);
 	/*
 	 * Reads the policy again. On failure returns a negative errno and an allocated message in
 	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.

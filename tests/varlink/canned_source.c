@@ -384,6 +384,14 @@ static int canned_cancel_override(void *userdata, uint32_t id)
 	return 0;
 }
 
+static int canned_adopt(void *userdata, const char *domain, uint32_t *ret_adopted)
+{
+	if (domain && strcmp(domain, "policy4") != 0)
+		return -ENOENT;
+	*ret_adopted = 1;
+	return 0;
+}
+
 void canned_source_init(struct canned_source *canned)
 {
 	canned->source = (struct query_source){
@@ -399,6 +407,7 @@ void canned_source_init(struct canned_source *canned)
 		.overrides = canned_overrides,
 		.add_override = canned_add_override,
 		.cancel_override = canned_cancel_override,
+		.adopt = canned_adopt,
 		.reload = canned_reload,
 		.userdata = canned,
 	};

@@ -167,7 +167,7 @@ class Daemon:
         with open(self.log_path, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.command, stderr=log, stdout=log,
                                             preexec_fn=run_anywhere)
-        wait_for(lambda: "governing" in self.log() or self.process.poll() is not None, 20,
+        wait_for(lambda: "governing" in self.log() or self.process.poll() is not None, 60,
                  "the daemon is up")
         if self.process.poll() is not None:
             raise AssertionError("wakegovd ended at its start: " + self.log())

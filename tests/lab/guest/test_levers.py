@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What moves a domain: the backends limits and uclamp, what auto picks, and what is put back."""
 import ctypes
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -159,6 +161,75 @@ class Uclamp(unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["backend"], "uclamp")
             self.assertEqual(daemon.domain("policy2")["backend"], "setspeed")
             self.assertEqual(daemon.call("Status")["backend"], "mixed")
+
+
+class Others(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+
+    def ctl(self, *arguments):
+        return subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], capture_output=True,
+                              text=True, check=False)
+
+    def findings(self):
+        done = self.ctl("--json", "doctor")
+        return done.returncode, {f["what"]: f for f in json.loads(done.stdout)}
+
+    def test_adopt(self):
+        """a domain that was left to another program is taken back by wakegovctl adopt"""
+        path = guest.policy("policy2", "scaling_governor")
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n") as daemon:
+            self.assertIn("nothing to adopt", self.ctl("adopt").stdout)
+            shell_write(path, "performance")
+            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
+            code, findings = self.findings()
+            self.assertEqual(code, 1)
+            self.assertIn("wakegovctl adopt policy2", findings["policy2: wakegovd"]["advice"])
+            denied = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups",
+                                     f"{guest.BUILD}/wakegovctl", "adopt"], capture_output=True,
+                                    text=True, check=False)
+            self.assertEqual(denied.returncode, 1)
+            self.assertEqual(self.ctl("adopt", "policy7").returncode, 1)
+            done = self.ctl("adopt", "policy2")
+            self.assertEqual((done.returncode, done.stdout), (0, "1 domain adopted\n"))
+            self.assertEqual(daemon.domain("policy2")["state"], "driven")
+            with guest.busy_loop(2):
+                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "driven again")
+            self.assertEqual(self.findings()[0], 0)
+        self.assertEqual(guest.read(path), "performance")
+        shell_write(path, "schedutil")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_doctor(self):
+        """doctor says what each domain has, without a daemon too, and what a killed one left"""
+        code, findings = self.findings()
+        self.assertEqual(code, 0, findings)
+        self.assertEqual(findings["policy0: driver"]["found"], "acpi-cpufreq")
+        self.assertIn("auto would take uclamp", findings["policy0: governor"]["found"])
+        self.assertEqual(findings["utilisation clamps of tasks"]["grade"], "good")
+        self.assertEqual(findings["wakegovd"]["found"], "does not answer")
+        daemon = guest.Daemon("[wakegov]\nbackend = setspeed\n").start()
+        daemon.stop(signal.SIGKILL)
+        code, findings = self.findings()
+        self.assertEqual(code, 1)
+        self.assertIn("wakegovd --restore", findings["/run/wakegov/originals"]["advice"])
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+        self.assertEqual(self.findings()[0], 0)
+
+    def test_rivals(self):
+        """another governor of the same knobs is named in doctor, in the log and in status"""
+        rival = "/tmp/gamemoded"
+        shutil.copy("/bin/sleep", rival)
+        process = subprocess.Popen([rival, "100"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        code, findings = self.findings()
+        self.assertEqual(code, 0)
+        self.assertIn("governors, while a game runs", findings["gamemode"]["found"])
+        with guest.Daemon() as daemon:
+            advice = daemon.call("Status")["advice"]
+            self.assertTrue(any("gamemode runs" in sentence for sentence in advice), advice)
+            self.assertEqual(daemon.log().count("gamemode runs"), 1)
 
 
 if __name__ == "__main__":
