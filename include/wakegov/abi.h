@@ -199,14 +199,14 @@ struct wakegov_slot {
 } __attribute__((aligned(64)));
 
 enum wakegov_record_type {
-	WAKEGOV_RECORD_CPU,    /* cpu left its band, or went idle */
-	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, or its task exited */
-	WAKEGOV_RECORD_LIMITS, /* the limits of cpu's domain changed */
-	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
-	WAKEGOV_RECORD_BESIDE, /* a task, slot its pid, runs for short beside capped ones, set
-				  theirs */
+	WAKEGOV_RECORD_CPU,	/* cpu left its band, or went idle */
+	WAKEGOV_RECORD_TASK,	/* slot was taken, moved to another domain, or its task exited */
+	WAKEGOV_RECORD_LIMITS,	/* the limits of cpu's domain changed */
+	WAKEGOV_RECORD_DEVICE,	/* a block device was seen for the first time; slot is its index */
+	WAKEGOV_RECORD_BESIDE,	/* a task, slot its pid, runs for short beside capped ones, set
+				   theirs */
 	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_RESUME, /* the machine was suspended, and its devices are back */
+	WAKEGOV_RECORD_RESUME,	/* the machine was suspended, and its devices are back */
 };
 
 struct wakegov_record {
@@ -235,5 +235,5 @@ struct wakegov_settings {
 	__u32 beside_generation;     /* one more: none has been told about */
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
 	__u64 floored;		     /* sets, as bits, that have a floor */
-	__u32 follow_clamps; /* children that have some are to be told about */
+	__u32 follow_clamps;	     /* children that have some are to be told about */
 };
