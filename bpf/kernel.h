@@ -25,11 +25,42 @@ struct uclamp_se {
 	unsigned int user_defined : 1;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct signal_struct {
+	int nr_threads;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
 	int tgid;
 	unsigned int flags;
+	unsigned int policy;
+	int static_prio;
+	__u64 start_boottime;
+	const struct cred *real_cred;
+	const struct cred *cred;
+	struct css_set *cgroups;
+	struct signal_struct *signal;
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
 	char comm[16];
@@ -62,6 +93,17 @@ struct request {
 };
 
 struct hrtimer;
+struct linux_binprm;
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
 
 /* Since 6.11. */
 enum rqf_flags {
@@ -70,5 +112,7 @@ enum rqf_flags {
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD	  0x00200000 /* include/linux/sched.h */
-#define OLD_RQF_FLUSH_SEQ (1 << 4)   /* include/linux/blk-mq.h until 6.10 */
+#define PF_EXITING	  0x00000004 /* include/linux/sched.h */
+#define PF_KTHREAD	  0x00200000
+#define DEFAULT_PRIO	  120	   /* include/linux/sched/prio.h: nice 0 */
+#define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */

@@ -81,6 +81,15 @@ struct {
 	__type(value, __u32);
 } task_sets SEC(".maps");
 
+/* Tasks that match rules, by thread id: their forks and their end are told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WAKEGOV_MATCHING);
+	__type(key, __u32);
+	__type(value, __u8);
+} matching SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, WAKEGOV_RING_BYTES);

@@ -9,6 +9,7 @@
 #include "burst.bpf.h"
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
+#include "facts.bpf.h"
 #include "think.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
@@ -178,16 +179,20 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
 	inherit_set(parent, child);
 	tell_clamped_child(parent, child);
+	if (settings.follow)
+		follow_fork(parent, child);
 	return 0;
 }
 
 /* A new program has a new name; its thread goes on as the same task. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_sched_process_exec, struct task_struct *task)
+int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 {
 	struct wakegov_slot *slot;
 
 	count_event(WAKEGOV_PROCESS_EXEC);
+	if (settings.follow)
+		follow_exec(task, old_pid);
 	slot = find_slot(task->pid);
 	if (slot)
 		BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
@@ -214,6 +219,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 
 	give_back_load(task, count_event(WAKEGOV_PROCESS_EXIT));
 	forget_task(task);
+	if (settings.follow)
+		follow_end(task->pid);
 	slot = find_slot(task->pid);
 	if (!slot)
 		return 0;

@@ -10,6 +10,7 @@
 #include "actuator/uclamps.h"
 #include "manager.h"
 #include "policy/load.h"
+#include "rules/check.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "takeover.h"
@@ -38,6 +39,11 @@ static void print_help(void)
 	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
 }
 
+static void print_warning(void *userdata, const struct policy_rule *rule, const char *what)
+{
+	printf("%s:%u: [rule %s] %s\n", rule->file, rule->line, rule->name, what);
+}
+
 /* A FILE is checked alone, so that a drop-in can be tried before it is put in its place. */
 static int check_config(const char *file)
 {
@@ -49,6 +55,7 @@ static int check_config(const char *file)
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
+	rules_check(&policy, NULL, print_warning, NULL);
 	printf("%s: good\n", path);
 	return EXIT_SUCCESS;
 }

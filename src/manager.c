@@ -13,6 +13,7 @@
 #include "manager_private.h"
 #include "overrides.h"
 #include "policy/load.h"
+#include "ruling.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "takeover.h"
@@ -24,6 +25,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	struct manager *manager = userdata;
 
 	tracer_consume(manager->tracer, manager_take_event, manager);
+	ruling_mind_losses(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -112,7 +114,7 @@ static int reload(struct manager *manager, char **ret_message)
 	manager->reloads++;
 	manager_find_rivals(manager);
 	engine_set_policy(manager->engine, &policy);
-	tracer_set_policy(manager->tracer, &policy.io_boost);
+	ruling_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);
 	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		     manager->options.policy_path);
@@ -261,7 +263,7 @@ static int start(struct manager *manager)
 		takeover_read_policy,  takeover_lock,	  takeover_restore_predecessor,
 		open_event_loop,       takeover_discover, make_core,
 		takeover_start_tracer, open_socket,	  takeover_acquire_domains,
-		add_sources,
+		ruling_start,	       add_sources,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -350,6 +352,7 @@ struct manager *manager_free(struct manager *manager)
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);
+	ruling_end(manager);
 	tracer_free(manager->tracer);
 	engine_free(manager->engine);
 	decision_log_free(manager->log);

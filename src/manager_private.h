@@ -16,6 +16,7 @@
 #include "manager.h"
 #include "message.h"
 #include "query/server.h"
+#include "rules/rules.h"
 #include "tracer/tracer.h"
 
 /* A domain and the lever that moves it. */
@@ -46,6 +47,13 @@ struct manager {
 	struct tracer *tracer;
 	struct engine *engine;
 	struct decision_log *log;
+
+	struct rules *rules;
+	sd_event_source *scan_timer;
+	uint64_t scanned_ns;			  /* all tasks, for the rules */
+	uint64_t scan_drops;			  /* records lost until then */
+	uint64_t crossed_rules[POLICY_RULES_MAX]; /* by cap: floors above it, as bits, that were
+						     reported */
 
 	sd_event *event;
 	sd_event_source *timer;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "manager_private.h"
+#include "ruling.h"
 #include "shared/log.h"
 
 #define NS_PER_US 1000ULL
@@ -421,6 +422,11 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_BESIDE:
 		take_beside(manager, event, now_ns);
+		break;
+	case TRACER_FACTS:
+	case TRACER_GONE:
+	case TRACER_SCAN:
+		ruling_take_event(manager, event);
 		break;
 	}
 }

@@ -24,6 +24,7 @@
 #define WAKEGOV_SETS	      64 /* clamp sets; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a set, by pid */
 #define WAKEGOV_RULED_TASKS   65536
+#define WAKEGOV_MATCHING      65536 /* tasks that match rules */
 #define WAKEGOV_RING_BYTES    (64 * 1024)
 #define WAKEGOV_COMM_SIZE     16
 #define WAKEGOV_DISK_SIZE     32
@@ -49,6 +50,9 @@ enum wakegov_program {
 	WAKEGOV_BLOCK_MERGE,
 	WAKEGOV_BLOCK_START,
 	WAKEGOV_BLOCK_ISSUE,
+	WAKEGOV_TASK_RENAME,
+	WAKEGOV_CGROUP_MOVE,
+	WAKEGOV_TASK_DUMP, /* not at a tracepoint: asked for by the daemon */
 	WAKEGOV_PROGRAMS,
 };
 
@@ -207,6 +211,9 @@ enum wakegov_record_type {
 				   theirs */
 	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
 	WAKEGOV_RECORD_RESUME,	/* the machine was suspended, and its devices are back */
+	WAKEGOV_RECORD_FACTS,	/* a task that rules may be for is there, or changed; see below */
+	WAKEGOV_RECORD_GONE,	/* slot is the pid of one that matched rules and exited */
+	WAKEGOV_RECORD_SCAN,	/* a process of several threads changed: they are to be dumped */
 };
 
 struct wakegov_record {
@@ -214,6 +221,32 @@ struct wakegov_record {
 	__u32 cpu;
 	__u32 slot;
 	__u32 set; /* WAKEGOV_RECORD_BESIDE; 0: no longer */
+};
+
+/* What rules look at, of one thread. */
+struct wakegov_facts {
+	__u32 pid;
+	__u32 tgid;
+	__u64 start_ns;	 /* since boot: another task with this pid has another */
+	__u64 cgroup_id; /* in the unified hierarchy: the inode of its directory */
+	__u32 uid;	 /* the effective one */
+	__u32 policy;	 /* SCHED_OTHER and the like */
+	__s32 nice;
+	__u32 kernel_thread;
+	char comm[WAKEGOV_COMM_SIZE];
+};
+
+/* WAKEGOV_RECORD_FACTS */
+struct wakegov_facts_record {
+	struct wakegov_record head;
+	struct wakegov_facts facts;
+};
+
+/* What changes of tasks matter to the rules of the policy. */
+enum wakegov_follow {
+	WAKEGOV_FOLLOW_TASKS = 1 << 0, /* there are rules: forks, execs and exits do */
+	WAKEGOV_FOLLOW_RENAMES = 1 << 1,
+	WAKEGOV_FOLLOW_CGROUPS = 1 << 2,
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */
@@ -236,4 +269,5 @@ struct wakegov_settings {
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
 	__u64 floored;		     /* sets, as bits, that have a floor */
 	__u32 follow_clamps;	     /* children that have some are to be told about */
+	__u32 follow;		     /* enum wakegov_follow */
 };

@@ -39,6 +39,8 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 		return;
 	group = &groups[boost->device];
 	group->n_users++;
+	if (boost->state == IO_BOOST_RULED_OUT)
+		return;
 	if (boost->ratio) {
 		group->share += rate * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 		group->share_weight += rate;

@@ -5,6 +5,7 @@
 #include "core/engine_private.h"
 #include "core/io_model.h"
 #include "core/opp.h"
+#include "core/rule.h"
 
 #define NS_PER_MS  1000000ULL
 
@@ -70,6 +71,34 @@ static void want(struct engine *engine, struct task *task, uint32_t khz)
 		engine_mark_due(engine, task->cpu);
 }
 
+/* The most that a boost of the task may ask of the domain, by the rules: 0…1024. */
+static uint32_t most_cap(const struct engine *engine, const struct task *task,
+			 const struct domain *domain)
+{
+	const struct ruled_task *ruled = ruled_tasks_find(engine->ruled, task->pid);
+	int rule = -1;
+
+	if (ruled)
+		rule = rule_that_gives(&engine->policy, ruled->matched, RULE_IO_BOOST,
+				       domain->info);
+	if (rule < 0)
+		return engine->policy.io_boost.enabled ? TOPOLOGY_CAPACITY_MAX : 0;
+	return rule_level_cap(&engine->policy.rules[rule].properties.io_boost, domain->info);
+}
+
+/* The OPP khz, or the one at or above that limit; 0 where no more than the lowest is left. */
+static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t most)
+{
+	uint32_t most_khz = opp_khz_for_cap(domain->info, most);
+	uint32_t min_khz, max_khz;
+
+	if (khz <= most_khz)
+		return khz;
+	domain_limits(domain, &min_khz, &max_khz);
+	most_khz = opp_at_or_above(domain->info, most_khz, min_khz, max_khz);
+	return most_khz > opp_at_or_above(domain->info, min_khz, min_khz, max_khz) ? most_khz : 0;
+}
+
 /* What a check says of a task that it speaks for. */
 static enum io_boost_state state_by(const struct io_check *check)
 {
@@ -83,13 +112,14 @@ static enum io_boost_state state_by(const struct io_check *check)
 }
 
 static void settle_by_device(struct engine *engine, struct task *task, const struct domain *domain,
-			     uint64_t now_ns)
+			     uint32_t most, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
 	struct io_device *device = boosts_attend_device(engine, boost->device, now_ns);
 	uint32_t ratio = io_device_ratio_for(device, boost->held_ratio);
+	uint32_t khz = boosts_choose_khz(engine, domain, io_device_calibrate(device, ratio));
 
-	want(engine, task, boosts_choose_khz(engine, domain, io_device_calibrate(device, ratio)));
+	want(engine, task, limit_khz(domain, khz, most));
 	if (!boost->wanted_khz) {
 		boost->state = IO_BOOST_DEVICE_BUSY;
 		grant(engine, task, false);
@@ -111,18 +141,35 @@ static void settle_by_device(struct engine *engine, struct task *task, const str
  * step, and what that brought says what the rest would.
  */
 static void settle_by_count(struct engine *engine, struct task *task, const struct domain *domain,
-			    uint64_t now_ns)
+			    uint32_t most, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
 
 	io_check_begin(&boost->check, now_ns);
 	if (boost->check.state == IO_CHECK_PAID)
-		want(engine, task, boosts_choose_khz(engine, domain, boost->ratio));
+		want(engine, task,
+		     limit_khz(domain, boosts_choose_khz(engine, domain, boost->ratio), most));
 	else if (boost->check.state != IO_CHECK_TRIAL)
-		want(engine, task, step_khz(domain));
+		want(engine, task, limit_khz(domain, step_khz(domain), most));
 	boost->state = boost->check.state == IO_CHECK_UNPAID ? IO_BOOST_INSENSITIVE
 							     : IO_BOOST_COUNTED;
 	grant(engine, task, io_check_grants(&boost->check) && boost->wanted_khz);
+}
+
+static void settle_measured(struct engine *engine, struct task *task, const struct domain *domain,
+			    uint64_t now_ns)
+{
+	uint32_t most = most_cap(engine, task, domain);
+
+	if (!most) {
+		task->io_boost.state = IO_BOOST_RULED_OUT;
+		want(engine, task, 0);
+		grant(engine, task, false);
+	} else if (task->io_boost.device == IO_BOOST_NO_DEVICE) {
+		settle_by_count(engine, task, domain, most, now_ns);
+	} else {
+		settle_by_device(engine, task, domain, most, now_ns);
+	}
 }
 
 void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns)
@@ -130,14 +177,10 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	struct io_boost *boost = &task->io_boost;
 
-	if (io_boost_is_over(boost) || !domain) {
+	if (io_boost_is_over(boost) || !domain)
 		grant(engine, task, false);
-	} else if (boost->state != IO_BOOST_MEASURING) {
-		if (boost->device == IO_BOOST_NO_DEVICE)
-			settle_by_count(engine, task, domain, now_ns);
-		else
-			settle_by_device(engine, task, domain, now_ns);
-	}
+	else if (boost->state != IO_BOOST_MEASURING)
+		settle_measured(engine, task, domain, now_ns);
 	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
 }
 

@@ -248,6 +248,7 @@ static uint32_t needed_cap(const struct engine *engine, const struct task *task)
 static bool gains_nothing(const struct task *task)
 {
 	return !task->released && (task->io_boost.state == IO_BOOST_INSENSITIVE ||
+				   task->io_boost.state == IO_BOOST_RULED_OUT ||
 				   task->io_boost.state == IO_BOOST_DEVICE_BUSY);
 }
 

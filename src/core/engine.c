@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/rule.h"
 
 struct engine *engine_new(const struct topology *topology, const struct policy *policy)
 {
@@ -123,6 +124,7 @@ static struct task *take_task(struct engine *engine, const struct input_task *in
 static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
 {
 	struct task *task = take_task(engine, input);
+	struct policy_io_boost policy = engine->policy.io_boost;
 	uint32_t from_cpu;
 
 	if (!task)
@@ -133,8 +135,8 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	task->cpu = input->cpu;
 	memcpy(task->comm, input->comm, sizeof(task->comm));
 	boosts_move_task(engine, task, from_cpu, now_ns);
-	io_boost_update(&task->io_boost, &engine->policy.io_boost, input, engine->survey.on,
-			now_ns);
+	policy.enabled = rule_any_io_boost(&engine->policy);
+	io_boost_update(&task->io_boost, &policy, input, engine->survey.on, now_ns);
 	boosts_sample_task(engine, task, now_ns);
 }
 
@@ -222,6 +224,15 @@ static void end_overrides(struct engine *engine, uint64_t now_ns)
 		merge_overrides(engine, ended.domain, now_ns);
 }
 
+/* What the rules say of its I/O boost may be another. */
+static void settle_ruled(struct engine *engine, uint32_t pid, uint64_t now_ns)
+{
+	struct task *task = task_table_find(engine->tasks, pid);
+
+	if (task)
+		boosts_settle_task(engine, task, now_ns);
+}
+
 static void apply_task_rules(struct engine *engine, const struct input_task_rules *input)
 {
 	struct ruled_task *task = ruled_tasks_find(engine->ruled, input->pid);
@@ -271,6 +282,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_TASK_RULES:
 		apply_task_rules(engine, &input->task_rules);
+		settle_ruled(engine, input->task_rules.pid, input->now_ns);
 		break;
 	case INPUT_SET_RUN:
 		clamping_apply_run(engine, &input->set_run);

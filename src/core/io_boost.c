@@ -244,8 +244,9 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 /* A task that is boosted is looked at when its lease ends, one that may be soon after a window. */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
-	bool waits = io_boost_is_known(boost) &&
-		     (boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_INSENSITIVE);
+	bool waits = boost->state == IO_BOOST_RULED_OUT ||
+		     (io_boost_is_known(boost) && (boost->state == IO_BOOST_DEVICE_BUSY ||
+						   boost->state == IO_BOOST_INSENSITIVE));
 
 	if (boost->granted)
 		boost->next_ns = boost->lease_end_ns;
@@ -286,15 +287,11 @@ void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 const char *io_boost_state_name(enum io_boost_state state)
 {
 	static const char *const names[] = {
-		[IO_BOOST_MEASURING] = "measuring",
-		[IO_BOOST_DEVICE_BUSY] = "device-busy",
-		[IO_BOOST_PREDICTED] = "predicted-gain",
-		[IO_BOOST_VERIFYING] = "verifying",
-		[IO_BOOST_CONFIRMED] = "confirmed",
-		[IO_BOOST_INSENSITIVE] = "insensitive",
-		[IO_BOOST_COUNTED] = "counted-fallback",
-		[IO_BOOST_BELOW_RATE] = "below-rate",
-		[IO_BOOST_LAPSED] = "lapsed",
+		[IO_BOOST_MEASURING] = "measuring",	 [IO_BOOST_DEVICE_BUSY] = "device-busy",
+		[IO_BOOST_PREDICTED] = "predicted-gain", [IO_BOOST_VERIFYING] = "verifying",
+		[IO_BOOST_CONFIRMED] = "confirmed",	 [IO_BOOST_INSENSITIVE] = "insensitive",
+		[IO_BOOST_COUNTED] = "counted-fallback", [IO_BOOST_RULED_OUT] = "ruled-out",
+		[IO_BOOST_BELOW_RATE] = "below-rate",	 [IO_BOOST_LAPSED] = "lapsed",
 	};
 
 	return names[state];

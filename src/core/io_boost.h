@@ -26,7 +26,8 @@ enum io_boost_state {
 	IO_BOOST_VERIFYING,   /* boosted, to see whether it does */
 	IO_BOOST_CONFIRMED,   /* it does: boosted */
 	IO_BOOST_INSENSITIVE, /* it does not: not boosted until the back-off is over */
-	IO_BOOST_COUNTED, /* no block requests: its waits are counted, with and without a boost */
+	IO_BOOST_COUNTED,   /* no block requests: its waits are counted, with and without a boost */
+	IO_BOOST_RULED_OUT, /* a rule, or the policy, says that there is to be none */
 	IO_BOOST_BELOW_RATE, /* ended: too few I/Os in a window */
 	IO_BOOST_LAPSED,     /* ended: no I/O for the hold time */
 };
@@ -122,6 +123,6 @@ static inline bool io_boost_is_held(const struct io_boost *boost)
 
 /*
  * measuring, device-busy, predicted-gain, verifying, confirmed, insensitive, counted-fallback,
- * below-rate, lapsed. Static strings.
+ * ruled-out, below-rate, lapsed. Static strings.
  */
 const char *io_boost_state_name(enum io_boost_state state);

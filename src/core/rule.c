@@ -46,3 +46,15 @@ uint32_t rule_level_cap(const struct policy_level *level, const struct topology_
 		return level->value;
 	}
 }
+
+bool rule_any_io_boost(const struct policy *policy)
+{
+	bool any = policy->io_boost.enabled;
+
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		const struct policy_level *level = &policy->rules[i].properties.io_boost;
+
+		any |= level->kind != POLICY_LEVEL_NONE && level->value;
+	}
+	return any;
+}

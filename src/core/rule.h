@@ -22,6 +22,9 @@ enum rule_property {
 int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
 		    const struct topology_domain *domain);
 
+/* Whether any task may have an I/O boost: by the policy, or because a rule says so. */
+bool rule_any_io_boost(const struct policy *policy);
+
 /* What properties say; kind POLICY_LEVEL_NONE: nothing. Borrowed. */
 const struct policy_level *rule_level(const struct policy_properties *properties,
 				      enum rule_property property);

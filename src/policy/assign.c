@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/rules.h"
 #include "policy/text.h"
 #include "policy/value.h"
 #include "shared/cleanup.h"
@@ -71,12 +72,15 @@ static int refuse_value(const char *section_name, const struct policy_key *key,
 int policy_assign(struct policy_draft *draft, struct policy_sections *sections,
 		  struct policy_place place, const char *name, const char *text, char **ret_message)
 {
-	struct section_name section = name_open_section(draft, sections);
+	struct section_name section;
 	const struct policy_key *key;
 	struct policy_value value;
 	unsigned int *first_line;
 	size_t n;
 
+	if (sections->rule || sections->class)
+		return policy_rules_assign(sections, place, name, text, ret_message);
+	section = name_open_section(draft, sections);
 	key = policy_keys_find(sections->current, name);
 	if (!key)
 		return refuse_unknown(sections->current, section.text, place, name, ret_message);

@@ -124,7 +124,7 @@ static const struct policy_key keys[] = {
 	  FIELD(max_tasks, store_u32) },
 	{ POLICY_SECTION_WAKEGOV, "max-decisions", RANGE(none, "16", "65536"),
 	  FIELD(max_decisions, store_u32) },
-	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", RANGE(none, "16", "262144"),
+	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", RANGE(none, "16", "65536"),
 	  FIELD(max_ruled_tasks, store_u32) },
 
 	{ POLICY_SECTION_DOMAIN, "min-frequency",

@@ -8,6 +8,7 @@
 #include "policy/dropins.h"
 #include "policy/file.h"
 #include "policy/parse.h"
+#include "policy/rules.h"
 #include "shared/cleanup.h"
 
 static int load_file(struct policy_draft *draft, const char *path, char **ret_message)
@@ -30,6 +31,9 @@ static int load_files(struct policy_draft *draft, const char *path,
 	r = load_file(draft, path, ret_message);
 	for (size_t i = 0; i < dropins->n && r == 0; i++)
 		r = load_file(draft, dropins->paths[i], ret_message);
+	if (r < 0)
+		return r;
+	r = policy_rules_finish(&draft->policy, ret_message);
 	if (r < 0)
 		return r;
 	return policy_draft_check(draft, ret_message);

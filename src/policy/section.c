@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/topology.h"
+#include "policy/rules.h"
 #include "policy/text.h"
 #include "shared/cleanup.h"
 
@@ -29,13 +30,13 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 	policy_text_escape(name, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
 				"unknown section [%s]; expected one of [wakegov], [domain], "
-				"[domain policyN], [io-boost], [query]%s%s%s",
+				"[domain policyN], [io-boost], [query], [class NAME], [rule "
+				"NAME]%s%s%s",
 				shown, closest ? "; did you mean [" : "", closest ?: "",
 				closest ? "]?" : "");
 }
 
-/* Whether name is what the kernel calls a domain: policyN, without leading zeros. */
-static bool is_domain_name(const char *name)
+bool policy_section_is_domain(const char *name, uint32_t *ret_number)
 {
 	const char *number = name + strlen(POLICY_PREFIX);
 	size_t n_digits;
@@ -47,7 +48,8 @@ static bool is_domain_name(const char *name)
 		return false;
 	if (number[0] == '0' && n_digits > 1)
 		return false;
-	return atoi(number) < TOPOLOGY_CPUS_MAX;
+	*ret_number = atoi(number);
+	return *ret_number < TOPOLOGY_CPUS_MAX;
 }
 
 /* The place of [domain name] in the policy, a new one if need be. */
@@ -84,6 +86,8 @@ static int open_once(struct policy_sections *sections, struct policy_place place
 					name, *first_line);
 	*first_line = place.line;
 	memset(sections->key_lines, 0, sizeof(sections->key_lines));
+	sections->rule = NULL;
+	sections->class = NULL;
 	sections->is_open = true;
 	return 0;
 }
@@ -93,9 +97,10 @@ static int open_override(struct policy_sections *sections, struct policy_draft *
 {
 	const char *domain = name + strlen(DOMAIN_PREFIX);
 	char shown[POLICY_TEXT_SIZE];
+	uint32_t number;
 	int r;
 
-	if (!is_domain_name(domain)) {
+	if (!policy_section_is_domain(domain, &number)) {
 		policy_text_escape(name, shown);
 		return policy_error_set(ret_message, -EINVAL, place,
 					"unknown section [%s]; expected [domain policyN] with N "
@@ -156,5 +161,7 @@ int policy_section_open(struct policy_sections *sections, struct policy_draft *d
 		return -ENOMEM;
 	if (!strncmp(name, DOMAIN_PREFIX, strlen(DOMAIN_PREFIX)))
 		return open_override(sections, draft, place, name, ret_message);
+	if (policy_rules_is_section(name))
+		return policy_rules_open(sections, draft, place, name, ret_message);
 	return open_plain(sections, place, name, ret_message);
 }

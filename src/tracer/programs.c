@@ -35,6 +35,9 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others" },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it" },
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it" },
+	[WAKEGOV_TASK_RENAME] = { "task_rename", "rules by comm when a task takes another name" },
+	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task", "rules by cgroup when a task is moved" },
+	[WAKEGOV_TASK_DUMP] = { "iter/task", "rules for tasks that exist already" },
 };
 
 const char *program_tracepoint(enum wakegov_program program)
@@ -68,16 +71,24 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 		[WAKEGOV_BLOCK_MERGE] = skel->progs.on_block_rq_merge,
 		[WAKEGOV_BLOCK_START] = skel->progs.on_block_io_start,
 		[WAKEGOV_BLOCK_ISSUE] = skel->progs.on_block_rq_issue,
+		[WAKEGOV_TASK_RENAME] = skel->progs.on_task_rename,
+		[WAKEGOV_CGROUP_MOVE] = skel->progs.on_cgroup_attach_task,
+		[WAKEGOV_TASK_DUMP] = skel->progs.dump_tasks,
 	};
 
 	return programs[program];
 }
 
-/* A BTF tracepoint is there when the kernel's BTF has the type of its callback. */
+/*
+ * A BTF tracepoint is there when the kernel's BTF has the type of its callback, an iterator when it
+ * has the function that stands for it.
+ */
 static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 {
 	char type[64];
 
+	if (!strcmp(tracepoint, "iter/task"))
+		return btf__find_by_name_kind(kernel, "bpf_iter_task", BTF_KIND_FUNC) > 0;
 	snprintf(type, sizeof(type), "btf_trace_%s", tracepoint);
 	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
 }

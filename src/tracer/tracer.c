@@ -57,6 +57,17 @@ static int take_record(void *context, void *data, size_t size)
 	struct tracer_event event = { .cpu = record->cpu, .handle = record->slot };
 
 	switch (record->type) {
+	case WAKEGOV_RECORD_FACTS:
+		event.type = TRACER_FACTS;
+		facts_convert(&((const struct wakegov_facts_record *)data)->facts, &event.facts);
+		break;
+	case WAKEGOV_RECORD_GONE:
+		event.type = TRACER_GONE;
+		event.pid = record->slot;
+		break;
+	case WAKEGOV_RECORD_SCAN:
+		event.type = TRACER_SCAN;
+		break;
 	case WAKEGOV_RECORD_CPU:
 		event.type = TRACER_CPU;
 		break;
@@ -330,4 +341,13 @@ void tracer_follow_clamps(struct tracer *tracer, bool follow)
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
 	settings->follow_clamps = follow;
+}
+
+uint64_t tracer_drops_ring(const struct tracer *tracer)
+{
+	uint64_t drops = 0;
+
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		drops += tracer->cpus[cpu].drops_ring;
+	return drops;
 }

@@ -12,6 +12,7 @@
 #include "core/input.h"
 #include "core/policy.h"
 #include "core/topology.h"
+#include "rules/facts.h"
 
 struct tracer;
 
@@ -25,15 +26,19 @@ enum tracer_event_type {
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
 	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
 	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */
+	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
+	TRACER_GONE,	   /* a task that was marked as matching rules exited */
+	TRACER_SCAN,	   /* several tasks changed at once: tracer_scan_tasks() tells how */
 };
 
 struct tracer_event {
 	enum tracer_event_type type;
-	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
-	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;	 /* TRACER_BESIDE, TRACER_CHILD */
-	uint32_t parent; /* TRACER_CHILD: who forked it */
-	uint32_t set;	 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
+	uint32_t cpu;		 /* TRACER_CPU, TRACER_LIMITS */
+	uint32_t handle;	 /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
+	uint32_t pid;		 /* TRACER_BESIDE, TRACER_CHILD, TRACER_GONE */
+	uint32_t parent;	 /* TRACER_CHILD: who forked it */
+	uint32_t set;		 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
+	struct task_facts facts; /* TRACER_FACTS */
 };
 
 typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *event);
@@ -126,6 +131,26 @@ void tracer_classify_device(struct tracer *tracer, uint32_t index);
  */
 void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
+/* What changes of tasks are to be told about, for the rules: all of it, or nothing. */
+struct tracer_follow {
+	bool tasks;   /* there are rules */
+	bool renames; /* some of which go by comm … */
+	bool cgroups; /* … or by cgroup */
+};
+
+void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow);
+
+/* A task that matches rules, or no longer: its children and its end are told about. */
+void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
+
+/*
+ * Hands every thread of the machine to handle, but for those that are about to end. Returns 0, or a
+ * negative errno, which is -EOPNOTSUPP where the kernel has no iterator for it.
+ */
+int tracer_scan_tasks(struct tracer *tracer,
+		      void (*handle)(void *userdata, const struct task_facts *facts),
+		      void *userdata);
+
 enum tracer_program_state {
 	TRACER_ATTACHED,
 	TRACER_UNUSED,	/* another program does its work better */
@@ -153,3 +178,5 @@ struct tracer_drops {
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);
+/* The first of them alone, without a system call. */
+uint64_t tracer_drops_ring(const struct tracer *tracer);

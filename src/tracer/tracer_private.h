@@ -39,6 +39,8 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
 {
 	return tracer->programs.skel->bss->settings.count_only;
 }
+/* What the kernel side says of a task, for the rules. */
+void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);
 
 /* Whether there is a device of this index, at the bottom of its stack. */
 bool device_is_followed(const struct tracer *tracer, uint32_t index);

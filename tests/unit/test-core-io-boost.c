@@ -327,9 +327,10 @@ static void test_plan(void **state)
 
 static void test_state_names(void **state)
 {
-	static const char *const names[] = { "measuring",	 "device-busy", "predicted-gain",
-					     "verifying",	 "confirmed",	"insensitive",
-					     "counted-fallback", "below-rate",	"lapsed" };
+	static const char *const names[] = {
+		"measuring",   "device-busy",	   "predicted-gain", "verifying",  "confirmed",
+		"insensitive", "counted-fallback", "ruled-out",	     "below-rate", "lapsed"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_string_equal(io_boost_state_name(i), names[i]);

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "policy/rules.h"
 #include "test-policy.h"
 
 #include "policy/file.h"
@@ -156,16 +157,30 @@ static void test_manual_has_every_key(void **state)
 	free(manual);
 }
 
-/* And it has no key that is not in the table. */
+static void test_manual_has_every_key_of_rules(void **state)
+{
+	char *manual = read_document(manual_path), item[64];
+	const char *key;
+
+	for (size_t i = 0; (key = policy_rules_key(i)); i++) {
+		snprintf(item, sizeof(item), "\n.It Ic %s No = ", key);
+		expect_contains(manual, item, key);
+	}
+	free(manual);
+}
+
+/* And it has no key that is not in the tables. */
 static void test_manual_has_no_other_key(void **state)
 {
 	char *manual = read_document(manual_path);
-	size_t n, n_items = 0;
+	size_t n, n_items = 0, n_rule_keys = 0;
 
 	for (const char *item = manual; (item = strstr(item, "\n.It Ic ")); item++)
 		n_items++;
 	policy_keys_get(&n);
-	assert_int_equal(n_items, n);
+	while (policy_rules_key(n_rule_keys))
+		n_rule_keys++;
+	assert_int_equal(n_items, n + n_rule_keys);
 	free(manual);
 }
 
@@ -180,6 +195,12 @@ static void test_manual_has_the_limits(void **state)
 	expect_contains(manual, limit, "domain number");
 	snprintf(limit, sizeof(limit), "There may be %d such", POLICY_OVERRIDES_MAX);
 	expect_contains(manual, limit, "number of sections");
+	snprintf(limit, sizeof(limit), "There may be %d rules", POLICY_RULES_MAX);
+	expect_contains(manual, limit, "number of rules");
+	snprintf(limit, sizeof(limit), "There may be %d.", POLICY_CLASSES_MAX);
+	expect_contains(manual, limit, "number of classes");
+	snprintf(limit, sizeof(limit), "has 1 to %d letters", POLICY_NAME_SIZE - 1);
+	expect_contains(manual, limit, "length of names");
 	free(manual);
 }
 
@@ -189,6 +210,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_conf_as_installed),
 		cmocka_unit_test(test_conf_gives_every_default),
 		cmocka_unit_test(test_manual_has_every_key),
+		cmocka_unit_test(test_manual_has_every_key_of_rules),
 		cmocka_unit_test(test_manual_has_no_other_key),
 		cmocka_unit_test(test_manual_has_the_limits),
 	};

@@ -116,9 +116,9 @@ static const struct key_case cases[] = {
 	  "a whole number from 16 to 65536",
 	  { "", "15", "65537", "100/s" } },
 	{ "wakegov", "max-ruled-tasks", get_max_ruled_tasks, 16384,
-	  { { "16", 16 }, { "262144", 262144 } },
-	  "a whole number from 16 to 262144",
-	  { "", "15", "262145", "auto" } },
+	  { { "16", 16 }, { "65536", 65536 } },
+	  "a whole number from 16 to 65536",
+	  { "", "15", "65537", "auto" } },
 
 	{ "domain", "min-frequency", get_min_frequency, 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
 	  FREQUENCY_BAD },

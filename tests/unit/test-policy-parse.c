@@ -10,8 +10,9 @@ struct text_case {
 	const char *message; /* NULL: valid */
 };
 
-#define SECTIONS_EXPECTED \
-	"; expected one of [wakegov], [domain], [domain policyN], [io-boost], [query]"
+#define SECTIONS_EXPECTED                                                                \
+	"; expected one of [wakegov], [domain], [domain policyN], [io-boost], [query], " \
+	"[class NAME], [rule NAME]"
 #define DOMAIN_EXPECTED "; expected [domain policyN] with N from 0 to 1023"
 #define DOMAIN_KEYS	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time"
 #define LINE_EXPECTED	"expected key = value, a [section] or a comment"

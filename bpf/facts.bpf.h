@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What rules look at, told when it changes and dumped when it is asked for. A child is as its
+ * parent in all of it, so only the forks of tasks that match rules are told.
+ */
+
+#include "maps.bpf.h"
+
+static inline void read_facts(struct task_struct *task, struct wakegov_facts *facts)
+{
+	facts->pid = task->pid;
+	facts->tgid = task->tgid;
+	facts->start_ns = task->start_boottime;
+	facts->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	facts->uid = BPF_CORE_READ(task, cred, euid.val);
+	facts->policy = task->policy;
+	facts->nice = task->static_prio - DEFAULT_PRIO;
+	facts->kernel_thread = !!(task->flags & PF_KTHREAD);
+	BPF_CORE_READ_STR_INTO(&facts->comm, task, comm);
+}
+
+/* A loss is counted by tell() below: the daemon then has all tasks dumped. */
+static __noinline void tell_facts(struct task_struct *task, const char *comm)
+{
+	struct wakegov_facts_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	struct wakegov_cpu *here;
+
+	if (!record) {
+		here = this_cpu();
+		if (here)
+			here->drops_ring++;
+		return;
+	}
+	record->head.type = WAKEGOV_RECORD_FACTS;
+	record->head.cpu = 0;
+	record->head.slot = 0;
+	record->head.set = 0;
+	read_facts(task, &record->facts);
+	if (comm)
+		bpf_probe_read_kernel_str(record->facts.comm, sizeof(record->facts.comm), comm);
+	bpf_ringbuf_submit(record, 0);
+}
+
+static __noinline void follow_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 parent_pid = parent->pid, pid = child->pid;
+	__u8 one = 1;
+
+	if (bpf_map_lookup_elem(&matching, &parent_pid))
+		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
+	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || child->cgroups == parent->cgroups)
+		return; /* not even born into another cgroup */
+	tell_facts(child, NULL);
+}
+
+static __noinline void follow_end(__u32 pid)
+{
+	if (bpf_map_delete_elem(&matching, &pid) == 0)
+		tell(WAKEGOV_RECORD_GONE, 0, pid);
+}
+
+/* A thread that is not the first takes over the first one's number. */
+static __noinline void follow_exec(struct task_struct *task, int old_pid)
+{
+	if (old_pid != task->pid)
+		follow_end(old_pid);
+	tell_facts(task, NULL);
+}
+
+/* Before the new name is there. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
+{
+	if (!(settings.follow & WAKEGOV_FOLLOW_RENAMES))
+		return 0;
+	count_event(WAKEGOV_TASK_RENAME);
+	tell_facts(task, comm);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_cgroup_attach_task, struct cgroup *to, const char *path, struct task_struct *task,
+	     bool threadgroup)
+{
+	if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS))
+		return 0;
+	count_event(WAKEGOV_CGROUP_MOVE);
+	if (threadgroup && task->signal->nr_threads > 1)
+		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+	else
+		tell_facts(task, NULL);
+	return 0;
+}
+
+/* The daemon reads what this writes: every task that is not about to end. */
+SEC("iter/task")
+int dump_tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct wakegov_facts facts = {};
+
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	read_facts(task, &facts);
+	bpf_seq_write(context->meta->seq, &facts, sizeof(facts));
+	return 0;
+}

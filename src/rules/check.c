@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rules/check.h"
+
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/rule.h"
+#include "rules/cgroups.h"
+#include "rules/match.h"
+#include "shared/cleanup.h"
+
+struct check {
+	const struct policy *policy;
+	const struct topology *topology;
+	const struct policy_rule *rule;
+	rules_warn_t warn;
+	void *userdata;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(const struct check *check, const char *format,
+						      ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	check->warn(check->userdata, check->rule, text);
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] && !text[strspn(text, "0123456789")];
+}
+
+static void check_never(const struct check *check)
+{
+	const struct policy_match *match = &check->rule->match;
+	const uint32_t of_processes = POLICY_MATCH_EXE | POLICY_MATCH_COMMAND;
+
+	if (match->given & POLICY_MATCH_COMM && match_is_literal(match->comm) &&
+	    strlen(match->comm) >= TASK_COMM_SIZE)
+		say(check,
+		    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
+		    "%.*s*",
+		    match->comm, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, match->comm);
+	if (match->given & of_processes && match->given & POLICY_MATCH_KERNEL_THREAD &&
+	    match->kernel_thread)
+		say(check, "it can never match: kernel threads have no exe and no command");
+	if (match->given & POLICY_MATCH_CGROUP && strlen(match->cgroup) > 1 &&
+	    match->cgroup[strlen(match->cgroup) - 1] == '/')
+		say(check, "cgroup = %s can never match: leave the / at its end away",
+		    match->cgroup);
+}
+
+static void check_machine(const struct check *check)
+{
+	const struct policy_match *match = &check->rule->match;
+	const struct topology *topology = check->topology;
+	bool has_domain = check->rule->domain_cpu == POLICY_ANY_DOMAIN;
+
+	if (match->given & POLICY_MATCH_USER && !is_number(match->user) && !getpwnam(match->user))
+		say(check, "user = %s can never match: there is no such user; add it and reload",
+		    match->user);
+	if (match->given & POLICY_MATCH_UNIT && match_is_literal(match->unit) &&
+	    !cgroups_have_unit(match->unit))
+		say(check,
+		    "unit = %s has no cgroup now: it is not running, or not known (see "
+		    "systemctl status %s); the rule holds as soon as it starts",
+		    match->unit, match->unit);
+	if (match->given & POLICY_MATCH_CGROUP && match_is_literal(match->cgroup) &&
+	    !cgroups_have_path(match->cgroup))
+		say(check, "cgroup = %s is not there now; the rule holds as soon as it is",
+		    match->cgroup);
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
+	if (!has_domain)
+		say(check, "domain = policy%u gives nothing: this machine has no such domain",
+		    check->rule->domain_cpu);
+}
+
+static bool gives(const struct policy_rule *rule, enum rule_property property)
+{
+	return rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE;
+}
+
+static void check_second(const struct check *check)
+{
+	if (check->rule->again_line)
+		say(check,
+		    "a second [rule %s] stands at line %u and is left out: give it another "
+		    "name",
+		    check->rule->name, check->rule->again_line);
+	if (!gives(check->rule, RULE_CAP) && !gives(check->rule, RULE_FLOOR) &&
+	    !gives(check->rule, RULE_IO_BOOST))
+		say(check, "it gives nothing: set cap, floor, io-boost or class");
+}
+
+/* What is as general stands before it, and gives all that it gives. */
+static void check_reached(const struct check *check)
+{
+	for (const struct policy_rule *before = check->policy->rules; before < check->rule;
+	     before++) {
+		bool all = !before->match.given && (before->domain_cpu == POLICY_ANY_DOMAIN ||
+						    before->domain_cpu == check->rule->domain_cpu);
+
+		for (int i = RULE_CAP; i <= RULE_IO_BOOST; i++)
+			all &= gives(before, i) || !gives(check->rule, i);
+		if (!all)
+			continue;
+		say(check,
+		    "it is never reached: [rule %s] at %s:%u is for every task and gives "
+		    "the same; put this one before it",
+		    before->name, before->file, before->line);
+		return;
+	}
+}
+
+static bool holds_in(const struct policy_rule *rule, const struct topology_domain *domain)
+{
+	return rule->domain_cpu == POLICY_ANY_DOMAIN || rule->domain_cpu == domain->first_cpu;
+}
+
+/* Said of the first domain where it is so. */
+static void check_levels(const struct check *check)
+{
+	const struct policy_level *cap = rule_level(&check->rule->properties, RULE_CAP);
+	const struct policy_level *floor = rule_level(&check->rule->properties, RULE_FLOOR);
+	bool low = false, crossed = false;
+
+	for (uint32_t i = 0; i < check->topology->n_domains; i++) {
+		const struct topology_domain *domain = &check->topology->domains[i];
+		struct policy_level lowest = { POLICY_LEVEL_KHZ, domain->opp_khz[0] };
+
+		if (!holds_in(check->rule, domain) || cap->kind == POLICY_LEVEL_NONE)
+			continue;
+		if (!low && rule_level_cap(cap, domain) < rule_level_cap(&lowest, domain)) {
+			low = true;
+			say(check,
+			    "cap is below the lowest frequency of %s, %u MHz: that one is "
+			    "used",
+			    domain->name, domain->opp_khz[0] / 1000);
+		}
+		if (!crossed && floor->kind != POLICY_LEVEL_NONE &&
+		    rule_level_cap(floor, domain) > rule_level_cap(cap, domain)) {
+			crossed = true;
+			say(check, "floor is above cap in %s: the cap wins", domain->name);
+		}
+	}
+}
+
+/* Without a machine: what is of one kind can be compared. */
+static void check_kinds(const struct check *check)
+{
+	const struct policy_level *cap = rule_level(&check->rule->properties, RULE_CAP);
+	const struct policy_level *floor = rule_level(&check->rule->properties, RULE_FLOOR);
+
+	if (cap->kind != POLICY_LEVEL_NONE && cap->kind == floor->kind && floor->value > cap->value)
+		say(check, "floor is above cap: the cap wins");
+}
+
+void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
+		 void *userdata)
+{
+	struct check check = { policy, topology, NULL, warn, userdata };
+
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		check.rule = &policy->rules[i];
+		check_second(&check);
+		check_never(&check);
+		check_reached(&check);
+		if (topology) {
+			check_machine(&check);
+			check_levels(&check);
+		}
+		if (!topology || !topology->n_domains)
+			check_kinds(&check);
+	}
+}
+
+int rules_find_crossed(const struct policy *policy, const struct topology *topology,
+		       uint64_t matched, uint32_t *ret_cap)
+{
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		const struct topology_domain *domain = &topology->domains[i];
+		int cap = rule_that_gives(policy, matched, RULE_CAP, domain);
+		int floor = rule_that_gives(policy, matched, RULE_FLOOR, domain);
+
+		if (cap < 0 || floor < 0 || cap == floor ||
+		    rule_level_cap(&policy->rules[floor].properties.floor, domain) <=
+			    rule_level_cap(&policy->rules[cap].properties.cap, domain))
+			continue;
+		*ret_cap = cap;
+		return floor;
+	}
+	return -1;
+}

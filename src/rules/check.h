@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What is odd about rules that are valid: they are applied, and the administrator is told, each
+ * thing once, with the rule's file and line.
+ */
+
+#include "core/policy.h"
+#include "core/topology.h"
+
+typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, const char *what);
+
+/*
+ * Looks at each rule: one that can never match or is never reached, gives nothing, has a second of
+ * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
+ * is not to be asked: for a policy that is only checked.
+ */
+void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
+		 void *userdata);
+
+/*
+ * A task has its cap from one rule and its floor from another, in some domain: the index of the one
+ * whose floor is above the other's cap there, or -1. *ret_cap is the other. The cap wins.
+ */
+int rules_find_crossed(const struct policy *policy, const struct topology *topology,
+		       uint64_t matched, uint32_t *ret_cap);

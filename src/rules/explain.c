@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Why a rule is for a task, in words. */
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/rule_keys.h"
+#include "rules/match.h"
+#include "rules/rules_private.h"
+#include "shared/cleanup.h"
+
+/* A command line may be long; its beginning says what it is. */
+#define TEXT_SHOWN 120
+
+static void say_user(FILE *out, uint32_t uid)
+{
+	const struct passwd *entry = getpwuid(uid);
+
+	if (entry)
+		fprintf(out, "user is %s", entry->pw_name);
+	else
+		fprintf(out, "user is %u", uid);
+}
+
+static void say_text(FILE *out, const char *key, const char *text)
+{
+	if (text)
+		fprintf(out, "%s is '%.*s'", key, TEXT_SHOWN, text);
+	else
+		fprintf(out, "it has no %s", key);
+}
+
+/* What the key looks at, of the task. */
+static void say_fact(FILE *out, struct rules *rules, const struct task_facts *facts,
+		     enum policy_match_key key)
+{
+	const char *scheduler = policy_scheduler_name(facts->scheduler);
+
+	switch (key) {
+	case POLICY_MATCH_COMM:
+		say_text(out, "comm", facts->comm);
+		break;
+	case POLICY_MATCH_EXE:
+		say_text(out, "exe", texts_get(rules->texts, facts, key));
+		break;
+	case POLICY_MATCH_COMMAND:
+		say_text(out, "command", texts_get(rules->texts, facts, key));
+		break;
+	case POLICY_MATCH_USER:
+		say_user(out, facts->uid);
+		break;
+	case POLICY_MATCH_CGROUP:
+	case POLICY_MATCH_UNIT:
+		say_text(out, "cgroup", texts_get(rules->texts, facts, POLICY_MATCH_CGROUP));
+		break;
+	case POLICY_MATCH_SCHEDULER:
+		fprintf(out, "scheduler is %s", scheduler ? scheduler : "unknown");
+		break;
+	case POLICY_MATCH_NICE:
+		fprintf(out, "nice is %d", facts->nice);
+		break;
+	case POLICY_MATCH_KERNEL_THREAD:
+		fprintf(out, "it is %s kernel thread", facts->kernel_thread ? "a" : "no");
+		break;
+	}
+}
+
+static void say_schedulers(FILE *out, uint32_t schedulers)
+{
+	const char *between = "";
+
+	for (uint32_t i = 0; i < POLICY_SCHEDULERS; i++)
+		if (schedulers >> i & 1) {
+			fprintf(out, "%s%s", between, policy_scheduler_name(i));
+			between = " ";
+		}
+}
+
+static void say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key)
+{
+	switch (key) {
+	case POLICY_MATCH_COMM:
+		fprintf(out, "comm = %s", match->comm);
+		break;
+	case POLICY_MATCH_EXE:
+		fprintf(out, "exe = %s", match->exe);
+		break;
+	case POLICY_MATCH_COMMAND:
+		fprintf(out, "command = %s", match->command);
+		break;
+	case POLICY_MATCH_USER:
+		fprintf(out, "user = %s", match->user);
+		break;
+	case POLICY_MATCH_CGROUP:
+		fprintf(out, "cgroup = %s", match->cgroup);
+		break;
+	case POLICY_MATCH_UNIT:
+		fprintf(out, "unit = %s", match->unit);
+		break;
+	case POLICY_MATCH_SCHEDULER:
+		fputs("scheduler = ", out);
+		say_schedulers(out, match->schedulers);
+		break;
+	case POLICY_MATCH_NICE:
+		fprintf(out, "nice = %d..%d", match->nice_min, match->nice_max);
+		break;
+	case POLICY_MATCH_KERNEL_THREAD:
+		fprintf(out, "kernel-thread = %s", match->kernel_thread ? "yes" : "no");
+		break;
+	}
+}
+
+void rules_say_match(FILE *out, const struct policy_match *match)
+{
+	const char *between = "";
+
+	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
+		if (!(match->given & key))
+			continue;
+		fputs(between, out);
+		say_wanted(out, match, key);
+		between = ", ";
+	}
+	if (!match->given)
+		fputs("every task", out);
+}
+
+static void say_why(FILE *out, struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		    uint32_t mismatch)
+{
+	const struct policy_match *match = &rules->policy->rules[rule].match;
+	const char *between = "";
+
+	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
+		if (mismatch ? key != mismatch : !(match->given & key))
+			continue;
+		fputs(between, out);
+		say_fact(out, rules, facts, key);
+		fputs(mismatch ? ", the rule wants " : " (", out);
+		say_wanted(out, match, key);
+		fputs(mismatch ? "" : ")", out);
+		between = ", ";
+	}
+	if (!match->given)
+		fputs("it is for every task", out);
+}
+
+char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		    bool *ret_matches)
+{
+	uint32_t mismatch = rules_find_mismatch(rules, rule, facts);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	*ret_matches = !mismatch;
+	say_why(out, rules, rule, facts, mismatch);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

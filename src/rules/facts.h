@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What rules look at, of one thread, as the kernel says it at one moment. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/input.h"
+
+struct task_facts {
+	uint32_t pid; /* thread id */
+	uint32_t tgid;
+	uint64_t start_ns;  /* since boot: another task with this pid has another */
+	uint64_t cgroup_id; /* in the unified hierarchy: the inode of its directory */
+	uint32_t uid;	    /* the effective one */
+	uint32_t scheduler; /* SCHED_OTHER and the like */
+	int32_t nice;
+	bool kernel_thread;
+	char comm[TASK_COMM_SIZE];
+};

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rules/rules.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pid_index.h"
+#include "rules/match.h"
+#include "rules/rules_private.h"
+
+struct rules *rules_new(uint32_t max_tasks)
+{
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!rules)
+		return NULL;
+	rules->index = pid_index_new(max_tasks);
+	rules->tasks = calloc(max_tasks, sizeof(rules->tasks[0]));
+	rules->texts = texts_new();
+	if (!rules->index || !rules->tasks || !rules->texts)
+		return rules_free(rules);
+	return rules;
+}
+
+struct rules *rules_free(struct rules *rules)
+{
+	if (!rules)
+		return NULL;
+	pid_index_free(rules->index);
+	free(rules->tasks);
+	texts_free(rules->texts);
+	free(rules);
+	return NULL;
+}
+
+static uint32_t find_uid(const char *user)
+{
+	const struct passwd *entry;
+	unsigned long number;
+	char *end;
+
+	if (!user[0])
+		return MATCH_NO_UID;
+	number = strtoul(user, &end, 10);
+	if (!*end)
+		return number < MATCH_NO_UID ? number : MATCH_NO_UID;
+	entry = getpwnam(user);
+	return entry ? entry->pw_uid : MATCH_NO_UID;
+}
+
+/* The rules before as they are numbered now; those that are gone are left out. */
+static uint64_t renumber(const struct rules *rules, uint64_t counted, const struct ruled *before)
+{
+	uint64_t now = 0;
+
+	for (; counted; counted &= counted - 1)
+		for (uint32_t i = 0; i < rules->policy->n_rules; i++)
+			if (!strcmp(rules->ruled[i].name, before[__builtin_ctzll(counted)].name))
+				now |= 1ULL << i;
+	return now;
+}
+
+/* The same rule goes on with its counts, wherever it stands now. */
+static void take_counts(struct rules *rules, const struct ruled *before)
+{
+	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
+		for (uint32_t j = 0; j < POLICY_RULES_MAX; j++)
+			if (!strcmp(rules->ruled[i].name, before[j].name))
+				rules->ruled[i].count = before[j].count;
+	for (uint32_t place = pid_index_next(rules->index, 0); place != PID_INDEX_NONE;
+	     place = pid_index_next(rules->index, place + 1)) {
+		struct known_task *task = &rules->tasks[place];
+
+		task->counted = renumber(rules, task->counted, before);
+	}
+}
+
+void rules_set_policy(struct rules *rules, const struct policy *policy)
+{
+	struct ruled before[POLICY_RULES_MAX];
+
+	memcpy(before, rules->ruled, sizeof(before));
+	memset(rules->ruled, 0, sizeof(rules->ruled));
+	rules->policy = policy;
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		strcpy(rules->ruled[i].name, policy->rules[i].name);
+		rules->ruled[i].uid = find_uid(policy->rules[i].match.user);
+	}
+	take_counts(rules, before);
+}
+
+uint32_t rules_keys(const struct rules *rules)
+{
+	uint32_t keys = 0;
+
+	for (uint32_t i = 0; rules->policy && i < rules->policy->n_rules; i++)
+		keys |= rules->policy->rules[i].match.given;
+	return keys;
+}
+
+static const char *get_text(void *userdata, const struct task_facts *facts,
+			    enum policy_match_key key)
+{
+	return texts_get(userdata, facts, key);
+}
+
+uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
+{
+	const struct match_texts texts = { get_text, rules->texts };
+
+	return match_find_mismatch(&rules->policy->rules[rule].match, rules->ruled[rule].uid, facts,
+				   &texts);
+}
+
+static uint64_t find_matches(struct rules *rules, const struct task_facts *facts)
+{
+	uint64_t matched = 0;
+
+	for (uint32_t i = 0; rules->policy && i < rules->policy->n_rules; i++)
+		if (!rules_find_mismatch(rules, i, facts))
+			matched |= 1ULL << i;
+	return matched;
+}
+
+static void count(struct rules *rules, uint64_t before, uint64_t now)
+{
+	for (uint64_t bits = before & ~now; bits; bits &= bits - 1)
+		rules->ruled[__builtin_ctzll(bits)].count.tasks--;
+	for (uint64_t bits = now & ~before; bits; bits &= bits - 1) {
+		rules->ruled[__builtin_ctzll(bits)].count.tasks++;
+		rules->ruled[__builtin_ctzll(bits)].count.matches++;
+	}
+}
+
+static void forget(struct rules *rules, uint32_t place)
+{
+	count(rules, rules->tasks[place].counted, 0);
+	pid_index_remove(rules->index, place);
+}
+
+/* The place of the task; PID_INDEX_NONE where it is not known and has none, or there is no room. */
+static uint32_t find_place(struct rules *rules, const struct task_facts *facts, bool matches,
+			   bool *ret_is_new)
+{
+	uint32_t place = pid_index_find(rules->index, facts->pid);
+
+	*ret_is_new = false;
+	/* Of the one that had the pid before nothing is left. */
+	if (place != PID_INDEX_NONE && rules->tasks[place].task.start_ns != facts->start_ns) {
+		forget(rules, place);
+		place = PID_INDEX_NONE;
+		*ret_is_new = true;
+	}
+	if (place != PID_INDEX_NONE || !matches)
+		return place;
+	place = pid_index_add(rules->index, facts->pid);
+	if (place == PID_INDEX_NONE)
+		return place;
+	rules->tasks[place] = (struct known_task){ .task.pid = facts->pid };
+	*ret_is_new = true;
+	return place;
+}
+
+bool rules_take(struct rules *rules, const struct task_facts *facts, struct rules_task *ret)
+{
+	uint64_t matched = find_matches(rules, facts);
+	struct known_task *known;
+	uint32_t place;
+	bool is_new;
+
+	place = find_place(rules, facts, matched, &is_new);
+	*ret = (struct rules_task){ facts->pid, facts->tgid, facts->start_ns, matched, 0 };
+	if (place == PID_INDEX_NONE) {
+		ret->matched = 0; /* without a place it is left alone */
+		return is_new;
+	}
+	known = &rules->tasks[place];
+	ret->before = known->task.matched;
+	known->task = *ret;
+	known->scan = rules->scan;
+	count(rules, known->counted, matched);
+	known->counted = matched;
+	if (!matched)
+		forget(rules, place);
+	return is_new || matched != ret->before;
+}
+
+bool rules_end(struct rules *rules, uint32_t pid)
+{
+	uint32_t place = pid_index_find(rules->index, pid);
+
+	if (place == PID_INDEX_NONE)
+		return false;
+	forget(rules, place);
+	return true;
+}
+
+void rules_begin_scan(struct rules *rules)
+{
+	rules->scan++;
+	rules->scan_place = 0;
+	texts_forget_process(rules->texts);
+}
+
+bool rules_take_missing(struct rules *rules, uint32_t *ret_pid)
+{
+	uint32_t place;
+
+	while ((place = pid_index_next(rules->index, rules->scan_place)) != PID_INDEX_NONE) {
+		rules->scan_place = place + 1;
+		if (rules->tasks[place].scan == rules->scan)
+			continue;
+		*ret_pid = rules->tasks[place].task.pid;
+		forget(rules, place);
+		return true;
+	}
+	texts_forget_process(rules->texts);
+	return false;
+}
+
+void rules_expect_change(struct rules *rules)
+{
+	texts_forget_process(rules->texts);
+}
+
+const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
+{
+	uint32_t place = pid_index_find(rules->index, pid);
+
+	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place].task;
+}
+
+struct rules_count rules_count(const struct rules *rules, uint32_t rule)
+{
+	return rules->ruled[rule].count;
+}
+
+uint32_t rules_n_tasks(const struct rules *rules)
+{
+	return pid_index_count(rules->index);
+}
+
+uint64_t rules_refused(const struct rules *rules)
+{
+	return pid_index_refused(rules->index);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the files of this room share. */
+
+#include "core/pid_index.h"
+#include "rules/rules.h"
+#include "rules/texts.h"
+
+/* What there is about a rule besides the policy. */
+struct ruled {
+	char name[POLICY_NAME_SIZE];
+	uint32_t uid; /* of its user; MATCH_NO_UID */
+	struct rules_count count;
+};
+
+struct known_task {
+	struct rules_task task;
+	uint64_t counted; /* what it matched, as the rules are numbered now */
+	uint32_t scan;	  /* the last one that it was seen in */
+};
+
+struct rules {
+	const struct policy *policy; /* NULL: no rules yet */
+	struct ruled ruled[POLICY_RULES_MAX];
+	struct pid_index *index;
+	struct known_task *tasks;
+	struct texts *texts;
+	uint32_t scan;
+	uint32_t scan_place;
+};
+
+/* The first key of the rule that does not hold for the task; 0: the rule matches. */
+uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

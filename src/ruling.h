@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Rules on their way from the tracer's facts to the core: what only the manager may connect. */
+
+#include "tracer/tracer.h"
+
+struct manager;
+
+/* Makes the table and, where the policy has rules, finds the tasks that they are for. */
+int ruling_start(struct manager *manager);
+void ruling_end(struct manager *manager);
+
+/* The manager's policy is a new one, and the core has it. */
+void ruling_set_policy(struct manager *manager);
+
+/* TRACER_FACTS, TRACER_GONE or TRACER_SCAN. */
+void ruling_take_event(struct manager *manager, const struct tracer_event *event);
+
+/* To be called after records were taken: where some were lost, all tasks are looked at. */
+void ruling_mind_losses(struct manager *manager);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What rules look at: of which tasks it is told, and all tasks at once. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+#include "tracer/tracer_private.h"
+
+#define SCAN_FACTS 512 /* per read */
+
+void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
+{
+	*ret = (struct task_facts){
+		.pid = from->pid,
+		.tgid = from->tgid,
+		.start_ns = from->start_ns,
+		.cgroup_id = from->cgroup_id,
+		.uid = from->uid,
+		.scheduler = from->policy,
+		.nice = from->nice,
+		.kernel_thread = from->kernel_thread,
+	};
+	memcpy(ret->comm, from->comm, sizeof(ret->comm) - 1);
+}
+
+void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow)
+{
+	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+
+	settings->follow = (follow->tasks ? WAKEGOV_FOLLOW_TASKS : 0) |
+			   (follow->renames ? WAKEGOV_FOLLOW_RENAMES : 0) |
+			   (follow->cgroups ? WAKEGOV_FOLLOW_CGROUPS : 0);
+}
+
+/* One for which the map has no room is found by the next scan. */
+void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
+{
+	int fd = bpf_map__fd(tracer->programs.skel->maps.matching);
+	const uint8_t one = 1;
+
+	if (matches)
+		bpf_map_update_elem(fd, &pid, &one, BPF_ANY);
+	else
+		bpf_map_delete_elem(fd, &pid);
+}
+
+int tracer_scan_tasks(struct tracer *tracer,
+		      void (*handle)(void *userdata, const struct task_facts *facts),
+		      void *userdata)
+{
+	const struct bpf_link *link = tracer->programs.links[WAKEGOV_TASK_DUMP];
+	struct wakegov_facts all[SCAN_FACTS];
+	_cleanup_close_ int fd = -1;
+	struct task_facts facts;
+	size_t left = 0; /* bytes of one that the last read cut */
+	ssize_t n;
+
+	if (!link)
+		return -EOPNOTSUPP;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, (char *)all + left, sizeof(all) - left)) != 0) {
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n < 0)
+			return -errno;
+		left += n;
+		for (size_t i = 0; i < left / sizeof(all[0]); i++) {
+			facts_convert(&all[i], &facts);
+			handle(userdata, &facts);
+		}
+		memmove(all, (char *)all + left / sizeof(all[0]) * sizeof(all[0]),
+			left % sizeof(all[0]));
+		left %= sizeof(all[0]);
+	}
+	return 0;
+}

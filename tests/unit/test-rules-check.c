@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is odd about rules is said, each thing once, and nothing of rules that are fine. */
+#include "test-core.h"
+
+#include <stdio.h>
+
+#include "rules/check.h"
+
+static struct policy policy;
+static struct topology *topology;
+static char said[8][512];
+static int n_said;
+
+static void hear(void *userdata, const struct policy_rule *rule, const char *what)
+{
+	assert_true(n_said < 8);
+	snprintf(said[n_said++], sizeof(said[0]), "%s: %s", rule->name, what);
+}
+
+static struct policy_rule *add_rule(const char *name)
+{
+	struct policy_rule *rule = &policy.rules[policy.n_rules++];
+
+	*rule = (struct policy_rule){ .domain_cpu = POLICY_ANY_DOMAIN, .line = policy.n_rules };
+	strcpy(rule->name, name);
+	strcpy(rule->file, "x.conf");
+	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 100 };
+	rule->match.given = POLICY_MATCH_COMM;
+	strcpy(rule->match.comm, "fio");
+	return rule;
+}
+
+static void check(bool on_machine)
+{
+	n_said = 0;
+	rules_check(&policy, on_machine ? topology : NULL, hear, NULL);
+}
+
+static int set_up(void **state)
+{
+	policy_init(&policy);
+	topology = test_topology_usual(2, 2);
+	return 0;
+}
+
+static void test_good(void **state)
+{
+	add_rule("a");
+	add_rule("b")->domain_cpu = topology->domains[1].first_cpu;
+	check(true);
+	assert_int_equal(n_said, 0);
+	check(false);
+	assert_int_equal(n_said, 0);
+}
+
+static void expect(bool on_machine, const char *start)
+{
+	check(on_machine);
+	if (n_said != 1)
+		fail_msg("%d instead of 1: %s", n_said, said[0]);
+	assert_int_equal(strncmp(said[0], start, strlen(start)), 0);
+}
+
+static void test_can_never_match(void **state)
+{
+	strcpy(add_rule("a")->match.comm, "sixteen-letters-");
+	expect(false, "a: comm = sixteen-letters- can never match");
+	policy.n_rules = 0;
+	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_EXE |
+							       POLICY_MATCH_KERNEL_THREAD,
+						      .exe = "*",
+						      .kernel_thread = true };
+	expect(false, "a: it can never match: kernel threads");
+	policy.n_rules = 0;
+	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_USER,
+						      .user = "nosuchuser" };
+	expect(true, "a: user = nosuchuser can never match");
+	policy.n_rules = 0;
+	add_rule("a")->domain_cpu = 77;
+	expect(true, "a: domain = policy77 gives nothing");
+}
+
+static void test_never_reached(void **state)
+{
+	struct policy_rule *all = add_rule("all");
+
+	all->match.given = 0;
+	add_rule("b");
+	expect(false, "b: it is never reached: [rule all] at x.conf:1");
+	/* It gives something more, or is for all domains and the other is not. */
+	policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 1 };
+	check(false);
+	assert_int_equal(n_said, 0);
+	policy.rules[1].properties.floor.kind = POLICY_LEVEL_NONE;
+	all->domain_cpu = topology->domains[1].first_cpu;
+	check(false);
+	assert_int_equal(n_said, 0);
+}
+
+static void test_levels(void **state)
+{
+	struct policy_rule *rule = add_rule("a");
+
+	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_KHZ, 1000 };
+	expect(true, "a: cap is below the lowest frequency of a, 800 MHz");
+	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 80 };
+	rule->properties.floor = (struct policy_level){ POLICY_LEVEL_CAPACITY, 900 };
+	expect(true, "a: floor is above cap in a: the cap wins");
+	rule->properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 81 };
+	expect(false, "a: floor is above cap: the cap wins");
+}
+
+static void test_second_and_empty(void **state)
+{
+	struct policy_rule *rule = add_rule("a");
+
+	rule->again_line = 9;
+	expect(false, "a: a second [rule a] stands at line 9");
+	rule->again_line = 0;
+	rule->properties.cap.kind = POLICY_LEVEL_NONE;
+	expect(false, "a: it gives nothing");
+}
+
+static void test_unit_that_is_not_there(void **state)
+{
+	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
+						      .unit = "no-such-unit.service" };
+	expect(true, "a: unit = no-such-unit.service has no cgroup now");
+	strcpy(policy.rules[0].match.unit, "no-such-*.service");
+	check(true);
+	assert_int_equal(n_said, 0);
+}
+
+static void test_crossed_after_merging(void **state)
+{
+	struct policy_rule *floor = add_rule("floor"), *cap;
+	uint32_t of_cap = 77;
+
+	floor->properties.cap.kind = POLICY_LEVEL_NONE;
+	floor->properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	cap = add_rule("cap");
+	cap->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	assert_int_equal(rules_find_crossed(&policy, topology, 1, &of_cap), -1);
+	assert_int_equal(rules_find_crossed(&policy, topology, 3, &of_cap), 0);
+	assert_int_equal(of_cap, 1);
+	cap->properties.cap.value = 60;
+	assert_int_equal(rules_find_crossed(&policy, topology, 3, &of_cap), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_good, set_up),
+		cmocka_unit_test_setup(test_can_never_match, set_up),
+		cmocka_unit_test_setup(test_never_reached, set_up),
+		cmocka_unit_test_setup(test_levels, set_up),
+		cmocka_unit_test_setup(test_second_and_empty, set_up),
+		cmocka_unit_test_setup(test_unit_that_is_not_there, set_up),
+		cmocka_unit_test_setup(test_crossed_after_merging, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

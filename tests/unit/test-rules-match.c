@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include "rules/match.h"
+
+#define CGROUP "/system.slice/_cpu.service/web.service/worker"
+
+static unsigned int asked; /* keys of texts */
+
+static const char *get_text(void *userdata, const struct task_facts *facts,
+			    enum policy_match_key key)
+{
+	asked |= key;
+	if (facts->kernel_thread && key != POLICY_MATCH_CGROUP)
+		return NULL;
+	return key == POLICY_MATCH_EXE	    ? "/usr/bin/fio"
+	       : key == POLICY_MATCH_CGROUP ? CGROUP
+					    : "fio --rw=read";
+}
+
+static const struct match_texts texts = { get_text, NULL };
+
+static const struct task_facts task = {
+	.pid = 12,
+	.tgid = 10,
+	.uid = 1000,
+	.scheduler = 3,
+	.nice = 5,
+	.comm = "fio",
+};
+
+static void test_patterns_of_cgroups(void **state)
+{
+	static const struct {
+		const char *pattern;
+		bool is;
+	} cases[] = {
+		{ "/", true },
+		{ "/system.slice", true },
+		{ "/system.slice/_cpu.service/web.service/worker", true },
+		{ "/system.slice/*/web.service", true },
+		{ "/system.slice/*", true },
+		{ "/*", true },
+		{ "/system.slice/web.service", false },
+		{ "/system", false },
+		{ "/user.slice", false },
+		{ "/system.slice/_cpu.service/web.service/worker/deeper", false },
+		{ "worker", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(match_cgroup(cases[i].pattern, CGROUP), cases[i].is);
+	assert_true(match_cgroup("/", "/"));
+	assert_false(match_cgroup("/a", "/"));
+}
+
+static void test_patterns_of_units(void **state)
+{
+	static const struct {
+		const char *pattern;
+		bool is;
+	} cases[] = {
+		{ "web.service", true }, { "system.slice", true },
+		{ "cpu.service", true }, { "*.service", true },
+		{ "w?b.service", true }, { "worker", true },
+		{ "web", false },	 { "b.service", false },
+		{ "user.slice", false }, { "_cpu.service", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(match_unit(cases[i].pattern, CGROUP), cases[i].is);
+	assert_false(match_unit("*", "/"));
+}
+
+/* Each key alone, once so that it holds and once so that it does not. */
+static void test_keys(void **state)
+{
+	static const struct {
+		struct policy_match holds, holds_not;
+	} cases[] = {
+		{ { POLICY_MATCH_COMM, .comm = "f[aio]o" }, { POLICY_MATCH_COMM, .comm = "fi" } },
+		{ { POLICY_MATCH_EXE, .exe = "*/fio" }, { POLICY_MATCH_EXE, .exe = "/usr/bin" } },
+		{ { POLICY_MATCH_COMMAND, .command = "*--rw=read*" },
+		  { POLICY_MATCH_COMMAND, .command = "--rw=read" } },
+		{ { POLICY_MATCH_USER, .user = "1000" }, { POLICY_MATCH_USER, .user = "1001" } },
+		{ { POLICY_MATCH_CGROUP, .cgroup = "/system.slice" },
+		  { POLICY_MATCH_CGROUP, .cgroup = "/user.slice" } },
+		{ { POLICY_MATCH_UNIT, .unit = "web.service" },
+		  { POLICY_MATCH_UNIT, .unit = "db.service" } },
+		{ { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 3 },
+		  { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 0 } },
+		{ { POLICY_MATCH_NICE, .nice_min = 5, .nice_max = 5 },
+		  { POLICY_MATCH_NICE, .nice_min = 6, .nice_max = 19 } },
+		{ { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = false },
+		  { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = true } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct policy_match *match = &cases[i].holds;
+		uint32_t uid = match->given == POLICY_MATCH_USER ? 1000 : MATCH_NO_UID;
+
+		assert_int_equal(match_find_mismatch(match, uid, &task, &texts), 0);
+		match = &cases[i].holds_not;
+		assert_int_equal(match_find_mismatch(match, uid + 1, &task, &texts), match->given);
+	}
+}
+
+static void test_nothing_given_is_everything(void **state)
+{
+	const struct policy_match match = { 0 };
+
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &task, &texts), 0);
+}
+
+static void test_unknown_user_is_nobody(void **state)
+{
+	const struct policy_match match = { .given = POLICY_MATCH_USER, .user = "nosuchuser" };
+	struct task_facts nobody = task;
+
+	nobody.uid = MATCH_NO_UID;
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &nobody, &texts),
+			 POLICY_MATCH_USER);
+}
+
+/* Files are read for those tasks only for which it depends on them. */
+static void test_texts_come_last(void **state)
+{
+	struct policy_match match = {
+		.given = POLICY_MATCH_COMM | POLICY_MATCH_EXE | POLICY_MATCH_CGROUP,
+		.comm = "bash",
+		.exe = "/usr/bin/fio",
+		.cgroup = "/user.slice",
+	};
+
+	asked = 0;
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &task, &texts),
+			 POLICY_MATCH_COMM);
+	assert_int_equal(asked, 0);
+	strcpy(match.comm, "fio");
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &task, &texts),
+			 POLICY_MATCH_CGROUP);
+	assert_int_equal(asked, POLICY_MATCH_CGROUP);
+}
+
+static void test_kernel_thread_has_no_texts(void **state)
+{
+	const struct policy_match match = { .given = POLICY_MATCH_EXE, .exe = "*" };
+	struct task_facts kworker = task;
+
+	kworker.kernel_thread = true;
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &kworker, &texts),
+			 POLICY_MATCH_EXE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_patterns_of_cgroups),
+		cmocka_unit_test(test_patterns_of_units),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_nothing_given_is_everything),
+		cmocka_unit_test(test_unknown_user_is_nobody),
+		cmocka_unit_test(test_texts_come_last),
+		cmocka_unit_test(test_kernel_thread_has_no_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of tasks that match rules: made-up tasks, told one by one. */
+#include "test-core.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rules/rules.h"
+
+static struct policy policy;
+
+static void set_rule(uint32_t i, const char *name, const char *comm)
+{
+	struct policy_rule *rule = &policy.rules[i];
+
+	*rule = (struct policy_rule){ .domain_cpu = POLICY_ANY_DOMAIN };
+	strcpy(rule->name, name);
+	rule->match.given = POLICY_MATCH_COMM;
+	strcpy(rule->match.comm, comm);
+	if (policy.n_rules <= i)
+		policy.n_rules = i + 1;
+}
+
+/* Rules a, b, c for tasks whose names start so; "ab" matches two. */
+static struct rules *make_rules(uint32_t max_tasks)
+{
+	struct rules *rules = rules_new(max_tasks);
+
+	policy_init(&policy);
+	set_rule(0, "a", "a*");
+	set_rule(1, "b", "*b*");
+	set_rule(2, "c", "c*");
+	rules_set_policy(rules, &policy);
+	return rules;
+}
+
+static struct task_facts make_task(uint32_t pid, uint64_t start_ns, const char *comm)
+{
+	struct task_facts facts = { .pid = pid, .tgid = pid, .start_ns = start_ns };
+
+	strncpy(facts.comm, comm, sizeof(facts.comm) - 1);
+	return facts;
+}
+
+/* Whether something is to be told, and what. */
+static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const char *comm,
+		 uint64_t *ret_matched)
+{
+	struct task_facts facts = make_task(pid, start_ns, comm);
+	struct rules_task task;
+	bool changed = rules_take(rules, &facts, &task);
+
+	*ret_matched = task.matched;
+	return changed;
+}
+
+static void test_changes_are_told_once(void **state)
+{
+	struct rules *rules = make_rules(16);
+	uint64_t matched;
+
+	assert_false(take(rules, 1, 5, "xyz", &matched));
+	assert_true(take(rules, 1, 5, "ab", &matched));
+	assert_int_equal(matched, 3);
+	assert_false(take(rules, 1, 5, "ab", &matched));
+	assert_false(take(rules, 1, 5, "abc", &matched));
+	assert_true(take(rules, 1, 5, "b", &matched));
+	assert_int_equal(matched, 2);
+	assert_true(take(rules, 1, 5, "x", &matched));
+	assert_int_equal(matched, 0);
+	assert_false(take(rules, 1, 5, "x", &matched));
+	assert_int_equal(rules_n_tasks(rules), 0);
+	rules_free(rules);
+}
+
+static void test_counts(void **state)
+{
+	struct rules *rules = make_rules(16);
+	uint64_t matched;
+
+	take(rules, 1, 5, "ab", &matched);
+	take(rules, 2, 5, "b", &matched);
+	take(rules, 2, 5, "bb", &matched);
+	assert_int_equal(rules_count(rules, 0).tasks, 1);
+	assert_int_equal(rules_count(rules, 1).tasks, 2);
+	assert_int_equal(rules_count(rules, 1).matches, 2);
+	assert_true(rules_end(rules, 2));
+	assert_false(rules_end(rules, 2));
+	assert_int_equal(rules_count(rules, 1).tasks, 1);
+	assert_int_equal(rules_count(rules, 1).matches, 2);
+	take(rules, 1, 5, "x", &matched);
+	take(rules, 1, 5, "b", &matched);
+	assert_int_equal(rules_count(rules, 0).tasks, 0);
+	assert_int_equal(rules_count(rules, 1).matches, 3);
+	rules_free(rules);
+}
+
+/* Another task with the same number begins anew, also when it matches the same. */
+static void test_pid_is_used_again(void **state)
+{
+	struct rules *rules = make_rules(16);
+	uint64_t matched;
+
+	take(rules, 1, 5, "a", &matched);
+	assert_true(take(rules, 1, 6, "a", &matched));
+	assert_int_equal(matched, 1);
+	assert_int_equal(rules_count(rules, 0).tasks, 1);
+	assert_int_equal(rules_count(rules, 0).matches, 2);
+	assert_true(take(rules, 1, 7, "x", &matched));
+	assert_int_equal(matched, 0);
+	assert_int_equal(rules_n_tasks(rules), 0);
+	rules_free(rules);
+}
+
+static void test_full_table(void **state)
+{
+	struct rules *rules = make_rules(2);
+	uint64_t matched;
+
+	assert_true(take(rules, 1, 5, "a", &matched));
+	assert_true(take(rules, 2, 5, "a", &matched));
+	assert_false(take(rules, 3, 5, "a", &matched));
+	assert_int_equal(rules_refused(rules), 1);
+	assert_int_equal(rules_count(rules, 0).tasks, 2);
+	rules_end(rules, 1);
+	assert_true(take(rules, 3, 5, "a", &matched));
+	rules_free(rules);
+}
+
+static void test_scan_finds_the_missing(void **state)
+{
+	struct rules *rules = make_rules(16);
+	uint64_t matched;
+	uint32_t pid;
+
+	for (uint32_t i = 1; i <= 6; i++)
+		take(rules, i, 5, "a", &matched);
+	rules_begin_scan(rules);
+	take(rules, 2, 5, "a", &matched);
+	take(rules, 3, 5, "b", &matched);
+	take(rules, 5, 5, "x", &matched);
+	take(rules, 7, 5, "c", &matched);
+	for (uint32_t missing = 0; rules_take_missing(rules, &pid); missing |= 1 << pid)
+		assert_false(missing >> pid & 1);
+	assert_non_null(rules_find(rules, 2));
+	assert_int_equal(rules_find(rules, 3)->matched, 2);
+	assert_non_null(rules_find(rules, 7));
+	assert_int_equal(rules_n_tasks(rules), 3);
+	assert_int_equal(rules_count(rules, 0).tasks, 1);
+	rules_free(rules);
+}
+
+/* The bits are others, and whose bits are the same is not told about; counts follow the names. */
+static void test_reload(void **state)
+{
+	struct rules *rules = make_rules(16);
+	uint64_t matched;
+	uint32_t pid;
+
+	take(rules, 1, 5, "a", &matched);
+	take(rules, 2, 5, "b", &matched);
+	take(rules, 3, 5, "c", &matched);
+	set_rule(0, "a", "a*");
+	set_rule(1, "c", "c*");
+	policy.n_rules = 2;
+	rules_set_policy(rules, &policy);
+	rules_begin_scan(rules);
+	assert_false(take(rules, 1, 5, "a", &matched));
+	assert_true(take(rules, 2, 5, "b", &matched));
+	assert_int_equal(matched, 0);
+	assert_true(take(rules, 3, 5, "c", &matched));
+	assert_int_equal(matched, 2);
+	assert_false(rules_take_missing(rules, &pid));
+	assert_int_equal(rules_count(rules, 0).matches, 1);
+	assert_int_equal(rules_count(rules, 1).matches, 1);
+	assert_int_equal(rules_count(rules, 1).tasks, 1);
+
+	policy.n_rules = 0;
+	rules_set_policy(rules, &policy);
+	rules_begin_scan(rules);
+	assert_true(rules_take_missing(rules, &pid));
+	assert_true(rules_take_missing(rules, &pid));
+	assert_false(rules_take_missing(rules, &pid));
+	assert_int_equal(rules_n_tasks(rules), 0);
+	rules_free(rules);
+}
+
+static void assert_explains(struct rules *rules, const struct task_facts *facts, bool expected,
+			    const char *sentence)
+{
+	bool matches = !expected;
+	char *text = rules_explain(rules, 0, facts, &matches);
+
+	assert_int_equal(matches, expected);
+	assert_string_equal(text, sentence);
+	free(text);
+}
+
+static void test_explains(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct task_facts facts = make_task((uint32_t)getpid(), 5, "abc");
+
+	facts.nice = 3;
+	policy.rules[0].match.given |= POLICY_MATCH_NICE;
+	policy.rules[0].match.nice_max = 4;
+	rules_set_policy(rules, &policy);
+	assert_explains(rules, &facts, true, "comm is 'abc' (comm = a*), nice is 3 (nice = 0..4)");
+	facts.nice = -1;
+	assert_explains(rules, &facts, false, "nice is -1, the rule wants nice = 0..4");
+	policy.rules[0].match.given = 0;
+	assert_explains(rules, &facts, true, "it is for every task");
+	policy.rules[0].match.given = POLICY_MATCH_KERNEL_THREAD;
+	policy.rules[0].match.kernel_thread = true;
+	assert_explains(rules, &facts, false,
+			"it is no kernel thread, the rule wants kernel-thread = yes");
+	rules_free(rules);
+}
+
+/* What lies in files is that of this process. */
+static void test_texts(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct task_facts facts = make_task((uint32_t)getpid(), 5, "x");
+	struct rules_task task;
+
+	policy.rules[0].match = (struct policy_match){ .given = POLICY_MATCH_EXE,
+						       .exe = "*/test-rules" };
+	policy.rules[1].match = (struct policy_match){ .given = POLICY_MATCH_COMMAND,
+						       .command = "*test-rules*" };
+	policy.rules[2].match = (struct policy_match){ .given = POLICY_MATCH_CGROUP,
+						       .cgroup = "/" };
+	rules_set_policy(rules, &policy);
+	assert_true(rules_take(rules, &facts, &task));
+	assert_int_equal(task.matched & 3, 3);
+	/* One that has gone. */
+	facts = make_task(4194303, 5, "x");
+	assert_false(rules_take(rules, &facts, &task));
+	rules_free(rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes_are_told_once),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_pid_is_used_again),
+		cmocka_unit_test(test_full_table),
+		cmocka_unit_test(test_scan_finds_the_missing),
+		cmocka_unit_test(test_reload),
+		cmocka_unit_test(test_explains),
+		cmocka_unit_test(test_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
