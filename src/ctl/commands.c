@@ -43,6 +43,16 @@ const struct ctl_command ctl_commands[] = {
 			{ "at", "TIME", "as of then: 14:03:07, or 30s for so long ago" },
 		},
 	},
+#ifdef HAVE_NCURSES
+	{
+		.name = "top",
+		.help = "a live view: domains, tasks, devices; ? shows its keys",
+		.run = command_top,
+		.options = {
+			{ "delay", "TIME", "between two looks: 500ms, 2s; 1s unless given" },
+		},
+	},
+#endif
 	{
 		.name = "override",
 		.help = "limit a domain for a while, whatever the policy says (root only)",

@@ -2,7 +2,6 @@
 /* wakegovctl explain: a domain, a CPU, a task, or every domain. */
 #include "ctl/explain.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +33,11 @@ static enum ctl_exit ask(struct ctl *ctl, json_t *parameters, uint64_t at_us, js
 	return ctl_call(ctl, "io.wakegov.Explain", parameters, ret);
 }
 
+static void show_one(const json_t *reply)
+{
+	explain_print(stdout, reply);
+}
+
 static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, uint64_t at_us)
 {
 	json_t *reply;
@@ -41,7 +45,7 @@ static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, uint64_t a
 
 	if (code != CTL_OK)
 		return code;
-	code = ctl_print(ctl, reply, explain_print);
+	code = ctl_print(ctl, reply, show_one);
 	json_decref(reply);
 	return code;
 }
@@ -54,7 +58,7 @@ static void show_all(const json_t *reply)
 	json_array_foreach(explanations, i, explanation) {
 		if (i)
 			putchar('\n');
-		explain_print(explanation);
+		explain_print(stdout, explanation);
 	}
 	if (!json_array_size(explanations))
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");

@@ -52,7 +52,7 @@ static bool is_word(const json_t *object, const char *key, const char *word)
 	return text && !strcmp(text, word);
 }
 
-static void print_head(const json_t *reply)
+static void print_head(FILE *file, const json_t *reply)
 {
 	const json_t *domain = json_object_get(reply, "domain");
 	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
@@ -60,14 +60,14 @@ static void print_head(const json_t *reply)
 	const char *asked = is_word(domain, "state", "driven") ? "wakegov asked for"
 							       : "wakegov would ask for";
 
-	printf("%s%s, CPUs %s: ", style_bold(stdout), name, cpus);
+	fprintf(file, "%s%s, CPUs %s: ", style_bold(file), name, cpus);
 	if (json_is_true(json_object_get(reply, "is_present")))
-		printf("runs at %u MHz; ", mhz(domain, "current_khz"));
+		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
 	if (field_is_known(reply, "target_khz"))
-		printf("%s %u MHz", asked, mhz(reply, "target_khz"));
+		fprintf(file, "%s %u MHz", asked, mhz(reply, "target_khz"));
 	else
-		printf("nothing was decided yet");
-	printf("%s\n", style_plain(stdout));
+		fprintf(file, "nothing was decided yet");
+	fprintf(file, "%s\n", style_plain(file));
 }
 
 /* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
@@ -84,33 +84,34 @@ static void add_contender(struct line *line, const json_t *contender)
 	    mhz(contender, "demand_khz"));
 }
 
-static void print_winner(const json_t *reply)
+static void print_winner(FILE *file, const json_t *reply)
 {
 	const json_t *contenders = json_object_get(reply, "contenders");
 	struct line line = { 0 };
 
 	if (is_word(reply, "reason", "idle")) {
-		paragraph_print("wanted", "nothing: all its CPUs are idle, and have been for the "
-					  "hold time");
+		paragraph_print(file, "wanted",
+				"nothing: all its CPUs are idle, and have been for the "
+				"hold time");
 		return;
 	}
 	add_contender(&line, json_array_get(contenders, 0));
-	paragraph_print("wanted", line.text);
+	paragraph_print(file, "wanted", line.text);
 }
 
-static void print_rule(const json_t *reply)
+static void print_rule(FILE *file, const json_t *reply)
 {
 	const json_t *rule = json_object_get(reply, "rule");
-	const char *name = field_text(rule, "name"), *file = field_text(rule, "file");
+	const char *name = field_text(rule, "name"), *where = field_text(rule, "file");
 
 	if (json_is_object(rule))
-		paragraph_printf("rule", "%s (%s:%" PRIu64 ") %s, for pid %" PRIu64,
-				 name ? name : "-", file ? file : "-", field_number(rule, "line"),
+		paragraph_printf(file, "rule", "%s (%s:%" PRIu64 ") %s, for pid %" PRIu64,
+				 name ? name : "-", where ? where : "-", field_number(rule, "line"),
 				 is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
 				 field_number(rule, "pid"));
 }
 
-static void print_io(const json_t *io)
+static void print_io(FILE *file, const json_t *io)
 {
 	const char *device = field_text(io, "device");
 	struct line line = { 0 };
@@ -122,14 +123,14 @@ static void print_io(const json_t *io)
 	if (field_is_known(io, "host_share_permille"))
 		add(&line, "; %u %% of the time of each is the host's at the lowest frequency",
 		    percent(io, "host_share_permille"));
-	paragraph_print("I/O", line.text);
+	paragraph_print(file, "I/O", line.text);
 	if (field_is_known(io, "predicted_gain_permille"))
-		paragraph_printf("predicted",
+		paragraph_printf(file, "predicted",
 				 "%u %% more I/O at %u MHz than at the lowest frequency",
 				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
 }
 
-static void print_check(const json_t *io)
+static void print_check(FILE *file, const json_t *io)
 {
 	const char *state = field_text(io, "state");
 	struct line line = { 0 };
@@ -143,10 +144,10 @@ static void print_check(const json_t *io)
 		    (double)field_number(io, "calibration_permille") / 1000);
 	else
 		add(&line, ": not measured yet");
-	paragraph_print("checked", line.text);
+	paragraph_print(file, "checked", line.text);
 }
 
-static void print_others(const json_t *reply)
+static void print_others(FILE *file, const json_t *reply)
 {
 	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
 	uint64_t n = field_number(reply, "n_contenders"), shown = json_array_size(contenders);
@@ -163,7 +164,7 @@ static void print_others(const json_t *reply)
 	if (n > shown)
 		add(&line, "; and %" PRIu64 " more", n - shown);
 	if (line.used)
-		paragraph_print("won over", line.text);
+		paragraph_print(file, "won over", line.text);
 }
 
 static void add_clamp(struct line *line, const json_t *clamp)
@@ -178,7 +179,7 @@ static void add_clamp(struct line *line, const json_t *clamp)
 		add(line, " <- this one cut it");
 }
 
-static void print_clamps(const json_t *reply)
+static void print_clamps(FILE *file, const json_t *reply)
 {
 	const json_t *clamps = json_object_get(reply, "clamps"), *clamp;
 	struct line line = { 0 };
@@ -187,28 +188,28 @@ static void print_clamps(const json_t *reply)
 	json_array_foreach(clamps, i, clamp)
 		add_clamp(&line, clamp);
 	if (line.used)
-		paragraph_print("limits", line.text);
+		paragraph_print(file, "limits", line.text);
 }
 
-static void print_chosen(const json_t *reply)
+static void print_chosen(FILE *file, const json_t *reply)
 {
-	paragraph_printf("chosen",
+	paragraph_printf(file, "chosen",
 			 "%u MHz: of its frequencies within the limits the lowest that "
 			 "does",
 			 mhz(reply, "wanted_khz"));
 }
 
-static void print_timing(const json_t *reply)
+static void print_timing(FILE *file, const json_t *reply)
 {
 	if (is_word(reply, "timing", "held"))
-		paragraph_printf("held", "%u MHz would do, but not for long enough yet",
+		paragraph_printf(file, "held", "%u MHz would do, but not for long enough yet",
 				 mhz(reply, "wanted_khz"));
 	else if (is_word(reply, "timing", "rate-limited"))
-		paragraph_printf("waits", "for %u MHz: the last change was too recent",
+		paragraph_printf(file, "waits", "for %u MHz: the last change was too recent",
 				 mhz(reply, "wanted_khz"));
 }
 
-static void print_written(const json_t *reply)
+static void print_written(FILE *file, const json_t *reply)
 {
 	const json_t *acted = json_object_get(reply, "acted");
 	uint64_t at_us = field_number(acted, "monotonic_us"), now_us = moment_monotonic_us();
@@ -218,17 +219,17 @@ static void print_written(const json_t *reply)
 	if (!json_is_object(acted))
 		return;
 	if (field_is_known(acted, "previous_khz"))
-		paragraph_printf("changed", "from %u to %u MHz at %s, %s ago",
+		paragraph_printf(file, "changed", "from %u to %u MHz at %s, %s ago",
 				 mhz(acted, "previous_khz"), mhz(acted, "target_khz"), time, age);
 	else
-		paragraph_printf("changed", "to %u MHz at %s, %s ago", mhz(acted, "target_khz"),
-				 time, age);
+		paragraph_printf(file, "changed", "to %u MHz at %s, %s ago",
+				 mhz(acted, "target_khz"), time, age);
 	if (field_is_known(acted, "read_back_khz"))
-		paragraph_printf("read back", "%u MHz right after that",
+		paragraph_printf(file, "read back", "%u MHz right after that",
 				 mhz(acted, "read_back_khz"));
 }
 
-static void print_limiters(const json_t *reply)
+static void print_limiters(FILE *file, const json_t *reply)
 {
 	const json_t *limiters = json_object_get(reply, "limiters"), *limiter;
 	size_t i;
@@ -236,25 +237,25 @@ static void print_limiters(const json_t *reply)
 	json_array_foreach(limiters, i, limiter) {
 		const char *who = field_text(limiter, "who"), *text = field_text(limiter, "text");
 
-		paragraph_printf("not ours", "%s: %s", who ? who : "?", text ? text : "?");
+		paragraph_printf(file, "not ours", "%s: %s", who ? who : "?", text ? text : "?");
 	}
 }
 
-void explain_print(const json_t *reply)
+void explain_print(FILE *file, const json_t *reply)
 {
 	const json_t *io = json_object_get(reply, "io");
 
-	print_head(reply);
+	print_head(file, reply);
 	if (field_is_known(reply, "target_khz")) {
-		print_winner(reply);
-		print_rule(reply);
-		print_io(io);
-		print_check(io);
-		print_others(reply);
-		print_clamps(reply);
-		print_chosen(reply);
-		print_timing(reply);
-		print_written(reply);
+		print_winner(file, reply);
+		print_rule(file, reply);
+		print_io(file, io);
+		print_check(file, io);
+		print_others(file, reply);
+		print_clamps(file, reply);
+		print_chosen(file, reply);
+		print_timing(file, reply);
+		print_written(file, reply);
 	}
-	print_limiters(reply);
+	print_limiters(file, reply);
 }

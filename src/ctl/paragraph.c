@@ -26,7 +26,7 @@ static int length_of_line(const char *text)
 	return fits ? fits : (int)strcspn(text, " ");
 }
 
-void paragraph_print(const char *title, const char *text)
+void paragraph_print(FILE *file, const char *title, const char *text)
 {
 	_cleanup_free_ char *clean = format_clean(text);
 	const char *rest = clean ? clean : "?";
@@ -34,14 +34,14 @@ void paragraph_print(const char *title, const char *text)
 	while (*rest) {
 		int length = length_of_line(rest);
 
-		printf("%-*s%.*s\n", PARAGRAPH_TITLE, title, length, rest);
+		fprintf(file, "%-*s%.*s\n", PARAGRAPH_TITLE, title, length, rest);
 		title = "";
 		rest += length;
 		rest += strspn(rest, " ");
 	}
 }
 
-void paragraph_printf(const char *title, const char *format, ...)
+void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list args;
@@ -50,5 +50,5 @@ void paragraph_printf(const char *title, const char *format, ...)
 	va_start(args, format);
 	r = vasprintf(&text, format, args);
 	va_end(args);
-	paragraph_print(title, r < 0 ? "?" : text);
+	paragraph_print(file, title, r < 0 ? "?" : text);
 }

@@ -54,7 +54,7 @@ static void show_advice(const json_t *advice)
 	size_t i;
 
 	json_array_foreach(advice, i, sentence)
-		paragraph_print("advice", json_string_value(sentence));
+		paragraph_print(stdout, "advice", json_string_value(sentence));
 }
 
 static void show_cost(const json_t *reply)

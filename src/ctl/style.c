@@ -9,8 +9,8 @@ bool style_is_used(FILE *file)
 {
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-	return isatty(fileno(file)) && !(no_color && *no_color) && terminal && *terminal &&
-	       strcmp(terminal, "dumb") != 0;
+	return fileno(file) >= 0 && isatty(fileno(file)) && !(no_color && *no_color) && terminal &&
+	       *terminal && strcmp(terminal, "dumb") != 0;
 }
 
 const char *style_bold(FILE *file)

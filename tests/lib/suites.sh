@@ -5,7 +5,7 @@
 
 TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
-	git
+	git tmux zsh fish
 )
 
 QUICK_SUITES=(style clang install unit varlink live)

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl top: the live view. Asks once per delay, and paints when something changed. */
+#include <errno.h>
+#include <inttypes.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/commands.h"
+#include "ctl/complain.h"
+#include "ctl/connection.h"
+#include "ctl/explain.h"
+#include "ctl/moment.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "ctl/top_draw.h"
+#include "shared/cleanup.h"
+
+#define DELAY_DEFAULT_MS 1000
+#define DELAY_LEAST_MS	 200
+#define TASKS_SHOWN	 100 /* with the most I/O */
+
+static const char keys_text[] =
+	"Tab, Shift-Tab   the next list, the one before\n"
+	"Up, Down, j, k   the next row; PgUp, PgDn, Home, End\n"
+	"e, Enter         explain the selected domain or task\n"
+	"s, r             sort by the next key, in the other direction\n"
+	"/                show only rows with a text in their names, states or reasons\n"
+	"p, Space         pause, and go on\n"
+	"+, -             look more often, less often\n"
+	"q                quit\n"
+	"\n"
+	"Green: boosted, or a disk where boosts pay. Yellow: limited. Red: not ours, or in trouble.\n";
+
+/* One call; NULL when it failed. Consumes parameters. */
+static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
+{
+	json_t *reply, *ret = NULL;
+
+	if (connection_call(fd, method, parameters, deadline_ns, &reply) < 0)
+		return NULL;
+	if (!json_is_string(json_object_get(reply, "error")))
+		ret = json_incref(json_object_get(reply, "parameters"));
+	json_decref(reply);
+	return ret;
+}
+
+/* A list out of a reply, which is consumed. */
+static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
+{
+	json_t *list = json_object_get(reply, key);
+
+	if (list)
+		top_model_set(&view->model, pane, json_incref(list));
+	json_decref(reply);
+}
+
+/* What the daemon's CPU time grew by, over the time between two replies. */
+static void take_status(struct top_view *view, json_t *status)
+{
+	const json_t *before = json_object_get(view->status, "self");
+	uint64_t cpu_us = field_number(json_object_get(status, "self"), "cpu_us");
+	uint64_t uptime_us = field_number(status, "uptime_us");
+	uint64_t before_us = field_number(view->status, "uptime_us");
+	uint64_t before_cpu_us = field_number(before, "cpu_us");
+
+	view->own_share = 0;
+	if (view->status && uptime_us > before_us && cpu_us > before_cpu_us)
+		view->own_share = (double)(cpu_us - before_cpu_us) /
+				  (double)(uptime_us - before_us);
+	json_decref(view->status);
+	view->status = status;
+}
+
+static void look(const struct ctl *ctl, struct top_view *view)
+{
+	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	json_t *status = fd < 0 ? NULL : ask(fd, "io.wakegov.Status", NULL, deadline_ns);
+
+	view->is_lost = !status;
+	if (!status)
+		return;
+	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
+	take_status(view, status);
+	take_list(view, TOP_TASKS,
+		  ask(fd, "io.wakegov.Tasks",
+		      json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
+		  "tasks");
+	take_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
+}
+
+/* What Explain says of the selected row, as text; NULL when it is a device or cannot be had. */
+static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
+{
+	const json_t *row = top_model_selected(&view->model, view->pane);
+	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = -1;
+	json_t *parameters, *reply;
+	char *text = NULL;
+	size_t size;
+	FILE *file;
+
+	if (!row || view->pane == TOP_DEVICES)
+		return NULL;
+	parameters = view->pane == TOP_DOMAINS
+			     ? json_pack("{ss}", "domain", field_text(row, "name"))
+			     : json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid"));
+	fd = connection_open(ctl->path, deadline_ns);
+	reply = ask(fd, "io.wakegov.Explain", parameters, deadline_ns);
+	file = reply ? open_memstream(&text, &size) : NULL;
+	if (file) {
+		explain_print(file, reply);
+		fclose(file);
+	}
+	json_decref(reply);
+	return text;
+}
+
+static void explain_selected(const struct ctl *ctl, struct top_view *view)
+{
+	view->text = explanation_of(ctl, view);
+	if (!view->text)
+		view->text = strdup(
+			view->pane == TOP_DEVICES
+				? "A domain or a task can be explained. Tab leads to them."
+				: "Nothing can be told of it now: it is gone, or wakegovd does "
+				  "not answer.");
+}
+
+static void edit_filter(struct top_view *view, int key)
+{
+	char text[TOP_FILTER_SIZE];
+	size_t length = strlen(view->model.filter);
+
+	memcpy(text, view->model.filter, sizeof(text));
+	if (key == '\n' || key == KEY_ENTER) {
+		view->is_filtering = false;
+	} else if (key == 27) {
+		view->is_filtering = false;
+		text[0] = '\0';
+	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length) {
+		text[length - 1] = '\0';
+	} else if (key >= ' ' && key < 127 && length + 1 < sizeof(text)) {
+		text[length] = (char)key;
+		text[length + 1] = '\0';
+	}
+	top_model_filter(&view->model, text);
+}
+
+static void move_selection(struct top_view *view, int key)
+{
+	long height = (long)view->heights[view->pane];
+	long by = key == KEY_UP || key == 'k'	  ? -1
+		  : key == KEY_DOWN || key == 'j' ? 1
+		  : key == KEY_PPAGE		  ? -height
+		  : key == KEY_NPAGE		  ? height
+		  : key == KEY_HOME		  ? -100000
+		  : key == KEY_END		  ? 100000
+						  : 0;
+
+	top_model_move(&view->model, view->pane, by, (size_t)height);
+}
+
+static void change_delay(struct top_view *view, bool shorter)
+{
+	unsigned int delay_ms = shorter ? view->delay_ms / 2 : view->delay_ms * 2;
+
+	if (delay_ms >= DELAY_LEAST_MS && delay_ms <= 60000)
+		view->delay_ms = delay_ms;
+}
+
+/* False: it ends. */
+static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
+{
+	if (view->is_filtering) {
+		edit_filter(view, key);
+		return true;
+	}
+	if (view->text && key != KEY_RESIZE) {
+		free(view->text);
+		view->text = NULL;
+		return true;
+	}
+	switch (key) {
+	case 'q':
+		return false;
+	case '\t':
+		view->pane = (view->pane + 1) % TOP_PANES;
+		break;
+	case KEY_BTAB:
+		view->pane = (view->pane + TOP_PANES - 1) % TOP_PANES;
+		break;
+	case 'e':
+	case '\n':
+	case KEY_ENTER:
+		explain_selected(ctl, view);
+		break;
+	case 's':
+	case 'r':
+		top_model_sort(&view->model, view->pane, key == 'r');
+		break;
+	case '/':
+		view->is_filtering = true;
+		break;
+	case 'p':
+	case ' ':
+		view->is_paused = !view->is_paused;
+		break;
+	case '+':
+	case '-':
+		change_delay(view, key == '+');
+		break;
+	case '?':
+	case 'h':
+		view->text = strdup(keys_text);
+		break;
+	default:
+		move_selection(view, key);
+	}
+	return true;
+}
+
+static void run(const struct ctl *ctl, struct top_view *view)
+{
+	uint64_t next_us = 0, now_us;
+	int key = ERR;
+
+	do {
+		now_us = moment_monotonic_us();
+		if (now_us >= next_us) {
+			if (!view->is_paused && !view->text)
+				look(ctl, view);
+			next_us = now_us + view->delay_ms * 1000ULL;
+		}
+		top_draw(view);
+		timeout((int)((next_us - now_us) / 1000) + 1);
+		key = getch();
+	} while (key == ERR || take_key(ctl, view, key));
+}
+
+static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
+{
+	SCREEN *screen = newterm(NULL, stdout, stdin);
+
+	if (!screen) {
+		complain("this terminal (TERM=%s) cannot show a live view. Try: wakegovctl monitor",
+			 getenv("TERM") ? getenv("TERM") : "");
+		return CTL_REFUSED;
+	}
+	set_term(screen);
+	set_escdelay(50);
+	cbreak();
+	noecho();
+	keypad(stdscr, true);
+	curs_set(0);
+	top_draw_init(view);
+	run(ctl, view);
+	endwin();
+	delscreen(screen);
+	return CTL_OK;
+}
+
+enum ctl_exit command_top(struct ctl *ctl)
+{
+	struct top_view view = { .delay_ms = DELAY_DEFAULT_MS };
+	const char *delay = ctl_value(ctl, "delay");
+	uint64_t delay_us;
+	enum ctl_exit code;
+	int fd;
+
+	if (delay && (!quantity_duration_us(delay, &delay_us) || delay_us < DELAY_LEAST_MS * 1000 ||
+		      delay_us > 60000000))
+		return ctl_misuse(ctl, "--delay %s: expected a time from 200ms to 60s", delay);
+	if (delay)
+		view.delay_ms = (unsigned int)(delay_us / 1000);
+	if (ctl->json)
+		return ctl_misuse(ctl, "top is for people; try 'wakegovctl monitor --json'");
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return ctl_misuse(ctl, "top needs a terminal; try 'wakegovctl status'");
+	fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
+	if (fd < 0)
+		return complain_open(ctl->path, fd);
+	close(fd);
+	code = show_screen(ctl, &view);
+	top_model_deinit(&view.model);
+	json_decref(view.status);
+	free(view.text);
+	return code;
+}

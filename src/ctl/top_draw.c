@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/top_draw.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "ctl/style.h"
+#include "shared/cleanup.h"
+
+#define LINE_SIZE 512
+#define BAR_WIDTH 12
+
+enum { COLOUR_HIGH = 1, COLOUR_BOOST, COLOUR_TROUBLE };
+
+void top_draw_init(struct top_view *view)
+{
+	view->is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (!style_is_used(stdout) || !has_colors())
+		return;
+	start_color();
+	use_default_colors();
+	init_pair(COLOUR_HIGH, COLOR_YELLOW, -1);
+	init_pair(COLOUR_BOOST, COLOR_GREEN, -1);
+	init_pair(COLOUR_TROUBLE, COLOR_RED, -1);
+}
+
+/* Where the locale has no such characters, "?" stands for each of their bytes. */
+static size_t widen_ascii(const char *text, wchar_t *ret)
+{
+	size_t n = 0;
+
+	for (; text[n] && n < LINE_SIZE - 1; n++)
+		ret[n] = (unsigned char)text[n] < 0x80 ? text[n] : L'?';
+	return n;
+}
+
+/* Text in a field of width columns: cut, or filled with blanks. Characters may be two wide. */
+static void put(int y, int x, int width, const char *text)
+{
+	_cleanup_free_ char *clean = format_clean(text);
+	wchar_t wide[LINE_SIZE];
+	size_t n = clean ? mbstowcs(wide, clean, LINE_SIZE - 1) : 0;
+	int used = 0;
+	size_t i;
+
+	if (width > COLS - x)
+		width = COLS - x;
+	if (y >= LINES || width <= 0)
+		return;
+	if (n == (size_t)-1)
+		n = widen_ascii(clean, wide);
+	for (i = 0; i < n; i++) {
+		int columns = wcwidth(wide[i]);
+
+		if (columns < 0) {
+			wide[i] = '?';
+			columns = 1;
+		}
+		if (used + columns > width)
+			break;
+		used += columns;
+	}
+	mvaddnwstr(y, x, wide, (int)i);
+	for (; used < width; used++)
+		addch(' ');
+}
+
+static void putf(int y, int x, int width, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void putf(int y, int x, int width, const char *format, ...)
+{
+	char text[LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put(y, x, width, text);
+}
+
+/* Right-aligned, and "-" where it is not known. */
+static void put_number(int y, int x, int width, const json_t *row, const char *key, uint64_t unit,
+		       const char *suffix)
+{
+	char text[32] = "-";
+
+	if (field_is_known(row, key))
+		snprintf(text, sizeof(text), "%" PRIu64 "%s",
+			 (field_number(row, key) + unit / 2) / unit, suffix);
+	putf(y, x, width, "%*s", width, text);
+}
+
+static void put_bar(const struct top_view *view, int y, int x, uint64_t part, uint64_t whole)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	uint64_t filled = whole ? part * BAR_WIDTH * 8 / whole : 0;
+	char text[LINE_SIZE] = "";
+
+	if (filled > BAR_WIDTH * 8)
+		filled = BAR_WIDTH * 8;
+	for (uint64_t i = 0; i < filled / 8; i++)
+		strcat(text, view->is_utf8 ? "█" : "#");
+	strcat(text, view->is_utf8 ? eighths[filled % 8] : "");
+	put(y, x, BAR_WIDTH, text);
+}
+
+/* A narrow screen has less of it, so that the reasons can be read. */
+static int history_width(void)
+{
+	return COLS < 100 ? TOP_HISTORY / 2 : TOP_HISTORY;
+}
+
+static void put_history(const struct top_view *view, int y, int x, const char *name)
+{
+	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[] = { " ", "_", ".", "-", "=", "+", "*", "#", "@" };
+	const struct top_history *history = top_model_history(&view->model, name);
+	size_t width = (size_t)history_width(), first;
+	char text[LINE_SIZE] = "";
+
+	first = history && history->n > width ? history->n - width : 0;
+	for (size_t i = first; history && i < history->n; i++)
+		strcat(text, (view->is_utf8 ? utf8 : plain)[history->levels[i]]);
+	put(y, x, (int)width, text);
+}
+
+static bool is_word(const json_t *row, const char *key, const char *word)
+{
+	const char *text = field_text(row, key);
+
+	return text && !strcmp(text, word);
+}
+
+static int colour_of_domain(const json_t *row)
+{
+	const char *reason = field_text(row, "reason"), *limiter = field_text(row, "limiter");
+
+	if (is_word(row, "state", "yielded") || is_word(row, "state", "offline") ||
+	    field_number(row, "write_errors"))
+		return COLOUR_TROUBLE;
+	if (reason && !strncmp(reason, "io-", 3))
+		return COLOUR_BOOST;
+	return limiter && strcmp(limiter, "none") != 0 ? COLOUR_HIGH : 0;
+}
+
+static void draw_domain(const struct top_view *view, int y, const json_t *row)
+{
+	const char *name = field_text(row, "name"), *why = field_text(row, "state_why");
+	_cleanup_free_ char *reason = format_reason(
+		field_text(row, "reason"), field_text(row, "comm"), field_number(row, "pid"),
+		field_text(row, "limiter"), field_text(row, "timing"));
+	int x = 36 + history_width();
+
+	put(y, 0, 9, name ? name : "-");
+	put(y, 10, 7, field_text(row, "cpus"));
+	put_number(y, 18, 4, row, "current_khz", 1000, "");
+	put(y, 22, 1, " ");
+	put_bar(view, y, 23, field_number(row, "current_khz"),
+		field_number(row, "highest_opp_khz"));
+	put(y, 35, 1, " ");
+	put_history(view, y, 36, name);
+	putf(y, x, 5, "%4u%%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
+	attron(COLOR_PAIR(colour_of_domain(row)));
+	putf(y, x + 5, COLS, " %s", why ? why : reason ? reason : "-");
+	attroff(COLOR_PAIR(colour_of_domain(row)));
+}
+
+static void draw_task(const struct top_view *view, int y, const json_t *row)
+{
+	int colour = field_number(row, "boost_cap") ? COLOUR_BOOST : 0;
+
+	put_number(y, 0, 7, row, "pid", 1, "");
+	putf(y, 7, 17, " %s", field_text(row, "comm") ? field_text(row, "comm") : "-");
+	put(y, 24, 9, field_text(row, "domain"));
+	attron(COLOR_PAIR(colour));
+	putf(y, 33, 18, " %s", field_text(row, "state") ? field_text(row, "state") : "-");
+	attroff(COLOR_PAIR(colour));
+	put(y, 51, 9, field_text(row, "device"));
+	put_number(y, 60, 6, row, "io_rate_per_s", 1, "");
+	put_number(y, 66, 5, row, "predicted_gain_permille", 10, "%");
+	put_number(y, 71, 5, row, "wanted_khz", 1000, "");
+	put(y, 76, COLS, "");
+}
+
+static void draw_device(const struct top_view *view, int y, const json_t *row)
+{
+	int colour = is_word(row, "check", "paid") ? COLOUR_BOOST : 0;
+
+	put(y, 0, 16, field_text(row, "name"));
+	put_number(y, 16, 6, row, "tasks", 1, "");
+	put_number(y, 22, 7, row, "depth", 1, "");
+	put_number(y, 29, 10, row, "completions_per_s", 1, "");
+	put_number(y, 39, 6, row, "idle_permille", 10, "%");
+	attron(COLOR_PAIR(colour));
+	putf(y, 45, 11, " %s", field_text(row, "check") ? field_text(row, "check") : "-");
+	attroff(COLOR_PAIR(colour));
+	put_number(y, 56, 6, row, "predicted_gain_permille", 10, "%");
+	put_number(y, 62, 6, row, "measured_gain_permille", 10, "%");
+	put(y, 68, COLS, "");
+}
+
+static const struct pane_look {
+	const char *title;
+	const char *behind; /* what comes behind the history, of which there is less or more */
+	const char *empty;
+	void (*draw)(const struct top_view *view, int y, const json_t *row);
+} looks[TOP_PANES] = {
+	[TOP_DOMAINS] = { "DOMAIN    CPUS     MHZ              HISTORY", "USED WHY",
+			  "no cpufreq domain", draw_domain },
+	[TOP_TASKS] = { "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S GAIN  MHZ",
+			NULL, "no task does I/O at a rate that matters", draw_task },
+	[TOP_DEVICES] = { "DEVICE           TASKS  DEPTH     I/O/S  IDLE CHECK       GAIN FOUND",
+			  NULL, "no block device was used", draw_device },
+};
+
+static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t height)
+{
+	struct top_list *list = &view->model.lists[pane];
+	bool is_active = pane == view->pane;
+
+	view->heights[pane] = height;
+	top_model_move(&view->model, pane, 0, height);
+	attron(is_active ? A_REVERSE : A_BOLD);
+	put(top, 0, COLS, looks[pane].title);
+	if (looks[pane].behind)
+		mvaddstr(top, 37 + history_width(), looks[pane].behind);
+	if (list->n > height)
+		mvprintw(top, COLS > 14 ? COLS - 12 : 0, " %zu-%zu/%zu ", list->scroll + 1,
+			 list->scroll + height, list->n);
+	attroff(A_REVERSE | A_BOLD);
+	for (size_t i = 0; i < height && list->scroll + i < list->n; i++) {
+		bool is_selected = is_active && list->scroll + i == list->selected;
+
+		if (is_selected)
+			attron(A_STANDOUT);
+		looks[pane].draw(view, top + 1 + (int)i, list->rows[list->scroll + i]);
+		attroff(A_STANDOUT);
+	}
+	if (!list->n && height)
+		put(top + 1, 0, COLS,
+		    view->model.filter[0] ? "nothing matches" : looks[pane].empty);
+}
+
+static uint64_t count_drops(const json_t *drops)
+{
+	const char *name;
+	json_t *value;
+	uint64_t n = 0;
+
+	json_object_foreach((json_t *)drops, name, value)
+		n += json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
+	return n;
+}
+
+static void draw_head(const struct top_view *view)
+{
+	const json_t *self = json_object_get(view->status, "self");
+	const char *version = field_text(view->status, "version");
+	const char *mode = field_text(view->status, "mode");
+	_cleanup_free_ char *uptime = format_duration(field_number(view->status, "uptime_us"));
+	uint64_t drops = count_drops(json_object_get(view->status, "drops"));
+
+	if (view->is_lost || !view->status) {
+		attron(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
+		put(0, 0, COLS,
+		    "wakegovd does not answer; trying again. See: systemctl status "
+		    "wakegovd");
+		attroff(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
+		return;
+	}
+	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f%% CPU, %.1f MiB  lost %" PRIu64,
+	     version ? version : "?", uptime ? uptime : "?", mode ? mode : "?",
+	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, drops);
+}
+
+static void draw_foot(const struct top_view *view)
+{
+	const struct top_list *list = &view->model.lists[view->pane];
+
+	if (view->is_filtering) {
+		putf(LINES - 1, 0, COLS, "filter: %s_   Enter keeps it, Esc shows all",
+		     view->model.filter);
+		return;
+	}
+	putf(LINES - 1, 0, COLS,
+	     "%sq quit  Tab list  e explain  s sort (%s%s)  / filter%s%s  p pause  "
+	     "? keys",
+	     view->is_paused ? "PAUSED  " : "", top_model_sort_name(&view->model, view->pane),
+	     list->is_reverse ? ", reversed" : "", view->model.filter[0] ? ": " : "",
+	     view->model.filter);
+}
+
+/* Domains get what they need up to half, devices up to a quarter, tasks the rest. */
+static void draw_panes(struct top_view *view)
+{
+	struct top_list *lists = view->model.lists;
+	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* without titles, head and foot */
+	size_t domains = lists[TOP_DOMAINS].n ? lists[TOP_DOMAINS].n : 1;
+	size_t devices = lists[TOP_DEVICES].n ? lists[TOP_DEVICES].n : 1, tasks;
+
+	if (domains > (room + 1) / 2)
+		domains = (room + 1) / 2;
+	if (devices > (room + 3) / 4)
+		devices = (room + 3) / 4;
+	tasks = room > domains + devices ? room - domains - devices : 0;
+	draw_pane(view, TOP_DOMAINS, 1, domains);
+	draw_pane(view, TOP_TASKS, 2 + (int)domains, tasks);
+	draw_pane(view, TOP_DEVICES, 3 + (int)(domains + tasks), devices);
+}
+
+static void draw_text(const char *text)
+{
+	int y = 0;
+
+	while (*text && y < LINES - 1) {
+		size_t length = strcspn(text, "\n");
+
+		putf(y++, 0, COLS, "%.*s", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+	put(LINES - 1, 0, COLS, "any key goes back");
+}
+
+void top_draw(struct top_view *view)
+{
+	erase();
+	if (view->text) {
+		draw_text(view->text);
+	} else {
+		draw_head(view);
+		draw_panes(view);
+		draw_foot(view);
+	}
+	refresh();
+}

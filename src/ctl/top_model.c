@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/top_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+/* A number is sorted from the highest on, a text from the first; no key: as the daemon gave it. */
+struct sort_key {
+	const char *name;
+	const char *number;
+	const char *text;
+};
+
+static const struct sort_key keys[TOP_PANES][4] = {
+	[TOP_DOMAINS] = { { "order" },
+			  { "clock", .number = "current_khz" },
+			  { "used", .number = "utilisation_cap" },
+			  { "reason", .text = "reason" } },
+	[TOP_TASKS] = { { "I/O rate", .number = "io_rate_per_s" },
+			{ "boost", .number = "boost_cap" },
+			{ "name", .text = "comm" },
+			{ "domain", .text = "domain" } },
+	[TOP_DEVICES] = { { "order" },
+			  { "I/O rate", .number = "completions_per_s" },
+			  { "depth", .number = "depth" },
+			  { "name", .text = "name" } },
+};
+
+static const char *const searched[] = { "name",	  "comm",   "state",  "reason",
+					"domain", "device", "limiter" };
+
+void top_model_deinit(struct top_model *model)
+{
+	for (int pane = 0; pane < TOP_PANES; pane++) {
+		json_decref(model->lists[pane].all);
+		free(model->lists[pane].rows);
+	}
+	free(model->histories);
+}
+
+static bool is_shown(const struct top_model *model, const json_t *row)
+{
+	if (!model->filter[0])
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(searched); i++) {
+		const char *text = field_text(row, searched[i]);
+
+		if (text && strcasestr(text, model->filter))
+			return true;
+	}
+	return false;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+struct order {
+	const struct sort_key *key;
+	bool is_reverse;
+};
+
+static int compare(const json_t *a, const json_t *b, const struct sort_key *key)
+{
+	uint64_t number_a, number_b;
+
+	if (key->text)
+		return compare_text(field_text(a, key->text), field_text(b, key->text));
+	number_a = field_number(a, key->number);
+	number_b = field_number(b, key->number);
+	return number_a < number_b ? 1 : number_a > number_b ? -1 : 0;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const json_t *const *row_a = a, *const *row_b = b;
+	const struct order *order = context;
+	int r = compare(*row_a, *row_b, order->key);
+
+	return order->is_reverse ? -r : r;
+}
+
+static void reverse_rows(struct top_list *list)
+{
+	for (size_t i = 0; i < list->n / 2; i++) {
+		const json_t *row = list->rows[i];
+
+		list->rows[i] = list->rows[list->n - 1 - i];
+		list->rows[list->n - 1 - i] = row;
+	}
+}
+
+static void sort_rows(struct top_list *list, const struct sort_key *key)
+{
+	struct order order = { key, list->is_reverse };
+
+	if (key->text || key->number)
+		qsort_r(list->rows, list->n, sizeof(*list->rows), compare_rows, &order);
+	else if (list->is_reverse)
+		reverse_rows(list);
+}
+
+/* What stays the same of a row while its numbers change. */
+static bool is_same(const json_t *a, const json_t *b)
+{
+	const char *name_a = field_text(a, "name"), *name_b = field_text(b, "name");
+
+	if (name_a && name_b)
+		return !strcmp(name_a, name_b);
+	return field_number(a, "pid") == field_number(b, "pid");
+}
+
+static void select_again(struct top_list *list, const json_t *selected)
+{
+	for (size_t i = 0; selected && i < list->n; i++) {
+		if (is_same(list->rows[i], selected)) {
+			list->selected = i;
+			return;
+		}
+	}
+	if (list->selected >= list->n)
+		list->selected = list->n ? list->n - 1 : 0;
+}
+
+static void arrange(struct top_model *model, enum top_pane pane, const json_t *selected)
+{
+	struct top_list *list = &model->lists[pane];
+	const json_t *row;
+	size_t i;
+
+	list->n = 0;
+	json_array_foreach(list->all, i, row)
+		if (is_shown(model, row))
+			list->rows[list->n++] = row;
+	sort_rows(list, &keys[pane][list->sort]);
+	select_again(list, selected);
+}
+
+static struct top_history *add_history(struct top_model *model, const char *name)
+{
+	struct top_history *histories = reallocarray(model->histories, model->n_histories + 1,
+						     sizeof(*histories));
+
+	if (!histories)
+		return NULL;
+	model->histories = histories;
+	histories += model->n_histories++;
+	*histories = (struct top_history){ 0 };
+	snprintf(histories->name, sizeof(histories->name), "%s", name);
+	return histories;
+}
+
+static void note_level(struct top_history *history, const json_t *domain)
+{
+	uint64_t highest = field_number(domain, "highest_opp_khz");
+	uint64_t now = field_number(domain, "current_khz");
+	uint64_t eighths = highest ? (now * 8 + highest / 2) / highest : 0;
+
+	if (history->n == TOP_HISTORY)
+		memmove(history->levels, history->levels + 1, TOP_HISTORY - 1);
+	else
+		history->n++;
+	history->levels[history->n - 1] = eighths > 8 ? 8 : (uint8_t)eighths;
+}
+
+const struct top_history *top_model_history(const struct top_model *model, const char *name)
+{
+	for (size_t i = 0; name && i < model->n_histories; i++)
+		if (!strcmp(model->histories[i].name, name))
+			return &model->histories[i];
+	return NULL;
+}
+
+static void note_all(struct top_model *model, const json_t *domains)
+{
+	const json_t *domain;
+	size_t i;
+
+	json_array_foreach(domains, i, domain) {
+		const char *name = field_text(domain, "name");
+		struct top_history *history = (struct top_history *)top_model_history(model, name);
+
+		if (name && !history)
+			history = add_history(model, name);
+		if (history)
+			note_level(history, domain);
+	}
+}
+
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all)
+{
+	struct top_list *list = &model->lists[pane];
+	json_t *before = list->all;
+	const json_t *selected = json_incref((json_t *)top_model_selected(model, pane));
+
+	free(list->rows);
+	list->rows = calloc(json_array_size(all) + 1, sizeof(*list->rows));
+	list->all = list->rows ? all : NULL;
+	if (!list->rows)
+		json_decref(all);
+	if (pane == TOP_DOMAINS)
+		note_all(model, list->all);
+	arrange(model, pane, selected);
+	json_decref((json_t *)selected);
+	json_decref(before);
+}
+
+void top_model_filter(struct top_model *model, const char *text)
+{
+	snprintf(model->filter, sizeof(model->filter), "%s", text);
+	for (int pane = 0; pane < TOP_PANES; pane++)
+		if (model->lists[pane].rows)
+			arrange(model, pane, top_model_selected(model, pane));
+}
+
+void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse)
+{
+	struct top_list *list = &model->lists[pane];
+
+	if (reverse)
+		list->is_reverse = !list->is_reverse;
+	else
+		list->sort = (list->sort + 1) % ARRAY_SIZE(keys[pane]);
+	if (list->rows)
+		arrange(model, pane, top_model_selected(model, pane));
+}
+
+const char *top_model_sort_name(const struct top_model *model, enum top_pane pane)
+{
+	return keys[pane][model->lists[pane].sort].name;
+}
+
+void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height)
+{
+	struct top_list *list = &model->lists[pane];
+	long at = (long)list->selected + by;
+
+	if (at >= (long)list->n)
+		at = (long)list->n - 1;
+	list->selected = at > 0 ? (size_t)at : 0;
+	if (list->selected < list->scroll)
+		list->scroll = list->selected;
+	if (height && list->selected >= list->scroll + height)
+		list->scroll = list->selected - height + 1;
+	if (height && list->n >= height && list->scroll + height > list->n)
+		list->scroll = list->n - height;
+	if (list->n < height)
+		list->scroll = 0;
+}
+
+const json_t *top_model_selected(const struct top_model *model, enum top_pane pane)
+{
+	const struct top_list *list = &model->lists[pane];
+
+	return list->selected < list->n ? list->rows[list->selected] : NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the live view shows, without a screen: three lists that are filtered, sorted and selected
+ * in. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum top_pane {
+	TOP_DOMAINS,
+	TOP_TASKS,
+	TOP_DEVICES,
+	TOP_PANES,
+};
+
+#define TOP_HISTORY	16
+#define TOP_FILTER_SIZE 32
+
+struct top_list {
+	json_t *all;	     /* as the daemon gave it, or NULL */
+	const json_t **rows; /* of those, the ones shown, in order */
+	size_t n;
+	size_t selected; /* an index into rows */
+	size_t scroll;	 /* the first row on the screen */
+	size_t sort;	 /* the key, an index */
+	bool is_reverse;
+};
+
+/* How high a domain was at the last looks: its frequency in eighths of the highest, 0…8. */
+struct top_history {
+	char name[24];
+	uint8_t levels[TOP_HISTORY];
+	size_t n;
+};
+
+struct top_model {
+	struct top_list lists[TOP_PANES];
+	struct top_history *histories;
+	size_t n_histories;
+	char filter[TOP_FILTER_SIZE];
+};
+
+void top_model_deinit(struct top_model *model);
+
+/*
+ * A new list of what the daemon shows; consumes all. The selected row stays selected while it is
+ * there. Domains leave their mark in the history.
+ */
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all);
+
+/* Shows only rows with text in their names, states or reasons; "" shows all. */
+void top_model_filter(struct top_model *model, const char *text);
+
+/* The next key to sort by, or the other direction. */
+void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse);
+const char *top_model_sort_name(const struct top_model *model, enum top_pane pane);
+
+/* Moves the selection by so many rows, and the window of height rows with it. */
+void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height);
+
+/* NULL when the list is empty. */
+const json_t *top_model_selected(const struct top_model *model, enum top_pane pane);
+
+/* NULL when it was never seen. */
+const struct top_history *top_model_history(const struct top_model *model, const char *name);

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The live view in a real terminal, by tmux: what is on the screen, at any size, after any key."""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from service import PATIENCE_S, Fixture, ServiceTest, WAKEGOVCTL, needs_fixture
+
+
+class Screen:
+    """wakegovctl top in a tmux of its own."""
+
+    def __init__(self, path, columns, lines, delay="200ms", **environment):
+        self.directory = tempfile.TemporaryDirectory(prefix="wakegov-tmux-")
+        self.environment = {**os.environ, "TMUX_TMPDIR": self.directory.name,
+                            "LC_ALL": "C.UTF-8", **environment}
+        self.environment.pop("TMUX", None)
+        settings = [f"{name}={value}" for name, value in environment.items()]
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(lines), "env", *settings,
+                  WAKEGOVCTL, "--socket", path, "top", "--delay", delay)
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-f", "/dev/null", "-L", "top", *arguments], text=True,
+                              env=self.environment, capture_output=True, timeout=PATIENCE_S)
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def lines(self):
+        return self.tmux("capture-pane", "-p").stdout.split("\n")[:-1]
+
+    def is_gone(self):
+        return self.tmux("has-session").returncode != 0
+
+    def close(self):
+        self.tmux("kill-server")
+        self.directory.cleanup()
+
+
+class TopTest(ServiceTest):
+    size = (80, 24)
+    environment = {}
+
+    def setUp(self):
+        super().setUp()
+        self.screen = Screen(self.path, *self.size, **self.environment)
+        self.addCleanup(self.screen.close)
+
+    def wait_for(self, condition, what):
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition(self.screen.lines()):
+            self.assertLess(time.monotonic(), deadline, f"{what}: {self.screen.lines()}")
+            time.sleep(0.05)
+        return self.screen.lines()
+
+    def wait_for_text(self, *texts):
+        return self.wait_for(lambda lines: all(t in "\n".join(lines) for t in texts), texts)
+
+
+@needs_fixture
+class Small(TopTest):
+    options = ("--domains", "200", "--tasks", "30", "--devices", "3")
+
+    def test_fits_a_small_screen(self):
+        lines = self.wait_for_text("policy0", "nvme0n1", "fio")
+        self.assertEqual(len(lines), 24)
+        self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+        self.assertRegex(lines[0], r"^wakegovd 0\.1\.0, up 3 h 12 min, governing  own .*lost 12$")
+        titles = [i for i, line in enumerate(lines)
+                  if line.startswith(("DOMAIN ", "    PID ", "DEVICE "))]
+        self.assertEqual(len(titles), 3)
+        self.assertIn("1-10/200", lines[titles[0]])
+        self.assertIn("█", lines[2])
+        self.assertIn("io-boost (fio, pid 812), li", lines[2])
+        self.assertTrue(lines[-1].startswith("q quit"))
+
+    def test_all_of_200_can_be_reached(self):
+        self.wait_for_text("1-10/200")
+        self.screen.keys("End")
+        self.wait_for_text("policy199", "191-200/200")
+        self.screen.keys("PPage")
+        self.wait_for(lambda lines: "policy189" in "\n".join(lines), "a page up")
+        self.screen.keys("Home")
+        self.wait_for_text("1-10/200")
+
+    def test_sort_filter_pause(self):
+        self.wait_for_text("policy0")
+        self.screen.keys("Tab", "s", "s")
+        self.wait_for_text("s sort (name)")
+        self.screen.keys("r")
+        self.wait_for_text("s sort (name, reversed)")
+        self.screen.keys("/", "k", "w", "o", "r", "Enter")
+        lines = self.wait_for_text("/ filter: kwor", "nothing matches")
+        self.assertFalse(any(" fio " in line for line in lines))
+        self.screen.keys("/", "Escape")
+        self.wait_for_text("policy0", "nvme0n1")
+        self.screen.keys("p")
+        self.wait_for_text("PAUSED")
+        self.screen.keys("p")
+        self.wait_for(lambda lines: "PAUSED" not in lines[-1], "to go on")
+
+    def test_explains_the_selected_row(self):
+        self.wait_for_text("policy0")
+        self.screen.keys("Down", "e")
+        self.wait_for_text("policy1, CPUs 0-3", "not ours", "any key goes back")
+        self.screen.keys("x", "Tab", "Enter")
+        self.wait_for_text("policy0, CPUs 0-3", "predicted", "any key goes back")
+        self.screen.keys("x", "?")
+        self.wait_for_text("explain the selected domain or task")
+
+    def test_resizes(self):
+        self.wait_for_text("policy0")
+        for columns, lines in ((200, 60), (40, 10), (20, 5), (132, 43), (80, 24)):
+            self.screen.resize(columns, lines)
+            found = self.wait_for(lambda found, n=lines: len(found) == n and
+                                  found[0].startswith("wakegovd"), (columns, lines))
+            self.assertTrue(all(len(line) <= columns for line in found), found)
+        self.wait_for_text("1-10/200", "nvme0n1", "q quit")
+
+    def test_wide(self):
+        self.screen.resize(200, 60)
+        lines = self.wait_for_text("1-28/200", "limited by policy-max")
+        self.assertEqual(len(lines), 60)
+
+    def test_names_cannot_write_on_the_terminal(self):
+        self.wait_for_text("?[31mred")
+
+    def test_quits(self):
+        self.wait_for_text("policy0")
+        self.screen.keys("q")
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.screen.is_gone():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+
+@needs_fixture
+class Plain(TopTest):
+    environment = {"LC_ALL": "C", "NO_COLOR": "1"}
+
+    def test_without_utf8_and_colours(self):
+        lines = self.wait_for_text("policy0", "######")
+        self.assertTrue("".join(lines).isascii())
+        # Bold and reverse are no colours; 39 and 49 are the terminal's own.
+        self.assertNotRegex(self.screen.tmux("capture-pane", "-p", "-e").stdout, "\x1b\\[3[0-8]")
+
+
+@needs_fixture
+class Lost(unittest.TestCase):
+    def test_waits_for_the_daemon(self):
+        fixture = Fixture()
+        screen = Screen(fixture.path, 80, 24)
+        self.addCleanup(screen.close)
+        self.wait_for(screen, "policy0")
+        fixture.stop()
+        self.wait_for(screen, "wakegovd does not answer")
+
+    def wait_for(self, screen, text):
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in "\n".join(screen.lines()):
+            self.assertLess(time.monotonic(), deadline, screen.lines())
+            time.sleep(0.05)
+
+
+class Usage(ServiceTest):
+    def test_no_terminal(self):
+        for arguments, words in (((), "needs a terminal"), (("--json",), "monitor --json"),
+                                 (("--delay", "1ms"), "from 200ms")):
+            done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "top", *arguments], text=True,
+                                  capture_output=True, stdin=subprocess.DEVNULL,
+                                  timeout=PATIENCE_S)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
