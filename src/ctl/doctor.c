@@ -33,9 +33,9 @@ static void add(void *userdata, const struct finding *finding)
 						finding->advice));
 		return;
 	}
-	paragraph_printf(grade, "%s: %s", finding->what, finding->found);
+	paragraph_printf(stdout, grade, "%s: %s", finding->what, finding->found);
 	if (finding->advice[0])
-		paragraph_printf("", "%s", finding->advice);
+		paragraph_printf(stdout, "", "%s", finding->advice);
 }
 
 static void add_domain(struct report *report, const json_t *domain)
