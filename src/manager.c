@@ -249,7 +249,8 @@ static int make_core(struct manager *manager)
 {
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
-	if (!manager->engine || !manager->log) {
+	manager->account = account_new(manager->topology);
+	if (!manager->engine || !manager->log || !manager->account) {
 		log_error("out of memory for %u tasks", manager->policy.max_tasks);
 		return -ENOMEM;
 	}
@@ -356,6 +357,7 @@ struct manager *manager_free(struct manager *manager)
 	tracer_free(manager->tracer);
 	engine_free(manager->engine);
 	decision_log_free(manager->log);
+	account_free(manager->account);
 	originals_free(manager->originals);
 	sd_event_unref(manager->event);
 	close_fdp(&manager->hotplug_fd);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+#include "account.h"
 #include "actuator/backend.h"
 #include "actuator/originals.h"
 #include "actuator/uclamps.h"
@@ -47,6 +48,7 @@ struct manager {
 	struct tracer *tracer;
 	struct engine *engine;
 	struct decision_log *log;
+	struct account *account;
 
 	struct rules *rules;
 	sd_event_source *scan_timer;

@@ -107,6 +107,8 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 	};
 
 	engine_apply(manager->engine, &input);
+	if (!active)
+		account_set_target(manager->account, domain, 0, input.now_ns);
 }
 
 void manager_read_limits(struct manager *manager, uint32_t domain)
@@ -261,8 +263,14 @@ static void act(struct manager *manager, const struct decision *decision)
 	}
 	decision_log_add(manager->log, decision, governed->actuator.read_back_khz,
 			 engine_explanation(manager->engine, decision->domain));
+	account_add_decision(manager->account, decision->reason);
 	show(manager, decision, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
+	account_set_target(manager->account, decision->domain,
+			   governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
+				   ? decision->target_khz
+				   : 0,
+			   decision->now_ns);
 }
 
 static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)

@@ -251,6 +251,8 @@ void manager_fill_source(struct manager *manager)
 		.add_override = overrides_add,
 		.cancel_override = overrides_cancel,
 		.adopt = manager_adopt,
+		.opp_times = views_list_opp_times,
+		.counts = views_list_counts,
 		.userdata = manager,
 	};
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "core/decision_log.h"
+
+/* The lists of struct query_source that are not about domains. userdata is the manager. */
+
 #include "query/view.h"
 
 struct manager;
@@ -22,5 +25,7 @@ uint32_t views_gain_permille(uint32_t saved_ppm);
 
 int views_list_tasks(void *userdata, task_emit_t emit, void *context);
 int views_list_devices(void *userdata, device_emit_t emit, void *context);
+int views_list_opp_times(void *userdata, opp_time_emit_t emit, void *context);
+int views_list_counts(void *userdata, enum count_kind kind, count_emit_t emit, void *context);
 /* Reads /proc/interrupts once per device that there is something to say of. */
 int views_list_advice(void *userdata, advice_emit_t emit, void *context);

@@ -16,6 +16,7 @@ enum reason {
 	REASON_INTERRUPT,   /* completions are handled here for tasks of another domain */
 	REASON_FLOOR,	    /* a task that a rule gives a floor */
 	REASON_UNCAPPED,    /* a long-running task, which lifted the cap of others */
+	REASON_LAST = REASON_UNCAPPED,
 };
 
 /* What kept the result from being what was wanted. */

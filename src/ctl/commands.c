@@ -78,6 +78,14 @@ const struct ctl_command ctl_commands[] = {
 		.run = command_doctor,
 	},
 	{
+		.name = "metrics",
+		.help = "what is counted, for a monitoring system",
+		.run = command_metrics,
+		.options = {
+			{ "format", "FORMAT", "openmetrics, or prometheus: for node_exporter's files" },
+		},
+	},
+	{
 		.name = "reload",
 		.help = "read the policy again (root only)",
 		.method = "io.wakegov.Reload",

@@ -10,3 +10,4 @@ enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
+enum ctl_exit command_metrics(struct ctl *ctl);

@@ -48,7 +48,7 @@ struct subscription {
 	struct channel *channel; /* borrowed; NULL: none */
 	struct channel_filter filter;
 	uint64_t next;		  /* the number of the first message that it has not had */
-	uint64_t behind_since_us; /* it has not had everything since then; 0: it has */
+	uint64_t behind_since_us; /* it has not read since then, though there is more; 0: it has */
 };
 
 /* Subscribes to what is published from now on. Returns 0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include "query/interface.h"
 #include "query/methods_adopt.h"
 #include "query/methods_explain.h"
+#include "query/metrics.h"
 #include "query/methods_override.h"
 #include "query/monitor.h"
 #include "query/tasks.h"
@@ -204,6 +205,12 @@ static const struct query_method methods[] = {
 			   { .name = "pid", .type = JSON_INTEGER, .optional = true },
 			   { .name = "at_us", .type = JSON_INTEGER, .optional = true } },
 		.n_takes = 4,
+	},
+	{
+		.name = "Metrics",
+		.run = metrics_show,
+		.takes = { { .name = "format", .type = JSON_STRING, .optional = true } },
+		.n_takes = 1,
 	},
 	{ .name = "Overrides", .run = methods_list_overrides },
 	{

@@ -35,10 +35,12 @@ static int hear(struct query_client *client)
 	return n ? -EALREADY : -ESHUTDOWN;
 }
 
+/* Called when the socket is writable: the client has read. */
 static int send_news(struct query_client *client)
 {
 	int r = 0;
 
+	client->subscription.behind_since_us = 0;
 	if (!client->replies.length) {
 		client->replies.max = QUERY_REPLY_BYTES_MAX;
 		r = channel_pull(&client->subscription, &client->replies, BYTES_PER_TURN);
@@ -63,8 +65,6 @@ int query_client_settle_stream(struct query_client *client)
 	if (client->wait != CLIENT_WAIT_NONE && client->deadline)
 		sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
 	client->wait = CLIENT_WAIT_NONE;
-	if (done)
-		client->subscription.behind_since_us = 0;
 	return sd_event_source_set_io_events(client->io, done ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 

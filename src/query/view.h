@@ -127,6 +127,19 @@ struct status_view {
 	uint64_t events; /* records taken from the ring buffer */
 };
 
+/* How long a domain was told to run at one of its OPPs. */
+struct opp_time_view {
+	const char *domain;
+	uint32_t khz;
+	uint64_t ns;
+};
+
+/* What is counted under names. */
+enum count_kind {
+	COUNT_DECISIONS, /* changes of a target since the start, by the reason that won */
+	COUNT_BOOSTS,	 /* tasks now, by what is thought of a boost for them */
+};
+
 /* What monitors are told of. The names are those of the interface. */
 enum event_kind {
 	EVENT_DECISION, /* a domain's target changed */
@@ -259,6 +272,8 @@ typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
 typedef int (*override_emit_t)(void *context, const struct override_view *view);
 typedef int (*explain_emit_t)(void *context, const struct explain_view *view);
+typedef int (*opp_time_emit_t)(void *context, const struct opp_time_view *view);
+typedef int (*count_emit_t)(void *context, const char *name, uint64_t n);
 typedef int (*advice_emit_t)(void *context, const char *sentence);
 
 struct query_source {
@@ -270,6 +285,9 @@ struct query_source {
 	int (*devices)(void *userdata, device_emit_t emit, void *context);
 	/* Oldest first; only those later than after_us (0: all). */
 	int (*decisions)(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
+	/* Those of one domain after another. */
+	int (*opp_times)(void *userdata, opp_time_emit_t emit, void *context);
+	int (*counts)(void *userdata, enum count_kind kind, count_emit_t emit, void *context);
 	bool (*knows_domain)(void *userdata, const char *name);
 	/*
 	 * Emits one. -ENOENT: there is no such domain; -ENODEV: the CPU is in none; -ESRCH: the

@@ -148,6 +148,8 @@ varlink_tests() {
 	local python module
 
 	python=$(tests/varlink/setup-venv) || return 1
+	WAKEGOV_TOOLS=$(tests/varlink/setup-tools) || return 1
+	export WAKEGOV_TOOLS
 	for module in tests/varlink/test_*.py; do
 		WAKEGOV_BUILD=$BUILD "$python" tests/lib/tap.py "$module"
 	done

@@ -267,6 +267,39 @@ static int canned_reload(void *userdata, char **ret_message)
 	return 0;
 }
 
+static int canned_opp_times(void *userdata, opp_time_emit_t emit, void *context)
+{
+	const struct canned_source *canned = userdata;
+
+	for (uint32_t i = 0; i < canned->n_domains && !canned->error; i++) {
+		for (uint32_t opp = 0; opp < 4; opp++) {
+			char name[24];
+			int r;
+
+			snprintf(name, sizeof(name), "policy%u", i);
+			r = emit(context, &(struct opp_time_view){
+						  .domain = name,
+						  .khz = 800000 * (opp + 1),
+						  .ns = (i + opp) * 1234567890ull,
+					  });
+			if (r)
+				return r;
+		}
+	}
+	return canned->error;
+}
+
+static int canned_counts(void *userdata, enum count_kind kind, count_emit_t emit, void *context)
+{
+	static const char *const names[2][2] = {
+		[COUNT_DECISIONS] = { "idle", "io-boost" },
+		[COUNT_BOOSTS] = { "confirmed", "insensitive" },
+	};
+	int r = emit(context, names[kind][0], 17);
+
+	return r ? r : emit(context, names[kind][1], 4);
+}
+
 static bool canned_knows_domain(void *userdata, const char *name)
 {
 	const struct canned_source *canned = userdata;
@@ -408,6 +441,8 @@ void canned_source_init(struct canned_source *canned)
 		.add_override = canned_add_override,
 		.cancel_override = canned_cancel_override,
 		.adopt = canned_adopt,
+		.opp_times = canned_opp_times,
+		.counts = canned_counts,
 		.reload = canned_reload,
 		.userdata = canned,
 	};

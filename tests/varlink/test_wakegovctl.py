@@ -132,6 +132,23 @@ class Output(ControlTest):
 
 
 @needs_fixture
+class Metrics(ControlTest):
+    def test_formats(self):
+        for options, last in (((), "# EOF"), (("--format", "openmetrics"), "# EOF"),
+                              (("--format=prometheus",), "wakegov_boost_tasks")):
+            text = self.run_command("metrics", *options)
+            self.assertIn("wakegov_domain_target_hertz{domain=\"policy0\"} 2400000000\n", text)
+            self.assertTrue(text.splitlines()[-1].startswith(last))
+
+    def test_json(self):
+        text = json.loads(self.run_command("metrics", "--json"))["text"]
+        self.assertEqual(text.splitlines()[:3], self.run_command("metrics").splitlines()[:3])
+
+    def test_unknown_format(self):
+        self.assertIn("format", self.run_command("metrics", "--format", "graphite", code=REFUSED))
+
+
+@needs_fixture
 class Nothing(ControlTest):
     options = ("--tasks", "0", "--domains", "0", "--devices", "0", "--decisions", "0")
 

@@ -58,18 +58,29 @@ fetch_depends() {
 	sed -n 's/^Depends: //p' | head -n 1 | sed 's/([^)]*)//g; s/[ ,|]\+/\n/g'
 }
 
-# Downloads and unpacks into $work/tree. Runs as a whole again on failure: sid moves under us.
-fetch_download() {
-	local work=$1 packages
-	local apt_options=(
+# Sets apt_options for an apt that knows $work/sources.list and nothing of the machine's own lists.
+fetch_options() {
+	local work=$1
+
+	apt_options=(
 		-oDir::Etc::SourceList="$work/sources.list" -oDir::Etc::SourceParts=/dev/null
 		-oDir::Etc::Preferences=/dev/null -oDir::Etc::PreferencesParts=/dev/null
 		-oDir::State::Lists="$work/lists" -oDir::Cache="$work/apt"
 		-oAPT::Sandbox::User=root -oAcquire::Languages=none -oAcquire::Retries=3
 		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
 	)
+}
 
-	mkdir -p "$work/lists/partial" "$work/apt" "$work/debs" || return 1
+fetch_make_folders() {
+	mkdir -p "$1/lists/partial" "$1/apt" "$1/debs"
+}
+
+# Downloads and unpacks into $work/tree. Runs as a whole again on failure: sid moves under us.
+fetch_download() {
+	local work=$1 packages apt_options
+
+	fetch_options "$work"
+	fetch_make_folders "$work" || return 1
 	apt-get "${apt_options[@]}" -qq update >&2 || return 1
 	packages=$(fetch_packages apt-cache "${apt_options[@]}") || return 1
 	rm -rf "$work/tree"
