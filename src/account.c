@@ -13,6 +13,7 @@ struct held {
 struct account {
 	const struct topology *topology;
 	uint64_t decisions[REASON_LAST + 1];
+	uint64_t limits[LIMITER_LAST + 1];
 	struct held domains[];
 };
 
@@ -59,10 +60,16 @@ void account_set_target(struct account *account, uint32_t domain, uint32_t khz, 
 	held->since_ns = now_ns;
 }
 
-void account_add_decision(struct account *account, enum reason reason)
+void account_add_decision(struct account *account, const struct decision *decision)
 {
-	assert(reason <= REASON_LAST);
-	account->decisions[reason]++;
+	assert(decision->reason <= REASON_LAST && decision->limiter <= LIMITER_LAST);
+	account->decisions[decision->reason]++;
+	account->limits[decision->limiter]++;
+}
+
+uint64_t account_limits(const struct account *account, enum limiter limiter)
+{
+	return account->limits[limiter];
 }
 
 uint64_t account_decisions(const struct account *account, enum reason reason)

@@ -17,10 +17,11 @@ struct account *account_free(struct account *account);
 /* The domain was told to run at a target, or was let go of (khz 0: no time counts from now on). */
 void account_set_target(struct account *account, uint32_t domain, uint32_t khz, uint64_t now_ns);
 
-void account_add_decision(struct account *account, enum reason reason);
+void account_add_decision(struct account *account, const struct decision *decision);
 
 /* Since the start. */
 uint64_t account_decisions(const struct account *account, enum reason reason);
+uint64_t account_limits(const struct account *account, enum limiter limiter);
 
 /* How long the domain was told to run at its opp-th OPP, up to now_ns. */
 uint64_t account_opp_ns(const struct account *account, uint32_t domain, uint32_t opp,

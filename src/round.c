@@ -263,7 +263,7 @@ static void act(struct manager *manager, const struct decision *decision)
 	}
 	decision_log_add(manager->log, decision, governed->actuator.read_back_khz,
 			 engine_explanation(manager->engine, decision->domain));
-	account_add_decision(manager->account, decision->reason);
+	account_add_decision(manager->account, decision);
 	show(manager, decision, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
 	account_set_target(manager->account, decision->domain,

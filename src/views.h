@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-#include "core/decision_log.h"
-
 /* The lists of struct query_source that are not about domains. userdata is the manager. */
 
+#include "core/decision_log.h"
 #include "query/view.h"
 
 struct manager;

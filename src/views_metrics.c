@@ -33,6 +33,15 @@ static int count_decisions(const struct manager *manager, count_emit_t emit, voi
 	return r;
 }
 
+static int count_limits(const struct manager *manager, count_emit_t emit, void *context)
+{
+	int r = 0;
+
+	for (enum limiter limiter = 0; !r && limiter <= LIMITER_LAST; limiter++)
+		r = emit(context, limiter_name(limiter), account_limits(manager->account, limiter));
+	return r;
+}
+
 static int count_boosts(const struct manager *manager, count_emit_t emit, void *context)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
@@ -55,6 +64,8 @@ int views_list_counts(void *userdata, enum count_kind kind, count_emit_t emit, v
 	switch (kind) {
 	case COUNT_DECISIONS:
 		return count_decisions(manager, emit, context);
+	case COUNT_LIMITS:
+		return count_limits(manager, emit, context);
 	case COUNT_BOOSTS:
 		return count_boosts(manager, emit, context);
 	}

@@ -30,6 +30,7 @@ enum limiter {
 	LIMITER_OVERRIDE_MAX,
 	LIMITER_FROZEN,
 	LIMITER_CAP, /* of a task, by a rule: core/clamp_set.h */
+	LIMITER_LAST = LIMITER_CAP,
 };
 
 /* Whether it is given at once. */

@@ -12,8 +12,8 @@
 #include "query/server.h"
 #include "shared/cleanup.h"
 
-#define US_PER_S UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
+#define US_PER_S       UINT64_C(1000000)
+#define NS_PER_S       UINT64_C(1000000000)
 #define LINE_MAX_BYTES 512
 
 struct metrics {
@@ -87,15 +87,14 @@ struct kept_domains {
 static int keep_domain(void *context, const struct domain_view *view)
 {
 	struct kept_domains *kept = context;
-	struct kept_domain *domains =
-		reallocarray(kept->domains, kept->n + 1, sizeof(*kept->domains));
+	struct kept_domain *domains = reallocarray(kept->domains, kept->n + 1,
+						   sizeof(*kept->domains));
 
 	if (!domains)
 		return -ENOMEM;
 	kept->domains = domains;
 	domains[kept->n].view = *view;
-	snprintf(domains[kept->n].labels, sizeof(domains[0].labels), "{domain=\"%s\"}",
-		 view->name);
+	snprintf(domains[kept->n].labels, sizeof(domains[0].labels), "{domain=\"%s\"}", view->name);
 	kept->n++;
 	return 0;
 }
@@ -186,15 +185,28 @@ static int put_opp_time(void *context, const struct opp_time_view *view)
 	return metrics->error;
 }
 
-static int put_count(void *context, const char *name, uint64_t n)
+static int put_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
 {
-	struct metrics *metrics = context;
 	char labels[80];
 
-	snprintf(labels, sizeof(labels), "{%s=\"%s\"}",
-		 metrics->counts ? "reason" : "state", name);
+	snprintf(labels, sizeof(labels), "{%s=\"%s\"}", label, name);
 	sample(metrics, labels, n);
 	return metrics->error;
+}
+
+static int put_reason(void *metrics, const char *name, uint64_t n)
+{
+	return put_named(metrics, "reason", name, n);
+}
+
+static int put_limiter(void *metrics, const char *name, uint64_t n)
+{
+	return put_named(metrics, "limiter", name, n);
+}
+
+static int put_state(void *metrics, const char *name, uint64_t n)
+{
+	return put_named(metrics, "state", name, n);
 }
 
 static int put_lists(struct metrics *metrics, const struct query_source *source)
@@ -204,13 +216,18 @@ static int put_lists(struct metrics *metrics, const struct query_source *source)
 	begin(metrics, "wakegov_domain_opp_seconds", true,
 	      "For how long the domain was told to run at an operating point.");
 	r = source->opp_times(source->userdata, put_opp_time, metrics);
-	begin(metrics, "wakegov_decisions", true, "Changes of a target, by what won.");
+	begin(metrics, "wakegov_decisions", true,
+	      "Changes of a target, by what won; uncapped is a cap that was defeated.");
 	if (r >= 0)
-		r = source->counts(source->userdata, COUNT_DECISIONS, put_count, metrics);
+		r = source->counts(source->userdata, COUNT_DECISIONS, put_reason, metrics);
+	begin(metrics, "wakegov_decision_limits", true,
+	      "Changes of a target, by what cut them; cap is a cap that held.");
+	if (r >= 0)
+		r = source->counts(source->userdata, COUNT_LIMITS, put_limiter, metrics);
 	begin(metrics, "wakegov_boost_tasks", false,
 	      "Tasks that do I/O, by what is thought of a boost for them.");
 	if (r >= 0)
-		r = source->counts(source->userdata, COUNT_BOOSTS, put_count, metrics);
+		r = source->counts(source->userdata, COUNT_BOOSTS, put_state, metrics);
 	return r;
 }
 
@@ -244,7 +261,8 @@ static int put_status(struct metrics *metrics, const struct query_source *source
 	one(metrics, "wakegov_events", true, view.events, "Records taken from the kernel side.");
 	one(metrics, "wakegov_tasks", false, view.tasks, "Tasks that are followed.");
 	one(metrics, "wakegov_tasks_max", false, view.max_tasks, "Tasks that can be followed.");
-	one(metrics, "wakegov_reloads", true, view.reloads, "Times that the policy was read again.");
+	one(metrics, "wakegov_reloads", true, view.reloads,
+	    "Times that the policy was read again.");
 	one(metrics, "wakegov_policy_good", false, !view.last_reload_error,
 	    "0: the last reload was refused.");
 	put_drops(metrics, &view);

@@ -137,6 +137,7 @@ struct opp_time_view {
 /* What is counted under names. */
 enum count_kind {
 	COUNT_DECISIONS, /* changes of a target since the start, by the reason that won */
+	COUNT_LIMITS,	 /* the same, by what cut them; "cap": one that held */
 	COUNT_BOOSTS,	 /* tasks now, by what is thought of a boost for them */
 };
 

@@ -7,8 +7,7 @@
 
 static struct topology *make_topology(void)
 {
-	struct topology *topology =
-		calloc(1, sizeof(*topology) + 2 * sizeof(topology->domains[0]));
+	struct topology *topology = calloc(1, sizeof(*topology) + 2 * sizeof(topology->domains[0]));
 
 	topology->n_domains = 2;
 	for (int i = 0; i < 2; i++)
@@ -67,9 +66,12 @@ static void test_decisions_by_reason(void **state)
 	struct topology *topology = make_topology();
 	struct account *account = account_new(topology);
 
-	account_add_decision(account, REASON_IDLE);
-	account_add_decision(account, REASON_IO_BOOST);
-	account_add_decision(account, REASON_IO_BOOST);
+	account_add_decision(account, &(struct decision){ .reason = REASON_IDLE });
+	for (int i = 0; i < 2; i++)
+		account_add_decision(account, &(struct decision){ .reason = REASON_IO_BOOST,
+								  .limiter = LIMITER_CAP });
+	assert_int_equal(account_limits(account, LIMITER_NONE), 1);
+	assert_int_equal(account_limits(account, LIMITER_CAP), 2);
 	assert_int_equal(account_decisions(account, REASON_IDLE), 1);
 	assert_int_equal(account_decisions(account, REASON_IO_BOOST), 2);
 	assert_int_equal(account_decisions(account, REASON_UTILISATION), 0);

@@ -291,8 +291,9 @@ static int canned_opp_times(void *userdata, opp_time_emit_t emit, void *context)
 
 static int canned_counts(void *userdata, enum count_kind kind, count_emit_t emit, void *context)
 {
-	static const char *const names[2][2] = {
+	static const char *const names[3][2] = {
 		[COUNT_DECISIONS] = { "idle", "io-boost" },
+		[COUNT_LIMITS] = { "none", "cap" },
 		[COUNT_BOOSTS] = { "confirmed", "insensitive" },
 	};
 	int r = emit(context, names[kind][0], 17);

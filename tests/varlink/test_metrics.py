@@ -62,8 +62,8 @@ class Formats(MetricsTest):
         """However many tasks there are, there are no more series."""
         labels = {label for family in self.families().values()
                   for sample in family.samples for label in sample.labels}
-        self.assertLessEqual(labels, {"domain", "opp_hertz", "reason", "state", "where",
-                                      "version"})
+        self.assertLessEqual(labels, {"domain", "opp_hertz", "reason", "limiter", "state",
+                                      "where", "version"})
 
 
 @needs_fixture

@@ -44,8 +44,8 @@ class GenericClient(ServiceTest):
     def test_interface_declares_all_methods(self):
         members = self.client.get_interface("io.wakegov").members.values()
         methods = {m.name for m in members if isinstance(m, scanner._Method)}
-        self.assertEqual(methods, {"Status", *LISTS, "AddOverride", "CancelOverride", "Explain", "Metrics",
-                                   "Monitor", "Reload"})
+        self.assertEqual(methods, {"Status", *LISTS, "AddOverride", "CancelOverride", "Explain",
+                                   "Metrics", "Monitor", "Reload"})
 
     def test_service_interface_matches_the_package(self):
         ours = self.client.get_interface("org.varlink.service")

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "load_daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/engine.h"
+#include "query/server.h"
+
+#define NS_PER_US	1000ULL
+#define NS_PER_S	1000000000ULL
+#define FIRST_PID	1000
+#define IOS_PER_S	2000
+#define LATENCIES_MAX	(1 << 20)
+#define CPUS_PER_DOMAIN 2
+#define OPPS		10
+#define OPP_STEP_KHZ	200000
+
+struct load_daemon {
+	struct topology *topology;
+	struct engine *engine;
+	int *control_fds; /* of each domain: where its frequency is written and read */
+	sd_event *event;
+	sd_event_source *timer;
+	struct query_source source;
+	struct query_server *server;
+	pid_t feeder;
+	int feed_fd;
+	uint64_t started_ns;
+	uint32_t turn;
+	uint64_t published;
+	int keep;
+	uint32_t n_latencies;
+	uint32_t *latencies_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static uint32_t read_khz(const struct load_daemon *daemon, uint32_t domain)
+{
+	char text[16] = "";
+
+	if (pread(daemon->control_fds[domain], text, sizeof(text) - 1, 0) < 0)
+		return 0;
+	return strtoul(text, NULL, 10);
+}
+
+static uint32_t write_khz(const struct load_daemon *daemon, uint32_t domain, uint32_t khz)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u\n", khz);
+
+	if (pwrite(daemon->control_fds[domain], text, length, 0) < 0)
+		return 0;
+	return read_khz(daemon, domain);
+}
+
+static void publish(struct load_daemon *daemon, const struct decision *decision, uint32_t read_khz)
+{
+	const struct decision_view view = {
+		.monotonic_us = decision->now_ns / NS_PER_US,
+		.domain = daemon->topology->domains[decision->domain].name,
+		.previous_khz = decision->previous_khz,
+		.target_khz = decision->target_khz,
+		.read_back_khz = read_khz,
+		.reason = reason_name(decision->reason),
+		.limiter = limiter_name(decision->limiter),
+		.demand_cap = decision->want_cap,
+		.cpu = decision->cpu,
+	};
+
+	daemon->published++;
+	query_server_publish(daemon->server, &(struct event_view){
+						     .kind = EVENT_DECISION,
+						     .monotonic_us = view.monotonic_us,
+						     .domain = view.domain,
+						     .decision = &view,
+					     });
+}
+
+/* A task that keeps its device busy: a faster clock would not help it, and it is seldom looked at.
+ */
+static void sample_task(struct load_daemon *daemon, uint32_t index, uint64_t now)
+{
+	uint64_t ran_ns = now - daemon->started_ns;
+	const struct input input = {
+		.now_ns = now,
+		.type = INPUT_TASK,
+		.task = { .pid = FIRST_PID + index,
+			  .tgid = FIRST_PID + index,
+			  .handle = index,
+			  .cpu = index % daemon->topology->n_cpus,
+			  .comm = "worker",
+			  .io_waits = ran_ns / (NS_PER_S / IOS_PER_S),
+			  .io_starts = ran_ns / (NS_PER_S / IOS_PER_S),
+			  .last_io_ns = now,
+			  .in_flight_ns = ran_ns,
+			  .depth = 1,
+			  .max_depth = 1,
+			  .n_ios = 1,
+			  .ios = { { .ios = ran_ns / (NS_PER_S / IOS_PER_S) } } },
+	};
+
+	engine_apply(daemon->engine, &input);
+}
+
+static void sample_due(struct load_daemon *daemon, uint64_t now)
+{
+	const struct task_table *tasks = engine_tasks(daemon->engine);
+	const struct task *task = NULL;
+
+	while ((task = task_table_next(tasks, task)))
+		if (now >= task->io_boost.next_ns)
+			sample_task(daemon, task->handle, now);
+}
+
+/* What of a round there is without a kernel side: leases end, due domains are decided. */
+static uint32_t round_of(struct load_daemon *daemon)
+{
+	uint64_t now = now_ns();
+	uint32_t changed = 0;
+
+	sample_due(daemon, now);
+	engine_advance(daemon->engine, now);
+	for (uint32_t i = 0; i < daemon->topology->n_domains; i++) {
+		const struct decision *decision;
+
+		if (!engine_is_due(daemon->engine, i, now))
+			continue;
+		decision = engine_decide(daemon->engine, i, now);
+		if (decision->target_khz == decision->previous_khz)
+			continue;
+		publish(daemon, decision, write_khz(daemon, i, decision->target_khz));
+		changed++;
+	}
+	now = engine_next_ns(daemon->engine);
+	sd_event_source_set_time(daemon->timer, now == UINT64_MAX ? now : now / NS_PER_US + 1);
+	sd_event_source_set_enabled(daemon->timer, SD_EVENT_ONESHOT);
+	return changed;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	round_of(userdata);
+	return 0;
+}
+
+/* A CPU of the next domain is suddenly busy: up is urgent. It falls by itself, later. */
+static int on_feed(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct load_daemon *daemon = userdata;
+	uint64_t sent_ns;
+
+	while (read(fd, &sent_ns, sizeof(sent_ns)) == sizeof(sent_ns)) {
+		uint32_t turn = daemon->turn++, domains = daemon->topology->n_domains;
+		uint32_t level = 1 + (turn / domains * 3 + turn % 7) % 9;
+		struct input input = {
+			.now_ns = now_ns(),
+			.type = INPUT_CPU,
+			.cpu = { .cpu = turn % domains * CPUS_PER_DOMAIN,
+				 .util_q = (level * 90) << 20,
+				 .running = true,
+				 .idle_since_ns = UINT64_MAX },
+		};
+
+		engine_apply(daemon->engine, &input);
+		if (round_of(daemon) && daemon->keep && daemon->n_latencies < LATENCIES_MAX)
+			daemon->latencies_ns[daemon->n_latencies++] = now_ns() - sent_ns;
+	}
+	return 0;
+}
+
+static int show_status(void *userdata, struct status_view *ret)
+{
+	const struct load_daemon *daemon = userdata;
+	const struct task_table *tasks = engine_tasks(daemon->engine);
+
+	*ret = (struct status_view){
+		.version = "bench",
+		.mode = "governing",
+		.backend = "setspeed",
+		.policy_path = "/etc/wakegov/wakegov.conf",
+		.decisions = daemon->published,
+		.tasks = task_table_count(tasks),
+		.max_tasks = task_table_size(tasks),
+	};
+	return 0;
+}
+
+static int list_domains(void *userdata, domain_emit_t emit, void *context)
+{
+	const struct load_daemon *daemon = userdata;
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < daemon->topology->n_domains; i++) {
+		const struct topology_domain *info = &daemon->topology->domains[i];
+		const struct decision *last = engine_last(daemon->engine, i);
+		struct domain_view view = {
+			.name = info->name,
+			.cpus = "0-1",
+			.state = "driven",
+			.backend = "setspeed",
+			.current_khz = read_khz(daemon, i),
+			.target_khz = last->target_khz,
+			.lowest_opp_khz = info->opp_khz[0],
+			.highest_opp_khz = topology_domain_max_khz(info),
+			.utilisation_cap = engine_utilisation_cap(daemon->engine, i),
+			.reason = reason_name(last->reason),
+			.limiter = limiter_name(last->limiter),
+			.timing = timing_name(last->timing),
+		};
+
+		engine_limits(daemon->engine, i, &view.min_khz, &view.max_khz);
+		r = emit(context, &view);
+	}
+	return r;
+}
+
+static int no_programs(void *userdata, program_emit_t emit, void *context)
+{
+	return 0;
+}
+
+static int no_advice(void *userdata, advice_emit_t emit, void *context)
+{
+	return 0;
+}
+
+static struct topology *make_topology(uint32_t n_domains)
+{
+	struct topology *topology =
+		calloc(1, sizeof(*topology) + n_domains * sizeof(topology->domains[0]));
+
+	if (!topology)
+		return NULL;
+	topology->n_domains = n_domains;
+	topology->n_cpus = n_domains * CPUS_PER_DOMAIN;
+	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
+		topology->cpu_domain[cpu] = cpu / CPUS_PER_DOMAIN;
+	for (uint32_t i = 0; i < n_domains; i++) {
+		struct topology_domain *domain = &topology->domains[i];
+
+		snprintf(domain->name, sizeof(domain->name), "policy%u", i * CPUS_PER_DOMAIN);
+		domain->first_cpu = i * CPUS_PER_DOMAIN;
+		domain->capacity = TOPOLOGY_CAPACITY_MAX;
+		domain->n_opps = OPPS;
+		for (uint32_t opp = 0; opp < OPPS; opp++)
+			domain->opp_khz[opp] = (opp + 1) * OPP_STEP_KHZ;
+	}
+	return topology;
+}
+
+static void start_domain(struct load_daemon *daemon, uint32_t i)
+{
+	const struct input there = {
+		.now_ns = now_ns(),
+		.type = INPUT_DOMAIN,
+		.domain = { .domain = i, .active = true, .driven = true },
+	};
+	const struct input limits = {
+		.now_ns = now_ns(),
+		.type = INPUT_LIMITS,
+		.limits = { .domain = i, .min_khz = OPP_STEP_KHZ, .max_khz = OPPS * OPP_STEP_KHZ },
+	};
+
+	daemon->control_fds[i] = memfd_create("scaling_setspeed", MFD_CLOEXEC);
+	engine_apply(daemon->engine, &there);
+	engine_apply(daemon->engine, &limits);
+}
+
+static int make_core(struct load_daemon *daemon, const struct load_options *options)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.max_tasks = options->tasks ? options->tasks : 1;
+	/* So many tasks can only be followed at leisure. */
+	policy.io_boost.window_ns = NS_PER_S;
+	policy.io_boost.hold_ns = 10 * NS_PER_S;
+	daemon->topology = make_topology(options->domains);
+	daemon->control_fds = calloc(options->domains, sizeof(int));
+	daemon->latencies_ns = malloc(LATENCIES_MAX * sizeof(uint32_t));
+	if (!daemon->topology || !daemon->control_fds || !daemon->latencies_ns)
+		return -ENOMEM;
+	daemon->engine = engine_new(daemon->topology, &policy);
+	if (!daemon->engine)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < options->domains; i++)
+		start_domain(daemon, i);
+	/* They come one after another, so that they are not looked at all at once. */
+	daemon->started_ns = now_ns();
+	for (uint32_t i = 0; i < options->tasks; i++)
+		sample_task(daemon, i, now_ns());
+	return 0;
+}
+
+static int make_server(struct load_daemon *daemon, const struct load_options *options)
+{
+	struct policy policy;
+	int r = sd_event_new(&daemon->event), fd;
+
+	policy_init(&policy);
+	if (r < 0)
+		return r;
+	fd = query_listen(options->socket);
+	if (fd < 0)
+		return fd;
+	daemon->source = (struct query_source){
+		.status = show_status,
+		.domains = list_domains,
+		.programs = no_programs,
+		.advice = no_advice,
+		.userdata = daemon,
+	};
+	r = sd_event_add_time(daemon->event, &daemon->timer, CLOCK_MONOTONIC, UINT64_MAX, 200,
+			      on_timer, daemon);
+	if (r >= 0)
+		r = query_server_new(daemon->event, fd, &daemon->source, &policy.query,
+				     &daemon->server);
+	return r;
+}
+
+/* Random gaps, so that nothing falls into step with the server's own timers. */
+static void feed(int fd, uint32_t events_per_s)
+{
+	unsigned int seed = 1;
+	uint64_t due_ns = now_ns();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		double share = (rand_r(&seed) + 1.0) / (RAND_MAX + 2.0);
+		struct timespec due;
+		uint64_t sent_ns;
+
+		due_ns += -log(share) * NS_PER_S / events_per_s;
+		due = (struct timespec){ due_ns / NS_PER_S, due_ns % NS_PER_S };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		sent_ns = now_ns();
+		if (write(fd, &sent_ns, sizeof(sent_ns)) < 0 && errno != EAGAIN)
+			_exit(1);
+	}
+}
+
+static int start_feeder(struct load_daemon *daemon, uint32_t events_per_s)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	daemon->feeder = fork();
+	if (!daemon->feeder)
+		feed(fds[1], events_per_s);
+	close(fds[1]);
+	daemon->feed_fd = fds[0];
+	return sd_event_add_io(daemon->event, NULL, fds[0], EPOLLIN, on_feed, daemon);
+}
+
+struct load_daemon *load_daemon_new(const struct load_options *options)
+{
+	struct load_daemon *daemon = calloc(1, sizeof(*daemon));
+	int r = daemon ? make_core(daemon, options) : -ENOMEM;
+
+	if (r >= 0)
+		r = make_server(daemon, options);
+	if (r >= 0)
+		r = start_feeder(daemon, options->events_per_s);
+	if (r < 0) {
+		fprintf(stderr, "query-load: %s\n", strerror(-r));
+		return load_daemon_free(daemon);
+	}
+	return daemon;
+}
+
+struct load_daemon *load_daemon_free(struct load_daemon *daemon)
+{
+	if (!daemon)
+		return NULL;
+	if (daemon->feeder > 0) {
+		kill(daemon->feeder, SIGKILL);
+		waitpid(daemon->feeder, NULL, 0);
+	}
+	query_server_free(daemon->server);
+	sd_event_source_unref(daemon->timer);
+	sd_event_unref(daemon->event);
+	engine_free(daemon->engine);
+	free(daemon->topology);
+	free(daemon->control_fds);
+	free(daemon->latencies_ns);
+	free(daemon);
+	return NULL;
+}
+
+void load_daemon_run(struct load_daemon *daemon, uint64_t duration_ns, int keep)
+{
+	uint64_t end_ns = now_ns() + duration_ns, now;
+
+	daemon->keep = keep;
+	while ((now = now_ns()) < end_ns)
+		sd_event_run(daemon->event, (end_ns - now) / NS_PER_US + 1);
+	daemon->keep = 0;
+}
+
+uint64_t load_daemon_published(const struct load_daemon *daemon)
+{
+	return daemon->published;
+}
+
+uint32_t load_daemon_take_latencies(struct load_daemon *daemon, uint32_t **ret_ns)
+{
+	uint32_t n = daemon->n_latencies;
+
+	*ret_ns = daemon->latencies_ns;
+	daemon->n_latencies = 0;
+	return n;
+}
