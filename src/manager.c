@@ -358,6 +358,7 @@ struct manager *manager_free(struct manager *manager)
 	engine_free(manager->engine);
 	decision_log_free(manager->log);
 	account_free(manager->account);
+	boost_news_free(manager->boost_news);
 	originals_free(manager->originals);
 	sd_event_unref(manager->event);
 	close_fdp(&manager->hotplug_fd);

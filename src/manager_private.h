@@ -7,6 +7,7 @@
 #include <systemd/sd-event.h>
 
 #include "account.h"
+#include "boost_news.h"
 #include "actuator/backend.h"
 #include "actuator/originals.h"
 #include "actuator/uclamps.h"
@@ -49,6 +50,7 @@ struct manager {
 	struct engine *engine;
 	struct decision_log *log;
 	struct account *account;
+	struct boost_news *boost_news; /* NULL while nobody listens */
 
 	struct rules *rules;
 	sd_event_source *scan_timer;
@@ -99,6 +101,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event);
 /* A line for the journal, which monitors hear as well. about may be NULL. */
 void manager_tell(struct manager *manager, enum message message, const struct message_about *about,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Tells the monitors what is new about the boosts of tasks. */
+void manager_show_boosts(struct manager *manager);
 
 /* Tells the monitors of a decision that was logged. */
 void manager_show_decision(struct manager *manager, const struct decision_entry *entry);

@@ -351,6 +351,7 @@ void manager_round(struct manager *manager)
 			decide(manager, domain, now_ns);
 	while (engine_take_ended(manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
+	manager_show_boosts(manager);
 	tell_sets(manager);
 	manager_carry_clamps(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine));

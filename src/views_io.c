@@ -88,6 +88,42 @@ static void show_task(const struct manager *manager, const struct task *task, co
 		show_prediction(manager, boost, domain, view);
 }
 
+static void tell_boost(void *userdata, const struct task *task, const enum io_boost_state *before)
+{
+	struct manager *manager = userdata;
+	char name[TRACER_DISK_SIZE];
+	struct task_view view;
+	bool named = tracer_device_name(manager->tracer, task->io_boost.device, name) == 0;
+
+	show_task(manager, task, named ? name : NULL, &view);
+	query_server_publish(manager->server,
+			     &(struct event_view){
+				     .kind = EVENT_BOOST,
+				     .monotonic_us = manager_now_ns() / NS_PER_US,
+				     .domain = view.domain,
+				     .pid = view.pid,
+				     .comm = view.comm,
+				     .task = &view,
+				     .previous_state = before ? io_boost_state_name(*before) : NULL,
+			     });
+}
+
+/* Who begins to listen is told of what changes from then on. */
+void manager_show_boosts(struct manager *manager)
+{
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	bool begins = !manager->boost_news;
+
+	if (!query_server_is_monitored(manager->server)) {
+		manager->boost_news = boost_news_free(manager->boost_news);
+		return;
+	}
+	if (begins)
+		manager->boost_news = boost_news_new(task_table_size(tasks));
+	if (manager->boost_news)
+		boost_news_look(manager->boost_news, tasks, begins ? NULL : tell_boost, manager);
+}
+
 int views_list_tasks(void *userdata, task_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;

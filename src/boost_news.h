@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What is thought of tasks' boosts, as it was when somebody was last told: finds out what is new.
+ * Made while monitors listen, and only then, since it goes through all tasks.
+ */
+
+#include "core/task_table.h"
+
+struct boost_news;
+
+/* For tables of size tasks. NULL without memory. */
+struct boost_news *boost_news_new(uint32_t size);
+struct boost_news *boost_news_free(struct boost_news *news);
+
+/* before: NULL for a task that nothing was told of yet. */
+typedef void (*boost_news_t)(void *userdata, const struct task *task,
+			     const enum io_boost_state *before);
+
+/*
+ * Tells of every task whose state is another than at the last call. A task that has ended its
+ * boost is told of, one that has exited is not there any more. With tell NULL it only takes note.
+ */
+void boost_news_look(struct boost_news *news, const struct task_table *tasks, boost_news_t tell,
+		     void *userdata);

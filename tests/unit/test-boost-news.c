@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include <stdio.h>
+
+#include "boost_news.h"
+
+#define SIZE 3
+
+static struct task_table *tasks;
+static struct boost_news *news;
+static char heard[256];
+
+static int set_up(void **state)
+{
+	tasks = task_table_new(SIZE);
+	news = boost_news_new(SIZE);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	task_table_free(tasks);
+	boost_news_free(news);
+	return 0;
+}
+
+static void set(uint32_t pid, enum io_boost_state state)
+{
+	struct task *task = task_table_find(tasks, pid);
+
+	if (!task)
+		task = task_table_add(tasks, pid);
+	task->io_boost.state = state;
+}
+
+static void hear(void *userdata, const struct task *task, const enum io_boost_state *before)
+{
+	size_t used = strlen(heard);
+
+	snprintf(heard + used, sizeof(heard) - used, "%u: %s -> %s; ", task->pid,
+		 before ? io_boost_state_name(*before) : "new",
+		 io_boost_state_name(task->io_boost.state));
+}
+
+static void assert_heard(const char *expected)
+{
+	heard[0] = '\0';
+	boost_news_look(news, tasks, hear, NULL);
+	assert_string_equal(heard, expected);
+}
+
+static void test_changes_are_told_once(void **state)
+{
+	assert_heard("");
+	set(7, IO_BOOST_MEASURING);
+	assert_heard("7: new -> measuring; ");
+	assert_heard("");
+	set(7, IO_BOOST_VERIFYING);
+	set(8, IO_BOOST_DEVICE_BUSY);
+	assert_heard("7: measuring -> verifying; 8: new -> device-busy; ");
+	set(7, IO_BOOST_LAPSED);
+	assert_heard("7: verifying -> lapsed; ");
+	assert_heard("");
+}
+
+static void test_what_is_known_already_is_not_told(void **state)
+{
+	set(7, IO_BOOST_CONFIRMED);
+	boost_news_look(news, tasks, NULL, NULL);
+	assert_heard("");
+	set(7, IO_BOOST_LAPSED);
+	assert_heard("7: confirmed -> lapsed; ");
+}
+
+static void test_a_number_that_comes_back_is_another_task(void **state)
+{
+	set(7, IO_BOOST_CONFIRMED);
+	assert_heard("7: new -> confirmed; ");
+	task_table_remove(tasks, task_table_find(tasks, 7));
+	assert_heard("");
+	set(7, IO_BOOST_CONFIRMED);
+	assert_heard("7: new -> confirmed; ");
+}
+
+/* All tasks of a full table are exchanged between two looks. */
+static void test_full_table(void **state)
+{
+	for (uint32_t round = 0; round < 5; round++) {
+		char expected[128];
+
+		for (uint32_t i = 0; i < SIZE; i++)
+			set(10 * round + i + 1, IO_BOOST_MEASURING);
+		snprintf(expected, sizeof(expected),
+			 "%u: new -> measuring; %u: new -> measuring; %u: new -> measuring; ",
+			 10 * round + 1, 10 * round + 2, 10 * round + 3);
+		heard[0] = '\0';
+		boost_news_look(news, tasks, hear, NULL);
+		assert_int_equal(strlen(heard), strlen(expected));
+		assert_heard("");
+		for (uint32_t i = 0; i < SIZE; i++)
+			task_table_remove(tasks, task_table_find(tasks, 10 * round + i + 1));
+	}
+}
+
+#define NEWS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		NEWS_TEST(test_changes_are_told_once),
+		NEWS_TEST(test_what_is_known_already_is_not_told),
+		NEWS_TEST(test_a_number_that_comes_back_is_another_task),
+		NEWS_TEST(test_full_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
