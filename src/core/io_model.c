@@ -5,7 +5,8 @@
 
 uint32_t io_level_at(const struct topology_domain *domain, uint32_t khz)
 {
-	uint32_t level = ((uint64_t)domain->capacity << 10) * khz / topology_domain_max_khz(domain);
+	uint32_t level = ((uint64_t)domain->capacity << 10) * khz /
+			 topology_domain_reference_khz(domain);
 
 	return level ? level : 1;
 }

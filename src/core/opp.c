@@ -3,7 +3,7 @@
 
 uint32_t opp_khz_for_cap(const struct topology_domain *domain, uint32_t cap)
 {
-	uint64_t scaled = (uint64_t)topology_domain_max_khz(domain) * cap;
+	uint64_t scaled = (uint64_t)topology_domain_reference_khz(domain) * cap;
 	uint64_t khz = (scaled + domain->capacity - 1) / domain->capacity;
 
 	return khz > UINT32_MAX ? UINT32_MAX : khz;
@@ -11,7 +11,9 @@ uint32_t opp_khz_for_cap(const struct topology_domain *domain, uint32_t cap)
 
 uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz)
 {
-	return (uint64_t)domain->capacity * khz / topology_domain_max_khz(domain);
+	uint64_t cap = (uint64_t)domain->capacity * khz / topology_domain_reference_khz(domain);
+
+	return cap < domain->capacity ? cap : domain->capacity;
 }
 
 uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uint32_t min_khz,

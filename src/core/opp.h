@@ -8,12 +8,12 @@
 #include "core/topology.h"
 
 /*
- * The frequency that gives a demand of cap: f = f_max · cap / capacity, rounded up. This is
+ * The frequency that gives a demand of cap: f = f_reference · cap / capacity, rounded up. This is
  * schedutil's f = 1.25 · f_max · util / capacity with the headroom already inside cap.
  */
 uint32_t opp_khz_for_cap(const struct topology_domain *domain, uint32_t cap);
 
-/* What a CPU of the domain is worth at khz, rounded down: its inverse. */
+/* What a CPU of the domain is worth at khz, rounded down: its inverse up to the reference. */
 uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz);
 
 /*

@@ -64,6 +64,8 @@ static void override_domain(struct policy_domain *domain, const struct policy_do
 		domain->rate_limit_ns = over->values.rate_limit_ns;
 	if (over->given & POLICY_DOMAIN_DOWN_HOLD)
 		domain->down_hold_ns = over->values.down_hold_ns;
+	if (over->given & POLICY_DOMAIN_REFERENCE)
+		domain->reference = over->values.reference;
 	if (over->given & POLICY_DOMAIN_RISE_TIME)
 		domain->rise_time_ns = over->values.rise_time_ns;
 }

@@ -36,6 +36,18 @@ struct policy_frequency {
 	uint32_t value; /* kHz or per cent */
 };
 
+/* The frequency at which a CPU is worth its capacity (src/frequency/reference.h). */
+struct policy_reference {
+	enum {
+		POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */
+		POLICY_REFERENCE_TURBO_4C,
+		POLICY_REFERENCE_TURBO_1C,
+		POLICY_REFERENCE_BASE,
+		POLICY_REFERENCE_KHZ,
+	} kind;
+	uint32_t khz;
+};
+
 /* What [domain] sets for every domain, and [domain policyN] for one. */
 struct policy_domain {
 	struct policy_frequency min;
@@ -43,7 +55,8 @@ struct policy_domain {
 	uint32_t headroom_percent; /* 125: ask for a quarter more than is used */
 	uint64_t rate_limit_ns;	   /* least time between two writes; 0: from the driver's latency */
 	uint64_t down_hold_ns;	   /* how long less must be wanted before less is given */
-	uint64_t rise_time_ns;	   /* a burst of this length wants the highest OPP */
+	struct policy_reference reference; /* takes effect at start */
+	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
 };
 
 /* Which fields a [domain policyN] section gives; the others come from [domain]. */
@@ -54,6 +67,7 @@ enum policy_domain_field {
 	POLICY_DOMAIN_RATE_LIMIT = 1 << 3,
 	POLICY_DOMAIN_DOWN_HOLD = 1 << 4,
 	POLICY_DOMAIN_RISE_TIME = 1 << 5,
+	POLICY_DOMAIN_REFERENCE = 1 << 6,
 };
 
 struct policy_domain_override {

@@ -18,6 +18,7 @@ struct topology_domain {
 	uint32_t opp_khz[DOMAIN_OPPS_MAX]; /* ascending, without repetition, at least one */
 	uint32_t capacity;		   /* of each of its CPUs at the highest OPP, 1…1024 */
 	uint64_t transition_latency_ns;	   /* as the driver says; 0 if it does not */
+	uint32_t reference_khz; /* at which it is worth its capacity; 0: the highest OPP */
 };
 
 /* cpu_domain[cpu] for a CPU that belongs to no domain (no cpufreq, or not present). */
@@ -33,6 +34,11 @@ struct topology {
 static inline uint32_t topology_domain_max_khz(const struct topology_domain *domain)
 {
 	return domain->opp_khz[domain->n_opps - 1];
+}
+
+static inline uint32_t topology_domain_reference_khz(const struct topology_domain *domain)
+{
+	return domain->reference_khz ? domain->reference_khz : topology_domain_max_khz(domain);
 }
 
 /* The index of the CPU's domain, or TOPOLOGY_NO_DOMAIN; any number is a CPU here. */

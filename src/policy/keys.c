@@ -36,6 +36,18 @@ static void store_u64(void *field, const struct policy_value *value)
 	*(uint64_t *)field = value->number;
 }
 
+static void store_reference(void *field, const struct policy_value *value)
+{
+	struct policy_reference *reference = field;
+
+	reference->kind = POLICY_REFERENCE_KHZ;
+	reference->khz = value->number;
+	if (value->kind != POLICY_VALUE_WORD)
+		return;
+	reference->kind = value->number;
+	reference->khz = 0;
+}
+
 static void store_frequency(void *field, const struct policy_value *value)
 {
 	struct policy_frequency *frequency = field;
@@ -86,6 +98,15 @@ static void unstore_u32(const void *field, struct policy_value *ret)
 static void unstore_u64(const void *field, struct policy_value *ret)
 {
 	*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, *(const uint64_t *)field };
+}
+
+static void unstore_reference(const void *field, struct policy_value *ret)
+{
+	const struct policy_reference *reference = field;
+
+	*ret = (struct policy_value){ POLICY_VALUE_WORD, reference->kind };
+	if (reference->kind == POLICY_REFERENCE_KHZ)
+		*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, reference->khz };
 }
 
 static void unstore_frequency(const void *field, struct policy_value *ret)
@@ -142,6 +163,11 @@ static const struct policy_key keys[] = {
 	  DOMAIN_FIELD(down_hold_ns, store_u64), POLICY_DOMAIN_DOWN_HOLD },
 	{ POLICY_SECTION_DOMAIN, "rise-time", RANGE(duration, "4ms", "10s"),
 	  DOMAIN_FIELD(rise_time_ns, store_u64), POLICY_DOMAIN_RISE_TIME },
+	{ POLICY_SECTION_DOMAIN, "frequency-reference",
+	  .words = { [POLICY_REFERENCE_AUTO] = "auto", [POLICY_REFERENCE_TURBO_4C] = "turbo-4c",
+		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
+	  RANGE(frequency, "1MHz", "100GHz"),
+	  DOMAIN_FIELD(reference, store_reference), POLICY_DOMAIN_REFERENCE },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, store_bool) },

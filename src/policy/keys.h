@@ -63,7 +63,8 @@ const struct policy_key *policy_keys_find(enum policy_section section, const cha
 /* Whether key takes a per cent of the highest frequency besides a frequency. */
 static inline bool policy_key_takes_share(const struct policy_key *key)
 {
-	return key->units == &policy_units_frequency;
+	return key->units == &policy_units_frequency &&
+	       key->domain_field != POLICY_DOMAIN_REFERENCE;
 }
 
 /* "wakegov" for POLICY_SECTION_WAKEGOV. */

@@ -57,6 +57,7 @@ void record_domain_put(struct record_out *out, const struct topology_domain *dom
 		record_put_varint(out, domain->opp_khz[i] - below_khz);
 		below_khz = domain->opp_khz[i];
 	}
+	record_put_varint(out, domain->reference_khz);
 }
 
 int record_domain_get(struct record_in *in, const struct topology *topology,
@@ -77,6 +78,8 @@ int record_domain_get(struct record_in *in, const struct topology *topology,
 		below_khz += step_khz;
 		ret->opp_khz[i] = below_khz;
 	}
+	if (in->at < in->end)
+		ret->reference_khz = record_get_number(in, UINT32_MAX);
 	if (in->bad || !ret->capacity || !ret->n_opps)
 		return -EBADMSG;
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;

@@ -133,7 +133,7 @@ static void describe_cpus(struct tracer *tracer)
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
 			shared->load.capacity = topology->domains[domain].capacity;
-			shared->max_khz = topology_domain_max_khz(&topology->domains[domain]);
+			shared->max_khz = topology_domain_reference_khz(&topology->domains[domain]);
 		}
 		shared->load.level_q = DECAY_Q(shared->load.capacity);
 	}

@@ -112,12 +112,31 @@ static void test_below(void **state)
 	assert_int_equal(opp_below(&single, 1000000), 0);
 }
 
+/* A turbo machine: its highest OPP is not what its capacity is measured by. */
+static void test_reference(void **state)
+{
+	struct topology_domain domain = {
+		.capacity = 1024,
+		.n_opps = 3,
+		.opp_khz = { 1200000, 2200000, 3600000 },
+		.reference_khz = 3300000,
+	};
+
+	assert_int_equal(opp_khz_for_cap(&domain, 1024), 3300000);
+	assert_int_equal(opp_khz_for_cap(&domain, 1280), 4125000);
+	assert_int_equal(opp_cap_at_khz(&domain, 2200000), 682);
+	/* Above the reference there is no more than all. */
+	assert_int_equal(opp_cap_at_khz(&domain, 3600000), 1024);
+	domain.reference_khz = 0;
+	assert_int_equal(opp_khz_for_cap(&domain, 1024), 3600000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_khz_for_cap), cmocka_unit_test(test_cap_at_khz),
 		cmocka_unit_test(test_inverse),	    cmocka_unit_test(test_at_or_above),
-		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_below),	    cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

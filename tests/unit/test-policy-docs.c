@@ -32,6 +32,8 @@ static int compare_domain(const struct policy_domain *a, const struct policy_dom
 	assert_int_equal(a->rate_limit_ns, b->rate_limit_ns);
 	assert_int_equal(a->down_hold_ns, b->down_hold_ns);
 	assert_int_equal(a->rise_time_ns, b->rise_time_ns);
+	assert_int_equal(a->reference.kind, b->reference.kind);
+	assert_int_equal(a->reference.khz, b->reference.khz);
 	return 0;
 }
 

@@ -35,6 +35,15 @@ GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
 GETTER(down_hold, domain.down_hold_ns)
 GETTER(rise_time, domain.rise_time_ns)
+
+/* A word's number, or a frequency. */
+static uint64_t get_reference(const struct policy *policy)
+{
+	const struct policy_reference *reference = &policy->domain.reference;
+
+	return reference->kind == POLICY_REFERENCE_KHZ ? reference->khz : reference->kind;
+}
+
 GETTER(enabled, io_boost.enabled)
 GETTER(burst_margin, caps.burst_margin_ns)
 GETTER(burst_limit, caps.burst_limit_ns)
@@ -140,6 +149,15 @@ static const struct key_case cases[] = {
 	  { { "4ms", 4 * MS }, { "10s", 10 * S }, { "32.768ms", 32768 * US } },
 	  "a duration from 4ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "3999us", "10001ms", "32", "auto", "0ms" } },
+	{ "domain", "frequency-reference", get_reference, POLICY_REFERENCE_AUTO,
+	  { { "turbo-4c", POLICY_REFERENCE_TURBO_4C },
+	    { "turbo-1c", POLICY_REFERENCE_TURBO_1C },
+	    { "base", POLICY_REFERENCE_BASE },
+	    { "auto", POLICY_REFERENCE_AUTO },
+	    { "2.5GHz", 2500000 } },
+	  "auto, turbo-4c, turbo-1c, base or a frequency from 1MHz to 100GHz with its unit (kHz, "
+	  "MHz, GHz)",
+	  { "", "80%", "2500", "turbo", "none", "0MHz" } },
 
 	{ "io-boost", "enabled", get_enabled, 1,
 	  { { "yes", 1 }, { "no", 0 } },

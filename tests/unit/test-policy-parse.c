@@ -14,8 +14,10 @@ struct text_case {
 	"; expected one of [wakegov], [domain], [domain policyN], [io-boost], [query], " \
 	"[class NAME], [rule NAME]"
 #define DOMAIN_EXPECTED "; expected [domain policyN] with N from 0 to 1023"
-#define DOMAIN_KEYS	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time"
-#define LINE_EXPECTED	"expected key = value, a [section] or a comment"
+#define DOMAIN_KEYS                                                                  \
+	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time, " \
+	"frequency-reference"
+#define LINE_EXPECTED "expected key = value, a [section] or a comment"
 
 /* The down-hold is 1ms afterwards, unless the text is refused. */
 static const struct text_case lines[] = {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "frequency/reference.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shared/cleanup.h"
+
+uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
+			  const char **ret_why)
+{
+	*ret_why = NULL;
+	if (policy->kind == POLICY_REFERENCE_KHZ)
+		return policy->khz;
+	if (!turbo) {
+		if (policy->kind != POLICY_REFERENCE_AUTO)
+			*ret_why = "the turbo registers say nothing";
+		return 0;
+	}
+	switch (policy->kind) {
+	case POLICY_REFERENCE_BASE:
+		return turbo->base_khz;
+	case POLICY_REFERENCE_TURBO_1C:
+		if (turbo->one_khz >= turbo->four_khz)
+			return turbo->one_khz;
+		*ret_why = "there is no one-core turbo frequency";
+		return turbo->four_khz;
+	default:
+		return turbo->four_khz;
+	}
+}
+
+static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
+{
+	const int *fd = userdata;
+	ssize_t n = pread(*fd, ret, sizeof(*ret), reg);
+
+	if (n < 0)
+		return -errno;
+	return n == sizeof(*ret) ? 0 : -EIO;
+}
+
+static bool reads_as(const char *path, char digit)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char value;
+
+	return fd >= 0 && read(fd, &value, 1) == 1 && value == digit;
+}
+
+static bool turbo_is_off(void)
+{
+	return reads_as("/sys/devices/system/cpu/intel_pstate/no_turbo", '1') ||
+	       reads_as("/sys/devices/system/cpu/cpufreq/boost", '0');
+}
+
+/* Of family 6, or 0. */
+static uint32_t intel_model(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
+	bool intel = false, family_6 = false;
+	uint32_t model;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file) && line[0] != '\n') {
+		intel |= strstr(line, "GenuineIntel") != NULL;
+		family_6 |= strncmp(line, "cpu family", 10) == 0 && strstr(line, ": 6\n");
+		if (sscanf(line, "model : %u", &model) == 1 && intel && family_6)
+			return model;
+	}
+	return 0;
+}
+
+int reference_read_turbo(struct turbo *ret, const char **ret_why)
+{
+	_cleanup_close_ int fd = -1;
+	uint32_t model = intel_model();
+	int r;
+
+	*ret_why = "this is no Intel CPU with such registers";
+	if (!model)
+		return -ENODEV;
+	*ret_why = "/dev/cpu/0/msr cannot be opened (modprobe msr; CAP_SYS_RAWIO)";
+	fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = turbo_decode(model, read_register, &fd, ret, ret_why);
+	if (r == 0 && turbo_is_off())
+		ret->one_khz = ret->four_khz = ret->base_khz;
+	return r;
+}

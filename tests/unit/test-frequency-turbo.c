@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frequency/reference.h"
+
+#define CORE	   0x5e
+#define BROADWELL  0x4f
+#define HASWELL_X  0x3f
+#define SKYLAKE_X  0x55
+#define KNIGHTS	   0x57
+#define GOLDMONT   0x5c
+#define SILVERMONT 0x37
+
+/* The registers of a made-up CPU; one that is not named does not exist. */
+struct fake {
+	struct {
+		uint32_t reg;
+		uint64_t value;
+	} registers[8];
+};
+
+static int read_fake(void *userdata, uint32_t reg, uint64_t *ret)
+{
+	const struct fake *fake = userdata;
+
+	for (size_t i = 0; i < 8 && fake->registers[i].reg; i++)
+		if (fake->registers[i].reg == reg) {
+			*ret = fake->registers[i].value;
+			return 0;
+		}
+	return -EIO;
+}
+
+static uint32_t default_khz(uint32_t model, struct fake *fake)
+{
+	const struct policy_reference policy = { .kind = POLICY_REFERENCE_AUTO };
+	struct turbo turbo;
+	const char *why;
+
+	if (turbo_decode(model, read_fake, fake, &turbo, &why) < 0)
+		return 0;
+	return reference_choose(&policy, &turbo, &why);
+}
+
+static void test_families(void **state)
+{
+	static struct {
+		const char *name;
+		uint32_t model;
+		struct fake fake;
+		uint32_t khz;
+	} cases[] = {
+		{ "core", CORE, { { { 0xce, 36 << 8 }, { 0x1ad, 0x25262728 } } }, 3700000 },
+		{ "two cores only", CORE, { { { 0xce, 20 << 8 }, { 0x1ad, 0x1c1d } } }, 2900000 },
+		/* 2, 4, 8, … cores: the second group is the first of four */
+		{ "Skylake-X",
+		  SKYLAKE_X,
+		  { { { 0xce, 21 << 8 }, { 0x1ad, 0x1e20222425 }, { 0x1ae, 0x1c10080402 } } },
+		  3600000 },
+		{ "Skylake-X, no group of four: by number of cores",
+		  SKYLAKE_X,
+		  { { { 0xce, 21 << 8 }, { 0x1ad, 0x22232425 }, { 0x1ae, 0x0302 } } },
+		  3400000 },
+		/* 16 with the first group, then one less */
+		{ "Knights", KNIGHTS, { { { 0xce, 13 << 8 }, { 0x1ad, 0x20221000 } } }, 1500000 },
+		{ "Knights, never less",
+		  KNIGHTS,
+		  { { { 0xce, 13 << 8 }, { 0x1ad, 0x1000 } } },
+		  1600000 },
+		{ "Goldmont",
+		  GOLDMONT,
+		  { { { 0xce, 11 << 8 }, { 0x1ad, 0x15161718 }, { 0x1ae, 0x04030201 } } },
+		  2400000 },
+		{ "Silvermont",
+		  SILVERMONT,
+		  { { { 0x66a, 16 << 16 }, { 0x66c, 0x16161618 }, { 0xcd, 0 } } },
+		  24 * 83300 },
+		{ "turbo off in firmware",
+		  CORE,
+		  { { { 0xce, 36 << 8 }, { 0x1ad, 0x25262728 }, { 0x1a0, 1ULL << 38 } } },
+		  3600000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_message("%s\n", cases[i].name);
+		assert_int_equal(default_khz(cases[i].model, &cases[i].fake), cases[i].khz);
+	}
+}
+
+static void test_nonsense(void **state)
+{
+	static struct {
+		struct fake fake;
+		const char *why;
+	} cases[] = {
+		{ { { { 0xce, 0 }, { 0x1ad, 0x25262728 } } }, "no base" },
+		{ { { { 0xce, 36 << 8 }, { 0x1ad, 0 } } }, "no turbo" },
+		{ { { { 0xce, 41 << 8 }, { 0x1ad, 0x25262728 } } }, "base frequency above" },
+		{ { { { 0xce, 36 << 8 } } }, "cannot be read" },
+		{ { { { 0x1ad, 0x25262728 } } }, "cannot be read" },
+		{ { { { 0x66a, 16 << 16 }, { 0x66c, 24 }, { 0xcd, 7 } } }, "no base" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct turbo turbo;
+		const char *why = NULL;
+
+		assert_true(turbo_decode(CORE, read_fake, &cases[i].fake, &turbo, &why) < 0);
+		assert_non_null(strstr(why, cases[i].why));
+	}
+}
+
+/* The kernel's own check values. */
+static void test_ratio(void **state)
+{
+	assert_int_equal(turbo_ratio(3700000, 3500000), 1082);
+	assert_int_equal(turbo_ratio(3300000, 2200000), 1536);
+	assert_int_equal(turbo_ratio(2800000, 2300000), 1246);
+	assert_int_equal(turbo_ratio(2800000, 0), 0);
+	assert_int_equal(turbo_ratio(0, 2300000), 0);
+}
+
+static void test_policy(void **state)
+{
+	static const struct turbo turbo = { 2200000, 3600000, 3300000 };
+	static const struct {
+		struct policy_reference policy;
+		bool known;
+		uint32_t khz;
+		bool is_said;
+	} cases[] = {
+		{ { POLICY_REFERENCE_AUTO, 0 }, true, 3300000, false },
+		{ { POLICY_REFERENCE_TURBO_4C, 0 }, true, 3300000, false },
+		{ { POLICY_REFERENCE_TURBO_1C, 0 }, true, 3600000, false },
+		{ { POLICY_REFERENCE_BASE, 0 }, true, 2200000, false },
+		{ { POLICY_REFERENCE_KHZ, 2500000 }, true, 2500000, false },
+		{ { POLICY_REFERENCE_KHZ, 2500000 }, false, 2500000, false },
+		/* The highest OPP, and that it is not what was asked for. */
+		{ { POLICY_REFERENCE_AUTO, 0 }, false, 0, false },
+		{ { POLICY_REFERENCE_TURBO_1C, 0 }, false, 0, true },
+		{ { POLICY_REFERENCE_BASE, 0 }, false, 0, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *why;
+
+		assert_int_equal(
+			reference_choose(&cases[i].policy, cases[i].known ? &turbo : NULL, &why),
+			cases[i].khz);
+		assert_int_equal(why != NULL, cases[i].is_said);
+	}
+}
+
+/* A machine of the table: its base, and a ratio per number of cores, as its register has them. */
+static void test_published(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t model, khz, ratio;
+	} expected[] = {
+		{ "E3-1240v5", CORE, 3700000, 1082 },
+		{ "E5-2698v4", BROADWELL, 3300000, 1536 },
+		{ "E5-2670v3", HASWELL_X, 2800000, 1246 },
+	};
+	FILE *file = fopen(*state, "re");
+	unsigned int found = 0;
+	char line[256];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		/* machine,min,base,c12,c8,c4,c3,c2,c1 */
+		uint64_t mhz[9] = { 0 }, limit = 0;
+		char *rest = line, *field;
+		struct fake fake;
+
+		for (int i = 0; (field = strsep(&rest, ",")) && i < 9; i++)
+			mhz[i] = strtoul(field, NULL, 10);
+		for (unsigned int cores = 1; cores <= 4; cores++)
+			limit |= mhz[9 - cores] / 100 << 8 * (cores - 1);
+		fake = (struct fake){ { { 0xce, mhz[2] / 100 << 8 }, { 0x1ad, limit } } };
+		for (size_t i = 0; i < 3; i++) {
+			if (strcmp(line, expected[i].name))
+				continue;
+			assert_int_equal(default_khz(expected[i].model, &fake), expected[i].khz);
+			assert_int_equal(turbo_ratio(expected[i].khz, mhz[2] * 1000),
+					 expected[i].ratio);
+			found++;
+		}
+	}
+	fclose(file);
+	assert_int_equal(found, 3);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_policy),
+		cmocka_unit_test_prestate(test_published, argc > 1 ? argv[1] : NULL),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
