@@ -9,6 +9,7 @@ import array
 import contextlib
 import json
 import os
+import resource
 import socket
 import threading
 import time
@@ -318,6 +319,55 @@ class Places(ServiceTest):
             stop.set()
             for thread in threads:
                 thread.join()
+
+
+@needs_fixture
+class Masses(ServiceTest):
+    def assert_no_growth(self, before_kib):
+        self.assert_serving()
+        self.assertLess(self.fixture.resident_kib() - before_kib, 4 << 10)
+
+    def test_message_of_a_gigabyte(self):
+        self.assert_serving()
+        before = self.fixture.resident_kib()
+        piece = b"x" * (1 << 20)
+        for start in (b"", b'{"method":"', b'{"method":"io.wakegov.Status","parameters":{"a":"'):
+            raw = self.connect()
+            sent = 0
+            with self.assertRaises((BrokenPipeError, ConnectionResetError)):
+                raw.send(start)
+                while sent < 1 << 30:
+                    raw.send(piece)
+                    sent += len(piece)
+            self.assertLess(sent, 4 << 20)
+        self.assert_no_growth(before)
+
+    def test_gigabyte_of_good_calls(self):
+        """From a client that reads nothing: it is made to wait, not stored."""
+        before = self.fixture.resident_kib()
+        raw = self.connect()
+        raw.socket.settimeout(0.3)
+        with self.assertRaises((TimeoutError, BrokenPipeError, ConnectionResetError)):
+            for _ in range(1 << 10):
+                raw.send(STATUS * ((1 << 20) // len(STATUS)))
+        self.assert_no_growth(before)
+
+    def test_ten_thousand_connections(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard < 11000 and os.geteuid():
+            self.skipTest("needs root to open 10,000 connections")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (11000, max(hard, 11000)))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, max(hard, 11000)))
+        steady = self.connect()
+        steady.call("io.wakegov.Status")
+        before = self.fixture.resident_kib()
+        crowd = [self.connect() for _ in range(10000)]
+        self.assertIn("version", steady.call("io.wakegov.Status")["parameters"])
+        self.assertLessEqual(self.fixture.descriptors(), 128 + 20)
+        self.assertLess(self.fixture.resident_kib() - before, 4 << 10)
+        for raw in crowd:
+            raw.socket.close()
+        self.assert_no_growth(before)
 
 
 @needs_fixture
