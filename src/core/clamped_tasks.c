@@ -146,3 +146,41 @@ void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task
 		return;
 	pid_index_remove(tasks->index, task - tasks->tasks);
 }
+
+bool clamped_tasks_has_set(const struct clamped_tasks *tasks)
+{
+	return tasks->sets.first;
+}
+
+bool clamped_tasks_has_clamp(const struct clamped_tasks *tasks)
+{
+	return tasks->clamps.first;
+}
+
+uint32_t clamped_tasks_place(const struct clamped_tasks *tasks, const struct clamped_task *task)
+{
+	return task - tasks->tasks;
+}
+
+bool clamped_tasks_restore(struct clamped_tasks *tasks, uint32_t place,
+			   const struct clamped_task *task)
+{
+	struct clamped_task *restored;
+
+	if (!pid_index_restore(tasks->index, place, task->pid))
+		return false;
+	restored = &tasks->tasks[place];
+	*restored = *task;
+	restored->waits_for_set = restored->waits_for_clamp = false;
+	restored->next_set = restored->next_clamp = 0;
+	if (task->waits_for_set)
+		clamped_tasks_queue_set(tasks, restored);
+	if (task->waits_for_clamp)
+		clamped_tasks_queue_clamp(tasks, restored);
+	return true;
+}
+
+void clamped_tasks_restore_refused(struct clamped_tasks *tasks, uint64_t refused)
+{
+	pid_index_restore_refused(tasks->index, refused);
+}

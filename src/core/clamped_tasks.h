@@ -53,6 +53,16 @@ void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task 
 /* The task that waited longest, which does no more; NULL: none does. */
 struct clamped_task *clamped_tasks_pop_set(struct clamped_tasks *tasks);
 struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks);
+bool clamped_tasks_has_set(const struct clamped_tasks *tasks);
+bool clamped_tasks_has_clamp(const struct clamped_tasks *tasks);
 
 /* Forgets the task if nothing is left about it. */
 void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task);
+
+/* For core/engine_state.h: where a task is, and what puts it there in another table of that size.
+ */
+uint32_t clamped_tasks_place(const struct clamped_tasks *tasks, const struct clamped_task *task);
+/* Those that wait do so in the order of their places. False where the place or pid is taken. */
+bool clamped_tasks_restore(struct clamped_tasks *tasks, uint32_t place,
+			   const struct clamped_task *task);
+void clamped_tasks_restore_refused(struct clamped_tasks *tasks, uint64_t refused);

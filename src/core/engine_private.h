@@ -10,16 +10,9 @@
 #include "core/clamped_tasks.h"
 #include "core/domain.h"
 #include "core/engine.h"
+#include "core/engine_state.h"
 #include "core/io_device.h"
 #include "core/ruled_tasks.h"
-
-/* When tasks of a clamp set last ran on a CPU. */
-struct set_run {
-	uint64_t ran_ns;     /* 0: never */
-	uint64_t counted_ns; /* one that counts */
-	uint32_t ran_pid;
-	uint32_t counted_pid;
-};
 
 struct cpu {
 	uint32_t util_q;
@@ -28,13 +21,6 @@ struct cpu {
 	uint32_t est_q;
 	uint64_t burst_ns;
 	struct set_run runs[CLAMP_SETS_MAX];
-};
-
-/* Whether requests are followed, and until when that is so if nothing happens. */
-struct survey {
-	bool on;
-	bool ends; /* with the next round: the devices are sampled once more */
-	uint64_t until_ns;
 };
 
 /* Nobody does I/O. */

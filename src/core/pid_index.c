@@ -7,14 +7,14 @@
 
 struct place {
 	uint32_t pid;  /* 0: free */
-	uint32_t next; /* in the bucket or the free list; place + 1, 0 ends */
+	uint32_t next; /* in the bucket; place + 1, 0 ends */
 };
 
 struct pid_index {
 	uint32_t size;
 	uint32_t count;
-	uint32_t used; /* places ever taken: a walk ends there */
-	uint32_t free;
+	uint32_t used;	      /* places ever taken: a walk ends there */
+	uint32_t lowest_free; /* no place below is free */
 	uint64_t refused;
 	uint32_t *buckets; /* size of them */
 	struct place places[];
@@ -53,32 +53,51 @@ uint32_t pid_index_find(const struct pid_index *index, uint32_t pid)
 	return PID_INDEX_NONE;
 }
 
-static uint32_t take_place(struct pid_index *index)
+static uint32_t find_free(struct pid_index *index)
 {
-	uint32_t place;
+	uint32_t place = index->lowest_free;
 
-	if (index->free) {
-		place = index->free - 1;
-		index->free = index->places[place].next;
-		return place;
-	}
-	return index->used < index->size ? index->used++ : PID_INDEX_NONE;
+	while (place < index->used && index->places[place].pid)
+		place++;
+	index->lowest_free = place;
+	return place < index->size ? place : PID_INDEX_NONE;
+}
+
+static void take_place(struct pid_index *index, uint32_t place, uint32_t pid)
+{
+	uint32_t *bucket = bucket_of(index, pid);
+
+	index->places[place] = (struct place){ .pid = pid, .next = *bucket };
+	*bucket = place + 1;
+	if (index->used <= place)
+		index->used = place + 1;
+	index->count++;
 }
 
 uint32_t pid_index_add(struct pid_index *index, uint32_t pid)
 {
-	uint32_t *bucket = bucket_of(index, pid);
-	uint32_t place = take_place(index);
+	uint32_t place = find_free(index);
 
 	assert(pid && pid_index_find(index, pid) == PID_INDEX_NONE);
-	if (place == PID_INDEX_NONE) {
+	if (place == PID_INDEX_NONE)
 		index->refused++;
-		return place;
-	}
-	index->places[place] = (struct place){ .pid = pid, .next = *bucket };
-	*bucket = place + 1;
-	index->count++;
+	else
+		take_place(index, place, pid);
 	return place;
+}
+
+bool pid_index_restore(struct pid_index *index, uint32_t place, uint32_t pid)
+{
+	if (!pid || place >= index->size || index->places[place].pid ||
+	    pid_index_find(index, pid) != PID_INDEX_NONE)
+		return false;
+	take_place(index, place, pid);
+	return true;
+}
+
+void pid_index_restore_refused(struct pid_index *index, uint64_t refused)
+{
+	index->refused = refused;
 }
 
 void pid_index_remove(struct pid_index *index, uint32_t place)
@@ -88,8 +107,9 @@ void pid_index_remove(struct pid_index *index, uint32_t place)
 	while (*link != place + 1)
 		link = &index->places[*link - 1].next;
 	*link = index->places[place].next;
-	index->places[place] = (struct place){ .next = index->free };
-	index->free = place + 1;
+	index->places[place] = (struct place){ 0 };
+	if (place < index->lowest_free)
+		index->lowest_free = place;
 	index->count--;
 }
 

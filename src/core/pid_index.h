@@ -4,9 +4,11 @@
 /*
  * Places of a table of fixed size, found by thread id. What lies in the places is their owner's: an
  * array of as many. A place is kept until it is removed. Full means full: the newcomer is refused
- * and counted, nobody is thrown out.
+ * and counted, nobody is thrown out. A newcomer gets the lowest free place, so what comes next
+ * follows from who is where, and from nothing else.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PID_INDEX_NONE UINT32_MAX
@@ -29,3 +31,7 @@ uint32_t pid_index_next(const struct pid_index *index, uint32_t from);
 uint32_t pid_index_count(const struct pid_index *index);
 uint32_t pid_index_size(const struct pid_index *index);
 uint64_t pid_index_refused(const struct pid_index *index);
+
+/* For core/engine_state.h. False where the place or the pid is none, or is taken. */
+bool pid_index_restore(struct pid_index *index, uint32_t place, uint32_t pid);
+void pid_index_restore_refused(struct pid_index *index, uint64_t refused);

@@ -68,3 +68,26 @@ uint64_t ruled_tasks_refused(const struct ruled_tasks *tasks)
 {
 	return pid_index_refused(tasks->index);
 }
+
+uint32_t ruled_tasks_size(const struct ruled_tasks *tasks)
+{
+	return pid_index_size(tasks->index);
+}
+
+uint32_t ruled_tasks_place(const struct ruled_tasks *tasks, const struct ruled_task *task)
+{
+	return task - tasks->tasks;
+}
+
+bool ruled_tasks_restore(struct ruled_tasks *tasks, uint32_t place, const struct ruled_task *task)
+{
+	if (!pid_index_restore(tasks->index, place, task->pid))
+		return false;
+	tasks->tasks[place] = *task;
+	return true;
+}
+
+void ruled_tasks_restore_refused(struct ruled_tasks *tasks, uint64_t refused)
+{
+	pid_index_restore_refused(tasks->index, refused);
+}

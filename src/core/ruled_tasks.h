@@ -3,6 +3,7 @@
 
 /* The tasks that match rules: a table of its own, since most of them do no I/O that is followed. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/input.h"
@@ -31,4 +32,12 @@ struct ruled_task *ruled_tasks_next(const struct ruled_tasks *tasks,
 				    const struct ruled_task *after);
 
 uint32_t ruled_tasks_count(const struct ruled_tasks *tasks);
+uint32_t ruled_tasks_size(const struct ruled_tasks *tasks);
 uint64_t ruled_tasks_refused(const struct ruled_tasks *tasks);
+
+/* For core/engine_state.h: where a task is, and what puts it there in another table of that size.
+ */
+uint32_t ruled_tasks_place(const struct ruled_tasks *tasks, const struct ruled_task *task);
+/* False where the place or the pid is none, or is taken. */
+bool ruled_tasks_restore(struct ruled_tasks *tasks, uint32_t place, const struct ruled_task *task);
+void ruled_tasks_restore_refused(struct ruled_tasks *tasks, uint64_t refused);

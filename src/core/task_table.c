@@ -73,3 +73,21 @@ uint64_t task_table_refused(const struct task_table *table)
 {
 	return pid_index_refused(table->index);
 }
+
+uint32_t task_table_place(const struct task_table *table, const struct task *task)
+{
+	return task - table->tasks;
+}
+
+bool task_table_restore(struct task_table *table, uint32_t place, const struct task *task)
+{
+	if (!pid_index_restore(table->index, place, task->pid))
+		return false;
+	table->tasks[place] = *task;
+	return true;
+}
+
+void task_table_restore_refused(struct task_table *table, uint64_t refused)
+{
+	pid_index_restore_refused(table->index, refused);
+}

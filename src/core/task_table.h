@@ -51,3 +51,10 @@ struct task *task_table_next(const struct task_table *table, const struct task *
 uint32_t task_table_count(const struct task_table *table);
 uint32_t task_table_size(const struct task_table *table);
 uint64_t task_table_refused(const struct task_table *table);
+
+/* For core/engine_state.h: where a task is, and what puts it there in another table of that size.
+ */
+uint32_t task_table_place(const struct task_table *table, const struct task *task);
+/* False where the place or the pid is none, or is taken. */
+bool task_table_restore(struct task_table *table, uint32_t place, const struct task *task);
+void task_table_restore_refused(struct task_table *table, uint64_t refused);

@@ -91,5 +91,20 @@ const struct ctl_command ctl_commands[] = {
 		.method = "io.wakegov.Reload",
 		.show = show_reload,
 	},
+	{
+		.name = "replay",
+		.help = "decide again, from a recording; or as another policy would have",
+		.run = command_replay,
+		.arguments = "RECORDING",
+		.options = { { "policy", "FILE", "what this policy, alone, would have changed" } },
+	},
+	{
+		.name = "export",
+		.help = "turn a recording into a trace or a picture",
+		.run = command_export,
+		.arguments = "RECORDING",
+		.options = { { "perfetto", "FILE", "a trace for ui.perfetto.dev" },
+			     { "plot", "FILE", "a picture (SVG)" } },
+	},
 	{ .name = NULL },
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The commands that are more than one call and its reply; each in a file of its name. */
+/*
+ * The commands that are more than one call and its reply; each in a file of its name, but for those
+ * that read a recording, which are in recordings.c.
+ */
 
 #include "ctl/command.h"
 
@@ -11,3 +14,5 @@ enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);
+enum ctl_exit command_replay(struct ctl *ctl);
+enum ctl_exit command_export(struct ctl *ctl);

@@ -16,7 +16,8 @@ static const char exit_codes[] = "\n"
 				 "  1  the daemon refused, or the call failed\n"
 				 "  2  wrong usage\n"
 				 "  3  the daemon is not running, or may not be reached\n"
-				 "  4  the connection was lost, or timed out\n";
+				 "  4  the connection was lost, or timed out\n"
+				 "  5  a replay decides something else than was recorded\n";
 
 static void print_all(void)
 {

@@ -1,89 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "record/fields.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "shared/cleanup.h"
-
-#define FIELDS_MAX 32
-
-struct field {
-	uint16_t offset; /* in struct record */
-	uint8_t size;
-	bool from_now; /* the difference is from the record's time, not from the last value */
-	uint64_t most;
-};
-
-struct layout {
-	uint32_t slots; /* how many things are remembered; those beyond share theirs */
-	struct field fields[FIELDS_MAX];
-};
-
 /* clang-format off */
-#define FIELD(_field, _from_now, _most) \
-	{ offsetof(struct record, _field), sizeof(((struct record *)0)->_field), (_from_now), (_most) }
-#define U64(_field) FIELD(_field, false, UINT64_MAX)
-#define NOW(_field) FIELD(_field, true, UINT64_MAX)
-#define U32(_field) FIELD(_field, false, UINT32_MAX)
+#define FIELD(_field, _expect, _like, _most) \
+	{ offsetof(struct record, _field), sizeof(((struct record *)0)->_field), (_expect), (_like), \
+	  (_most) }
+#define U64(_field) FIELD(_field, RECORD_EXPECT_LAST, 0, UINT64_MAX)
+#define U32(_field) FIELD(_field, RECORD_EXPECT_LAST, 0, UINT32_MAX)
+#define NOW(_field) FIELD(_field, RECORD_EXPECT_NOW, 0, UINT64_MAX)
+#define LIKE(_field, _like) FIELD(_field, RECORD_EXPECT_LIKE, _like, UINT64_MAX)
 /* Numbers, words and flags of which the core relies on not being more. */
-#define MOST(_field, _most) FIELD(_field, false, _most)
+#define MOST(_field, _most) FIELD(_field, RECORD_EXPECT_LAST, 0, _most)
+#define FLAG(_field) MOST(_field, 1)
+#define END { 0, 0, 0, 0, 0 }
 
 /* A comm goes as two numbers, of which the last byte is its NUL. */
 #define COMM(_field) \
-	{ offsetof(struct record, _field), 8, false, UINT64_MAX }, \
-	{ offsetof(struct record, _field[8]), 8, false, UINT64_MAX >> 8 }
+	{ offsetof(struct record, _field), 8, RECORD_EXPECT_LAST, 0, UINT64_MAX }, \
+	{ offsetof(struct record, _field[8]), 8, RECORD_EXPECT_LAST, 0, UINT64_MAX >> 8 }
 #define TASK_IO(_i) \
 	U64(input.task.ios[_i].ios), U64(input.task.ios[_i].host_ns), \
 	U64(input.task.ios[_i].host_cpu_ns)
 #define TASK_DEVICE(_i) MOST(input.task.ios[_i].device, INPUT_DEVICES_MAX - 1)
 
-static const struct layout layouts[RECORD_TYPES] = {
-	[RECORD_CPU] = { 256, {
-		U32(input.cpu.cpu), U32(input.cpu.util_q), MOST(input.cpu.running, 1),
-		U64(input.cpu.idle_since_ns), U32(input.cpu.est_q), U64(input.cpu.burst_ns) } },
-	/* What changes each time comes first, what is all but constant last. */
-	[RECORD_TASK] = { 256, {
+#define COUNT(_c) \
+	U64(_c.start_ns), U64(_c.start_count), U64(_c.seen_ns), U64(_c.seen_count), U32(_c.looks), \
+	U64(_c.sum_nn), U64(_c.sum_nt), U64(_c.sum_tt)
+#define CHECK(_c) \
+	MOST(_c.state, IO_CHECK_UNPAID), COUNT(_c.window), COUNT(_c.base), U64(_c.predicted_sum), \
+	U32(_c.predicted_ppm), U32(_c.measured_ppm), U32(_c.calibration_permille), \
+	U64(_c.settled_ns), U64(_c.backoff_ns), U64(_c.retry_ns), U32(_c.n_checks)
+#define WINDOW(_w) \
+	U64(_w.start_ns), U64(_w.io_waits), U64(_w.io_starts), U64(_w.host_cpu_ns), \
+	U64(_w.think_ns), U64(_w.in_flight_ns), U32(_w.max_depth), U32(_w.level), U64(_w.seen_ns), \
+	U64(_w.level_ns), U32(_w.device_of[0]), U32(_w.device_of[1]), U32(_w.device_of[2]), \
+	U32(_w.device_of[3]), U64(_w.ios_of[0]), U64(_w.ios_of[1]), U64(_w.ios_of[2]), \
+	U64(_w.ios_of[3])
+#define DECISION(_d) \
+	U32(_d.want_cap), U32(_d.wanted_khz), U32(_d.target_khz), U32(_d.previous_khz), \
+	MOST(_d.timing, TIMING_RATE_LIMITED), MOST(_d.reason, REASON_UNCAPPED), U32(_d.pid), \
+	U32(_d.cpu), MOST(_d.limiter, LIMITER_CAP), COMM(_d.comm), NOW(_d.now_ns), \
+	U32(_d.rule), U32(_d.capped_pid)
+
+#define OVERRIDE(_o) \
+	U32(_o.domain), U32(_o.min_khz), U32(_o.max_khz), U32(_o.frozen_khz), U32(_o.uid), \
+	NOW(_o.end_ns)
+
+#define AT_WORK(_a) U32(_a.cap), U32(_a.cpu), U32(_a.pid), U32(_a.rule), U64(_a.until_ns)
+#define INPUT_DEVICE(_d) \
+	MOST(_d.device, INPUT_DEVICES_MAX - 1), U64(_d.completions), U64(_d.idle_ns), \
+	U32(_d.depth), U32(_d.completion_cpu)
+
+#define ROW(_slots, ...) { _slots, (const struct record_field[]){ __VA_ARGS__, END } }
+
+/* Eight fields share a byte that says which of them are as expected: those that change come first. */
+static const struct record_layout layouts[RECORD_TYPES] = {
+	[RECORD_CPU] = ROW(256,
+		U32(input.cpu.cpu), U32(input.cpu.util_q), FLAG(input.cpu.running),
+		U64(input.cpu.idle_since_ns), U32(input.cpu.est_q), U64(input.cpu.burst_ns)),
+	[RECORD_TASK] = ROW(256,
 		U32(input.task.handle), NOW(input.task.last_io_ns), U64(input.task.io_waits),
-		U64(input.task.io_starts), U32(input.task.cpu), U32(input.task.level_q),
-		U64(input.task.in_flight_ns), U32(input.task.depth), U32(input.task.max_depth),
-		TASK_IO(0), TASK_IO(1), TASK_IO(2), TASK_IO(3),
+		LIKE(input.task.io_starts, 2), LIKE(input.task.ios[0].ios, 3),
+		U64(input.task.ios[0].host_ns), LIKE(input.task.ios[0].host_cpu_ns, 5),
+		U64(input.task.in_flight_ns), U32(input.task.depth),
+		U32(input.task.cpu), U32(input.task.level_q), U32(input.task.max_depth),
+		TASK_IO(1), TASK_IO(2), TASK_IO(3),
 		MOST(input.task.n_ios, TASK_IOS_MAX), U32(input.task.pid), U32(input.task.tgid),
 		COMM(input.task.comm),
-		TASK_DEVICE(0), TASK_DEVICE(1), TASK_DEVICE(2), TASK_DEVICE(3) } },
-	[RECORD_TASK_END] = { 1, { U32(input.ended_pid) } },
-	[RECORD_DEVICE] = { INPUT_DEVICES_MAX, {
+		TASK_DEVICE(0), TASK_DEVICE(1), TASK_DEVICE(2), TASK_DEVICE(3)),
+	[RECORD_TASK_END] = ROW(1, U32(input.ended_pid)),
+	[RECORD_DEVICE] = ROW(INPUT_DEVICES_MAX,
 		MOST(input.device.device, INPUT_DEVICES_MAX - 1), U64(input.device.completions),
 		U64(input.device.idle_ns), U32(input.device.depth),
-		U32(input.device.completion_cpu) } },
-	[RECORD_DEVICE_END] = { 1, { MOST(input.ended_device, INPUT_DEVICES_MAX - 1) } },
-	[RECORD_LIMITS] = { 64, {
-		U32(input.limits.domain), U32(input.limits.min_khz), U32(input.limits.max_khz) } },
-	[RECORD_DOMAIN] = { 1, { U32(input.domain.domain), MOST(input.domain.active, 1),
-		MOST(input.domain.driven, 1), MOST(input.domain.clamps, 1) } },
-	[RECORD_DECIDE] = { 256, {
-		U32(decision.domain), U32(decision.want_cap), U32(decision.wanted_khz),
-		U32(decision.target_khz), U32(decision.previous_khz), U32(decision.cpu),
-		MOST(decision.timing, TIMING_RATE_LIMITED), MOST(decision.reason, REASON_UNCAPPED),
-		MOST(decision.limiter, LIMITER_CAP), U32(decision.pid),
-		COMM(decision.comm), NOW(decision.now_ns), U32(decision.rule),
-		U32(decision.capped_pid) } },
-	[RECORD_FORGET_TARGET] = { 1, { U32(domain) } },
-	[RECORD_TAKE_BACK] = { 1, { U32(domain) } },
-	[RECORD_TAKE_ENDED] = { 1, { U32(handle) } },
-	[RECORD_OVERRIDE] = { 64, {
-		U32(input.override.id), U32(input.override.domain), U32(input.override.min_khz),
-		U32(input.override.max_khz), U32(input.override.frozen_khz),
-		U32(input.override.uid), NOW(input.override.end_ns) } },
-	[RECORD_TASK_RULES] = { 256, {
+		U32(input.device.completion_cpu)),
+	[RECORD_DEVICE_END] = ROW(1, MOST(input.ended_device, INPUT_DEVICES_MAX - 1)),
+	[RECORD_LIMITS] = ROW(64,
+		U32(input.limits.domain), U32(input.limits.min_khz), U32(input.limits.max_khz)),
+	[RECORD_DOMAIN] = ROW(1,
+		U32(input.domain.domain), FLAG(input.domain.active), FLAG(input.domain.driven),
+		FLAG(input.domain.clamps)),
+	[RECORD_DECIDE] = ROW(256, U32(decision.domain), DECISION(decision)),
+	[RECORD_FORGET_TARGET] = ROW(1, U32(domain)),
+	[RECORD_TAKE_BACK] = ROW(1, U32(domain)),
+	[RECORD_TAKE_ENDED] = ROW(1, U32(handle)),
+	[RECORD_TASK_RULES] = ROW(256,
 		U32(input.task_rules.pid), U64(input.task_rules.matched),
-		U32(input.task_rules.tgid), COMM(input.task_rules.comm) } },
-	[RECORD_SET_RUN] = { 256, {
+		U32(input.task_rules.tgid), COMM(input.task_rules.comm)),
+	[RECORD_SET_RUN] = ROW(256,
 		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.counted_ns),
 		U64(input.set_run.matched), U32(input.set_run.ran_pid),
-		U32(input.set_run.counted_pid) } },
-	[RECORD_BESIDE] = { 256, { U32(input.beside.pid), U64(input.beside.matched) } },
+		U32(input.set_run.counted_pid)),
+	[RECORD_BESIDE] = ROW(256, U32(input.beside.pid), U64(input.beside.matched)),
+	[RECORD_TAKE_SET] = ROW(256, U32(set.pid), U32(set.set), U32(set.before)),
+	[RECORD_TAKE_CLAMP] = ROW(256,
+		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
+		MOST(clamp.min_why, CLAMP_UNPAID), MOST(clamp.max_why, CLAMP_UNPAID),
+		U32(clamp.min_rule), U32(clamp.max_rule)),
+	[RECORD_OVERRIDE] = ROW(64, U32(input.override.id), OVERRIDE(input.override)),
+	/* Each comes once: what is remembered is that of the one before. */
+	[RECORD_PIECE_CPU] = ROW(1,
+		U32(piece.index), U32(piece.cpu.util_q), FLAG(piece.cpu.running),
+		U64(piece.cpu.idle_since_ns), U32(piece.cpu.est_q), U64(piece.cpu.burst_ns)),
+	[RECORD_PIECE_DOMAIN] = ROW(1,
+		U32(piece.index), FLAG(piece.domain.active), FLAG(piece.domain.driven),
+		FLAG(piece.domain.due), FLAG(piece.domain.clamps), U32(piece.domain.ceiling_cap),
+		AT_WORK(piece.domain.lift), U64(piece.domain.watch_ran),
+		U64(piece.domain.watch_counted), U32(piece.domain.scaling_min_khz),
+		U32(piece.domain.scaling_max_khz), U64(piece.domain.changed_ns),
+		U64(piece.domain.lower_since_ns), U64(piece.domain.next_ns),
+		DECISION(piece.domain.last)),
+	[RECORD_PIECE_DEVICE] = ROW(1,
+		U32(piece.index), FLAG(piece.device.present),
+		INPUT_DEVICE(piece.device.totals), INPUT_DEVICE(piece.device.rates.since),
+		U64(piece.device.rates.since_ns), FLAG(piece.device.rates.known),
+		U32(piece.device.rates.completions_per_s), U32(piece.device.rates.idle_permille),
+		U64(piece.device.sampled_ns), U64(piece.device.next_ns), U32(piece.device.n_users),
+		U32(piece.device.ratio), U32(piece.device.n_tasks), U32(piece.device.base_level),
+		U32(piece.device.checked_users), U64(piece.device.checked_ns),
+		CHECK(piece.device.check), U32(piece.device.completion_domain),
+		U32(piece.device.n_completed_there), U32(piece.device.interrupt_domain),
+		U32(piece.device.interrupt_level), U32(piece.device.interrupt_khz),
+		CHECK(piece.device.interrupt_check)),
+	[RECORD_PIECE_TASK] = ROW(1,
+		U32(piece.index), U32(piece.task.pid), U32(piece.task.tgid), U32(piece.task.handle),
+		FLAG(piece.task.released), U32(piece.task.cpu), COMM(piece.task.comm),
+		MOST(piece.task.io_boost.state, IO_BOOST_LAPSED), FLAG(piece.task.io_boost.granted),
+		U64(piece.task.io_boost.lease_end_ns), U64(piece.task.io_boost.next_ns),
+		U32(piece.task.io_boost.rate_per_s), U32(piece.task.io_boost.device),
+		U32(piece.task.io_boost.ratio), U32(piece.task.io_boost.held_ratio),
+		U32(piece.task.io_boost.wanted_khz), U32(piece.task.io_boost.n_windows),
+		U64(piece.task.io_boost.io_waits), U32(piece.task.io_boost.base_level),
+		U32(piece.task.io_boost.surveyed_per_s), FLAG(piece.task.io_boost.sends_requests),
+		U32(piece.task.io_boost.held_windows),
+		WINDOW(piece.task.io_boost.window), CHECK(piece.task.io_boost.check),
+		U64(piece.task.flip.moved_ns), U64(piece.task.flip.until_ns),
+		U32(piece.task.flip.domain), U32(piece.task.flip.khz)),
+	[RECORD_PIECE_RULED_TASK] = ROW(1,
+		U32(piece.index), U32(piece.ruled_task.pid), U32(piece.ruled_task.tgid),
+		COMM(piece.ruled_task.comm), U64(piece.ruled_task.matched)),
+	[RECORD_PIECE_OVERRIDE] = ROW(1,
+		U32(piece.index), U32(piece.override.id), OVERRIDE(piece.override)),
+	[RECORD_PIECE_SET] = ROW(1, U32(piece.index), U64(piece.set)),
+	[RECORD_PIECE_SET_RUN] = ROW(1,
+		U32(piece.index), U32(piece.set_run.set), U64(piece.set_run.run.ran_ns),
+		U64(piece.set_run.run.counted_ns), U32(piece.set_run.run.ran_pid),
+		U32(piece.set_run.run.counted_pid)),
+	[RECORD_PIECE_CLAMPED] = ROW(1,
+		U32(piece.index), U32(piece.clamped.pid), COMM(piece.clamped.comm),
+		U32(piece.clamped.set), U32(piece.clamped.told_set), U32(piece.clamped.beside_set),
+		U32(piece.clamped.boost_cap), U32(piece.clamped.need_cap),
+		U64(piece.clamped.need_ns), U32(piece.clamped.given_min_cap),
+		U32(piece.clamped.given_max_cap), FLAG(piece.clamped.waits_for_set),
+		FLAG(piece.clamped.waits_for_clamp)),
+	[RECORD_PIECE_REST] = ROW(1,
+		U32(piece.index), U64(piece.rest.refused_tasks),
+		U64(piece.rest.refused_ruled_tasks), U64(piece.rest.refused_clamped),
+		U64(piece.rest.refused_sets), U32(piece.rest.sets_epoch),
+		U32(piece.rest.sets_version), U64(piece.rest.devices_next_ns),
+		FLAG(piece.rest.survey.on), FLAG(piece.rest.survey.ends),
+		U64(piece.rest.survey.until_ns)),
 };
 
 /*
@@ -92,18 +170,35 @@ static const struct layout layouts[RECORD_TYPES] = {
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
+#define ALL_OF_COUNT { 0, 0, 0, 0, 0, 0, 0, 0 }
+#define ALL_OF_CHECK { 0, ALL_OF_COUNT, ALL_OF_COUNT, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define ALL_OF_DECISION { 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 }
 static const struct {
-	struct input_cpu cpu;
+	struct input_cpu input_cpu;
 	struct input_task_io io;
-	struct input_task task;
-	struct input_device device;
+	struct input_task input_task;
+	struct input_device input_device;
 	struct input_limits limits;
-	struct input_domain domain;
+	struct input_domain input_domain;
 	struct input_override override;
 	struct input_task_rules task_rules;
 	struct input_set_run set_run;
 	struct input_beside beside;
+	struct task_set set;
+	struct task_clamp clamp;
 	struct decision decision;
+	struct engine_cpu cpu;
+	struct domain domain; /* info and policy are of the start, override of its own piece;
+			       * the explanation decides nothing */
+	struct io_device device;
+	struct engine_rest rest;
+	struct engine_set_run run;
+	struct clamped_task clamped; /* its links are the queues' own */
+	struct io_window window;
+	struct io_boost boost;
+	struct task_flip flip;
+	struct task task;
+	struct ruled_task ruled_task;
 } all_fields __attribute__((unused)) = {
 	{ 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0 },
@@ -115,10 +210,25 @@ static const struct {
 	{ 0, 0, { 0 }, 0 },
 	{ 0, 0, 0, 0, 0, 0 },
 	{ 0, 0 },
-	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0 },
+	ALL_OF_DECISION,
+	{ 0, 0, 0, 0, 0 },
+	{ NULL, { .rate_limit_ns = 0 }, 0, 0, 0, 0, 0, 0, { .min_khz = 0 }, 0, { 0, 0, 0, 0, 0 },
+	  0, 0, 0, 0, 0, ALL_OF_DECISION, { .n_contenders = 0 } },
+	{ 0, { 0, 0, 0, 0, 0 }, 0, 0, { { 0, 0, 0, 0, 0 }, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0,
+	  ALL_OF_CHECK, 0, 0, 0, 0, 0, ALL_OF_CHECK },
+	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0 } },
+	{ 0, { 0, 0, 0, 0 } },
+	{ 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
+	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
+	{ 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, { 0 }, { 0 }, { 0 } },
+	{ 0, 0, { 0 }, 0 },
 };
 
-/* And every word: one more raises the highest in the row of RECORD_DECIDE. */
+/* And every word: one more raises the highest in its rows, and its type needs a row. */
 #pragma GCC diagnostic error "-Wswitch"
 static __attribute__((unused)) void all_words(const struct decision *decision)
 {
@@ -139,56 +249,72 @@ static __attribute__((unused)) void all_words(const struct decision *decision)
 		break;
 	}
 }
+
+enum record_type record_type_of_input(enum input_type type)
+{
+	switch (type) {
+	case INPUT_CPU: return RECORD_CPU;
+	case INPUT_TASK: return RECORD_TASK;
+	case INPUT_TASK_END: return RECORD_TASK_END;
+	case INPUT_DEVICE: return RECORD_DEVICE;
+	case INPUT_DEVICE_END: return RECORD_DEVICE_END;
+	case INPUT_LIMITS: return RECORD_LIMITS;
+	case INPUT_DOMAIN: return RECORD_DOMAIN;
+	case INPUT_OVERRIDE: return RECORD_OVERRIDE;
+	case INPUT_TASK_RULES: return RECORD_TASK_RULES;
+	case INPUT_SET_RUN: return RECORD_SET_RUN;
+	case INPUT_BESIDE: return RECORD_BESIDE;
+	}
+	return RECORD_TYPES;
+}
+
+enum record_type record_type_of_piece(enum engine_piece_type type)
+{
+	switch (type) {
+	case ENGINE_PIECE_CPU: return RECORD_PIECE_CPU;
+	case ENGINE_PIECE_DOMAIN: return RECORD_PIECE_DOMAIN;
+	case ENGINE_PIECE_DEVICE: return RECORD_PIECE_DEVICE;
+	case ENGINE_PIECE_TASK: return RECORD_PIECE_TASK;
+	case ENGINE_PIECE_RULED_TASK: return RECORD_PIECE_RULED_TASK;
+	case ENGINE_PIECE_OVERRIDE: return RECORD_PIECE_OVERRIDE;
+	case ENGINE_PIECE_SET: return RECORD_PIECE_SET;
+	case ENGINE_PIECE_SET_RUN: return RECORD_PIECE_SET_RUN;
+	case ENGINE_PIECE_CLAMPED: return RECORD_PIECE_CLAMPED;
+	case ENGINE_PIECE_REST: return RECORD_PIECE_REST;
+	}
+	return RECORD_TYPES;
+}
 #pragma GCC diagnostic pop
 /* clang-format on */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a comm is put as two numbers");
 _Static_assert(TASK_IOS_MAX == 4 && TASK_COMM_SIZE == 16, "the row of RECORD_TASK lists them");
+_Static_assert(sizeof(struct record) <= UINT16_MAX, "an offset has 16 bits");
 
-struct record_state {
-	uint64_t now_ns;
-	uint64_t *last[RECORD_TYPES]; /* slots · count_fields() */
-};
-
-static uint32_t count_fields(enum record_type type)
+const struct record_layout *record_layout_of(enum record_type type)
 {
-	uint32_t n = 0;
-
-	while (n < FIELDS_MAX && layouts[type].fields[n].size)
-		n++;
-	return n;
+	return &layouts[type];
 }
 
-struct record_state *record_state_new(void)
+int record_input_type(enum record_type type)
 {
-	struct record_state *state = calloc(1, sizeof(*state));
-
-	for (int i = 0; state && i < RECORD_TYPES; i++) {
-		if (!layouts[i].slots)
-			continue;
-		state->last[i] = calloc(layouts[i].slots, count_fields(i) * sizeof(uint64_t));
-		if (!state->last[i])
-			return record_state_free(state);
-	}
-	return state;
+	for (int i = 0; record_type_of_input(i) != RECORD_TYPES; i++)
+		if (record_type_of_input(i) == type)
+			return i;
+	return -1;
 }
 
-struct record_state *record_state_free(struct record_state *state)
+int record_piece_type(enum record_type type)
 {
-	for (int i = 0; state && i < RECORD_TYPES; i++)
-		free(state->last[i]);
-	free(state);
-	return NULL;
+	for (int i = 0; record_type_of_piece(i) != RECORD_TYPES; i++)
+		if (record_type_of_piece(i) == type)
+			return i;
+	return -1;
 }
 
-bool record_has_fields(enum record_type type)
+uint64_t record_field_load(const struct record_field *field, const struct record *record)
 {
-	return type == RECORD_ADVANCE || layouts[type].slots;
-}
-
-static uint64_t load(const void *base, const struct field *field)
-{
-	const char *at = (const char *)base + field->offset;
+	const char *at = (const char *)record + field->offset;
 	uint32_t u32;
 	uint64_t u64;
 
@@ -204,9 +330,9 @@ static uint64_t load(const void *base, const struct field *field)
 	}
 }
 
-static void store(void *base, const struct field *field, uint64_t value)
+void record_field_store(const struct record_field *field, struct record *record, uint64_t value)
 {
-	char *at = (char *)base + field->offset;
+	char *at = (char *)record + field->offset;
 	uint32_t u32 = value;
 
 	switch (field->size) {
@@ -221,105 +347,21 @@ static void store(void *base, const struct field *field, uint64_t value)
 	}
 }
 
-static uint64_t *last_values(struct record_state *state, enum record_type type, uint64_t key)
+void record_keep_fields(const struct record *record, struct record *ret)
 {
-	return state->last[type] + key % layouts[type].slots * count_fields(type);
-}
+	const struct record_field *fields = layouts[record->type].fields;
 
-static int put_fields(struct record_state *state, struct record_out *out,
-		      const struct record *record)
-{
-	const struct field *fields = layouts[record->type].fields;
-	uint64_t key = load(record, &fields[0]), *last, value, difference;
-	int unchanged = 0; /* so far; put when something follows that is not */
-
-	if (key > fields[0].most)
-		return -ERANGE;
-	last = last_values(state, record->type, key);
-	record_put_varint(out, key);
-	for (int i = 1; i < FIELDS_MAX && fields[i].size; i++) {
-		value = load(record, &fields[i]);
-		if (value > fields[i].most)
-			return -ERANGE;
-		difference = value - (fields[i].from_now ? record->now_ns : last[i]);
-		last[i] = value;
-		if (!difference) {
-			unchanged++;
-			continue;
-		}
-		for (; unchanged; unchanged--)
-			record_put_difference(out, 0);
-		record_put_difference(out, difference);
-	}
-	return 0;
-}
-
-int record_fields_put(struct record_state *state, struct record_out *out,
-		      const struct record *record)
-{
-	bool has_time = record->now_ns != state->now_ns;
-	uint8_t bytes[FIELDS_MAX * 10 + 10], tag = record->type | (has_time ? RECORD_FLAG_TIME : 0);
-	struct record_out body = { .data = bytes, .size = sizeof(bytes) };
-	int r = 0;
-
-	if (has_time)
-		record_put_difference(&body, record->now_ns - state->now_ns);
-	state->now_ns = record->now_ns;
-	if (layouts[record->type].slots)
-		r = put_fields(state, &body, record);
-	if (r < 0)
-		return r;
-	record_put_bytes(out, &tag, 1);
-	record_put_varint(out, body.n);
-	record_put_bytes(out, bytes, body.n);
-	return out->full ? -E2BIG : 0;
-}
-
-static int get_fields(struct record_state *state, struct record_in *in, struct record *ret)
-{
-	const struct field *fields = layouts[ret->type].fields;
-	uint64_t key = record_get_number(in, fields[0].most), *last, value;
-
-	if (in->bad)
-		return -EBADMSG;
-	last = last_values(state, ret->type, key);
-	store(ret, &fields[0], key);
-	for (int i = 1; i < FIELDS_MAX && fields[i].size; i++) {
-		value = fields[i].from_now ? ret->now_ns : last[i];
-		if (in->at < in->end)
-			value += record_get_difference(in);
-		if (in->bad || value > fields[i].most)
-			return -EBADMSG;
-		store(ret, &fields[i], value);
-		last[i] = value;
-	}
-	return 0;
-}
-
-int record_fields_get(struct record_state *state, struct record_in *in, bool has_time,
-		      struct record *ret)
-{
-	int r = 0;
-
-	if (has_time)
-		state->now_ns += record_get_difference(in);
-	if (in->bad)
-		return -EBADMSG;
-	ret->now_ns = state->now_ns;
-	if (layouts[ret->type].slots)
-		r = get_fields(state, in, ret);
-	if (r < 0)
-		return r;
-	return in->at < in->end ? -EPROTONOSUPPORT : 0;
+	*ret = (struct record){ .type = record->type, .now_ns = record->now_ns };
+	for (; fields && fields->size; fields++)
+		record_field_store(fields, ret, record_field_load(fields, record));
 }
 
 bool record_same_decision(const struct decision *a, const struct decision *b)
 {
-	const struct field *fields = layouts[RECORD_DECIDE].fields;
 	const struct record ra = { .decision = *a }, rb = { .decision = *b };
 
-	for (int i = 0; i < FIELDS_MAX && fields[i].size; i++)
-		if (load(&ra, &fields[i]) != load(&rb, &fields[i]))
+	for (const struct record_field *field = layouts[RECORD_DECIDE].fields; field->size; field++)
+		if (record_field_load(field, &ra) != record_field_load(field, &rb))
 			return false;
 	return true;
 }

@@ -2,38 +2,45 @@
 #pragma once
 
 /*
- * The fields of the records that come often, in one table. A body holds the first field, which
- * says what it is about, and then for each other field its difference from the same field of the
- * same CPU, task or device when it was last recorded. Zeros at the end are left out.
+ * The fields of the records that come often, one row for each type. How they become bytes is
+ * record/body.h's business.
  */
 
-#include "record/codec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "record/format.h"
 
-/* What both sides remember of the records before. */
-struct record_state;
+#define RECORD_FIELDS_MAX 96
 
-/* NULL without memory. */
-struct record_state *record_state_new(void);
-struct record_state *record_state_free(struct record_state *state);
+/* What its value is expected to be; the difference from that is written. */
+enum record_expect {
+	RECORD_EXPECT_LAST, /* what it was when the same CPU, task or device was last recorded */
+	RECORD_EXPECT_LIKE, /* that, changed by as much as the field `like` */
+	RECORD_EXPECT_NOW,  /* the record's time */
+};
 
-/*
- * Puts type and flag, length and body. Returns 0, -ERANGE if a field has a value that it cannot
- * have, or -E2BIG if it does not fit.
- */
-int record_fields_put(struct record_state *state, struct record_out *out,
-		      const struct record *record);
+struct record_field {
+	uint16_t offset; /* in struct record */
+	uint8_t size;	 /* in bytes; 0 ends a row */
+	uint8_t expect;	 /* enum record_expect */
+	uint8_t like;	 /* its place in the row, before this one's */
+	uint64_t most;	 /* the core relies on no more */
+};
 
-/*
- * Takes one record's body, of which in holds all and nothing else; has_time is the flag. ret->type
- * is given. Returns 0, -EBADMSG for a value that a field cannot have or a body that is too short,
- * or -EPROTONOSUPPORT when there are more fields than are known here.
- */
-int record_fields_get(struct record_state *state, struct record_in *in, bool has_time,
-		      struct record *ret);
+struct record_layout {
+	uint32_t slots; /* how many things are remembered; those beyond share theirs */
+	const struct record_field *fields; /* the first says what it is about */
+};
 
-/* Whether type is in the table: all but the topology, the policy and the end. */
-bool record_has_fields(enum record_type type);
+/* slots is 0 for the types that are not in the table: the topology, the policy, the end, … */
+const struct record_layout *record_layout_of(enum record_type type);
+
+uint64_t record_field_load(const struct record_field *field, const struct record *record);
+void record_field_store(const struct record_field *field, struct record *record, uint64_t value);
+
+/* A record of the same type and time with the fields of its row, and all else zero. */
+void record_keep_fields(const struct record *record, struct record *ret);
 
 /* Whether two decisions are the same, field by field. */
 bool record_same_decision(const struct decision *a, const struct decision *b);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A recording: the calls that changed an engine since it was made, in order, and what it decided.
+ * A recording: the calls that changed an engine, in order, and what it decided.
  *
  *	file	magic, version (u32), block…
  *	block	length (u16), ~length (u16), CRC-32 of the rest (u32), record…
@@ -11,7 +11,8 @@
  * All numbers are little-endian. A block is written whole, with about RECORD_BLOCK_BYTES of
  * records, so a file that is cut anywhere is readable up to the last whole block, and a byte that
  * changed is found before its block is used. The first records are the topology, one for each of
- * its domains, and the policy; the last is RECORD_END, which a cut file lacks.
+ * its domains, and the policy; then, where the engine was not new, the pieces of what it knew; the
+ * last is RECORD_END, which a cut file lacks.
  *
  * What the core can be told changes over time. A field that is added goes to the end of its row in
  * record/fields.c, a record type to the end of the list: old recordings then read it as 0, and an
@@ -20,12 +21,14 @@
  */
 
 #include "core/decision.h"
+#include "core/engine.h"
+#include "core/engine_state.h"
 #include "core/input.h"
 #include "core/policy.h"
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    1
+#define RECORD_VERSION	    2
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8
@@ -59,6 +62,18 @@ enum record_type {
 	RECORD_TASK_RULES, /* likewise */
 	RECORD_SET_RUN,
 	RECORD_BESIDE,
+	RECORD_TAKE_SET,   /* engine_take_set(), where a task waited */
+	RECORD_TAKE_CLAMP, /* engine_take_clamp(), likewise */
+	RECORD_PIECE_CPU,  /* engine_load(), by the type of the piece */
+	RECORD_PIECE_DOMAIN,
+	RECORD_PIECE_DEVICE,
+	RECORD_PIECE_TASK,
+	RECORD_PIECE_RULED_TASK,
+	RECORD_PIECE_OVERRIDE,
+	RECORD_PIECE_SET,
+	RECORD_PIECE_SET_RUN,
+	RECORD_PIECE_CLAMPED,
+	RECORD_PIECE_REST,
 	RECORD_TYPES,
 };
 
@@ -71,12 +86,32 @@ struct record {
 		struct decision decision;
 		uint32_t domain;	     /* RECORD_FORGET_TARGET, RECORD_TAKE_BACK */
 		uint32_t handle;	     /* RECORD_TAKE_ENDED */
+		struct task_set set;	     /* RECORD_TAKE_SET; pid 0: it was as before */
+		struct task_clamp clamp;     /* RECORD_TAKE_CLAMP; likewise */
 		const struct policy *policy; /* borrowed from the reader until the next record */
+		struct engine_piece piece;
 	};
 };
 
+/* Between the types of inputs and of pieces and those of their records; -1: it is none. */
+enum record_type record_type_of_input(enum input_type type);
+enum record_type record_type_of_piece(enum engine_piece_type type);
+int record_input_type(enum record_type type);
+int record_piece_type(enum record_type type);
+
 static inline bool record_is_input(enum record_type type)
 {
-	return (type >= RECORD_CPU && type <= RECORD_DOMAIN) ||
-	       (type >= RECORD_OVERRIDE && type <= RECORD_BESIDE);
+	return record_input_type(type) >= 0;
+}
+
+static inline bool record_is_piece(enum record_type type)
+{
+	return record_piece_type(type) >= 0;
+}
+
+/* Whether it happened at its now_ns; the others are part of how a recording begins, or have none.
+ */
+static inline bool record_is_timed(enum record_type type)
+{
+	return !record_is_piece(type) && type != RECORD_POLICY;
 }

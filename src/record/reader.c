@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/fields.h"
+#include "record/body.h"
 #include "record/setting.h"
 
 struct record_reader {
@@ -92,9 +92,11 @@ static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *read
 	return r;
 }
 
-int record_reader_refuse(struct record_reader *reader, const char *what)
+int record_reader_refuse(struct record_reader *reader, const struct record *record)
 {
-	return fail(reader, -EBADMSG, "%s", what);
+	return fail(reader, -EBADMSG, "%s",
+		    record->type == RECORD_DECIDE ? "a decision for a domain that is not active"
+						  : "a state in which no engine can have been");
 }
 
 static int fail_record(struct record_reader *reader, int r, enum record_type type)
@@ -209,11 +211,11 @@ static int read_magic(struct record_reader *reader)
 	reader->next_offset = sizeof(header);
 	if (version > RECORD_VERSION)
 		return fail(reader, -EPROTONOSUPPORT,
-			    "made by a newer wakegov: version %u of the format, this one reads up "
-			    "to %u",
+			    "made by a newer wakegov: version %u of the format, this one reads %u",
 			    version, RECORD_VERSION);
-	if (version == 0)
-		return fail(reader, -EBADMSG, "version 0 of the format, which never was");
+	if (version < RECORD_VERSION)
+		return fail(reader, -EPROTONOSUPPORT,
+			    "version %u of the format, which no released wakegov wrote", version);
 	return 0;
 }
 
@@ -295,24 +297,15 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	}
 }
 
-static void set_input(struct record *record)
+/* What the record's own type says already. */
+static void set_type(struct record *record)
 {
-	static const enum input_type types[RECORD_TYPES] = {
-		[RECORD_CPU] = INPUT_CPU,
-		[RECORD_TASK] = INPUT_TASK,
-		[RECORD_TASK_END] = INPUT_TASK_END,
-		[RECORD_DEVICE] = INPUT_DEVICE,
-		[RECORD_DEVICE_END] = INPUT_DEVICE_END,
-		[RECORD_LIMITS] = INPUT_LIMITS,
-		[RECORD_DOMAIN] = INPUT_DOMAIN,
-		[RECORD_OVERRIDE] = INPUT_OVERRIDE,
-		[RECORD_TASK_RULES] = INPUT_TASK_RULES,
-		[RECORD_SET_RUN] = INPUT_SET_RUN,
-		[RECORD_BESIDE] = INPUT_BESIDE,
-	};
-
-	record->input.type = types[record->type];
-	record->input.now_ns = record->now_ns;
+	if (record_is_input(record->type)) {
+		record->input.type = record_input_type(record->type);
+		record->input.now_ns = record->now_ns;
+	} else if (record_is_piece(record->type)) {
+		record->piece.type = record_piece_type(record->type);
+	}
 }
 
 static int end(struct record_reader *reader)
@@ -340,7 +333,7 @@ int record_reader_next(struct record_reader *reader, struct record *ret)
 		return r;
 	*ret = (struct record){ .type = raw.type };
 	if (record_has_fields(raw.type))
-		r = record_fields_get(reader->state, &raw.body, raw.has_time, ret);
+		r = record_body_get(reader->state, &raw.body, raw.has_time, ret);
 	else if (raw.type == RECORD_POLICY && !raw.has_time)
 		r = take_policy(reader, &raw.body, ret);
 	else if (raw.type == RECORD_END && !raw.has_time)
@@ -351,7 +344,6 @@ int record_reader_next(struct record_reader *reader, struct record *ret)
 		r = -EBADMSG;
 	if (r < 0)
 		return fail_record(reader, r, raw.type);
-	if (record_is_input(raw.type))
-		set_input(ret);
+	set_type(ret);
 	return RECORD_READ;
 }

@@ -48,8 +48,11 @@ const struct policy *record_reader_policy(const struct record_reader *reader);
  */
 int record_reader_next(struct record_reader *reader, struct record *ret);
 
-/* Sets record_reader_why() to what is wrong with the record that was last read; -EBADMSG. */
-int record_reader_refuse(struct record_reader *reader, const char *what);
+/*
+ * The record that was last read is well-formed, and yet no engine can have been told it: says so
+ * in record_reader_why(). Returns -EBADMSG.
+ */
+int record_reader_refuse(struct record_reader *reader, const struct record *record);
 
 /* Where the record that was last read, or could not be read, starts in the file, in bytes. */
 uint64_t record_reader_offset(const struct record_reader *reader);

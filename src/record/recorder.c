@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/body.h"
 #include "record/fields.h"
 #include "record/setting.h"
 
@@ -106,7 +107,7 @@ static void put(struct recorder *recorder, const struct record *record)
 	if (recorder->error)
 		return;
 	recorder->now_ns = record->now_ns;
-	close_block(recorder, &out, record_fields_put(recorder->state, &out, record));
+	close_block(recorder, &out, record_body_put(recorder->state, &out, record));
 }
 
 static void put_body(struct recorder *recorder, enum record_type type,
@@ -174,6 +175,59 @@ struct engine *record_engine_new(struct recorder *recorder, const struct topolog
 	return engine_new(topology, policy);
 }
 
+bool record_engine_load(struct recorder *recorder, struct engine *engine,
+			const struct engine_piece *piece)
+{
+	struct record record = { .type = record_type_of_piece(piece->type), .piece = *piece };
+	struct record kept;
+
+	if (!recorder)
+		return engine_load(engine, piece);
+	record.now_ns = recorder->now_ns;
+	put(recorder, &record);
+	/* Not more than what a reader will find: that is what makes both the same. */
+	record_keep_fields(&record, &kept);
+	kept.piece.type = piece->type;
+	return engine_load(engine, &kept.piece);
+}
+
+struct take_over {
+	struct recorder *recorder;
+	struct engine *engine;
+	bool refused;
+};
+
+static void take_piece(void *userdata, const struct engine_piece *piece)
+{
+	struct take_over *take_over = userdata;
+
+	if (!record_engine_load(take_over->recorder, take_over->engine, piece))
+		take_over->refused = true;
+}
+
+int record_engine_take_over(struct recorder *recorder, const struct engine *old,
+			    const struct topology *topology, const struct policy *policy,
+			    struct engine **ret)
+{
+	struct take_over take_over = { .recorder = recorder };
+	struct policy in_force = *policy;
+
+	/* Those of the policy may have changed since the start, and these must hold all tasks. */
+	in_force.max_tasks = task_table_size(engine_tasks(old));
+	in_force.max_ruled_tasks = ruled_tasks_size(engine_ruled_tasks(old));
+	take_over.engine = record_engine_new(recorder, topology, &in_force);
+	if (!take_over.engine)
+		return -ENOMEM;
+	engine_save(old, take_piece, &take_over);
+	if (take_over.refused) {
+		engine_free(take_over.engine);
+		return -EINVAL;
+	}
+	engine_copy_explanations(take_over.engine, old);
+	*ret = take_over.engine;
+	return 0;
+}
+
 void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
 			      const struct policy *policy)
 {
@@ -184,21 +238,8 @@ void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
 
 static void put_input(struct recorder *recorder, const struct input *input)
 {
-	static const enum record_type types[] = {
-		[INPUT_CPU] = RECORD_CPU,
-		[INPUT_TASK] = RECORD_TASK,
-		[INPUT_TASK_END] = RECORD_TASK_END,
-		[INPUT_DEVICE] = RECORD_DEVICE,
-		[INPUT_DEVICE_END] = RECORD_DEVICE_END,
-		[INPUT_LIMITS] = RECORD_LIMITS,
-		[INPUT_DOMAIN] = RECORD_DOMAIN,
-		[INPUT_OVERRIDE] = RECORD_OVERRIDE,
-		[INPUT_TASK_RULES] = RECORD_TASK_RULES,
-		[INPUT_SET_RUN] = RECORD_SET_RUN,
-		[INPUT_BESIDE] = RECORD_BESIDE,
-	};
 	struct record record = {
-		.type = types[input->type],
+		.type = record_type_of_input(input->type),
 		.now_ns = input->now_ns,
 		.input = *input,
 	};
@@ -270,6 +311,38 @@ bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
 	if (recorder && taken) {
 		record.now_ns = recorder->now_ns;
 		record.handle = *ret_handle;
+		put(recorder, &record);
+	}
+	return taken;
+}
+
+/* One that waited and is as before is taken out, too, and that is to happen again. */
+bool record_engine_take_set(struct recorder *recorder, struct engine *engine, struct task_set *ret)
+{
+	struct record record = { .type = RECORD_TAKE_SET };
+	bool waits = clamped_tasks_has_set(engine_clamped_tasks(engine));
+	bool taken = engine_take_set(engine, ret);
+
+	if (recorder && waits) {
+		record.now_ns = recorder->now_ns;
+		if (taken)
+			record.set = *ret;
+		put(recorder, &record);
+	}
+	return taken;
+}
+
+bool record_engine_take_clamp(struct recorder *recorder, struct engine *engine,
+			      struct task_clamp *ret)
+{
+	struct record record = { .type = RECORD_TAKE_CLAMP };
+	bool waits = clamped_tasks_has_clamp(engine_clamped_tasks(engine));
+	bool taken = engine_take_clamp(engine, ret);
+
+	if (recorder && waits) {
+		record.now_ns = recorder->now_ns;
+		if (taken)
+			record.clamp = *ret;
 		put(recorder, &record);
 	}
 	return taken;

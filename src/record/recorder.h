@@ -5,9 +5,7 @@
  * The calls that change an engine, written down on their way. Whoever drives an engine makes these
  * calls through here; with a NULL recorder they are the engine's own and nothing else.
  *
- * A recording starts with a new engine: there is no other state from which a replay could start.
- * Whoever wants one of an engine that runs makes a new one here, tells it the domains, the limits
- * and the present totals, and drives that.
+ * A recording starts with a new engine, or with one that takes over from one that runs.
  * No call fails because its record could not be written: the first failure is kept, nothing more
  * is written, and recorder_end() returns it.
  */
@@ -15,6 +13,7 @@
 #include <stddef.h>
 
 #include "core/engine.h"
+#include "core/engine_state.h"
 #include "record/format.h"
 
 /* Takes all of data, in order, or returns a negative errno. Called with whole blocks. */
@@ -45,6 +44,8 @@ uint64_t recorder_bytes(const struct recorder *recorder);
 /* As the functions of core/engine.h whose names start with engine_ instead of record_engine_. */
 struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
 				 const struct policy *policy);
+bool record_engine_load(struct recorder *recorder, struct engine *engine,
+			const struct engine_piece *piece);
 void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
 			      const struct policy *policy);
 void record_engine_apply(struct recorder *recorder, struct engine *engine,
@@ -56,3 +57,17 @@ void record_engine_forget_target(struct recorder *recorder, struct engine *engin
 void record_engine_take_back(struct recorder *recorder, struct engine *engine, uint32_t domain);
 bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
 			      uint32_t *ret_handle);
+bool record_engine_take_set(struct recorder *recorder, struct engine *engine, struct task_set *ret);
+bool record_engine_take_clamp(struct recorder *recorder, struct engine *engine,
+			      struct task_clamp *ret);
+
+/*
+ * Starts a recording of an engine that runs: makes a new one and gives it all that the old one
+ * knows, piece by piece, through the recorder. The caller goes on with the new one and frees the
+ * old. So the replay starts from where the recorded engine started, by construction: whatever the
+ * pieces leave out, both lack. policy is the one in force. Returns 0; -ENOMEM; or -EINVAL if the
+ * new one does not take what the old one knows, which no engine should give cause for.
+ */
+int record_engine_take_over(struct recorder *recorder, const struct engine *old,
+			    const struct topology *topology, const struct policy *policy,
+			    struct engine **ret);

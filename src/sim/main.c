@@ -25,7 +25,6 @@ enum {
 	OPT_WARM_UP,
 	OPT_CSV,
 	OPT_RECORD,
-	OPT_REPLAY,
 	OPT_VERBOSE,
 	OPT_VERSION,
 	OPT_HELP
@@ -40,7 +39,6 @@ static const struct option options[] = {
 	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "record", required_argument, NULL, OPT_RECORD },
-	{ "replay", required_argument, NULL, OPT_REPLAY },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -54,7 +52,7 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
-	const char *record_path, *replay_path;
+	const char *record_path;
 	bool csv, verbose, help, version;
 	int list; /* which option takes what follows it */
 };
@@ -62,7 +60,6 @@ struct command {
 static void print_help(void)
 {
 	printf("Usage: wakegov-sim --platform FILE --workload SPEC… --governor NAME… [OPTION…]\n"
-	       "       wakegov-sim --replay FILE\n"
 	       "Simulate a machine's I/O under frequency governors, wakegov's own core among "
 	       "them.\n\n"
 	       "  --platform FILE   the machine; see conf/platforms\n"
@@ -75,8 +72,7 @@ static void print_help(void)
 	       "  --csv             for machines\n"
 	       "  --record FILE     write down what wakegov's core is told and decides; with one "
 	       "SPEC and\n"
-	       "                    the governor wakegov alone. The daemon cannot yet.\n"
-	       "  --replay FILE     decide again, from a recording, and compare\n"
+	       "                    the governor wakegov alone; for wakegovctl replay and export\n"
 	       "  --verbose         more of what the model knows\n"
 	       "  --version, --help\n\n"
 	       "%s\nGovernors:\n",
@@ -84,7 +80,7 @@ static void print_help(void)
 	for (int i = 0; sim_governors[i]; i++)
 		printf("  %-18s %s\n", sim_governors[i]->name, sim_governors[i]->summary);
 	printf("\nExit status: 0 done, 1 a file or SPEC is wrong (the last line says where and what\n"
-	       "was expected) or a replay decides something else, 2 wrong options.\n");
+	       "was expected), 2 wrong options.\n");
 }
 
 static int add_governor(struct command *command, const char *name)
@@ -158,9 +154,6 @@ static int take_option(struct command *command, int option)
 	case OPT_RECORD:
 		command->record_path = optarg;
 		return 0;
-	case OPT_REPLAY:
-		command->replay_path = optarg;
-		return 0;
 	case OPT_VERBOSE:
 		command->verbose = true;
 		return 0;
@@ -174,15 +167,6 @@ static int take_option(struct command *command, int option)
 		fprintf(stderr, "Try wakegov-sim --help.\n");
 		return -EINVAL;
 	}
-}
-
-static int check_replay(const struct command *command, int argc)
-{
-	if (!command->platform_path && !command->n_specs && !command->n_governors &&
-	    !command->record_path && optind == argc)
-		return 0;
-	fprintf(stderr, "wakegov-sim: --replay: expected nothing besides, the recording has all\n");
-	return -EINVAL;
 }
 
 static bool is_one_run(const struct command *command)
@@ -205,8 +189,6 @@ static int parse(int argc, char *argv[], struct command *command)
 	}
 	if (command->help || command->version)
 		return 0;
-	if (command->replay_path)
-		return check_replay(command, argc);
 	if (command->record_path && !is_one_run(command)) {
 		fprintf(stderr, "wakegov-sim: --record: expected one --workload SPEC and "
 				"--governor wakegov alone\n");
@@ -347,8 +329,5 @@ int main(int argc, char *argv[])
 		printf("wakegov-sim " WAKEGOV_VERSION "\n");
 		return EXIT_SUCCESS;
 	}
-	if (command.replay_path)
-		return recording_replay(command.replay_path, stdout) == 0 ? EXIT_SUCCESS
-									  : EXIT_FAILURE;
 	return command.record_path ? run_recorded(&command) : run(&command);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What --record and --replay do with files. Faults are said on stderr. */
+/* What --record does with its file. Faults are said on stderr. */
 
 #include <stdio.h>
 
@@ -21,10 +21,3 @@ int recording_open(struct recording *recording, const char *path);
  * whole.
  */
 int recording_close(struct recording *recording);
-
-/*
- * Feeds the recording to a new engine and says on out what came of it. Returns 0 if every decision
- * was the same, 1 if one was not, or a negative errno if the file could not be read. A file that is
- * cut is read up to there.
- */
-int recording_replay(const char *path, FILE *out);

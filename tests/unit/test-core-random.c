@@ -226,6 +226,9 @@ static void step(struct world *world, struct test_random *random)
 	case 16:
 		do_device(world, random);
 		break;
+	case 17:
+		world_renew_twin(world);
+		break;
 	default:
 		world_switch_to(world, cpu, !world->cpus[cpu].load.running,
 				pick(random, 0, 2) * pick(random, 0, DECAY_Q(512)));

@@ -15,6 +15,7 @@
 #include "test-core.h"
 
 #include "core/engine.h"
+#include "core/engine_state.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
 #include "wakegov/account.h"
@@ -77,6 +78,8 @@ void world_set_policy(struct world *world, const struct policy *policy);
 void world_set_active(struct world *world, uint32_t domain, bool active);
 void world_set_limits(struct world *world, uint32_t domain, uint32_t min_khz, uint32_t max_khz);
 void world_forget_target(struct world *world, uint32_t domain);
+/* The second engine is made anew from what the first one knows: it goes on in the same way. */
+void world_renew_twin(struct world *world);
 
 /* A switch on the CPU, to a task or to idle; tells the engine if it asked for that. */
 void world_switch(struct world *world, uint32_t cpu, bool running);

@@ -11,6 +11,8 @@ struct drive {
 	struct test_random random;
 	struct recorder *recorder;
 	struct engine *engine;
+	struct engine *shadow; /* the engine that was taken over from; NULL: none was */
+	struct topology *topology;
 	struct policy policy;
 	uint64_t now_ns;
 	uint64_t decisions;
@@ -26,6 +28,8 @@ static void apply(struct drive *drive, struct input input)
 {
 	input.now_ns = drive->now_ns;
 	record_engine_apply(drive->recorder, drive->engine, &input);
+	if (drive->shadow)
+		engine_apply(drive->shadow, &input);
 }
 
 static void do_task(struct drive *drive)
@@ -131,24 +135,51 @@ static void do_policy(struct drive *drive)
 	drive->policy.io_boost.min_rate_per_s = 1 + below(drive, 40000);
 	drive->policy.domain.down_hold_ns = 1000000 + below(drive, 30000000);
 	record_engine_set_policy(drive->recorder, drive->engine, &drive->policy);
+	if (drive->shadow)
+		engine_set_policy(drive->shadow, &drive->policy);
+}
+
+static void decide(struct drive *drive, uint32_t domain)
+{
+	const struct decision *decision, *other;
+	bool take_back = !below(drive, 8);
+
+	decision = record_engine_decide(drive->recorder, drive->engine, domain, drive->now_ns);
+	drive->decisions++;
+	take_back = take_back && decision->target_khz != decision->previous_khz;
+	if (drive->shadow) {
+		other = engine_decide(drive->shadow, domain, drive->now_ns);
+		assert_memory_equal(decision, other, sizeof(*other));
+	}
+	if (!take_back)
+		return;
+	record_engine_take_back(drive->recorder, drive->engine, domain);
+	if (drive->shadow)
+		engine_take_back(drive->shadow, domain);
+}
+
+static void take_ended(struct drive *drive)
+{
+	uint32_t handle, other;
+
+	while (record_engine_take_ended(drive->recorder, drive->engine, &handle)) {
+		assert_in_range(handle, 0, TASKS - 1);
+		if (!drive->shadow)
+			continue;
+		assert_true(engine_take_ended(drive->shadow, &other));
+		assert_int_equal(handle, other);
+	}
 }
 
 static void round_of(struct drive *drive)
 {
-	const struct decision *decision;
-	uint32_t handle;
-
 	record_engine_advance(drive->recorder, drive->engine, drive->now_ns);
-	for (uint32_t i = 0; i < DOMAINS; i++) {
-		if (!engine_is_due(drive->engine, i, drive->now_ns))
-			continue;
-		decision = record_engine_decide(drive->recorder, drive->engine, i, drive->now_ns);
-		drive->decisions++;
-		if (decision->target_khz != decision->previous_khz && !below(drive, 8))
-			record_engine_take_back(drive->recorder, drive->engine, i);
-	}
-	while (record_engine_take_ended(drive->recorder, drive->engine, &handle))
-		assert_in_range(handle, 0, TASKS - 1);
+	if (drive->shadow)
+		engine_advance(drive->shadow, drive->now_ns);
+	for (uint32_t i = 0; i < DOMAINS; i++)
+		if (engine_is_due(drive->engine, i, drive->now_ns))
+			decide(drive, i);
+	take_ended(drive);
 }
 
 static void step(struct drive *drive)
@@ -173,6 +204,8 @@ static void step(struct drive *drive)
 		break;
 	case 4:
 		record_engine_forget_target(drive->recorder, drive->engine, domain);
+		if (drive->shadow)
+			engine_forget_target(drive->shadow, domain);
 		break;
 	case 5:
 		do_policy(drive);
@@ -194,32 +227,64 @@ static void step(struct drive *drive)
 	drive->now_ns += below(drive, 2) * below(drive, 3000000);
 }
 
-uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, int flush_steps)
+static void set_up(struct drive *drive, struct test_recording *recording, uint64_t seed)
 {
-	struct topology *topology = test_topology_usual(DOMAINS, CPUS / DOMAINS);
-	struct drive drive = {
+	*drive = (struct drive){
 		.random = { seed * 0x9e3779b97f4a7c15ULL },
-		.recorder = test_recorder_new(recording),
+		.recorder = recording ? test_recorder_new(recording) : NULL,
+		.topology = test_topology_usual(DOMAINS, CPUS / DOMAINS),
 		.now_ns = 5 * NS_PER_S,
 	};
-
-	policy_init(&drive.policy);
-	drive.policy.max_tasks = 16;
-	drive.engine = record_engine_new(drive.recorder, topology, &drive.policy);
-	assert_non_null(drive.engine);
+	policy_init(&drive->policy);
+	drive->policy.max_tasks = 16;
+	drive->policy.max_ruled_tasks = 16;
+	drive->engine = record_engine_new(drive->recorder, drive->topology, &drive->policy);
+	assert_non_null(drive->engine);
 	for (uint32_t i = 0; i < DOMAINS; i++)
-		do_active(&drive, i, true);
+		do_active(drive, i, true);
+}
+
+static uint64_t finish(struct drive *drive, struct test_recording *recording)
+{
+	assert_int_equal(recorder_end(drive->recorder), 0);
+	assert_int_equal(recorder_bytes(drive->recorder), recording->n);
+	recorder_free(drive->recorder);
+	engine_free(drive->engine);
+	engine_free(drive->shadow);
+	free(drive->topology);
+	return drive->decisions;
+}
+
+uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, int flush_steps)
+{
+	struct drive drive;
+
+	set_up(&drive, recording, seed);
 	for (int i = 0; i < steps; i++) {
 		step(&drive);
 		if (flush_steps && i % flush_steps == 0)
 			assert_int_equal(recorder_flush(drive.recorder), 0);
 	}
-	assert_int_equal(recorder_end(drive.recorder), 0);
-	assert_int_equal(recorder_bytes(drive.recorder), recording->n);
-	recorder_free(drive.recorder);
-	engine_free(drive.engine);
-	free(topology);
-	return drive.decisions;
+	return finish(&drive, recording);
+}
+
+uint64_t test_drive_late(struct test_recording *recording, uint64_t seed, int steps_before,
+			 int steps)
+{
+	struct drive drive;
+
+	set_up(&drive, NULL, seed);
+	for (int i = 0; i < steps_before; i++)
+		step(&drive);
+	drive.decisions = 0;
+	drive.shadow = drive.engine;
+	drive.recorder = test_recorder_new(recording);
+	assert_int_equal(record_engine_take_over(drive.recorder, drive.shadow, drive.topology,
+						 &drive.policy, &drive.engine),
+			 0);
+	for (int i = 0; i < steps; i++)
+		step(&drive);
+	return finish(&drive, recording);
 }
 
 void test_recording_seal(struct test_recording *recording)

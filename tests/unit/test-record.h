@@ -62,15 +62,15 @@ static inline struct record_reader *test_reader_new(struct test_recording *recor
 }
 
 /* Begins and replays. Returns as the first of them that failed, and its reason. */
-static inline int test_replay(struct test_recording *recording, const struct policy *policy,
-			      struct recorder *again, struct replay *ret, char why[static 160])
+static inline int test_replay(struct test_recording *recording, struct recorder *again,
+			      struct replay *ret, char why[static 160])
 {
 	struct record_reader *reader = test_reader_new(recording);
 	int r = record_reader_begin(reader);
 
 	*ret = (struct replay){ 0 };
 	if (r == 0)
-		r = replay_run(reader, policy, again, ret);
+		r = replay_run(reader, again, ret);
 	strcpy(why, record_reader_why(reader));
 	record_reader_free(reader);
 	return r;

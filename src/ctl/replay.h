@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What a replay came to, as the JSON that wakegovctl(1) documents and as text for people. */
+
+#include <jansson.h>
+
+#include "record/replay.h"
+#include "report/what_if.h"
+
+/* outcome is what replay_run() returned, offset where it stopped. NULL for lack of memory. */
+json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
+		    uint64_t offset);
+void replay_show(const json_t *reply);
+
+/* policy_path names the other policy. */
+json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
+		     const char *policy_path);
+void what_if_show(const json_t *reply);
+
+/* A decision, with its time in us since the beginning. */
+json_t *replay_decision_json(const struct topology *topology, const struct decision *decision,
+			     uint64_t begin_ns);
+/* "400 -> 1800 MHz  io-boost (fio, pid 812), limited by policy-max" and a line feed. */
+void replay_show_decision(const json_t *decision);

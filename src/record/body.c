@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/body.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "record/fields.h"
+
+#define GROUP_FIELDS 8
+#define BODY_MAX     (10 + RECORD_FIELDS_MAX * 10 + RECORD_FIELDS_MAX / GROUP_FIELDS)
+
+struct record_state {
+	uint64_t now_ns;
+	uint64_t *last[RECORD_TYPES]; /* slots · fields */
+};
+
+/* One record on its way: its fields, and what became of them so far. */
+struct pass {
+	const struct record_field *fields;
+	uint64_t *last; /* of what the record is about */
+	uint64_t now_ns;
+	uint64_t change[RECORD_FIELDS_MAX];
+};
+
+static uint32_t count_fields(enum record_type type)
+{
+	const struct record_field *fields = record_layout_of(type)->fields;
+	uint32_t n = 0;
+
+	while (fields[n].size)
+		n++;
+	assert(n <= RECORD_FIELDS_MAX);
+	return n;
+}
+
+struct record_state *record_state_new(void)
+{
+	struct record_state *state = calloc(1, sizeof(*state));
+
+	for (int i = 0; state && i < RECORD_TYPES; i++) {
+		uint32_t slots = record_layout_of(i)->slots;
+
+		if (!slots)
+			continue;
+		state->last[i] = calloc(slots, count_fields(i) * sizeof(uint64_t));
+		if (!state->last[i])
+			return record_state_free(state);
+	}
+	return state;
+}
+
+struct record_state *record_state_free(struct record_state *state)
+{
+	for (int i = 0; state && i < RECORD_TYPES; i++)
+		free(state->last[i]);
+	free(state);
+	return NULL;
+}
+
+bool record_has_fields(enum record_type type)
+{
+	return type == RECORD_ADVANCE || record_layout_of(type)->slots;
+}
+
+static struct pass begin(struct record_state *state, enum record_type type, uint64_t key)
+{
+	const struct record_layout *layout = record_layout_of(type);
+
+	return (struct pass){
+		.fields = layout->fields,
+		.last = state->last[type] + key % layout->slots * count_fields(type),
+		.now_ns = state->now_ns,
+	};
+}
+
+static uint64_t expected(const struct pass *pass, int i)
+{
+	switch (pass->fields[i].expect) {
+	case RECORD_EXPECT_NOW:
+		return pass->now_ns;
+	case RECORD_EXPECT_LIKE:
+		return pass->last[i] + pass->change[pass->fields[i].like];
+	default:
+		return pass->last[i];
+	}
+}
+
+static void remember(struct pass *pass, int i, uint64_t value)
+{
+	pass->change[i] = value - pass->last[i];
+	pass->last[i] = value;
+}
+
+static int put_fields(struct record_state *state, struct record_out *out,
+		      const struct record *record)
+{
+	const struct record_field *fields = record_layout_of(record->type)->fields;
+	uint64_t key = record_field_load(&fields[0], record), value, difference;
+	struct pass pass = begin(state, record->type, key);
+	size_t mask_at = 0, end = 0;
+
+	if (key > fields[0].most)
+		return -ERANGE;
+	record_put_varint(out, key);
+	end = out->n;
+	for (int i = 1; fields[i].size; i++) {
+		int bit = (i - 1) % GROUP_FIELDS;
+
+		if (bit == 0) {
+			mask_at = out->n;
+			record_put_bytes(out, "", 1);
+		}
+		value = record_field_load(&fields[i], record);
+		if (value > fields[i].most)
+			return -ERANGE;
+		difference = value - expected(&pass, i);
+		remember(&pass, i, value);
+		if (!difference)
+			continue;
+		record_put_difference(out, difference);
+		out->data[mask_at] |= 1 << bit;
+		end = out->n;
+	}
+	out->n = end;
+	return 0;
+}
+
+int record_body_put(struct record_state *state, struct record_out *out, const struct record *record)
+{
+	bool has_time = record->now_ns != state->now_ns;
+	uint8_t bytes[BODY_MAX], tag = record->type | (has_time ? RECORD_FLAG_TIME : 0);
+	struct record_out body = { .data = bytes, .size = sizeof(bytes) };
+	int r = 0;
+
+	if (has_time)
+		record_put_difference(&body, record->now_ns - state->now_ns);
+	state->now_ns = record->now_ns;
+	if (record_layout_of(record->type)->slots)
+		r = put_fields(state, &body, record);
+	if (r < 0)
+		return r;
+	record_put_bytes(out, &tag, 1);
+	record_put_varint(out, body.n);
+	record_put_bytes(out, bytes, body.n);
+	return out->full ? -E2BIG : 0;
+}
+
+static int get_fields(struct record_state *state, struct record_in *in, struct record *ret)
+{
+	const struct record_field *fields = record_layout_of(ret->type)->fields;
+	uint64_t key = record_get_number(in, fields[0].most), value;
+	struct pass pass;
+	uint8_t mask = 0;
+
+	if (in->bad)
+		return -EBADMSG;
+	pass = begin(state, ret->type, key);
+	record_field_store(&fields[0], ret, key);
+	for (int i = 1; fields[i].size; i++) {
+		if ((i - 1) % GROUP_FIELDS == 0) {
+			mask = in->at < in->end ? *in->at++ : 0;
+		}
+		value = expected(&pass, i);
+		if (mask & 1)
+			value += record_get_difference(in);
+		mask >>= 1;
+		if (in->bad || value > fields[i].most)
+			return -EBADMSG;
+		record_field_store(&fields[i], ret, value);
+		remember(&pass, i, value);
+	}
+	return mask ? -EPROTONOSUPPORT : 0;
+}
+
+int record_body_get(struct record_state *state, struct record_in *in, bool has_time,
+		    struct record *ret)
+{
+	int r = 0;
+
+	if (has_time)
+		state->now_ns += record_get_difference(in);
+	if (in->bad)
+		return -EBADMSG;
+	ret->now_ns = state->now_ns;
+	if (record_layout_of(ret->type)->slots)
+		r = get_fields(state, in, ret);
+	if (r < 0)
+		return r;
+	return in->at < in->end ? -EPROTONOSUPPORT : 0;
+}
