@@ -127,29 +127,47 @@ static uint64_t hopeless_after_ns(const struct policy_io_boost *policy)
 	return policy->check_window_ns / 5;
 }
 
-static void conclude(struct io_check *check, const struct policy_io_boost *policy, bool paid,
-		     uint64_t now_ns)
+static void conclude_paid(struct io_check *check)
 {
 	uint64_t calibration = (uint64_t)check->measured_ppm * 1000 / check->predicted_ppm;
-	uint64_t trial_ns = io_count_ns(&check->window), least_ns = hopeless_after_ns(policy);
 
 	check->n_checks++;
-	if (paid) {
-		check->calibration_permille = calibration < CALIBRATION_MOST ? calibration
-									     : CALIBRATION_MOST;
-		check->backoff_ns = 0;
-		enter(check, IO_CHECK_PAID, 0);
-		return;
-	}
+	check->calibration_permille = calibration < CALIBRATION_MOST ? calibration
+								     : CALIBRATION_MOST;
+	check->backoff_ns = 0;
+	check->suggested = false;
+	enter(check, IO_CHECK_PAID, 0);
+}
+
+static void pause_until(struct io_check *check, uint64_t retry_ns)
+{
+	check->n_checks++;
 	check->calibration_permille = 1000;
+	check->retry_ns = retry_ns;
+	enter(check, IO_CHECK_UNPAID, 0);
+}
+
+static void conclude_unpaid(struct io_check *check, const struct policy_io_boost *policy,
+			    uint64_t now_ns)
+{
+	uint64_t trial_ns = io_count_ns(&check->window), least_ns = hopeless_after_ns(policy);
+
+	check->suggested = false;
 	check->backoff_ns = check->backoff_ns ? 2 * check->backoff_ns : policy->backoff_min_ns;
 	/* What a trial took longer than it must is paid back twentyfold. */
 	if (trial_ns > least_ns && check->backoff_ns < 20 * (trial_ns - least_ns))
 		check->backoff_ns = 20 * (trial_ns - least_ns);
 	if (check->backoff_ns > policy->backoff_max_ns)
 		check->backoff_ns = policy->backoff_max_ns;
-	check->retry_ns = now_ns + check->backoff_ns;
-	enter(check, IO_CHECK_UNPAID, 0);
+	pause_until(check, now_ns + check->backoff_ns);
+}
+
+/* The next trial follows soon. */
+static void conclude_suggested(struct io_check *check, const struct policy_io_boost *policy,
+			       uint64_t now_ns)
+{
+	check->suggested = true;
+	pause_until(check, now_ns + policy->backoff_min_ns);
 }
 
 /*
@@ -176,6 +194,16 @@ static bool must_be_believed(const struct io_check *check, const struct policy_i
 	       check->measured_ppm >= check->predicted_ppm / 2;
 }
 
+/*
+ * Time is over, and a gain worth having is there, or chance. Of nothing chance says so once in six
+ * trials or so, and seldom twice in a row.
+ */
+static bool suggests(const struct io_check *check, const struct policy_io_boost *policy)
+{
+	return is_over(&check->window, policy) && check->measured_ppm > slack_ppm(policy) &&
+	       check->measured_ppm >= check->predicted_ppm / 4;
+}
+
 static bool update_trial(struct io_check *check, const struct policy_io_boost *policy,
 			 uint64_t now_ns)
 {
@@ -188,10 +216,14 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 	noise = noise_ppm(&check->base, window);
 	if (check->measured_ppm > slack_ppm(policy) &&
 	    (check->measured_ppm > noise || must_be_believed(check, policy, noise)))
-		conclude(check, policy, true, now_ns);
+		conclude_paid(check);
+	else if (suggests(check, policy) && check->suggested)
+		conclude_paid(check);
+	else if (suggests(check, policy))
+		conclude_suggested(check, policy, now_ns);
 	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
 		 is_hopeless(check, policy, noise))
-		conclude(check, policy, false, now_ns);
+		conclude_unpaid(check, policy, now_ns);
 	else
 		return false;
 	return true;

@@ -11,7 +11,9 @@
  * Two windows of n = 0.72 / g² I/Os tell a change of g with two deviations: 800 for 3 %. What was
  * predicted decides how long the first look is. Where nothing of it is there, that is the end;
  * where something may be, the look goes on until a change as small as the slack would show, or the
- * time for a check is over. The deviations are those that are seen (core/io_count.h).
+ * time for a check is over. The deviations are those that are seen (core/io_count.h). Where they
+ * hide a gain of which a quarter at least seems to be there, it is looked at once more, soon, and
+ * what is seen twice is believed.
  *
  * What is measured replaces what was predicted: the calibration is their ratio. A prediction that
  * was too high by half is no reason to give up a gain that is there, and one that was too low asks
@@ -45,6 +47,7 @@ struct io_check {
 	uint64_t backoff_ns;	       /* the last pause */
 	uint64_t retry_ns;	       /* when it is over */
 	uint32_t n_checks;
+	bool suggested; /* the last trial spoke for the boost, and not clearly */
 };
 
 void io_check_init(struct io_check *check);

@@ -17,6 +17,8 @@ struct run {
 	uint32_t rate_per_s;
 	uint32_t boosted_per_s;
 	uint32_t predicted_ppm;
+	uint32_t swing_percent; /* up and down by so much, by turns */
+	uint32_t looks;
 };
 
 static struct run begin(uint32_t rate_per_s, uint32_t boosted_per_s, uint32_t predicted_ppm)
@@ -44,6 +46,8 @@ static bool look(struct run *run)
 	uint32_t rate_per_s = io_check_grants(&run->check) ? run->boosted_per_s : run->rate_per_s;
 	bool changed;
 
+	rate_per_s = rate_per_s *
+		     (run->looks++ % 2 ? 100 + run->swing_percent : 100 - run->swing_percent) / 100;
 	assert_true(next_ns > run->now_ns);
 	if (next_ns == UINT64_MAX)
 		next_ns = run->now_ns + LOOK_NS;
@@ -236,6 +240,32 @@ static void test_back_off(void **state)
 }
 
 /* Where the two cross, the longest pause holds. */
+/* A device so unsteady that a trial cannot tell: a gain is believed when it is seen twice. */
+static void test_unsteady(void **state)
+{
+	struct run run = begin(2000, 2700, 500000);
+
+	run.swing_percent = 80;
+	look_until_changed(&run, IO_CHECK_TRIAL);
+	assert_true(look_until_changed(&run, IO_CHECK_UNPAID) >= run.policy.check_window_ns);
+	assert_in_range(run.check.measured_ppm, 125000, 300000);
+	assert_true(run.check.suggested);
+	assert_int_equal(run.check.retry_ns, run.now_ns + run.policy.backoff_min_ns);
+	look_until_changed(&run, IO_CHECK_BASELINE);
+	look_until_changed(&run, IO_CHECK_TRIAL);
+	look_until_changed(&run, IO_CHECK_PAID);
+	assert_false(run.check.suggested);
+	/* None is not. */
+	run = begin(2000, 2000, 500000);
+	run.swing_percent = 80;
+	for (int i = 0; i < 3; i++) {
+		look_until_changed(&run, IO_CHECK_TRIAL);
+		look_until_changed(&run, IO_CHECK_UNPAID);
+		assert_false(run.check.suggested);
+		look_until_changed(&run, IO_CHECK_BASELINE);
+	}
+}
+
 static void test_back_off_limits_cross(void **state)
 {
 	struct run run = begin(12000, 12000, 250000);
@@ -423,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_trial_extended),
 		cmocka_unit_test(test_settles_before_trial),
 		cmocka_unit_test(test_back_off),
+		cmocka_unit_test(test_unsteady),
 		cmocka_unit_test(test_back_off_limits_cross),
 		cmocka_unit_test(test_pause_is_kept),
 		cmocka_unit_test(test_disturb),
