@@ -113,6 +113,8 @@ static int reload(struct manager *manager, char **ret_message)
 	manager->policy = policy;
 	manager->reloads++;
 	manager_find_rivals(manager);
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		takeover_set_preference(manager, i);
 	engine_set_policy(manager->engine, &policy);
 	ruling_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);

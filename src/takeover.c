@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "actuator/cpufreq.h"
+#include "actuator/preference.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
 #include "frequency/reference.h"
@@ -235,6 +236,31 @@ static int acquire(struct manager *manager, struct governed *governed)
 	return r;
 }
 
+/* Told once for each outcome: a driver that has none has none after every reload. */
+void takeover_set_preference(struct manager *manager, uint32_t domain)
+{
+	static const char *const words[] = {
+		[POLICY_PREFERENCE_NONE] = NULL,
+		[POLICY_PREFERENCE_DEFAULT] = "default",
+		[POLICY_PREFERENCE_PERFORMANCE] = "performance",
+		[POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
+		[POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
+		[POLICY_PREFERENCE_POWER] = "power",
+	};
+	struct governed *governed = &manager->domains[domain];
+	struct policy_domain policy;
+	int outcome;
+
+	if (!governed->actuator.held)
+		return;
+	policy_domain_for(&manager->policy, governed->actuator.info->name, &policy);
+	outcome = preference_set(&governed->actuator, words[policy.preference]);
+	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
+	    outcome != PREFERENCE_UNCHANGED)
+		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
+	governed->preference_outcome = outcome;
+}
+
 int takeover_acquire_domains(struct manager *manager)
 {
 	int r;
@@ -248,6 +274,7 @@ int takeover_acquire_domains(struct manager *manager)
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
 				    manager->topology->domains[i].name, strerror(-r));
+		takeover_set_preference(manager, i);
 		manager_verify_domain(manager, i);
 	}
 	return 0;

@@ -7,6 +7,8 @@
  * manager_free() gives back whatever was taken.
  */
 
+#include <stdint.h>
+
 #include "actuator/restore.h"
 
 struct manager;
@@ -20,6 +22,9 @@ int takeover_discover(struct manager *manager);
 int takeover_start_tracer(struct manager *manager);
 /* From here on domains are ours: under `auto` one that cannot be driven is observed. */
 int takeover_acquire_domains(struct manager *manager);
+
+/* What the policy says of the energy preference; after a reload as well. */
+void takeover_set_preference(struct manager *manager, uint32_t domain);
 
 /* Logs what became of a control on its way back. */
 void takeover_report_restore(void *userdata, const struct restore_result *result);

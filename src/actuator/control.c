@@ -16,6 +16,7 @@ const char *control_name(enum control control)
 		[CONTROL_SETSPEED] = "scaling_setspeed",
 		[CONTROL_MIN_FREQ] = "scaling_min_freq",
 		[CONTROL_MAX_FREQ] = "scaling_max_freq",
+		[CONTROL_PREFERENCE] = "energy_performance_preference",
 	};
 
 	return names[control];

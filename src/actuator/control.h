@@ -11,14 +11,16 @@
 
 #define CONTROL_DIRECTORY "/sys/devices/system/cpu/cpufreq"
 
-/* The longest value: the kernel's CPUFREQ_NAME_LEN, or ten digits. NUL included. */
-#define CONTROL_VALUE_SIZE 16
+/* The longest value: "balance_performance"; and a governor's name. NUL included. */
+#define CONTROL_VALUE_SIZE    24
+#define CONTROL_GOVERNOR_SIZE 16
 
 enum control {
-	CONTROL_GOVERNOR, /* scaling_governor */
-	CONTROL_SETSPEED, /* scaling_setspeed, kHz */
-	CONTROL_MIN_FREQ, /* scaling_min_freq, kHz */
-	CONTROL_MAX_FREQ, /* scaling_max_freq, kHz */
+	CONTROL_GOVERNOR,   /* scaling_governor */
+	CONTROL_SETSPEED,   /* scaling_setspeed, kHz */
+	CONTROL_MIN_FREQ,   /* scaling_min_freq, kHz */
+	CONTROL_MAX_FREQ,   /* scaling_max_freq, kHz */
+	CONTROL_PREFERENCE, /* energy_performance_preference; many drivers have none */
 	CONTROL_N,
 };
 

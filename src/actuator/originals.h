@@ -17,7 +17,7 @@
  * then the kernel's default, with which it came back and which stands there if our write failed.
  *
  * The file is replaced as a whole (temporary file and rename), so it is the old one or the new
- * one. A file that is not exactly of this form is refused: nothing but four files of a policyN,
+ * one. A file that is not exactly of this form is refused: nothing but five files of a policyN,
  * and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/, can be named in it.
  */
 

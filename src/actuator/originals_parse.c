@@ -32,7 +32,9 @@ static bool is_word(const char *text, const char *characters)
 
 static bool is_value(enum control control, const char *value)
 {
-	if (control == CONTROL_GOVERNOR)
+	if (control == CONTROL_GOVERNOR && strlen(value) >= CONTROL_GOVERNOR_SIZE)
+		return false;
+	if (control == CONTROL_GOVERNOR || control == CONTROL_PREFERENCE)
 		return is_word(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_-");
 	return is_word(value, "0123456789") && strlen(value) <= 10;

@@ -156,6 +156,7 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 
 	restore_range(run, policy);
 	outcome = restore_governor(run, policy, governor.value);
+	restore_value(run, CONTROL_PREFERENCE, policy);
 	if (speed_is_ours(run, entry ? &governor : NULL, outcome))
 		restore_speed(run, policy);
 	else

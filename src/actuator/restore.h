@@ -3,8 +3,9 @@
 
 /*
  * Puts originals back, control by control. Used by a clean release and, after a crash, by
- * `wakegovd --restore`. Order within a domain: limits, governor, its tunables, speed; the speed
- * only where the governor was `userspace` before us, as going back to another governor undoes it.
+ * `wakegovd --restore`. Order within a domain: limits, governor, its tunables, energy preference,
+ * speed; the speed only where the governor was `userspace` before us, as going back to another
+ * governor undoes it.
  *
  * Tunables are written only when the governor had none just before we put it back: then the kernel
  * has freed them, and made them anew with its defaults, because we had taken the governor away.

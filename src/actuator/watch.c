@@ -63,6 +63,8 @@ static int watch_control(struct actuator_watch *watch, struct actuator_domain *d
 
 	snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", domain->info->first_cpu,
 		 control_name(control));
+	if (control == CONTROL_PREFERENCE && access(path, F_OK) < 0)
+		return 0;
 	wd = inotify_add_watch(watch->fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_CREATE);
 	if (wd < 0)
 		return -errno;

@@ -21,7 +21,7 @@ typedef void (*actuator_watch_touched_t)(void *userdata, struct actuator_domain 
 int actuator_watch_new(struct actuator_watch **ret);
 struct actuator_watch *actuator_watch_free(struct actuator_watch *watch);
 
-/* Watches the four controls of a domain, after acquire. 0 or a negative errno (-ENOSPC: the user's
+/* Watches the controls of a domain, after acquire. 0 or a negative errno (-ENOSPC: the user's
  * limit of inotify watches); then none of its controls is watched. */
 int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *domain);
 

@@ -56,6 +56,8 @@ static void override_domain(struct policy_domain *domain, const struct policy_do
 {
 	if (over->given & POLICY_DOMAIN_MIN)
 		domain->min = over->values.min;
+	if (over->given & POLICY_DOMAIN_PREFERENCE)
+		domain->preference = over->values.preference;
 	if (over->given & POLICY_DOMAIN_MAX)
 		domain->max = over->values.max;
 	if (over->given & POLICY_DOMAIN_HEADROOM)

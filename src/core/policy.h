@@ -48,6 +48,16 @@ struct policy_reference {
 	uint32_t khz;
 };
 
+/* The kernel's words for energy_performance_preference, but for the first. */
+enum policy_preference {
+	POLICY_PREFERENCE_NONE, /* as it is */
+	POLICY_PREFERENCE_DEFAULT,
+	POLICY_PREFERENCE_PERFORMANCE,
+	POLICY_PREFERENCE_BALANCE_PERFORMANCE,
+	POLICY_PREFERENCE_BALANCE_POWER,
+	POLICY_PREFERENCE_POWER,
+};
+
 /* What [domain] sets for every domain, and [domain policyN] for one. */
 struct policy_domain {
 	struct policy_frequency min;
@@ -57,6 +67,7 @@ struct policy_domain {
 	uint64_t down_hold_ns;	   /* how long less must be wanted before less is given */
 	struct policy_reference reference; /* takes effect at start */
 	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
+	enum policy_preference preference; /* of drivers that choose by themselves */
 };
 
 /* Which fields a [domain policyN] section gives; the others come from [domain]. */
@@ -68,6 +79,7 @@ enum policy_domain_field {
 	POLICY_DOMAIN_DOWN_HOLD = 1 << 4,
 	POLICY_DOMAIN_RISE_TIME = 1 << 5,
 	POLICY_DOMAIN_REFERENCE = 1 << 6,
+	POLICY_DOMAIN_PREFERENCE = 1 << 7,
 };
 
 struct policy_domain_override {

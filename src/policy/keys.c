@@ -26,6 +26,11 @@ static void store_group(void *field, const struct policy_value *value)
 	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_GROUP_NONE : value->number;
 }
 
+static void store_preference(void *field, const struct policy_value *value)
+{
+	*(enum policy_preference *)field = value->number;
+}
+
 static void store_u32(void *field, const struct policy_value *value)
 {
 	*(uint32_t *)field = value->number;
@@ -88,6 +93,11 @@ static void unstore_group(const void *field, struct policy_value *ret)
 
 	*ret = group == POLICY_GROUP_NONE ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
 					  : (struct policy_value){ POLICY_VALUE_QUANTITY, group };
+}
+
+static void unstore_preference(const void *field, struct policy_value *ret)
+{
+	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_preference *)field };
 }
 
 static void unstore_u32(const void *field, struct policy_value *ret)
@@ -168,6 +178,13 @@ static const struct policy_key keys[] = {
 		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
 	  RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(reference, store_reference), POLICY_DOMAIN_REFERENCE },
+	{ POLICY_SECTION_DOMAIN, "energy-preference",
+	  .words = { [POLICY_PREFERENCE_NONE] = "none", [POLICY_PREFERENCE_DEFAULT] = "default",
+		     [POLICY_PREFERENCE_PERFORMANCE] = "performance",
+		     [POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
+		     [POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
+		     [POLICY_PREFERENCE_POWER] = "power" },
+	  DOMAIN_FIELD(preference, store_preference), POLICY_DOMAIN_PREFERENCE },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, store_bool) },

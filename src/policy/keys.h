@@ -14,7 +14,7 @@
 #include "policy/units.h"
 
 #define POLICY_WORDS_MAX 6
-#define POLICY_KEYS_MAX	 32
+#define POLICY_KEYS_MAX	 40
 
 enum policy_section {
 	POLICY_SECTION_WAKEGOV,

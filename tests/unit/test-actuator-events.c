@@ -109,7 +109,7 @@ static void test_watch_overflow_touches_everything(void **state)
 		control_write_file(0, "scaling_max_freq", "1800000");
 	}
 	assert_true(actuator_watch_read(watch, ignore, NULL) >= (int)queue);
-	assert_int_equal(domain.touched, (1u << CONTROL_N) - 1);
+	assert_int_equal(domain.touched, (1u << CONTROL_PREFERENCE) - 1);
 	actuator_watch_free(watch);
 	actuator_domain_deinit(&domain);
 }

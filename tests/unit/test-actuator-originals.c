@@ -182,7 +182,7 @@ static void test_full_table(void **state)
 	assert_int_equal(originals_add(originals, &third, 1, NULL, 0), -E2BIG);
 	assert_int_equal(originals_add(originals, NULL, 0, &rate_limit, 1), -E2BIG);
 	originals_free(originals);
-	originals_free(open_with(4096, 4096));
+	originals_free(open_with(ORIGINALS_CONTROLS_MAX, ORIGINALS_TUNABLES_MAX));
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)

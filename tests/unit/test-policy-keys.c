@@ -76,6 +76,11 @@ static uint64_t get_frequency(struct policy_frequency frequency)
 	}
 }
 
+static uint64_t get_preference(const struct policy *policy)
+{
+	return policy->domain.preference;
+}
+
 static uint64_t get_min_frequency(const struct policy *policy)
 {
 	return get_frequency(policy->domain.min);
@@ -158,6 +163,11 @@ static const struct key_case cases[] = {
 	  "auto, turbo-4c, turbo-1c, base or a frequency from 1MHz to 100GHz with its unit (kHz, "
 	  "MHz, GHz)",
 	  { "", "80%", "2500", "turbo", "none", "0MHz" } },
+	{ "domain", "energy-preference", get_preference, POLICY_PREFERENCE_NONE,
+	  { { "default", POLICY_PREFERENCE_DEFAULT }, { "power", POLICY_PREFERENCE_POWER },
+	    { "balance_performance", POLICY_PREFERENCE_BALANCE_PERFORMANCE } },
+	  "none, default, performance, balance_performance, balance_power or power",
+	  { "", "balance-power", "128", "Power" } },
 
 	{ "io-boost", "enabled", get_enabled, 1,
 	  { { "yes", 1 }, { "no", 0 } },

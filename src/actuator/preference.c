@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/preference.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/domain.h"
+#include "actuator/originals.h"
+#include "shared/cleanup.h"
+
+#define AVAILABLE_FILE "energy_performance_available_preferences"
+
+const char *preference_describe(int outcome)
+{
+	switch (outcome) {
+	case PREFERENCE_DONE:
+	case PREFERENCE_UNCHANGED:
+		return "as the policy says";
+	case PREFERENCE_MISSING:
+		return "the driver has no energy_performance_preference: energy-preference has no "
+		       "effect";
+	case PREFERENCE_REFUSED:
+		return "the performance governor allows no energy-preference but performance: set "
+		       "powersave in scaling_governor, then reload";
+	case PREFERENCE_FOREIGN:
+		return "somebody else set energy_performance_preference; it is left to them";
+	case -EINVAL:
+		return "the driver does not offer this energy-preference: see "
+		       "energy_performance_available_preferences";
+	default:
+		return "energy_performance_preference cannot be written";
+	}
+}
+
+static bool is_word_of(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *found = strstr(list, word); found; found = strstr(found + 1, word))
+		if ((found == list || found[-1] == ' ') &&
+		    (found[length] == ' ' || found[length] == '\0'))
+			return true;
+	return false;
+}
+
+/* Whether the driver would take the word: a write that must fail is not made. */
+static int check_word(uint32_t policy, const char *word)
+{
+	char governor[CONTROL_VALUE_SIZE] = "", offered[256] = "";
+
+	control_read_file(policy, control_name(CONTROL_GOVERNOR), governor, sizeof(governor));
+	if (strcmp(governor, "performance") == 0)
+		return PREFERENCE_REFUSED;
+	if (control_read_file(policy, AVAILABLE_FILE, offered, sizeof(offered)) > 0 &&
+	    !is_word_of(offered, word))
+		return -EINVAL;
+	return PREFERENCE_DONE;
+}
+
+static int write_back(uint32_t policy, const char *word)
+{
+	const char *file = control_name(CONTROL_PREFERENCE);
+	char now[CONTROL_VALUE_SIZE];
+	int r = control_write_file(policy, file, word);
+
+	if (r == 0)
+		r = control_read_file(policy, file, now, sizeof(now));
+	if (r < 0)
+		return r;
+	return strcmp(now, word) == 0 ? PREFERENCE_DONE : -EIO;
+}
+
+static int save_and_write(struct actuator_domain *domain, const char *now, const char *word)
+{
+	struct original entry = {
+		.policy = domain->info->first_cpu,
+		.control = CONTROL_PREFERENCE,
+	};
+	const struct original *saved = originals_find(domain->originals, entry.policy,
+						      entry.control);
+	int r;
+
+	snprintf(entry.value, sizeof(entry.value), "%s", saved ? saved->value : now);
+	snprintf(entry.put, sizeof(entry.put), "%s", word);
+	originals_drop(domain->originals, entry.policy, entry.control);
+	r = originals_add(domain->originals, &entry, 1, NULL, 0);
+	if (r == 0)
+		r = write_back(entry.policy, word);
+	if (r == PREFERENCE_DONE)
+		domain->writes++;
+	return r;
+}
+
+int preference_set(struct actuator_domain *domain, const char *word)
+{
+	uint32_t policy = domain->info->first_cpu;
+	const struct original *saved = originals_find(domain->originals, policy,
+						      CONTROL_PREFERENCE);
+	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE];
+	int r;
+
+	if (!word && !saved)
+		return PREFERENCE_UNCHANGED;
+	r = control_read_file(policy, control_name(CONTROL_PREFERENCE), now, sizeof(now));
+	if (r < 0)
+		return r == -ENOENT ? PREFERENCE_MISSING : r;
+	if (saved && strcmp(now, saved->put) != 0) {
+		originals_drop(domain->originals, policy, CONTROL_PREFERENCE);
+		r = originals_save(domain->originals);
+		return r < 0 ? r : PREFERENCE_FOREIGN;
+	}
+	if (!word)
+		word = strcpy(before, saved->value);
+	if (strcmp(now, word) == 0)
+		return PREFERENCE_UNCHANGED;
+	r = check_word(policy, word);
+	return r == PREFERENCE_DONE ? save_and_write(domain, now, word) : r;
+}

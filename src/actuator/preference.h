@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * energy_performance_preference: what drivers that choose frequencies by themselves (intel_pstate,
+ * amd-pstate) weigh. A control beside a domain's lever, saved and restored with the others.
+ */
+
+#include <stdint.h>
+
+struct actuator_domain;
+
+enum preference_outcome {
+	PREFERENCE_DONE,
+	PREFERENCE_UNCHANGED, /* it is so already, or none is wanted */
+	PREFERENCE_MISSING,   /* the domain has no such control */
+	PREFERENCE_REFUSED, /* under `performance` the kernel takes no other: nothing was written */
+	PREFERENCE_FOREIGN, /* somebody changed what we had set: it is theirs */
+};
+
+/*
+ * Sets it to the word; NULL: to what it was before us. Only for a domain that is held. Returns an
+ * outcome or a negative errno, -EINVAL for a word that the driver does not offer.
+ */
+int preference_set(struct actuator_domain *domain, const char *word);
+
+/* A sentence on an outcome or error of preference_set(word), for the journal. */
+const char *preference_describe(int outcome);

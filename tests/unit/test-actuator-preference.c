@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lab's driver has no energy preference: a made-up tree has. */
+#include "fake-cpufreq.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "actuator/backend.h"
+#include "actuator/originals.h"
+#include "actuator/preference.h"
+
+#define POLICY(file) "cpufreq/policy0/" file
+#define PREFERENCE   POLICY("energy_performance_preference")
+
+static const struct topology_domain info = {
+	.name = "policy0",
+	.n_opps = 2,
+	.opp_khz = { 400000, 1800000 },
+	.capacity = 1024,
+};
+
+struct setting {
+	struct originals *originals;
+	struct actuator_domain domain;
+};
+
+static int set_up(void **state)
+{
+	struct setting *s = calloc(1, sizeof(*s));
+
+	*state = s;
+	if (fake_reset(NULL) < 0)
+		return -1;
+	fake_policy(0, 1);
+	fake_write(POLICY("scaling_governor"), "powersave");
+	fake_write(POLICY("energy_performance_available_preferences"),
+		   "default performance balance_performance balance_power power ");
+	fake_write(PREFERENCE, "balance_performance");
+	if (originals_open(fake_run_dir("64k"), &s->originals) < 0)
+		return -1;
+	if (actuator_domain_init(&s->domain, &info, s->originals) < 0)
+		return -1;
+	return backend_limits.acquire(&s->domain);
+}
+
+static int tear_down(void **state)
+{
+	struct setting *s = *state;
+
+	actuator_domain_deinit(&s->domain);
+	originals_free(s->originals);
+	free(s);
+	return 0;
+}
+
+static void test_set_and_restored(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_UNCHANGED);
+	assert_int_equal(preference_set(&s->domain, "balance_performance"), PREFERENCE_UNCHANGED);
+	assert_int_equal(s->originals->n, 2);
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+	fake_assert(PREFERENCE, "power");
+	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_DONE);
+	fake_assert(PREFERENCE, "balance_power");
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(PREFERENCE, "balance_performance");
+	assert_int_equal(s->originals->n, 0);
+}
+
+static void test_set_back_by_a_reload(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_DONE);
+	fake_assert(PREFERENCE, "balance_performance");
+}
+
+/* The kernel would answer EBUSY, each time again. */
+static void test_not_written_under_performance(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("scaling_governor"), "performance");
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_REFUSED);
+	fake_assert(PREFERENCE, "balance_performance");
+	assert_non_null(strstr(preference_describe(PREFERENCE_REFUSED), "powersave"));
+}
+
+static void test_not_offered(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(POLICY("energy_performance_available_preferences"), "default performance");
+	assert_int_equal(preference_set(&s->domain, "power"), -EINVAL);
+	fake_write(POLICY("energy_performance_available_preferences"), "balance_power");
+	assert_int_equal(preference_set(&s->domain, "power"), -EINVAL);
+	fake_assert(PREFERENCE, "balance_performance");
+}
+
+static void test_missing(void **state)
+{
+	struct setting *s = *state;
+
+	remove(FAKE_CPU "/" PREFERENCE);
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_MISSING);
+}
+
+static void test_of_somebody_else(void **state)
+{
+	struct setting *s = *state;
+
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+	fake_write(PREFERENCE, "performance");
+	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_FOREIGN);
+	fake_assert(PREFERENCE, "performance");
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(PREFERENCE, "performance");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_set_and_restored),
+		TEST(test_set_back_by_a_reload),
+		TEST(test_not_written_under_performance),
+		TEST(test_not_offered),
+		TEST(test_missing),
+		TEST(test_of_somebody_else),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
