@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The installed unit under a real systemd as PID 1. Run with lab run --init systemd."""
+import json
 import os
 import re
 import subprocess
@@ -76,6 +77,26 @@ class Service(unittest.TestCase):
         run("systemctl", "stop", "wakegovd.service")
         self.assertEqual(guest.snapshot(), self.before)
         self.assertIn("restored policy0 scaling_governor to schedutil", journal())
+
+    def test_journal(self):
+        """what the journal says carries ids, fields and, with journalctl -x, an explanation"""
+        run("journalctl", "--update-catalog")
+        governor = guest.policy("policy0", "scaling_governor")
+        self.addCleanup(guest.write, governor, guest.read(governor))
+        run("systemctl", "start", "wakegovd.service")
+        guest.write(governor, "performance")
+        yielded = ("MESSAGE_ID=0c5a9832680d4d0e974fdb168b96609d", "WAKEGOV_DOMAIN=policy0")
+
+        def entries(*options):
+            run("journalctl", "--sync")
+            return run("journalctl", *options, *yielded, "--no-pager", check=False).stdout
+
+        guest.wait_for(lambda: entries("-o", "json").strip(), 10, "the message")
+        entry = json.loads(entries("-o", "json").splitlines()[-1])
+        self.assertEqual((entry["PRIORITY"], entry["SYSLOG_IDENTIFIER"], entry["_SYSTEMD_UNIT"]),
+                         ("5", "wakegovd", "wakegovd.service"))
+        self.assertIn("leaves it alone", entry["MESSAGE"])
+        self.assertIn("Subject: policy0 was left to another program", entries("-x"))
 
     def test_socket_activation(self):
         """a client wakes the daemon through its socket"""
