@@ -176,14 +176,19 @@ void ruling_end(struct manager *manager)
 	rules_free(manager->rules);
 }
 
+void ruling_look_at(struct manager *manager, const struct task_facts *facts)
+{
+	rules_expect_change(manager->rules);
+	take_facts(manager, facts);
+}
+
 void ruling_take_event(struct manager *manager, const struct tracer_event *event)
 {
 	if (!manager->rules)
 		return;
 	switch (event->type) {
 	case TRACER_FACTS:
-		rules_expect_change(manager->rules);
-		take_facts(manager, &event->facts);
+		ruling_look_at(manager, &event->facts);
 		if (rules_keys(manager->rules) & CHANGES_UNSEEN)
 			plan_scan(manager, SECOND_LOOK_NS);
 		break;

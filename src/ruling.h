@@ -17,5 +17,8 @@ void ruling_set_policy(struct manager *manager);
 /* TRACER_FACTS, TRACER_GONE or TRACER_SCAN. */
 void ruling_take_event(struct manager *manager, const struct tracer_event *event);
 
+/* A task's present facts, of which no event may have told. */
+void ruling_look_at(struct manager *manager, const struct task_facts *facts);
+
 /* To be called after records were taken: where some were lost, all tasks are looked at. */
 void ruling_mind_losses(struct manager *manager);

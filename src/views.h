@@ -17,6 +17,12 @@ struct decision_view views_decision(const struct manager *manager,
 int views_explain(void *userdata, const struct explain_request *request, explain_emit_t emit,
 		  void *context);
 
+/* views_rules.c: likewise. */
+int views_list_rules(void *userdata, rule_emit_t emit, void *context);
+void views_count_rules(void *userdata, struct rules_view *ret);
+int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *ret,
+			task_rule_emit_t emit, void *context);
+
 /* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
 uint32_t views_gain_permille(uint32_t saved_ppm);
 

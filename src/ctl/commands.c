@@ -35,6 +35,12 @@ const struct ctl_command ctl_commands[] = {
 		.show = show_decisions,
 	},
 	{
+		.name = "rules",
+		.help = "the policy's rules and how many tasks they are for; or why one task",
+		.run = command_rules,
+		.arguments = "[PID]",
+	},
+	{
 		.name = "explain",
 		.help = "why a domain, or that of a CPU or a task, is where it is",
 		.run = command_explain,

@@ -12,7 +12,11 @@ enum ctl_exit command_adopt(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
+enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);
 enum ctl_exit command_replay(struct ctl *ctl);
 enum ctl_exit command_export(struct ctl *ctl);
+
+/* What the rules are for one task: a part of explain, and all of "rules PID". */
+enum ctl_exit rules_explain_task(struct ctl *ctl, uint64_t pid);

@@ -102,7 +102,8 @@ static enum ctl_exit explain_all(struct ctl *ctl, uint64_t at_us)
 enum ctl_exit command_explain(struct ctl *ctl)
 {
 	const char *at = ctl_value(ctl, "at");
-	uint64_t at_us = 0;
+	uint64_t at_us = 0, pid;
+	enum ctl_exit code;
 	json_t *target;
 
 	if (at && !moment_parse(at, moment_monotonic_us(), moment_realtime_us(), &at_us))
@@ -119,5 +120,10 @@ enum ctl_exit command_explain(struct ctl *ctl)
 				  "expected one domain (policy0), CPU (cpu3) or thread id (812); "
 				  "'wakegovctl domains' and 'tasks' show them");
 	}
-	return explain_one(ctl, target, at_us);
+	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
+	code = explain_one(ctl, target, at_us);
+	/* A task without I/O is in rules all the same; as JSON, "rules PID" has them. */
+	if (!pid || at || ctl->json || (code != CTL_OK && code != CTL_REFUSED))
+		return code;
+	return rules_explain_task(ctl, pid);
 }

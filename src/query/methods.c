@@ -7,6 +7,7 @@
 #include "query/methods_adopt.h"
 #include "query/methods_explain.h"
 #include "query/methods_override.h"
+#include "query/methods_rules.h"
 #include "query/metrics.h"
 #include "query/monitor.h"
 #include "query/tasks.h"
@@ -182,6 +183,13 @@ static const struct query_method methods[] = {
 		.n_takes = 8,
 	},
 	{ .name = "Devices", .run = list_devices },
+	{ .name = "Rules", .run = methods_list_rules },
+	{
+		.name = "ExplainRules",
+		.run = methods_explain_rules,
+		.takes = { { .name = "pid", .type = JSON_INTEGER } },
+		.n_takes = 1,
+	},
 	{
 		.name = "Decisions",
 		.run = list_decisions,

@@ -262,6 +262,45 @@ struct explain_view {
 	uint32_t n_limiters;
 };
 
+/* A rule of the policy. Texts as in the policy; NULL: not given. */
+struct rule_view {
+	const char *name;
+	const char *file; /* the last part of its name */
+	uint32_t line;
+	const char *match;  /* "comm = fi*, user = joe" */
+	const char *domain; /* NULL: all */
+	const char *class;
+	const char *cap;
+	const char *floor;
+	const char *io_boost;
+	uint32_t tasks; /* that it matches now */
+	uint64_t matches;
+};
+
+struct rules_view {
+	uint32_t tasks; /* that match any */
+	uint32_t max_tasks;
+	uint64_t refused; /* times that there was no room for one */
+};
+
+/* What one rule is for one task. */
+struct task_rule_view {
+	struct rule_view rule;
+	bool matches;
+	const char *why;
+	bool uses_command; /* why tells of the task's command line */
+	bool gives_cap;	   /* no rule before it does, in one domain at least */
+	bool gives_floor;
+	bool gives_io_boost;
+};
+
+struct ruled_task_view {
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t uid;
+	char comm[16];
+};
+
 /*
  * How src/query asks for data. Each returns 0 or a negative errno. The lists are handed out one
  * element at a time through emit; an emit that returns nonzero ends the list with that value.
@@ -272,6 +311,8 @@ typedef int (*device_emit_t)(void *context, const struct device_view *view);
 typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
 typedef int (*override_emit_t)(void *context, const struct override_view *view);
+typedef int (*rule_emit_t)(void *context, const struct rule_view *view);
+typedef int (*task_rule_emit_t)(void *context, const struct task_rule_view *view);
 typedef int (*explain_emit_t)(void *context, const struct explain_view *view);
 typedef int (*opp_time_emit_t)(void *context, const struct opp_time_view *view);
 typedef int (*count_emit_t)(void *context, const char *name, uint64_t n);
@@ -296,6 +337,11 @@ struct query_source {
 	 */
 	int (*explain)(void *userdata, const struct explain_request *request, explain_emit_t emit,
 		       void *context);
+	int (*rules)(void *userdata, rule_emit_t emit, void *context);
+	void (*count_rules)(void *userdata, struct rules_view *ret);
+	/* Sets *ret before it emits each rule. -ESRCH: there is no such thread. */
+	int (*explain_rules)(void *userdata, uint32_t pid, struct ruled_task_view *ret,
+			     task_rule_emit_t emit, void *context);
 	int (*overrides)(void *userdata, override_emit_t emit, void *context);
 	/* -ENOENT: there is no such domain; -ENOSPC: there are as many as can be. */
 	int (*add_override)(void *userdata, const struct override_request *request,

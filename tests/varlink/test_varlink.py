@@ -45,6 +45,7 @@ class GenericClient(ServiceTest):
         members = self.client.get_interface("io.wakegov").members.values()
         methods = {m.name for m in members if isinstance(m, scanner._Method)}
         self.assertEqual(methods, {"Status", *LISTS, "AddOverride", "CancelOverride", "Explain",
+                                   "Adopt", "ExplainRules", "Rules",
                                    "Metrics", "Monitor", "Reload"})
 
     def test_service_interface_matches_the_package(self):

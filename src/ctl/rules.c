@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl rules: each with the tasks that it is for; and what they say of one task. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ctl/commands.h"
+#include "ctl/format.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "ctl/table.h"
+#include "shared/cleanup.h"
+
+static void add_rule(struct table *table, const json_t *rule)
+{
+	const char *file = field_text(rule, "file");
+	char *place = NULL;
+
+	table_add_text(table, field_text(rule, "name"));
+	if (asprintf(&place, "%s:%" PRIu64, file ? file : "-", field_number(rule, "line")) < 0)
+		place = NULL;
+	table_add(table, place);
+	table_add(table, format_count(field_number(rule, "tasks")));
+	table_add(table, format_count(field_number(rule, "matches")));
+	table_add_text(table, field_text(rule, "cap"));
+	table_add_text(table, field_text(rule, "floor"));
+	table_add_text(table, field_text(rule, "io_boost"));
+	table_add_text(table, field_text(rule, "domain"));
+	table_add_text(table, field_text(rule, "match"));
+}
+
+static void show_rules(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "RULE", TABLE_LEFT },	    { "PLACE", TABLE_LEFT },  { "TASKS", TABLE_RIGHT },
+		{ "MATCHES", TABLE_RIGHT }, { "CAP", TABLE_RIGHT },   { "FLOOR", TABLE_RIGHT },
+		{ "I/O", TABLE_RIGHT },	    { "DOMAIN", TABLE_LEFT }, { "FOR", TABLE_LEFT },
+	};
+	const json_t *rules = json_object_get(reply, "rules"), *rule;
+	uint64_t refused = field_number(reply, "refused");
+	_cleanup_(table_deinit) struct table table;
+	size_t i;
+
+	table_init(&table, columns, ARRAY_SIZE(columns));
+	json_array_foreach(rules, i, rule)
+		add_rule(&table, rule);
+	if (table.n_cells)
+		table_print(&table, stdout);
+	else
+		puts("the policy has no rules; wakegov.conf(5) says how to write one");
+	if (refused)
+		printf("no room for %" PRIu64 " times a task: raise max-ruled-tasks (%" PRIu64
+		       ")\n",
+		       refused, field_number(reply, "max_tasks"));
+}
+
+static void show_given(const json_t *explained, const char *flag, const char *key,
+		       const char *title)
+{
+	const json_t *rule = json_object_get(explained, "rule");
+	_cleanup_free_ char *value = format_clean(field_text(rule, key));
+
+	if (json_is_true(json_object_get(explained, flag)))
+		printf(", %s %s", title, value);
+}
+
+static void show_one(const json_t *explained)
+{
+	const json_t *rule = json_object_get(explained, "rule");
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
+	_cleanup_free_ char *why = format_clean(field_text(explained, "why"));
+	bool matches = json_is_true(json_object_get(explained, "matches"));
+
+	printf("  %-4s %s (%s:%" PRIu64 ")", matches ? "yes" : "no", name, file,
+	       field_number(rule, "line"));
+	show_given(explained, "gives_cap", "cap", "cap");
+	show_given(explained, "gives_floor", "floor", "floor");
+	show_given(explained, "gives_io_boost", "io_boost", "io-boost");
+	printf(": %s\n",
+	       field_text(explained, "why") ? why : "by a command line that is not yours");
+}
+
+static void show_task(const json_t *reply)
+{
+	const json_t *rules = json_object_get(reply, "rules"), *explained;
+	_cleanup_free_ char *comm = format_clean(field_text(reply, "comm"));
+	size_t i;
+
+	printf("rules for %s (thread %" PRIu64 " of process %" PRIu64 "), the first that gives "
+	       "something wins:\n",
+	       comm, field_number(reply, "pid"), field_number(reply, "tgid"));
+	json_array_foreach(rules, i, explained)
+		show_one(explained);
+	if (!json_array_size(rules))
+		puts("  the policy has none");
+}
+
+static enum ctl_exit ask(struct ctl *ctl, const char *method, json_t *parameters,
+			 void (*show)(const json_t *reply))
+{
+	json_t *reply;
+	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
+
+	if (code != CTL_OK)
+		return code;
+	code = ctl_print(ctl, reply, show);
+	json_decref(reply);
+	return code;
+}
+
+enum ctl_exit rules_explain_task(struct ctl *ctl, uint64_t pid)
+{
+	return ask(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
+		   show_task);
+}
+
+enum ctl_exit command_rules(struct ctl *ctl)
+{
+	uint64_t pid = 0;
+
+	if (ctl->n_arguments > 1 ||
+	    (ctl->n_arguments && (!quantity_number(ctl->arguments[0], &pid) || !pid)))
+		return ctl_misuse(ctl, "expected nothing, or one thread id (812)");
+	return pid ? rules_explain_task(ctl, pid) : ask(ctl, "io.wakegov.Rules", NULL, show_rules);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "query/methods_rules.h"
+
+#include <errno.h>
+
+static void put_text(struct json_out *out, const char *key, const char *text)
+{
+	json_out_key(out, key);
+	json_out_text(out, text);
+}
+
+static void put_count(struct json_out *out, const char *key, uint64_t value)
+{
+	json_out_key(out, key);
+	json_out_count(out, value);
+}
+
+static void put_bool(struct json_out *out, const char *key, bool value)
+{
+	json_out_key(out, key);
+	json_out_bool(out, value);
+}
+
+static void put_rule_fields(struct json_out *out, const struct rule_view *view)
+{
+	put_text(out, "name", view->name);
+	put_text(out, "file", view->file);
+	put_count(out, "line", view->line);
+	put_text(out, "match", view->match);
+	put_text(out, "domain", view->domain);
+	put_text(out, "class", view->class);
+	put_text(out, "cap", view->cap);
+	put_text(out, "floor", view->floor);
+	put_text(out, "io_boost", view->io_boost);
+	put_count(out, "tasks", view->tasks);
+	put_count(out, "matches", view->matches);
+}
+
+static int put_rule(void *context, const struct rule_view *view)
+{
+	struct json_out *out = context;
+
+	json_out_open(out, '{');
+	put_rule_fields(out, view);
+	json_out_close(out, '}');
+	return out->error;
+}
+
+int methods_list_rules(const struct call *call, struct reply *reply)
+{
+	const struct query_source *source = call->source;
+	struct json_out *out = reply_begin(reply);
+	struct rules_view view;
+	int r;
+
+	source->count_rules(source->userdata, &view);
+	put_count(out, "tasks", view.tasks);
+	put_count(out, "max_tasks", view.max_tasks);
+	put_count(out, "refused", view.refused);
+	json_out_key(out, "rules");
+	json_out_open(out, '[');
+	r = source->rules(source->userdata, put_rule, out);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
+}
+
+struct explained {
+	struct json_out *out;
+	const struct query_peer *peer;
+	struct ruled_task_view task;
+};
+
+static int put_task_rule(void *context, const struct task_rule_view *view)
+{
+	struct explained *explained = context;
+	struct json_out *out = explained->out;
+	bool sees = explained->peer->sees_all || explained->peer->uid == explained->task.uid;
+
+	json_out_open(out, '{');
+	json_out_key(out, "rule");
+	put_rule(out, &view->rule);
+	put_bool(out, "matches", view->matches);
+	put_text(out, "why", view->uses_command && !sees ? NULL : view->why);
+	put_bool(out, "gives_cap", view->gives_cap);
+	put_bool(out, "gives_floor", view->gives_floor);
+	put_bool(out, "gives_io_boost", view->gives_io_boost);
+	json_out_close(out, '}');
+	return out->error;
+}
+
+int methods_explain_rules(const struct call *call, struct reply *reply)
+{
+	json_int_t pid = json_integer_value(json_object_get(call->parameters, "pid"));
+	const struct query_source *source = call->source;
+	struct explained explained = { .peer = call->peer };
+	int r;
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return reply_send_invalid(reply, "pid");
+	explained.out = reply_begin(reply);
+	json_out_key(explained.out, "rules");
+	json_out_open(explained.out, '[');
+	r = source->explain_rules(source->userdata, (uint32_t)pid, &explained.task, put_task_rule,
+				  &explained);
+	if (r == -ESRCH) {
+		reply_cancel(reply);
+		return reply_send_error(reply, "io.wakegov.NoSuchTask",
+					json_pack("{sI}", "pid", pid));
+	}
+	json_out_close(explained.out, ']');
+	put_count(explained.out, "pid", explained.task.pid);
+	put_count(explained.out, "tgid", explained.task.tgid);
+	put_text(explained.out, "comm", explained.task.comm);
+	return r < 0 ? r : reply_end(reply);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the manager shows of rules, and of what they are for a task. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/rule.h"
+#include "manager_private.h"
+#include "ruling.h"
+#include "shared/cleanup.h"
+#include "views.h"
+
+#define LEVEL_SIZE 24
+
+static const char *level_text(const struct policy_level *level, enum rule_property property,
+			      char ret[static LEVEL_SIZE])
+{
+	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
+
+	if (level->kind == POLICY_LEVEL_NONE)
+		return NULL;
+	if (level->kind == POLICY_LEVEL_PERCENT)
+		snprintf(ret, LEVEL_SIZE, "%u%%", level->value);
+	else if (level->kind == POLICY_LEVEL_KHZ)
+		snprintf(ret, LEVEL_SIZE, "%ukHz", level->value);
+	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
+		snprintf(ret, LEVEL_SIZE, "%s", level->value ? "on" : "off");
+	else if (level->value == none)
+		snprintf(ret, LEVEL_SIZE, "none");
+	else
+		snprintf(ret, LEVEL_SIZE, "%u", level->value);
+	return ret;
+}
+
+/* Everything that the view of one rule borrows from. */
+struct rule_texts {
+	char *match;
+	char levels[3][LEVEL_SIZE];
+	char domain[DOMAIN_NAME_SIZE];
+};
+
+static void free_texts(struct rule_texts *texts)
+{
+	free(texts->match);
+}
+
+static int write_match(const struct policy_rule *rule, char **ret)
+{
+	size_t size;
+	FILE *out = open_memstream(ret, &size);
+
+	if (!out)
+		return -ENOMEM;
+	rules_say_match(out, &rule->match);
+	return fclose(out) == 0 ? 0 : -ENOMEM;
+}
+
+static int show_rule(const struct manager *manager, uint32_t i, struct rule_texts *texts,
+		     struct rule_view *ret)
+{
+	const struct policy_rule *rule = &manager->policy.rules[i];
+	struct rules_count count = rules_count(manager->rules, i);
+	int r = write_match(rule, &texts->match);
+
+	if (r < 0)
+		return r;
+	snprintf(texts->domain, sizeof(texts->domain), "policy%u", rule->domain_cpu);
+	*ret = (struct rule_view){
+		.name = rule->name,
+		.file = rule->file,
+		.line = rule->line,
+		.match = texts->match,
+		.domain = rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : texts->domain,
+		.class = rule->class[0] ? rule->class : NULL,
+		.cap = level_text(&rule->properties.cap, RULE_CAP, texts->levels[0]),
+		.floor = level_text(&rule->properties.floor, RULE_FLOOR, texts->levels[1]),
+		.io_boost = level_text(&rule->properties.io_boost, RULE_IO_BOOST, texts->levels[2]),
+		.tasks = count.tasks,
+		.matches = count.matches,
+	};
+	return 0;
+}
+
+int views_list_rules(void *userdata, rule_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	int r = 0;
+
+	for (uint32_t i = 0; i < manager->policy.n_rules && !r; i++) {
+		_cleanup_(free_texts) struct rule_texts texts = { 0 };
+		struct rule_view view;
+
+		r = show_rule(manager, i, &texts, &view);
+		if (r == 0)
+			r = emit(context, &view);
+	}
+	return r;
+}
+
+void views_count_rules(void *userdata, struct rules_view *ret)
+{
+	const struct manager *manager = userdata;
+
+	*ret = (struct rules_view){
+		.tasks = rules_n_tasks(manager->rules),
+		.max_tasks = manager->policy.max_ruled_tasks,
+		.refused = rules_refused(manager->rules),
+	};
+}
+
+struct search {
+	uint32_t pid;
+	struct task_facts found;
+};
+
+static void look_for(void *userdata, const struct task_facts *facts)
+{
+	struct search *search = userdata;
+
+	if (facts->pid == search->pid)
+		search->found = *facts;
+}
+
+/* Where it runs now is not asked: a property that it has in one domain at least is given. */
+static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule,
+		  enum rule_property property)
+{
+	static const struct topology_domain nowhere = { .first_cpu = POLICY_ANY_DOMAIN - 1 };
+	const struct topology *topology = manager->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (rule_that_gives(&manager->policy, matched, property, &topology->domains[i]) ==
+		    (int)rule)
+			return true;
+	return !topology->n_domains &&
+	       rule_that_gives(&manager->policy, matched, property, &nowhere) == (int)rule;
+}
+
+static int explain_rule(struct manager *manager, uint32_t i, uint64_t matched,
+			const struct task_facts *facts, task_rule_emit_t emit, void *context)
+{
+	_cleanup_(free_texts) struct rule_texts texts = { 0 };
+	_cleanup_free_ char *why = NULL;
+	struct task_rule_view view = { 0 };
+	int r = show_rule(manager, i, &texts, &view.rule);
+
+	if (r < 0)
+		return r;
+	why = rules_explain(manager->rules, i, facts, &view.matches);
+	if (!why)
+		return -ENOMEM;
+	view.why = why;
+	view.uses_command = manager->policy.rules[i].match.given & POLICY_MATCH_COMMAND;
+	view.gives_cap = gives(manager, matched, i, RULE_CAP);
+	view.gives_floor = gives(manager, matched, i, RULE_FLOOR);
+	view.gives_io_boost = gives(manager, matched, i, RULE_IO_BOOST);
+	return emit(context, &view);
+}
+
+/* Its present facts, as a scan finds them: what no event told of is taken into account as well. */
+int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *ret,
+			task_rule_emit_t emit, void *context)
+{
+	struct manager *manager = userdata;
+	const struct rules_task *task;
+	struct search search = { .pid = pid };
+	int r = tracer_scan_tasks(manager->tracer, look_for, &search);
+
+	if (r < 0)
+		return r;
+	if (!search.found.pid)
+		return -ESRCH;
+	ruling_look_at(manager, &search.found);
+	task = rules_find(manager->rules, pid);
+	*ret = (struct ruled_task_view){
+		.pid = pid,
+		.tgid = search.found.tgid,
+		.uid = search.found.uid,
+	};
+	memcpy(ret->comm, search.found.comm, sizeof(ret->comm));
+	for (uint32_t i = 0; i < manager->policy.n_rules && r == 0; i++)
+		r = explain_rule(manager, i, task ? task->matched : 0, &search.found, emit,
+				 context);
+	return r;
+}
