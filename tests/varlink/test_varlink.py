@@ -41,12 +41,15 @@ class GenericClient(ServiceTest):
             with open(os.path.join(TOP, "src/query", name + ".varlink")) as text:
                 self.assertEqual(self.client.get_interface(name).get_description(), text.read())
 
-    def test_interface_declares_all_methods(self):
-        members = self.client.get_interface("io.wakegov").members.values()
-        methods = {m.name for m in members if isinstance(m, scanner._Method)}
-        self.assertEqual(methods, {"Status", *LISTS, "AddOverride", "CancelOverride", "Explain",
-                                   "Adopt", "ExplainRules", "Rules",
-                                   "Metrics", "Monitor", "Reload"})
+    def test_every_declared_method_is_there(self):
+        raw = self.connect()
+        for name, members in ((name, self.client.get_interface(name).members.values())
+                              for name in ("io.wakegov", "org.varlink.service")):
+            for member in members:
+                if isinstance(member, scanner._Method):
+                    # None takes it, and none does anything then.
+                    reply = raw.call(f"{name}.{member.name}", {"no_such_parameter": 1}, more=True)
+                    self.assert_invalid(reply, "no_such_parameter")
 
     def test_service_interface_matches_the_package(self):
         ours = self.client.get_interface("org.varlink.service")
