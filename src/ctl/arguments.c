@@ -30,7 +30,7 @@ static const struct ctl_command *find_command(const char *name)
 
 	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
-		if (suggest_matches(name, c->name)) {
+		if (c->help && suggest_matches(name, c->name)) {
 			fprintf(stderr, " Did you mean '%s'?\n", c->name);
 			return NULL;
 		}

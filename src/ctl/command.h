@@ -28,7 +28,7 @@ struct ctl_option {
 
 struct ctl_command {
 	const char *name;
-	const char *help;
+	const char *help;		   /* NULL: it is for programs, and not shown */
 	const char *method;		   /* called without parameters; NULL: run does it */
 	void (*show)(const json_t *reply); /* its reply's parameters, for people */
 	enum ctl_exit (*run)(struct ctl *ctl);

@@ -60,6 +60,17 @@ const struct ctl_command ctl_commands[] = {
 	},
 #endif
 	{
+		.name = "monitor",
+		.help = "a line for everything that happens, as it happens",
+		.run = command_monitor,
+		.options = {
+			{ "kinds", "LIST", "only these: decision,boost,yield,error,change" },
+			{ "domain", "DOMAIN", "only of this domain" },
+			{ "pid", "PID", "only of this thread" },
+			{ "count", "N", "end after so many" },
+		},
+	},
+	{
 		.name = "override",
 		.help = "limit a domain for a while, whatever the policy says (root only)",
 		.run = command_override,
@@ -111,6 +122,12 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "RECORDING",
 		.options = { { "perfetto", "FILE", "a trace for ui.perfetto.dev" },
 			     { "plot", "FILE", "a picture (SVG)" } },
+	},
+	{
+		.name = "complete",
+		.run = command_complete,
+		.arguments = "-- WORD…",
+		.has_tail = true,
 	},
 	{ .name = NULL },
 };

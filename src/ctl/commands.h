@@ -10,7 +10,9 @@
 
 enum ctl_exit command_adopt(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
+enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
+enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */

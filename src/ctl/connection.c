@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -75,18 +76,23 @@ int connection_open(const char *path, uint64_t deadline_ns)
 }
 
 /* Consumes parameters. */
-static char *print_call(const char *method, json_t *parameters)
+static char *print_call(const char *method, json_t *parameters, bool more)
 {
 	json_t *call = json_pack("{ss so*}", "method", method, "parameters", parameters);
-	char *text = call ? json_dumps(call, JSON_COMPACT) : NULL;
+	char *text;
+
+	if (call && more)
+		json_object_set_new(call, "more", json_true());
+	text = call ? json_dumps(call, JSON_COMPACT) : NULL;
 
 	json_decref(call);
 	return text;
 }
 
-static int send_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
+static int send_call(int fd, const char *method, json_t *parameters, bool more,
+		     uint64_t deadline_ns)
 {
-	_cleanup_free_ char *text = print_call(method, parameters);
+	_cleanup_free_ char *text = print_call(method, parameters, more);
 	struct buffer call = { .max = CALL_BYTES_MAX };
 	int r;
 
@@ -124,28 +130,58 @@ static int receive_message(int fd, struct frame_reader *reader, uint64_t deadlin
 	return r < 0 ? -EBADMSG : 0;
 }
 
+/* Returns 0 and the reply, or -EBADMSG. */
+static int parse_reply(const char *message, size_t length, json_t **ret)
+{
+	json_t *reply = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
+
+	if (!json_is_object(reply) || (!json_is_string(json_object_get(reply, "error")) &&
+				       !json_is_object(json_object_get(reply, "parameters")))) {
+		json_decref(reply);
+		return -EBADMSG;
+	}
+	*ret = reply;
+	return 0;
+}
+
 int connection_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
 		    json_t **ret_reply)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	const char *message;
 	size_t length;
-	json_t *reply;
 	int r;
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = send_call(fd, method, parameters, deadline_ns);
+	r = send_call(fd, method, parameters, false, deadline_ns);
 	if (!r)
 		r = receive_message(fd, &reader, deadline_ns, &message, &length);
 	if (r < 0)
 		return r;
 
-	reply = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
-	if (!json_is_object(reply) || (!json_is_string(json_object_get(reply, "error")) &&
-				       !json_is_object(json_object_get(reply, "parameters")))) {
+	return parse_reply(message, length, ret_reply);
+}
+
+int connection_stream(int fd, const char *method, json_t *parameters,
+		      int (*take)(void *context, const json_t *reply), void *context)
+{
+	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
+	const char *message;
+	json_t *reply;
+	size_t length;
+	int r;
+
+	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
+	r = send_call(fd, method, parameters, true, UINT64_MAX);
+	while (!r) {
+		r = receive_message(fd, &reader, UINT64_MAX, &message, &length);
+		if (!r)
+			r = parse_reply(message, length, &reply);
+		if (r < 0)
+			return r;
+		frame_reader_pop(&reader, length);
+		r = take(context, reply);
 		json_decref(reply);
-		return -EBADMSG;
 	}
-	*ret_reply = reply;
-	return 0;
+	return r;
 }

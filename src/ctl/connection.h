@@ -23,3 +23,10 @@ int connection_open(const char *path, uint64_t deadline_ns);
  */
 int connection_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
 		    json_t **ret_reply);
+
+/*
+ * Calls a method that goes on replying (more) and hands each reply, as above, to take, without any
+ * deadline, until it returns something else than 0. Returns that, or a negative errno as above.
+ */
+int connection_stream(int fd, const char *method, json_t *parameters,
+		      int (*take)(void *context, const json_t *reply), void *context);

@@ -26,7 +26,8 @@ static void print_all(void)
 	     "\n"
 	     "Commands (COMMAND --help says more):");
 	for (const struct ctl_command *c = ctl_commands; c->name; c++)
-		printf("  %-10s  %s\n", c->name, c->help);
+		if (c->help)
+			printf("  %-10s  %s\n", c->name, c->help);
 	printf("\nOptions:\n%s%s", general, exit_codes);
 }
 

@@ -98,7 +98,10 @@ installs() {
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
 		usr/lib/systemd/system/wakegovd.socket etc/wakegov/wakegov.conf \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man1/wakegovctl.1 \
-		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog; do
+		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
+		usr/share/bash-completion/completions/wakegovctl \
+		usr/share/zsh/site-functions/_wakegovctl \
+		usr/share/fish/vendor_completions.d/wakegovctl.fish; do
 		[ -s "$stage/$file" ] || { echo "not installed: $file" && return 1; }
 	done
 	[ -d "$stage/etc/wakegov/wakegov.conf.d" ] || { echo "no drop-in directory" && return 1; }

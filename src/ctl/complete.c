@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * wakegovctl complete -- WORD…: for the shells, what the last of the words can become, a line each,
+ * with a tab and what it is for. From the table of commands, so no shell needs to know them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/commands.h"
+#include "ctl/connection.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+#define DOMAINS_TIMEOUT_NS 300000000ULL /* a key was pressed: better nothing than late */
+
+static void offer(const char *typed, const char *dashes, const char *word, const char *help)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", dashes, word);
+	if (!strncmp(full, typed, strlen(typed)))
+		printf("%s\t%s\n", full, help);
+}
+
+static void offer_commands(const char *typed)
+{
+	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+		if (c->help)
+			offer(typed, "", c->name, c->help);
+}
+
+static void offer_options(const struct ctl_command *command, const char *typed)
+{
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		offer(typed, "--", command->options[i].name, command->options[i].help);
+	offer(typed, "--", "json", "the reply as JSON, for machines");
+	offer(typed, "--", "socket", "the daemon's socket");
+	offer(typed, "--", "timeout", "give up after so many seconds");
+	offer(typed, "--", "help", "a summary");
+	if (!command)
+		offer(typed, "--", "version", "the version");
+}
+
+/* Those that the daemon knows; none when it does not answer at once. */
+static void offer_domains(const struct ctl *ctl, const char *typed)
+{
+	uint64_t deadline_ns = connection_deadline(DOMAINS_TIMEOUT_NS);
+	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	const json_t *domain;
+	json_t *reply;
+	size_t i;
+
+	if (fd < 0 || connection_call(fd, "io.wakegov.Domains", NULL, deadline_ns, &reply) < 0)
+		return;
+	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "domains"), i,
+			   domain) {
+		const char *cpus = field_text(domain, "cpus");
+		char help[64];
+
+		snprintf(help, sizeof(help), "CPUs %s", cpus ? cpus : "?");
+		if (field_text(domain, "name"))
+			offer(typed, "", field_text(domain, "name"), help);
+	}
+	json_decref(reply);
+}
+
+static const struct ctl_command *find(const char *name)
+{
+	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static bool takes_value(const struct ctl_command *command, const char *word)
+{
+	if (!strcmp(word, "--socket") || !strcmp(word, "--timeout"))
+		return true;
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		if (!strncmp(word, "--", 2) && !strcmp(word + 2, command->options[i].name))
+			return command->options[i].value != NULL;
+	return false;
+}
+
+static bool wants_domain(const struct ctl_command *command)
+{
+	return command->arguments &&
+	       (strstr(command->arguments, "DOMAIN") || strstr(command->arguments, "policyN"));
+}
+
+enum ctl_exit command_complete(struct ctl *ctl)
+{
+	int n = ctl->n_arguments, n_arguments = 0;
+	const struct ctl_command *command = NULL;
+	const char *typed = n ? ctl->arguments[n - 1] : "", *before = "";
+
+	for (int i = 0; i + 1 < n; i++) {
+		const char *word = ctl->arguments[i];
+
+		if (!command && word[0] != '-' && !takes_value(NULL, before))
+			command = find(word);
+		else
+			n_arguments += word[0] != '-' && !takes_value(command, before);
+		before = word;
+	}
+	if (takes_value(command, before)) {
+		if (!strcmp(before, "--domain"))
+			offer_domains(ctl, typed);
+	} else if (typed[0] == '-') {
+		offer_options(command, typed);
+	} else if (!command) {
+		offer_commands(typed);
+	} else if (!n_arguments) {
+		for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
+			offer(typed, "", command->verbs[i], command->help);
+		if (wants_domain(command))
+			offer_domains(ctl, typed);
+	}
+	return ctl_flush();
+}

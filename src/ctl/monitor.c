@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl monitor: a line for everything that happens, until it is interrupted. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/commands.h"
+#include "ctl/complain.h"
+#include "ctl/connection.h"
+#include "ctl/format.h"
+#include "ctl/moment.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "ctl/style.h"
+#include "shared/cleanup.h"
+
+#define RETRY_S 1
+
+struct monitoring {
+	struct ctl *ctl;
+	uint64_t left; /* events until it ends; UINT64_MAX: it does not */
+	enum ctl_exit code;
+};
+
+static char *words_of_decision(const json_t *decision)
+{
+	_cleanup_free_ char *before = format_frequency(field_number(decision, "previous_khz"));
+	_cleanup_free_ char *after = format_frequency(field_number(decision, "target_khz"));
+	_cleanup_free_ char *reason =
+		format_reason(field_text(decision, "reason"), field_text(decision, "comm"),
+			      field_number(decision, "pid"), field_text(decision, "limiter"), NULL);
+	char *words = NULL;
+
+	return asprintf(&words, "%s -> %s, %s", before, after, reason) < 0 ? NULL : words;
+}
+
+static char *words_of_boost(const json_t *event)
+{
+	const json_t *task = json_object_get(event, "task");
+	_cleanup_free_ char *who = format_task(field_text(event, "comm"),
+					       field_number(event, "pid"));
+	_cleanup_free_ char *before = format_clean(field_text(event, "previous_state"));
+	_cleanup_free_ char *after = format_clean(field_text(task, "state"));
+	char *words = NULL;
+
+	return asprintf(&words, "%s: %s -> %s", who, before, after) < 0 ? NULL : words;
+}
+
+static char *words_of(const json_t *event)
+{
+	const json_t *decision = json_object_get(event, "decision");
+
+	if (json_is_object(decision))
+		return words_of_decision(decision);
+	if (json_is_object(json_object_get(event, "task")))
+		return words_of_boost(event);
+	return format_clean(field_text(event, "message"));
+}
+
+static void print_event(const json_t *event)
+{
+	_cleanup_free_ char *time = format_time(field_number(event, "monotonic_us"),
+						moment_monotonic_us(), moment_realtime_us());
+	_cleanup_free_ char *kind = format_clean(field_text(event, "kind"));
+	_cleanup_free_ char *domain = format_clean(field_text(event, "domain"));
+	_cleanup_free_ char *words = words_of(event);
+
+	if (words)
+		format_disarm(words);
+	printf("%s  %-8s  %-9s  %s\n", time, kind, domain, words ? words : "?");
+}
+
+/* Returns 0 to go on. */
+static int take_reply(void *context, const json_t *reply)
+{
+	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
+	struct monitoring *monitoring = context;
+
+	if (json_is_string(json_object_get(reply, "error"))) {
+		monitoring->code = complain_refusal("monitor", reply);
+		return 1;
+	}
+	/* The first says only that it listens from now on. */
+	if (!json_is_object(event))
+		return 0;
+	if (monitoring->ctl->json) {
+		json_dumpf(event, stdout, JSON_COMPACT | JSON_SORT_KEYS);
+		putchar('\n');
+	} else {
+		print_event(event);
+	}
+	monitoring->code = ctl_flush();
+	monitoring->left -= monitoring->left != UINT64_MAX;
+	return monitoring->code != CTL_OK || !monitoring->left;
+}
+
+/* "decision,boost" as a list. */
+static json_t *split(const char *text)
+{
+	json_t *list = json_array();
+
+	while (*text) {
+		size_t length = strcspn(text, ",");
+
+		json_array_append_new(list, json_stringn(text, length));
+		text += length + (text[length] == ',');
+	}
+	return list;
+}
+
+static json_t *parameters_of(const struct ctl *ctl, uint64_t pid)
+{
+	json_t *parameters = json_object();
+
+	if (ctl_value(ctl, "kinds"))
+		json_object_set_new(parameters, "kinds", split(ctl_value(ctl, "kinds")));
+	if (ctl_value(ctl, "domain"))
+		json_object_set_new(parameters, "domain", json_string(ctl_value(ctl, "domain")));
+	if (pid)
+		json_object_set_new(parameters, "pid", json_integer((json_int_t)pid));
+	return parameters;
+}
+
+/* A daemon that is restarted is waited for, but not one that was never there. */
+static enum ctl_exit follow(struct monitoring *monitoring, uint64_t pid)
+{
+	const struct ctl *ctl = monitoring->ctl;
+	bool was_there = false;
+
+	for (;;) {
+		_cleanup_close_ int fd = connection_open(ctl->path,
+							 connection_deadline(ctl->timeout_ns));
+		int r;
+
+		if (fd < 0 && !was_there)
+			return complain_open(ctl->path, fd);
+		r = fd < 0 ? fd
+			   : connection_stream(fd, "io.wakegov.Monitor", parameters_of(ctl, pid),
+					       take_reply, monitoring);
+		if (r > 0)
+			return monitoring->code;
+		if (fd >= 0 && r != -ECONNRESET && r != -EPIPE)
+			return complain_call(ctl->path, r);
+		if (fd >= 0)
+			complain("wakegovd ended; waiting for it to come back. Ctrl-C ends this");
+		was_there = true;
+		sleep(RETRY_S);
+	}
+}
+
+enum ctl_exit command_monitor(struct ctl *ctl)
+{
+	struct monitoring monitoring = { .ctl = ctl, .left = UINT64_MAX };
+	const char *pid_text = ctl_value(ctl, "pid"), *count = ctl_value(ctl, "count");
+	uint64_t pid = 0;
+
+	if (pid_text && (!quantity_number(pid_text, &pid) || !pid))
+		return ctl_misuse(ctl,
+				  "--pid %s: expected a thread id; 'wakegovctl tasks' shows "
+				  "them",
+				  pid_text);
+	if (count && (!quantity_number(count, &monitoring.left) || !monitoring.left))
+		return ctl_misuse(ctl, "--count %s: expected how many events to wait for", count);
+	return follow(&monitoring, pid);
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Completions, in the shells themselves: bash, zsh (in a terminal, by tmux) and fish."""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from service import BUILD, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
+
+FOLDER = os.path.join(TOP, "src/ctl/completion")
+ENVIRONMENT = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+
+
+def commands():
+    text = subprocess.run([WAKEGOVCTL, "--help"], capture_output=True, text=True).stdout
+    section = text.split("says more):\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in section.splitlines()]
+
+
+class CompletionTest(ServiceTest):
+    """One test for every shell: complete(line) gives what the last word can become."""
+
+    def assert_completes(self):
+        self.assertEqual(self.complete("wakegovctl ov"), ["override"])
+        self.assertEqual(sorted(self.complete("wakegovctl ")), sorted(commands()))
+        self.assertEqual(sorted(self.complete("wakegovctl override --f")), ["--for", "--freeze"])
+        self.assertEqual(self.complete("wakegovctl --json explain --a"), ["--at"])
+        socket = f"wakegovctl --socket {self.path}"
+        self.assertEqual(self.complete(f"{socket} override can"), ["cancel"])
+        self.assertEqual(self.complete("wakegovctl override policy0 --min 1GHz --ma"), ["--max"])
+
+
+@needs_fixture
+class Bash(CompletionTest):
+    def complete(self, line):
+        script = (f"source {FOLDER}/wakegovctl.bash; words=\"$1\"; IFS=' ' read -ra COMP_WORDS <<<"
+                  "\"$words\"; [[ $words == *' ' ]] && COMP_WORDS+=(''); "
+                  "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _wakegovctl; "
+                  "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        return subprocess.run(["bash", "--norc", "-c", script, "bash", line], text=True, check=True,
+                              capture_output=True, env=ENVIRONMENT).stdout.split()
+
+    def test_completes(self):
+        self.assert_completes()
+
+    def test_is_registered(self):
+        done = subprocess.run(["bash", "--norc", "-c",
+                               f"source {FOLDER}/wakegovctl.bash; complete -p wakegovctl"],
+                              text=True, capture_output=True, env=ENVIRONMENT)
+        self.assertIn("-F _wakegovctl wakegovctl", done.stdout)
+
+
+@needs_fixture
+class Fish(CompletionTest):
+    def complete(self, line):
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(["fish", "--no-config", "-c",
+                                   f"source {FOLDER}/wakegovctl.fish; complete -C '{line}'"],
+                                  text=True, capture_output=True, check=True,
+                                  env={**ENVIRONMENT, "HOME": home})
+        return sorted(line.split("\t")[0] for line in done.stdout.splitlines())
+
+    def test_completes(self):
+        self.assert_completes()
+
+
+@needs_fixture
+class Zsh(ServiceTest):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="wakegov-zsh-")
+        self.addCleanup(directory.cleanup)
+        self.environment = {**ENVIRONMENT, "TMUX_TMPDIR": directory.name, "HOME": directory.name}
+        self.environment.pop("TMUX", None)
+        self.tmux("new-session", "-d", "-x", "100", "-y", "40", "zsh", "-f")
+        self.addCleanup(self.tmux, "kill-server")
+        self.type(f"PS1='> '; fpath=({FOLDER} $fpath); autoload -U compinit; compinit -u -D", "Enter")
+        self.type("print re''ady", "Enter")
+        self.wait_for("ready")
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-f", "/dev/null", "-L", "zsh", *arguments], text=True,
+                              env=self.environment, capture_output=True,
+                              timeout=PATIENCE_S).stdout
+
+    def type(self, text, *keys):
+        self.tmux("send-keys", "-l", text)
+        self.tmux("send-keys", *keys)
+
+    def wait_for(self, *texts):
+        deadline = time.monotonic() + PATIENCE_S
+        while not all(text in self.tmux("capture-pane", "-p") for text in texts):
+            self.assertLess(time.monotonic(), deadline,
+                            (texts, self.tmux("capture-pane", "-p")))
+            time.sleep(0.05)
+
+    def test_completes(self):
+        self.type("wakegovctl ov", "Tab")
+        self.wait_for("> wakegovctl override")
+        self.type("can", "Tab")
+        self.wait_for("> wakegovctl override cancel")
+        self.tmux("send-keys", "C-u")
+        self.type("wakegovctl override --f", "Tab", "Tab")
+        self.wait_for("--freeze", "keep it where it is now", "--for")
+        self.tmux("send-keys", "C-u")
+        self.type("wakegovctl ", "Tab", "Tab")
+        self.wait_for("the daemon, its domains, its own cost", "monitor")
+
+
+@needs_fixture
+class Domains(ServiceTest):
+    def test_come_from_the_daemon(self):
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "complete", "--", "override",
+                               "policy"], text=True, capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual(done.stdout, "policy0\tCPUs 0-3\npolicy1\tCPUs 0-3\npolicy2\tCPUs 0-3\n")
+
+    def test_no_daemon_no_domains(self):
+        done = subprocess.run([WAKEGOVCTL, "--socket", "/nowhere", "complete", "--", "override", ""],
+                              text=True, capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()],
+                         ["list", "cancel"])
+
+
+if __name__ == "__main__":
+    unittest.main()
