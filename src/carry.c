@@ -36,7 +36,7 @@ void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
 {
 	struct task_clamp clamp;
 
-	while (engine_take_clamp(manager->engine, &clamp)) {
+	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp)) {
 		const struct uclamp ours = { clamp.min_cap, clamp.max_cap };
 		int r = uclamps_set(manager->clamps, clamp.pid, ours, now_ns);
 

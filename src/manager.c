@@ -13,6 +13,7 @@
 #include "manager_private.h"
 #include "overrides.h"
 #include "policy/load.h"
+#include "recording.h"
 #include "ruling.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -115,7 +116,7 @@ static int reload(struct manager *manager, char **ret_message)
 	manager_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		takeover_set_preference(manager, i);
-	engine_set_policy(manager->engine, &policy);
+	record_engine_set_policy(manager->recorder, manager->engine, &policy);
 	ruling_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);
 	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
@@ -130,6 +131,19 @@ static int reload_for_client(void *userdata, char **ret_message)
 
 	manager_round(manager);
 	return r;
+}
+
+static int record_for_client(void *userdata, uint64_t max_bytes)
+{
+	if (!max_bytes)
+		max_bytes = RECORDING_BYTES_DEFAULT;
+	return recording_start(userdata, max_bytes < RECORDING_BYTES_LEAST ? RECORDING_BYTES_LEAST
+									   : max_bytes);
+}
+
+static void stop_recording_for_client(void *userdata)
+{
+	recording_stop(userdata, "stopped");
 }
 
 static int on_reload_signal(sd_event_source *source, const struct signalfd_siginfo *info,
@@ -237,6 +251,8 @@ static int open_socket(struct manager *manager)
 	}
 	manager_fill_source(manager);
 	manager->source.reload = reload_for_client;
+	manager->source.record_start = record_for_client;
+	manager->source.record_stop = stop_recording_for_client;
 	r = query_server_new(manager->event, fd, &manager->source, &manager->policy.query,
 			     &manager->server);
 	if (r < 0) {
@@ -347,6 +363,7 @@ struct manager *manager_free(struct manager *manager)
 	if (manager->clamps)
 		uclamps_release(manager->clamps, takeover_report_restore, NULL);
 	uclamps_free(manager->clamps);
+	recorder_free(manager->recorder);
 	query_server_free(manager->server);
 	if (manager->own_socket)
 		unlink(manager->own_socket);

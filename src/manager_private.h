@@ -7,17 +7,18 @@
 #include <systemd/sd-event.h>
 
 #include "account.h"
-#include "boost_news.h"
 #include "actuator/backend.h"
 #include "actuator/originals.h"
 #include "actuator/uclamps.h"
 #include "actuator/watch.h"
+#include "boost_news.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
 #include "doctor/rivals.h"
 #include "manager.h"
 #include "message.h"
 #include "query/server.h"
+#include "record/recorder.h"
 #include "rules/rules.h"
 #include "tracer/tracer.h"
 
@@ -49,6 +50,9 @@ struct manager {
 
 	struct tracer *tracer;
 	struct engine *engine;
+	struct recorder *recorder; /* NULL: nobody records */
+	uint64_t recording_max_bytes;
+	uint64_t recording_flushed_ns;
 	struct decision_log *log;
 	struct account *account;
 	struct boost_news *boost_news; /* NULL while nobody listens */

@@ -19,7 +19,7 @@ static void apply(struct manager *manager, const struct input_override *override
 		.override = *override,
 	};
 
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 static void save(struct manager *manager)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "manager_private.h"
+#include "recording.h"
 #include "ruling.h"
 #include "shared/log.h"
 
@@ -24,7 +25,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 
 	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
 		return;
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 	if (input.type == INPUT_TASK_END)
 		tracer_release_task(manager->tracer, handle);
 	else if (!task_table_find(engine_tasks(manager->engine), input.task.pid))
@@ -37,12 +38,12 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	struct input input;
 
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
 		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
 			continue;
 		input.set_run.matched = sets->matched[set];
-		engine_apply(manager->engine, &input);
+		record_engine_apply(manager->recorder, manager->engine, &input);
 	}
 }
 
@@ -71,7 +72,7 @@ static void sample_devices(struct manager *manager, uint64_t now_ns)
 	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
 		if (now_ns >= engine_device(manager->engine, device)->next_ns &&
 		    tracer_read_device(manager->tracer, device, now_ns, &input) == 0)
-			engine_apply(manager->engine, &input);
+			record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 /*
@@ -89,7 +90,7 @@ static void sample_due(struct manager *manager, uint64_t now_ns)
 			sample_task(manager, task->handle, now_ns);
 	}
 	sample_devices(manager, now_ns);
-	engine_advance(manager->engine, now_ns);
+	record_engine_advance(manager->recorder, manager->engine, now_ns);
 }
 
 static void set_active(struct manager *manager, uint32_t domain, bool active)
@@ -106,7 +107,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 		},
 	};
 
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 	if (!active)
 		account_set_target(manager->account, domain, 0, input.now_ns);
 }
@@ -125,7 +126,7 @@ void manager_read_limits(struct manager *manager, uint32_t domain)
 		return; /* offline: verify says so */
 	governed->others_min_khz = input.limits.min_khz;
 	governed->others_max_khz = input.limits.max_khz;
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 /* For the accounting, where no event of the kernel has told: at start, after hotplug and suspend.
@@ -198,7 +199,7 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 	/* What was asked for may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
 	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
-		engine_forget_target(manager->engine, domain);
+		record_engine_forget_target(manager->recorder, manager->engine, domain);
 }
 
 static void show(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
@@ -254,7 +255,7 @@ static void act(struct manager *manager, const struct decision *decision)
 		return;
 	outcome = governed->backend->apply(&governed->actuator, &request);
 	if (outcome == ACTUATOR_DOUBTED) {
-		engine_take_back(manager->engine, decision->domain);
+		record_engine_take_back(manager->recorder, manager->engine, decision->domain);
 		return;
 	}
 	if (!changed) {
@@ -276,7 +277,7 @@ static void act(struct manager *manager, const struct decision *decision)
 static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
 {
 	manager_sample_domain(manager, domain, now_ns);
-	act(manager, engine_decide(manager->engine, domain, now_ns));
+	act(manager, record_engine_decide(manager->recorder, manager->engine, domain, now_ns));
 
 	topology_for_each_cpu(manager->topology, cpu, domain) {
 		struct engine_band band;
@@ -331,7 +332,7 @@ static void tell_sets(struct manager *manager)
 
 	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
 		describe_sets(manager);
-	while (engine_take_set(manager->engine, &set)) {
+	while (record_engine_take_set(manager->recorder, manager->engine, &set)) {
 		int r = tracer_set_task_set(manager->tracer, &set);
 
 		if (r < 0)
@@ -349,13 +350,14 @@ void manager_round(struct manager *manager)
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
 		if (engine_is_due(manager->engine, domain, now_ns))
 			decide(manager, domain, now_ns);
-	while (engine_take_ended(manager->engine, &handle))
+	while (record_engine_take_ended(manager->recorder, manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
 	manager_show_boosts(manager);
 	tell_sets(manager);
 	manager_carry_clamps(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine));
 	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
+	recording_keep(manager, now_ns);
 	set_timer(manager);
 }
 
@@ -370,7 +372,7 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 
 	if (event->set < sets->n)
 		input.beside.matched = sets->matched[event->set];
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 /* The kernel has restarted its governors: what was asked for is lost, and limits may be others. */
@@ -391,7 +393,7 @@ static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns
 		.ended_device = device,
 	};
 
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 void manager_take_event(void *userdata, const struct tracer_event *event)

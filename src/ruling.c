@@ -51,7 +51,7 @@ static void tell_core(struct manager *manager, const struct rules_task *task, co
 	};
 
 	strncpy(input.task_rules.comm, comm, sizeof(input.task_rules.comm) - 1);
-	engine_apply(manager->engine, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
 static void take_facts(void *userdata, const struct task_facts *facts)

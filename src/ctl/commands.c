@@ -109,6 +109,14 @@ const struct ctl_command ctl_commands[] = {
 		.show = show_reload,
 	},
 	{
+		.name = "record",
+		.help = "write down what the core is told and decides (root)",
+		.run = command_record,
+		.options = { { "output", "FILE", "where to" },
+			     { "for", "TIME", "how long: 30s; else until Ctrl-C" },
+			     { "max-size", "MIB", "end there; 64 without it" } },
+	},
+	{
 		.name = "replay",
 		.help = "decide again, from a recording; or as another policy would have",
 		.run = command_replay,

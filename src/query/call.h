@@ -21,6 +21,7 @@ struct call {
 	const struct query_source *source;
 	const struct query_peer *peer;
 	struct channel *monitor;
+	struct channel *recording;
 	struct subscription *subscription; /* for a method that streams to fill in */
 };
 

@@ -29,6 +29,7 @@ static int open_channel(struct channel *channel)
 		return -ENOMEM;
 	}
 	channel->first = channel->next;
+	channel->is_over = false;
 	return 0;
 }
 

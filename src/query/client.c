@@ -119,6 +119,7 @@ static int answer_calls(struct query_client *client)
 		.source = client->server->source,
 		.peer = &client->peer,
 		.monitor = &client->server->monitor,
+		.recording = &client->server->recording,
 		.subscription = &client->subscription,
 	};
 	int answered = 0;

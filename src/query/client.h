@@ -43,6 +43,7 @@ struct query_server {
 	struct policy_query limits;
 	struct query_client *clients;
 	struct channel monitor;
+	struct channel recording;
 	sd_event_source *flush; /* sends what was published, a moment later */
 	bool flush_is_armed;
 };

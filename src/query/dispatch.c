@@ -128,6 +128,7 @@ int query_dispatch(const struct query_context *context, const char *message, siz
 	call.source = context->source;
 	call.peer = context->peer;
 	call.monitor = context->monitor;
+	call.recording = context->recording;
 	call.subscription = context->subscription;
 	return route(&call, &reply);
 }

@@ -13,6 +13,7 @@ struct query_context {
 	const struct query_source *source;
 	const struct query_peer *peer;
 	struct channel *monitor;
+	struct channel *recording;
 	/* Not subscribed yet. Subscribed afterwards: the call goes on, and takes the connection. */
 	struct subscription *subscription;
 };

@@ -10,6 +10,7 @@
 #include "query/methods_rules.h"
 #include "query/metrics.h"
 #include "query/monitor.h"
+#include "query/recording.h"
 #include "query/tasks.h"
 #include "query/view_json.h"
 #include "shared/cleanup.h"
@@ -204,6 +205,19 @@ static const struct query_method methods[] = {
 			   { .name = "domain", .type = JSON_STRING, .optional = true },
 			   { .name = "pid", .type = JSON_INTEGER, .optional = true } },
 		.n_takes = 3,
+	},
+	{
+		.name = "Record",
+		.run = recording_subscribe,
+		.right = QUERY_RIGHT_CHANGE,
+		.streams = true,
+		.takes = { { .name = "max_bytes", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 1,
+	},
+	{
+		.name = "StopRecording",
+		.run = recording_stop_for_client,
+		.right = QUERY_RIGHT_CHANGE,
 	},
 	{
 		.name = "Explain",

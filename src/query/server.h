@@ -54,6 +54,13 @@ bool query_server_is_monitored(const struct query_server *server);
  */
 void query_server_publish(struct query_server *server, const struct event_view *event);
 
+/*
+ * A block of a recording, to the client that asked for it. Returns 0, -EPIPE when that has gone, or
+ * another negative errno. Then the end of it.
+ */
+int query_server_send_recording(struct query_server *server, const void *data, size_t size);
+void query_server_end_recording(struct query_server *server, uint64_t bytes, const char *why);
+
 /* Closes every client and the listening socket, whose path stays. NULL is fine. Returns NULL. */
 struct query_server *query_server_free(struct query_server *server);
 

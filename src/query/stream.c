@@ -6,6 +6,7 @@
 
 #include "query/client.h"
 #include "query/monitor.h"
+#include "query/recording.h"
 #include "query/reply.h"
 #include "shared/log.h"
 
@@ -65,6 +66,8 @@ int query_client_settle_stream(struct query_client *client)
 	if (client->wait != CLIENT_WAIT_NONE && client->deadline)
 		sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
 	client->wait = CLIENT_WAIT_NONE;
+	if (done && client->subscription.channel->is_over)
+		channel_unsubscribe(&client->subscription);
 	return sd_event_source_set_io_events(client->io, done ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
@@ -164,4 +167,21 @@ void query_server_publish(struct query_server *server, const struct event_view *
 	r = arm_flush(server);
 	if (r < 0)
 		log_debug("Cannot tell the monitors: %s.", strerror(-r));
+}
+
+int query_server_send_recording(struct query_server *server, const void *data, size_t size)
+{
+	int r = recording_publish(&server->recording, data, size);
+
+	return r < 0 ? r : arm_flush(server);
+}
+
+void query_server_end_recording(struct query_server *server, uint64_t bytes, const char *why)
+{
+	int r;
+
+	recording_finish(&server->recording, bytes, why);
+	r = arm_flush(server);
+	if (r < 0)
+		log_debug("Cannot tell that the recording ended: %s.", strerror(-r));
 }

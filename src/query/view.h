@@ -355,5 +355,8 @@ struct query_source {
 	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.
 	 */
 	int (*reload)(void *userdata, char **ret_message);
+	/* The blocks go to query_server_send_recording(); max_bytes 0: as the daemon thinks fit. */
+	int (*record_start)(void *userdata, uint64_t max_bytes);
+	void (*record_stop)(void *userdata);
 	void *userdata;
 };

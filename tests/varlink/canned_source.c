@@ -251,6 +251,12 @@ static void publish_events(const struct canned_source *canned)
 	canned->publish(&change);
 }
 
+/* There is no engine here whose life could be recorded. */
+static int canned_record_start(void *userdata, uint64_t max_bytes)
+{
+	return -EOPNOTSUPP;
+}
+
 static int canned_reload(void *userdata, char **ret_message)
 {
 	struct canned_source *canned = userdata;
@@ -476,6 +482,7 @@ void canned_source_init(struct canned_source *canned)
 		.opp_times = canned_opp_times,
 		.counts = canned_counts,
 		.reload = canned_reload,
+		.record_start = canned_record_start,
 		.userdata = canned,
 	};
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* record: the daemon sends, and the client, with its own rights, writes the file. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "ctl/commands.h"
+#include "ctl/complain.h"
+#include "ctl/connection.h"
+#include "ctl/format.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "query/frame.h"
+#include "shared/cleanup.h"
+
+#define MESSAGE_MAX   (1u << 20)
+#define NS_PER_US     1000ULL
+#define NS_PER_MS     1000000ULL
+#define BYTES_PER_MIB (1ULL << 20)
+
+struct session {
+	const struct ctl *ctl;
+	const char *path;
+	FILE *out;
+	int fd;
+	int signals;
+	uint64_t until_ns; /* 0: until a signal */
+	bool stopped;
+	struct frame_reader replies;
+	char *ended; /* why; NULL: it goes on */
+	uint64_t bytes;
+};
+
+static int digit(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Four characters are three bytes, fewer before "=". */
+static int write_base64(FILE *out, const char *text)
+{
+	uint32_t bits = 0;
+	int n = 0;
+
+	for (; *text && *text != '='; text++) {
+		int value = digit(*text);
+
+		if (value < 0)
+			return -EBADMSG;
+		bits = bits << 6 | value;
+		if (n++ % 4)
+			fputc(bits >> (6 - 2 * ((n - 1) % 4)) & 0xff, out);
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+static int take_reply(struct session *session, const char *text, size_t length)
+{
+	json_t *reply = json_loadb(text, length, 0, NULL);
+	const json_t *parameters = json_object_get(reply, "parameters");
+	const char *data = field_text(parameters, "data");
+	const char *ended = field_text(parameters, "ended");
+	int r = 0;
+
+	if (field_text(reply, "error")) {
+		complain_refusal(session->ctl->command->name, reply);
+		r = -EREMOTEIO;
+	} else if (!data) {
+		r = -EBADMSG;
+	} else {
+		r = write_base64(session->out, data);
+		session->bytes = field_number(parameters, "bytes");
+		session->ended = ended ? strdup(ended) : NULL;
+	}
+	json_decref(reply);
+	return r;
+}
+
+/* Everything that came: blocks that are whole are on their way to the disk. */
+static int take_replies(struct session *session)
+{
+	const char *message;
+	size_t length;
+	ssize_t n = buffer_receive(&session->replies.input, session->fd);
+	int r;
+
+	if (n == 0)
+		return -ECONNRESET;
+	if (n < 0)
+		return n == -EAGAIN || n == -EINTR ? 0 : (int)n;
+	while ((r = frame_reader_peek(&session->replies, &message, &length)) > 0) {
+		r = take_reply(session, message, length);
+		frame_reader_pop(&session->replies, length);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 || !fflush(session->out) ? r : -errno;
+}
+
+/* On a connection of its own: that of the recording takes no other call. */
+static void stop(struct session *session)
+{
+	json_t *reply;
+
+	session->stopped = true;
+	session->until_ns = 0;
+	if (ctl_call(session->ctl, "io.wakegov.StopRecording", NULL, &reply) == CTL_OK)
+		json_decref(reply);
+}
+
+static int wait_ms(const struct session *session)
+{
+	uint64_t now_ns = connection_deadline(0);
+
+	if (!session->until_ns)
+		return -1;
+	return now_ns < session->until_ns ? (session->until_ns - now_ns) / NS_PER_MS + 1 : 0;
+}
+
+static int follow(struct session *session)
+{
+	struct pollfd fds[] = { { .fd = session->fd, .events = POLLIN },
+				{ .fd = session->signals, .events = POLLIN } };
+	int r = 0;
+
+	while (r == 0 && !session->ended) {
+		int n = poll(fds, session->stopped ? 1 : 2, wait_ms(session));
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && fds[0].revents)
+			r = take_replies(session);
+		if (!session->stopped && (n == 0 || fds[1].revents))
+			stop(session);
+	}
+	return r;
+}
+
+static int ask(struct session *session, uint64_t max_bytes)
+{
+	struct buffer call = { .max = 4096 };
+	char text[128];
+	int r, n;
+
+	n = snprintf(text, sizeof(text),
+		     "{\"method\":\"io.wakegov.Record\",\"more\":true,\"parameters\":{"
+		     "\"max_bytes\":%llu}}",
+		     (unsigned long long)max_bytes);
+	r = buffer_append(&call, text, n + 1);
+	if (r == 0)
+		r = buffer_send(&call, session->fd);
+	buffer_deinit(&call);
+	return r;
+}
+
+static enum ctl_exit report(const struct session *session, int error)
+{
+	_cleanup_free_ char *size = format_size(session->bytes >> 10);
+
+	if (error == -EREMOTEIO)
+		return CTL_REFUSED;
+	if (error < 0) {
+		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
+			 error == -ECONNRESET ? "wakegovd hung up" : strerror(-error));
+		return CTL_LOST;
+	}
+	printf("%s: %s%s\n", session->path, size,
+	       !strcmp(session->ended, "size") ? ", ended at its --max-size" : "");
+	return ctl_flush();
+}
+
+static enum ctl_exit record(struct session *session, uint64_t max_bytes)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	session->signals = signalfd(-1, &mask, SFD_CLOEXEC);
+	session->fd = connection_open(session->ctl->path,
+				      connection_deadline(session->ctl->timeout_ns));
+	if (session->fd < 0)
+		return complain_open(session->ctl->path, session->fd);
+	frame_reader_set_max(&session->replies, MESSAGE_MAX);
+	r = ask(session, max_bytes);
+	if (r == 0)
+		r = follow(session);
+	return report(session, r);
+}
+
+enum ctl_exit command_record(struct ctl *ctl)
+{
+	const char *duration = ctl_value(ctl, "for"), *size = ctl_value(ctl, "max-size");
+	struct session session = { .ctl = ctl, .path = ctl_value(ctl, "output"), .fd = -1 };
+	uint64_t duration_us = 0, mib = 64;
+	enum ctl_exit code;
+
+	if (!session.path)
+		return ctl_misuse(ctl, "expected --output FILE");
+	if (duration && (!quantity_duration_us(duration, &duration_us) || !duration_us))
+		return ctl_misuse(ctl, "--for %s: expected a time as in 30s", duration);
+	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
+		return ctl_misuse(ctl, "--max-size %s: expected MiB", size);
+	session.out = fopen(session.path, "we");
+	if (!session.out) {
+		complain("cannot write %s: %s", session.path, strerror(errno));
+		return CTL_REFUSED;
+	}
+	if (duration)
+		session.until_ns = connection_deadline(duration_us * NS_PER_US);
+	code = record(&session, mib * BYTES_PER_MIB);
+	if (fclose(session.out) != 0 && code == CTL_OK) {
+		complain("cannot write %s: %s", session.path, strerror(errno));
+		code = CTL_REFUSED;
+	}
+	frame_reader_deinit(&session.replies);
+	if (session.fd >= 0)
+		close(session.fd);
+	close(session.signals);
+	free(session.ended);
+	return code;
+}
