@@ -120,8 +120,7 @@ static int probe(struct programs *programs)
 static const char *explain_load(int error)
 {
 	switch (error) {
-	case -EPERM:
-	case -EACCES:
+	case -EPERM: /* the verifier's refusals are -EACCES, -EINVAL and others */
 		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
 		       "locked down for confidentiality allows no tracing at all";
 	case -ENOMEM:
