@@ -8,9 +8,9 @@ TABLE_TIME=4
 table_names() {
 	local file
 
-	for file in "$LAB_DIR"/guest/table-*.sh; do
-		file=${file##*/table-}
-		echo "${file%.sh}"
+	for file in "$LAB_DIR"/guest/table-*.sh "$LAB_DIR"/guest/table_*.py; do
+		file=${file##*/table[-_]}
+		echo "${file%.*}"
 	done | paste -sd ' '
 }
 
@@ -18,7 +18,8 @@ table_parse() {
 	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_RUN_OPTIONS=()
 	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all
 	shift || true
-	if [ -z "$TABLE_NAME" ] || [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ]; then
+	if [ -z "$TABLE_NAME" ] || { [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] &&
+		[ ! -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; }; then
 		die_usage "lab table: '$TABLE_NAME': expected one of: $(table_names)"
 	fi
 	while [ $# -gt 0 ]; do
@@ -276,6 +277,13 @@ table_main() {
 	trap table_cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
+	# One that is no comparison of governors under loads prints itself.
+	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
+		table_vm "$TABLE_DIR/text" --timeout 300 "${TABLE_RUN_OPTIONS[@]}" -- \
+			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS"
+		cat "$TABLE_DIR/text"
+		return
+	fi
 	before=$(table_host_time)
 	table_measure "$TABLE_DIR/runs"
 	# Here, not in a subshell, which would tell of its own children.
