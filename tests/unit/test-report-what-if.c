@@ -117,7 +117,8 @@ static void test_other_times(void **state)
 	record_reader_free(reader);
 }
 
-/* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation. */
+/* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation.
+ */
 static void test_no_boost(void **state)
 {
 	struct record_reader *reader;
