@@ -14,7 +14,7 @@
 #include "maps.bpf.h"
 
 #define MEAN_WEIGHT    8 /* a burst is an eighth of the mean … */
-#define MEAN_MOST      4 /* … and is worth no more than four long ones, so that it is forgotten */
+#define MEAN_MOST      2 /* … and is worth no more than two long ones, so that it is forgotten */
 #define BESIDE_GAP_NS  100000000ULL /* a task that comes and goes is told about as often at most */
 #define NO_CAP	       1024
 #define FULL_LEVEL_LOG 30 /* capacity 1024 · 2^20 */
@@ -68,31 +68,32 @@ static inline struct task_run *take_run(struct task_struct *task)
 	return run;
 }
 
-struct burst {
-	__u64 ns;
-	__u64 full_ns;
-};
-
-/* With what it ran since it was last switched to. */
-static inline void burst_so_far(const struct task_run *run, const struct wakegov_cpu *cpu,
-				__u64 now_ns, struct burst *ret)
+static inline __u64 min_ns(__u64 a, __u64 b)
 {
-	__u64 ran_ns = now_ns - cpu->load.switched_ns;
-
-	if (ran_ns > RUN_MOST_NS)
-		ran_ns = RUN_MOST_NS;
-	ret->ns = run->burst_ns + ran_ns;
-	ret->full_ns = run->full_burst_ns + (ran_ns * cpu->load.level_q >> FULL_LEVEL_LOG);
+	return a < b ? a : b;
 }
 
-/* Of whom nothing is known yet, real time is enough: it may have much to do. */
-static inline bool counts(const struct task_run *run, const struct wakegov_cpu *cpu,
-			  const struct burst *burst)
+/*
+ * What the task ran since it was last looked at, at a switch or a tick. However long ago that was,
+ * one look makes no burst long, and no mean much longer: the CPU may have been taken away
+ * meanwhile, as a virtual machine's is.
+ */
+static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	__u64 limit_ns = run->mean_ns ? settings.burst_limit_ns : cpu->long_burst_ns;
+	__u64 ran_ns = min_ns(now_ns - cpu->met_ns, RUN_MOST_NS);
+	__u64 full_ns = ran_ns * cpu->load.level_q >> FULL_LEVEL_LOG;
 
-	return burst->full_ns >= cpu->long_burst_ns || run->mean_ns >= cpu->long_burst_ns ||
-	       burst->ns >= limit_ns;
+	/* Of whom nothing is known yet, real time is enough: it may have much to do. */
+	run->full_burst_ns += min_ns(full_ns, cpu->long_burst_ns * 4 / 3);
+	run->seen_ns += min_ns(run->mean_ns ? full_ns : ran_ns, cpu->long_burst_ns * 2 / 3);
+	run->real_ns += min_ns(ran_ns, settings.burst_limit_ns / 2);
+	cpu->met_ns = now_ns;
+}
+
+static inline bool counts(const struct task_run *run, const struct wakegov_cpu *cpu)
+{
+	return run->seen_ns >= cpu->long_burst_ns || run->mean_ns >= cpu->long_burst_ns ||
+	       run->real_ns >= settings.burst_limit_ns;
 }
 
 static inline bool is_beside(const struct wakegov_cpu *cpu, __u64 now_ns)
@@ -122,6 +123,9 @@ static inline bool note_run(struct wakegov_cpu *cpu, const struct task_run *run,
 	struct wakegov_set_run *set_run = &cpu->runs[run->set % WAKEGOV_SETS];
 	__u64 bit = 1ULL << run->set % WAKEGOV_SETS;
 
+	cpu->met_pid = pid;
+	cpu->met_set = run->set;
+	cpu->met_counts = is_long;
 	if (!run->set && !is_long)
 		return false;
 	set_run->ran_ns = now_ns;
@@ -144,18 +148,27 @@ static inline void tell_beside(struct task_run *run, struct task_struct *task, _
 	run->told_ns = now_ns;
 }
 
-static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu,
-			     const struct burst *burst)
+static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu)
 {
-	__u64 most_ns = (__u64)MEAN_MOST * cpu->long_burst_ns;
-	__u64 full_ns = burst->full_ns < most_ns ? burst->full_ns : most_ns;
+	__u64 full_ns = min_ns(run->full_burst_ns, (__u64)MEAN_MOST * cpu->long_burst_ns);
 
 	if (run->mean_ns)
 		run->mean_ns = (run->mean_ns * (MEAN_WEIGHT - 1ULL) + full_ns) / MEAN_WEIGHT;
 	else
 		run->mean_ns = full_ns;
-	run->burst_ns = 0;
 	run->full_burst_ns = 0;
+	run->seen_ns = 0;
+	run->real_ns = 0;
+}
+
+static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, struct task_run *run,
+			 __u64 now_ns)
+{
+	bool is_long = counts(run, cpu);
+
+	if (is_long && run->beside)
+		tell_beside(run, task, 0, now_ns);
+	return note_run(cpu, run, task->pid, is_long, now_ns);
 }
 
 /* The task stops running; true: the daemon waits for what it was. */
@@ -163,22 +176,15 @@ static inline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, 
 			     __u64 now_ns)
 {
 	struct task_run *run = find_run(task);
-	struct burst burst;
-	bool is_long;
+	bool awaited;
 
 	if (!run)
 		return false;
-	burst_so_far(run, cpu, now_ns, &burst);
-	is_long = counts(run, cpu, &burst);
-	if (is_long && run->beside)
-		tell_beside(run, task, 0, now_ns);
-	if (sleeps) {
-		end_burst(run, cpu, &burst);
-	} else {
-		run->burst_ns = burst.ns;
-		run->full_burst_ns = burst.full_ns;
-	}
-	return note_run(cpu, run, task->pid, is_long, now_ns);
+	look(run, cpu, now_ns);
+	awaited = judge(cpu, task, run, now_ns);
+	if (sleeps)
+		end_burst(run, cpu);
+	return awaited;
 }
 
 /* The task begins to run: one that is known to run for long counts at once. */
@@ -186,29 +192,21 @@ static inline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, 
 {
 	struct task_run *run;
 
-	if (!(cpu->armed & WAKEGOV_ARM_SETS) || !(cpu->watch_ran | cpu->watch_counted))
+	if (!(cpu->armed & WAKEGOV_ARM_SETS))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run, task->pid,
-			       run->mean_ns >= cpu->long_burst_ns ||
-				       run->full_burst_ns >= cpu->long_burst_ns,
-			       now_ns);
+	return run && note_run(cpu, run, task->pid, counts(run, cpu), now_ns);
 }
 
 /* A tick meets whoever runs for long, sooner or later. */
 static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct task_run *run = take_run(task);
-	struct burst burst;
-	bool is_long;
 
 	if (!run)
 		return false;
-	burst_so_far(run, cpu, now_ns, &burst);
-	is_long = counts(run, cpu, &burst);
-	if (is_long && run->beside)
-		tell_beside(run, task, 0, now_ns);
-	return note_run(cpu, run, task->pid, is_long, now_ns);
+	look(run, cpu, now_ns);
+	return judge(cpu, task, run, now_ns);
 }
 
 /* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */

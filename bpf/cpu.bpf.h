@@ -46,6 +46,7 @@ static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *pr
 		if (seen_pid(next))
 			awaited |= enter_cpu(cpu, next, now_ns);
 	}
+	cpu->met_ns = now_ns;
 	return awaited;
 }
 

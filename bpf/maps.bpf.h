@@ -54,8 +54,9 @@ struct {
 
 /* Bursts of tasks that were met by a tick, or have a clamp set. */
 struct task_run {
-	__u64 burst_ns;	     /* CPU time since its wake-up, but for the present run */
-	__u64 full_burst_ns; /* what that would have been at full capacity */
+	__u64 full_burst_ns; /* CPU time since its wake-up, as at full capacity */
+	__u64 seen_ns;	     /* of that, what is sure; real time for one with no mean yet */
+	__u64 real_ns;	     /* likewise, at the clock that there was */
 	__u64 told_ns;	     /* when beside last changed */
 	__u32 mean_ns;	     /* of past bursts at full capacity */
 	__u32 generation;    /* of the task_sets that set is from */

@@ -122,7 +122,18 @@ static int list_programs(void *userdata, program_emit_t emit, void *context)
 	return r;
 }
 
-static void show_decision(struct domain_view *view, const struct decision *last)
+/* By its number under the policy of today. */
+static const char *rule_of(const struct manager *manager, const struct decision *decision)
+{
+	const struct policy *policy = &manager->policy;
+
+	if (!decision->rule || decision->rule > policy->n_rules)
+		return NULL;
+	return policy->rules[decision->rule - 1].name;
+}
+
+static void show_decision(const struct manager *manager, struct domain_view *view,
+			  const struct decision *last)
 {
 	if (!last->target_khz)
 		return;
@@ -132,6 +143,8 @@ static void show_decision(struct domain_view *view, const struct decision *last)
 	view->timing = timing_name(last->timing);
 	view->pid = last->pid;
 	view->comm = last->pid ? last->comm : NULL;
+	view->rule = rule_of(manager, last);
+	view->capped_pid = last->capped_pid;
 }
 
 void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
@@ -154,7 +167,7 @@ void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *
 	};
 	actuator_domain_read_back(actuator, &view->current_khz);
 	engine_limits(manager->engine, i, &view->min_khz, &view->max_khz);
-	show_decision(view, engine_last(manager->engine, i));
+	show_decision(manager, view, engine_last(manager->engine, i));
 }
 
 static int list_domains(void *userdata, domain_emit_t emit, void *context)
@@ -190,6 +203,8 @@ struct decision_view views_decision(const struct manager *manager,
 		.cpu = decision->cpu,
 		.pid = decision->pid,
 		.comm = decision->pid ? decision->comm : NULL,
+		.rule = rule_of(manager, decision),
+		.capped_pid = decision->capped_pid,
 	};
 }
 

@@ -104,6 +104,10 @@ struct wakegov_cpu {
 	__u32 last_device;   /* where the last request went that was sent here */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
+	__u64 met_ns;	  /* when the task that runs was switched to, or last met by a tick */
+	__u32 met_pid;	  /* who was last looked at here … */
+	__u16 met_set;	  /* … its set … */
+	__u16 met_counts; /* … and whether it counts */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
 	__u32 freq_khz; /* and load.level_q with it */

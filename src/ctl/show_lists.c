@@ -9,19 +9,33 @@
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
+/* "cap of pid 812 by rule batch" */
+static const char *limiter_of(const json_t *object, char *text, size_t size)
+{
+	const char *limiter = field_text(object, "limiter"), *rule = field_text(object, "rule");
+	_cleanup_free_ char *name = rule ? format_clean(rule) : NULL;
+
+	if (!limiter || strcmp(limiter, "cap") != 0)
+		return limiter;
+	snprintf(text, size, "the cap of pid %" PRIu64 " by rule %s",
+		 field_number(object, "capped_pid"), name ? name : "-");
+	return text;
+}
+
 /* Behind an io-interrupt there is no task; a decision then names the CPU that gets it. */
 static char *reason_of(const json_t *object)
 {
 	const char *reason = field_text(object, "reason");
 	const char *who = field_text(object, "comm");
-	char cpu[32];
+	char cpu[32], limiter[128];
 
 	if (reason && !strcmp(reason, "io-interrupt") && field_is_known(object, "cpu")) {
 		snprintf(cpu, sizeof(cpu), "CPU %" PRIu64, field_number(object, "cpu"));
 		who = cpu;
 	}
 	return format_reason(reason, who, field_number(object, "pid"),
-			     field_text(object, "limiter"), field_text(object, "timing"));
+			     limiter_of(object, limiter, sizeof(limiter)),
+			     field_text(object, "timing"));
 }
 
 static void add_frequency(struct table *table, const json_t *object, const char *key)

@@ -27,14 +27,16 @@ struct domain_view {
 	uint32_t lowest_opp_khz;
 	uint32_t highest_opp_khz;
 	uint32_t utilisation_cap; /* of its busiest CPU, 0…1024 */
-	const char *reason;	  /* idle, utilisation, io-boost, io-interrupt: what won */
-	const char *limiter;	  /* none, policy-min, policy-max, scaling-min, scaling-max */
+	const char *reason;	  /* what won: reason_name() of core/decision.h */
+	const char *limiter;	  /* what cut it: limiter_name() */
 	const char *timing;	  /* now, held, rate-limited */
 	uint32_t pid;		  /* of the task that won, 0 if none did */
 	const char *comm;
 	uint64_t writes;
 	uint64_t write_errors;
 	uint64_t read_back_mismatches;
+	const char *rule;    /* whose floor won, or whose cap it was cut to; NULL: none */
+	uint32_t capped_pid; /* the task of that cap; 0: none */
 };
 
 /* A task that does I/O. Permille may be VIEW_UNKNOWN. */
@@ -93,6 +95,8 @@ struct decision_view {
 	uint32_t cpu;	     /* whose demand won */
 	uint32_t pid;
 	const char *comm;
+	const char *rule; /* as in a domain_view */
+	uint32_t capped_pid;
 };
 
 /* A tracer program: what became of it. */

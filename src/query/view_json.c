@@ -58,6 +58,8 @@ void view_json_domain(struct json_out *out, const struct domain_view *view)
 	put_count(out, "writes", view->writes);
 	put_count(out, "write_errors", view->write_errors);
 	put_count(out, "read_back_mismatches", view->read_back_mismatches);
+	put_text(out, "rule", view->rule);
+	put_known(out, "capped_pid", view->capped_pid);
 	json_out_close(out, '}');
 }
 
@@ -124,6 +126,8 @@ void view_json_decision(struct json_out *out, const struct decision_view *view)
 	put_count(out, "cpu", view->cpu);
 	put_known(out, "pid", view->pid);
 	put_text(out, "comm", view->comm);
+	put_text(out, "rule", view->rule);
+	put_known(out, "capped_pid", view->capped_pid);
 	json_out_close(out, '}');
 }
 

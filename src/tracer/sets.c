@@ -65,10 +65,13 @@ int tracer_set_task_set(struct tracer *tracer, const struct task_set *set)
 bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
 			 struct input *ret)
 {
-	const volatile struct wakegov_set_run *run = &tracer->cpus[cpu].runs[set];
+	const volatile struct wakegov_cpu *shared = &tracer->cpus[cpu];
+	const volatile struct wakegov_set_run *run = &shared->runs[set];
 	uint64_t *seen_ns = &tracer->seen_runs[cpu][set];
+	bool runs = run->ran_ns && shared->load.running && set == shared->met_set &&
+		    shared->load.running == shared->met_pid && (set || shared->met_counts);
 
-	if (run->ran_ns == *seen_ns)
+	if (run->ran_ns == *seen_ns && !runs)
 		return false;
 	*seen_ns = run->ran_ns;
 	*ret = (struct input){
@@ -76,8 +79,9 @@ bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint
 		.type = INPUT_SET_RUN,
 		.set_run = {
 			.cpu = cpu,
-			.ran_ns = run->ran_ns,
-			.counted_ns = run->counted_ns,
+			.ran_ns = runs ? now_ns : run->ran_ns,
+			.counted_ns = runs && shared->met_counts ? now_ns
+									      : run->counted_ns,
 			.ran_pid = run->ran_pid,
 			.counted_pid = run->counted_pid,
 		},

@@ -74,8 +74,8 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
 
 /*
- * When tasks of a clamp set last ran on the CPU; which rules make the set is left to the caller.
- * Returns false when they did not since the last call, or never.
+ * When tasks of a clamp set last ran on the CPU, now_ns if one does; which rules make the set is
+ * left to the caller. Returns false when none did since the last call, or ever.
  */
 bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
 			 struct input *ret);

@@ -248,11 +248,11 @@ static void test_elements_and_their_commas(void **state)
 		     "{\"monotonic_us\":1000,\"domain\":\"policy0\",\"previous_khz\":null,"
 		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"io-boost\","
 		     "\"limiter\":\"policy-max\",\"demand_cap\":341,\"cpu\":2,\"pid\":812,"
-		     "\"comm\":\"fio\"},"
+		     "\"comm\":\"fio\",\"rule\":null,\"capped_pid\":null},"
 		     "{\"monotonic_us\":2000,\"domain\":\"policy0\",\"previous_khz\":1800000,"
 		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"utilisation\","
 		     "\"limiter\":\"none\",\"demand_cap\":341,\"cpu\":2,\"pid\":null,"
-		     "\"comm\":null}]}}");
+		     "\"comm\":null,\"rule\":null,\"capped_pid\":null}]}}");
 }
 
 /* What is not known is null, and 0 is a number. */

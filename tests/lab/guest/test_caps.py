@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Caps that hold on a real cpufreq driver: beside interactive work, through forks and execs."""
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import guest
+import tap
+
+POLICY = """[wakegov]
+backend = setspeed
+[rule low]
+comm = capped
+cap = 30%
+[rule floored]
+comm = floored
+floor = 70%
+"""
+CAPPED_KHZ = 600000  # the lowest OPP at or above 30 % of 1800 MHz
+HIGHEST_KHZ = 1800000
+FORK_STORM = """
+import os, time
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    pid = os.fork()
+    if not pid:
+        until = time.monotonic() + 0.02
+        while time.monotonic() < until:
+            pass
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+LOOP = "while True: pass"
+BURSTS = """
+import time
+while True:
+    until = time.monotonic() + 0.002
+    while time.monotonic() < until:
+        pass
+    time.sleep(0.05)
+"""
+
+
+def burst_for_ever():
+    while True:
+        until = time.monotonic() + 0.0005
+        while time.monotonic() < until:
+            pass
+        time.sleep(0.05)
+
+
+def link(name, program):
+    """A path whose last part is the name, and so that of a task that executes it."""
+    path = f"/tmp/{name}"
+    if not os.path.exists(path):
+        os.symlink(program, path)
+    return path
+
+
+class Caps(unittest.TestCase):
+    def setUp(self):
+        guest.stay_off({0, 1})
+        self.addCleanup(guest.run_anywhere)
+        self.daemon = guest.Daemon(POLICY).start()
+        self.addCleanup(self.daemon.stop)
+        guest.wait_for(lambda: guest.frequency("policy0") == 400000, 10, "policy0 at its lowest")
+
+    def fork_short(self, cpu):
+        """A child with short bursts on that CPU: the start of a program is no short burst."""
+        pid = os.fork()
+        if not pid:
+            os.sched_setaffinity(0, {cpu})
+            burst_for_ever()
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+
+    def run_python(self, name, script, cpus):
+        """A process with that name, ended with the test."""
+        process = subprocess.Popen([link(name, sys.executable), "-S", "-c", script],
+                                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def limited(self):
+        domain = self.daemon.domain("policy0")
+        return domain["limiter"] == "cap" and domain["rule"] == "low" and \
+            domain["target_khz"] == CAPPED_KHZ
+
+    def capped_loops(self):
+        loops = [self.run_python("capped", LOOP, {cpu}) for cpu in (0, 1)]
+        guest.wait_for(self.limited, 5, "policy0 held by the cap")
+        return loops
+
+    @staticmethod
+    def shares(seconds):
+        """Of that time at policy0: at or below the capped OPP, and at the highest."""
+        before = guest.time_in_state("policy0")
+        time.sleep(seconds)
+        after = guest.time_in_state("policy0")
+        spent = {khz: after[khz] - before[khz] for khz in after}
+        total = sum(spent.values())
+        return (sum(spent[khz] for khz in spent if khz <= CAPPED_KHZ) / total,
+                spent[HIGHEST_KHZ] / total)
+
+    def test_holds(self):
+        """a cap holds beside tasks that wake up for less than a millisecond, and is the reason"""
+        loops = self.capped_loops()
+        for cpu in (0, 1):
+            self.fork_short(cpu)
+        time.sleep(0.5)
+        low, high = self.shares(3)
+        tap.note(f"at or below the capped OPP {low:.1%} of the time, at the highest {high:.1%}")
+        self.assertGreater(low, 0.8)
+        self.assertLess(high, 0.1)
+        domain = self.daemon.domain("policy0")
+        self.assertIn(domain["capped_pid"], [loop.pid for loop in loops])
+
+    def test_lifted_and_back(self):
+        """a task without a cap that runs for long has the highest OPP, and then the cap is back"""
+        self.capped_loops()
+        began_us = time.monotonic() * 1e6
+        with guest.busy_loop(1):
+            guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the cap lifted")
+            time.sleep(0.5)
+            self.assertEqual(guest.frequency("policy0"), HIGHEST_KHZ)
+        ended_us = time.monotonic() * 1e6
+        guest.wait_for(self.limited, 3, "the cap back")
+        decisions = [d for d in self.daemon.decisions() if d["domain"] == "policy0"]
+        rise = next(d for d in decisions if d["monotonic_us"] >= began_us and
+                    d["target_khz"] == HIGHEST_KHZ)
+        fall = next(d for d in decisions if d["monotonic_us"] >= ended_us and
+                    d["target_khz"] == CAPPED_KHZ)
+        self.assertEqual(rise["reason"], "uncapped")
+        self.assertEqual((fall["limiter"], fall["rule"]), ("cap", "low"))
+        tap.note(f"lifted after {(rise['monotonic_us'] - began_us) / 1000:.1f} ms, back after "
+                 f"{(fall['monotonic_us'] - ended_us) / 1000:.1f} ms")
+
+    def test_fork_storm(self):
+        """children of a capped task are capped from their first moment on"""
+        for cpu in (0, 1):
+            self.run_python("capped", FORK_STORM, {cpu})
+        guest.wait_for(self.limited, 5, "policy0 held by the cap")
+        low, high = self.shares(2)
+        tap.note(f"at or below the capped OPP {low:.1%} of the time, at the highest {high:.1%}")
+        self.assertGreater(low, 0.8)
+        self.assertLess(high, 0.1)
+
+    def test_exec(self):
+        """the rule goes by what a task has become: an exec takes a cap off, and puts one on"""
+        free = link("free", sys.executable)
+        capped = link("capped", sys.executable)
+        script = f"""
+import os, time
+until = time.monotonic() + 2
+while time.monotonic() < until:
+    pass
+os.execv({free!r}, ["free", "-S", "-c", '''
+import os, time
+until = time.monotonic() + 2
+while time.monotonic() < until:
+    pass
+os.execv({capped!r}, ["capped", "-S", "-c", "while True: pass"])
+'''])
+"""
+        self.run_python("capped", script, {0})
+        guest.wait_for(self.limited, 5, "the cap of the first program")
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap after exec")
+        guest.wait_for(self.limited, 5, "the cap of the third program")
+
+    def test_floor(self):
+        """a floor holds while its task is at work, and no longer"""
+        task = self.run_python("floored", BURSTS, {0})
+        guest.wait_for(lambda: self.daemon.domain("policy0")["reason"] == "floor", 5, "the floor")
+        domain = self.daemon.domain("policy0")
+        self.assertEqual((domain["target_khz"], domain["rule"], domain["pid"]),
+                         (1400000, "floored", task.pid))
+        task.kill()
+        guest.wait_for(lambda: guest.frequency("policy0") == 400000, 3, "policy0 low again")
+
+    def test_reload(self):
+        """a cap that a reload changes is in force at once, and one that it takes away is gone"""
+        self.capped_loops()
+        self.daemon.set_policy(POLICY.replace("30%", "60%"))
+        self.daemon.call("Reload")
+        guest.wait_for(lambda: guest.frequency("policy0") == 1400000, 2, "the new cap")
+        self.daemon.set_policy("[wakegov]\nbackend = setspeed\n")
+        self.daemon.call("Reload")
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "no cap")
+
+
+if __name__ == "__main__":
+    tap.main()
