@@ -231,6 +231,11 @@ suite_devices() {
 	"$LAB" run -- /usr/bin/python3 $GUEST/test_devices.py
 }
 
+# By name: its shares of time are those of one host thread for four CPUs.
+suite_caps() {
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_caps.py
+}
+
 suite_faults() {
 	local kernel
 
