@@ -137,8 +137,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 		return;
 	}
 	slot->io_starts++;
-	if (cpu)
-		slot->last_start_ns = cpu->load.updated_ns;
+	slot->last_start_ns = cpu->load.updated_ns;
 }
 
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
@@ -150,12 +149,14 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	struct wakegov_flight *flight = NULL;
 	__u64 now_ns;
 
-	if (settings.count_only) {
+	if (!cpu)
+		return;
+	if (cpu->count_only) {
 		count_only(task, slot, cpu);
 		return;
 	}
 	sender = sender_of(request);
-	if (!cpu || !sender)
+	if (!sender)
 		return;
 	if (cpu->follow_devices)
 		device = device_of(request, cpu, slot);
@@ -231,11 +232,10 @@ static __noinline void count_stray(struct request *request, unsigned int n_bytes
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned int n_bytes)
 {
-	struct wakegov_cpu *sender;
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_COMPLETE), *sender;
 	struct wakegov_flight *flight;
 
-	count_event(WAKEGOV_BLOCK_COMPLETE);
-	if (settings.count_only)
+	if (!cpu || cpu->count_only)
 		return 0;
 	sender = sender_of(request);
 	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
@@ -252,11 +252,10 @@ int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned 
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_block_rq_merge, struct request *request)
 {
-	struct wakegov_cpu *sender;
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_MERGE), *sender;
 	struct wakegov_flight *flight;
 
-	count_event(WAKEGOV_BLOCK_MERGE);
-	if (settings.count_only)
+	if (!cpu || cpu->count_only)
 		return 0;
 	sender = sender_of(request);
 	if (!sender)

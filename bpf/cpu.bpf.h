@@ -83,7 +83,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 
 	if (!cpu)
 		return 0;
-	if (sleeps && may_be_hot(prev->pid))
+	if (sleeps && !cpu->count_only && may_be_hot(prev->pid))
 		begin_sleep(prev, now_ns);
 	goes_idle = cpu->load.running;
 	awaited = switch_bursts(cpu, prev, next, sleeps, now_ns);

@@ -109,7 +109,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (task == bpf_get_current_task_btf())
 		return 0;
 	slot = find_slot(task->pid);
-	if (slot && slot->sleep_ns && !settings.count_only)
+	if (slot && slot->sleep_ns)
 		end_sleep(slot);
 	if (!waited)
 		return 0;

@@ -20,11 +20,8 @@ static inline bool has_requests(const struct wakegov_slot *slot)
  */
 static inline void begin_sleep(struct task_struct *task, __u64 now_ns)
 {
-	struct wakegov_slot *slot;
+	struct wakegov_slot *slot = find_slot(task->pid);
 
-	if (settings.count_only)
-		return;
-	slot = find_slot(task->pid);
 	if (!slot || (has_requests(slot) && BPF_CORE_READ_BITFIELD(task, in_iowait)))
 		return;
 	slot->sleep_ns = now_ns;

@@ -32,6 +32,10 @@
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
+	WAKEGOV_BLOCK_COMPLETE, /* before the starts: what is started meets its completion */
+	WAKEGOV_BLOCK_MERGE,
+	WAKEGOV_BLOCK_START,
+	WAKEGOV_BLOCK_ISSUE,
 	WAKEGOV_SCHED_SWITCH,
 	WAKEGOV_SCHED_WAKING,
 	WAKEGOV_SCHED_MIGRATE,
@@ -46,10 +50,6 @@ enum wakegov_program {
 	WAKEGOV_CPU_LIMITS,
 	WAKEGOV_SUSPEND_RESUME,
 	WAKEGOV_TICK,
-	WAKEGOV_BLOCK_COMPLETE, /* before the starts: what is started meets its completion */
-	WAKEGOV_BLOCK_MERGE,
-	WAKEGOV_BLOCK_START,
-	WAKEGOV_BLOCK_ISSUE,
 	WAKEGOV_TASK_RENAME,
 	WAKEGOV_CGROUP_MOVE,
 	WAKEGOV_TASK_DUMP, /* not at a tracepoint: asked for by the daemon */
@@ -97,11 +97,18 @@ struct wakegov_flights {
 struct wakegov_cpu {
 	/* written by the kernel side, on the CPU itself but for what is said below */
 	struct account_cpu load; /* the daemon writes capacity */
-	__u64 events[WAKEGOV_PROGRAMS];
+
+	/* What each request touches, and all that one touches that is only counted: a cache line.
+	 */
+	__u32 count_only __attribute__((aligned(64))); /* requests are; written by the daemon */
+	__u32 follow_devices; /* starts and completions are both seen; written by the daemon */
+	__u32 last_device;    /* where the last request went that was sent here */
+	__u32 pad;
+	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
+
 	__u64 drops_ring;    /* records that found the ring buffer full */
 	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
 	__u64 drops_devices; /* requests to devices that found no place, in all or of one task */
-	__u32 last_device;   /* where the last request went that was sent here */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
 	__u64 met_ns;	  /* when the task that runs was switched to, or last met by a tick */
@@ -113,8 +120,7 @@ struct wakegov_cpu {
 	__u32 freq_khz; /* and load.level_q with it */
 
 	/* written by the daemon */
-	__u32 follow_devices; /* starts and completions of requests are both seen */
-	__u32 max_khz;	      /* 0: the CPU has no known frequency */
+	__u32 max_khz; /* 0: the CPU has no known frequency */
 	__u32 domain;
 	__u32 band_low_q;
 	__u32 band_high_q;
@@ -259,9 +265,7 @@ struct wakegov_settings {
 	__u32 window_ios;      /* that many in a window make a task worth telling; 0: none does */
 	__u32 own_tgid;	       /* the daemon's process, never told about */
 	__u64 move_gap_ns;     /* least time between two records of one task's moves */
-	__u64 follow_since_ns; /* requests are followed since then … */
-	__u32 count_only;      /* … and are not now: they are counted when they start */
-	__u32 pad;
+	__u64 follow_since_ns; /* requests were last begun to be followed then */
 
 	/* bursts and clamp sets */
 	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */

@@ -2,15 +2,15 @@
 /*
  * When requests are followed. To follow each from its start to its end is what costs most of the
  * kernel side, and says little new once it is known what every task's I/O is worth. So it is done
- * in *surveys*: as long as something is being found out, and a tenth of the time afterwards. In
+ * in *surveys*: as long as something is being found out, and a twentieth of the time afterwards. In
  * between requests are only counted, which is enough for leases and rates.
  */
 #include <stddef.h>
 
 #include "core/engine_private.h"
 
-#define SURVEY_WINDOWS 10 /* of io-boost.window: how long one is at least … */
-#define REST_WINDOWS   90 /* … and how long it is until the next, if nothing happens */
+#define SURVEY_WINDOWS 10  /* of io-boost.window: how long one is at least … */
+#define REST_WINDOWS   190 /* … and how long it is until the next, if nothing happens */
 
 static bool is_being_checked(const struct io_check *check)
 {
@@ -32,6 +32,12 @@ static bool asks_for_survey(const struct io_boost *boost)
 	if (boost->device == IO_BOOST_NO_DEVICE)
 		return boost->state == IO_BOOST_MEASURING;
 	return !io_boost_is_known(boost);
+}
+
+/* A survey has not yet found out anything of it. */
+static bool is_unseen(const struct io_boost *boost)
+{
+	return boost->device != IO_BOOST_NO_DEVICE && !boost->survey_windows;
 }
 
 /* What was found out may be over. Requests of a task that had none are something new, too. */
@@ -67,7 +73,8 @@ static enum need survey_need(const struct engine *engine, uint64_t now_ns)
 
 		if (io_boost_is_over(boost))
 			continue;
-		if (asks_for_survey(boost) || (!engine->survey.on && is_changed(boost)))
+		if (asks_for_survey(boost) ||
+		    (engine->survey.on ? is_unseen(boost) : is_changed(boost)))
 			return NEED_NOW;
 		need = NEED_REGULAR;
 	}
@@ -91,6 +98,18 @@ static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
 	}
 }
 
+/* Its window begins at once, in the round that follows, and not when it would be looked at again.
+ */
+static void survey_task(struct io_boost *boost, uint64_t now_ns)
+{
+	boost->survey_windows = 0;
+	if (boost->window.start_ns == now_ns)
+		return;
+	io_boost_restart_window(boost);
+	if (!io_boost_is_over(boost) && boost->next_ns > now_ns + 1)
+		boost->next_ns = now_ns + 1;
+}
+
 static void begin_survey(struct engine *engine, uint64_t now_ns)
 {
 	const struct policy_io_boost *policy = &engine->policy.io_boost;
@@ -100,8 +119,7 @@ static void begin_survey(struct engine *engine, uint64_t now_ns)
 	engine->survey.ends = false;
 	engine->survey.until_ns = now_ns + SURVEY_WINDOWS * policy->window_ns;
 	while ((task = task_table_next(engine->tasks, task)))
-		if (task->io_boost.window.start_ns < now_ns)
-			io_boost_restart_window(&task->io_boost);
+		survey_task(&task->io_boost, now_ns);
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_restart_rates(&engine->devices[i]);
 	/* When what was in flight is over, mostly. */

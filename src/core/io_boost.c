@@ -169,6 +169,7 @@ static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
 	boost->n_windows++;
 	boost->held_windows++;
+	boost->survey_windows++;
 	if (boost->state == IO_BOOST_MEASURING)
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
@@ -248,8 +249,8 @@ void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy,
 		     (io_boost_is_known(boost) && (boost->state == IO_BOOST_DEVICE_BUSY ||
 						   boost->state == IO_BOOST_INSENSITIVE));
 
-	if (boost->granted)
-		boost->next_ns = boost->lease_end_ns;
+	if (boost->granted) /* one that was looked at seldom may have to be looked at now */
+		boost->next_ns = boost->lease_end_ns > now_ns ? boost->lease_end_ns : now_ns;
 	else
 		boost->next_ns = now_ns + policy->window_ns * (waits ? UNHELD_WINDOWS : 1);
 }

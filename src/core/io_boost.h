@@ -58,6 +58,7 @@ struct io_boost {
 	uint64_t next_ns;	 /* when to sample it again */
 	uint32_t rate_per_s;	 /* of the last whole window; before that, of the policy */
 	uint32_t surveyed_per_s; /* when its requests were last followed */
+	uint32_t survey_windows; /* in the present survey */
 	bool sends_requests;	 /* and it was not known to, when they were not */
 	uint32_t device;	 /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
 	uint32_t ratio;		 /* ρ as measured, smoothed; 0: the device is busy, or not known */

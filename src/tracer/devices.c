@@ -2,7 +2,6 @@
 /* The block devices: their totals, and their depth against what the kernel says. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "tracer/disk.h"
 #include "tracer/tracer_private.h"
@@ -14,14 +13,6 @@
 #define LOST_MAX     64		     /* looked at at once */
 
 _Static_assert((int)INPUT_DEVICES_MAX == WAKEGOV_DEVICES, "devices in all");
-
-static uint64_t clock_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static uint64_t flow_of(const struct wakegov_device *device)
 {
@@ -98,7 +89,7 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 		__atomic_fetch_sub(&tracer->programs.skel->bss->n_far, 1, __ATOMIC_RELAXED);
 	flow = __atomic_add_fetch(&device->flow, WAKEGOV_COMPLETED, __ATOMIC_ACQ_REL);
 	if (wakegov_flow_depth(flow) <= 0)
-		device->idle_since_ns = clock_now_ns();
+		device->idle_since_ns = tracer_now_ns();
 	__atomic_fetch_add(&device->anomalies, 1, __ATOMIC_RELAXED);
 	if (!owned)
 		return;
@@ -176,7 +167,7 @@ static uint64_t lost_after_ns(const struct wakegov_device *device, const char *n
 static void resync(struct tracer *tracer, uint32_t index, const char *name)
 {
 	const struct wakegov_device *device = &tracer->devices[index];
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = tracer_now_ns();
 	uint64_t after_ns = UINT64_MAX;
 	struct search search;
 

@@ -4,6 +4,8 @@
 
 #include "tracer/tracer_private.h"
 
+#define NS_PER_S 1000000000ULL
+
 /* What was in flight when following ended: most of it is over, and nobody saw it end. */
 static void void_flights(struct tracer *tracer)
 {
@@ -39,6 +41,14 @@ static void void_depths(struct tracer *tracer, uint64_t now_ns)
 	}
 }
 
+uint64_t tracer_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;
@@ -58,8 +68,11 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 	if (follow) {
 		void_flights(tracer);
 		void_depths(tracer, now_ns);
-		settings->follow_since_ns = now_ns;
+		settings->follow_since_ns = UINT64_MAX; /* until it is so on every CPU */
 	}
 	tracer->tick_ns = tick_ns();
-	settings->count_only = !follow;
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		tracer->cpus[cpu].count_only = !follow;
+	if (follow)
+		settings->follow_since_ns = tracer_now_ns();
 }

@@ -34,10 +34,13 @@ struct tracer {
 	uint64_t tick_ns;		     /* of the scheduler */
 };
 
+/* The clock of the kernel side. */
+uint64_t tracer_now_ns(void);
+
 /* Requests are not followed now: what is in flight, and idle times, stand still. */
 static inline bool tracer_counts_only(const struct tracer *tracer)
 {
-	return tracer->programs.skel->bss->settings.count_only;
+	return tracer->cpus[0].count_only;
 }
 /* What the kernel side says of a task, for the rules. */
 void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);

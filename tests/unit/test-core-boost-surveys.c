@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When requests are followed: while something is being found out, and a tenth of the time. */
+/* When requests are followed: while something is being found out, and a twentieth of the time. */
 #include "test-core-boosts.h"
 
 #define TENTH boosts_sync_io(0, 90, 10)
@@ -35,7 +35,7 @@ static void test_nobody(void **state)
 	world_deinit(&world);
 }
 
-/* From the first moment until the check has a result, and then a tenth of the time. */
+/* From the first moment until the check has a result, and then a twentieth of the time. */
 static void test_settled(void **state)
 {
 	const struct fake_io io = TENTH;
@@ -51,8 +51,8 @@ static void test_settled(void **state)
 		boosts_run(&world, NS_PER_MS);
 	}
 	boosts_run(&world, 200 * NS_PER_MS);
-	assert_in_range(followed_ms(&world, 10000, &surveys), 900, 1300);
-	assert_in_range(surveys, 9, 11);
+	assert_in_range(followed_ms(&world, 10000, &surveys), 450, 700);
+	assert_in_range(surveys, 4, 6);
 	boosts_assert_state(&world, 0, IO_BOOST_CONFIRMED);
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
@@ -75,7 +75,7 @@ static void test_busy_device(void **state)
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	assert_in_range(followed_ms(&world, 10000, &surveys), 900, 2200);
+	assert_in_range(followed_ms(&world, 10000, &surveys), 450, 700);
 	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
 	world_deinit(&world);
 }
@@ -130,7 +130,7 @@ static void test_counted(void **state)
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_COUNTED);
-	assert_in_range(followed_ms(&world, 5000, &surveys), 300, 700);
+	assert_in_range(followed_ms(&world, 5000, &surveys), 150, 400);
 	world_deinit(&world);
 }
 

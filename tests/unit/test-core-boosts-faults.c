@@ -219,7 +219,7 @@ static void test_task_counters_go_back(void **state)
 	/* One that does not need it: seen with the next survey. */
 	world.tasks[0].io = deep;
 	world.tasks[0].io.last_io_ns = world.now_ns;
-	boosts_run(&world, 2 * NS_PER_S);
+	boosts_run(&world, 3 * NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
 	assert_nobody_boosted(&world);
 	world_deinit(&world);
