@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What tasks are to carry where domains are driven by clamps. */
+#include "test-core-boosts.h"
+
+#define CAP_30	 0x1 /* bits of the rules below */
+#define CAP_60	 0x2
+#define FLOOR_50 0x4
+#define PID	 7
+
+static void drive(struct world *world, bool clamps)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		world_apply(world, &(struct input){
+					   .now_ns = world->now_ns,
+					   .type = INPUT_DOMAIN,
+					   .domain = { .domain = i,
+						       .active = true,
+						       .driven = true,
+						       .clamps = clamps },
+				   });
+}
+
+/* Two domains driven by clamps, and rules. */
+static void begin(struct world *world)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.n_rules = 3;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	policy.rules[1].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	boosts_start(world, &policy);
+	drive(world, true);
+}
+
+static void match(struct world *world, uint32_t pid, uint64_t matched)
+{
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_TASK_RULES,
+				   .task_rules = { .pid = pid, .tgid = pid, .matched = matched },
+			   });
+}
+
+static void run_beside(struct world *world, uint32_t pid, uint64_t matched)
+{
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_BESIDE,
+				   .beside = { .pid = pid, .matched = matched },
+			   });
+}
+
+/* The one change that there is to be. */
+static void assert_clamp(struct world *world, uint32_t pid, uint32_t min_cap, uint32_t max_cap)
+{
+	struct task_clamp clamp;
+
+	assert_true(engine_take_clamp(world->engine, &clamp));
+	assert_int_equal(clamp.pid, pid);
+	assert_int_equal(clamp.min_cap, min_cap);
+	assert_int_equal(clamp.max_cap, max_cap);
+	assert_false(engine_take_clamp(world->engine, &clamp));
+}
+
+static void assert_no_change(struct world *world)
+{
+	struct task_clamp clamp;
+
+	assert_false(engine_take_clamp(world->engine, &clamp));
+}
+
+static void test_own(void **state)
+{
+	struct world world;
+
+	begin(&world);
+	match(&world, PID, CAP_30);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
+	match(&world, PID, CAP_30);
+	assert_no_change(&world);
+	match(&world, PID, CAP_60 | FLOOR_50);
+	assert_clamp(&world, PID, 512, 614);
+	/* The cap wins. */
+	match(&world, PID, CAP_30 | FLOOR_50);
+	assert_clamp(&world, PID, 307, 307);
+	match(&world, PID, 0);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}
+
+static void test_neighbour(void **state)
+{
+	struct task_clamp clamp;
+	struct world world;
+
+	begin(&world);
+	run_beside(&world, PID, CAP_30);
+	assert_true(engine_take_clamp(world.engine, &clamp));
+	assert_int_equal(clamp.max_cap, 307);
+	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
+	assert_int_equal(clamp.max_rule, 0);
+	/* Its own cap, where that is lower. */
+	match(&world, PID, CAP_30);
+	run_beside(&world, PID, CAP_60);
+	assert_no_change(&world);
+	/* One with a floor is not held down. */
+	match(&world, PID, FLOOR_50);
+	assert_clamp(&world, PID, 512, CLAMP_MAX_NONE);
+	/* It runs for long now. */
+	match(&world, PID, 0);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 614);
+	run_beside(&world, PID, 0);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}
+
+/* Where no domain is driven by clamps any more, each task is as it was before. */
+static void test_not_driven(void **state)
+{
+	struct world world;
+
+	begin(&world);
+	match(&world, PID, CAP_30);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
+	drive(&world, false);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	drive(&world, true);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
+	world_deinit(&world);
+}
+
+/* The last of the changes for the task so far. */
+static void find_last(struct world *world, uint32_t pid, struct task_clamp *ret)
+{
+	struct task_clamp clamp;
+
+	*ret = (struct task_clamp){ 0 };
+	while (engine_take_clamp(world->engine, &clamp))
+		if (clamp.pid == pid)
+			*ret = clamp;
+}
+
+static void test_boost(void **state)
+{
+	struct fake_io io = boosts_sync_io(0, 100, 50);
+	struct task_clamp clamp;
+	struct world world;
+
+	begin(&world);
+	boosts_start_confirmed(&world, 0, 0, &io);
+	find_last(&world, 100, &clamp);
+	assert_in_range(clamp.min_cap, 1, TOPOLOGY_CAPACITY_MAX);
+	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");
+	/* Its cap bounds the boost. */
+	match(&world, 100, CAP_30);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, 307);
+	assert_int_equal(clamp.max_cap, 307);
+	/* The boost is over when its I/O is. */
+	match(&world, 100, 0);
+	world_end_task(&world, 0);
+	world_round(&world);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}
+
+static void test_unpaid(void **state)
+{
+	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct task_clamp clamp;
+	struct world world;
+
+	begin(&world);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, NS_PER_S);
+	boosts_run(&world, 100 * NS_PER_MS);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
+	assert_in_range(clamp.max_cap, 1, TOPOLOGY_CAPACITY_MAX - 1);
+	assert_string_equal(clamp_why_name(clamp.max_why), "device-busy");
+	world_deinit(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own),	   cmocka_unit_test(test_neighbour),
+		cmocka_unit_test(test_not_driven), cmocka_unit_test(test_boost),
+		cmocka_unit_test(test_unpaid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
