@@ -162,10 +162,8 @@ static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu
 }
 
 static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, struct task_run *run,
-			 __u64 now_ns)
+			 bool is_long, __u64 now_ns)
 {
-	bool is_long = counts(run, cpu);
-
 	if (is_long && run->beside)
 		tell_beside(run, task, 0, now_ns);
 	return note_run(cpu, run, task->pid, is_long, now_ns);
@@ -176,12 +174,14 @@ static inline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, 
 			     __u64 now_ns)
 {
 	struct task_run *run = find_run(task);
-	bool awaited;
+	bool is_long, awaited;
 
 	if (!run)
 		return false;
+	/* Where only its end shows a burst to be long, no change of frequency comes in time. */
+	is_long = counts(run, cpu);
 	look(run, cpu, now_ns);
-	awaited = judge(cpu, task, run, now_ns);
+	awaited = judge(cpu, task, run, is_long || (!sleeps && counts(run, cpu)), now_ns);
 	if (sleeps)
 		end_burst(run, cpu);
 	return awaited;
@@ -206,7 +206,7 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 	if (!run)
 		return false;
 	look(run, cpu, now_ns);
-	return judge(cpu, task, run, now_ns);
+	return judge(cpu, task, run, counts(run, cpu), now_ns);
 }
 
 /* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */

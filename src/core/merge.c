@@ -127,6 +127,14 @@ static void bound(struct demand *demand, const struct clamp_at_work *by)
 	demand->capped_pid = by->pid;
 }
 
+/* What is above the cap of a task at work is due to the one that lifted the ceiling. */
+static void name_lifter(const struct ceiling *ceiling, struct demand *demand)
+{
+	if (demand->reason == REASON_UTILISATION && ceiling->counted.until_ns &&
+	    demand->cap > ceiling->lowest_cap)
+		demand->pid = ceiling->counted.pid;
+}
+
 static void merge_lift(const struct domain *domain, uint64_t now_ns, struct demand *demand)
 {
 	const struct clamp_at_work *lift = &domain->lift;
@@ -226,6 +234,7 @@ static void merge(const struct engine *engine, uint32_t domain, const struct cei
 	if (demand->idle_since_ns == UINT64_MAX || now_ns < demand->idle_since_ns + hold_ns)
 		merge_utilisation(engine, domain, demand);
 	bound(demand, &ceiling->bound);
+	name_lifter(ceiling, demand);
 	merge_lift(&engine->domains[domain], now_ns, demand);
 	merge_floor(engine, &ceiling->floor, demand);
 	merge_boosts(engine, domain, demand);

@@ -226,6 +226,30 @@ static void test_lift(void **state)
 	end(&machine);
 }
 
+/* Also where the CPUs ask for more than the lift: it is the one task that the cap gives way to. */
+static void test_lifter_is_named(void **state)
+{
+	const struct decision *decision;
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	runs(&machine, 1, 8, NO_CLAMP, true);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, HIGH_KHZ);
+	assert_string_equal(reason_name(decision->reason), "utilisation");
+	assert_int_equal(decision->pid, 8);
+	end(&machine);
+	/* Nobody is, where the cap asks for no less than what is used. */
+	begin(&machine);
+	busy(&machine, 0, 100);
+	runs(&machine, 0, 7, CAP_30, true);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->pid, 0);
+	end(&machine);
+}
+
 /* What was lifted is not lifted for good: utilisation says what is needed. */
 static void test_lift_ends(void **state)
 {
@@ -326,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_for_domain),	 cmocka_unit_test(test_lift),
 		cmocka_unit_test(test_lift_ends),	 cmocka_unit_test(test_cap_ends),
 		cmocka_unit_test(test_floor_is_a_lease), cmocka_unit_test(test_new_policy),
+		cmocka_unit_test(test_lifter_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
