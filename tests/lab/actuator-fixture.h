@@ -23,7 +23,7 @@
 #include "core/topology.h"
 
 #define LAB_DOMAINS_MAX	       8
-#define SNAPSHOT_FILES	       4
+#define SNAPSHOT_FILES	       CONTROL_N
 #define SNAPSHOT_FILE_SIZE     64
 #define SNAPSHOT_TUNABLES_SIZE 4096
 
