@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/clamped_tasks.h"
 #include "manager_private.h"
+#include "ruling.h"
 #include "shared/log.h"
 
 /* The rule that a clamp is from, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
@@ -32,20 +34,44 @@ static void complain(const struct manager *manager, const struct task_clamp *cla
 		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
 }
 
+static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t now_ns)
+{
+	struct uclamp ours;
+	int r;
+
+	grouping_spare_task(manager, clamp);
+	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
+	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
+	if (r < 0)
+		complain(manager, clamp, r);
+	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
+		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
+}
+
+/* Groups took over from their tasks, or tasks from their groups. */
+static void carry_all(struct manager *manager, uint64_t now_ns)
+{
+	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
+	const struct clamped_task *task = NULL;
+	struct task_clamp clamp;
+
+	while ((task = clamped_tasks_next(tasks, task))) {
+		engine_clamp_of_task(manager->engine, task, &clamp);
+		carry(manager, &clamp, now_ns);
+	}
+}
+
 void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
 {
 	struct task_clamp clamp;
 
-	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp)) {
-		const struct uclamp ours = { clamp.min_cap, clamp.max_cap };
-		int r = uclamps_set(manager->clamps, clamp.pid, ours, now_ns);
-
-		if (r < 0)
-			complain(manager, &clamp, r);
-		log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp.pid, clamp.min_cap,
-			  clamp.max_cap, clamp_why_name(clamp.min_why),
-			  clamp_why_name(clamp.max_why), r);
-	}
+	if (grouping_follow(manager))
+		ruling_scan(manager);
+	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp))
+		carry(manager, &clamp, now_ns);
+	if (manager->grouping.regiven)
+		carry_all(manager, now_ns);
+	manager->grouping.regiven = false;
 	uclamps_flush(manager->clamps, now_ns);
 }
 

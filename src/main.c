@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "manager.h"
 #include "policy/load.h"
@@ -62,6 +63,7 @@ static int check_config(const char *file)
 
 static int restore(const char *run_dir)
 {
+	int groups = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
 	int clamps = uclamps_restore(run_dir, takeover_report_restore, NULL);
 	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 
@@ -77,7 +79,11 @@ static int restore(const char *run_dir)
 		log_error("the clamps of tasks could not all be restored: %s; what they were "
 			  "stands in %s/clamps",
 			  strerror(-clamps), run_dir);
-	return r < 0 || clamps < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (groups < 0)
+		log_error("the clamps of cgroups could not all be restored: %s; what they were "
+			  "stands in %s/groups",
+			  strerror(-groups), run_dir);
+	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int govern(const struct manager_options *options)

@@ -282,7 +282,7 @@ static int start(struct manager *manager)
 		takeover_read_policy,  takeover_lock,	  takeover_restore_predecessor,
 		open_event_loop,       takeover_discover, make_core,
 		takeover_start_tracer, open_socket,	  takeover_acquire_domains,
-		ruling_start,	       add_sources,
+		grouping_start,	       ruling_start,	  add_sources,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -360,6 +360,7 @@ struct manager *manager_free(struct manager *manager)
 	if (manager->watch)
 		actuator_watch_read(manager->watch, take_touched, manager);
 	release_domains(manager);
+	grouping_end(manager);
 	if (manager->clamps)
 		uclamps_release(manager->clamps, takeover_report_restore, NULL);
 	uclamps_free(manager->clamps);

@@ -9,12 +9,14 @@
 #include "account.h"
 #include "actuator/backend.h"
 #include "actuator/originals.h"
+#include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "actuator/watch.h"
 #include "boost_news.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
 #include "doctor/rivals.h"
+#include "grouping.h"
 #include "manager.h"
 #include "message.h"
 #include "query/server.h"
@@ -44,7 +46,10 @@ struct manager {
 	struct originals *originals;
 	const struct rival *rivals[RIVALS_MAX]; /* others that move the same knobs, as last seen */
 	uint32_t n_rivals;
-	struct uclamps *clamps;	  /* of tasks */
+	struct uclamps *clamps;	      /* of tasks */
+	struct uclamp_groups *groups; /* of cgroups; NULL until the event loop is there */
+	sd_event_source *groups_source;
+	struct grouping grouping;
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
 	uint32_t n_domains;
 

@@ -58,8 +58,12 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 {
 	struct manager *manager = userdata;
 	struct rules_task task;
+	bool changed = rules_take(manager->rules, facts, &task);
+	const struct rules_task *known = rules_find(manager->rules, facts->pid);
 
-	if (!rules_take(manager->rules, facts, &task))
+	if (known)
+		grouping_mind(manager, facts, known->matched);
+	if (!changed)
 		return;
 	if (!task.matched != !task.before)
 		tracer_mark_task(manager->tracer, task.pid, task.matched);
@@ -84,8 +88,7 @@ static void end_missing(struct manager *manager)
 	}
 }
 
-/* What is in the ring is older than what the scan finds, and taken first. */
-static void scan(struct manager *manager)
+void ruling_scan(struct manager *manager)
 {
 	int r = 0;
 
@@ -94,6 +97,7 @@ static void scan(struct manager *manager)
 	rules_begin_scan(manager->rules);
 	if (manager->policy.n_rules)
 		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
+	grouping_end_scan(manager);
 	if (r == 0)
 		end_missing(manager);
 	else
@@ -106,8 +110,9 @@ static int on_scan(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct manager *manager = userdata;
 
+	/* What is in the ring is older than what the scan finds, and taken first. */
 	tracer_consume(manager->tracer, manager_take_event, manager);
-	scan(manager);
+	ruling_scan(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -139,13 +144,16 @@ void ruling_set_policy(struct manager *manager)
 	tracer_set_policy(manager->tracer, &io_boost);
 	memset(manager->crossed_rules, 0, sizeof(manager->crossed_rules));
 	rules_set_policy(manager->rules, &manager->policy);
+	grouping_set_policy(manager);
 	keys = rules_keys(manager->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT);
 	tracer_follow_tasks(manager->tracer, &follow);
 	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
 	if (manager->policy.n_rules || rules_n_tasks(manager->rules))
-		scan(manager);
+		ruling_scan(manager);
+	else
+		grouping_end_scan(manager);
 	if (keys & CHANGES_UNSEEN)
 		plan_scan(manager, SECOND_LOOK_NS);
 }

@@ -20,5 +20,8 @@ void ruling_take_event(struct manager *manager, const struct tracer_event *event
 /* A task's present facts, of which no event may have told. */
 void ruling_look_at(struct manager *manager, const struct task_facts *facts);
 
+/* Looks at all tasks that there are. */
+void ruling_scan(struct manager *manager);
+
 /* To be called after records were taken: where some were lost, all tasks are looked at. */
 void ruling_mind_losses(struct manager *manager);

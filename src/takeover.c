@@ -102,6 +102,14 @@ int takeover_restore_predecessor(struct manager *manager)
 			  run_dir, strerror(-r));
 		return r;
 	}
+	r = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
+	if (r == -EBADMSG || r == -EPERM) {
+		log_error(
+			"cannot use %s/groups, which says what cgroups carried before wakegov: %s; "
+			"look at it, put their cpu.uclamp files back, and remove it",
+			run_dir, strerror(-r));
+		return r;
+	}
 	manager->clamps = uclamps_new(run_dir);
 	return manager->clamps ? 0 : -ENOMEM;
 }

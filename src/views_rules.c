@@ -59,6 +59,7 @@ static int show_rule(const struct manager *manager, uint32_t i, struct rule_text
 		     struct rule_view *ret)
 {
 	const struct policy_rule *rule = &manager->policy.rules[i];
+	const struct grouping *grouping = &manager->grouping;
 	struct rules_count count = rules_count(manager->rules, i);
 	int r = write_match(rule, &texts->match);
 
@@ -77,6 +78,8 @@ static int show_rule(const struct manager *manager, uint32_t i, struct rule_text
 		.io_boost = level_text(&rule->properties.io_boost, RULE_IO_BOOST, texts->levels[2]),
 		.tasks = count.tasks,
 		.matches = count.matches,
+		.by_cgroup = (grouping->by.caps | grouping->by.floors) >> i & 1,
+		.by_task_why = grouping->why_not[i][0] ? grouping->why_not[i] : NULL,
 	};
 	return 0;
 }

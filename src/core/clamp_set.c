@@ -38,11 +38,9 @@ uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched)
 	return i;
 }
 
-void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
-		   const struct topology_domain *domain, struct set_clamp *ret)
+static void work_out(const struct policy *policy, uint64_t matched,
+		     const struct topology_domain *domain, struct set_clamp *ret)
 {
-	uint64_t matched = sets->matched[set];
-
 	ret->cap = CLAMP_CAP_NONE;
 	ret->floor = 0;
 	ret->cap_rule = rule_that_gives(policy, matched, RULE_CAP, domain);
@@ -57,4 +55,33 @@ void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, u
 					    domain);
 	if (ret->floor > ret->cap)
 		ret->floor = ret->cap;
+}
+
+void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
+		   const struct topology_domain *domain, struct set_clamp *ret)
+{
+	work_out(policy, sets->matched[set], domain, ret);
+}
+
+void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
+		    struct set_clamp *ret)
+{
+	struct set_clamp clamp;
+
+	*ret = (struct set_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		work_out(policy, matched, &topology->domains[i], &clamp);
+		if (!i) {
+			*ret = clamp;
+			continue;
+		}
+		if (clamp.cap > ret->cap) {
+			ret->cap = clamp.cap;
+			ret->cap_rule = clamp.cap_rule;
+		}
+		if (clamp.floor < ret->floor) {
+			ret->floor = clamp.floor;
+			ret->floor_rule = clamp.floor_rule;
+		}
+	}
 }

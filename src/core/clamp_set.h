@@ -40,3 +40,10 @@ struct set_clamp {
 
 void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
 		   const struct topology_domain *domain, struct set_clamp *ret);
+
+/*
+ * What tasks that match these rules have where domains cannot be told apart: the weakest of what it
+ * is in each.
+ */
+void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
+		    struct set_clamp *ret);

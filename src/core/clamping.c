@@ -17,28 +17,9 @@
 /* A need that fell is believed after that, so that a clamp does not change all the time. */
 #define NEED_HOLD_NS 500000000ULL
 
-/* What a set means where domains cannot be told apart: the weakest of what it means in each. */
 void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret)
 {
-	struct set_clamp clamp;
-
-	*ret = (struct set_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
-		clamp_sets_in(&engine->sets, &engine->policy, set, &engine->topology->domains[i],
-			      &clamp);
-		if (!i) {
-			*ret = clamp;
-			continue;
-		}
-		if (clamp.cap > ret->cap) {
-			ret->cap = clamp.cap;
-			ret->cap_rule = clamp.cap_rule;
-		}
-		if (clamp.floor < ret->floor) {
-			ret->floor = clamp.floor;
-			ret->floor_rule = clamp.floor_rule;
-		}
-	}
+	clamp_of_rules(&engine->policy, engine->sets.matched[set], engine->topology, ret);
 }
 
 static void lower_max(struct task_clamp *clamp, uint32_t cap, enum clamp_why why, int32_t rule)
@@ -59,8 +40,8 @@ static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why
 	clamp->min_rule = rule;
 }
 
-static void work_out(const struct engine *engine, const struct clamped_task *task,
-		     struct task_clamp *ret)
+void engine_clamp_of_task(const struct engine *engine, const struct clamped_task *task,
+			  struct task_clamp *ret)
 {
 	struct set_clamp own, beside;
 
@@ -93,7 +74,7 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 	while ((task = clamped_tasks_pop_clamp(engine->clamped))) {
 		bool changed;
 
-		work_out(engine, task, ret);
+		engine_clamp_of_task(engine, task, ret);
 		changed = ret->min_cap != task->given_min_cap ||
 			  ret->max_cap != task->given_max_cap;
 		task->given_min_cap = ret->min_cap;

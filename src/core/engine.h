@@ -127,6 +127,9 @@ const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine);
  * no domain is driven by clamps, those that were given are taken back in this way.
  */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
+/* What one of engine_clamped_tasks() is to carry, whether that is new or not. */
+void engine_clamp_of_task(const struct engine *engine, const struct clamped_task *task,
+			  struct task_clamp *ret);
 /* Whether any domain is driven by clamps. */
 bool engine_clamps_tasks(const struct engine *engine);
 

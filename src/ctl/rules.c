@@ -28,6 +28,17 @@ static void add_rule(struct table *table, const json_t *rule)
 	table_add_text(table, field_text(rule, "match"));
 }
 
+static void show_carrier(const json_t *rule)
+{
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	_cleanup_free_ char *why = format_clean(field_text(rule, "by_task_why"));
+
+	if (json_is_true(json_object_get(rule, "by_cgroup")))
+		printf("%s: carried by its cgroups as a whole\n", name);
+	if (field_text(rule, "by_task_why"))
+		printf("%s: carried by each task: %s\n", name, why);
+}
+
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -47,6 +58,8 @@ static void show_rules(const json_t *reply)
 		table_print(&table, stdout);
 	else
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
+	json_array_foreach(rules, i, rule)
+		show_carrier(rule);
 	if (refused)
 		printf("no room for %" PRIu64 " times a task: raise max-ruled-tasks (%" PRIu64
 		       ")\n",

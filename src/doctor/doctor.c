@@ -97,8 +97,9 @@ static void examine_cgroups(const struct examination *e)
 	}
 	tell(e, FINDING_NOTE, "utilisation clamps of groups",
 	     strstr(controllers, "cpu") ? "not switched on" : "no cpu controller",
-	     "rules by unit clamp each task by itself; for groups, give a unit CPUWeight=100, which "
-	     "switches the cpu controller on, on a kernel with CONFIG_UCLAMP_TASK_GROUP=y");
+	     "rules by cgroup and unit clamp each task by itself; for groups, give a unit "
+	     "CPUWeight=100, which switches the cpu controller on, on a kernel with "
+	     "CONFIG_UCLAMP_TASK_GROUP=y");
 }
 
 /* The driver's own mode decides whether it lets anyone else choose. */
@@ -191,7 +192,7 @@ static bool is_locked(const char *run_dir)
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
 {
-	static const char *const names[] = { "originals", "clamps" };
+	static const char *const names[] = { "originals", "clamps", "groups" };
 	char path[TEXT_SIZE];
 
 	if (is_locked(run_dir))

@@ -34,6 +34,8 @@ static void put_rule_fields(struct json_out *out, const struct rule_view *view)
 	put_text(out, "io_boost", view->io_boost);
 	put_count(out, "tasks", view->tasks);
 	put_count(out, "matches", view->matches);
+	put_bool(out, "by_cgroup", view->by_cgroup);
+	put_text(out, "by_task_why", view->by_task_why);
 }
 
 static int put_rule(void *context, const struct rule_view *view)

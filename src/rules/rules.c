@@ -106,6 +106,11 @@ static const char *get_text(void *userdata, const struct task_facts *facts,
 	return texts_get(userdata, facts, key);
 }
 
+const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts)
+{
+	return texts_get(rules->texts, facts, POLICY_MATCH_CGROUP);
+}
+
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
 {
 	const struct match_texts texts = { get_text, rules->texts };

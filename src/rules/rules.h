@@ -68,6 +68,9 @@ struct rules_count rules_count(const struct rules *rules, uint32_t rule);
 uint32_t rules_n_tasks(const struct rules *rules);
 uint64_t rules_refused(const struct rules *rules);
 
+/* The path of the task's cgroup; NULL: not known. Borrowed until the next task is looked at. */
+const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts);
+
 /*
  * Why the i-th rule of the policy is for the task, or is not: a sentence, allocated; NULL without
  * memory. *ret_matches says which of the two.

@@ -330,9 +330,9 @@ static int explained_domain(const struct canned_source *canned,
 	return request->at_us && request->at_us < 1000 ? -ENODATA : (int)i;
 }
 
-static const struct rule_view canned_rule = { "backup",	 "x.conf", 12,	  "comm = tar*",
-					      "policy4", NULL,	   "30%", NULL,
-					      "off",	 3,	   17 };
+static const struct rule_view canned_rule = { "backup", "x.conf", 12,	"comm = tar*", "policy4",
+					      NULL,	"30%",	  NULL, "off",	       3,
+					      17,	false,	  NULL };
 
 static int canned_rules(void *userdata, rule_emit_t emit, void *context)
 {

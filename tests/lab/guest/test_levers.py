@@ -163,6 +163,149 @@ class Uclamp(unittest.TestCase):
             self.assertEqual(daemon.call("Status")["backend"], "mixed")
 
 
+class Groups(unittest.TestCase):
+    """Clamps of whole cgroups, for rules that go by cgroup and nothing else."""
+    GROUP = "/sys/fs/cgroup/wakegov-lab"
+    RULE = "[rule capped]\ncgroup = /wakegov-lab\ncap = 30%\n"
+
+    def setUp(self):
+        self.add_group()
+
+    def add_group(self, path=GROUP):
+        os.mkdir(path)
+        self.addCleanup(self.remove_group, path)
+
+    def remove_group(self, path=GROUP):
+        if os.path.exists(path):
+            guest.wait_for(lambda: not guest.read(f"{path}/cgroup.procs"), 10, "an empty group")
+            os.rmdir(path)
+
+    def start_task(self, path=GROUP, program="/bin/sleep"):
+        task = subprocess.Popen([program, "100"])
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        shell_write(f"{path}/cgroup.procs", task.pid)
+        return task
+
+    def clamps(self, path=GROUP):
+        return tuple(guest.read(f"{path}/cpu.uclamp.{end}") for end in ("min", "max"))
+
+    def wait_for(self, clamps, path=GROUP):
+        guest.wait_for(lambda: self.clamps(path) == clamps, 10, f"{clamps} in {path}")
+
+    def rule(self, daemon, name="capped"):
+        return {rule["name"]: rule for rule in daemon.call("Rules")["rules"]}[name]
+
+    def test_whole_group(self):
+        """groups: the cgroup carries cap and floor, its task nothing; reload moves it; put back"""
+        shell_write(f"{self.GROUP}/cpu.uclamp.max", "77.77")
+        task = self.start_task()
+        with guest.Daemon(UCLAMP + self.RULE + "floor = 10%\n") as daemon:
+            self.wait_for(("9.96", "29.98"))
+            self.assertTrue(self.rule(daemon)["by_cgroup"])
+            self.assertIsNone(self.rule(daemon).get("by_task_why"))
+            self.assertEqual(clamps_of(task.pid), (0, 1024))
+            daemon.set_policy(UCLAMP + self.RULE.replace("30", "90"))
+            daemon.call("Reload")
+            self.wait_for(("0.00", "77.77"))
+            daemon.set_policy(UCLAMP + self.RULE.replace("30", "50"))
+            daemon.call("Reload")
+            self.wait_for(("0.00", "50.00"))
+        self.assertEqual(self.clamps(), ("0.00", "77.77"))
+        self.assertIn(f"restored cpu.uclamp.max of {self.GROUP} to 77.77", daemon.log())
+        self.assertFalse(os.path.exists("/run/wakegov/groups"))
+
+    def test_killed(self):
+        """groups: after SIGKILL wakegovd --restore gives the cgroup what it had"""
+        self.start_task()
+        daemon = guest.Daemon(UCLAMP + self.RULE).start()
+        self.wait_for(("0.00", "29.98"))
+        daemon.stop(signal.SIGKILL)
+        self.assertEqual(self.clamps(), ("0.00", "29.98"))
+        done = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True,
+                              capture_output=True, text=True)
+        self.assertIn(f"restored cpu.uclamp.max of {self.GROUP} to max", done.stderr)
+        self.assertEqual(self.clamps(), ("0.00", "max"))
+        self.assertFalse(os.path.exists("/run/wakegov/groups"))
+
+    def test_comes_back(self):
+        """groups: one that was removed and made again is clamped again; a glob clamps each"""
+        with guest.Daemon(UCLAMP + self.RULE.replace("lab", "la?*")) as daemon:
+            for _ in range(2):
+                task = self.start_task()
+                self.wait_for(("0.00", "29.98"))
+                task.kill()
+                task.wait()
+                self.remove_group()
+                os.mkdir(self.GROUP)
+                self.assertEqual(self.clamps(), ("0.00", "max"))
+            other = f"{self.GROUP}-2"
+            self.add_group(other)
+            self.start_task(other)
+            self.wait_for(("0.00", "29.98"), other)
+            self.assertNotIn("given to each task", daemon.log())
+            self.assertTrue(self.rule(daemon)["by_cgroup"])
+        self.assertEqual(self.clamps(other), ("0.00", "max"))
+
+    def test_foreign(self):
+        """groups: what somebody else sets stays, said once, and the task carries the cap itself"""
+        task = self.start_task()
+        with guest.Daemon(UCLAMP + self.RULE) as daemon:
+            self.wait_for(("0.00", "29.98"))
+            shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+            self.assertFalse(self.rule(daemon)["by_cgroup"])
+            self.assertIn("60.00", self.rule(daemon)["by_task_why"])
+            shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
+            time.sleep(0.5)
+            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+        self.assertEqual(self.clamps(), ("0.00", "70.00"))
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+
+    def test_switched_off(self):
+        """groups: with the cpu controller switched off meanwhile the task carries the cap"""
+        control = "/sys/fs/cgroup/cgroup.subtree_control"
+        task = self.start_task()
+        with guest.Daemon(UCLAMP + self.RULE) as daemon:
+            self.wait_for(("0.00", "29.98"))
+            self.addCleanup(shell_write, control, "+cpu")
+            shell_write(control, "-cpu")
+            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+            self.assertIn("switch the cpu controller on", self.rule(daemon)["by_task_why"])
+        self.assertFalse(os.path.exists("/run/wakegov/groups"))
+
+    def test_one_by_one(self):
+        """groups: where a task of it may have more, each carries its own; rules says why"""
+        shutil.copy("/bin/sleep", "/tmp/freer")
+        task = self.start_task()
+        policy = UCLAMP + "[rule freer]\ncomm = freer\ncap = 80%\n" + self.RULE
+        with guest.Daemon(policy) as daemon:
+            self.wait_for(("0.00", "29.98"))
+            freer = self.start_task(program="/tmp/freer")
+            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+            guest.wait_for(lambda: clamps_of(freer.pid) == (0, 819), 10, "its own cap")
+            self.wait_for(("0.00", "max"))
+            shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True,
+                                   capture_output=True, text=True).stdout
+            self.assertIn("capped: carried by each task: cap: another rule gives", shown)
+            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+
+    def test_nested(self):
+        """groups: an outer cap and a lower inner one; a floor below it is for each task"""
+        inner = f"{self.GROUP}/inner"
+        self.add_group(inner)
+        task = self.start_task(inner)
+        self.start_task()
+        with open("/sys/fs/cgroup/wakegov-lab/cgroup.type", encoding="ascii") as kind:
+            self.assertEqual(kind.read(), "domain\n")
+        policy = UCLAMP + "[rule inner]\ncgroup = /wakegov-lab/inner\ncap = 20%\n" + self.RULE
+        with guest.Daemon(policy + "floor = 5%\n") as daemon:
+            self.wait_for(("0.00", "29.98"))
+            guest.wait_for(lambda: clamps_of(task.pid) == (51, 205), 10, "the inner clamps")
+            self.assertIn("has no cpu.uclamp.max", self.rule(daemon, "inner")["by_task_why"])
+            self.assertIn("floor: ", self.rule(daemon)["by_task_why"])
+
+
 class Others(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -170,6 +171,25 @@ class Service(unittest.TestCase):
         self.assertNotIn("cannot be clamped", journal())
         run("systemctl", "stop", "wakegovd.service")
         self.assertIn("restored the clamps of", journal())
+
+    def test_groups(self):
+        """under the unit's restrictions a rule by unit is the unit's own clamp, killed or stopped"""
+        os.remove(SETSPEED)
+        self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
+        guest.write(POLICY, "[rule lab]\nunit = capped-lab.service\ncap = 30%\n")
+        run("systemd-run", "--unit=capped-lab", "-p", "CPUWeight=100", "sleep", "1000")
+        self.addCleanup(run, "systemctl", "stop", "capped-lab.service")
+        path = "/sys/fs/cgroup/system.slice/capped-lab.service/cpu.uclamp.max"
+        run("systemctl", "start", "wakegovd.service")
+        guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the unit's clamp")
+        self.assertIn("carried by its cgroups as a whole", run("wakegovctl", "rules").stdout)
+        pid = int(show("MainPID"))
+        os.kill(pid, signal.SIGKILL)
+        self.wait_active(pid)
+        guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the clamp again")
+        self.assertIn(f"restored cpu.uclamp.max of {os.path.dirname(path)} to max", journal())
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertEqual(guest.read(path), "max")
 
     def test_idle(self):
         """the idle service is woken by nothing but its watchdog"""

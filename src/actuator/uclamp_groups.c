@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of cgroups that carry clamps of ours. */
+#include "actuator/uclamp_groups.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "actuator/uclamp_groups_private.h"
+#include "actuator/uclamp_task.h"
+#include "shared/cleanup.h"
+
+#define UNCLAIMED   UINT32_MAX
+#define EVENTS_SIZE (16 * sizeof(struct inotify_event))
+
+struct uclamp_groups {
+	const char *directory;
+	int inotify_fd;
+	size_t n;
+	struct group_file files[UCLAMP_GROUPS_MAX];
+};
+
+struct uclamp_groups *uclamp_groups_new(const char *directory)
+{
+	struct uclamp_groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	groups->directory = directory;
+	groups->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	return groups->inotify_fd < 0 ? uclamp_groups_free(groups) : groups;
+}
+
+struct uclamp_groups *uclamp_groups_free(struct uclamp_groups *groups)
+{
+	if (groups) {
+		for (size_t i = 0; i < groups->n; i++)
+			close_fdp(&groups->files[i].fd);
+		close_fdp(&groups->inotify_fd);
+		free(groups);
+	}
+	return NULL;
+}
+
+int uclamp_groups_fd(const struct uclamp_groups *groups)
+{
+	return groups->inotify_fd;
+}
+
+/* The last one takes its place. */
+static void forget(struct uclamp_groups *groups, struct group_file *file)
+{
+	int parent_wd = file->parent_wd;
+	bool shared = false;
+
+	inotify_rm_watch(groups->inotify_fd, file->wd);
+	close_fdp(&file->fd);
+	*file = groups->files[--groups->n];
+	for (size_t i = 0; i < groups->n; i++)
+		shared |= groups->files[i].parent_wd == parent_wd;
+	if (!shared)
+		inotify_rm_watch(groups->inotify_fd, parent_wd);
+}
+
+static int save(const struct uclamp_groups *groups)
+{
+	return groups->n ? group_files_save(groups->directory, groups->files, groups->n)
+			 : group_files_remove(groups->directory);
+}
+
+static bool is_gone(const struct group_file *file)
+{
+	uint32_t now;
+
+	return group_file_read(file->fd, &now) == -ENODEV;
+}
+
+/* Groups are removed without a word. */
+static void sweep(struct uclamp_groups *groups)
+{
+	for (size_t i = groups->n; i-- > 0;)
+		if (is_gone(&groups->files[i]))
+			forget(groups, &groups->files[i]);
+}
+
+/* From the last to the first, so that what takes a place has been looked at. What fails is kept. */
+static int put_back(struct uclamp_groups *groups, enum uclamp_group_end end, uint32_t rule)
+{
+	size_t before = groups->n;
+
+	for (size_t i = groups->n; i-- > 0;) {
+		struct group_file *file = &groups->files[i];
+
+		if (file->end == end && file->rule == rule &&
+		    group_file_restore(file, NULL, NULL) == 0)
+			forget(groups, file);
+	}
+	return groups->n < before ? save(groups) : 0;
+}
+
+void uclamp_groups_drop(struct uclamp_groups *groups, enum uclamp_group_end end, uint32_t rule)
+{
+	put_back(groups, end, rule);
+}
+
+void uclamp_groups_begin_claims(struct uclamp_groups *groups)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		groups->files[i].rule = UNCLAIMED;
+}
+
+void uclamp_groups_end_claims(struct uclamp_groups *groups)
+{
+	put_back(groups, UCLAMP_GROUP_MIN, UNCLAIMED);
+	put_back(groups, UCLAMP_GROUP_MAX, UNCLAIMED);
+}
+
+static struct group_file *find(struct uclamp_groups *groups, const char *cgroup,
+			       enum uclamp_group_end end)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (groups->files[i].end == end && !strcmp(groups->files[i].cgroup, cgroup))
+			return &groups->files[i];
+	return NULL;
+}
+
+/* Returns the number of the watch or a negative errno. */
+static int watch(const struct uclamp_groups *groups, const char *cgroup, const char *file)
+{
+	char path[PATH_MAX];
+	int wd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", cgroup, file) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	wd = inotify_add_watch(groups->inotify_fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW);
+	return wd < 0 ? -errno : wd;
+}
+
+static int add(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+	       struct group_file **ret)
+{
+	struct group_file *file;
+	int r;
+
+	sweep(groups);
+	file = &groups->files[groups->n];
+	if (groups->n == UCLAMP_GROUPS_MAX)
+		return -ENOSPC;
+	if (strlen(cgroup) >= sizeof(file->cgroup))
+		return -ENAMETOOLONG;
+	*file = (struct group_file){ .end = end };
+	strcpy(file->cgroup, cgroup);
+	file->fd = group_file_open(cgroup, end, &file->inode);
+	if (file->fd < 0)
+		return file->fd;
+	r = group_file_read(file->fd, &file->own);
+	if (r < 0) {
+		close_fdp(&file->fd);
+		return r;
+	}
+	file->was = file->put = file->own;
+	groups->n++;
+	file->wd = watch(groups, cgroup, uclamp_group_file(end));
+	file->parent_wd = watch(groups, cgroup, "../cgroup.subtree_control");
+	r = file->wd < 0 ? file->wd : file->parent_wd;
+	if (r < 0) {
+		forget(groups, file);
+		return r;
+	}
+	*ret = file;
+	return 0;
+}
+
+/* What a group asks for, its parents limit to what they have; those of the root have none. */
+static int check_parents(const char *cgroup, uint32_t hundredths)
+{
+	char parent[PATH_MAX];
+	char *slash;
+
+	strcpy(parent, cgroup);
+	while ((slash = strrchr(parent, '/'))) {
+		_cleanup_close_ int fd = -1;
+		uint64_t inode;
+		uint32_t now;
+		int r;
+
+		*slash = '\0';
+		fd = group_file_open(parent, UCLAMP_GROUP_MIN, &inode);
+		if (fd < 0)
+			return 0;
+		r = group_file_read(fd, &now);
+		if (r < 0)
+			return r;
+		if (now < hundredths)
+			return -ERANGE;
+	}
+	return 0;
+}
+
+/* Line first, then the write, then a look whether it holds. */
+static int write_file(struct uclamp_groups *groups, struct group_file *file, uint32_t merged)
+{
+	uint32_t now = file->put;
+	int r;
+
+	file->was = now;
+	file->put = merged;
+	r = save(groups);
+	if (r == 0)
+		r = group_file_write(file->fd, merged);
+	if (r == 0)
+		r = group_file_read(file->fd, &now);
+	if (r == 0 && now != merged)
+		r = -ESTALE;
+	if (r == 0)
+		return UCLAMP_GROUPS_DONE;
+	file->put = now;
+	return r;
+}
+
+static uint32_t merge(const struct group_file *file, uint32_t ours)
+{
+	if (file->end == UCLAMP_GROUP_MAX)
+		return file->own < ours ? file->own : ours;
+	return file->own > ours ? file->own : ours;
+}
+
+static int set_file(struct uclamp_groups *groups, struct group_file *file, uint32_t ours,
+		    uint32_t rule)
+{
+	uint32_t merged = merge(file, ours);
+	int r = UCLAMP_GROUPS_UNCHANGED;
+
+	file->rule = rule;
+	if (merged != file->put)
+		r = write_file(groups, file, merged);
+	if (r >= 0)
+		return r;
+	/* -ESTALE: somebody else wrote meanwhile, and that is left as it is. */
+	if (r != -ESTALE)
+		group_file_restore(file, NULL, NULL);
+	forget(groups, file);
+	save(groups);
+	return r == -ENODEV ? UCLAMP_GROUPS_GONE : r;
+}
+
+int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+		      uint32_t cap, uint32_t rule)
+{
+	uint32_t ours = (cap * HUNDREDTHS_MAX + UCLAMP_MOST / 2) / UCLAMP_MOST;
+	struct group_file *file = find(groups, cgroup, end);
+	int r;
+
+	assert(cap <= UCLAMP_MOST);
+	r = end == UCLAMP_GROUP_MIN ? check_parents(cgroup, ours) : 0;
+	if (r < 0)
+		return r;
+	if (file && is_gone(file)) {
+		forget(groups, file);
+		file = NULL;
+	}
+	if (!file)
+		r = add(groups, cgroup, end, &file);
+	if (r == -ENODEV)
+		return UCLAMP_GROUPS_GONE;
+	return r < 0 ? r : set_file(groups, file, ours, rule);
+}
+
+static bool is_of_parent(const struct uclamp_groups *groups, int wd)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (groups->files[i].parent_wd == wd)
+			return true;
+	return false;
+}
+
+static struct group_file *find_wd(struct uclamp_groups *groups, int wd)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (groups->files[i].wd == wd)
+			return &groups->files[i];
+	return NULL;
+}
+
+/* Our own writes are heard of as well. */
+static void look(struct uclamp_groups *groups, struct group_file *file,
+		 uclamp_groups_foreign_t foreign, void *userdata)
+{
+	struct group_file theirs = *file;
+	char value[CONTROL_VALUE_SIZE] = "";
+	uint32_t now;
+	int r = group_file_read(file->fd, &now);
+
+	if (r == 0 && now == file->put)
+		return;
+	if (r == 0)
+		control_read(file->fd, value, sizeof(value));
+	forget(groups, file);
+	save(groups);
+	if (r == 0 && theirs.rule != UNCLAIMED)
+		foreign(userdata, theirs.cgroup, theirs.end, theirs.rule, value);
+}
+
+bool uclamp_groups_read(struct uclamp_groups *groups, uclamp_groups_foreign_t foreign,
+			void *userdata)
+{
+	char events[EVENTS_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
+	bool switched = false;
+	ssize_t n;
+
+	while ((n = read(groups->inotify_fd, events, sizeof(events))) > 0) {
+		const struct inotify_event *event;
+
+		for (ssize_t at = 0; at < n; at += (ssize_t)sizeof(*event) + event->len) {
+			struct group_file *file;
+
+			event = (const void *)(events + at);
+			switched |= event->mask & IN_Q_OVERFLOW || is_of_parent(groups, event->wd);
+			file = find_wd(groups, event->wd);
+			if (file)
+				look(groups, file, foreign, userdata);
+			/* What was not heard of may be of any. */
+			for (size_t i = groups->n; event->mask & IN_Q_OVERFLOW && i-- > 0;)
+				look(groups, &groups->files[i], foreign, userdata);
+		}
+	}
+	return switched;
+}
+
+int uclamp_groups_release(struct uclamp_groups *groups, restore_report_t report, void *userdata)
+{
+	int error = 0, r;
+
+	for (size_t i = groups->n; i-- > 0;) {
+		r = group_file_restore(&groups->files[i], report, userdata);
+		if (r == 0)
+			forget(groups, &groups->files[i]);
+		error = error ?: r;
+	}
+	r = save(groups);
+	return error ?: r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Clamps of whole cgroups, where rules/grouped.h allows it, domains are driven by clamps, and the
+ * kernel has the files. Groups are found by their tasks: one that comes back is clamped as soon as
+ * a task is in it. A rule for which it does not work, or not for one of its groups, is given task
+ * by task until the next reload; that is said once.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/clamp.h"
+#include "rules/facts.h"
+#include "rules/grouped.h"
+
+struct manager;
+struct policy_rule;
+
+#define GROUPING_SEEN	  256
+#define GROUPING_WHY_SIZE 384 /* of cap and floor */
+
+struct grouping {
+	bool active;	   /* a domain is driven by clamps */
+	struct grouped by; /* rules that are given by group now */
+	bool regiven;	   /* what tasks carry may be other than what they should */
+	struct grouping_seen {
+		uint64_t cgroup_id;
+		uint64_t matched;
+	} seen[GROUPING_SEEN]; /* there is nothing to do for a task in it that matches these */
+	char why_not[POLICY_RULES_MAX][GROUPING_WHY_SIZE];
+};
+
+/* Opens the lever, with an event source of its own. Returns 0 or a negative errno. */
+int grouping_start(struct manager *manager);
+void grouping_end(struct manager *manager);
+
+/* The policy is a new one; all tasks are to be minded before grouping_end_scan(). */
+void grouping_set_policy(struct manager *manager);
+void grouping_end_scan(struct manager *manager);
+
+/* A task, which matches these rules: its group is clamped if need be. */
+void grouping_mind(struct manager *manager, const struct task_facts *facts, uint64_t matched);
+
+/* Looks whether domains are driven by clamps. True: they are from now on, and a scan is due. */
+bool grouping_follow(struct manager *manager);
+
+/* Takes away from a task's clamp what its group carries for it. */
+void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp);
