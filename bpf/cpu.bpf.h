@@ -139,9 +139,8 @@ int BPF_PROG(on_tick)
 }
 
 /*
- * Interrupts of an idle CPU; what interrupts a task is the task's time already, and the daemon's
- * is no news. Here as well the
- * band is looked at only for a CPU that counts as one with work.
+ * Interrupts of an idle CPU; what interrupts a task is the task's time already, and the daemon's is
+ * no news. Here as well the band is looked at only for a CPU that counts as one with work.
  */
 static inline int begin_interrupt(enum wakegov_program program)
 {
