@@ -43,6 +43,12 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int tear_down(void **state)
+{
+	free(topology);
+	return 0;
+}
+
 static void test_good(void **state)
 {
 	add_rule("a");
@@ -150,13 +156,13 @@ static void test_crossed_after_merging(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_good, set_up),
-		cmocka_unit_test_setup(test_can_never_match, set_up),
-		cmocka_unit_test_setup(test_never_reached, set_up),
-		cmocka_unit_test_setup(test_levels, set_up),
-		cmocka_unit_test_setup(test_second_and_empty, set_up),
-		cmocka_unit_test_setup(test_unit_that_is_not_there, set_up),
-		cmocka_unit_test_setup(test_crossed_after_merging, set_up),
+		cmocka_unit_test_setup_teardown(test_good, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_can_never_match, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_never_reached, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_second_and_empty, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unit_that_is_not_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_crossed_after_merging, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
