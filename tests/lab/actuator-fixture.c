@@ -142,6 +142,20 @@ void fixture_snapshot(struct fixture *f)
 			snapshot_control(f, d, c);
 }
 
+/* Limits act a moment later, from a work queue, and what setspeed reads with them. */
+static void wait_for_control(uint32_t policy, const char *file, const char *expected)
+{
+	char value[SNAPSHOT_FILE_SIZE] = "";
+
+	for (int ms = 0; ms < WAIT_MS; ms++) {
+		assert_true(control_read_file(policy, file, value, sizeof(value)) >= 0);
+		if (!strcmp(value, expected))
+			return;
+		usleep(1000);
+	}
+	assert_string_equal(value, expected);
+}
+
 void fixture_assert_as_before(struct fixture *f)
 {
 	char tunables[SNAPSHOT_TUNABLES_SIZE];
@@ -151,8 +165,8 @@ void fixture_assert_as_before(struct fixture *f)
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		for (int c = 0; c < CONTROL_N; c++)
 			if (f->before[d][c][0])
-				assert_control(f->topology->domains[d].first_cpu,
-					       control_name((enum control)c), f->before[d][c]);
+				wait_for_control(f->topology->domains[d].first_cpu,
+						 control_name((enum control)c), f->before[d][c]);
 }
 
 static void govern_all(const struct topology *topology, const char *governor)
