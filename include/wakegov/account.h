@@ -174,6 +174,12 @@ static inline void account_task_sleeps(struct account_task *task)
 }
 
 /*
+ * What a task needed is remembered for so long. One that slept for longer may do something else;
+ * most that do are the kernel's own, and have an idle machine wake up for nothing.
+ */
+#define ACCOUNT_MEMORY_NS 500000000ULL
+
+/*
  * prev, which may sleep from now on, makes way for the task with the id next, or for 0. Either task
  * is NULL where nothing is known of it. Interrupts are over whenever there is a switch.
  */
@@ -195,6 +201,8 @@ static inline void account_switch(struct account_cpu *cpu, struct account_task *
 	cpu->est_q = 0;
 	if (!next || !next_task || !next_task->updated_ns)
 		return;
+	if (now_ns > next_task->updated_ns + ACCOUNT_MEMORY_NS)
+		next_task->est_q = 0;
 	account_task_rested(next_task, now_ns);
 	cpu->est_q = next_task->est_q;
 }

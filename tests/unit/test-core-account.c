@@ -178,8 +178,8 @@ static void test_memory(void **state)
 	learned_q = task.est_q;
 	assert_in_range(DECAY_CAP(learned_q), 897, 907); /* 1024 · (1 − 2^(−100/32.768)) */
 
-	/* After a second it would start from nothing, but for that. */
-	now_ns += NS_PER_S;
+	/* After half a second it would start from nothing, but for that. */
+	now_ns += ACCOUNT_MEMORY_NS;
 	account_switch(&cpu, NULL, false, 1, &task, now_ns);
 	assert_int_equal(cpu.est_q, learned_q);
 	assert_int_equal(DECAY_CAP(task.util_q), 0);
@@ -187,6 +187,12 @@ static void test_memory(void **state)
 	account_switch(&cpu, &task, true, 0, NULL, now_ns + 1);
 	assert_int_equal(cpu.est_q, 0);
 	assert_in_range(task.est_q, learned_q / 4 * 3, learned_q / 4 * 3 + DECAY_Q(1));
+
+	/* After a longer one it does. */
+	now_ns += ACCOUNT_MEMORY_NS + 2;
+	account_switch(&cpu, NULL, false, 1, &task, now_ns);
+	assert_int_equal(cpu.est_q, 0);
+	assert_int_equal(task.est_q, 0);
 }
 
 /* A burst like those before it says nothing new; one that goes on beyond them does. */
