@@ -18,8 +18,7 @@ static void show_adopted(const json_t *reply)
 
 enum ctl_exit command_adopt(struct ctl *ctl)
 {
-	json_t *parameters = json_object(), *reply;
-	enum ctl_exit code;
+	json_t *parameters = json_object();
 
 	if (ctl->n_arguments > 1) {
 		json_decref(parameters);
@@ -27,10 +26,5 @@ enum ctl_exit command_adopt(struct ctl *ctl)
 	}
 	if (ctl->n_arguments)
 		json_object_set_new(parameters, "domain", json_string(ctl->arguments[0]));
-	code = ctl_call(ctl, "io.wakegov.Adopt", parameters, &reply);
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show_adopted);
-	json_decref(reply);
-	return code;
+	return ctl_ask(ctl, "io.wakegov.Adopt", parameters, show_adopted);
 }

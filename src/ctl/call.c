@@ -66,6 +66,19 @@ enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 	return ctl_flush();
 }
 
+enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
+		      void (*show)(const json_t *reply))
+{
+	json_t *reply;
+	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
+
+	if (code != CTL_OK)
+		return code;
+	code = ctl_print(ctl, reply, show);
+	json_decref(reply);
+	return code;
+}
+
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 {
 	va_list args;

@@ -67,6 +67,9 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 /* Prints a reply's parameters: as JSON with --json, else by show. */
 enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 			void (*show)(const json_t *reply));
+/* Calls and prints the reply: most commands do no more. Takes parameters, which may be NULL. */
+enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
+		      void (*show)(const json_t *reply));
 
 /* CTL_OK, or CTL_REFUSED with a complaint when standard output could not be written. */
 enum ctl_exit ctl_flush(void);

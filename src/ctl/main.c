@@ -9,17 +9,9 @@
 
 static enum ctl_exit run(struct ctl *ctl)
 {
-	enum ctl_exit code;
-	json_t *reply;
-
 	if (ctl->command->run)
 		return ctl->command->run(ctl);
-	code = ctl_call(ctl, ctl->command->method, NULL, &reply);
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, ctl->command->show);
-	json_decref(reply);
-	return code;
+	return ctl_ask(ctl, ctl->command->method, NULL, ctl->command->show);
 }
 
 int main(int argc, char **argv)

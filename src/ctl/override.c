@@ -74,19 +74,6 @@ static void show_cancelled(const json_t *reply)
 	puts("cancelled");
 }
 
-static enum ctl_exit call(struct ctl *ctl, const char *method, json_t *parameters,
-			  void (*show)(const json_t *reply))
-{
-	json_t *reply;
-	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
-
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show);
-	json_decref(reply);
-	return code;
-}
-
 static enum ctl_exit cancel(struct ctl *ctl)
 {
 	uint64_t id;
@@ -94,8 +81,8 @@ static enum ctl_exit cancel(struct ctl *ctl)
 	if (ctl->n_arguments != 2 || !quantity_number(ctl->arguments[1], &id))
 		return ctl_misuse(ctl, "cancel takes the number of one override; 'wakegovctl "
 				       "override list' shows them");
-	return call(ctl, "io.wakegov.CancelOverride", json_pack("{sI}", "id", (json_int_t)id),
-		    show_cancelled);
+	return ctl_ask(ctl, "io.wakegov.CancelOverride", json_pack("{sI}", "id", (json_int_t)id),
+		       show_cancelled);
 }
 
 /* What --min or --max gives, into the call; CTL_OK where it is not given. */
@@ -149,13 +136,13 @@ static enum ctl_exit add(struct ctl *ctl)
 	}
 	if (ctl_value(ctl, "freeze"))
 		json_object_set_new(parameters, "freeze", json_true());
-	return call(ctl, "io.wakegov.AddOverride", parameters, show_override);
+	return ctl_ask(ctl, "io.wakegov.AddOverride", parameters, show_override);
 }
 
 enum ctl_exit command_override(struct ctl *ctl)
 {
 	if (!ctl->n_arguments || !strcmp(ctl->arguments[0], "list"))
-		return call(ctl, "io.wakegov.Overrides", NULL, show_overrides);
+		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, show_overrides);
 	if (!strcmp(ctl->arguments[0], "cancel"))
 		return cancel(ctl);
 	return add(ctl);

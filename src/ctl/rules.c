@@ -108,23 +108,10 @@ static void show_task(const json_t *reply)
 		puts("  the policy has none");
 }
 
-static enum ctl_exit ask(struct ctl *ctl, const char *method, json_t *parameters,
-			 void (*show)(const json_t *reply))
-{
-	json_t *reply;
-	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
-
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show);
-	json_decref(reply);
-	return code;
-}
-
 enum ctl_exit rules_explain_task(struct ctl *ctl, uint64_t pid)
 {
-	return ask(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
-		   show_task);
+	return ctl_ask(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
+		       show_task);
 }
 
 enum ctl_exit command_rules(struct ctl *ctl)
@@ -134,5 +121,6 @@ enum ctl_exit command_rules(struct ctl *ctl)
 	if (ctl->n_arguments > 1 ||
 	    (ctl->n_arguments && (!quantity_number(ctl->arguments[0], &pid) || !pid)))
 		return ctl_misuse(ctl, "expected nothing, or one thread id (812)");
-	return pid ? rules_explain_task(ctl, pid) : ask(ctl, "io.wakegov.Rules", NULL, show_rules);
+	return pid ? rules_explain_task(ctl, pid)
+		   : ctl_ask(ctl, "io.wakegov.Rules", NULL, show_rules);
 }
