@@ -246,13 +246,14 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 static void act(struct manager *manager, const struct decision *decision)
 {
 	struct governed *governed = &manager->domains[decision->domain];
-	struct actuator_request request = request_of(manager, decision);
 	bool changed = decision->target_khz != decision->previous_khz;
+	struct actuator_request request;
 	int outcome;
 
 	/* The target of limits is its floor and ceiling, which change by themselves. */
 	if (!changed && governed->backend != &backend_limits)
 		return;
+	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
 	if (outcome == ACTUATOR_DOUBTED) {
 		record_engine_take_back(manager->recorder, manager->engine, decision->domain);
