@@ -264,6 +264,7 @@ void manager_fill_source(struct manager *manager)
 		.explain = views_explain,
 		.rules = views_list_rules,
 		.count_rules = views_count_rules,
+		.rule_tasks = views_list_rule_tasks,
 		.explain_rules = views_explain_rules,
 		.overrides = overrides_list,
 		.add_override = overrides_add,

@@ -100,6 +100,27 @@ int views_list_rules(void *userdata, rule_emit_t emit, void *context)
 	return r;
 }
 
+int views_list_rule_tasks(void *userdata, const char *rule, uint32_t from, matched_emit_t emit,
+			  void *context)
+{
+	const struct manager *manager = userdata;
+	const struct rules_task *task;
+	uint32_t i = 0, place;
+	int r = 0;
+
+	while (i < manager->policy.n_rules && strcmp(manager->policy.rules[i].name, rule) != 0)
+		i++;
+	if (i == manager->policy.n_rules)
+		return -ENOENT;
+	while (r == 0 && (task = rules_next_task(manager->rules, i, from, &place))) {
+		const struct matched_view view = { task->pid, task->tgid, place };
+
+		r = emit(context, &view);
+		from = place + 1;
+	}
+	return r < 0 ? r : 0;
+}
+
 void views_count_rules(void *userdata, struct rules_view *ret)
 {
 	const struct manager *manager = userdata;

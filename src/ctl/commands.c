@@ -36,9 +36,9 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "rules",
-		.help = "the policy's rules and how many tasks they are for; or why one task",
+		.help = "the policy's rules and the tasks that they are for; or why one task",
 		.run = command_rules,
-		.arguments = "[PID]",
+		.arguments = "[RULE | PID]",
 	},
 	{
 		.name = "explain",

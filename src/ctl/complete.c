@@ -11,7 +11,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-#define DOMAINS_TIMEOUT_NS 300000000ULL /* a key was pressed: better nothing than late */
+#define ANSWER_TIMEOUT_NS 300000000ULL /* a key was pressed: better nothing than late */
 
 static void offer(const char *typed, const char *dashes, const char *word, const char *help)
 {
@@ -41,17 +41,24 @@ static void offer_options(const struct ctl_command *command, const char *typed)
 		offer(typed, "--", "version", "the version");
 }
 
-/* Those that the daemon knows; none when it does not answer at once. */
+/* What the daemon answers; NULL when it does not do so at once. To be freed by json_decref(). */
+static json_t *ask(const struct ctl *ctl, const char *method)
+{
+	uint64_t deadline_ns = connection_deadline(ANSWER_TIMEOUT_NS);
+	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	json_t *reply;
+
+	if (fd < 0 || connection_call(fd, method, NULL, deadline_ns, &reply) < 0)
+		return NULL;
+	return reply;
+}
+
 static void offer_domains(const struct ctl *ctl, const char *typed)
 {
-	uint64_t deadline_ns = connection_deadline(DOMAINS_TIMEOUT_NS);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	json_auto_t *reply = ask(ctl, "io.wakegov.Domains");
 	const json_t *domain;
-	json_t *reply;
 	size_t i;
 
-	if (fd < 0 || connection_call(fd, "io.wakegov.Domains", NULL, deadline_ns, &reply) < 0)
-		return;
 	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "domains"), i,
 			   domain) {
 		const char *cpus = field_text(domain, "cpus");
@@ -61,7 +68,21 @@ static void offer_domains(const struct ctl *ctl, const char *typed)
 		if (field_text(domain, "name"))
 			offer(typed, "", field_text(domain, "name"), help);
 	}
-	json_decref(reply);
+}
+
+static void offer_rules(const struct ctl *ctl, const char *typed)
+{
+	json_auto_t *reply = ask(ctl, "io.wakegov.Rules");
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "rules"), i,
+			   rule) {
+		const char *match = field_text(rule, "match");
+
+		if (field_text(rule, "name"))
+			offer(typed, "", field_text(rule, "name"), match ? match : "");
+	}
 }
 
 static const struct ctl_command *find(const char *name)
@@ -101,6 +122,8 @@ enum ctl_exit command_complete(struct ctl *ctl)
 			command = find(word);
 		else
 			n_arguments += word[0] != '-' && !takes_value(command, before);
+		if (!strcmp(before, "--socket"))
+			ctl->path = word;
 		before = word;
 	}
 	if (takes_value(command, before)) {
@@ -115,6 +138,8 @@ enum ctl_exit command_complete(struct ctl *ctl)
 			offer(typed, "", command->verbs[i], command->help);
 		if (wants_domain(command))
 			offer_domains(ctl, typed);
+		if (command->arguments && strstr(command->arguments, "RULE"))
+			offer_rules(ctl, typed);
 	}
 	return ctl_flush();
 }

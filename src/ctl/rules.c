@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl rules: each with the tasks that it is for; and what they say of one task. */
+/* wakegovctl rules: each with the tasks that it is for; one rule; what they say of one task. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <string.h>
+
 #include "ctl/commands.h"
+#include "ctl/complain.h"
 #include "ctl/format.h"
 #include "ctl/quantity.h"
+#include "ctl/rule_tasks.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+
+#define THREADS_SHOWN 4 /* of each rule, in the list of all */
 
 static void add_rule(struct table *table, const json_t *rule)
 {
@@ -58,6 +64,8 @@ static void show_rules(const json_t *reply)
 		table_print(&table, stdout);
 	else
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
+	json_array_foreach(rules, i, rule)
+		rule_tasks_print_line(rule);
 	json_array_foreach(rules, i, rule)
 		show_carrier(rule);
 	if (refused)
@@ -114,13 +122,61 @@ enum ctl_exit rules_explain_task(struct ctl *ctl, uint64_t pid)
 		       show_task);
 }
 
+static json_t *find_rule(const json_t *reply, const char *name)
+{
+	json_t *rule;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
+		const char *found = field_text(rule, "name");
+
+		if (found && !strcmp(found, name))
+			return rule;
+	}
+	return NULL;
+}
+
+static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, const char *name)
+{
+	json_t *rule = find_rule(reply, name);
+	enum ctl_exit code;
+
+	if (!rule) {
+		complain("the policy has no rule '%s'. See: wakegovctl rules", name);
+		return CTL_REFUSED;
+	}
+	code = rule_tasks_add(ctl, rule, SIZE_MAX);
+	return code == CTL_OK ? ctl_print(ctl, rule, rule_tasks_show) : code;
+}
+
+static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
+{
+	size_t i, max = ctl->json ? SIZE_MAX : THREADS_SHOWN;
+	enum ctl_exit code = CTL_OK;
+	json_t *rule;
+
+	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
+		if (code == CTL_OK)
+			code = rule_tasks_add(ctl, rule, max);
+	}
+	return code == CTL_OK ? ctl_print(ctl, reply, show_rules) : code;
+}
+
 enum ctl_exit command_rules(struct ctl *ctl)
 {
+	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
 	uint64_t pid = 0;
+	enum ctl_exit code;
+	json_t *reply;
 
-	if (ctl->n_arguments > 1 ||
-	    (ctl->n_arguments && (!quantity_number(ctl->arguments[0], &pid) || !pid)))
-		return ctl_misuse(ctl, "expected nothing, or one thread id (812)");
-	return pid ? rules_explain_task(ctl, pid)
-		   : ctl_ask(ctl, "io.wakegov.Rules", NULL, show_rules);
+	if (ctl->n_arguments > 1)
+		return ctl_misuse(ctl, "expected nothing, one rule, or one thread id (812)");
+	if (name && quantity_number(name, &pid))
+		return pid ? rules_explain_task(ctl, pid) : ctl_misuse(ctl, "0 is no thread id");
+	code = ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
+	if (code != CTL_OK)
+		return code;
+	code = name ? show_named(ctl, reply, name) : show_all(ctl, reply);
+	json_decref(reply);
+	return code;
 }

@@ -186,6 +186,14 @@ static const struct query_method methods[] = {
 	{ .name = "Devices", .run = list_devices },
 	{ .name = "Rules", .run = methods_list_rules },
 	{
+		.name = "RuleTasks",
+		.run = methods_list_rule_tasks,
+		.takes = { { .name = "rule", .type = JSON_STRING },
+			   { .name = "offset", .type = JSON_INTEGER, .optional = true },
+			   { .name = "limit", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 3,
+	},
+	{
 		.name = "ExplainRules",
 		.run = methods_explain_rules,
 		.takes = { { .name = "pid", .type = JSON_INTEGER } },

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "query/process.h"
+
 static void put_text(struct json_out *out, const char *key, const char *text)
 {
 	json_out_key(out, key);
@@ -63,6 +65,65 @@ int methods_list_rules(const struct call *call, struct reply *reply)
 	json_out_open(out, '[');
 	r = source->rules(source->userdata, put_rule, out);
 	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
+}
+
+struct page {
+	struct json_out *out;
+	uint32_t left; /* of its tasks */
+	int64_t next;  /* the place where the next page begins; -1: this is the last one */
+};
+
+static int put_matched(void *context, const struct matched_view *view)
+{
+	struct page *page = context;
+	char comm[PROCESS_COMM_SIZE];
+
+	if (!page->left) {
+		page->next = view->place;
+		return 1;
+	}
+	page->left--;
+	json_out_open(page->out, '{');
+	put_count(page->out, "pid", view->pid);
+	put_count(page->out, "tgid", view->tgid);
+	put_text(page->out, "comm", process_comm((pid_t)view->pid, comm) < 0 ? NULL : comm);
+	json_out_close(page->out, '}');
+	return page->out->error;
+}
+
+int methods_list_rule_tasks(const struct call *call, struct reply *reply)
+{
+	const char *rule = json_string_value(json_object_get(call->parameters, "rule"));
+	const json_t *limit = json_object_get(call->parameters, "limit");
+	json_int_t offset = json_integer_value(json_object_get(call->parameters, "offset"));
+	struct page page = { .left = METHODS_RULE_TASKS_MAX, .next = -1 };
+	int r;
+
+	if (offset < 0 || offset > UINT32_MAX)
+		return reply_send_invalid(reply, "offset");
+	if (json_is_integer(limit)) {
+		if (json_integer_value(limit) < 1 ||
+		    json_integer_value(limit) > METHODS_RULE_TASKS_MAX)
+			return reply_send_invalid(reply, "limit");
+		page.left = (uint32_t)json_integer_value(limit);
+	}
+	page.out = reply_begin(reply);
+	json_out_key(page.out, "tasks");
+	json_out_open(page.out, '[');
+	r = call->source->rule_tasks(call->source->userdata, rule, (uint32_t)offset, put_matched,
+				     &page);
+	if (r == -ENOENT) {
+		reply_cancel(reply);
+		return reply_send_error(reply, "io.wakegov.NoSuchRule",
+					json_pack("{ss}", "rule", rule));
+	}
+	json_out_close(page.out, ']');
+	json_out_key(page.out, "next_offset");
+	if (page.next < 0)
+		json_out_null(page.out);
+	else
+		json_out_count(page.out, (uint64_t)page.next);
 	return r < 0 ? r : reply_end(reply);
 }
 

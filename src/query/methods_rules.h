@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* io.wakegov.Rules and ExplainRules, as query/interface.h wants them. */
+/* io.wakegov.Rules, RuleTasks and ExplainRules, as query/interface.h wants them. */
 
 #include "query/call.h"
 #include "query/reply.h"
 
 int methods_list_rules(const struct call *call, struct reply *reply);
+/* Names are read from /proc, which takes the daemon's time: no page is longer. */
+#define METHODS_RULE_TASKS_MAX 100
+
+int methods_list_rule_tasks(const struct call *call, struct reply *reply);
 int methods_explain_rules(const struct call *call, struct reply *reply);

@@ -21,19 +21,38 @@ int process_owner(pid_t pid, uid_t *ret)
 	return 0;
 }
 
-int process_command(pid_t pid, char ret[static PROCESS_COMMAND_SIZE])
+/* Returns how many bytes were read, at most size, or a negative errno. */
+static ssize_t read_file(pid_t pid, const char *name, char *ret, size_t size)
 {
 	_cleanup_close_ int fd = -1;
 	ssize_t length;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	length = read(fd, ret, PROCESS_COMMAND_SIZE - 1);
+	length = read(fd, ret, size);
+	return length < 0 ? -errno : length;
+}
+
+int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
+{
+	ssize_t length = read_file(pid, "comm", ret, PROCESS_COMM_SIZE);
+
+	if (length <= 0)
+		return length < 0 ? (int)length : -ESRCH;
+	/* What ends it in the file is a line's end. */
+	ret[length - 1] = '\0';
+	return 0;
+}
+
+int process_command(pid_t pid, char ret[static PROCESS_COMMAND_SIZE])
+{
+	ssize_t length = read_file(pid, "cmdline", ret, PROCESS_COMMAND_SIZE - 1);
+
 	if (length < 0)
-		return -errno;
+		return (int)length;
 	/* The last argument ends with a NUL like the others. */
 	while (length && !ret[length - 1])
 		length--;

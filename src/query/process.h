@@ -11,6 +11,12 @@
 /* The user that it runs as. Returns 0, or a negative errno: -ENOENT when it is gone. */
 int process_owner(pid_t pid, uid_t *ret);
 
+/* As the kernel's, with the NUL at its end. */
+#define PROCESS_COMM_SIZE 16
+
+/* The name of that thread. Returns 0 or a negative errno. */
+int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
+
 /*
  * Its command line with a blank between arguments, cut to fit, always with a NUL at its end; empty
  * for a kernel thread. Returns 0 or a negative errno.

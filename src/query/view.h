@@ -289,6 +289,13 @@ struct rules_view {
 	uint64_t refused; /* times that there was no room for one */
 };
 
+/* A thread that a rule is for. */
+struct matched_view {
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t place; /* in the list: the next one is behind it */
+};
+
 /* What one rule is for one task. */
 struct task_rule_view {
 	struct rule_view rule;
@@ -318,6 +325,7 @@ typedef int (*decision_emit_t)(void *context, const struct decision_view *view);
 typedef int (*program_emit_t)(void *context, const struct program_view *view);
 typedef int (*override_emit_t)(void *context, const struct override_view *view);
 typedef int (*rule_emit_t)(void *context, const struct rule_view *view);
+typedef int (*matched_emit_t)(void *context, const struct matched_view *view);
 typedef int (*task_rule_emit_t)(void *context, const struct task_rule_view *view);
 typedef int (*explain_emit_t)(void *context, const struct explain_view *view);
 typedef int (*opp_time_emit_t)(void *context, const struct opp_time_view *view);
@@ -345,6 +353,9 @@ struct query_source {
 		       void *context);
 	int (*rules)(void *userdata, rule_emit_t emit, void *context);
 	void (*count_rules)(void *userdata, struct rules_view *ret);
+	/* From that place on. -ENOENT: the policy has no such rule. */
+	int (*rule_tasks)(void *userdata, const char *rule, uint32_t from, matched_emit_t emit,
+			  void *context);
 	/* Sets *ret before it emits each rule. -ESRCH: there is no such thread. */
 	int (*explain_rules)(void *userdata, uint32_t pid, struct ruled_task_view *ret,
 			     task_rule_emit_t emit, void *context);

@@ -237,6 +237,19 @@ const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place].task;
 }
 
+const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
+					 uint32_t *ret_place)
+{
+	for (uint32_t place = pid_index_next(rules->index, from); place != PID_INDEX_NONE;
+	     place = pid_index_next(rules->index, place + 1)) {
+		if (!(rules->tasks[place].counted >> rule & 1))
+			continue;
+		*ret_place = place;
+		return &rules->tasks[place].task;
+	}
+	return NULL;
+}
+
 struct rules_count rules_count(const struct rules *rules, uint32_t rule)
 {
 	return rules->ruled[rule].count;

@@ -56,6 +56,13 @@ bool rules_take_missing(struct rules *rules, uint32_t *ret_pid);
  */
 void rules_expect_change(struct rules *rules);
 
+/*
+ * A task that the rule is for, at the place from or behind it: NULL when there is none. *ret_place
+ * is where it stands; a place is a task's until the task ends. Borrowed.
+ */
+const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
+					 uint32_t *ret_place);
+
 /* The task, if it matches anything: NULL else. Borrowed. */
 const struct rules_task *rules_find(const struct rules *rules, uint32_t pid);
 

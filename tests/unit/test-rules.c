@@ -95,6 +95,28 @@ static void test_counts(void **state)
 	rules_free(rules);
 }
 
+/* The tasks of a rule, one after the other; those of other rules are left out. */
+static void test_walk(void **state)
+{
+	struct rules *rules = make_rules(16);
+	const struct rules_task *task;
+	uint32_t place = 0, pids = 0, from = 0;
+	uint64_t matched;
+
+	take(rules, 1, 5, "a", &matched);
+	take(rules, 2, 5, "b", &matched);
+	take(rules, 3, 5, "ab", &matched);
+	take(rules, 4, 5, "b", &matched);
+	rules_end(rules, 2);
+	while ((task = rules_next_task(rules, 1, from, &place))) {
+		pids = 10 * pids + task->pid;
+		from = place + 1;
+	}
+	assert_int_equal(pids, 34);
+	assert_null(rules_next_task(rules, 2, 0, &place));
+	rules_free(rules);
+}
+
 /* Another task with the same number begins anew, also when it matches the same. */
 static void test_pid_is_used_again(void **state)
 {
@@ -244,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes_are_told_once),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_pid_is_used_again),
 		cmocka_unit_test(test_full_table),
 		cmocka_unit_test(test_scan_finds_the_missing),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "canned_rules.h"
 #include "shared/cleanup.h"
 
 /* The kernel cuts names within characters, and tasks may put anything into them. */
@@ -330,34 +331,6 @@ static int explained_domain(const struct canned_source *canned,
 	return request->at_us && request->at_us < 1000 ? -ENODATA : (int)i;
 }
 
-static const struct rule_view canned_rule = { "backup", "x.conf", 12,	"comm = tar*", "policy4",
-					      NULL,	"30%",	  NULL, "off",	       3,
-					      17,	false,	  NULL };
-
-static int canned_rules(void *userdata, rule_emit_t emit, void *context)
-{
-	return emit(context, &canned_rule);
-}
-
-static void canned_count_rules(void *userdata, struct rules_view *ret)
-{
-	*ret = (struct rules_view){ .tasks = 3, .max_tasks = 16384, .refused = 2 };
-}
-
-/* 812 is root's, and the rule knows it by its command line. */
-static int canned_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *ret,
-				task_rule_emit_t emit, void *context)
-{
-	const struct task_rule_view view = {
-		canned_rule, true, "command is 'tar c' (command = tar*)", true, true, false, true
-	};
-
-	if (pid != 812)
-		return -ESRCH;
-	*ret = (struct ruled_task_view){ .pid = pid, .tgid = 800, .comm = "tar" };
-	return emit(context, &view);
-}
-
 /* policy0 is io-boosted and cut by an override; the others are somebody else's. */
 static int canned_explain(void *userdata, const struct explain_request *request,
 			  explain_emit_t emit, void *context)
@@ -474,6 +447,7 @@ void canned_source_init(struct canned_source *canned)
 		.explain = canned_explain,
 		.rules = canned_rules,
 		.count_rules = canned_count_rules,
+		.rule_tasks = canned_rule_tasks,
 		.explain_rules = canned_explain_rules,
 		.overrides = canned_overrides,
 		.add_override = canned_add_override,

@@ -30,6 +30,8 @@ class CompletionTest(ServiceTest):
         self.assertEqual(self.complete("wakegovctl --json explain --a"), ["--at"])
         socket = f"wakegovctl --socket {self.path}"
         self.assertEqual(self.complete(f"{socket} override can"), ["cancel"])
+        self.assertEqual(self.complete(f"{socket} rules ba"), ["backup"])
+        self.assertEqual(self.complete(f"{socket} explain policy1"), ["policy1"])
         self.assertEqual(self.complete("wakegovctl override policy0 --min 1GHz --ma"), ["--max"])
 
 

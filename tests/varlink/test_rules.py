@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rules and ExplainRules: as declared, refused with the field, and in wakegovctl's words."""
+"""Rules, RuleTasks and ExplainRules: as declared, refused with the field, and in wakegovctl's words."""
 
+import json
 import subprocess
 import unittest
 
@@ -21,7 +22,8 @@ class Methods(ServiceTest):
 
     def test_as_declared(self):
         interface = varlink.Client(f"unix:{self.path}").get_interface("io.wakegov")
-        for method, parameters in (("Rules", {}), ("ExplainRules", {"pid": 812})):
+        for method, parameters in (("Rules", {}), ("RuleTasks", {"rule": "backup"}),
+                                   ("ExplainRules", {"pid": 812})):
             with self.subTest(method):
                 reply = self.raw.call(f"io.wakegov.{method}", parameters)["parameters"]
                 declared = interface.get_method(method).out_type
@@ -34,6 +36,27 @@ class Methods(ServiceTest):
         for wrong in ({"pid": 0}, {"pid": -1}, {"pid": 2 ** 31}, {"pid": "812"}, {}):
             with self.subTest(wrong):
                 self.assert_invalid(call("io.wakegov.ExplainRules", wrong), "pid")
+        self.assert_error(call("io.wakegov.RuleTasks", {"rule": "none"}), "io.wakegov.NoSuchRule",
+                          rule="none")
+        for wrong, values in (("limit", (0, -1, 101)), ("offset", (-1, 2 ** 32))):
+            for value in values:
+                with self.subTest(wrong, value=value):
+                    self.assert_invalid(call("io.wakegov.RuleTasks",
+                                             {"rule": "backup", wrong: value}), wrong)
+
+    def test_pages(self):
+        """pages go on where the last one ended; a thread that is gone has no name"""
+        pids, offset = [], 0
+        while offset is not None:
+            page = self.raw.call("io.wakegov.RuleTasks", {"rule": "backup", "limit": 2,
+                                                          "offset": offset})["parameters"]
+            self.assertLessEqual(len(page["tasks"]), 2)
+            pids += page["tasks"]
+            offset = page["next_offset"]
+        self.assertEqual([task["pid"] for task in pids[1:]], [4194303, 4194302, 4194301, 4194300])
+        self.assertEqual({task["comm"] for task in pids[1:]}, {None})
+        with open(f"/proc/{pids[0]['pid']}/comm", encoding="utf-8") as file:
+            self.assertEqual(pids[0]["comm"], file.read().strip())
 
 
 class CommandLines(RightsTest):
@@ -57,17 +80,31 @@ class Control(ServiceTest):
 
     def test_rules(self):
         lines = self.run_command("rules").splitlines()
-        self.assertEqual(lines[1].split(), ["backup", "x.conf:12", "3", "17", "30%", "-", "off",
+        self.assertEqual(lines[1].split(), ["backup", "x.conf:12", "5", "17", "30%", "-", "off",
                                             "policy4", "comm", "=", "tar*"])
-        self.assertIn("no room for 2 times a task: raise max-ruled-tasks (16384)", lines[2])
+        self.assertRegex(lines[2], r"^backup: \S+ \(\d+\), - \(4194303\), - \(4194302\), "
+                                   r"- \(4194301\) and 1 more, see: wakegovctl rules backup$")
+        self.assertIn("no room for 2 times a task: raise max-ruled-tasks (16384)", lines[3])
+        rules = json.loads(self.run_command("--json", "rules"))["rules"]
+        self.assertEqual([task["pid"] for task in rules[0]["threads"][1:]],
+                         [4194303, 4194302, 4194301, 4194300])
+
+    def test_one_rule(self):
+        lines = self.run_command("rules", "backup").splitlines()
+        self.assertEqual(lines[0], "backup (x.conf:12), for comm = tar*: 5 now, 17 came to match")
+        self.assertEqual(lines[6].split(), ["4194300", "800", "-"])
+        self.assertEqual(len(lines), 7)
+        rule = json.loads(self.run_command("--json", "rules", "backup"))
+        self.assertEqual((rule["name"], len(rule["threads"])), ("backup", 5))
+        self.assertIn("no rule 'tar'", self.run_command("rules", "tar", code=REFUSED))
 
     def test_one_task(self):
         text = self.run_command("rules", "812")
         self.assertIn("rules for tar (thread 812 of process 800)", text)
         self.assertIn("  yes  backup (x.conf:12), cap 30%, io-boost off: command is 'tar c'", text)
         self.run_command("rules", "5", code=REFUSED)
-        for wrong in ("tar", "0", "-1"):
-            self.run_command("rules", "--", wrong, code=USAGE)
+        for wrong in (("0",), ("backup", "812")):
+            self.run_command("rules", *wrong, code=USAGE)
 
     def test_explained_with_its_domain(self):
         text = self.run_command("explain", "812")
