@@ -45,8 +45,7 @@ static __noinline void tell_facts(struct task_struct *task, const char *comm)
 
 static __noinline void follow_fork(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 parent_pid = parent->pid, pid = child->pid;
-	__u8 one = 1;
+	__u32 parent_pid = parent->pid, pid = child->pid, one = 1;
 
 	if (bpf_map_lookup_elem(&matching, &parent_pid))
 		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);

@@ -88,7 +88,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, WAKEGOV_MATCHING);
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, __u32);
 } matching SEC(".maps");
 
 struct {

@@ -330,15 +330,18 @@ static void describe_sets(struct manager *manager)
 static void tell_sets(struct manager *manager)
 {
 	struct task_set set;
+	bool any = false;
+	int r;
 
 	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
 		describe_sets(manager);
 	while (record_engine_take_set(manager->recorder, manager->engine, &set)) {
-		int r = tracer_set_task_set(manager->tracer, &set);
-
-		if (r < 0)
-			log_debug("task %u: its clamps cannot be told: %s", set.pid, strerror(-r));
+		tracer_set_task_set(manager->tracer, &set);
+		any = true;
 	}
+	r = any ? tracer_send_task_sets(manager->tracer) : 0;
+	if (r < 0)
+		log_debug("which clamps tasks have cannot be told of each: %s", strerror(-r));
 }
 
 void manager_round(struct manager *manager)

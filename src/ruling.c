@@ -100,7 +100,8 @@ void ruling_scan(struct manager *manager)
 	grouping_end_scan(manager);
 	if (r == 0)
 		end_missing(manager);
-	else
+	tracer_send_marks(manager->tracer);
+	if (r < 0)
 		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
 			    "%s",
 			    strerror(-r));
@@ -188,6 +189,7 @@ void ruling_look_at(struct manager *manager, const struct task_facts *facts)
 {
 	rules_expect_change(manager->rules);
 	take_facts(manager, facts);
+	tracer_send_marks(manager->tracer);
 }
 
 void ruling_take_event(struct manager *manager, const struct tracer_event *event)

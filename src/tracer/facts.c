@@ -33,16 +33,16 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 			   (follow->cgroups ? WAKEGOV_FOLLOW_CGROUPS : 0);
 }
 
-/* One for which the map has no room is found by the next scan. */
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 {
-	int fd = bpf_map__fd(tracer->programs.skel->maps.matching);
-	const uint8_t one = 1;
+	batch_add(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching),
+		  matches ? BATCH_SET : BATCH_DELETE, pid, 1);
+}
 
-	if (matches)
-		bpf_map_update_elem(fd, &pid, &one, BPF_ANY);
-	else
-		bpf_map_delete_elem(fd, &pid);
+/* One for which the map has no room is found by the next scan. */
+void tracer_send_marks(struct tracer *tracer)
+{
+	batch_send(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching));
 }
 
 int tracer_scan_tasks(struct tracer *tracer,

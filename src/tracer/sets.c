@@ -34,31 +34,40 @@ void tracer_forget_sets(struct tracer *tracer)
 	}
 }
 
-/* The kernel side takes the entry away when the task exits. */
-static int take_set_back(int fd, uint32_t pid)
+/*
+ * The kernel side takes the entry away when the task exits, so only one that is there is replaced:
+ * the kernel does that for one entry a call.
+ */
+static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 {
 	const uint32_t none = 0;
 
-	if (bpf_map_update_elem(fd, &pid, &none, BPF_EXIST) < 0)
-		return errno == ENOENT ? 0 : -errno;
+	batch_flush(&tracer->sets, fd);
+	bpf_map_update_elem(fd, &pid, &none, BPF_EXIST);
 	/* It exited before it was told about the last time. */
 	if (syscall(SYS_tkill, pid, 0) < 0 && errno == ESRCH)
 		bpf_map_delete_elem(fd, &pid);
-	return 0;
 }
 
-int tracer_set_task_set(struct tracer *tracer, const struct task_set *set)
+void tracer_set_task_set(struct tracer *tracer, const struct task_set *set)
 {
-	struct wakegov__bss *bss = tracer->programs.skel->bss;
-	int fd = bpf_map__fd(tracer->programs.skel->maps.task_sets), r = 0;
+	int fd = bpf_map__fd(tracer->programs.skel->maps.task_sets);
 
-	if (!set->set)
-		r = take_set_back(fd, set->pid);
-	else if (bpf_map_update_elem(fd, &set->pid, &set->set, BPF_ANY) < 0)
-		r = -errno;
-	__atomic_fetch_add(&bss->ruled_tasks[set->pid % WAKEGOV_RULED],
+	if (set->set)
+		batch_add(&tracer->sets, fd, BATCH_SET, set->pid, set->set);
+	else
+		take_set_back(tracer, fd, set->pid);
+	__atomic_fetch_add(&tracer->programs.skel->bss->ruled_tasks[set->pid % WAKEGOV_RULED],
 			   (set->set != 0) - (set->before != 0), __ATOMIC_RELAXED);
-	__atomic_fetch_add(&bss->settings.set_generation, 1, __ATOMIC_RELEASE);
+}
+
+int tracer_send_task_sets(struct tracer *tracer)
+{
+	int r = batch_send(&tracer->sets, bpf_map__fd(tracer->programs.skel->maps.task_sets));
+
+	/* Last: from now on it is looked for. */
+	__atomic_fetch_add(&tracer->programs.skel->bss->settings.set_generation, 1,
+			   __ATOMIC_RELEASE);
 	return r;
 }
 

@@ -92,8 +92,10 @@ struct tracer_sets {
 void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets);
 /* The numbers mean other sets from now on: what was kept under them is forgotten. */
 void tracer_forget_sets(struct tracer *tracer);
-/* The set of one task. Returns a negative errno when it cannot be told; a task that is gone can. */
-int tracer_set_task_set(struct tracer *tracer, const struct task_set *set);
+/* The set of one task, in force once tracer_send_task_sets() was called. */
+void tracer_set_task_set(struct tracer *tracer, const struct task_set *set);
+/* Returns a negative errno when one could not be told; a task that is gone can. */
+int tracer_send_task_sets(struct tracer *tracer);
 
 /*
  * The totals of the task behind handle, or the fact that it ended. Returns 0, or -ENOENT when the
@@ -140,8 +142,12 @@ struct tracer_follow {
 
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow);
 
-/* A task that matches rules, or no longer: its children and its end are told about. */
+/*
+ * A task that matches rules, or no longer: its children and its end are told about, once
+ * tracer_send_marks() was called.
+ */
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
+void tracer_send_marks(struct tracer *tracer);
 
 /*
  * Hands every thread of the machine to handle, but for those that are about to end. Returns 0, or a

@@ -3,6 +3,7 @@
 
 /* What the files of the tracer share. */
 
+#include "tracer/batch.h"
 #include "tracer/programs.h"
 #include "tracer/tracer.h"
 #include "wakegov/abi.h"
@@ -27,6 +28,8 @@ struct tracer {
 	tracer_handler_t handler;	 /* while tracer_consume() runs */
 	void *userdata;
 
+	struct batch marks; /* of tasks that match rules */
+	struct batch sets;  /* of tasks */
 	struct seen_slot seen[WAKEGOV_SLOTS];
 	uint64_t (*seen_runs)[WAKEGOV_SETS]; /* n_cpus; ran_ns as it was last read */
 	uint64_t known_devices;		     /* bits by index: those that were handed out */
