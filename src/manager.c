@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "actuator/hotplug.h"
+#include "frequency/frequency.h"
 #include "manager_private.h"
+#include "measure.h"
 #include "overrides.h"
 #include "policy/load.h"
 #include "recording.h"
@@ -69,6 +71,7 @@ static void verify_domain_of(struct manager *manager, uint32_t cpu)
 		return;
 	}
 	actuator_domain_forget_request(&manager->domains[domain].actuator);
+	measure_forget(manager, cpu);
 	manager_verify_domain(manager, domain);
 }
 
@@ -117,6 +120,7 @@ static int reload(struct manager *manager, char **ret_message)
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		takeover_set_preference(manager, i);
 	record_engine_set_policy(manager->recorder, manager->engine, &policy);
+	measure_choose_references(manager);
 	ruling_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);
 	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
@@ -279,10 +283,19 @@ static int make_core(struct manager *manager)
 static int start(struct manager *manager)
 {
 	static int (*const steps[])(struct manager *) = {
-		takeover_read_policy,  takeover_lock,	  takeover_restore_predecessor,
-		open_event_loop,       takeover_discover, make_core,
-		takeover_start_tracer, open_socket,	  takeover_acquire_domains,
-		grouping_start,	       ruling_start,	  add_sources,
+		takeover_read_policy,
+		takeover_lock,
+		takeover_restore_predecessor,
+		open_event_loop,
+		takeover_discover,
+		make_core,
+		takeover_start_tracer,
+		measure_start,
+		open_socket,
+		takeover_acquire_domains,
+		grouping_start,
+		ruling_start,
+		add_sources,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -375,6 +388,7 @@ struct manager *manager_free(struct manager *manager)
 		actuator_domain_deinit(&manager->domains[i].actuator);
 	ruling_end(manager);
 	tracer_free(manager->tracer);
+	frequency_free(manager->frequency);
 	engine_free(manager->engine);
 	decision_log_free(manager->log);
 	account_free(manager->account);

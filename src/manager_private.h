@@ -54,6 +54,8 @@ struct manager {
 	uint32_t n_domains;
 
 	struct tracer *tracer;
+	struct frequency *frequency;
+	uint32_t base_khz; /* without turbo, as registers say; 0: not known */
 	struct engine *engine;
 	struct recorder *recorder; /* NULL: nobody records */
 	uint64_t recording_max_bytes;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "manager_private.h"
+#include "measure.h"
 #include "recording.h"
 #include "ruling.h"
 #include "shared/log.h"
@@ -37,6 +38,7 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
 	struct input input;
 
+	measure_cpu(manager, cpu, now_ns);
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 	record_engine_apply(manager->recorder, manager->engine, &input);
 	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
@@ -383,6 +385,9 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 static void resume(struct manager *manager)
 {
 	log_info("resumed from suspend: every domain is looked at and set again");
+	measure_choose_references(manager);
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		measure_forget(manager, cpu);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++) {
 		actuator_domain_forget_request(&manager->domains[domain].actuator);
 		manager_verify_domain(manager, domain);

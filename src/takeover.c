@@ -13,9 +13,9 @@
 #include "actuator/preference.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
-#include "frequency/reference.h"
 #include "levers.h"
 #include "manager_private.h"
+#include "measure.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -167,28 +167,6 @@ static int init_domain(struct manager *manager, uint32_t i)
 	return 0;
 }
 
-/* What is not as asked for is said once for each domain, and the highest OPP taken. */
-static void choose_references(struct manager *manager)
-{
-	const char *unread, *why;
-	struct turbo turbo;
-	bool known = reference_read_turbo(&turbo, &unread) == 0;
-
-	if (!known)
-		log_debug("turbo frequencies: %s", unread);
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
-		struct topology_domain *info = &manager->topology->domains[i];
-		struct policy_domain policy;
-
-		policy_domain_for(&manager->policy, info->name, &policy);
-		info->reference_khz = reference_choose(&policy.reference, known ? &turbo : NULL,
-						       &why);
-		if (why)
-			log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
-				    info->name, why, known ? "" : ": ", known ? "" : unread);
-	}
-}
-
 int takeover_discover(struct manager *manager)
 {
 	const struct backend *named;
@@ -198,7 +176,7 @@ int takeover_discover(struct manager *manager)
 		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
 		return r;
 	}
-	choose_references(manager);
+	measure_choose_references(manager);
 	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
 	if (!manager->domains)
 		return -ENOMEM;

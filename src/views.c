@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "frequency/frequency.h"
 #include "manager_private.h"
 #include "overrides.h"
 #include "shared/cleanup.h"
@@ -64,6 +65,17 @@ static uint32_t count_followed(const struct task_table *tasks)
 	return n;
 }
 
+static void show_frequency(const struct manager *manager, struct status_view *view)
+{
+	const char *why = frequency_why(manager->frequency);
+	uint64_t measured_ns = frequency_measured_ns(manager->frequency);
+
+	view->frequency_source = frequency_source(manager->frequency);
+	view->frequency_why = why[0] ? why : NULL;
+	view->frequency_is_measured = measured_ns != 0;
+	view->frequency_age_us = (manager_now_ns() - measured_ns) / NS_PER_US;
+}
+
 static int show_status(void *userdata, struct status_view *ret)
 {
 	const struct manager *manager = userdata;
@@ -93,6 +105,7 @@ static int show_status(void *userdata, struct status_view *ret)
 		.self_pss_kib = self_pss_kib(),
 		.events = manager->records,
 	};
+	show_frequency(manager, ret);
 	return 0;
 }
 

@@ -117,7 +117,7 @@ struct wakegov_cpu {
 	__u16 met_counts; /* … and whether it counts */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
-	__u32 freq_khz; /* and load.level_q with it */
+	__u32 freq_khz; /* and load.level_q with it, which the daemon sets to what it measures */
 
 	/* written by the daemon */
 	__u32 max_khz; /* 0: the CPU has no known frequency */

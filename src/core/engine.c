@@ -7,23 +7,33 @@
 #include "core/engine_private.h"
 #include "core/rule.h"
 
+static struct topology *copy_topology(const struct topology *topology)
+{
+	size_t size = sizeof(*topology) + topology->n_domains * sizeof(topology->domains[0]);
+	struct topology *copy = calloc(1, size);
+
+	if (copy)
+		memcpy(copy, topology, size);
+	return copy;
+}
+
 struct engine *engine_new(const struct topology *topology, const struct policy *policy)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
 
 	if (!engine)
 		return NULL;
-	engine->topology = topology;
+	engine->topology = copy_topology(topology);
 	engine->tasks = task_table_new(policy->max_tasks);
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
 	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
-	if (!engine->tasks || !engine->ruled || !engine->clamped || !engine->cpus ||
-	    !engine->domains)
+	if (!engine->topology || !engine->tasks || !engine->ruled || !engine->clamped ||
+	    !engine->cpus || !engine->domains)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
-		domain_init(&engine->domains[i], i, &topology->domains[i]);
+		domain_init(&engine->domains[i], i, &engine->topology->domains[i]);
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_init(&engine->devices[i]);
 	engine->devices_next_ns = UINT64_MAX;
@@ -39,6 +49,7 @@ struct engine *engine_free(struct engine *engine)
 	task_table_free(engine->tasks);
 	ruled_tasks_free(engine->ruled);
 	clamped_tasks_free(engine->clamped);
+	free(engine->topology);
 	free(engine->cpus);
 	free(engine->domains);
 	free(engine);
@@ -180,6 +191,14 @@ static void apply_limits(struct engine *engine, const struct input_limits *input
 	boosts_disturb(engine, now_ns);
 }
 
+static void apply_reference(struct engine *engine, const struct input_reference *input,
+			    uint64_t now_ns)
+{
+	engine->topology->domains[input->domain].reference_khz = input->khz;
+	engine->domains[input->domain].due = true;
+	boosts_disturb(engine, now_ns);
+}
+
 static void apply_domain(struct engine *engine, const struct input_domain *input, uint64_t now_ns)
 {
 	struct domain *domain = &engine->domains[input->domain];
@@ -286,6 +305,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_SET_RUN:
 		clamping_apply_run(engine, &input->set_run);
+		break;
+	case INPUT_REFERENCE:
+		apply_reference(engine, &input->reference, input->now_ns);
 		break;
 	case INPUT_BESIDE:
 		clamping_apply_beside(engine, &input->beside);

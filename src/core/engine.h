@@ -33,7 +33,7 @@
 
 struct engine;
 
-/* topology is borrowed; policy is copied. Domains start inactive. NULL without memory. */
+/* topology and policy are copied. Domains start inactive. NULL without memory. */
 struct engine *engine_new(const struct topology *topology, const struct policy *policy);
 struct engine *engine_free(struct engine *engine);
 

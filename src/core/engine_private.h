@@ -27,7 +27,7 @@ struct cpu {
 #define SURVEY_NONE ((struct survey){ .until_ns = UINT64_MAX })
 
 struct engine {
-	const struct topology *topology;
+	struct topology *topology; /* its own: references may change */
 	struct policy policy;
 	struct task_table *tasks;
 	struct ruled_tasks *ruled;

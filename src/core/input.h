@@ -26,6 +26,7 @@ enum input_type {
 	INPUT_TASK_RULES, /* which rules a task matches now */
 	INPUT_SET_RUN,	  /* tasks with clamps ran on a CPU */
 	INPUT_BESIDE,	  /* a task runs beside capped ones */
+	INPUT_REFERENCE,  /* capacity is measured by another frequency */
 };
 
 struct input_cpu {
@@ -131,6 +132,13 @@ struct input_beside {
 	uint64_t matched; /* by those; 0: it does so no longer, or its bursts are long */
 };
 
+/* At which frequency the CPUs of a domain are worth their capacity: turbo was switched, or policy.
+ */
+struct input_reference {
+	uint32_t domain;
+	uint32_t khz; /* 0: the highest OPP */
+};
+
 struct input {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	enum input_type type;
@@ -146,5 +154,6 @@ struct input {
 		struct input_task_rules task_rules;
 		struct input_set_run set_run;
 		struct input_beside beside;
+		struct input_reference reference;
 	};
 };

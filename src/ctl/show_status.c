@@ -48,6 +48,29 @@ static void show_counts(const json_t *reply)
 	       field_number(drops, "anomalies"), field_number(drops, "missed"));
 }
 
+static void show_frequency(const json_t *frequency)
+{
+	const char *source = field_text(frequency, "source"), *why = field_text(frequency, "why");
+	const json_t *age = json_object_get(frequency, "age_us");
+	_cleanup_free_ char *shown = format_clean(source);
+	char *text = NULL;
+
+	if (!source)
+		return; /* a daemon that is older than this client */
+	if (json_is_integer(age)) {
+		_cleanup_free_ char *passed = format_duration(json_integer_value(age));
+
+		printf("frequency  measured by %s, %s ago\n", shown, passed);
+	} else if (strcmp(source, "kernel") == 0) {
+		printf("frequency  as the kernel sets it\n");
+	} else {
+		printf("frequency  measured by %s, no CPU yet\n", shown);
+	}
+	if (why && asprintf(&text, "not measured by %s", why) >= 0)
+		paragraph_print(stdout, "", text);
+	free(text);
+}
+
 static void show_advice(const json_t *advice)
 {
 	const json_t *sentence;
@@ -110,6 +133,7 @@ void show_status(const json_t *reply)
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
 	show_cost(reply);
+	show_frequency(json_object_get(reply, "frequency"));
 	show_advice(json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);

@@ -15,6 +15,7 @@
 #include "actuator/uclamp_task.h"
 #include "core/topology.h"
 #include "doctor/rivals.h"
+#include "frequency/frequency.h"
 #include "shared/cleanup.h"
 
 #define TEXT_SIZE 256
@@ -170,6 +171,26 @@ static int examine_domains(const struct examination *e)
 	return 0;
 }
 
+/* Readers are tried on the CPU that this runs on, so none is woken. */
+static void examine_counters(const struct examination *e)
+{
+	struct frequency *frequency = frequency_new(sysconf(_SC_NPROCESSORS_CONF), 0,
+						    counter_readers, NULL, NULL);
+	const char *why, *source;
+	char found[TEXT_SIZE];
+
+	if (!frequency)
+		return;
+	why = frequency_why(frequency);
+	source = frequency_source(frequency);
+	if (strcmp(source, "kernel") == 0)
+		snprintf(found, sizeof(found), "as the kernel sets it, %s", why);
+	else
+		snprintf(found, sizeof(found), "measured by %s", source);
+	tell(e, *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
+	frequency_free(frequency);
+}
+
 static void tell_rival(void *userdata, const struct rival *rival)
 {
 	char found[TEXT_SIZE];
@@ -214,6 +235,7 @@ int doctor_examine(const char *run_dir, finding_t tell_finding, void *userdata)
 	examine_uclamp(&e);
 	examine_cgroups(&e);
 	r = examine_domains(&e);
+	examine_counters(&e);
 	rivals_find(tell_rival, &e);
 	examine_leftovers(&e, run_dir);
 	return r;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,10 +52,26 @@ static bool reads_as(const char *path, char digit)
 	return fd >= 0 && read(fd, &value, 1) == 1 && value == digit;
 }
 
-static bool turbo_is_off(void)
+#define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
+#define BOOST	 "/sys/devices/system/cpu/cpufreq/boost"
+
+const char *const reference_turbo_switches[] = { NO_TURBO, BOOST, NULL };
+
+bool reference_turbo_is_off(void)
 {
-	return reads_as("/sys/devices/system/cpu/intel_pstate/no_turbo", '1') ||
-	       reads_as("/sys/devices/system/cpu/cpufreq/boost", '0');
+	return reads_as(NO_TURBO, '1') || reads_as(BOOST, '0');
+}
+
+uint32_t reference_base_khz(uint32_t policy)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[80];
+	uint32_t khz;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%u/base_frequency",
+		 policy);
+	file = fopen(path, "re");
+	return file && fscanf(file, "%" SCNu32, &khz) == 1 ? khz : 0;
 }
 
 /* Of family 6, or 0. */
@@ -89,7 +105,7 @@ int reference_read_turbo(struct turbo *ret, const char **ret_why)
 	if (fd < 0)
 		return -errno;
 	r = turbo_decode(model, read_register, &fd, ret, ret_why);
-	if (r == 0 && turbo_is_off())
+	if (r == 0 && reference_turbo_is_off())
 		ret->one_khz = ret->four_khz = ret->base_khz;
 	return r;
 }

@@ -6,6 +6,8 @@
  * to choose; where it depends on how many cores are at work, and above the OPPs, policy does.
  */
 
+#include <stdbool.h>
+
 #include "core/policy.h"
 #include "frequency/turbo.h"
 
@@ -16,6 +18,12 @@
  */
 uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
 			  const char **ret_why);
+
+/* The files in which turbo is switched, ended by NULL; a machine has one of them or none. */
+extern const char *const reference_turbo_switches[];
+bool reference_turbo_is_off(void);
+/* What the driver of policyN says of the frequency without turbo; 0: nothing. */
+uint32_t reference_base_khz(uint32_t policy);
 
 /* The registers of this machine's first online CPU, where it is an Intel one and they can be read:
  * 0, or a negative errno and a phrase. A turbo that was switched off in /sys is none. */

@@ -119,14 +119,18 @@ struct status_view {
 	uint64_t decisions;
 	uint32_t tasks; /* in the task table */
 	uint32_t max_tasks;
-	uint64_t drops_ring;	  /* records that found the ring buffer full */
-	uint64_t drops_slots;	  /* tasks that found no slot or no storage */
-	uint64_t drops_tasks;	  /* tasks that found the task table full */
-	uint64_t drops_devices;	  /* requests to more devices than are followed */
-	uint64_t drops_anomalies; /* completions without a start, starts without a completion */
-	uint64_t drops_missed;	  /* program runs that the kernel skipped (recursion) */
-	uint64_t self_cpu_us;	  /* user and system time of the daemon */
-	uint64_t self_wakeups;	  /* of its event loop */
+	uint64_t drops_ring;	      /* records that found the ring buffer full */
+	uint64_t drops_slots;	      /* tasks that found no slot or no storage */
+	uint64_t drops_tasks;	      /* tasks that found the task table full */
+	uint64_t drops_devices;	      /* requests to more devices than are followed */
+	uint64_t drops_anomalies;     /* completions without a start, starts without a completion */
+	uint64_t drops_missed;	      /* program runs that the kernel skipped (recursion) */
+	const char *frequency_source; /* perf, msr, cppc or kernel */
+	bool frequency_is_measured;
+	uint64_t frequency_age_us; /* of the last measurement, if there was one */
+	const char *frequency_why; /* a better source is not used; NULL: there is none */
+	uint64_t self_cpu_us;	   /* user and system time of the daemon */
+	uint64_t self_wakeups;	   /* of its event loop */
 	uint64_t self_pss_kib;
 	uint64_t events; /* records taken from the ring buffer */
 };

@@ -218,6 +218,19 @@ static void put_task_table(struct json_out *out, const struct status_view *view)
 	json_out_close(out, '}');
 }
 
+static void put_frequency(struct json_out *out, const struct status_view *view)
+{
+	json_out_key(out, "frequency");
+	json_out_open(out, '{');
+	put_text(out, "source", view->frequency_source);
+	if (view->frequency_is_measured)
+		put_count(out, "age_us", view->frequency_age_us);
+	else
+		put_null(out, "age_us");
+	put_text(out, "why", view->frequency_why);
+	json_out_close(out, '}');
+}
+
 void view_json_status_fields(struct json_out *out, const struct status_view *view)
 {
 	put_text(out, "version", view->version);
@@ -230,4 +243,5 @@ void view_json_status_fields(struct json_out *out, const struct status_view *vie
 	put_count(out, "decisions", view->decisions);
 	put_drops(out, view);
 	put_self_cost(out, view);
+	put_frequency(out, view);
 }

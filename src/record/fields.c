@@ -94,6 +94,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(input.set_run.matched), U32(input.set_run.ran_pid),
 		U32(input.set_run.counted_pid)),
 	[RECORD_BESIDE] = ROW(256, U32(input.beside.pid), U64(input.beside.matched)),
+	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
 	[RECORD_TAKE_SET] = ROW(256, U32(set.pid), U32(set.set), U32(set.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
@@ -184,6 +185,7 @@ static const struct {
 	struct input_task_rules task_rules;
 	struct input_set_run set_run;
 	struct input_beside beside;
+	struct input_reference reference;
 	struct task_set set;
 	struct task_clamp clamp;
 	struct decision decision;
@@ -209,6 +211,7 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, { 0 }, 0 },
 	{ 0, 0, 0, 0, 0, 0 },
+	{ 0, 0 },
 	{ 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
@@ -264,6 +267,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_TASK_RULES: return RECORD_TASK_RULES;
 	case INPUT_SET_RUN: return RECORD_SET_RUN;
 	case INPUT_BESIDE: return RECORD_BESIDE;
+	case INPUT_REFERENCE: return RECORD_REFERENCE;
 	}
 	return RECORD_TYPES;
 }

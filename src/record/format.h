@@ -74,6 +74,7 @@ enum record_type {
 	RECORD_PIECE_SET_RUN,
 	RECORD_PIECE_CLAMPED,
 	RECORD_PIECE_REST,
+	RECORD_REFERENCE, /* engine_apply() */
 	RECORD_TYPES,
 };
 

@@ -119,6 +119,29 @@ void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	shared->load.level_q = decay_level_q(shared->load.capacity, khz, shared->max_khz);
 }
 
+void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz)
+{
+	struct wakegov_cpu *shared = &tracer->cpus[cpu];
+
+	shared->load.level_q = decay_level_q(shared->load.capacity, khz, shared->max_khz);
+}
+
+void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz)
+{
+	tracer->cpus[cpu].max_khz = khz;
+	tracer_set_frequency(tracer, cpu, tracer->cpus[cpu].freq_khz);
+}
+
+uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu)
+{
+	return __atomic_load_n(&tracer->cpus[cpu].freq_khz, __ATOMIC_RELAXED);
+}
+
+bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu)
+{
+	return __atomic_load_n(&tracer->cpus[cpu].load.running, __ATOMIC_RELAXED);
+}
+
 /* Until the first frequency is known a CPU counts as running at its highest. */
 static void describe_cpus(struct tracer *tracer)
 {

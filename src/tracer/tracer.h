@@ -66,6 +66,14 @@ void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *poli
 
 /* The CPU's present frequency where the kernel has not reported a change yet: at start. */
 void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+/* What the CPU was measured to run at; it is accounted so until the kernel sets another. */
+void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+/* The frequency by which its capacity is measured is another. */
+void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+/* What the kernel set it to, as far as it has reported; 0: not known. */
+uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu);
+/* Whether a task runs there, other than the daemon. */
+bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu);
 
 /* What to watch this CPU for until the next record about it. */
 void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);

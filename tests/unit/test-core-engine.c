@@ -378,6 +378,10 @@ static void test_cpus_without_domain(void **state)
 
 	start(&world);
 	world.topology->cpu_domain[3] = TOPOLOGY_NO_DOMAIN;
+	engine_free(world.engine);
+	world.engine = engine_new(world.topology, &world.policy);
+	assert_non_null(world.engine);
+	world_renew_twin(&world);
 	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
 		struct input input = {
 			.now_ns = world.now_ns,

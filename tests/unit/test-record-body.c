@@ -93,6 +93,9 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		input->set_run = (struct input_set_run){ next(of), next(of), next(of),
 							 next(of), next(of), next(of) };
 		break;
+	case RECORD_REFERENCE:
+		input->reference = (struct input_reference){ next(of), next(of) };
+		break;
 	case RECORD_BESIDE:
 		input->beside = (struct input_beside){ next(of), next(of) };
 		break;

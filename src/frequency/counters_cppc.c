@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "frequency/counters.h"
+#include "shared/cleanup.h"
+
+#define CPU_DIRECTORY "/sys/devices/system/cpu/cpu%u/"
+
+/* n values of a file of the CPU. */
+__attribute__((format(scanf, 4, 5))) static int read_values(uint32_t cpu, const char *file, int n,
+							    const char *format, ...)
+{
+	_cleanup_fclose_ FILE *stream = NULL;
+	char path[96];
+	va_list args;
+	int found;
+
+	snprintf(path, sizeof(path), CPU_DIRECTORY "%s", cpu, file);
+	stream = fopen(path, "re");
+	if (!stream)
+		return -errno;
+	va_start(args, format);
+	found = vfscanf(stream, format, args);
+	va_end(args);
+	return found == n ? 0 : -EINVAL;
+}
+
+static uint64_t number_of(uint32_t cpu, const char *file)
+{
+	uint64_t number = 0;
+
+	read_values(cpu, file, 1, "%" SCNu64, &number);
+	return number;
+}
+
+/*
+ * The reference counter counts at the rate of reference_perf on the scale of abstract performance,
+ * where nominal_perf is nominal_freq (MHz) or, where firmware does not say, highest_perf the
+ * highest frequency of cpufreq: drivers/acpi/cppc_acpi.c.
+ */
+static uint32_t reference_khz(uint32_t cpu)
+{
+	uint64_t reference = number_of(cpu, "acpi_cppc/reference_perf");
+	uint64_t nominal = number_of(cpu, "acpi_cppc/nominal_perf");
+	uint64_t highest = number_of(cpu, "acpi_cppc/highest_perf");
+	uint64_t nominal_khz = number_of(cpu, "acpi_cppc/nominal_freq") * 1000;
+
+	if (nominal && nominal_khz)
+		return reference * nominal_khz / nominal;
+	return highest ? reference * number_of(cpu, "cpufreq/cpuinfo_max_freq") / highest : 0;
+}
+
+struct cppc {
+	uint32_t n_cpus;
+	uint32_t khz[]; /* of the reference; 0: not known yet */
+};
+
+static int read_cppc(void *state, uint32_t cpu, struct counts *ret, uint32_t *ret_khz)
+{
+	struct cppc *cppc = state;
+
+	if (cpu >= cppc->n_cpus)
+		return -ENXIO;
+	if (!cppc->khz[cpu])
+		cppc->khz[cpu] = reference_khz(cpu);
+	*ret_khz = cppc->khz[cpu];
+	return read_values(cpu, "acpi_cppc/feedback_ctrs", 2, "ref:%" SCNu64 " del:%" SCNu64,
+			   &ret->reference, &ret->actual);
+}
+
+static int open_cppc(uint32_t n_cpus, uint32_t base_khz, void **ret, const char **ret_why)
+{
+	struct cppc *cppc = calloc(1, sizeof(*cppc) + n_cpus * sizeof(cppc->khz[0]));
+	uint32_t here = sched_getcpu();
+	struct counts counts;
+	uint32_t khz;
+	int r;
+
+	*ret_why = "out of memory";
+	if (!cppc)
+		return -ENOMEM;
+	cppc->n_cpus = n_cpus;
+	*ret_why = "the firmware has no acpi_cppc/feedback_ctrs";
+	r = read_cppc(cppc, here, &counts, &khz);
+	if (r == 0 && !khz) {
+		*ret_why = "acpi_cppc does not say at which rate it counts";
+		r = -ENODATA;
+	}
+	if (r < 0)
+		free(cppc);
+	else
+		*ret = cppc;
+	return r;
+}
+
+const struct counter_reader counter_reader_cppc = {
+	.name = "cppc",
+	.open = open_cppc,
+	.read = read_cppc,
+	.close = free,
+};

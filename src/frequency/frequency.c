@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "frequency/frequency.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000ULL
+
+/* So many times in a row; an interrupt of the firmware's can spoil one. */
+#define DOUBTS_MAX 3
+
+/* Where a measurement of a CPU begins. */
+struct base {
+	uint64_t ns; /* 0: nowhere */
+	uint32_t reported_khz;
+	struct counts counts;
+};
+
+struct frequency {
+	uint32_t n_cpus;
+	uint32_t base_khz;
+	const struct counter_reader *const *reader; /* *reader is NULL: the kernel */
+	void *state;				    /* the reader's */
+	frequency_ask_t ask;
+	void *userdata;
+	uint32_t doubts;
+	uint64_t measured_ns;
+	char why[512];
+	struct base bases[];
+};
+
+__attribute__((format(printf, 2, 3))) static void explain(struct frequency *frequency,
+							  const char *format, ...)
+{
+	size_t used = strlen(frequency->why), size = sizeof(frequency->why);
+	va_list args;
+
+	used += snprintf(frequency->why + used, size - used, "%s%s: ", used ? "; " : "",
+			 (*frequency->reader)->name);
+	va_start(args, format);
+	if (used < size)
+		vsnprintf(frequency->why + used, size - used, format, args);
+	va_end(args);
+}
+
+static void open_next(struct frequency *frequency)
+{
+	const char *why;
+
+	for (; *frequency->reader; frequency->reader++) {
+		if ((*frequency->reader)
+			    ->open(frequency->n_cpus, frequency->base_khz, &frequency->state,
+				   &why) == 0)
+			break;
+		explain(frequency, "%s", why);
+	}
+	frequency->doubts = 0;
+	frequency->measured_ns = 0;
+	memset(frequency->bases, 0, frequency->n_cpus * sizeof(frequency->bases[0]));
+}
+
+struct frequency *frequency_new(uint32_t n_cpus, uint32_t base_khz,
+				const struct counter_reader *const *readers, frequency_ask_t ask,
+				void *userdata)
+{
+	struct frequency *frequency =
+		calloc(1, sizeof(*frequency) + n_cpus * sizeof(frequency->bases[0]));
+
+	if (!frequency)
+		return NULL;
+	frequency->n_cpus = n_cpus;
+	frequency->base_khz = base_khz;
+	frequency->reader = readers;
+	frequency->ask = ask;
+	frequency->userdata = userdata;
+	open_next(frequency);
+	return frequency;
+}
+
+static void close_reader(struct frequency *frequency)
+{
+	if (*frequency->reader)
+		(*frequency->reader)->close(frequency->state);
+	frequency->state = NULL;
+}
+
+struct frequency *frequency_free(struct frequency *frequency)
+{
+	if (frequency)
+		close_reader(frequency);
+	free(frequency);
+	return NULL;
+}
+
+/* Counters of 32 bits wrap; of 64 bits, what is less than before has not counted. */
+static bool count_on(uint64_t from, uint64_t to, uint64_t *ret)
+{
+	*ret = to >= from ? to - from : (uint32_t)(to - from);
+	return to >= from || from <= UINT32_MAX;
+}
+
+struct span {
+	uint64_t ns;
+	uint64_t actual;
+	uint64_t reference;
+};
+
+static bool are_twofold(uint64_t a_khz, uint64_t b_khz)
+{
+	return b_khz && (a_khz > 2 * b_khz || 2 * a_khz < b_khz);
+}
+
+/* NULL: it can be believed. The time that passed bounds what can have been counted. */
+static const char *doubt(const struct frequency *frequency, const struct span *span, uint32_t cpu,
+			 uint32_t reference_khz, uint32_t reported_khz, uint64_t khz)
+{
+	double most = (double)span->ns / NS_PER_MS * reference_khz;
+
+	if (!span->actual || !span->reference)
+		return "its counters stand still";
+	if (span->reference > most * 5 / 4)
+		return "its counters jump";
+	if (are_twofold(khz, reported_khz) &&
+	    are_twofold(khz, frequency->ask(frequency->userdata, cpu)))
+		return "it is off by more than twofold from what the kernel reports";
+	return NULL;
+}
+
+static enum frequency_outcome drop(struct frequency *frequency, const char *why)
+{
+	explain(frequency, "%s", why);
+	close_reader(frequency);
+	frequency->reader++;
+	open_next(frequency);
+	return FREQUENCY_DROPPED;
+}
+
+static enum frequency_outcome take(struct frequency *frequency, uint32_t cpu,
+				   const struct base *from, uint32_t reference_khz,
+				   uint32_t *ret_khz)
+{
+	const struct base *to = &frequency->bases[cpu];
+	struct span span = { .ns = to->ns - from->ns };
+	const char *why = "its counters go back";
+	uint64_t khz = 0;
+
+	if (count_on(from->counts.actual, to->counts.actual, &span.actual) &&
+	    count_on(from->counts.reference, to->counts.reference, &span.reference)) {
+		if (span.reference)
+			khz = (double)span.actual / span.reference * reference_khz;
+		why = doubt(frequency, &span, cpu, reference_khz, to->reported_khz, khz);
+	}
+	if (why)
+		return ++frequency->doubts < DOUBTS_MAX ? FREQUENCY_NOTHING : drop(frequency, why);
+	frequency->doubts = 0;
+	frequency->measured_ns = to->ns;
+	*ret_khz = khz;
+	return FREQUENCY_MEASURED;
+}
+
+enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t cpu, uint64_t now_ns,
+					 uint32_t reported_khz, uint32_t *ret_khz)
+{
+	struct base from, to = { .ns = now_ns, .reported_khz = reported_khz };
+	uint32_t reference_khz;
+
+	if (!*frequency->reader || cpu >= frequency->n_cpus)
+		return FREQUENCY_NOTHING;
+	from = frequency->bases[cpu];
+	if (from.ns && from.reported_khz == reported_khz && now_ns < from.ns + FREQUENCY_LEAST_NS)
+		return FREQUENCY_NOTHING;
+	if ((*frequency->reader)->read(frequency->state, cpu, &to.counts, &reference_khz) < 0) {
+		frequency->bases[cpu].ns = 0;
+		return ++frequency->doubts < DOUBTS_MAX
+			       ? FREQUENCY_NOTHING
+			       : drop(frequency, "its counters cannot be read any more");
+	}
+	frequency->bases[cpu] = to;
+	if (!from.ns || from.reported_khz != reported_khz || !reference_khz)
+		return FREQUENCY_NOTHING;
+	return take(frequency, cpu, &from, reference_khz, ret_khz);
+}
+
+void frequency_forget(struct frequency *frequency, uint32_t cpu)
+{
+	frequency->bases[cpu].ns = 0;
+	if (*frequency->reader && (*frequency->reader)->forget)
+		(*frequency->reader)->forget(frequency->state, cpu);
+}
+
+const char *frequency_source(const struct frequency *frequency)
+{
+	return *frequency->reader ? (*frequency->reader)->name : "kernel";
+}
+
+uint64_t frequency_measured_ns(const struct frequency *frequency)
+{
+	return frequency->measured_ns;
+}
+
+const char *frequency_why(const struct frequency *frequency)
+{
+	return frequency->why;
+}

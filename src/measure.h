@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What frequencies are to the manager: that by which capacity is measured, and that which CPUs
+ * have, where the machine counts it. */
+
+#include <stdint.h>
+
+struct manager;
+
+/*
+ * The frequency at which each domain's CPUs are worth their capacity: by the policy, the turbo
+ * registers, and whether turbo is switched off now. At the start, after a reload, and when turbo
+ * may have been switched; the core and the accounting hear of what is another then.
+ */
+void measure_choose_references(struct manager *manager);
+
+/* Finds out what counts frequencies, and listens for turbo being switched. 0 or a negative errno.
+ */
+int measure_start(struct manager *manager);
+
+/* Accounts a CPU at the frequency that it really has, if it works; nothing is read of an idle one.
+ */
+void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+
+/* Its counters may start anew: it was offline, or the machine suspended. */
+void measure_forget(struct manager *manager, uint32_t cpu);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The frequency by which capacity is measured becomes another while the engine runs. */
+#include "test-core-boosts.h"
+
+static void set_reference(struct world *world, uint32_t domain, uint32_t khz)
+{
+	const struct input input = {
+		.now_ns = world->now_ns,
+		.type = INPUT_REFERENCE,
+		.reference = { .domain = domain, .khz = khz },
+	};
+
+	world->topology->domains[domain].reference_khz = khz;
+	world_apply(world, &input);
+}
+
+/* A task that needs half of the capacity gets half of what the capacity is, with headroom. */
+static void test_demand_goes_by_it(void **state)
+{
+	static const struct {
+		uint32_t reference_khz, target_khz;
+	} cases[] = {
+		{ 0, 1600000 },	      { 1280000, 800000 },	{ 1600000, 1000000 },
+		{ 3200000, 2000000 }, { 9000000, HIGHEST_KHZ },
+	};
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		world_init(&world, test_topology_usual(2, 2), &policy);
+		world_round(&world);
+		world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+		set_reference(&world, 0, cases[i].reference_khz);
+		world_switch_to(&world, 1, true, DECAY_Q(512));
+		world_round(&world);
+		assert_int_equal(world_last(&world, 0)->target_khz, cases[i].target_khz);
+		world_deinit(&world);
+	}
+}
+
+/* What is asked for already is decided anew. */
+static void test_change_is_decided(void **state)
+{
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	world_init(&world, test_topology_usual(2, 2), &policy);
+	world_round(&world);
+	world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+	world_switch_to(&world, 1, true, DECAY_Q(512));
+	world_round(&world);
+	assert_int_equal(world_last(&world, 0)->target_khz, 1600000);
+	set_reference(&world, 0, 3200000);
+	assert_true(engine_is_due(world.engine, 0, world.now_ns + 10 * NS_PER_MS));
+	assert_false(engine_is_due(world.engine, 1, world.now_ns + 10 * NS_PER_MS));
+	world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+	world_round(&world);
+	assert_true(world_last(&world, 0)->target_khz > 1600000);
+	world_deinit(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_demand_goes_by_it),
+		cmocka_unit_test(test_change_is_decided),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
