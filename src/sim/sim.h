@@ -82,7 +82,8 @@ struct sim_thread {
 	uint64_t io_waits;
 	uint64_t io_starts;
 	uint64_t io_done;
-	uint64_t rounds; /* of a busy thread */
+	uint64_t rounds;   /* of a busy thread */
+	uint64_t round_ns; /* when its last one began */
 	uint64_t last_io_ns;
 	struct sim_host_time host;
 	struct sim_thread *next; /* in a run queue */
@@ -114,6 +115,7 @@ struct sim_domain {
 	uint32_t next_opp; /* what it changes to */
 	uint32_t asked_khz;
 	uint32_t limit_khz; /* thermal */
+	uint32_t floor_opp; /* no less than it, whatever was asked for */
 	bool changing;
 	uint64_t since_ns;
 	/* Totals. */

@@ -22,10 +22,25 @@ void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 							 : io_mcycles(sim, thread);
 }
 
-static void think(struct sim *sim, struct sim_thread *thread)
+static void sleep_until(struct sim *sim, struct sim_thread *thread, uint64_t ns)
 {
 	thread->state = SIM_THREAD_ASLEEP;
-	sim_add_event(sim, sim->now_ns + thread->group->think_ns, SIM_EVENT_WAKE, thread->index, 0);
+	sim_add_event(sim, ns, SIM_EVENT_WAKE, thread->index, 0);
+}
+
+static void think(struct sim *sim, struct sim_thread *thread)
+{
+	sleep_until(sim, thread, sim->now_ns + thread->group->think_ns);
+}
+
+/* A round that took longer than a period is late, and the next one does not make up for it. */
+static void begin_round(struct sim *sim, struct sim_thread *thread)
+{
+	thread->round_ns += thread->group->period_ns;
+	if (thread->round_ns > sim->now_ns)
+		sleep_until(sim, thread, thread->round_ns);
+	else
+		thread->round_ns = sim->now_ns;
 }
 
 static void advance_busy(struct sim *sim, struct sim_thread *thread)
@@ -34,6 +49,8 @@ static void advance_busy(struct sim *sim, struct sim_thread *thread)
 	thread->mcycles = thread->group->cycles * MILLI;
 	if (thread->group->think_ns)
 		think(sim, thread);
+	else if (thread->group->period_ns)
+		begin_round(sim, thread);
 }
 
 /* Takes what has completed, or waits until something has. */

@@ -25,6 +25,7 @@ const char workload_help[] =
 	"  cycles          of the best CPU per I/O, or per round of a busy thread\n"
 	"  batch-cycles    for each return from a wait\n"
 	"  think           sleep before each batch, or after each round: 1ms\n"
+	"  period          a busy thread's round begins so long after the last one did\n"
 	"  cpus            where they may run: 4-5; joined by '/': 0/2-3\n"
 	"  device          its NAME in the platform file, default the first\n"
 	"  flush-every, flush-for          the devices start nothing for a time: 1s, 20ms\n"
@@ -45,6 +46,7 @@ static const struct sim_key keys[] = {
 	GROUP("cycles", &policy_units_none, "1", "1000000000", cycles),
 	GROUP("batch-cycles", &policy_units_none, "0", "1000000000", batch_cycles),
 	GROUP("think", &policy_units_duration, "0ns", "60s", think_ns),
+	GROUP("period", &policy_units_duration, "0ns", "60s", period_ns),
 	WHOLE("flush-every", &policy_units_duration, "1ms", "60s", flush.every_ns),
 	WHOLE("flush-for", &policy_units_duration, "1us", "60s", flush.for_ns),
 	WHOLE("thermal-every", &policy_units_duration, "1ms", "60s", thermal.every_ns),
@@ -77,7 +79,7 @@ static int store(const char *name, const char *value, struct workload *workload,
 	}
 	return sim_refuse(ret_message,
 			  "found the key '%s', expected threads, depth, cycles, batch-cycles, "
-			  "think, cpus, device, flush-every, flush-for, thermal-every, "
+			  "think, period, cpus, device, flush-every, flush-for, thermal-every, "
 			  "thermal-for or thermal-limit",
 			  name);
 }

@@ -29,7 +29,8 @@ struct workload_group {
 	uint64_t cpus;	 /* a bit per CPU that it may run on */
 	uint32_t cycles; /* per request, or per round of a busy thread */
 	uint32_t batch_cycles;
-	uint64_t think_ns; /* sleep after each batch */
+	uint64_t think_ns;  /* sleep after each batch */
+	uint64_t period_ns; /* of rounds that do not take longer; 0: they have none */
 };
 
 /* A pause comes every every_ns and lasts for_ns; every_ns 0: none. */

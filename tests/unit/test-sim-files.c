@@ -143,8 +143,8 @@ static const struct fault specs[] = {
 	{ "psyncx1000+psyncx1000", "found 2000 threads, expected at most 1024" },
 	{ "psync:think", "found 'think', expected KEY=VALUE" },
 	{ "psync:thread=4",
-	  "found the key 'thread', expected threads, depth, cycles, batch-cycles, think, cpus, "
-	  "device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
+	  "found the key 'thread', expected threads, depth, cycles, batch-cycles, think, period, "
+	  "cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
 	{ "psync:think=1", "think: found '1', expected a duration from 0ns to 60s with its unit "
 			   "(ns, us, ms, s, min)" },
 	{ "psync:cpus=2", "cpus: found '2', expected CPUs from 0 to 1 such as 0/2-3" },
@@ -184,7 +184,8 @@ static void test_workload_values(void **state)
 	struct workload workload;
 
 	test_sim_platform(MACHINE DOMAIN DISK, &platform);
-	test_sim_workload(&platform, "io_uring6x128:cycles=9+busyx2:think=1ms,cpus=1", &workload);
+	test_sim_workload(&platform, "io_uring6x128:cycles=9+busyx2:think=1ms,period=4ms,cpus=1",
+			  &workload);
 	assert_int_equal(workload.n_groups, 2);
 	assert_int_equal(workload.groups[0].threads, 6);
 	assert_int_equal(workload.groups[0].depth, 128);
@@ -193,6 +194,7 @@ static void test_workload_values(void **state)
 	assert_int_equal(workload.groups[1].threads, 2);
 	assert_int_equal(workload.groups[1].depth, 0);
 	assert_int_equal(workload.groups[1].think_ns, 1000000);
+	assert_int_equal(workload.groups[1].period_ns, 4000000);
 	assert_int_equal(workload.groups[1].cpus, 2);
 }
 
