@@ -18,6 +18,7 @@ static inline void read_facts(struct task_struct *task, struct wakegov_facts *fa
 	facts->policy = task->policy;
 	facts->nice = task->static_prio - DEFAULT_PRIO;
 	facts->kernel_thread = !!(task->flags & PF_KTHREAD);
+	facts->parent = BPF_CORE_READ(task, real_parent, tgid);
 	BPF_CORE_READ_STR_INTO(&facts->comm, task, comm);
 }
 

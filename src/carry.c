@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clamped_tasks.h"
+#include "core/rule.h"
 #include "manager_private.h"
 #include "ruling.h"
 #include "shared/log.h"
@@ -17,7 +18,7 @@ static void name_rule(const struct manager *manager, const struct task_clamp *cl
 	const struct policy_rule *rule;
 
 	ret[0] = '\0';
-	if (index < 0 || (uint32_t)index >= manager->policy.n_rules)
+	if (!rule_exists(&manager->policy, index))
 		return;
 	rule = &manager->policy.rules[index];
 	snprintf(ret, size, "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);

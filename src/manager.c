@@ -11,6 +11,7 @@
 
 #include "actuator/hotplug.h"
 #include "frequency/frequency.h"
+#include "leasing.h"
 #include "manager_private.h"
 #include "measure.h"
 #include "overrides.h"
@@ -114,6 +115,7 @@ static int reload(struct manager *manager, char **ret_message)
 	    policy.max_decisions != manager->policy.max_decisions ||
 	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
+	leasing_extend(manager, &policy);
 	manager->policy = policy;
 	manager->reloads++;
 	manager_find_rivals(manager);
@@ -269,6 +271,7 @@ static int open_socket(struct manager *manager)
 
 static int make_core(struct manager *manager)
 {
+	overrides_read(manager);
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
 	manager->account = account_new(manager->topology);
@@ -293,6 +296,7 @@ static int start(struct manager *manager)
 		measure_start,
 		open_socket,
 		takeover_acquire_domains,
+		leasing_start,
 		grouping_start,
 		ruling_start,
 		add_sources,
@@ -387,6 +391,7 @@ struct manager *manager_free(struct manager *manager)
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);
 	ruling_end(manager);
+	leasing_end(manager);
 	tracer_free(manager->tracer);
 	frequency_free(manager->frequency);
 	engine_free(manager->engine);

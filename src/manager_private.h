@@ -17,6 +17,7 @@
 #include "core/engine.h"
 #include "doctor/rivals.h"
 #include "grouping.h"
+#include "leases.h"
 #include "manager.h"
 #include "message.h"
 #include "query/server.h"
@@ -64,6 +65,9 @@ struct manager {
 	struct account *account;
 	struct boost_news *boost_news; /* NULL while nobody listens */
 
+	struct override_table resumed; /* of domains, from the wakegovd before */
+	struct leases leases;
+	sd_event_source *lease_timer;
 	struct rules *rules;
 	sd_event_source *scan_timer;
 	uint64_t scanned_ns;			  /* all tasks, for the rules */

@@ -14,7 +14,7 @@
 
 #define HEADER	       "wakegov overrides 1\n"
 #define TEMPORARY_FILE OVERRIDE_FILE ".new"
-#define LINE_SIZE      160
+#define LINE_SIZE      256
 
 static int open_directory(const char *directory)
 {
@@ -23,8 +23,24 @@ static int open_directory(const char *directory)
 	return fd < 0 ? -errno : fd;
 }
 
+static void write_lease(FILE *file, const struct lease *lease)
+{
+	const struct policy_lease *target = &lease->target;
+	const struct policy_level *levels[] = { &lease->properties.cap, &lease->properties.floor,
+						&lease->properties.io_boost };
+
+	if (target->pid)
+		fprintf(file, "%u task %u %" PRIu64 " %d %.15s\n", target->id, target->pid,
+			target->start_ns, target->children, lease->comm);
+	else
+		fprintf(file, "%u rule %s\n", target->id, target->rule);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		fprintf(file, "%d %u ", levels[i]->kind, levels[i]->value);
+	fprintf(file, "%u %" PRIu64 "\n", lease->uid, lease->end_ns);
+}
+
 static int write_entries(FILE *file, const struct topology *topology,
-			 const struct override_table *table)
+			 const struct override_table *table, const struct leases *leases)
 {
 	char boot_id[ORIGINALS_BOOT_ID_SIZE];
 	int r = originals_read_boot_id(boot_id);
@@ -39,12 +55,14 @@ static int write_entries(FILE *file, const struct topology *topology,
 			topology->domains[o->domain].name, o->min_khz, o->max_khz, o->frozen_khz,
 			o->uid, o->end_ns);
 	}
-	fprintf(file, "end %u\n", table->n);
+	for (uint32_t i = 0; i < leases->n; i++)
+		write_lease(file, &leases->entries[i]);
+	fprintf(file, "end %u\n", table->n + leases->n);
 	return fflush(file) || ferror(file) ? -EIO : 0;
 }
 
 static int write_temporary(int directory, const struct topology *topology,
-			   const struct override_table *table)
+			   const struct override_table *table, const struct leases *leases)
 {
 	int fd = openat(directory, TEMPORARY_FILE,
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -57,7 +75,7 @@ static int write_temporary(int directory, const struct topology *topology,
 		close(fd);
 		return -ENOMEM;
 	}
-	return write_entries(file, topology, table);
+	return write_entries(file, topology, table, leases);
 }
 
 static int remove_file(int directory, const char *name)
@@ -66,20 +84,20 @@ static int remove_file(int directory, const char *name)
 }
 
 int override_file_save(const char *path, const struct topology *topology,
-		       const struct override_table *table)
+		       const struct override_table *table, const struct leases *leases)
 {
 	_cleanup_close_ int directory = open_directory(path);
 	int r;
 
 	if (directory < 0)
 		return directory;
-	if (!table->n)
+	if (!table->n && !leases->n)
 		return remove_file(directory, OVERRIDE_FILE);
 	/* Left over from a crash between here and the rename. */
 	r = remove_file(directory, TEMPORARY_FILE);
 	if (r < 0)
 		return r;
-	r = write_temporary(directory, topology, table);
+	r = write_temporary(directory, topology, table, leases);
 	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, OVERRIDE_FILE) < 0)
 		r = -errno;
 	if (r < 0)
@@ -137,8 +155,61 @@ static bool take_line(const char *line, const struct topology *topology, uint64_
 	return o.domain == topology->n_domains || override_table_put(table, &o, now_ns);
 }
 
+/* Its target from the first of its two lines. */
+static bool take_target(const char *line, struct lease *ret)
+{
+	struct policy_lease *target = &ret->target;
+	int children, n = 0;
+
+	if (sscanf(line, "%u task %u %" SCNu64 " %d %n", &target->id, &target->pid,
+		   &target->start_ns, &children, &n) == 4 &&
+	    n && strlen(line + n) <= sizeof(ret->comm)) {
+		target->children = children;
+		memcpy(ret->comm, line + n, strcspn(line + n, "\n"));
+		return target->id && target->pid;
+	}
+	*target = (struct policy_lease){ 0 };
+	return sscanf(line, "%u rule %31s", &target->id, target->rule) == 2 && target->id;
+}
+
+static bool is_level(const struct policy_level *level)
+{
+	return level->kind >= POLICY_LEVEL_NONE && level->kind <= POLICY_LEVEL_KHZ &&
+	       level->value <= policy_level_most(level->kind);
+}
+
+static bool take_lease(const char *line, FILE *file, uint64_t now_ns, struct leases *leases)
+{
+	struct lease lease = { 0 };
+	struct policy_properties *p = &lease.properties;
+	int cap, floor, io_boost, n = 0;
+	char second[LINE_SIZE];
+
+	if (!take_target(line, &lease) || leases_find(leases, lease.target.id) ||
+	    !fgets(second, sizeof(second), file) ||
+	    sscanf(second, "%d %u %d %u %d %u %u %" SCNu64 "%n", &cap, &p->cap.value, &floor,
+		   &p->floor.value, &io_boost, &p->io_boost.value, &lease.uid, &lease.end_ns,
+		   &n) != 8 ||
+	    second[n] != '\n')
+		return false;
+	p->cap.kind = cap;
+	p->floor.kind = floor;
+	p->io_boost.kind = io_boost;
+	if (!is_level(&p->cap) || !is_level(&p->floor) || !is_level(&p->io_boost))
+		return false;
+	return lease.end_ns <= now_ns || leases_add(leases, &lease);
+}
+
+static bool is_lease(const char *line)
+{
+	char kind[8];
+
+	return sscanf(line, "%*u %7s", kind) == 1 &&
+	       (!strcmp(kind, "task") || !strcmp(kind, "rule"));
+}
+
 static int read_entries(FILE *file, const struct topology *topology, uint64_t now_ns,
-			struct override_table *table)
+			struct override_table *table, struct leases *leases)
 {
 	char line[LINE_SIZE];
 	uint32_t n = 0, end;
@@ -146,7 +217,9 @@ static int read_entries(FILE *file, const struct topology *topology, uint64_t no
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "end %u", &end) == 1)
 			return end == n && !fgets(line, sizeof(line), file) ? 0 : -EBADMSG;
-		if (n++ == OVERRIDES_MAX || !take_line(line, topology, now_ns, table))
+		if (n++ == OVERRIDES_MAX + LEASES_MAX ||
+		    !(is_lease(line) ? take_lease(line, file, now_ns, leases)
+				     : take_line(line, topology, now_ns, table)))
 			return -EBADMSG;
 	}
 	return -EBADMSG;
@@ -168,20 +241,24 @@ static int read_header(FILE *file)
 }
 
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
-		       struct override_table *ret)
+		       struct override_table *ret, struct leases *ret_leases)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	struct override_table table = { 0 };
+	struct leases leases = { 0 };
 	int r = open_file(directory, &file);
 
 	ret->n = 0;
+	ret_leases->n = 0;
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
 		r = read_header(file);
 	if (r > 0)
-		r = read_entries(file, topology, now_ns, &table);
-	if (r == 0)
+		r = read_entries(file, topology, now_ns, &table, &leases);
+	if (r == 0) {
 		*ret = table;
+		*ret_leases = leases;
+	}
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/opp.h"
+#include "leasing.h"
 #include "manager_private.h"
 #include "override_file.h"
 #include "shared/log.h"
@@ -22,10 +23,10 @@ static void apply(struct manager *manager, const struct input_override *override
 	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
-static void save(struct manager *manager)
+void overrides_save(struct manager *manager)
 {
 	int r = override_file_save(manager->options.run_dir, manager->topology,
-				   engine_overrides(manager->engine));
+				   engine_overrides(manager->engine), &manager->leases);
 
 	if (r < 0)
 		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
@@ -33,21 +34,27 @@ static void save(struct manager *manager)
 			    manager->options.run_dir, strerror(-r));
 }
 
-void overrides_resume(struct manager *manager)
+void overrides_read(struct manager *manager)
 {
-	struct override_table table;
+	struct override_table *table = &manager->resumed;
 	int r = override_file_load(manager->options.run_dir, manager->topology, manager_now_ns(),
-				   &table);
+				   table, &manager->leases);
 
 	if (r < 0)
 		log_warning("overrides of the wakegovd before are dropped: cannot use "
 			    "%s/" OVERRIDE_FILE ": %s; remove it, and give them anew",
 			    manager->options.run_dir, strerror(-r));
-	for (uint32_t i = 0; i < table.n; i++)
-		apply(manager, &table.entries[i]);
-	if (table.n)
-		log_info("%u override%s of the wakegovd before still hold", table.n,
-			 table.n == 1 ? "" : "s");
+	if (table->n + manager->leases.n)
+		log_info("%u override%s of the wakegovd before still hold",
+			 table->n + manager->leases.n,
+			 table->n + manager->leases.n == 1 ? "" : "s");
+	leasing_extend(manager, &manager->policy);
+}
+
+void overrides_resume(struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->resumed.n; i++)
+		apply(manager, &manager->resumed.entries[i]);
 }
 
 static int find_domain(const struct manager *manager, const char *name, uint32_t *ret)
@@ -57,17 +64,22 @@ static int find_domain(const struct manager *manager, const char *name, uint32_t
 			*ret = i;
 			return 0;
 		}
-	return -ENOENT;
+	return -ENODEV;
 }
 
 /* Above all that are in force. */
-static uint32_t next_id(const struct override_table *table)
+static uint32_t next_id(const struct manager *manager)
 {
-	return table->n ? table->entries[table->n - 1].id + 1 : 1;
+	const struct override_table *table = engine_overrides(manager->engine);
+	const struct leases *leases = &manager->leases;
+	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
+
+	if (leases->n && leases->entries[leases->n - 1].target.id > last)
+		last = leases->entries[leases->n - 1].target.id;
+	return last + 1;
 }
 
-/* The OPP that the domain was last told to run at, or the one that it is at. */
-static uint32_t present_khz(struct manager *manager, uint32_t domain)
+uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 {
 	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
 
@@ -76,12 +88,11 @@ static uint32_t present_khz(struct manager *manager, uint32_t domain)
 	return opp_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
 }
 
-int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id)
+static int add_of_domain(struct manager *manager, const struct override_request *request,
+			 uint32_t id)
 {
-	struct manager *manager = userdata;
-	const struct override_table *table = engine_overrides(manager->engine);
 	struct input_override override = {
-		.id = next_id(table),
+		.id = id,
 		.min_khz = request->min_khz,
 		.max_khz = request->max_khz,
 		.uid = request->uid,
@@ -91,40 +102,63 @@ int overrides_add(void *userdata, const struct override_request *request, uint32
 
 	if (r < 0)
 		return r;
-	if (table->n == OVERRIDES_MAX)
+	if (engine_overrides(manager->engine)->n == OVERRIDES_MAX)
 		return -ENOSPC;
 	if (request->freeze)
-		override.frozen_khz = present_khz(manager, override.domain);
+		override.frozen_khz = overrides_present_khz(manager, override.domain);
 	apply(manager, &override);
-	save(manager);
+	overrides_save(manager);
 	manager_tell(manager, MESSAGE_OVERRIDE,
 		     &(struct message_about){ .domain = request->domain },
 		     "%s: override %u by user %u for %.1f s", request->domain, override.id,
 		     request->uid, (double)request->for_us / 1e6);
-	*ret_id = override.id;
+	return 0;
+}
+
+int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id,
+		  uint32_t *ret_max, const char **ret_wrong)
+{
+	struct manager *manager = userdata;
+	uint32_t id = next_id(manager);
+	int r;
+
+	*ret_max = OVERRIDES_MAX;
+	r = request->domain ? add_of_domain(manager, request, id)
+			    : leasing_add(manager, request, id, ret_max, ret_wrong);
+	if (r < 0)
+		return r;
+	*ret_id = id;
 	manager_round(manager);
+	return 0;
+}
+
+static int cancel_of_domain(struct manager *manager, uint32_t id)
+{
+	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
+								 id);
+	struct input_override ended;
+	const char *domain;
+
+	if (!found)
+		return -ENOENT;
+	ended = *found;
+	ended.end_ns = 0;
+	domain = manager->topology->domains[ended.domain].name;
+	apply(manager, &ended);
+	overrides_save(manager);
+	manager_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
+		     "%s: override %u was cancelled", domain, id);
 	return 0;
 }
 
 int overrides_cancel(void *userdata, uint32_t id)
 {
 	struct manager *manager = userdata;
-	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
-								 id);
-	struct input_override ended;
+	int r = leasing_cancel(manager, id) ? 0 : cancel_of_domain(manager, id);
 
-	if (!found)
-		return -ENOENT;
-	ended = *found;
-	ended.end_ns = 0;
-	apply(manager, &ended);
-	save(manager);
-	manager_tell(
-		manager, MESSAGE_OVERRIDE,
-		&(struct message_about){ .domain = manager->topology->domains[ended.domain].name },
-		"%s: override %u was cancelled", manager->topology->domains[ended.domain].name, id);
-	manager_round(manager);
-	return 0;
+	if (r == 0)
+		manager_round(manager);
+	return r;
 }
 
 int overrides_list(void *userdata, override_emit_t emit, void *context)
@@ -149,5 +183,5 @@ int overrides_list(void *userdata, override_emit_t emit, void *context)
 
 		r = emit(context, &view);
 	}
-	return r;
+	return r ? r : leasing_list(manager, emit, context);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/rule.h"
+#include "leasing.h"
 #include "manager_private.h"
 #include "rules/check.h"
 #include "shared/log.h"
@@ -58,9 +59,12 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 {
 	struct manager *manager = userdata;
 	struct rules_task task;
-	bool changed = rules_take(manager->rules, facts, &task);
-	const struct rules_task *known = rules_find(manager->rules, facts->pid);
+	bool changed;
+	const struct rules_task *known;
 
+	leasing_mind_task(manager, facts);
+	changed = rules_take(manager->rules, facts, &task);
+	known = rules_find(manager->rules, facts->pid);
 	if (known)
 		grouping_mind(manager, facts, known->matched);
 	if (!changed)
@@ -75,6 +79,7 @@ static void end_task(struct manager *manager, uint32_t pid)
 {
 	const struct rules_task ended = { .pid = pid };
 
+	leasing_end_task(manager, pid);
 	tell_core(manager, &ended, "");
 }
 
@@ -95,11 +100,13 @@ void ruling_scan(struct manager *manager)
 	manager->scanned_ns = manager_now_ns();
 	manager->scan_drops = tracer_drops_ring(manager->tracer);
 	rules_begin_scan(manager->rules);
-	if (manager->policy.n_rules)
+	if (rule_all(&manager->policy))
 		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
 	grouping_end_scan(manager);
-	if (r == 0)
+	if (r == 0) {
 		end_missing(manager);
+		leasing_mind_scan(manager);
+	}
 	tracer_send_marks(manager->tracer);
 	if (r < 0)
 		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
@@ -137,7 +144,7 @@ static void plan_scan(struct manager *manager, uint64_t delay_ns)
 
 void ruling_set_policy(struct manager *manager)
 {
-	struct tracer_follow follow = { .tasks = manager->policy.n_rules };
+	struct tracer_follow follow = { .tasks = rule_all(&manager->policy) };
 	struct policy_io_boost io_boost = manager->policy.io_boost;
 	uint32_t keys;
 
@@ -151,7 +158,7 @@ void ruling_set_policy(struct manager *manager)
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT);
 	tracer_follow_tasks(manager->tracer, &follow);
 	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
-	if (manager->policy.n_rules || rules_n_tasks(manager->rules))
+	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
 		ruling_scan(manager);
 	else
 		grouping_end_scan(manager);
@@ -213,6 +220,6 @@ void ruling_take_event(struct manager *manager, const struct tracer_event *event
 
 void ruling_mind_losses(struct manager *manager)
 {
-	if (manager->policy.n_rules && tracer_drops_ring(manager->tracer) != manager->scan_drops)
+	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)
 		plan_scan(manager, 0);
 }

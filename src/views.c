@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "core/rule.h"
 #include "frequency/frequency.h"
 #include "manager_private.h"
 #include "overrides.h"
@@ -140,7 +141,7 @@ static const char *rule_of(const struct manager *manager, const struct decision 
 {
 	const struct policy *policy = &manager->policy;
 
-	if (!decision->rule || decision->rule > policy->n_rules)
+	if (!rule_exists(policy, decision->rule - 1LL))
 		return NULL;
 	return policy->rules[decision->rule - 1].name;
 }

@@ -4,6 +4,7 @@
 /* The lists of struct query_source that are not about domains. userdata is the manager. */
 
 #include "core/decision_log.h"
+#include "core/rule.h"
 #include "query/view.h"
 
 struct manager;
@@ -16,6 +17,11 @@ struct decision_view views_decision(const struct manager *manager,
 /* views_explain.c: as struct query_source describes it. */
 int views_explain(void *userdata, const struct explain_request *request, explain_emit_t emit,
 		  void *context);
+
+/* What a level is in a policy; NULL: it is not given. */
+#define VIEWS_LEVEL_SIZE 24
+const char *views_level_text(const struct policy_level *level, enum rule_property property,
+			     char ret[static VIEWS_LEVEL_SIZE]);
 
 /* views_rules.c: likewise. */
 int views_list_rules(void *userdata, rule_emit_t emit, void *context);

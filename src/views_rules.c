@@ -10,32 +10,30 @@
 #include "shared/cleanup.h"
 #include "views.h"
 
-#define LEVEL_SIZE 24
-
-static const char *level_text(const struct policy_level *level, enum rule_property property,
-			      char ret[static LEVEL_SIZE])
+const char *views_level_text(const struct policy_level *level, enum rule_property property,
+			     char ret[static VIEWS_LEVEL_SIZE])
 {
 	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
 
 	if (level->kind == POLICY_LEVEL_NONE)
 		return NULL;
 	if (level->kind == POLICY_LEVEL_PERCENT)
-		snprintf(ret, LEVEL_SIZE, "%u%%", level->value);
+		snprintf(ret, VIEWS_LEVEL_SIZE, "%u%%", level->value);
 	else if (level->kind == POLICY_LEVEL_KHZ)
-		snprintf(ret, LEVEL_SIZE, "%ukHz", level->value);
+		snprintf(ret, VIEWS_LEVEL_SIZE, "%ukHz", level->value);
 	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
-		snprintf(ret, LEVEL_SIZE, "%s", level->value ? "on" : "off");
+		snprintf(ret, VIEWS_LEVEL_SIZE, "%s", level->value ? "on" : "off");
 	else if (level->value == none)
-		snprintf(ret, LEVEL_SIZE, "none");
+		snprintf(ret, VIEWS_LEVEL_SIZE, "none");
 	else
-		snprintf(ret, LEVEL_SIZE, "%u", level->value);
+		snprintf(ret, VIEWS_LEVEL_SIZE, "%u", level->value);
 	return ret;
 }
 
 /* Everything that the view of one rule borrows from. */
 struct rule_texts {
 	char *match;
-	char levels[3][LEVEL_SIZE];
+	char levels[3][VIEWS_LEVEL_SIZE];
 	char domain[DOMAIN_NAME_SIZE];
 };
 
@@ -51,7 +49,7 @@ static int write_match(const struct policy_rule *rule, char **ret)
 
 	if (!out)
 		return -ENOMEM;
-	rules_say_match(out, &rule->match);
+	rules_say_match(out, rule);
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
@@ -73,9 +71,10 @@ static int show_rule(const struct manager *manager, uint32_t i, struct rule_text
 		.match = texts->match,
 		.domain = rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : texts->domain,
 		.class = rule->class[0] ? rule->class : NULL,
-		.cap = level_text(&rule->properties.cap, RULE_CAP, texts->levels[0]),
-		.floor = level_text(&rule->properties.floor, RULE_FLOOR, texts->levels[1]),
-		.io_boost = level_text(&rule->properties.io_boost, RULE_IO_BOOST, texts->levels[2]),
+		.cap = views_level_text(&rule->properties.cap, RULE_CAP, texts->levels[0]),
+		.floor = views_level_text(&rule->properties.floor, RULE_FLOOR, texts->levels[1]),
+		.io_boost = views_level_text(&rule->properties.io_boost, RULE_IO_BOOST,
+					     texts->levels[2]),
 		.tasks = count.tasks,
 		.matches = count.matches,
 		.by_cgroup = (grouping->by.caps | grouping->by.floors) >> i & 1,
@@ -202,6 +201,10 @@ int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *re
 		.uid = search.found.uid,
 	};
 	memcpy(ret->comm, search.found.comm, sizeof(ret->comm));
+	for (int32_t i = POLICY_RULES_MAX - manager->policy.n_leases; i < POLICY_RULES_MAX && !r;
+	     i++)
+		r = explain_rule(manager, i, task ? task->matched : 0, &search.found, emit,
+				 context);
 	for (uint32_t i = 0; i < manager->policy.n_rules && r == 0; i++)
 		r = explain_rule(manager, i, task ? task->matched : 0, &search.found, emit,
 				 context);

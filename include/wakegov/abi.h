@@ -241,8 +241,9 @@ struct wakegov_facts {
 	__u64 cgroup_id; /* in the unified hierarchy: the inode of its directory */
 	__u32 uid;	 /* the effective one */
 	__u32 policy;	 /* SCHED_OTHER and the like */
-	__s32 nice;
-	__u32 kernel_thread;
+	__s16 nice;
+	__u16 kernel_thread;
+	__u32 parent; /* the process that started it */
 	char comm[WAKEGOV_COMM_SIZE];
 };
 

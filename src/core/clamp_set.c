@@ -11,7 +11,8 @@ void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
 		.epoch = sets->epoch + 1,
 		.version = sets->version + 1,
 	};
-	for (uint32_t i = 0; i < policy->n_rules; i++) {
+	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
+		uint32_t i = __builtin_ctzll(bits);
 		const struct policy_properties *properties = &policy->rules[i].properties;
 
 		if (properties->cap.kind != POLICY_LEVEL_NONE ||
@@ -53,6 +54,10 @@ static void work_out(const struct policy *policy, uint64_t matched,
 	if (ret->floor_rule >= 0)
 		ret->floor = rule_level_cap(&policy->rules[ret->floor_rule].properties.floor,
 					    domain);
+	/* A lease wins over a rule, and else the cap over the floor. */
+	if (ret->floor > ret->cap && rule_is_lease(policy, ret->floor_rule) &&
+	    !rule_is_lease(policy, ret->cap_rule))
+		ret->cap = ret->floor < TOPOLOGY_CAPACITY_MAX ? ret->floor : CLAMP_CAP_NONE;
 	if (ret->floor > ret->cap)
 		ret->floor = ret->cap;
 }

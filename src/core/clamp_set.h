@@ -30,7 +30,10 @@ void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy);
 /* The set of tasks that match these rules, a new one if need be. */
 uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched);
 
-/* What a set means in a domain. The floor is never above the cap. */
+/*
+ * What a set means in a domain. The floor is never above the cap: a lease's floor lifts a rule's
+ * cap, and any other floor gives way.
+ */
 struct set_clamp {
 	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */
 	uint32_t floor;	  /* 0: none */

@@ -7,6 +7,7 @@
 #include "core/engine_private.h"
 #include "core/io_model.h"
 #include "core/opp.h"
+#include "core/rule.h"
 #include "core/utilisation.h"
 #include "wakegov/account.h"
 
@@ -324,10 +325,11 @@ static void explain_io(const struct engine *engine, const struct demand *demand,
 static void explain_rule(const struct engine *engine, const struct decision *decision,
 			 struct explained_rule *ret)
 {
-	const struct policy_rule *rule = &engine->policy.rules[decision->rule - 1];
+	const struct policy_rule *rule;
 
-	if (!decision->rule || decision->rule > engine->policy.n_rules)
+	if (!rule_exists(&engine->policy, decision->rule - 1LL))
 		return;
+	rule = &engine->policy.rules[decision->rule - 1];
 	memcpy(ret->name, rule->name, sizeof(ret->name));
 	memcpy(ret->file, rule->file, sizeof(ret->file));
 	ret->line = rule->line;

@@ -170,16 +170,26 @@ struct policy_match {
 
 #define POLICY_ANY_DOMAIN UINT32_MAX
 
+/* An override of a task or a rule: which tasks it is for, instead of what a file's rule matches. */
+struct policy_lease {
+	uint32_t id;		     /* 0: it is none */
+	uint32_t pid;		     /* of a process, or of one of its threads, that … */
+	uint64_t start_ns;	     /* … began then, since boot; or */
+	bool children;		     /* and what it starts from then on */
+	char rule[POLICY_NAME_SIZE]; /* the rule whose tasks it is for */
+};
+
 struct policy_rule {
-	char name[POLICY_NAME_SIZE];
+	char name[POLICY_NAME_SIZE];  /* of a lease: override-N */
 	char class[POLICY_NAME_SIZE]; /* "": none */
-	char file[POLICY_FILE_SIZE];  /* where it stands, for people … */
+	char file[POLICY_FILE_SIZE];  /* where it stands, for people; a lease: "" … */
 	uint32_t line;
 	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
 	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
 	struct policy_match match;
 	struct policy_properties own;	     /* as the rule says them … */
 	struct policy_properties properties; /* … and, for what it does not say, its class */
+	struct policy_lease lease;
 };
 
 /* A name for properties that belong together: interactive, background, … */
@@ -221,6 +231,11 @@ struct policy {
 	uint32_t n_classes;
 	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
 	uint32_t n_rules;
+	/*
+	 * Leases win over all rules, the newest first. They stand at the end, the oldest last, so
+	 * that the rules of the files keep their numbers whatever leases come and go.
+	 */
+	uint32_t n_leases;
 };
 
 /* The built-in policy: what an empty file means. */

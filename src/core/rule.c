@@ -16,21 +16,55 @@ const struct policy_level *rule_level(const struct policy_properties *properties
 	}
 }
 
-int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
-		    const struct topology_domain *domain)
+static uint64_t lowest_bits(uint32_t n)
+{
+	return n == POLICY_RULES_MAX ? UINT64_MAX : (1ULL << n) - 1;
+}
+
+uint64_t rule_leases(const struct policy *policy)
+{
+	return ~lowest_bits(POLICY_RULES_MAX - policy->n_leases);
+}
+
+uint64_t rule_all(const struct policy *policy)
+{
+	return lowest_bits(policy->n_rules) | rule_leases(policy);
+}
+
+bool rule_exists(const struct policy *policy, int64_t i)
+{
+	return i >= 0 && i < POLICY_RULES_MAX && rule_all(policy) >> i & 1;
+}
+
+bool rule_is_lease(const struct policy *policy, int64_t i)
+{
+	return rule_exists(policy, i) && rule_leases(policy) >> i & 1;
+}
+
+static int first_that_gives(const struct policy *policy, uint64_t matched,
+			    enum rule_property property, const struct topology_domain *domain)
 {
 	for (; matched; matched &= matched - 1) {
 		uint32_t i = __builtin_ctzll(matched);
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (i >= policy->n_rules)
-			break;
 		if (rule->domain_cpu != POLICY_ANY_DOMAIN && rule->domain_cpu != domain->first_cpu)
 			continue;
 		if (rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE)
 			return i;
 	}
 	return -1;
+}
+
+int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
+		    const struct topology_domain *domain)
+{
+	uint64_t leases = rule_leases(policy);
+	int i = first_that_gives(policy, matched & leases, property, domain);
+
+	if (i >= 0)
+		return i;
+	return first_that_gives(policy, matched & rule_all(policy) & ~leases, property, domain);
 }
 
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain)
@@ -51,8 +85,9 @@ bool rule_any_io_boost(const struct policy *policy)
 {
 	bool any = policy->io_boost.enabled;
 
-	for (uint32_t i = 0; i < policy->n_rules; i++) {
-		const struct policy_level *level = &policy->rules[i].properties.io_boost;
+	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
+		const struct policy_rule *rule = &policy->rules[__builtin_ctzll(bits)];
+		const struct policy_level *level = &rule->properties.io_boost;
 
 		any |= level->kind != POLICY_LEVEL_NONE && level->value;
 	}

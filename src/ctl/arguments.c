@@ -96,20 +96,47 @@ static int take_option(struct ctl *ctl, int option)
 	}
 }
 
-static int parse_options(int argc, char **argv, const char *flags, struct ctl *ctl)
+/* The short forms, for getopt; first is "+" where options end with the first other word. */
+static void list_letters(const struct ctl_command *command, const char *first,
+			 char ret[static 3 * CTL_OPTIONS_MAX])
+{
+	char *at = stpcpy(stpcpy(ret, first), "h");
+
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
+		if (!command->options[i].letter)
+			continue;
+		*at++ = command->options[i].letter;
+		if (command->options[i].value)
+			*at++ = ':';
+	}
+	*at = '\0';
+}
+
+/* What getopt says of a short form is what it says of the long one. */
+static int number_of(const struct ctl_command *command, int option)
+{
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		if (command->options[i].letter == option)
+			return OWN_OPTION + i;
+	return option;
+}
+
+static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)
 {
 	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1];
+	char flags[3 * CTL_OPTIONS_MAX];
 	int option, r = 1;
 
 	list_options(ctl->command, options);
+	list_letters(ctl->command, first, flags);
 	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
-		r = take_option(ctl, option);
+		r = take_option(ctl, number_of(ctl->command, option));
 	return r;
 }
 
 int arguments_parse(int argc, char **argv, struct ctl *ret)
 {
-	int r = parse_options(argc, argv, "+h", ret);
+	int r = parse_options(argc, argv, "+", ret);
 
 	if (r <= 0)
 		return r;
@@ -127,7 +154,7 @@ int arguments_parse(int argc, char **argv, struct ctl *ret)
 	argc -= optind;
 	argv += optind;
 	optind = 0;
-	r = parse_options(argc, argv, ret->command->has_tail ? "+h" : "h", ret);
+	r = parse_options(argc, argv, ret->command->has_tail ? "+" : "", ret);
 	if (r <= 0)
 		return r;
 	ret->arguments = argv + optind;

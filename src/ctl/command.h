@@ -24,6 +24,7 @@ struct ctl_option {
 	const char *name;  /* without the dashes */
 	const char *value; /* what it takes, as help shows it: "FREQUENCY"; NULL: nothing */
 	const char *help;
+	char letter; /* a short form, but h; 0: none */
 };
 
 struct ctl_command {

@@ -14,6 +14,7 @@ enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
+enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);

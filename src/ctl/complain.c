@@ -77,6 +77,20 @@ static void complain_other(const char *command, const char *error, const json_t 
 		 dump ? dump : "");
 }
 
+static void complain_parameter(const char *command, const json_t *parameters)
+{
+	_cleanup_free_ char *parameter = format_clean(field_text(parameters, "parameter"));
+
+	if (!strcmp(parameter, "cap") || !strcmp(parameter, "floor"))
+		complain("%s cannot be that: expected 30%%, a frequency such as 1.2GHz, a capacity "
+			 "from 0 to 1024, or none",
+			 parameter);
+	else
+		complain("wakegovd cannot take %s with these values: %s is wrong, or does not go "
+			 "with the others. See: wakegovctl %s --help",
+			 command, parameter, command);
+}
+
 enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
@@ -93,6 +107,13 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 	else if (!strcmp(error, "io.wakegov.NoSuchCpu"))
 		complain(
 			"this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains");
+	else if (!strcmp(error, "io.wakegov.NoSuchTask") && strcmp(command, "explain") != 0)
+		complain("there is no task with this number: it ended, or never was. See: ps -eL");
+	else if (!strcmp(error, "io.wakegov.NoSuchClass"))
+		complain(
+			"the policy has no class of this name. Built in are interactive, "
+			"tail-latency, background, efficient and batch; wakegov.conf(5) says how to "
+			"make one");
 	else if (!strcmp(error, "io.wakegov.NoSuchTask"))
 		complain(
 			"no task with this number does I/O at a rate that matters. See: wakegovctl "
@@ -109,6 +130,8 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 			 "override cancel ID");
 	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))
 		complain("%s is for root only. Try: sudo wakegovctl %s", command, command);
+	else if (!strcmp(error, "org.varlink.service.InvalidParameter"))
+		complain_parameter(command, parameters);
 	else if (!strcmp(error, "org.varlink.service.MethodNotFound"))
 		complain("this wakegovd does not know %s: it is of another version than "
 			 "wakegovctl. Restart it with: systemctl restart wakegovd",

@@ -103,12 +103,18 @@ static void print_rule(FILE *file, const json_t *reply)
 {
 	const json_t *rule = json_object_get(reply, "rule");
 	const char *name = field_text(rule, "name"), *where = field_text(rule, "file");
+	struct line line = { 0 };
 
-	if (json_is_object(rule))
-		paragraph_printf(file, "rule", "%s (%s:%" PRIu64 ") %s, for pid %" PRIu64,
-				 name ? name : "-", where ? where : "-", field_number(rule, "line"),
-				 is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
-				 field_number(rule, "pid"));
+	if (!json_is_object(rule))
+		return;
+	add(&line, "%s ", name ? name : "-");
+	/* An override stands in no file. */
+	if (where && where[0])
+		add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
+	add(&line, "%s, for pid %" PRIu64,
+	    is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
+	    field_number(rule, "pid"));
+	paragraph_print(file, "rule", line.text);
 }
 
 static void print_io(FILE *file, const json_t *io)

@@ -33,10 +33,11 @@ static void print_all(void)
 
 static void print_option(const struct ctl_option *option)
 {
+	const char letter[] = { '-', option->letter, ',', ' ', '\0' };
 	char name[64];
 
-	snprintf(name, sizeof(name), "--%s%s%s", option->name, option->value ? " " : "",
-		 option->value ? option->value : "");
+	snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "", option->name,
+		 option->value ? " " : "", option->value ? option->value : "");
 	printf("  %-17s  %s\n", name, option->help);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl override: DOMAIN with limits, list, cancel ID. */
+/* wakegovctl override: a domain, a task or a rule with limits, list, cancel ID; wakegovctl run. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
@@ -12,7 +14,12 @@
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
-static char *wanted(const json_t *override)
+#define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
+#define RUN_NOT_EXECUTED 126
+#define RUN_NOT_FOUND	 127
+#define RUN_FOR_US	 (24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
+
+static char *wanted_of_domain(const json_t *override)
 {
 	uint64_t min_khz = field_number(override, "min_khz");
 	uint64_t max_khz = field_number(override, "max_khz");
@@ -32,22 +39,81 @@ static char *wanted(const json_t *override)
 		       : text;
 }
 
+/* A level as in a policy; a frequency as people write one. */
+static char *level(const json_t *override, const char *key)
+{
+	const char *text = field_text(override, key);
+	uint64_t khz;
+
+	return text && quantity_frequency(text, &khz) ? format_frequency(khz) : format_clean(text);
+}
+
+/* "cap 30%, floor 1200 MHz, io-boost off" */
+static char *wanted_of_tasks(const json_t *override)
+{
+	static const struct {
+		const char *key;
+		const char *title;
+	} levels[] = { { "cap", "cap" }, { "floor", "floor" }, { "io_boost", "io-boost" } };
+	const char *between = "";
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; out && i < ARRAY_SIZE(levels); i++) {
+		_cleanup_free_ char *value = level(override, levels[i].key);
+
+		if (!field_text(override, levels[i].key))
+			continue;
+		fprintf(out, "%s%s %s", between, levels[i].title, value);
+		between = ", ";
+	}
+	if (out)
+		fclose(out);
+	return text;
+}
+
+static char *wanted(const json_t *override)
+{
+	return field_text(override, "domain") ? wanted_of_domain(override)
+					      : wanted_of_tasks(override);
+}
+
+/* "policy0", "rule:backup", "pid 812 (make) and what it starts" */
+static char *whom(const json_t *override)
+{
+	_cleanup_free_ char *domain = format_clean(field_text(override, "domain"));
+	_cleanup_free_ char *rule = format_clean(field_text(override, "rule"));
+	_cleanup_free_ char *comm = format_clean(field_text(override, "comm"));
+	bool children = json_is_true(json_object_get(override, "children"));
+	char *text = NULL;
+
+	if (field_text(override, "domain"))
+		return take_ptr(domain);
+	if (field_text(override, "rule"))
+		return asprintf(&text, "rule:%s", rule) < 0 ? NULL : text;
+	return asprintf(&text, "pid %" PRIu64 " (%s)%s", field_number(override, "pid"), comm,
+			children ? " and what it starts" : "") < 0
+		       ? NULL
+		       : text;
+}
+
 static void show_override(const json_t *reply)
 {
 	const json_t *override = json_object_get(reply, "override");
-	_cleanup_free_ char *domain = format_clean(field_text(override, "domain"));
+	_cleanup_free_ char *target = whom(override);
 	_cleanup_free_ char *left = format_duration(field_number(override, "left_us"));
 	_cleanup_free_ char *limits = wanted(override);
 	uint64_t id = field_number(override, "id");
 
 	printf("%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64 "\n",
-	       domain, limits, left, id);
+	       target, limits, left, id);
 }
 
 static void show_overrides(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "ID", TABLE_RIGHT },	 { "DOMAIN", TABLE_LEFT }, { "WANTS", TABLE_LEFT },
+		{ "ID", TABLE_RIGHT },	 { "FOR", TABLE_LEFT }, { "WANTS", TABLE_LEFT },
 		{ "LEFT", TABLE_RIGHT }, { "BY", TABLE_LEFT },
 	};
 	const json_t *overrides = json_object_get(reply, "overrides"), *override;
@@ -57,7 +123,7 @@ static void show_overrides(const json_t *reply)
 	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_array_foreach(overrides, i, override) {
 		table_add(&table, format_count(field_number(override, "id")));
-		table_add_text(&table, field_text(override, "domain"));
+		table_add(&table, whom(override));
 		table_add(&table, wanted(override));
 		table_add(&table, format_duration(field_number(override, "left_us")));
 		table_add(&table, format_user(field_number(override, "uid")));
@@ -114,16 +180,33 @@ static enum ctl_exit add_time(struct ctl *ctl, json_t *parameters)
 	return CTL_OK;
 }
 
+/* A domain, a number or rule:NAME. */
+static json_t *pack_target(const char *text)
+{
+	static const char rule[] = "rule:";
+	uint64_t pid;
+
+	if (quantity_number(text, &pid))
+		return json_pack("{sI}", "pid", (json_int_t)pid);
+	if (!strncmp(text, rule, strlen(rule)))
+		return json_pack("{ss}", "rule", text + strlen(rule));
+	return json_pack("{ss}", "domain", text);
+}
+
 static enum ctl_exit add(struct ctl *ctl)
 {
-	json_t *parameters = json_pack("{ss}", "domain", ctl->arguments[0]);
+	json_t *parameters = pack_target(ctl->arguments[0]);
 	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max");
 	enum ctl_exit code = CTL_OK;
 
 	if (ctl->n_arguments != 1)
-		code = ctl_misuse(ctl, "expected one domain, and what it is to keep to");
+		code = ctl_misuse(ctl, "expected one domain, PID or rule:NAME, and what it is to "
+				       "keep to");
 	else if (has_limit == !!ctl_value(ctl, "freeze"))
 		code = ctl_misuse(ctl, "give --min, --max or both, or --freeze");
+	else if (ctl_value(ctl, "freeze") && json_object_get(parameters, "rule"))
+		code = ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
+				       "--min and --max");
 	if (code == CTL_OK)
 		code = add_frequency(ctl, parameters, "min", "min_khz");
 	if (code == CTL_OK)
@@ -146,4 +229,43 @@ enum ctl_exit command_override(struct ctl *ctl)
 	if (!strcmp(ctl->arguments[0], "cancel"))
 		return cancel(ctl);
 	return add(ctl);
+}
+
+/* For this process, which becomes the command: the override ends with it, whatever ends it. */
+static json_t *pack_run(const struct ctl *ctl)
+{
+	static const char *const levels[] = { "cap", "floor", "class" };
+	json_t *parameters = json_pack("{sI sb sI}", "pid", (json_int_t)getpid(), "children", 1,
+				       "for_us", (json_int_t)RUN_FOR_US);
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (ctl_value(ctl, levels[i]))
+			json_object_set_new(parameters, levels[i],
+					    json_string(ctl_value(ctl, levels[i])));
+	if (ctl_value(ctl, "no-boost"))
+		json_object_set_new(parameters, "io_boost", json_string("off"));
+	return parameters;
+}
+
+enum ctl_exit command_run(struct ctl *ctl)
+{
+	json_t *reply;
+	int error;
+
+	if (!ctl->n_arguments) {
+		ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
+		return RUN_FAILED;
+	}
+	if (!ctl_value(ctl, "cap") && !ctl_value(ctl, "floor") && !ctl_value(ctl, "class") &&
+	    !ctl_value(ctl, "no-boost")) {
+		ctl_misuse(ctl, "give --cap, --floor, --class or --no-boost");
+		return RUN_FAILED;
+	}
+	if (ctl_call(ctl, "io.wakegov.AddOverride", pack_run(ctl), &reply) != CTL_OK)
+		return RUN_FAILED;
+	json_decref(reply);
+	execvp(ctl->arguments[0], ctl->arguments);
+	error = errno;
+	complain("cannot run %s: %s", ctl->arguments[0], strerror(error));
+	return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTED;
 }

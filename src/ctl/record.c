@@ -207,7 +207,7 @@ enum ctl_exit command_record(struct ctl *ctl)
 	enum ctl_exit code;
 
 	if (!session.path)
-		return ctl_misuse(ctl, "expected --output FILE");
+		return ctl_misuse(ctl, "expected -o FILE: where to write the recording");
 	if (duration && (!quantity_duration_us(duration, &duration_us) || !duration_us))
 		return ctl_misuse(ctl, "--for %s: expected a time as in 30s", duration);
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))

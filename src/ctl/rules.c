@@ -92,8 +92,9 @@ static void show_one(const json_t *explained)
 	_cleanup_free_ char *why = format_clean(field_text(explained, "why"));
 	bool matches = json_is_true(json_object_get(explained, "matches"));
 
-	printf("  %-4s %s (%s:%" PRIu64 ")", matches ? "yes" : "no", name, file,
-	       field_number(rule, "line"));
+	printf("  %-4s %s", matches ? "yes" : "no", name);
+	if (file && file[0])
+		printf(" (%s:%" PRIu64 ")", file, field_number(rule, "line"));
 	show_given(explained, "gives_cap", "cap", "cap");
 	show_given(explained, "gives_floor", "floor", "floor");
 	show_given(explained, "gives_io_boost", "io_boost", "io-boost");

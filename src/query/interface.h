@@ -12,7 +12,7 @@
  */
 typedef int (*query_method_t)(const struct call *call, struct reply *reply);
 
-#define QUERY_PARAMETERS_MAX 8
+#define QUERY_PARAMETERS_MAX 12
 
 /* What the caller has to be allowed to. */
 enum query_right {

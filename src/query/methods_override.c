@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "core/override.h"
 #include "query/view_json.h"
 
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
@@ -17,10 +16,13 @@ static json_t *known(uint32_t value)
 
 static json_t *pack_override(const struct override_view *view)
 {
-	return json_pack("{sI ss so so so sI sI}", "id", (json_int_t)view->id, "domain",
-			 view->domain, "min_khz", known(view->min_khz), "max_khz",
-			 known(view->max_khz), "frozen_khz", known(view->frozen_khz), "uid",
-			 (json_int_t)view->uid, "left_us", (json_int_t)view->left_us);
+	return json_pack("{sI ss? so ss? ss? sb so so so ss? ss? ss? sI sI}", "id",
+			 (json_int_t)view->id, "domain", view->domain, "pid", known(view->pid),
+			 "comm", view->comm, "rule", view->rule, "children", view->children,
+			 "min_khz", known(view->min_khz), "max_khz", known(view->max_khz),
+			 "frozen_khz", known(view->frozen_khz), "floor", view->floor, "cap",
+			 view->cap, "io_boost", view->io_boost, "uid", (json_int_t)view->uid,
+			 "left_us", (json_int_t)view->left_us);
 }
 
 static int append_override(void *array, const struct override_view *view)
@@ -28,7 +30,7 @@ static int append_override(void *array, const struct override_view *view)
 	return json_array_append_new(array, pack_override(view)) < 0 ? -ENOMEM : 0;
 }
 
-/* At most OVERRIDES_MAX of them, so their tree may be built. */
+/* They are few, so their tree may be built. */
 static json_t *pack_overrides(const struct query_source *source, int *ret_error)
 {
 	json_t *array = json_array();
@@ -67,21 +69,81 @@ static bool take_time(const struct call *call, uint64_t *ret_us)
 	return us > 0 && us <= FOR_MAX_US;
 }
 
+static const char *text_of(const struct call *call, const char *name)
+{
+	return json_string_value(json_object_get(call->parameters, name));
+}
+
+static bool is_set(const struct call *call, const char *name)
+{
+	return json_is_true(json_object_get(call->parameters, name));
+}
+
+/* One of domain, pid and rule. NULL, or the parameter that cannot be. */
+static const char *take_target(const struct call *call, struct override_request *ret)
+{
+	const json_t *pid = json_object_get(call->parameters, "pid");
+	json_int_t number = json_integer_value(pid);
+
+	ret->domain = text_of(call, "domain");
+	ret->rule = text_of(call, "rule");
+	ret->children = is_set(call, "children");
+	ret->pid = (uint32_t)number;
+	if (json_is_integer(pid) && (number <= 0 || number > INT32_MAX || ret->domain))
+		return "pid";
+	if (ret->rule && (ret->domain || ret->pid))
+		return "rule";
+	if (!ret->domain && !ret->rule && !ret->pid)
+		return "domain";
+	return ret->children && !ret->pid ? "children" : NULL;
+}
+
+/* What policies say of tasks. NULL, or the parameter that cannot be. */
+static const char *take_levels(const struct call *call, struct override_request *ret)
+{
+	ret->floor = text_of(call, "floor");
+	ret->cap = text_of(call, "cap");
+	ret->io_boost = text_of(call, "io_boost");
+	ret->class = text_of(call, "class");
+	if (ret->floor && (ret->domain || ret->min_khz || ret->freeze))
+		return "floor";
+	if (ret->cap && (ret->domain || ret->max_khz || ret->freeze))
+		return "cap";
+	if (ret->io_boost && ret->domain)
+		return "io_boost";
+	return ret->class && ret->domain ? "class" : NULL;
+}
+
+static bool gives_something(const struct override_request *request)
+{
+	return request->min_khz || request->max_khz || request->floor || request->cap ||
+	       request->io_boost || request->class;
+}
+
 /* NULL, or the parameter that cannot be. */
 static const char *take_request(const struct call *call, struct override_request *ret)
 {
+	const char *wrong;
+
 	*ret = (struct override_request){
-		.domain = json_string_value(json_object_get(call->parameters, "domain")),
-		.freeze = json_is_true(json_object_get(call->parameters, "freeze")),
+		.freeze = is_set(call, "freeze"),
 		.uid = call->peer->uid,
 	};
+	wrong = take_target(call, ret);
+	if (wrong)
+		return wrong;
 	if (!take_khz(call, "min_khz", &ret->min_khz))
 		return "min_khz";
 	if (!take_khz(call, "max_khz", &ret->max_khz))
 		return "max_khz";
 	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
 		return "min_khz";
-	if (ret->freeze == (ret->min_khz || ret->max_khz))
+	wrong = take_levels(call, ret);
+	if (wrong)
+		return wrong;
+	/* What keeps it where it is leaves no other limit to give; without that there is to be one.
+	 */
+	if (ret->freeze ? ret->min_khz || ret->max_khz : !gives_something(ret))
 		return "freeze";
 	return take_time(call, &ret->for_us) ? NULL : "for_us";
 }
@@ -99,24 +161,44 @@ static int send_override(const struct call *call, struct reply *reply, uint32_t 
 	return r;
 }
 
+static int refuse(struct reply *reply, const struct override_request *request, int error,
+		  uint32_t max, const char *wrong)
+{
+	switch (error) {
+	case -ENODEV:
+		return reply_send_error(reply, "io.wakegov.NoSuchDomain",
+					json_pack("{ss}", "domain", request->domain));
+	case -ESRCH:
+		return reply_send_error(reply, "io.wakegov.NoSuchTask",
+					json_pack("{sI}", "pid", (json_int_t)request->pid));
+	case -ENOENT:
+		return reply_send_error(reply, "io.wakegov.NoSuchRule",
+					json_pack("{ss}", "rule", request->rule));
+	case -ENODATA:
+		return reply_send_error(reply, "io.wakegov.NoSuchClass",
+					json_pack("{ss}", "class", request->class));
+	case -ENOSPC:
+		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
+					json_pack("{sI}", "max", (json_int_t)max));
+	case -EINVAL:
+		return reply_send_invalid(reply, wrong);
+	default:
+		return error;
+	}
+}
+
 int methods_add_override(const struct call *call, struct reply *reply)
 {
 	const struct query_source *source = call->source;
 	struct override_request request;
-	const char *invalid = take_request(call, &request);
-	uint32_t id;
+	const char *wrong = take_request(call, &request);
+	uint32_t id, max = 0;
 	int r;
 
-	if (invalid)
-		return reply_send_invalid(reply, invalid);
-	r = source->add_override(source->userdata, &request, &id);
-	if (r == -ENOENT)
-		return reply_send_error(reply, "io.wakegov.NoSuchDomain",
-					json_pack("{ss}", "domain", request.domain));
-	if (r == -ENOSPC)
-		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
-					json_pack("{si}", "max", OVERRIDES_MAX));
-	return r < 0 ? r : send_override(call, reply, id);
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	r = source->add_override(source->userdata, &request, &id, &max, &wrong);
+	return r < 0 ? refuse(reply, &request, r, max, wrong) : send_override(call, reply, id);
 }
 
 int methods_cancel_override(const struct call *call, struct reply *reply)

@@ -171,23 +171,40 @@ struct event_view {
 	const char *previous_state;	      /* of its boost; NULL: it has just come */
 };
 
-/* What somebody wants of a domain for a while. kHz: 0 is not given. */
+/*
+ * What somebody wants of a domain, a task or the tasks of a rule for a while. kHz: 0 is not given.
+ * Levels are as in a policy, NULL: not given.
+ */
 struct override_view {
 	uint32_t id;
-	const char *domain;
-	uint32_t min_khz;
+	const char *domain; /* NULL: it is for … */
+	uint32_t pid;	    /* … a task; 0: for … */
+	const char *comm;
+	const char *rule; /* … the tasks of a rule */
+	bool children;	  /* of the task: also for what it starts */
+	uint32_t min_khz; /* of a domain */
 	uint32_t max_khz;
 	uint32_t frozen_khz; /* the OPP at which it is kept */
-	uint32_t uid;	     /* who asked for it */
+	const char *floor;   /* of tasks */
+	const char *cap;
+	const char *io_boost;
+	uint32_t uid; /* who asked for it */
 	uint64_t left_us;
 };
 
-/* A call for one. Something of it is given. */
+/* A call for one. Something of it is given, and one of domain, pid and rule. */
 struct override_request {
 	const char *domain;
+	uint32_t pid;
+	const char *rule;
+	bool children;
 	uint32_t min_khz; /* 0: not given */
 	uint32_t max_khz;
 	bool freeze; /* at its present OPP */
+	const char *floor;
+	const char *cap;
+	const char *io_boost;
+	const char *class;
 	uint32_t uid;
 	uint64_t for_us;
 };
@@ -364,9 +381,13 @@ struct query_source {
 	int (*explain_rules)(void *userdata, uint32_t pid, struct ruled_task_view *ret,
 			     task_rule_emit_t emit, void *context);
 	int (*overrides)(void *userdata, override_emit_t emit, void *context);
-	/* -ENOENT: there is no such domain; -ENOSPC: there are as many as can be. */
+	/*
+	 * -ENODEV: there is no such domain; -ESRCH: no such task; -ENOENT: no such rule; -ENODATA:
+	 * no such class; -ENOSPC: there are as many as can be, *ret_max; -EINVAL: the parameter
+	 * *ret_wrong cannot be.
+	 */
 	int (*add_override)(void *userdata, const struct override_request *request,
-			    uint32_t *ret_id);
+			    uint32_t *ret_id, uint32_t *ret_max, const char **ret_wrong);
 	/* -ENOENT: none has this number. */
 	int (*cancel_override)(void *userdata, uint32_t id);
 	/* domain NULL: all. -ENOENT: there is no such domain. */

@@ -134,6 +134,9 @@ void record_policy_put(struct record_out *out, const struct policy *policy)
 	record_put_varint(out, policy->n_rules);
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		put_rule(out, &policy->rules[i]);
+	record_put_varint(out, policy->n_leases);
+	for (uint32_t i = POLICY_RULES_MAX - policy->n_leases; i < POLICY_RULES_MAX; i++)
+		put_rule(out, &policy->rules[i]);
 }
 
 static void get_rule(struct record_in *in, struct policy_rule *ret)
@@ -149,13 +152,18 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/* A recording of before there were rules ends here. */
+/* A recording of before there were rules ends here, and one of before leases after them. */
 static void get_rules(struct record_in *in, struct policy *ret)
 {
 	if (in->bad || in->at == in->end)
 		return;
 	ret->n_rules = record_get_number(in, POLICY_RULES_MAX);
 	for (uint32_t i = 0; i < ret->n_rules && !in->bad; i++)
+		get_rule(in, &ret->rules[i]);
+	if (in->bad || in->at == in->end)
+		return;
+	ret->n_leases = record_get_number(in, POLICY_RULES_MAX - ret->n_rules);
+	for (uint32_t i = POLICY_RULES_MAX - ret->n_leases; i < POLICY_RULES_MAX && !in->bad; i++)
 		get_rule(in, &ret->rules[i]);
 }
 

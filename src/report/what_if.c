@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/player.h"
 #include "report/lookahead.h"
@@ -17,6 +18,7 @@ struct run {
 	struct record_reader *reader;
 	struct lookahead ahead;
 	struct player player;
+	struct policy obeyed;	    /* the other one, with the recorded leases */
 	struct input *task_samples; /* per place of the task table: the last */
 	struct input device_samples[INPUT_DEVICES_MAX];
 	struct decision *recorded; /* per domain: the last */
@@ -180,6 +182,20 @@ static void pause_domain(struct run *run, uint32_t domain)
 	run->recorded[domain].target_khz = 0;
 }
 
+/*
+ * Overrides of tasks are somebody's wish, not the policy's: they hold under the other one as well,
+ * the oldest first where its rules leave no room.
+ */
+static void take_leases(struct run *run, const struct policy *recorded)
+{
+	uint32_t room = POLICY_RULES_MAX - run->obeyed.n_rules;
+	uint32_t n = recorded->n_leases < room ? recorded->n_leases : room;
+
+	run->obeyed.n_leases = n;
+	memcpy(&run->obeyed.rules[POLICY_RULES_MAX - n], &recorded->rules[POLICY_RULES_MAX - n],
+	       n * sizeof(recorded->rules[0]));
+}
+
 static int load(struct run *run, const struct record *record)
 {
 	uint32_t domain = record->piece.index;
@@ -215,6 +231,9 @@ static int take(struct run *run, const struct record *record)
 		take_recorded(run, &taken_back);
 		break;
 	case RECORD_POLICY:
+		take_leases(run, record->policy);
+		engine_set_policy(run->player.engine, &run->obeyed);
+		break;
 	case RECORD_TAKE_ENDED:
 	case RECORD_TAKE_SET:
 	case RECORD_TAKE_CLAMP:
@@ -278,12 +297,14 @@ static void finish(struct run *run)
 static int set_up(struct run *run, const struct policy *policy)
 {
 	const struct topology *topology = record_reader_topology(run->reader);
-	struct policy obeyed = *policy;
+	const struct policy *recorded = record_reader_policy(run->reader);
 	uint32_t n = topology->n_domains;
 
 	/* What the engine knew at the beginning has to fit. */
-	obeyed.max_tasks = record_reader_policy(run->reader)->max_tasks;
-	obeyed.max_ruled_tasks = record_reader_policy(run->reader)->max_ruled_tasks;
+	run->obeyed = *policy;
+	run->obeyed.max_tasks = recorded->max_tasks;
+	run->obeyed.max_ruled_tasks = recorded->max_ruled_tasks;
+	take_leases(run, recorded);
 	*run->ret = (struct what_if){
 		.n_domains = n,
 		.recorded = calloc(n + 1, sizeof(*run->ret->recorded)),
@@ -292,9 +313,9 @@ static int set_up(struct run *run, const struct policy *policy)
 	run->recorded = calloc(n + 1, sizeof(*run->recorded));
 	run->differs = calloc(n + 1, sizeof(*run->differs));
 	run->pending = calloc(n + 1, sizeof(*run->pending));
-	run->task_samples = calloc(obeyed.max_tasks, sizeof(*run->task_samples));
+	run->task_samples = calloc(run->obeyed.max_tasks, sizeof(*run->task_samples));
 	if (lookahead_init(&run->ahead, run->reader) < 0 || !run->task_samples ||
-	    player_init(&run->player, run->reader, &obeyed, NULL) < 0 || !run->ret->recorded ||
+	    player_init(&run->player, run->reader, &run->obeyed, NULL) < 0 || !run->ret->recorded ||
 	    !run->ret->other || !run->recorded || !run->differs || !run->pending)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {

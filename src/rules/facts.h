@@ -17,5 +17,6 @@ struct task_facts {
 	uint32_t scheduler; /* SCHED_OTHER and the like */
 	int32_t nice;
 	bool kernel_thread;
+	uint32_t parent; /* tgid */
 	char comm[TASK_COMM_SIZE];
 };

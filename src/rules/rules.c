@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/pid_index.h"
+#include "core/rule.h"
 #include "rules/match.h"
 #include "rules/rules_private.h"
 
@@ -56,7 +57,7 @@ static uint64_t renumber(const struct rules *rules, uint64_t counted, const stru
 	uint64_t now = 0;
 
 	for (; counted; counted &= counted - 1)
-		for (uint32_t i = 0; i < rules->policy->n_rules; i++)
+		for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
 			if (!strcmp(rules->ruled[i].name, before[__builtin_ctzll(counted)].name))
 				now |= 1ULL << i;
 	return now;
@@ -65,8 +66,8 @@ static uint64_t renumber(const struct rules *rules, uint64_t counted, const stru
 /* The same rule goes on with its counts, wherever it stands now. */
 static void take_counts(struct rules *rules, const struct ruled *before)
 {
-	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
-		for (uint32_t j = 0; j < POLICY_RULES_MAX; j++)
+	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
+		for (uint32_t j = 0; rules->ruled[i].name[0] && j < POLICY_RULES_MAX; j++)
 			if (!strcmp(rules->ruled[i].name, before[j].name))
 				rules->ruled[i].count = before[j].count;
 	for (uint32_t place = pid_index_next(rules->index, 0); place != PID_INDEX_NONE;
@@ -84,7 +85,9 @@ void rules_set_policy(struct rules *rules, const struct policy *policy)
 	memcpy(before, rules->ruled, sizeof(before));
 	memset(rules->ruled, 0, sizeof(rules->ruled));
 	rules->policy = policy;
-	for (uint32_t i = 0; i < policy->n_rules; i++) {
+	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
+		uint32_t i = __builtin_ctzll(bits);
+
 		strcpy(rules->ruled[i].name, policy->rules[i].name);
 		rules->ruled[i].uid = find_uid(policy->rules[i].match.user);
 	}
@@ -111,6 +114,42 @@ const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts)
 	return texts_get(rules->texts, facts, POLICY_MATCH_CGROUP);
 }
 
+bool rules_was_leased(const struct rules *rules, uint32_t rule, uint32_t pid)
+{
+	uint32_t place = pid_index_find(rules->index, pid);
+
+	return place != PID_INDEX_NONE && rules->tasks[place].counted >> rule & 1;
+}
+
+/* What a task belongs to, it still does when the one that started it is gone. */
+static bool is_child(const struct rules *rules, uint32_t rule, const struct task_facts *facts)
+{
+	const struct rules_task *known = rules_find(rules, facts->pid);
+
+	if (facts->pid != facts->tgid)
+		return rules_was_leased(rules, rule, facts->tgid);
+	return rules_was_leased(rules, rule, facts->parent) ||
+	       (known && known->start_ns == facts->start_ns &&
+		rules_was_leased(rules, rule, facts->pid));
+}
+
+/* matched: the rules of files that are for the task. */
+static bool is_leased(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		      uint64_t matched)
+{
+	const struct policy_lease *lease = &rules->policy->rules[rule].lease;
+
+	if (!lease->pid)
+		for (uint64_t bits = matched; bits; bits &= bits - 1)
+			if (!strcmp(rules->ruled[__builtin_ctzll(bits)].name, lease->rule))
+				return true;
+	if (!lease->pid)
+		return false;
+	if (facts->pid == lease->pid)
+		return facts->start_ns == lease->start_ns;
+	return facts->tgid == lease->pid || (lease->children && is_child(rules, rule, facts));
+}
+
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
 {
 	const struct match_texts texts = { get_text, rules->texts };
@@ -121,12 +160,17 @@ uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct ta
 
 static uint64_t find_matches(struct rules *rules, const struct task_facts *facts)
 {
-	uint64_t matched = 0;
+	uint64_t matched = 0, leased = 0;
 
-	for (uint32_t i = 0; rules->policy && i < rules->policy->n_rules; i++)
+	if (!rules->policy)
+		return 0;
+	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
 		if (!rules_find_mismatch(rules, i, facts))
 			matched |= 1ULL << i;
-	return matched;
+	for (uint64_t bits = rule_leases(rules->policy); bits; bits &= bits - 1)
+		if (is_leased(rules, __builtin_ctzll(bits), facts, matched))
+			leased |= bits & -bits;
+	return matched | leased;
 }
 
 static void count(struct rules *rules, uint64_t before, uint64_t now)
@@ -258,6 +302,11 @@ struct rules_count rules_count(const struct rules *rules, uint32_t rule)
 uint32_t rules_n_tasks(const struct rules *rules)
 {
 	return pid_index_count(rules->index);
+}
+
+bool rules_are_full(const struct rules *rules)
+{
+	return pid_index_count(rules->index) == pid_index_size(rules->index);
 }
 
 uint64_t rules_refused(const struct rules *rules)

@@ -75,6 +75,9 @@ struct rules_count rules_count(const struct rules *rules, uint32_t rule);
 uint32_t rules_n_tasks(const struct rules *rules);
 uint64_t rules_refused(const struct rules *rules);
 
+/* Whether there is room for one that is not known. */
+bool rules_are_full(const struct rules *rules);
+
 /* The path of the task's cgroup; NULL: not known. Borrowed until the next task is looked at. */
 const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts);
 
@@ -86,4 +89,4 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 		    bool *ret_matches);
 
 /* What the rule goes by: "comm = fi*, user = joe". */
-void rules_say_match(FILE *out, const struct policy_match *match);
+void rules_say_match(FILE *out, const struct policy_rule *rule);

@@ -20,6 +20,7 @@ void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
 		.scheduler = from->policy,
 		.nice = from->nice,
 		.kernel_thread = from->kernel_thread,
+		.parent = from->parent,
 	};
 	memcpy(ret->comm, from->comm, sizeof(ret->comm) - 1);
 }

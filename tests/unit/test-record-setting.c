@@ -125,13 +125,21 @@ static void test_rules(void **state)
 		properties->io_boost = (struct policy_level){ i % 2, i % 2 * i };
 	}
 	assert_int_equal(check_policy(&policy), 0);
+	/* Some of them leases, and rules that are neither are not kept. */
+	policy.n_rules = 50;
+	policy.n_leases = 5;
+	memset(&policy.rules[50], 0, 9 * sizeof(policy.rules[0]));
+	assert_int_equal(check_policy(&policy), 0);
+	policy.n_leases = 15;
+	assert_int_equal(check_policy(&policy), -EBADMSG);
+	policy.n_leases = 0;
 
 	policy.rules[3].properties.floor.value = 101;
 	assert_int_equal(check_policy(&policy), -EBADMSG);
 
 	policy_init(&policy);
 	record_policy_put(&out, &policy);
-	out.n--; /* the number of rules, 0 */
+	out.n -= 2; /* the numbers of rules and of leases, 0 */
 	in = reread(&out);
 	assert_int_equal(record_policy_get(&in, &again), 0);
 	assert_int_equal(again.n_rules, 0);

@@ -261,9 +261,84 @@ static void test_texts(void **state)
 	rules_free(rules);
 }
 
+static void lease(uint32_t id, uint32_t pid, bool children, const char *rule)
+{
+	struct policy_rule *lease = &policy.rules[POLICY_RULES_MAX - ++policy.n_leases];
+
+	*lease = (struct policy_rule){
+		.lease = { .id = id, .pid = pid, .start_ns = 5, .children = children },
+	};
+	snprintf(lease->name, sizeof(lease->name), "override-%u", id);
+	snprintf(lease->lease.rule, sizeof(lease->lease.rule), "%s", rule);
+}
+
+static uint64_t matched_of(struct rules *rules, struct task_facts facts)
+{
+	struct rules_task task;
+
+	rules_take(rules, &facts, &task);
+	return task.matched;
+}
+
+/* Bits 63, 62 and 61: of process 7, of process 8 and what it starts, of rule b. */
+static void test_leases(void **state)
+{
+	const uint64_t process = 1ULL << 63, family = 1ULL << 62, ruled = 1ULL << 61;
+	struct rules *rules = make_rules(16);
+
+	lease(1, 7, false, "");
+	lease(2, 8, true, "");
+	lease(3, 0, false, "b");
+	rules_set_policy(rules, &policy);
+	assert_true(matched_of(rules, make_task(7, 5, "x")) == process);
+	assert_true(matched_of(rules, make_task(8, 5, "x")) == family);
+	assert_true(matched_of(rules, make_task(9, 5, "ab")) == (ruled | 3));
+	assert_true(matched_of(rules, make_task(10, 5, "x")) == 0);
+
+	/* Threads belong to both; children, and theirs, to the second. */
+	assert_true(matched_of(rules, (struct task_facts){ 70, .tgid = 7 }) == process);
+	assert_true(matched_of(rules, (struct task_facts){ 71, .tgid = 71, .parent = 7 }) == 0);
+	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 6,
+							   .parent = 8 }) == family);
+	assert_true(matched_of(rules, (struct task_facts){ 81, .tgid = 81, .parent = 80 }) ==
+		    family);
+	assert_true(matched_of(rules, (struct task_facts){ 82, .tgid = 80 }) == family);
+	/* Its parent is gone, and it is what it was; another with its number is not. */
+	assert_true(rules_end(rules, 8));
+	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 6,
+							   .parent = 1 }) == family);
+	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 7,
+							   .parent = 1 }) == 0);
+	/* Neither is one with the number of the first. */
+	assert_true(matched_of(rules, make_task(7, 6, "x")) == 0);
+	rules_free(rules);
+}
+
+/* What a task belongs to it does under other numbers as well. */
+static void test_leases_that_move(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct task_facts child = { 80, .tgid = 80, .parent = 8 };
+
+	lease(1, 7, false, "");
+	lease(2, 8, true, "");
+	rules_set_policy(rules, &policy);
+	matched_of(rules, make_task(8, 5, "x"));
+	assert_true(matched_of(rules, child) == 1ULL << 62);
+	policy.n_leases = 0;
+	lease(2, 8, true, "");
+	rules_set_policy(rules, &policy);
+	child.parent = 1;
+	assert_true(matched_of(rules, child) == 1ULL << 63);
+	assert_int_equal(rules_count(rules, 63).tasks, 2);
+	rules_free(rules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leases),
+		cmocka_unit_test(test_leases_that_move),
 		cmocka_unit_test(test_changes_are_told_once),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_walk),

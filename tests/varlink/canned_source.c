@@ -388,29 +388,58 @@ static int canned_overrides(void *userdata, override_emit_t emit, void *context)
 	return r;
 }
 
-static int canned_add_override(void *userdata, const struct override_request *request,
-			       uint32_t *ret_id)
+/* There is a process 812 and a rule backup; what they are called with is what they have. */
+static int find_overridden(const struct override_request *request, struct override_view *ret)
 {
 	static const char *const names[] = { "policy0", "policy1", "policy2" };
-	struct canned_source *canned = userdata;
 	unsigned int domain;
 
-	if (canned->error)
-		return canned->error;
-	if (sscanf(request->domain, "policy%u", &domain) != 1 || domain >= ARRAY_SIZE(names))
+	if (request->pid)
+		ret->pid = request->pid;
+	if (request->pid)
+		ret->comm = "make";
+	else if (request->rule)
+		ret->rule = "backup";
+	if (request->pid && request->pid != 812)
+		return -ESRCH;
+	if (request->rule && strcmp(request->rule, "backup") != 0)
 		return -ENOENT;
-	if (canned->n_overrides == CANNED_OVERRIDES_MAX)
-		return -ENOSPC;
-	*ret_id = ++canned->next_override;
-	canned->overrides[canned->n_overrides++] = (struct override_view){
-		.id = *ret_id,
-		.domain = names[domain],
-		.min_khz = request->min_khz,
-		.max_khz = request->max_khz,
-		.frozen_khz = request->freeze ? 2400000 : 0,
+	if (request->class && strcmp(request->class, "batch") != 0)
+		return -ENODATA;
+	if (request->domain &&
+	    (sscanf(request->domain, "policy%u", &domain) != 1 || domain >= ARRAY_SIZE(names)))
+		return -ENODEV;
+	ret->domain = request->domain ? names[domain] : NULL;
+	return 0;
+}
+
+static int canned_add_override(void *userdata, const struct override_request *request,
+			       uint32_t *ret_id, uint32_t *ret_max, const char **ret_wrong)
+{
+	struct canned_source *canned = userdata;
+	struct override_view view = {
+		.children = request->children,
+		.min_khz = request->domain ? request->min_khz : 0,
+		.max_khz = request->domain ? request->max_khz : 0,
+		.frozen_khz = request->domain && request->freeze ? 2400000 : 0,
+		.floor = request->domain || !request->min_khz ? NULL : "1200000kHz",
+		.cap = request->cap || request->class ? "30%" : NULL,
+		.io_boost = request->io_boost ? "off" : NULL,
 		.uid = request->uid,
 		.left_us = request->for_us,
 	};
+	int r = canned->error ?: find_overridden(request, &view);
+
+	*ret_max = CANNED_OVERRIDES_MAX;
+	*ret_wrong = "cap";
+	if (r < 0)
+		return r;
+	if (request->cap && strcmp(request->cap, "30%") != 0)
+		return -EINVAL;
+	if (canned->n_overrides == CANNED_OVERRIDES_MAX)
+		return -ENOSPC;
+	*ret_id = view.id = ++canned->next_override;
+	canned->overrides[canned->n_overrides++] = view;
 	return 0;
 }
 

@@ -37,7 +37,8 @@ class Methods(ServiceTest):
         added = self.add(min_khz=1200000, max_khz=1800000, for_us=90000000)["parameters"]["override"]
         self.assertEqual(added, {"id": added["id"], "domain": "policy0", "min_khz": 1200000,
                                  "max_khz": 1800000, "frozen_khz": None, "uid": os.geteuid(),
-                                 "left_us": 90000000})
+                                 "left_us": 90000000, "pid": None, "comm": None, "rule": None,
+                                 "children": False, "floor": None, "cap": None, "io_boost": None})
         self.assertEqual(self.overrides(), [added])
         self.assertEqual(self.call("CancelOverride", id=added["id"])["parameters"], {})
         self.assertEqual(self.overrides(), [])
@@ -63,6 +64,41 @@ class Methods(ServiceTest):
                                   {"parameter": parameter}))
         self.assertEqual(self.overrides(), [])
 
+    def test_of_tasks(self):
+        added = self.call("AddOverride", pid=812, children=True, cap="30%", io_boost="off",
+                          for_us=90000000)["parameters"]["override"]
+        self.assertEqual({key: added[key] for key in added if added[key] is not None},
+                         {"id": added["id"], "pid": 812, "comm": "make", "children": True,
+                          "cap": "30%", "io_boost": "off", "uid": os.geteuid(),
+                          "left_us": 90000000})
+        added = self.call("AddOverride", rule="backup", min_khz=1200000)["parameters"]["override"]
+        self.assertEqual((added["rule"], added["floor"], added["min_khz"]),
+                         ("backup", "1200000kHz", None))
+
+    def test_of_tasks_refused(self):
+        for wrong, parameter in (({"max_khz": 1}, "domain"), ({"pid": 0, "cap": "1"}, "pid"),
+                                 ({"pid": 5, "domain": "policy0", "freeze": True}, "pid"),
+                                 ({"pid": 5, "rule": "a", "max_khz": 1}, "rule"),
+                                 ({"rule": "a", "domain": "policy0", "max_khz": 1}, "rule"),
+                                 ({"rule": "a", "children": True, "cap": "1"}, "children"),
+                                 ({"domain": "policy0", "cap": "30%"}, "cap"),
+                                 ({"domain": "policy0", "class": "batch"}, "class"),
+                                 ({"pid": 812, "cap": "30%", "max_khz": 1}, "cap"),
+                                 ({"pid": 812, "floor": "30%", "freeze": True}, "floor"),
+                                 ({"pid": 812}, "freeze"),
+                                 ({"pid": 812, "cap": "much"}, "cap")):
+            with self.subTest(wrong):
+                self.assertEqual(error_of(self.call("AddOverride", **wrong)),
+                                 ("org.varlink.service.InvalidParameter",
+                                  {"parameter": parameter}))
+        for wrong, name in (({"pid": 813}, "Task"), ({"rule": "x"}, "Rule"),
+                            ({"pid": 812, "class": "x"}, "Class")):
+            with self.subTest(wrong):
+                key = name.lower() if name != "Task" else "pid"
+                self.assertEqual(error_of(self.call("AddOverride", **{"io_boost": "off", **wrong})),
+                                 (f"io.wakegov.NoSuch{name}", {key: wrong[key]}))
+        self.assertEqual(self.overrides(), [])
+
     def test_unknown_domain_and_number(self):
         self.assertEqual(error_of(self.call("AddOverride", domain="policy77", max_khz=1000)),
                          ("io.wakegov.NoSuchDomain", {"domain": "policy77"}))
@@ -75,7 +111,7 @@ class Methods(ServiceTest):
             self.assertNotIn("error", self.add(max_khz=1000000))
         name, parameters = error_of(self.add(max_khz=1000000))
         self.assertEqual(name, "io.wakegov.TooManyOverrides")
-        self.assertEqual(parameters, {"max": 64})
+        self.assertEqual(parameters, {"max": 4})
 
 
 @needs_fixture
@@ -95,13 +131,24 @@ class Control(ServiceTest):
         number = text.split()[-1]
         self.assertIn("frozen at 2400 MHz", self.run_command("--freeze", "policy2"))
         lines = [line.split() for line in self.run_command("list").splitlines()]
-        self.assertEqual(lines[0], ["ID", "DOMAIN", "WANTS", "LEFT", "BY"])
+        self.assertEqual(lines[0], ["ID", "FOR", "WANTS", "LEFT", "BY"])
         self.assertEqual(lines[1][:5], [number, "policy0", "at", "least", "1200"])
         self.assertEqual(lines[1][-1], "root" if not os.geteuid() else str(os.geteuid()))
         listed = json.loads(self.run_command("--json"))["overrides"]
         self.assertEqual([o["domain"] for o in listed], ["policy0", "policy2"])
         self.assertEqual(self.run_command("cancel", number), "cancelled\n")
         self.assertIn("override list", self.run_command("cancel", number, code=REFUSED))
+
+    def test_of_tasks(self):
+        for target, limit, words in (("812", "--max", "pid 812 (make): "),
+                                     ("rule:backup", "--min", "rule:backup: floor 1200 MHz for ")):
+            text = self.run_command(target, limit, "1.2GHz")
+            self.assertIn(words, text)
+            self.run_command("cancel", text.split()[-1])
+        self.assertIn("ps -eL", self.run_command("813", "--freeze", code=REFUSED))
+        self.assertIn("wakegovctl rules", self.run_command("rule:x", "--max", "1GHz", code=REFUSED))
+        self.assertIn("more than one frequency",
+                      self.run_command("rule:backup", "--freeze", code=USAGE))
 
     def test_wrong_usage(self):
         for arguments, words in ((("policy0",), "--freeze"),
@@ -121,6 +168,22 @@ class Control(ServiceTest):
     @unittest.skipIf(os.geteuid(), "needs root to become another user")
     def test_by_anyone(self):
         self.assertIn("sudo", self.run_command("policy0", "--freeze", code=REFUSED, user=65534))
+
+
+@needs_fixture
+class Run(ServiceTest):
+    """There is no process but 812 here: what a command is run under is tested by native-rules."""
+
+    def refuse(self, *arguments, words):
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "run", *arguments],
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(words, done.stderr)
+
+    def test_refused(self):
+        self.refuse("--cap", "30%", words="expected a command")
+        self.refuse("--", "true", words="give --cap")
+        self.refuse("--cap", "30%", "--", "true", words="no task")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 """The I/O boost on a real cpufreq driver: it predicts, checks, follows its task, and gives up."""
 import itertools
 import os
+import signal
+import subprocess
 import time
 import unittest
 
@@ -203,6 +205,33 @@ class Boost(unittest.TestCase):
         seen = self.watch(load, 8, until={"counted-fallback"})
         tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
         self.assertIn("counted-fallback", seen)
+
+    def ctl(self, *arguments):
+        return subprocess.run([f"{guest.BUILD}/wakegovctl", "--socket", self.daemon.socket,
+                               *arguments], check=True, capture_output=True, text=True).stdout
+
+    def test_recorded(self):
+        """a boost under an override of its task, recorded from before it, replays exactly"""
+        self.start()
+        path = "/tmp/boost.rec"
+        with subprocess.Popen([f"{guest.BUILD}/wakegovctl", "record", "-o", path],
+                              stdout=subprocess.DEVNULL) as recorder:
+            load = self.psync("3")
+            self.confirm(load)
+            self.ctl("override", str(load.process.pid), "--max", "1GHz")
+            guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1000000, 3,
+                           "policy2 under the cap")
+            self.assertIn("rule       override-1 caps it, for pid ", self.ctl("explain", "policy2"))
+            self.ctl("override", "cancel", "1")
+            guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1400000, 3,
+                           "policy2 without it")
+            load.end()
+            recorder.send_signal(signal.SIGINT)
+            self.assertEqual(recorder.wait(10), 0)
+        replayed = self.ctl("replay", path)
+        tap.note(replayed.strip().replace("\n", "; "))
+        self.assertIn(", every one as recorded", replayed)
+        os.unlink(path)
 
     def test_slack(self):
         """a reload with more slack lowers the OPP that is chosen"""
