@@ -7,6 +7,7 @@
 
 #define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
 #define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
+#define DEEP	       32 /* requests of one task in flight */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
  */
@@ -30,6 +31,7 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.in_flight_ns = task->in_flight_ns,
 		.level = io_level(task->level_q),
 		.seen_ns = now_ns,
+		.busy_ppm = task->busy_ppm,
 	};
 	total_host_ns(task, &boost->window.host_cpu_ns, &boost->window.think_ns);
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
@@ -90,6 +92,27 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 }
 
 /*
+ * In a deep queue, empty places that no CPU is at work for are not the host's: the device hands out
+ * in lots what it has done, or the task waits for a lot to be whole. In a closed network of queues
+ * the throughput grows, for what a station gets faster by, as its mean queue does with the last
+ * customer: Q(N) − Q(N − 1), and by the arrival theorem Q(N − 1) = Q(N) / U − 1, where U is how
+ * busy the station is (Reiser and Lavenberg, 1980). So of Q empty places 1 − Q (1 − U) / U counts
+ * at most. With few in flight that is too little: each waits for interrupts and wake-ups as well,
+ * in which no CPU is busy and which yet take less time on a fast one.
+ */
+static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t elapsed_ns)
+{
+	uint64_t busy_ppm = window->busy_ns / elapsed_ns, unserved_ppm;
+
+	if (window->max_depth < DEEP || !busy_ppm || busy_ppm >= IO_PPM || share_ppm > IO_PPM)
+		return share_ppm;
+	unserved_ppm = share_ppm * window->max_depth * (IO_PPM - busy_ppm) / busy_ppm;
+	if (unserved_ppm >= IO_PPM)
+		return 0;
+	return share_ppm < IO_PPM - unserved_ppm ? share_ppm : IO_PPM - unserved_ppm;
+}
+
+/*
  * The share of the time of an I/O that is the host's. With one request at a time that is host time.
  * A task that keeps up to D in flight has D places for requests, and each that is empty waits for
  * the host: of D · T the requests took what was in flight, and the rest, less what the task slept
@@ -111,19 +134,24 @@ static uint64_t host_share_ppm(const struct io_window *window, const struct inpu
 	places_ns = window->max_depth * elapsed_ns;
 	if (in_flight_ns + window->max_depth * think_ns >= places_ns)
 		return 0;
-	return (places_ns - in_flight_ns - window->max_depth * think_ns) / window->max_depth *
-	       IO_PPM / elapsed_ns;
+	return served_ppm(window,
+			  (places_ns - in_flight_ns - window->max_depth * think_ns) /
+				  window->max_depth * IO_PPM / elapsed_ns,
+			  elapsed_ns);
 }
 
 /* The task may have been elsewhere since the last sample, or the clock another: that is seen late.
  */
-static void see_level(struct io_window *window, const struct input_task *task, uint64_t now_ns)
+static void see_cpu(struct io_window *window, const struct input_task *task, uint64_t now_ns)
 {
-	uint64_t mean = ((uint64_t)window->level + io_level(task->level_q)) / 2;
+	uint64_t level = ((uint64_t)window->level + io_level(task->level_q)) / 2;
+	uint64_t busy_ppm = ((uint64_t)window->busy_ppm + task->busy_ppm) / 2;
 
-	window->level_ns += mean * (now_ns - window->seen_ns);
+	window->level_ns += level * (now_ns - window->seen_ns);
+	window->busy_ns += busy_ppm * (now_ns - window->seen_ns);
 	window->seen_ns = now_ns;
 	window->level = io_level(task->level_q);
+	window->busy_ppm = task->busy_ppm;
 }
 
 /* ρ from that share, at the mean level of the window. */
@@ -237,7 +265,7 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		start_window(boost, task, now_ns);
 	if (task->max_depth > boost->window.max_depth)
 		boost->window.max_depth = task->max_depth;
-	see_level(&boost->window, task, now_ns);
+	see_cpu(&boost->window, task, now_ns);
 	if (is_whole(boost, policy, task, followed, now_ns))
 		close_window(boost, policy, task, followed, now_ns);
 }

@@ -47,6 +47,8 @@ struct io_window {
 	uint32_t level;	    /* at the last sample … */
 	uint64_t seen_ns;   /* … which was then */
 	uint64_t level_ns;  /* the integral of the level up to then */
+	uint32_t busy_ppm;  /* how busy its CPU was by then … */
+	uint64_t busy_ns;   /* … and the integral of that, in ppm · ns */
 	uint32_t device_of[TASK_IOS_MAX];
 	uint64_t ios_of[TASK_IOS_MAX];
 };

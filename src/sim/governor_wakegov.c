@@ -44,6 +44,7 @@ static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 {
 	struct wakegov_sim_task *t = &w->tasks[handle];
+	struct account_cpu load = w->cpus[t->cpu].load;
 	struct input input = {
 		.now_ns = now_ns,
 		.type = INPUT_TASK,
@@ -55,7 +56,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.io_waits = t->io_waits,
 			.io_starts = t->io_starts,
 			.last_io_ns = t->last_io_ns,
-			.level_q = w->cpus[t->cpu].load.level_q,
+			.level_q = load.level_q,
 			.in_flight_ns = t->in_flight_ns,
 			.depth = t->depth,
 			.max_depth = t->max_depth,
@@ -72,6 +73,8 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 	if (!t->has_slot)
 		return;
 	t->max_depth = t->depth;
+	account_cpu(&load, now_ns);
+	input.task.busy_ppm = account_busy_ppm(&load);
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
 	record_engine_apply(w->recorder, w->engine, &input);
 	if (!task_table_find(engine_tasks(w->engine), input.task.pid))

@@ -111,9 +111,19 @@ static void read_depth(struct tracer *tracer, uint32_t handle, uint64_t now_ns,
 	task->in_flight_ns = add_in_flight(seen, &in_flight, slot->id, now_ns);
 }
 
+/* Of the time that the accounting remembers, weighted as it does. */
+static uint32_t busy_ppm(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
+{
+	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
+
+	account_cpu(&load, now_ns);
+	return account_busy_ppm(&load);
+}
+
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	uint32_t cpu = slot->cpu % tracer->topology->n_cpus;
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -132,7 +142,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_waits = slot->io_waits,
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
-		.level_q = tracer->cpus[slot->cpu % tracer->topology->n_cpus].load.level_q,
+		.level_q = tracer->cpus[cpu].load.level_q,
+		.busy_ppm = busy_ppm(tracer, cpu, now_ns),
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);

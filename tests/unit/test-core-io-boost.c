@@ -183,6 +183,43 @@ static void test_depth(void **state)
 	}
 }
 
+/*
+ * Of a deep queue not all of them wait for a CPU: nothing counts where it often has nothing to do,
+ * all of them where it always works. An unknown one is taken for busy.
+ */
+static void test_depth_unserved(void **state)
+{
+	static const struct {
+		uint32_t depth;
+		uint64_t in_flight_ns;
+		uint32_t busy_percent;
+		uint32_t share_percent;
+	} cases[] = {
+		{ 128, 112 * WINDOW_NS, 100, 12 },
+		{ 128, 125 * WINDOW_NS, 96, 2 }, /* 1 - 3 / 24 would be more */
+		{ 32, 16 * WINDOW_NS, 95, 16 },	 /* 1 - 16 / 19 */
+		{ 128, 112 * WINDOW_NS, 90, 0 },
+		{ 128, 112 * WINDOW_NS, 0, 12 },
+		{ 31, 0, 50, 100 }, /* each waits for interrupts as well */
+		{ 1, 0, 10, 40 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run run = begin();
+
+		run.task.busy_ppm = cases[i].busy_percent * 10000;
+		sample(&run);
+		run.task.max_depth = cases[i].depth;
+		run.task.in_flight_ns = cases[i].in_flight_ns;
+		run.task.n_ios = 1;
+		run.task.io_starts = run.task.ios[0].ios = 1000;
+		run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = WINDOW_NS * 2 / 5;
+		run.now_ns += WINDOW_NS;
+		sample(&run);
+		assert_int_equal(share_percent(&run), cases[i].share_percent);
+	}
+}
+
 /* To which most of the window's requests go, not most of all. */
 static void test_main_device(void **state)
 {
@@ -345,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_min_host_time),
 		cmocka_unit_test(test_think_time),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_depth_unserved),
 		cmocka_unit_test(test_main_device),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_lapse),

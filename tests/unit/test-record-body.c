@@ -44,6 +44,7 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 			.in_flight_ns = next(of),
 			.depth = next(of),
 			.max_depth = next(of),
+			.busy_ppm = next(of),
 			.n_ios = next(of) % (TASK_IOS_MAX + 1),
 		};
 		memset(input->task.comm, next(of), TASK_COMM_SIZE - 1);

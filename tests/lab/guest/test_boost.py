@@ -134,9 +134,9 @@ class Boost(unittest.TestCase):
         for name in DOMAINS:
             share = guest.share_at_lowest(before[name], after[name])
             tap.note(f"{name}: {share * 100:.0f} % of the time at the lowest OPP")
-            # 90 % is the aim, which "lab table io-boost" measures. One more trial may fall into these
-            # seconds, and the host's stalls look like work that lasts, which raises the clock.
-            self.assertGreaterEqual(share, 0.5, name)
+            # 90 % is the aim, which "lab table io-boost" measures. The host's stalls look like work
+            # that lasts, which raises the clock.
+            self.assertGreaterEqual(share, 0.7, name)
         self.assertTrue(NOT_PAYING & (seen | last))
         self.assertNotIn("confirmed", seen | last)
 
