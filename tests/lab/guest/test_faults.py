@@ -57,8 +57,8 @@ class Faults(unittest.TestCase):
     def test_limits(self):
         """scaling_max_freq is kept to at once, named as the limiter, and restored as it was"""
         path = guest.policy("policy2", "scaling_max_freq")
-        with guest.Daemon(SETSPEED) as daemon:
-            load = guest.start_load("cpu", "--cpus", "2", "--time", "4")
+        self.addCleanup(guest.write, path, 1400000)
+        with guest.Daemon(SETSPEED) as daemon, guest.busy_loop(2):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "the highest OPP")
             shell_write(path, 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["limiter"] == "scaling-max", 1,
@@ -68,8 +68,6 @@ class Faults(unittest.TestCase):
             self.assertEqual(guest.frequency("policy2"), 1000000)
             shell_write(path, 1400000)
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the old height")
-            load.terminate()
-            load.wait()
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_sibling_offline(self):
@@ -77,10 +75,10 @@ class Faults(unittest.TestCase):
         with guest.Daemon(SETSPEED) as daemon:
             online(3, 0)
             self.addCleanup(online, 3, 1)
-            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
-            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed without it")
-            online(3, 1)
-            load.wait()
+            with guest.busy_loop(2):
+                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3,
+                               "governed without it")
+                online(3, 1)
             guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "governed with it")
             self.assertEqual(daemon.domain("policy2")["state"], "driven")
         self.assertEqual(guest.snapshot(), self.before)
@@ -94,9 +92,8 @@ class Faults(unittest.TestCase):
             online(2, 1)
             online(3, 1)
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "driven", 2, "driven")
-            load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
-            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed again")
-            load.wait()
+            with guest.busy_loop(2):
+                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed again")
             self.assertEqual(daemon.domain("policy2")["write_errors"], 0)
         self.assertEqual(guest.snapshot(), self.before)
 

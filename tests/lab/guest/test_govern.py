@@ -168,10 +168,9 @@ class Govern(unittest.TestCase):
         guest.write(guest.policy("policy2", "scaling_governor"), "powersave")
         self.addCleanup(guest.write, guest.policy("policy2", "scaling_governor"), "schedutil")
         with guest.Daemon(arguments=["--observe"]) as daemon:
-            load = guest.start_load("cpu", "--cpus", "3", "--time", "2")
-            guest.wait_for(lambda: daemon.domain("policy2")["reason"] == "utilisation", 3,
-                           "a decision")
-            load.wait()
+            with guest.busy_loop(3):
+                guest.wait_for(lambda: daemon.domain("policy2")["reason"] == "utilisation", 3,
+                               "a decision")
             self.assertEqual(daemon.domain("policy2")["state"], "observed")
             self.assertEqual(daemon.domain("policy2")["writes"], 0)
             self.assertEqual(guest.frequency("policy2"), 400000)
