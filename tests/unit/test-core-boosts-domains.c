@@ -46,12 +46,13 @@ static void test_another_task_holds_it(void **state)
 static void test_capacities_differ(void **state)
 {
 	const struct fake_io io = boosts_sync_io(0, 96, 4);
+	struct topology *topology = test_topology_usual(2, 2);
 	struct policy policy;
 	struct world world;
 
 	policy_init(&policy);
-	world_init(&world, test_topology_usual(2, 2), &policy);
-	world.topology->domains[1].capacity = 512;
+	topology->domains[1].capacity = 512;
+	world_init(&world, topology, &policy);
 	world.devices[0].completion_cpu = 2;
 	world_round(&world);
 	boosts_run(&world, 10 * NS_PER_MS);
