@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const freqload_workload_names[] = { "psync", "io_uring", "cpu", "periodic", NULL };
+const char *const freqload_workload_names[] = { "psync",    "io_uring", "cpu",
+						"periodic", "serial",	NULL };
 
 enum {
 	OPT_FILE,
@@ -53,7 +54,8 @@ static void show_help(void)
 	     "  psync      direct random 4 KiB reads, one at a time per thread, --cycles between two\n"
 	     "  io_uring   the same with --depth reads in flight per thread, --cycles for each\n"
 	     "  cpu        a busy loop; work is counted in units of a million cycles\n"
-	     "  periodic   each --period-us, a burst of --busy-cycles or --busy-us-at-max\n\n"
+	     "  periodic   each --period-us, a burst of --busy-cycles or --busy-us-at-max\n"
+	     "  serial     one process after the other, as of a shell script; each burns --cycles\n\n"
 	     "  --file DEV            what to read, default /dev/nullb0\n"
 	     "  --buffered            read through the page cache, which keeps nothing of it: for file\n"
 	     "                        systems without direct reads\n"
@@ -190,7 +192,8 @@ static int parse_workload(const char *name, struct freqload_options *options)
 		}
 	}
 
-	fprintf(stderr, "freqload: workload '%s': expected psync, io_uring, cpu or periodic\n",
+	fprintf(stderr,
+		"freqload: workload '%s': expected psync, io_uring, cpu, periodic or serial\n",
 		name ? name : "");
 	return -EINVAL;
 }

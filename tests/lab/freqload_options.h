@@ -10,6 +10,7 @@ enum freqload_workload {
 	FREQLOAD_IO_URING,
 	FREQLOAD_CPU,
 	FREQLOAD_PERIODIC,
+	FREQLOAD_SERIAL,
 };
 
 struct freqload_options {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +122,28 @@ int work_periodic(struct freqload_work *work)
 		/* Overrun: periods that have gone by are left out, not made up for. */
 		while (due_ns + work->options->period_us * 1000 < now_ns)
 			due_ns += work->options->period_us * 1000;
+	}
+	return 0;
+}
+
+/* The child inherits the clock's map, and burns by it. */
+int work_serial(struct freqload_work *work)
+{
+	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			fprintf(stderr, "freqload: fork: %m\n");
+			return -errno;
+		}
+		if (!pid) {
+			freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+			_exit(EXIT_SUCCESS);
+		}
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		if (counts(work, freq_clock_ticks_ns(work->clock)))
+			work->done++;
 	}
 	return 0;
 }

@@ -33,6 +33,7 @@ int work_psync(struct freqload_work *work);
 int work_io_uring(struct freqload_work *work);
 int work_cpu(struct freqload_work *work);
 int work_periodic(struct freqload_work *work);
+int work_serial(struct freqload_work *work);
 
 /* The offset of a random block of the file. */
 int64_t work_random_offset(struct freqload_work *work);

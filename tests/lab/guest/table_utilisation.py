@@ -9,6 +9,7 @@ import statistics
 import sys
 import time
 
+import efficiency
 import guest
 
 DOMAINS = {"policy0": 1, "policy2": 3}  # and the CPU that the load is on
@@ -82,6 +83,7 @@ def main(rounds):
     steps("schedutil", rounds)
     with guest.Daemon("[wakegov]\nbackend = setspeed\n"):
         steps("wakegov", rounds)
+    efficiency.show(rounds)
     print(f"\nKernel {os.uname().release}, emulated. Its schedutil is not frequency-invariant here "
           "(no APERF/MPERF).")
 

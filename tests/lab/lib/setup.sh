@@ -7,7 +7,7 @@
 
 LAB_PACKAGES=(
 	qemu-system-x86 qemu-system-common acpica-tools busybox-static cpio kmod xz-utils
-	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup
+	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup rt-app
 )
 
 # Quiet and quick when nothing is missing: run and table call it each time.
