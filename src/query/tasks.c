@@ -214,7 +214,7 @@ int tasks_list(const struct call *call, struct reply *reply)
 		return reply_send_no_domain(reply, choice.domain);
 	r = source->tasks(source->userdata, keep, &list);
 	if (r >= 0) {
-		if (choice.order)
+		if (choice.order && list.n)
 			qsort_r(list.kept, list.n, sizeof(*list.kept), compare, &choice.order);
 		r = send_page(&list, call->peer, reply);
 	}

@@ -5,11 +5,11 @@
 
 TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
-	git tmux zsh fish
+	git tmux zsh fish libclang-rt-14-dev
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
-LAB_SUITES=(sanitize lab conformance govern boost devices faults levers nothing service demo)
+LAB_SUITES=(sanitize fuzz lab conformance govern boost devices faults levers nothing service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
@@ -185,6 +185,10 @@ suite_live() {
 	fi
 }
 
+
+suite_fuzz() {
+	tests/fuzz/run
+}
 
 suite_lab() {
 	tests/lab/test-lab
