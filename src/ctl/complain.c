@@ -85,6 +85,9 @@ static void complain_parameter(const char *command, const json_t *parameters)
 		complain("%s cannot be that: expected 30%%, a frequency such as 1.2GHz, a capacity "
 			 "from 0 to 1024, or none",
 			 parameter);
+	else if (!strcmp(parameter, "kinds"))
+		complain("--kinds cannot be that: expected some of decision, boost, yield, error, "
+			 "change, with commas between");
 	else
 		complain("wakegovd cannot take %s with these values: %s is wrong, or does not go "
 			 "with the others. See: wakegovctl %s --help",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/complain.h"
+#include "ctl/format.h"
 #include "ctl/replay.h"
 #include "policy/load.h"
 #include "report/perfetto.h"
@@ -20,13 +21,18 @@
 static enum ctl_exit open_recording(const struct ctl *ctl, struct recording_file *ret)
 {
 	char why[WHY_SIZE];
+	int r;
 
 	*ret = (struct recording_file){ 0 };
 	if (ctl->n_arguments != 1)
 		return ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
-	if (recording_file_open(ret, ctl->arguments[0], why) == 0)
+	r = recording_file_open(ret, ctl->arguments[0], why);
+	if (r == 0)
 		return CTL_OK;
-	complain("%s", why);
+	complain("%s%s", why,
+		 r == -EPROTONOSUPPORT || r == -ENOMEM
+			 ? ""
+			 : ". A recording is made by: wakegovctl record -o FILE");
 	return CTL_REFUSED;
 }
 
@@ -176,6 +182,7 @@ static enum ctl_exit draw(struct recording_file *recording, const char *path,
 {
 	_cleanup_(columns_deinit) struct columns columns = { 0 };
 	const char *slash = strrchr(recording->path, '/');
+	_cleanup_free_ char *title = format_clean(slash ? slash + 1 : recording->path);
 	int r = columns_fill(recording->reader, measured, &columns);
 	FILE *out;
 
@@ -184,8 +191,7 @@ static enum ctl_exit draw(struct recording_file *recording, const char *path,
 	out = open_output(path);
 	if (!out)
 		return CTL_REFUSED;
-	picture_write(out, slash ? slash + 1 : recording->path,
-		      record_reader_topology(recording->reader), &columns);
+	picture_write(out, title, record_reader_topology(recording->reader), &columns);
 	return close_output(out, path, CTL_OK);
 }
 

@@ -38,6 +38,13 @@ class TapResult(unittest.TestResult):
         self.line("not ok", test)
         self.comment(self.failures[-1][1])
 
+    def addSubTest(self, test, subtest, err):
+        """Only a failure gives a line, after which the test itself gives none."""
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.line("not ok", subtest)
+            self.comment((self.failures + self.errors)[-1][1])
+
     def addError(self, test, err):
         super().addError(test, err)
         self.line("not ok", test)

@@ -50,7 +50,7 @@ class Monitor(unittest.TestCase):
         self.assertEqual({json.loads(line)["domain"] for line in output.splitlines()}, {"policy1"})
 
     def test_refused(self):
-        for arguments, code, words in ((("--kinds", "noise"), REFUSED, "InvalidParameter"),
+        for arguments, code, words in ((("--kinds", "noise"), REFUSED, "some of decision, boost"),
                                        (("--domain", "policy99"), REFUSED, "wakegovctl domains"),
                                        (("--pid", "x"), USAGE, "thread id"),
                                        (("--count", "0"), USAGE, "how many")):

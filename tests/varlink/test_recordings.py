@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What wakegovctl makes of a recording, read by others: Perfetto's own schema, an XML parser.
+
+The recording is the simulator's, so that it is the same each time.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
+
+from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture
+
+SIM = os.path.join(os.path.dirname(WAKEGOVCTL), "wakegov-sim")
+TIMELY = perfetto.TrackEvent
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@needs_fixture
+class Exports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.dir.cleanup)
+        cls.recording = cls.path("psync")
+        subprocess.run([SIM, "--platform", os.path.join(TOP, "conf/platforms/rk3399.ini"),
+                        "--workload", "psyncx2", "--governor", "wakegov", "--duration", "500ms",
+                        "--warm-up", "10ms", "--record", cls.recording],
+                       check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE_S)
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.dir.name, name)
+
+    def ctl(self, *arguments, code=0):
+        done = subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
+                              timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def read_trace(self):
+        self.ctl("export", self.recording, "--perfetto", self.path("trace"))
+        trace = perfetto.Trace()
+        with open(self.path("trace"), "rb") as file:
+            trace.ParseFromString(file.read())
+        return trace.packet
+
+    def test_perfetto_knows_every_field(self):
+        for packet in self.read_trace():
+            again = packet.SerializeToString()
+            packet.DiscardUnknownFields()
+            self.assertEqual(packet.SerializeToString(), again)
+
+    def test_tracks(self):
+        tracks = {}
+        for packet in self.read_trace():
+            if packet.HasField("track_descriptor"):
+                track = packet.track_descriptor
+                self.assertNotIn(track.uuid, tracks)
+                self.assertIn(track.parent_uuid, [0, *tracks])
+                tracks[track.uuid] = track
+            else:
+                self.assertIn(packet.track_event.track_uuid, tracks)
+        names = {track.name for track in tracks.values()}
+        self.assertLessEqual({"cpu0-3 frequency", "cpu0-3 reason", "cpu4-5 frequency"}, names)
+        units = [t.counter.unit_name for t in tracks.values() if t.HasField("counter")]
+        self.assertEqual(units, ["MHz", "MHz"])
+
+    def test_counters_and_slices(self):
+        names, depth, counted, reasons, last = {}, {}, [], [], 0
+        for packet in self.read_trace():
+            if packet.HasField("track_descriptor"):
+                names[packet.track_descriptor.uuid] = packet.track_descriptor.name
+                continue
+            event = packet.track_event
+            name = names[event.track_uuid]
+            self.assertGreaterEqual(packet.timestamp, last)
+            last = packet.timestamp
+            if event.type == TIMELY.TYPE_COUNTER:
+                counted.append((name, event.counter_value))
+                continue
+            depth[name] = depth.get(name, 0) + (1 if event.type == TIMELY.TYPE_SLICE_BEGIN else -1)
+            self.assertIn(depth[name], (0, 1), name)
+            if event.type == TIMELY.TYPE_SLICE_BEGIN and name == "cpu0-3 reason":
+                reasons.append(event.name)
+                self.assertIn("target_mhz", [a.name for a in event.debug_annotations])
+        self.assertEqual(set(depth.values()), {0}, "a slice without an end")
+        # As in the simulator's table: the big domain stays, the other one is boosted.
+        self.assertEqual([value for name, value in counted if name == "cpu4-5 frequency"], [408])
+        values = [value for name, value in counted if name == "cpu0-3 frequency"]
+        self.assertEqual((values[0], values[-1]), (408, 1416))
+        self.assertIn("io-boost", " ".join(reasons))
+
+    def test_plot(self):
+        self.ctl("export", self.recording, "--plot", self.path("plot.svg"))
+        root = xml.etree.ElementTree.parse(self.path("plot.svg")).getroot()
+        self.assertEqual(root.tag, SVG + "svg")
+        texts = {text.text for text in root.iter(SVG + "text")}
+        self.assertLessEqual({"psync", "idle", "io-boost", "cpu0-3", "cpu4-5"}, texts)
+        _, _, width, height = map(float, root.get("viewBox").split())
+        for box in root.iter(SVG + "rect"):
+            self.assertLessEqual(float(box.get("x")) + float(box.get("width")), width)
+            self.assertLessEqual(float(box.get("y")) + float(box.get("height")), height)
+
+    def test_plot_of_a_strange_name(self):
+        strange = self.path("a<b>&\"c\x01é")
+        os.symlink(self.recording, strange)
+        self.ctl("export", strange, "--plot", self.path("strange.svg"))
+        xml.etree.ElementTree.parse(self.path("strange.svg"))
+
+    def test_what_if(self):
+        with open(self.path("other.conf"), "w", encoding="utf-8") as file:
+            file.write("[domain]\nmax-frequency = 816MHz\n")
+        shown = self.ctl("replay", self.recording, "--policy", self.path("other.conf"))
+        self.assertRegex(shown, r"as recorded +13\d\d MHz .*1416 MHz 8\d %")
+        self.assertRegex(shown, r"other.conf +7\d\d MHz .*816 MHz 8\d %")
+        self.assertIn("other.conf: 408 MHz -> 816 MHz  io-boost", shown)
+
+    def test_cut_and_strange_files(self):
+        with open(self.recording, "rb") as file:
+            whole = file.read()
+        for name, data, code, words in (("cut", whole[:-5], 0, "the file is cut here"),
+                                        ("empty", b"", 1, "empty"),
+                                        ("other", b"#!/bin/sh\n" * 99, 1, "not a recording")):
+            with open(self.path(name), "wb") as file:
+                file.write(data)
+            with self.subTest(name):
+                done = subprocess.run([WAKEGOVCTL, "replay", self.path(name)], text=True,
+                                      capture_output=True, timeout=PATIENCE_S)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr + done.stdout)
+        self.assertIn("/nowhere", self.ctl("replay", "/nowhere", code=1))
+        self.assertIn("--perfetto", self.ctl("export", self.recording, code=2))
+
+    def test_json(self):
+        replayed = json.loads(self.ctl("replay", self.recording, "--json"))
+        self.assertEqual((replayed["outcome"], replayed["difference"]), ("same", None))
+        self.assertGreater(replayed["inputs"], 50)
+
+
+if __name__ == "__main__":
+    unittest.main()
