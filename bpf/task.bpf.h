@@ -178,6 +178,19 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 {
 	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
 	inherit_set(parent, child);
+	return 0;
+}
+
+/*
+ * The current task has forked it. The kernel skips a program whose CPU is within the same one for a
+ * task that was preempted there; here no task can be, so no child is missed.
+ */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+
+	count_event(WAKEGOV_WAKEUP_NEW);
 	tell_clamped_child(parent, child);
 	if (settings.follow)
 		follow_fork(parent, child);

@@ -260,9 +260,8 @@ void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped)
 /* A task that is gone, or carries nothing of ours, has no entry. */
 static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t now_ns)
 {
-	if (r == UCLAMPS_DONE && is_none(entry->ours))
-		uclamps_remember(clamps, &entry->clamped);
 	if (r == UCLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
+		uclamps_remember(clamps, &entry->clamped);
 		uclamps_remove(clamps, entry);
 		return r;
 	}
@@ -287,9 +286,7 @@ int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, 
 	r = task_fd < 0 ? task_fd : take_entry(clamps, pid, start, &entry);
 	if (r == -ESRCH) {
 		entry = uclamps_lookup(clamps, pid);
-		if (entry)
-			uclamps_remove(clamps, entry);
-		return UCLAMPS_GONE;
+		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;
 	}
 	if (r < 0)
 		return r;

@@ -35,6 +35,16 @@ static struct uclamp own_of(const struct uclamped *parent, struct uclamp now)
 	return own;
 }
 
+/* It may have had children in its turn, and they have inherited from it what it had. */
+static int remember_gone(struct uclamps *clamps, uint32_t child, const struct uclamped *parent)
+{
+	struct uclamped gone = *parent;
+
+	gone.pid = child;
+	uclamps_remember(clamps, &gone);
+	return UCLAMPS_GONE;
+}
+
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
 	const struct uclamped *from = find_parent(clamps, parent);
@@ -48,8 +58,10 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 		return UCLAMPS_UNCHANGED;
 	fd = uclamp_open_task(child, &fresh.clamped.start);
 	r = fd < 0 ? fd : uclamp_read(child, &fresh.clamped.put);
+	if (r == -ESRCH)
+		return remember_gone(clamps, child, from);
 	if (r < 0)
-		return r == -ESRCH ? UCLAMPS_GONE : r;
+		return r;
 	fresh.clamped.was = fresh.clamped.put;
 	fresh.clamped.own = own_of(from, fresh.clamped.put);
 

@@ -9,8 +9,11 @@
 #include "actuator/uclamps.h"
 #include "actuator/uclamps_journal.h"
 
-/* Tasks that were given back what they had, and whose children we may not have heard of yet. */
-#define UCLAMPS_RECENT 64
+/*
+ * Tasks that were given back what they had, or are gone, and whose children we may not have heard
+ * of yet.
+ */
+#define UCLAMPS_RECENT 256
 
 struct entry {
 	struct uclamped clamped; /* pid 0: free */
@@ -38,7 +41,7 @@ struct entry *uclamps_lookup(const struct uclamps *clamps, uint32_t pid);
 struct entry *uclamps_insert(struct uclamps *clamps, const struct entry *entry);
 void uclamps_remove(struct uclamps *clamps, struct entry *entry);
 
-/* A task that carries nothing of ours any more, and may have forked while it did. */
+/* A task that carries nothing of ours any more, or is gone, and may have forked while it did. */
 void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped);
 
 /* The higher floor and the lower cap, which wins where they cross. */

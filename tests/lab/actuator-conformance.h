@@ -47,6 +47,12 @@ void test_limits_taken_over_unseen(void **state);
 void test_limits_with_one_control_broken(void **state);
 void test_limits_after_crash(void **state);
 
+/* Children of tasks with clamps: actuator-children.c */
+void test_clamps_of_children(void **state);
+void test_clamps_of_grandchildren(void **state);
+void test_clamps_of_orphans(void **state);
+void test_clamps_of_children_with_their_own(void **state);
+
 /* The clamps of tasks, and the backend uclamp: actuator-uclamps.c */
 void test_clamps_saved_first(void **state);
 void test_clamps_without_room(void **state);
@@ -55,8 +61,6 @@ void test_clamps_rate_limited(void **state);
 void test_clamps_merged_with_the_users(void **state);
 void test_clamps_set_by_the_user_meanwhile(void **state);
 void test_clamps_released(void **state);
-void test_clamps_of_children(void **state);
-void test_clamps_of_children_with_their_own(void **state);
 void test_clamps_of_a_task_that_is_gone(void **state);
 void test_clamps_of_a_number_used_again(void **state);
 void test_clamps_refused_for_one(void **state);

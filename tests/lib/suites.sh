@@ -9,7 +9,8 @@ TEST_PACKAGES=(
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
-LAB_SUITES=(sanitize fuzz lab conformance govern boost devices faults levers nothing service demo)
+LAB_SUITES=(sanitize fuzz lab conformance govern boost devices faults levers storms nothing
+	service demo)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
@@ -251,6 +252,10 @@ suite_faults() {
 
 suite_levers() {
 	"$LAB" run -- /usr/bin/python3 $GUEST/test_levers.py
+}
+
+suite_storms() {
+	"$LAB" run -- /usr/bin/python3 $GUEST/test_storms.py
 }
 
 suite_nothing() {

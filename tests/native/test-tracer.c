@@ -43,6 +43,7 @@ static void test_counters_grow(void **state)
 		"sched_switch",	      "sched_waking",	    "sched_migrate_task",
 		"sched_process_fork", "sched_process_exec", "sched_process_exit",
 		"block_io_start",     "block_rq_complete",  "hrtimer_expire_entry",
+		"sched_wakeup_new",
 	};
 	static const char *const argv[] = { "true", NULL };
 	struct native *native = *state;

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What moves a domain: the backends limits and uclamp, what auto picks, and what is put back."""
-import ctypes
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import unittest
 
 import guest
 import tap
+from clamps import clamps_of
 
 LIMITS = "[wakegov]\nbackend = limits\n[io-boost]\nmin-rate = 200/s\n"
 
@@ -96,16 +96,6 @@ class Limits(unittest.TestCase):
 
 
 UCLAMP = "[wakegov]\nbackend = uclamp\n[io-boost]\nmin-rate = 200/s\n"
-
-
-def clamps_of(pid):
-    """What the task asks for, as sched_getattr(2) tells: (least, most)."""
-    attributes = bytearray(56)
-    attributes[0] = len(attributes)
-    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
-    if ctypes.CDLL(None, use_errno=True).syscall(315, pid, buffer, len(attributes), 0):
-        raise ProcessLookupError(pid)
-    return int.from_bytes(attributes[48:52], "little"), int.from_bytes(attributes[52:56], "little")
 
 
 def threads_of(pid):

@@ -1,0 +1,275 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Caps by every lever, and tasks that fork, exec, change user, cgroup and name, and reuse numbers."""
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import guest
+import tap
+from clamps import clamps_of
+
+HIGHEST_KHZ = 1800000
+CAPPED_KHZ = 600000  # the lowest OPP at or above 30 % of 1800 MHz
+GROUP = "/sys/fs/cgroup/wakegov-storm"
+NOBODY = 65534
+NO_CLAMPS = (0, 1024)
+PATIENCE_S = 20
+
+RULES = f"""[rule name]
+comm = stormy*
+cap = 30%
+[rule user]
+user = {NOBODY}
+comm = wg-*
+cap = 40%
+[rule group]
+cgroup = /wakegov-storm
+kernel-thread = no
+cap = 50%
+"""
+CAP_OF = {"name": 307, "user": 410, "group": 512}
+
+# Each child does some of it at random and ends, but for the last ones, which stay as they are.
+STORM = f"""
+import ctypes, os, random, signal, sys, time
+libc = ctypes.CDLL(None)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+random.seed(int(sys.argv[1]))
+def name(text):
+    libc.prctl(15, text.encode(), 0, 0, 0)
+def move(group):
+    with open(group + "/cgroup.procs", "w") as file:
+        file.write("0")
+def burn():
+    until = time.monotonic() + random.choice((0.0005, 0.01))
+    while time.monotonic() < until:
+        pass
+def become_nobody():
+    name("wg-nobody")
+    os.setuid({NOBODY})
+def fork_on():
+    if os.fork() == 0:
+        burn()
+DEEDS = (burn, fork_on, become_nobody, lambda: name("plain"), lambda: name("stormy-again"),
+         lambda: move({GROUP!r}), lambda: move("/sys/fs/cgroup"))
+def do_some():
+    for _ in range(random.randrange(4)):
+        try:
+            random.choice(DEEDS)()
+        except OSError:
+            pass
+name("stormy")
+end = time.monotonic() + float(sys.argv[2])
+left = 12
+while left:
+    is_last = time.monotonic() >= end
+    left -= is_last
+    if os.fork() == 0:
+        random.seed(os.getpid())
+        do_some()
+        if random.randrange(4) == 0:
+            stays = ["3600"] if is_last else ["0.01"]
+            os.execv("/tmp/" + random.choice(("stormy-sleep", "plain-sleep")), ["sleep"] + stays)
+        if is_last:
+            signal.pause()
+        os._exit(0)
+    time.sleep(0.01)
+signal.pause()
+"""
+
+
+def link(name, program):
+    """A path whose last part is the name, and so that of a task that executes it."""
+    path = f"/tmp/{name}"
+    if not os.path.exists(path):
+        os.symlink(program, path)
+    return path
+
+
+def due_cap(pid):
+    """What the rules say of a task by what /proc says of it."""
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        comm = file.read().strip()
+    uid = os.stat(f"/proc/{pid}").st_uid
+    group = guest.read(f"/proc/{pid}/cgroup").rsplit(":", 1)[1]
+    if comm.startswith("stormy"):
+        return CAP_OF["name"]
+    if uid == NOBODY and comm.startswith("wg-"):
+        return CAP_OF["user"]
+    return CAP_OF["group"] if group == "/wakegov-storm" else 1024
+
+
+class CapsTest(unittest.TestCase):
+    def setUp(self):
+        self.before = guest.snapshot()
+
+    def start(self, *command, cpus=None):
+        """A process of its own group, ended with the test."""
+        process = subprocess.Popen(command, start_new_session=True, preexec_fn=lambda:
+                                   os.sched_setaffinity(0, cpus or range(os.cpu_count())))
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+class Levers(CapsTest):
+    """One story by each lever: a cap holds, gives way to a long-running task, and is back."""
+
+    def tell(self, backend, holds, is_lifted):
+        policy = f"[wakegov]\nbackend = {backend}\n[rule low]\ncomm = capped\ncap = 30%\n"
+        guest.stay_off({0, 1})
+        self.addCleanup(guest.run_anywhere)
+        with guest.Daemon(policy) as daemon:
+            loops = [self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+                                cpus={cpu}) for cpu in (0, 1)]
+            guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap")
+            with guest.busy_loop(1):
+                guest.wait_for(lambda: is_lifted(loops), PATIENCE_S, "the cap lifted")
+                guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, PATIENCE_S,
+                               "the highest OPP")
+            guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap back")
+            guest.wait_for(lambda: guest.frequency("policy0") <= CAPPED_KHZ, PATIENCE_S,
+                           "the capped OPP")
+            low = {rule["name"]: rule for rule in daemon.call("Rules")["rules"]}["low"]
+            self.assertEqual(low["tasks"], 2)
+        self.assertEqual([clamps_of(loop.pid) for loop in loops], [clamps_of(os.getpid())] * 2)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_setspeed(self):
+        """setspeed: the cap is the domain's speed"""
+        self.tell("setspeed", lambda loops: guest.frequency("policy0") == CAPPED_KHZ,
+                  lambda loops: guest.frequency("policy0") == HIGHEST_KHZ)
+
+    def test_limits(self):
+        """limits: the cap is the domain's scaling_max_freq"""
+        path = guest.policy("policy0", "scaling_max_freq")
+        self.tell("limits", lambda loops: guest.read(path) == str(CAPPED_KHZ),
+                  lambda loops: guest.read(path) == str(HIGHEST_KHZ))
+
+    def test_uclamp(self):
+        """uclamp: the cap is each task's clamp, whoever runs beside it"""
+        def clamped(loops):
+            return all(clamps_of(loop.pid) == (0, CAP_OF["name"]) for loop in loops)
+        self.tell("uclamp", clamped, clamped)
+
+
+class Storms(CapsTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(GROUP)
+        self.addCleanup(self.remove_group)
+        self.daemon = guest.Daemon("[wakegov]\nbackend = uclamp\n" + RULES).start()
+        self.addCleanup(self.daemon.stop)
+
+    @staticmethod
+    def remove_group():
+        guest.wait_for(lambda: not guest.read(f"{GROUP}/cgroup.procs"), PATIENCE_S, "an empty group")
+        os.rmdir(GROUP)
+
+    @staticmethod
+    def members(storm):
+        """All processes of its session that are not about to end."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rsplit(") ", 1)[1].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[3]) == storm.pid and fields[0] not in "ZX":
+                found.append(int(pid))
+        return found
+
+    def wait_for_calm(self, storms):
+        """The processes that are left when no more end."""
+        seen = {}
+
+        def is_calm():
+            seen["before"] = seen.get("now")
+            seen["now"] = [pid for storm in storms for pid in self.members(storm)]
+            time.sleep(1)
+            return seen["now"] == seen["before"] and len(seen["now"]) > 12 * len(storms)
+        guest.wait_for(is_calm, PATIENCE_S, "the end of the storm")
+        return seen["now"]
+
+    @staticmethod
+    def wrong(pids):
+        """Those whose clamps are not what is due."""
+        return {pid: (clamps_of(pid), due_cap(pid)) for pid in pids
+                if clamps_of(pid) != (0, due_cap(pid))}
+
+    def test_storm(self):
+        """uclamp: through forks, execs, users, cgroups and names each has the cap that is due"""
+        link("stormy-sleep", "/bin/sleep")
+        link("plain-sleep", "/bin/sleep")
+        storms = [self.start(sys.executable, "-S", "-c", STORM, str(seed), "4")
+                  for seed in range(2)]
+        left = self.wait_for_calm(storms)
+        try:
+            guest.wait_for(lambda: not self.wrong(left), PATIENCE_S, "every cap as it is due")
+        except AssertionError:
+            self.fail(f"clamps and the cap that is due: {self.wrong(left)}")
+        dues = {due_cap(pid) for pid in left}
+        matches = sum(rule["matches"] for rule in self.daemon.call("Rules")["rules"])
+        tap.note(f"{matches} matches, {len(left)} tasks left with caps {sorted(dues)}")
+        self.assertGreater(len(dues), 2)
+        self.assertEqual(self.daemon.stop(), 0)
+        self.assertEqual({clamps_of(pid) for pid in left}, {NO_CLAMPS})
+        self.assertFalse(os.path.exists("/run/wakegov/clamps"))
+
+    def fork_as(self, pid, deed):
+        """A child with that number: the kernel gives the next free one after the last."""
+        for _ in range(100):
+            guest.write("/proc/sys/kernel/ns_last_pid", pid - 1)
+            child = os.fork()
+            if not child:
+                deed()
+                signal.pause()
+            if child == pid:
+                self.addCleanup(os.waitpid, child, 0)
+                self.addCleanup(os.kill, child, signal.SIGKILL)
+                return
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        self.fail(f"somebody else always got {pid}")
+
+    def test_reused_number(self):
+        """uclamp: a number that is used again brings nothing along, and gets what is due"""
+        capped = self.start(link("stormy-sleep", "/bin/sleep"), "3600")
+        pid = capped.pid
+        guest.wait_for(lambda: clamps_of(pid) == (0, CAP_OF["name"]), PATIENCE_S, "the cap")
+        self.end(capped)
+        # As another program would: a clamp of its own, which nobody may take away.
+        self.fork_as(pid, lambda: subprocess.run(["uclampset", "-M", "900", "-p", str(pid)],
+                                                 check=True))
+        guest.wait_for(lambda: clamps_of(pid) == (0, 900), PATIENCE_S, "its own clamp")
+        names = [rule["rule"]["name"] for rule in
+                 self.daemon.call("ExplainRules", pid=pid)["rules"] if rule["matches"]]
+        self.assertEqual(names, [])
+        self.daemon.stop()
+        self.assertEqual(clamps_of(pid), (0, 900))
+
+    def test_reused_for_capped(self):
+        """uclamp: a capped task whose number a task without rules had before is capped"""
+        free = self.start("/bin/sleep", "3600")
+        self.end(free)
+
+        def become_capped():
+            os.execv(link("stormy-sleep", "/bin/sleep"), ["sleep", "3600"])
+        self.fork_as(free.pid, become_capped)
+        guest.wait_for(lambda: clamps_of(free.pid) == (0, CAP_OF["name"]), PATIENCE_S, "the cap")
+
+
+if __name__ == "__main__":
+    tap.main()
