@@ -80,7 +80,7 @@ void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 	*ret = (struct ceiling){ .lowest_cap = CLAMP_CAP_NONE };
 	for (uint32_t set = 0; set < engine->sets.n; set++) {
 		clamp_sets_in(&engine->sets, &engine->policy, set, info, &clamp);
-		topology_for_each_cpu(engine->topology, cpu, domain)
+		engine_for_each_cpu(engine, cpu, domain)
 			add_run(&engine->cpus[cpu].runs[set], &clamp, cpu, hold_ns, now_ns, ret);
 	}
 	ret->bound = (struct clamp_at_work){ .cap = CLAMP_CAP_NONE };

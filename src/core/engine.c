@@ -17,6 +17,22 @@ static struct topology *copy_topology(const struct topology *topology)
 	return copy;
 }
 
+static void link_cpus(struct engine *engine)
+{
+	const struct topology *topology = engine->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		engine->first_cpus[i] = ENGINE_NO_CPU;
+	for (uint32_t cpu = topology->n_cpus; cpu-- > 0;) {
+		uint32_t domain = topology_domain_of(topology, cpu);
+
+		if (domain == TOPOLOGY_NO_DOMAIN)
+			continue;
+		engine->cpus[cpu].next = engine->first_cpus[domain];
+		engine->first_cpus[domain] = cpu;
+	}
+}
+
 struct engine *engine_new(const struct topology *topology, const struct policy *policy)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -26,12 +42,14 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	engine->topology = copy_topology(topology);
 	engine->tasks = task_table_new(policy->max_tasks);
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
+	engine->first_cpus = calloc(topology->n_domains + 1, sizeof(*engine->first_cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
 	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
 	if (!engine->topology || !engine->tasks || !engine->ruled || !engine->clamped ||
-	    !engine->cpus || !engine->domains)
+	    !engine->cpus || !engine->first_cpus || !engine->domains)
 		return engine_free(engine);
+	link_cpus(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &engine->topology->domains[i]);
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
@@ -51,6 +69,7 @@ struct engine *engine_free(struct engine *engine)
 	clamped_tasks_free(engine->clamped);
 	free(engine->topology);
 	free(engine->cpus);
+	free(engine->first_cpus);
 	free(engine->domains);
 	free(engine);
 	return NULL;

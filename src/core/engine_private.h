@@ -15,6 +15,7 @@
 #include "core/ruled_tasks.h"
 
 struct cpu {
+	uint32_t next; /* of its domain; ENGINE_NO_CPU ends */
 	uint32_t util_q;
 	bool running;
 	uint64_t idle_since_ns;
@@ -22,6 +23,8 @@ struct cpu {
 	uint64_t burst_ns;
 	struct set_run runs[CLAMP_SETS_MAX];
 };
+
+#define ENGINE_NO_CPU UINT32_MAX
 
 /* Nobody does I/O. */
 #define SURVEY_NONE ((struct survey){ .until_ns = UINT64_MAX })
@@ -32,6 +35,7 @@ struct engine {
 	struct task_table *tasks;
 	struct ruled_tasks *ruled;
 	struct cpu *cpus;	/* topology->n_cpus */
+	uint32_t *first_cpus;	/* of each domain; ENGINE_NO_CPU: it has none */
 	struct domain *domains; /* topology->n_domains */
 	struct clamp_sets sets;
 	struct clamped_tasks *clamped;
@@ -41,6 +45,11 @@ struct engine {
 	struct override_table overrides;
 	struct survey survey;
 };
+
+/* In ascending order: a decision costs what its domain has, not what the machine has. */
+#define engine_for_each_cpu(engine, cpu, domain)                                \
+	for (uint32_t cpu = (engine)->first_cpus[domain]; cpu != ENGINE_NO_CPU; \
+	     cpu = (engine)->cpus[cpu].next)
 
 /* The domain of a CPU, or NULL when it has none. */
 struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu);

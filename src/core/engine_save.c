@@ -178,6 +178,7 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	NULL,
 	NULL,
 	NULL,
+	NULL, /* follows from the topology, as cpu.next does */
 	{ .n = 0 },
 	NULL,
 	0,
@@ -186,5 +187,5 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	{ .n = 0 },
 	{ .on = false },
 };
-static const struct cpu all_of_cpu __attribute__((unused)) = { 0, 0, 0, 0, 0, { { 0 } } };
+static const struct cpu all_of_cpu __attribute__((unused)) = { 0, 0, 0, 0, 0, 0, { { 0 } } };
 #pragma GCC diagnostic pop

@@ -34,9 +34,8 @@ uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain)
 {
 	uint32_t util_q = 0;
 
-	topology_for_each_cpu(engine->topology, cpu, domain)
-		if (engine->cpus[cpu].util_q > util_q)
-			util_q = engine->cpus[cpu].util_q;
+	engine_for_each_cpu(engine, cpu, domain) if (engine->cpus[cpu].util_q > util_q)
+		util_q = engine->cpus[cpu].util_q;
 	return DECAY_CAP(util_q);
 }
 
@@ -45,7 +44,8 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
 {
 	uint64_t since_ns = 0;
 
-	topology_for_each_cpu(engine->topology, cpu, domain) {
+	engine_for_each_cpu(engine, cpu, domain)
+	{
 		if (engine->cpus[cpu].running)
 			return UINT64_MAX;
 		if (engine->cpus[cpu].idle_since_ns > since_ns)
@@ -109,7 +109,7 @@ static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
 
 static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
-	topology_for_each_cpu(engine->topology, cpu, domain)
+	engine_for_each_cpu(engine, cpu, domain)
 		ask(demand, &(struct asked){
 				    .reason = REASON_UTILISATION,
 				    .cap = demand_cap(&engine->domains[domain], &engine->cpus[cpu]),
@@ -181,6 +181,9 @@ static void merge_boost(const struct engine *engine, const struct task *task, ui
 	};
 	struct clamp_at_work own = { .pid = task->pid };
 
+	/* Most tasks ask for nothing, and this is where a machine with many spends its time. */
+	if (!asked.cap)
+		return;
 	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
 	if (own.cap <= demand->cap)
 		note(demand, &asked);
