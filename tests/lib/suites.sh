@@ -5,7 +5,7 @@
 
 TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
-	git tmux zsh fish libclang-rt-14-dev
+	git tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus
 )
 
 QUICK_SUITES=(style clang install unit varlink live)
