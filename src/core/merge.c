@@ -270,6 +270,16 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 }
 
 /*
+ * It works now, and was idle a moment ago: it is so again and again, hundreds or thousands of times
+ * a second. To be told each time would cost more than what there is to save; a look after the hold
+ * time is enough.
+ */
+static bool comes_and_goes(const struct domain *domain, const struct cpu *cpu, uint64_t now_ns)
+{
+	return cpu->running && now_ns < cpu->idle_since_ns + domain->policy.down_hold_ns;
+}
+
+/*
  * An idle CPU tells nobody that its utilisation decays, nor an idle domain that its hold time is
  * over, which can be before a fall that waits is due: the time when that matters is computed. A
  * running CPU is watched by the kernel side.
@@ -292,6 +302,10 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 	if (demand->idle_since_ns != UINT64_MAX &&
 	    demand->idle_since_ns + domain->policy.down_hold_ns < at_ns)
 		at_ns = demand->idle_since_ns + domain->policy.down_hold_ns;
+	topology_for_each_cpu(engine->topology, cpu, domain->last.domain)
+		if (comes_and_goes(domain, &engine->cpus[cpu], now_ns) &&
+		    now_ns + domain->policy.down_hold_ns < at_ns)
+			at_ns = now_ns + domain->policy.down_hold_ns;
 	if (at_ns < domain->next_ns)
 		domain->next_ns = at_ns;
 }
@@ -401,7 +415,8 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	if (last->timing != TIMING_NOW || last->reason != REASON_UTILISATION ||
 	    last->target_khz == domain->info->opp_khz[0])
 		return;
-	ret->watch_idle = engine->cpus[cpu].running;
+	ret->watch_idle = engine->cpus[cpu].running &&
+			  !comes_and_goes(domain, &engine->cpus[cpu], last->now_ns);
 	if (last->cpu == cpu && engine->cpus[cpu].running)
 		ret->low_q = low_q(domain, &engine->cpus[cpu]);
 }
