@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "advice.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
@@ -57,6 +58,20 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 			     "interrupt of %s lands in %s, %s runs in %s: keep %s on CPUs %s "
 			     "(taskset -c), since /proc/interrupts does not name the one to move",
 			     disk, completions->domain, who, tasks->domain, it, completions->cpus);
+	return r < 0 ? NULL : sentence;
+}
+
+char *advice_on_clamp_sets(uint64_t refused)
+{
+	char *sentence = NULL;
+	int r = asprintf(
+		&sentence,
+		"%" PRIu64
+		" times a task got no cap and no floor: its rules together would have been "
+		"one combination more than the %d that there can be; let fewer rules be "
+		"for the same tasks",
+		refused, CLAMP_SETS_MAX);
+
 	return r < 0 ? NULL : sentence;
 }
 

@@ -27,6 +27,9 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 /* "TuneD runs, and sets governors: take a profile …"; as below. */
 char *advice_on_rival(const struct rival *rival);
 
+/* "12 times a task got no cap and no floor: …": there were too many clamp sets. As below. */
+char *advice_on_clamp_sets(uint64_t refused);
+
 /* A domain as people know it. */
 struct advice_place {
 	const char *domain; /* "policy4" */

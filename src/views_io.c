@@ -265,6 +265,16 @@ static int advise_on_rival(const struct rival *rival, advice_emit_t emit, void *
 	return sentence ? emit(context, sentence) : -ENOMEM;
 }
 
+static int advise_on_clamp_sets(uint64_t refused, advice_emit_t emit, void *context)
+{
+	_cleanup_free_ char *sentence = NULL;
+
+	if (!refused)
+		return 0;
+	sentence = advice_on_clamp_sets(refused);
+	return sentence ? emit(context, sentence) : -ENOMEM;
+}
+
 int views_list_advice(void *userdata, advice_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
@@ -272,6 +282,9 @@ int views_list_advice(void *userdata, advice_emit_t emit, void *context)
 
 	for (uint32_t i = 0; !r && i < manager->n_rivals; i++)
 		r = advise_on_rival(manager->rivals[i], emit, context);
+	if (!r)
+		r = advise_on_clamp_sets(engine_clamp_sets(manager->engine)->refused, emit,
+					 context);
 	for (uint32_t i = 0; !r && i < INPUT_DEVICES_MAX; i++)
 		r = advise_on_device(manager, i, emit, context);
 	return r;

@@ -195,12 +195,24 @@ static void test_sentences(void **state)
 	free(sentence);
 }
 
+static void test_clamp_sets(void **state)
+{
+	char *sentence = advice_on_clamp_sets(12);
+
+	assert_string_equal(
+		sentence, "12 times a task got no cap and no floor: its rules together would have "
+			  "been one combination more than the 64 that there can be; let fewer "
+			  "rules be for the same tasks");
+	free(sentence);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_not_steady),
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_clamp_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

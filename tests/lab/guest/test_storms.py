@@ -164,6 +164,24 @@ class Levers(CapsTest):
         self.tell("uclamp", clamped, clamped)
 
 
+class BadLevels(CapsTest):
+    def test_said_once(self):
+        """a cap below the lowest OPP, and a floor above another rule's cap: said once, cap holds"""
+        policy = ("[wakegov]\nbackend = setspeed\n[rule least]\ncomm = nosuch\ncap = 1%\n"
+                  "[rule low]\ncomm = capped\ncap = 30%\n"
+                  "[rule high]\ncomm = cap*\nfloor = 80%\n")
+        with guest.Daemon(policy) as daemon:
+            for cpu in (0, 1):
+                self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+                           cpus={cpu})
+            guest.wait_for(lambda: "its floor is above the cap" in daemon.log(), PATIENCE_S,
+                           "the floor above the cap said")
+            guest.wait_for(lambda: guest.frequency("policy0") == CAPPED_KHZ, PATIENCE_S, "the cap")
+            log = daemon.log()
+        self.assertEqual(log.count(":3: [rule least] cap is below the lowest frequency"), 1, log)
+        self.assertEqual(log.count(":9: [rule high] for tasks that [rule low]"), 1, log)
+
+
 class Storms(CapsTest):
     def setUp(self):
         super().setUp()
