@@ -123,6 +123,10 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 			"tasks; a CPU is explained by: wakegovctl explain cpuN");
 	else if (!strcmp(error, "io.wakegov.NoSuchRule"))
 		complain("the policy has no such rule. See: wakegovctl rules");
+	else if (!strcmp(error, "io.wakegov.RecordingBusy"))
+		complain(
+			"somebody records already, and one recording goes on at a time. It ends with "
+			"that wakegovctl record; see: pgrep -a wakegovctl");
 	else if (!strcmp(error, "io.wakegov.NotRemembered"))
 		complain("no change of the domain at or before then is remembered. See: wakegovctl "
 			 "decisions; max-decisions in wakegov.conf(5) says how many are kept");

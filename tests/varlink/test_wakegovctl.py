@@ -48,6 +48,30 @@ class Commands(ControlTest):
                 reply = raw.call("io.wakegov." + command.capitalize())
                 self.assertEqual(json.loads(text), reply["parameters"])
 
+    def on_terminal(self, **environment):
+        """What status prints to a terminal."""
+        leader, follower = os.openpty()
+        with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, "status"], stdout=follower,
+                              env={"TERM": "xterm", **environment}) as process:
+            os.close(follower)
+            text = b""
+            try:
+                while chunk := os.read(leader, 65536):
+                    text += chunk
+            except OSError:  # how the end of a terminal is told
+                pass
+        os.close(leader)
+        self.assertEqual(process.returncode, OK)
+        self.assertIn(b"DOMAIN", text)
+        return text
+
+    def test_colours_on_terminals_that_want_them(self):
+        self.assertIn(b"\x1b[1m", self.on_terminal())
+        self.assertIn(b"\x1b[1m", self.on_terminal(NO_COLOR=""))
+        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn(b"\x1b", self.on_terminal(**environment))
+        self.assertNotIn("\x1b", self.run_command("status"))
+
     def test_option_may_follow_the_command(self):
         self.assertIn("version", json.loads(self.run_command("status", "--json")))
 
