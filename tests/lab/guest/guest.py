@@ -3,10 +3,12 @@
 import contextlib
 import glob
 import json
+import mmap
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -104,19 +106,51 @@ def start_load(*arguments):
                             stderr=subprocess.PIPE, text=True)
 
 
+class BusyLoop:
+    """A child that does nothing but run, on one CPU, from start() on; until then it sleeps there.
+
+    To make a process and to move it takes tens of milliseconds in an emulated machine, in which it
+    runs and sleeps: what a governor makes of a loop is to be counted from when it began.
+    """
+
+    def __init__(self, cpu):
+        self.began = mmap.mmap(-1, mmap.PAGESIZE)
+        self.ready, ready = os.pipe()
+        wait, self.release = os.pipe()
+        self.pid = os.fork()
+        if not self.pid:
+            os.sched_setaffinity(0, {cpu})
+            os.write(ready, b"x")
+            os.read(wait, 1)
+            self.began[:8] = struct.pack("d", time.monotonic() * 1e6)
+            while True:
+                pass
+        os.close(ready)
+        os.close(wait)
+        os.read(self.ready, 1)
+
+    def start(self):
+        """Returns when it has begun, in us of CLOCK_MONOTONIC."""
+        os.write(self.release, b"x")
+        wait_for(lambda: any(self.began[:8]), 5, "the loop begins")
+        return struct.unpack("d", self.began[:8])[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.ready)
+        os.close(self.release)
+
+
 @contextlib.contextmanager
 def busy_loop(cpu):
-    """A child that does nothing but run, on one CPU, with no start-up of its own."""
-    pid = os.fork()
-    if not pid:
-        os.sched_setaffinity(0, {cpu})
-        while True:
-            pass
-    try:
+    """A child that does nothing but run, on one CPU."""
+    with BusyLoop(cpu) as loop:
+        loop.start()
         yield
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
 
 
 def call(path, method, **parameters):

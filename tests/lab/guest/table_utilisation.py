@@ -56,12 +56,14 @@ def invariance(daemon, name, cpu):
 def step(name, cpu):
     """ms from the start of a busy loop to the highest OPP, and from its end to the lowest."""
     lowest, highest = opps(name)[0], opps(name)[-1]
-    guest.wait_for(lambda: guest.frequency(name) == lowest, 10, f"{name} at its lowest OPP")
-    time.sleep(0.5)
-    with guest.busy_loop(cpu):
-        up = guest.wait_for(lambda: guest.frequency(name) == highest, 5, f"{name} at its highest")
+    with guest.BusyLoop(cpu) as loop:
+        guest.wait_for(lambda: guest.frequency(name) == lowest, 10, f"{name} at its lowest OPP")
+        time.sleep(0.5)
+        began_us = loop.start()
+        guest.wait_for(lambda: guest.frequency(name) == highest, 5, f"{name} at its highest")
+        up_ms = time.monotonic() * 1e3 - began_us / 1e3
         time.sleep(0.3)
-    return up * 1000, guest.wait_for(lambda: guest.frequency(name) == lowest, 5, "low") * 1000
+    return up_ms, guest.wait_for(lambda: guest.frequency(name) == lowest, 5, "low") * 1000
 
 
 def steps(governor, rounds):

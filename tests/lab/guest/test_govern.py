@@ -31,9 +31,9 @@ class Govern(unittest.TestCase):
 
     def busy_and_idle(self):
         """Once up and down; returns the ms from the load's end to the lowest OPP."""
-        self.settle()
-        began_us = time.monotonic() * 1e6
-        with guest.busy_loop(3):
+        with guest.BusyLoop(3) as loop:
+            self.settle()
+            began_us = loop.start()
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 at 1400")
             _, took_ms = self.change("policy2", 1400000, began_us)
             tap.note(f"idle to busy: highest OPP after {took_ms:.1f} ms")
