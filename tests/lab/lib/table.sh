@@ -279,7 +279,7 @@ table_main() {
 	trap 'exit 143' TERM
 	# One that is no comparison of governors under loads prints itself.
 	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
-		table_vm "$TABLE_DIR/text" --timeout 300 "${TABLE_RUN_OPTIONS[@]}" -- \
+		table_vm "$TABLE_DIR/text" --timeout 420 "${TABLE_RUN_OPTIONS[@]}" -- \
 			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS"
 		cat "$TABLE_DIR/text"
 		return
