@@ -11,10 +11,10 @@
 
 #include "actuator/originals_parse.h"
 #include "shared/cleanup.h"
+#include "shared/replace.h"
 
-#define HEADER	       "wakegov overrides 1\n"
-#define TEMPORARY_FILE OVERRIDE_FILE ".new"
-#define LINE_SIZE      256
+#define HEADER	  "wakegov overrides 1\n"
+#define LINE_SIZE 256
 
 static int open_directory(const char *directory)
 {
@@ -39,9 +39,17 @@ static void write_lease(FILE *file, const struct lease *lease)
 	fprintf(file, "%u %" PRIu64 "\n", lease->uid, lease->end_ns);
 }
 
-static int write_entries(FILE *file, const struct topology *topology,
-			 const struct override_table *table, const struct leases *leases)
+struct saved {
+	const struct topology *topology;
+	const struct override_table *table;
+	const struct leases *leases;
+};
+
+static int write_entries(FILE *file, const void *data)
 {
+	const struct saved *saved = data;
+	const struct override_table *table = saved->table;
+	const struct leases *leases = saved->leases;
 	char boot_id[ORIGINALS_BOOT_ID_SIZE];
 	int r = originals_read_boot_id(boot_id);
 
@@ -52,57 +60,26 @@ static int write_entries(FILE *file, const struct topology *topology,
 		const struct input_override *o = &table->entries[i];
 
 		fprintf(file, "%u %s %u %u %u %u %" PRIu64 "\n", o->id,
-			topology->domains[o->domain].name, o->min_khz, o->max_khz, o->frozen_khz,
-			o->uid, o->end_ns);
+			saved->topology->domains[o->domain].name, o->min_khz, o->max_khz,
+			o->frozen_khz, o->uid, o->end_ns);
 	}
 	for (uint32_t i = 0; i < leases->n; i++)
 		write_lease(file, &leases->entries[i]);
 	fprintf(file, "end %u\n", table->n + leases->n);
-	return fflush(file) || ferror(file) ? -EIO : 0;
-}
-
-static int write_temporary(int directory, const struct topology *topology,
-			   const struct override_table *table, const struct leases *leases)
-{
-	int fd = openat(directory, TEMPORARY_FILE,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	_cleanup_fclose_ FILE *file = NULL;
-
-	if (fd < 0)
-		return -errno;
-	file = fdopen(fd, "w");
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return write_entries(file, topology, table, leases);
-}
-
-static int remove_file(int directory, const char *name)
-{
-	return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	return 0;
 }
 
 int override_file_save(const char *path, const struct topology *topology,
 		       const struct override_table *table, const struct leases *leases)
 {
 	_cleanup_close_ int directory = open_directory(path);
-	int r;
+	const struct saved saved = { topology, table, leases };
 
 	if (directory < 0)
 		return directory;
 	if (!table->n && !leases->n)
-		return remove_file(directory, OVERRIDE_FILE);
-	/* Left over from a crash between here and the rename. */
-	r = remove_file(directory, TEMPORARY_FILE);
-	if (r < 0)
-		return r;
-	r = write_temporary(directory, topology, table, leases);
-	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, OVERRIDE_FILE) < 0)
-		r = -errno;
-	if (r < 0)
-		remove_file(directory, TEMPORARY_FILE);
-	return r;
+		return replace_remove(directory, OVERRIDE_FILE);
+	return replace_file(directory, OVERRIDE_FILE, write_entries, &saved);
 }
 
 /* What another user can write must not tell us what to run at. */

@@ -13,8 +13,7 @@
 
 #include "actuator/originals_parse.h"
 #include "shared/cleanup.h"
-
-#define TEMPORARY_FILE ORIGINALS_FILE ".new"
+#include "shared/replace.h"
 
 static int open_directory(const struct originals *originals)
 {
@@ -112,8 +111,9 @@ static void write_tunable(FILE *file, const struct tunable *tunable)
 		fprintf(file, "%s %s %s\n", path, tunable->value, tunable->put);
 }
 
-static int write_entries(FILE *file, const struct originals *originals)
+static int write_entries(FILE *file, const void *data)
 {
+	const struct originals *originals = data;
 	char boot_id[ORIGINALS_BOOT_ID_SIZE];
 	int r = originals_read_boot_id(boot_id);
 
@@ -133,45 +133,13 @@ static int write_entries(FILE *file, const struct originals *originals)
 	return fflush(file) || fsync(fileno(file)) < 0 ? -errno : 0;
 }
 
-static int write_temporary(int directory, const struct originals *originals)
-{
-	int fd = openat(directory, TEMPORARY_FILE,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	_cleanup_fclose_ FILE *file = NULL;
-
-	if (fd < 0)
-		return -errno;
-	file = fdopen(fd, "w");
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return write_entries(file, originals);
-}
-
-static int unlink_if_there(int directory, const char *name)
-{
-	return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
 int originals_save(const struct originals *originals)
 {
 	_cleanup_close_ int directory = open_directory(originals);
-	int r;
 
 	if (directory < 0)
 		return directory;
 	if (originals->n + originals->n_tunables == 0)
-		return unlink_if_there(directory, ORIGINALS_FILE);
-
-	/* Left over from a crash between here and the rename. */
-	r = unlink_if_there(directory, TEMPORARY_FILE);
-	if (r < 0)
-		return r;
-	r = write_temporary(directory, originals);
-	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, ORIGINALS_FILE) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink_if_there(directory, TEMPORARY_FILE);
-	return r;
+		return replace_remove(directory, ORIGINALS_FILE);
+	return replace_file(directory, ORIGINALS_FILE, write_entries, originals);
 }

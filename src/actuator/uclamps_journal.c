@@ -12,11 +12,11 @@
 
 #include "actuator/originals_parse.h"
 #include "shared/cleanup.h"
+#include "shared/replace.h"
 
-#define HEADER	       "wakegov clamps 1\n"
-#define TEMPORARY_FILE UCLAMPS_JOURNAL_FILE ".new"
-#define LINE_MAX_SIZE  96
-#define JOURNAL_MAX    ((off_t)64 * 1024 * 1024) /* a longer file is refused */
+#define HEADER	      "wakegov clamps 1\n"
+#define LINE_MAX_SIZE 96
+#define JOURNAL_MAX   ((off_t)64 * 1024 * 1024) /* a longer file is refused */
 
 static int open_directory(const char *directory)
 {
@@ -43,45 +43,35 @@ static int write_head(FILE *file)
 }
 
 /* The temporary file has the name of the journal only when it is whole. */
-static int write_file(int directory, const struct uclamped *const *clamped, size_t n)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char line[LINE_MAX_SIZE];
-	int r, fd;
+struct lines {
+	const struct uclamped *const *clamped;
+	size_t n;
+};
 
-	fd = openat(directory, TEMPORARY_FILE,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return -errno;
-	file = fdopen(fd, "w");
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	r = write_head(file);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		print_line(line, clamped[i]);
+static int write_lines(FILE *file, const void *data)
+{
+	const struct lines *lines = data;
+	char line[LINE_MAX_SIZE];
+	int r = write_head(file);
+
+	for (size_t i = 0; i < lines->n && r == 0; i++) {
+		print_line(line, lines->clamped[i]);
 		fputs(line, file);
 	}
-	if (r == 0 && (fflush(file) || ferror(file)))
-		r = -errno;
-	if (r == 0 && renameat(directory, TEMPORARY_FILE, directory, UCLAMPS_JOURNAL_FILE) < 0)
-		r = -errno;
 	return r;
 }
 
 int uclamps_journal_rewrite(const char *directory, const struct uclamped *const *clamped, size_t n)
 {
 	_cleanup_close_ int fd = open_directory(directory);
+	const struct lines lines = { clamped, n };
 	int r, journal;
 
 	if (fd < 0)
 		return fd;
-	r = write_file(fd, clamped, n);
-	if (r < 0) {
-		unlinkat(fd, TEMPORARY_FILE, 0);
+	r = replace_file(fd, UCLAMPS_JOURNAL_FILE, write_lines, &lines);
+	if (r < 0)
 		return r;
-	}
 	journal = openat(fd, UCLAMPS_JOURNAL_FILE, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	return journal < 0 ? -errno : journal;
 }
@@ -114,7 +104,7 @@ int uclamps_journal_remove(const char *directory)
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	return unlinkat(fd, UCLAMPS_JOURNAL_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
+	return replace_remove(fd, UCLAMPS_JOURNAL_FILE);
 }
 
 static bool is_clamp(unsigned int min, unsigned int max)
