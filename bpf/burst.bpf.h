@@ -13,12 +13,16 @@
 
 #include "maps.bpf.h"
 
-#define MEAN_WEIGHT    8 /* a burst is an eighth of the mean … */
-#define MEAN_MOST      2 /* … and is worth no more than two long ones, so that it is forgotten */
-#define BESIDE_GAP_NS  100000000ULL /* a task that comes and goes is told about as often at most */
-#define NO_CAP	       1024
-#define FULL_LEVEL_LOG 30 /* capacity 1024 · 2^20 */
-#define RUN_MOST_NS    1000000000ULL
+#define MEAN_WEIGHT 8 /* a burst is an eighth of the mean … */
+/*
+ * … and is worth little more than one that is just long: what counts is that most of them are. One
+ * now and then is long because the CPU was taken away, or the task's memory was.
+ */
+#define MEAN_MOST_EIGHTHS 9
+#define BESIDE_GAP_NS	  100000000ULL /* a task that comes and goes is told about as often at most */
+#define NO_CAP		  1024
+#define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
+#define RUN_MOST_NS	  1000000000ULL
 
 static inline bool may_be_ruled(__u32 pid)
 {
@@ -150,7 +154,7 @@ static inline void tell_beside(struct task_run *run, struct task_struct *task, _
 
 static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu)
 {
-	__u64 full_ns = min_ns(run->full_burst_ns, (__u64)MEAN_MOST * cpu->long_burst_ns);
+	__u64 full_ns = min_ns(run->full_burst_ns, MEAN_MOST_EIGHTHS * cpu->long_burst_ns / 8);
 
 	if (run->mean_ns)
 		run->mean_ns = (run->mean_ns * (MEAN_WEIGHT - 1ULL) + full_ns) / MEAN_WEIGHT;

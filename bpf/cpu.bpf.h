@@ -109,13 +109,24 @@ static inline void account_current(const struct wakegov_cpu *cpu, __u64 now_ns)
 }
 
 #define TICK_NS 900000ULL /* less than any tick of the scheduler */
+#define LATE_NS 500000ULL
+
+/*
+ * The CPU was taken away, as a virtual machine's is: for how long nobody knows, so what the task
+ * ran since it was last met is not counted towards its burst. Timers of another clock than the
+ * monotonic one are far ahead of it.
+ */
+static inline bool is_late(const struct hrtimer *timer, __u64 now_ns)
+{
+	return (__s64)now_ns - timer->_softexpires > (__s64)LATE_NS;
+}
 
 /*
  * The scheduler's tick is a timer of this kind. It is what shows a task that runs on without a
  * switch; an idle CPU has no tick, and what else expires there is not looked at.
  */
 SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_tick)
+int BPF_PROG(on_tick, struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
 	bool awaited = false;
@@ -127,7 +138,9 @@ int BPF_PROG(on_tick)
 	if (now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
-	if (settings.n_sets)
+	if (settings.n_sets && is_late(timer, now_ns))
+		cpu->met_ns = now_ns;
+	else if (settings.n_sets)
 		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
 	account_cpu(&cpu->load, now_ns);
 	account_current(cpu, now_ns);

@@ -92,7 +92,10 @@ struct request {
 	__u64 start_time_ns;
 };
 
-struct hrtimer;
+struct hrtimer {
+	__s64 _softexpires;
+};
+
 struct linux_binprm;
 struct seq_file;
 

@@ -135,9 +135,19 @@ void clamping_set_policy(struct engine *engine)
 	queue_all(engine);
 }
 
+/* Every domain is to wait for the tasks of a new set. */
+static uint32_t take_set(struct engine *engine, uint64_t matched)
+{
+	uint32_t before = engine->sets.n, set = clamp_sets_take(&engine->sets, matched);
+
+	for (uint32_t i = 0; engine->sets.n != before && i < engine->topology->n_domains; i++)
+		engine->domains[i].due = true;
+	return set;
+}
+
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
 {
-	uint32_t set = clamp_sets_take(&engine->sets, matched);
+	uint32_t set = take_set(engine, matched);
 	struct clamped_task *task;
 
 	task = set ? clamped_tasks_take(engine->clamped, pid)
@@ -154,7 +164,7 @@ void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, u
 
 void clamping_apply_beside(struct engine *engine, const struct input_beside *input)
 {
-	uint32_t set = clamp_sets_take(&engine->sets, input->matched);
+	uint32_t set = take_set(engine, input->matched);
 	struct clamped_task *task;
 
 	task = set ? clamped_tasks_take(engine->clamped, input->pid)

@@ -295,6 +295,36 @@ static void test_cap_ends(void **state)
 	end(&machine);
 }
 
+/* A task that matches after the domain was decided for is waited for as well. */
+static void test_new_set_is_awaited(void **state)
+{
+	struct engine_band band;
+	struct machine machine;
+	struct input input = {
+		.type = INPUT_TASK_RULES,
+		.task_rules = { .pid = 7, .tgid = 7, .comm = "seven", .matched = CAP_30 },
+	};
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	decide(&machine, 1);
+	assert_false(engine_is_due(machine.engine, 0, machine.now_ns));
+	input.now_ns = machine.now_ns;
+	engine_apply(machine.engine, &input);
+	assert_true(engine_is_due(machine.engine, 0, machine.now_ns));
+	decide(&machine, 0);
+	engine_band(machine.engine, 0, &band);
+	assert_int_equal(band.watch_ran, 1 << 1);
+	/* Another of the same rules is no news. */
+	decide(&machine, 1);
+	input.now_ns = machine.now_ns;
+	input.task_rules.pid = 8;
+	engine_apply(machine.engine, &input);
+	assert_false(engine_is_due(machine.engine, 0, machine.now_ns));
+	end(&machine);
+}
+
 static void test_floor_is_a_lease(void **state)
 {
 	const struct decision *decision;
@@ -346,11 +376,11 @@ static void test_new_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cap_holds),	 cmocka_unit_test(test_who_counts),
-		cmocka_unit_test(test_for_domain),	 cmocka_unit_test(test_lift),
-		cmocka_unit_test(test_lift_ends),	 cmocka_unit_test(test_cap_ends),
-		cmocka_unit_test(test_floor_is_a_lease), cmocka_unit_test(test_new_policy),
-		cmocka_unit_test(test_lifter_is_named),
+		cmocka_unit_test(test_cap_holds),	   cmocka_unit_test(test_who_counts),
+		cmocka_unit_test(test_for_domain),	   cmocka_unit_test(test_lift),
+		cmocka_unit_test(test_lift_ends),	   cmocka_unit_test(test_cap_ends),
+		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_is_a_lease),
+		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_lifter_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
