@@ -18,11 +18,12 @@
  * … and is worth little more than one that is just long: what counts is that most of them are. One
  * now and then is long because the CPU was taken away, or the task's memory was.
  */
-#define MEAN_MOST_EIGHTHS 9
-#define BESIDE_GAP_NS	  100000000ULL /* a task that comes and goes is told about as often at most */
-#define NO_CAP		  1024
-#define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
-#define RUN_MOST_NS	  1000000000ULL
+#define MEAN_MOST_16THS 17
+#define BESIDE_GAP_NS	100000000ULL /* a task that comes and goes is told about as often at most */
+#define BESIDE_HOLD_NS	100000000ULL /* others run beside a capped task that ran so long ago */
+#define NO_CAP		1024
+#define FULL_LEVEL_LOG	30 /* capacity 1024 · 2^20 */
+#define RUN_MOST_NS	1000000000ULL
 
 static inline bool may_be_ruled(__u32 pid)
 {
@@ -102,7 +103,7 @@ static inline bool counts(const struct task_run *run, const struct wakegov_cpu *
 
 static inline bool is_beside(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	return cpu->capped_set && now_ns < cpu->capped_ns + settings.beside_hold_ns;
+	return cpu->capped_set && now_ns < cpu->capped_ns + BESIDE_HOLD_NS;
 }
 
 static inline __u32 cap_of(__u32 set)
@@ -154,7 +155,7 @@ static inline void tell_beside(struct task_run *run, struct task_struct *task, _
 
 static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu)
 {
-	__u64 full_ns = min_ns(run->full_burst_ns, MEAN_MOST_EIGHTHS * cpu->long_burst_ns / 8);
+	__u64 full_ns = min_ns(run->full_burst_ns, MEAN_MOST_16THS * cpu->long_burst_ns / 16);
 
 	if (run->mean_ns)
 		run->mean_ns = (run->mean_ns * (MEAN_WEIGHT - 1ULL) + full_ns) / MEAN_WEIGHT;
@@ -242,7 +243,8 @@ static inline void wake_task(struct task_struct *task)
 	if (!may_be_ruled(task->pid) &&
 	    !(settings.follow_beside && is_beside(cpu, cpu->load.switched_ns)))
 		return;
-	if ((__u32)task->tgid == settings.own_tgid)
+	/* The kernel's own deadline and stop tasks have no clamps. */
+	if ((__u32)task->tgid == settings.own_tgid || task->prio <= 0)
 		return;
 	run = take_run(task);
 	if (run && (run->beside || settings.follow_beside))

@@ -55,6 +55,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	unsigned int policy;
+	int prio;
 	int static_prio;
 	__u64 start_boottime;
 	const struct cred *real_cred;

@@ -24,11 +24,16 @@ static void name_rule(const struct manager *manager, const struct task_clamp *cl
 	snprintf(ret, size, "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
 }
 
-/* A task is refused once: see uclamps_set(). */
+/*
+ * A task is refused once: see uclamps_set(). No rule is for a neighbour, and none is broken when it
+ * cannot carry the cap.
+ */
 static void complain(const struct manager *manager, const struct task_clamp *clamp, int error)
 {
 	char rule[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32];
 
+	if (clamp->max_why == CLAMP_NEIGHBOUR)
+		return;
 	name_rule(manager, clamp, rule, sizeof(rule));
 	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", rule, clamp->pid,
 		    strerror(-error),

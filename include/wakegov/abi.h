@@ -273,7 +273,6 @@ struct wakegov_settings {
 	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */
 	__u32 set_generation;	     /* one more whenever task_sets changed */
 	__u64 burst_limit_ns;	     /* a burst that took so long counts, however slow the clock */
-	__u64 beside_hold_ns;	     /* how long after a capped task others run beside it */
 	__u32 follow_beside;	     /* those are to be told about */
 	__u32 beside_generation;     /* one more: none has been told about */
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */

@@ -163,6 +163,25 @@ class Levers(CapsTest):
             return all(clamps_of(loop.pid) == (0, CAP_OF["name"]) for loop in loops)
         self.tell("uclamp", clamped, clamped)
 
+    def test_neighbours(self):
+        """uclamp: who runs for short beside a capped task carries its cap, and only that long"""
+        guest.stay_off({1})
+        self.addCleanup(guest.run_anywhere)
+        with guest.Daemon("[wakegov]\nbackend = uclamp\n[rule low]\ncomm = capped\ncap = 30%\n") \
+                as daemon:
+            short = self.start(sys.executable, "-S", "-c",
+                               "import time\nwhile True: time.sleep(0.02)", cpus={1})
+            time.sleep(0.5)
+            self.assertEqual(clamps_of(short.pid), NO_CLAMPS)
+            loop = self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+                              cpus={1})
+            guest.wait_for(lambda: clamps_of(short.pid) == (0, CAP_OF["name"]), PATIENCE_S,
+                           "the neighbour's cap")
+            self.end(loop)
+            guest.wait_for(lambda: clamps_of(short.pid) == NO_CLAMPS, PATIENCE_S, "no cap again")
+            # Kernel threads that cannot be clamped are neighbours too, and no news.
+            self.assertNotIn("cannot be clamped", daemon.log())
+
 
 class BadLevels(CapsTest):
     def test_said_once(self):
