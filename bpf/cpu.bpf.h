@@ -99,11 +99,14 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
  * Tasks whose bursts are long enough to be met by a tick are the ones worth remembering; this is
  * also where storage can be had, which under the lock of a switch it cannot.
  */
-static inline void account_current(const struct wakegov_cpu *cpu, __u64 now_ns)
+static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
 	struct account_task *load = load_of(bpf_get_current_task_btf(),
 					    BPF_LOCAL_STORAGE_GET_F_CREATE);
 
+	if (stolen_ns)
+		account_stolen(&cpu->load, load, stolen_ns, now_ns);
+	account_cpu(&cpu->load, now_ns);
 	if (load)
 		account_task_ran(load, &cpu->load, now_ns);
 }
@@ -112,13 +115,14 @@ static inline void account_current(const struct wakegov_cpu *cpu, __u64 now_ns)
 #define LATE_NS 500000ULL
 
 /*
- * The CPU was taken away, as a virtual machine's is: for how long nobody knows, so what the task
- * ran since it was last met is not counted towards its burst. Timers of another clock than the
- * monotonic one are far ahead of it.
+ * By how much it is late: the CPU was taken away, as a virtual machine's is. 0: as little as
+ * interrupts take. Timers of another clock than the monotonic one are far ahead of it.
  */
-static inline bool is_late(const struct hrtimer *timer, __u64 now_ns)
+static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 {
-	return (__s64)now_ns - timer->_softexpires > (__s64)LATE_NS;
+	__s64 late_ns = (__s64)now_ns - timer->_softexpires;
+
+	return late_ns > (__s64)LATE_NS ? late_ns : 0;
 }
 
 /*
@@ -129,8 +133,8 @@ SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick, struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
+	__u64 now_ns, stolen_ns;
 	bool awaited = false;
-	__u64 now_ns;
 
 	if (!cpu || !cpu->load.running)
 		return 0;
@@ -138,12 +142,13 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
-	if (settings.n_sets && is_late(timer, now_ns))
+	stolen_ns = lateness(timer, now_ns);
+	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
+	if (settings.n_sets && stolen_ns)
 		cpu->met_ns = now_ns;
 	else if (settings.n_sets)
 		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
-	account_cpu(&cpu->load, now_ns);
-	account_current(cpu, now_ns);
+	account_running(cpu, stolen_ns, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND)
 		awaited |= outside_band(cpu, now_ns);
 	if (awaited)

@@ -233,6 +233,29 @@ static inline void account_task_hands_on(const struct account_task *from, struct
 		to->est_q = util_q;
 }
 
+/*
+ * The CPU was taken away for so long until now, as a virtual machine's is: that time passed for
+ * nobody. It is less in all than since the last event. load is the running task's; NULL: nothing is
+ * known of it.
+ */
+static inline void account_stolen(struct account_cpu *cpu, struct account_task *load,
+				  __u64 stolen_ns, __u64 now_ns)
+{
+	__u64 since_ns = cpu->updated_ns;
+
+	if (cpu->busy_since_ns > since_ns)
+		since_ns = cpu->busy_since_ns;
+	if (now_ns <= since_ns)
+		return;
+	if (stolen_ns > now_ns - since_ns)
+		stolen_ns = now_ns - since_ns;
+	cpu->updated_ns += stolen_ns;
+	cpu->busy_since_ns += stolen_ns;
+	cpu->switched_ns += stolen_ns;
+	if (load && load->updated_ns && load->updated_ns + stolen_ns <= now_ns)
+		load->updated_ns += stolen_ns;
+}
+
 /* The task, which does not run, goes from one CPU to the other; either may be NULL. */
 static inline void account_move(struct account_task *task, struct account_cpu *from,
 				struct account_cpu *to, __u64 now_ns)

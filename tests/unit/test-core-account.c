@@ -238,6 +238,31 @@ static void test_chain(void **state)
 		assert_true(DECAY_CAP(cpus[i].util_q) < 450);
 }
 
+/* Time that was stolen passes for nobody: neither work nor idleness, and no burst. */
+static void test_stolen(void **state)
+{
+	uint64_t now_ns = START_NS + 34 * NS_PER_MS;
+	struct account_cpu cpu = a_cpu();
+	struct account_task task = { 0 };
+	uint32_t worked_q;
+
+	account_switch(&cpu, NULL, false, 7, NULL, START_NS);
+	worked_q = decay_toward(cpu.util_q, FULL_Q, 4 * NS_PER_MS);
+	account_task_ran(&task, &cpu, START_NS);
+	account_stolen(&cpu, &task, 30 * NS_PER_MS, now_ns);
+	account_cpu(&cpu, now_ns);
+	account_task_ran(&task, &cpu, now_ns);
+	assert_int_equal(account_util_q(&cpu), worked_q);
+	assert_int_equal(task.util_q, decay_toward(0, FULL_Q, 4 * NS_PER_MS));
+	assert_int_equal(account_burst_ns(&cpu, now_ns), 4 * NS_PER_MS);
+	/* Never more than there was, whatever a timer says. */
+	account_stolen(&cpu, NULL, NS_PER_S, now_ns + NS_PER_MS);
+	account_cpu(&cpu, now_ns + NS_PER_MS);
+	assert_int_equal(account_util_q(&cpu), worked_q);
+	account_stolen(&cpu, NULL, NS_PER_S, now_ns);
+	assert_int_equal(account_burst_ns(&cpu, now_ns + NS_PER_MS), 4 * NS_PER_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_burst_is_news),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_stolen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
