@@ -91,8 +91,8 @@ class Boost(unittest.TestCase):
 
     def confirm(self, load):
         """Waits until the boost of the load is confirmed; returns how long that took."""
-        # A check that the host held up is made again a second later.
-        seen = self.watch(load, 10, until={"confirmed"})
+        # A check that the host held up is made again a second later, or two, or four.
+        seen = self.watch(load, 20, until={"confirmed"})
         self.assertIn("confirmed", seen)
         took_s = time.monotonic() - load.began_s
         tap.note(f"confirmed {took_s * 1000:.0f} ms after the first I/O: {', '.join(seen)}")
@@ -214,20 +214,21 @@ class Boost(unittest.TestCase):
         """a boost under an override of its task, recorded from before it, replays exactly"""
         self.start()
         path = "/tmp/boost.rec"
-        with subprocess.Popen([f"{guest.BUILD}/wakegovctl", "record", "-o", path],
-                              stdout=subprocess.DEVNULL) as recorder:
-            load = self.psync("3")
-            self.confirm(load)
-            self.ctl("override", str(load.process.pid), "--max", "1GHz")
-            guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1000000, 3,
-                           "policy2 under the cap")
-            self.assertIn("rule       override-1 caps it, for pid ", self.ctl("explain", "policy2"))
-            self.ctl("override", "cancel", "1")
-            guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1400000, 3,
-                           "policy2 without it")
-            load.end()
-            recorder.send_signal(signal.SIGINT)
-            self.assertEqual(recorder.wait(10), 0)
+        recorder = subprocess.Popen([f"{guest.BUILD}/wakegovctl", "record", "-o", path],
+                                    stdout=subprocess.DEVNULL)
+        self.addCleanup(recorder.kill)
+        load = self.psync("3")
+        self.confirm(load)
+        self.ctl("override", str(load.process.pid), "--max", "1GHz")
+        guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1000000, 3,
+                       "policy2 under the cap")
+        self.assertIn("rule       override-1 caps it, for pid ", self.ctl("explain", "policy2"))
+        self.ctl("override", "cancel", "1")
+        guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 1400000, 3,
+                       "policy2 without it")
+        load.end()
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(10), 0)
         replayed = self.ctl("replay", path)
         tap.note(replayed.strip().replace("\n", "; "))
         self.assertIn(", every one as recorded", replayed)
