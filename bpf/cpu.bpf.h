@@ -115,12 +115,12 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 #define LATE_NS 500000ULL
 
 /*
- * By how much it is late: the CPU was taken away, as a virtual machine's is. 0: as little as
- * interrupts take. Timers of another clock than the monotonic one are far ahead of it.
+ * By how much it is later than it may be: the CPU was taken away, as a virtual machine's is. 0: as
+ * little as interrupts take. Timers of another clock than the monotonic one are far ahead of it.
  */
 static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 {
-	__s64 late_ns = (__s64)now_ns - timer->_softexpires;
+	__s64 late_ns = (__s64)now_ns - timer->node.expires;
 
 	return late_ns > (__s64)LATE_NS ? late_ns : 0;
 }

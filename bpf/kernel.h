@@ -93,8 +93,13 @@ struct request {
 	__u64 start_time_ns;
 };
 
+/* timerqueue_linked_node in 7.x */
+struct timerqueue_node {
+	__s64 expires;
+};
+
 struct hrtimer {
-	__s64 _softexpires;
+	struct timerqueue_node node;
 };
 
 struct linux_binprm;

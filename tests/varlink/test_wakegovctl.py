@@ -62,7 +62,7 @@ class Commands(ControlTest):
                 pass
         os.close(leader)
         self.assertEqual(process.returncode, OK)
-        self.assertIn(b"DOMAIN", text)
+        self.assertIn(b"PROGRAM", text)
         return text
 
     def test_colours_on_terminals_that_want_them(self):
