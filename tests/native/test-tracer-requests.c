@@ -119,7 +119,8 @@ static void test_changes_at_depth(void **state)
 	work_end(pid);
 	assert_true(disk_agrees_at_rest(native, &disk, PATIENCE_MS));
 	print_message("%llu anomalies\n", (unsigned long long)(anomalies_of(native) - anomalies));
-	assert_in_range(anomalies_of(native) - anomalies, 0, 40);
+	/* Mostly a few; on a CPU that is taken away at a change, all that it had in flight. */
+	assert_in_range(anomalies_of(native) - anomalies, 0, 20 * 32);
 }
 
 int main(void)
