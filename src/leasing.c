@@ -119,31 +119,16 @@ void leasing_end(struct manager *manager)
 	sd_event_source_unref(manager->lease_timer);
 }
 
-struct search {
-	uint32_t pid;
-	struct task_facts found;
-};
-
-static void look_for(void *userdata, const struct task_facts *facts)
-{
-	struct search *search = userdata;
-
-	if (facts->pid == search->pid)
-		search->found = *facts;
-}
-
 static int find_task(struct manager *manager, uint32_t pid, struct lease *lease)
 {
-	struct search search = { .pid = pid };
-	int r = tracer_scan_tasks(manager->tracer, look_for, &search);
+	struct task_facts facts;
+	int r = tracer_find_task(manager->tracer, pid, &facts);
 
 	if (r < 0)
 		return r;
-	if (!search.found.pid)
-		return -ESRCH;
 	lease->target.pid = pid;
-	lease->target.start_ns = search.found.start_ns;
-	memcpy(lease->comm, search.found.comm, sizeof(lease->comm));
+	lease->target.start_ns = facts.start_ns;
+	memcpy(lease->comm, facts.comm, sizeof(lease->comm));
 	return 0;
 }
 

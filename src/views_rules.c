@@ -131,19 +131,6 @@ void views_count_rules(void *userdata, struct rules_view *ret)
 	};
 }
 
-struct search {
-	uint32_t pid;
-	struct task_facts found;
-};
-
-static void look_for(void *userdata, const struct task_facts *facts)
-{
-	struct search *search = userdata;
-
-	if (facts->pid == search->pid)
-		search->found = *facts;
-}
-
 /* Where it runs now is not asked: a property that it has in one domain at least is given. */
 static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule,
 		  enum rule_property property)
@@ -186,27 +173,23 @@ int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *re
 {
 	struct manager *manager = userdata;
 	const struct rules_task *task;
-	struct search search = { .pid = pid };
-	int r = tracer_scan_tasks(manager->tracer, look_for, &search);
+	struct task_facts facts;
+	int r = tracer_find_task(manager->tracer, pid, &facts);
 
 	if (r < 0)
 		return r;
-	if (!search.found.pid)
-		return -ESRCH;
-	ruling_look_at(manager, &search.found);
+	ruling_look_at(manager, &facts);
 	task = rules_find(manager->rules, pid);
 	*ret = (struct ruled_task_view){
 		.pid = pid,
-		.tgid = search.found.tgid,
-		.uid = search.found.uid,
+		.tgid = facts.tgid,
+		.uid = facts.uid,
 	};
-	memcpy(ret->comm, search.found.comm, sizeof(ret->comm));
+	memcpy(ret->comm, facts.comm, sizeof(ret->comm));
 	for (int32_t i = POLICY_RULES_MAX - manager->policy.n_leases; i < POLICY_RULES_MAX && !r;
 	     i++)
-		r = explain_rule(manager, i, task ? task->matched : 0, &search.found, emit,
-				 context);
+		r = explain_rule(manager, i, task ? task->matched : 0, &facts, emit, context);
 	for (uint32_t i = 0; i < manager->policy.n_rules && r == 0; i++)
-		r = explain_rule(manager, i, task ? task->matched : 0, &search.found, emit,
-				 context);
+		r = explain_rule(manager, i, task ? task->matched : 0, &facts, emit, context);
 	return r;
 }

@@ -34,8 +34,9 @@ uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain)
 {
 	uint32_t util_q = 0;
 
-	engine_for_each_cpu(engine, cpu, domain) if (engine->cpus[cpu].util_q > util_q)
-		util_q = engine->cpus[cpu].util_q;
+	engine_for_each_cpu(engine, cpu, domain)
+		if (engine->cpus[cpu].util_q > util_q)
+			util_q = engine->cpus[cpu].util_q;
 	return DECAY_CAP(util_q);
 }
 
@@ -44,8 +45,7 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
 {
 	uint64_t since_ns = 0;
 
-	engine_for_each_cpu(engine, cpu, domain)
-	{
+	engine_for_each_cpu(engine, cpu, domain) {
 		if (engine->cpus[cpu].running)
 			return UINT64_MAX;
 		if (engine->cpus[cpu].idle_since_ns > since_ns)
@@ -302,7 +302,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 	if (demand->idle_since_ns != UINT64_MAX &&
 	    demand->idle_since_ns + domain->policy.down_hold_ns < at_ns)
 		at_ns = demand->idle_since_ns + domain->policy.down_hold_ns;
-	topology_for_each_cpu(engine->topology, cpu, domain->last.domain)
+	engine_for_each_cpu(engine, cpu, domain->last.domain)
 		if (comes_and_goes(domain, &engine->cpus[cpu], now_ns) &&
 		    now_ns + domain->policy.down_hold_ns < at_ns)
 			at_ns = now_ns + domain->policy.down_hold_ns;

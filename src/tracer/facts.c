@@ -78,3 +78,29 @@ int tracer_scan_tasks(struct tracer *tracer,
 	}
 	return 0;
 }
+
+struct search {
+	uint32_t pid;
+	struct task_facts found;
+};
+
+static void look_for(void *userdata, const struct task_facts *facts)
+{
+	struct search *search = userdata;
+
+	if (facts->pid == search->pid)
+		search->found = *facts;
+}
+
+int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
+{
+	struct search search = { .pid = pid };
+	int r = tracer_scan_tasks(tracer, look_for, &search);
+
+	if (r < 0)
+		return r;
+	if (!search.found.pid)
+		return -ESRCH;
+	*ret = search.found;
+	return 0;
+}

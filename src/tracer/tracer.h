@@ -165,6 +165,9 @@ int tracer_scan_tasks(struct tracer *tracer,
 		      void (*handle)(void *userdata, const struct task_facts *facts),
 		      void *userdata);
 
+/* The facts of one thread, by the same way. Also -ESRCH: there is none, and *ret is untouched. */
+int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret);
+
 enum tracer_program_state {
 	TRACER_ATTACHED,
 	TRACER_UNUSED,	/* another program does its work better */
