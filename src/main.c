@@ -9,6 +9,7 @@
 
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
+#include "footprint.h"
 #include "manager.h"
 #include "policy/load.h"
 #include "rules/check.h"
@@ -89,10 +90,13 @@ static int restore(const char *run_dir)
 static int govern(const struct manager_options *options)
 {
 	struct manager *manager;
-	int r = manager_new(options, &manager);
+	int r;
 
+	footprint_limit();
+	r = manager_new(options, &manager);
 	if (r < 0)
 		return EXIT_FAILURE;
+	footprint_trim();
 	r = manager_run(manager);
 	manager_free(manager);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "shared/log.h"
 
@@ -146,6 +148,17 @@ __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_
 	return 0;
 }
 
+/* libbpf has taken what it needs from the object; its pages would stay mapped for nothing. */
+static void let_image_go(const struct bpf_object_skeleton *skeleton)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)skeleton->data + page - 1) / page * page;
+	uintptr_t to = ((uintptr_t)skeleton->data + skeleton->data_sz) / page * page;
+
+	if (to > from)
+		madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_why)
 {
 	int r;
@@ -165,9 +178,12 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	}
 	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
 	r = wakegov__load(programs->skel);
-	if (r < 0)
+	if (r < 0) {
 		*ret_why = explain_load(r);
-	return r;
+		return r;
+	}
+	let_image_go(programs->skel->skeleton);
+	return 0;
 }
 
 static bool attach_one(struct programs *programs, enum wakegov_program program)

@@ -237,9 +237,10 @@ class Daemon:
         status = read(f"/proc/{self.process.pid}/status")
         return sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)", status))
 
-    def pss_kib(self):
+    def memory_kib(self):
+        """By the kernel's names: Pss, Rss, Anonymous and others."""
         rollup = read(f"/proc/{self.process.pid}/smaps_rollup")
-        return int(re.search(r"^Pss:\s+(\d+) kB", rollup, re.M).group(1))
+        return {name: int(kib) for name, kib in re.findall(r"^(\w+):\s+(\d+) kB", rollup, re.M)}
 
     def __enter__(self):
         return self.start()
