@@ -12,7 +12,8 @@
 
 struct record_state {
 	uint64_t now_ns;
-	uint64_t *last[RECORD_TYPES]; /* slots · fields */
+	uint32_t n_fields[RECORD_TYPES];
+	uint64_t *last[RECORD_TYPES]; /* slots · n_fields */
 };
 
 /* One record on its way: its fields, and what became of them so far. */
@@ -43,7 +44,8 @@ struct record_state *record_state_new(void)
 
 		if (!slots)
 			continue;
-		state->last[i] = calloc(slots, count_fields(i) * sizeof(uint64_t));
+		state->n_fields[i] = count_fields(i);
+		state->last[i] = calloc(slots, state->n_fields[i] * sizeof(uint64_t));
 		if (!state->last[i])
 			return record_state_free(state);
 	}
@@ -63,15 +65,16 @@ bool record_has_fields(enum record_type type)
 	return type == RECORD_ADVANCE || record_layout_of(type)->slots;
 }
 
-static struct pass begin(struct record_state *state, enum record_type type, uint64_t key)
+/* change is not cleared: a field looks only at those before it, and this is done for each record.
+ */
+static void begin(struct pass *pass, struct record_state *state, enum record_type type,
+		  uint64_t key)
 {
 	const struct record_layout *layout = record_layout_of(type);
 
-	return (struct pass){
-		.fields = layout->fields,
-		.last = state->last[type] + key % layout->slots * count_fields(type),
-		.now_ns = state->now_ns,
-	};
+	pass->fields = layout->fields;
+	pass->last = state->last[type] + key % layout->slots * state->n_fields[type];
+	pass->now_ns = state->now_ns;
 }
 
 static uint64_t expected(const struct pass *pass, int i)
@@ -97,11 +100,12 @@ static int put_fields(struct record_state *state, struct record_out *out,
 {
 	const struct record_field *fields = record_layout_of(record->type)->fields;
 	uint64_t key = record_field_load(&fields[0], record), value, difference;
-	struct pass pass = begin(state, record->type, key);
 	size_t mask_at = 0, end = 0;
+	struct pass pass;
 
 	if (key > fields[0].most)
 		return -ERANGE;
+	begin(&pass, state, record->type, key);
 	record_put_varint(out, key);
 	end = out->n;
 	for (int i = 1; fields[i].size; i++) {
@@ -155,7 +159,7 @@ static int get_fields(struct record_state *state, struct record_in *in, struct r
 
 	if (in->bad)
 		return -EBADMSG;
-	pass = begin(state, ret->type, key);
+	begin(&pass, state, ret->type, key);
 	record_field_store(&fields[0], ret, key);
 	for (int i = 1; fields[i].size; i++) {
 		if ((i - 1) % GROUP_FIELDS == 0) {

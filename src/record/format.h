@@ -10,9 +10,16 @@
  *
  * All numbers are little-endian. A block is written whole, with about RECORD_BLOCK_BYTES of
  * records, so a file that is cut anywhere is readable up to the last whole block, and a byte that
- * changed is found before its block is used. The first records are the topology, one for each of
- * its domains, and the policy; then, where the engine was not new, the pieces of what it knew; the
- * last is RECORD_END, which a cut file lacks.
+ * changed is found before its block is used. What a crash loses is the block that is open: the
+ * daemon closes one in the first round that is a second after the last, so those are up to
+ * RECORD_BLOCK_BYTES, of about a second, or of the time before the machine became idle.
+ *
+ * Blocks are not compressed: records are differences from those before, and what is left of them is
+ * nanoseconds and utilisations that nothing foretells. zstd at level 1 takes a fifth away from all
+ * of a recording of the simulator's twelve readers, for 130 ns more per input.
+ *
+ * The first records are the topology, one for each of its domains, and the policy; then, where the
+ * engine was not new, the pieces of what it knew; the last is RECORD_END, which a cut file lacks.
  *
  * What the core can be told changes over time. A field that is added goes to the end of its row in
  * record/fields.c, a record type to the end of the list: old recordings then read it as 0, and an
@@ -28,7 +35,7 @@
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    2
+#define RECORD_VERSION	    3
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8

@@ -215,7 +215,9 @@ static int read_magic(struct record_reader *reader)
 			    version, RECORD_VERSION);
 	if (version < RECORD_VERSION)
 		return fail(reader, -EPROTONOSUPPORT,
-			    "version %u of the format, which no released wakegov wrote", version);
+			    "made by an older wakegov: version %u of the format, this one reads "
+			    "%u; replay it with that one, or record anew",
+			    version, RECORD_VERSION);
 	return 0;
 }
 

@@ -36,8 +36,8 @@ struct record_reader *record_reader_free(struct record_reader *reader);
 /*
  * What the engine was made from; to be called once, before the rest. Returns 0, or a negative errno
  * with a reason in record_reader_why(): -ENODATA for an empty file or one that is cut before the
- * first call, -EBADMSG for one that is damaged or something else, -EPROTONOSUPPORT for one made by
- * a newer wakegov, -ENOMEM, or what the source failed with.
+ * first call, -EBADMSG for one that is damaged or something else, -EPROTONOSUPPORT for one of
+ * another version of the format, -ENOMEM, or what the source failed with.
  */
 int record_reader_begin(struct record_reader *reader);
 /* Borrowed from the reader. */

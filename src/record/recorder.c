@@ -238,12 +238,12 @@ void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
 
 static void put_input(struct recorder *recorder, const struct input *input)
 {
-	struct record record = {
-		.type = record_type_of_input(input->type),
-		.now_ns = input->now_ns,
-		.input = *input,
-	};
 	uint32_t n_ios = input->task.n_ios;
+	struct record record;
+
+	record.type = record_type_of_input(input->type);
+	record.now_ns = input->now_ns;
+	record.input = *input;
 
 	/* What lies beyond the devices of a task is nobody's. */
 	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
@@ -262,8 +262,10 @@ void record_engine_apply(struct recorder *recorder, struct engine *engine,
 
 void record_engine_advance(struct recorder *recorder, struct engine *engine, uint64_t now_ns)
 {
-	struct record record = { .type = RECORD_ADVANCE, .now_ns = now_ns };
+	struct record record;
 
+	record.type = RECORD_ADVANCE;
+	record.now_ns = now_ns;
 	if (recorder)
 		put(recorder, &record);
 	engine_advance(engine, now_ns);
@@ -273,8 +275,11 @@ const struct decision *record_engine_decide(struct recorder *recorder, struct en
 					    uint32_t domain, uint64_t now_ns)
 {
 	const struct decision *decision = engine_decide(engine, domain, now_ns);
-	struct record record = { .type = RECORD_DECIDE, .now_ns = now_ns, .decision = *decision };
+	struct record record;
 
+	record.type = RECORD_DECIDE;
+	record.now_ns = now_ns;
+	record.decision = *decision;
 	if (recorder)
 		put(recorder, &record);
 	return decision;

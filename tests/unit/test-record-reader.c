@@ -141,12 +141,12 @@ static void test_others(void **state)
 			garbage[j] = test_random_next(&random);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "not a recording");
 		/* With the right beginning it is found a little later. */
-		memcpy(garbage, RECORD_MAGIC "\2\0\0", RECORD_FILE_HEADER);
+		memcpy(garbage, RECORD_MAGIC "\3\0\0", RECORD_FILE_HEADER);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "damaged");
 	}
 }
 
-static void test_newer(void **state)
+static void test_other_versions(void **state)
 {
 	struct replay replayed;
 	char why[160];
@@ -154,7 +154,10 @@ static void test_newer(void **state)
 	test_drive(&spoilt, 5, 10, 0);
 	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION + 1;
 	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
-	assert_non_null(strstr(why, "made by a newer wakegov: version 3"));
+	assert_non_null(strstr(why, "made by a newer wakegov: version 4"));
+	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION - 1;
+	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
+	assert_non_null(strstr(why, "made by an older wakegov: version 2"));
 
 	/* The end is the last record: a type of record that is not known yet. */
 	test_drive(&spoilt, 5, 10, 0);
@@ -211,9 +214,12 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),	  cmocka_unit_test(test_flip),
-		cmocka_unit_test(test_forged),	  cmocka_unit_test(test_others),
-		cmocka_unit_test(test_newer),	  cmocka_unit_test(test_after_end),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flip),
+		cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_other_versions),
+		cmocka_unit_test(test_after_end),
 		cmocka_unit_test(test_full_disk),
 	};
 
