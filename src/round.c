@@ -83,14 +83,10 @@ static void sample_devices(struct manager *manager, uint64_t now_ns)
  */
 static void sample_due(struct manager *manager, uint64_t now_ns)
 {
-	const struct task_table *tasks = engine_tasks(manager->engine);
-	struct task *task = NULL, *next;
+	const struct task *task = NULL;
 
-	for (task = task_table_next(tasks, NULL); task; task = next) {
-		next = task_table_next(tasks, task);
-		if (!task->released && now_ns >= task->io_boost.next_ns)
-			sample_task(manager, task->handle, now_ns);
-	}
+	while ((task = engine_next_due(manager->engine, task, now_ns)))
+		sample_task(manager, task->handle, now_ns);
 	sample_devices(manager, now_ns);
 	record_engine_advance(manager->recorder, manager->engine, now_ns);
 }

@@ -23,21 +23,19 @@ struct group {
 	bool runs_in_interrupt_domain;
 };
 
-static void add_to_group(const struct engine *engine, const struct task *task, struct group *groups,
+static void add_to_group(const struct engine *engine, const struct task *task, struct group *group,
 			 uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	uint64_t rate = boost->rate_per_s;
-	struct group *group;
 	uint32_t level;
 
-	if (boost->device == IO_BOOST_NO_DEVICE || !domain)
+	if (!domain)
 		return;
 	if (io_boost_is_over(boost) &&
 	    !io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns))
 		return;
-	group = &groups[boost->device];
 	group->n_users++;
 	if (boost->state == IO_BOOST_RULED_OUT)
 		return;
@@ -192,17 +190,19 @@ static uint64_t next_look_ns(const struct io_device *device, const struct policy
 	return earlier(next_ns, io_check_next_ns(&device->interrupt_check, policy, now_ns));
 }
 
-static void look_at(struct engine *engine, uint32_t index, const struct group *group,
-		    uint64_t now_ns)
+static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_device *device = &engine->devices[index];
+	struct group group = { 0 };
 	bool news;
 
-	device->n_users = group->n_users;
+	engine_for_each_filed(engine, filing_on_device(engine->filing, index), task)
+		add_to_group(engine, task, &group, now_ns);
+	device->n_users = group.n_users;
 	if (device->present && device->sampled_ns == now_ns) {
-		news = hold_ratio(device, group);
-		news |= advance_check(device, &engine->policy.io_boost, group, now_ns);
-		advance_interrupts(engine, device, group, now_ns);
+		news = hold_ratio(device, &group);
+		news |= advance_check(device, &engine->policy.io_boost, &group, now_ns);
+		advance_interrupts(engine, device, &group, now_ns);
 		if (news)
 			boosts_settle_tasks_of(engine, index, now_ns);
 	}
@@ -211,17 +211,12 @@ static void look_at(struct engine *engine, uint32_t index, const struct group *g
 
 void boosts_check_devices(struct engine *engine, uint64_t now_ns)
 {
-	struct group groups[INPUT_DEVICES_MAX] = { 0 };
-	const struct task *task = NULL;
-
 	if (now_ns < engine->devices_next_ns)
 		return;
-	while ((task = task_table_next(engine->tasks, task)))
-		add_to_group(engine, task, groups, now_ns);
 	engine->devices_next_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
 		if (engine->devices[i].next_ns <= now_ns)
-			look_at(engine, i, &groups[i], now_ns);
+			look_at(engine, i, now_ns);
 		engine->devices_next_ns = earlier(engine->devices_next_ns,
 						  engine->devices[i].next_ns);
 	}

@@ -46,6 +46,15 @@ static bool is_changed(const struct io_boost *boost)
 	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
 }
 
+uint32_t boosts_traits(const struct io_boost *boost)
+{
+	if (io_boost_is_over(boost))
+		return 0;
+	return 1u << FILED_LIVE | (uint32_t)asks_for_survey(boost) << FILED_ASKS |
+	       (uint32_t)is_unseen(boost) << FILED_UNSEEN |
+	       (uint32_t)is_changed(boost) << FILED_CHANGED;
+}
+
 static bool device_asks(const struct io_device *device, uint64_t now_ns)
 {
 	const struct io_check *check = &device->check;
@@ -65,23 +74,14 @@ enum need {
 
 static enum need survey_need(const struct engine *engine, uint64_t now_ns)
 {
-	enum need need = NEED_NONE;
-	const struct task *task = NULL;
+	enum filed_trait new = engine->survey.on ? FILED_UNSEEN : FILED_CHANGED;
 
-	while ((task = task_table_next(engine->tasks, task))) {
-		const struct io_boost *boost = &task->io_boost;
-
-		if (io_boost_is_over(boost))
-			continue;
-		if (asks_for_survey(boost) ||
-		    (engine->survey.on ? is_unseen(boost) : is_changed(boost)))
-			return NEED_NOW;
-		need = NEED_REGULAR;
-	}
+	if (filing_count(engine->filing, FILED_ASKS) || filing_count(engine->filing, new))
+		return NEED_NOW;
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		if (device_asks(&engine->devices[i], now_ns))
 			return NEED_NOW;
-	return need;
+	return filing_count(engine->filing, FILED_LIVE) ? NEED_REGULAR : NEED_NONE;
 }
 
 /* Those in use; the caller does so before it advances again. */
@@ -118,8 +118,10 @@ static void begin_survey(struct engine *engine, uint64_t now_ns)
 	engine->survey.on = true;
 	engine->survey.ends = false;
 	engine->survey.until_ns = now_ns + SURVEY_WINDOWS * policy->window_ns;
-	while ((task = task_table_next(engine->tasks, task)))
+	while ((task = task_table_next(engine->tasks, task))) {
 		survey_task(&task->io_boost, now_ns);
+		boosts_file_task(engine, task);
+	}
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_restart_rates(&engine->devices[i]);
 	/* When what was in flight is over, mostly. */
@@ -136,6 +138,7 @@ static void end_survey(struct engine *engine, uint64_t now_ns)
 		io_boost_restart_window(&task->io_boost);
 		task->io_boost.surveyed_per_s = task->io_boost.rate_per_s;
 		task->io_boost.sends_requests = false;
+		boosts_file_task(engine, task);
 	}
 }
 

@@ -16,6 +16,47 @@
 /* The clock is raised by a quarter where nothing predicts what for. */
 #define STEP_PERCENT 125
 
+/* A lease's end, or that of what it holds in another domain as well. */
+static uint64_t due_ns(const struct task *task)
+{
+	const struct io_boost *boost = &task->io_boost;
+	uint64_t at_ns = AGENDA_NEVER;
+
+	if (!io_boost_is_over(boost))
+		at_ns = boost->next_ns;
+	else if (boost->granted) /* not after any change of the engine's own, but it may be told so
+				  */
+		at_ns = 0;
+	if (task->flip.until_ns && task->flip.until_ns < at_ns)
+		at_ns = task->flip.until_ns;
+	return at_ns;
+}
+
+void boosts_file_task(struct engine *engine, const struct task *task)
+{
+	const struct io_boost *boost = &task->io_boost;
+	struct filed filed = {
+		.due_ns = due_ns(task),
+		.forget_ns = AGENDA_NEVER,
+		.ended = io_boost_is_over(boost) && !task->released,
+		.followed = !task->released,
+		.domain = FILED_NOWHERE,
+		.other_domain = FILED_NOWHERE,
+		.device = boost->device,
+		.traits = boosts_traits(boost),
+		.state = boost->state,
+	};
+
+	if (task->released)
+		filed.forget_ns = boost->lease_end_ns + REMEMBER_NS;
+	if (io_boost_is_held(boost)) {
+		filed.domain = topology_domain_of(engine->topology, task->cpu);
+		if (task->flip.until_ns)
+			filed.other_domain = task->flip.domain;
+	}
+	filing_put(engine->filing, task_table_place(engine->tasks, task), &filed);
+}
+
 uint32_t boosts_level(const struct domain *domain)
 {
 	uint32_t khz = domain->last.target_khz;
@@ -182,14 +223,13 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	else if (boost->state != IO_BOOST_MEASURING)
 		settle_measured(engine, task, domain, now_ns);
 	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
+	boosts_file_task(engine, task);
 }
 
 void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now_ns)
 {
-	struct task *task = NULL;
-
-	while ((task = task_table_next(engine->tasks, task)))
-		if (task->io_boost.device == device && task->io_boost.state != IO_BOOST_MEASURING)
+	engine_for_each_filed(engine, filing_on_device(engine->filing, device), task)
+		if (task->io_boost.state != IO_BOOST_MEASURING)
 			boosts_settle_task(engine, task, now_ns);
 }
 
@@ -260,28 +300,30 @@ static void end_flip(struct engine *engine, struct task *task, uint64_t now_ns)
 
 void boosts_forget_one(struct engine *engine)
 {
-	struct task *task = NULL;
+	uint32_t place = filing_to_forget(engine->filing, UINT64_MAX);
 
-	while ((task = task_table_next(engine->tasks, task)))
-		if (task->released) {
-			engine_forget_task(engine, task);
-			return;
-		}
+	if (place != AGENDA_NONE)
+		engine_forget_task(engine, task_table_at(engine->tasks, place));
+}
+
+static void advance_task(struct engine *engine, struct task *task, uint64_t now_ns)
+{
+	end_flip(engine, task, now_ns);
+	io_boost_expire(&task->io_boost, now_ns);
+	if (io_boost_is_over(&task->io_boost))
+		grant(engine, task, false);
+	filing_end_asked(engine->filing, task_table_place(engine->tasks, task));
+	boosts_file_task(engine, task);
 }
 
 void boosts_advance(struct engine *engine, uint64_t now_ns)
 {
-	struct task *task, *next;
+	uint32_t place;
 
-	for (task = task_table_next(engine->tasks, NULL); task; task = next) {
-		next = task_table_next(engine->tasks, task);
-		end_flip(engine, task, now_ns);
-		io_boost_expire(&task->io_boost, now_ns);
-		if (io_boost_is_over(&task->io_boost))
-			grant(engine, task, false);
-		if (task->released && now_ns >= task->io_boost.lease_end_ns + REMEMBER_NS)
-			engine_forget_task(engine, task);
-	}
+	engine_for_each_filed(engine, filing_ask(engine->filing, now_ns), task)
+		advance_task(engine, task, now_ns);
+	while ((place = filing_to_forget(engine->filing, now_ns)) != AGENDA_NONE)
+		engine_forget_task(engine, task_table_at(engine->tasks, place));
 	boosts_check_devices(engine, now_ns);
 }
 
@@ -302,29 +344,21 @@ void boosts_disturb(struct engine *engine, uint64_t now_ns)
 
 void boosts_end_device(struct engine *engine, uint32_t device)
 {
-	struct task *task = NULL;
-
 	boosts_forget_device(engine, device);
-	while ((task = task_table_next(engine->tasks, task))) {
-		if (task->io_boost.device != device)
-			continue;
+	engine_for_each_filed(engine, filing_on_device(engine->filing, device), task) {
 		grant(engine, task, false);
 		io_boost_restart(&task->io_boost);
+		boosts_file_task(engine, task);
 	}
 }
 
 uint64_t boosts_next_ns(const struct engine *engine)
 {
 	uint64_t next_ns = boosts_next_survey_ns(engine);
-	const struct task *task = NULL;
 
 	if (engine->devices_next_ns < next_ns)
 		next_ns = engine->devices_next_ns;
-	while ((task = task_table_next(engine->tasks, task))) {
-		if (task->flip.until_ns && task->flip.until_ns < next_ns)
-			next_ns = task->flip.until_ns;
-		if (!io_boost_is_over(&task->io_boost) && task->io_boost.next_ns < next_ns)
-			next_ns = task->io_boost.next_ns;
-	}
+	if (filing_next_ns(engine->filing) < next_ns)
+		next_ns = filing_next_ns(engine->filing);
 	return next_ns;
 }

@@ -7,6 +7,15 @@
 #include "core/engine_private.h"
 #include "core/rule.h"
 
+struct task *engine_next_filed(const struct engine *engine, const struct place_set *set,
+			       const struct task *after)
+{
+	uint32_t from = after ? task_table_place(engine->tasks, after) + 1 : 0;
+	uint32_t place = place_set_next(set, from);
+
+	return place == PLACE_SET_NONE ? NULL : task_table_at(engine->tasks, place);
+}
+
 static struct topology *copy_topology(const struct topology *topology)
 {
 	size_t size = sizeof(*topology) + topology->n_domains * sizeof(topology->domains[0]);
@@ -41,13 +50,14 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		return NULL;
 	engine->topology = copy_topology(topology);
 	engine->tasks = task_table_new(policy->max_tasks);
+	engine->filing = filing_new(policy->max_tasks, topology->n_domains);
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->first_cpus = calloc(topology->n_domains + 1, sizeof(*engine->first_cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
 	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
-	if (!engine->topology || !engine->tasks || !engine->ruled || !engine->clamped ||
-	    !engine->cpus || !engine->first_cpus || !engine->domains)
+	if (!engine->topology || !engine->tasks || !engine->filing || !engine->ruled ||
+	    !engine->clamped || !engine->cpus || !engine->first_cpus || !engine->domains)
 		return engine_free(engine);
 	link_cpus(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
@@ -65,6 +75,7 @@ struct engine *engine_free(struct engine *engine)
 	if (!engine)
 		return NULL;
 	task_table_free(engine->tasks);
+	filing_free(engine->filing);
 	ruled_tasks_free(engine->ruled);
 	clamped_tasks_free(engine->clamped);
 	free(engine->topology);
@@ -105,6 +116,7 @@ void engine_mark_due(const struct engine *engine, uint32_t cpu)
 void engine_forget_task(struct engine *engine, struct task *task)
 {
 	clamping_end_io(engine, task->pid);
+	filing_put(engine->filing, task_table_place(engine->tasks, task), NULL);
 	task_table_remove(engine->tasks, task);
 }
 
@@ -403,16 +415,27 @@ uint64_t engine_next_ns(const struct engine *engine)
 
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 {
-	struct task *task = NULL;
+	struct task *task = engine_next_filed(engine, filing_ended(engine->filing), NULL);
 
-	while ((task = task_table_next(engine->tasks, task))) {
-		if (task->released || !io_boost_is_over(&task->io_boost))
-			continue;
-		*ret_handle = task->handle;
-		task->released = true;
-		return true;
-	}
-	return false;
+	if (!task)
+		return false;
+	*ret_handle = task->handle;
+	task->released = true;
+	boosts_file_task(engine, task);
+	return true;
+}
+
+const struct task *engine_next_due(struct engine *engine, const struct task *after, uint64_t now_ns)
+{
+	const struct place_set *asked = filing_asked(engine->filing);
+	const struct task *task = after;
+
+	if (!after)
+		filing_ask(engine->filing, now_ns);
+	while ((task = engine_next_filed(engine, asked, task)))
+		if (!task->released && now_ns >= task->io_boost.next_ns)
+			return task;
+	return NULL;
 }
 
 const struct io_device *engine_device(const struct engine *engine, uint32_t device)

@@ -8,7 +8,9 @@
  *
  * The caller's round, whenever something happened or engine_next_ns() is over:
  *
- *	engine_apply() each input    the samples first: of devices and tasks whose next_ns is over
+ *	engine_next_due()	     the tasks whose samples are due …
+ *	engine_apply()		     … and each input: the samples first, of devices whose next_ns
+ *				     is over as well
  *	engine_advance()	     leases end
  *	engine_follows_requests()    whether the next samples need more than counts
  *	engine_decide()		     for every domain that engine_is_due() names
@@ -45,6 +47,13 @@ struct engine *engine_free(struct engine *engine);
 void engine_set_policy(struct engine *engine, const struct policy *policy);
 
 void engine_apply(struct engine *engine, const struct input *input);
+
+/*
+ * Walks the tasks that are to be sampled (INPUT_TASK) before engine_advance(): NULL gives the
+ * first, NULL is returned after the last. Each comes once, even if it could not be sampled.
+ */
+const struct task *engine_next_due(struct engine *engine, const struct task *after,
+				   uint64_t now_ns);
 
 /* Ends the leases that are over at now_ns; their domains become due. */
 void engine_advance(struct engine *engine, uint64_t now_ns);

@@ -60,7 +60,10 @@ static bool load_task(struct engine *engine, uint32_t place, const struct task *
 	    boost->window.seen_ns < boost->window.start_ns ||
 	    (saved->flip.until_ns && saved->flip.domain >= engine->topology->n_domains))
 		return false;
-	return task_table_restore(engine->tasks, place, saved);
+	if (!task_table_restore(engine->tasks, place, saved))
+		return false;
+	boosts_file_task(engine, task_table_at(engine->tasks, place));
+	return true;
 }
 
 static bool load_cpu(struct engine *engine, uint32_t index, const struct engine_cpu *saved)

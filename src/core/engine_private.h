@@ -11,6 +11,7 @@
 #include "core/domain.h"
 #include "core/engine.h"
 #include "core/engine_state.h"
+#include "core/filing.h"
 #include "core/io_device.h"
 #include "core/ruled_tasks.h"
 
@@ -33,6 +34,7 @@ struct engine {
 	struct topology *topology; /* its own: references may change */
 	struct policy policy;
 	struct task_table *tasks;
+	struct filing *filing; /* of the tasks */
 	struct ruled_tasks *ruled;
 	struct cpu *cpus;	/* topology->n_cpus */
 	uint32_t *first_cpus;	/* of each domain; ENGINE_NO_CPU: it has none */
@@ -59,7 +61,18 @@ void engine_forget_task(struct engine *engine, struct task *task);
 
 void engine_mark_due(const struct engine *engine, uint32_t cpu);
 
-/* boosts.c: a task was sampled; after boosts_move_task() if it is in another domain than before. */
+/* Goes through the tasks of a set of engine->filing. */
+#define engine_for_each_filed(engine, set, task)                             \
+	for (struct task *task = engine_next_filed(engine, set, NULL); task; \
+	     task = engine_next_filed(engine, set, task))
+
+struct task *engine_next_filed(const struct engine *engine, const struct place_set *set,
+			       const struct task *after);
+
+/* boosts.c: where the task belongs now, to be said after each of its changes. */
+void boosts_file_task(struct engine *engine, const struct task *task);
+
+/* A task was sampled; after boosts_move_task() if it is in another domain than before. */
 void boosts_sample_task(struct engine *engine, struct task *task, uint64_t now_ns);
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
 /* Settles the state of boosts after a result or a change of the ground. */
@@ -86,7 +99,9 @@ struct io_device *boosts_attend_device(struct engine *engine, uint32_t device, u
 void boosts_check_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
 
-/* boost_surveys.c: begins or ends one, after everything else; and when to look again. */
+/* boost_surveys.c: what of the task says whether there is to be one, as bits (core/filing.h). */
+uint32_t boosts_traits(const struct io_boost *boost);
+/* Begins or ends one, after everything else; and when to look again. */
 void boosts_survey(struct engine *engine, uint64_t now_ns);
 uint64_t boosts_next_survey_ns(const struct engine *engine);
 

@@ -175,6 +175,7 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	NULL,
 	{ .max_tasks = 0 },
 	NULL,
+	NULL, /* follows from the tasks */
 	NULL,
 	NULL,
 	NULL,

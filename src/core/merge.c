@@ -193,9 +193,7 @@ static void merge_boost(const struct engine *engine, const struct task *task, ui
 
 static void merge_boosts(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
-	const struct task *task = NULL;
-
-	while ((task = task_table_next(engine->tasks, task)))
+	engine_for_each_filed(engine, filing_in_domain(engine->filing, domain), task)
 		merge_boost(engine, task, domain, demand);
 }
 

@@ -28,9 +28,14 @@ struct task_table *task_table_free(struct task_table *table)
 	return NULL;
 }
 
+struct task *task_table_at(const struct task_table *table, uint32_t place)
+{
+	return (struct task *)&table->tasks[place];
+}
+
 static struct task *task_at(const struct task_table *table, uint32_t place)
 {
-	return place == PID_INDEX_NONE ? NULL : (struct task *)&table->tasks[place];
+	return place == PID_INDEX_NONE ? NULL : task_table_at(table, place);
 }
 
 struct task *task_table_find(const struct task_table *table, uint32_t pid)

@@ -86,13 +86,10 @@ static void sample_device(struct run *run, uint32_t device)
 static void advance(struct run *run)
 {
 	const struct task_table *tasks = engine_tasks(run->player.engine);
-	struct task *task, *next;
+	const struct task *task = NULL;
 
-	for (task = task_table_next(tasks, NULL); task; task = next) {
-		next = task_table_next(tasks, task);
-		if (!task->released && run->now_ns >= task->io_boost.next_ns)
-			sample_task(run, task_table_place(tasks, task), task->pid);
-	}
+	while ((task = engine_next_due(run->player.engine, task, run->now_ns)))
+		sample_task(run, task_table_place(tasks, task), task->pid);
 	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
 		if (run->now_ns >= engine_device(run->player.engine, device)->next_ns)
 			sample_device(run, device);

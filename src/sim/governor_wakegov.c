@@ -129,14 +129,10 @@ static void sample_devices(struct sim *sim)
 static void sample_due(struct sim *sim)
 {
 	struct wakegov_sim *w = sim->governor_data;
-	const struct task_table *tasks = engine_tasks(w->engine);
-	struct task *task = NULL, *next;
+	const struct task *task = NULL;
 
-	for (task = task_table_next(tasks, NULL); task; task = next) {
-		next = task_table_next(tasks, task);
-		if (!task->released && sim->now_ns >= task->io_boost.next_ns)
-			sample_task(w, task->handle, sim->now_ns);
-	}
+	while ((task = engine_next_due(w->engine, task, sim->now_ns)))
+		sample_task(w, task->handle, sim->now_ns);
 	sample_devices(sim);
 	record_engine_advance(w->recorder, w->engine, sim->now_ns);
 }

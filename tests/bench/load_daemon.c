@@ -123,12 +123,10 @@ static void sample_task(struct load_daemon *daemon, uint32_t index, uint64_t now
 
 static void sample_due(struct load_daemon *daemon, uint64_t now)
 {
-	const struct task_table *tasks = engine_tasks(daemon->engine);
 	const struct task *task = NULL;
 
-	while ((task = task_table_next(tasks, task)))
-		if (now >= task->io_boost.next_ns)
-			sample_task(daemon, task->handle, now);
+	while ((task = engine_next_due(daemon->engine, task, now)))
+		sample_task(daemon, task->handle, now);
 }
 
 /* What of a round there is without a kernel side: leases end, due domains are decided. */

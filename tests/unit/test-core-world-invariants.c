@@ -2,6 +2,8 @@
 /* What holds after every decision, whatever the input was. */
 #include "test-core-world.h"
 
+#include "core/engine_private.h"
+
 static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t *ret_since_ns)
 {
 	*ret_since_ns = 0;
@@ -181,4 +183,48 @@ void world_check(struct world *world, const struct decision *decision, uint32_t 
 	topology_for_each_cpu(world->topology, cpu, decision->domain)
 		check_band(world, cpu, decision);
 	check_planned(world, decision);
+}
+
+/* Of one task; the domains are looked at by world_expected_cap(). */
+static uint64_t task_next_ns(const struct task *task)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	if (!io_boost_is_over(&task->io_boost))
+		next_ns = task->io_boost.next_ns;
+	if (task->flip.until_ns && task->flip.until_ns < next_ns)
+		next_ns = task->flip.until_ns;
+	return next_ns;
+}
+
+void world_check_filing(const struct world *world)
+{
+	const struct engine *engine = world->engine;
+	uint32_t n_with[FILED_TRAITS] = { 0 }, n_on[INPUT_DEVICES_MAX] = { 0 };
+	uint64_t next_ns = UINT64_MAX;
+	const struct task *task = NULL;
+
+	while ((task = task_table_next(engine->tasks, task))) {
+		uint32_t place = task_table_place(engine->tasks, task);
+		uint32_t device = task->io_boost.device;
+
+		if (task_next_ns(task) < next_ns)
+			next_ns = task_next_ns(task);
+		for (uint32_t trait = 0; trait < FILED_TRAITS; trait++)
+			n_with[trait] += boosts_traits(&task->io_boost) >> trait & 1;
+		if (device == IO_BOOST_NO_DEVICE)
+			continue;
+		assert_true(place_set_has(filing_on_device(engine->filing, device), place));
+		n_on[device]++;
+	}
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		place_set_for_each(filing_on_device(engine->filing, i), place)
+			n_on[i]--;
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		assert_int_equal(n_on[i], 0);
+	assert_int_equal(filing_next_ns(engine->filing), next_ns);
+	for (uint32_t trait = 0; trait < FILED_TRAITS; trait++)
+		assert_int_equal(filing_count(engine->filing, trait), n_with[trait]);
+	/* After a round, the ends of all were told. */
+	assert_int_equal(place_set_next(filing_ended(engine->filing), 0), PLACE_SET_NONE);
 }

@@ -133,15 +133,11 @@ uint32_t world_count_tasks(const struct world *world)
 
 void world_sample_due(struct world *world)
 {
-	const struct task_table *tasks = engine_tasks(world->engine);
-	struct task *task = NULL, *next;
+	const struct task *task = NULL;
 
-	for (task = task_table_next(tasks, NULL); task; task = next) {
-		next = task_table_next(tasks, task);
-		if (!task->released && world->now_ns >= task->io_boost.next_ns &&
-		    world->tasks[task->handle].pid == task->pid)
+	while ((task = engine_next_due(world->engine, task, world->now_ns)))
+		if (world->tasks[task->handle].pid == task->pid)
 			world_tell_task(world, task->handle);
-	}
 	for (uint32_t i = 0; i < WORLD_DEVICES; i++)
 		if (world->now_ns >= engine_device(world->engine, i)->next_ns)
 			sample_device(world, i);
