@@ -132,6 +132,21 @@ int overrides_add(void *userdata, const struct override_request *request, uint32
 	return 0;
 }
 
+void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct input_override *entry = &table->entries[i];
+		const char *domain = manager->topology->domains[entry->domain].name;
+
+		if (now_ns >= entry->end_ns)
+			manager_tell(manager, MESSAGE_OVERRIDE,
+				     &(struct message_about){ .domain = domain },
+				     "%s: override %u ended: its time is over", domain, entry->id);
+	}
+}
+
 static int cancel_of_domain(struct manager *manager, uint32_t id)
 {
 	const struct input_override *found = override_table_find(engine_overrides(manager->engine),

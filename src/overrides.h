@@ -20,6 +20,9 @@ struct manager;
 void overrides_read(struct manager *manager);
 void overrides_resume(struct manager *manager);
 
+/* Says which of those of domains end by now_ns, each once: before engine_advance() to that time. */
+void overrides_tell_ended(struct manager *manager, uint64_t now_ns);
+
 /* Writes those in force to the file. */
 void overrides_save(struct manager *manager);
 

@@ -5,6 +5,8 @@
 
 #include "manager_private.h"
 #include "measure.h"
+#include "overrides.h"
+#include "query/process.h"
 #include "recording.h"
 #include "ruling.h"
 #include "shared/log.h"
@@ -88,6 +90,7 @@ static void sample_due(struct manager *manager, uint64_t now_ns)
 	while ((task = engine_next_due(manager->engine, task, now_ns)))
 		sample_task(manager, task->handle, now_ns);
 	sample_devices(manager, now_ns);
+	overrides_tell_ended(manager, now_ns);
 	record_engine_advance(manager->recorder, manager->engine, now_ns);
 }
 
@@ -200,13 +203,23 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 		record_engine_forget_target(manager->recorder, manager->engine, domain);
 }
 
+/* The core has no name for a task that it was told nothing of but that it ran. */
+static void name_task(struct decision *decision)
+{
+	char comm[PROCESS_COMM_SIZE];
+	const char *name = process_name(decision->pid, decision->comm, comm);
+
+	if (name == comm)
+		memcpy(decision->comm, comm, sizeof(decision->comm));
+}
+
 static void show(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
 {
 	const char *name = manager->topology->domains[decision->domain].name;
 	const struct message_about about = {
 		.domain = name,
 		.pid = decision->pid,
-		.comm = decision->pid ? decision->comm : NULL,
+		.comm = decision->comm[0] ? decision->comm : NULL,
 		.reason = reason_name(decision->reason),
 	};
 
@@ -245,6 +258,7 @@ static void act(struct manager *manager, const struct decision *decision)
 {
 	struct governed *governed = &manager->domains[decision->domain];
 	bool changed = decision->target_khz != decision->previous_khz;
+	struct decision named = *decision;
 	struct actuator_request request;
 	int outcome;
 
@@ -261,10 +275,11 @@ static void act(struct manager *manager, const struct decision *decision)
 		take_outcome(manager, decision->domain, outcome);
 		return;
 	}
-	decision_log_add(manager->log, decision, governed->actuator.read_back_khz,
+	name_task(&named);
+	decision_log_add(manager->log, &named, governed->actuator.read_back_khz,
 			 engine_explanation(manager->engine, decision->domain));
 	account_add_decision(manager->account, decision);
-	show(manager, decision, governed->actuator.read_back_khz);
+	show(manager, &named, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
 	account_set_target(manager->account, decision->domain,
 			   governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0

@@ -8,6 +8,7 @@
 #include "frequency/frequency.h"
 #include "manager_private.h"
 #include "overrides.h"
+#include "query/process.h"
 #include "shared/cleanup.h"
 #include "views.h"
 
@@ -156,7 +157,7 @@ static void show_decision(const struct manager *manager, struct domain_view *vie
 	view->limiter = limiter_name(last->limiter);
 	view->timing = timing_name(last->timing);
 	view->pid = last->pid;
-	view->comm = last->pid ? last->comm : NULL;
+	view->comm = process_name(last->pid, last->comm, view->comm_now);
 	view->rule = rule_of(manager, last);
 	view->capped_pid = last->capped_pid;
 }
@@ -216,7 +217,7 @@ struct decision_view views_decision(const struct manager *manager,
 		.demand_cap = decision->want_cap,
 		.cpu = decision->cpu,
 		.pid = decision->pid,
-		.comm = decision->pid ? decision->comm : NULL,
+		.comm = decision->comm[0] ? decision->comm : NULL,
 		.rule = rule_of(manager, decision),
 		.capped_pid = decision->capped_pid,
 	};

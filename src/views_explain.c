@@ -8,6 +8,7 @@
 #include "core/opp.h"
 #include "limiters.h"
 #include "manager_private.h"
+#include "query/process.h"
 #include "views.h"
 
 #define NS_PER_US 1000ULL
@@ -23,6 +24,7 @@ struct story {
 	struct decision_view acted;
 	struct explained_rule_view rule;
 	struct explained_io_view io;
+	char names[EXPLAIN_CONTENDERS_MAX][PROCESS_COMM_SIZE];
 	char device[TRACER_DISK_SIZE];
 	char texts[EXPLAIN_LIMITERS_MAX][LIMITER_TEXT_SIZE];
 };
@@ -44,7 +46,7 @@ static void show_contenders(struct story *story)
 			.reason = reason_name(contender->reason),
 			.cpu = contender->cpu,
 			.pid = contender->pid,
-			.comm = contender->pid ? contender->comm : NULL,
+			.comm = process_name(contender->pid, contender->comm, story->names[i]),
 			.cap = contender->cap,
 			.khz = opp_khz_for_cap(info_of(story), contender->cap),
 		};

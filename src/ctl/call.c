@@ -39,7 +39,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 		return complain_call(ctl->path, r);
 
 	if (json_is_string(json_object_get(reply, "error")))
-		code = complain_refusal(ctl->command->name, reply);
+		code = complain_refusal(ctl->command->name, method, reply);
 	else
 		*ret = json_incref(json_object_get(reply, "parameters"));
 	json_decref(reply);

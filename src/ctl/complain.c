@@ -94,7 +94,7 @@ static void complain_parameter(const char *command, const json_t *parameters)
 			 command, parameter, command);
 }
 
-enum ctl_exit complain_refusal(const char *command, const json_t *reply)
+enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
@@ -110,7 +110,8 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 	else if (!strcmp(error, "io.wakegov.NoSuchCpu"))
 		complain(
 			"this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains");
-	else if (!strcmp(error, "io.wakegov.NoSuchTask") && strcmp(command, "explain") != 0)
+	else if (!strcmp(error, "io.wakegov.NoSuchTask") &&
+		 strcmp(method, "io.wakegov.Explain") != 0)
 		complain("there is no task with this number: it ended, or never was. See: ps -eL");
 	else if (!strcmp(error, "io.wakegov.NoSuchClass"))
 		complain(

@@ -17,4 +17,4 @@ enum ctl_exit complain_open(const char *path, int error);
 enum ctl_exit complain_call(const char *path, int error);
 
 /* What the daemon's error reply to the command says. */
-enum ctl_exit complain_refusal(const char *command, const json_t *reply);
+enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply);

@@ -99,11 +99,27 @@ static enum ctl_exit explain_all(struct ctl *ctl, uint64_t at_us)
 	return code;
 }
 
+/* Its rules are asked for first: that it is gone is said by that, and once. Consumes target. */
+static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
+{
+	json_t *rules;
+	enum ctl_exit code = rules_ask_task(ctl, pid, &rules);
+
+	if (code != CTL_OK) {
+		json_decref(target);
+		return code;
+	}
+	code = explain_one(ctl, target, 0);
+	if (code == CTL_OK || code == CTL_REFUSED)
+		code = rules_print_task(ctl, rules);
+	json_decref(rules);
+	return code;
+}
+
 enum ctl_exit command_explain(struct ctl *ctl)
 {
 	const char *at = ctl_value(ctl, "at");
 	uint64_t at_us = 0, pid;
-	enum ctl_exit code;
 	json_t *target;
 
 	if (at && !moment_parse(at, moment_monotonic_us(), moment_realtime_us(), &at_us))
@@ -121,9 +137,8 @@ enum ctl_exit command_explain(struct ctl *ctl)
 				  "'wakegovctl domains' and 'tasks' show them");
 	}
 	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
-	code = explain_one(ctl, target, at_us);
 	/* A task without I/O is in rules all the same; as JSON, "rules PID" has them. */
-	if (!pid || at || ctl->json || (code != CTL_OK && code != CTL_REFUSED))
-		return code;
-	return rules_explain_task(ctl, pid);
+	if (!pid || at || ctl->json)
+		return explain_one(ctl, target, at_us);
+	return explain_task(ctl, target, pid);
 }

@@ -76,9 +76,10 @@ static void add_contender(struct line *line, const json_t *contender)
 	const char *comm = field_text(contender, "comm");
 
 	add(line, "%s", field_text(contender, "reason") ? field_text(contender, "reason") : "-");
-	if (field_is_known(contender, "pid"))
-		add(line, " of %s (pid %" PRIu64 ")", comm ? comm : "?",
-		    field_number(contender, "pid"));
+	if (comm)
+		add(line, " of %s (pid %" PRIu64 ")", comm, field_number(contender, "pid"));
+	else if (field_is_known(contender, "pid"))
+		add(line, " of pid %" PRIu64, field_number(contender, "pid"));
 	add(line, " on CPU %" PRIu64 ", %" PRIu64 " of 1024: %u MHz",
 	    field_number(contender, "cpu"), field_number(contender, "demand_cap"),
 	    mhz(contender, "demand_khz"));

@@ -80,7 +80,7 @@ static int take_reply(void *context, const json_t *reply)
 	struct monitoring *monitoring = context;
 
 	if (json_is_string(json_object_get(reply, "error"))) {
-		monitoring->code = complain_refusal("monitor", reply);
+		monitoring->code = complain_refusal("monitor", "io.wakegov.Monitor", reply);
 		return 1;
 	}
 	/* The first says only that it listens from now on. */

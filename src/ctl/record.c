@@ -72,7 +72,7 @@ static int take_reply(struct session *session, const char *text, size_t length)
 	int r = 0;
 
 	if (field_text(reply, "error")) {
-		complain_refusal(session->ctl->command->name, reply);
+		complain_refusal(session->ctl->command->name, "io.wakegov.Record", reply);
 		r = -EREMOTEIO;
 	} else if (!data) {
 		r = -EBADMSG;

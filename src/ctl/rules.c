@@ -117,10 +117,27 @@ static void show_task(const json_t *reply)
 		puts("  the policy has none");
 }
 
-enum ctl_exit rules_explain_task(struct ctl *ctl, uint64_t pid)
+enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret)
 {
-	return ctl_ask(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
-		       show_task);
+	return ctl_call(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
+			ret);
+}
+
+enum ctl_exit rules_print_task(const struct ctl *ctl, const json_t *reply)
+{
+	return ctl_print(ctl, reply, show_task);
+}
+
+static enum ctl_exit explain_task(const struct ctl *ctl, uint64_t pid)
+{
+	json_t *reply;
+	enum ctl_exit code = rules_ask_task(ctl, pid, &reply);
+
+	if (code != CTL_OK)
+		return code;
+	code = rules_print_task(ctl, reply);
+	json_decref(reply);
+	return code;
 }
 
 static json_t *find_rule(const json_t *reply, const char *name)
@@ -173,7 +190,7 @@ enum ctl_exit command_rules(struct ctl *ctl)
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "expected nothing, one rule, or one thread id (812)");
 	if (name && quantity_number(name, &pid))
-		return pid ? rules_explain_task(ctl, pid) : ctl_misuse(ctl, "0 is no thread id");
+		return pid ? explain_task(ctl, pid) : ctl_misuse(ctl, "0 is no thread id");
 	code = ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
 	if (code != CTL_OK)
 		return code;

@@ -47,6 +47,13 @@ int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
 	return 0;
 }
 
+const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE])
+{
+	if (!pid || known[0])
+		return pid ? known : NULL;
+	return process_comm((pid_t)pid, buffer) == 0 ? buffer : NULL;
+}
+
 int process_command(pid_t pid, char ret[static PROCESS_COMMAND_SIZE])
 {
 	ssize_t length = read_file(pid, "cmdline", ret, PROCESS_COMMAND_SIZE - 1);

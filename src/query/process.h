@@ -4,6 +4,7 @@
 /* What /proc says of a process, at this moment; it may end at any. */
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define PROCESS_COMMAND_SIZE 512
@@ -16,6 +17,12 @@ int process_owner(pid_t pid, uid_t *ret);
 
 /* The name of that thread. Returns 0 or a negative errno. */
 int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
+
+/*
+ * known, where that is a name and not "", else the name that the thread has now, in buffer; NULL
+ * for pid 0 and for one that is gone.
+ */
+const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE]);
 
 /*
  * Its command line with a blank between arguments, cut to fit, always with a NUL at its end; empty

@@ -31,7 +31,8 @@ struct domain_view {
 	const char *limiter;	  /* what cut it: limiter_name() */
 	const char *timing;	  /* now, held, rate-limited */
 	uint32_t pid;		  /* of the task that won, 0 if none did */
-	const char *comm;
+	const char *comm;	  /* may be in comm_now */
+	char comm_now[16];
 	uint64_t writes;
 	uint64_t write_errors;
 	uint64_t read_back_mismatches;

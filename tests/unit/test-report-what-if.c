@@ -136,13 +136,149 @@ static void test_no_boost(void **state)
 	record_reader_free(reader);
 }
 
+#define LEASE	   (1ULL << (POLICY_RULES_MAX - 1))
+#define LEASE_TASK 7
+#define STEPS	   100
+#define CAPPED_KHZ 800000 /* at or above 30 % of 2400 MHz */
+
+static struct policy policy_with_lease(void)
+{
+	struct policy policy;
+	struct policy_rule *rule = &policy.rules[POLICY_RULES_MAX - 1];
+
+	policy_init(&policy);
+	policy.n_leases = 1;
+	strcpy(rule->name, "override-1");
+	rule->domain_cpu = POLICY_ANY_DOMAIN;
+	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	rule->lease = (struct policy_lease){ .id = 1, .pid = LEASE_TASK };
+	return policy;
+}
+
+static void tell(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+		 struct input input)
+{
+	input.now_ns = now_ns;
+	record_engine_apply(recorder, engine, &input);
+}
+
+static void tell_matched(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+			 uint64_t matched)
+{
+	tell(recorder, engine, now_ns,
+	     (struct input){ .type = INPUT_TASK_RULES,
+			     .task_rules = { LEASE_TASK, LEASE_TASK, "capped", matched } });
+}
+
+/* A second of one CPU's work, ten milliseconds at a time, by a task of those rules. */
+static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+		     uint64_t matched)
+{
+	for (int i = 0; i < STEPS; i++, now_ns += 10 * NS_PER_MS) {
+		tell(recorder, engine, now_ns,
+		     (struct input){ .type = INPUT_CPU,
+				     .cpu = { .util_q = 900U << 20,
+					      .running = true,
+					      .idle_since_ns = UINT64_MAX } });
+		tell(recorder, engine, now_ns,
+		     (struct input){ .type = INPUT_SET_RUN,
+				     .set_run = { .matched = matched,
+						  .ran_ns = now_ns,
+						  .counted_ns = now_ns,
+						  .ran_pid = LEASE_TASK,
+						  .counted_pid = LEASE_TASK } });
+		record_engine_advance(recorder, engine, now_ns);
+		if (engine_is_due(engine, 0, now_ns))
+			record_engine_decide(recorder, engine, 0, now_ns);
+	}
+	return now_ns;
+}
+
+/* A second under an override of the task, and one after its end. */
+static void record_lease(void)
+{
+	struct topology *topology = test_topology_usual(1, 1);
+	struct recorder *recorder = test_recorder_new(&recording);
+	struct policy policy = policy_with_lease();
+	struct engine *engine = record_engine_new(recorder, topology, &policy);
+	uint64_t now_ns = NS_PER_S;
+
+	tell(recorder, engine, now_ns,
+	     (struct input){ .type = INPUT_DOMAIN, .domain = { .active = true, .driven = true } });
+	tell_matched(recorder, engine, now_ns, LEASE);
+	now_ns = work(recorder, engine, now_ns, LEASE);
+	policy.n_leases = 0;
+	record_engine_set_policy(recorder, engine, &policy);
+	tell_matched(recorder, engine, now_ns, 0);
+	work(recorder, engine, now_ns, 0);
+	assert_int_equal(recorder_end(recorder), 0);
+	recorder_free(recorder);
+	engine_free(engine);
+	free(topology);
+}
+
+static uint64_t capped_ns(const struct opp_times *times)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < times->info->n_opps; i++)
+		if (times->info->opp_khz[i] <= CAPPED_KHZ)
+			ns += times->at_ns[i];
+	return ns;
+}
+
+/* An override that was recorded holds under any policy, for as long as it did. */
+static void test_lease(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_lease();
+	policy_init(&policy);
+	policy.n_rules = 1;
+	strcpy(policy.rules[0].name, "unlike");
+	policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
+	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	reader = run(&policy, &what_if);
+	/* Its end is seen in the first round after it, which need not be the same one. */
+	if (what_if.n_differences)
+		assert_true(what_if.differences[0].at_ns >= NS_PER_S);
+	assert_in_range(capped_ns(&what_if.recorded[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
+	assert_in_range(capped_ns(&what_if.other[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+/* Where the policy's own rules leave no room for it, it is left out. */
+static void test_lease_without_room(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_lease();
+	policy_init(&policy);
+	policy.n_rules = POLICY_RULES_MAX;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	reader = run(&policy, &what_if);
+	assert_true(what_if.n_differences > 0);
+	assert_int_equal(what_if.differences[0].recorded.limiter, LIMITER_CAP);
+	assert_int_equal(what_if.differences[0].recorded.target_khz, CAPPED_KHZ);
+	assert_int_equal(what_if.differences[0].other.limiter, LIMITER_NONE);
+	assert_true(what_if.differences[0].other.target_khz > CAPPED_KHZ);
+	assert_int_equal(capped_ns(&what_if.other[0]), 0);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_policy),
-		cmocka_unit_test(test_lower_limit),
-		cmocka_unit_test(test_other_times),
-		cmocka_unit_test(test_no_boost),
+		cmocka_unit_test(test_same_policy), cmocka_unit_test(test_lower_limit),
+		cmocka_unit_test(test_other_times), cmocka_unit_test(test_no_boost),
+		cmocka_unit_test(test_lease),	    cmocka_unit_test(test_lease_without_room),
 	};
 
 	rk3399_path = argv[1];

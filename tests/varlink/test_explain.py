@@ -97,7 +97,8 @@ class Control(ServiceTest):
 
     def test_refused(self):
         for arguments, words in ((("policy9",), "wakegovctl domains"), (("cpu9",), "in no cpufreq"),
-                                 (("5",), "wakegovctl tasks")):
+                                 (("5",), "there is no task with this number"),
+                                 (("5", "--at", "1s"), "wakegovctl tasks")):
             self.assertIn(words, self.run_command(*arguments, code=REFUSED))
         for arguments in (("disk",), ("policy0", "policy1"), ("policy0", "--at", "soon"),
                           ("policy0", "--at", "25:00:00"), ("policy0", "--at", "100000h")):

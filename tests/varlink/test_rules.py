@@ -98,6 +98,14 @@ class Control(ServiceTest):
         self.assertEqual((rule["name"], len(rule["threads"])), ("backup", 5))
         self.assertIn("no rule 'tar'", self.run_command("rules", "tar", code=REFUSED))
 
+    def test_gone(self):
+        """of a task that is gone that is said, once, whoever asks"""
+        for command in ("rules", "explain"):
+            with self.subTest(command):
+                self.assertEqual(self.run_command(command, "5", code=REFUSED),
+                                 "wakegovctl: there is no task with this number: it ended, or never "
+                                 "was. See: ps -eL\n")
+
     def test_one_task(self):
         text = self.run_command("rules", "812")
         self.assertIn("rules for tar (thread 812 of process 800)", text)
