@@ -58,13 +58,14 @@ governor_stop() {
 	fi
 }
 
-# wakegovctl answers as soon as the daemon governs.
-start_wakegov() {
+# start_daemon KERNEL_GOVERNOR [OPTION…]: wakegovctl answers as soon as the daemon governs.
+start_daemon() {
 	local try
 
-	set_kernel_governor schedutil || return 1
+	set_kernel_governor "$1" || return 1
+	shift
 	wakegov_before=$(governor_state)
-	"$WAKEGOV_BUILD/wakegovd" --config "$LAB_REPO/tests/lab/wakegov-lab.conf" >&2 &
+	"$WAKEGOV_BUILD/wakegovd" --config "$LAB_REPO/tests/lab/wakegov-lab.conf" "$@" >&2 &
 	wakegov_pid=$!
 	for ((try = 0; try < 100; try++)); do
 		if "$WAKEGOV_BUILD/wakegovctl" status >/dev/null 2>&1; then
@@ -89,6 +90,20 @@ stop_wakegov() {
 			"$wakegov_before" "$after" >&2
 		return 1
 	fi
+}
+
+start_wakegov() {
+	start_daemon schedutil
+}
+
+# The highest OPP, and all of the tracing: what of a lower throughput is the tracer's own cost,
+# which under emulation is many times what it is elsewhere.
+start_observed() {
+	start_daemon performance --observe
+}
+
+stop_observed() {
+	stop_wakegov
 }
 
 # A JSON list of the states of the load's tasks, while it runs. A task that pauses may be unknown
