@@ -121,6 +121,7 @@ enum rqf_flags {
 
 #pragma clang attribute pop
 
+#define CLOCK_MONOTONIC	  1
 #define PF_EXITING	  0x00000004 /* include/linux/sched.h */
 #define PF_KTHREAD	  0x00200000
 #define DEFAULT_PRIO	  120	   /* include/linux/sched/prio.h: nice 0 */

@@ -6,6 +6,7 @@
 #include "block.bpf.h"
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
+#include "lease.bpf.h"
 #include "task.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

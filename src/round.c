@@ -24,15 +24,22 @@ uint64_t manager_now_ns(void)
 
 static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
 {
+	const struct task *task;
 	struct input input;
 
 	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
 		return;
 	record_engine_apply(manager->recorder, manager->engine, &input);
-	if (input.type == INPUT_TASK_END)
+	task = input.type == INPUT_TASK
+		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
+		       : NULL;
+	if (task)
+		tracer_watch_lease(manager->tracer, handle,
+				   io_boost_is_settled(&task->io_boost)
+					   ? manager->policy.io_boost.hold_ns
+					   : 0);
+	else /* it ended, or the table is full */
 		tracer_release_task(manager->tracer, handle);
-	else if (!task_table_find(engine_tasks(manager->engine), input.task.pid))
-		tracer_release_task(manager->tracer, handle); /* the table is full */
 }
 
 static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)

@@ -210,12 +210,21 @@ struct wakegov_slot {
 	__u32 max_depth; /* since the daemon, reading it, made it 0 */
 	__u32 tgid;
 	__u32 cpu;
+	__u64 lease_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
+/* What the program that watches leases is run with. */
+struct wakegov_watch {
+	__u64 lease_ns;
+	__u32 slot;
+	__u32 pad;
+};
+
 enum wakegov_record_type {
 	WAKEGOV_RECORD_CPU,	/* cpu left its band, or went idle */
-	WAKEGOV_RECORD_TASK,	/* slot was taken, moved to another domain, or its task exited */
+	WAKEGOV_RECORD_TASK,	/* slot was taken, moved to another domain, has no I/O any more,
+				   or its task exited */
 	WAKEGOV_RECORD_LIMITS,	/* the limits of cpu's domain changed */
 	WAKEGOV_RECORD_DEVICE,	/* a block device was seen for the first time; slot is its index */
 	WAKEGOV_RECORD_BESIDE,	/* a task, slot its pid, runs for short beside capped ones, set

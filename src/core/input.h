@@ -73,6 +73,7 @@ struct input_task {
 	uint32_t depth;	       /* of its requests in flight */
 	uint32_t max_depth;    /* most of them in flight at a time since the last sample */
 	uint32_t busy_ppm;     /* of its CPU's time lately; 0: not known, or never */
+	bool watched;	       /* the kernel side will tell when it does no more I/O */
 	uint32_t n_ios;	       /* 0: its waits are for something without block requests */
 	struct input_task_io ios[TASK_IOS_MAX];
 };

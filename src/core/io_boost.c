@@ -5,7 +5,7 @@
 
 #define NS_PER_S       1000000000ULL
 
-#define UNHELD_WINDOWS 10 /* between two looks at a task that is not boosted */
+#define UNHELD_WINDOWS 10 /* between two looks at a task of which nothing is expected */
 #define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
 #define DEEP	       32 /* requests of one task in flight */
 
@@ -256,6 +256,7 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 	if (!boost->check.calibration_permille)
 		begin(boost, policy);
 	boost->io_waits = task->io_waits;
+	boost->watched = task->watched;
 	boost->lease_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
 	if (!policy->enabled || now_ns >= boost->lease_end_ns) {
 		boost->state = IO_BOOST_LAPSED;
@@ -270,14 +271,27 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		close_window(boost, policy, task, followed, now_ns);
 }
 
-/* A task that is boosted is looked at when its lease ends, one that may be soon after a window. */
+bool io_boost_is_settled(const struct io_boost *boost)
+{
+	if (!boost->granted)
+		return false;
+	return boost->state == IO_BOOST_CONFIRMED || boost->state == IO_BOOST_PREDICTED ||
+	       (boost->state == IO_BOOST_COUNTED && boost->check.state == IO_CHECK_PAID);
+}
+
+/*
+ * A task that is boosted is looked at when its lease ends, one that may be soon after a window.
+ * Whose boost is settled and whose lease is watched need be looked at only to see what changes.
+ */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
 	bool waits = boost->state == IO_BOOST_RULED_OUT ||
 		     (io_boost_is_known(boost) && (boost->state == IO_BOOST_DEVICE_BUSY ||
 						   boost->state == IO_BOOST_INSENSITIVE));
 
-	if (boost->granted) /* one that was looked at seldom may have to be looked at now */
+	if (boost->watched && io_boost_is_settled(boost))
+		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
+	else if (boost->granted) /* one that was looked at seldom may have to be looked at now */
 		boost->next_ns = boost->lease_end_ns > now_ns ? boost->lease_end_ns : now_ns;
 	else
 		boost->next_ns = now_ns + policy->window_ns * (waits ? UNHELD_WINDOWS : 1);

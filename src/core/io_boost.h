@@ -70,6 +70,7 @@ struct io_boost {
 	uint32_t held_windows; /* since held_ratio was another */
 	uint64_t io_waits;     /* as last sampled */
 	uint32_t base_level;   /* before the last trial of its own */
+	bool watched;	       /* the end of its lease will be told */
 	struct io_window window;
 	struct io_check check; /* its own, for waits without block requests */
 };
@@ -87,6 +88,9 @@ static inline bool io_boost_is_known(const struct io_boost *boost)
  */
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, bool followed, uint64_t now_ns);
+
+/* Boosted, and nothing is being found out: only the end of its I/O is of interest. */
+bool io_boost_is_settled(const struct io_boost *boost);
 
 /* Sets next_ns, after state and granted are settled. */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns);

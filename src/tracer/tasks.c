@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The tasks that do I/O: their totals, and the end of following one. */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 
@@ -31,18 +32,23 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* The time of a start that is only counted is up to a tick too early. */
+static uint64_t late_ns(const struct tracer *tracer)
+{
+	return tracer_counts_only(tracer) ? tracer->tick_ns : 0;
+}
+
 /*
- * The clock is not read for each: a task that waits for its requests is seen by these. The time of
- * a start that is only counted is up to a tick too early; a lease is to end late rather than early.
+ * The clock is not read for each: a task that waits for its requests is seen by these. A lease is
+ * to end late rather than early.
  */
 static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
 			   uint64_t now_ns)
 {
 	uint64_t last_ns = max_of(max_of(slot->last_start_ns, slot->idle_since_ns),
-				  slot->last_wait_ns);
+				  slot->last_wait_ns) +
+			   late_ns(tracer);
 
-	if (tracer_counts_only(tracer))
-		last_ns += tracer->tick_ns;
 	return last_ns < now_ns ? last_ns : now_ns;
 }
 
@@ -142,6 +148,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_waits = slot->io_waits,
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
+		.watched = slot->lease_ns,
 		.level_q = tracer->cpus[cpu].load.level_q,
 		.busy_ppm = busy_ppm(tracer, cpu, now_ns),
 	};
@@ -151,11 +158,36 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	return 0;
 }
 
+/*
+ * The kernel's own field says whether it still watches. Where it cannot, looking for the end of the
+ * lease goes on: the task is not said to be watched.
+ */
+void tracer_watch_lease(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
+{
+	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	struct wakegov_watch watch = {
+		.slot = handle % WAKEGOV_SLOTS,
+		.lease_ns = hold_ns ? hold_ns + late_ns(tracer) : 0,
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
+	bool watched = slot->lease_ns;
+
+	slot->lease_ns = watch.lease_ns;
+	if (!watch.lease_ns || watched)
+		return;
+	if (bpf_prog_test_run_opts(bpf_program__fd(tracer->programs.skel->progs.watch_lease),
+				   &opts) < 0 ||
+	    opts.retval)
+		slot->lease_ns = 0;
+}
+
 void tracer_release_task(struct tracer *tracer, uint32_t handle)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-	uint32_t pid = __atomic_exchange_n(&slot->pid, 0, __ATOMIC_ACQ_REL);
+	uint32_t pid;
 
+	slot->lease_ns = 0;
+	pid = __atomic_exchange_n(&slot->pid, 0, __ATOMIC_ACQ_REL);
 	if (pid)
 		__atomic_fetch_sub(&tracer->programs.skel->bss->hot_tasks[pid % WAKEGOV_HOT], 1,
 				   __ATOMIC_RELAXED);

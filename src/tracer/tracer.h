@@ -110,6 +110,11 @@ int tracer_send_task_sets(struct tracer *tracer);
  * slot is free.
  */
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret);
+/*
+ * From now on TRACER_TASK tells, once, that the task did no I/O for hold_ns, and until then its
+ * samples say that it is watched. 0: not, any more. A task that the kernel can't watch is not.
+ */
+void tracer_watch_lease(struct tracer *tracer, uint32_t handle, uint64_t hold_ns);
 /* Stop following the task; it is told about again when it crosses the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 

@@ -2,10 +2,14 @@
 /* Tasks that do I/O: who is told about, where it runs, and that its end is told. */
 #include "native.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "work.h"
+
+/* Longer than other work keeps the reader from reading. */
+#define LEASE_NS (300 * NS_PER_MS)
 
 /* A task that is told about, or the test ends here. */
 static pid_t start_reader(struct native *native, uint32_t cpu)
@@ -91,6 +95,34 @@ static void test_exit_is_told(void **state)
 		assert_int_not_equal(native_pid_of(&input), pid);
 }
 
+/* Not while the task goes on, and once when it pauses. */
+static void test_lease_end_is_told(void **state)
+{
+	struct native *native = *state;
+	pid_t pid = start_reader(native, NATIVE_CPU);
+	uint32_t handle = native->watched.task.handle;
+	struct input input;
+
+	assert_false(native->watched.task.watched);
+	tracer_watch_lease(native->tracer, handle, LEASE_NS);
+	native_watch(native, pid);
+	assert_false(native_wait(native, &native->watched_events, 1, 1000));
+	assert_int_equal(tracer_read_task(native->tracer, handle, native_now_ns(), &input), 0);
+	assert_true(input.task.watched);
+	kill(pid, SIGSTOP);
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	assert_int_equal(native->watched.type, INPUT_TASK);
+	assert_false(native->watched.task.watched);
+	assert_true(native->watched.now_ns - native->watched.task.last_io_ns >= LEASE_NS);
+	assert_false(native_wait(native, &native->watched_events, 2, 3 * LEASE_NS / NS_PER_MS));
+
+	/* What is no longer wanted is not told. */
+	tracer_watch_lease(native->tracer, handle, LEASE_NS);
+	tracer_watch_lease(native->tracer, handle, 0);
+	assert_false(native_wait(native, &native->watched_events, 2, 3 * LEASE_NS / NS_PER_MS));
+	work_end(pid);
+}
+
 /* Off, nothing is told; on again, it is. */
 static void test_policy_switches_off(void **state)
 {
@@ -168,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_fast_reader_is_told),
 		cmocka_unit_test(test_move_is_told),
 		cmocka_unit_test(test_exit_is_told),
+		cmocka_unit_test(test_lease_end_is_told),
 		cmocka_unit_test(test_policy_switches_off),
 		cmocka_unit_test(test_queued_io_is_told),
 	};

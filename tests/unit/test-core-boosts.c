@@ -266,6 +266,32 @@ static void test_lapses(void **state)
 	world_deinit(&world);
 }
 
+/* A tenth of the looks, and over at the same moment. */
+static void test_watched_lease(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+	uint64_t samples, end_ns;
+
+	boosts_start(&world, NULL);
+	world.watches = true;
+	boosts_start_confirmed(&world, 3, 0, &io);
+	boosts_run(&world, 100 * NS_PER_MS);
+	samples = world.samples;
+	boosts_run(&world, NS_PER_S);
+	assert_in_range(world.samples - samples, 9, 11);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	world_stop_io(&world, 3);
+	end_ns = world.tasks[3].io.last_io_ns + world.policy.io_boost.hold_ns;
+	world_run_until(&world, end_ns - 1);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	world_run_until(&world, end_ns + 1);
+	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(&world, NS_PER_S);
+	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	world_deinit(&world);
+}
+
 /* Its answer is there when it comes back, and gone when nobody asked for longer than any pause. */
 static void test_comes_back(void **state)
 {
@@ -449,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_share_a_check),
 		cmocka_unit_test(test_devices_are_apart),
 		cmocka_unit_test(test_lapses),
+		cmocka_unit_test(test_watched_lease),
 		cmocka_unit_test(test_comes_back),
 		cmocka_unit_test(test_below_rate),
 		cmocka_unit_test(test_slows_down),

@@ -30,9 +30,53 @@ void world_io(struct world *world, uint32_t task, uint64_t n)
 	world->tasks[task].io.last_io_ns = world->now_ns;
 }
 
+static uint64_t lease_end_ns(const struct world *world, const struct world_task *t)
+{
+	return t->io.last_io_ns + world->policy.io_boost.hold_ns;
+}
+
+/* As src/round.c does after a sample. */
+static void watch(struct world *world, struct world_task *t)
+{
+	const struct task *task = task_table_find(engine_tasks(world->engine), t->pid);
+
+	if (!world->watches || !task || !io_boost_is_settled(&task->io_boost))
+		t->watch_ns = 0;
+	else if (!t->watch_ns)
+		t->watch_ns = world->now_ns + world->policy.io_boost.hold_ns;
+}
+
+uint64_t world_next_watch_ns(const struct world *world)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < WORLD_TASKS; i++)
+		if (world->tasks[i].watch_ns && world->tasks[i].watch_ns < next_ns)
+			next_ns = world->tasks[i].watch_ns;
+	return next_ns;
+}
+
+/* As bpf/lease.bpf.h does: told once. */
+void world_look_at_leases(struct world *world)
+{
+	for (uint32_t i = 0; i < WORLD_TASKS; i++) {
+		struct world_task *t = &world->tasks[i];
+
+		if (!t->watch_ns || t->watch_ns > world->now_ns)
+			continue;
+		if (lease_end_ns(world, t) > world->now_ns) {
+			t->watch_ns = lease_end_ns(world, t);
+			continue;
+		}
+		t->watch_ns = 0;
+		world_tell_task(world, i);
+		world_round(world);
+	}
+}
+
 void world_tell_task(struct world *world, uint32_t task)
 {
-	const struct world_task *t = &world->tasks[task];
+	struct world_task *t = &world->tasks[task];
 	struct input input = {
 		.now_ns = world->now_ns,
 		.type = INPUT_TASK,
@@ -43,11 +87,14 @@ void world_tell_task(struct world *world, uint32_t task)
 			.cpu = t->cpu,
 			.comm = "task",
 			.level_q = world_level_q(world, t->cpu),
+			.watched = t->watch_ns,
 		},
 	};
 
 	fake_io_totals(&t->io, &input.task);
 	world_apply(world, &input);
+	world->samples++;
+	watch(world, t);
 }
 
 void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu)

@@ -239,13 +239,18 @@ void world_run_until(struct world *world, uint64_t until_ns)
 	while (world->now_ns < until_ns) {
 		uint64_t timer_ns = engine_next_ns(world->engine);
 		uint64_t tick_ns = next_tick_ns(world), next_ns = until_ns;
+		uint64_t watch_ns = world_next_watch_ns(world);
 
 		if (timer_ns < next_ns)
 			next_ns = timer_ns;
 		if (tick_ns < next_ns)
 			next_ns = tick_ns;
+		if (watch_ns < next_ns)
+			next_ns = watch_ns;
 		world->now_ns = next_ns;
 		world_account_io(world);
+		if (next_ns == watch_ns)
+			world_look_at_leases(world);
 		if (next_ns == timer_ns)
 			world_round(world);
 		if (next_ns == tick_ns)
