@@ -18,11 +18,10 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 	if (!io_device->present || found.completion_domain >= topology->n_domains ||
 	    !io_device_completes_in(io_device, found.completion_domain))
 		return false;
-	while ((task = task_table_next(engine_tasks(engine), task))) {
+	while ((task = engine_next_user(engine, device, task))) {
 		uint32_t domain = topology_domain_of(topology, task->cpu);
 
-		if (task->io_boost.device != device || io_boost_is_over(&task->io_boost) ||
-		    domain == TOPOLOGY_NO_DOMAIN)
+		if (io_boost_is_over(&task->io_boost) || domain == TOPOLOGY_NO_DOMAIN)
 			continue;
 		if (domain == found.completion_domain)
 			return false;

@@ -1,71 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "boost_news.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-#include "core/pid_index.h"
-
 struct told {
-	uint32_t pid;
+	uint32_t pid; /* 0: of nobody */
 	enum io_boost_state state;
 };
 
 struct boost_news {
-	struct pid_index *index;
+	uint32_t size;
 	struct told told[];
 };
 
-struct boost_news *boost_news_new(uint32_t size)
+static struct told now(const struct task *task)
 {
+	if (!task)
+		return (struct told){ 0 };
+	return (struct told){ .pid = task->pid, .state = task->io_boost.state };
+}
+
+struct boost_news *boost_news_new(const struct task_table *tasks)
+{
+	uint32_t size = task_table_size(tasks);
 	struct boost_news *news = calloc(1, sizeof(*news) + size * sizeof(news->told[0]));
+	const struct task *task = NULL;
 
 	if (!news)
 		return NULL;
-	news->index = pid_index_new(size);
-	return news->index ? news : boost_news_free(news);
+	news->size = size;
+	while ((task = task_table_next(tasks, task)))
+		news->told[task_table_place(tasks, task)] = now(task);
+	return news;
 }
 
 struct boost_news *boost_news_free(struct boost_news *news)
 {
-	if (news)
-		pid_index_free(news->index);
 	free(news);
 	return NULL;
 }
 
-static void look_at(struct boost_news *news, const struct task *task, boost_news_t tell,
-		    void *userdata)
+void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
+		     boost_news_t tell, void *userdata)
 {
-	uint32_t place = pid_index_find(news->index, task->pid);
-	const enum io_boost_state *before = NULL;
-	enum io_boost_state state;
+	const struct task *task = task_table_at(tasks, place);
+	struct told *told = &news->told[place], before = *told;
 
-	if (place != PID_INDEX_NONE) {
-		state = news->told[place].state;
-		before = &state;
-	} else {
-		place = pid_index_add(news->index, task->pid);
-	}
-	if (tell && (!before || state != task->io_boost.state))
-		tell(userdata, task, before);
-	if (place != PID_INDEX_NONE)
-		news->told[place] = (struct told){
-			.pid = task->pid,
-			.state = task->io_boost.state,
-		};
-}
-
-void boost_news_look(struct boost_news *news, const struct task_table *tasks, boost_news_t tell,
-		     void *userdata)
-{
-	const struct task *task = NULL;
-	uint32_t place;
-
-	/* Those that are gone make room first: there is a place for every task of the table. */
-	for (place = pid_index_next(news->index, 0); place != PID_INDEX_NONE;
-	     place = pid_index_next(news->index, place + 1))
-		if (!task_table_find(tasks, news->told[place].pid))
-			pid_index_remove(news->index, place);
-	while ((task = task_table_next(tasks, task)))
-		look_at(news, task, tell, userdata);
+	assert(place < news->size);
+	*told = now(task);
+	if (before.pid != told->pid)
+		before.pid = 0;
+	if (task && (!before.pid || before.state != told->state))
+		tell(userdata, task, before.pid ? &before.state : NULL);
 }

@@ -3,15 +3,15 @@
 
 /*
  * What is thought of tasks' boosts, as it was when somebody was last told: finds out what is new.
- * Made while monitors listen, and only then, since it goes through all tasks.
+ * Made while monitors listen, and only then.
  */
 
 #include "core/task_table.h"
 
 struct boost_news;
 
-/* For tables of size tasks. NULL without memory. */
-struct boost_news *boost_news_new(uint32_t size);
+/* For that table and others of its size; what is in it now is no news. NULL without memory. */
+struct boost_news *boost_news_new(const struct task_table *tasks);
 struct boost_news *boost_news_free(struct boost_news *news);
 
 /* before: NULL for a task that nothing was told of yet. */
@@ -19,8 +19,9 @@ typedef void (*boost_news_t)(void *userdata, const struct task *task,
 			     const enum io_boost_state *before);
 
 /*
- * Tells of every task whose state is another than at the last call. A task that has ended its
- * boost is told of, one that has exited is not there any more. With tell NULL it only takes note.
+ * To be called for a place where something may have changed: tells of its task if the state is
+ * another than at the last call. A task that has ended its boost is told of, one that has exited
+ * is not there any more.
  */
-void boost_news_look(struct boost_news *news, const struct task_table *tasks, boost_news_t tell,
-		     void *userdata);
+void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
+		     boost_news_t tell, void *userdata);

@@ -102,9 +102,6 @@ uint64_t manager_now_ns(void);
  */
 void manager_round(struct manager *manager);
 
-/* Tells the core how busy the CPUs of a domain are. */
-void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns);
-
 /* Reads scaling_min/max of a domain for the core. */
 void manager_read_limits(struct manager *manager, uint32_t domain);
 

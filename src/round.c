@@ -58,7 +58,7 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	}
 }
 
-void manager_sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
+static void sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
 {
 	topology_for_each_cpu(manager->topology, cpu, domain)
 		sample_cpu(manager, cpu, now_ns);
@@ -297,7 +297,7 @@ static void act(struct manager *manager, const struct decision *decision)
 
 static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
 {
-	manager_sample_domain(manager, domain, now_ns);
+	sample_domain(manager, domain, now_ns);
 	act(manager, record_engine_decide(manager->recorder, manager->engine, domain, now_ns));
 
 	topology_for_each_cpu(manager->topology, cpu, domain) {

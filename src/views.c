@@ -7,10 +7,12 @@
 #include "core/rule.h"
 #include "frequency/frequency.h"
 #include "manager_private.h"
+#include "measure.h"
 #include "overrides.h"
 #include "query/process.h"
 #include "shared/cleanup.h"
 #include "views.h"
+#include "wakegov/decay.h"
 
 #define NS_PER_US 1000ULL
 
@@ -57,13 +59,12 @@ static const char *name_backend(const struct manager *manager)
 	return backend->name;
 }
 
-static uint32_t count_followed(const struct task_table *tasks)
+static uint32_t count_followed(const struct engine *engine)
 {
-	const struct task *task = NULL;
 	uint32_t n = 0;
 
-	while ((task = task_table_next(tasks, task)))
-		n += !task->released;
+	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
+		n += engine_count_boosts(engine, state);
 	return n;
 }
 
@@ -94,7 +95,7 @@ static int show_status(void *userdata, struct status_view *ret)
 		.reloads = manager->reloads,
 		.last_reload_error = manager->last_reload_error,
 		.decisions = decision_log_total(manager->log),
-		.tasks = count_followed(tasks),
+		.tasks = count_followed(manager->engine),
 		.max_tasks = task_table_size(tasks),
 		.drops_ring = drops.ring,
 		.drops_slots = drops.slots,
@@ -162,6 +163,25 @@ static void show_decision(const struct manager *manager, struct domain_view *vie
 	view->capped_pid = last->capped_pid;
 }
 
+/*
+ * As it is now, not as it was at the last decision. The core does not hear of it: else whoever asks
+ * would have every domain decided anew.
+ */
+static uint32_t utilisation_now_cap(struct manager *manager, uint32_t domain)
+{
+	uint64_t now_ns = manager_now_ns();
+	uint32_t util_q = 0;
+	struct input input;
+
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		measure_cpu(manager, cpu, now_ns);
+		tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
+		if (input.cpu.util_q > util_q)
+			util_q = input.cpu.util_q;
+	}
+	return DECAY_CAP(util_q);
+}
+
 void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
 {
 	struct governed *governed = &manager->domains[i];
@@ -175,7 +195,7 @@ void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *
 		.backend = governed->backend->name,
 		.lowest_opp_khz = actuator->info->opp_khz[0],
 		.highest_opp_khz = topology_domain_max_khz(actuator->info),
-		.utilisation_cap = engine_utilisation_cap(manager->engine, i),
+		.utilisation_cap = utilisation_now_cap(manager, i),
 		.writes = actuator->writes,
 		.write_errors = actuator->write_errors,
 		.read_back_mismatches = actuator->read_back_mismatches,
@@ -193,8 +213,6 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 	for (uint32_t i = 0; !r && i < manager->n_domains; i++) {
 		struct domain_view view;
 
-		/* Utilisation is shown as it is now, not as it was at the last decision. */
-		manager_sample_domain(manager, i, manager_now_ns());
 		views_show_domain(manager, i, &view);
 		r = emit(context, &view);
 	}

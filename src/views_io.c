@@ -112,16 +112,16 @@ static void tell_boost(void *userdata, const struct task *task, const enum io_bo
 void manager_show_boosts(struct manager *manager)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
-	bool begins = !manager->boost_news;
+	uint32_t place;
 
 	if (!query_server_is_monitored(manager->server)) {
 		manager->boost_news = boost_news_free(manager->boost_news);
 		return;
 	}
-	if (begins)
-		manager->boost_news = boost_news_new(task_table_size(tasks));
-	if (manager->boost_news)
-		boost_news_look(manager->boost_news, tasks, begins ? NULL : tell_boost, manager);
+	if (!manager->boost_news)
+		manager->boost_news = boost_news_new(tasks);
+	while (manager->boost_news && (place = engine_take_changed(manager->engine)) != UINT32_MAX)
+		boost_news_look(manager->boost_news, tasks, place, tell_boost, manager);
 }
 
 int views_list_tasks(void *userdata, task_emit_t emit, void *context)

@@ -44,16 +44,11 @@ static int count_limits(const struct manager *manager, count_emit_t emit, void *
 
 static int count_boosts(const struct manager *manager, count_emit_t emit, void *context)
 {
-	const struct task_table *tasks = engine_tasks(manager->engine);
-	uint64_t counts[IO_BOOST_LAPSED + 1] = { 0 };
-	const struct task *task = NULL;
 	int r = 0;
 
-	while ((task = task_table_next(tasks, task)))
-		if (!task->released)
-			counts[task->io_boost.state]++;
 	for (enum io_boost_state state = 0; !r && state <= IO_BOOST_LAPSED; state++)
-		r = emit(context, io_boost_state_name(state), counts[state]);
+		r = emit(context, io_boost_state_name(state),
+			 engine_count_boosts(manager->engine, state));
 	return r;
 }
 

@@ -45,12 +45,15 @@ struct clamp_at_work {
 };
 
 struct domain {
-	const struct topology_domain *info; /* borrowed */
-	struct policy_domain policy;
+	/* Looked at in each round: beside each other, so that a thousand domains are soon done. */
 	bool active; /* decided for: neither offline nor somebody else's */
 	bool driven; /* what is decided is written */
 	bool clamps; /* by the clamps of its tasks: core/clamp.h */
 	bool due;
+	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
+
+	const struct topology_domain *info; /* borrowed */
+	struct policy_domain policy;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
 	struct override_limits override;
@@ -60,7 +63,6 @@ struct domain {
 	uint64_t watch_counted;
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
-	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
 	struct decision last;
 	struct explanation explanation; /* of it */
 };

@@ -453,6 +453,22 @@ const struct task_table *engine_tasks(const struct engine *engine)
 	return engine->tasks;
 }
 
+uint32_t engine_take_changed(struct engine *engine)
+{
+	return filing_take_changed(engine->filing);
+}
+
+uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
+{
+	return filing_count_in(engine->filing, state);
+}
+
+const struct task *engine_next_user(const struct engine *engine, uint32_t device,
+				    const struct task *after)
+{
+	return engine_next_filed(engine, filing_on_device(engine->filing, device), after);
+}
+
 const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)
 {
 	return engine->ruled;

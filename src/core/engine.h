@@ -157,9 +157,18 @@ const struct io_device *engine_device(const struct engine *engine, uint32_t devi
 /* The overrides in force, of which the caller may want to tell. */
 const struct override_table *engine_overrides(const struct engine *engine);
 
+/*
+ * For who shows what is thought of tasks: a place of engine_tasks() whose task came, went or has
+ * another state since the place was last returned, or UINT32_MAX. No decision depends on it.
+ */
+uint32_t engine_take_changed(struct engine *engine);
+/* How many tasks are followed whose boost is in that state. */
+uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state);
+/* Walks the tasks that send most of their requests to the device: NULL gives the first. */
+const struct task *engine_next_user(const struct engine *engine, uint32_t device,
+				    const struct task *after);
+
 const struct task_table *engine_tasks(const struct engine *engine);
 const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine);
 /* 0…1024: the boost of a task where it runs now; 0 when it has none. */
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task);
-/* Of the busiest CPU of the domain, as last sampled. */
-uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain);

@@ -9,7 +9,8 @@
 struct drawer {
 	uint32_t sets[SETS_OF_ONE]; /* of its domain, of the other one, of its device */
 	uint32_t traits;
-	uint32_t state; /* + 1; 0: it is not followed */
+	uint32_t state; /* + 1; 0: it is empty */
+	bool followed;
 };
 
 struct filing {
@@ -17,6 +18,7 @@ struct filing {
 	struct agenda *forget;
 	struct place_set *asked;
 	struct place_set *ended;
+	struct place_set *changed;
 	struct place_set **sets; /* of domains, then of devices */
 	uint32_t n_domains;
 	uint32_t n_sets;
@@ -46,10 +48,11 @@ struct filing *filing_new(uint32_t size, uint32_t n_domains)
 	filing->forget = agenda_new(size);
 	filing->asked = place_set_new(size);
 	filing->ended = place_set_new(size);
+	filing->changed = place_set_new(size);
 	filing->n_domains = n_domains;
 	filing->n_sets = n_domains + INPUT_DEVICES_MAX;
 	if (!filing->due || !filing->forget || !filing->asked || !filing->ended ||
-	    !make_sets(filing, size))
+	    !filing->changed || !make_sets(filing, size))
 		return filing_free(filing);
 	return filing;
 }
@@ -62,6 +65,7 @@ struct filing *filing_free(struct filing *filing)
 	agenda_free(filing->forget);
 	place_set_free(filing->asked);
 	place_set_free(filing->ended);
+	place_set_free(filing->changed);
 	for (uint32_t i = 0; filing->sets && i < filing->n_sets; i++)
 		place_set_free(filing->sets[i]);
 	free(filing->sets);
@@ -74,7 +78,7 @@ static void count(struct filing *filing, const struct drawer *drawer, uint32_t b
 	for (uint32_t trait = 0; trait < FILED_TRAITS; trait++)
 		if (drawer->traits & 1u << trait)
 			filing->n_with[trait] += by;
-	if (drawer->state)
+	if (drawer->followed)
 		filing->n_in[drawer->state - 1] += by;
 }
 
@@ -88,7 +92,8 @@ static struct drawer drawer_for(const struct filing *filing, const struct filed 
 				0 : filing->n_domains + filed->device + 1,
 		},
 		.traits = filed->traits,
-		.state = filed->followed ? filed->state + 1 : 0,
+		.state = filed->state + 1,
+		.followed = filed->followed,
 	};
 }
 
@@ -105,6 +110,8 @@ static void move(struct filing *filing, uint32_t place, const struct drawer *to)
 			place_set_add(filing->sets[to->sets[i] - 1], place);
 	count(filing, drawer, -1);
 	count(filing, to, 1);
+	if (drawer->state != to->state)
+		place_set_add(filing->changed, place);
 	*drawer = *to;
 }
 
@@ -131,6 +138,8 @@ void filing_put(struct filing *filing, uint32_t place, const struct filed *filed
 	else
 		place_set_remove(filing->ended, place);
 	drawer = drawer_for(filing, filed);
+	if (filed == &nothing)
+		drawer.state = 0;
 	move(filing, place, &drawer);
 }
 
@@ -164,6 +173,15 @@ uint32_t filing_to_forget(const struct filing *filing, uint64_t now_ns)
 {
 	return agenda_first_ns(filing->forget) <= now_ns ? agenda_first(filing->forget)
 							 : AGENDA_NONE;
+}
+
+uint32_t filing_take_changed(struct filing *filing)
+{
+	uint32_t place = place_set_next(filing->changed, 0);
+
+	if (place != PLACE_SET_NONE)
+		place_set_remove(filing->changed, place);
+	return place;
 }
 
 const struct place_set *filing_ended(const struct filing *filing)

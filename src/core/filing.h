@@ -60,6 +60,12 @@ uint64_t filing_next_ns(const struct filing *filing);
 /* The one to be forgotten first, when it is so at now_ns, or AGENDA_NONE. */
 uint32_t filing_to_forget(const struct filing *filing, uint64_t now_ns);
 
+/*
+ * A place whose task came, went or has another state since the place was last returned, which is
+ * then no news any more; or PLACE_SET_NONE.
+ */
+uint32_t filing_take_changed(struct filing *filing);
+
 const struct place_set *filing_ended(const struct filing *filing);
 const struct place_set *filing_in_domain(const struct filing *filing, uint32_t domain);
 const struct place_set *filing_on_device(const struct filing *filing, uint32_t device);

@@ -30,16 +30,6 @@ static uint32_t boost_cap_in(const struct engine *engine, const struct task *tas
 	return 0;
 }
 
-uint32_t engine_utilisation_cap(const struct engine *engine, uint32_t domain)
-{
-	uint32_t util_q = 0;
-
-	engine_for_each_cpu(engine, cpu, domain)
-		if (engine->cpus[cpu].util_q > util_q)
-			util_q = engine->cpus[cpu].util_q;
-	return DECAY_CAP(util_q);
-}
-
 /* Since when every CPU of the domain is idle; UINT64_MAX while one is running. */
 static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
 {

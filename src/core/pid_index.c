@@ -121,6 +121,11 @@ uint32_t pid_index_next(const struct pid_index *index, uint32_t from)
 	return PID_INDEX_NONE;
 }
 
+bool pid_index_has(const struct pid_index *index, uint32_t place)
+{
+	return place < index->size && index->places[place].pid;
+}
+
 uint32_t pid_index_count(const struct pid_index *index)
 {
 	return index->count;

@@ -28,6 +28,7 @@ void pid_index_remove(struct pid_index *index, uint32_t place);
 /* Walks the places that are taken: from 0 on, then from one after the last; PID_INDEX_NONE ends. */
 uint32_t pid_index_next(const struct pid_index *index, uint32_t from);
 
+bool pid_index_has(const struct pid_index *index, uint32_t place);
 uint32_t pid_index_count(const struct pid_index *index);
 uint32_t pid_index_size(const struct pid_index *index);
 uint64_t pid_index_refused(const struct pid_index *index);

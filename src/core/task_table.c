@@ -30,22 +30,17 @@ struct task_table *task_table_free(struct task_table *table)
 
 struct task *task_table_at(const struct task_table *table, uint32_t place)
 {
-	return (struct task *)&table->tasks[place];
-}
-
-static struct task *task_at(const struct task_table *table, uint32_t place)
-{
-	return place == PID_INDEX_NONE ? NULL : task_table_at(table, place);
+	return pid_index_has(table->index, place) ? (struct task *)&table->tasks[place] : NULL;
 }
 
 struct task *task_table_find(const struct task_table *table, uint32_t pid)
 {
-	return task_at(table, pid_index_find(table->index, pid));
+	return task_table_at(table, pid_index_find(table->index, pid));
 }
 
 struct task *task_table_add(struct task_table *table, uint32_t pid)
 {
-	struct task *task = task_at(table, pid_index_add(table->index, pid));
+	struct task *task = task_table_at(table, pid_index_add(table->index, pid));
 
 	if (task)
 		*task = (struct task){ .pid = pid };
@@ -61,7 +56,7 @@ struct task *task_table_next(const struct task_table *table, const struct task *
 {
 	uint32_t from = after ? after - table->tasks + 1 : 0;
 
-	return task_at(table, pid_index_next(table->index, from));
+	return task_table_at(table, pid_index_next(table->index, from));
 }
 
 uint32_t task_table_count(const struct task_table *table)

@@ -45,7 +45,7 @@ struct task *task_table_find(const struct task_table *table, uint32_t pid);
 struct task *task_table_add(struct task_table *table, uint32_t pid);
 void task_table_remove(struct task_table *table, struct task *task);
 
-/* The task at a place that is taken. */
+/* The task at a place; NULL where there is none. */
 struct task *task_table_at(const struct task_table *table, uint32_t place);
 
 /* Walks the tasks: NULL gives the first, NULL is returned after the last. */

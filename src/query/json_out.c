@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "query/json_out.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "query/utf8.h"
 
+#define SMALL	    128
 #define REPLACEMENT "\xef\xbf\xbd"
 
 void json_out_init(struct json_out *out, struct buffer *buffer)
@@ -24,17 +26,24 @@ int json_out_flush(struct json_out *out)
 	return out->error;
 }
 
+/* Room for so many bytes, of which the caller says how many it used. At most SMALL. */
+static char *make_room(struct json_out *out, size_t length)
+{
+	if (length > sizeof(out->scratch) - out->used)
+		json_out_flush(out);
+	return out->scratch + out->used;
+}
+
 static void put(struct json_out *out, const char *text, size_t length)
 {
-	if (length > sizeof(out->scratch) - out->used) {
-		json_out_flush(out);
-		if (length > sizeof(out->scratch)) {
-			if (!out->error && out->buffer)
-				out->error = buffer_append(out->buffer, text, length);
-			return;
-		}
+	char *room = make_room(out, length);
+
+	if (length > sizeof(out->scratch)) {
+		if (!out->error && out->buffer)
+			out->error = buffer_append(out->buffer, text, length);
+		return;
 	}
-	memcpy(out->scratch + out->used, text, length);
+	memcpy(room, text, length);
 	out->used += length;
 }
 
@@ -60,10 +69,19 @@ void json_out_close(struct json_out *out, char bracket)
 
 void json_out_key(struct json_out *out, const char *key)
 {
-	separate(out);
-	put(out, "\"", 1);
-	put(out, key, strlen(key));
-	put(out, "\":", 2);
+	size_t length = strlen(key);
+	char *room;
+
+	assert(length <= SMALL - 4);
+	room = make_room(out, SMALL);
+	if (out->separate)
+		*room++ = ',';
+	*room++ = '"';
+	memcpy(room, key, length);
+	room += length;
+	*room++ = '"';
+	*room++ = ':';
+	out->used = room - out->scratch;
 	out->separate = false;
 }
 
@@ -120,6 +138,24 @@ static bool is_plain(char c)
 	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
+/* As most texts are: short, and without anything that is written otherwise. */
+static bool put_plain(struct json_out *out, const char *text)
+{
+	char *room = make_room(out, SMALL);
+	size_t length = 0;
+
+	*room++ = '"';
+	while (length < SMALL - 2 && is_plain(text[length])) {
+		room[length] = text[length];
+		length++;
+	}
+	if (text[length])
+		return false;
+	room[length] = '"';
+	out->used += length + 2;
+	return true;
+}
+
 void json_out_text(struct json_out *out, const char *text)
 {
 	if (!text) {
@@ -127,6 +163,8 @@ void json_out_text(struct json_out *out, const char *text)
 		return;
 	}
 	separate(out);
+	if (put_plain(out, text))
+		return;
 	put(out, "\"", 1);
 	while (*text) {
 		size_t plain = 0, length;

@@ -30,7 +30,7 @@ int json_out_flush(struct json_out *out);
 void json_out_open(struct json_out *out, char bracket);
 void json_out_close(struct json_out *out, char bracket);
 
-/* The name of a field, plain ASCII; a value or json_out_open() follows. */
+/* The name of a field, plain ASCII and short; a value or json_out_open() follows. */
 void json_out_key(struct json_out *out, const char *key);
 
 void json_out_null(struct json_out *out);

@@ -17,6 +17,7 @@
 
 #include "core/engine.h"
 #include "query/server.h"
+#include "wakegov/decay.h"
 
 #define NS_PER_US	1000ULL
 #define NS_PER_S	1000000000ULL
@@ -30,7 +31,8 @@
 struct load_daemon {
 	struct topology *topology;
 	struct engine *engine;
-	int *control_fds; /* of each domain: where its frequency is written and read */
+	int *control_fds;  /* of each domain: where its frequency is written and read */
+	uint32_t *util_qs; /* and how busy it is */
 	sd_event *event;
 	sd_event_source *timer;
 	struct query_source source;
@@ -178,6 +180,7 @@ static int on_feed(sd_event_source *source, int fd, uint32_t revents, void *user
 				 .idle_since_ns = UINT64_MAX },
 		};
 
+		daemon->util_qs[turn % domains] = input.cpu.util_q;
 		engine_apply(daemon->engine, &input);
 		if (round_of(daemon) && daemon->keep && daemon->n_latencies < LATENCIES_MAX)
 			daemon->latencies_ns[daemon->n_latencies++] = now_ns() - sent_ns;
@@ -219,7 +222,7 @@ static int list_domains(void *userdata, domain_emit_t emit, void *context)
 			.target_khz = last->target_khz,
 			.lowest_opp_khz = info->opp_khz[0],
 			.highest_opp_khz = topology_domain_max_khz(info),
-			.utilisation_cap = engine_utilisation_cap(daemon->engine, i),
+			.utilisation_cap = DECAY_CAP(daemon->util_qs[i]),
 			.reason = reason_name(last->reason),
 			.limiter = limiter_name(last->limiter),
 			.timing = timing_name(last->timing),
@@ -294,8 +297,9 @@ static int make_core(struct load_daemon *daemon, const struct load_options *opti
 	policy.io_boost.hold_ns = 10 * NS_PER_S;
 	daemon->topology = make_topology(options->domains);
 	daemon->control_fds = calloc(options->domains, sizeof(int));
+	daemon->util_qs = calloc(options->domains, sizeof(*daemon->util_qs));
 	daemon->latencies_ns = malloc(LATENCIES_MAX * sizeof(uint32_t));
-	if (!daemon->topology || !daemon->control_fds || !daemon->latencies_ns)
+	if (!daemon->topology || !daemon->control_fds || !daemon->util_qs || !daemon->latencies_ns)
 		return -ENOMEM;
 	daemon->engine = engine_new(daemon->topology, &policy);
 	if (!daemon->engine)
@@ -400,6 +404,7 @@ struct load_daemon *load_daemon_free(struct load_daemon *daemon)
 	engine_free(daemon->engine);
 	free(daemon->topology);
 	free(daemon->control_fds);
+	free(daemon->util_qs);
 	free(daemon->latencies_ns);
 	free(daemon);
 	return NULL;

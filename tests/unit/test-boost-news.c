@@ -14,7 +14,7 @@ static char heard[256];
 static int set_up(void **state)
 {
 	tasks = task_table_new(SIZE);
-	news = boost_news_new(SIZE);
+	news = boost_news_new(tasks);
 	return 0;
 }
 
@@ -43,10 +43,16 @@ static void hear(void *userdata, const struct task *task, const enum io_boost_st
 		 io_boost_state_name(task->io_boost.state));
 }
 
-static void assert_heard(const char *expected)
+static void look(void)
 {
 	heard[0] = '\0';
-	boost_news_look(news, tasks, hear, NULL);
+	for (uint32_t place = 0; place < SIZE; place++)
+		boost_news_look(news, tasks, place, hear, NULL);
+}
+
+static void assert_heard(const char *expected)
+{
+	look();
 	assert_string_equal(heard, expected);
 }
 
@@ -67,7 +73,8 @@ static void test_changes_are_told_once(void **state)
 static void test_what_is_known_already_is_not_told(void **state)
 {
 	set(7, IO_BOOST_CONFIRMED);
-	boost_news_look(news, tasks, NULL, NULL);
+	boost_news_free(news);
+	news = boost_news_new(tasks);
 	assert_heard("");
 	set(7, IO_BOOST_LAPSED);
 	assert_heard("7: confirmed -> lapsed; ");
@@ -94,8 +101,7 @@ static void test_full_table(void **state)
 		snprintf(expected, sizeof(expected),
 			 "%u: new -> measuring; %u: new -> measuring; %u: new -> measuring; ",
 			 10 * round + 1, 10 * round + 2, 10 * round + 3);
-		heard[0] = '\0';
-		boost_news_look(news, tasks, hear, NULL);
+		look();
 		assert_int_equal(strlen(heard), strlen(expected));
 		assert_heard("");
 		for (uint32_t i = 0; i < SIZE; i++)

@@ -81,6 +81,29 @@ static void test_two_domains(void **state)
 	filing_free(filing);
 }
 
+static void test_changes_are_told_once(void **state)
+{
+	struct filing *filing = filing_new(3, 1);
+	struct filed filed = nothing;
+
+	filing_put(filing, 2, &filed);
+	filing_put(filing, 1, &filed);
+	assert_int_equal(filing_take_changed(filing), 1);
+	assert_int_equal(filing_take_changed(filing), 2);
+	assert_int_equal(filing_take_changed(filing), PLACE_SET_NONE);
+	filed.due_ns = 5;
+	filed.followed = true;
+	filing_put(filing, 1, &filed);
+	assert_int_equal(filing_take_changed(filing), PLACE_SET_NONE);
+	filed.state = IO_BOOST_LAPSED;
+	filing_put(filing, 1, &filed);
+	assert_int_equal(filing_take_changed(filing), 1);
+	filing_put(filing, 1, NULL);
+	assert_int_equal(filing_take_changed(filing), 1);
+	assert_int_equal(filing_take_changed(filing), PLACE_SET_NONE);
+	filing_free(filing);
+}
+
 static struct filed any(struct test_random *random)
 {
 	struct filed filed = {
@@ -176,9 +199,8 @@ static void test_against_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asked_once),
-		cmocka_unit_test(test_forgotten_in_turn),
-		cmocka_unit_test(test_two_domains),
+		cmocka_unit_test(test_asked_once),    cmocka_unit_test(test_forgotten_in_turn),
+		cmocka_unit_test(test_two_domains),   cmocka_unit_test(test_changes_are_told_once),
 		cmocka_unit_test(test_against_model),
 	};
 
