@@ -25,12 +25,12 @@ static json_t *target_of(const char *text)
 	return NULL;
 }
 
-/* Consumes parameters. */
-static enum ctl_exit ask(struct ctl *ctl, json_t *parameters, uint64_t at_us, json_t **ret)
+/* With the moment, if one was given. */
+static json_t *at_moment(json_t *parameters, uint64_t at_us)
 {
 	if (at_us)
 		json_object_set_new(parameters, "at_us", json_integer((json_int_t)at_us));
-	return ctl_call(ctl, "io.wakegov.Explain", parameters, ret);
+	return parameters;
 }
 
 static void show_one(const json_t *reply)
@@ -40,14 +40,7 @@ static void show_one(const json_t *reply)
 
 static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, uint64_t at_us)
 {
-	json_t *reply;
-	enum ctl_exit code = ask(ctl, parameters, at_us, &reply);
-
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show_one);
-	json_decref(reply);
-	return code;
+	return ctl_ask(ctl, "io.wakegov.Explain", at_moment(parameters, at_us), show_one);
 }
 
 static void show_all(const json_t *reply)
@@ -71,10 +64,9 @@ static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, uint64_t at
 	size_t i;
 
 	json_array_foreach(domains, i, domain) {
-		json_t *reply;
-		enum ctl_exit code = ask(ctl,
-					 json_pack("{ss}", "domain", field_text(domain, "name")),
-					 at_us, &reply);
+		json_t *one = json_pack("{ss}", "domain", field_text(domain, "name")), *reply;
+		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at_us),
+					      &reply);
 
 		if (code != CTL_OK)
 			return code;

@@ -91,8 +91,7 @@ static bool has_call(struct query_client *client)
 	return frame_reader_peek(&client->calls, &message, &length) > 0;
 }
 
-/* Called when nothing is left to answer or to read, so that the end of the stream is the end. */
-static int receive(struct query_client *client)
+int query_client_receive(struct query_client *client)
 {
 	ssize_t n;
 
@@ -102,7 +101,7 @@ static int receive(struct query_client *client)
 		return 0;
 	if (n < 0)
 		return (int)n;
-	return n ? 0 : -ESHUTDOWN;
+	return n ? 1 : -ESHUTDOWN;
 }
 
 static int send_replies(struct query_client *client)
@@ -175,9 +174,10 @@ static int serve(struct query_client *client)
 {
 	int r = send_replies(client), answered = 0;
 
+	/* When nothing is left to answer or to read, so that the end of the stream is the end. */
 	if (!r && !client->replies.length && !has_call(client))
-		r = receive(client);
-	if (!r && !client->replies.length) {
+		r = query_client_receive(client);
+	if (r >= 0 && !client->replies.length) {
 		answered = answer_calls(client);
 		r = answered < 0 ? answered : send_replies(client);
 	}

@@ -51,6 +51,9 @@ struct query_server {
 /* Takes over fd on success. Links the client into its server. Returns 0 or a negative errno. */
 int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);
 
+/* Returns 1 when something came, 0 when nothing did, -ESHUTDOWN at the end, or another failure. */
+int query_client_receive(struct query_client *client);
+
 /* Unlinks, closes and frees; why goes to the debug log. */
 void query_client_drop(struct query_client *client, const char *why);
 

@@ -25,15 +25,9 @@
 
 static int hear(struct query_client *client)
 {
-	ssize_t n;
+	int r = query_client_receive(client);
 
-	frame_reader_set_max(&client->calls, client->server->limits.max_message_bytes);
-	n = buffer_receive(&client->calls.input, client->fd);
-	if (n == -EAGAIN || n == -EINTR)
-		return 0;
-	if (n < 0)
-		return (int)n;
-	return n ? -EALREADY : -ESHUTDOWN;
+	return r > 0 ? -EALREADY : r;
 }
 
 /* Called when the socket is writable: the client has read. */
