@@ -141,6 +141,9 @@ static void advance_interrupt_check(struct engine *engine, struct io_device *dev
 	enum io_check_state before = check->state;
 	uint32_t min_khz, max_khz, highest, ratio;
 
+	/* It is looked at again with the tasks' own, which ends it. */
+	if (before == IO_CHECK_PAID)
+		return;
 	domain_limits(domain, &min_khz, &max_khz);
 	highest = io_level_at(domain->info, max_khz);
 	if (before == IO_CHECK_BASELINE)
@@ -187,6 +190,8 @@ static uint64_t next_look_ns(const struct io_device *device, const struct policy
 	if (!device->n_users)
 		return UINT64_MAX;
 	next_ns = earlier(next_ns, io_check_next_ns(&device->check, policy, now_ns));
+	if (device->interrupt_check.state == IO_CHECK_PAID)
+		return next_ns;
 	return earlier(next_ns, io_check_next_ns(&device->interrupt_check, policy, now_ns));
 }
 

@@ -63,7 +63,7 @@ static bool device_asks(const struct io_device *device, uint64_t now_ns)
 		return false;
 	if (is_being_checked(check) || is_being_checked(&device->interrupt_check))
 		return true;
-	return check->state == IO_CHECK_UNPAID && device->n_tasks && now_ns >= check->retry_ns;
+	return check->state >= IO_CHECK_PAID && device->n_tasks && now_ns >= check->retry_ns;
 }
 
 enum need {

@@ -281,7 +281,8 @@ bool io_boost_is_settled(const struct io_boost *boost)
 
 /*
  * A task that is boosted is looked at when its lease ends, one that may be soon after a window.
- * Whose boost is settled and whose lease is watched need be looked at only to see what changes.
+ * Whose boost is settled and whose lease is watched need be looked at only to see what changes;
+ * but a survey is to be short.
  */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
@@ -289,7 +290,7 @@ void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy,
 		     (io_boost_is_known(boost) && (boost->state == IO_BOOST_DEVICE_BUSY ||
 						   boost->state == IO_BOOST_INSENSITIVE));
 
-	if (boost->watched && io_boost_is_settled(boost))
+	if (boost->watched && boost->survey_windows && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
 	else if (boost->granted) /* one that was looked at seldom may have to be looked at now */
 		boost->next_ns = boost->lease_end_ns > now_ns ? boost->lease_end_ns : now_ns;

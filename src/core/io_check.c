@@ -9,6 +9,7 @@
 #define LEAST_NS	 (40 * NS_PER_MS) /* some looks, to see how steady it is */
 #define SETTLE_NS	 (5 * NS_PER_MS)  /* for what was in flight at the old level */
 #define CALIBRATION_MOST 4000U
+#define SOON_PAUSES	 4 /* the least time for which a result is trusted */
 
 void io_check_init(struct io_check *check)
 {
@@ -30,6 +31,7 @@ void io_check_begin(struct io_check *check, uint64_t now_ns)
 
 void io_check_restart(struct io_check *check, uint64_t now_ns)
 {
+	check->trust_ns = 0;
 	enter(check, IO_CHECK_BASELINE, now_ns);
 }
 
@@ -127,11 +129,36 @@ static uint64_t hopeless_after_ns(const struct policy_io_boost *policy)
 	return policy->check_window_ns / 5;
 }
 
-static void conclude_paid(struct io_check *check)
+/* Chance has no reason to be like the prediction. */
+static bool is_as_predicted(const struct io_check *check, uint64_t noise)
+{
+	return check->measured_ppm > noise && check->measured_ppm >= check->predicted_ppm / 4 &&
+	       check->measured_ppm <= check->predicted_ppm + check->predicted_ppm / 2;
+}
+
+static uint64_t trust_for_ns(const struct io_check *check, const struct policy_io_boost *policy,
+			     uint64_t noise)
+{
+	uint64_t least_ns = SOON_PAUSES * policy->backoff_min_ns;
+	uint64_t trust_ns = least_ns, most_ns = policy->backoff_max_ns;
+
+	if (most_ns < least_ns)
+		most_ns = least_ns;
+	if (is_as_predicted(check, noise) && trust_ns < most_ns / 2)
+		trust_ns = most_ns / 2;
+	if (trust_ns < 2 * check->trust_ns)
+		trust_ns = 2 * check->trust_ns;
+	return trust_ns < most_ns ? trust_ns : most_ns;
+}
+
+static void conclude_paid(struct io_check *check, const struct policy_io_boost *policy,
+			  uint64_t noise, uint64_t now_ns)
 {
 	uint64_t calibration = (uint64_t)check->measured_ppm * 1000 / check->predicted_ppm;
 
 	check->n_checks++;
+	check->trust_ns = trust_for_ns(check, policy, noise);
+	check->retry_ns = now_ns + check->trust_ns;
 	check->calibration_permille = calibration < CALIBRATION_MOST ? calibration
 								     : CALIBRATION_MOST;
 	check->backoff_ns = 0;
@@ -153,6 +180,7 @@ static void conclude_unpaid(struct io_check *check, const struct policy_io_boost
 	uint64_t trial_ns = io_count_ns(&check->window), least_ns = hopeless_after_ns(policy);
 
 	check->suggested = false;
+	check->trust_ns = 0;
 	check->backoff_ns = check->backoff_ns ? 2 * check->backoff_ns : policy->backoff_min_ns;
 	/* What a trial took longer than it must is paid back twentyfold. */
 	if (trial_ns > least_ns && check->backoff_ns < 20 * (trial_ns - least_ns))
@@ -216,9 +244,9 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 	noise = noise_ppm(&check->base, window);
 	if (check->measured_ppm > slack_ppm(policy) &&
 	    (check->measured_ppm > noise || must_be_believed(check, policy, noise)))
-		conclude_paid(check);
-	else if (suggests(check, policy) && check->suggested)
-		conclude_paid(check);
+		conclude_paid(check, policy, noise, now_ns);
+	else if (suggests(check, policy) && (check->suggested || check->trust_ns))
+		conclude_paid(check, policy, noise, now_ns);
 	else if (suggests(check, policy))
 		conclude_suggested(check, policy, now_ns);
 	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
@@ -236,8 +264,8 @@ bool io_check_update(struct io_check *check, const struct policy_io_boost *polic
 
 	switch (check->state) {
 	case IO_CHECK_OFF:
-	case IO_CHECK_PAID:
 		return false;
+	case IO_CHECK_PAID:
 	case IO_CHECK_UNPAID:
 		if (now_ns < check->retry_ns)
 			return false;
@@ -265,6 +293,7 @@ uint64_t io_check_next_ns(const struct io_check *check, const struct policy_io_b
 	case IO_CHECK_BASELINE:
 	case IO_CHECK_TRIAL:
 		return now_ns < check->settled_ns ? check->settled_ns : now_ns + policy->window_ns;
+	case IO_CHECK_PAID:
 	case IO_CHECK_UNPAID:
 		/* Over, and nobody to try again for. */
 		return now_ns < check->retry_ns ? check->retry_ns : now_ns + policy->window_ns;

@@ -5,8 +5,8 @@
  * Whether a boost pays: counts of I/Os in two windows, one before the boost and one with it.
  *
  *	off ─▶ baseline ─▶ trial ─▶ paid      measured: the gain is there
- *	          ▲          └────▶ unpaid    it is not: no boost until the back-off is over
- *	          └──────────────────┘
+ *	          ▲          ├────▶ unpaid    it is not: no boost until the back-off is over
+ *	          └──────────┴─ when a pause, or the trust in a result, is over
  *
  * Two windows of n = 0.72 / g² I/Os tell a change of g with two deviations: 800 for 3 %. What was
  * predicted decides how long the first look is. Where nothing of it is there, that is the end;
@@ -17,7 +17,10 @@
  *
  * What is measured replaces what was predicted: the calibration is their ratio. A prediction that
  * was too high by half is no reason to give up a gain that is there, and one that was too low asks
- * for a higher OPP. (The design kept a step only when half of its prediction came true. Of twelve
+ * for a higher OPP. A measured gain is a chance one now and then, on a machine that is held up in
+ * the baseline, and boosts a queue that nothing serves: so it is looked at again, soon where it is
+ * not like the prediction, late where it is, and twice as late whenever it was found again.
+ * (The design kept a step only when half of its prediction came true. Of twelve
  * threads on five channels of a flash disk 14 % come true of 31 %, and those are worth having.)
  */
 
@@ -45,7 +48,8 @@ struct io_check {
 	uint32_t calibration_permille; /* measured to predicted; 1000 before the first check */
 	uint64_t settled_ns;	       /* no window begins before */
 	uint64_t backoff_ns;	       /* the last pause */
-	uint64_t retry_ns;	       /* when it is over */
+	uint64_t trust_ns;	       /* for how long it is taken to pay, as last found; 0: not */
+	uint64_t retry_ns;	       /* when the pause, or that, is over */
 	uint32_t n_checks;
 	bool suggested; /* the last trial spoke for the boost, and not clearly */
 };

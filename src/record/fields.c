@@ -32,7 +32,8 @@
 #define CHECK(_c) \
 	MOST(_c.state, IO_CHECK_UNPAID), COUNT(_c.window), COUNT(_c.base), U64(_c.predicted_sum), \
 	U32(_c.predicted_ppm), U32(_c.measured_ppm), U32(_c.calibration_permille), \
-	U64(_c.settled_ns), U64(_c.backoff_ns), U64(_c.retry_ns), U32(_c.n_checks), FLAG(_c.suggested)
+	U64(_c.settled_ns), U64(_c.backoff_ns), U64(_c.trust_ns), U64(_c.retry_ns), \
+	U32(_c.n_checks), FLAG(_c.suggested)
 #define WINDOW(_w) \
 	U64(_w.start_ns), U64(_w.io_waits), U64(_w.io_starts), U64(_w.host_cpu_ns), \
 	U64(_w.think_ns), U64(_w.in_flight_ns), U32(_w.max_depth), U32(_w.level), U64(_w.seen_ns), \
@@ -174,7 +175,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 #define ALL_OF_COUNT { 0, 0, 0, 0, 0, 0, 0, 0 }
-#define ALL_OF_CHECK { 0, ALL_OF_COUNT, ALL_OF_COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define ALL_OF_CHECK { 0, ALL_OF_COUNT, ALL_OF_COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define ALL_OF_DECISION { 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 }
 static const struct {
 	struct input_cpu input_cpu;

@@ -28,12 +28,16 @@ static void test_confirmed(void **state)
 	assert_int_equal(engine_task_boost_cap(world.engine, world_task(&world, 0)), 938);
 	assert_in_range(boosts_device(&world, 0)->check.calibration_permille, 950, 1050);
 
-	/* Up once, and that is all. */
+	/* Up once, and that is all, until it is checked again. */
 	changes = world.domains[0].changes;
 	assert_int_equal(changes, 2);
-	boosts_run(&world, 60 * NS_PER_S);
+	boosts_run(&world, 31 * NS_PER_S);
 	assert_int_equal(world.domains[0].changes, changes);
 	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 1);
+	boosts_run(&world, 60 * NS_PER_S);
+	assert_int_equal(world.domains[0].changes, changes + 2);
+	assert_int_equal(boosts_device(&world, 0)->check.n_checks, 2);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
 }

@@ -55,8 +55,8 @@ static bool look(struct run *run)
 	run->now_ns = next_ns;
 	changed = io_check_update(&run->check, &run->policy, run->count, run->predicted_ppm,
 				  run->now_ns);
-	/* A pause that is over ends in a baseline, which may go to no other state at once. */
-	if (before != IO_CHECK_UNPAID)
+	/* A result that is over ends in a baseline, which may go to no other state at once. */
+	if (before < IO_CHECK_PAID)
 		assert_int_equal(changed, run->check.state != before);
 	return run->check.state != before;
 }
@@ -99,14 +99,43 @@ static void test_pays(void **state)
 	assert_in_range(run.check.measured_ppm, 245000, 255000);
 	assert_in_range(run.check.calibration_permille, 980, 1020);
 	assert_int_equal(run.check.n_checks, 1);
-	/* A result stays, and nobody needs to look. */
-	run.predicted_ppm = 0;
-	assert_false(look(&run));
-	assert_int_equal(io_check_next_ns(&run.check, &run.policy, run.now_ns), UINT64_MAX);
+	/* A result stays, and for long nobody needs to look. */
+	assert_int_equal(io_check_next_ns(&run.check, &run.policy, run.now_ns),
+			 run.now_ns + 32 * NS_PER_S);
+	io_check_update(&run.check, &run.policy, run.count, 0, run.now_ns + 31 * NS_PER_S);
+	assert_int_equal(run.check.state, IO_CHECK_PAID);
 	io_check_begin(&run.check, run.now_ns);
 	io_check_stop(&run.check);
 	io_check_disturb(&run.check, run.now_ns, NS_PER_S);
 	assert_int_equal(run.check.state, IO_CHECK_PAID);
+}
+
+/* How long until the next look, in s, of each confirmation after the other. */
+static void assert_trusted(struct run *run, const uint32_t *for_s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		look_until_changed(run, IO_CHECK_TRIAL);
+		look_until_changed(run, IO_CHECK_PAID);
+		assert_int_equal(run->check.retry_ns - run->now_ns, for_s[i] * NS_PER_S);
+		look_until_changed(run, IO_CHECK_BASELINE);
+		assert_false(io_check_grants(&run->check));
+	}
+}
+
+/* A gain as large as predicted is hardly chance; one that is not is soon looked at again. */
+static void test_trust(void **state)
+{
+	struct run expected = begin(12000, 16000, 250000), large = begin(12000, 16000, 100000);
+
+	assert_trusted(&expected, (uint32_t[]){ 32, 64, 64 }, 3);
+	assert_trusted(&large, (uint32_t[]){ 4, 8, 16, 32, 64, 64 }, 6);
+	/* What was chance ends with the next look, and counts for nothing after it. */
+	large.boosted_per_s = large.rate_per_s;
+	look_until_changed(&large, IO_CHECK_TRIAL);
+	look_until_changed(&large, IO_CHECK_UNPAID);
+	large.boosted_per_s = 16000;
+	look_until_changed(&large, IO_CHECK_BASELINE);
+	assert_trusted(&large, (uint32_t[]){ 4 }, 1);
 }
 
 /* Half of what was predicted is there, and is kept; twice as much asks for more. */
@@ -446,6 +475,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_pays),
+		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_does_not_pay),
 		cmocka_unit_test(test_gain_within_slack),
