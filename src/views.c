@@ -298,6 +298,7 @@ void manager_fill_source(struct manager *manager)
 		.rules = views_list_rules,
 		.count_rules = views_count_rules,
 		.rule_tasks = views_list_rule_tasks,
+		.capped_tasks = views_list_capped,
 		.explain_rules = views_explain_rules,
 		.overrides = overrides_list,
 		.add_override = overrides_add,

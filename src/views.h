@@ -27,6 +27,7 @@ const char *views_level_text(const struct policy_level *level, enum rule_propert
 int views_list_rules(void *userdata, rule_emit_t emit, void *context);
 int views_list_rule_tasks(void *userdata, const char *rule, uint32_t from, matched_emit_t emit,
 			  void *context);
+int views_list_capped(void *userdata, uint32_t from, capped_emit_t emit, void *context);
 void views_count_rules(void *userdata, struct rules_view *ret);
 int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *ret,
 			task_rule_emit_t emit, void *context);

@@ -120,6 +120,50 @@ int views_list_rule_tasks(void *userdata, const char *rule, uint32_t from, match
 	return r < 0 ? r : 0;
 }
 
+/* The rule that caps in the first domain where one does; NULL: none. */
+static const struct policy_rule *cap_of(const struct manager *manager, uint64_t matched)
+{
+	const struct policy *policy = &manager->policy;
+
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
+		const struct topology_domain *domain = &manager->topology->domains[i];
+		int rule = rule_that_gives(policy, matched, RULE_CAP, domain);
+
+		if (rule >= 0 && rule_level_cap(&policy->rules[rule].properties.cap, domain) <
+					 TOPOLOGY_CAPACITY_MAX)
+			return &policy->rules[rule];
+	}
+	return NULL;
+}
+
+int views_list_capped(void *userdata, uint32_t from, capped_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct ruled_tasks *tasks = engine_ruled_tasks(manager->engine);
+	const struct ruled_task *task = NULL;
+	int r = 0;
+
+	while (r == 0 && (task = ruled_tasks_next(tasks, task))) {
+		const struct policy_rule *rule = cap_of(manager, task->matched);
+		char cap[VIEWS_LEVEL_SIZE];
+
+		if (!rule || ruled_tasks_place(tasks, task) < from)
+			continue;
+		r = emit(context,
+			 &(struct capped_view){
+				 .pid = task->pid,
+				 .tgid = task->tgid,
+				 .comm = task->comm,
+				 .cap = views_level_text(&rule->properties.cap, RULE_CAP, cap),
+				 .rule = rule->name,
+				 .file = rule->file,
+				 .line = rule->line,
+				 .place = ruled_tasks_place(tasks, task),
+			 });
+	}
+	return r < 0 ? r : 0;
+}
+
 void views_count_rules(void *userdata, struct rules_view *ret)
 {
 	const struct manager *manager = userdata;

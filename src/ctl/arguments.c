@@ -68,6 +68,37 @@ static void list_options(const struct ctl_command *command, struct option *ret)
 	ret[n] = (struct option){ 0 };
 }
 
+static const char *option_like(const char *typed, const struct option *options)
+{
+	for (; options->name; options++)
+		if (suggest_matches(typed, options->name))
+			return options->name;
+	return NULL;
+}
+
+/* What getopt stumbled over; ":" is a value that is missing. Returns minus the exit code. */
+static int refuse_option(const struct ctl *ctl, const char *given, const struct option *options,
+			 int problem)
+{
+	bool is_long = !strncmp(given, "--", 2);
+	_cleanup_free_ char *name = strndup(given, strcspn(given, "="));
+	const char *like = is_long && name ? option_like(name + 2, options) : NULL;
+
+	if (problem == ':')
+		complain("%s needs a value", given);
+	else if (is_long && optopt)
+		complain("%s takes no value", name);
+	else if (!is_long)
+		complain("there is no option '-%c'", optopt);
+	else if (like)
+		complain("there is no option '%s'. Did you mean '--%s'?", name, like);
+	else
+		complain("there is no option '%s'", name);
+	fprintf(stderr, "See: wakegovctl %s%s--help\n", ctl->command ? ctl->command->name : "",
+		ctl->command ? " " : "");
+	return -CTL_USAGE;
+}
+
 /* Returns 1 to go on, else minus the exit code. */
 static int take_option(struct ctl *ctl, int option)
 {
@@ -86,10 +117,6 @@ static int take_option(struct ctl *ctl, int option)
 	case 'v':
 		puts("wakegovctl " WAKEGOV_VERSION);
 		return -CTL_OK;
-	case '?':
-		fprintf(stderr, "See: wakegovctl %s%s--help\n",
-			ctl->command ? ctl->command->name : "", ctl->command ? " " : "");
-		return -CTL_USAGE;
 	default:
 		ctl->values[option - OWN_OPTION] = optarg ? optarg : "";
 		return 1;
@@ -100,7 +127,7 @@ static int take_option(struct ctl *ctl, int option)
 static void list_letters(const struct ctl_command *command, const char *first,
 			 char ret[static 3 * CTL_OPTIONS_MAX])
 {
-	char *at = stpcpy(stpcpy(ret, first), "h");
+	char *at = stpcpy(stpcpy(ret, first), ":h");
 
 	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
 		if (!command->options[i].letter)
@@ -129,9 +156,23 @@ static int parse_options(int argc, char **argv, const char *first, struct ctl *c
 
 	list_options(ctl->command, options);
 	list_letters(ctl->command, first, flags);
+	opterr = 0;
 	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
-		r = take_option(ctl, number_of(ctl->command, option));
+		r = option == '?' || option == ':'
+			    ? refuse_option(ctl, argv[optind - 1], options, option)
+			    : take_option(ctl, number_of(ctl->command, option));
 	return r;
+}
+
+/* "help", and "help COMMAND": what people type before they know. Returns minus the exit code. */
+static int show_help(const char *name)
+{
+	const struct ctl_command *command = name ? find_command(name) : NULL;
+
+	if (name && !command)
+		return -CTL_USAGE;
+	help_print(command);
+	return -CTL_OK;
 }
 
 int arguments_parse(int argc, char **argv, struct ctl *ret)
@@ -144,6 +185,8 @@ int arguments_parse(int argc, char **argv, struct ctl *ret)
 		complain("no command. Try 'wakegovctl status', or --help");
 		return -CTL_USAGE;
 	}
+	if (!strcmp(argv[optind], "help"))
+		return show_help(argv[optind + 1]);
 	ret->command = find_command(argv[optind]);
 	if (!ret->command)
 		return -CTL_USAGE;

@@ -98,7 +98,7 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "adopt",
-		.help = "take back what was left to another program (root only)",
+		.help = "take back what was left to another program (root)",
 		.run = command_adopt,
 		.arguments = "[DOMAIN]",
 	},
@@ -117,7 +117,7 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "reload",
-		.help = "read the policy again (root only)",
+		.help = "read the policy again (root)",
 		.method = "io.wakegov.Reload",
 		.show = show_reload,
 	},

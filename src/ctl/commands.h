@@ -24,4 +24,4 @@ enum ctl_exit command_export(struct ctl *ctl);
 
 /* What the rules are for one task: a part of explain, and all of "rules PID". */
 enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
-enum ctl_exit rules_print_task(const struct ctl *ctl, const json_t *reply);
+void rules_print_task(FILE *file, const json_t *reply);

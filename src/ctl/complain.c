@@ -137,7 +137,9 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain("as many overrides as there can be are in force. End one with: wakegovctl "
 			 "override cancel ID");
 	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))
-		complain("%s is for root only. Try: sudo wakegovctl %s", command, command);
+		complain("%s is for root, and for the members of change-group (wakegov.conf(5)). "
+			 "Try: sudo wakegovctl %s",
+			 command, command);
 	else if (!strcmp(error, "org.varlink.service.InvalidParameter"))
 		complain_parameter(command, parameters);
 	else if (!strcmp(error, "org.varlink.service.MethodNotFound"))

@@ -102,8 +102,10 @@ static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
 		return code;
 	}
 	code = explain_one(ctl, target, 0);
-	if (code == CTL_OK || code == CTL_REFUSED)
-		code = rules_print_task(ctl, rules);
+	if (code == CTL_OK || code == CTL_REFUSED) {
+		rules_print_task(stdout, rules);
+		code = ctl_flush();
+	}
 	json_decref(rules);
 	return code;
 }

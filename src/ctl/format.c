@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 
 #define US_PER_MS  1000ull
@@ -107,6 +108,14 @@ char *format_share(uint64_t cap)
 char *format_permille(uint64_t permille)
 {
 	return print("%llu%%", (unsigned long long)permille / 10);
+}
+
+char *format_level(const char *level)
+{
+	uint64_t khz;
+
+	return level && quantity_frequency(level, &khz) ? format_frequency(khz)
+							: format_clean(level);
 }
 
 char *format_gain(uint64_t permille)

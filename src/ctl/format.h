@@ -25,6 +25,9 @@ char *format_user(uint64_t uid);
 /* "512 KiB", "2.1 MiB" */
 char *format_size(uint64_t kib);
 
+/* A cap or a floor as in a policy: "30%", "none", and a frequency as above. NULL gives "-". */
+char *format_level(const char *level);
+
 /* Of the capacity scale, 0…1024: "33 %" */
 char *format_share(uint64_t cap);
 

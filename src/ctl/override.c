@@ -11,6 +11,7 @@
 #include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
+#include "ctl/suggest.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
@@ -39,15 +40,6 @@ static char *wanted_of_domain(const json_t *override)
 		       : text;
 }
 
-/* A level as in a policy; a frequency as people write one. */
-static char *level(const json_t *override, const char *key)
-{
-	const char *text = field_text(override, key);
-	uint64_t khz;
-
-	return text && quantity_frequency(text, &khz) ? format_frequency(khz) : format_clean(text);
-}
-
 /* "cap 30%, floor 1200 MHz, io-boost off" */
 static char *wanted_of_tasks(const json_t *override)
 {
@@ -61,7 +53,7 @@ static char *wanted_of_tasks(const json_t *override)
 	FILE *out = open_memstream(&text, &size);
 
 	for (size_t i = 0; out && i < ARRAY_SIZE(levels); i++) {
-		_cleanup_free_ char *value = level(override, levels[i].key);
+		_cleanup_free_ char *value = format_level(field_text(override, levels[i].key));
 
 		if (!field_text(override, levels[i].key))
 			continue;
@@ -193,13 +185,27 @@ static json_t *pack_target(const char *text)
 	return json_pack("{ss}", "domain", text);
 }
 
+/* The verb that a word looks like which is no target; NULL: none. */
+static const char *verb_like(const struct ctl *ctl, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ctl->command->verbs) && ctl->command->verbs[i]; i++)
+		if (strncmp(word, "policy", 6) != 0 &&
+		    suggest_matches(word, ctl->command->verbs[i]))
+			return ctl->command->verbs[i];
+	return NULL;
+}
+
 static enum ctl_exit add(struct ctl *ctl)
 {
 	json_t *parameters = pack_target(ctl->arguments[0]);
+	const char *verb = verb_like(ctl, ctl->arguments[0]);
 	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max");
 	enum ctl_exit code = CTL_OK;
 
-	if (ctl->n_arguments != 1)
+	if (verb)
+		code = ctl_misuse(ctl, "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
+				  ctl->arguments[0], verb);
+	else if (ctl->n_arguments != 1)
 		code = ctl_misuse(ctl, "expected one domain, PID or rule:NAME, and what it is to "
 				       "keep to");
 	else if (has_limit == !!ctl_value(ctl, "freeze"))
@@ -224,6 +230,9 @@ static enum ctl_exit add(struct ctl *ctl)
 
 enum ctl_exit command_override(struct ctl *ctl)
 {
+	if (ctl->n_arguments > 1 && !strcmp(ctl->arguments[0], "list"))
+		return ctl_misuse(ctl, "'%s' is one argument too many: list takes none",
+				  ctl->arguments[1]);
 	if (!ctl->n_arguments || !strcmp(ctl->arguments[0], "list"))
 		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, show_overrides);
 	if (!strcmp(ctl->arguments[0], "cancel"))

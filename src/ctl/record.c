@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* record: the daemon sends, and the client, with its own rights, writes the file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
@@ -25,6 +27,7 @@ struct session {
 	const struct ctl *ctl;
 	const char *path;
 	FILE *out;
+	bool begun; /* the daemon records, and what the file held before is gone */
 	int fd;
 	int signals;
 	uint64_t until_ns; /* 0: until a signal */
@@ -63,6 +66,15 @@ static int write_base64(FILE *out, const char *text)
 	return ferror(out) ? -EIO : 0;
 }
 
+/* What is no file has nothing to lose. */
+static void begin(struct session *session)
+{
+	if (!session->begun && ftruncate(fileno(session->out), 0) < 0 && errno != EINVAL)
+		complain("%s: what it held before may follow the recording: %s", session->path,
+			 strerror(errno));
+	session->begun = true;
+}
+
 static int take_reply(struct session *session, const char *text, size_t length)
 {
 	json_t *reply = json_loadb(text, length, 0, NULL);
@@ -77,6 +89,7 @@ static int take_reply(struct session *session, const char *text, size_t length)
 	} else if (!data) {
 		r = -EBADMSG;
 	} else {
+		begin(session);
 		r = write_base64(session->out, data);
 		session->bytes = field_number(parameters, "bytes");
 		session->ended = ended ? strdup(ended) : NULL;
@@ -178,6 +191,17 @@ static enum ctl_exit report(const struct session *session, int error)
 	return ctl_flush();
 }
 
+/* One that is there keeps what it holds until the daemon records. */
+static FILE *open_output(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 {
 	sigset_t mask;
@@ -192,6 +216,11 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 				      connection_deadline(session->ctl->timeout_ns));
 	if (session->fd < 0)
 		return complain_open(session->ctl->path, session->fd);
+	session->out = open_output(session->path);
+	if (!session->out) {
+		complain("cannot write %s: %s", session->path, strerror(errno));
+		return CTL_REFUSED;
+	}
 	frame_reader_set_max(&session->replies, MESSAGE_MAX);
 	r = ask(session, max_bytes);
 	if (r == 0)
@@ -212,15 +241,10 @@ enum ctl_exit command_record(struct ctl *ctl)
 		return ctl_misuse(ctl, "--for %s: expected a time as in 30s", duration);
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
 		return ctl_misuse(ctl, "--max-size %s: expected MiB", size);
-	session.out = fopen(session.path, "we");
-	if (!session.out) {
-		complain("cannot write %s: %s", session.path, strerror(errno));
-		return CTL_REFUSED;
-	}
 	if (duration)
 		session.until_ns = connection_deadline(duration_us * NS_PER_US);
 	code = record(&session, mib * BYTES_PER_MIB);
-	if (fclose(session.out) != 0 && code == CTL_OK) {
+	if (session.out && fclose(session.out) != 0 && code == CTL_OK) {
 		complain("cannot write %s: %s", session.path, strerror(errno));
 		code = CTL_REFUSED;
 	}

@@ -27,8 +27,8 @@ static void add_rule(struct table *table, const json_t *rule)
 	table_add(table, place);
 	table_add(table, format_count(field_number(rule, "tasks")));
 	table_add(table, format_count(field_number(rule, "matches")));
-	table_add_text(table, field_text(rule, "cap"));
-	table_add_text(table, field_text(rule, "floor"));
+	table_add(table, format_level(field_text(rule, "cap")));
+	table_add(table, format_level(field_text(rule, "floor")));
 	table_add_text(table, field_text(rule, "io_boost"));
 	table_add_text(table, field_text(rule, "domain"));
 	table_add_text(table, field_text(rule, "match"));
@@ -74,58 +74,59 @@ static void show_rules(const json_t *reply)
 		       refused, field_number(reply, "max_tasks"));
 }
 
-static void show_given(const json_t *explained, const char *flag, const char *key,
+static void show_given(FILE *file, const json_t *explained, const char *flag, const char *key,
 		       const char *title)
 {
 	const json_t *rule = json_object_get(explained, "rule");
-	_cleanup_free_ char *value = format_clean(field_text(rule, key));
+	_cleanup_free_ char *value = format_level(field_text(rule, key));
 
 	if (json_is_true(json_object_get(explained, flag)))
-		printf(", %s %s", title, value);
+		fprintf(file, ", %s %s", title, value);
 }
 
-static void show_one(const json_t *explained)
+static void show_one(FILE *file, const json_t *explained)
 {
 	const json_t *rule = json_object_get(explained, "rule");
 	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
-	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
+	_cleanup_free_ char *place = format_clean(field_text(rule, "file"));
 	_cleanup_free_ char *why = format_clean(field_text(explained, "why"));
 	bool matches = json_is_true(json_object_get(explained, "matches"));
 
-	printf("  %-4s %s", matches ? "yes" : "no", name);
-	if (file && file[0])
-		printf(" (%s:%" PRIu64 ")", file, field_number(rule, "line"));
-	show_given(explained, "gives_cap", "cap", "cap");
-	show_given(explained, "gives_floor", "floor", "floor");
-	show_given(explained, "gives_io_boost", "io_boost", "io-boost");
-	printf(": %s\n",
-	       field_text(explained, "why") ? why : "by a command line that is not yours");
+	fprintf(file, "  %-4s %s", matches ? "yes" : "no", name);
+	if (place && place[0])
+		fprintf(file, " (%s:%" PRIu64 ")", place, field_number(rule, "line"));
+	show_given(file, explained, "gives_cap", "cap", "cap");
+	show_given(file, explained, "gives_floor", "floor", "floor");
+	show_given(file, explained, "gives_io_boost", "io_boost", "io-boost");
+	fprintf(file, ": %s\n",
+		field_text(explained, "why") ? why : "by a command line that is not yours");
 }
 
-static void show_task(const json_t *reply)
+void rules_print_task(FILE *file, const json_t *reply)
 {
 	const json_t *rules = json_object_get(reply, "rules"), *explained;
 	_cleanup_free_ char *comm = format_clean(field_text(reply, "comm"));
 	size_t i;
 
-	printf("rules for %s (thread %" PRIu64 " of process %" PRIu64 "), the first that gives "
-	       "something wins:\n",
-	       comm, field_number(reply, "pid"), field_number(reply, "tgid"));
+	fprintf(file,
+		"rules for %s (thread %" PRIu64 " of process %" PRIu64 "), the first that gives "
+		"something wins:\n",
+		comm, field_number(reply, "pid"), field_number(reply, "tgid"));
 	json_array_foreach(rules, i, explained)
-		show_one(explained);
+		show_one(file, explained);
 	if (!json_array_size(rules))
-		puts("  the policy has none");
+		fputs("  the policy has none\n", file);
+}
+
+static void show_task(const json_t *reply)
+{
+	rules_print_task(stdout, reply);
 }
 
 enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret)
 {
 	return ctl_call(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
 			ret);
-}
-
-enum ctl_exit rules_print_task(const struct ctl *ctl, const json_t *reply)
-{
-	return ctl_print(ctl, reply, show_task);
 }
 
 static enum ctl_exit explain_task(const struct ctl *ctl, uint64_t pid)
@@ -135,7 +136,7 @@ static enum ctl_exit explain_task(const struct ctl *ctl, uint64_t pid)
 
 	if (code != CTL_OK)
 		return code;
-	code = rules_print_task(ctl, reply);
+	code = ctl_print(ctl, reply, show_task);
 	json_decref(reply);
 	return code;
 }

@@ -20,7 +20,7 @@
 
 #define DELAY_DEFAULT_MS 1000
 #define DELAY_LEAST_MS	 200
-#define TASKS_SHOWN	 100 /* with the most I/O */
+#define TASKS_SHOWN	 100 /* with the most I/O, and as many of those that are capped */
 
 static const char keys_text[] =
 	"Tab, Shift-Tab   the next list, the one before\n"
@@ -32,6 +32,7 @@ static const char keys_text[] =
 	"+, -             look more often, less often\n"
 	"q                quit\n"
 	"\n"
+	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
 	"Green: boosted, or a disk where boosts pay. Yellow: limited. Red: not ours, or in trouble.\n";
 
 /* One call; NULL when it failed. Consumes parameters. */
@@ -89,10 +90,15 @@ static void look(const struct ctl *ctl, struct top_view *view)
 		  ask(fd, "io.wakegov.Tasks",
 		      json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
 		  "tasks");
+	take_list(view, TOP_CAPPED,
+		  ask(fd, "io.wakegov.CappedTasks", json_pack("{si}", "limit", TASKS_SHOWN),
+		      deadline_ns),
+		  "tasks");
 	take_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
 }
 
-/* What Explain says of the selected row, as text; NULL when it is a device or cannot be had. */
+/* What Explain says of the selected row, or ExplainRules of one that is capped, as text; NULL when
+ * it is a device or cannot be had. */
 static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
 {
 	const json_t *row = top_model_selected(&view->model, view->pane);
@@ -109,10 +115,11 @@ static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
 			     ? json_pack("{ss}", "domain", field_text(row, "name"))
 			     : json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid"));
 	fd = connection_open(ctl->path, deadline_ns);
-	reply = ask(fd, "io.wakegov.Explain", parameters, deadline_ns);
+	reply = ask(fd, view->pane == TOP_CAPPED ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
+		    parameters, deadline_ns);
 	file = reply ? open_memstream(&text, &size) : NULL;
 	if (file) {
-		explain_print(file, reply);
+		(view->pane == TOP_CAPPED ? rules_print_task : explain_print)(file, reply);
 		fclose(file);
 	}
 	json_decref(reply);
@@ -164,6 +171,14 @@ static void move_selection(struct top_view *view, int key)
 	top_model_move(&view->model, view->pane, by, (size_t)height);
 }
 
+/* The next that is shown, so many on. */
+static void change_pane(struct top_view *view, unsigned int by)
+{
+	do
+		view->pane = (view->pane + by) % TOP_PANES;
+	while (view->is_hidden[view->pane]);
+}
+
 static void change_delay(struct top_view *view, bool shorter)
 {
 	unsigned int delay_ms = shorter ? view->delay_ms / 2 : view->delay_ms * 2;
@@ -188,10 +203,10 @@ static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 	case 'q':
 		return false;
 	case '\t':
-		view->pane = (view->pane + 1) % TOP_PANES;
+		change_pane(view, 1);
 		break;
 	case KEY_BTAB:
-		view->pane = (view->pane + TOP_PANES - 1) % TOP_PANES;
+		change_pane(view, TOP_PANES - 1);
 		break;
 	case 'e':
 	case '\n':

@@ -191,6 +191,23 @@ static void draw_task(const struct top_view *view, int y, const json_t *row)
 	put(y, 76, COLS, "");
 }
 
+static void draw_capped(const struct top_view *view, int y, const json_t *row)
+{
+	_cleanup_free_ char *cap = format_level(field_text(row, "cap"));
+	const char *file = field_text(row, "file");
+
+	put_number(y, 0, 7, row, "pid", 1, "");
+	putf(y, 7, 17, " %s", field_text(row, "comm") ? field_text(row, "comm") : "-");
+	putf(y, 24, 10, "%s", cap);
+	attron(COLOR_PAIR(COLOUR_HIGH));
+	put(y, 34, 24, field_text(row, "rule"));
+	attroff(COLOR_PAIR(COLOUR_HIGH));
+	if (file && file[0])
+		putf(y, 58, COLS, " %s:%" PRIu64, file, field_number(row, "line"));
+	else
+		put(y, 58, COLS, " an override");
+}
+
 static void draw_device(const struct top_view *view, int y, const json_t *row)
 {
 	int colour = is_word(row, "check", "paid") ? COLOUR_BOOST : 0;
@@ -218,6 +235,8 @@ static const struct pane_look {
 			  "no cpufreq domain", draw_domain },
 	[TOP_TASKS] = { "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S GAIN  MHZ",
 			NULL, "no task does I/O at a rate that matters", draw_task },
+	[TOP_CAPPED] = { "    PID CAPPED TASK      CAP       RULE OR OVERRIDE         WHERE", NULL,
+			 "no task is capped", draw_capped },
 	[TOP_DEVICES] = { "DEVICE           TASKS  DEPTH     I/O/S  IDLE CHECK       GAIN FOUND",
 			  NULL, "no block device was used", draw_device },
 };
@@ -233,9 +252,9 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 	put(top, 0, COLS, looks[pane].title);
 	if (looks[pane].behind)
 		mvaddstr(top, 37 + history_width(), looks[pane].behind);
-	if (list->n > height)
-		mvprintw(top, COLS > 14 ? COLS - 12 : 0, " %zu-%zu/%zu ", list->scroll + 1,
-			 list->scroll + height, list->n);
+	if (height && list->n > height)
+		putf(top, COLS > 14 ? COLS - 12 : 0, 12, " %zu-%zu/%zu", list->scroll + 1,
+		     list->scroll + height, list->n);
 	attroff(A_REVERSE | A_BOLD);
 	for (size_t i = 0; i < height && list->scroll + i < list->n; i++) {
 		bool is_selected = is_active && list->scroll + i == list->selected;
@@ -299,22 +318,39 @@ static void draw_foot(const struct top_view *view)
 	     view->model.filter);
 }
 
-/* Domains get what they need up to half, devices up to a quarter, tasks the rest. */
+/* How many rows a list gets: one at least, where it says that it is empty. */
+static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t most)
+{
+	size_t n = view->model.lists[pane].n ? view->model.lists[pane].n : 1;
+
+	return n < most ? n : most;
+}
+
+/*
+ * Domains get what they need up to half, devices up to a quarter, capped tasks up to a third of
+ * what is left, with a title of their own, and tasks the rest.
+ */
 static void draw_panes(struct top_view *view)
 {
-	struct top_list *lists = view->model.lists;
 	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* without titles, head and foot */
-	size_t domains = lists[TOP_DOMAINS].n ? lists[TOP_DOMAINS].n : 1;
-	size_t devices = lists[TOP_DEVICES].n ? lists[TOP_DEVICES].n : 1, tasks;
+	size_t domains = rows_of(view, TOP_DOMAINS, (room + 1) / 2);
+	size_t devices = rows_of(view, TOP_DEVICES, (room + 3) / 4);
+	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0;
+	int y = 2 + (int)domains;
 
-	if (domains > (room + 1) / 2)
-		domains = (room + 1) / 2;
-	if (devices > (room + 3) / 4)
-		devices = (room + 3) / 4;
-	tasks = room > domains + devices ? room - domains - devices : 0;
+	if (json_array_size(view->model.lists[TOP_CAPPED].all) && tasks > 2)
+		capped = rows_of(view, TOP_CAPPED, tasks / 3);
+	view->is_hidden[TOP_CAPPED] = !capped;
+	if (!capped && view->pane == TOP_CAPPED)
+		view->pane = TOP_TASKS;
+	if (capped)
+		tasks -= capped + 1;
 	draw_pane(view, TOP_DOMAINS, 1, domains);
-	draw_pane(view, TOP_TASKS, 2 + (int)domains, tasks);
-	draw_pane(view, TOP_DEVICES, 3 + (int)(domains + tasks), devices);
+	draw_pane(view, TOP_TASKS, y, tasks);
+	y += 1 + (int)tasks;
+	if (capped)
+		draw_pane(view, TOP_CAPPED, y, capped);
+	draw_pane(view, TOP_DEVICES, y + (capped ? 1 + (int)capped : 0), devices);
 }
 
 static void draw_text(const char *text)

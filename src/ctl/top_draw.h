@@ -13,6 +13,7 @@ struct top_view {
 	json_t *status; /* the last that came, or NULL */
 	enum top_pane pane;
 	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
+	bool is_hidden[TOP_PANES]; /* for lack of rows, or of room */
 	double own_share;	   /* of one CPU, what the daemon took since the last look */
 	bool is_paused;
 	bool is_lost;	   /* the daemon does not answer */

@@ -24,14 +24,18 @@ static const struct sort_key keys[TOP_PANES][4] = {
 			{ "boost", .number = "boost_cap" },
 			{ "name", .text = "comm" },
 			{ "domain", .text = "domain" } },
+	[TOP_CAPPED] = { { "order" },
+			 { "name", .text = "comm" },
+			 { "rule", .text = "rule" },
+			 { "cap", .text = "cap" } },
 	[TOP_DEVICES] = { { "order" },
 			  { "I/O rate", .number = "completions_per_s" },
 			  { "depth", .number = "depth" },
 			  { "name", .text = "name" } },
 };
 
-static const char *const searched[] = { "name",	  "comm",   "state",  "reason",
-					"domain", "device", "limiter" };
+static const char *const searched[] = { "name",	  "comm",   "state",   "reason",
+					"domain", "device", "limiter", "rule" };
 
 void top_model_deinit(struct top_model *model)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the live view shows, without a screen: three lists that are filtered, sorted and selected
+/* What the live view shows, without a screen: lists that are filtered, sorted and selected
  * in. */
 
 #include <jansson.h>
@@ -11,7 +11,8 @@
 
 enum top_pane {
 	TOP_DOMAINS,
-	TOP_TASKS,
+	TOP_TASKS, /* that do I/O, boosted or not */
+	TOP_CAPPED,
 	TOP_DEVICES,
 	TOP_PANES,
 };

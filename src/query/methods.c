@@ -194,6 +194,13 @@ static const struct query_method methods[] = {
 		.n_takes = 3,
 	},
 	{
+		.name = "CappedTasks",
+		.run = methods_list_capped,
+		.takes = { { .name = "offset", .type = JSON_INTEGER, .optional = true },
+			   { .name = "limit", .type = JSON_INTEGER, .optional = true } },
+		.n_takes = 2,
+	},
+	{
 		.name = "ExplainRules",
 		.run = methods_explain_rules,
 		.takes = { { .name = "pid", .type = JSON_INTEGER } },

@@ -92,38 +92,91 @@ static int put_matched(void *context, const struct matched_view *view)
 	return page->out->error;
 }
 
-int methods_list_rule_tasks(const struct call *call, struct reply *reply)
+static int put_capped(void *context, const struct capped_view *view)
 {
-	const char *rule = json_string_value(json_object_get(call->parameters, "rule"));
+	struct page *page = context;
+
+	if (!page->left) {
+		page->next = view->place;
+		return 1;
+	}
+	page->left--;
+	json_out_open(page->out, '{');
+	put_count(page->out, "pid", view->pid);
+	put_count(page->out, "tgid", view->tgid);
+	put_text(page->out, "comm", view->comm);
+	put_text(page->out, "cap", view->cap);
+	put_text(page->out, "rule", view->rule);
+	put_text(page->out, "file", view->file);
+	put_count(page->out, "line", view->line);
+	json_out_close(page->out, '}');
+	return page->out->error;
+}
+
+/* What the call asks for; the parameter that cannot be, or NULL. */
+static const char *read_page(const struct call *call, uint32_t *ret_offset, struct page *ret)
+{
 	const json_t *limit = json_object_get(call->parameters, "limit");
 	json_int_t offset = json_integer_value(json_object_get(call->parameters, "offset"));
-	struct page page = { .left = METHODS_RULE_TASKS_MAX, .next = -1 };
-	int r;
+	json_int_t n = json_is_integer(limit) ? json_integer_value(limit) : METHODS_RULE_TASKS_MAX;
 
 	if (offset < 0 || offset > UINT32_MAX)
-		return reply_send_invalid(reply, "offset");
-	if (json_is_integer(limit)) {
-		if (json_integer_value(limit) < 1 ||
-		    json_integer_value(limit) > METHODS_RULE_TASKS_MAX)
-			return reply_send_invalid(reply, "limit");
-		page.left = (uint32_t)json_integer_value(limit);
-	}
+		return "offset";
+	if (n < 1 || n > METHODS_RULE_TASKS_MAX)
+		return "limit";
+	*ret_offset = (uint32_t)offset;
+	*ret = (struct page){ .left = (uint32_t)n, .next = -1 };
+	return NULL;
+}
+
+static void put_next(const struct page *page)
+{
+	json_out_key(page->out, "next_offset");
+	if (page->next < 0)
+		json_out_null(page->out);
+	else
+		json_out_count(page->out, (uint64_t)page->next);
+}
+
+int methods_list_capped(const struct call *call, struct reply *reply)
+{
+	struct page page;
+	uint32_t offset;
+	const char *wrong = read_page(call, &offset, &page);
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
 	page.out = reply_begin(reply);
 	json_out_key(page.out, "tasks");
 	json_out_open(page.out, '[');
-	r = call->source->rule_tasks(call->source->userdata, rule, (uint32_t)offset, put_matched,
-				     &page);
+	r = call->source->capped_tasks(call->source->userdata, offset, put_capped, &page);
+	json_out_close(page.out, ']');
+	put_next(&page);
+	return r < 0 ? r : reply_end(reply);
+}
+
+int methods_list_rule_tasks(const struct call *call, struct reply *reply)
+{
+	const char *rule = json_string_value(json_object_get(call->parameters, "rule"));
+	struct page page;
+	uint32_t offset;
+	const char *wrong = read_page(call, &offset, &page);
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	page.out = reply_begin(reply);
+	json_out_key(page.out, "tasks");
+	json_out_open(page.out, '[');
+	r = call->source->rule_tasks(call->source->userdata, rule, offset, put_matched, &page);
 	if (r == -ENOENT) {
 		reply_cancel(reply);
 		return reply_send_error(reply, "io.wakegov.NoSuchRule",
 					json_pack("{ss}", "rule", rule));
 	}
 	json_out_close(page.out, ']');
-	json_out_key(page.out, "next_offset");
-	if (page.next < 0)
-		json_out_null(page.out);
-	else
-		json_out_count(page.out, (uint64_t)page.next);
+	put_next(&page);
 	return r < 0 ? r : reply_end(reply);
 }
 

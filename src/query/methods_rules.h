@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* io.wakegov.Rules, RuleTasks and ExplainRules, as query/interface.h wants them. */
+/* io.wakegov.Rules, RuleTasks, CappedTasks and ExplainRules, as query/interface.h wants them. */
 
 #include "query/call.h"
 #include "query/reply.h"
@@ -11,4 +11,5 @@ int methods_list_rules(const struct call *call, struct reply *reply);
 #define METHODS_RULE_TASKS_MAX 100
 
 int methods_list_rule_tasks(const struct call *call, struct reply *reply);
+int methods_list_capped(const struct call *call, struct reply *reply);
 int methods_explain_rules(const struct call *call, struct reply *reply);

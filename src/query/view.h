@@ -318,6 +318,18 @@ struct matched_view {
 	uint32_t place; /* in the list: the next one is behind it */
 };
 
+/* A thread that is capped, and by what. */
+struct capped_view {
+	uint32_t pid;
+	uint32_t tgid;
+	const char *comm;
+	const char *cap; /* as the rule says it */
+	const char *rule;
+	const char *file; /* as in a rule_view; "" for an override */
+	uint32_t line;
+	uint32_t place; /* as in a matched_view */
+};
+
 /* What one rule is for one task. */
 struct task_rule_view {
 	struct rule_view rule;
@@ -348,6 +360,7 @@ typedef int (*program_emit_t)(void *context, const struct program_view *view);
 typedef int (*override_emit_t)(void *context, const struct override_view *view);
 typedef int (*rule_emit_t)(void *context, const struct rule_view *view);
 typedef int (*matched_emit_t)(void *context, const struct matched_view *view);
+typedef int (*capped_emit_t)(void *context, const struct capped_view *view);
 typedef int (*task_rule_emit_t)(void *context, const struct task_rule_view *view);
 typedef int (*explain_emit_t)(void *context, const struct explain_view *view);
 typedef int (*opp_time_emit_t)(void *context, const struct opp_time_view *view);
@@ -378,6 +391,8 @@ struct query_source {
 	/* From that place on. -ENOENT: the policy has no such rule. */
 	int (*rule_tasks)(void *userdata, const char *rule, uint32_t from, matched_emit_t emit,
 			  void *context);
+	/* From that place on. */
+	int (*capped_tasks)(void *userdata, uint32_t from, capped_emit_t emit, void *context);
 	/* Sets *ret before it emits each rule. -ESRCH: there is no such thread. */
 	int (*explain_rules)(void *userdata, uint32_t pid, struct ruled_task_view *ret,
 			     task_rule_emit_t emit, void *context);

@@ -115,116 +115,81 @@ static void test_clamps(void **state)
 }
 
 /* Overrides win over the policy, and the kernel's limits over both. */
+static const struct {
+	uint32_t cap;
+	struct policy_frequency min, max;
+	struct override_limits override;
+	uint32_t scaling_min_khz, scaling_max_khz;
+	uint32_t target_khz;
+	enum limiter limiter;
+} override_cases[] = {
+	{ 0, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
+	{ 0, NONE, NONE, { .min_khz = 1100000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
+	{ 1024, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 2400000, LIMITER_NONE },
+	{ 1024, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
+	{ 0, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 800000, LIMITER_NONE },
+	{ 0, NONE, KHZ(1000000), { .min_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MIN },
+	{ 1024, NONE, KHZ(1000000), { .min_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MIN },
+	{ 1024, KHZ(2000000), NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
+	{ 1024, NONE, KHZ(1000000), { .max_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MAX },
+	{ 1024,
+	  NONE,
+	  NONE,
+	  { .min_khz = 2000000, .max_khz = 1200000 },
+	  0,
+	  0,
+	  1200000,
+	  LIMITER_OVERRIDE_MAX },
+	{ 0, NONE, NONE, { .min_khz = 2000000 }, 800000, 1400000, 1400000, LIMITER_SCALING_MAX },
+	{ 1024,
+	  NONE,
+	  NONE,
+	  { .max_khz = 1000000 },
+	  1600000,
+	  2400000,
+	  1600000,
+	  LIMITER_SCALING_MIN },
+	{ 0, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
+	{ 1024, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
+	/* where it would be anyway nothing holds it */
+	{ 660, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_NONE },
+	{ 1024,
+	  NONE,
+	  NONE,
+	  { .max_khz = 1000000, .frozen_khz = 1600000 },
+	  0,
+	  0,
+	  1600000,
+	  LIMITER_FROZEN },
+	{ 1024,
+	  NONE,
+	  NONE,
+	  { .frozen_khz = 1600000 },
+	  800000,
+	  1000000,
+	  1000000,
+	  LIMITER_SCALING_MAX },
+};
+
 static void test_overrides(void **state)
 {
-	static const struct {
-		uint32_t cap;
-		struct policy_frequency min, max;
-		struct override_limits override;
-		uint32_t scaling_min_khz, scaling_max_khz;
-		uint32_t target_khz;
-		enum limiter limiter;
-	} cases[] = {
-		{ 0, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
-		{ 0, NONE, NONE, { .min_khz = 1100000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
-		{ 1024, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 2400000, LIMITER_NONE },
-		{ 1024, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
-		{ 0, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 800000, LIMITER_NONE },
-		{ 0,
-		  NONE,
-		  KHZ(1000000),
-		  { .min_khz = 1600000 },
-		  0,
-		  0,
-		  1600000,
-		  LIMITER_OVERRIDE_MIN },
-		{ 1024,
-		  NONE,
-		  KHZ(1000000),
-		  { .min_khz = 1600000 },
-		  0,
-		  0,
-		  1600000,
-		  LIMITER_OVERRIDE_MIN },
-		{ 1024,
-		  KHZ(2000000),
-		  NONE,
-		  { .max_khz = 1200000 },
-		  0,
-		  0,
-		  1200000,
-		  LIMITER_OVERRIDE_MAX },
-		{ 1024,
-		  NONE,
-		  KHZ(1000000),
-		  { .max_khz = 1600000 },
-		  0,
-		  0,
-		  1600000,
-		  LIMITER_OVERRIDE_MAX },
-		{ 1024,
-		  NONE,
-		  NONE,
-		  { .min_khz = 2000000, .max_khz = 1200000 },
-		  0,
-		  0,
-		  1200000,
-		  LIMITER_OVERRIDE_MAX },
-		{ 0,
-		  NONE,
-		  NONE,
-		  { .min_khz = 2000000 },
-		  800000,
-		  1400000,
-		  1400000,
-		  LIMITER_SCALING_MAX },
-		{ 1024,
-		  NONE,
-		  NONE,
-		  { .max_khz = 1000000 },
-		  1600000,
-		  2400000,
-		  1600000,
-		  LIMITER_SCALING_MIN },
-		{ 0, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
-		{ 1024, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
-		/* where it would be anyway nothing holds it */
-		{ 660, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_NONE },
-		{ 1024,
-		  NONE,
-		  NONE,
-		  { .max_khz = 1000000, .frozen_khz = 1600000 },
-		  0,
-		  0,
-		  1600000,
-		  LIMITER_FROZEN },
-		{ 1024,
-		  NONE,
-		  NONE,
-		  { .frozen_khz = 1600000 },
-		  800000,
-		  1000000,
-		  1000000,
-		  LIMITER_SCALING_MAX },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(override_cases) / sizeof(override_cases[0]); i++) {
 		struct domain domain = usual();
 
-		domain.policy.min = cases[i].min;
-		domain.policy.max = cases[i].max;
-		domain.override = cases[i].override;
-		if (cases[i].scaling_max_khz) {
-			domain.scaling_min_khz = cases[i].scaling_min_khz;
-			domain.scaling_max_khz = cases[i].scaling_max_khz;
+		domain.policy.min = override_cases[i].min;
+		domain.policy.max = override_cases[i].max;
+		domain.override = override_cases[i].override;
+		if (override_cases[i].scaling_max_khz) {
+			domain.scaling_min_khz = override_cases[i].scaling_min_khz;
+			domain.scaling_max_khz = override_cases[i].scaling_max_khz;
 		}
-		decide(&domain, cases[i].cap, START_NS);
-		if (domain.last.target_khz != cases[i].target_khz ||
-		    domain.last.limiter != cases[i].limiter)
+		decide(&domain, override_cases[i].cap, START_NS);
+		if (domain.last.target_khz != override_cases[i].target_khz ||
+		    domain.last.limiter != override_cases[i].limiter)
 			print_message("case %zu\n", i);
-		assert_decided(&domain, cases[i].target_khz, TIMING_NOW);
+		assert_decided(&domain, override_cases[i].target_khz, TIMING_NOW);
 		assert_string_equal(limiter_name(domain.last.limiter),
-				    limiter_name(cases[i].limiter));
+				    limiter_name(override_cases[i].limiter));
 	}
 }
 

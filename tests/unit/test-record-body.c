@@ -21,40 +21,64 @@ static void make_piece(struct record *record, uint64_t (*next)(void *), void *of
 }
 
 /* All fields of what the type has, from next(). */
+static void make_task(struct input *input, uint64_t (*next)(void *), void *of)
+{
+	input->task = (struct input_task){
+		.pid = next(of),
+		.tgid = next(of),
+		.handle = next(of),
+		.cpu = next(of),
+		.io_waits = next(of),
+		.io_starts = next(of),
+		.last_io_ns = next(of),
+		.level_q = next(of),
+		.in_flight_ns = next(of),
+		.depth = next(of),
+		.max_depth = next(of),
+		.busy_ppm = next(of),
+		.n_ios = next(of) % (TASK_IOS_MAX + 1),
+	};
+	memset(input->task.comm, next(of), TASK_COMM_SIZE - 1);
+	for (int i = 0; i < TASK_IOS_MAX; i++)
+		input->task.ios[i] = (struct input_task_io){
+			.device = next(of) % INPUT_DEVICES_MAX,
+			.ios = next(of),
+			.host_ns = next(of),
+			.host_cpu_ns = next(of),
+		};
+}
+
+static void make_decision(struct decision *decision, uint64_t (*next)(void *), void *of)
+{
+	*decision = (struct decision){
+		.now_ns = next(of),
+		.domain = next(of),
+		.previous_khz = next(of),
+		.target_khz = next(of),
+		.wanted_khz = next(of),
+		.want_cap = next(of),
+		.cpu = next(of),
+		.pid = next(of),
+		.reason = next(of) % (REASON_UNCAPPED + 1),
+		.limiter = next(of) % (LIMITER_CAP + 1),
+		.timing = next(of) % (TIMING_RATE_LIMITED + 1),
+		.rule = next(of),
+		.capped_pid = next(of),
+	};
+	memset(decision->comm, next(of), TASK_COMM_SIZE - 1);
+}
+
 static struct record make(enum record_type type, uint64_t (*next)(void *), void *of)
 {
 	struct record record = { .type = type, .now_ns = next(of) };
 	struct input *input = &record.input;
-	struct decision *decision = &record.decision;
 
 	switch (type) {
 	case RECORD_CPU:
 		input->cpu = (struct input_cpu){ next(of), next(of), next(of) & 1, next(of) };
 		break;
 	case RECORD_TASK:
-		input->task = (struct input_task){
-			.pid = next(of),
-			.tgid = next(of),
-			.handle = next(of),
-			.cpu = next(of),
-			.io_waits = next(of),
-			.io_starts = next(of),
-			.last_io_ns = next(of),
-			.level_q = next(of),
-			.in_flight_ns = next(of),
-			.depth = next(of),
-			.max_depth = next(of),
-			.busy_ppm = next(of),
-			.n_ios = next(of) % (TASK_IOS_MAX + 1),
-		};
-		memset(input->task.comm, next(of), TASK_COMM_SIZE - 1);
-		for (int i = 0; i < TASK_IOS_MAX; i++)
-			input->task.ios[i] = (struct input_task_io){
-				.device = next(of) % INPUT_DEVICES_MAX,
-				.ios = next(of),
-				.host_ns = next(of),
-				.host_cpu_ns = next(of),
-			};
+		make_task(input, next, of);
 		break;
 	case RECORD_TASK_END:
 		input->ended_pid = next(of);
@@ -101,22 +125,7 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		input->beside = (struct input_beside){ next(of), next(of) };
 		break;
 	case RECORD_DECIDE:
-		*decision = (struct decision){
-			.now_ns = next(of),
-			.domain = next(of),
-			.previous_khz = next(of),
-			.target_khz = next(of),
-			.wanted_khz = next(of),
-			.want_cap = next(of),
-			.cpu = next(of),
-			.pid = next(of),
-			.reason = next(of) % (REASON_UNCAPPED + 1),
-			.limiter = next(of) % (LIMITER_CAP + 1),
-			.timing = next(of) % (TIMING_RATE_LIMITED + 1),
-			.rule = next(of),
-			.capped_pid = next(of),
-		};
-		memset(decision->comm, next(of), TASK_COMM_SIZE - 1);
+		make_decision(&record.decision, next, of);
 		break;
 	default:
 		record.domain = next(of); /* or handle */

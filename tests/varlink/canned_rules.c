@@ -33,6 +33,21 @@ int canned_rule_tasks(void *userdata, const char *rule, uint32_t from, matched_e
 	return r < 0 ? r : 0;
 }
 
+int canned_capped_tasks(void *userdata, uint32_t from, capped_emit_t emit, void *context)
+{
+	static const struct capped_view tasks[] = {
+		{ 900, 900, "tar", "30%", "backup", "x.conf", 12, 0 },
+		{ 901, 900, "tar", "30%", "backup", "x.conf", 12, 4 },
+		{ 950, 950, "make", "1200000kHz", "override-3", "", 0, 7 },
+	};
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < ARRAY_SIZE(tasks); i++)
+		if (tasks[i].place >= from)
+			r = emit(context, &tasks[i]);
+	return r < 0 ? r : 0;
+}
+
 void canned_count_rules(void *userdata, struct rules_view *ret)
 {
 	*ret = (struct rules_view){ .tasks = 3, .max_tasks = 16384, .refused = 2 };

@@ -481,6 +481,7 @@ void canned_source_init(struct canned_source *canned)
 		.rules = canned_rules,
 		.count_rules = canned_count_rules,
 		.rule_tasks = canned_rule_tasks,
+		.capped_tasks = canned_capped_tasks,
 		.explain_rules = canned_explain_rules,
 		.overrides = canned_overrides,
 		.add_override = canned_add_override,

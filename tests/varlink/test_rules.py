@@ -23,7 +23,7 @@ class Methods(ServiceTest):
     def test_as_declared(self):
         interface = varlink.Client(f"unix:{self.path}").get_interface("io.wakegov")
         for method, parameters in (("Rules", {}), ("RuleTasks", {"rule": "backup"}),
-                                   ("ExplainRules", {"pid": 812})):
+                                   ("CappedTasks", {}), ("ExplainRules", {"pid": 812})):
             with self.subTest(method):
                 reply = self.raw.call(f"io.wakegov.{method}", parameters)["parameters"]
                 declared = interface.get_method(method).out_type
@@ -43,6 +43,16 @@ class Methods(ServiceTest):
                 with self.subTest(wrong, value=value):
                     self.assert_invalid(call("io.wakegov.RuleTasks",
                                              {"rule": "backup", wrong: value}), wrong)
+                    self.assert_invalid(call("io.wakegov.CappedTasks", {wrong: value}), wrong)
+
+    def test_capped(self):
+        """who is capped, and by which rule or override, page by page"""
+        first = self.raw.call("io.wakegov.CappedTasks", {"limit": 2})["parameters"]
+        self.assertEqual([task["pid"] for task in first["tasks"]], [900, 901])
+        last = self.raw.call("io.wakegov.CappedTasks", {"offset": first["next_offset"]})["parameters"]
+        self.assertEqual(last, {"next_offset": None, "tasks": [
+            {"pid": 950, "tgid": 950, "comm": "make", "cap": "1200000kHz", "rule": "override-3",
+             "file": "", "line": 0}]})
 
     def test_pages(self):
         """pages go on where the last one ended; a thread that is gone has no name"""

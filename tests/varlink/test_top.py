@@ -75,7 +75,7 @@ class Small(TopTest):
         self.assertRegex(lines[0], r"^wakegovd 0\.1\.0, up 3 h 12 min, governing  own .*lost 12$")
         titles = [i for i, line in enumerate(lines)
                   if line.startswith(("DOMAIN ", "    PID ", "DEVICE "))]
-        self.assertEqual(len(titles), 3)
+        self.assertEqual(len(titles), 4)
         self.assertIn("1-10/200", lines[titles[0]])
         self.assertIn("█", lines[2])
         self.assertIn("io-boost (fio, pid 812), li", lines[2])
@@ -114,6 +114,22 @@ class Small(TopTest):
         self.wait_for_text("policy0, CPUs 0-3", "predicted", "any key goes back")
         self.screen.keys("x", "?")
         self.wait_for_text("explain the selected domain or task")
+
+    def test_capped_tasks(self):
+        """who is capped is listed with the rule or the override, can be found, and is explained"""
+        self.screen.resize(80, 40)
+        lines = self.wait_for_text("CAPPED TASK", "override-3", "fio")
+        title = next(i for i, line in enumerate(lines) if "CAPPED TASK" in line)
+        self.assertEqual([line.split() for line in lines[title + 1:title + 4]],
+                         [["900", "tar", "30%", "backup", "x.conf:12"],
+                          ["901", "tar", "30%", "backup", "x.conf:12"],
+                          ["950", "make", "1200", "MHz", "override-3", "an", "override"]])
+        self.screen.keys("Tab", "Tab", "s", "s", "r")
+        self.wait_for_text("s sort (rule, reversed)")
+        self.screen.keys("/", "o", "v", "e", "r", "r", "Enter")
+        self.wait_for(lambda lines: " tar " not in "\n".join(lines), "only the override")
+        self.screen.keys("/", "Escape", "e")
+        self.wait_for_text("it is gone", "any key goes back")
 
     def test_resizes(self):
         self.wait_for_text("policy0")

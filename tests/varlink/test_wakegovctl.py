@@ -11,7 +11,7 @@ import tempfile
 import threading
 import unittest
 
-from service import Fixture, PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+from service import Fixture, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
 
 COMMANDS = ("status", "domains", "tasks", "devices", "decisions")
 OK, REFUSED, USAGE, UNREACHABLE, LOST = range(5)
@@ -213,7 +213,7 @@ class Refused(ControlTest):
         done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "reload"], user=65534,
                               capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertEqual(done.returncode, REFUSED)
-        self.assertIn("reload is for root only", done.stderr)
+        self.assertIn("reload is for root, and for the members of change-group", done.stderr)
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
@@ -247,8 +247,17 @@ class Usage(unittest.TestCase):
                                  (("",), "--help"),
                                  (("x" * 1000,), "--help"),
                                  (("status", "domains"), "one argument too many"),
-                                 (("--colour", "status"), "--colour"),
-                                 (("--socket",), "--socket"),
+                                 (("--colour", "status"), "there is no option '--colour'\n"),
+                                 (("--jsn", "status"), "Did you mean '--json'?"),
+                                 (("override", "policy0", "--mx", "1GHz"), "Did you mean '--max'?"),
+                                 (("override", "policy0", "--max"), "--max needs a value\nSee: wakeg"),
+                                 (("record", "-x"), "there is no option '-x'"),
+                                 (("record", "-o"), "-o needs a value"),
+                                 (("--json=3", "status"), "--json takes no value"),
+                                 (("override", "cacnel", "3"), "Did you mean 'cancel'?"),
+                                 (("override", "list", "3"), "list takes none"),
+                                 (("help", "stauts"), "Did you mean 'status'?"),
+                                 (("--socket",), "--socket needs a value"),
                                  (("--timeout", "soon", "status"), "expected seconds"),
                                  (("--timeout", "-1", "status"), "expected seconds"),
                                  (("--timeout", "nan", "status"), "expected seconds")):
@@ -261,6 +270,20 @@ class Usage(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^  {command} ")
         for code in range(5):
             self.assertRegex(text, rf"(?m)^  {code}  ")
+
+    def test_help_is_a_word_as_well(self):
+        self.assertEqual(wakegovctl("help").stdout, wakegovctl("--help").stdout)
+        self.assertEqual(wakegovctl("help", "run").stdout, wakegovctl("run", "--help").stdout)
+
+    def test_manual_knows_commands_and_options(self):
+        with open(os.path.join(TOP, "src/wakegovctl.1"), encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        section = wakegovctl("--help").stdout.split("says more):\n")[1].split("\n\n")[0]
+        for command in [line.split()[0] for line in section.splitlines()]:
+            self.assertTrue(re.search(rf"(?m)^\.B[RI]? \"?{command}\b", manual), command)
+            for option in re.findall(r"^  (?:-., )?(--[a-z-]+)", wakegovctl(command, "--help").stdout,
+                                     re.MULTILINE):
+                self.assertTrue(re.search(rf"{option}\b", manual), f"{command} {option}")
 
     def test_version(self):
         done = wakegovctl("--version")
@@ -300,6 +323,17 @@ class NoDaemon(unittest.TestCase):
 
     def test_no_socket(self):
         self.assert_fails(UNREACHABLE, "systemctl start wakegovd")
+
+    def test_no_socket_and_a_recording(self):
+        """a file that is there is left as it is until the daemon records"""
+        path = self.path + ".rec"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("of yesterday")
+        done = wakegovctl("--socket", self.path, "record", "-o", path)
+        self.assertEqual(done.returncode, UNREACHABLE, done.stderr)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "of yesterday")
+        os.remove(path)
 
     def test_stale_socket(self):
         with socket.socket(socket.AF_UNIX) as server:
