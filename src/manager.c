@@ -276,7 +276,8 @@ static int make_core(struct manager *manager)
 	manager->log = decision_log_new(manager->policy.max_decisions);
 	manager->account = account_new(manager->topology);
 	if (!manager->engine || !manager->log || !manager->account) {
-		log_error("out of memory for %u tasks", manager->policy.max_tasks);
+		log_error("out of memory for %u tasks: lower max-tasks in the policy",
+			  manager->policy.max_tasks);
 		return -ENOMEM;
 	}
 	overrides_resume(manager);

@@ -172,7 +172,8 @@ int ruling_start(struct manager *manager)
 
 	manager->rules = rules_new(manager->policy.max_ruled_tasks);
 	if (!manager->rules) {
-		log_error("out of memory for %u tasks that match rules",
+		log_error("out of memory for %u tasks that match rules: lower "
+			  "max-ruled-tasks in the policy",
 			  manager->policy.max_ruled_tasks);
 		return -ENOMEM;
 	}

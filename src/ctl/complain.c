@@ -77,21 +77,40 @@ static void complain_other(const char *command, const char *error, const json_t 
 		 dump ? dump : "");
 }
 
+/* What people gave by an option, and what it was to be. */
+static const struct {
+	const char *parameter;
+	const char *expected;
+} options[] = {
+	{ "cap",
+	  "--cap cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity from 0 to "
+	  "1024, or none" },
+	{ "floor",
+	  "--floor cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity from "
+	  "0 to 1024, or none" },
+	{ "kinds",
+	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
+	  "with commas between" },
+	{ "for_us", "--for cannot be that: expected a time of up to 24h, such as 10m" },
+	{ "min_khz", "--min cannot be that: expected a frequency that is not above --max" },
+	{ "max_khz", "--max cannot be that: expected a frequency such as 1.2GHz" },
+	{ "freeze",
+	  "--freeze cannot be: the task runs on a CPU of no domain. Give --min and --max" },
+	{ "format", "--format cannot be that: expected openmetrics or prometheus" },
+};
+
 static void complain_parameter(const char *command, const json_t *parameters)
 {
 	_cleanup_free_ char *parameter = format_clean(field_text(parameters, "parameter"));
 
-	if (!strcmp(parameter, "cap") || !strcmp(parameter, "floor"))
-		complain("%s cannot be that: expected 30%%, a frequency such as 1.2GHz, a capacity "
-			 "from 0 to 1024, or none",
-			 parameter);
-	else if (!strcmp(parameter, "kinds"))
-		complain("--kinds cannot be that: expected some of decision, boost, yield, error, "
-			 "change, with commas between");
-	else
-		complain("wakegovd cannot take %s with these values: %s is wrong, or does not go "
-			 "with the others. See: wakegovctl %s --help",
-			 command, parameter, command);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(parameter, options[i].parameter)) {
+			complain("%s. See: wakegovctl %s --help", options[i].expected, command);
+			return;
+		}
+	complain("wakegovd cannot take %s with these values: %s is wrong, or does not go with the "
+		 "others. See: wakegovctl %s --help",
+		 command, parameter, command);
 }
 
 enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply)

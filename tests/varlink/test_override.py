@@ -123,6 +123,14 @@ class Control(ServiceTest):
         self.assertEqual(bool(done.stdout), code == OK)
         return done.stdout or done.stderr
 
+    def test_values_that_cannot_be(self):
+        """the option is named as it was given, and what it is to be"""
+        for arguments, words in ((("policy0", "--max", "1GHz", "--for", "25h"), "--for cannot be"),
+                                 (("policy0", "--min", "2GHz", "--max", "1GHz"), "--min cannot be")):
+            with self.subTest(arguments):
+                self.assertRegex(self.run_command(*arguments, code=REFUSED),
+                                 rf"^wakegovctl: {words} that: expected .*override --help\n$")
+
     def test_from_first_to_last(self):
         self.assertIn("no override is in force", self.run_command("list"))
         text = self.run_command("policy0", "--min", "1.2GHz", "--for", "10m")
