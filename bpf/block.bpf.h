@@ -101,7 +101,7 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 	if (!flight || !claim(flight, request))
 		return;
 	if (flight->far)
-		__sync_fetch_and_add(&n_far, 1);
+		__sync_fetch_and_add(&device->n_far, 1);
 	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;
@@ -163,7 +163,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	if (device) {
 		if (device->ignored)
 			return;
-		flight = find_place(request, sender);
+		flight = find_place(request, sender, device);
 	}
 	if (flight && flight->request) {
 		if (is_again(request, flight, program))
@@ -229,22 +229,28 @@ static __noinline void count_stray(struct request *request, unsigned int n_bytes
 		__sync_fetch_and_add(&device->anomalies, 1);
 }
 
+static __noinline void complete_request(struct request *request, unsigned int n_bytes,
+					const struct wakegov_cpu *here)
+{
+	struct wakegov_cpu *sender = sender_of(request);
+	struct wakegov_flight *flight;
+
+	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
+		return;
+	flight = find_flight(request, sender);
+	if (flight)
+		end_flight(flight, WAKEGOV_COMPLETED, here);
+	else
+		count_stray(request, n_bytes);
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned int n_bytes)
 {
-	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_COMPLETE), *sender;
-	struct wakegov_flight *flight;
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_COMPLETE);
 
-	if (!cpu || cpu->count_only)
-		return 0;
-	sender = sender_of(request);
-	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
-		return 0;
-	flight = find_flight(request, sender);
-	if (flight)
-		end_flight(flight, WAKEGOV_COMPLETED);
-	else
-		count_stray(request, n_bytes);
+	if (cpu && !cpu->count_only)
+		complete_request(request, n_bytes, cpu);
 	return 0;
 }
 
@@ -262,6 +268,6 @@ int BPF_PROG(on_block_rq_merge, struct request *request)
 		return 0;
 	flight = find_flight(request, sender);
 	if (flight)
-		end_flight(flight, -1);
+		end_flight(flight, -1, cpu);
 	return 0;
 }

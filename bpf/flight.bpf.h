@@ -52,11 +52,12 @@ static inline struct wakegov_flight *find_flight(struct request *request, struct
 	for (int i = 0; i < WAKEGOV_NEAR_WAYS; i++)
 		if (cpu->near[i].request == (unsigned long)request)
 			return &cpu->near[i];
-	return n_far ? find_far(request) : NULL;
+	return find_far(request);
 }
 
 /* The one it has, left over from before, or a free one; NULL: there is none. */
-static inline struct wakegov_flight *find_place(struct request *request, struct wakegov_cpu *cpu)
+static inline struct wakegov_flight *find_place(struct request *request, struct wakegov_cpu *cpu,
+						const struct wakegov_device *device)
 {
 	struct wakegov_flight *place = NULL;
 
@@ -68,7 +69,7 @@ static inline struct wakegov_flight *find_place(struct request *request, struct 
 		if (!flight->request)
 			place = flight; /* in the end the first of them */
 	}
-	return place && !n_far ? place : find_far_place(request, place);
+	return place && !device->n_far ? place : find_far_place(request, place);
 }
 
 /* False: another one got it first. */
@@ -78,12 +79,13 @@ static inline bool claim(struct wakegov_flight *flight, struct request *request)
 }
 
 /* Gives its place back, after everything was read there. */
-static inline void clear_flight(struct wakegov_flight *flight)
+static inline void clear_flight(struct wakegov_flight *flight, struct wakegov_device *device)
 {
-	if (flight->far)
-		__sync_fetch_and_add(&n_far, -1);
+	if (flight->far && device)
+		__sync_fetch_and_add(&device->n_far, -1);
 	flight->request = 0;
 }
+
 /* One less of the task's in flight. True: it was the last. */
 static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
 {
@@ -92,14 +94,26 @@ static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
 }
 
 /*
- * Its end, by the change of the device's flow. The place is free for others only after it was
- * read.
+ * The interrupt that told of it, where one is handled on an idle CPU: to handle it is the host's
+ * work, and the clock was read then. It may have begun before what is so fast was started.
  */
-static inline void end_flight(struct wakegov_flight *flight, __u64 change)
+static inline __u64 end_time(const struct wakegov_flight *flight, const struct wakegov_cpu *here)
+{
+	if (here->load.interrupts && here->load.updated_ns > flight->start_ns)
+		return here->load.updated_ns;
+	return bpf_ktime_get_ns();
+}
+
+/*
+ * Its end on the CPU here, by the change of the device's flow. The place is free for others only
+ * after it was read.
+ */
+static inline void end_flight(struct wakegov_flight *flight, __u64 change,
+			      const struct wakegov_cpu *here)
 {
 	struct wakegov_device *device = device_at(flight->device);
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
-	__u64 now_ns = bpf_ktime_get_ns();
+	__u64 now_ns = end_time(flight, here);
 
 	if (device && lower_depth(device, change))
 		device->idle_since_ns = now_ns;
@@ -107,7 +121,7 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change)
 		device->completion_cpu = bpf_get_smp_processor_id();
 	if (slot && complete_one(slot, now_ns))
 		slot->idle_since_ns = now_ns;
-	clear_flight(flight);
+	clear_flight(flight, device);
 }
 
 /*
@@ -125,5 +139,5 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 	}
 	if (slot)
 		complete_one(slot, flight->start_ns);
-	clear_flight(flight);
+	clear_flight(flight, device);
 }

@@ -99,7 +99,6 @@ struct {
 volatile struct wakegov_settings settings;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
-__u64 n_far; /* requests that are in flights; mostly 0, and not looked for there */
 
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)
 {

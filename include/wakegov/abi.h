@@ -96,8 +96,21 @@ struct wakegov_flights {
 } __attribute__((aligned(64)));
 
 struct wakegov_cpu {
-	/* written by the kernel side, on the CPU itself but for what is said below */
-	struct account_cpu load; /* the daemon writes capacity */
+	/*
+	 * What each switch touches, beside its count: two cache lines.
+	 * Written by the kernel side, on the CPU itself but for what is said below
+	 */
+	struct account_cpu load __attribute__((aligned(64))); /* the daemon writes capacity */
+	__u64 met_ns; /* when the task that runs was switched to, or last met by a tick */
+
+	/* written by the daemon */
+	__u64 band_burst_ns; /* 0: no burst is too long */
+	__u32 band_low_q;
+	__u32 band_high_q;
+	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
+	__u32 long_burst_ns; /* a burst of that length at full capacity counts */
+	__u64 watch_ran;     /* sets, as bits: to be told about when one of their tasks runs … */
+	__u64 watch_counted; /* … or one that counts does */
 
 	/* What each request touches, and all that one touches that is only counted: a cache line.
 	 */
@@ -112,7 +125,6 @@ struct wakegov_cpu {
 	__u64 drops_devices; /* requests to devices that found no place, in all or of one task */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
-	__u64 met_ns;	  /* when the task that runs was switched to, or last met by a tick */
 	__u32 met_pid;	  /* who was last looked at here … */
 	__u16 met_set;	  /* … its set … */
 	__u16 met_counts; /* … and whether it counts */
@@ -123,13 +135,6 @@ struct wakegov_cpu {
 	/* written by the daemon */
 	__u32 max_khz; /* 0: the CPU has no known frequency */
 	__u32 domain;
-	__u32 band_low_q;
-	__u32 band_high_q;
-	__u64 band_burst_ns; /* 0: no burst is too long */
-	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
-	__u32 long_burst_ns; /* a burst of that length at full capacity counts */
-	__u64 watch_ran;     /* sets, as bits: to be told about when one of their tasks runs … */
-	__u64 watch_counted; /* … or one that counts does */
 
 	/* written by the kernel side, those of requests that were sent here */
 	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
@@ -151,6 +156,7 @@ struct wakegov_device {
 	__u64 anomalies;     /* completions without a start and the reverse */
 	__u32 completion_cpu;
 	__u32 ignored; /* written by the daemon: stacked, counted at the bottom only */
+	__u32 n_far;   /* its requests that are in flights; mostly 0, and not looked for there */
 	char name[WAKEGOV_DISK_SIZE]; /* as the kernel calls it */
 } __attribute__((aligned(64)));
 
@@ -187,8 +193,8 @@ struct wakegov_slot_io {
  */
 struct wakegov_slot {
 	/*
-	 * what each request touches is one cache line, if it is only counted, and the next one as
-	 * far as ios[0]
+	 * what each request and each wait touches is one cache line, if it is only counted, and
+	 * the next one as far as ios[0]
 	 */
 	__u32 pid; /* 0: free */
 	__u32 id;  /* generation and index: never another task's, never 0 */
@@ -203,12 +209,12 @@ struct wakegov_slot {
 	__u64 think_ns;	      /* slept so with nothing in flight, since its last request */
 	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
 	__u64 completions_ns; /* … and of all completions: what is in flight, as it sums up */
+	__u64 io_waits;	      /* wake-ups from an I/O wait */
+	__u32 max_depth;      /* since the daemon, reading it, made it 0 */
+	__u32 tgid;
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
-	__u64 io_waits;	    /* wake-ups from an I/O wait */
 	__u64 last_wait_ns; /* for something other than a request of its own */
 	__u64 told_move_ns;
-	__u32 max_depth; /* since the daemon, reading it, made it 0 */
-	__u32 tgid;
 	__u32 cpu;
 	__u64 lease_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
 	char comm[WAKEGOV_COMM_SIZE];

@@ -6,16 +6,27 @@
 
 #define NS_PER_S 1000000000ULL
 
+static bool any_far(const struct tracer *tracer)
+{
+	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
+		if (tracer->devices[i].n_far)
+			return true;
+	return false;
+}
+
 /* What was in flight when following ended: most of it is over, and nobody saw it end. */
 static void void_flights(struct tracer *tracer)
 {
+	bool far = any_far(tracer);
+
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		for (uint32_t i = 0; i < WAKEGOV_NEAR_WAYS; i++)
 			tracer->cpus[cpu].near[i].request = 0;
-	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS && tracer->programs.skel->bss->n_far; i++)
+	for (uint32_t i = 0; far && i < WAKEGOV_FLIGHT_SETS; i++)
 		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
 			tracer->flights[i].ways[j].request = 0;
-	tracer->programs.skel->bss->n_far = 0;
+	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
+		tracer->devices[i].n_far = 0;
 }
 
 static void void_depths(struct tracer *tracer, uint64_t now_ns)

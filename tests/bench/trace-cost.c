@@ -3,7 +3,8 @@
  * What following I/O costs: the mean run of each of wakegovd's programs that an I/O passes, less
  * that of an empty program on the same tracepoint in the same seconds, from the kernel's BPF
  * statistics; of some rounds the median. The daemon is the one that was built, and decides as ever
- * when it follows requests and when it only counts them.
+ * when it follows requests and when it only counts them; what either costs is told apart by looks
+ * into the map that says which it is.
  *
  * Usage: trace-cost [FIO-OPTION…]; a round reads 4 KiB blocks for three seconds unless told
  * otherwise. Exit status 1: the block programs cost more than LIMIT_NS per I/O.
@@ -15,8 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "wakegov/abi.h"
 
 #include "empty.skel.h"
 
@@ -24,6 +28,7 @@
 #define ROUNDS	    5
 #define PAIRS	    4
 #define OPTIONS_MAX 32
+#define LOOK_US	    10000
 #define RUN_DIR	    "trace-cost.run"
 
 struct pair {
@@ -36,6 +41,17 @@ struct pair {
 
 struct runs {
 	double n, ns;
+};
+
+struct sample {
+	struct runs ours[PAIRS], empty[PAIRS];
+	bool followed; /* requests are, and not only counted */
+};
+
+/* What ran while requests were followed, and while they were only counted, and for how long. */
+struct split {
+	struct sample sums[2];
+	unsigned int looks[2];
 };
 
 /* What a round says of one pair. */
@@ -94,6 +110,28 @@ static pid_t start_daemon(void)
 	_exit(127);
 }
 
+/* The daemon's CPUs, the first of which says what all do; NULL: no such map. */
+static const struct wakegov_cpu *map_cpus(void)
+{
+	struct bpf_map_info info;
+	uint32_t id = 0, size;
+	void *cpus = MAP_FAILED;
+
+	while (bpf_map_get_next_id(id, &id) == 0) {
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		info = (struct bpf_map_info){ 0 };
+		size = sizeof(info);
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && !strcmp(info.name, "cpus") &&
+		    info.value_size == sizeof(struct wakegov_cpu))
+			cpus = mmap(NULL, sizeof(struct wakegov_cpu), PROT_READ, MAP_SHARED, fd, 0);
+		close(fd);
+	}
+	return cpus == MAP_FAILED ? NULL : cpus;
+}
+
 static int open_program(const char *name, uint32_t after)
 {
 	uint32_t id = 0;
@@ -130,49 +168,84 @@ static pid_t start_fio(int n, char **options)
 	_exit(127);
 }
 
-static int run_fio(int n, char **options)
+static void take_sample(const struct pair *pairs, const volatile struct wakegov_cpu *cpus,
+			struct sample *ret)
 {
+	ret->followed = !cpus->count_only;
+	for (size_t i = 0; i < PAIRS; i++) {
+		ret->ours[i] = runs_of(pairs[i].ours);
+		ret->empty[i] = runs_of(bpf_program__fd(pairs[i].empty));
+	}
+}
+
+static void add_runs(struct runs *sum, const struct runs *before, const struct runs *after)
+{
+	sum->n += after->n - before->n;
+	sum->ns += after->ns - before->ns;
+}
+
+static void add_sample(struct sample *sum, const struct sample *before, const struct sample *after)
+{
+	for (size_t i = 0; i < PAIRS; i++) {
+		add_runs(&sum->ours[i], &before->ours[i], &after->ours[i]);
+		add_runs(&sum->empty[i], &before->empty[i], &after->empty[i]);
+	}
+}
+
+/* Runs fio; returns its wait status. Intervals in which the mode changed are nobody's. */
+static int run_fio(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options, int n,
+		   struct split *split)
+{
+	struct sample before, after;
+	pid_t fio = start_fio(n, options);
 	int status;
 
-	waitpid(start_fio(n, options), &status, 0);
+	take_sample(pairs, cpus, &before);
+	while (!waitpid(fio, &status, WNOHANG)) {
+		usleep(LOOK_US);
+		take_sample(pairs, cpus, &after);
+		if (before.followed == after.followed) {
+			add_sample(&split->sums[after.followed], &before, &after);
+			split->looks[after.followed]++;
+		}
+		before = after;
+	}
 	unlink("trace-cost.tmp");
 	return status;
 }
 
-static void read_runs(const struct pair *pairs, struct runs ours[PAIRS], struct runs empty[PAIRS])
+static double mean_ns(const struct runs *runs)
+{
+	return runs->n > 0 ? runs->ns / runs->n : 0;
+}
+
+/* One of each pair; pairs[0] runs once per I/O. */
+static void price(const struct sample *sum, struct cost ret[PAIRS])
 {
 	for (size_t i = 0; i < PAIRS; i++) {
-		ours[i] = runs_of(pairs[i].ours);
-		empty[i] = runs_of(bpf_program__fd(pairs[i].empty));
+		ret[i].runs_per_io = sum->ours[i].n / sum->ours[0].n;
+		ret[i].ours_ns = mean_ns(&sum->ours[i]);
+		ret[i].empty_ns = mean_ns(&sum->empty[i]);
+		ret[i].added_ns = (ret[i].ours_ns - ret[i].empty_ns) * ret[i].runs_per_io;
 	}
 }
 
-static double mean_ns(const struct runs *before, const struct runs *after)
+/* False: fio failed. */
+static bool run_round(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options,
+		      int n, struct split *split, struct cost ret[PAIRS])
 {
-	return after->n > before->n ? (after->ns - before->ns) / (after->n - before->n) : 0;
-}
-
-/* One round; pairs[0] runs once per I/O. False: fio failed. */
-static bool run_round(const struct pair *pairs, int n, char **options, struct cost ret[PAIRS])
-{
-	struct runs ours[2][PAIRS], empty[2][PAIRS];
-	double ios;
+	struct sample before, after, sum = { 0 };
 	int status;
 
-	read_runs(pairs, ours[0], empty[0]);
-	status = run_fio(n, options);
-	read_runs(pairs, ours[1], empty[1]);
-	ios = ours[1][0].n - ours[0][0].n;
-	if (status || ios < 1) {
+	take_sample(pairs, cpus, &before);
+	status = run_fio(pairs, cpus, options, n, split);
+	take_sample(pairs, cpus, &after);
+	add_sample(&sum, &before, &after);
+	if (status || sum.ours[0].n < 1) {
 		fprintf(stderr, "trace-cost: fio failed (wait status %d)\n", status);
 		return false;
 	}
-	for (size_t i = 0; i < PAIRS; i++) {
-		ret[i].runs_per_io = (ours[1][i].n - ours[0][i].n) / ios;
-		ret[i].ours_ns = mean_ns(&ours[0][i], &ours[1][i]);
-		ret[i].empty_ns = mean_ns(&empty[0][i], &empty[1][i]);
-		ret[i].added_ns = (ret[i].ours_ns - ret[i].empty_ns) * ret[i].runs_per_io;
-	}
+	price(&sum, ret);
 	return true;
 }
 
@@ -226,21 +299,47 @@ static bool report(const struct pair *pairs, const struct cost costs[ROUNDS][PAI
 	return median(block) <= LIMIT_NS;
 }
 
-static bool measure(const struct pair *pairs, int n, char **options)
+static double block_ns(const struct pair *pairs, const struct sample *sum)
+{
+	struct cost costs[PAIRS];
+	double ns = 0;
+
+	if (sum->ours[0].n < 1)
+		return 0;
+	price(sum, costs);
+	for (size_t i = 0; i < PAIRS; i++)
+		ns += pairs[i].block ? costs[i].added_ns : 0;
+	return ns;
+}
+
+/* Over all rounds. */
+static void report_split(const struct pair *pairs, const struct split *split)
+{
+	unsigned int looks = split->looks[0] + split->looks[1];
+
+	printf("requests were followed %.0f %% of the time: block programs %.1f ns per I/O then, "
+	       "%.1f ns while requests were only counted\n",
+	       looks ? 100.0 * split->looks[1] / looks : 0, block_ns(pairs, &split->sums[1]),
+	       block_ns(pairs, &split->sums[0]));
+}
+
+static bool measure(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options, int n)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	struct cost costs[ROUNDS][PAIRS];
+	struct split split = { 0 };
 
 	if (stats < 0) {
 		fprintf(stderr, "trace-cost: no BPF statistics on this kernel\n");
 		return false;
 	}
 	for (int round = 0; round < ROUNDS; round++)
-		if (!run_round(pairs, n, options, costs[round])) {
+		if (!run_round(pairs, cpus, options, n, &split, costs[round])) {
 			close(stats);
 			return false;
 		}
 	close(stats);
+	report_split(pairs, &split);
 	return report(pairs, (const struct cost(*)[PAIRS])costs);
 }
 
@@ -260,6 +359,7 @@ int main(int argc, char **argv)
 {
 	struct empty *empty = empty__open_and_load();
 	uint32_t before = last_program();
+	const struct wakegov_cpu *cpus = NULL;
 	bool within = false;
 	pid_t daemon;
 
@@ -276,7 +376,9 @@ int main(int argc, char **argv)
 	};
 	daemon = start_daemon();
 	if (find_pairs(pairs, before))
-		within = measure(pairs, argc - 1, argv + 1);
+		cpus = map_cpus();
+	if (cpus)
+		within = measure(pairs, cpus, argv + 1, argc - 1);
 	kill(daemon, SIGTERM);
 	waitpid(daemon, NULL, 0);
 	empty__destroy(empty);
