@@ -14,6 +14,8 @@ PAIR = """
 import os, sys, time
 there, here = os.pipe(), os.pipe()
 if not os.fork():
+    os.close(there[1])  # so that it ends with the other
+    os.close(here[0])
     os.sched_setaffinity(0, {0})
     while os.read(there[0], 1):
         os.write(here[1], b"x")
@@ -26,8 +28,10 @@ while True:
     while time.monotonic() < next_at - 0.001:
         time.sleep(0.001)
 """
+# A load ends with who started it, however that ends.
+BOUND = ["setpriv", "--pdeathsig", "KILL"]
 # Two tasks that wait for each other in turn, 20,000 switches a second, on two CPUs.
-SERVER = [sys.executable, "-c", PAIR, "5000"]
+SERVER = [*BOUND, sys.executable, "-c", PAIR, "5000"]
 
 
 def switches():
