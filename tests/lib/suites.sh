@@ -8,8 +8,8 @@ TEST_PACKAGES=(
 	git tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus
 )
 
-QUICK_SUITES=(style clang install unit varlink live)
-LAB_SUITES=(sanitize fuzz lab conformance govern boost devices faults levers storms nothing
+QUICK_SUITES=(style install unit varlink)
+LAB_SUITES=(clang live sanitize fuzz lab conformance govern boost devices faults levers storms nothing
 	service demo)
 
 LAB=$REPO/tests/lab/lab
@@ -219,13 +219,21 @@ suite_conformance() {
 	conformance absent --no-cpufreq
 }
 
-suite_govern() {
-	local kernel
+# govern KERNEL [TEST…]
+govern() {
+	local kernel=$1
 
-	for kernel in sid 6.12 6.1; do
-		echo "# kernel $kernel"
-		"$LAB" run --kernel "$kernel" -- /usr/bin/python3 $GUEST/test_govern.py
-	done
+	shift
+	echo "# kernel $kernel"
+	"$LAB" run --kernel "$kernel" -- \
+		/usr/bin/python3 tests/lib/tap.py $GUEST/test_govern.py "${@/#/Govern.test_}"
+}
+
+# All on the newest kernel, and on the others what they have a say in.
+suite_govern() {
+	govern sid
+	govern 6.12 cpu_bound io_boost idle killed
+	govern 6.1 cpu_bound io_boost boost_follows idle killed tunables
 }
 
 # The figures are for the newest kernel; it is the same core on the others.
