@@ -283,8 +283,8 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 	if (!winner->running)
 		decay_ns = utilisation_decay_ns(winner->util_q, low_q(domain, winner));
 	/* A load that comes and goes near the edge is not looked at more often than it matters. */
-	if (decay_ns < domain->policy.down_hold_ns / 4)
-		decay_ns = domain->policy.down_hold_ns / 4;
+	if (decay_ns < domain->policy.down_hold_ns)
+		decay_ns = domain->policy.down_hold_ns;
 	if (decay_ns != UINT64_MAX)
 		at_ns = now_ns + decay_ns;
 	if (demand->idle_since_ns != UINT64_MAX &&
