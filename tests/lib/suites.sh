@@ -9,7 +9,7 @@ TEST_PACKAGES=(
 )
 
 QUICK_SUITES=(style install unit varlink)
-LAB_SUITES=(clang live sanitize fuzz lab conformance govern boost devices faults levers storms nothing
+LONG_SUITES=(clang live sanitize fuzz lab conformance govern boost devices faults levers storms nothing
 	service demo)
 
 LAB=$REPO/tests/lab/lab

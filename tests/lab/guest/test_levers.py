@@ -142,6 +142,30 @@ class Uclamp(unittest.TestCase):
         self.assertEqual({clamps_of(tid) for tid in threads_of(load.pid)}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/clamps"))
 
+    def start_sleeper(self, *prefix):
+        sleeper = subprocess.Popen([*prefix, "sleep", "60"])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        return sleeper
+
+    def test_refused(self):
+        """uclamp: a task that may not be clamped is told of once, by its rule's line; others are"""
+        ours = self.start_sleeper()
+        other = self.start_sleeper("setpriv", "--reuid", "65534")
+        without = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice"]
+        with guest.Daemon(UCLAMP + "[rule sleepers]\ncomm = sleep\ncap = 30%\n",
+                          prefix=without) as daemon:
+            guest.wait_for(lambda: clamps_of(ours.pid) == (0, 307), 10, "the cap of ours")
+            guest.wait_for(lambda: "wakegov-test.conf:5: [rule sleepers]: task "
+                           f"{other.pid} cannot be clamped: Operation not permitted"
+                           in daemon.log(), 10, "a refusal")
+            daemon.call("Reload")
+            time.sleep(1)
+            self.assertEqual(daemon.log().count("cannot be clamped"), 1, daemon.log())
+            self.assertEqual(clamps_of(other.pid), (0, 1024))
+        self.assertEqual(clamps_of(ours.pid), (0, 1024))
+        self.assertEqual(guest.snapshot(), self.before)
+
     def test_auto(self):
         """auto: schedutil with clamps is uclamp, another governor on one domain setspeed there"""
         path = guest.policy("policy2", "scaling_governor")
