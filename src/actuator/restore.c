@@ -62,6 +62,15 @@ static int write_and_check(const struct original *original)
 	return strcmp(current, original->value) == 0 ? 0 : -EIO;
 }
 
+/*
+ * A limit that reads as the original may be about to become what we wrote last: see above. Only a
+ * write of our own is sure to come after that.
+ */
+static bool shows_late(const struct original *original)
+{
+	return original->control == CONTROL_MIN_FREQ || original->control == CONTROL_MAX_FREQ;
+}
+
 /* For every control but the speed: what it holds tells whose it is. Returns the outcome. */
 static enum restore_outcome restore_value(struct restore_run *run, enum control control,
 					  uint32_t policy)
@@ -81,6 +90,8 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 		result.error = r;
 	} else if (strcmp(current, original.value) == 0) {
 		result.outcome = RESTORE_UNCHANGED;
+		if (shows_late(&original))
+			result.error = write_and_check(&original);
 	} else if (strcmp(original.put, ORIGINALS_ANY) != 0 && strcmp(current, original.put) != 0) {
 		result.outcome = RESTORE_FOREIGN;
 		result.current = current;
