@@ -304,7 +304,19 @@ static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
 		struct engine_band band;
 
 		engine_band(manager->engine, cpu, &band);
-		tracer_arm(manager->tracer, cpu, &band);
+		if (!tracer_arm(manager->tracer, cpu, &band))
+			sample_cpu(manager, cpu, manager_now_ns());
+	}
+}
+
+#define DECISIONS_MOST 4
+
+/* A CPU that goes idle while it is decided for makes its domain due again, and nobody tells. */
+static void decide_if_due(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	for (int i = 0; i < DECISIONS_MOST && engine_is_due(manager->engine, domain, now_ns); i++) {
+		decide(manager, domain, now_ns);
+		now_ns = manager_now_ns();
 	}
 }
 
@@ -372,8 +384,7 @@ void manager_round(struct manager *manager)
 	resync_devices(manager, now_ns);
 	sample_due(manager, now_ns);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
-		if (engine_is_due(manager->engine, domain, now_ns))
-			decide(manager, domain, now_ns);
+		decide_if_due(manager, domain, now_ns);
 	while (record_engine_take_ended(manager->recorder, manager->engine, &handle))
 		tracer_release_task(manager->tracer, handle);
 	manager_show_boosts(manager);

@@ -287,7 +287,7 @@ int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userda
 }
 
 /* The band is in place before the kernel side is told to look at it. */
-void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band)
+bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band)
 {
 	struct wakegov_cpu *shared = &tracer->cpus[cpu];
 	uint32_t armed = 0;
@@ -304,7 +304,9 @@ void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	shared->watch_ran = band->watch_ran;
 	shared->watch_counted = band->watch_counted;
 	shared->long_burst_ns = band->long_burst_ns;
-	__atomic_store_n(&shared->armed, armed, __ATOMIC_RELEASE);
+	/* The kernel side writes who runs, and then looks at what is armed. */
+	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);
+	return !band->watch_idle || __atomic_load_n(&shared->load.running, __ATOMIC_SEQ_CST);
 }
 
 /*

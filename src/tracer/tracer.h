@@ -75,8 +75,11 @@ uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu);
 /* Whether a task runs there, other than the daemon. */
 bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu);
 
-/* What to watch this CPU for until the next record about it. */
-void tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
+/*
+ * What to watch this CPU for until the next record about it. False: it was to be told when it goes
+ * idle and is so already, which will not be told.
+ */
+bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
 
 /* How busy the CPU is, brought up to now_ns. */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);

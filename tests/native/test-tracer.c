@@ -12,9 +12,9 @@
 #include "wakegov/decay.h"
 #include "work.h"
 
-static void arm(const struct native *native, uint32_t cpu, struct engine_band band)
+static bool arm(const struct native *native, uint32_t cpu, struct engine_band band)
 {
-	tracer_arm(native->tracer, cpu, &band);
+	return tracer_arm(native->tracer, cpu, &band);
 }
 
 static void test_programs_attach(void **state)
@@ -140,16 +140,18 @@ static uint32_t risen_cap(const struct native *native)
 
 static void test_idle_is_told_once(void **state)
 {
+	const struct engine_band band = { .high_q = UINT32_MAX, .watch_idle = true };
 	struct native *native = *state;
 	pid_t spinner = work_spin(NATIVE_OTHER, true);
 	uint32_t busy_cap, idle_cap;
+	bool armed = true;
 	pthread_t own;
 
 	work_pin(0, NATIVE_CPU);
 	usleep(200000);
 	own = start_own_work();
 	native_watch(native, 0);
-	arm(native, NATIVE_OTHER, (struct engine_band){ .high_q = UINT32_MAX, .watch_idle = true });
+	assert_true(arm(native, NATIVE_OTHER, band));
 	busy_cap = risen_cap(native);
 	native_consume(native);
 	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
@@ -162,6 +164,12 @@ static void test_idle_is_told_once(void **state)
 	end_own_work(own);
 	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
 	print_message("busy %u, 100 ms later %u\n", busy_cap, idle_cap);
+	/* Idle already, it goes idle no more. */
+	for (int i = 0; i < PATIENCE_MS && armed; i++) {
+		armed = arm(native, NATIVE_OTHER, band);
+		usleep(1000);
+	}
+	assert_false(armed);
 	assert_in_range(busy_cap, 1000, 1024);
 	assert_in_range(idle_cap, 0, 128);
 }
