@@ -22,6 +22,21 @@ void range_let_go(struct range *range)
 	range_init(range);
 }
 
+static void forget_past(struct range_limit *limit)
+{
+	for (size_t i = 0; i < RANGE_WAS; i++)
+		limit->was_khz[i] = limit->put_khz;
+}
+
+/* Ours, and perhaps out of date. */
+static bool was(const struct range_limit *limit, uint32_t khz)
+{
+	for (size_t i = 0; i < RANGE_WAS; i++)
+		if (limit->was_khz[i] == khz)
+			return true;
+	return false;
+}
+
 static int save_originals(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz)
 {
 	const uint32_t khz[] = { min_khz, max_khz };
@@ -63,8 +78,8 @@ static void take_limit(struct actuator_domain *domain, struct range_limit *limit
 		.fd = fd,
 		.original_khz = original_khz(domain, control),
 		.put_khz = now_khz,
-		.was_khz = now_khz,
 	};
+	forget_past(limit);
 }
 
 static int open_limit(struct actuator_domain *domain, enum control control)
@@ -115,7 +130,9 @@ static int put(struct actuator_domain *domain, struct range_limit *limit, uint32
 	r = control_write_u32(limit->fd, khz);
 	if (r < 0)
 		return r;
-	limit->was_khz = limit->put_khz;
+	memmove(&limit->was_khz[1], &limit->was_khz[0],
+		sizeof(limit->was_khz) - sizeof(limit->was_khz[0]));
+	limit->was_khz[0] = limit->put_khz;
 	limit->put_khz = khz;
 	domain->writes++;
 	return 1;
@@ -152,9 +169,9 @@ int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz
 
 void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
 {
-	if (*max_khz >= range->max.put_khz || *max_khz == range->max.was_khz)
+	if (*max_khz >= range->max.put_khz || was(&range->max, *max_khz))
 		*max_khz = range->max.original_khz;
-	if (*min_khz <= range->min.put_khz || *min_khz == range->min.was_khz)
+	if (*min_khz <= range->min.put_khz || was(&range->min, *min_khz))
 		*min_khz = range->min.original_khz;
 }
 
@@ -165,7 +182,8 @@ static int take_original(struct actuator_domain *domain, struct range_limit *lim
 	char text[CONTROL_VALUE_SIZE];
 
 	snprintf(text, sizeof(text), "%u", khz);
-	limit->original_khz = limit->put_khz = limit->was_khz = khz;
+	limit->original_khz = limit->put_khz = khz;
+	forget_past(limit);
 	return originals_replace(domain->originals, domain->info->first_cpu, control, text);
 }
 
@@ -180,8 +198,8 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	touched |= limit->suspect;
 	limit->suspect = false;
 	if (khz == limit->put_khz)
-		limit->was_khz = khz;
-	if (khz == limit->was_khz) {
+		forget_past(limit);
+	if (was(limit, khz)) {
 		limit->suspect = touched;
 		return 0;
 	}

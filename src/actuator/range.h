@@ -16,12 +16,17 @@
 
 struct actuator_domain;
 
+/* So many writes may pass before the kernel gets round to the first. */
+#define RANGE_WAS 4
+
 struct range_limit {
 	int fd;		       /* open for writing; −1: not taken */
 	uint32_t original_khz; /* before us, or set by somebody while we held it there */
 	uint32_t put_khz;      /* what we wrote last */
-	uint32_t was_khz;      /* what we wrote before that: it can still be read for a moment */
-	bool suspect;	       /* somebody wrote it, and it does not show yet */
+	/* what stood there before that, back from put_khz: it can be read until that was read once
+	 */
+	uint32_t was_khz[RANGE_WAS];
+	bool suspect; /* somebody wrote it, and it does not show yet */
 };
 
 struct range {
