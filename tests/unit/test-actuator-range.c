@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Limits that the kernel applies late: the lab's does it when it likes, a made-up tree when told.
+ */
+#include "fake-cpufreq.h"
+
+#include "actuator/backend.h"
+#include "actuator/originals.h"
+
+#define MIN "cpufreq/policy0/scaling_min_freq"
+#define MAX "cpufreq/policy0/scaling_max_freq"
+
+static const struct topology_domain info = {
+	.name = "policy0",
+	.n_opps = 4,
+	.opp_khz = { 400000, 1000000, 1400000, 1800000 },
+	.capacity = 1024,
+};
+
+struct setting {
+	struct originals *originals;
+	struct actuator_domain domain;
+};
+
+static int set_up(void **state)
+{
+	struct setting *s = calloc(1, sizeof(*s));
+
+	*state = s;
+	if (fake_reset(NULL) < 0)
+		return -1;
+	fake_policy(0, 1);
+	fake_write(MIN, "400000");
+	fake_write(MAX, "1800000");
+	if (originals_open(fake_run_dir("64k"), &s->originals) < 0)
+		return -1;
+	if (actuator_domain_init(&s->domain, &info, s->originals) < 0)
+		return -1;
+	return backend_limits.acquire(&s->domain);
+}
+
+static int tear_down(void **state)
+{
+	struct setting *s = *state;
+
+	actuator_domain_deinit(&s->domain);
+	originals_free(s->originals);
+	free(s);
+	return 0;
+}
+
+static void apply(struct setting *s, uint32_t khz)
+{
+	const struct actuator_request request = { khz, khz, khz };
+
+	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_DONE);
+}
+
+/* Two writes, and what stood there before them is what is read: it is nobody else's. */
+static void test_read_late(void **state)
+{
+	struct setting *s = *state;
+
+	apply(s, 1000000);
+	apply(s, 1400000);
+	fake_write(MIN, "400000");
+	fake_write(MAX, "1800000");
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(s->domain.state, ACTUATOR_STATE_DRIVEN);
+	fake_write(MIN, "1400000");
+	fake_write(MAX, "1400000");
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+
+	/* What was read once is past: a maximum above ours is another writer's now. */
+	fake_write(MAX, "1800000");
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_read_late, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
