@@ -82,5 +82,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_read_late, set_up, tear_down),
 	};
 
+	fake_enter_or_skip();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
