@@ -95,7 +95,8 @@ class Govern(unittest.TestCase):
         changes = [d for d in self.daemon.decisions() if d["domain"] == "policy2"
                    and d["monotonic_us"] >= moved_us]
         # Utilisation may come first by a moment; a ramp would take every OPP.
-        self.assertIn(1400000, [d["target_khz"] for d in changes[:2]], "no jump but a ramp")
+        targets = [d["target_khz"] for d in changes]
+        self.assertNotIn(1000000, targets[:targets.index(1400000)], "no jump but a ramp")
         _, took_ms = self.change("policy2", 1400000, moved_us)
         tap.note(f"boosted in the new domain {took_ms:.1f} ms after the move was asked for")
         load.terminate()
@@ -150,7 +151,7 @@ class Govern(unittest.TestCase):
         self.settle()
         time.sleep(1)
         # The machine's own stirring may be a reason to wake up; one quiet window shows the rest.
-        for _ in range(3):
+        for _ in range(6):
             before = self.daemon.switches()
             time.sleep(10)
             woken = self.daemon.switches() - before
