@@ -6,7 +6,7 @@
  * is all that the daemon needs to hear of, and a timer here finds it, so the daemon need not look.
  */
 
-#include "slot.bpf.h"
+#include "think.bpf.h"
 
 struct lease {
 	struct bpf_timer timer;
@@ -23,13 +23,10 @@ struct {
 static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
 {
 	const struct wakegov_cpu *cpu = this_cpu();
-	__u64 last_ns = slot->last_start_ns;
 
-	if (cpu && !cpu->count_only && slot->started != slot->completed)
+	if (cpu && !cpu->count_only && has_requests(slot))
 		return now_ns;
-	if (slot->idle_since_ns > last_ns)
-		last_ns = slot->idle_since_ns;
-	return slot->last_wait_ns > last_ns ? slot->last_wait_ns : last_ns;
+	return wakegov_slot_last_ns(slot);
 }
 
 /* Told once; a full ring leaves the lease watched, and it is tried again after as long a time. */
@@ -53,8 +50,7 @@ static int on_lease(void *map, __u32 *index, struct lease *lease)
 	return 0;
 }
 
-/* Run by the daemon, where a timer may be had: the programs of wake-ups hold locks of its wake-up.
- */
+/* Run by the daemon, where a timer may be had: programs of wake-ups run under locks. */
 SEC("syscall")
 int watch_lease(struct wakegov_watch *watch)
 {

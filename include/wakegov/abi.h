@@ -220,6 +220,19 @@ struct wakegov_slot {
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
+/*
+ * Its last I/O, as far as it is written down. The clock is not read for each: a task that waits for
+ * its requests is seen by these.
+ */
+static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
+{
+	__u64 last_ns = slot->last_start_ns;
+
+	if (slot->idle_since_ns > last_ns)
+		last_ns = slot->idle_since_ns;
+	return slot->last_wait_ns > last_ns ? slot->last_wait_ns : last_ns;
+}
+
 /* What the program that watches leases is run with. */
 struct wakegov_watch {
 	__u64 lease_ns;

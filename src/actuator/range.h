@@ -23,8 +23,7 @@ struct range_limit {
 	int fd;		       /* open for writing; −1: not taken */
 	uint32_t original_khz; /* before us, or set by somebody while we held it there */
 	uint32_t put_khz;      /* what we wrote last */
-	/* what stood there before that, back from put_khz: it can be read until that was read once
-	 */
+	/* what stood there before, the latest first: it can be read until put_khz was */
 	uint32_t was_khz[RANGE_WAS];
 	bool suspect; /* somebody wrote it, and it does not show yet */
 };

@@ -24,8 +24,7 @@ static uint64_t due_ns(const struct task *task)
 
 	if (!io_boost_is_over(boost))
 		at_ns = boost->next_ns;
-	else if (boost->granted) /* not after any change of the engine's own, but it may be told so
-				  */
+	else if (boost->granted) /* what is loaded into the engine may be so */
 		at_ns = 0;
 	if (task->flip.until_ns && task->flip.until_ns < at_ns)
 		at_ns = task->flip.until_ns;

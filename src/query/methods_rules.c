@@ -74,16 +74,24 @@ struct page {
 	int64_t next;  /* the place where the next page begins; -1: this is the last one */
 };
 
+/* False: the page is full, and the next one begins here. */
+static bool take_place(struct page *page, uint32_t place)
+{
+	if (!page->left) {
+		page->next = place;
+		return false;
+	}
+	page->left--;
+	return true;
+}
+
 static int put_matched(void *context, const struct matched_view *view)
 {
 	struct page *page = context;
 	char comm[PROCESS_COMM_SIZE];
 
-	if (!page->left) {
-		page->next = view->place;
+	if (!take_place(page, view->place))
 		return 1;
-	}
-	page->left--;
 	json_out_open(page->out, '{');
 	put_count(page->out, "pid", view->pid);
 	put_count(page->out, "tgid", view->tgid);
@@ -96,11 +104,8 @@ static int put_capped(void *context, const struct capped_view *view)
 {
 	struct page *page = context;
 
-	if (!page->left) {
-		page->next = view->place;
+	if (!take_place(page, view->place))
 		return 1;
-	}
-	page->left--;
 	json_out_open(page->out, '{');
 	put_count(page->out, "pid", view->pid);
 	put_count(page->out, "tgid", view->tgid);
@@ -129,13 +134,22 @@ static const char *read_page(const struct call *call, uint32_t *ret_offset, stru
 	return NULL;
 }
 
-static void put_next(const struct page *page)
+static void begin_page(struct page *page, struct reply *reply)
 {
+	page->out = reply_begin(reply);
+	json_out_key(page->out, "tasks");
+	json_out_open(page->out, '[');
+}
+
+static int end_page(const struct page *page, struct reply *reply)
+{
+	json_out_close(page->out, ']');
 	json_out_key(page->out, "next_offset");
 	if (page->next < 0)
 		json_out_null(page->out);
 	else
 		json_out_count(page->out, (uint64_t)page->next);
+	return reply_end(reply);
 }
 
 int methods_list_capped(const struct call *call, struct reply *reply)
@@ -147,13 +161,9 @@ int methods_list_capped(const struct call *call, struct reply *reply)
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	page.out = reply_begin(reply);
-	json_out_key(page.out, "tasks");
-	json_out_open(page.out, '[');
+	begin_page(&page, reply);
 	r = call->source->capped_tasks(call->source->userdata, offset, put_capped, &page);
-	json_out_close(page.out, ']');
-	put_next(&page);
-	return r < 0 ? r : reply_end(reply);
+	return r < 0 ? r : end_page(&page, reply);
 }
 
 int methods_list_rule_tasks(const struct call *call, struct reply *reply)
@@ -166,18 +176,14 @@ int methods_list_rule_tasks(const struct call *call, struct reply *reply)
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	page.out = reply_begin(reply);
-	json_out_key(page.out, "tasks");
-	json_out_open(page.out, '[');
+	begin_page(&page, reply);
 	r = call->source->rule_tasks(call->source->userdata, rule, offset, put_matched, &page);
 	if (r == -ENOENT) {
 		reply_cancel(reply);
 		return reply_send_error(reply, "io.wakegov.NoSuchRule",
 					json_pack("{ss}", "rule", rule));
 	}
-	json_out_close(page.out, ']');
-	put_next(&page);
-	return r < 0 ? r : reply_end(reply);
+	return r < 0 ? r : end_page(&page, reply);
 }
 
 struct explained {

@@ -27,27 +27,17 @@ static void read_ios(struct tracer *tracer, const volatile struct wakegov_slot *
 	}
 }
 
-static uint64_t max_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The time of a start that is only counted is up to a tick too early. */
 static uint64_t late_ns(const struct tracer *tracer)
 {
 	return tracer_counts_only(tracer) ? tracer->tick_ns : 0;
 }
 
-/*
- * The clock is not read for each: a task that waits for its requests is seen by these. A lease is
- * to end late rather than early.
- */
+/* A lease is to end late rather than early. */
 static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
 			   uint64_t now_ns)
 {
-	uint64_t last_ns = max_of(max_of(slot->last_start_ns, slot->idle_since_ns),
-				  slot->last_wait_ns) +
-			   late_ns(tracer);
+	uint64_t last_ns = wakegov_slot_last_ns(slot) + late_ns(tracer);
 
 	return last_ns < now_ns ? last_ns : now_ns;
 }

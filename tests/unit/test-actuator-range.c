@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Limits that the kernel applies late: the lab's does it when it likes, a made-up tree when told.
- */
+/* Limits that the kernel applies late: a made-up tree does it when it is told to. */
 #include "fake-cpufreq.h"
 
 #include "actuator/backend.h"
