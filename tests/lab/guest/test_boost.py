@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The I/O boost on a real cpufreq driver: it predicts, checks, follows its task, and gives up."""
+"""The I/O boost on a real cpufreq driver: it predicts, checks, follows its task, and gives up.
+
+In virtual time, where the figures are those of a machine that has nothing else to do.
+"""
 import itertools
 import os
 import signal
@@ -11,17 +14,13 @@ import unittest
 import guest
 import tap
 
-# Of the built-in values all but the rate: a host that has other work may not let a task reach it.
-POLICY = "[wakegov]\nbackend = setspeed\n[io-boost]\nmin-rate = 200/s\n"
-# For what is about confirmed boosts: a check that the host held up is soon made again.
-OFTEN = POLICY + "back-off-max = 1s\n"
+POLICY = "[wakegov]\nbackend = setspeed\n"
 DOMAINS = ("policy0", "policy2")
 # Large, and on every host of the lab.
-HOST_FILE = "/usr/bin/qemu-system-x86_64"
+HOST_FILE = "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"
 NOT_PAYING = {"insensitive", "device-busy"}
-# Looking takes time of the one host thread that all CPUs share, which the load then lacks: a check
-# that is looked at measures the looking. So it is looked for seldom, and never at first.
-LOOK_SECONDS = 1
+# Looking takes CPU time, which is emulated dearly.
+LOOK_SECONDS = 0.2
 
 
 class Load:
@@ -94,7 +93,7 @@ class Boost(unittest.TestCase):
 
     def confirm(self, load):
         """Waits until the boost of the load is confirmed."""
-        seen = self.watch(load, 20, until={"confirmed"})
+        seen = self.watch(load, 2, until={"confirmed"})
         self.assertIn("confirmed", seen)
         took_s = time.monotonic() - load.began_s
         tap.note(f"confirmed {took_s * 1000:.0f} ms after the first I/O: {', '.join(seen)}")
@@ -105,8 +104,8 @@ class Boost(unittest.TestCase):
 
     def test_pays(self):
         """a task that a faster clock serves is boosted, and confirmed, each time anew"""
-        self.start(OFTEN)
-        for _ in range(3):
+        self.start()
+        for _ in range(2):
             load = self.psync("3")
             self.confirm(load)
             domain = self.daemon.domain("policy2")
@@ -125,56 +124,38 @@ class Boost(unittest.TestCase):
     def test_deep_queue(self):
         """a deep queue on a slow device leaves both domains at the lowest OPP"""
         self.start()
-        # 2,300 IOPS, of which any host has time for more.
-        load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound", "9"),
+        load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound"),
                          "--threads", "4", "--depth", "128", "--cycles", "10000",
                          "--time", "60")
-        # The first check may have found something to try.
-        seen = set(self.watch(load, 6, until=NOT_PAYING))
-        # 90 % is the aim, which "lab table io-boost" measures. The host's stalls look like work
-        # that lasts, which raises the clock, and like a device that is slow without the boost. What
-        # is wrong by that is looked at again, so one quiet window shows the rest.
-        for _ in range(6):
-            shares = self.shares_at_lowest(4)
-            last = set(self.watch(load, 0.5))
-            tap.note(f"{', '.join(sorted(last))}; at the lowest OPP " +
-                     ", ".join(f"{name}: {share * 100:.0f} %" for name, share in shares.items()))
-            seen |= last
-            if min(shares.values()) >= 0.6 and "confirmed" not in last:
-                break
-        self.assertGreaterEqual(min(shares.values()), 0.6)
+        seen = set(self.watch(load, 5, until=NOT_PAYING))
+        shares = self.shares_at_lowest(2)
+        seen |= set(self.watch(load, 0.5))
+        tap.note(f"{', '.join(sorted(seen))}; at the lowest OPP " +
+                 ", ".join(f"{name}: {share * 100:.0f} %" for name, share in shares.items()))
+        self.assertGreaterEqual(min(shares.values()), 0.9)
         self.assertTrue(NOT_PAYING & seen)
-        self.assertNotIn("confirmed", last)
+        self.assertNotIn("confirmed", seen)
 
     def test_paced(self):
         """a device that takes the time that the CPU saves: unboosted, and named insensitive"""
-        # 770 IOPS, of which any host has time for more at the lowest OPP.
-        guest.null_blk("null_blk_create_paced", "3")
-        # A check says by chance, once in forty, that there is a gain; and more often on a host that
-        # lends its CPUs to others. What is learned of the device goes with the daemon.
-        for _ in range(3):
-            self.start()
-            load = self.psync("3", "null_blk_create_paced")
-            seen = self.watch(load, 5, until={"insensitive"})
-            tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
-            # It is tried again after 1, 2, 4 s and so on, and found insensitive again.
-            before = guest.time_in_state("policy2")
-            seen += self.watch(load, 6)
-            share = guest.share_at_lowest(before, guest.time_in_state("policy2"))
-            tap.note(f"then {', '.join(seen)}; {share * 100:.0f} % of 6 s at the lowest OPP")
-            if "confirmed" not in seen:
-                break
-            load.end()
-            self.daemon.stop()
+        self.start()
+        load = self.psync("3", "null_blk_create_paced")
+        seen = self.watch(load, 5, until={"insensitive"})
+        tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
+        # It is tried again after 1, 2, 4 s and so on, and found insensitive again.
+        before = guest.time_in_state("policy2")
+        seen += self.watch(load, 4)
+        share = guest.share_at_lowest(before, guest.time_in_state("policy2"))
+        tap.note(f"then {', '.join(seen)}; {share * 100:.0f} % of 4 s at the lowest OPP")
         self.assertIn("insensitive", seen)
         self.assertNotIn("confirmed", seen)
-        self.assertGreaterEqual(share, 0.6)
+        self.assertGreaterEqual(share, 0.8)
         guest.wait_for(lambda: self.states(load) == ["insensitive"] and
                        guest.frequency("policy2") == 400000, 3, "insensitive, at the lowest OPP")
 
     def test_follows(self):
         """a boost goes with its task to another domain at once, still confirmed"""
-        self.start(OFTEN)
+        self.start()
         # Confirmed away from the test's own looking, which raises policy0.
         load = self.psync("3")
         self.confirm(load)
@@ -183,7 +164,7 @@ class Boost(unittest.TestCase):
         guest.wait_for(lambda: self.boosted("policy0"), 1, "policy0 boosted")
         states = self.states(load)
         guest.wait_for(lambda: guest.frequency("policy2") == 400000, 1, "policy2 low again")
-        # A busy host can have the task pause for longer than its lease; asked anew it is not.
+        # Not asked anew.
         self.assertFalse({"measuring", "predicted-gain", "verifying"} & set(states), states)
         changes = [d for d in self.daemon.decisions() if d["domain"] == "policy0"
                    and d["monotonic_us"] >= moved_us and d["target_khz"] != d["previous_khz"]]
@@ -208,20 +189,16 @@ class Boost(unittest.TestCase):
 
     def test_flips(self):
         """a task that flips between domains makes neither of them oscillate"""
-        self.start(OFTEN)
+        self.start()
         load = self.psync("3")
         self.confirm(load)
-        # A host that holds the task up ends its lease: one quiet window shows the rest.
-        for _ in range(3):
-            rates = self.flip(load)
-            tap.note(", ".join(f"{name}: {rate:.1f} changes/s" for name, rate in rates.items()))
-            if max(rates.values()) <= 5:
-                break
-        self.assertLessEqual(max(rates.values()), 5)
+        rates = self.flip(load)
+        tap.note(", ".join(f"{name}: {rate:.1f} changes/s" for name, rate in rates.items()))
+        self.assertLessEqual(max(rates.values()), 2)
 
     def test_fallback(self):
         """where no block device is seen, counting finds the task, and a boost is checked as well"""
-        self.start(OFTEN.replace("200/s", "20/s"))
+        self.start(POLICY + "[io-boost]\nmin-rate = 20/s\n")
         # A file of the host's: the guest reads it over 9p, some hundred times a second, or fewer
         # where the host is busy, and waits for the page.
         load = self.load("psync", "--buffered", "--file", HOST_FILE, "--cpus", "3", "--time", "30")
@@ -235,11 +212,14 @@ class Boost(unittest.TestCase):
 
     def test_recorded(self):
         """a boost under an override of its task, recorded from before it, replays exactly"""
-        self.start(OFTEN)
+        self.start()
         path = "/tmp/boost.rec"
         recorder = subprocess.Popen([f"{guest.BUILD}/wakegovctl", "record", "-o", path],
                                     stdout=subprocess.DEVNULL)
         self.addCleanup(recorder.kill)
+        # What a program costs to start is not the load's.
+        guest.wait_for(lambda: os.path.exists(path), 10, "the recording")
+        time.sleep(0.3)
         load = self.psync("3")
         self.confirm(load)
         self.ctl("override", str(load.process.pid), "--max", "1GHz")
@@ -259,11 +239,11 @@ class Boost(unittest.TestCase):
 
     def test_slack(self):
         """a reload with more slack lowers the OPP that is chosen"""
-        self.start(OFTEN)
+        self.start()
         load = self.psync("3")
         self.confirm(load)
         self.assertEqual(guest.frequency("policy2"), 1400000)
-        self.daemon.set_policy(OFTEN + "slack = 50%\n")
+        self.daemon.set_policy(POLICY + "[io-boost]\nslack = 50%\n")
         self.daemon.call("Reload")
         took_s = guest.wait_for(lambda: guest.frequency("policy2") < 1400000, 3, "a lower OPP")
         domain = self.daemon.domain("policy2")

@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Caps that hold on a real cpufreq driver: beside interactive work, through forks and execs."""
+"""Caps that hold on a real cpufreq driver: beside interactive work, through forks and execs.
+
+In virtual time, where the figures are those of a machine that has nothing else to do.
+"""
 import os
 import signal
 import subprocess
@@ -115,16 +118,19 @@ class Caps(unittest.TestCase):
         time.sleep(0.5)
         low, high = self.shares(3)
         tap.note(f"at or below the capped OPP {low:.1%} of the time, at the highest {high:.1%}")
-        self.assertGreater(low, 0.8)
-        self.assertLess(high, 0.1)
+        self.assertGreaterEqual(low, 0.95)
+        self.assertLessEqual(high, 0.01)
         domain = self.daemon.domain("policy0")
         self.assertIn(domain["capped_pid"], [loop.pid for loop in loops])
 
     def test_lifted_and_back(self):
         """a task without a cap that runs for long has the highest OPP, and then the cap is back"""
         self.capped_loops()
-        began_us = time.monotonic() * 1e6
-        with guest.busy_loop(1):
+        with guest.BusyLoop(1) as loop:
+            time.sleep(0.2)
+            # It is known for its long start, and so may count from its wake-up on.
+            began_us = time.monotonic() * 1e6
+            loop.start()
             guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the cap lifted")
             time.sleep(0.5)
             self.assertEqual(guest.frequency("policy0"), HIGHEST_KHZ)
@@ -135,10 +141,14 @@ class Caps(unittest.TestCase):
                     d["target_khz"] == HIGHEST_KHZ)
         fall = next(d for d in decisions if d["monotonic_us"] >= ended_us and
                     d["target_khz"] == CAPPED_KHZ)
-        self.assertEqual(rise["reason"], "uncapped")
+        self.assertEqual((rise["limiter"], rise["rule"]), ("none", None))
         self.assertEqual((fall["limiter"], fall["rule"]), ("cap", "low"))
-        tap.note(f"lifted after {(rise['monotonic_us'] - began_us) / 1000:.1f} ms, back after "
-                 f"{(fall['monotonic_us'] - ended_us) / 1000:.1f} ms")
+        lifted_ms = (rise["monotonic_us"] - began_us) / 1000
+        back_ms = (fall["monotonic_us"] - ended_us) / 1000
+        tap.note(f"lifted after {lifted_ms:.1f} ms, back after {back_ms:.1f} ms")
+        self.assertLessEqual(lifted_ms, 10)
+        # One down-hold, and the tick that notices.
+        self.assertLessEqual(back_ms, 25)
 
     def test_fork_storm(self):
         """children of a capped task are capped from their first moment on"""
@@ -147,8 +157,8 @@ class Caps(unittest.TestCase):
         guest.wait_for(self.limited, 5, "policy0 held by the cap")
         low, high = self.shares(2)
         tap.note(f"at or below the capped OPP {low:.1%} of the time, at the highest {high:.1%}")
-        self.assertGreater(low, 0.8)
-        self.assertLess(high, 0.1)
+        self.assertGreaterEqual(low, 0.95)
+        self.assertLessEqual(high, 0.01)
 
     def test_exec(self):
         """the rule goes by what a task has become: an exec takes a cap off, and puts one on"""

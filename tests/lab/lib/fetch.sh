@@ -116,52 +116,61 @@ fetch_install() {
 	[ -e "$image" ] || die "the packages in $work/debs hold no kernel image for '$release'"
 	mv "$image" "$tree/vmlinuz"
 	depmod -b "$tree/usr" "$release"
-	# A VM may be running from there: not without need.
-	if cmp -s "$tree/vmlinuz" "$work/$release/vmlinuz"; then
-		rm -rf "$tree"
+	fetch_keep "$work" "$release"
+}
+
+# fetch_keep WORK NAME: $work/tree becomes $work/<NAME>, the one to use. A VM may be running from
+# there: not without need.
+fetch_keep() {
+	local work=$1 name=$2
+
+	if [ -d "$work/$name" ] && diff -rq "$work/tree" "$work/$name" >/dev/null 2>&1; then
+		rm -rf "$work/tree"
 	else
-		rm -rf "${work:?}/$release"
-		mv "$tree" "$work/$release"
+		rm -rf "${work:?}/$name"
+		mv "$work/tree" "$work/$name"
 	fi
-	printf '%s\n' "$release" >"$work/current.new"
+	printf '%s\n' "$name" >"$work/current.new"
 	mv "$work/current.new" "$work/current"
 }
 
-# lab fetch [SERIES]
+# lab fetch [SERIES|emulator]
 fetch_main() {
 	[ $# -le 1 ] || die_usage "lab fetch: unexpected argument '$2'"
-	fetch_suite "${1:-sid}" >/dev/null
+	[ "${1:-}" = emulator ] || fetch_suite "${1:-sid}" >/dev/null
 	setup_main
 	fetch_locked "${1:-sid}" always
 }
 
-# fetch_locked SERIES always|missing: one at a time, and another may have fetched what is missing.
+# fetch_locked WHAT always|missing: one at a time, and another may have fetched what is missing.
 fetch_locked() {
-	local series=$1 suite work=$LAB_CACHE/$1
+	local what=$1 work=$LAB_CACHE/$1
 
-	suite=$(fetch_suite "$series")
 	mkdir -p "$work"
 	exec {fetch_lock}>"$work/lock"
 	flock "$fetch_lock"
 	if [ "$2" = always ] || [ ! -s "$work/current" ]; then
-		fetch_newest "$suite" "$work"
+		case $what in
+		emulator) emulator_fetch "$work" ;;
+		*) fetch_kernel "$(fetch_suite "$what")" "$work" ;;
+		esac
+		say "fetched $(cat "$work/current")"
 	fi
 	exec {fetch_lock}>&-
 }
 
-fetch_newest() {
+fetch_kernel() {
 	local suite=$1 work=$2
 
 	say "fetching the newest kernel of $suite into $work"
 	fetch_write_sources "$suite" "$work/sources.list"
 	fetch_retry fetch_download "$work" || die "could not fetch a kernel of $suite"
 	fetch_install "$work"
-	say "fetched $(cat "$work/current")"
 }
 
-# Prints the release to boot, fetching one when the cache has none.
-fetch_release() {
-	fetch_suite "$1" >/dev/null
+# Prints which release of a kernel, or version of the emulator, to use, fetching one when the cache
+# has none.
+fetch_current() {
 	[ -s "$LAB_CACHE/$1/current" ] || fetch_locked "$1" missing
 	cat "$LAB_CACHE/$1/current"
 }

@@ -5,7 +5,7 @@
 RUN_BOOT_SECONDS=120
 
 run_defaults() {
-	RUN_ACCEL=single RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
+	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
 	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_COMMAND=()
 }
@@ -13,7 +13,7 @@ run_defaults() {
 run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--accel | --kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
+		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
@@ -32,8 +32,8 @@ run_parse() {
 
 run_set() {
 	case $1=$2 in
-	--accel=single | --accel=multi) RUN_ACCEL=$2 ;;
-	--accel=*) die_usage "lab run: --accel '$2': expected single or multi" ;;
+	--clock=host | --clock=virtual) RUN_CLOCK=$2 ;;
+	--clock=*) die_usage "lab run: --clock '$2': expected host or virtual" ;;
 	--kernel=6.1 | --kernel=6.12 | --kernel=sid) RUN_KERNEL=$2 ;;
 	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12 or sid" ;;
 	--init=shell | --init=systemd) RUN_INIT=$2 ;;
@@ -69,6 +69,7 @@ run_write_share() {
 		printf 'LAB_REPO=%q\n' "$LAB_REPO"
 		printf 'LAB_BUILD=%q\n' "$(lab_build)"
 		printf 'LAB_INIT=%q\n' "$RUN_INIT"
+		printf 'LAB_CLOCK=%q\n' "$RUN_CLOCK"
 		printf 'LAB_KERNEL=%q\n' "$release"
 		printf 'LAB_MODULES=%q\n' "$LAB_RELEASE_DIR/usr/lib/modules/$release"
 		printf 'LAB_WITHOUT=%q\n' "$RUN_WITHOUT"
@@ -81,8 +82,10 @@ run_qemu_command() {
 
 	[ "$RUN_LLCS" = 1 ] || topology=sockets=2,cores=2
 	RUN_QEMU=(
-		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot
-		-M q35 -accel "tcg,thread=$RUN_ACCEL" -m 2048 -smp "4,$topology"
+		"${EMULATOR[@]}" -nodefaults -no-user-config -display none -no-reboot
+		# One host thread for all CPUs: with one for each, the kernel patches its own code while
+		# another CPU has the old one translated.
+		-M q35 -accel "tcg,thread=single" -m 2048 -smp "4,$topology"
 		# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is
 		# constant to the kernel; another's would be given up for the HPET at the first change
 		# of frequency, and then every look at the clock costs an exit from the emulation.
@@ -93,6 +96,8 @@ run_qemu_command() {
 		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
 	)
+	# 2 ns for each instruction of any CPU, and none for what the host does meanwhile.
+	[ "$RUN_CLOCK" = host ] || RUN_QEMU+=(-icount "shift=1,sleep=off")
 	if [ "$RUN_CPUFREQ" = yes ]; then
 		RUN_QEMU+=(-acpitable "file=$(image_acpi_table)")
 	fi
@@ -189,7 +194,9 @@ run_main() {
 	need_root
 	setup_main
 	[ "$RUN_BUILD" = no ] || run_build
-	release=$(fetch_release "$RUN_KERNEL")
+	fetch_suite "$RUN_KERNEL" >/dev/null
+	release=$(fetch_current "$RUN_KERNEL")
+	emulator_find
 	LAB_RELEASE_DIR=$LAB_CACHE/$RUN_KERNEL/$release
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-lab.XXXXXX")
 	RUN_PID="" RUN_CONSOLE=${RUN_CONSOLE:-$RUN_DIR/console}

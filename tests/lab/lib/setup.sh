@@ -6,7 +6,7 @@
 . "$LAB_REPO/tests/lib/packages.sh"
 
 LAB_PACKAGES=(
-	qemu-system-x86 qemu-system-common acpica-tools busybox-static cpio kmod xz-utils
+	acpica-tools busybox-static cpio kmod xz-utils
 	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup rt-app
 )
 

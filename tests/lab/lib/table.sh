@@ -72,31 +72,6 @@ table_need_build() {
 	done
 }
 
-# Prints the time that the host's CPUs were busy or stolen, and that there was, in clock ticks.
-table_host_time() {
-	awk '/^cpu / {
-		busy = $2 + $3 + $4 + $7 + $8 + $9
-		print busy, busy + $5 + $6
-		exit
-	}' /proc/stat
-}
-
-# table_host_share BEFORE AFTER: how many percent of the host's CPU time went to other than the VM.
-# Only once the VM is done: its time is then that of our children, as `times` wrote it.
-table_host_share() {
-	# The last line has user and system time of the shell's children, as in 1m2.345s.
-	awk -v hz="$(getconf CLK_TCK)" -v host="$1 $2" '
-		END {
-			for (i = 1; i <= 2; i++) {
-				split($i, t, /[ms]/)
-				own += (t[1] * 60 + t[2]) * hz
-			}
-			split(host, h, " ")
-			share = 100 * (h[3] - h[1] - own) / (h[4] - h[2] + 1)
-			printf "%d", (share < 0 ? 0 : share)
-		}' "$TABLE_DIR/times"
-}
-
 # Measures, in one boot, into FILE.
 table_measure() {
 	local governors timeout
@@ -110,23 +85,17 @@ table_measure() {
 		"${governors[@]}" || exit $?
 }
 
-# table_vm FILE [lab run's OPTION…] -- COMMAND…: on a host thread per CPU, so that a daemon runs
-# beside the load and not in its place, and ahead of whatever else this machine is doing. A VM that
-# the emulation lets die is started again, twice. Not in the foreground: a signal is to reach the
-# trap at once. TABLE_PID is the process to end then.
+# table_vm FILE [lab run's OPTION…] -- COMMAND…: in virtual time, which nothing on this machine can
+# disturb. Not in the foreground: a signal is to reach the trap at once. TABLE_PID is the process to
+# end then.
 table_vm() {
-	local file=$1 try status
+	local file=$1 status=0
 
 	shift
-	for try in 1 2 3; do
-		status=0
-		nice -n -10 "$LAB_DIR/lab" run --accel multi "$@" >"$file" &
-		TABLE_PID=$!
-		wait "$TABLE_PID" || status=$?
-		TABLE_PID=""
-		[ "$status" = 124 ] || [ "$status" = 125 ] || return "$status"
-		say "try $try of 3: the VM failed"
-	done
+	"$LAB_DIR/lab" run --clock virtual "$@" >"$file" &
+	TABLE_PID=$!
+	wait "$TABLE_PID" || status=$?
+	TABLE_PID=""
 	return "$status"
 }
 
@@ -214,8 +183,7 @@ table_notes() {
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
 	ratio: iops to those of performance; mean_mhz: where the load's tasks were. The kernel's governors
 	in this guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
-	absolute figures. Other processes, or what this host itself runs on, took $2 % of its CPU time
-	meanwhile; with more than a few, expect a wide spread.
+	absolute figures. Time is the guest's own: an instruction of any of its CPUs takes 2 ns.
 	EOF
 }
 
@@ -267,7 +235,7 @@ table_plot() {
 }
 
 table_main() {
-	local kernel before share
+	local kernel
 
 	table_parse "$@"
 	need_root
@@ -284,23 +252,19 @@ table_main() {
 		cat "$TABLE_DIR/text"
 		return
 	fi
-	before=$(table_host_time)
 	table_measure "$TABLE_DIR/runs"
-	# Here, not in a subshell, which would tell of its own children.
-	times >"$TABLE_DIR/times"
-	share=$(table_host_share "$before" "$(table_host_time)")
 	kernel=$(head -n 1 "$TABLE_DIR/runs" | jq -r .kernel)
 	jq -r -s -f "$LAB_DIR/lib/table.jq" "$TABLE_DIR/runs" >"$TABLE_DIR/csv"
 	if [ "$TABLE_CSV" = yes ]; then
 		cat "$TABLE_DIR/csv"
 		table_findings <"$TABLE_DIR/csv" >&2
-		table_notes "$kernel" "$share" >&2
+		table_notes "$kernel" >&2
 	else
 		table_print <"$TABLE_DIR/csv"
 		echo
 		table_legend
 		table_findings <"$TABLE_DIR/csv"
-		table_notes "$kernel" "$share"
+		table_notes "$kernel"
 	fi
 	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" "$kernel"
 }
