@@ -190,12 +190,12 @@ static void conclude_unpaid(struct io_check *check, const struct policy_io_boost
 	pause_until(check, now_ns + check->backoff_ns);
 }
 
-/* The next trial follows soon. */
-static void conclude_suggested(struct io_check *check, const struct policy_io_boost *policy,
-			       uint64_t now_ns)
+/* The next trial follows at once. */
+static void conclude_suggested(struct io_check *check, uint64_t now_ns)
 {
+	check->n_checks++;
 	check->suggested = true;
-	pause_until(check, now_ns + policy->backoff_min_ns);
+	enter(check, IO_CHECK_BASELINE, now_ns + SETTLE_NS);
 }
 
 /*
@@ -222,13 +222,20 @@ static bool must_be_believed(const struct io_check *check, const struct policy_i
 	       check->measured_ppm >= check->predicted_ppm / 2;
 }
 
+/* What was seen before the boost is by far less sure than what is seen with it. */
+static bool base_is_too_short(const struct io_check *check)
+{
+	return io_count_deviation_ppm(&check->base) > 2 * io_count_deviation_ppm(&check->window);
+}
+
 /*
- * Time is over, and a gain worth having is there, or chance. Of nothing chance says so once in six
- * trials or so, and seldom twice in a row.
+ * Looking on does not help, and a gain worth having is there, or chance. Of nothing chance says so
+ * once in six trials or so, and seldom twice in a row.
  */
 static bool suggests(const struct io_check *check, const struct policy_io_boost *policy)
 {
-	return is_over(&check->window, policy) && check->measured_ppm > slack_ppm(policy) &&
+	return (is_over(&check->window, policy) || base_is_too_short(check)) &&
+	       check->measured_ppm > slack_ppm(policy) &&
 	       check->measured_ppm >= check->predicted_ppm / 4;
 }
 
@@ -248,7 +255,7 @@ static bool update_trial(struct io_check *check, const struct policy_io_boost *p
 	else if (suggests(check, policy) && (check->suggested || check->trust_ns))
 		conclude_paid(check, policy, noise, now_ns);
 	else if (suggests(check, policy))
-		conclude_suggested(check, policy, now_ns);
+		conclude_suggested(check, now_ns);
 	else if (is_over(window, policy) || tells(window, policy, slack_ppm(policy)) ||
 		 is_hopeless(check, policy, noise))
 		conclude_unpaid(check, policy, now_ns);

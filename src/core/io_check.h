@@ -12,8 +12,8 @@
  * predicted decides how long the first look is. Where nothing of it is there, that is the end;
  * where something may be, the look goes on until a change as small as the slack would show, or the
  * time for a check is over. The deviations are those that are seen (core/io_count.h). Where they
- * hide a gain of which a quarter at least seems to be there, it is looked at once more, soon, and
- * what is seen twice is believed.
+ * hide a gain of which a quarter at least seems to be there, it is looked at once more, at once,
+ * and what is seen twice is believed.
  *
  * What is measured replaces what was predicted: the calibration is their ratio. A prediction that
  * was too high by half is no reason to give up a gain that is there, and one that was too low asks

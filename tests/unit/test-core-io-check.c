@@ -1,76 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The check of one boost, driven by hand: each transition, and the times between them. */
-#include "test-core.h"
-
-#include "core/io_check.h"
-
-#define LOOK_NS	  (10 * NS_PER_MS)
-#define SETTLE_NS (5 * NS_PER_MS)
-#define START_NS  (1000 * NS_PER_S)
-
-/* A device that completes rate_per_s without the boost and boosted_per_s with it. */
-struct run {
-	struct io_check check;
-	struct policy_io_boost policy;
-	uint64_t now_ns;
-	uint64_t count;
-	uint32_t rate_per_s;
-	uint32_t boosted_per_s;
-	uint32_t predicted_ppm;
-	uint32_t swing_percent; /* up and down by so much, by turns */
-	uint32_t looks;
-};
-
-static struct run begin(uint32_t rate_per_s, uint32_t boosted_per_s, uint32_t predicted_ppm)
-{
-	struct run run = {
-		.now_ns = START_NS,
-		.rate_per_s = rate_per_s,
-		.boosted_per_s = boosted_per_s,
-		.predicted_ppm = predicted_ppm,
-	};
-	struct policy policy;
-
-	policy_init(&policy);
-	run.policy = policy.io_boost;
-	io_check_init(&run.check);
-	io_check_begin(&run.check, run.now_ns);
-	return run;
-}
-
-/* One look, when the check wants it; true when its state changed. */
-static bool look(struct run *run)
-{
-	uint64_t next_ns = io_check_next_ns(&run->check, &run->policy, run->now_ns);
-	enum io_check_state before = run->check.state;
-	uint32_t rate_per_s = io_check_grants(&run->check) ? run->boosted_per_s : run->rate_per_s;
-	bool changed;
-
-	rate_per_s = rate_per_s *
-		     (run->looks++ % 2 ? 100 + run->swing_percent : 100 - run->swing_percent) / 100;
-	assert_true(next_ns > run->now_ns);
-	if (next_ns == UINT64_MAX)
-		next_ns = run->now_ns + LOOK_NS;
-	run->count += (next_ns - run->now_ns) * rate_per_s / NS_PER_S;
-	run->now_ns = next_ns;
-	changed = io_check_update(&run->check, &run->policy, run->count, run->predicted_ppm,
-				  run->now_ns);
-	/* A result that is over ends in a baseline, which may go to no other state at once. */
-	if (before < IO_CHECK_PAID)
-		assert_int_equal(changed, run->check.state != before);
-	return run->check.state != before;
-}
-
-/* Looks until the state is another, and returns for how long. */
-static uint64_t look_until_changed(struct run *run, enum io_check_state expected)
-{
-	uint64_t start_ns = run->now_ns;
-
-	while (!look(run))
-		assert_true(run->now_ns - start_ns < 100 * NS_PER_S);
-	assert_int_equal(run->check.state, expected);
-	return run->now_ns - start_ns;
-}
+#include "io-check-run.h"
 
 static void test_off(void **state)
 {
@@ -108,34 +38,6 @@ static void test_pays(void **state)
 	io_check_stop(&run.check);
 	io_check_disturb(&run.check, run.now_ns, NS_PER_S);
 	assert_int_equal(run.check.state, IO_CHECK_PAID);
-}
-
-/* How long until the next look, in s, of each confirmation after the other. */
-static void assert_trusted(struct run *run, const uint32_t *for_s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		look_until_changed(run, IO_CHECK_TRIAL);
-		look_until_changed(run, IO_CHECK_PAID);
-		assert_int_equal(run->check.retry_ns - run->now_ns, for_s[i] * NS_PER_S);
-		look_until_changed(run, IO_CHECK_BASELINE);
-		assert_false(io_check_grants(&run->check));
-	}
-}
-
-/* A gain as large as predicted is hardly chance; one that is not is soon looked at again. */
-static void test_trust(void **state)
-{
-	struct run expected = begin(12000, 16000, 250000), large = begin(12000, 16000, 100000);
-
-	assert_trusted(&expected, (uint32_t[]){ 32, 64, 64 }, 3);
-	assert_trusted(&large, (uint32_t[]){ 4, 8, 16, 32, 64, 64 }, 6);
-	/* What was chance ends with the next look, and counts for nothing after it. */
-	large.boosted_per_s = large.rate_per_s;
-	look_until_changed(&large, IO_CHECK_TRIAL);
-	look_until_changed(&large, IO_CHECK_UNPAID);
-	large.boosted_per_s = 16000;
-	look_until_changed(&large, IO_CHECK_BASELINE);
-	assert_trusted(&large, (uint32_t[]){ 4 }, 1);
 }
 
 /* Half of what was predicted is there, and is kept; twice as much asks for more. */
@@ -243,88 +145,6 @@ static void test_settles_before_trial(void **state)
 	assert_int_equal(run.check.window.start_ns, 0);
 	look(&run);
 	assert_int_equal(run.check.window.start_ns, trial_ns + SETTLE_NS);
-}
-
-/* 1, 2, 4 … 64, 64 seconds; and 1 again after one that paid. */
-static void test_back_off(void **state)
-{
-	static const uint64_t backoff_s[] = { 1, 2, 4, 8, 16, 32, 64, 64, 64 };
-	struct run run = begin(12000, 12000, 250000);
-
-	for (size_t i = 0; i < sizeof(backoff_s) / sizeof(backoff_s[0]); i++) {
-		look_until_changed(&run, IO_CHECK_TRIAL);
-		look_until_changed(&run, IO_CHECK_UNPAID);
-		assert_int_equal(run.check.backoff_ns, backoff_s[i] * NS_PER_S);
-		assert_int_equal(look_until_changed(&run, IO_CHECK_BASELINE),
-				 backoff_s[i] * NS_PER_S);
-	}
-	run.boosted_per_s = 16000;
-	look_until_changed(&run, IO_CHECK_TRIAL);
-	look_until_changed(&run, IO_CHECK_PAID);
-	io_check_restart(&run.check, run.now_ns);
-	run.boosted_per_s = 12000;
-	look_until_changed(&run, IO_CHECK_TRIAL);
-	look_until_changed(&run, IO_CHECK_UNPAID);
-	assert_int_equal(run.check.backoff_ns, NS_PER_S);
-}
-
-/* Where the two cross, the longest pause holds. */
-/* A device so unsteady that a trial cannot tell: a gain is believed when it is seen twice. */
-static void test_unsteady(void **state)
-{
-	struct run run = begin(2000, 2700, 500000);
-
-	run.swing_percent = 80;
-	look_until_changed(&run, IO_CHECK_TRIAL);
-	assert_true(look_until_changed(&run, IO_CHECK_UNPAID) >= run.policy.check_window_ns);
-	assert_in_range(run.check.measured_ppm, 125000, 300000);
-	assert_true(run.check.suggested);
-	assert_int_equal(run.check.retry_ns, run.now_ns + run.policy.backoff_min_ns);
-	look_until_changed(&run, IO_CHECK_BASELINE);
-	look_until_changed(&run, IO_CHECK_TRIAL);
-	look_until_changed(&run, IO_CHECK_PAID);
-	assert_false(run.check.suggested);
-	/* None is not. */
-	run = begin(2000, 2000, 500000);
-	run.swing_percent = 80;
-	for (int i = 0; i < 3; i++) {
-		look_until_changed(&run, IO_CHECK_TRIAL);
-		look_until_changed(&run, IO_CHECK_UNPAID);
-		assert_false(run.check.suggested);
-		look_until_changed(&run, IO_CHECK_BASELINE);
-	}
-}
-
-static void test_back_off_limits_cross(void **state)
-{
-	struct run run = begin(12000, 12000, 250000);
-
-	run.policy.backoff_min_ns = 10 * NS_PER_S;
-	run.policy.backoff_max_ns = 3 * NS_PER_S;
-	for (int i = 0; i < 3; i++) {
-		look_until_changed(&run, IO_CHECK_TRIAL);
-		look_until_changed(&run, IO_CHECK_UNPAID);
-		assert_int_equal(run.check.backoff_ns, 3 * NS_PER_S);
-		look_until_changed(&run, IO_CHECK_BASELINE);
-	}
-}
-
-static void test_pause_is_kept(void **state)
-{
-	struct run run = begin(12000, 12000, 250000);
-	uint64_t retry_ns;
-
-	look_until_changed(&run, IO_CHECK_TRIAL);
-	look_until_changed(&run, IO_CHECK_UNPAID);
-	retry_ns = run.check.retry_ns;
-	io_check_begin(&run.check, run.now_ns);
-	io_check_stop(&run.check);
-	io_check_disturb(&run.check, run.now_ns, NS_PER_S);
-	assert_false(io_check_update(&run.check, &run.policy, run.count, 250000, retry_ns - 1));
-	assert_int_equal(run.check.state, IO_CHECK_UNPAID);
-	assert_int_equal(io_check_next_ns(&run.check, &run.policy, retry_ns - 1), retry_ns);
-	io_check_update(&run.check, &run.policy, run.count, 250000, retry_ns);
-	assert_int_equal(run.check.state, IO_CHECK_BASELINE);
 }
 
 static void test_disturb(void **state)
@@ -475,17 +295,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_pays),
-		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_does_not_pay),
 		cmocka_unit_test(test_gain_within_slack),
 		cmocka_unit_test(test_baseline_length),
 		cmocka_unit_test(test_trial_extended),
 		cmocka_unit_test(test_settles_before_trial),
-		cmocka_unit_test(test_back_off),
-		cmocka_unit_test(test_unsteady),
-		cmocka_unit_test(test_back_off_limits_cross),
-		cmocka_unit_test(test_pause_is_kept),
 		cmocka_unit_test(test_disturb),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_begin_keeps_what_runs),
