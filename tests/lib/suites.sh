@@ -277,7 +277,8 @@ suite_nothing() {
 
 suite_service() {
 	installs >&2 || return 1
-	"$LAB" run --init systemd -- /usr/bin/python3 $GUEST/test_service.py
+	"$LAB" run --init systemd --packages power-profiles-daemon,tlp -- \
+		/usr/bin/python3 $GUEST/test_service.py
 }
 
 # The demo compares every control with what it was, and its story with the port log.

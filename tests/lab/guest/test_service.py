@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The installed unit under a real systemd as PID 1. Run with lab run --init systemd."""
+"""The installed unit under a real systemd as PID 1.
+
+Run with lab run --init systemd --packages power-profiles-daemon,tlp.
+"""
 import json
 import os
 import re
@@ -15,6 +18,7 @@ import tap
 DROPIN = "/run/systemd/system/wakegovd.service.d/test.conf"
 POLICY = "/etc/wakegov/wakegov.conf"
 SETSPEED = f"{POLICY}.d/setspeed.conf"
+TLP_CONF = "/etc/tlp.d/90-test.conf"
 
 
 def run(*command, check=True):
@@ -98,6 +102,30 @@ class Service(unittest.TestCase):
                          ("5", "wakegovd", "wakegovd.service"))
         self.assertIn("leaves it alone", entry["MESSAGE"])
         self.assertIn("Subject: policy0 was left to another program", entries("-x"))
+
+    def test_rivals(self):
+        """power-profiles-daemon and TLP themselves are named, and what TLP sets is left to it"""
+        self.addCleanup(run, "systemctl", "stop", "power-profiles-daemon.service")
+        run("systemctl", "start", "power-profiles-daemon.service")
+        run("systemctl", "start", "wakegovd.service")
+        self.assertIn("power-profiles-daemon: runs", run("wakegovctl", "doctor", check=False).stdout)
+        for name in ("policy0", "policy2"):
+            self.addCleanup(guest.write, guest.policy(name, "scaling_governor"), "schedutil")
+        guest.write(TLP_CONF, "CPU_SCALING_GOVERNOR_ON_AC=performance\n")
+        self.addCleanup(os.remove, TLP_CONF)
+        told = journal().count("wakegov leaves it alone")
+        # On AC, as a machine without a battery is.
+        run("tlp", "start")
+
+        def states():
+            status = json.loads(run("wakegovctl", "--json", "status").stdout)
+            return {domain["state"] for domain in status["domains"]}
+
+        guest.wait_for(lambda: states() == {"yielded"}, 10, "both domains left to TLP")
+        self.assertIn("TLP: runs", run("wakegovctl", "doctor", check=False).stdout)
+        self.assertEqual(journal().count("wakegov leaves it alone"), told + 2)
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "performance")
 
     def test_socket_activation(self):
         """a client wakes the daemon through its socket"""

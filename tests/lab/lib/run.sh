@@ -7,13 +7,15 @@ RUN_BOOT_SECONDS=120
 run_defaults() {
 	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
 	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_PACKAGES=""
 	RUN_COMMAND=()
 }
 
 run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | --append)
+		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | \
+			--append | --packages)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
@@ -46,6 +48,11 @@ run_set() {
 	# The kernel takes either spelling; the files have the one that we don't know.
 	--without=*) RUN_WITHOUT+=",$2,${2//_/-},${2//-/_}" ;;
 	--append=*) RUN_APPEND+=" $2" ;;
+	--packages=*)
+		[[ $2 =~ ^[a-z0-9][a-z0-9.+-]*(,[a-z0-9][a-z0-9.+-]*)*$ ]] ||
+			die_usage "lab run: --packages '$2': expected a list such as tlp,tuned"
+		RUN_PACKAGES=$2
+		;;
 	esac
 }
 
@@ -73,6 +80,7 @@ run_write_share() {
 		printf 'LAB_KERNEL=%q\n' "$release"
 		printf 'LAB_MODULES=%q\n' "$LAB_RELEASE_DIR/usr/lib/modules/$release"
 		printf 'LAB_WITHOUT=%q\n' "$RUN_WITHOUT"
+		printf 'LAB_EXTRAS=%q\n' "$RUN_EXTRAS"
 	} >"$share/config"
 }
 
@@ -187,7 +195,7 @@ run_vm_once() {
 }
 
 run_main() {
-	local release
+	local release RUN_EXTRAS
 
 	run_defaults
 	run_parse "$@"
@@ -197,6 +205,7 @@ run_main() {
 	fetch_suite "$RUN_KERNEL" >/dev/null
 	release=$(fetch_current "$RUN_KERNEL")
 	emulator_find
+	RUN_EXTRAS=$(extras_find "$RUN_PACKAGES")
 	LAB_RELEASE_DIR=$LAB_CACHE/$RUN_KERNEL/$release
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-lab.XXXXXX")
 	RUN_PID="" RUN_CONSOLE=${RUN_CONSOLE:-$RUN_DIR/console}
