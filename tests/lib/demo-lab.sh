@@ -11,7 +11,7 @@ lab_boot() {
 
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
 	trap 'kill -TERM "$TABLE_PID"; wait "$TABLE_PID"; exit 143' TERM
-	table_vm "$DEMO/out" --timeout 500 --ports "$DEMO/ports" -- \
+	table_vm "$DEMO/out" --timeout 1500 --ports "$DEMO/ports" -- \
 		tests/lab/guest/demo "$DEMO_ROUNDS" "$DEMO_SECONDS" psync "${governors[@]}"
 }
 

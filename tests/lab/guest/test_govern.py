@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The main job on a real cpufreq driver: see, raise, lower, restore."""
+"""The main job on a real cpufreq driver: see, raise, lower, restore. In virtual time."""
 import os
 import signal
 import subprocess
@@ -29,29 +29,21 @@ class Govern(unittest.TestCase):
                         and d["monotonic_us"] >= after_us and d["target_khz"] == khz)
         return decision, (decision["monotonic_us"] - after_us) / 1000
 
-    def busy_and_idle(self):
-        """Once up and down; returns the ms from the load's end to the lowest OPP."""
+    def test_cpu_bound(self):
+        """a CPU-bound task gets the highest OPP within 40 ms, and idle the lowest within 30"""
         with guest.BusyLoop(3) as loop:
             self.settle()
             began_us = loop.start()
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 at 1400")
-            _, took_ms = self.change("policy2", 1400000, began_us)
-            tap.note(f"idle to busy: highest OPP after {took_ms:.1f} ms")
+            _, up_ms = self.change("policy2", 1400000, began_us)
         ended_us = time.monotonic() * 1e6
         guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "policy2 back at 400")
-        _, took_ms = self.change("policy2", 400000, ended_us)
-        tap.note(f"busy to idle: lowest OPP after {took_ms:.1f} ms")
-        return took_ms
-
-    def test_cpu_bound(self):
-        """a CPU-bound task gets the highest OPP of its domain, and idle the lowest within 50 ms"""
-        # A host that takes its CPUs away in between makes any one of them late: one quiet try shows
-        # the rest.
-        for _ in range(10):
-            took_ms = self.busy_and_idle()
-            if took_ms < 50:
-                break
-        self.assertLess(took_ms, 50)
+        _, down_ms = self.change("policy2", 400000, ended_us)
+        tap.note(f"idle to busy: highest OPP after {up_ms:.1f} ms; busy to idle: lowest OPP after "
+                 f"{down_ms:.1f} ms")
+        self.assertLess(up_ms, 40)
+        # 20 ms of down-hold, and 10 to notice.
+        self.assertLess(down_ms, 30)
 
     def boosted(self, name):
         """The name of the task whose boost the domain follows, or None."""
@@ -78,7 +70,6 @@ class Govern(unittest.TestCase):
         self.settle()
         load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "60")
         guest.wait_for(lambda: self.boosted("policy0") == "freqload", 3, "policy0 boosted")
-        # A host that holds the CPUs up for a moment ends a lease.
         guest.wait_for(lambda: self.boosted_rate("policy0", 1800000), 2,
                        "policy0 at its highest OPP for a task that is listed")
         load.terminate()

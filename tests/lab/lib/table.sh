@@ -77,9 +77,9 @@ table_measure() {
 	local governors timeout
 
 	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
-	# No table has more than a few workloads, nor a domain many OPPs; what a run costs besides its
-	# load is seconds.
-	timeout=$((180 + 4 * TABLE_RUNS * (${#governors[@]} + 4) * (TABLE_TIME + 15)))
+	# No table has more than a few workloads, nor a domain many OPPs; a virtual second takes some of
+	# ours, and what a run costs besides its load is seconds.
+	timeout=$((180 + 4 * TABLE_RUNS * (${#governors[@]} + 4) * (10 * TABLE_TIME + 15)))
 	table_vm "$1" --timeout "$timeout" "${TABLE_RUN_OPTIONS[@]}" -- \
 		tests/lab/guest/table "$TABLE_NAME" "$TABLE_RUNS" "$TABLE_TIME" "$TABLE_WORKLOADS" \
 		"${governors[@]}" || exit $?
@@ -247,7 +247,7 @@ table_main() {
 	trap 'exit 143' TERM
 	# One that is no comparison of governors under loads prints itself.
 	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
-		table_vm "$TABLE_DIR/text" --timeout 420 "${TABLE_RUN_OPTIONS[@]}" -- \
+		table_vm "$TABLE_DIR/text" --timeout 1500 "${TABLE_RUN_OPTIONS[@]}" -- \
 			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS"
 		cat "$TABLE_DIR/text"
 		return
