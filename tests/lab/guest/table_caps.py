@@ -122,18 +122,17 @@ def first(rows, event, text, after=0.0):
                  if name == event and at >= after and re.search(text, arguments)), None)
 
 
-def frequency_after(rows, at, cpu, wanted):
-    """When the CPU's frequency is one that is wanted, after that; at, if it was so before."""
-    khz = None
-    for when, name, arguments in rows:
-        found = name == "cpu_frequency" and re.match(rf"state=(\d+) cpu_id={cpu}$", arguments)
-        if found and when > at and khz and wanted(khz):
-            return at
-        if found:
-            khz = int(found[1])
-            if when > at and wanted(khz):
-                return when
-    return None
+def frequency_after(rows, at, cpu, khz, wanted):
+    """When the CPU's frequency, khz before all rows, is first one that is wanted, not before `at`."""
+    matches = ((when, re.match(rf"state=(\d+) cpu_id={cpu}$", arguments))
+               for when, event, arguments in rows if event == "cpu_frequency")
+    changes = [(when, int(found[1])) for when, found in matches if found]
+    for when, new_khz in changes:
+        if when <= at:
+            khz = new_khz
+    if wanted(khz):
+        return at
+    return next((when for when, new_khz in changes if when > at and wanted(new_khz)), None)
 
 
 def sleeps(pid):
@@ -144,6 +143,7 @@ def sleeps(pid):
 def come_and_go(name, cpu):
     """ms from when a task without a cap is runnable to the highest OPP, and from its end to the cap."""
     guest.write(f"{TRACING}/trace", "")
+    before_khz = guest.frequency(name)
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -165,8 +165,8 @@ def come_and_go(name, cpu):
     began = [at for at, event, _ in rows if event == "sched_waking"][-1]
     ended = [at for at, event, _ in rows if event == "sched_switch"][-1]
     highest, capped = opps(name)[-1], capped_khz(name)
-    up = frequency_after(rows, began, cpu, lambda khz: khz == highest)
-    down = frequency_after(rows, ended, cpu, lambda khz: khz <= capped)
+    up = frequency_after(rows, began, cpu, before_khz, lambda khz: khz == highest)
+    down = frequency_after(rows, ended, cpu, before_khz, lambda khz: khz <= capped)
     return (up and (up - began) * 1000, down and (down - ended) * 1000)
 
 
