@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who gets a place among the clients, and who has to yield it. */
 #include <errno.h>
+#include <sys/ioctl.h>
 
 #include "query/client.h"
 
@@ -10,12 +11,20 @@ struct newcomer {
 	uint64_t now_us;
 };
 
+/* What it sent lies there, and we have not come to it yet. */
+static bool has_spoken(const struct query_client *client)
+{
+	int n = 0;
+
+	return ioctl(client->fd, FIONREAD, &n) == 0 && n > 0;
+}
+
 static bool is_stale(const struct query_client *client, uint64_t now_us)
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 
 	return client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
-	       now_us - client->quiet_since_us >= timeout_us;
+	       now_us - client->quiet_since_us >= timeout_us && !has_spoken(client);
 }
 
 static bool yields(const struct query_client *client, const struct newcomer *newcomer)

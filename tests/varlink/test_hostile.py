@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import socket
 import threading
 import time
@@ -236,6 +237,9 @@ class Time(ServiceTest):
         other.call("io.wakegov.Status")
         before = self.fixture.descriptors()
         raws = [self.connect() for _ in range(2)]
+        # Accepted, so that it shows when they are dropped.
+        for raw in raws:
+            raw.call("io.wakegov.Status")
         for raw, n in zip(raws, (1, 20)):
             for _ in range(n):
                 raw.send_call("io.wakegov.Tasks")
@@ -301,6 +305,18 @@ class Places(ServiceTest):
         # Those that sit there have to yield in the end.
         time.sleep(self.TIMEOUT_S)
         self.assert_serving()
+
+    def test_call_that_waits_for_a_late_server_keeps_its_place(self):
+        caller, *crowd = [self.connect() for _ in range(20)]
+        for raw in (caller, *crowd):
+            raw.call("io.wakegov.Status")
+        self.fixture.process.send_signal(signal.SIGSTOP)
+        newcomers = [self.connect() for _ in range(30)]
+        caller.send_call("io.wakegov.Status")
+        time.sleep(self.TIMEOUT_S + 0.1)
+        self.fixture.process.send_signal(signal.SIGCONT)
+        self.assertIn("version", caller.receive()["parameters"])
+        self.assertIn("version", newcomers[0].call("io.wakegov.Status")["parameters"])
 
     def test_steady_client_keeps_its_place_in_a_storm(self):
         steady = self.connect()
