@@ -73,11 +73,11 @@ static void test_lost_completions(void **state)
 	tracer->programs.links[WAKEGOV_BLOCK_COMPLETE] =
 		bpf_program__attach(tracer->programs.skel->progs.on_block_rq_complete);
 	assert_non_null(tracer->programs.links[WAKEGOV_BLOCK_COMPLETE]);
-	for (int i = 0; i < 20; i++) {
+	slot = &tracer->slots[native->watched.task.handle];
+	for (int i = 0; i < 200 && (i < 20 || slot->started - slot->completed > 1); i++) {
 		usleep(100000);
 		native_resync(native);
 	}
-	slot = &tracer->slots[native->watched.task.handle];
 	assert_int_equal(
 		tracer_read_task(tracer, native->watched.task.handle, native_now_ns(), &input), 0);
 	assert_int_equal(input.task.pid, pid);
