@@ -7,6 +7,9 @@
 
 #include "disk_under_test.h"
 
+/* Of what a machine that has other work disturbs, one quiet try shows the rest. */
+#define QUIET_TRIES 5
+
 struct measure {
 	uint64_t ns, kernel_completions, completions, idle_ns;
 	bool told; /* of the task, without which these are 0 */

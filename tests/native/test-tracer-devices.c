@@ -8,9 +8,6 @@
 #include "measure.h"
 #include "work.h"
 
-/* Of what a machine that has other work disturbs, one quiet try shows the rest. */
-#define QUIET_TRIES 5
-
 static struct measure run(struct native *native, const struct disk_under_test *disk, pid_t pid)
 {
 	struct measure change = measure(native, disk, pid);
