@@ -8,12 +8,13 @@ TEST_PACKAGES=(
 	git tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus
 )
 
-# One after the other: some tests of these measure on this machine itself.
-QUICK_SUITES=(style install unit varlink)
-# Two at a time, the longest first: a lab is one thread of this machine, and what measures there does
-# so in virtual time.
-LONG_SUITES=(govern boost service lab caps faults sanitize conformance levers demo storms nothing
+QUICK_SUITES=(style install unit)
+# The longest first.
+LONG_SUITES=(varlink govern boost service lab caps faults sanitize conformance levers demo storms nothing
 	devices fuzz clang live)
+# One after the other: some tests of these measure on this machine itself. The rest run two at a
+# time: a lab is one thread of this machine, and what measures there does so in virtual time.
+ALONE_SUITES=(style install unit varlink)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
