@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The lab's driver has no energy preference: a made-up tree has. */
-#include "fake-cpufreq.h"
+#include "fake-setting.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "actuator/backend.h"
-#include "actuator/originals.h"
 #include "actuator/preference.h"
 
 #define POLICY(file) "cpufreq/policy0/" file
@@ -20,38 +18,20 @@ static const struct topology_domain info = {
 	.capacity = 1024,
 };
 
-struct setting {
-	struct originals *originals;
-	struct actuator_domain domain;
-};
-
 static int set_up(void **state)
 {
-	struct setting *s = calloc(1, sizeof(*s));
+	struct setting *s;
 
-	*state = s;
-	if (fake_reset(NULL) < 0)
+	if (setting_begin(state) < 0)
 		return -1;
-	fake_policy(0, 1);
+	s = *state;
 	fake_write(POLICY("scaling_governor"), "powersave");
 	fake_write(POLICY("energy_performance_available_preferences"),
 		   "default performance balance_performance balance_power power ");
 	fake_write(PREFERENCE, "balance_performance");
-	if (originals_open(fake_run_dir("64k"), &s->originals) < 0)
-		return -1;
-	if (actuator_domain_init(&s->domain, &info, s->originals) < 0)
+	if (setting_open(s, &info) < 0)
 		return -1;
 	return backend_limits.acquire(&s->domain);
-}
-
-static int tear_down(void **state)
-{
-	struct setting *s = *state;
-
-	actuator_domain_deinit(&s->domain);
-	originals_free(s->originals);
-	free(s);
-	return 0;
 }
 
 static void test_set_and_restored(void **state)
@@ -121,7 +101,7 @@ static void test_of_somebody_else(void **state)
 	fake_assert(PREFERENCE, "performance");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
 
 int main(void)
 {

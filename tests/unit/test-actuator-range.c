@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Limits that the kernel applies late: a made-up tree does it when it is told to. */
-#include "fake-cpufreq.h"
-
-#include "actuator/backend.h"
-#include "actuator/originals.h"
+#include "fake-setting.h"
 
 #define MIN "cpufreq/policy0/scaling_min_freq"
 #define MAX "cpufreq/policy0/scaling_max_freq"
@@ -15,36 +12,18 @@ static const struct topology_domain info = {
 	.capacity = 1024,
 };
 
-struct setting {
-	struct originals *originals;
-	struct actuator_domain domain;
-};
-
 static int set_up(void **state)
 {
-	struct setting *s = calloc(1, sizeof(*s));
+	struct setting *s;
 
-	*state = s;
-	if (fake_reset(NULL) < 0)
+	if (setting_begin(state) < 0)
 		return -1;
-	fake_policy(0, 1);
+	s = *state;
 	fake_write(MIN, "400000");
 	fake_write(MAX, "1800000");
-	if (originals_open(fake_run_dir("64k"), &s->originals) < 0)
-		return -1;
-	if (actuator_domain_init(&s->domain, &info, s->originals) < 0)
+	if (setting_open(s, &info) < 0)
 		return -1;
 	return backend_limits.acquire(&s->domain);
-}
-
-static int tear_down(void **state)
-{
-	struct setting *s = *state;
-
-	actuator_domain_deinit(&s->domain);
-	originals_free(s->originals);
-	free(s);
-	return 0;
 }
 
 static void apply(struct setting *s, uint32_t khz)
@@ -78,7 +57,7 @@ static void test_read_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_read_late, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_read_late, set_up, setting_tear_down),
 	};
 
 	fake_enter_or_skip();

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a fake tree can tell of the backends; tests/lab/actuator-conformance has the rest. */
-#include "fake-cpufreq.h"
+#include "fake-setting.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "actuator/backend.h"
-#include "actuator/originals.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
@@ -21,34 +19,9 @@ static const struct topology_domain info = {
 	.capacity = 1024,
 };
 
-struct setting {
-	struct originals *originals;
-	struct actuator_domain domain;
-	const char *run_dir;
-};
-
 static int set_up(void **state)
 {
-	struct setting *s = calloc(1, sizeof(*s));
-
-	*state = s;
-	s->run_dir = fake_run_dir("64k");
-	if (fake_reset(NULL) < 0)
-		return -1;
-	fake_policy(0, 1);
-	if (originals_open(s->run_dir, &s->originals) < 0)
-		return -1;
-	return actuator_domain_init(&s->domain, &info, s->originals);
-}
-
-static int tear_down(void **state)
-{
-	struct setting *s = *state;
-
-	actuator_domain_deinit(&s->domain);
-	originals_free(s->originals);
-	free(s);
-	return 0;
+	return setting_begin(state) < 0 ? -1 : setting_open(*state, &info);
 }
 
 static int apply(const struct backend *backend, struct actuator_domain *domain, uint32_t khz)
@@ -172,7 +145,7 @@ static void check_refusal(const struct refusal *refusal)
 	assert_nothing_saved(s);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), -EINVAL);
 	fake_assert(POLICY("setspeed"), "1000000");
-	tear_down((void **)&s);
+	setting_tear_down((void **)&s);
 }
 
 static void test_refusals(void **state)
@@ -347,7 +320,7 @@ static void test_resolve(void **state)
 			cases[i].expected_khz);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
 
 int main(void)
 {

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* A domain of the made-up tree, for tests of one backend: the tree, the files to save in, policy0.
+ */
+
+#include "fake-cpufreq.h"
+
+#include "actuator/backend.h"
+#include "actuator/originals.h"
+
+struct setting {
+	struct originals *originals;
+	struct actuator_domain domain;
+	const char *run_dir;
+};
+
+/* The tree with policy0 (0-1); what a test changes of it comes next. 0, or -1. */
+int setting_begin(void **state);
+
+/* What the code under test finds there. 0, or a negative number. */
+int setting_open(struct setting *setting, const struct topology_domain *info);
+
+int setting_tear_down(void **state);
