@@ -288,35 +288,19 @@ class Unread(ServiceTest):
 
 @needs_fixture
 class Places(ServiceTest):
-    # Of a client that has been quiet for longer the place is free: a stall of the host is shorter.
-    TIMEOUT_S = 3
-    options = ("--max-clients", "20", "--timeout-ms", str(TIMEOUT_S * 1000))
+    # Of a client that is quiet for longer the place is free: the host may stall, not for so long.
+    options = ("--max-clients", "20", "--timeout-ms", "60000")
 
     def test_too_many_clients(self):
         steady = self.connect()
         steady.call("io.wakegov.Status")
-        # Later ones find no client that has been quiet for long enough, or take such a one's place.
+        # Later ones find no client that has been quiet for long enough.
         crowd = []
         for _ in range(200):
             crowd.append(self.connect())
             self.assertIn("version", steady.call("io.wakegov.Status")["parameters"])
         self.assertLessEqual(sum(raw.is_silent() for raw in crowd), 19)
         self.assertLessEqual(self.fixture.descriptors(), 20 + 10)
-        # Those that sit there have to yield in the end.
-        time.sleep(self.TIMEOUT_S)
-        self.assert_serving()
-
-    def test_call_that_waits_for_a_late_server_keeps_its_place(self):
-        caller, *crowd = [self.connect() for _ in range(20)]
-        for raw in (caller, *crowd):
-            raw.call("io.wakegov.Status")
-        self.fixture.process.send_signal(signal.SIGSTOP)
-        newcomers = [self.connect() for _ in range(30)]
-        caller.send_call("io.wakegov.Status")
-        time.sleep(self.TIMEOUT_S + 0.1)
-        self.fixture.process.send_signal(signal.SIGCONT)
-        self.assertIn("version", caller.receive()["parameters"])
-        self.assertIn("version", newcomers[0].call("io.wakegov.Status")["parameters"])
 
     def test_steady_client_keeps_its_place_in_a_storm(self):
         steady = self.connect()
@@ -338,6 +322,30 @@ class Places(ServiceTest):
             stop.set()
             for thread in threads:
                 thread.join()
+
+
+@needs_fixture
+class QuietPlaces(ServiceTest):
+    TIMEOUT_S = 1
+    options = ("--max-clients", "20", "--timeout-ms", str(TIMEOUT_S * 1000))
+
+    def test_those_that_sit_there_yield(self):
+        for raw in [self.connect() for _ in range(20)]:
+            raw.call("io.wakegov.Status")
+        time.sleep(self.TIMEOUT_S + 0.1)
+        self.assert_serving()
+
+    def test_call_that_waits_for_a_late_server_keeps_its_place(self):
+        caller, *crowd = [self.connect() for _ in range(20)]
+        for raw in (caller, *crowd):
+            raw.call("io.wakegov.Status")
+        self.fixture.process.send_signal(signal.SIGSTOP)
+        newcomers = [self.connect() for _ in range(30)]
+        caller.send_call("io.wakegov.Status")
+        time.sleep(self.TIMEOUT_S + 0.1)
+        self.fixture.process.send_signal(signal.SIGCONT)
+        self.assertIn("version", caller.receive()["parameters"])
+        self.assertIn("version", newcomers[0].call("io.wakegov.Status")["parameters"])
 
 
 @needs_fixture
