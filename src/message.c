@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
 
 #include "shared/log.h"
 
@@ -62,6 +64,19 @@ static void add_number(struct fields *fields, const char *name, unsigned int val
 	add_field(fields, name, text);
 }
 
+/*
+ * journald looks for the unit of a sender when it comes to read what was sent. Of one that has
+ * ended by then, as --restore does at once, it finds none, and journalctl -u would leave it out.
+ */
+static void add_unit(struct fields *fields)
+{
+	char *unit = NULL;
+
+	if (sd_pid_get_unit(0, &unit) >= 0)
+		add_field(fields, "OBJECT_SYSTEMD_UNIT", unit);
+	free(unit);
+}
+
 static int send_to_journal(enum message message, const struct message_about *about,
 			   const char *line)
 {
@@ -71,6 +86,7 @@ static int send_to_journal(enum message message, const struct message_about *abo
 	add_number(&fields, "PRIORITY", messages[message].level);
 	add_field(&fields, "SYSLOG_IDENTIFIER", program_invocation_short_name);
 	add_field(&fields, "MESSAGE_ID", messages[message].id);
+	add_unit(&fields);
 	if (about) {
 		add_field(&fields, "WAKEGOV_DOMAIN", about->domain);
 		add_field(&fields, "WAKEGOV_TASK", about->comm);
