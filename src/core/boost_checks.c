@@ -12,13 +12,14 @@
 /* The tasks of one device. Sums are weighted by their rates. */
 struct group {
 	uint32_t n_users;
+	uint64_t weight;
+	uint64_t saved; /* by a boost of those that one may serve: the others stay as they are */
 	uint64_t share; /* of host time at the highest level of all … */
 	uint64_t share_weight;
 
 	/* … and those that a boost may serve: */
 	uint32_t n;
-	uint64_t weight;
-	uint64_t saved;
+	uint64_t served_weight;
 	uint64_t level;
 	bool runs_in_interrupt_domain;
 };
@@ -37,6 +38,7 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 	    !io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns))
 		return;
 	group->n_users++;
+	group->weight += rate;
 	if (boost->state == IO_BOOST_RULED_OUT)
 		return;
 	if (boost->ratio) {
@@ -47,7 +49,7 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 		return;
 	level = boosts_level(domain);
 	group->n++;
-	group->weight += rate;
+	group->served_weight += rate;
 	group->level += rate * level;
 	group->saved += rate * io_saved_ppm(boost->ratio, level,
 					    io_level_at(domain->info, boost->wanted_khz));
@@ -104,8 +106,8 @@ static bool advance_check(struct io_device *device, const struct policy_io_boost
 	io_check_update(check, policy, device->totals.completions, predicted_ppm, now_ns);
 	if (check->state == before)
 		return false;
-	if (check->state == IO_CHECK_TRIAL && group->weight)
-		device->base_level = group->level / group->weight;
+	if (check->state == IO_CHECK_TRIAL && group->served_weight)
+		device->base_level = group->level / group->served_weight;
 	if (check->state >= IO_CHECK_PAID) {
 		device->checked_users = group->n_users;
 		device->checked_ns = now_ns;

@@ -8,6 +8,7 @@
 #define UNHELD_WINDOWS 10 /* between two looks at a task of which nothing is expected */
 #define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
 #define DEEP	       32 /* requests of one task in flight */
+#define FILLING	       8  /* one of so many that were started in a window is too many to stay */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
  */
@@ -29,6 +30,7 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.io_waits = task->io_waits,
 		.io_starts = task->io_starts,
 		.in_flight_ns = task->in_flight_ns,
+		.depth = task->depth,
 		.level = io_level(task->level_q),
 		.seen_ns = now_ns,
 		.busy_ppm = task->busy_ppm,
@@ -189,6 +191,19 @@ static void set_ratio(struct io_boost *boost, uint32_t ratio)
 		boost->held_windows = 0;
 }
 
+/*
+ * Its queue fills: more of what it started is in flight now than ended. So it is with one that
+ * begins, and for as long as a request takes after a survey's begin, since what was sent before is
+ * not followed. How deep it is, and who waits for whom, shows when it is full.
+ */
+static bool is_filling(const struct io_window *window, const struct input_task *task)
+{
+	uint64_t starts = task->io_starts - window->io_starts;
+
+	return window->max_depth > 1 && task->depth > window->depth &&
+	       (uint64_t)(task->depth - window->depth) * FILLING > starts;
+}
+
 static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		  const struct input_task *task, uint64_t elapsed_ns)
 {
@@ -202,19 +217,26 @@ static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
 
+/* Less than half of min-rate; what may end a boost takes more than what may begin one. */
+static bool is_slow(const struct io_window *window, const struct policy_io_boost *policy,
+		    const struct input_task *task, uint64_t elapsed_ns)
+{
+	return window_ios(window, task) * NS_PER_S < policy->min_rate_per_s / 2 * elapsed_ns;
+}
+
 static void close_window(struct io_boost *boost, const struct policy_io_boost *policy,
 			 const struct input_task *task, bool followed, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
 	boost->rate_per_s = window_ios(&boost->window, task) * NS_PER_S / elapsed_ns;
-	if (boost->rate_per_s < policy->min_rate_per_s / 2) {
+	if (is_slow(&boost->window, policy, task, elapsed_ns)) {
 		boost->state = IO_BOOST_BELOW_RATE;
 		return;
 	}
-	if (followed)
+	if (followed && !is_filling(&boost->window, task))
 		learn(boost, policy, task, elapsed_ns);
-	else if (task->io_starts != boost->window.io_starts)
+	else if (!followed && task->io_starts != boost->window.io_starts)
 		boost->sends_requests = true;
 	start_window(boost, task, now_ns);
 }
@@ -229,7 +251,7 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 /*
  * Long enough, and with the I/Os of an eligible task: a device that hands out what it has done
  * every now and then, or a task that works in bursts, has none in one window and many in the next.
- * A rate by itself is to be seen to change, and is taken over a long one.
+ * A rate by itself is to be seen to change, and is taken over a long one, as one that is too low.
  */
 static bool is_whole(const struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, bool followed, uint64_t now_ns)
@@ -240,8 +262,9 @@ static bool is_whole(const struct io_boost *boost, const struct policy_io_boost 
 		return false;
 	if (elapsed_ns >= LONG_WINDOWS * policy->window_ns)
 		return true;
-	return followed && window_ios(&boost->window, task) * NS_PER_S >=
-				   policy->min_rate_per_s * policy->window_ns;
+	return followed && !is_slow(&boost->window, policy, task, elapsed_ns) &&
+	       window_ios(&boost->window, task) * NS_PER_S >=
+		       policy->min_rate_per_s * policy->window_ns;
 }
 
 /* While a request is in flight there is I/O. One whose end was lost ends with the rate. */

@@ -43,6 +43,7 @@ struct io_window {
 	uint64_t host_cpu_ns;
 	uint64_t think_ns;
 	uint64_t in_flight_ns;
+	uint32_t depth;	    /* requests in flight then */
 	uint32_t max_depth; /* of the samples since */
 	uint32_t level;	    /* at the last sample … */
 	uint64_t seen_ns;   /* … which was then */

@@ -2,8 +2,6 @@
 /* When requests are followed: while something is being found out, and a twentieth of the time. */
 #include "test-core-boosts.h"
 
-#define TENTH boosts_sync_io(0, 90, 10)
-
 /* Runs for so long; returns how much of it requests were followed, and how often that began. */
 static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_surveys)
 {

@@ -2,8 +2,6 @@
 /* The I/O boost where a task moves from one domain to another, or its interrupts are elsewhere. */
 #include "test-core-boosts.h"
 
-#define TENTH boosts_sync_io(0, 90, 10)
-
 static void test_goes_with_task(void **state)
 {
 	const struct fake_io io = TENTH;

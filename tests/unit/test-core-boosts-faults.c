@@ -2,8 +2,6 @@
 /* The I/O boost when the ground moves under it: no wrong boost, no leak, and counted. */
 #include "test-core-boosts.h"
 
-#define TENTH boosts_sync_io(0, 90, 10)
-
 static void assert_nobody_boosted(const struct world *world)
 {
 	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);

@@ -220,6 +220,36 @@ static void test_depth_unserved(void **state)
 	}
 }
 
+/*
+ * A queue that fills says nothing: neither the first one, nor one of which only what was sent
+ * since the survey's begin is followed. When it is full, it does.
+ */
+static void test_depth_while_it_fills(void **state)
+{
+	struct run run = begin();
+
+	sample(&run);
+	for (uint32_t depth = 20; depth <= 120; depth += 20) {
+		run.task.depth = run.task.max_depth = depth;
+		run.task.in_flight_ns += depth * WINDOW_NS / 2;
+		add_window(&run, 0, 30, 0);
+		assert_int_equal(run.boost.state, IO_BOOST_MEASURING);
+		assert_int_equal(run.boost.rate_per_s, 3000);
+		assert_int_equal(run.boost.n_windows, 0);
+		assert_int_equal(run.boost.survey_windows, 0);
+	}
+	run.task.depth = 123; /* 3 more of 30 */
+	run.task.max_depth = 128;
+	run.task.in_flight_ns += 95 * WINDOW_NS;
+	add_window(&run, 0, 30, 0);
+	assert_int_equal(run.boost.n_windows, 1);
+	assert_int_equal(share_percent(&run), 25);
+	run.task.depth = 0; /* it empties */
+	run.task.in_flight_ns += 63 * WINDOW_NS;
+	add_window(&run, 0, 30, 0);
+	assert_int_equal(run.boost.n_windows, 2);
+}
+
 /* To which most of the window's requests go, not most of all. */
 static void test_main_device(void **state)
 {
@@ -263,6 +293,8 @@ static void test_rate(void **state)
 		{ 10, 10, 1, 1000, IO_BOOST_DEVICE_BUSY },
 		{ 9, 9, 1, 1000, IO_BOOST_MEASURING },
 		{ 9, 9, 9, 1000, IO_BOOST_MEASURING },
+		{ 10, 10, 2, 500, IO_BOOST_DEVICE_BUSY },
+		{ 10, 10, 3, 1000, IO_BOOST_MEASURING }, /* too few, if it goes on */
 		{ 50, 50, 10, 500, IO_BOOST_DEVICE_BUSY },
 		{ 49, 49, 10, 490, IO_BOOST_BELOW_RATE },
 		{ 0, 0, 10, 0, IO_BOOST_BELOW_RATE },
@@ -383,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_think_time),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_depth_unserved),
+		cmocka_unit_test(test_depth_while_it_fills),
 		cmocka_unit_test(test_main_device),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_lapse),
