@@ -84,11 +84,20 @@ static inline bool sends_for_itself(struct task_struct *task)
 	return task->pid && !(task->flags & PF_KTHREAD);
 }
 
+/* Whose request it is. The owner's workers may be at it on several CPUs at once. */
+static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
+{
+	struct wakegov_slot *owner = find_owner(task);
+
+	return owner ? owner : find_slot(task->pid);
+}
+
+/* What would stay wrong is added as one. */
 static inline void count_started(struct wakegov_slot *slot, __u64 now_ns)
 {
-	__u32 depth = ++slot->started - slot->completed;
+	__u32 depth = __sync_fetch_and_add(&slot->started, 1) + 1 - slot->completed;
 
-	slot->starts_ns += now_ns;
+	__sync_fetch_and_add(&slot->starts_ns, now_ns);
 	if (depth > slot->max_depth)
 		slot->max_depth = depth;
 }
@@ -143,7 +152,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct wakegov_slot *slot = sends_for_itself(task) ? find_slot(task->pid) : NULL;
+	struct wakegov_slot *slot = sends_for_itself(task) ? slot_of_sender(task) : NULL;
 	struct wakegov_cpu *cpu = count_event(program), *sender;
 	struct wakegov_device *device = NULL;
 	struct wakegov_flight *flight = NULL;

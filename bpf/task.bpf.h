@@ -11,6 +11,7 @@
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
 #include "think.bpf.h"
+#include "worker.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
 
@@ -112,7 +113,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	slot = find_slot(task->pid);
 	if (slot && slot->sleep_ns)
 		end_sleep(slot);
-	if (!waited)
+	if (!waited || find_owner(task))
 		return 0;
 	count_event(WAKEGOV_SCHED_WAKING);
 	count_wait(task, slot);

@@ -95,6 +95,32 @@ static void test_full_queue(void **state)
 	assert_in_range(change.waits, 0, change.ios / 20);
 }
 
+/* What a ring's owner has sent by the kernel's workers is its own I/O all the same. */
+static void test_workers(void **state)
+{
+	struct native *native = *state;
+	struct disk_under_test disk;
+	struct work_uring work = { "native-uring", NATIVE_OTHER, native->file, 8 };
+	struct measure change;
+	pid_t pid;
+
+	work.by_workers = true;
+	disk_find(native, &disk);
+	native_watch(native, 0);
+	pid = work_uring(&work);
+	change = measure(native, &disk, pid);
+	native_watch(native, 0);
+	native->watched_tgid = pid;
+	assert_false(native_wait(native, &native->watched_events, 1, 500)); /* of a worker's own */
+	native_watch(native, 0);
+	work_end(pid);
+	assert_true(change.told);
+	/* Two workers that count at the same moment may count one. */
+	assert_in_range(change.ios, change.completions * 9 / 10, change.completions + 20);
+	assert_in_range(change.starts, change.completions * 9 / 10, change.completions + 20);
+	assert_true(disk_agrees_at_rest(native, &disk, PATIENCE_MS));
+}
+
 /* From the last completion of a batch to the first request of the next one. */
 static void test_batches(void **state)
 {
@@ -129,10 +155,15 @@ static void test_several_tasks(void **state)
 
 		others[i] = work_uring(&work);
 	}
-	native_watch(native, 0);
-	change = measure(native, &disk,
-			 work_compute("native-burn", NATIVE_OTHER, native->file, 300));
-	work_end(native->watched_pid);
+	/* After an end that was missed nothing is known until that is mended. */
+	for (int i = 0; i < QUIET_TRIES; i++) {
+		native_watch(native, 0);
+		change = measure(native, &disk,
+				 work_compute("native-burn", NATIVE_OTHER, native->file, 300));
+		work_end(native->watched_pid);
+		if (host_cpu_us(&change) > 250)
+			break;
+	}
 	for (uint32_t i = 0; i < 2; i++)
 		work_end(others[i]);
 	assert_true(change.told);
@@ -185,7 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_psync),	    cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_batches),	    cmocka_unit_test(test_several_tasks),
-		cmocka_unit_test(test_two_devices),
+		cmocka_unit_test(test_two_devices), cmocka_unit_test(test_workers),
 	};
 
 	return native_run(tests);

@@ -33,6 +33,7 @@ struct work_uring {
 	uint32_t compute_us; /* after each wait */
 	bool batches;	     /* waits for all before it sends again; else keeps the queue full */
 	bool no_iowait;
+	bool by_workers; /* the kernel's, however soon they could be sent */
 };
 
 /* Whether the kernel has IORING_ENTER_NO_IOWAIT, since 6.15. */

@@ -46,7 +46,7 @@ static uint32_t *number(const struct ring *ring, uint32_t offset)
 	return (uint32_t *)(void *)(ring->rings + offset);
 }
 
-static void prepare(struct ring *ring, int file)
+static void prepare(struct ring *ring, const struct work_uring *work)
 {
 	uint32_t tail = *number(ring, ring->params.sq_off.tail);
 	uint32_t at = tail & (ring->params.sq_entries - 1);
@@ -54,7 +54,8 @@ static void prepare(struct ring *ring, int file)
 
 	ring->sqes[at] = (struct io_uring_sqe){
 		.opcode = IORING_OP_READ,
-		.fd = file,
+		.flags = work->by_workers ? IOSQE_ASYNC : 0,
+		.fd = work->file,
 		.addr = (uintptr_t)(ring->blocks + at * BLOCK_BYTES),
 		.len = BLOCK_BYTES,
 		.off = (uint64_t)place * BLOCK_BYTES,
@@ -98,7 +99,7 @@ pid_t work_uring(const struct work_uring *work)
 		_exit(EXIT_FAILURE);
 	for (;;) {
 		for (n = 0; in_flight + n < work->depth; n++)
-			prepare(&ring, work->file);
+			prepare(&ring, work);
 		if (syscall(__NR_io_uring_enter, ring.fd, n, work->batches ? work->depth : 1, flags,
 			    NULL, 0) != (long)n)
 			_exit(EXIT_FAILURE);
