@@ -8,8 +8,8 @@
  * (core/io_model.h). Whether the boost is given is up to the check of its device (core/io_device.h)
  * or, where its waits have no block requests, to its own (core/boosts.c). It is held while the task
  * sleeps between two I/Os, since most of the CPU time between them is interrupt and completion work
- * with the task off the run queue, and ends hold_ns after the last I/O, or when a whole window
- * shows less than half of min_rate.
+ * with the task off the run queue, and ends hold_ns after the last I/O, or when ten windows show
+ * less than half of min_rate.
  */
 
 #include <stdbool.h>
