@@ -13,7 +13,8 @@
 struct group {
 	uint32_t n_users;
 	uint64_t weight;
-	uint64_t saved; /* by a boost of those that one may serve: the others stay as they are */
+	uint64_t saved; /* by a boost of those that one may serve: the others stay as they are … */
+	uint64_t most;	/* … and from the lowest OPP */
 	uint64_t share; /* of host time at the highest level of all … */
 	uint64_t share_weight;
 
@@ -30,7 +31,7 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	uint64_t rate = boost->rate_per_s;
-	uint32_t level;
+	uint32_t level, wanted_level;
 
 	if (!domain)
 		return;
@@ -48,11 +49,14 @@ static void add_to_group(const struct engine *engine, const struct task *task, s
 	if (!boost->wanted_khz || !domain->driven)
 		return;
 	level = boosts_level(domain);
+	wanted_level = io_level_at(domain->info, boost->wanted_khz);
 	group->n++;
 	group->served_weight += rate;
 	group->level += rate * level;
-	group->saved += rate * io_saved_ppm(boost->ratio, level,
-					    io_level_at(domain->info, boost->wanted_khz));
+	group->saved += rate * io_saved_ppm(boost->ratio, level, wanted_level);
+	group->most += rate * io_saved_ppm(boost->ratio,
+					   io_level_at(domain->info, domain->info->opp_khz[0]),
+					   wanted_level);
 	if (topology_domain_of(engine->topology, task->cpu) ==
 	    engine->devices[boost->device].completion_domain)
 		group->runs_in_interrupt_domain = true;
@@ -66,6 +70,22 @@ static bool hold_ratio(struct io_device *device, const struct group *group)
 		mean = io_ratio_of_share(group->share / group->share_weight, IO_LEVEL_MAX);
 	device->ratio = io_ratio_hold(before, mean);
 	return device->ratio != before;
+}
+
+/*
+ * One that waits for each of its reads, beside queues that do a hundred times as many: the device
+ * would not be seen to do more. What was found to pay is given up later. True when that changed.
+ */
+static bool weigh(struct io_device *device, const struct policy_io_boost *policy,
+		  const struct group *group)
+{
+	uint64_t least_ppm = policy->slack_percent * (IO_PPM / 100);
+	bool before = device->gains_little;
+
+	if (device->check.state == IO_CHECK_PAID)
+		least_ppm /= 2;
+	device->gains_little = group->n && group->most <= least_ppm * group->weight;
+	return device->gains_little != before;
 }
 
 /*
@@ -97,7 +117,7 @@ static bool advance_check(struct io_device *device, const struct policy_io_boost
 	uint32_t predicted_ppm = group->weight ? group->saved / group->weight : 0;
 
 	device->n_tasks = group->n;
-	if (!group->n) {
+	if (!group->n || device->gains_little) {
 		io_check_stop(check);
 		return check->state != before;
 	}
@@ -208,6 +228,7 @@ static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)
 	device->n_users = group.n_users;
 	if (device->present && device->sampled_ns == now_ns) {
 		news = hold_ratio(device, &group);
+		news |= weigh(device, &engine->policy.io_boost, &group);
 		news |= advance_check(device, &engine->policy.io_boost, &group, now_ns);
 		advance_interrupts(engine, device, &group, now_ns);
 		if (news)

@@ -160,7 +160,7 @@ static void settle_by_device(struct engine *engine, struct task *task, const str
 	uint32_t khz = boosts_choose_khz(engine, domain, io_device_calibrate(device, ratio));
 
 	want(engine, task, limit_khz(domain, khz, most));
-	if (!boost->wanted_khz) {
+	if (!boost->wanted_khz || device->gains_little) {
 		boost->state = IO_BOOST_DEVICE_BUSY;
 		grant(engine, task, false);
 		return;

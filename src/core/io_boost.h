@@ -21,7 +21,8 @@
 
 enum io_boost_state {
 	IO_BOOST_MEASURING,   /* no whole window yet */
-	IO_BOOST_DEVICE_BUSY, /* a faster clock would bring less than the slack: not boosted */
+	IO_BOOST_DEVICE_BUSY, /* a faster clock would bring it, or its device, less than the slack
+			       */
 	IO_BOOST_PREDICTED,   /* it would bring more: the rate without it is being taken */
 	IO_BOOST_VERIFYING,   /* boosted, to see whether it does */
 	IO_BOOST_CONFIRMED,   /* it does: boosted */

@@ -32,10 +32,11 @@ struct io_device {
 		uint32_t idle_permille;
 	} rates; /* as of when its requests were last followed */
 
-	uint32_t n_users;	/* tasks that do their I/O on it, at the last look */
-	uint32_t ratio;		/* ρ of their mean, held; 0: none of them has one */
-	uint32_t n_tasks;	/* that a boost may serve, at the last look */
-	uint32_t base_level;	/* of these tasks before the last trial */
+	uint32_t n_users;    /* tasks that do their I/O on it, at the last look */
+	uint32_t ratio;	     /* ρ of their mean, held; 0: none of them has one */
+	uint32_t n_tasks;    /* that a boost may serve, at the last look */
+	bool gains_little;   /* they are too small a part of what it does, for all of it to gain */
+	uint32_t base_level; /* of these tasks before the last trial */
 	uint32_t checked_users; /* n_users at the last result */
 	uint64_t checked_ns;
 	struct io_check check;
