@@ -123,30 +123,44 @@ class Caps(unittest.TestCase):
         domain = self.daemon.domain("policy0")
         self.assertIn(domain["capped_pid"], [loop.pid for loop in loops])
 
+    def decision_after(self, us, khz):
+        """The first for policy0 to go there, and how many ms after us that was."""
+        first = next(d for d in self.daemon.decisions() if d["domain"] == "policy0" and
+                     d["monotonic_us"] >= us and d["target_khz"] == khz)
+        return first, (first["monotonic_us"] - us) / 1000
+
+    def lifted(self):
+        return guest.frequency("policy0") == HIGHEST_KHZ
+
     def test_lifted_and_back(self):
         """a task without a cap that runs for long has the highest OPP, and then the cap is back"""
         self.capped_loops()
         with guest.BusyLoop(1) as loop:
             time.sleep(0.2)
-            # It is known for its long start, and so may count from its wake-up on.
-            began_us = time.monotonic() * 1e6
+            # Unless it is known for its long start it takes 10.5 ms of its own, of half a CPU.
+            asked_us = time.monotonic() * 1e6
             loop.start()
-            guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the cap lifted")
+            guest.wait_for(self.lifted, 3, "the cap lifted")
+            rise, unknown_ms = self.decision_after(asked_us, HIGHEST_KHZ)
+            self.assertEqual((rise["limiter"], rise["rule"]), ("none", None))
             time.sleep(0.5)
-            self.assertEqual(guest.frequency("policy0"), HIGHEST_KHZ)
+            self.assertTrue(self.lifted())
+            # A task whose bursts are long counts from its wake-up on.
+            os.kill(loop.pid, signal.SIGSTOP)
+            guest.wait_for(self.limited, 3, "the cap while it is stopped")
+            time.sleep(0.2)
+            woken_us = time.monotonic() * 1e6
+            os.kill(loop.pid, signal.SIGCONT)
+            guest.wait_for(self.lifted, 3, "the cap lifted again")
+            _, known_ms = self.decision_after(woken_us, HIGHEST_KHZ)
         ended_us = time.monotonic() * 1e6
         guest.wait_for(self.limited, 3, "the cap back")
-        decisions = [d for d in self.daemon.decisions() if d["domain"] == "policy0"]
-        rise = next(d for d in decisions if d["monotonic_us"] >= began_us and
-                    d["target_khz"] == HIGHEST_KHZ)
-        fall = next(d for d in decisions if d["monotonic_us"] >= ended_us and
-                    d["target_khz"] == CAPPED_KHZ)
-        self.assertEqual((rise["limiter"], rise["rule"]), ("none", None))
+        fall, back_ms = self.decision_after(ended_us, CAPPED_KHZ)
         self.assertEqual((fall["limiter"], fall["rule"]), ("cap", "low"))
-        lifted_ms = (rise["monotonic_us"] - began_us) / 1000
-        back_ms = (fall["monotonic_us"] - ended_us) / 1000
-        tap.note(f"lifted after {lifted_ms:.1f} ms, back after {back_ms:.1f} ms")
-        self.assertLessEqual(lifted_ms, 10)
+        tap.note(f"lifted after {unknown_ms:.1f} ms, for a task that is known after "
+                 f"{known_ms:.1f} ms; back after {back_ms:.1f} ms")
+        self.assertLessEqual(unknown_ms, 30)
+        self.assertLessEqual(known_ms, 10)
         # One down-hold, and the tick that notices.
         self.assertLessEqual(back_ms, 25)
 
