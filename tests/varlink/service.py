@@ -161,3 +161,16 @@ class ServiceTest(unittest.TestCase):
     def assert_serving(self):
         with Raw(self.path) as raw:
             self.assertIn("version", raw.call("io.wakegov.Status")["parameters"])
+
+
+class FreshServiceTest(ServiceTest):
+    """Tests that have a fixture each, in which nobody has been before."""
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    def setUp(self):
+        self.fixture = Fixture(*self.options)
+        self.addCleanup(self.fixture.stop)
+        self.path = self.fixture.path
