@@ -8,7 +8,7 @@
 #define UNHELD_WINDOWS 10 /* between two looks at a task of which nothing is expected */
 #define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
 #define DEEP	       32 /* requests of one task in flight */
-#define FILLING	       8  /* one of so many that were started in a window is too many to stay */
+#define FILLING	       8  /* one more in flight for each so many that were started is growth */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
  */
