@@ -79,7 +79,7 @@ static bool hold_ratio(struct io_device *device, const struct group *group)
 static bool weigh(struct io_device *device, const struct policy_io_boost *policy,
 		  const struct group *group)
 {
-	uint64_t least_ppm = policy->slack_percent * (IO_PPM / 100);
+	uint64_t least_ppm = io_ppm_of_percent(policy->slack_percent);
 	bool before = device->gains_little;
 
 	if (device->check.state == IO_CHECK_PAID)

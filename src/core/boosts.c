@@ -66,7 +66,7 @@ uint32_t boosts_level(const struct domain *domain)
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
 {
 	/* A quarter of the slack is left for what the estimate is off by. */
-	uint32_t slack_ppm = engine->policy.io_boost.slack_percent * (IO_PPM / 100) * 3 / 4;
+	uint32_t slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent) * 3 / 4;
 	uint32_t min_khz, max_khz, khz;
 
 	domain_limits(domain, &min_khz, &max_khz);

@@ -165,7 +165,7 @@ static uint32_t window_ratio(const struct io_boost *boost, const struct policy_i
 
 	if (share_ppm > IO_PPM) /* a counter that jumped */
 		return boost->ratio;
-	if (share_ppm <= policy->min_host_percent * (IO_PPM / 100))
+	if (share_ppm <= io_ppm_of_percent(policy->min_host_percent))
 		return 0;
 	return io_ratio_of_share(share_ppm, level ? level : 1);
 }

@@ -49,7 +49,7 @@ void io_check_disturb(struct io_check *check, uint64_t now_ns, uint64_t for_ns)
 
 static uint64_t slack_ppm(const struct policy_io_boost *policy)
 {
-	return policy->slack_percent * (IO_PPM / 100);
+	return io_ppm_of_percent(policy->slack_percent);
 }
 
 /* 1 − X(before) / X(after): of the time of an I/O; 0 when it got slower. */

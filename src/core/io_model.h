@@ -26,6 +26,11 @@
 #define IO_SHARE_MAX 999000U /* a device that takes no time at all has no finite ρ */
 #define IO_LEVEL_MAX (1024U << 10)
 
+static inline uint32_t io_ppm_of_percent(uint32_t percent)
+{
+	return percent * (IO_PPM / 100);
+}
+
 /* The level of a CPU that accrues at level_q (wakegov/decay.h). */
 static inline uint32_t io_level(uint32_t level_q)
 {
