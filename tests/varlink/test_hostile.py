@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-from service import Fixture, FreshServiceTest, PATIENCE_S, Raw, ServiceTest, needs_fixture
+from service import FreshServiceTest, PATIENCE_S, Raw, ServiceTest, needs_fixture
 
 STATUS = b'{"method":"io.wakegov.Status"}\0'
 
@@ -398,14 +398,15 @@ class Masses(ServiceTest):
 
 
 @needs_fixture
-class Users(unittest.TestCase):
+class Users(FreshServiceTest):
     """Quotas between users; each client is a process that became another user."""
+
+    options = ("--max-clients", "8")
 
     def setUp(self):
         if os.geteuid():
             self.skipTest("needs root to become other users")
-        self.fixture = Fixture("--max-clients", "8")
-        self.addCleanup(self.fixture.stop)
+        super().setUp()
 
     def connect_as(self, uid, n):
         """Returns how many of n connections got an answer; they stay until the test ends."""
@@ -414,7 +415,7 @@ class Users(unittest.TestCase):
         if not pid:
             try:
                 os.setuid(uid)
-                clients = [Raw(self.fixture.path) for _ in range(n)]
+                clients = [Raw(self.path) for _ in range(n)]
                 answered = sum(self.answers(raw) for raw in clients)
                 child.sendall(bytes([answered]))
                 parent.close()

@@ -9,21 +9,17 @@ import os
 import socket
 import unittest
 
-from service import Fixture, Raw, needs_fixture
+from service import FreshServiceTest, Raw, needs_fixture
 
 NOBODY, READERS, CHANGERS = 65534, 40010, 40011
+GROUPS = ("--read-group", str(READERS), "--change-group", str(CHANGERS))
 DENIED = {"error": "org.varlink.service.PermissionDenied", "parameters": {}}
 
 
 @needs_fixture
 @unittest.skipIf(os.geteuid(), "needs root to become other users")
-class RightsTest(unittest.TestCase):
-    options = ()
-
-    def setUp(self):
-        self.fixture = Fixture("--read-group", str(READERS), "--change-group", str(CHANGERS),
-                               *self.options)
-        self.addCleanup(self.fixture.stop)
+class RightsTest(FreshServiceTest):
+    options = GROUPS
 
     def connection_of(self, uid, gid, *groups):
         """A connection that another process has made; that process is dead."""
@@ -76,7 +72,7 @@ class EveryoneReads(RightsTest):
 
 
 class GroupReads(RightsTest):
-    options = ("--readers-group",)
+    options = (*GROUPS, "--readers-group")
 
     def test_users_and_groups(self):
         for uid, gid, groups, read, change in ((NOBODY, NOBODY, (), False, False),

@@ -7,16 +7,14 @@ import select
 import subprocess
 import unittest
 
-from service import PATIENCE_S, Fixture, Raw, WAKEGOVCTL, needs_fixture
+from service import PATIENCE_S, FreshServiceTest, Raw, WAKEGOVCTL, needs_fixture
 
 OK, REFUSED, USAGE = range(3)
 
 
 @needs_fixture
-class Monitor(unittest.TestCase):
-    def setUp(self):
-        self.fixture = Fixture("--events", "6")
-        self.addCleanup(self.fixture.stop)
+class Monitor(FreshServiceTest):
+    options = ("--events", "6")
 
     def start(self, *arguments):
         process = subprocess.Popen([WAKEGOVCTL, "--socket", self.fixture.path, "monitor",
