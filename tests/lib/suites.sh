@@ -14,7 +14,7 @@ LONG_SUITES=(varlink govern boost service lab caps faults sanitize conformance l
 	devices fuzz clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
-ALONE_SUITES=(style install unit varlink)
+ALONE_SUITES=("${QUICK_SUITES[@]}" varlink)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest

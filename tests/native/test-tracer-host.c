@@ -100,11 +100,16 @@ static void test_workers(void **state)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
-	struct work_uring work = { "native-uring", NATIVE_OTHER, native->file, 8 };
+	const struct work_uring work = {
+		.name = "native-uring",
+		.cpu = NATIVE_OTHER,
+		.file = native->file,
+		.depth = 8,
+		.by_workers = true,
+	};
 	struct measure change;
 	pid_t pid;
 
-	work.by_workers = true;
 	disk_find(native, &disk);
 	native_watch(native, 0);
 	pid = work_uring(&work);
@@ -112,7 +117,6 @@ static void test_workers(void **state)
 	native_watch(native, 0);
 	native->watched_tgid = pid;
 	assert_false(native_wait(native, &native->watched_events, 1, 500)); /* of a worker's own */
-	native_watch(native, 0);
 	work_end(pid);
 	assert_true(change.told);
 	/* Two workers that count at the same moment may count one. */
