@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
@@ -29,8 +30,7 @@ static void print_help(void)
 	       "Govern CPU frequencies by what tasks wait for.\n\n"
 	       "  --config FILE           read the policy from FILE and FILE.d/*.conf\n"
 	       "                          (default: " WAKEGOV_POLICY_PATH ")\n"
-	       "  --check-config [FILE]   say whether the installed policy, or FILE alone, is\n"
-	       "                          good, and exit\n"
+	       "  --check-config [FILE]   say whether the policy, or FILE alone, is good, and exit\n"
 	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
 	       "  --observe               decide and explain, but write nothing\n"
 	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
@@ -53,12 +53,14 @@ static int check_config(const char *file)
 	_cleanup_free_ char *message = NULL;
 	struct policy policy;
 
-	if (policy_load(path, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0) {
+	if (policy_load(path, !file, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) <
+	    0) {
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
 	rules_check(&policy, NULL, print_warning, NULL);
-	printf("%s: good\n", path);
+	printf("%s: %s\n", path,
+	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
 	return EXIT_SUCCESS;
 }
 
@@ -137,6 +139,7 @@ static bool take_option(struct command *command, int option)
 	switch (option) {
 	case OPT_CONFIG:
 		command->manager.policy_path = optarg;
+		command->manager.policy_may_be_missing = false;
 		return true;
 	case OPT_CHECK:
 		command->job = JOB_CHECK_CONFIG;
@@ -189,7 +192,9 @@ int main(int argc, char *argv[])
 {
 	struct command command = {
 		.job = JOB_GOVERN,
-		.manager = { .policy_path = WAKEGOV_POLICY_PATH, .run_dir = DEFAULT_RUN_DIR },
+		.manager = { .policy_path = WAKEGOV_POLICY_PATH,
+			     .policy_may_be_missing = true,
+			     .run_dir = DEFAULT_RUN_DIR },
 	};
 
 	if (parse(argc, argv, &command) < 0)

@@ -97,7 +97,8 @@ static int reload(struct manager *manager, char **ret_message)
 	struct policy policy;
 	int r;
 
-	r = policy_load(manager->options.policy_path, manager->dropin_dir, &policy, ret_message);
+	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
+			manager->dropin_dir, &policy, ret_message);
 	free(manager->last_reload_error);
 	manager->last_reload_error = NULL;
 	if (r < 0) {
@@ -130,12 +131,16 @@ static int reload(struct manager *manager, char **ret_message)
 	return 0;
 }
 
-static int reload_for_client(void *userdata, char **ret_message)
+static int reload_for_client(void *userdata, void (*warn)(void *context, const char *line),
+			     void *context, char **ret_message)
 {
 	struct manager *manager = userdata;
-	int r = reload(manager, ret_message);
+	int r;
 
+	log_set_listener(warn, context);
+	r = reload(manager, ret_message);
 	manager_round(manager);
+	log_set_listener(NULL, NULL);
 	return r;
 }
 
@@ -158,7 +163,7 @@ static int on_reload_signal(sd_event_source *source, const struct signalfd_sigin
 	_cleanup_free_ char *message = NULL;
 
 	sd_notify(0, "RELOADING=1");
-	reload_for_client(userdata, &message);
+	reload_for_client(userdata, NULL, NULL, &message);
 	sd_notify(0, "READY=1");
 	return 0;
 }

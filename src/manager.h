@@ -11,9 +11,10 @@
 struct manager;
 
 struct manager_options {
-	const char *policy_path; /* drop-ins lie in policy_path.d */
-	const char *run_dir;	 /* originals, lock and socket */
-	bool observe;		 /* write nothing, whatever the policy says */
+	const char *policy_path;    /* drop-ins lie in policy_path.d */
+	bool policy_may_be_missing; /* all is built-in then, but for the drop-ins */
+	const char *run_dir;	    /* originals, lock and socket */
+	bool observe;		    /* write nothing, whatever the policy says */
 };
 
 /*

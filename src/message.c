@@ -105,7 +105,9 @@ void message_put(enum message message, const struct message_about *about, const 
 
 	if (!log_is_shown(level))
 		return;
-	if (!log_is_journal() || send_to_journal(message, about, line) < 0)
+	if (log_is_journal() && send_to_journal(message, about, line) >= 0)
+		log_tell_listener(level, line);
+	else
 		log_message(level, "%s", line);
 }
 

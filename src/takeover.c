@@ -43,8 +43,8 @@ int takeover_read_policy(struct manager *manager)
 
 	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
 		return -ENOMEM;
-	r = policy_load(manager->options.policy_path, manager->dropin_dir, &manager->policy,
-			&message);
+	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
+			manager->dropin_dir, &manager->policy, &message);
 	if (r < 0) {
 		log_error("%s", message ? message : strerror(-r));
 		return r;

@@ -86,7 +86,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording_file *
 	_cleanup_free_ char *message = NULL;
 	enum ctl_exit code;
 	struct policy policy;
-	int r = policy_load(policy_path, NULL, &policy, &message);
+	int r = policy_load(policy_path, false, NULL, &policy, &message);
 
 	if (r < 0) {
 		complain("%s", message ? message : strerror(-r));

@@ -145,8 +145,11 @@ void show_status(const json_t *reply)
 
 void show_reload(const json_t *reply)
 {
-	const json_t *policy = json_object_get(reply, "policy");
+	const json_t *policy = json_object_get(reply, "policy"), *warning;
 	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
+	size_t i;
 
 	printf("loaded %s, reload number %" PRIu64 "\n", path, field_number(policy, "reloads"));
+	json_array_foreach(json_object_get(reply, "warnings"), i, warning)
+		paragraph_print(stdout, "warning", json_string_value(warning));
 }

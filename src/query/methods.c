@@ -145,15 +145,23 @@ static int refuse_policy(struct reply *reply, const char *message)
 	return reply_end(reply);
 }
 
+static void add_warning(void *array, const char *line)
+{
+	json_array_append_new(array, json_string(line));
+}
+
 static int reload_policy(const struct call *call, struct reply *reply)
 {
 	const struct query_source *source = call->source;
+	json_auto_t *warnings = json_array();
 	_cleanup_free_ char *message = NULL;
 	struct status_view view = { 0 };
+	const json_t *warning;
 	struct json_out *out;
+	size_t i;
 	int r;
 
-	r = source->reload(source->userdata, &message);
+	r = source->reload(source->userdata, add_warning, warnings, &message);
 	if (r < 0 && message)
 		return refuse_policy(reply, message);
 	if (r >= 0)
@@ -164,6 +172,10 @@ static int reload_policy(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	json_out_key(out, "policy");
 	view_json_policy(out, &view);
+	begin_list(out, "warnings");
+	json_array_foreach(warnings, i, warning)
+		json_out_text(out, json_string_value(warning));
+	json_out_close(out, ']');
 	return reply_end(reply);
 }
 

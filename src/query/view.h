@@ -409,10 +409,12 @@ struct query_source {
 	/* domain NULL: all. -ENOENT: there is no such domain. */
 	int (*adopt)(void *userdata, const char *domain, uint32_t *ret_adopted);
 	/*
-	 * Reads the policy again. On failure returns a negative errno and an allocated message in
-	 * *ret_message (file:line: what is wrong), which the caller frees; the old policy stays.
+	 * Reads the policy again; warn gets each line that warns of something meanwhile. On failure
+	 * returns a negative errno and an allocated message in *ret_message (file:line: what is
+	 * wrong), which the caller frees; the old policy stays.
 	 */
-	int (*reload)(void *userdata, char **ret_message);
+	int (*reload)(void *userdata, void (*warn)(void *context, const char *line), void *context,
+		      char **ret_message);
 	/* The blocks go to query_server_send_recording(); max_bytes 0: as the daemon thinks fit. */
 	int (*record_start)(void *userdata, uint64_t max_bytes);
 	void (*record_stop)(void *userdata);

@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 static int log_level = LOG_INFO;
+static struct {
+	void (*take)(void *userdata, const char *line);
+	void *userdata;
+} listener;
 
 void log_set_level(int level)
 {
@@ -18,6 +22,18 @@ void log_set_level(int level)
 bool log_is_shown(int level)
 {
 	return level <= log_level;
+}
+
+void log_set_listener(void (*take)(void *userdata, const char *line), void *userdata)
+{
+	listener.take = take;
+	listener.userdata = userdata;
+}
+
+void log_tell_listener(int level, const char *line)
+{
+	if (listener.take && level <= LOG_WARNING)
+		listener.take(listener.userdata, line);
 }
 
 /* The variable is inherited; a stderr that was redirected since is another file. */
@@ -45,6 +61,7 @@ void log_message(int level, const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 
+	log_tell_listener(level, line);
 	if (log_is_journal())
 		fprintf(stderr, "<%d>%s\n", level, line);
 	else

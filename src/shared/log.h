@@ -10,13 +10,21 @@
 #include <stdbool.h>
 #include <syslog.h>
 
-/* The lowest priority that is shown: LOG_INFO at start; the only global of the program. */
+/* The lowest priority that is shown: LOG_INFO at start. */
 void log_set_level(int level);
 
 bool log_is_shown(int level);
 
 /* Whether standard error leads to the journal (JOURNAL_STREAM in systemd.exec(5)). */
 bool log_is_journal(void);
+
+/*
+ * From now on take also gets each line of LOG_WARNING and worse that the log gets, NULL ends that:
+ * for a client that waits for what it has caused.
+ */
+void log_set_listener(void (*take)(void *userdata, const char *line), void *userdata);
+/* Gives the listener a line that goes to the log by another way than log_message(). */
+void log_tell_listener(int level, const char *line);
 
 void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

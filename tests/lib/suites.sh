@@ -101,7 +101,7 @@ installs() {
 	rm -rf "$stage"
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
-		usr/lib/systemd/system/wakegovd.socket etc/wakegov/wakegov.conf \
+		usr/lib/systemd/system/wakegovd.socket usr/share/wakegov/wakegov.conf \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
 		usr/share/bash-completion/completions/wakegovctl \
@@ -109,11 +109,25 @@ installs() {
 		usr/share/fish/vendor_completions.d/wakegovctl.fish; do
 		[ -s "$stage/$file" ] || { echo "not installed: $file" && return 1; }
 	done
-	[ -d "$stage/etc/wakegov/wakegov.conf.d" ] || { echo "no drop-in directory" && return 1; }
-	"$stage/usr/sbin/wakegovd" --check-config "$stage/etc/wakegov/wakegov.conf"
+	[ ! -e "$stage/etc" ] || { echo "/etc is the administrator's" && return 1; }
+	"$stage/usr/sbin/wakegovd" --check-config "$stage/usr/share/wakegov/wakegov.conf"
+}
+
+# What the administrator wrote outlasts an update and the removal.
+leaves_etc_alone() {
+	local stage=$BUILD/stage-etc policy
+
+	policy=$stage/etc/wakegov/wakegov.conf
+	rm -rf "$stage"
+	install -D -m 600 <(echo "# mine") "$policy" || return 1
+	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
+	DESTDIR=$stage ninja -C "$BUILD" uninstall || return 1
+	find "$stage" -type f
+	[ "$(cat "$policy")" = "# mine" ] && [ "$(find "$stage" -type f)" = "$policy" ]
 }
 
 suite_install() {
+	check "installing and removing leaves /etc alone" leaves_etc_alone
 	check "meson install puts everything where a distribution expects it" installs
 }
 

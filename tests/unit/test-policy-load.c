@@ -74,7 +74,7 @@ static void expect_refused(const char *path, int error, const char *message)
 
 	memset(&policy, 0x5a, sizeof(policy));
 	before = policy;
-	r = policy_load(path, "d", &policy, &found);
+	r = policy_load(path, false, "d", &policy, &found);
 	assert_non_null(found);
 	assert_string_equal(found, message);
 	assert_int_equal(r, error);
@@ -82,17 +82,22 @@ static void expect_refused(const char *path, int error, const char *message)
 	free(found);
 }
 
-static void expect_loaded(const char *path, const char *dropin_dir, struct policy *ret)
+static void load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret)
 {
 	char *found = NULL;
 	int r;
 
 	memset(ret, 0x5a, sizeof(*ret));
-	r = policy_load(path, dropin_dir, ret, &found);
+	r = policy_load(path, may_be_missing, dropin_dir, ret, &found);
 	if (found)
 		print_message("%s\n", found);
 	assert_null(found);
 	assert_int_equal(r, 0);
+}
+
+static void expect_loaded(const char *path, const char *dropin_dir, struct policy *ret)
+{
+	load(path, false, dropin_dir, ret);
 }
 
 static void expect_defaults(const char *path)
@@ -120,8 +125,16 @@ static void test_empty(void **state)
 
 static void test_missing(void **state)
 {
+	struct policy policy;
+
 	expect_refused("f", -ENOENT, "f: cannot be read: No such file or directory");
 	expect_refused("x/f", -ENOENT, "x/f: cannot be read: No such file or directory");
+	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	load("f", true, "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+	load("x/f", true, "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+	assert_int_equal(unlink("d/1.conf"), 0);
 	write_text("x", "");
 	expect_refused("x/f", -ENOTDIR, "x/f: cannot be read: Not a directory");
 }

@@ -135,7 +135,9 @@ static void test_reload_needs_privilege(void **state)
 	assert_int_equal(canned.reloads, 0);
 	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\"}",
 		     "{\"parameters\":{\"policy\":{\"path\":\"/etc/wakegov.conf\",\"reloads\":1,"
-		     "\"last_error\":null}}}");
+		     "\"last_error\":null},\"warnings\":[\"wakegov.conf:12: [rule games] user = "
+		     "joe can never match: there is no such user; add it and reload\",\"a new "
+		     "backend takes effect when wakegovd is restarted\"]}}");
 	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
 	assert_int_equal(canned.reloads, 2);
 }

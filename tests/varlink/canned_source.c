@@ -262,7 +262,8 @@ static int canned_record_start(void *userdata, uint64_t max_bytes)
 	return -EOPNOTSUPP;
 }
 
-static int canned_reload(void *userdata, char **ret_message)
+static int canned_reload(void *userdata, void (*warn)(void *context, const char *line),
+			 void *context, char **ret_message)
 {
 	struct canned_source *canned = userdata;
 
@@ -273,6 +274,9 @@ static int canned_reload(void *userdata, char **ret_message)
 		return *ret_message ? -EINVAL : -ENOMEM;
 	}
 	canned->reloads++;
+	warn(context, "wakegov.conf:12: [rule games] user = joe can never match: there is no such "
+		      "user; add it and reload");
+	warn(context, "a new backend takes effect when wakegovd is restarted");
 	if (canned->publish)
 		publish_events(canned);
 	return 0;

@@ -151,8 +151,12 @@ class Output(ControlTest):
         self.assertTrue(lines[4].endswith("  io-interrupt (CPU 2)"), lines[4])
 
     def test_reload(self):
-        self.assertRegex(self.run_command("reload"),
-                         r"^loaded /etc/wakegov\.conf, reload number \d+\n$")
+        loaded, *warnings = self.run_command("reload").splitlines()
+        self.assertRegex(loaded, r"^loaded /etc/wakegov\.conf, reload number \d+$")
+        self.assertEqual(warnings, [
+            "warning    wakegov.conf:12: [rule games] user = joe can never match: there is no",
+            "           such user; add it and reload",
+            "warning    a new backend takes effect when wakegovd is restarted"])
 
 
 @needs_fixture

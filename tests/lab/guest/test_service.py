@@ -55,15 +55,16 @@ class Service(unittest.TestCase):
         # What meson install put into the stage, as a package would.
         run("cp", "-a", f"{guest.BUILD}/stage/.", "/")
         # What auto would take depends on the kernel; what the tests look at is setspeed's.
+        os.makedirs(os.path.dirname(SETSPEED))
         guest.write(SETSPEED, "[wakegov]\nbackend = setspeed\n")
         run("systemctl", "daemon-reload")
         run("systemctl", "start", "wakegovd.socket")
 
     def setUp(self):
         self.before = guest.snapshot()
-        with open(POLICY, encoding="utf-8") as file:
-            policy = file.read()
-        self.addCleanup(guest.write, POLICY, policy)
+        # Nothing is installed there.
+        self.assertFalse(os.path.exists(POLICY))
+        self.addCleanup(lambda: os.path.exists(POLICY) and os.remove(POLICY))
         self.addCleanup(run, "systemctl", "reset-failed", "wakegovd.service", check=False)
         self.addCleanup(remove_drop_in)
         self.addCleanup(run, "systemctl", "stop", "wakegovd.service", check=False)
@@ -164,12 +165,21 @@ class Service(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_reload(self):
-        """systemctl reload and wakegovctl reload read the policy again, or keep the old one whole"""
+        """a reload reads the policy again, or fails and keeps the old one whole; it tells each warning"""
         run("systemctl", "start", "wakegovd.service")
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
         run("systemctl", "reload", "wakegovd.service")
         guest.wait_for(lambda: guest.frequency("policy0") >= 1000000, 5, "the new minimum")
+        odd = "[domain policy0]\nmin-frequency = 1GHz\n[rule odd]\nuser = nobody-at-all\n"
+        guest.write(POLICY, odd)
+        warned = run("wakegovctl", "--json", "reload")
+        for warning in ("gives nothing: set cap", "there is no such user"):
+            self.assertIn(warning, str(json.loads(warned.stdout)["warnings"]))
+            self.assertIn(warning, journal())
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
+        by_systemd = run("systemctl", "reload", "wakegovd.service", check=False)
+        self.assertNotEqual(by_systemd.returncode, 0)
+        self.assertEqual(show("ActiveState"), "active")
         refused = run("wakegovctl", "reload", check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"{POLICY}:2:", refused.stderr)
