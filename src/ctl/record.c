@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* record: the daemon sends, and the client, with its own rights, writes the file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +25,7 @@
 struct session {
 	const struct ctl *ctl;
 	const char *path;
-	FILE *out;
-	bool begun; /* the daemon records, and what the file held before is gone */
+	FILE *out; /* NULL until the daemon records: a refusal leaves what is there */
 	int fd;
 	int signals;
 	uint64_t until_ns; /* 0: until a signal */
@@ -63,16 +61,21 @@ static int write_base64(FILE *out, const char *text)
 		if (n++ % 4)
 			fputc(bits >> (6 - 2 * ((n - 1) % 4)) & 0xff, out);
 	}
-	return ferror(out) ? -EIO : 0;
+	return 0;
 }
 
-/* What is no file has nothing to lose. */
-static void begin(struct session *session)
+/* One block of the recording, on its way to the disk. */
+static int take_data(struct session *session, const char *data)
 {
-	if (!session->begun && ftruncate(fileno(session->out), 0) < 0 && errno != EINVAL)
-		complain("%s: what it held before may follow the recording: %s", session->path,
-			 strerror(errno));
-	session->begun = true;
+	int r;
+
+	if (!session->out)
+		session->out = fopen(session->path, "we");
+	r = session->out ? write_base64(session->out, data) : 0;
+	if (session->out && !fflush(session->out) && !ferror(session->out))
+		return r;
+	complain("cannot write %s: %s", session->path, strerror(errno));
+	return -ECANCELED;
 }
 
 static int take_reply(struct session *session, const char *text, size_t length)
@@ -85,12 +88,11 @@ static int take_reply(struct session *session, const char *text, size_t length)
 
 	if (field_text(reply, "error")) {
 		complain_refusal(session->ctl->command->name, "io.wakegov.Record", reply);
-		r = -EREMOTEIO;
+		r = -ECANCELED;
 	} else if (!data) {
 		r = -EBADMSG;
 	} else {
-		begin(session);
-		r = write_base64(session->out, data);
+		r = take_data(session, data);
 		session->bytes = field_number(parameters, "bytes");
 		session->ended = ended ? strdup(ended) : NULL;
 	}
@@ -98,7 +100,7 @@ static int take_reply(struct session *session, const char *text, size_t length)
 	return r;
 }
 
-/* Everything that came: blocks that are whole are on their way to the disk. */
+/* Everything that came. -ECANCELED: it goes no further, and why was said. */
 static int take_replies(struct session *session)
 {
 	const char *message;
@@ -116,7 +118,7 @@ static int take_replies(struct session *session)
 		if (r < 0)
 			return r;
 	}
-	return r < 0 || !fflush(session->out) ? r : -errno;
+	return r;
 }
 
 /* On a connection of its own: that of the recording takes no other call. */
@@ -179,7 +181,7 @@ static enum ctl_exit report(const struct session *session, int error)
 {
 	_cleanup_free_ char *size = format_size(session->bytes >> 10);
 
-	if (error == -EREMOTEIO)
+	if (error == -ECANCELED)
 		return CTL_REFUSED;
 	if (error < 0) {
 		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
@@ -189,17 +191,6 @@ static enum ctl_exit report(const struct session *session, int error)
 	printf("%s: %s%s\n", session->path, size,
 	       !strcmp(session->ended, "size") ? ", ended at its --max-size" : "");
 	return ctl_flush();
-}
-
-/* One that is there keeps what it holds until the daemon records. */
-static FILE *open_output(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
 }
 
 static enum ctl_exit record(struct session *session, uint64_t max_bytes)
@@ -216,11 +207,6 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 				      connection_deadline(session->ctl->timeout_ns));
 	if (session->fd < 0)
 		return complain_open(session->ctl->path, session->fd);
-	session->out = open_output(session->path);
-	if (!session->out) {
-		complain("cannot write %s: %s", session->path, strerror(errno));
-		return CTL_REFUSED;
-	}
 	frame_reader_set_max(&session->replies, MESSAGE_MAX);
 	r = ask(session, max_bytes);
 	if (r == 0)

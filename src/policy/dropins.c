@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "policy/error.h"
+#include "policy/file.h"
 
 /* Not hidden, and not what an editor or a package manager left: those end differently. */
 static int is_dropin(const struct dirent *entry)
@@ -60,8 +61,14 @@ static int check_missing(const char *directory, int error, char **ret_message)
 int policy_dropins_list(const char *directory, struct policy_dropins *dropins, char **ret_message)
 {
 	struct dirent **entries;
+	struct stat status;
 	int n, r;
 
+	if (stat(directory, &status) < 0)
+		return check_missing(directory, -errno, ret_message);
+	r = policy_file_check_writers(directory, &status, ret_message);
+	if (r < 0)
+		return r;
 	n = scandir(directory, &entries, is_dropin, compare_names);
 	if (n < 0)
 		return check_missing(directory, -errno, ret_message);

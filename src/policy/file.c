@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "policy/error.h"
 #include "shared/cleanup.h"
@@ -32,6 +34,25 @@ static int refuse_unreadable(const char *path, int error, char **ret_message)
 				"cannot be read: %m");
 }
 
+int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message)
+{
+	const char *what = S_ISDIR(status->st_mode) ? "directory" : "file";
+	char who[32] = "";
+
+	if (status->st_uid != 0 && status->st_uid != geteuid())
+		snprintf(who, sizeof(who), "user %u", status->st_uid);
+	else if (status->st_mode & S_IWOTH)
+		snprintf(who, sizeof(who), "everybody");
+	else if (status->st_mode & S_IWGRP && status->st_gid != 0 && status->st_gid != getegid())
+		snprintf(who, sizeof(who), "group %u", status->st_gid);
+	if (!who[0])
+		return 0;
+	return policy_error_set(ret_message, -EPERM, (struct policy_place){ .file = path },
+				"found a %s that %s may write, expected one that only root may "
+				"(chown root, chmod go-w)",
+				what, who);
+}
+
 static bool is_dev_null(const struct stat *st)
 {
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
@@ -55,6 +76,8 @@ static int open_file(const char *path, char **ret_message)
 		return refuse(path, -EINVAL,
 			      "found a pipe, socket or device, expected a policy file",
 			      ret_message);
+	if (S_ISREG(st.st_mode) && policy_file_check_writers(path, &st, ret_message) < 0)
+		return -EPERM;
 	return take_fd(&fd);
 }
 

@@ -4,6 +4,7 @@
 /* Files that may be anything: a directory, a pipe, as large as the disk. */
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #define POLICY_FILE_MAX (1024 * 1024)
 
@@ -13,3 +14,9 @@
  * *ret_size does not count. Returns 0, or a negative errno and *ret_message.
  */
 int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message);
+
+/*
+ * Refuses a file or directory that somebody may write besides root and the user and group that we
+ * run as: who writes a policy decides with our rights. Returns 0, or -EPERM and *ret_message.
+ */
+int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message);

@@ -2,6 +2,7 @@
 #include "policy/load.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,31 +13,57 @@
 #include "policy/rules.h"
 #include "shared/cleanup.h"
 
+static bool is_link(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 static int load_file(struct policy_draft *draft, const char *path, bool may_be_missing,
 		     char **ret_message)
 {
 	_cleanup_free_ char *text = NULL;
-	struct stat st;
 	size_t size;
 	int r;
 
-	/* A link to nothing is there. */
-	if (may_be_missing && lstat(path, &st) < 0 && errno == ENOENT)
-		return 0;
 	r = policy_file_read(path, &text, &size, ret_message);
+	/* A link to nothing is there. */
+	if (r == -ENOENT && may_be_missing && !is_link(path)) {
+		free(*ret_message);
+		*ret_message = NULL;
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	return policy_parse(draft, path, text, size, ret_message);
 }
 
+/* Who may write the directory can put another file there; not where it is sticky, as /tmp is. */
+static int check_directory(const char *path, char **ret_message)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	const char *directory = copy ? dirname(copy) : NULL;
+	struct stat status;
+
+	if (!directory)
+		return -ENOMEM;
+	if (stat(directory, &status) < 0 || status.st_mode & S_ISVTX)
+		return 0;
+	return policy_file_check_writers(directory, &status, ret_message);
+}
+
+/* A drop-in may be gone since the directory was listed. */
 static int load_files(struct policy_draft *draft, const char *path, bool may_be_missing,
 		      const struct policy_dropins *dropins, char **ret_message)
 {
 	int r;
 
-	r = load_file(draft, path, may_be_missing, ret_message);
+	r = check_directory(path, ret_message);
+	if (r == 0)
+		r = load_file(draft, path, may_be_missing, ret_message);
 	for (size_t i = 0; i < dropins->n && r == 0; i++)
-		r = load_file(draft, dropins->paths[i], false, ret_message);
+		r = load_file(draft, dropins->paths[i], true, ret_message);
 	if (r < 0)
 		return r;
 	r = policy_rules_finish(&draft->policy, ret_message);

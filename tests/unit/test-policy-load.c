@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The policy as files: what stands in their place, who may read them, and in which order. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "test-policy.h"
 
@@ -367,6 +370,89 @@ static void test_many_dropins(void **state)
 	expect_refused("f", -E2BIG, "d: found 129 files, expected at most 128");
 }
 
+/* Somebody else puts a drop-in there and takes it away, all the time. */
+static pid_t start_toggling(const char *path)
+{
+	pid_t pid = fork();
+
+	while (pid == 0) {
+		close(open(path, O_WRONLY | O_CREAT, 0644));
+		unlink(path);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* Each load finds it or not; that it was listed and is gone is no fault. */
+static void test_vanishing_dropin(void **state)
+{
+	struct policy policy;
+	pid_t pid;
+
+	write_text("f", "");
+	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	pid = start_toggling("d/2.conf");
+	for (int i = 0; i < 10000; i++) {
+		char *message = NULL;
+		int r = policy_load("f", false, "d", &policy, &message);
+
+		if (r < 0)
+			kill(pid, SIGKILL);
+		if (message)
+			print_message("load %d: %s\n", i, message);
+		assert_int_equal(r, 0);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+}
+
+/* What it says of d, f or d/1.conf when that belongs to user and group and has this mode. */
+static void expect_writers(const char *path, uid_t user, gid_t group, mode_t mode, const char *who)
+{
+	const char *what = !strcmp(path, "d") || !strcmp(path, ".") ? "directory" : "file";
+	struct stat before;
+	char message[128];
+	struct policy policy;
+
+	snprintf(message, sizeof(message),
+		 "%s: found a %s that %s may write, expected one that only root may (chown root, "
+		 "chmod go-w)",
+		 path, what, who ?: "nobody");
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(chown(path, user, group), 0);
+	assert_int_equal(chmod(path, mode), 0);
+	if (who)
+		expect_refused("f", -EPERM, message);
+	else
+		expect_loaded("f", "d", &policy);
+	assert_int_equal(chown(path, before.st_uid, before.st_gid), 0);
+	assert_int_equal(chmod(path, before.st_mode & 07777), 0);
+}
+
+static void test_writers(void **state)
+{
+	static const char *const paths[] = { "f", "d", "d/1.conf", "." };
+
+	uid_t own = geteuid();
+	gid_t group = getegid();
+
+	write_text("f", "");
+	write_text("d/1.conf", "");
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		expect_writers(paths[i], own, group, 0775, NULL);
+		expect_writers(paths[i], own, group, 0757, "everybody");
+		/* Only root gives files away. */
+		if (own != 0)
+			continue;
+		expect_writers(paths[i], 0, NOBODY, 0755, NULL);
+		expect_writers(paths[i], 0, NOBODY, 0775, "group 65534");
+		expect_writers(paths[i], NOBODY, 0, 0755, "user 65534");
+	}
+	expect_writers(".", own, group, 01777, NULL);
+	expect_writers("d", own, group, 01777, "everybody");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
 
 int main(void)
@@ -387,6 +473,8 @@ int main(void)
 		TEST(test_masked_dropin),
 		TEST(test_dropin_directory_faults),
 		TEST(test_many_dropins),
+		TEST(test_vanishing_dropin),
+		TEST(test_writers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
