@@ -134,12 +134,18 @@ fetch_keep() {
 	mv "$work/current.new" "$work/current"
 }
 
-# lab fetch [SERIES|emulator]
+# lab fetch [SERIES|emulator|machine]
 fetch_main() {
+	local what=${1:-sid}
+
 	[ $# -le 1 ] || die_usage "lab fetch: unexpected argument '$2'"
-	[ "${1:-}" = emulator ] || fetch_suite "${1:-sid}" >/dev/null
+	case $what in
+	machine) what=machine/$(machine_key) ;;
+	emulator) ;;
+	*) fetch_suite "$what" >/dev/null ;;
+	esac
 	setup_main
-	fetch_locked "${1:-sid}" always
+	fetch_locked "$what" always
 }
 
 # fetch_locked WHAT always|missing: one at a time, and another may have fetched what is missing.
@@ -152,6 +158,7 @@ fetch_locked() {
 	if [ "$2" = always ] || [ ! -s "$work/current" ]; then
 		case $what in
 		emulator) emulator_fetch "$work" ;;
+		machine/*) machine_fetch "$work" ;;
 		*) fetch_kernel "$(fetch_suite "$what")" "$work" ;;
 		esac
 		say "fetched $(cat "$work/current")"

@@ -6,15 +6,60 @@
 IMAGE_ROOT_MODULES=(virtio_pci 9pnet_virtio 9p overlay)
 IMAGE_GUEST_MODULES=(acpi-cpufreq cpufreq_userspace cpufreq_powersave configfs null_blk)
 
-# Prints the path of the compiled table, compiling it when the source is newer than the cache.
-image_acpi_table() {
-	local source=$LAB_DIR/ssdt.dsl key table log
+# image_acpi_cpu CPU DOMAIN DOMAIN_CPUS MAX_MHZ: the P-states of a CPU. It asks for one by a byte to
+# port 0x5f0, where QEMU's isa-debugcon listens (0x402 is the firmware's), or by PERF_CTL. The byte
+# is the domain, times 32, and the frequency in 100 MHz; PERF_CTL has that ratio in bits 8 to 15.
+image_acpi_cpu() {
+	local register="SystemIO,8,0,0x5f0" factor=1 offset=$(($2 * 32)) latency_us=10
 
-	key=$(sha256sum "$source" | cut -c 1-16)
+	[ "$RUN_DRIVER" = acpi ] || register=FFixedHW,64,0,0x199 factor=256 offset=0
+	((RUN_TRANSITION < 10000)) || latency_us=$((RUN_TRANSITION / 1000))
+	printf '  Scope (\\_SB.CPUS.C%03X) {\n' "$1"
+	printf '    Name (_PCT, Package(){ ResourceTemplate(){Register(%s)}, ResourceTemplate(){Register(%s)} })\n' \
+		"$register" "$register"
+	awk -v max="$4" -v factor="$factor" -v offset="$offset" -v latency="$latency_us" '
+		!/^#/ && $1 <= max {
+			value = $1 / 100 * factor + offset
+			list = list sprintf("%sPackage(){%d,%d,%d,10,0x%x,0x%x}", list ? ", " : "",
+				$1, $3 + $4, latency, value, value)
+		}
+		END { print "    Name (_PSS, Package(){ " list " })" }' "$LAB_DIR/opps"
+	printf '    Name (_PPC, 0)\n    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n  }\n' "$2" "$3"
+}
+
+# The table in ACPI's source language, for the CPUs and domains of this run.
+image_acpi_source() {
+	local cpu=0 domain=0 part count i
+
+	echo 'DefinitionBlock ("ssdt.aml", "SSDT", 1, "WAKGOV", "CPUFREQ", 1)'
+	echo '{'
+	for ((i = 0; i < RUN_CPUS; i++)); do
+		printf '  External (\\_SB.CPUS.C%03X, DeviceObj)\n' "$i"
+	done
+	for part in ${RUN_DOMAINS//,/ }; do
+		count=${part%x*}
+		for ((i = 0; i < count; i++)); do
+			image_acpi_cpu "$cpu" "$domain" "$count" "${part#*x}"
+			cpu=$((cpu + 1))
+		done
+		domain=$((domain + 1))
+	done
+	echo '}'
+}
+
+# Prints the path of the compiled table, compiling it when the cache has none.
+image_acpi_table() {
+	local source key table log
+
+	source=$(image_acpi_source)
+	key=$(sha256sum <<<"$source" | cut -c 1-16)
 	table=$LAB_CACHE/ssdt-$key.aml
 	if [ ! -s "$table" ]; then
 		mkdir -p "$LAB_CACHE"
-		log=$(iasl -p "$LAB_CACHE/ssdt-$key-$$" "$source" 2>&1) || die "iasl: $log"
+		echo "$source" >"$LAB_CACHE/ssdt-$key-$$.dsl"
+		log=$(iasl -p "$LAB_CACHE/ssdt-$key-$$" "$LAB_CACHE/ssdt-$key-$$.dsl" 2>&1) ||
+			die "iasl: $log"
+		rm "$LAB_CACHE/ssdt-$key-$$.dsl"
 		mv "$LAB_CACHE/ssdt-$key-$$.aml" "$table"
 	fi
 	echo "$table"

@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# lab ports: what the bytes on the P-state port mean, by the table that the VM booted with.
+# lab ports: what the bytes on the P-state port mean. See image_acpi_table.
 
-# Prints "BYTE DOMAIN MHZ" (BYTE in hex) for each P-state of ssdt.dsl.
+# Prints "BYTE DOMAIN MHZ" (BYTE in hex) for each P-state of each domain that there can be.
 ports_states() {
-	awk -F '[{},() ]+' '
-		/_PSS/ { n = 0 }
-		/Package\(\)\{[0-9]+,/ {
-			line = $0
-			while (match(line, /Package\(\)\{[0-9]+,[^}]*\}/)) {
-				split(substr(line, RSTART, RLENGTH), field, /[{},]/)
-				mhz[n] = field[2]; byte[n++] = tolower(substr(field[6], 3))
-				line = substr(line, RSTART + RLENGTH)
-			}
-		}
-		/_PSD/ { match($0, /\{5,0,[0-9]+/); domain = substr($0, RSTART + 5, RLENGTH - 5)
-			for (i = 0; i < n; i++) print byte[i], domain, mhz[i] }
-	' "$LAB_DIR/ssdt.dsl" | sort -u
+	awk '!/^#/ { for (d = 0; d < 8; d++) printf "%02x %d %d\n", d * 32 + $1 / 100, d, $1 }' \
+		"$LAB_DIR/opps" | sort
 }
 
 # One line per change: how many times the same byte came in a row (the driver writes one per CPU).

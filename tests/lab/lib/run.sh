@@ -6,6 +6,7 @@ RUN_BOOT_SECONDS=120
 
 run_defaults() {
 	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
+	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
 	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES=""
 	RUN_COMMAND=()
@@ -15,7 +16,8 @@ run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | \
-			--append | --packages)
+			--append | --packages | --machine | --driver | --cpus | --domains | \
+			--turbo | --transition | --seed)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
@@ -30,12 +32,60 @@ run_parse() {
 	done
 	[ $# -gt 0 ] || die_usage "lab run: no COMMAND"
 	RUN_COMMAND=("$@")
+	run_settle
+}
+
+# What follows from several options.
+run_settle() {
+	local part
+
+	if [ -z "$RUN_DOMAINS" ]; then
+		RUN_DOMAINS=2x1800,2x1400
+		case $RUN_DRIVER in
+		*pstate* | hwp*) RUN_DOMAINS=1x1800,1x1800,1x1800,1x1800 ;;
+		esac
+	fi
+	RUN_CPUS=0
+	for part in ${RUN_DOMAINS//,/ }; do
+		RUN_CPUS=$((RUN_CPUS + ${part%x*}))
+	done
+	((RUN_CPUS <= 8 && RUN_CPUS % RUN_LLCS == 0)) ||
+		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 8 CPUs, as many in each LLC"
+	if [ "$RUN_MACHINE" = timed ]; then
+		RUN_CLOCK=own
+	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION" != acpi0 ]; then
+		die_usage "lab run: --driver, --turbo and --transition need --machine timed"
+	fi
 }
 
 run_set() {
 	case $1=$2 in
 	--clock=host | --clock=virtual) RUN_CLOCK=$2 ;;
 	--clock=*) die_usage "lab run: --clock '$2': expected host or virtual" ;;
+	--machine=stock | --machine=timed) RUN_MACHINE=$2 ;;
+	--machine=*) die_usage "lab run: --machine '$2': expected stock or timed" ;;
+	--driver=acpi | --driver=msr | --driver=pstate | --driver=pstate-active | --driver=hwp | \
+		--driver=hwp-passive) RUN_DRIVER=$2 ;;
+	--driver=*)
+		die_usage "lab run: --driver '$2': expected acpi, msr, pstate, pstate-active, hwp or hwp-passive"
+		;;
+	--cpus=[1-8]) RUN_DOMAINS=$(yes 1x1800 | head -n "$2" | paste -sd ,) ;;
+	--cpus=*) die_usage "lab run: --cpus '$2': expected 1 to 8" ;;
+	--domains=*)
+		[[ $2 =~ ^[1-8]x(600|1000|1400|1800)(,[1-8]x(600|1000|1400|1800))*$ ]] ||
+			die_usage "lab run: --domains '$2': expected CPUs and their highest OPP, such as 2x1800,2x1400"
+		RUN_DOMAINS=$2
+		;;
+	--turbo=*)
+		[[ $2 =~ ^[0-9]{3,4}(,[0-9]{3,4})*$ ]] ||
+			die_usage "lab run: --turbo '$2': expected MHz, such as 1800,1600,1500"
+		RUN_TURBO=$2
+		;;
+	--transition=*) need_number --transition "$2" 0 && RUN_TRANSITION=$2 ;;
+	--seed=*)
+		# shellcheck disable=SC2034 # for machine.sh
+		need_number --seed "$2" 1 && RUN_SEED=$2
+		;;
 	--kernel=6.1 | --kernel=6.12 | --kernel=sid) RUN_KERNEL=$2 ;;
 	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12 or sid" ;;
 	--init=shell | --init=systemd) RUN_INIT=$2 ;;
@@ -77,6 +127,8 @@ run_write_share() {
 		printf 'LAB_BUILD=%q\n' "$(lab_build)"
 		printf 'LAB_INIT=%q\n' "$RUN_INIT"
 		printf 'LAB_CLOCK=%q\n' "$RUN_CLOCK"
+		printf 'LAB_MACHINE=%q\n' "$RUN_MACHINE"
+		printf 'LAB_DRIVER=%q\n' "$RUN_DRIVER"
 		printf 'LAB_KERNEL=%q\n' "$release"
 		printf 'LAB_MODULES=%q\n' "$LAB_RELEASE_DIR/usr/lib/modules/$release"
 		printf 'LAB_WITHOUT=%q\n' "$RUN_WITHOUT"
@@ -86,33 +138,42 @@ run_write_share() {
 
 # Fills RUN_QEMU with the whole command line of the VM.
 run_qemu_command() {
-	local dir=$1 initramfs=$2 topology=sockets=1,cores=4
+	local dir=$1 initramfs=$2 cpu="" append=$RUN_APPEND ports=null pstates=""
 
-	[ "$RUN_LLCS" = 1 ] || topology=sockets=2,cores=2
+	if [ "$RUN_MACHINE" = timed ]; then
+		cpu=$(machine_cpu) append+=$(machine_append)
+	fi
 	RUN_QEMU=(
 		"${EMULATOR[@]}" -nodefaults -no-user-config -display none -no-reboot
 		# One host thread for all CPUs: with one for each, the kernel patches its own code while
 		# another CPU has the old one translated.
-		-M q35 -accel "tcg,thread=single" -m 2048 -smp "4,$topology"
+		-M q35 -accel "tcg,thread=single" -m 2048 -smp "$RUN_CPUS,sockets=$RUN_LLCS,cores=$((RUN_CPUS / RUN_LLCS))"
 		# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is
 		# constant to the kernel; another's would be given up for the HPET at the first change
 		# of frequency, and then every look at the clock costs an exit from the emulation.
-		-cpu "max,vendor=GenuineIntel,family=6,model=58,stepping=9,l3-cache=on"
+		-cpu "max,vendor=GenuineIntel,family=6,model=58,stepping=9,l3-cache=on$cpu"
 		-kernel "$LAB_RELEASE_DIR/vmlinuz" -initrd "$initramfs"
-		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic softlockup_panic=1 mitigations=off$RUN_APPEND"
+		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic softlockup_panic=1 mitigations=off$append"
 		-serial "file:$RUN_CONSOLE"
 		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
 	)
+	case $RUN_CLOCK in
 	# 2 ns for each instruction of any CPU, and none for what the host does meanwhile.
-	[ "$RUN_CLOCK" = host ] || RUN_QEMU+=(-icount "shift=1,sleep=off")
+	virtual) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;
+	own) machine_options ;;
+	esac
 	if [ "$RUN_CPUFREQ" = yes ]; then
 		RUN_QEMU+=(-acpitable "file=$(image_acpi_table)")
 	fi
 	if [ -n "$RUN_PORTS" ]; then
 		: >"$RUN_PORTS" || die "can't write $RUN_PORTS"
-		RUN_QEMU+=(-chardev "file,id=ports,path=$RUN_PORTS"
-			-device "isa-debugcon,iobase=0x5f0,chardev=ports")
+		ports=file,path=$RUN_PORTS
+	fi
+	[ "$RUN_CLOCK" != own ] || pstates=,pstates=on
+	if [ "$ports$pstates" != null ]; then
+		RUN_QEMU+=(-chardev "$ports,id=ports"
+			-device "isa-debugcon,iobase=0x5f0,chardev=ports$pstates")
 	fi
 }
 
@@ -194,6 +255,17 @@ run_vm_once() {
 	wait "$out" || exit $?
 }
 
+# Sets EMULATOR. Where the timed machine cannot be built, the stock one has the same virtual clock,
+# but all its CPUs run at one speed.
+run_find_machine() {
+	emulator_find
+	[ "$RUN_MACHINE" = timed ] || return 0
+	machine_find && return
+	[ "$RUN_DRIVER" = acpi ] || die "--driver $RUN_DRIVER needs the timed machine"
+	say "no timed machine: going on with the stock one, whose CPUs run at one speed"
+	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0
+}
+
 run_main() {
 	local release RUN_EXTRAS
 
@@ -204,7 +276,7 @@ run_main() {
 	[ "$RUN_BUILD" = no ] || run_build
 	fetch_suite "$RUN_KERNEL" >/dev/null
 	release=$(fetch_current "$RUN_KERNEL")
-	emulator_find
+	run_find_machine
 	RUN_EXTRAS=$(extras_find "$RUN_PACKAGES")
 	LAB_RELEASE_DIR=$LAB_CACHE/$RUN_KERNEL/$release
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-lab.XXXXXX")
@@ -212,7 +284,7 @@ run_main() {
 	trap run_cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
-	say "kernel $release, init $RUN_INIT"
+	say "kernel $release, init $RUN_INIT, machine $RUN_MACHINE"
 	run_write_share "$RUN_DIR/share" "$release"
 	run_qemu_command "$RUN_DIR" "$(image_initramfs "$release")"
 	run_vm

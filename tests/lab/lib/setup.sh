@@ -8,6 +8,10 @@
 LAB_PACKAGES=(
 	acpica-tools busybox-static cpio kmod xz-utils
 	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup rt-app
+	# To build the timed machine
+	gcc libc6-dev ninja-build pkg-config patch bzip2 python3-venv
+	# Its loads
+	sqlite3 openssl
 )
 
 # Quiet and quick when nothing is missing: run and table call it each time.

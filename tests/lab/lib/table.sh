@@ -25,7 +25,8 @@ table_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--csv) TABLE_CSV=yes ;;
-		--plot | --runs | --time | --kernel | --governors | --workloads)
+		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
+			--driver | --cpus | --domains | --turbo | --transition | --seed)
 			need_value "$1" $#
 			table_set "$1" "$2"
 			shift
@@ -47,7 +48,6 @@ table_set() {
 	--plot) TABLE_PLOT=$2 ;;
 	--runs) need_number --runs "$2" 3 && TABLE_RUNS=$2 ;;
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
-	--kernel) TABLE_RUN_OPTIONS+=(--kernel "$2") ;;
 	--governors)
 		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
 		TABLE_GOVERNORS=$2
@@ -56,6 +56,7 @@ table_set() {
 		table_need_list "$1" "$2" psync,uring
 		TABLE_WORKLOADS=$2
 		;;
+	*) TABLE_RUN_OPTIONS+=("$1" "$2") ;;
 	esac
 }
 

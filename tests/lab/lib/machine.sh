@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The timed machine: QEMU of trixie, built with the patches in machine/, so that each CPU's time
+# goes by its own frequency. See machine/README.md.
+#
+# $LAB_CACHE/machine/<key>/ has what fetch.sh has of a kernel: one <version>/, and `current`. The key
+# stands for the patches and for how QEMU is built.
+
+MACHINE_MESON=1.7.2
+# What QEMU is built against, besides the C library; unpacked, not installed.
+MACHINE_DEV_PACKAGES=(
+	libglib2.0-dev libglib2.0-0 libpcre2-dev libpcre2-8-0 zlib1g-dev zlib1g libffi-dev libffi8
+	libmount-dev libmount1 libblkid-dev libblkid1 libselinux1-dev libselinux1 libsepol-dev libsepol2
+)
+MACHINE_FEATURES=(
+	--target-list=x86_64-softmmu --with-devices-x86_64=lab
+	--without-default-features --without-default-devices
+	--enable-tcg --enable-virtfs --enable-attr --disable-kvm --disable-docs --disable-tools
+	--disable-guest-agent --disable-werror --disable-fdt --disable-download
+	--disable-install-blobs
+)
+MACHINE_DEVICES=(Q35 VIRTIO_PCI VIRTIO_9P ISA_DEBUG HPET)
+
+machine_key() {
+	cat "$LAB_DIR/lib/machine.sh" "$LAB_DIR"/machine/*.patch | sha256sum | cut -c 1-16
+}
+
+# Downloads QEMU's source, and unpacks it into $work/source.
+machine_fetch_source() {
+	local work=$1 apt_options
+
+	fetch_options "$work"
+	rm -rf "$work/debs" "$work/source"
+	fetch_make_folders "$work" || return 1
+	mkdir "$work/source" || return 1
+	apt-get "${apt_options[@]}" -qq update >&2 || return 1
+	(cd "$work/debs" && apt-get "${apt_options[@]}" -qq source --download-only qemu >&2) || return 1
+	tar x --no-same-owner --strip-components=1 -C "$work/source" \
+		-f "$(echo "$work"/debs/qemu_*.orig.tar.xz)"
+}
+
+# Headers and libraries of this machine's own release, into $work/dev.
+machine_fetch_dev() {
+	local work=$1 deb link
+
+	rm -rf "${work:?}/debs" "${work:?}/dev"
+	mkdir -p "$work/debs" "$work/dev" || return 1
+	apt-get -qq update >&2 || return 1
+	(cd "$work/debs" && apt-get -oAPT::Sandbox::User=root -qq download \
+		"${MACHINE_DEV_PACKAGES[@]}" >&2) || return 1
+	for deb in "$work"/debs/*.deb; do
+		dpkg -x "$deb" "$work/dev" || return 1
+	done
+	# Where /usr is not merged, a link such as libz.so leads out of the tree.
+	[ ! -d "$work/dev/lib" ] || cp -a "$work/dev/lib/." "$work/dev/usr/lib/"
+	find "$work/dev/usr/lib/x86_64-linux-gnu" -maxdepth 1 -lname '/lib/*' | while read -r link; do
+		ln -sf "$(basename "$(readlink "$link")")" "$link"
+	done
+}
+
+# QEMU's build wants a newer meson than this machine's release has.
+machine_fetch_meson() {
+	rm -rf "$1/venv"
+	python3 -m venv "$1/venv" >&2 || return 1
+	"$1/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+		"meson==$MACHINE_MESON" pycotap==1.3.1 tomli==2.5.0 distlib==0.4.4 >&2
+}
+
+machine_patch() {
+	local source=$1/source patch
+
+	for patch in "$LAB_DIR"/machine/*.patch; do
+		patch --quiet -d "$source" -p1 <"$patch" >&2 ||
+			die "$(basename "$patch") does not fit QEMU $(cat "$source/VERSION")"
+	done
+	printf 'CONFIG_%s=y\n' "${MACHINE_DEVICES[@]}" \
+		>"$source/configs/devices/x86_64-softmmu/lab.mak"
+	# Debian's source lacks the firmware, which comes with the stock QEMU.
+	sed -i 's/unpack_edk2_blobs = bzip2.found()/unpack_edk2_blobs = false/' "$source/meson.build"
+}
+
+# Says how far ninja is, each tenth.
+machine_progress() {
+	awk -F '[][/]' -v what="$1" '
+		/^\[[0-9]+\/[0-9]+\]/ && int(10 * $2 / $3) > tenth {
+			tenth = int(10 * $2 / $3)
+			printf "lab: building %s: %d %%\n", what, 10 * tenth >"/dev/stderr"
+			fflush("/dev/stderr")
+		}'
+}
+
+machine_compile() {
+	local work=$1
+
+	rm -rf "$work/build"
+	mkdir "$work/build"
+	cd "$work/build" || return 1
+	export PKG_CONFIG_SYSROOT_DIR=$work/dev
+	export PKG_CONFIG_PATH=$work/dev/usr/lib/x86_64-linux-gnu/pkgconfig:$work/dev/usr/share/pkgconfig
+	"$work/source/configure" --python="$work/venv/bin/python" "${MACHINE_FEATURES[@]}" \
+		--extra-ldflags="-L$work/dev/usr/lib/x86_64-linux-gnu" >"$work/log" 2>&1 || return 1
+	ninja qemu-system-x86_64 2>&1 | tee -a "$work/log" |
+		machine_progress "QEMU $(cat "$work/source/VERSION")"
+}
+
+# Everything anew, so that a build that was cut off leaves nothing behind.
+machine_fetch() {
+	local work=$1 version
+
+	say "building the timed machine in $work: some minutes, once"
+	fetch_write_sources trixie "$work/sources.list"
+	sed -i 's/^deb/deb-src/' "$work/sources.list"
+	fetch_retry machine_fetch_source "$work" || die "could not fetch QEMU's source"
+	fetch_retry machine_fetch_dev "$work" || die "could not fetch what QEMU is built against"
+	fetch_retry machine_fetch_meson "$work" || die "could not fetch meson $MACHINE_MESON"
+	machine_patch "$work"
+	(machine_compile "$work") || die "could not build QEMU: $(tail -n 20 "$work/log")"
+	version=$(cat "$work/source/VERSION")
+	rm -rf "$work/tree"
+	mkdir "$work/tree"
+	strip -o "$work/tree/qemu-system-x86_64" "$work/build/qemu-system-x86_64"
+	fetch_keep "$work" "$version"
+	rm -rf "${work:?}"/{source,build,dev,venv,debs,lists,apt,log}
+}
+
+# Puts the timed machine into EMULATOR, which has stock QEMU's firmware and libraries, building it
+# when the cache has none. Fails where it cannot be built.
+machine_find() {
+	local work version
+
+	work=machine/$(machine_key)
+	version=$(fetch_current "$work") || return 1
+	# shellcheck disable=SC2034 # for run.sh
+	EMULATOR[3]=$LAB_CACHE/$work/$version/qemu-system-x86_64
+}
+
+# Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
+# machine's only chance: it moves the kernel in memory, and so everything that follows.
+machine_options() {
+	local icount="shift=0,sleep=off,cpi=4,domains=${RUN_DOMAINS//,/:}"
+
+	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
+	RUN_QEMU+=(
+		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"
+		-global virtio-9p-pci.ioeventfd=off
+	)
+}
+
+# What the CPUs offer beyond the stock lab's, for RUN_DRIVER to bind.
+machine_cpu() {
+	case $RUN_DRIVER in
+	msr | pstate | pstate-active) echo ,x-pstates=on ;;
+	hwp | hwp-passive) echo ,x-pstates=on,x-hwp=on ;;
+	esac
+}
+
+# CPUs see each other's clocks at most a quantum apart, which the kernel is not to take for a fault.
+machine_append() {
+	echo -n " tsc=reliable"
+	case $RUN_DRIVER in
+	msr) echo " intel_pstate=disable" ;;
+	pstate-active | hwp) echo " intel_pstate=active" ;;
+	pstate | hwp-passive) echo " intel_pstate=passive" ;;
+	esac
+}
