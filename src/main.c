@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actuator/cpufreq.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "footprint.h"
 #include "manager.h"
 #include "policy/load.h"
+#include "policy/machine.h"
 #include "rules/check.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -41,15 +43,21 @@ static void print_help(void)
 	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
 }
 
-static void print_warning(void *userdata, const struct policy_rule *rule, const char *what)
+static void print_rule_warning(void *userdata, const struct policy_rule *rule, const char *what)
 {
 	printf("%s:%u: [rule %s] %s\n", rule->file, rule->line, rule->name, what);
+}
+
+static void print_warning(void *userdata, const char *line)
+{
+	puts(line);
 }
 
 /* A FILE is checked alone, so that a drop-in can be tried before it is put in its place. */
 static int check_config(const char *file)
 {
 	const char *path = file ? file : WAKEGOV_POLICY_PATH;
+	_cleanup_free_ struct topology *topology = NULL;
 	_cleanup_free_ char *message = NULL;
 	struct policy policy;
 
@@ -58,7 +66,10 @@ static int check_config(const char *file)
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	rules_check(&policy, NULL, print_warning, NULL);
+	/* A machine that cannot be read is not asked. */
+	if (cpufreq_discover(&topology) == 0)
+		policy_machine_check(&policy, topology, print_warning, NULL);
+	rules_check(&policy, topology, print_rule_warning, NULL);
 	printf("%s: %s\n", path,
 	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
 	return EXIT_SUCCESS;

@@ -106,8 +106,10 @@ static int reload(struct manager *manager, char **ret_message)
 		const char *why = *ret_message ? *ret_message : strerror(-r);
 
 		manager->last_reload_error = strdup(why);
-		manager_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
-			     "%s; the old policy stays in force", why);
+		for (; *why; why += strcspn(why, "\n"), why += *why == '\n')
+			manager_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
+				     "%.*s; the old policy stays in force", (int)strcspn(why, "\n"),
+				     why);
 		return r;
 	}
 	if (policy.backend != manager->policy.backend && !manager->options.observe)
@@ -124,6 +126,7 @@ static int reload(struct manager *manager, char **ret_message)
 		takeover_set_preference(manager, i);
 	record_engine_set_policy(manager->recorder, manager->engine, &policy);
 	measure_choose_references(manager);
+	ruling_check_policy(manager);
 	ruling_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);
 	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",

@@ -7,6 +7,7 @@
 #include "core/rule.h"
 #include "leasing.h"
 #include "manager_private.h"
+#include "policy/machine.h"
 #include "rules/check.h"
 #include "shared/log.h"
 
@@ -25,6 +26,17 @@
 static void warn_of_rule(void *userdata, const struct policy_rule *rule, const char *what)
 {
 	log_warning("%s:%u: [rule %s] %s", rule->file, rule->line, rule->name, what);
+}
+
+static void warn_of_policy(void *userdata, const char *line)
+{
+	log_warning("%s", line);
+}
+
+void ruling_check_policy(struct manager *manager)
+{
+	policy_machine_check(&manager->policy, manager->topology, warn_of_policy, NULL);
+	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
 }
 
 /* Each pair of rules once. */
@@ -157,7 +169,6 @@ void ruling_set_policy(struct manager *manager)
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT);
 	tracer_follow_tasks(manager->tracer, &follow);
-	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
 	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
 		ruling_scan(manager);
 	else
@@ -183,6 +194,7 @@ int ruling_start(struct manager *manager)
 		r = sd_event_source_set_enabled(manager->scan_timer, SD_EVENT_OFF);
 	if (r < 0)
 		return r;
+	ruling_check_policy(manager);
 	ruling_set_policy(manager);
 	return 0;
 }

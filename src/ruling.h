@@ -11,6 +11,9 @@ struct manager;
 int ruling_start(struct manager *manager);
 void ruling_end(struct manager *manager);
 
+/* Warns of what is odd about the policy on this machine. */
+void ruling_check_policy(struct manager *manager);
+
 /* The manager's policy is a new one, and the core has it. */
 void ruling_set_policy(struct manager *manager);
 

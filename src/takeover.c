@@ -46,7 +46,10 @@ int takeover_read_policy(struct manager *manager)
 	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
 			manager->dropin_dir, &manager->policy, &message);
 	if (r < 0) {
-		log_error("%s", message ? message : strerror(-r));
+		const char *line = message ? message : strerror(-r);
+
+		for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
+			log_error("%.*s", (int)strcspn(line, "\n"), line);
 		return r;
 	}
 	if (manager->options.observe)

@@ -26,7 +26,7 @@ const char *views_level_text(const struct policy_level *level, enum rule_propert
 	else if (level->value == none)
 		snprintf(ret, VIEWS_LEVEL_SIZE, "none");
 	else
-		snprintf(ret, VIEWS_LEVEL_SIZE, "%u", level->value);
+		snprintf(ret, VIEWS_LEVEL_SIZE, "%u/1024", level->value);
 	return ret;
 }
 

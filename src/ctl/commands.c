@@ -90,7 +90,7 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "-- COMMAND…",
 		.has_tail = true,
 		.options = {
-			{ "cap", "LEVEL", "at most this: 30%, 1.2GHz, or a capacity up to 1024" },
+			{ "cap", "LEVEL", "at most this: 30%, 1.2GHz or 512/1024" },
 			{ "floor", "LEVEL", "at least this while it works" },
 			{ "class", "CLASS", "what a class of the policy gives: background, batch" },
 			{ "no-boost", NULL, "no I/O boost" },

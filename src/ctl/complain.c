@@ -21,6 +21,19 @@ void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+void complain_lines(const char *before, const char *text)
+{
+	const char *line = text ? text : "-";
+
+	for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		_cleanup_free_ char *one = strndup(line, strcspn(line, "\n"));
+		_cleanup_free_ char *clean = format_clean(one);
+
+		complain("%s%s", before, clean);
+		before = "";
+	}
+}
+
 enum ctl_exit complain_open(const char *path, int error)
 {
 	switch (error) {
@@ -83,11 +96,11 @@ static const struct {
 	const char *expected;
 } options[] = {
 	{ "cap",
-	  "--cap cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity from 0 to "
-	  "1024, or none" },
+	  "--cap cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity such as "
+	  "512/1024, or none" },
 	{ "floor",
-	  "--floor cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity from "
-	  "0 to 1024, or none" },
+	  "--floor cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity such as "
+	  "512/1024, or none" },
 	{ "kinds",
 	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
 	  "with commas between" },
@@ -121,7 +134,8 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 	const char *error = field_text(reply, "error");
 
 	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
-		complain("the policy was not loaded, the one before it holds: %s", message);
+		complain_lines("the policy was not loaded, the one before it holds: ",
+			       field_text(parameters, "message"));
 	else if (!strcmp(error, "io.wakegov.Failed"))
 		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
 	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))

@@ -10,6 +10,9 @@
 /* "wakegovctl: …" and a line feed. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for each line of text, with before in front of the first. */
+void complain_lines(const char *before, const char *text);
+
 /* Why connection_open() gave error. */
 enum ctl_exit complain_open(const char *path, int error);
 

@@ -89,7 +89,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording_file *
 	int r = policy_load(policy_path, false, NULL, &policy, &message);
 
 	if (r < 0) {
-		complain("%s", message ? message : strerror(-r));
+		complain_lines("", message ? message : strerror(-r));
 		return CTL_REFUSED;
 	}
 	r = what_if_run(recording->reader, &policy, &what_if);

@@ -23,14 +23,18 @@ static void show_policy(const json_t *policy)
 {
 	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
 	const char *last_error = field_text(policy, "last_error");
-	_cleanup_free_ char *error = format_clean(last_error);
 	uint64_t reloads = field_number(policy, "reloads");
 
 	printf("policy     %s, reloaded %" PRIu64 " time%s\n", path, reloads,
 	       reloads == 1 ? "" : "s");
 	if (last_error)
-		printf("           the last reload failed, the policy before it holds: %s\n",
-		       error);
+		printf("           the last reload failed, the policy before it holds:\n");
+	for (; last_error && *last_error; last_error += *last_error == '\n') {
+		size_t length = strcspn(last_error, "\n");
+
+		paragraph_printf(stdout, "", "%.*s", (int)length, last_error);
+		last_error += length;
+	}
 }
 
 static void show_counts(const json_t *reply)

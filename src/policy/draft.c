@@ -85,11 +85,21 @@ static int check_override(const struct policy_draft *draft, uint32_t i, char **r
 int policy_draft_check(const struct policy_draft *draft, char **ret_message)
 {
 	const struct policy_limits *limits = &draft->domain_limits;
-	int r = 0;
+	char *message = NULL;
+	int error = 0;
 
-	if (is_crossed(&draft->policy.domain))
-		return refuse_crossed(draft, &limits->min, &limits->max, ret_message);
-	for (uint32_t i = 0; i < draft->policy.n_overrides && r == 0; i++)
-		r = check_override(draft, i, ret_message);
-	return r;
+	if (is_crossed(&draft->policy.domain)) {
+		error = refuse_crossed(draft, &limits->min, &limits->max, &message);
+		policy_error_append(ret_message, message);
+		return error;
+	}
+	for (uint32_t i = 0; i < draft->policy.n_overrides; i++) {
+		int r;
+
+		message = NULL;
+		r = check_override(draft, i, &message);
+		policy_error_append(ret_message, message);
+		error = error ?: r;
+	}
+	return error;
 }

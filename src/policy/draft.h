@@ -45,7 +45,7 @@ void policy_draft_set(struct policy_draft *draft, const struct policy_key *key, 
 
 /*
  * What only the whole can show: a min-frequency over its max-frequency in [domain] or for one
- * domain, where both are in Hz or both in per cent. Returns 0, or -EINVAL and *ret_message at the
- * place of the one that was given later.
+ * domain, where both are in Hz or both in per cent. Returns 0, or -EINVAL and adds to *ret_message
+ * a line for each, at the place of the one that was given later.
  */
 int policy_draft_check(const struct policy_draft *draft, char **ret_message);

@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "shared/cleanup.h"
 
@@ -42,4 +44,29 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 	hide_controls(message);
 	*ret_message = message;
 	return error;
+}
+
+static unsigned int count_lines(const char *list)
+{
+	unsigned int n = 1;
+
+	while ((list = strchr(list, '\n'))) {
+		list++;
+		n++;
+	}
+	return n;
+}
+
+void policy_error_append(char **list, char *sentence)
+{
+	static const char more[] = "and more; mend these first";
+	_cleanup_free_ char *added = sentence, *before = *list;
+	unsigned int n = before ? count_lines(before) : 0;
+
+	if (!before) {
+		*list = take_ptr(added);
+	} else if (!sentence || strstr(before, more) ||
+		   asprintf(list, "%s\n%s", before, n < POLICY_FAULTS_SHOWN ? added : more) < 0) {
+		*list = take_ptr(before);
+	}
 }

@@ -15,3 +15,12 @@ struct policy_place {
  */
 int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
+
+/* Of so many faults each is shown. */
+#define POLICY_FAULTS_SHOWN 20
+
+/*
+ * Adds a sentence, which it frees, to the lines of *list; NULL, for want of memory, adds none. What
+ * comes after POLICY_FAULTS_SHOWN lines is one line together.
+ */
+void policy_error_append(char **list, char *sentence);

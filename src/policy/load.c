@@ -8,6 +8,7 @@
 
 #include "policy/draft.h"
 #include "policy/dropins.h"
+#include "policy/error.h"
 #include "policy/file.h"
 #include "policy/parse.h"
 #include "policy/rules.h"
@@ -20,56 +21,63 @@ static bool is_link(const char *path)
 	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+/* Adds to the lines of *faults. */
 static int load_file(struct policy_draft *draft, const char *path, bool may_be_missing,
-		     char **ret_message)
+		     char **faults)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *message = NULL;
 	size_t size;
 	int r;
 
-	r = policy_file_read(path, &text, &size, ret_message);
+	r = policy_file_read(path, &text, &size, &message);
 	/* A link to nothing is there. */
-	if (r == -ENOENT && may_be_missing && !is_link(path)) {
-		free(*ret_message);
-		*ret_message = NULL;
+	if (r == -ENOENT && may_be_missing && !is_link(path))
 		return 0;
-	}
+	if (r == 0)
+		r = policy_parse(draft, path, text, size, &message);
 	if (r < 0)
-		return r;
-	return policy_parse(draft, path, text, size, ret_message);
+		policy_error_append(faults, take_ptr(message));
+	return r;
 }
 
 /* Who may write the directory can put another file there; not where it is sticky, as /tmp is. */
-static int check_directory(const char *path, char **ret_message)
+static int check_directory(const char *path, char **faults)
 {
 	_cleanup_free_ char *copy = strdup(path);
 	const char *directory = copy ? dirname(copy) : NULL;
+	char *message = NULL;
 	struct stat status;
+	int r;
 
 	if (!directory)
 		return -ENOMEM;
 	if (stat(directory, &status) < 0 || status.st_mode & S_ISVTX)
 		return 0;
-	return policy_file_check_writers(directory, &status, ret_message);
+	r = policy_file_check_writers(directory, &status, &message);
+	if (r < 0)
+		policy_error_append(faults, message);
+	return r;
 }
 
-/* A drop-in may be gone since the directory was listed. */
+/*
+ * What has a fault does not keep the rest from being read: all faults are told at once. A drop-in
+ * may be gone since the directory was listed.
+ */
 static int load_files(struct policy_draft *draft, const char *path, bool may_be_missing,
-		      const struct policy_dropins *dropins, char **ret_message)
+		      const struct policy_dropins *dropins, char **faults)
 {
-	int r;
+	int error = check_directory(path, faults), r;
 
-	r = check_directory(path, ret_message);
-	if (r == 0)
-		r = load_file(draft, path, may_be_missing, ret_message);
-	for (size_t i = 0; i < dropins->n && r == 0; i++)
-		r = load_file(draft, dropins->paths[i], true, ret_message);
-	if (r < 0)
-		return r;
-	r = policy_rules_finish(&draft->policy, ret_message);
-	if (r < 0)
-		return r;
-	return policy_draft_check(draft, ret_message);
+	r = load_file(draft, path, may_be_missing, faults);
+	error = error ?: r;
+	for (size_t i = 0; i < dropins->n; i++) {
+		r = load_file(draft, dropins->paths[i], true, faults);
+		error = error ?: r;
+	}
+	r = policy_rules_finish(&draft->policy, faults);
+	error = error ?: r;
+	r = policy_draft_check(draft, faults);
+	return error ?: r;
 }
 
 int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret,

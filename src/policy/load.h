@@ -15,8 +15,8 @@
  *
  * A missing drop-in directory is no error; a missing main file is one unless may_be_missing. On
  * success returns 0. On failure returns a negative errno, leaves *ret untouched and sets
- * *ret_message to an allocated sentence, "file:line: what was found, what was expected", that the
- * caller frees; it is NULL only when memory is short.
+ * *ret_message to allocated lines, "file:line: what was found, what was expected", one for each
+ * fault, that the caller frees; it is NULL only when memory is short.
  */
 int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret,
 		char **ret_message);

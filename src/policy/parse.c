@@ -8,6 +8,7 @@
 #include "policy/assign.h"
 #include "policy/section.h"
 #include "policy/text.h"
+#include "shared/cleanup.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
@@ -21,9 +22,19 @@ struct parser {
 	struct policy_sections sections;
 	struct policy_place place;
 	const char *next, *end;
-	int error; /* of the first fault; nothing more is read after it */
-	char *message;
+	int error;     /* of the first fault */
+	char *message; /* of the fault that is being found */
+	char *faults;  /* a line for each */
 };
+
+/* The whole text is read, so that all of its faults can be mended at once. */
+static void note(struct parser *parser, int r)
+{
+	if (r >= 0)
+		return;
+	policy_error_append(&parser->faults, take_ptr(parser->message));
+	parser->error = parser->error ?: r;
+}
 
 static bool is_blank(char c)
 {
@@ -83,66 +94,80 @@ static int check_assignment(struct parser *parser, const char *line)
 
 static int check_line(struct parser *parser, const char *line)
 {
-	if (line[0] == '[')
-		return policy_section_open(&parser->sections, parser->draft, parser->place, line,
-					   &parser->message);
+	int r;
+
+	if (line[0] == '[') {
+		r = policy_section_open(&parser->sections, parser->draft, parser->place, line,
+					&parser->message);
+		parser->sections.is_refused = r < 0;
+		return r;
+	}
 	if (line[0] && line[0] != '#' && line[0] != ';')
 		return check_assignment(parser, line);
 	return 0;
 }
 
-/* An ini_reader. Leaves blanks at both ends out, so that inih sees no continuation line. */
-static char *read_line(char *buffer, int size, void *stream)
+/* Leaves blanks at both ends out, so that inih sees no continuation line. */
+static int copy_line(struct parser *parser, const char *line, size_t length, char *buffer, int size)
 {
-	struct parser *parser = stream;
-	const char *line;
-	size_t length;
+	int r = check_text(parser, line, length);
 
-	if (parser->error < 0 || !take_line(parser, &line, &length))
-		return NULL;
-	parser->error = check_text(parser, line, length);
-	if (parser->error < 0)
-		return NULL;
-
+	if (r < 0)
+		return r;
 	for (; length && is_blank(line[0]); line++)
 		length--;
 	while (length && is_blank(line[length - 1]))
 		length--;
 	/* As much as POLICY_LINE_MAX, a newline and the NUL is in every build of inih. */
-	if (length + 2 > (size_t)size) {
-		parser->error = policy_error_set(&parser->message, -ENOBUFS, parser->place,
-						 "found a line of %zu bytes, expected at most %d "
-						 "with this build of inih",
-						 length, size - 2);
-		return NULL;
-	}
+	if (length + 2 > (size_t)size)
+		return policy_error_set(&parser->message, -ENOBUFS, parser->place,
+					"found a line of %zu bytes, expected at most %d with this "
+					"build of inih",
+					length, size - 2);
 	memcpy(buffer, line, length);
 	buffer[length] = '\0';
-
-	parser->error = check_line(parser, buffer);
-	if (parser->error < 0)
-		return NULL;
+	r = check_line(parser, buffer);
 	strcpy(buffer + length, "\n");
+	return r;
+}
+
+/* An ini_reader of the lines that are good. */
+static char *read_line(char *buffer, int size, void *stream)
+{
+	struct parser *parser = stream;
+	const char *line;
+	size_t length;
+	int r;
+
+	do {
+		if (!take_line(parser, &line, &length))
+			return NULL;
+		r = copy_line(parser, line, length, buffer, size);
+		note(parser, r);
+	} while (r < 0);
 	return buffer;
 }
 
-/* An ini_handler; it is never called with an error pending, as read_line() ends the text there. */
+/* An ini_handler. What stands in a section that is none is no fault of its own. */
 static int handle_key(void *user, const char *section, const char *name, const char *value)
 {
 	struct parser *parser = user;
 	char shown[POLICY_TEXT_SIZE];
 
+	if (parser->sections.is_refused)
+		return 1;
 	if (parser->sections.is_open) {
-		parser->error = policy_assign(parser->draft, &parser->sections, parser->place, name,
-					      value, &parser->message);
-	} else {
-		policy_text_escape(name, shown);
-		parser->error = policy_error_set(&parser->message, -EINVAL, parser->place,
-						 "found the key '%s' before any section, expected "
-						 "a [section] first",
-						 shown);
+		note(parser, policy_assign(parser->draft, &parser->sections, parser->place, name,
+					   value, &parser->message));
+		return 1;
 	}
-	return parser->error == 0;
+	parser->sections.is_refused = true;
+	policy_text_escape(name, shown);
+	note(parser, policy_error_set(&parser->message, -EINVAL, parser->place,
+				      "found the key '%s' before any section, expected a [section] "
+				      "first",
+				      shown));
+	return 1;
 }
 
 int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
@@ -165,6 +190,6 @@ int policy_parse(struct policy_draft *draft, const char *file, const char *text,
 	if (parser.error == 0 && r != 0)
 		parser.error = r == -2 ? -ENOMEM : -EINVAL;
 	if (parser.error < 0)
-		*ret_message = parser.message;
+		*ret_message = parser.faults;
 	return parser.error;
 }

@@ -12,8 +12,8 @@
 
 /*
  * Parses size bytes of text, which need not end in NUL, over draft. file is the name for messages
- * and must live as long as draft. Returns 0; or a negative errno with *ret_message about the first
- * fault of the file, and draft is then of no use.
+ * and must live as long as draft. Returns 0; or the negative errno of the first fault with
+ * *ret_message, a line for each fault, and draft is then of no use.
  */
 int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
 		 char **ret_message);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/keys.h"
+#include "policy/patterns.h"
 #include "policy/section.h"
 #include "policy/units.h"
 #include "shared/cleanup.h"
@@ -33,46 +34,69 @@ static int store_text(char *field, size_t size, const char *text)
 	return 0;
 }
 
-#define STORE_TEXT(_name, _key)                                                        \
-	static int store_##_name(struct policy_rule *rule, const char *text)           \
-	{                                                                              \
-		rule->match.given |= (_key);                                           \
-		return store_text(rule->match._name, sizeof(rule->match._name), text); \
-	}
-
-STORE_TEXT(comm, POLICY_MATCH_COMM)
-STORE_TEXT(command, POLICY_MATCH_COMMAND)
-STORE_TEXT(user, POLICY_MATCH_USER)
-
-static int store_path(char *field, size_t size, const char *text)
+static int store_command(struct policy_rule *rule, const char *text)
 {
-	return text[0] == '/' || text[0] == '*' ? store_text(field, size, text) : -EINVAL;
+	rule->match.given |= POLICY_MATCH_COMMAND;
+	return store_text(rule->match.command, sizeof(rule->match.command), text);
 }
 
-static int store_exe(struct policy_rule *rule, const char *text)
+static int store_user(struct policy_rule *rule, const char *text)
 {
-	rule->match.given |= POLICY_MATCH_EXE;
-	return store_path(rule->match.exe, sizeof(rule->match.exe), text);
-}
-
-static int store_cgroup(struct policy_rule *rule, const char *text)
-{
-	rule->match.given |= POLICY_MATCH_CGROUP;
-	if (text[0] != '/')
+	rule->match.given |= POLICY_MATCH_USER;
+	if (strpbrk(text, ", \t"))
 		return -EINVAL;
-	return store_path(rule->match.cgroup, sizeof(rule->match.cgroup), text);
+	return store_text(rule->match.user, sizeof(rule->match.user), text);
+}
+
+/* Patterns, each of which is_good. */
+static int store_patterns(char *field, const char *text, bool (*is_good)(const char *pattern))
+{
+	char pattern[POLICY_PATTERN_SIZE];
+	int r = store_text(field, POLICY_PATTERN_SIZE, text);
+
+	if (r < 0 || policy_patterns_have_comma(text))
+		return -EINVAL;
+	while (policy_patterns_next(&text, pattern))
+		if (!is_good(pattern))
+			return -EINVAL;
+	return 0;
+}
+
+static bool is_any(const char *pattern)
+{
+	return true;
+}
+
+static bool is_path(const char *pattern)
+{
+	return pattern[0] == '/' || pattern[0] == '*';
+}
+
+static bool is_absolute(const char *pattern)
+{
+	return pattern[0] == '/';
 }
 
 /* A unit has a type behind its last dot, unless a pattern stands for it. */
-static int store_unit(struct policy_rule *rule, const char *text)
+static bool is_unit(const char *pattern)
 {
-	const char *dot = strrchr(text, '.');
+	const char *dot = strrchr(pattern, '.');
 
-	rule->match.given |= POLICY_MATCH_UNIT;
-	if (strchr(text, '/') || (!strpbrk(text, "*?[") && (!dot || !dot[1] || dot == text)))
-		return -EINVAL;
-	return store_text(rule->match.unit, sizeof(rule->match.unit), text);
+	return !strchr(pattern, '/') &&
+	       (strpbrk(pattern, "*?[") || (dot && dot[1] && dot != pattern));
 }
+
+#define STORE_PATTERNS(_name, _key, _is_good)                                \
+	static int store_##_name(struct policy_rule *rule, const char *text) \
+	{                                                                    \
+		rule->match.given |= (_key);                                 \
+		return store_patterns(rule->match._name, text, (_is_good));  \
+	}
+
+STORE_PATTERNS(comm, POLICY_MATCH_COMM, is_any)
+STORE_PATTERNS(exe, POLICY_MATCH_EXE, is_path)
+STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
+STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
 
 static int find_scheduler(const char *word, size_t length)
 {
@@ -135,7 +159,7 @@ static int read_level(struct policy_level *level, const char *text)
 		int kind;
 		uint64_t most;
 	} kinds[] = {
-		{ &policy_units_none, POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX },
+		{ &policy_units_capacity, POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX },
 		{ &policy_units_share, POLICY_LEVEL_PERCENT, 100 },
 		{ &policy_units_frequency, POLICY_LEVEL_KHZ, 100000000 },
 	};
@@ -197,28 +221,29 @@ static int store_domain(struct policy_rule *rule, const char *text)
 	return 0;
 }
 
-#define PATTERN_LENGTH "1 to 159 bytes"
-#define LEVEL                                                                       \
-	"a share from 0% to 100%, a capacity from 0 to 1024, or a frequency up to " \
+#define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
+#define LEVEL                                                                                 \
+	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
 	"100GHz with its unit (kHz, MHz, GHz)"
 
 /* clang-format off */
 static const struct policy_rule_key keys[] = {
-	{ "comm", "a pattern of " PATTERN_LENGTH, store_comm },
-	{ "exe", "a pattern of " PATTERN_LENGTH " that starts with / or *", store_exe },
-	{ "command", "a pattern of " PATTERN_LENGTH, store_command },
+	{ "comm", PATTERNS " as in steam wine*", store_comm, .is_list = true },
+	{ "exe", PATTERNS " that start with / or *", store_exe, .is_list = true },
+	{ "command", "a pattern of 1 to 159 bytes", store_command },
 	{ "user", "the name or the number of a user", store_user },
-	{ "cgroup", "a pattern of " PATTERN_LENGTH " that starts with /", store_cgroup },
-	{ "unit", "a pattern of " PATTERN_LENGTH " for a unit's whole name: foo.service, not foo",
-	  store_unit },
-	{ "scheduler", "some of other, batch, idle, fifo, rr, deadline, ext", store_scheduler },
+	{ "cgroup", PATTERNS " that start with /", store_cgroup, .is_list = true },
+	{ "unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_unit,
+	  .is_list = true },
+	{ "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
+	  store_scheduler, .is_list = true },
 	{ "nice", "a number from -20 to 19, or two: 5..19", store_nice },
 	{ "kernel-thread", "yes or no", store_kernel_thread },
 	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
 	{ "class", "none or the name of a class", store_class },
-	{ "cap", "none, " LEVEL, store_cap, true },
-	{ "floor", "none, " LEVEL, store_floor, true },
-	{ "io-boost", "on, off, " LEVEL, store_io_boost, true },
+	{ "cap", "none, " LEVEL, store_cap, .of_class = true, .is_level = true },
+	{ "floor", "none, " LEVEL, store_floor, .of_class = true, .is_level = true },
+	{ "io-boost", "on, off, " LEVEL, store_io_boost, .of_class = true, .is_level = true },
 };
 /* clang-format on */
 

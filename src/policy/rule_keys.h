@@ -13,6 +13,8 @@ struct policy_rule_key {
 	/* Reads text into the rule; a class is read as the properties of one. 0 or -EINVAL. */
 	int (*store)(struct policy_rule *rule, const char *text);
 	bool of_class;
+	bool is_list; /* words or patterns with blanks between */
+	bool is_level;
 };
 
 /* NULL past the last; fewer than POLICY_KEYS_MAX. */

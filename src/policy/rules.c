@@ -2,14 +2,17 @@
 #include "policy/rules.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/rule_keys.h"
 #include "policy/text.h"
 #include "shared/cleanup.h"
 
-#define RULE_PREFIX  "rule "
-#define CLASS_PREFIX "class "
+#define RULE_PREFIX	"rule "
+#define CLASS_PREFIX	"class "
+
+#define SUGGESTION_SIZE 256
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -181,12 +184,34 @@ static int refuse_key(const char *section, const char *owner, struct policy_plac
 				closest ?: "", closest ? "'?" : "");
 }
 
+/* What was meant, where that can be told: "steam, wine" as a list, 30 as a share. */
+static void suggest(const struct policy_rule_key *key, const char *text,
+		    char ret[static SUGGESTION_SIZE])
+{
+	size_t digits = strspn(text, "0123456789"), used;
+	const char *between = "";
+
+	ret[0] = '\0';
+	if (key->is_level && digits && !text[digits])
+		snprintf(ret, SUGGESTION_SIZE, "; a level has a unit: %.8s%% or %.8s/1024", text,
+			 text);
+	if (!key->is_list || !strchr(text, ','))
+		return;
+	used = snprintf(ret, SUGGESTION_SIZE, "; write it without commas: ");
+	for (; *text && used < SUGGESTION_SIZE; text += strcspn(text, ", \t")) {
+		text += strspn(text, ", \t");
+		used += snprintf(ret + used, SUGGESTION_SIZE - used, "%s%.*s", between,
+				 (int)strcspn(text, ", \t"), text);
+		between = " ";
+	}
+}
+
 static int assign(struct policy_sections *sections, const struct policy_rule_key *key,
 		  struct policy_rule *rule, const char *section, struct policy_place place,
 		  const char *text, char **ret_message)
 {
 	unsigned int *first_line = &sections->key_lines[policy_rule_keys_number(key)];
-	char shown[POLICY_TEXT_SIZE];
+	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
 
 	if (*first_line)
 		return policy_error_set(ret_message, -EINVAL, place,
@@ -197,8 +222,10 @@ static int assign(struct policy_sections *sections, const struct policy_rule_key
 	if (key->store(rule, text) == 0)
 		return 0;
 	policy_text_escape(text, shown);
-	return policy_error_set(ret_message, -EINVAL, place, "[%s %s] %s: found '%s', expected %s",
-				section, rule->name, key->name, shown, key->expected);
+	suggest(key, shown, suggestion);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[%s %s] %s: found '%s', expected %s%s", section, rule->name,
+				key->name, shown, key->expected, suggestion);
 }
 
 int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
@@ -250,11 +277,16 @@ static int finish_rule(struct policy *policy, struct policy_rule *rule, char **r
 
 int policy_rules_finish(struct policy *policy, char **ret_message)
 {
-	int r = 0;
+	int error = 0;
 
-	for (uint32_t i = 0; i < policy->n_rules && r == 0; i++)
-		r = finish_rule(policy, &policy->rules[i], ret_message);
-	return r;
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		char *message = NULL;
+		int r = finish_rule(policy, &policy->rules[i], &message);
+
+		policy_error_append(ret_message, message);
+		error = error ?: r;
+	}
+	return error;
 }
 
 const char *policy_rules_key(size_t i)

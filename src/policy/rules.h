@@ -21,8 +21,8 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 			const char *name, const char *text, char **ret_message);
 
 /*
- * Gives each rule what its class has and it has not. Returns 0, or -EINVAL and *ret_message about a
- * class that there is not.
+ * Gives each rule what its class has and it has not. Returns 0, or -EINVAL and adds to *ret_message
+ * a line for each class that there is not.
  */
 int policy_rules_finish(struct policy *policy, char **ret_message);
 

@@ -15,11 +15,12 @@
 
 static int refuse_unknown(struct policy_place place, const char *name, char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE];
+	char shown[POLICY_TEXT_SIZE], list[256] = "";
 	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
 	const char *closest = NULL;
 
 	for (int i = 0; i < POLICY_SECTIONS; i++) {
+		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
 		distance = policy_text_distance(name, policy_section_name(i));
 		if (distance < least_distance) {
 			least_distance = distance;
@@ -29,10 +30,9 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 
 	policy_text_escape(name, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown section [%s]; expected one of [wakegov], [domain], "
-				"[domain policyN], [io-boost], [query], [class NAME], [rule "
-				"NAME]%s%s%s",
-				shown, closest ? "; did you mean [" : "", closest ?: "",
+				"unknown section [%s]; expected one of %s[domain policyN], [class "
+				"NAME], [rule NAME]%s%s%s",
+				shown, list, closest ? "; did you mean [" : "", closest ?: "",
 				closest ? "]?" : "");
 }
 

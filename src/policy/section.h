@@ -7,6 +7,7 @@
 
 struct policy_sections {
 	bool is_open;
+	bool is_refused; /* the open one has a fault; its keys are passed over */
 	enum policy_section current;
 	uint32_t override; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_OVERRIDE */
 

@@ -32,6 +32,11 @@ const struct policy_units policy_units_share = {
 	.list = { { "%", 1 } },
 };
 
+const struct policy_units policy_units_capacity = {
+	.noun = "a capacity",
+	.list = { { "/1024", 1 } },
+};
+
 const struct policy_units policy_units_size = {
 	.noun = "a size",
 	.list = { { "B", 1 }, { "KiB", 1024 }, { "MiB", 1024 * 1024 } },

@@ -19,6 +19,7 @@ extern const struct policy_units policy_units_none;	 /* plain number */
 extern const struct policy_units policy_units_duration;	 /* base: ns */
 extern const struct policy_units policy_units_frequency; /* base: kHz */
 extern const struct policy_units policy_units_share;	 /* base: per cent */
+extern const struct policy_units policy_units_capacity;	 /* of the scheduler's 1024 */
 extern const struct policy_units policy_units_size;	 /* base: bytes */
 extern const struct policy_units policy_units_rate;	 /* base: per second */
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/rule.h"
+#include "policy/patterns.h"
 #include "rules/cgroups.h"
 #include "rules/match.h"
 #include "shared/cleanup.h"
@@ -37,24 +38,57 @@ static bool is_number(const char *text)
 	return text[0] && !text[strspn(text, "0123456789")];
 }
 
+/* Each pattern of a list that one text only can match. */
+static void check_literals(const struct check *check, enum policy_match_key key,
+			   const char *patterns,
+			   void (*check_one)(const struct check *check, const char *literal))
+{
+	char pattern[POLICY_PATTERN_SIZE];
+
+	while (check->rule->match.given & key && policy_patterns_next(&patterns, pattern))
+		if (match_is_literal(pattern))
+			check_one(check, pattern);
+}
+
+static void check_comm(const struct check *check, const char *comm)
+{
+	if (strlen(comm) >= TASK_COMM_SIZE)
+		say(check,
+		    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
+		    "%.*s*",
+		    comm, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, comm);
+}
+
 static void check_never(const struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
 	const uint32_t of_processes = POLICY_MATCH_EXE | POLICY_MATCH_COMMAND;
+	const char *cgroups = match->cgroup;
+	char cgroup[POLICY_PATTERN_SIZE];
 
-	if (match->given & POLICY_MATCH_COMM && match_is_literal(match->comm) &&
-	    strlen(match->comm) >= TASK_COMM_SIZE)
-		say(check,
-		    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
-		    "%.*s*",
-		    match->comm, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, match->comm);
+	check_literals(check, POLICY_MATCH_COMM, match->comm, check_comm);
 	if (match->given & of_processes && match->given & POLICY_MATCH_KERNEL_THREAD &&
 	    match->kernel_thread)
 		say(check, "it can never match: kernel threads have no exe and no command");
-	if (match->given & POLICY_MATCH_CGROUP && strlen(match->cgroup) > 1 &&
-	    match->cgroup[strlen(match->cgroup) - 1] == '/')
-		say(check, "cgroup = %s can never match: leave the / at its end away",
-		    match->cgroup);
+	while (match->given & POLICY_MATCH_CGROUP && policy_patterns_next(&cgroups, cgroup))
+		if (strlen(cgroup) > 1 && cgroup[strlen(cgroup) - 1] == '/')
+			say(check, "cgroup = %s can never match: leave the / at its end away",
+			    cgroup);
+}
+
+static void check_unit(const struct check *check, const char *unit)
+{
+	if (!cgroups_have_unit(unit))
+		say(check,
+		    "unit = %s has no cgroup now: it is not running, or not known (see "
+		    "systemctl status %s); the rule holds as soon as it starts",
+		    unit, unit);
+}
+
+static void check_cgroup(const struct check *check, const char *cgroup)
+{
+	if (!cgroups_have_path(cgroup))
+		say(check, "cgroup = %s is not there now; the rule holds as soon as it is", cgroup);
 }
 
 static void check_machine(const struct check *check)
@@ -66,16 +100,8 @@ static void check_machine(const struct check *check)
 	if (match->given & POLICY_MATCH_USER && !is_number(match->user) && !getpwnam(match->user))
 		say(check, "user = %s can never match: there is no such user; add it and reload",
 		    match->user);
-	if (match->given & POLICY_MATCH_UNIT && match_is_literal(match->unit) &&
-	    !cgroups_have_unit(match->unit))
-		say(check,
-		    "unit = %s has no cgroup now: it is not running, or not known (see "
-		    "systemctl status %s); the rule holds as soon as it starts",
-		    match->unit, match->unit);
-	if (match->given & POLICY_MATCH_CGROUP && match_is_literal(match->cgroup) &&
-	    !cgroups_have_path(match->cgroup))
-		say(check, "cgroup = %s is not there now; the rule holds as soon as it is",
-		    match->cgroup);
+	check_literals(check, POLICY_MATCH_UNIT, match->unit, check_unit);
+	check_literals(check, POLICY_MATCH_CGROUP, match->cgroup, check_cgroup);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
 	if (!has_domain)

@@ -4,14 +4,16 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "policy/patterns.h"
+
 #define PATH_SIZE 4096
 
 static bool is_like(const char *pattern, const char *text)
 {
-	return text && fnmatch(pattern, text, 0) == 0;
+	return fnmatch(pattern, text, 0) == 0;
 }
 
-bool match_cgroup(const char *pattern, const char *path)
+static bool is_cgroup(const char *pattern, const char *path)
 {
 	char above[PATH_SIZE];
 	size_t length = strlen(path);
@@ -29,7 +31,7 @@ bool match_cgroup(const char *pattern, const char *path)
 	return true;
 }
 
-bool match_unit(const char *pattern, const char *path)
+static bool is_unit(const char *pattern, const char *path)
 {
 	char part[PATH_SIZE];
 
@@ -49,6 +51,27 @@ bool match_unit(const char *pattern, const char *path)
 	return false;
 }
 
+static bool is_any(const char *patterns, bool (*is_it)(const char *pattern, const char *text),
+		   const char *text)
+{
+	char pattern[POLICY_PATTERN_SIZE];
+
+	while (text && policy_patterns_next(&patterns, pattern))
+		if (is_it(pattern, text))
+			return true;
+	return false;
+}
+
+bool match_cgroup(const char *patterns, const char *path)
+{
+	return is_any(patterns, is_cgroup, path);
+}
+
+bool match_unit(const char *patterns, const char *path)
+{
+	return is_any(patterns, is_unit, path);
+}
+
 static bool holds(const struct policy_match *match, enum policy_match_key key, uint32_t uid,
 		  const struct task_facts *facts, const struct match_texts *texts)
 {
@@ -56,7 +79,7 @@ static bool holds(const struct policy_match *match, enum policy_match_key key, u
 
 	switch (key) {
 	case POLICY_MATCH_COMM:
-		return is_like(match->comm, facts->comm);
+		return is_any(match->comm, is_like, facts->comm);
 	case POLICY_MATCH_USER:
 		return uid != MATCH_NO_UID && facts->uid == uid;
 	case POLICY_MATCH_SCHEDULER:
@@ -66,15 +89,15 @@ static bool holds(const struct policy_match *match, enum policy_match_key key, u
 	case POLICY_MATCH_KERNEL_THREAD:
 		return facts->kernel_thread == match->kernel_thread;
 	case POLICY_MATCH_CGROUP:
-		text = texts->get(texts->userdata, facts, POLICY_MATCH_CGROUP);
-		return text && match_cgroup(match->cgroup, text);
+		return match_cgroup(match->cgroup, texts->get(texts->userdata, facts, key));
 	case POLICY_MATCH_UNIT:
-		text = texts->get(texts->userdata, facts, POLICY_MATCH_CGROUP);
-		return text && match_unit(match->unit, text);
+		return match_unit(match->unit,
+				  texts->get(texts->userdata, facts, POLICY_MATCH_CGROUP));
 	case POLICY_MATCH_EXE:
-		return is_like(match->exe, texts->get(texts->userdata, facts, key));
+		return is_any(match->exe, is_like, texts->get(texts->userdata, facts, key));
 	case POLICY_MATCH_COMMAND:
-		return is_like(match->command, texts->get(texts->userdata, facts, key));
+		text = texts->get(texts->userdata, facts, key);
+		return text && is_like(match->command, text);
 	}
 	return false;
 }

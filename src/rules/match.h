@@ -21,11 +21,12 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts);
 
 /*
- * Patterns are those of fnmatch(3). Of a cgroup the path or one above it is to match, where * does
- * not stand for /; a unit is one of the path's parts, without the _ that systemd puts before some.
+ * Patterns are those of fnmatch(3), in lists of policy/patterns.h; one of them is to match. Of a
+ * cgroup the path or one above it is to match, where * does not stand for /; a unit is one of the
+ * path's parts, without the _ that systemd puts before some. No path: false.
  */
-bool match_cgroup(const char *pattern, const char *path);
-bool match_unit(const char *pattern, const char *path);
+bool match_cgroup(const char *patterns, const char *path);
+bool match_unit(const char *patterns, const char *path);
 
 /* A pattern that one text only can match, which is its own. */
 static inline bool match_is_literal(const char *pattern)

@@ -12,6 +12,7 @@
 #include "test-policy.h"
 
 #include "policy/dropins.h"
+#include "policy/error.h"
 #include "policy/file.h"
 #include "policy/load.h"
 #include "shared/cleanup.h"
@@ -244,6 +245,8 @@ static void test_not_utf8(void **state)
 	write_bytes("f", utf16, sizeof(utf16) - 1);
 	expect_refused("f", -EILSEQ,
 		       "f:1: found the byte 0xff at column 1, expected text in UTF-8 without "
+		       "control characters\n"
+		       "f:2: found the byte 0x00 at column 1, expected text in UTF-8 without "
 		       "control characters");
 }
 
@@ -309,7 +312,8 @@ static void test_dropin_faults(void **state)
 		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
 	write_text("f", "y");
 	expect_refused("f", -EINVAL,
-		       "f:1: found 'y', expected key = value, a [section] or a comment");
+		       "f:1: found 'y', expected key = value, a [section] or a comment\n"
+		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
 
 	write_text("f", "");
 	assert_int_equal(unlink("d/0.conf"), 0);
@@ -317,6 +321,28 @@ static void test_dropin_faults(void **state)
 	expect_refused("f", -EINVAL,
 		       "d/2?.conf:1: found the key 'x' before any section, expected a [section] "
 		       "first");
+}
+
+/* As many as can be read at a time; the rest is one line. */
+static void test_many_faults(void **state)
+{
+	_cleanup_free_ char *text = calloc(1, 8 * 2 * POLICY_FAULTS_SHOWN), *expected = NULL;
+	size_t size;
+	FILE *out = open_memstream(&expected, &size);
+
+	for (int i = 0; i < 2 * POLICY_FAULTS_SHOWN; i++) {
+		strcat(text, "x\n");
+		if (i < POLICY_FAULTS_SHOWN)
+			fprintf(out,
+				"f:%d: found 'x', expected key = value, a [section] or a "
+				"comment\n",
+				i + 1);
+	}
+	fputs("and more; mend these first", out);
+	fclose(out);
+	write_text("f", text);
+	write_text("d/1.conf", "x");
+	expect_refused("f", -EINVAL, expected);
 }
 
 static void test_crossed_over_files(void **state)
@@ -469,6 +495,7 @@ int main(void)
 		TEST(test_not_utf8),
 		TEST(test_dropin_order),
 		TEST(test_dropin_faults),
+		TEST(test_many_faults),
 		TEST(test_crossed_over_files),
 		TEST(test_masked_dropin),
 		TEST(test_dropin_directory_faults),

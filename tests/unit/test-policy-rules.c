@@ -40,7 +40,7 @@ static void test_all_keys(void **state)
 	const struct policy_rule *rule = read_one(
 		"[rule web@1]\ncomm = nginx*\nexe = /usr/*\ncommand = *worker*\nuser = www-data\n"
 		"cgroup = /system.slice/*\nunit = nginx.service\nscheduler = other batch\n"
-		"nice = -5..5\nkernel-thread = no\ndomain = policy4\ncap = 40%\nfloor = 100\n"
+		"nice = -5..5\nkernel-thread = no\ndomain = policy4\ncap = 40%\nfloor = 100/1024\n"
 		"io-boost = 1.2GHz\n");
 	const struct policy_match *match = &rule->match;
 
@@ -74,7 +74,7 @@ static void test_words_for_levels(void **state)
 		uint32_t cap, floor, io_boost;
 	} cases[] = {
 		{ "[rule r]\ncap = none\nfloor = none\nio-boost = on\n", 1024, 0, 1024 },
-		{ "[rule r]\ncap = 0\nfloor = 1024\nio-boost = off\n", 0, 1024, 0 },
+		{ "[rule r]\ncap = 0/1024\nfloor = 1024/1024\nio-boost = off\n", 0, 1024, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -162,7 +162,10 @@ static void test_refused(void **state)
 		"[class]\n",
 		"[class x]\n[class x]\n",
 		"[rule r]\ncap = 101%\n",
-		"[rule r]\ncap = 1025\n",
+		"[rule r]\ncap = 1025/1024\n",
+		"[rule r]\ncap = 0\n",
+		"[rule r]\nio-boost = 512\n",
+		"[class x]\nfloor = 30\n",
 		"[rule r]\ncap = -1\n",
 		"[rule r]\ncap = 40 %\n",
 		"[rule r]\ncap = fast\n",
@@ -174,6 +177,10 @@ static void test_refused(void **state)
 		"[rule r]\nexe = fio\n",
 		"[rule r]\ncgroup = system.slice\n",
 		"[rule r]\nunit = nginx\n",
+		"[rule r]\nunit = a.service nginx\n",
+		"[rule r]\ncomm = a,b\n",
+		"[rule r]\nuser = joe ann\n",
+		"[rule r]\nuser = joe,ann\n",
 		"[rule r]\nunit = a/b.service\n",
 		"[rule r]\nscheduler =\n",
 		"[rule r]\nscheduler = other,batch\n",
@@ -220,6 +227,25 @@ static void test_messages(void **state)
 	expect("[rule r]\nnice = 20\n",
 	       TEST_FILE ":2: [rule r] nice: found '20', expected a number "
 			 "from -20 to 19, or two: 5..19");
+	expect("[rule r]\ncap = 30\n",
+	       TEST_FILE ":2: [rule r] cap: found '30', expected none, a share from 0% to 100%, a "
+			 "capacity from 0/1024 to 1024/1024, or a frequency up to 100GHz with its "
+			 "unit (kHz, MHz, GHz); a level has a unit: 30% or 30/1024");
+	expect("[rule r]\ncomm = steam, wine*\n",
+	       TEST_FILE ":2: [rule r] comm: found 'steam, wine*', expected patterns of 1 to 159 "
+			 "bytes in all, with blanks between, as in steam wine*; write it without "
+			 "commas: steam wine*");
+	expect("[rule r]\nscheduler = other,batch\n",
+	       TEST_FILE ":2: [rule r] scheduler: found 'other,batch', expected some of other "
+			 "batch idle fifo rr deadline ext, with blanks between; write it without "
+			 "commas: other batch");
+	expect("[rule r]\nclass = fast\n[rule s]\nclass = slow\n", TEST_FILE
+	       ":1: [rule r] class: found 'fast', expected a class that is built in "
+	       "(interactive, tail-latency, background, efficient, batch) or has a section "
+	       "[class fast]\n" TEST_FILE
+	       ":3: [rule s] class: found 'slow', expected a class that is built in "
+	       "(interactive, tail-latency, background, efficient, batch) or has a section "
+	       "[class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost; "
 	       "did you mean 'floor'?");

@@ -71,6 +71,8 @@ static void test_can_never_match(void **state)
 {
 	strcpy(add_rule("a")->match.comm, "sixteen-letters-");
 	expect(false, "a: comm = sixteen-letters- can never match");
+	strcpy(policy.rules[0].match.comm, "steam sixteen-letters- b");
+	expect(false, "a: comm = sixteen-letters- can never match");
 	policy.n_rules = 0;
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_EXE |
 							       POLICY_MATCH_KERNEL_THREAD,
@@ -131,6 +133,8 @@ static void test_unit_that_is_not_there(void **state)
 {
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
 						      .unit = "no-such-unit.service" };
+	expect(true, "a: unit = no-such-unit.service has no cgroup now");
+	strcpy(policy.rules[0].match.unit, "*.slice no-such-unit.service");
 	expect(true, "a: unit = no-such-unit.service has no cgroup now");
 	strcpy(policy.rules[0].match.unit, "no-such-*.service");
 	check(true);

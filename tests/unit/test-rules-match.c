@@ -46,6 +46,8 @@ static void test_patterns_of_cgroups(void **state)
 		{ "/user.slice", false },
 		{ "/system.slice/_cpu.service/web.service/worker/deeper", false },
 		{ "worker", false },
+		{ "/user.slice /system.slice", true },
+		{ "/user.slice /a\\ b", false },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -80,6 +82,15 @@ static void test_keys(void **state)
 		struct policy_match holds, holds_not;
 	} cases[] = {
 		{ { POLICY_MATCH_COMM, .comm = "f[aio]o" }, { POLICY_MATCH_COMM, .comm = "fi" } },
+		{ { POLICY_MATCH_COMM, .comm = "steam  f*" },
+		  { POLICY_MATCH_COMM, .comm = "steam f\\ io o" } },
+		{ { POLICY_MATCH_EXE, .exe = "/bin/* */fio" },
+		  { POLICY_MATCH_EXE, .exe = "/bin/*" } },
+		{ { POLICY_MATCH_UNIT, .unit = "db.service w*.service" },
+		  { POLICY_MATCH_UNIT, .unit = "db.service user.slice" } },
+		/* A command line is one text with blanks in it, and so is its pattern. */
+		{ { POLICY_MATCH_COMMAND, .command = "fio --rw=*" },
+		  { POLICY_MATCH_COMMAND, .command = "fio* nothing" } },
 		{ { POLICY_MATCH_EXE, .exe = "*/fio" }, { POLICY_MATCH_EXE, .exe = "/usr/bin" } },
 		{ { POLICY_MATCH_COMMAND, .command = "*--rw=read*" },
 		  { POLICY_MATCH_COMMAND, .command = "--rw=read" } },
@@ -104,6 +115,19 @@ static void test_keys(void **state)
 		match = &cases[i].holds_not;
 		assert_int_equal(match_find_mismatch(match, uid + 1, &task, &texts), match->given);
 	}
+}
+
+/* A blank that is part of a name has a backslash before it. */
+static void test_name_with_a_blank(void **state)
+{
+	const struct policy_match match = { POLICY_MATCH_COMM, .comm = "a Web\\ Content" };
+	struct task_facts browser = task;
+
+	strcpy(browser.comm, "Web Content");
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &browser, &texts), 0);
+	strcpy(browser.comm, "Content");
+	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &browser, &texts),
+			 POLICY_MATCH_COMM);
 }
 
 static void test_nothing_given_is_everything(void **state)
@@ -159,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_patterns_of_cgroups),
 		cmocka_unit_test(test_patterns_of_units),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_name_with_a_blank),
 		cmocka_unit_test(test_nothing_given_is_everything),
 		cmocka_unit_test(test_unknown_user_is_nobody),
 		cmocka_unit_test(test_texts_come_last),

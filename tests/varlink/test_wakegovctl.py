@@ -200,14 +200,18 @@ class Trouble(ControlTest):
 
 @needs_fixture
 class Refused(ControlTest):
-    message = "/etc/wakegov.conf:7: found 'soon', expected a time such as 10ms"
+    faults = ("/etc/wakegov.conf:7: found 'soon', expected a time such as 10ms",
+              "/etc/wakegov.conf:9: unknown key 'x'")
+    message = "\n".join(faults)
     options = ("--policy-error", message, "--tasks", "100000")
 
     def test_invalid_policy(self):
         self.assertEqual(self.run_command("reload", code=REFUSED),
                          "wakegovctl: the policy was not loaded, the one before it holds: "
-                         + self.message + "\n")
-        self.assertIn(self.message, self.run_command("status"))
+                         + self.faults[0] + "\nwakegovctl: " + self.faults[1] + "\n")
+        status = self.run_command("status").splitlines()
+        at = next(i for i, line in enumerate(status) if "the last reload failed" in line)
+        self.assertEqual(status[at + 1:at + 3], [" " * 11 + fault for fault in self.faults])
 
     def test_too_large(self):
         self.assertIn("io.wakegov.ReplyTooLarge", self.run_command("tasks", code=REFUSED))
