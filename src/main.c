@@ -75,11 +75,12 @@ static int check_config(const char *file)
 	return EXIT_SUCCESS;
 }
 
-static int restore(const char *run_dir)
+/* The frequencies, which are everybody's, go first. */
+static int restore_all(const char *run_dir)
 {
+	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 	int groups = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
 	int clamps = uclamps_restore(run_dir, takeover_report_restore, NULL);
-	int r = restore_originals(run_dir, takeover_report_restore, NULL);
 
 	if (r < 0)
 		log_error("not everything could be restored: %s; what is left stands in "
@@ -98,6 +99,20 @@ static int restore(const char *run_dir)
 			  "stands in %s/groups",
 			  strerror(-groups), run_dir);
 	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int restore(const char *run_dir)
+{
+	_cleanup_close_ int run_dir_fd = takeover_lock_run_dir(run_dir);
+	_cleanup_close_ int machine_fd = -1;
+
+	/* Nothing was ever left there. */
+	if (run_dir_fd == -ENOENT)
+		return EXIT_SUCCESS;
+	if (run_dir_fd < 0)
+		return EXIT_FAILURE;
+	machine_fd = takeover_lock_machine(LOG_ERR);
+	return machine_fd == -EBUSY ? EXIT_FAILURE : restore_all(run_dir);
 }
 
 static int govern(const struct manager_options *options)

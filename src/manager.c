@@ -296,6 +296,7 @@ static int start(struct manager *manager)
 {
 	static int (*const steps[])(struct manager *) = {
 		takeover_read_policy,
+		takeover_find_domains,
 		takeover_lock,
 		takeover_restore_predecessor,
 		open_event_loop,
@@ -329,6 +330,7 @@ int manager_new(const struct manager_options *options, struct manager **ret)
 		return -ENOMEM;
 	manager->options = *options;
 	manager->lock_fd = -1;
+	manager->machine_lock_fd = -1;
 	manager->hotplug_fd = -1;
 	manager->started_ns = manager_now_ns();
 	r = start(manager);
@@ -410,6 +412,7 @@ struct manager *manager_free(struct manager *manager)
 	originals_free(manager->originals);
 	sd_event_unref(manager->event);
 	close_fdp(&manager->hotplug_fd);
+	close_fdp(&manager->machine_lock_fd);
 	close_fdp(&manager->lock_fd);
 	free(manager->domains);
 	free(manager->topology);

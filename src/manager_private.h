@@ -41,7 +41,8 @@ struct manager {
 	struct manager_options options;
 	char *dropin_dir;
 	struct policy policy;
-	int lock_fd;
+	int lock_fd;	     /* of the run directory */
+	int machine_lock_fd; /* negative: we change nothing */
 
 	struct topology *topology;
 	struct originals *originals;

@@ -57,48 +57,73 @@ int takeover_read_policy(struct manager *manager)
 	return 0;
 }
 
-/* One daemon per run directory: two would undo each other's work. */
+/*
+ * flock(2) asks for no more than a descriptor, so that anybody could hold a lock on the directory
+ * of cpufreq, and on most files there. This one belongs to the same tree, and only root can open
+ * it; nothing is written to it.
+ */
+#define MACHINE_LOCK "/sys/bus/cpu/uevent"
+
+/* Told at that level where another wakegovd has it. */
+static int lock_file(const char *path, int flags, int level)
+{
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return take_fd(&fd);
+	log_message(level,
+		    "another wakegovd is running (it holds %s); stop it first: systemctl stop "
+		    "wakegovd",
+		    path);
+	return -EBUSY;
+}
+
+int takeover_lock_run_dir(const char *run_dir)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/lock", run_dir) < 0)
+		return -ENOMEM;
+	fd = lock_file(path, O_RDWR | O_CREAT, LOG_ERR);
+	if (fd < 0 && fd != -EBUSY && fd != -ENOENT)
+		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
+			  strerror(-fd));
+	return fd;
+}
+
+int takeover_lock_machine(int level)
+{
+	int fd = lock_file(MACHINE_LOCK, O_WRONLY, level);
+
+	/* Whoever cannot open it cannot write to cpufreq either. */
+	return fd < 0 && fd != -EBUSY ? -ENOENT : fd;
+}
+
 int takeover_lock(struct manager *manager)
 {
+	bool observes = manager->policy.backend == POLICY_BACKEND_OBSERVE;
 	const char *run_dir = manager->options.run_dir;
-	_cleanup_free_ char *path = NULL;
 
 	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST) {
 		log_error("cannot make %s: %s; run as root, or give --run-dir", run_dir,
 			  strerror(errno));
 		return -errno;
 	}
-	if (asprintf(&path, "%s/lock", run_dir) < 0)
-		return -ENOMEM;
-	manager->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (manager->lock_fd < 0) {
-		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
-			  strerror(errno));
-		return -errno;
-	}
-	if (flock(manager->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		log_error("another wakegovd is running (it holds %s); stop it first: systemctl "
-			  "stop wakegovd",
-			  path);
-		return -EBUSY;
-	}
-	return 0;
+	manager->lock_fd = takeover_lock_run_dir(run_dir);
+	if (manager->lock_fd < 0)
+		return manager->lock_fd;
+	if (manager->topology->n_domains)
+		manager->machine_lock_fd = takeover_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
+	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
 }
 
-int takeover_restore_predecessor(struct manager *manager)
+static int restore_clamps(const char *run_dir)
 {
-	const char *run_dir = manager->options.run_dir;
-	int r = restore_originals(run_dir, takeover_report_restore, NULL);
+	int r = uclamps_restore(run_dir, takeover_report_restore, NULL);
 
-	if (r >= 0)
-		r = originals_open(run_dir, &manager->originals);
-	if (r < 0) {
-		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
-			  "at it, put the governors back by hand, and remove it",
-			  run_dir, strerror(-r));
-		return r;
-	}
-	r = uclamps_restore(run_dir, takeover_report_restore, NULL);
 	if (r == -EBADMSG || r == -EPERM) {
 		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
 			  "look at it, put them back with uclampset, and remove it",
@@ -112,6 +137,31 @@ int takeover_restore_predecessor(struct manager *manager)
 			"look at it, put their cpu.uclamp files back, and remove it",
 			run_dir, strerror(-r));
 		return r;
+	}
+	return 0;
+}
+
+int takeover_restore_predecessor(struct manager *manager)
+{
+	const char *run_dir = manager->options.run_dir;
+	/* What was left behind is now what another daemon will put back. */
+	bool is_beside = manager->machine_lock_fd == -EBUSY;
+	int r = is_beside ? 0 : restore_originals(run_dir, takeover_report_restore, NULL);
+
+	if (r >= 0)
+		r = originals_open(run_dir, &manager->originals);
+	if (r < 0) {
+		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
+			  "at it, put the governors back by hand, and remove it",
+			  run_dir, strerror(-r));
+		return r;
+	}
+	r = is_beside ? 0 : restore_clamps(run_dir);
+	if (r < 0)
+		return r;
+	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {
+		close_fdp(&manager->machine_lock_fd);
+		manager->machine_lock_fd = -1;
 	}
 	manager->clamps = uclamps_new(run_dir);
 	return manager->clamps ? 0 : -ENOMEM;
@@ -170,15 +220,20 @@ static int init_domain(struct manager *manager, uint32_t i)
 	return 0;
 }
 
+int takeover_find_domains(struct manager *manager)
+{
+	int r = cpufreq_discover(&manager->topology);
+
+	if (r < 0)
+		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
+	return r;
+}
+
 int takeover_discover(struct manager *manager)
 {
 	const struct backend *named;
-	int r = cpufreq_discover(&manager->topology);
+	int r;
 
-	if (r < 0) {
-		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
-		return r;
-	}
 	measure_choose_references(manager);
 	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
 	if (!manager->domains)

@@ -14,7 +14,11 @@
 struct manager;
 
 int takeover_read_policy(struct manager *manager);
-/* One daemon per run directory: two would undo each other's work. */
+int takeover_find_domains(struct manager *manager);
+/*
+ * Both locks below; of the machine where it has domains. Who only observes does without that while
+ * another daemon governs.
+ */
 int takeover_lock(struct manager *manager);
 /* Puts back what a killed predecessor left, and opens the table of originals. */
 int takeover_restore_predecessor(struct manager *manager);
@@ -25,6 +29,16 @@ int takeover_acquire_domains(struct manager *manager);
 
 /* What the policy says of the energy preference; after a reload as well. */
 void takeover_set_preference(struct manager *manager, uint32_t domain);
+
+/*
+ * Who uses the files of a run directory holds the one lock, who changes what the machine runs at
+ * the other: two would undo each other's work. Returns a descriptor that holds it until it is
+ * closed; -EBUSY where another wakegovd does, logged (of the machine: at that level); -ENOENT for a
+ * directory that is not there, or a machine that cannot be changed from here; or a negative errno,
+ * logged.
+ */
+int takeover_lock_run_dir(const char *run_dir);
+int takeover_lock_machine(int level);
 
 /* Logs what became of a control on its way back. */
 void takeover_report_restore(void *userdata, const struct restore_result *result);

@@ -133,24 +133,37 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	return finish(&run) ?: r;
 }
 
-/* The process of a task, or its parent: `field` is Tgid or PPid. 0: not known. */
-static uint32_t relative_of(uint32_t pid, const char *field)
+/* The process of a task, and the parent of that; both 0 where it is gone. */
+struct relatives {
+	uint32_t process;
+	uint32_t parent;
+};
+
+static struct relatives read_relatives(uint32_t pid)
 {
 	_cleanup_fclose_ FILE *file = NULL;
+	struct relatives relatives = { 0 };
 	char path[48], line[128];
-	size_t length = strlen(field);
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, field, length) == 0 && line[length] == ':')
-			return (uint32_t)strtoul(line + length + 1, NULL, 10);
-	return 0;
+		if (sscanf(line, "Tgid: %u", &relatives.process) == 0 &&
+		    sscanf(line, "PPid: %u", &relatives.parent) == 1)
+			break;
+	return relatives;
 }
 
+/* A task of the journal and the process that it is of. */
+struct member {
+	uint32_t process;
+	const struct uclamped *clamped;
+};
+
 struct journal {
-	struct uclamped *clamped;
+	struct uclamped *clamped; /* by pid */
 	size_t n;
+	struct member *members; /* n of them, by process */
 };
 
 static int compare_pid(const void *key, const void *element)
@@ -165,6 +178,29 @@ static const struct uclamped *find(const struct journal *journal, uint32_t pid)
 	return bsearch(&pid, journal->clamped, journal->n, sizeof(*journal->clamped), compare_pid);
 }
 
+static int compare_process(const void *one, const void *other)
+{
+	uint32_t a = ((const struct member *)one)->process;
+	uint32_t b = ((const struct member *)other)->process;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Each task's process is looked up once, however many heirs there are. */
+static int find_members(struct journal *journal)
+{
+	journal->members = calloc(journal->n, sizeof(*journal->members));
+	if (!journal->members)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		journal->members[i] = (struct member){
+			.process = read_relatives(journal->clamped[i].pid).process,
+			.clamped = &journal->clamped[i],
+		};
+	qsort(journal->members, journal->n, sizeof(*journal->members), compare_process);
+	return 0;
+}
+
 /* Whether the task carries a clamp that this one could have handed down. */
 static bool could_inherit(const struct uclamped *from, struct uclamp now)
 {
@@ -175,23 +211,36 @@ static bool could_inherit(const struct uclamped *from, struct uclamp now)
 	       (max && now.max_cap != from->own.max_cap);
 }
 
+/* The task of that process that could have handed this down, or NULL. */
+static const struct uclamped *find_giver(const struct journal *journal, uint32_t process,
+					 struct uclamp now)
+{
+	const struct member key = { .process = process }, *end = journal->members + journal->n;
+	const struct member *member = bsearch(&key, journal->members, journal->n,
+					      sizeof(*journal->members), compare_process);
+
+	while (member && member > journal->members && member[-1].process == process)
+		member--;
+	for (; member && member < end && member->process == process; member++)
+		if (could_inherit(member->clamped, now))
+			return member->clamped;
+	return NULL;
+}
+
 /* The task of the journal that it descends from, threads of one process among them; or NULL. */
 static const struct uclamped *find_ancestor(const struct journal *journal, uint32_t pid,
 					    struct uclamp now)
 {
-	for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
-		uint32_t process = relative_of(pid, "Tgid");
+	const struct uclamped *from = NULL;
 
-		for (size_t j = 0; j < journal->n; j++) {
-			const struct uclamped *from = &journal->clamped[j];
+	for (int i = 0; i < GENERATIONS_MAX && pid > 1 && !from; i++) {
+		struct relatives relatives = read_relatives(pid);
 
-			if (could_inherit(from, now) &&
-			    (from->pid == process || relative_of(from->pid, "Tgid") == process))
-				return from;
-		}
-		pid = relative_of(process, "PPid");
+		if (relatives.process)
+			from = find_giver(journal, relatives.process, now);
+		pid = relatives.parent;
 	}
-	return NULL;
+	return from;
 }
 
 /* A task that is not in the journal and carries what one of it had put on it. */
@@ -232,16 +281,22 @@ static void restore_heirs(struct run *run, const struct journal *journal)
 			restore_heirs_of(run, journal, entry->d_name);
 }
 
+static void forget(struct journal *journal)
+{
+	free(journal->clamped);
+	free(journal->members);
+}
+
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct run run = { .report = report, .userdata = userdata };
-	_cleanup_free_ struct uclamped *clamped = NULL;
-	struct journal journal;
-	int r = uclamps_journal_read(directory, &clamped, &journal.n);
+	_cleanup_(forget) struct journal journal = { 0 };
+	int r = uclamps_journal_read(directory, &journal.clamped, &journal.n);
 
+	if (r == 0 && journal.n)
+		r = find_members(&journal);
 	if (r < 0)
 		return r;
-	journal.clamped = clamped;
 	/* Heirs first: they are known by what their ancestors still carry and are. */
 	if (journal.n)
 		restore_heirs(&run, &journal);

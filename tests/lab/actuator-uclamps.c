@@ -255,6 +255,41 @@ void test_clamps_after_crash(void **state)
 	task_end(other);
 }
 
+static int n_opened;
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	n_opened++;
+	return __real_fopen64(path, mode);
+}
+
+/*
+ * One file for each task of the journal, two for its heir and the parent of that; some more for
+ * real-time tasks, which have clamps as well.
+ */
+void test_clamps_of_many_heirs_after_crash(void **state)
+{
+	enum { FAMILIES = 40 };
+	struct fixture *f = *state;
+	pid_t parents[FAMILIES], children[FAMILIES];
+	int opened_before;
+
+	for (int i = 0; i < FAMILIES; i++)
+		parents[i] = task_start_family(&children[i], f, 300);
+	opened_before = n_opened;
+	assert_int_equal(uclamps_restore(f->run_dir, fixture_report, f), 0);
+	print_message("# %d files opened for %d heirs\n", n_opened - opened_before, FAMILIES);
+	assert_in_range(n_opened - opened_before, 3 * FAMILIES, 5 * FAMILIES);
+	for (int i = 0; i < FAMILIES; i++) {
+		task_expect(children[i], 0, 1024);
+		task_expect(parents[i], 0, 1024);
+		kill(children[i], SIGKILL);
+		task_end(parents[i]);
+	}
+}
+
 /* Killed between the line and the write: what the line before it says is still ours. */
 void test_clamps_after_crash_before_the_write(void **state)
 {

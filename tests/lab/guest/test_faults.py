@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Bad input and faults on a real cpufreq driver: each is said, and nothing is left behind."""
 import os
+import signal
 import subprocess
 import time
 import unittest
 
+import clamps
 import guest
 import tap
 
@@ -110,12 +112,41 @@ class Faults(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_second_instance(self):
-        """a second daemon is refused, and the first goes on"""
+        """a second daemon is refused, whatever its files are, as is --restore; the first goes on"""
+        elsewhere = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh"]
         with guest.Daemon(SETSPEED) as daemon:
-            status, log = guest.Daemon(SETSPEED).run_to_end()
-            self.assertEqual(status, 1)
-            self.assertIn("another wakegovd is running", log)
+            saved = guest.read("/run/wakegov/originals")
+            for second in (guest.Daemon(SETSPEED), guest.Daemon(SETSPEED, run_dir="/run/other"),
+                           guest.Daemon(SETSPEED, prefix=elsewhere),
+                           guest.Daemon(SETSPEED, ("--restore",)),
+                           guest.Daemon(SETSPEED, ("--restore",), run_dir="/run/other")):
+                status, log = second.run_to_end()
+                self.assertEqual(status, 1)
+                self.assertIn("another wakegovd is running", log)
+            self.assertEqual(guest.read("/run/wakegov/originals"), saved)
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
+            with guest.Daemon(SETSPEED, ("--observe",), run_dir="/run/other") as watching:
+                self.assertEqual(watching.domain("policy0")["state"], "observed")
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_restore_begins_with_the_frequencies(self):
+        """what a killed daemon left is put back with the frequencies first, then the clamps"""
+        daemon = guest.Daemon(SETSPEED).start()
+        daemon.stop(signal.SIGKILL)
+        task = subprocess.Popen(["uclampset", "-M", "300", "sleep", "1000"])
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        guest.wait_for(lambda: clamps.clamps_of(task.pid)[1] == 300, 10, "a clamp")
+        start = guest.read(f"/proc/{task.pid}/stat").rsplit(")", 1)[1].split()[19]
+        boot = guest.read("/proc/sys/kernel/random/boot_id")
+        guest.write("/run/wakegov/clamps", f"wakegov clamps 1\nboot {boot}\n"
+                    f"task {task.pid} {start} 0-1024 0-300\n")
+        status, log = guest.Daemon(SETSPEED, ("--restore",)).run_to_end()
+        self.assertEqual(status, 0)
+        self.assertLess(log.index("restored policy2 scaling_governor"),
+                        log.index("restored the clamps of 1 task"))
+        self.assertEqual(clamps.clamps_of(task.pid), (0, 1024))
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_full_run(self):
