@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
@@ -48,25 +49,35 @@ static int open_device(const char *sys_path)
 	return device;
 }
 
+/* False: somebody else took the free one between the two calls. */
+static bool configure_free(struct loop *loop, int control)
+{
+	const struct loop_config config = { .fd = loop->file, .info.lo_flags = LO_FLAGS_PARTSCAN };
+	int number = ioctl(control, LOOP_CTL_GET_FREE);
+	char path[64];
+
+	assert_true(number >= 0);
+	snprintf(loop->name, sizeof(loop->name), "loop%d", number);
+	snprintf(path, sizeof(path), "/sys/block/%s", loop->name);
+	loop->device = open_device(path);
+	if (ioctl(loop->device, LOOP_CONFIGURE, &config) == 0)
+		return true;
+	assert_int_equal(errno, EBUSY);
+	close(loop->device);
+	return false;
+}
+
 void loop_new(struct loop *ret, int file)
 {
-	struct loop_config config = { .info.lo_flags = LO_FLAGS_PARTSCAN };
 	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-	char path[64];
-	int number;
 
 	assert_true(control >= 0);
-	number = ioctl(control, LOOP_CTL_GET_FREE);
-	close(control);
-	assert_true(number >= 0);
-	snprintf(ret->name, sizeof(ret->name), "loop%d", number);
-	snprintf(path, sizeof(path), "/sys/block/%s", ret->name);
 	ret->path[0] = '\0';
 	ret->file = file < 0 ? file_in_memory(ret->path) : file;
-	ret->device = open_device(path);
 	ret->partition = -1;
-	config.fd = ret->file;
-	assert_int_equal(ioctl(ret->device, LOOP_CONFIGURE, &config), 0);
+	while (!configure_free(ret, control))
+		;
+	close(control);
 	if (file < 0)
 		close(ret->file);
 }

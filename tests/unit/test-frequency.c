@@ -304,10 +304,23 @@ static void write_cppc(uint32_t cpu, const char *file, const char *value)
 	fake_write(path, "%s", value);
 }
 
-/* On the CPU that this runs on, as it is tried there. */
+/* Stays on the CPU that this runs on: the reader is tried there. */
+static uint32_t stay_here(cpu_set_t *ret_before)
+{
+	uint32_t cpu = sched_getcpu();
+	cpu_set_t here;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(*ret_before), ret_before), 0);
+	CPU_ZERO(&here);
+	CPU_SET(cpu, &here);
+	assert_int_equal(sched_setaffinity(0, sizeof(here), &here), 0);
+	return cpu;
+}
+
 static void test_cppc(void **state)
 {
-	uint32_t cpu = sched_getcpu(), n_cpus = cpu + 1, khz;
+	cpu_set_t before;
+	uint32_t cpu = stay_here(&before), n_cpus = cpu + 1, khz;
 	const struct counter_reader *reader = &counter_reader_cppc;
 	struct counts counts;
 	const char *why;
@@ -336,6 +349,7 @@ static void test_cppc(void **state)
 	write_cppc(cpu, "feedback_ctrs", "none");
 	assert_int_equal(reader->read(cppc, cpu, &counts, &khz), -EINVAL);
 	reader->close(cppc);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 static void test_turbo_switches(void **state)
