@@ -11,8 +11,9 @@
 #define QUIET_TRIES 5
 
 struct measure {
-	uint64_t ns, kernel_completions, completions, idle_ns;
-	bool told; /* of the task, without which these are 0 */
+	uint64_t ns, completions, idle_ns;
+	uint64_t kernel_least, kernel_most; /* completions too, counted just within and around */
+	bool told;			    /* of the task, without which these are 0 */
 	uint64_t waits, starts, ios, host_ns, host_cpu_ns;
 };
 

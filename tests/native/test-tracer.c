@@ -3,7 +3,6 @@
 #include "native.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,7 +57,7 @@ static void test_counters_grow(void **state)
 		work_pin(0, cpu);
 		assert_int_equal(work_wait(work_read("native-few", !cpu, native->file, 500, 0)), 0);
 	}
-	spinner = work_spin(NATIVE_OTHER, true);
+	spinner = work_spin(NATIVE_OTHER);
 	work_pin(0, NATIVE_CPU);
 	usleep(50000);
 	work_end(spinner);
@@ -75,8 +74,9 @@ static void test_busy_leaves_band(void **state)
 {
 	struct native *native = *state;
 	uint64_t start_ns = native_now_ns();
-	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	pid_t spinner = work_spin(NATIVE_OTHER);
 
+	work_pin(0, NATIVE_CPU);
 	native_watch(native, 0);
 	arm(native, NATIVE_OTHER,
 	    (struct engine_band){ .high_q = DECAY_Q(1024) / 10 * 9, .watch = true });
@@ -97,9 +97,7 @@ static void test_busy_leaves_band(void **state)
 
 static void *spin_for_ever(void *argument)
 {
-	const struct sched_param param = { .sched_priority = 1 };
-
-	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	work_before_others(1);
 	work_pin(0, NATIVE_OTHER);
 	for (;;)
 		pthread_testcancel();
@@ -142,7 +140,7 @@ static void test_idle_is_told_once(void **state)
 {
 	const struct engine_band band = { .high_q = UINT32_MAX, .watch_idle = true };
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	pid_t spinner = work_spin(NATIVE_OTHER);
 	uint32_t busy_cap, idle_cap;
 	bool armed = true;
 	pthread_t own;
@@ -180,9 +178,8 @@ static void test_idle_is_told_once(void **state)
  */
 static void test_own_work_is_no_news(void **state)
 {
-	const struct sched_param urgent = { .sched_priority = 2 }, usual = { 0 };
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	pid_t spinner = work_spin(NATIVE_OTHER);
 	pthread_t own;
 
 	work_pin(0, NATIVE_CPU);
@@ -190,7 +187,6 @@ static void test_own_work_is_no_news(void **state)
 	own = start_own_work();
 	usleep(1000);
 	work_end(spinner);
-	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent), 0);
 	work_pin(0, NATIVE_OTHER);
 	native_watch(native, 0);
 	for (int i = 0; i < 100; i++) {
@@ -198,7 +194,6 @@ static void test_own_work_is_no_news(void **state)
 		usleep(200);
 		native_consume(native);
 	}
-	assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_OTHER, &usual), 0);
 	work_pin(0, NATIVE_CPU);
 	end_own_work(own);
 	assert_in_range(native->cpu_events[NATIVE_OTHER], 0, 10);
@@ -230,7 +225,7 @@ static uint32_t settled_cap(const struct native *native, uint32_t khz)
 static void test_frequency_scales(void **state)
 {
 	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER, true);
+	pid_t spinner = work_spin(NATIVE_OTHER);
 	uint32_t half_cap, full_cap;
 
 	work_pin(0, NATIVE_CPU);

@@ -55,7 +55,7 @@ void work_pin(pid_t pid, uint32_t cpu)
 }
 
 /* A test that fails leaves nothing behind that goes on. */
-pid_t work_start(void)
+static pid_t start(void)
 {
 	pid_t pid = fork();
 
@@ -66,16 +66,45 @@ pid_t work_start(void)
 	return pid;
 }
 
-pid_t work_spin(uint32_t cpu, bool alone)
+static void set_scheduler(int policy, int priority)
 {
-	const struct sched_param param = { .sched_priority = 1 };
-	pid_t pid = work_start();
+	const struct sched_param param = { .sched_priority = priority };
+
+	sched_setscheduler(0, policy, &param);
+}
+
+void work_before_others(int priority)
+{
+	set_scheduler(SCHED_FIFO, priority);
+}
+
+pid_t work_start(void)
+{
+	pid_t pid = start();
+
+	if (!pid)
+		set_scheduler(SCHED_OTHER, 0);
+	return pid;
+}
+
+pid_t work_start_on(const char *name, uint32_t cpu)
+{
+	pid_t pid = start();
 
 	if (pid)
 		return pid;
+	prctl(PR_SET_NAME, name);
 	work_pin(0, cpu);
-	if (alone)
-		sched_setscheduler(0, SCHED_FIFO, &param);
+	work_before_others(1);
+	return 0;
+}
+
+pid_t work_spin(uint32_t cpu)
+{
+	pid_t pid = work_start_on("native-spin", cpu);
+
+	if (pid)
+		return pid;
 	for (;;)
 		__asm__ volatile("" ::: "memory");
 }
@@ -91,12 +120,10 @@ static void read_block(int file, uint32_t i)
 
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us)
 {
-	pid_t pid = work_start();
+	pid_t pid = work_start_on(name, cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_NAME, name);
-	work_pin(0, cpu);
 	for (uint32_t i = 0; !n || i < n; i++) {
 		read_block(file, i);
 		if (pause_us)
@@ -123,12 +150,10 @@ void work_burn(uint32_t us)
 
 pid_t work_compute(const char *name, uint32_t cpu, int file, uint32_t compute_us)
 {
-	pid_t pid = work_start();
+	pid_t pid = work_start_on(name, cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_NAME, name);
-	work_pin(0, cpu);
 	for (uint32_t i = 0;; i++) {
 		read_block(file, i);
 		work_burn(compute_us);
@@ -137,12 +162,10 @@ pid_t work_compute(const char *name, uint32_t cpu, int file, uint32_t compute_us
 
 pid_t work_read_two(const char *name, uint32_t cpu, int first, int second)
 {
-	pid_t pid = work_start();
+	pid_t pid = work_start_on(name, cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_NAME, name);
-	work_pin(0, cpu);
 	for (uint32_t i = 0;; i++)
 		read_block(i % 2 ? first : second, i);
 }

@@ -16,10 +16,10 @@
 int work_file_new(void);
 
 /*
- * Computes on one CPU for ever; alone: lets nobody else run there, for which it must be ended
- * within half a second, before the kernel lets others.
+ * Computes on one CPU for ever and lets nobody else run there, for which it must be ended within
+ * half a second, before the kernel lets others.
  */
-pid_t work_spin(uint32_t cpu, bool alone);
+pid_t work_spin(uint32_t cpu);
 
 /* Reads 4 KiB blocks directly, with a pause after each; n = 0: for ever. Its comm is name. */
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us);
@@ -64,6 +64,13 @@ pid_t work_exec(const char *const argv[]);
 
 /* Begins a child that ends with the test; as fork(). */
 pid_t work_start(void);
+/*
+ * The same on one CPU, before others: on a busy machine too what it is seen to do is its own, and
+ * not how long it waited for its CPU.
+ */
+pid_t work_start_on(const char *name, uint32_t cpu);
+/* From here on this thread runs before those of lower priority, and what it starts on a CPU. */
+void work_before_others(int priority);
 
 /* Ends a child that the functions above began, and waits for it. Returns its wait status. */
 int work_end(pid_t pid);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -89,12 +88,10 @@ pid_t work_uring(const struct work_uring *work)
 	uint32_t flags = IORING_ENTER_GETEVENTS | (work->no_iowait ? ENTER_NO_IOWAIT : 0);
 	uint32_t in_flight = 0, n;
 	struct ring ring;
-	pid_t pid = work_start();
+	pid_t pid = work_start_on(work->name, work->cpu);
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_NAME, work->name);
-	work_pin(0, work->cpu);
 	if (!ring_new(&ring, work->depth))
 		_exit(EXIT_FAILURE);
 	for (;;) {
