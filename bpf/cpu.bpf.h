@@ -7,12 +7,12 @@
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
-/* Tells once that the CPU needs a look; a full ring leaves it armed, so the next event tries again.
- */
+/* Tells once that the CPU needs a look, or keeps it: an idle CPU has no next event to try again. */
 static inline void tell_cpu(struct wakegov_cpu *cpu)
 {
-	if (tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
-		cpu->armed = 0;
+	if (!tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
+		keep_news(cpu, WAKEGOV_NEWS_CPU);
+	cpu->armed = 0;
 }
 
 /* What account_need_q() and account_burst_ns() make of it is compared in the core as well. */
@@ -233,7 +233,8 @@ SEC("tp_btf/cpu_frequency_limits")
 int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 {
 	count_event(WAKEGOV_CPU_LIMITS);
-	tell(WAKEGOV_RECORD_LIMITS, policy->cpu, 0);
+	keep_news(cpu_at(policy->cpu), WAKEGOV_NEWS_LIMITS);
+	tell(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;
 }
 
@@ -252,7 +253,9 @@ int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)
 	if (begins)
 		return 0;
 	bpf_probe_read_kernel_str(phase, sizeof(phase), action);
-	if (!bpf_strncmp(phase, sizeof(phase), RESUMED))
-		tell(WAKEGOV_RECORD_RESUME, 0, 0);
+	if (bpf_strncmp(phase, sizeof(phase), RESUMED))
+		return 0;
+	keep_news(NULL, WAKEGOV_NEWS_RESUME);
+	tell(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;
 }

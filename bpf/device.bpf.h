@@ -19,11 +19,20 @@ static inline __u64 seq_of(struct request *request)
 	return request->q->disk->diskseq;
 }
 
+/*
+ * With more disks than places a request to one of the rest would search them all, twice. One that
+ * found none is remembered until the daemon's next look at the devices, when it may try again.
+ */
+static inline bool is_unplaced(__u64 seq)
+{
+	return unplaced[seq % WAKEGOV_UNPLACED] == seq;
+}
+
 static __noinline struct wakegov_device *find_device(__u64 seq, __u32 *ret_index)
 {
 	struct wakegov_device *device;
 
-	for (int i = 0; i < WAKEGOV_DEVICE_PROBES; i++) {
+	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
 		*ret_index = (seq + i) % WAKEGOV_DEVICES;
 		device = device_at(*ret_index);
 		if (device && device->seq == seq)
@@ -49,9 +58,9 @@ static inline bool introduce_device(struct wakegov_device *device, struct reques
 
 /* At first sight. Two CPUs that try at once try in the same order, so one finds the other's. */
 static __noinline struct wakegov_device *add_device(struct request *request, __u64 seq,
-						    struct wakegov_cpu *cpu, __u32 *ret_index)
+						    __u32 *ret_index)
 {
-	for (int i = 0; i < WAKEGOV_DEVICE_PROBES; i++) {
+	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
 		struct wakegov_device *device;
 		__u64 was;
 
@@ -65,7 +74,7 @@ static __noinline struct wakegov_device *add_device(struct request *request, __u
 		if (!was)
 			return introduce_device(device, request, *ret_index) ? device : NULL;
 	}
-	cpu->drops_devices++;
+	unplaced[seq % WAKEGOV_UNPLACED] = seq;
 	return NULL;
 }
 
@@ -73,16 +82,20 @@ static __noinline struct wakegov_device *look_up_device(struct request *request,
 							struct wakegov_cpu *cpu)
 {
 	__u64 seq = seq_of(request);
-	struct wakegov_device *device;
+	struct wakegov_device *device = NULL;
 	__u32 index;
 
 	if (!seq)
 		return NULL;
-	device = find_device(seq, &index);
-	if (!device)
-		device = add_device(request, seq, cpu, &index);
+	if (!is_unplaced(seq)) {
+		device = find_device(seq, &index);
+		if (!device)
+			device = add_device(request, seq, &index);
+	}
 	if (device)
 		cpu->last_device = index;
+	else
+		cpu->drops_devices++;
 	return device;
 }
 

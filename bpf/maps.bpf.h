@@ -99,6 +99,9 @@ struct {
 volatile struct wakegov_settings settings;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
+/* Numbers of disks that found no place, each by its remainder; the daemon forgets them. */
+volatile __u64 unplaced[WAKEGOV_UNPLACED];
+volatile __u32 news; /* what there is on any CPU, or of the machine: enum wakegov_news */
 
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)
 {
@@ -143,4 +146,12 @@ static inline bool tell_set(__u32 type, __u32 cpu, __u32 slot, __u32 set)
 static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
 {
 	return tell_set(type, cpu, slot, 0);
+}
+
+/* To be taken at the daemon's next look; cpu is NULL for what is the machine's. */
+static inline void keep_news(struct wakegov_cpu *cpu, __u32 what)
+{
+	if (cpu)
+		__sync_fetch_and_or(&cpu->news, what);
+	__sync_fetch_and_or((__u32 *)&news, what);
 }

@@ -10,25 +10,25 @@
 
 #include "wakegov/account.h"
 
-#define WAKEGOV_SLOT_BITS     10
-#define WAKEGOV_SLOTS	      (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
-#define WAKEGOV_SLOT_PROBES   16   /* slots tried for a task before it is counted as dropped */
-#define WAKEGOV_SLOT_IOS      4	   /* devices followed per task */
-#define WAKEGOV_HOT	      1024 /* counters of hot tasks, by pid */
-#define WAKEGOV_DEVICES	      64   /* block devices followed */
-#define WAKEGOV_DEVICE_PROBES 16   /* places tried for a device before it is counted as dropped */
-#define WAKEGOV_NO_DEVICE     0xffffffffU
-#define WAKEGOV_FLIGHT_SETS   1024 /* places for requests where a CPU has no near one left */
-#define WAKEGOV_FLIGHT_WAYS   2
-#define WAKEGOV_NEAR_WAYS     5	 /* a CPU's own places for requests that it sent: two cache lines */
-#define WAKEGOV_SETS	      64 /* clamp sets; 0: tasks without a clamp */
-#define WAKEGOV_RULED	      1024 /* counters of tasks that have a set, by pid */
-#define WAKEGOV_RULED_TASKS   65536
-#define WAKEGOV_MATCHING      65536 /* tasks that match rules */
-#define WAKEGOV_RING_BYTES    (64 * 1024)
-#define WAKEGOV_COMM_SIZE     16
-#define WAKEGOV_DISK_SIZE     32
-#define WAKEGOV_NO_DOMAIN     0xffffffffU
+#define WAKEGOV_SLOT_BITS   10
+#define WAKEGOV_SLOTS	    (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
+#define WAKEGOV_SLOT_PROBES 16	 /* slots tried for a task before it is counted as dropped */
+#define WAKEGOV_SLOT_IOS    4	 /* devices followed per task */
+#define WAKEGOV_HOT	    1024 /* counters of hot tasks, by pid */
+#define WAKEGOV_DEVICES	    64	 /* block devices followed */
+#define WAKEGOV_UNPLACED    256	 /* remembered of those that found no place */
+#define WAKEGOV_NO_DEVICE   0xffffffffU
+#define WAKEGOV_FLIGHT_SETS 1024 /* places for requests where a CPU has no near one left */
+#define WAKEGOV_FLIGHT_WAYS 2
+#define WAKEGOV_NEAR_WAYS   5	 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_SETS	    64	 /* clamp sets; 0: tasks without a clamp */
+#define WAKEGOV_RULED	    1024 /* counters of tasks that have a set, by pid */
+#define WAKEGOV_RULED_TASKS 65536
+#define WAKEGOV_MATCHING    65536 /* tasks that match rules */
+#define WAKEGOV_RING_BYTES  (64 * 1024)
+#define WAKEGOV_COMM_SIZE   16
+#define WAKEGOV_DISK_SIZE   32
+#define WAKEGOV_NO_DOMAIN   0xffffffffU
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -62,6 +62,16 @@ enum wakegov_arm {
 	WAKEGOV_ARM_BAND = 1 << 0, /* its utilisation leaves the band */
 	WAKEGOV_ARM_IDLE = 1 << 1, /* it goes idle */
 	WAKEGOV_ARM_SETS = 1 << 2, /* a task of one of its watched sets runs */
+};
+
+/*
+ * What the daemon must not miss: it is kept until the daemon takes it. A record only wakes the
+ * daemon up, and where that finds the ring full the daemon is awake.
+ */
+enum wakegov_news {
+	WAKEGOV_NEWS_CPU = 1 << 0,    /* the CPU left its band, or went idle: its record was lost */
+	WAKEGOV_NEWS_LIMITS = 1 << 1, /* the limits of the CPU's domain changed */
+	WAKEGOV_NEWS_RESUME = 1 << 2, /* the machine was suspended, and its devices are back */
 };
 
 /*
@@ -122,12 +132,15 @@ struct wakegov_cpu {
 
 	__u64 drops_ring;    /* records that found the ring buffer full */
 	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
-	__u64 drops_devices; /* requests to devices that found no place, in all or of one task */
+	__u64 drops_devices; /* requests to devices without a place, in all or of one task */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
 	__u32 met_pid;	  /* who was last looked at here … */
 	__u16 met_set;	  /* … its set … */
 	__u16 met_counts; /* … and whether it counts */
+
+	/* added to by the kernel side, taken away by the daemon */
+	__u32 news; /* enum wakegov_news */
 
 	/* written by the kernel side on a frequency change; first by the daemon */
 	__u32 freq_khz; /* and load.level_q with it, which the daemon sets to what it measures */
@@ -244,12 +257,11 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_CPU,	/* cpu left its band, or went idle */
 	WAKEGOV_RECORD_TASK,	/* slot was taken, moved to another domain, has no I/O any more,
 				   or its task exited */
-	WAKEGOV_RECORD_LIMITS,	/* the limits of cpu's domain changed */
+	WAKEGOV_RECORD_NEWS,	/* there are some; see enum wakegov_news */
 	WAKEGOV_RECORD_DEVICE,	/* a block device was seen for the first time; slot is its index */
 	WAKEGOV_RECORD_BESIDE,	/* a task, slot its pid, runs for short beside capped ones, set
 				   theirs */
 	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_RESUME,	/* the machine was suspended, and its devices are back */
 	WAKEGOV_RECORD_FACTS,	/* a task that rules may be for is there, or changed; see below */
 	WAKEGOV_RECORD_GONE,	/* slot is the pid of one that matched rules and exited */
 	WAKEGOV_RECORD_SCAN,	/* a process of several threads changed: they are to be dumped */

@@ -151,7 +151,7 @@ static const struct policy_key keys[] = {
 		     [POLICY_BACKEND_SETSPEED] = "setspeed",
 		     [POLICY_BACKEND_LIMITS] = "limits", [POLICY_BACKEND_OBSERVE] = "observe" },
 	  FIELD(backend, store_backend) },
-	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "65536"),
+	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "1024"),
 	  FIELD(max_tasks, store_u32) },
 	{ POLICY_SECTION_WAKEGOV, "max-decisions", RANGE(none, "16", "65536"),
 	  FIELD(max_decisions, store_u32) },

@@ -220,6 +220,7 @@ void tracer_classify_device(struct tracer *tracer, uint32_t index)
 
 void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
+	volatile uint64_t *unplaced = (volatile uint64_t *)tracer->programs.skel->bss->unplaced;
 	char name[TRACER_DISK_SIZE];
 
 	for (uint32_t index = 0; index < WAKEGOV_DEVICES; index++) {
@@ -238,4 +239,6 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 		tracer->known_devices &= ~(1ULL << index);
 		handler(userdata, &event);
 	}
+	for (uint32_t i = 0; i < WAKEGOV_UNPLACED; i++)
+		unplaced[i] = 0;
 }

@@ -74,9 +74,6 @@ static int take_record(void *context, void *data, size_t size)
 	case WAKEGOV_RECORD_TASK:
 		event.type = TRACER_TASK;
 		break;
-	case WAKEGOV_RECORD_LIMITS:
-		event.type = TRACER_LIMITS;
-		break;
 	case WAKEGOV_RECORD_DEVICE:
 		event.type = TRACER_DEVICE;
 		break;
@@ -90,10 +87,7 @@ static int take_record(void *context, void *data, size_t size)
 		event.pid = record->slot;
 		event.set = record->set;
 		break;
-	case WAKEGOV_RECORD_RESUME:
-		event.type = TRACER_RESUME;
-		break;
-	default:
+	default: /* WAKEGOV_RECORD_NEWS: they are taken after the records */
 		return 0;
 	}
 	tracer->handler(tracer->userdata, &event);
@@ -279,11 +273,43 @@ int tracer_fd(const struct tracer *tracer)
 	return ring_buffer__epoll_fd(tracer->ring);
 }
 
+static void take_news_of(struct tracer *tracer, uint32_t cpu)
+{
+	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
+	struct tracer_event event = { .cpu = cpu };
+
+	if (news & WAKEGOV_NEWS_LIMITS) {
+		event.type = TRACER_LIMITS;
+		tracer->handler(tracer->userdata, &event);
+	}
+	if (news & WAKEGOV_NEWS_CPU) {
+		event.type = TRACER_CPU;
+		tracer->handler(tracer->userdata, &event);
+	}
+}
+
+/* The kernel side writes what there is of a CPU there first, and then that there is some. */
+static void take_news(struct tracer *tracer)
+{
+	uint32_t news = __atomic_exchange_n(&tracer->programs.skel->bss->news, 0, __ATOMIC_ACQ_REL);
+	const struct tracer_event resume = { .type = TRACER_RESUME };
+
+	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
+		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+			take_news_of(tracer, cpu);
+	if (news & WAKEGOV_NEWS_RESUME)
+		tracer->handler(tracer->userdata, &resume);
+}
+
 int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
+	int n;
+
 	tracer->handler = handler;
 	tracer->userdata = userdata;
-	return ring_buffer__consume(tracer->ring);
+	n = ring_buffer__consume(tracer->ring);
+	take_news(tracer);
+	return n;
 }
 
 /* The band is in place before the kernel side is told to look at it. */

@@ -58,7 +58,10 @@ void tracer_follow_clamps(struct tracer *tracer, bool follow);
 
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);
-/* Hands the records that are there to handler. Returns how many, or a negative errno. */
+/*
+ * Hands the records that are there to handler, and what outlives a lost record: changes of limits,
+ * resumes, CPUs to look at. Returns how many records there were, or a negative errno.
+ */
 int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
 /* The threshold at which tasks are told about, after a reload. */

@@ -65,6 +65,40 @@ static void test_full_ring(void **state)
 	assert_int_equal(drops_of(native).ring, before);
 }
 
+/* Fills the ring with records of that CPU alone. */
+static void fill_ring(struct native *native, uint32_t cpu)
+{
+	static const struct engine_band band = { .low_q = 1, .watch = true, .watch_idle = true };
+	uint64_t before = drops_of(native).ring, end_ns = native_now_ns() + PATIENCE_MS * NS_PER_MS;
+	pid_t reader = work_read("native-reader", cpu, native->file, 0, 0);
+
+	while (drops_of(native).ring == before && native_now_ns() < end_ns)
+		tracer_arm(native->tracer, cpu, &band);
+	work_end(reader);
+	assert_true(drops_of(native).ring > before);
+}
+
+/* What a lost record would have told of a CPU is told with the next that are taken, once. */
+static void test_lost_look_is_kept(void **state)
+{
+	static const struct engine_band band = { .low_q = 1, .watch = true };
+	struct native *native = *state;
+	uint64_t before;
+	pid_t reader;
+
+	native_watch(native, 0);
+	fill_ring(native, NATIVE_CPU);
+	before = drops_of(native).ring;
+	tracer_arm(native->tracer, NATIVE_OTHER, &band);
+	reader = work_read("native-reader", NATIVE_OTHER, native->file, 100, 0);
+	assert_int_equal(work_wait(reader), 0);
+	assert_true(drops_of(native).ring > before);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
+	native_consume(native);
+	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
+}
+
 static void release_all(const struct native *native)
 {
 	for (uint32_t handle = 0; handle < WAKEGOV_SLOTS; handle++)
@@ -107,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_lost_look_is_kept),
 		cmocka_unit_test(test_full_slots),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "disk_under_test.h"
 #include "loop.h"
+#include "tracer/disk.h"
 #include "tracer/tracer_private.h"
 #include "work.h"
 
@@ -119,13 +120,67 @@ static void test_comes_back(void **state)
 	}
 }
 
+#define MOST_LOOPS (WAKEGOV_DEVICES + 4)
+
+static uint32_t count_placed(const struct native *native)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
+		n += native->tracer->devices[i].seq != 0;
+	return n;
+}
+
+static bool is_unplaced(const struct native *native, const char *name)
+{
+	for (uint32_t i = 0; i < WAKEGOV_UNPLACED; i++) {
+		uint64_t seq = native->tracer->programs.skel->bss->unplaced[i];
+
+		if (seq && disk_is_there(name, seq))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As many disks as there are places get one. What comes then is counted as dropped, is not searched
+ * for at each request, and has a place as soon as one is free.
+ */
+static void test_more_than_places(void **state)
+{
+	struct native *native = *state;
+	struct loop loops[MOST_LOOPS];
+	struct tracer_drops before, after;
+	uint32_t n = 0;
+
+	while (count_placed(native) < WAKEGOV_DEVICES && n < MOST_LOOPS - 1) {
+		loop_new(&loops[n], -1);
+		assert_true(read_some(native, loops[n].name, loops[n].device) >= 0);
+		n++;
+	}
+	assert_int_equal(count_placed(native), WAKEGOV_DEVICES);
+	loop_new(&loops[n], -1);
+	tracer_drops(native->tracer, &before);
+	assert_int_equal(read_some(native, loops[n].name, loops[n].device), -1);
+	tracer_drops(native->tracer, &after);
+	assert_in_range(after.devices - before.devices, 50, 1000);
+	assert_true(is_unplaced(native, loops[n].name));
+	/* More than one: other disks of the machine may be waiting too. */
+	for (uint32_t i = 0; i < n / 2; i++)
+		loop_end(&loops[i]);
+	native_resync(native);
+	assert_false(is_unplaced(native, loops[n].name));
+	assert_true(read_some(native, loops[n].name, loops[n].device) >= 0);
+	for (uint32_t i = n / 2; i <= n; i++)
+		loop_end(&loops[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loop_on_disk),
-		cmocka_unit_test(test_partition),
-		cmocka_unit_test(test_disappears),
-		cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_loop_on_disk),	 cmocka_unit_test(test_partition),
+		cmocka_unit_test(test_disappears),	 cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_more_than_places),
 	};
 
 	return native_run(tests);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "test-policy.h"
+#include "wakegov/abi.h"
 
 #define VALUES_MAX 24
 
@@ -122,9 +123,9 @@ static const struct key_case cases[] = {
 	  "auto, uclamp, setspeed, limits or observe",
 	  { "", "Auto", "min-max", "0", "auto observe" } },
 	{ "wakegov", "max-tasks", get_max_tasks, 1024,
-	  { { "16", 16 }, { "65536", 65536 }, { "4096", 4096 } },
-	  "a whole number from 16 to 65536",
-	  { "", "15", "65537", "0", "-16", "1e4", "0x100", "4294967312", "auto", "64 # tasks" } },
+	  { { "16", 16 }, { "1024", WAKEGOV_SLOTS }, { "999", 999 } },
+	  "a whole number from 16 to 1024",
+	  { "", "15", "1025", "0", "-16", "1e4", "0x100", "4294967312", "auto", "64 # tasks" } },
 	{ "wakegov", "max-decisions", get_max_decisions, 512,
 	  { { "16", 16 }, { "65536", 65536 } },
 	  "a whole number from 16 to 65536",

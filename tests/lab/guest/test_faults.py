@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Bad input and faults on a real cpufreq driver: each is said, and nothing is left behind."""
+import ctypes
 import os
 import signal
 import subprocess
@@ -71,6 +72,26 @@ class Faults(unittest.TestCase):
             shell_write(path, 1400000)
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the old height")
         self.assertEqual(guest.snapshot(), self.before)
+
+    def test_full_ring(self):
+        """limits that change while the ring is full, and no file tells, are kept to all the same"""
+        path = guest.policy("policy2", "scaling_max_freq")
+        self.addCleanup(guest.write, path, 1400000)
+        # Each new name of a task is told as long as rules ask for names.
+        with guest.Daemon(SETSPEED + "[rule any]\ncomm = wg-*\ncap = 90%\n") as daemon, \
+                guest.busy_loop(2):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "the highest OPP")
+            os.kill(daemon.process.pid, signal.SIGSTOP)
+            for _ in range(2000):
+                ctypes.CDLL(None).prctl(15, b"storm", 0, 0, 0)
+            # Through another network namespace's /sys, whose files nobody watches.
+            subprocess.run(["unshare", "--mount", "--net", "sh", "-c",
+                            f"mount -t sysfs none /sys && echo 1000000 > {path}"], check=True)
+            os.kill(daemon.process.pid, signal.SIGCONT)
+            guest.wait_for(lambda: daemon.domain("policy2")["limiter"] == "scaling-max", 2,
+                           "the limit named")
+            self.assertGreater(daemon.call("Status")["drops"]["ring"], 0)
+            self.assertEqual(guest.frequency("policy2"), 1000000)
 
     def test_sibling_offline(self):
         """a sibling that goes offline and comes back leaves the domain governed"""
