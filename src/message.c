@@ -10,6 +10,7 @@
 #include <systemd/sd-login.h>
 
 #include "shared/log.h"
+#include "shared/text.h"
 
 #define LINE_SIZE  1024
 #define FIELD_SIZE 128
@@ -53,6 +54,7 @@ static void add_field(struct fields *fields, const char *name, const char *value
 	if (!value)
 		return;
 	snprintf(text, FIELD_SIZE, "%s=%s", name, value);
+	text_clean(text);
 	fields->vector[fields->n++] = (struct iovec){ text, strlen(text) };
 }
 
@@ -99,12 +101,14 @@ static int send_to_journal(enum message message, const struct message_about *abo
 	return sd_journal_sendv(fields.vector, fields.n + 1);
 }
 
-void message_put(enum message message, const struct message_about *about, const char *line)
+void message_put(enum message message, const struct message_about *about, const char *foreign)
 {
 	int level = messages[message].level;
+	char line[LINE_SIZE];
 
 	if (!log_is_shown(level))
 		return;
+	text_copy(line, sizeof(line), foreign);
 	if (log_is_journal() && send_to_journal(message, about, line) >= 0)
 		log_tell_listener(level, line);
 	else

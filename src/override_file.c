@@ -12,6 +12,7 @@
 #include "actuator/originals_parse.h"
 #include "shared/cleanup.h"
 #include "shared/replace.h"
+#include "shared/text.h"
 
 #define HEADER	  "wakegov overrides 1\n"
 #define LINE_SIZE 256
@@ -26,12 +27,14 @@ static int open_directory(const char *directory)
 static void write_lease(FILE *file, const struct lease *lease)
 {
 	const struct policy_lease *target = &lease->target;
+	char comm[sizeof(lease->comm)];
 	const struct policy_level *levels[] = { &lease->properties.cap, &lease->properties.floor,
 						&lease->properties.io_boost };
 
+	text_copy(comm, sizeof(comm), lease->comm);
 	if (target->pid)
-		fprintf(file, "%u task %u %" PRIu64 " %d %.15s\n", target->id, target->pid,
-			target->start_ns, target->children, lease->comm);
+		fprintf(file, "%u task %u %" PRIu64 " %d %s\n", target->id, target->pid,
+			target->start_ns, target->children, comm);
 	else
 		fprintf(file, "%u rule %s\n", target->id, target->rule);
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "ctl/commands.h"
+#include "ctl/format.h"
 #include "ctl/show.h"
 
 static void show_adopted(const json_t *reply)
@@ -25,6 +26,6 @@ enum ctl_exit command_adopt(struct ctl *ctl)
 		return ctl_misuse(ctl, "adopt takes one domain, or none for all");
 	}
 	if (ctl->n_arguments)
-		json_object_set_new(parameters, "domain", json_string(ctl->arguments[0]));
+		json_object_set_new(parameters, "domain", format_json(ctl->arguments[0]));
 	return ctl_ask(ctl, "io.wakegov.Adopt", parameters, show_adopted);
 }

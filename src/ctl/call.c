@@ -58,7 +58,7 @@ enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 			void (*show)(const json_t *reply))
 {
 	if (ctl->json) {
-		json_dumpf(parameters, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		json_dumpf(parameters, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
 		show(parameters);

@@ -93,7 +93,9 @@ enum ctl_exit command_doctor(struct ctl *ctl)
 	}
 	add_daemon(ctl, &report);
 	if (report.findings)
-		json_dumpf(report.findings, stdout, JSON_INDENT(2) | JSON_SORT_KEYS), putchar('\n');
+		json_dumpf(report.findings, stdout,
+			   JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII),
+			putchar('\n');
 	json_decref(report.findings);
 	code = ctl_flush();
 	return code == CTL_OK && report.bad ? CTL_REFUSED : code;

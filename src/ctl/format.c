@@ -10,6 +10,7 @@
 
 #include "ctl/quantity.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 #define US_PER_MS  1000ull
 #define US_PER_S   1000000ull
@@ -161,24 +162,16 @@ char *format_reason(const char *reason, const char *comm, uint64_t pid, const ch
 		     limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
 }
 
-/* C0, DEL, and C1 in its two bytes of UTF-8, with which escape sequences begin. */
-void format_disarm(char *text)
-{
-	for (char *c = text; *c; c++) {
-		unsigned char byte = (unsigned char)*c, next = (unsigned char)c[1];
-
-		if (byte < 0x20 || byte == 0x7f)
-			*c = '?';
-		else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
-			c[0] = c[1] = '?';
-	}
-}
-
 char *format_clean(const char *text)
 {
 	char *clean = strdup(text ? text : "-");
 
-	if (clean)
-		format_disarm(clean);
-	return clean;
+	return clean ? text_clean(clean) : NULL;
+}
+
+json_t *format_json(const char *text)
+{
+	_cleanup_free_ char *clean = format_clean(text);
+
+	return json_string(clean);
 }

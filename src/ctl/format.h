@@ -6,6 +6,7 @@
  * frees, or NULL for lack of memory. Where 0 means "not known" the string is "-".
  */
 
+#include <jansson.h>
 #include <stdint.h>
 
 /* "1800 MHz"; 0 is not known. */
@@ -53,8 +54,8 @@ char *format_task(const char *comm, uint64_t pid);
 char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
 		    const char *timing);
 
-/* Puts "?" in place of all that a terminal would obey in UTF-8 text. */
-void format_disarm(char *text);
-
-/* A disarmed copy of text from elsewhere. NULL gives "-". */
+/* A copy of text from elsewhere that is fit for a terminal (shared/text.h). NULL gives "-". */
 char *format_clean(const char *text);
+
+/* The same for JSON, which has to be UTF-8: an argument, or a name in a recording. */
+json_t *format_json(const char *text);

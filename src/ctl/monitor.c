@@ -16,6 +16,7 @@
 #include "ctl/show.h"
 #include "ctl/style.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 #define RETRY_S 1
 
@@ -69,7 +70,7 @@ static void print_event(const json_t *event)
 	_cleanup_free_ char *words = words_of(event);
 
 	if (words)
-		format_disarm(words);
+		text_clean(words);
 	printf("%s  %-8s  %-9s  %s\n", time, kind, domain, words ? words : "?");
 }
 
@@ -87,7 +88,7 @@ static int take_reply(void *context, const json_t *reply)
 	if (!json_is_object(event))
 		return 0;
 	if (monitoring->ctl->json) {
-		json_dumpf(event, stdout, JSON_COMPACT | JSON_SORT_KEYS);
+		json_dumpf(event, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
 		print_event(event);
@@ -118,7 +119,7 @@ static json_t *parameters_of(const struct ctl *ctl, uint64_t pid)
 	if (ctl_value(ctl, "kinds"))
 		json_object_set_new(parameters, "kinds", split(ctl_value(ctl, "kinds")));
 	if (ctl_value(ctl, "domain"))
-		json_object_set_new(parameters, "domain", json_string(ctl_value(ctl, "domain")));
+		json_object_set_new(parameters, "domain", format_json(ctl_value(ctl, "domain")));
 	if (pid)
 		json_object_set_new(parameters, "pid", json_integer((json_int_t)pid));
 	return parameters;

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* title is at most PARAGRAPH_TITLE - 1 characters; text is disarmed on its way. */
+/* title is at most PARAGRAPH_TITLE - 1 characters; text is cleaned on its way. */
 #define PARAGRAPH_TITLE 11
 void paragraph_print(FILE *file, const char *title, const char *text);
 void paragraph_printf(FILE *file, const char *title, const char *format, ...)

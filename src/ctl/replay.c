@@ -8,7 +8,6 @@
 
 #include "ctl/format.h"
 #include "ctl/show.h"
-#include "report/name.h"
 #include "shared/cleanup.h"
 
 #define NS_PER_US 1000
@@ -18,8 +17,8 @@ json_t *replay_decision_json(const struct topology *topology, const struct decis
 {
 	uint64_t at_ns = decision->now_ns > begin_ns ? decision->now_ns - begin_ns : 0;
 	json_t *json = json_pack(
-		"{sI ss sI sI sI sI sI ss ss ss}", "at_us", (json_int_t)(at_ns / NS_PER_US),
-		"domain", topology->domains[decision->domain].name, "previous_khz",
+		"{sI so sI sI sI sI sI ss ss ss}", "at_us", (json_int_t)(at_ns / NS_PER_US),
+		"domain", format_json(topology->domains[decision->domain].name), "previous_khz",
 		(json_int_t)decision->previous_khz, "target_khz", (json_int_t)decision->target_khz,
 		"wanted_khz", (json_int_t)decision->wanted_khz, "demand_cap",
 		(json_int_t)decision->want_cap, "cpu", (json_int_t)decision->cpu, "reason",
@@ -28,8 +27,7 @@ json_t *replay_decision_json(const struct topology *topology, const struct decis
 
 	json_object_set_new(json, "pid", decision->pid ? json_integer(decision->pid) : json_null());
 	json_object_set_new(json, "comm",
-			    decision->pid ? json_string(name_make_valid(decision->comm).text)
-					  : json_null());
+			    decision->pid ? format_json(decision->comm) : json_null());
 	return json;
 }
 

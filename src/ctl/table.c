@@ -8,6 +8,7 @@
 
 #include "ctl/format.h"
 #include "ctl/style.h"
+#include "shared/text.h"
 
 void table_init(struct table *table, const struct table_column *columns, size_t n_columns)
 {
@@ -36,7 +37,7 @@ void table_add(struct table *table, char *cell)
 		table->size = size;
 	}
 	if (cell)
-		format_disarm(cell);
+		text_clean(cell);
 	table->cells[table->n_cells++] = cell;
 }
 

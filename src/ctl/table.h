@@ -28,7 +28,7 @@ void table_init(struct table *table, const struct table_column *columns, size_t 
 void table_deinit(struct table *table);
 
 /*
- * Adds the next cell of the row, disarmed, and takes the string over; NULL stands for one that
+ * Adds the next cell of the row, cleaned, and takes the string over; NULL stands for one that
  * could not be allocated and is shown as "?".
  */
 void table_add(struct table *table, char *cell);

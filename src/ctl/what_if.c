@@ -33,9 +33,10 @@ static json_t *domains_json(const struct what_if *what_if, const struct topology
 
 	for (uint32_t i = 0; i < what_if->n_domains; i++)
 		json_array_append_new(domains,
-				      json_pack("{ss so so}", "name", topology->domains[i].name,
-						"recorded", times_json(&what_if->recorded[i]),
-						"other", times_json(&what_if->other[i])));
+				      json_pack("{so so so}", "name",
+						format_json(topology->domains[i].name), "recorded",
+						times_json(&what_if->recorded[i]), "other",
+						times_json(&what_if->other[i])));
 	return domains;
 }
 
@@ -62,8 +63,8 @@ static json_t *differences_json(const struct what_if *what_if, const struct topo
 json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
 		     const char *policy_path)
 {
-	return json_pack("{ss sb sI sI sI so sI so}", "policy", policy_path, "cut", what_if->cut,
-			 "length_us",
+	return json_pack("{so sb sI sI sI so sI so}", "policy", format_json(policy_path), "cut",
+			 what_if->cut, "length_us",
 			 (json_int_t)((what_if->end_ns - what_if->begin_ns) / NS_PER_US),
 			 "recorded_decisions", (json_int_t)what_if->n_recorded, "other_decisions",
 			 (json_int_t)what_if->n_other, "domains", domains_json(what_if, topology),

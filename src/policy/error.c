@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-
-/* A file's name may hold a newline, and must not make two lines of the journal out of one. */
-static void hide_controls(char *message)
-{
-	for (char *c = message; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-}
+#include "shared/text.h"
 
 int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
 		     ...)
@@ -41,8 +34,8 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 	if (r < 0)
 		return error;
 
-	hide_controls(message);
-	*ret_message = message;
+	/* A file's name may hold a newline. */
+	*ret_message = text_clean(message);
 	return error;
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shared/text.h"
+
 #define WORD_MAX 32
 
 static bool is_printable_ascii(unsigned char byte)
@@ -14,51 +16,16 @@ static bool is_printable_ascii(unsigned char byte)
 	return byte >= 0x20 && byte < 0x7f;
 }
 
-/* The length of the character that starts with lead, or 0 if none does. */
-static size_t sequence_length(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 1;
-	if (lead >= 0xc2 && lead <= 0xdf)
-		return 2;
-	if (lead >= 0xe0 && lead <= 0xef)
-		return 3;
-	if (lead >= 0xf0 && lead <= 0xf4)
-		return 4;
-	return 0;
-}
-
-/* Overlong forms, surrogates and code points over U+10FFFF show in the second byte. */
-static bool is_second_byte(unsigned char lead, unsigned char byte)
-{
-	unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-	unsigned char most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-
-	return byte >= least && byte <= most;
-}
-
-static size_t character_length(const unsigned char *text, size_t length)
-{
-	size_t n = sequence_length(text[0]);
-
-	if (n == 0 || n > length)
-		return 0;
-	if (n == 1)
-		return is_printable_ascii(text[0]) || text[0] == '\t' ? 1 : 0;
-	if (!is_second_byte(text[0], text[1]))
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 const char *policy_text_find_bad_byte(const char *line, size_t length)
 {
-	for (size_t i = 0, n; i < length; i += n) {
-		n = character_length((const unsigned char *)line + i, length - i);
-		if (n == 0)
+	for (size_t i = 0; i < length;) {
+		struct text_character c = text_look(line + i, length - i);
+
+		/* Controls are below U+00A0; what else is unseen may stand in a comment. */
+		if (c.kind == TEXT_INVALID ||
+		    (c.kind == TEXT_UNSAFE && c.code < 0xa0 && c.code != '\t'))
 			return line + i;
+		i += c.length;
 	}
 	return NULL;
 }

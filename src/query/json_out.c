@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "query/utf8.h"
+#include "shared/text.h"
 
 #define SMALL	    128
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -116,26 +116,23 @@ void json_out_count(struct json_out *out, uint64_t value)
 	json_out_raw(out, digits + at, sizeof(digits) - at);
 }
 
-static void put_escaped(struct json_out *out, char c)
+/* \uXXXX, twice for what is beyond four digits. */
+static void put_escaped(struct json_out *out, uint32_t code)
 {
-	char escape[8];
+	char escape[16];
+	int n;
 
-	switch (c) {
-	case '"':
-		put(out, "\\\"", 2);
-		break;
-	case '\\':
-		put(out, "\\\\", 2);
-		break;
-	default:
-		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned char)c);
-		put(out, escape, 6);
-	}
+	if (code > 0xffff)
+		n = snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd7c0 + (code >> 10),
+			     0xdc00 + (code & 0x3ff));
+	else
+		n = snprintf(escape, sizeof(escape), "\\u%04x", code);
+	put(out, escape, n);
 }
 
 static bool is_plain(char c)
 {
-	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
 }
 
 /* As most texts are: short, and without anything that is written otherwise. */
@@ -156,8 +153,23 @@ static bool put_plain(struct json_out *out, const char *text)
 	return true;
 }
 
+static void put_character(struct json_out *out, const char *text, struct text_character c)
+{
+	if (c.kind == TEXT_INVALID)
+		put(out, REPLACEMENT, strlen(REPLACEMENT));
+	else if (c.kind == TEXT_UNSAFE)
+		put_escaped(out, c.code);
+	else if (c.code == '"' || c.code == '\\')
+		put(out, c.code == '"' ? "\\\"" : "\\\\", 2);
+	else
+		put(out, text, c.length);
+}
+
 void json_out_text(struct json_out *out, const char *text)
 {
+	struct text_character c;
+	size_t length;
+
 	if (!text) {
 		json_out_null(out);
 		return;
@@ -166,23 +178,8 @@ void json_out_text(struct json_out *out, const char *text)
 	if (put_plain(out, text))
 		return;
 	put(out, "\"", 1);
-	while (*text) {
-		size_t plain = 0, length;
-
-		while (is_plain(text[plain]))
-			plain++;
-		put(out, text, plain);
-		text += plain;
-		if (!*text)
-			break;
-		length = utf8_character_length(text);
-		if (!length)
-			put(out, REPLACEMENT, strlen(REPLACEMENT));
-		else if (length == 1)
-			put_escaped(out, *text);
-		else
-			put(out, text, length);
-		text += length ? length : 1;
-	}
+	for (length = strlen(text); (c = text_look(text, length)).kind != TEXT_END;
+	     text += c.length, length -= c.length)
+		put_character(out, text, c);
 	put(out, "\"", 1);
 }

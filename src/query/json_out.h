@@ -37,7 +37,10 @@ void json_out_null(struct json_out *out);
 void json_out_bool(struct json_out *out, bool value);
 /* JSON readers have 63 bits; nothing that is counted here gets near them, and more is cut. */
 void json_out_count(struct json_out *out, uint64_t value);
-/* NULL is null. A byte that belongs to no UTF-8 character becomes U+FFFD. */
+/*
+ * NULL is null. What is unsafe (shared/text.h) is escaped, a byte that belongs to no UTF-8
+ * character becomes U+FFFD.
+ */
 void json_out_text(struct json_out *out, const char *text);
 
 /* JSON that stands ready, taken as it is. */

@@ -9,45 +9,23 @@
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
 #define FOR_MAX_US     (24 * 3600 * 1000000LL)
 
-static json_t *known(uint32_t value)
+static int put_override(void *out, const struct override_view *view)
 {
-	return value ? json_integer(value) : json_null();
-}
-
-static json_t *pack_override(const struct override_view *view)
-{
-	return json_pack("{sI ss? so ss? ss? sb so so so ss? ss? ss? sI sI}", "id",
-			 (json_int_t)view->id, "domain", view->domain, "pid", known(view->pid),
-			 "comm", view->comm, "rule", view->rule, "children", view->children,
-			 "min_khz", known(view->min_khz), "max_khz", known(view->max_khz),
-			 "frozen_khz", known(view->frozen_khz), "floor", view->floor, "cap",
-			 view->cap, "io_boost", view->io_boost, "uid", (json_int_t)view->uid,
-			 "left_us", (json_int_t)view->left_us);
-}
-
-static int append_override(void *array, const struct override_view *view)
-{
-	return json_array_append_new(array, pack_override(view)) < 0 ? -ENOMEM : 0;
-}
-
-/* They are few, so their tree may be built. */
-static json_t *pack_overrides(const struct query_source *source, int *ret_error)
-{
-	json_t *array = json_array();
-
-	*ret_error = source->overrides(source->userdata, append_override, array);
-	if (*ret_error >= 0)
-		return array;
-	json_decref(array);
-	return NULL;
+	view_json_override(out, view);
+	return ((struct json_out *)out)->error;
 }
 
 int methods_list_overrides(const struct call *call, struct reply *reply)
 {
+	const struct query_source *source = call->source;
+	struct json_out *out = reply_begin(reply);
 	int r;
-	json_t *overrides = pack_overrides(call->source, &r);
 
-	return r < 0 ? r : reply_send(reply, json_pack("{so}", "overrides", overrides));
+	json_out_key(out, "overrides");
+	json_out_open(out, '[');
+	r = source->overrides(source->userdata, put_override, out);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
 }
 
 /* A parameter of kHz, 0 where it is not given. False when it is no frequency. */
@@ -148,17 +126,27 @@ static const char *take_request(const struct call *call, struct override_request
 	return take_time(call, &ret->for_us) ? NULL : "for_us";
 }
 
+struct wanted {
+	struct json_out *out;
+	uint32_t id;
+};
+
+static int put_wanted(void *context, const struct override_view *view)
+{
+	const struct wanted *wanted = context;
+
+	return view->id == wanted->id ? put_override(wanted->out, view) : 0;
+}
+
 static int send_override(const struct call *call, struct reply *reply, uint32_t id)
 {
+	const struct query_source *source = call->source;
+	struct wanted wanted = { reply_begin(reply), id };
 	int r;
-	json_t *override, *overrides = pack_overrides(call->source, &r);
-	size_t i;
 
-	json_array_foreach(overrides, i, override)
-		if (json_integer_value(json_object_get(override, "id")) == id)
-			r = reply_send(reply, json_pack("{sO}", "override", override));
-	json_decref(overrides);
-	return r;
+	json_out_key(wanted.out, "override");
+	r = source->overrides(source->userdata, put_wanted, &wanted);
+	return r < 0 ? r : reply_end(reply);
 }
 
 static int refuse(struct reply *reply, const struct override_request *request, int error,

@@ -73,7 +73,8 @@ static int put_tree(struct reply *reply, json_t *value)
 {
 	int r = value ? 0 : -ENOMEM;
 
-	if (value && json_dump_callback(value, dump_piece, &reply->out, JSON_COMPACT) < 0)
+	if (value && json_dump_callback(value, dump_piece, &reply->out,
+					JSON_COMPACT | JSON_ENSURE_ASCII) < 0)
 		r = reply->out.error ? reply->out.error : -ENOMEM;
 	json_decref(value);
 	return r < 0 ? r : end_message(reply);

@@ -165,6 +165,27 @@ void view_json_event(struct json_out *out, const struct event_view *view, uint64
 	json_out_close(out, '}');
 }
 
+void view_json_override(struct json_out *out, const struct override_view *view)
+{
+	json_out_open(out, '{');
+	put_count(out, "id", view->id);
+	put_text(out, "domain", view->domain);
+	put_known(out, "pid", view->pid);
+	put_text(out, "comm", view->comm);
+	put_text(out, "rule", view->rule);
+	json_out_key(out, "children");
+	json_out_bool(out, view->children);
+	put_known(out, "min_khz", view->min_khz);
+	put_known(out, "max_khz", view->max_khz);
+	put_known(out, "frozen_khz", view->frozen_khz);
+	put_text(out, "floor", view->floor);
+	put_text(out, "cap", view->cap);
+	put_text(out, "io_boost", view->io_boost);
+	put_count(out, "uid", view->uid);
+	put_count(out, "left_us", view->left_us);
+	json_out_close(out, '}');
+}
+
 void view_json_program(struct json_out *out, const struct program_view *view)
 {
 	json_out_open(out, '{');

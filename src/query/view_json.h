@@ -15,6 +15,7 @@ void view_json_device(struct json_out *out, const struct device_view *view);
 void view_json_decision(struct json_out *out, const struct decision_view *view);
 /* number: of the event, since the first subscriber came. */
 void view_json_event(struct json_out *out, const struct event_view *view, uint64_t number);
+void view_json_override(struct json_out *out, const struct override_view *view);
 void view_json_program(struct json_out *out, const struct program_view *view);
 void view_json_policy(struct json_out *out, const struct status_view *view);
 

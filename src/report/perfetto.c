@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "report/perfetto.h"
 
-#include "report/name.h"
 #include "report/protobuf.h"
 
 /* Field numbers of perfetto/protos/perfetto/trace. */
@@ -144,10 +143,8 @@ static void end_reason(void *userdata, uint32_t domain, uint64_t now_ns)
 
 static void annotate_task(struct message *event, uint32_t pid, const char *comm)
 {
-	struct valid_name name = name_make_valid(comm);
-
 	annotate_number(event, "pid", pid);
-	annotate_text(event, "task", name.text);
+	annotate_text(event, "task", comm);
 }
 
 static void write_decision(void *userdata, const struct decision *decision, bool is_first)
@@ -183,10 +180,9 @@ static void end_task(void *userdata, uint32_t pid, uint64_t now_ns)
 
 static void write_task_track(struct writer *writer, const struct task *task)
 {
-	struct valid_name name = name_make_valid(task->comm);
 	char title[64];
 
-	snprintf(title, sizeof(title), "%s %u", name.text, task->pid);
+	snprintf(title, sizeof(title), "%s %u", task->comm, task->pid);
 	write_track(writer, track(TRACK_TASK, task->pid), track(TRACK_TASKS, 0), title, NULL);
 }
 

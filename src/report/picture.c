@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "report/name.h"
 #include "report/svg.h"
 #include "shared/cleanup.h"
 
@@ -196,7 +195,7 @@ static void draw_tasks(FILE *out, double y, const struct columns *columns, uint3
 	for (uint32_t i = 0; i < n; i++, y += ROW) {
 		const struct task_row *row = &columns->tasks[i];
 
-		snprintf(text, sizeof(text), "%s %u", name_make_valid(row->comm).text, row->pid);
+		snprintf(text, sizeof(text), "%s %u", row->comm, row->pid);
 		svg_label(out, 8, y + 11, "start", text);
 		draw_boxes(out, y + 2, ROW - 6, task_fill, row);
 	}

@@ -3,6 +3,10 @@
 
 #include <stdbool.h>
 
+#include "shared/text.h"
+
+#define SVG_TEXT_SIZE 512
+
 void svg_begin(FILE *out, int width, int height)
 {
 	fprintf(out,
@@ -30,8 +34,11 @@ void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char 
 		y1, x2, y2, stroke);
 }
 
-static void put_escaped(FILE *out, const char *text)
+static void put_escaped(FILE *out, const char *foreign)
 {
+	char text[SVG_TEXT_SIZE];
+
+	text_copy(text, sizeof(text), foreign);
 	for (const char *c = text; *c; c++) {
 		if (*c == '&')
 			fputs("&amp;", out);

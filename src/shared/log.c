@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shared/text.h"
+
 static int log_level = LOG_INFO;
 static struct {
 	void (*take)(void *userdata, const char *line);
@@ -60,6 +62,7 @@ void log_message(int level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	text_clean(line);
 
 	log_tell_listener(level, line);
 	if (log_is_journal())

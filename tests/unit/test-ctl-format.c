@@ -118,8 +118,11 @@ static void test_clean(void **state)
 	/* U+009B begins an escape sequence on its own; U+00A0 does nothing. */
 	assert_text(format_clean("\xc2\x9b"
 				 "1m\xc2\xa0"),
-		    "??1m\xc2\xa0");
-	assert_text(format_clean("\xc2"), "\xc2");
+		    "?1m\xc2\xa0");
+	/* U+202E turns round what follows. */
+	assert_text(format_clean("\xc2 \xe2\x80\xae"
+				 "fdp"),
+		    "? ?fdp");
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 
 #include "actuator/originals_parse.h"
 #include "override_file.h"
+#include "shared/cleanup.h"
 
 struct fixture {
 	char directory[64];
@@ -118,6 +119,29 @@ static void test_round_trip(void **state)
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
+/* Any user names tasks as they like. */
+static void test_strange_names(void **state)
+{
+	static const char *const names[][2] = { { "a\nend 1\n", "a?end 1?" },
+						{ "\x1b[31m\xff", "?[31m?" },
+						{ "\xe2\x80\xae", "?" },
+						{ "", "" } };
+	struct fixture *fixture = *state;
+	struct override_table table = make(), again;
+	struct leases leases = make_leases();
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		strcpy(leases.entries[0].comm, names[i][0]);
+		assert_int_equal(
+			override_file_save(fixture->directory, fixture->topology, &table, &leases),
+			0);
+		assert_int_equal(load(fixture, NS_PER_S, &again), 0);
+		assert_int_equal(again.n, 2);
+		assert_int_equal(loaded_leases.n, 2);
+		assert_string_equal(loaded_leases.entries[0].comm, names[i][1]);
+	}
+}
+
 static void test_domain_that_is_gone(void **state)
 {
 	struct fixture *fixture = *state;
@@ -197,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_domain_that_is_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),

@@ -42,15 +42,17 @@ static void test_text(void **state)
 		{ "cut\xc3", "cut" BAD },
 		{ "cut\xe2\x82", "cut" BAD BAD },
 		{ "\xc3(", BAD "(" },
-		{ "\xc0\xaf", BAD BAD },		    /* overlong */
-		{ "\xe0\x80\xaf", BAD BAD BAD },	    /* overlong */
-		{ "\xf0\x80\x80\xaf", BAD BAD BAD BAD },    /* overlong */
-		{ "\xed\xa0\x80", BAD BAD BAD },	    /* surrogate */
-		{ "\xf4\x90\x80\x80", BAD BAD BAD BAD },    /* beyond U+10FFFF */
-		{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" }, /* U+10FFFF */
+		{ "\xc0\xaf", BAD BAD },		  /* overlong */
+		{ "\xe0\x80\xaf", BAD BAD BAD },	  /* overlong */
+		{ "\xf0\x80\x80\xaf", BAD BAD BAD BAD },  /* overlong */
+		{ "\xed\xa0\x80", BAD BAD BAD },	  /* surrogate */
+		{ "\xf4\x90\x80\x80", BAD BAD BAD BAD },  /* beyond U+10FFFF */
+		{ "\xf4\x8f\xbf\xbf", "\\udbff\\udfff" }, /* U+10FFFF is no character */
 		{ "\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD },
 		{ "say \"x\\y\"", "say \\\"x\\\\y\\\"" },
-		{ "\x1b[31m\n\x7f", "\\u001b[31m\\u000a\x7f" },
+		{ "\x1b[31m\n\x7f", "\\u001b[31m\\u000a\\u007f" },
+		{ "\xc2\x9b\xe2\x80\xae", "\\u009b\\u202e" },
+		{ "\xf3\xa0\x81\x81", "\\udb40\\udc41" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)

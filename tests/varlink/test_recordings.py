@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
+import zlib
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 
@@ -112,6 +113,33 @@ class Exports(unittest.TestCase):
         os.symlink(self.recording, strange)
         self.ctl("export", strange, "--plot", self.path("strange.svg"))
         xml.etree.ElementTree.parse(self.path("strange.svg"))
+
+    def test_strange_domain(self):
+        """A recording may come from anywhere: nothing in it reaches a terminal or a parser raw."""
+        with open(self.recording, "rb") as file:
+            data = file.read()
+        # The topology is in the first block, behind the magic and the version.
+        length = int.from_bytes(data[12:14], "little")
+        block = data[20:20 + length].replace(b"cpu0-3", b"\x1b[1m<\xff")
+        self.assertNotEqual(block, data[20:20 + length])
+        strange = self.path("strange.rec")
+        with open(strange, "wb") as file:
+            file.write(data[:16] + zlib.crc32(block).to_bytes(4, "little") + block +
+                       data[20 + length:])
+        with open(self.path("strange.conf"), "w", encoding="utf-8") as file:
+            file.write("[domain]\nmax-frequency = 816MHz\n")
+        for options in ((), ("--policy", self.path("strange.conf"))):
+            shown = self.ctl("replay", strange, *options)
+            self.assertNotIn("\x1b", shown)
+            self.assertEqual("?[1m<?" in shown, bool(options))
+            json.loads(self.ctl("replay", strange, "--json", *options))
+        self.ctl("export", strange, "--plot", self.path("domain.svg"),
+                 "--perfetto", self.path("domain.trace"))
+        root = xml.etree.ElementTree.parse(self.path("domain.svg")).getroot()
+        self.assertIn("?[1m<?", {text.text for text in root.iter(SVG + "text")})
+        with open(self.path("domain.trace"), "rb") as file:
+            trace = perfetto.Trace.FromString(file.read())
+        self.assertIn("?[1m<? reason", {p.track_descriptor.name for p in trace.packet})
 
     def test_what_if(self):
         with open(self.path("other.conf"), "w", encoding="utf-8") as file:

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "shared/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+
+/* Unicode 15's Cc, Cf, Zl and Zp, and the noncharacters of its first plane. */
+static const struct {
+	uint32_t first, last;
+} unsafe[] = {
+	{ 0x0000, 0x001f },   { 0x007f, 0x009f },   { 0x00ad, 0x00ad },	  { 0x0600, 0x0605 },
+	{ 0x061c, 0x061c },   { 0x06dd, 0x06dd },   { 0x070f, 0x070f },	  { 0x0890, 0x0891 },
+	{ 0x08e2, 0x08e2 },   { 0x180e, 0x180e },   { 0x200b, 0x200f },	  { 0x2028, 0x202e },
+	{ 0x2060, 0x2064 },   { 0x2066, 0x206f },   { 0xfdd0, 0xfdef },	  { 0xfeff, 0xfeff },
+	{ 0xfff9, 0xfffb },   { 0x110bd, 0x110bd }, { 0x110cd, 0x110cd }, { 0x13430, 0x1343f },
+	{ 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0001, 0xe0001 }, { 0xe0020, 0xe007f },
+};
+
+static bool is_unsafe(uint32_t code)
+{
+	/* The last two of each plane are noncharacters. */
+	if ((code & 0xfffe) == 0xfffe)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(unsafe); i++)
+		if (code >= unsafe[i].first && code <= unsafe[i].last)
+			return true;
+	return false;
+}
+
+static size_t expected_length(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if ((first & 0xe0) == 0xc0)
+		return 2;
+	if ((first & 0xf0) == 0xe0)
+		return 3;
+	return (first & 0xf8) == 0xf0 ? 4 : 0;
+}
+
+/* The code point of a whole character, or UINT32_MAX: cut, overlong, a surrogate, too high. */
+static uint32_t decode(const uint8_t *bytes, size_t expected, size_t length)
+{
+	/* The lowest code point that needs as many bytes: what is below is an overlong form. */
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t code = expected == 1 ? bytes[0] : bytes[0] & (0x7fu >> expected);
+
+	if (!expected || expected > length)
+		return UINT32_MAX;
+	for (size_t i = 1; i < expected; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return UINT32_MAX;
+		code = code << 6 | (bytes[i] & 0x3f);
+	}
+	if (code < lowest[expected] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return UINT32_MAX;
+	return code;
+}
+
+struct text_character text_look(const char *text, size_t length)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	size_t expected = length ? expected_length(bytes[0]) : 0;
+	uint32_t code;
+
+	if (!length)
+		return (struct text_character){ .kind = TEXT_END };
+	code = decode(bytes, expected, length);
+	if (code == UINT32_MAX)
+		return (struct text_character){ TEXT_INVALID, bytes[0], 1 };
+	return (struct text_character){ is_unsafe(code) ? TEXT_UNSAFE : TEXT_PLAIN, code,
+					expected };
+}
+
+void text_copy(char *ret, size_t size, const char *text)
+{
+	size_t length = strlen(text), used = 0;
+
+	for (;;) {
+		struct text_character c = text_look(text, length);
+		size_t needed = c.kind == TEXT_PLAIN ? c.length : 1;
+
+		if (c.kind == TEXT_END || used + needed >= size)
+			break;
+		/* Over itself, the copy is never ahead of what is read. */
+		if (c.kind == TEXT_PLAIN)
+			memmove(ret + used, text, needed);
+		else
+			ret[used] = '?';
+		used += needed;
+		text += c.length;
+		length -= c.length;
+	}
+	ret[used] = '\0';
+}
+
+char *text_clean(char *text)
+{
+	text_copy(text, strlen(text) + 1, text);
+	return text;
+}

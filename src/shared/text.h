@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Text that somebody else chose: names of tasks, which any user may fill with any bytes, of units
+ * and devices, of a recording's domains; paths. Each kind of output has one way for it:
+ *
+ *	terminal, journal, messages, state files, traces	text_clean() or text_copy()
+ *	JSON that the daemon writes				json_out_text(), by text_look()
+ *	JSON by jansson			cleaned before, as it refuses what is not UTF-8; and with
+ *					JSON_ENSURE_ASCII, as it escapes nothing above U+001F by
+ *itself SVG							cleaned, with <, > and & escaped
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum text_kind {
+	TEXT_END,
+	TEXT_PLAIN,
+	TEXT_UNSAFE,  /* obeyed or unseen: Unicode's Cc, Cf, Zl, Zp, and noncharacters */
+	TEXT_INVALID, /* a byte that is of no UTF-8 character */
+};
+
+struct text_character {
+	enum text_kind kind;
+	uint32_t code;
+	size_t length; /* bytes; 1 for an invalid one */
+};
+
+/* The first character of length bytes, or the end where length is 0. A NUL is unsafe. */
+struct text_character text_look(const char *text, size_t length);
+
+/* In place: "?" for each character that is unsafe and each byte that is invalid. Returns text. */
+char *text_clean(char *text);
+
+/* The same of a copy, which ends before the first character that does not fit. size is over 0. */
+void text_copy(char *ret, size_t size, const char *text);
