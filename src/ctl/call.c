@@ -2,6 +2,7 @@
 /* What commands do with the daemon and with standard output. */
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "ctl/command.h"
 #include "ctl/complain.h"
 #include "ctl/connection.h"
+#include "ctl/moment.h"
 #include "shared/cleanup.h"
 
 const char *ctl_value(const struct ctl *ctl, const char *name)
@@ -50,6 +52,12 @@ enum ctl_exit ctl_flush(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return CTL_OK;
+	/* Whoever read has enough. Where the signal is ignored, as under systemd, it is the same
+	 * end. */
+	if (errno == EPIPE) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
 	complain("cannot write the output: %s", strerror(errno));
 	return CTL_REFUSED;
 }
@@ -77,6 +85,22 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 	code = ctl_print(ctl, reply, show);
 	json_decref(reply);
 	return code;
+}
+
+bool ctl_moment(const struct ctl *ctl, const char *option, uint64_t *ret_monotonic_us)
+{
+	const char *text = ctl_value(ctl, option);
+	int r = moment_parse(text, moment_monotonic_us(), moment_realtime_us(), ret_monotonic_us);
+
+	if (r == -ERANGE)
+		ctl_misuse(ctl, "--%s %s: this machine was not up then, or slept since", option,
+			   text);
+	else if (r < 0)
+		ctl_misuse(ctl,
+			   "--%s %s: expected a time of day such as 14:03 or 14:03:07, or how long "
+			   "ago, such as 30s or 1h",
+			   option, text);
+	return r == 0;
 }
 
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)

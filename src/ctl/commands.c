@@ -31,8 +31,13 @@ const struct ctl_command ctl_commands[] = {
 	{
 		.name = "decisions",
 		.help = "the last decisions, newest last",
-		.method = "io.wakegov.Decisions",
-		.show = show_decisions,
+		.run = command_decisions,
+		.arguments = "[DOMAIN]",
+		.options = {
+			{ "lines", "N", "only the newest N", 'n' },
+			{ "since", "TIME", "only those since 14:03, or of the last 30s, 1h30m" },
+			{ "follow", NULL, "go on with those that come, until Ctrl-C", 'f' },
+		},
 	},
 	{
 		.name = "rules",
@@ -46,7 +51,7 @@ const struct ctl_command ctl_commands[] = {
 		.run = command_explain,
 		.arguments = "[policyN | cpuN | PID]",
 		.options = {
-			{ "at", "TIME", "as of then: 14:03:07, or 30s for so long ago" },
+			{ "at", "TIME", "as of then: 14:03, 14:03:07, or 30s for so long ago" },
 		},
 	},
 #ifdef HAVE_NCURSES
@@ -72,15 +77,15 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "override",
-		.help = "limit a domain, task or rule for a while, whatever the policy says (root)",
+		.help = "limit domains, a task or a rule for a while, whatever the policy says (root)",
 		.run = command_override,
-		.arguments = "DOMAIN | PID | rule:NAME | list | cancel ID",
+		.arguments = "DOMAIN | cpuN | all | PID | rule:NAME | list | cancel ID | cancel all",
 		.verbs = { "list", "cancel" },
 		.options = {
-			{ "min", "FREQUENCY", "keep it at this or above: 1.2GHz, 800MHz" },
+			{ "min", "FREQUENCY", "keep it at this or above: 1.2GHz, 50%" },
 			{ "max", "FREQUENCY", "keep it at this or below" },
 			{ "freeze", NULL, "keep it where it is now" },
-			{ "for", "TIME", "how long: 30s, 10m, 2h; 10m unless given, 24h at most" },
+			{ "for", "TIME", "how long: 30s, 1h30m, 2d; 10m unless given, 30d at most" },
 		},
 	},
 	{

@@ -9,6 +9,7 @@
 #include "ctl/command.h"
 
 enum ctl_exit command_adopt(struct ctl *ctl);
+enum ctl_exit command_decisions(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);

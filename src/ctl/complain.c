@@ -104,7 +104,7 @@ static const struct {
 	{ "kinds",
 	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
 	  "with commas between" },
-	{ "for_us", "--for cannot be that: expected a time of up to 24h, such as 10m" },
+	{ "for_us", "--for cannot be that: expected a time of up to 30d, such as 10m" },
 	{ "min_khz", "--min cannot be that: expected a frequency that is not above --max" },
 	{ "max_khz", "--max cannot be that: expected a frequency such as 1.2GHz" },
 	{ "freeze",

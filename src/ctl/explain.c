@@ -116,11 +116,8 @@ enum ctl_exit command_explain(struct ctl *ctl)
 	uint64_t at_us = 0, pid;
 	json_t *target;
 
-	if (at && !moment_parse(at, moment_monotonic_us(), moment_realtime_us(), &at_us))
-		return ctl_misuse(ctl,
-				  "--at %s: expected a time of day such as 14:03:07, or how long "
-				  "ago, such as 30s",
-				  at);
+	if (at && !ctl_moment(ctl, "at", &at_us))
+		return CTL_USAGE;
 	if (!ctl->n_arguments)
 		return explain_all(ctl, at_us);
 	target = target_of(ctl->arguments[0]);

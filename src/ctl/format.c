@@ -65,8 +65,10 @@ static char *print_tenths(uint64_t us, uint64_t unit_us, const char *unit)
 static char *print_pair(uint64_t us, uint64_t large_us, const char *large, uint64_t small_us,
 			const char *small)
 {
-	return print("%llu %s %llu %s", (unsigned long long)(us / large_us), large,
-		     (unsigned long long)(us % large_us / small_us), small);
+	unsigned long long count = us / large_us, rest = us % large_us / small_us;
+
+	return rest ? print("%llu %s %llu %s", count, large, rest, small)
+		    : print("%llu %s", count, large);
 }
 
 char *format_duration(uint64_t us)
@@ -108,20 +110,23 @@ char *format_share(uint64_t cap)
 
 char *format_permille(uint64_t permille)
 {
-	return print("%llu%%", (unsigned long long)permille / 10);
+	return print("%llu %%", (unsigned long long)permille / 10);
 }
 
 char *format_level(const char *level)
 {
-	uint64_t khz;
+	uint64_t khz, percent;
 
-	return level && quantity_frequency(level, &khz) ? format_frequency(khz)
-							: format_clean(level);
+	if (level && quantity_frequency(level, &khz))
+		return format_frequency(khz);
+	if (level && quantity_share(level, &percent))
+		return print("%llu %%", (unsigned long long)percent);
+	return format_clean(level);
 }
 
 char *format_gain(uint64_t permille)
 {
-	return print("+%llu%%", (unsigned long long)permille / 10);
+	return print("+%llu %%", (unsigned long long)permille / 10);
 }
 
 char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us)

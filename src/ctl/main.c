@@ -24,5 +24,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	r = arguments_parse(argc, argv, &ctl);
-	return r <= 0 ? -r : (int)run(&ctl);
+	if (r < 0)
+		return -r;
+	return r ? (int)run(&ctl) : (int)ctl_flush();
 }

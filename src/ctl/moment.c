@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/moment.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -30,13 +32,15 @@ uint64_t moment_realtime_us(void)
 /* Since midnight, if text is a time of day. */
 static bool parse_time_of_day(const char *text, uint64_t *ret_us)
 {
-	unsigned int hour, minute, second, thousandth = 0;
-	int n = 0, with_fraction = 0;
+	unsigned int hour, minute, second = 0, thousandth = 0;
+	int to_minute = 0, n = 0, with_fraction = 0;
 
-	if (sscanf(text, "%2u:%2u:%2u%n", &hour, &minute, &second, &n) != 3 || hour > 23 ||
-	    minute > 59 || second > 60)
+	if (sscanf(text, "%2u:%2u%n:%2u%n", &hour, &minute, &to_minute, &second, &n) < 2 ||
+	    hour > 23 || minute > 59 || second > 60)
 		return false;
-	if (text[n] == '.' &&
+	if (!n)
+		n = to_minute;
+	if (n > to_minute && text[n] == '.' &&
 	    (sscanf(text + n, ".%3u%n", &thousandth, &with_fraction) != 1 || with_fraction != 4))
 		return false;
 	*ret_us = ((hour * 60ULL + minute) * 60 + second) * US_PER_S + thousandth * 1000ULL;
@@ -56,17 +60,17 @@ static uint64_t age_of(uint64_t of_day_us, uint64_t now_realtime_us)
 	return now_us >= of_day_us ? now_us - of_day_us : now_us + US_PER_DAY - of_day_us;
 }
 
-bool moment_parse(const char *text, uint64_t now_monotonic_us, uint64_t now_realtime_us,
-		  uint64_t *ret_monotonic_us)
+int moment_parse(const char *text, uint64_t now_monotonic_us, uint64_t now_realtime_us,
+		 uint64_t *ret_monotonic_us)
 {
 	uint64_t age_us, of_day_us;
 
 	if (parse_time_of_day(text, &of_day_us))
 		age_us = age_of(of_day_us, now_realtime_us);
 	else if (!quantity_duration_us(text, &age_us))
-		return false;
+		return -EINVAL;
 	if (age_us >= now_monotonic_us)
-		return false;
+		return -ERANGE;
 	*ret_monotonic_us = now_monotonic_us - age_us;
-	return true;
+	return 0;
 }

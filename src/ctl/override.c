@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "ctl/commands.h"
@@ -13,12 +14,15 @@
 #include "ctl/show.h"
 #include "ctl/suggest.h"
 #include "ctl/table.h"
+#include "policy/rule_keys.h"
 #include "shared/cleanup.h"
 
 #define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
 #define RUN_NOT_EXECUTED 126
 #define RUN_NOT_FOUND	 127
-#define RUN_FOR_US	 (24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
+#define RUN_FOR_US \
+	(30 * 24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
+#define US_PER_S 1000000ULL
 
 static char *wanted_of_domain(const json_t *override)
 {
@@ -94,7 +98,9 @@ static void show_override(const json_t *reply)
 {
 	const json_t *override = json_object_get(reply, "override");
 	_cleanup_free_ char *target = whom(override);
-	_cleanup_free_ char *left = format_duration(field_number(override, "left_us"));
+	/* To the second: some of it has passed, but nobody asked for 9 min 59 s. */
+	uint64_t left_s = (field_number(override, "left_us") + US_PER_S / 2) / US_PER_S;
+	_cleanup_free_ char *left = format_duration(left_s * US_PER_S);
 	_cleanup_free_ char *limits = wanted(override);
 	uint64_t id = field_number(override, "id");
 
@@ -132,34 +138,77 @@ static void show_cancelled(const json_t *reply)
 	puts("cancelled");
 }
 
+static enum ctl_exit cancel_all(struct ctl *ctl)
+{
+	const json_t *override;
+	json_t *reply, *done;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Overrides", NULL, &reply);
+	size_t i;
+
+	if (code != CTL_OK)
+		return code;
+	json_array_foreach(json_object_get(reply, "overrides"), i, override) {
+		code = ctl_call(ctl, "io.wakegov.CancelOverride",
+				json_pack("{sO}", "id", json_object_get(override, "id")), &done);
+		if (code != CTL_OK)
+			break;
+		json_decref(done);
+	}
+	if (code == CTL_OK)
+		code = ctl_print(ctl, reply, i ? show_cancelled : show_overrides);
+	json_decref(reply);
+	return code;
+}
+
 static enum ctl_exit cancel(struct ctl *ctl)
 {
 	uint64_t id;
 
+	if (ctl->n_arguments == 2 && !strcmp(ctl->arguments[1], "all"))
+		return cancel_all(ctl);
 	if (ctl->n_arguments != 2 || !quantity_number(ctl->arguments[1], &id))
-		return ctl_misuse(ctl, "cancel takes the number of one override; 'wakegovctl "
-				       "override list' shows them");
+		return ctl_misuse(ctl, "cancel takes the number of one override, or all; "
+				       "'wakegovctl override list' shows them");
 	return ctl_ask(ctl, "io.wakegov.CancelOverride", json_pack("{sI}", "id", (json_int_t)id),
 		       show_cancelled);
 }
 
-/* What --min or --max gives, into the call; CTL_OK where it is not given. */
-static enum ctl_exit add_frequency(struct ctl *ctl, json_t *parameters, const char *option,
-				   const char *key)
+/* What --min or --max gives, into the call; CTL_OK where it is not given. domain is NULL for tasks.
+ */
+static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const char *option,
+			       const json_t *domain)
 {
+	uint64_t lowest_khz = field_number(domain, "lowest_opp_khz"), khz = 0, percent;
+	uint64_t highest_khz = field_number(domain, "highest_opp_khz");
+	bool is_min = !strcmp(option, "min");
 	const char *text = ctl_value(ctl, option);
-	uint64_t khz;
 
 	if (!text)
 		return CTL_OK;
-	if (!quantity_frequency(text, &khz))
-		return ctl_misuse(ctl, "--%s %s: expected a frequency such as 1.2GHz or 800MHz",
+	if (quantity_share(text, &percent) && percent) {
+		if (!domain) {
+			json_object_set_new(parameters, is_min ? "floor" : "cap",
+					    json_string(text));
+			return CTL_OK;
+		}
+		khz = highest_khz * percent / 100;
+	} else if (!quantity_frequency(text, &khz)) {
+		return ctl_misuse(ctl,
+				  "--%s %s: expected a frequency such as 1.2GHz or 800MHz, or a "
+				  "share such as 50%%",
 				  option, text);
-	json_object_set_new(parameters, key, json_integer((json_int_t)khz));
+	} else if (highest_khz && (is_min ? khz > highest_khz : khz < lowest_khz)) {
+		_cleanup_free_ char *range = format_frequency_range(lowest_khz, highest_khz);
+
+		return ctl_misuse(ctl, "--%s %s: %s has %s", option, text,
+				  field_text(domain, "name"), range);
+	}
+	json_object_set_new(parameters, is_min ? "min_khz" : "max_khz",
+			    json_integer((json_int_t)khz));
 	return CTL_OK;
 }
 
-static enum ctl_exit add_time(struct ctl *ctl, json_t *parameters)
+static enum ctl_exit add_time(const struct ctl *ctl, json_t *parameters)
 {
 	const char *text = ctl_value(ctl, "for");
 	uint64_t us;
@@ -167,56 +216,30 @@ static enum ctl_exit add_time(struct ctl *ctl, json_t *parameters)
 	if (!text)
 		return CTL_OK;
 	if (!quantity_duration_us(text, &us) || !us)
-		return ctl_misuse(ctl, "--for %s: expected a time such as 30s, 10m or 2h", text);
+		return ctl_misuse(ctl, "--for %s: expected a time such as 30s, 1h30m or 2d", text);
 	json_object_set_new(parameters, "for_us", json_integer((json_int_t)us));
 	return CTL_OK;
-}
-
-/* A domain, a number or rule:NAME. */
-static json_t *pack_target(const char *text)
-{
-	static const char rule[] = "rule:";
-	uint64_t pid;
-
-	if (quantity_number(text, &pid))
-		return json_pack("{sI}", "pid", (json_int_t)pid);
-	if (!strncmp(text, rule, strlen(rule)))
-		return json_pack("{ss}", "rule", text + strlen(rule));
-	return json_pack("{ss}", "domain", text);
 }
 
 /* The verb that a word looks like which is no target; NULL: none. */
 static const char *verb_like(const struct ctl *ctl, const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ctl->command->verbs) && ctl->command->verbs[i]; i++)
-		if (strncmp(word, "policy", 6) != 0 &&
+		if (strncmp(word, "policy", 6) != 0 && strcmp(word, "all") != 0 &&
 		    suggest_matches(word, ctl->command->verbs[i]))
 			return ctl->command->verbs[i];
 	return NULL;
 }
 
-static enum ctl_exit add(struct ctl *ctl)
+/* One override; what the daemon says of it goes to the end of made. Consumes parameters. */
+static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_t *domain,
+			  json_t *made)
 {
-	json_t *parameters = pack_target(ctl->arguments[0]);
-	const char *verb = verb_like(ctl, ctl->arguments[0]);
-	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max");
-	enum ctl_exit code = CTL_OK;
+	enum ctl_exit code = add_limit(ctl, parameters, "min", domain);
+	json_t *reply;
 
-	if (verb)
-		code = ctl_misuse(ctl, "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
-				  ctl->arguments[0], verb);
-	else if (ctl->n_arguments != 1)
-		code = ctl_misuse(ctl, "expected one domain, PID or rule:NAME, and what it is to "
-				       "keep to");
-	else if (has_limit == !!ctl_value(ctl, "freeze"))
-		code = ctl_misuse(ctl, "give --min, --max or both, or --freeze");
-	else if (ctl_value(ctl, "freeze") && json_object_get(parameters, "rule"))
-		code = ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
-				       "--min and --max");
 	if (code == CTL_OK)
-		code = add_frequency(ctl, parameters, "min", "min_khz");
-	if (code == CTL_OK)
-		code = add_frequency(ctl, parameters, "max", "max_khz");
+		code = add_limit(ctl, parameters, "max", domain);
 	if (code == CTL_OK)
 		code = add_time(ctl, parameters);
 	if (code != CTL_OK) {
@@ -225,7 +248,106 @@ static enum ctl_exit add(struct ctl *ctl)
 	}
 	if (ctl_value(ctl, "freeze"))
 		json_object_set_new(parameters, "freeze", json_true());
-	return ctl_ask(ctl, "io.wakegov.AddOverride", parameters, show_override);
+	code = ctl_call(ctl, "io.wakegov.AddOverride", parameters, &reply);
+	if (code == CTL_OK)
+		json_array_append_new(made, reply);
+	return code;
+}
+
+/* Whether text, such as "0-3,8", has the number. */
+static bool list_has(const char *text, uint64_t number)
+{
+	unsigned int first, last;
+	int n;
+
+	while (text && sscanf(text, "%u%n", &first, &n) == 1) {
+		last = first;
+		text += n;
+		if (sscanf(text, "-%u%n", &last, &n) == 1)
+			text += n;
+		if (number >= first && number <= last)
+			return true;
+		text += *text == ',';
+	}
+	return false;
+}
+
+/* By its name, by one of its CPUs, or as one of all. */
+static bool is_meant(const json_t *domain, const char *target)
+{
+	const char *name = field_text(domain, "name");
+	uint64_t cpu;
+
+	if (!strncmp(target, "cpu", 3) && quantity_number(target + 3, &cpu))
+		return list_has(field_text(domain, "cpus"), cpu);
+	return !strcmp(target, "all") || (name && !strcmp(target, name));
+}
+
+static enum ctl_exit make_for_domains(const struct ctl *ctl, const char *target, json_t *made)
+{
+	const json_t *domain;
+	json_t *reply;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &reply);
+	size_t i;
+
+	if (code != CTL_OK)
+		return code;
+	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
+		if (!is_meant(domain, target))
+			continue;
+		code = make(ctl, json_pack("{ss}", "domain", field_text(domain, "name")), domain,
+			    made);
+		if (code != CTL_OK || strcmp(target, "all") != 0)
+			break;
+	}
+	json_decref(reply);
+	if (code == CTL_OK && !json_array_size(made)) {
+		complain("there is no domain '%s'. See: wakegovctl domains", target);
+		return CTL_REFUSED;
+	}
+	return code;
+}
+
+static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t *made)
+{
+	static const char rule[] = "rule:";
+	uint64_t pid;
+
+	if (quantity_number(target, &pid))
+		return make(ctl, json_pack("{sI}", "pid", (json_int_t)pid), NULL, made);
+	if (!strncmp(target, rule, strlen(rule)))
+		return make(ctl, json_pack("{ss}", "rule", target + strlen(rule)), NULL, made);
+	return make_for_domains(ctl, target, made);
+}
+
+static enum ctl_exit add(struct ctl *ctl)
+{
+	const char *target = ctl->arguments[0], *verb = verb_like(ctl, target);
+	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max");
+	json_auto_t *made = json_array();
+	const json_t *reply;
+	enum ctl_exit code;
+	size_t i;
+
+	if (verb)
+		return ctl_misuse(ctl, "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
+				  target, verb);
+	if (ctl->n_arguments != 1)
+		return ctl_misuse(ctl,
+				  "expected one domain, CPU, PID or rule:NAME, or all, and what "
+				  "it is to keep to");
+	if (has_limit == !!ctl_value(ctl, "freeze"))
+		return ctl_misuse(ctl, "give --min, --max or both, or --freeze");
+	if (ctl_value(ctl, "freeze") && !strncmp(target, "rule:", 5))
+		return ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
+				       "--min and --max");
+	code = make_for(ctl, target, made);
+	json_array_foreach(made, i, reply) {
+		enum ctl_exit shown = ctl_print(ctl, reply, show_override);
+
+		code = code != CTL_OK ? code : shown;
+	}
+	return code;
 }
 
 enum ctl_exit command_override(struct ctl *ctl)
@@ -256,6 +378,18 @@ static json_t *pack_run(const struct ctl *ctl)
 	return parameters;
 }
 
+static bool is_level(const struct ctl *ctl, const char *option)
+{
+	const struct policy_rule_key *key = policy_rule_keys_find(option);
+	const char *text = ctl_value(ctl, option);
+	struct policy_rule rule;
+
+	if (!text || key->store(&rule, text) == 0)
+		return true;
+	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
+	return false;
+}
+
 enum ctl_exit command_run(struct ctl *ctl)
 {
 	json_t *reply;
@@ -270,6 +404,10 @@ enum ctl_exit command_run(struct ctl *ctl)
 		ctl_misuse(ctl, "give --cap, --floor, --class or --no-boost");
 		return RUN_FAILED;
 	}
+	if (!is_level(ctl, "cap") || !is_level(ctl, "floor"))
+		return RUN_FAILED;
+	/* The override is listed by the name that this process is going to have. */
+	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
 	if (ctl_call(ctl, "io.wakegov.AddOverride", pack_run(ctl), &reply) != CTL_OK)
 		return RUN_FAILED;
 	json_decref(reply);

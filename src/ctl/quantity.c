@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/quantity.h"
 
+#include <string.h>
+
 #include "policy/units.h"
 
-#define CAP_MAX 1024
+#define DIGITS	  "0123456789."
+#define PART_SIZE 32 /* "1h" of "1h30m" */
 
 /* Longer ones than a policy has; on a command line people write m for minutes. */
 static const struct policy_units time_units = {
@@ -14,6 +17,7 @@ static const struct policy_units time_units = {
 		{ "m", 60000000 },
 		{ "min", 60000000 },
 		{ "h", 3600000000 },
+		{ "d", 86400000000 },
 	},
 };
 
@@ -30,15 +34,28 @@ bool quantity_frequency(const char *text, uint64_t *ret_khz)
 
 bool quantity_duration_us(const char *text, uint64_t *ret_us)
 {
-	return policy_units_parse(&time_units, text, ret_us) == 0 && *ret_us <= INT64_MAX;
+	char part[PART_SIZE];
+	uint64_t us;
+
+	*ret_us = 0;
+	do {
+		size_t length = strspn(text, DIGITS);
+
+		length += strcspn(text + length, DIGITS);
+		if (length >= sizeof(part))
+			return false;
+		memcpy(part, text, length);
+		part[length] = '\0';
+		if (policy_units_parse(&time_units, part, &us) < 0 ||
+		    __builtin_add_overflow(*ret_us, us, ret_us))
+			return false;
+		text += length;
+	} while (*text);
+	return *ret_us <= INT64_MAX;
 }
 
-bool quantity_cap(const char *text, uint64_t *ret_cap)
+bool quantity_share(const char *text, uint64_t *ret_percent)
 {
-	uint64_t percent;
-
-	if (policy_units_parse(&policy_units_share, text, &percent) < 0 || percent > 100)
-		return false;
-	*ret_cap = (percent * CAP_MAX + 50) / 100;
-	return true;
+	return policy_units_parse(&policy_units_share, text, ret_percent) == 0 &&
+	       *ret_percent <= 100;
 }

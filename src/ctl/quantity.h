@@ -12,8 +12,8 @@ bool quantity_number(const char *text, uint64_t *ret);
 /* "1.2GHz", "800MHz", "800000kHz"; the unit is needed. */
 bool quantity_frequency(const char *text, uint64_t *ret_khz);
 
-/* "200ms", "30s", "10m", "2h"; the unit is needed. */
+/* "200ms", "30s", "1h30m", "2d"; the unit is needed. */
 bool quantity_duration_us(const char *text, uint64_t *ret_us);
 
-/* A share of the fastest CPU: "40%" becomes 410 of 1024. */
-bool quantity_cap(const char *text, uint64_t *ret_cap);
+/* "40%", up to 100. */
+bool quantity_share(const char *text, uint64_t *ret_percent);

@@ -15,6 +15,8 @@ void show_domains(const json_t *reply);
 void show_tasks(const json_t *reply);
 void show_devices(const json_t *reply);
 void show_decisions(const json_t *reply);
+/* One as it comes, in columns that do not depend on the others. */
+void show_decision_line(const json_t *decision);
 void show_reload(const json_t *reply);
 
 /* A field of an object: NULL, or 0, where it is missing, null or something else. */

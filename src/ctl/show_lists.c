@@ -107,6 +107,21 @@ static void add_decision(struct table *table, const json_t *decision, uint64_t m
 	table_add(table, reason_of(decision));
 }
 
+void show_decision_line(const json_t *decision)
+{
+	_cleanup_free_ char *time = format_time(field_number(decision, "monotonic_us"),
+						moment_monotonic_us(), moment_realtime_us());
+	_cleanup_free_ char *domain = format_clean(field_text(decision, "domain"));
+	_cleanup_free_ char *from = format_frequency(field_number(decision, "previous_khz"));
+	_cleanup_free_ char *to = format_frequency(field_number(decision, "target_khz"));
+	_cleanup_free_ char *found = format_frequency(field_number(decision, "read_back_khz"));
+	_cleanup_free_ char *reason = reason_of(decision);
+
+	if (reason)
+		format_disarm(reason);
+	printf("%s  %-9s  %9s -> %9s, read back %9s  %s\n", time, domain, from, to, found, reason);
+}
+
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -126,5 +141,5 @@ void show_decisions(const json_t *reply)
 	if (table.n_cells)
 		table_print(&table, stdout);
 	else
-		puts("no decision was made yet");
+		puts("no such decision is remembered");
 }

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <ncurses.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <term.h>
 #include <unistd.h>
 
 #include "ctl/commands.h"
@@ -30,10 +32,11 @@ static const char keys_text[] =
 	"/                show only rows with a text in their names, states or reasons\n"
 	"p, Space         pause, and go on\n"
 	"+, -             look more often, less often\n"
-	"q                quit\n"
+	"q, Ctrl-C        quit\n"
 	"\n"
 	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
-	"Green: boosted, or a disk where boosts pay. Yellow: limited. Red: not ours, or in trouble.\n";
+	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
+	"Red: not ours, or in trouble.\n";
 
 /* One call; NULL when it failed. Consumes parameters. */
 static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
@@ -190,6 +193,12 @@ static void change_delay(struct top_view *view, bool shorter)
 /* False: it ends. */
 static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 {
+	if (key == CTRL('c'))
+		return false;
+	if (key == CTRL('z')) {
+		raise(SIGTSTP);
+		return true;
+	}
 	if (view->is_filtering) {
 		edit_filter(view, key);
 		return true;
@@ -256,9 +265,18 @@ static void run(const struct ctl *ctl, struct top_view *view)
 	} while (key == ERR || take_key(ctl, view, key));
 }
 
+/* A terminal that cannot put the cursor somewhere can show lines only. */
+static bool can_paint(void)
+{
+	int error;
+	const char *move = setupterm(NULL, STDOUT_FILENO, &error) == OK ? tigetstr("cup") : NULL;
+
+	return move && move != (char *)-1;
+}
+
 static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 {
-	SCREEN *screen = newterm(NULL, stdout, stdin);
+	SCREEN *screen = can_paint() ? newterm(NULL, stdout, stdin) : NULL;
 
 	if (!screen) {
 		complain("this terminal (TERM=%s) cannot show a live view. Try: wakegovctl monitor",
@@ -267,7 +285,8 @@ static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 	}
 	set_term(screen);
 	set_escdelay(50);
-	cbreak();
+	/* Ctrl-C is a key, so that it ends as q does. */
+	raw();
 	noecho();
 	keypad(stdscr, true);
 	curs_set(0);

@@ -15,8 +15,9 @@
 #include "ctl/style.h"
 #include "shared/cleanup.h"
 
-#define LINE_SIZE 512
-#define BAR_WIDTH 12
+#define LINE_SIZE     512
+#define BAR_WIDTH     12
+#define HISTORY_LEAST 8
 
 enum { COLOUR_HIGH = 1, COLOUR_BOOST, COLOUR_TROUBLE };
 
@@ -113,10 +114,18 @@ static void put_bar(const struct top_view *view, int y, int x, uint64_t part, ui
 	put(y, x, BAR_WIDTH, text);
 }
 
-/* A narrow screen has less of it, so that the reasons can be read. */
+/* Half of what a screen has beyond 80 columns; the reasons get the other half. */
 static int history_width(void)
 {
-	return COLS < 100 ? TOP_HISTORY / 2 : TOP_HISTORY;
+	int width = HISTORY_LEAST + (COLS > 80 ? (COLS - 80) / 2 : 0);
+
+	return width < TOP_HISTORY ? width : TOP_HISTORY;
+}
+
+/* Whether the lists have room for what is worth less than their first columns. */
+static bool is_wide(void)
+{
+	return COLS >= 110;
 }
 
 static void put_history(const struct top_view *view, int y, int x, const char *name)
@@ -152,6 +161,15 @@ static int colour_of_domain(const json_t *row)
 	return limiter && strcmp(limiter, "none") != 0 ? COLOUR_HIGH : 0;
 }
 
+static attr_t reverse_attribute(void)
+{
+	attr_t attributes;
+	short pair;
+
+	attr_get(&attributes, &pair, NULL);
+	return attributes & A_REVERSE;
+}
+
 static void draw_domain(const struct top_view *view, int y, const json_t *row)
 {
 	const char *name = field_text(row, "name"), *why = field_text(row, "state_why");
@@ -159,23 +177,28 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 		field_text(row, "reason"), field_text(row, "comm"), field_number(row, "pid"),
 		field_text(row, "limiter"), field_text(row, "timing"));
 	int x = 36 + history_width();
+	attr_t selected = reverse_attribute();
 
 	put(y, 0, 9, name ? name : "-");
 	put(y, 10, 7, field_text(row, "cpus"));
 	put_number(y, 18, 4, row, "current_khz", 1000, "");
+	/* Blocks in reverse are holes. */
+	attroff(A_REVERSE);
 	put(y, 22, 1, " ");
 	put_bar(view, y, 23, field_number(row, "current_khz"),
 		field_number(row, "highest_opp_khz"));
 	put(y, 35, 1, " ");
 	put_history(view, y, 36, name);
-	putf(y, x, 5, "%4u%%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
+	attron(selected);
+	putf(y, x, 6, "%4u %%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
 	attron(COLOR_PAIR(colour_of_domain(row)));
-	putf(y, x + 5, COLS, " %s", why ? why : reason ? reason : "-");
+	putf(y, x + 6, COLS, " %s", why ? why : reason ? reason : "-");
 	attroff(COLOR_PAIR(colour_of_domain(row)));
 }
 
 static void draw_task(const struct top_view *view, int y, const json_t *row)
 {
+	_cleanup_free_ char *lease = format_duration(field_number(row, "lease_left_us"));
 	int colour = field_number(row, "boost_cap") ? COLOUR_BOOST : 0;
 
 	put_number(y, 0, 7, row, "pid", 1, "");
@@ -186,9 +209,14 @@ static void draw_task(const struct top_view *view, int y, const json_t *row)
 	attroff(COLOR_PAIR(colour));
 	put(y, 51, 9, field_text(row, "device"));
 	put_number(y, 60, 6, row, "io_rate_per_s", 1, "");
-	put_number(y, 66, 5, row, "predicted_gain_permille", 10, "%");
-	put_number(y, 71, 5, row, "wanted_khz", 1000, "");
-	put(y, 76, COLS, "");
+	put_number(y, 66, 7, row, "predicted_gain_permille", 10, " %");
+	put_number(y, 73, 5, row, "wanted_khz", 1000, "");
+	put(y, 78, COLS, "");
+	if (!is_wide())
+		return;
+	put_number(y, 78, 7, row, "host_share_permille", 10, " %");
+	put_number(y, 85, 8, row, "measured_gain_permille", 10, " %");
+	putf(y, 93, 11, "%11s", lease ? lease : "-");
 }
 
 static void draw_capped(const struct top_view *view, int y, const json_t *row)
@@ -211,34 +239,58 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 static void draw_device(const struct top_view *view, int y, const json_t *row)
 {
 	int colour = is_word(row, "check", "paid") ? COLOUR_BOOST : 0;
+	_cleanup_free_ char *retry = field_is_known(row, "retry_us")
+					     ? format_duration(field_number(row, "retry_us"))
+					     : NULL;
 
 	put(y, 0, 16, field_text(row, "name"));
 	put_number(y, 16, 6, row, "tasks", 1, "");
 	put_number(y, 22, 7, row, "depth", 1, "");
 	put_number(y, 29, 10, row, "completions_per_s", 1, "");
-	put_number(y, 39, 6, row, "idle_permille", 10, "%");
+	put_number(y, 39, 7, row, "idle_permille", 10, " %");
 	attron(COLOR_PAIR(colour));
-	putf(y, 45, 11, " %s", field_text(row, "check") ? field_text(row, "check") : "-");
+	putf(y, 46, 10, " %s", field_text(row, "check") ? field_text(row, "check") : "-");
 	attroff(COLOR_PAIR(colour));
-	put_number(y, 56, 6, row, "predicted_gain_permille", 10, "%");
-	put_number(y, 62, 6, row, "measured_gain_permille", 10, "%");
-	put(y, 68, COLS, "");
+	put_number(y, 56, 7, row, "predicted_gain_permille", 10, " %");
+	put_number(y, 63, 7, row, "measured_gain_permille", 10, " %");
+	put(y, 70, COLS, "");
+	if (!is_wide())
+		return;
+	put_number(y, 70, 5, row, "completion_cpu", 1, "");
+	putf(y, 75, 12, "  %s", field_text(row, "completion_domain") ?: "-");
+	putf(y, 87, 11, "%11s", retry ? retry : "-");
 }
 
 static const struct pane_look {
 	const char *title;
 	const char *behind; /* what comes behind the history, of which there is less or more */
+	const char *wide;   /* the titles of what wide screens have besides */
 	const char *empty;
 	void (*draw)(const struct top_view *view, int y, const json_t *row);
 } looks[TOP_PANES] = {
-	[TOP_DOMAINS] = { "DOMAIN    CPUS     MHZ              HISTORY", "USED WHY",
-			  "no cpufreq domain", draw_domain },
-	[TOP_TASKS] = { "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S GAIN  MHZ",
-			NULL, "no task does I/O at a rate that matters", draw_task },
-	[TOP_CAPPED] = { "    PID CAPPED TASK      CAP       RULE OR OVERRIDE         WHERE", NULL,
-			 "no task is capped", draw_capped },
-	[TOP_DEVICES] = { "DEVICE           TASKS  DEPTH     I/O/S  IDLE CHECK       GAIN FOUND",
-			  NULL, "no block device was used", draw_device },
+	[TOP_DOMAINS] = {
+		.title = "DOMAIN    CPUS     MHZ              HISTORY",
+		.behind = " USED WHY",
+		.empty = "no cpufreq domain",
+		.draw = draw_domain,
+	},
+	[TOP_TASKS] = {
+		.title = "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S   GAIN  MHZ",
+		.wide = "   HOST   FOUND      LEASE",
+		.empty = "no task does I/O at a rate that matters",
+		.draw = draw_task,
+	},
+	[TOP_CAPPED] = {
+		.title = "    PID CAPPED TASK      CAP       RULE OR OVERRIDE         WHERE",
+		.empty = "no task is capped",
+		.draw = draw_capped,
+	},
+	[TOP_DEVICES] = {
+		.title = "DEVICE           TASKS  DEPTH     I/O/S   IDLE CHECK       GAIN  FOUND",
+		.wide = "  CPU  DOMAIN          RETRY",
+		.empty = "no block device was used",
+		.draw = draw_device,
+	},
 };
 
 static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t height)
@@ -249,7 +301,7 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 	view->heights[pane] = height;
 	top_model_move(&view->model, pane, 0, height);
 	attron(is_active ? A_REVERSE : A_BOLD);
-	put(top, 0, COLS, looks[pane].title);
+	putf(top, 0, COLS, "%s%s", looks[pane].title, is_wide() ? looks[pane].wide ?: "" : "");
 	if (looks[pane].behind)
 		mvaddstr(top, 37 + history_width(), looks[pane].behind);
 	if (height && list->n > height)
@@ -259,10 +311,12 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 	for (size_t i = 0; i < height && list->scroll + i < list->n; i++) {
 		bool is_selected = is_active && list->scroll + i == list->selected;
 
-		if (is_selected)
-			attron(A_STANDOUT);
+		if (is_selected) {
+			attron(A_REVERSE);
+			put(top + 1 + (int)i, 0, COLS, "");
+		}
 		looks[pane].draw(view, top + 1 + (int)i, list->rows[list->scroll + i]);
-		attroff(A_STANDOUT);
+		attroff(A_REVERSE);
 	}
 	if (!list->n && height)
 		put(top + 1, 0, COLS,
@@ -296,26 +350,40 @@ static void draw_head(const struct top_view *view)
 		attroff(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
 		return;
 	}
-	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f%% CPU, %.1f MiB  lost %" PRIu64,
+	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
 	     version ? version : "?", uptime ? uptime : "?", mode ? mode : "?",
 	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, drops);
 }
 
+/* What fits of the keys, the most needed first: nothing is cut in the middle. */
 static void draw_foot(const struct top_view *view)
 {
 	const struct top_list *list = &view->model.lists[view->pane];
+	char sort[64], filter[TOP_FILTER_SIZE + 16], text[LINE_SIZE] = "";
+	const char *const parts[] = {
+		view->is_paused ? "PAUSED" : NULL,
+		"q quit",
+		"? keys",
+		sort,
+		filter,
+		"Tab list",
+		"e explain",
+		"p pause",
+	};
 
 	if (view->is_filtering) {
 		putf(LINES - 1, 0, COLS, "filter: %s_   Enter keeps it, Esc shows all",
 		     view->model.filter);
 		return;
 	}
-	putf(LINES - 1, 0, COLS,
-	     "%sq quit  Tab list  e explain  s sort (%s%s)  / filter%s%s  p pause  "
-	     "? keys",
-	     view->is_paused ? "PAUSED  " : "", top_model_sort_name(&view->model, view->pane),
-	     list->is_reverse ? ", reversed" : "", view->model.filter[0] ? ": " : "",
-	     view->model.filter);
+	snprintf(sort, sizeof(sort), "s sort (%s%s)", top_model_sort_name(&view->model, view->pane),
+		 list->is_reverse ? ", reversed" : "");
+	snprintf(filter, sizeof(filter), "/ filter%s%s", view->model.filter[0] ? ": " : "",
+		 view->model.filter);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i] && (int)(strlen(text) + strlen(parts[i])) + 2 <= COLS)
+			strcat(strcat(text, text[0] ? "  " : ""), parts[i]);
+	put(LINES - 1, 0, COLS, text);
 }
 
 /* How many rows a list gets: one at least, where it says that it is empty. */

@@ -17,7 +17,7 @@ enum top_pane {
 	TOP_PANES,
 };
 
-#define TOP_HISTORY	16
+#define TOP_HISTORY	64
 #define TOP_FILTER_SIZE 32
 
 struct top_list {

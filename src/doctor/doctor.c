@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -18,12 +19,16 @@
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
 
-#define TEXT_SIZE 256
+#define TEXT_SIZE	256
+#define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"
+#define POWER_ZONES_MAX 8
+#define POWER_TERMS_MAX 4 /* long_term, short_term, peak_power */
 
 struct examination {
 	finding_t tell;
 	void *userdata;
 	bool has_uclamp;
+	bool is_governed; /* a daemon runs */
 };
 
 const char *finding_grade_name(enum finding_grade grade)
@@ -35,6 +40,18 @@ const char *finding_grade_name(enum finding_grade grade)
 	};
 
 	return names[grade];
+}
+
+/* Whether a daemon holds the lock of its run directory. */
+static bool is_locked(const char *run_dir)
+{
+	_cleanup_close_ int fd = -1;
+	char path[TEXT_SIZE];
+
+	snprintf(path, sizeof(path), "%s/lock", run_dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Who may not look is not told that nobody is there. */
+	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
 static void tell(const struct examination *e, enum finding_grade grade, const char *what,
@@ -135,7 +152,10 @@ static void examine_governor(const struct examination *e, const struct topology_
 	snprintf(what, sizeof(what), "%s: governor", domain->name);
 	snprintf(found, sizeof(found), "%s of %.150s; auto would take %s", governor, offered,
 		 choose(e, governor, offered));
-	if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
+	/* What a daemon that runs has set is no matter for advice. */
+	if (e->is_governed && strcmp(governor, "userspace") == 0)
+		snprintf(found, sizeof(found), "userspace of %.150s, set by wakegovd", offered);
+	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
 		advice = "no userspace governor: modprobe cpufreq_userspace for backend setspeed";
 	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
 		 strstr(offered, "schedutil"))
@@ -191,6 +211,65 @@ static void examine_counters(const struct examination *e)
 	frequency_free(frequency);
 }
 
+/* The first line of a file; false when it cannot be read or is empty. */
+static bool read_line(const char *path, char ret[static TEXT_SIZE])
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ret[0] = '\0';
+	if (fd < 0 || control_read(fd, ret, TEXT_SIZE) < 0)
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	return ret[0];
+}
+
+/* "package-0: long_term 15 W, short_term 25 W" for each zone of a package. */
+static void examine_power_limits(const struct examination *e)
+{
+	char path[TEXT_SIZE], name[TEXT_SIZE], term[TEXT_SIZE], watts[TEXT_SIZE], what[300];
+
+	for (int zone = 0; zone < POWER_ZONES_MAX; zone++) {
+		char found[TEXT_SIZE] = "";
+		size_t used = 0;
+
+		snprintf(path, sizeof(path), POWER_ZONE "/name", zone);
+		if (!read_line(path, name))
+			return;
+		for (int i = 0; i < POWER_TERMS_MAX && used < sizeof(found); i++) {
+			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_name", zone, i);
+			if (!read_line(path, term))
+				break;
+			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_power_limit_uw",
+				 zone, i);
+			if (!read_line(path, watts))
+				break;
+			used += snprintf(found + used, sizeof(found) - used, "%s%.40s %.3g W",
+					 used ? ", " : "", term, strtod(watts, NULL) / 1e6);
+		}
+		snprintf(what, sizeof(what), "power limits of %s", name);
+		if (used)
+			tell(e, FINDING_GOOD, what, found,
+			     "above them the firmware lowers the clock, whatever wakegov asks for");
+	}
+}
+
+/* Who decides on frequencies beside the governor, and is no program. */
+static void examine_firmware(const struct examination *e)
+{
+	char text[TEXT_SIZE];
+
+	if (read_line("/sys/kernel/sched_ext/root/ops", text))
+		tell(e, FINDING_NOTE, "sched_ext scheduler", text,
+		     "it places tasks, and may set the CPUs' frequency targets under schedutil "
+		     "itself: if the two disagree, take backend setspeed or limits, or stop it");
+	if (read_line("/sys/devices/system/cpu/amd_pstate/dynamic_epp", text) &&
+	    strcmp(text, "disabled") != 0 && strcmp(text, "0") != 0)
+		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", text,
+		     "the kernel sets the energy preference by the power source: leave "
+		     "energy-preference at none, or echo disabled into it");
+	examine_power_limits(e);
+}
+
 static void tell_rival(void *userdata, const struct rival *rival)
 {
 	char found[TEXT_SIZE];
@@ -199,24 +278,12 @@ static void tell_rival(void *userdata, const struct rival *rival)
 	tell(userdata, FINDING_NOTE, rival->name, found, rival->advice);
 }
 
-/* Whether a daemon holds the lock of its run directory. */
-static bool is_locked(const char *run_dir)
-{
-	_cleanup_close_ int fd = -1;
-	char path[TEXT_SIZE];
-
-	snprintf(path, sizeof(path), "%s/lock", run_dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Who may not look is not told that nobody is there. */
-	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
-}
-
 static void examine_leftovers(const struct examination *e, const char *run_dir)
 {
 	static const char *const names[] = { "originals", "clamps", "groups" };
 	char path[TEXT_SIZE];
 
-	if (is_locked(run_dir))
+	if (e->is_governed)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", run_dir, names[i]);
@@ -228,7 +295,11 @@ static void examine_leftovers(const struct examination *e, const char *run_dir)
 
 int doctor_examine(const char *run_dir, finding_t tell_finding, void *userdata)
 {
-	struct examination e = { .tell = tell_finding, .userdata = userdata };
+	struct examination e = {
+		.tell = tell_finding,
+		.userdata = userdata,
+		.is_governed = is_locked(run_dir),
+	};
 	int r;
 
 	examine_tracing(&e);
@@ -236,6 +307,7 @@ int doctor_examine(const char *run_dir, finding_t tell_finding, void *userdata)
 	examine_cgroups(&e);
 	r = examine_domains(&e);
 	examine_counters(&e);
+	examine_firmware(&e);
 	rivals_find(tell_rival, &e);
 	examine_leftovers(&e, run_dir);
 	return r;

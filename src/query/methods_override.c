@@ -7,7 +7,7 @@
 #include "query/view_json.h"
 
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
-#define FOR_MAX_US     (24 * 3600 * 1000000LL)
+#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
 
 static int put_override(void *out, const struct override_view *view)
 {

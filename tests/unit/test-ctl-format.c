@@ -45,11 +45,11 @@ static void test_duration(void **state)
 		{ 999999, "999.9 ms" },
 		{ 1000000, "1.0 s" },
 		{ 59999999, "59.9 s" },
-		{ 60000000, "1 min 0 s" },
+		{ 60000000, "1 min" },
 		{ 3599999999, "59 min 59 s" },
-		{ 3600000000, "1 h 0 min" },
+		{ 3600000000, "1 h" },
 		{ 86399999999, "23 h 59 min" },
-		{ 86400000000, "1 d 0 h" },
+		{ 86400000000, "1 d" },
 		{ 90000000000, "1 d 1 h" },
 		{ UINT64_MAX, "213503982 d 8 h" },
 	};
@@ -75,12 +75,12 @@ static void test_share(void **state)
 
 static void test_permille(void **state)
 {
-	assert_text(format_permille(0), "0%");
-	assert_text(format_permille(619), "61%");
-	assert_text(format_permille(1000), "100%");
-	assert_text(format_gain(0), "+0%");
-	assert_text(format_gain(463), "+46%");
-	assert_text(format_gain(9990), "+999%");
+	assert_text(format_permille(0), "0 %");
+	assert_text(format_permille(619), "61 %");
+	assert_text(format_permille(1000), "100 %");
+	assert_text(format_gain(0), "+0 %");
+	assert_text(format_gain(463), "+46 %");
+	assert_text(format_gain(9990), "+999 %");
 }
 
 static void test_time(void **state)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,36 +20,42 @@ static void test_moments(void **state)
 {
 	static const struct {
 		const char *text;
-		bool good;
+		int result;
 		uint64_t ago_us;
 	} cases[] = {
-		{ "14:03:07", true, 500000 },
-		{ "14:03:07.500", true, 0 },
-		{ "14:03:06.250", true, 1250000 },
+		{ "14:03:07", 0, 500000 },
+		{ "14:03:07.500", 0, 0 },
+		{ "14:03:06.250", 0, 1250000 },
 		/* later than now: it was yesterday */
-		{ "14:03:08", true, 86399 * S + 500000 },
-		{ "30s", true, 30 * S },
-		{ "1.5h", true, 5400 * S },
-		{ "99999s", true, 99999 * S },
-		{ "100000s", false, 0 },
-		{ "14:03", false, 0 },
-		{ "24:00:00", false, 0 },
-		{ "14:03:07.5", false, 0 },
-		{ "14:03:07x", false, 0 },
-		{ "", false, 0 },
-		{ "soon", false, 0 },
+		{ "14:03:08", 0, 86399 * S + 500000 },
+		{ "10:30", 0, (3 * 3600 + 33 * 60 + 7) * S + 500000 },
+		{ "30s", 0, 30 * S },
+		{ "1h", 0, 3600 * S },
+		{ "1h30m", 0, 5400 * S },
+		{ "1.5h", 0, 5400 * S },
+		{ "99999s", 0, 99999 * S },
+		{ "100000s", -ERANGE, 0 },
+		{ "14:03", 0, 7 * S + 500000 },
+		{ "24:00:00", -EINVAL, 0 },
+		{ "14:03:07.5", -EINVAL, 0 },
+		{ "14:03x", -EINVAL, 0 },
+		{ "14:03.5", -EINVAL, 0 },
+		{ "14:03:", -EINVAL, 0 },
+		{ "14:03:07x", -EINVAL, 0 },
+		{ "", -EINVAL, 0 },
+		{ "soon", -EINVAL, 0 },
 	};
 
 	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t at_us = 0;
-		bool good = moment_parse(cases[i].text, MONOTONIC, REALTIME, &at_us);
+		int result = moment_parse(cases[i].text, MONOTONIC, REALTIME, &at_us);
 
-		if (good != cases[i].good || (good && MONOTONIC - at_us != cases[i].ago_us))
+		if (result != cases[i].result || (!result && MONOTONIC - at_us != cases[i].ago_us))
 			print_message("'%s'\n", cases[i].text);
-		assert_int_equal(good, cases[i].good);
-		if (good)
+		assert_int_equal(result, cases[i].result);
+		if (!result)
 			assert_int_equal(MONOTONIC - at_us, cases[i].ago_us);
 	}
 }

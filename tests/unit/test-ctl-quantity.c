@@ -58,23 +58,35 @@ static void test_frequencies(void **state)
 static void test_times(void **state)
 {
 	static const struct quantity_case cases[] = {
-		{ "10m", true, 600000000 }, { "10min", true, 600000000 },
-		{ "30s", true, 30000000 },  { "1.5h", true, 5400000000 },
-		{ "200ms", true, 200000 },  { "10", false },
-		{ "10 m", false },	    { "18446744073709551615h", false },
+		{ "10m", true, 600000000 },
+		{ "10min", true, 600000000 },
+		{ "30s", true, 30000000 },
+		{ "1.5h", true, 5400000000 },
+		{ "200ms", true, 200000 },
+		{ "10", false },
+		{ "1h30m", true, 5400000000 },
+		{ "2d", true, 172800000000 },
+		{ "48h", true, 172800000000 },
+		{ "1m500ms", true, 60500000 },
+		{ "1h30", false },
+		{ "h30m", false },
+		{ "", false },
+		{ "9223372036854775ms9223372036854775ms", false },
+		{ "10 m", false },
+		{ "18446744073709551615h", false },
 	};
 
 	check(quantity_duration_us, cases, ARRAY_SIZE(cases));
 }
 
-static void test_caps(void **state)
+static void test_shares(void **state)
 {
 	static const struct quantity_case cases[] = {
-		{ "100%", true, 1024 }, { "40%", true, 410 }, { "0%", true, 0 },
-		{ "101%", false },	{ "40", false },
+		{ "100%", true, 100 }, { "40%", true, 40 }, { "0%", true, 0 },
+		{ "101%", false },     { "40", false },
 	};
 
-	check(quantity_cap, cases, ARRAY_SIZE(cases));
+	check(quantity_share, cases, ARRAY_SIZE(cases));
 }
 
 int main(void)
@@ -83,7 +95,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_frequencies),
 		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,12 +126,12 @@ static void test_history(void **state)
 	struct top_model model = { 0 };
 	const struct top_history *history;
 
-	for (uint32_t turn = 0; turn < 30; turn++)
+	for (uint32_t turn = 0; turn < 85; turn++)
 		top_model_set(&model, TOP_DOMAINS, make_domains(2, turn));
 	history = top_model_history(&model, "policy0");
 	assert_non_null(history);
 	assert_int_equal(history->n, TOP_HISTORY);
-	/* Turn 29 is 7 steps above 800 MHz: 1500 of 1800, in eighths; the one before is one less.
+	/* Turn 84 is 7 steps above 800 MHz: 1500 of 1800, in eighths; the one before is one less.
 	 */
 	assert_int_equal(history->levels[TOP_HISTORY - 1], 7);
 	assert_int_equal(history->levels[TOP_HISTORY - 2], 6);

@@ -55,7 +55,7 @@ class Methods(ServiceTest):
                                  ({"max_khz": 2 ** 32}, "max_khz"),
                                  ({"min_khz": 2000, "max_khz": 1000}, "min_khz"),
                                  ({"max_khz": 1000, "for_us": 0}, "for_us"),
-                                 ({"max_khz": 1000, "for_us": 86400000001}, "for_us"),
+                                 ({"max_khz": 1000, "for_us": 30 * 86400000000 + 1}, "for_us"),
                                  ({"max_khz": "1GHz"}, "max_khz"),
                                  ({"max_khz": 1000, "pids": 5}, "pids")):
             with self.subTest(wrong):
@@ -125,7 +125,7 @@ class Control(ServiceTest):
 
     def test_values_that_cannot_be(self):
         """the option is named as it was given, and what it is to be"""
-        for arguments, words in ((("policy0", "--max", "1GHz", "--for", "25h"), "--for cannot be"),
+        for arguments, words in ((("policy0", "--max", "1GHz", "--for", "31d"), "--for cannot be"),
                                  (("policy0", "--min", "2GHz", "--max", "1GHz"), "--min cannot be")):
             with self.subTest(arguments):
                 self.assertRegex(self.run_command(*arguments, code=REFUSED),
@@ -134,7 +134,7 @@ class Control(ServiceTest):
     def test_from_first_to_last(self):
         self.assertIn("no override is in force", self.run_command("list"))
         text = self.run_command("policy0", "--min", "1.2GHz", "--for", "10m")
-        self.assertRegex(text, r"^policy0: at least 1200 MHz for 10 min 0 s\. End it sooner with: "
+        self.assertRegex(text, r"^policy0: at least 1200 MHz for 10 min\. End it sooner with: "
                                r"wakegovctl override cancel (\d+)\n$")
         number = text.split()[-1]
         self.assertIn("frozen at 2400 MHz", self.run_command("--freeze", "policy2"))
@@ -146,6 +146,23 @@ class Control(ServiceTest):
         self.assertEqual([o["domain"] for o in listed], ["policy0", "policy2"])
         self.assertEqual(self.run_command("cancel", number), "cancelled\n")
         self.assertIn("override list", self.run_command("cancel", number, code=REFUSED))
+
+    def test_every_way_to_name_what_is_meant(self):
+        text = self.run_command("cpu2", "--max", "50%", "--for", "1h30m")
+        self.assertRegex(text, r"^policy0: at most 1800 MHz for 1 h 30 min\. ")
+        self.assertEqual(self.run_command("cancel", "all"), "cancelled\n")
+        self.assertEqual(len(self.run_command("all", "--freeze", "--for", "48h").splitlines()), 3)
+        self.assertEqual(len(json.loads(self.run_command("--json"))["overrides"]), 3)
+        self.run_command("cancel", "all")
+        self.assertIn("no override is in force", self.run_command("cancel", "all"))
+        self.run_command("812", "--max", "30%", "--min", "1.2GHz")
+        listed = json.loads(self.run_command("--json"))["overrides"][0]
+        self.assertEqual((listed["cap"], listed["floor"]), ("30%", "1200000kHz"))
+        self.run_command("cancel", "all")
+        for option, value in (("--min", "5GHz"), ("--max", "100MHz")):
+            self.assertIn(f"{option} {value}: policy0 has 800-3600 MHz",
+                          self.run_command("policy0", option, value, code=USAGE))
+        self.assertIn("no domain 'cpu99'", self.run_command("cpu99", "--freeze", code=REFUSED))
 
     def test_of_tasks(self):
         for target, limit, words in (("812", "--max", "pid 812 (make): "),
@@ -162,6 +179,7 @@ class Control(ServiceTest):
         for arguments, words in ((("policy0",), "--freeze"),
                                  (("policy0", "--freeze", "--max", "1GHz"), "--freeze"),
                                  (("policy0", "--max", "1"), "such as 1.2GHz"),
+                                 (("policy0", "--max", "101%"), "such as 50%"),
                                  (("policy0", "--max", "1GHz", "--for", "10"), "such as 30s"),
                                  (("policy0", "policy2", "--freeze"), "one domain"),
                                  (("cancel",), "override list"),
@@ -192,6 +210,8 @@ class Run(ServiceTest):
         self.refuse("--cap", "30%", words="expected a command")
         self.refuse("--", "true", words="give --cap")
         self.refuse("--cap", "30%", "--", "true", words="no task")
+        self.refuse("--cap", "30", "--", "true", words="--cap 30: expected none, a share")
+        self.refuse("--floor", "512", "--", "true", words="--floor 512: expected none, a share")
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Control(ServiceTest):
 
     def test_rules(self):
         lines = self.run_command("rules").splitlines()
-        self.assertEqual(lines[1].split(), ["backup", "x.conf:12", "5", "17", "30%", "-", "off",
+        self.assertEqual(lines[1].split(), ["backup", "x.conf:12", "5", "17", "30", "%", "-", "off",
                                             "policy4", "comm", "=", "tar*"])
         self.assertRegex(lines[2], r"^backup: \S+ \(\d+\), - \(4194303\), - \(4194302\), "
                                    r"- \(4194301\) and 1 more, see: wakegovctl rules backup$")
@@ -119,7 +119,7 @@ class Control(ServiceTest):
     def test_one_task(self):
         text = self.run_command("rules", "812")
         self.assertIn("rules for tar (thread 812 of process 800)", text)
-        self.assertIn("  yes  backup (x.conf:12), cap 30%, io-boost off: command is 'tar c'", text)
+        self.assertIn("  yes  backup (x.conf:12), cap 30 %, io-boost off: command is 'tar c'", text)
         self.run_command("rules", "5", code=REFUSED)
         for wrong in (("0",), ("backup", "812")):
             self.run_command("rules", *wrong, code=USAGE)

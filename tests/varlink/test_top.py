@@ -2,13 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The live view in a real terminal, by tmux: what is on the screen, at any size, after any key."""
 
+import contextlib
 import os
 import subprocess
 import tempfile
+import termios
+import threading
 import time
 import unittest
 
 from service import PATIENCE_S, Fixture, ServiceTest, WAKEGOVCTL, needs_fixture
+
+
+def drain(leader):
+    """Reads until the other side is closed, which is told as an error."""
+    with contextlib.suppress(OSError):
+        while os.read(leader, 65536):
+            pass
 
 
 class Screen:
@@ -35,6 +45,9 @@ class Screen:
 
     def lines(self):
         return self.tmux("capture-pane", "-p").stdout.split("\n")[:-1]
+
+    def coloured_lines(self):
+        return self.tmux("capture-pane", "-p", "-e").stdout.split("\n")[:-1]
 
     def is_gone(self):
         return self.tmux("has-session").returncode != 0
@@ -79,7 +92,23 @@ class Small(TopTest):
         self.assertIn("1-10/200", lines[titles[0]])
         self.assertIn("█", lines[2])
         self.assertIn("io-boost (fio, pid 812), li", lines[2])
-        self.assertTrue(lines[-1].startswith("q quit"))
+        self.assertEqual(lines[-1], "q quit  ? keys  s sort (order)  / filter  Tab list  e explain  "
+                         "p pause")
+        self.screen.keys("?")
+        keys = self.wait_for_text("any key goes back")
+        self.assertIn("Red: not ours, or in trouble.", "\n".join(keys))
+        self.assertTrue(any(line.endswith("boosts pay. Yellow: limited.") for line in keys))
+
+    def test_selected_row_can_be_read(self):
+        """it is shown in reverse, but for the bar, whose blocks would be holes"""
+        self.wait_for_text("policy3", "█")
+        self.screen.keys("Down", "Down", "Down")
+        self.wait_for(lambda lines: "\x1b[7m" in self.screen.coloured_lines()[5], "the row in reverse")
+        row = self.screen.coloured_lines()[5]
+        self.assertRegex(row, "\x1b\\[7m[^ ]*policy3")
+        before_bar = row[:row.index("█")]
+        self.assertGreater(max(before_bar.rfind("\x1b[0m"), before_bar.rfind("\x1b[27m")),
+                           before_bar.rfind("\x1b[7m"))
 
     def test_all_of_200_can_be_reached(self):
         self.wait_for_text("1-10/200")
@@ -121,8 +150,8 @@ class Small(TopTest):
         lines = self.wait_for_text("CAPPED TASK", "override-3", "fio")
         title = next(i for i, line in enumerate(lines) if "CAPPED TASK" in line)
         self.assertEqual([line.split() for line in lines[title + 1:title + 4]],
-                         [["900", "tar", "30%", "backup", "x.conf:12"],
-                          ["901", "tar", "30%", "backup", "x.conf:12"],
+                         [["900", "tar", "30", "%", "backup", "x.conf:12"],
+                          ["901", "tar", "30", "%", "backup", "x.conf:12"],
                           ["950", "make", "1200", "MHz", "override-3", "an", "override"]])
         self.screen.keys("Tab", "Tab", "s", "s", "r")
         self.wait_for_text("s sort (rule, reversed)")
@@ -144,6 +173,11 @@ class Small(TopTest):
         self.screen.resize(200, 60)
         lines = self.wait_for_text("1-28/200", "limited by policy-max")
         self.assertEqual(len(lines), 60)
+        tasks = next(line for line in lines if line.startswith("    PID TASK"))
+        self.assertEqual(tasks.split()[-4:-1], ["HOST", "FOUND", "LEASE"])
+        self.assertTrue(any(line.endswith("RETRY") for line in lines))
+        # The longest history that there is, and the whole reason behind it.
+        self.assertEqual(lines[1].index("USED") - lines[1].index("HISTORY"), 66)
 
     def test_names_cannot_write_on_the_terminal(self):
         self.wait_for_text("?[31mred")
@@ -183,6 +217,40 @@ class Lost(unittest.TestCase):
         while text not in "\n".join(screen.lines()):
             self.assertLess(time.monotonic(), deadline, screen.lines())
             time.sleep(0.05)
+
+
+class End(ServiceTest):
+    def test_ctrl_c_ends_in_good_order(self):
+        """as q does: status 0, and the terminal as it was"""
+        for key in (b"q", b"\x03"):
+            leader, follower = os.openpty()
+            before = termios.tcgetattr(follower)
+            with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, "top"], stdin=follower,
+                                  stdout=follower, env={**os.environ, "TERM": "xterm"}) as process:
+                shown = b""
+                while b"DOMAIN" not in shown:
+                    shown += os.read(leader, 65536)
+                os.write(leader, key)
+                reader = threading.Thread(target=drain, args=(leader,), daemon=True)
+                reader.start()
+                self.assertEqual(process.wait(PATIENCE_S), 0)
+                self.assertEqual(termios.tcgetattr(follower), before)
+            os.close(follower)
+            reader.join(PATIENCE_S)
+            os.close(leader)
+
+    def test_terminal_that_cannot(self):
+        leader, follower = os.openpty()
+        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "top"], stdin=follower,
+                              stdout=follower, stderr=subprocess.PIPE, text=True,
+                              timeout=PATIENCE_S, env={**os.environ, "TERM": "dumb"})
+        os.close(follower)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("TERM=dumb", done.stderr)
+        # Nothing was painted: the other side is closed with nothing to read.
+        with self.assertRaises(OSError):
+            os.read(leader, 1)
+        os.close(leader)
 
 
 class Usage(ServiceTest):

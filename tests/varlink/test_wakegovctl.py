@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -123,7 +124,8 @@ class Output(ControlTest):
         self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
                                           "HOST", "GAIN", "FOUND", "MHZ", "LEASE"])
         self.assertEqual(boosted.split(), ["812", "fio", "policy0", "confirmed", "nvme0n1", "25000",
-                                           "61%", "+46%", "+40%", "1416", "9.5", "ms"])
+                                           "61", "%", "+46", "%", "+40", "%", "1416", "9.5",
+                                           "ms"])
         # A name that is too long is cut.
         self.assertEqual(counted.split(), ["813", "kworker/0", "policy0", "counted-fallback", "-",
                                            "25000", "-", "-", "-", "-", "9.5", "ms"])
@@ -133,9 +135,10 @@ class Output(ControlTest):
         header, pays, not_, new, interrupts = self.run_command("devices").splitlines()
         self.assertEqual(header.split(), ["DEVICE", "TASKS", "DEPTH", "I/O/S", "IDLE", "CPU",
                                           "DOMAIN", "CHECK", "GAIN", "FOUND", "CALIB", "RETRY"])
-        self.assertEqual(pays.split(), ["nvme0n1", "3", "17", "24817", "41%", "1", "policy0",
-                                        "paid", "+46%", "+40%", "0.91", "-"])
-        self.assertEqual(not_.split()[7:], ["unpaid", "+46%", "+0%", "1.00", "3.2", "s"])
+        self.assertEqual(pays.split(), ["nvme0n1", "3", "17", "24817", "41", "%", "1", "policy0",
+                                        "paid", "+46", "%", "+40", "%", "0.91", "-"])
+        self.assertEqual(not_.split()[8:], ["unpaid", "+46", "%", "+0", "%", "1.00", "3.2",
+                                            "s"])
         self.assertEqual(new.split(), ["nvme2n1", "0", "17", "-", "-", "1", "-", "off", "-", "-",
                                        "1.00", "-"])
         self.assertLessEqual(max(map(len, (header, pays, not_, new))), 80)
@@ -149,6 +152,37 @@ class Output(ControlTest):
                                    r"io-boost \(fio, pid 812\), limited by policy-max$")
         # No task is behind it, but a CPU is.
         self.assertTrue(lines[4].endswith("  io-interrupt (CPU 2)"), lines[4])
+
+    def test_decisions_that_are_wanted(self):
+        all_of_them = self.run_command("decisions").splitlines()[1:]
+        self.assertEqual(self.run_command("decisions", "-n", "2").splitlines()[1:], all_of_them[-2:])
+        of_one = [line for line in all_of_them if "  policy1  " in line]
+        self.assertEqual([line.split()[0] for line in
+                          self.run_command("decisions", "policy1").splitlines()[1:]],
+                         [line.split()[0] for line in of_one])
+        self.assertEqual(self.run_command("decisions", "--since", "1ms"),
+                         "no such decision is remembered\n")
+        self.assertIn("no domain 'policy99'", self.run_command("decisions", "policy99", code=REFUSED))
+        for wrong in (("-n", "x"), ("--since", "soon"), ("policy0", "policy1")):
+            self.run_command("decisions", *wrong, code=USAGE)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        """all commands end silently, also where the signal is ignored, as under systemd"""
+        for command in (*COMMANDS, "metrics", "rules", "explain", "--help", "monitor",
+                        ("decisions", "-f")):
+            words = command if isinstance(command, tuple) else (command,)
+            for restored in (True, False):
+                with self.subTest(command=command, restored=restored):
+                    reader, writer = os.pipe()
+                    os.close(reader)
+                    with os.fdopen(writer, "w") as closed, subprocess.Popen(
+                            [WAKEGOVCTL, "--socket", self.path, *words], stdout=closed,
+                            stderr=subprocess.PIPE, restore_signals=restored) as process:
+                        closed.close()
+                        if "monitor" in words:
+                            wakegovctl("--socket", self.path, "reload")
+                        self.assertEqual(process.stderr.read(), b"")
+                        self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
 
     def test_reload(self):
         loaded, *warnings = self.run_command("reload").splitlines()
@@ -185,7 +219,7 @@ class Nothing(ControlTest):
         self.assertEqual(self.run_command("devices"),
                          "no block device was used since wakegovd started\n")
         self.assertNotIn("advice", self.run_command("status"))
-        self.assertEqual(self.run_command("decisions"), "no decision was made yet\n")
+        self.assertEqual(self.run_command("decisions"), "no such decision is remembered\n")
         self.assertIn("no cpufreq domain is known", self.run_command("domains"))
 
 

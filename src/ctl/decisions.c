@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl decisions: those that are remembered, and with --follow those that come. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/commands.h"
+#include "ctl/complain.h"
+#include "ctl/connection.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+#define SHOWN_BEFORE_FOLLOWING 10
+
+struct listing {
+	const struct ctl *ctl;
+	const char *domain; /* NULL: of all */
+	uint64_t max;	    /* of the remembered ones, the newest */
+	uint64_t after_us;  /* only later ones */
+	enum ctl_exit code;
+};
+
+static bool is_wanted(const struct listing *listing, const json_t *decision)
+{
+	const char *domain = field_text(decision, "domain");
+
+	return field_number(decision, "monotonic_us") > listing->after_us &&
+	       (!listing->domain || (domain && !strcmp(domain, listing->domain)));
+}
+
+/* Leaves of the reply what is wanted. */
+static void choose(const struct listing *listing, json_t *reply)
+{
+	json_t *all = json_object_get(reply, "decisions"), *chosen = json_array();
+	const json_t *decision;
+	size_t i;
+
+	json_array_foreach(all, i, decision) {
+		if (is_wanted(listing, decision))
+			json_array_append(chosen, (json_t *)decision);
+	}
+	while (json_array_size(chosen) > listing->max)
+		json_array_remove(chosen, 0);
+	json_object_set_new(reply, "decisions", chosen);
+}
+
+/* A misspelt domain would else look like one that never changes. */
+static enum ctl_exit check_domain(const struct listing *listing)
+{
+	json_t *reply;
+	enum ctl_exit code;
+
+	if (!listing->domain)
+		return CTL_OK;
+	code = ctl_call(listing->ctl, "io.wakegov.Explain",
+			json_pack("{ss}", "domain", listing->domain), &reply);
+	if (code == CTL_OK)
+		json_decref(reply);
+	return code;
+}
+
+static enum ctl_exit ask(const struct listing *listing, json_t **ret)
+{
+	enum ctl_exit code = ctl_call(listing->ctl, "io.wakegov.Decisions",
+				      json_pack("{sI}", "after_us", (json_int_t)listing->after_us),
+				      ret);
+
+	if (code == CTL_OK)
+		choose(listing, *ret);
+	return code;
+}
+
+static void print_line(struct listing *listing, const json_t *decision)
+{
+	listing->after_us = field_number(decision, "monotonic_us");
+	if (listing->ctl->json) {
+		json_dumpf(decision, stdout, JSON_COMPACT | JSON_SORT_KEYS);
+		putchar('\n');
+	} else {
+		show_decision_line(decision);
+	}
+}
+
+/* The monitor listens: from here on nothing is missed, and what is remembered comes first. */
+static void print_remembered(struct listing *listing)
+{
+	const json_t *decision;
+	json_t *reply;
+	size_t i;
+
+	listing->code = ask(listing, &reply);
+	if (listing->code != CTL_OK)
+		return;
+	json_array_foreach(json_object_get(reply, "decisions"), i, decision)
+		print_line(listing, decision);
+	json_decref(reply);
+}
+
+/* Returns 0 to go on. */
+static int take_reply(void *context, const json_t *reply)
+{
+	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
+	const json_t *decision = json_object_get(event, "decision");
+	struct listing *listing = context;
+
+	if (json_is_string(json_object_get(reply, "error"))) {
+		listing->code = complain_refusal("decisions", "io.wakegov.Monitor", reply);
+		return 1;
+	}
+	if (!json_is_object(event))
+		print_remembered(listing);
+	else if (is_wanted(listing, decision))
+		print_line(listing, decision);
+	if (listing->code == CTL_OK)
+		listing->code = ctl_flush();
+	return listing->code != CTL_OK;
+}
+
+static enum ctl_exit follow(struct listing *listing)
+{
+	const struct ctl *ctl = listing->ctl;
+	_cleanup_close_ int fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
+	json_t *parameters = json_pack("{s[s] ss*}", "kinds", "decision", "domain",
+				       listing->domain);
+	int r;
+
+	if (fd < 0) {
+		json_decref(parameters);
+		return complain_open(ctl->path, fd);
+	}
+	r = connection_stream(fd, "io.wakegov.Monitor", parameters, take_reply, listing);
+	return r > 0 ? listing->code : complain_call(ctl->path, r);
+}
+
+enum ctl_exit command_decisions(struct ctl *ctl)
+{
+	const char *max = ctl_value(ctl, "lines");
+	bool follows = ctl_value(ctl, "follow");
+	struct listing listing = {
+		.ctl = ctl,
+		.domain = ctl->n_arguments ? ctl->arguments[0] : NULL,
+		.max = follows && !ctl_value(ctl, "since") ? SHOWN_BEFORE_FOLLOWING : UINT64_MAX,
+	};
+	enum ctl_exit code;
+	json_t *reply;
+
+	if (ctl->n_arguments > 1)
+		return ctl_misuse(ctl,
+				  "'%s' is one argument too many: one domain (policy0), or none",
+				  ctl->arguments[1]);
+	if (max && !quantity_number(max, &listing.max))
+		return ctl_misuse(ctl, "-n %s: expected how many to show", max);
+	if (ctl_value(ctl, "since") && !ctl_moment(ctl, "since", &listing.after_us))
+		return CTL_USAGE;
+	code = check_domain(&listing);
+	if (code != CTL_OK)
+		return code;
+	if (follows)
+		return follow(&listing);
+	code = ask(&listing, &reply);
+	if (code != CTL_OK)
+		return code;
+	code = ctl_print(ctl, reply, show_decisions);
+	json_decref(reply);
+	return code;
+}
