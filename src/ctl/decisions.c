@@ -7,6 +7,7 @@
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/connection.h"
+#include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
@@ -54,7 +55,7 @@ static enum ctl_exit check_domain(const struct listing *listing)
 	if (!listing->domain)
 		return CTL_OK;
 	code = ctl_call(listing->ctl, "io.wakegov.Explain",
-			json_pack("{ss}", "domain", listing->domain), &reply);
+			json_pack("{so}", "domain", format_json(listing->domain)), &reply);
 	if (code == CTL_OK)
 		json_decref(reply);
 	return code;
@@ -75,7 +76,7 @@ static void print_line(struct listing *listing, const json_t *decision)
 {
 	listing->after_us = field_number(decision, "monotonic_us");
 	if (listing->ctl->json) {
-		json_dumpf(decision, stdout, JSON_COMPACT | JSON_SORT_KEYS);
+		json_dumpf(decision, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
 		show_decision_line(decision);
@@ -121,9 +122,11 @@ static enum ctl_exit follow(struct listing *listing)
 {
 	const struct ctl *ctl = listing->ctl;
 	_cleanup_close_ int fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
-	json_t *parameters = json_pack("{s[s] ss*}", "kinds", "decision", "domain",
-				       listing->domain);
+	json_t *parameters = json_pack("{s[s]}", "kinds", "decision");
 	int r;
+
+	if (listing->domain)
+		json_object_set_new(parameters, "domain", format_json(listing->domain));
 
 	if (fd < 0) {
 		json_decref(parameters);

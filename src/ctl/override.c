@@ -316,7 +316,8 @@ static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t 
 	if (quantity_number(target, &pid))
 		return make(ctl, json_pack("{sI}", "pid", (json_int_t)pid), NULL, made);
 	if (!strncmp(target, rule, strlen(rule)))
-		return make(ctl, json_pack("{ss}", "rule", target + strlen(rule)), NULL, made);
+		return make(ctl, json_pack("{so}", "rule", format_json(target + strlen(rule))),
+			    NULL, made);
 	return make_for_domains(ctl, target, made);
 }
 

@@ -8,6 +8,7 @@
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 /* "cap of pid 812 by rule batch" */
 static const char *limiter_of(const json_t *object, char *text, size_t size)
@@ -118,7 +119,7 @@ void show_decision_line(const json_t *decision)
 	_cleanup_free_ char *reason = reason_of(decision);
 
 	if (reason)
-		format_disarm(reason);
+		text_clean(reason);
 	printf("%s  %-9s  %9s -> %9s, read back %9s  %s\n", time, domain, from, to, found, reason);
 }
 
