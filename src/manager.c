@@ -250,19 +250,14 @@ static int open_socket(struct manager *manager)
 
 	if (asprintf(&path, "%s/io.wakegov", manager->options.run_dir) < 0)
 		return -ENOMEM;
-	if (sd_listen_fds(0) == 1) {
-		fd = SD_LISTEN_FDS_START;
-	} else {
-		fd = query_listen(path);
-		if (fd >= 0)
-			manager->own_socket = take_ptr(path);
-	}
+	fd = query_listen(path);
 	if (fd < 0) {
-		log_error("cannot listen on %s/io.wakegov: %s", manager->options.run_dir,
+		log_error("cannot listen on %s: %s", path,
 			  fd == -EADDRINUSE ? "another program answers there; stop it first"
 					    : strerror(-fd));
 		return take_fd(&fd);
 	}
+	manager->socket_path = take_ptr(path);
 	manager_fill_source(manager);
 	manager->source.reload = reload_for_client;
 	manager->source.record_start = record_for_client;
@@ -394,9 +389,9 @@ struct manager *manager_free(struct manager *manager)
 	uclamps_free(manager->clamps);
 	recorder_free(manager->recorder);
 	query_server_free(manager->server);
-	if (manager->own_socket)
-		unlink(manager->own_socket);
-	free(manager->own_socket);
+	if (manager->socket_path)
+		unlink(manager->socket_path);
+	free(manager->socket_path);
 	sd_event_source_unref(manager->timer);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)

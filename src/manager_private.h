@@ -82,7 +82,7 @@ struct manager {
 	int hotplug_fd;
 	struct query_source source;
 	struct query_server *server;
-	char *own_socket; /* bound by us, not by systemd: ours to remove */
+	char *socket_path; /* NULL: not bound yet */
 
 	uint64_t started_ns;
 	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */

@@ -9,16 +9,17 @@
 #include "ctl/format.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 void complain(const char *format, ...)
 {
+	char line[1024];
 	va_list args;
 
-	fputs("wakegovctl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	fprintf(stderr, "wakegovctl: %s\n", text_clean(line));
 }
 
 void complain_lines(const char *before, const char *text)
@@ -26,10 +27,7 @@ void complain_lines(const char *before, const char *text)
 	const char *line = text ? text : "-";
 
 	for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		_cleanup_free_ char *one = strndup(line, strcspn(line, "\n"));
-		_cleanup_free_ char *clean = format_clean(one);
-
-		complain("%s%s", before, clean);
+		complain("%s%.*s", before, (int)strcspn(line, "\n"), line);
 		before = "";
 	}
 }

@@ -36,6 +36,7 @@ void query_client_drop(struct query_client *client, const char *why)
 	sd_event_source_disable_unref(client->deadline);
 	frame_reader_deinit(&client->calls);
 	buffer_deinit(&client->replies);
+	query_user_leave(client->user);
 	if (client->fd >= 0)
 		close(client->fd);
 	free(client);
@@ -233,8 +234,13 @@ int query_client_new(struct query_server *server, int fd, const struct query_pee
 		.next = server->clients,
 		.fd = -1,
 		.peer = *peer,
+		.user = query_user_join(server, peer->uid),
 		.quiet_since_us = query_server_now_us(server),
 	};
+	if (!client->user) {
+		free(client);
+		return -ENOMEM;
+	}
 	server->clients = client;
 
 	r = sd_event_add_io(server->event, &client->io, fd, EPOLLIN, on_io, client);

@@ -20,11 +20,17 @@ enum client_wait {
 	CLIENT_WAIT_REPLY, /* that the client reads */
 };
 
+/* How many places a user holds; one for all clients of that user. */
+struct query_user {
+	uint32_t n_clients;
+};
+
 struct query_client {
 	struct query_server *server;
 	struct query_client *next;
 	int fd;
 	struct query_peer peer;
+	struct query_user *user;
 	struct frame_reader calls;
 	struct buffer replies;
 	struct subscription subscription; /* of the call that goes on, if one does */
@@ -47,6 +53,13 @@ struct query_server {
 	sd_event_source *flush; /* sends what was published, a moment later */
 	bool flush_is_armed;
 };
+
+/*
+ * admit.c: the account of that user, with one client more; NULL without memory. Then one client
+ * less; the last frees it.
+ */
+struct query_user *query_user_join(struct query_server *server, uid_t uid);
+void query_user_leave(struct query_user *user);
 
 /* Takes over fd on success. Links the client into its server. Returns 0 or a negative errno. */
 int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);

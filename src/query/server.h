@@ -16,9 +16,11 @@
  * - all unread replies: QUERY_UNREAD_BYTES_MAX; the client with the most is dropped.
  * - what a monitor has not read: CHANNEL_BYTES and CHANNEL_MESSAGES, once for all monitors, and
  *   policy_query.client_timeout_ns; io.wakegov.TooSlow, and the client is dropped.
- * - clients: policy_query.max_clients, half of them for one user. A newcomer takes the place of a
- *   client that has been quiet for longer than client_timeout_ns; where there is none it is closed
- *   at once. Root and the daemon's own user have no quota and displace other users' clients.
+ * - clients: policy_query.max_clients. When all places are taken, a newcomer gets one of a user who
+ *   holds at least two more than its own: first of those that have been quiet for longer than
+ *   client_timeout_ns, which yield to their own user and to any who holds fewer places as well;
+ *   where there is none it is closed at once. Root and the daemon's own user displace others'
+ *   clients, and are displaced by none.
  */
 
 #include <systemd/sd-event.h>

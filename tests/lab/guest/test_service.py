@@ -58,7 +58,6 @@ class Service(unittest.TestCase):
         os.makedirs(os.path.dirname(SETSPEED))
         guest.write(SETSPEED, "[wakegov]\nbackend = setspeed\n")
         run("systemctl", "daemon-reload")
-        run("systemctl", "start", "wakegovd.socket")
 
     def setUp(self):
         self.before = guest.snapshot()
@@ -128,11 +127,46 @@ class Service(unittest.TestCase):
         run("systemctl", "stop", "wakegovd.service")
         self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "performance")
 
-    def test_socket_activation(self):
-        """a client wakes the daemon through its socket"""
-        self.assertEqual(show("ActiveState"), "inactive")
-        self.assertIn("governing", run("wakegovctl", "status").stdout)
-        self.assertEqual(show("ActiveState"), "active")
+    def test_nobody_starts_it(self):
+        """who connects starts nothing: neither a service that was stopped nor one that cannot start"""
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "status"]
+        run("systemctl", "start", "wakegovd.service")
+        run(*nobody)
+        run("systemctl", "stop", "wakegovd.service")
+        guest.write(POLICY, "[io-boost]\nmin-rate = 1000\n")
+        for _ in range(20):
+            done = run(*nobody, check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("wakegovd is not running", done.stderr)
+        self.assertEqual((show("ActiveState"), show("Result")), ("inactive", "success"))
+        guest.write(POLICY, "")
+        run("systemctl", "start", "wakegovd.service")
+        run(*nobody)
+
+    def test_strange_name(self):
+        """a task's name makes neither a second line nor an escape sequence of the journal"""
+        task = subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, time\n"
+                                 "ctypes.CDLL(None).prctl(15, b'\\x1b[31m\\nend 1\\xff', 0, 0, 0)\n"
+                                 "print('named', flush=True)\ntime.sleep(1000)"],
+                                stdout=subprocess.PIPE)
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        self.assertEqual(task.stdout.readline(), b"named\n")
+        run("systemctl", "start", "wakegovd.service")
+        run("wakegovctl", "override", str(task.pid), "--max", "1GHz")
+        listed = run("wakegovctl", "override", "list").stdout
+        self.assertIn("?[31m?end 1\ufffd", listed)
+
+        def messages():
+            run("journalctl", "--sync")
+            found = run("journalctl", "-o", "json", f"WAKEGOV_PID={task.pid}", "--no-pager")
+            return [json.loads(line) for line in found.stdout.splitlines()]
+
+        guest.wait_for(messages, 10, "the message")
+        self.assertEqual(messages()[-1]["WAKEGOV_TASK"], "?[31m?end 1?")
+        self.assertIn(f"pid {task.pid} (?[31m?end 1?)", messages()[-1]["MESSAGE"])
+        run("systemctl", "restart", "wakegovd.service")
+        self.assertIn(f"pid {task.pid} ", run("wakegovctl", "override", "list").stdout)
 
     def test_killed(self):
         """after SIGKILL the unit restores every control, and starts the daemon again"""
