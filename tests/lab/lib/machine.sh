@@ -135,11 +135,13 @@ machine_find() {
 }
 
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
-# machine's only chance: it moves the kernel in memory, and so everything that follows.
+# machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
+# draw is of ../opps.
 machine_options() {
 	local icount="shift=0,sleep=off,cpi=4,domains=${RUN_DOMAINS//,/:}"
 
 	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
+	icount+=",energy=$(awk '!/^#/ { printf "%s%s:%s:%s", sep, $1, $3, $4; sep = ":" }' "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"
 		-global virtio-9p-pci.ioeventfd=off

@@ -158,6 +158,8 @@ run_qemu_command() {
 		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
 		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
 	)
+	[ -z "$RUN_EXTRAS" ] ||
+		RUN_QEMU+=(-virtfs "local,path=${RUN_EXTRAS//,/,,},mount_tag=extras,security_model=none,readonly=on")
 	case $RUN_CLOCK in
 	# 2 ns for each instruction of any CPU, and none for what the host does meanwhile.
 	virtual) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;

@@ -4,6 +4,8 @@
 
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
+# Of the table of programs, whose CPUs are those of the timed machine.
+TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd
 
 table_names() {
 	local file
@@ -39,7 +41,7 @@ table_parse() {
 
 # table_need_list OPTION VALUE EXAMPLE
 table_need_list() {
-	[[ $2 =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] ||
+	[[ $2 =~ ^[a-z0-9_-]+(,[a-z0-9_-]+)*$ ]] ||
 		die_usage "lab table: $1 '$2': expected a list such as $3"
 }
 
@@ -235,6 +237,26 @@ table_plot() {
 	EOF
 }
 
+# Each run is another start of the machine, with all governors and workloads.
+table_programs() {
+	local seed list=$TABLE_GOVERNORS
+
+	[[ $list != *,fixed ]] || list=performance,powersave,own,wakegov
+	for ((seed = 1; seed <= TABLE_RUNS; seed++)); do
+		say "start $seed of $TABLE_RUNS"
+		table_vm "$TABLE_DIR/start" --machine timed --driver pstate --timeout 7200 \
+			--packages "$TABLE_PROGRAMS" "${TABLE_RUN_OPTIONS[@]}" --seed "$seed" -- \
+			/usr/bin/python3 tests/lab/guest/table_programs.py --seed "$seed" \
+			--governors "$list" --workloads "$TABLE_WORKLOADS" || exit $?
+		cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
+	done
+	if [ "$TABLE_CSV" = yes ]; then
+		python3 "$LAB_DIR/lib/programs_report.py" --csv <"$TABLE_DIR/runs"
+	else
+		python3 "$LAB_DIR/lib/programs_report.py" <"$TABLE_DIR/runs"
+	fi
+}
+
 table_main() {
 	local kernel
 
@@ -246,6 +268,10 @@ table_main() {
 	trap table_cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
+	if [ "$TABLE_NAME" = programs ]; then
+		table_programs
+		return
+	fi
 	# One that is no comparison of governors under loads prints itself.
 	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
 		table_vm "$TABLE_DIR/text" --timeout 1500 "${TABLE_RUN_OPTIONS[@]}" -- \

@@ -1,0 +1,400 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Ordinary programs under one governor after the other, on the machine whose CPUs really slow down.
+
+table_programs.py [--seed N] [--governors LIST] [--workloads LIST]: a JSON object a line for each workload
+under each governor. A governor is one of cpufreq's, `own` for the one that is there without wakegov
+(schedutil, else the driver's powersave), `wakegov` for wakegovd beside that, or `wakegov_BACKEND`.
+A workload is an entry of WORKLOADS: what it needs, the command that is measured, and how its figure
+is read from what it prints.
+"""
+import argparse
+import collections
+import contextlib
+import json
+import os
+import re
+import subprocess
+import time
+
+import guest
+
+WORK = "/run/work"
+DISK = f"{WORK}/disk"  # ext4 on a disk with a latency
+DISK_DEVICE, DISK_NS = "nullb4", 80000
+TREE = f"{DISK}/tree"
+CPU = 1  # of workloads with one thread of interest
+BASE_MHZ = 1000  # at which MPERF counts
+EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency")
+ENERGY = "/sys/class/powercap/intel-rapl:0/energy_uj"
+
+Workload = collections.namedtuple("Workload", "name unit better command read needs fresh")
+
+
+def workload(name, unit, better, command, read, needs=(), fresh=None):
+    """better: higher or lower; needs: set up once; fresh: done before each run."""
+    return Workload(name, unit, better, command, read, needs, fresh)
+
+
+def shell(command, **options):
+    return subprocess.run(["bash", "-ec", command], check=True, text=True, capture_output=True,
+                          **options).stdout
+
+
+# What workloads need.
+
+def latency_disk():
+    guest.null_blk("null_blk_create", "completion_nsec=100000")
+
+
+def bound_disk():
+    guest.null_blk("null_blk_create_bound")
+
+
+def work_folder():
+    os.makedirs(WORK, exist_ok=True)
+
+
+def ext4():
+    work_folder()
+    if os.path.ismount(DISK):
+        return
+    shell(f". tests/lab/guest/null-blk.sh; null_blk_create {DISK_DEVICE} memory_backed=1 size=300 "
+          f"completion_nsec={DISK_NS}; mkfs.ext4 -q /dev/{DISK_DEVICE}; mkdir -p {DISK}")
+    mount()
+
+
+def mount():
+    shell(f"mount /dev/{DISK_DEVICE} {DISK}")
+
+
+def remount():
+    """So that nothing of it is cached; the programs stay so."""
+    shell(f"umount {DISK}")
+    mount()
+
+
+def tree():
+    """Our own sources, committed."""
+    ext4()
+    shell(f"mkdir {TREE}; cp -r src bpf include tests/unit tests/native {TREE}; cd {TREE}; "
+          "git init -q; git -c core.compression=0 add .; "
+          "git -c user.name=x -c user.email=x commit -qm tree")
+
+
+def objects():
+    """Some C files such as a kernel's, and a Makefile."""
+    work_folder()
+    folder = f"{WORK}/make"
+    os.makedirs(folder, exist_ok=True)
+    for number in range(4):
+        functions = "".join(
+            f"static struct n *f{i}(struct n *t, int k) {{ if (!t) {{ t = kmalloc(sizeof(*t)); "
+            f"t->k = k * {i + number}; return t; }} if (k < t->k) t->l = f{i}(t->l, k); else "
+            f"t->r = f{i}(t->r, k ^ {i}); return t; }}\n" for i in range(8))
+        calls = "".join(f"t = f{i}(t, k);" for i in range(8))
+        guest.write(f"{folder}/{number}.c", "struct n { struct n *l, *r; int k; };\n"
+                    "void *kmalloc(unsigned long);\n" + functions +
+                    f"struct n *g{number}(struct n *t, int k) {{ {calls} return t; }}\n")
+    guest.write(f"{folder}/Makefile", "O := $(patsubst %.c,%.o,$(wildcard *.c))\n"
+                "built-in.a: $O\n\tar rcs $@ $^\n%.o: %.c\n\tgcc -O2 -c -o $@ $<\n")
+
+
+def data():
+    work_folder()
+    shell(f"head -c 200000 /usr/bin/perl >{WORK}/data")
+
+
+def sound():
+    work_folder()
+    shell(f"sox -q -n -r 44100 -c 2 {WORK}/sound.wav synth 1.6 pluck E2 pluck A3")
+
+
+def sqlite():
+    ext4()
+    shell(f"""python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("{DISK}/read.db")
+db.execute("create table t(k integer primary key, v blob)")
+db.executemany("insert into t values(?, zeroblob(900))", ((i,) for i in range(4000)))
+db.commit()
+END""")
+
+
+@contextlib.contextmanager
+def cold():
+    remount()
+    yield
+
+
+NGINX = f"""daemon off; worker_processes 2; pid {WORK}/nginx.pid; user root;
+events {{}}
+http {{ access_log off; sendfile on; client_body_temp_path {WORK}; proxy_temp_path {WORK};
+fastcgi_temp_path {WORK}; uwsgi_temp_path {WORK}; scgi_temp_path {WORK};
+server {{ listen 127.0.0.1:8080; root {WORK}/www; gzip on; gzip_min_length 1; }} }}
+"""
+
+
+def www():
+    work_folder()
+    guest.write(f"{WORK}/nginx.conf", NGINX)
+    shell(f"mkdir -p {WORK}/www; head -c 8000 README.md >{WORK}/www/index.html")
+
+
+@contextlib.contextmanager
+def nginx():
+    server = subprocess.Popen(["nginx", "-c", f"{WORK}/nginx.conf", "-p", WORK, "-e", "stderr"])
+    try:
+        guest.wait_for(lambda: os.path.exists(f"{WORK}/nginx.pid"), 10, "nginx is up")
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+
+
+# How a figure is read: each gives the figure, and p50 and p99 in us where there are some.
+
+def fio(text):
+    job = json.loads(text[text.index("{"):])["jobs"][0]["read"]
+    percentile = job["clat_ns"]["percentile"]
+    return job["iops"], percentile["50.000000"] / 1000, percentile["99.000000"] / 1000
+
+
+def printed(text):
+    """What our own small loops print."""
+    return tuple(float(word) for word in text.split())
+
+
+def wrk(text):
+    def us(which):
+        value, unit = re.search(rf"\s{which}%\s+([\d.]+)(us|ms|s)", text).groups()
+        return float(value) * {"us": 1, "ms": 1000, "s": 1e6}[unit]
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]), us(50), us(99)
+
+
+def hackbench(text):
+    return float(re.search(r"Time: ([\d.]+)", text)[1]) * 1000, None, None
+
+
+def cyclictest(text):
+    counts = {int(us): int(count) for us, count in re.findall(r"^(\d{6}) (\d+)", text, re.M)}
+    total, seen, found = sum(counts.values()), 0, {}
+    for us in sorted(counts):
+        seen += counts[us]
+        for part in (50, 99):
+            if part not in found and seen * 100 >= total * part:
+                found[part] = us
+    return None, found[50], found[99]
+
+
+def completion(_):
+    """How long the command took, which who measures it knows."""
+    return None, None, None
+
+
+def fio_command(engine, device, depth=1):
+    return (f"fio --name=x --filename={device} --ioengine={engine} --iodepth={depth} --direct=1 "
+            f"--rw=randread --bs=4k --ramp_time=500ms --runtime=1s --time_based --thread "
+            f"--cpus_allowed={CPU} --output-format=json")
+
+
+SQLITE_COMMITS = f"""import os, sqlite3, time
+for suffix in ("", "-journal"):
+    if os.path.exists("{DISK}/d" + suffix): os.unlink("{DISK}/d" + suffix)
+os.sched_setaffinity(0, {{{CPU}}})
+db = sqlite3.connect("{DISK}/d")
+db.execute("create table t(a, b)"); db.commit()
+start = time.monotonic(); took = []; now = start
+while now < start + 1.5:
+    db.execute("insert into t values(?, ?)", (1, now)); db.commit()
+    before, now = now, time.monotonic()
+    if before > start + 0.5: took.append(now - before)
+took.sort()
+print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 100] * 1e6)
+"""
+SQLITE_READS = f"""import os, random, sqlite3, time
+os.sched_setaffinity(0, {{{CPU}}})
+db = sqlite3.connect("{DISK}/read.db")
+random.seed(1); took = []; start = now = time.monotonic()
+for key in random.sample(range(4000), 1500):
+    db.execute("select length(v) from t where k = ?", (key,)).fetchone()
+    before, now = now, time.monotonic()
+    took.append(now - before)
+took.sort()
+print(1500 / (now - start), took[750] * 1e6, took[1485] * 1e6)
+"""
+# A player: takes 20 ms of sound each 20 ms, and says how late it came.
+PLAYER = f"""import os, subprocess, time
+sound = subprocess.Popen(["sox", "-q", "{WORK}/sound.wav", "-t", "raw", "-", "reverb", "bass", "3"],
+                         stdout=subprocess.PIPE, pipesize=4096).stdout.fileno()
+late = []; chunk = 44100 * 4 // 50; start = None
+while True:
+    got = 0
+    while got < chunk:
+        part = os.read(sound, chunk - got)
+        if not part: break
+        got += len(part)
+    if got < chunk: break
+    now = time.monotonic()
+    start = start or now
+    due = start + len(late) * 0.02
+    late.append(max(0, now - due))
+    time.sleep(max(0, due + 0.02 - time.monotonic()))
+late.sort()
+print(len(late), late[len(late) // 2] * 1e6, late[len(late) * 99 // 100] * 1e6)
+"""
+
+
+def python(text):
+    return f"python3 -c '{text}'"
+
+
+WORKLOADS = (
+    workload("fio-psync", "IOPS", "higher", fio_command("psync", "/dev/nullb1"), fio,
+             (latency_disk,)),
+    workload("fio-libaio", "IOPS", "higher", fio_command("libaio", "/dev/nullb1"), fio,
+             (latency_disk,)),
+    workload("fio-uring16", "IOPS", "higher", fio_command("io_uring", "/dev/nullb1", 16), fio,
+             (latency_disk,)),
+    workload("fio-uring-bound", "IOPS", "higher", fio_command("io_uring", "/dev/nullb2", 64), fio,
+             (bound_disk,)),
+    workload("sqlite-commit", "commits/s", "higher", python(SQLITE_COMMITS), printed, (ext4,)),
+    workload("sqlite-read", "rows/s", "higher", python(SQLITE_READS), printed, (sqlite,), cold),
+    workload("make", "ms", "lower", f"cd {WORK}/make; rm -f *.o *.a; make -s -j4", completion,
+             (objects,)),
+    workload("xz", "ms", "lower", f"xz -T1 -2 -c {WORK}/data >/dev/null", completion, (data,)),
+    workload("zstd", "ms", "lower", f"zstd -q -9 -c {WORK}/data >/dev/null", completion, (data,)),
+    workload("nginx", "requests/s", "higher",
+             "wrk -t1 -c4 -d1s --latency -H 'Accept-Encoding: gzip' http://127.0.0.1:8080/", wrk,
+             (www,), nginx),
+    workload("git-status", "ms", "lower", f"cd {TREE}; git status --short", completion, (tree,),
+             cold),
+    workload("ripgrep", "ms", "lower", f"cd {TREE}; rg -c engine >/dev/null", completion, (tree,),
+             cold),
+    workload("sox", "chunks", "higher",
+             python(PLAYER), printed, (sound,)),
+    workload("hackbench", "ms", "lower", "hackbench -g 1 -f 10 -l 300", hackbench),
+    workload("cyclictest", "ms", "lower",
+             "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),
+)
+
+
+# Governors.
+
+def own_governor():
+    offered = guest.read(guest.policy("policy0", "scaling_available_governors")).split()
+    return "schedutil" if "schedutil" in offered else "powersave"
+
+
+def set_governor(name):
+    for policy in sorted(os.listdir(guest.CPUFREQ)):
+        if policy.startswith("policy"):
+            guest.write(guest.policy(policy, "scaling_governor"), name)
+
+
+@contextlib.contextmanager
+def governed(name):
+    if not name.startswith("wakegov"):
+        set_governor(own_governor() if name == "own" else name)
+        yield
+        return
+    backend = name.partition("_")[2] or "auto"
+    set_governor(own_governor())
+    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+        try:
+            yield
+        finally:
+            used = daemon.call("Status")["backend"]
+            if backend not in ("auto", used):
+                raise AssertionError(f"{name} ran with {used}")
+
+
+# Measuring.
+
+def counted(path):
+    """perf stat's counts by event; None for what this machine has not."""
+    counts = {}
+    for line in guest.read(path).splitlines():
+        fields = line.split(",")
+        if len(fields) > 2 and fields[2] in EVENTS:
+            counts[fields[2]] = float(fields[0]) if fields[0][0].isdigit() else None
+    return counts
+
+
+def energy_j():
+    return int(guest.read(ENERGY)) / 1e6 if os.path.exists(ENERGY) else None
+
+
+def measure(load, seed, governor):
+    """One run, as what is printed of it."""
+    counts_path = f"{WORK}/counts"
+    events = [word for event in EVENTS for word in ("-e", event)]
+    with load.fresh() if load.fresh else contextlib.nullcontext():
+        time.sleep(0.1)
+        before_j, start = energy_j(), time.monotonic()
+        done = subprocess.run(["perf", "stat", "-a", "-x,", "-o", counts_path, *events, "--", "bash", "-c",
+                               load.command], check=False, capture_output=True, text=True)
+        took_s = time.monotonic() - start
+        joule = before_j and energy_j() - before_j
+    if done.returncode:
+        raise RuntimeError(f"{load.name}: {done.stdout}{done.stderr}")
+    figure, p50_us, p99_us = load.read(done.stdout)
+    counts = counted(counts_path)
+    busy = counts.get("msr/mperf/")
+    figure = took_s * 1000 if figure is None else figure
+    work = figure * took_s if load.better == "higher" else 1
+    return {"workload": load.name, "governor": governor, "seed": seed, "unit": load.unit,
+            "better": load.better, "figure": figure, "p50_us": p50_us, "p99_us": p99_us,
+            "took_s": took_s, "mean_mhz": busy and counts["msr/aperf/"] / busy * BASE_MHZ,
+            "busy": busy and busy / (BASE_MHZ * 1e6) / took_s,
+            "changes_per_s": counts["power:cpu_frequency"] / took_s,
+            "joule": joule, "joule_per_work": joule and joule / work,
+            "kernel": os.uname().release,
+            "driver": guest.read(guest.policy("policy0", "scaling_driver"))}
+
+
+def chosen(names, wanted, what):
+    if wanted == "all":
+        return list(names)
+    unknown = set(wanted.split(",")) - set(names)
+    if unknown:
+        raise SystemExit(f"{what} {', '.join(sorted(unknown))}: expected some of {', '.join(names)}")
+    return wanted.split(",")
+
+
+def prepare():
+    """What every measurement needs: a place, and the counter of energy."""
+    work_folder()
+    subprocess.run(["modprobe", "-q", "intel_rapl_msr"], check=False)
+
+
+def set_up(loads):
+    """What they need, and a first run of each, so that their programs are in memory."""
+    done = set()
+    prepare()
+    set_governor("performance")
+    for load in loads:
+        for need in load.needs:
+            if need not in done:
+                need()
+                done.add(need)
+        measure(load, 0, "performance")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--governors", default="performance,powersave,own,wakegov")
+    parser.add_argument("--workloads", default="all")
+    options = parser.parse_args()
+    names = chosen([load.name for load in WORKLOADS], options.workloads, "workload")
+    loads = [load for load in WORKLOADS if load.name in names]
+    set_up(loads)
+    for governor in options.governors.split(","):
+        with governed(governor):
+            for load in loads:
+                print(json.dumps(measure(load, options.seed, governor)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
