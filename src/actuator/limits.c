@@ -11,6 +11,7 @@
 
 #include "actuator/backend.h"
 #include "actuator/originals.h"
+#include "actuator/tickless.h"
 #include "core/opp.h"
 
 static void let_go(struct actuator_domain *domain)
@@ -38,6 +39,9 @@ static int limits_acquire(struct actuator_domain *domain)
 	int r;
 
 	domain->why[0] = '\0';
+	r = tickless_refuse(domain);
+	if (r < 0)
+		return r;
 	r = range_take(domain);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);

@@ -8,6 +8,7 @@
 #include "actuator/backend.h"
 #include "actuator/governor.h"
 #include "actuator/originals.h"
+#include "actuator/tickless.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
@@ -74,8 +75,12 @@ static int pin_limits(struct actuator_domain *domain)
 
 static int setspeed_acquire(struct actuator_domain *domain)
 {
-	int r = governor_take(domain), pinned = r < 0 ? r : pin_limits(domain);
+	int r = tickless_refuse(domain), pinned;
 
+	if (r < 0)
+		return r;
+	r = governor_take(domain);
+	pinned = r < 0 ? r : pin_limits(domain);
 	if (pinned == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	if (pinned < 0)

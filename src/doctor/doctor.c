@@ -13,6 +13,7 @@
 
 #include "actuator/control.h"
 #include "actuator/cpufreq.h"
+#include "actuator/tickless.h"
 #include "actuator/uclamp_task.h"
 #include "core/topology.h"
 #include "doctor/rivals.h"
@@ -133,10 +134,13 @@ static const char *advise_on_driver(const char *driver)
 	return "";
 }
 
-static const char *choose(const struct examination *e, const char *governor, const char *offered)
+static const char *choose(const struct examination *e, uint32_t policy, const char *governor,
+			  const char *offered)
 {
 	if (e->has_uclamp && strcmp(governor, "schedutil") == 0)
 		return "uclamp";
+	if (tickless_has(policy, NULL))
+		return "observe";
 	return strstr(offered, "userspace") ? "setspeed" : "limits";
 }
 
@@ -151,7 +155,7 @@ static void examine_governor(const struct examination *e, const struct topology_
 			  sizeof(offered));
 	snprintf(what, sizeof(what), "%s: governor", domain->name);
 	snprintf(found, sizeof(found), "%s of %.150s; auto would take %s", governor, offered,
-		 choose(e, governor, offered));
+		 choose(e, domain->first_cpu, governor, offered));
 	/* What a daemon that runs has set is no matter for advice. */
 	if (e->is_governed && strcmp(governor, "userspace") == 0)
 		snprintf(found, sizeof(found), "userspace of %.150s, set by wakegovd", offered);
@@ -161,6 +165,17 @@ static void examine_governor(const struct examination *e, const struct topology_
 		 strstr(offered, "schedutil"))
 		advice = "for backend uclamp: echo schedutil into scaling_governor";
 	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, found, advice);
+}
+
+static void examine_tick(const struct examination *e, const struct topology_domain *domain)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%s: scheduler's tick", domain->name);
+	if (tickless_has(domain->first_cpu, NULL))
+		tell(e, FINDING_NOTE, what, "nohz_full= took it from CPUs of this domain",
+		     "setspeed and limits leave the domain alone, as a task that is alone on such a "
+		     "CPU would not be seen to work; the governor performance fits it");
 }
 
 static void examine_domain(const struct examination *e, const struct topology_domain *domain)
@@ -173,6 +188,7 @@ static void examine_domain(const struct examination *e, const struct topology_do
 	snprintf(what, sizeof(what), "%s: driver", domain->name);
 	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, driver, advice);
 	examine_governor(e, domain, driver);
+	examine_tick(e, domain);
 }
 
 static int examine_domains(const struct examination *e)

@@ -288,6 +288,8 @@ suite_nothing() {
 	"$LAB" run --no-cpufreq -- /usr/bin/python3 $GUEST/test_nothing_to_drive.py no-cpufreq
 	"$LAB" run --without cpufreq_userspace -- \
 		/usr/bin/python3 $GUEST/test_nothing_to_drive.py no-userspace
+	"$LAB" run --append nohz_full=2-3 -- \
+		/usr/bin/python3 $GUEST/test_nothing_to_drive.py no-tick
 }
 
 suite_service() {

@@ -243,10 +243,11 @@ pid_t work_write_buffered(const char *name, int file)
 
 pid_t work_fio(int file, const char *const options[])
 {
-	const char *argv[32] = { "fio",		 "--name=native", "--size=16m",
+	const char *argv[32] = { "chrt",	 "--fifo",	  "1",
+				 "fio",		 "--name=native", "--size=16m",
 				 "--time_based", "--runtime=600", "--allow_file_create=0" };
 	char file_option[64];
-	size_t n = 6;
+	size_t n = 9;
 
 	snprintf(file_option, sizeof(file_option), "--filename=/proc/%d/fd/%d", getpid(), file);
 	argv[n++] = file_option;

@@ -56,7 +56,7 @@ pid_t work_read_buffered(const char *name, int file);
 /* Writes blocks into the page cache, and leaves the disk to the kernel's own threads. */
 pid_t work_write_buffered(const char *name, int file);
 
-/* Starts fio on the file with its job's options, the last of them NULL. */
+/* Starts fio on the file, before others, with its job's options, the last of them NULL. */
 pid_t work_fio(int file, const char *const options[]);
 
 /* Starts a program, without its output. */

@@ -40,6 +40,33 @@ static void assert_nothing_saved(struct setting *s)
 	assert_int_equal(s->originals->n, 0);
 }
 
+/* A task that is alone on a CPU without a tick would not be seen to work. */
+static void test_tickless_is_refused(void **state)
+{
+	static const struct {
+		const char *list;
+		int expected;
+	} cases[] = {
+		{ "0", -EOPNOTSUPP },	     { "0-3", -EOPNOTSUPP },	 { "1,3", -EOPNOTSUPP },
+		{ "3-7,1-2", -EOPNOTSUPP },  { "2-3,5", ACTUATOR_DONE }, { "10-11", ACTUATOR_DONE },
+		{ "(null)", ACTUATOR_DONE }, { "", ACTUATOR_DONE },
+	};
+	const struct backend *const backends[] = { &backend_setspeed, &backend_limits };
+	struct setting *s = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		fake_write("nohz_full", "%s", cases[i].list);
+		for (size_t j = 0; j < ARRAY_SIZE(backends); j++) {
+			assert_int_equal(backends[j]->acquire(&s->domain), cases[i].expected);
+			if (cases[i].expected == ACTUATOR_DONE)
+				backends[j]->release(&s->domain, NULL, NULL);
+			else
+				assert_non_null(strstr(s->domain.why, "no scheduler tick"));
+			assert_nothing_saved(s);
+		}
+	}
+}
+
 static void test_acquire_and_release(void **state)
 {
 	struct setting *s = *state;
@@ -325,6 +352,7 @@ static void test_resolve(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_tickless_is_refused),
 		TEST(test_acquire_and_release),
 		TEST(test_request_at_a_limit_is_not_trusted),
 		TEST(test_no_room_for_originals),

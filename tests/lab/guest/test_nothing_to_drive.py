@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Machines on which there is nothing to drive; argv[1] says which: no-cpufreq, no-userspace."""
+"""Machines on which there is nothing to drive; argv[1] says which: no-cpufreq, no-userspace, no-tick."""
+import subprocess
 import sys
+import time
 import unittest
 
 import guest
@@ -65,7 +67,44 @@ class NoUserspace(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
 
+class NoTick(unittest.TestCase):
+    """CPUs 2 and 3 have no tick: nohz_full=2-3."""
+
+    def setUp(self):
+        for name in ("policy0", "policy2"):
+            before = guest.read(guest.policy(name, "scaling_governor"))
+            self.addCleanup(guest.write, guest.policy(name, "scaling_governor"), before)
+            guest.write(guest.policy(name, "scaling_governor"), "performance")
+        self.before = guest.snapshot()
+
+    def test_named(self):
+        """setspeed and limits refuse a domain whose CPUs have no tick, and leave it as it was"""
+        for backend in ("setspeed", "limits"):
+            status, log = guest.Daemon(f"[wakegov]\nbackend = {backend}\n").run_to_end()
+            self.assertEqual(status, 1)
+            self.assertIn(f"policy2: cannot be governed by {backend}: CPU 2 has no scheduler tick",
+                          log)
+            self.assertEqual(guest.snapshot(), self.before)
+
+    def test_auto(self):
+        """auto leaves the domain to its governor, says why, and drives the other one"""
+        with guest.Daemon() as daemon:
+            self.assertEqual(daemon.domain("policy0")["backend"], "setspeed")
+            self.assertEqual(daemon.domain("policy2")["backend"], "observe")
+            self.assertRegex(daemon.log(), "policy2: only observed: .*; not setspeed: CPU 2 has no "
+                                           "scheduler tick")
+            with guest.busy_loop(2):
+                time.sleep(1)
+                self.assertEqual(guest.frequency("policy2"), 1400000)
+            found = subprocess.run([f"{guest.BUILD}/wakegovctl", "doctor"], capture_output=True,
+                                   text=True, check=False).stdout
+            self.assertRegex(found, "policy2: scheduler's tick")
+            self.assertNotIn("policy0: scheduler's tick", found)
+        self.assertEqual(guest.snapshot(), self.before)
+
+
 if __name__ == "__main__":
-    wanted = {"no-cpufreq": "NoCpufreq", "no-userspace": "NoUserspace"}[sys.argv.pop(1)]
+    wanted = {"no-cpufreq": "NoCpufreq", "no-userspace": "NoUserspace",
+              "no-tick": "NoTick"}[sys.argv.pop(1)]
     sys.argv.append(wanted)
     tap.main()

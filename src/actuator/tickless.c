@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/tickless.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "actuator/control.h"
+#include "actuator/domain.h"
+#include "shared/cleanup.h"
+
+#define LIST_SIZE 4096 /* the kernel's, of CPU ranges: a page */
+
+/* A list is as "0,2-3"; what is none, as "(null)" where the kernel was told of no CPU, is empty. */
+static bool is_in(const char *list, uint32_t cpu)
+{
+	unsigned int first, last;
+	int n;
+
+	for (; sscanf(list, "%u%n", &first, &n) == 1; list++) {
+		list += n;
+		last = first;
+		if (*list == '-' && sscanf(list, "-%u%n", &last, &n) == 1)
+			list += n;
+		if (cpu >= first && cpu <= last)
+			return true;
+		if (*list != ',')
+			break;
+	}
+	return false;
+}
+
+bool tickless_has(uint32_t policy, uint32_t *ret_cpu)
+{
+	_cleanup_close_ int fd = open("/sys/devices/system/cpu/nohz_full", O_RDONLY | O_CLOEXEC);
+	char list[LIST_SIZE], cpus[LIST_SIZE], *at = cpus, *end;
+
+	if (fd < 0 || control_read(fd, list, sizeof(list)) < 0 ||
+	    control_read_file(policy, "related_cpus", cpus, sizeof(cpus)) < 0)
+		return false;
+	for (uint32_t cpu = strtoul(at, &end, 10); end != at; cpu = strtoul(at, &end, 10)) {
+		at = end;
+		if (!is_in(list, cpu))
+			continue;
+		if (ret_cpu)
+			*ret_cpu = cpu;
+		return true;
+	}
+	return false;
+}
+
+int tickless_refuse(struct actuator_domain *domain)
+{
+	uint32_t cpu;
+
+	if (!tickless_has(domain->info->first_cpu, &cpu))
+		return 0;
+	return actuator_domain_explain(domain, -EOPNOTSUPP,
+				       "CPU %u has no scheduler tick (nohz_full=), so a task that "
+				       "is alone there would not be seen to work",
+				       cpu);
+}
