@@ -30,16 +30,45 @@ static uint32_t boost_cap_in(const struct engine *engine, const struct task *tas
 	return 0;
 }
 
-/* Since when every CPU of the domain is idle; UINT64_MAX while one is running. */
-static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain)
+/*
+ * How long a domain was idle when what its CPUs remember no longer counts. It counts again when
+ * work took half of that off, so that a moment of work just after that time changes nothing.
+ */
+static uint64_t idle_after_ns(const struct domain *domain)
 {
-	uint64_t since_ns = 0;
+	uint64_t hold_ns = domain->policy.down_hold_ns;
+
+	return domain->last.reason == REASON_IDLE ? hold_ns / 2 : hold_ns;
+}
+
+/* As if the present burst ended now: see account_end_busy(). */
+static uint64_t cpu_idle_since_ns(const struct cpu *cpu)
+{
+	return cpu->idle_since_ns + (cpu->running ? ACCOUNT_IDLE_SHARE * cpu->burst_ns : 0);
+}
+
+/*
+ * A CPU that was idle and runs for a moment is not at work, and what it remembers of before is no
+ * reason for a change. A task that does what it always does is at work at once.
+ */
+static bool is_at_work(const struct cpu *cpu, uint64_t after_ns, uint64_t now_ns)
+{
+	return cpu->running && (!account_is_news(cpu->util_q, cpu->est_q) ||
+				now_ns < cpu_idle_since_ns(cpu) + after_ns);
+}
+
+/* Since when every CPU of the domain is idle; UINT64_MAX while one is at work. */
+static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain, uint64_t now_ns)
+{
+	uint64_t after_ns = idle_after_ns(&engine->domains[domain]), since_ns = 0;
 
 	engine_for_each_cpu(engine, cpu, domain) {
-		if (engine->cpus[cpu].running)
+		const struct cpu *c = &engine->cpus[cpu];
+
+		if (is_at_work(c, after_ns, now_ns))
 			return UINT64_MAX;
-		if (engine->cpus[cpu].idle_since_ns > since_ns)
-			since_ns = engine->cpus[cpu].idle_since_ns;
+		if (cpu_idle_since_ns(c) > since_ns)
+			since_ns = cpu_idle_since_ns(c);
 	}
 	return since_ns;
 }
@@ -97,12 +126,22 @@ static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
 	return need_cap > burst_cap ? need_cap : burst_cap;
 }
 
-static void merge_utilisation(const struct engine *engine, uint32_t domain, struct demand *demand)
+/* After an idle time a CPU wants what its task is known to need, whatever ran there before. */
+static uint32_t known_cap(const struct domain *domain, const struct cpu *cpu)
 {
+	return utilisation_demand_cap(cpu->est_q, domain->policy.headroom_percent);
+}
+
+static void merge_utilisation(const struct engine *engine, uint32_t domain, bool was_idle,
+			      struct demand *demand)
+{
+	const struct domain *d = &engine->domains[domain];
+
 	engine_for_each_cpu(engine, cpu, domain)
 		ask(demand, &(struct asked){
 				    .reason = REASON_UTILISATION,
-				    .cap = demand_cap(&engine->domains[domain], &engine->cpus[cpu]),
+				    .cap = was_idle ? known_cap(d, &engine->cpus[cpu])
+						    : demand_cap(d, &engine->cpus[cpu]),
 				    .cpu = cpu,
 				    .rule = -1,
 			    });
@@ -214,17 +253,19 @@ static void merge_interrupts(const struct engine *engine, uint32_t domain, struc
 static void merge(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling,
 		  uint64_t now_ns, struct demand *demand)
 {
-	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
+	uint64_t after_ns = idle_after_ns(&engine->domains[domain]);
+	bool was_idle;
 
 	*demand = (struct demand){
 		.explanation = demand->explanation,
 		.reason = REASON_IDLE,
 		.cpu = engine->topology->domains[domain].first_cpu,
 		.rule = -1,
-		.idle_since_ns = idle_since_ns(engine, domain),
+		.idle_since_ns = idle_since_ns(engine, domain, now_ns),
 	};
-	if (demand->idle_since_ns == UINT64_MAX || now_ns < demand->idle_since_ns + hold_ns)
-		merge_utilisation(engine, domain, demand);
+	was_idle = demand->idle_since_ns != UINT64_MAX &&
+		   now_ns >= demand->idle_since_ns + after_ns;
+	merge_utilisation(engine, domain, was_idle, demand);
 	bound(demand, &ceiling->bound);
 	name_lifter(ceiling, demand);
 	merge_lift(&engine->domains[domain], now_ns, demand);
@@ -276,6 +317,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		       const struct demand *demand, uint64_t now_ns)
 {
 	const struct cpu *winner = &engine->cpus[demand->cpu];
+	uint64_t idle_ns = demand->idle_since_ns + domain->policy.down_hold_ns;
 	uint64_t at_ns = UINT64_MAX, decay_ns = UINT64_MAX;
 
 	if (demand->reason != REASON_UTILISATION || !lower_khz(domain))
@@ -287,9 +329,8 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		decay_ns = domain->policy.down_hold_ns;
 	if (decay_ns != UINT64_MAX)
 		at_ns = now_ns + decay_ns;
-	if (demand->idle_since_ns != UINT64_MAX &&
-	    demand->idle_since_ns + domain->policy.down_hold_ns < at_ns)
-		at_ns = demand->idle_since_ns + domain->policy.down_hold_ns;
+	if (demand->idle_since_ns != UINT64_MAX && idle_ns > now_ns && idle_ns < at_ns)
+		at_ns = idle_ns;
 	engine_for_each_cpu(engine, cpu, domain->last.domain)
 		if (comes_and_goes(domain, &engine->cpus[cpu], now_ns) &&
 		    now_ns + domain->policy.down_hold_ns < at_ns)

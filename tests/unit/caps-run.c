@@ -58,6 +58,7 @@ static void make_busy(struct engine *engine, uint64_t now_ns)
 			.type = INPUT_CPU,
 			.cpu = { .cpu = cpu,
 				 .util_q = DECAY_Q(TOPOLOGY_CAPACITY_MAX),
+				 .est_q = DECAY_Q(TOPOLOGY_CAPACITY_MAX),
 				 .running = true },
 		};
 		engine_apply(engine, &input);

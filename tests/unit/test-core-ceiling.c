@@ -71,7 +71,11 @@ static void busy(struct machine *machine, uint32_t cpu, uint32_t util_cap)
 	const struct input input = {
 		.now_ns = machine->now_ns,
 		.type = INPUT_CPU,
-		.cpu = { .cpu = cpu, .util_q = DECAY_Q(util_cap), .running = true },
+		/* of a task that does what it always does */
+		.cpu = { .cpu = cpu,
+			 .util_q = DECAY_Q(util_cap),
+			 .est_q = DECAY_Q(util_cap),
+			 .running = true },
 	};
 
 	engine_apply(machine->engine, &input);

@@ -61,8 +61,11 @@ static void test_of_a_decision(void **state)
 	apply(engine, (struct input){ .type = INPUT_DOMAIN, .domain = { 0, true, true } });
 	apply(engine, (struct input){ .type = INPUT_LIMITS, .limits = { 0, 800000, 1600000 } });
 	for (uint32_t cpu = 1; cpu < 3; cpu++)
-		apply(engine,
-		      (struct input){ .type = INPUT_CPU, .cpu = { cpu, (cpu * 400) << 20, true } });
+		apply(engine, (struct input){ .type = INPUT_CPU,
+					      .cpu = { .cpu = cpu,
+						       .util_q = (cpu * 400) << 20,
+						       .est_q = (cpu * 400) << 20,
+						       .running = true } });
 	engine_advance(engine, NS_PER_S);
 	decision = engine_decide(engine, 0, NS_PER_S);
 	explanation = *engine_explanation(engine, 0);
