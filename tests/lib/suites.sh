@@ -10,7 +10,7 @@ TEST_PACKAGES=(
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink govern boost service lab caps faults sanitize conformance levers demo storms nothing
+LONG_SUITES=(varlink govern boost programs service lab caps faults sanitize conformance levers demo storms nothing
 	devices fuzz clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -259,6 +259,21 @@ suite_govern() {
 # The figures are for the newest kernel; it is the same core on the others.
 suite_boost() {
 	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_boost.py
+}
+
+# programs DRIVER TEST…: on the timed machine, which is as fast as its driver makes it.
+programs() {
+	local driver=$1
+
+	shift
+	echo "# driver $driver"
+	"$LAB" run --machine timed --driver "$driver" --timeout 900 -- \
+		/usr/bin/python3 $GUEST/test_programs.py "$@"
+}
+
+suite_programs() {
+	programs pstate Programs.test_fio Machine.test_fallback
+	programs hwp Programs Machine.test_doctor Machine.test_turbo
 }
 
 suite_devices() {
