@@ -4,6 +4,7 @@
 /* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
 
 #include "burst.bpf.h"
+#include "process.bpf.h"
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
@@ -81,6 +82,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	__u64 now_ns = bpf_ktime_get_ns();
 	bool awaited;
 
+	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
+		learn_command(prev);
 	if (!cpu)
 		return 0;
 	if (sleeps && !cpu->count_only && may_be_hot(prev->pid))
@@ -142,6 +145,8 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
+	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
+		learn_command(bpf_get_current_task_btf());
 	stolen_ns = lateness(timer, now_ns);
 	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
 	if (settings.n_sets && stolen_ns)

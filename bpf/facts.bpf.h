@@ -44,6 +44,15 @@ static __noinline void tell_facts(struct task_struct *task, const char *comm)
 	bpf_ringbuf_submit(record, 0);
 }
 
+/* All threads of the task's process. */
+static inline void tell_process(struct task_struct *task)
+{
+	if (task->signal->nr_threads > 1)
+		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+	else
+		tell_facts(task, NULL);
+}
+
 static __noinline void follow_fork(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 parent_pid = parent->pid, pid = child->pid, one = 1;
@@ -87,23 +96,9 @@ int BPF_PROG(on_cgroup_attach_task, struct cgroup *to, const char *path, struct 
 	if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS))
 		return 0;
 	count_event(WAKEGOV_CGROUP_MOVE);
-	if (threadgroup && task->signal->nr_threads > 1)
-		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+	if (threadgroup)
+		tell_process(task);
 	else
 		tell_facts(task, NULL);
-	return 0;
-}
-
-/* The daemon reads what this writes: every task that is not about to end. */
-SEC("iter/task")
-int dump_tasks(struct bpf_iter__task *context)
-{
-	struct task_struct *task = context->task;
-	struct wakegov_facts facts = {};
-
-	if (!task || task->flags & PF_EXITING)
-		return 0;
-	read_facts(task, &facts);
-	bpf_seq_write(context->meta->seq, &facts, sizeof(facts));
 	return 0;
 }

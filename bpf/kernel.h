@@ -45,8 +45,47 @@ struct cred {
 	kuid_t euid;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct signal_struct {
 	int nr_threads;
+	atomic_t live;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
+struct mm_struct {
+	unsigned long arg_start;
+	unsigned long arg_end;
+	struct file *exe_file;
 };
 
 struct task_struct {
@@ -57,6 +96,7 @@ struct task_struct {
 	unsigned int policy;
 	int prio;
 	int static_prio;
+	struct mm_struct *mm;
 	__u64 start_boottime;
 	const struct cred *real_cred;
 	const struct cred *cred;

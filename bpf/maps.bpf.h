@@ -91,6 +91,15 @@ struct {
 	__type(value, __u32);
 } matching SEC(".maps");
 
+/* Processes that are there, while rules go by what they run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WAKEGOV_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct wakegov_process);
+} processes SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, WAKEGOV_RING_BYTES);

@@ -10,6 +10,7 @@
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
+#include "process.bpf.h"
 #include "think.bpf.h"
 #include "worker.bpf.h"
 
@@ -194,6 +195,8 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 
 	count_event(WAKEGOV_WAKEUP_NEW);
 	tell_clamped_child(parent, child);
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
+		follow_new_process(parent, child);
 	if (settings.follow)
 		follow_fork(parent, child);
 	return 0;
@@ -206,6 +209,8 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 	struct wakegov_slot *slot;
 
 	count_event(WAKEGOV_PROCESS_EXEC);
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
+		learn_process(task, true);
 	if (settings.follow)
 		follow_exec(task, old_pid);
 	slot = find_slot(task->pid);
@@ -234,6 +239,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 
 	give_back_load(task, count_event(WAKEGOV_PROCESS_EXIT));
 	forget_task(task);
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
+		follow_end_of_process(task);
 	if (settings.follow)
 		follow_end(task->pid);
 	slot = find_slot(task->pid);

@@ -7,6 +7,7 @@
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
 #include "lease.bpf.h"
+#include "process.bpf.h"
 #include "task.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

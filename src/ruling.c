@@ -168,6 +168,8 @@ void ruling_set_policy(struct manager *manager)
 	keys = rules_keys(manager->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT);
+	follow.exes = keys & POLICY_MATCH_EXE;
+	follow.commands = keys & POLICY_MATCH_COMMAND;
 	tracer_follow_tasks(manager->tracer, &follow);
 	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
 		ruling_scan(manager);
@@ -177,11 +179,18 @@ void ruling_set_policy(struct manager *manager)
 		plan_scan(manager, SECOND_LOOK_NS);
 }
 
+static void read_process(void *userdata, uint32_t tgid, struct process_facts *ret)
+{
+	struct manager *manager = userdata;
+
+	tracer_read_process(manager->tracer, tgid, ret);
+}
+
 int ruling_start(struct manager *manager)
 {
 	int r;
 
-	manager->rules = rules_new(manager->policy.max_ruled_tasks);
+	manager->rules = rules_new(manager->policy.max_ruled_tasks, read_process, manager);
 	if (!manager->rules) {
 		log_error("out of memory for %u tasks that match rules: lower "
 			  "max-ruled-tasks in the policy",

@@ -70,7 +70,6 @@ static void show_task(const struct manager *manager, const struct task *task, co
 		.pid = task->pid,
 		.tgid = task->tgid,
 		.comm = task->comm,
-		.uid = VIEW_UNKNOWN,
 		.cpu = task->cpu,
 		.domain = domain_name(topology, domain),
 		.state = io_boost_state_name(boost->state),

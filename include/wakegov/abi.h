@@ -10,25 +10,30 @@
 
 #include "wakegov/account.h"
 
-#define WAKEGOV_SLOT_BITS   10
-#define WAKEGOV_SLOTS	    (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
-#define WAKEGOV_SLOT_PROBES 16	 /* slots tried for a task before it is counted as dropped */
-#define WAKEGOV_SLOT_IOS    4	 /* devices followed per task */
-#define WAKEGOV_HOT	    1024 /* counters of hot tasks, by pid */
-#define WAKEGOV_DEVICES	    64	 /* block devices followed */
-#define WAKEGOV_UNPLACED    256	 /* remembered of those that found no place */
-#define WAKEGOV_NO_DEVICE   0xffffffffU
-#define WAKEGOV_FLIGHT_SETS 1024 /* places for requests where a CPU has no near one left */
-#define WAKEGOV_FLIGHT_WAYS 2
-#define WAKEGOV_NEAR_WAYS   5	 /* a CPU's own places for requests that it sent: two cache lines */
-#define WAKEGOV_SETS	    64	 /* clamp sets; 0: tasks without a clamp */
-#define WAKEGOV_RULED	    1024 /* counters of tasks that have a set, by pid */
-#define WAKEGOV_RULED_TASKS 65536
-#define WAKEGOV_MATCHING    65536 /* tasks that match rules */
-#define WAKEGOV_RING_BYTES  (64 * 1024)
-#define WAKEGOV_COMM_SIZE   16
-#define WAKEGOV_DISK_SIZE   32
-#define WAKEGOV_NO_DOMAIN   0xffffffffU
+#define WAKEGOV_SLOT_BITS    10
+#define WAKEGOV_SLOTS	     (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
+#define WAKEGOV_SLOT_PROBES  16	  /* slots tried for a task before it is counted as dropped */
+#define WAKEGOV_SLOT_IOS     4	  /* devices followed per task */
+#define WAKEGOV_HOT	     1024 /* counters of hot tasks, by pid */
+#define WAKEGOV_DEVICES	     64	  /* block devices followed */
+#define WAKEGOV_UNPLACED     256  /* remembered of those that found no place */
+#define WAKEGOV_NO_DEVICE    0xffffffffU
+#define WAKEGOV_FLIGHT_SETS  1024 /* places for requests where a CPU has no near one left */
+#define WAKEGOV_FLIGHT_WAYS  2
+#define WAKEGOV_NEAR_WAYS    5	/* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_SETS	     64 /* clamp sets; 0: tasks without a clamp */
+#define WAKEGOV_RULED	     1024 /* counters of tasks that have a set, by pid */
+#define WAKEGOV_RULED_TASKS  65536
+#define WAKEGOV_MATCHING     65536 /* tasks that match rules */
+#define WAKEGOV_PROCESSES    4096  /* whose program and arguments are known at a time: 16 MiB */
+#define WAKEGOV_EXE_SIZE     512
+#define WAKEGOV_EXE_DEPTH    64	 /* names in a path, and mounts on its way up */
+#define WAKEGOV_NAME_SIZE    256 /* NAME_MAX and a NUL */
+#define WAKEGOV_COMMAND_SIZE 3072
+#define WAKEGOV_RING_BYTES   (64 * 1024)
+#define WAKEGOV_COMM_SIZE    16
+#define WAKEGOV_DISK_SIZE    32
+#define WAKEGOV_NO_DOMAIN    0xffffffffU
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -294,11 +299,26 @@ struct wakegov_facts_record {
 	struct wakegov_facts facts;
 };
 
+/* What a process runs, for rules by exe and by command. By process id; written by the kernel side.
+ */
+struct wakegov_process {
+	__u64 mm;	       /* the address of its memory, which every exec replaces */
+	__u32 exe_bytes;       /* 0: not known */
+	__u32 exe_is_long;     /* it does not fit */
+	__u32 command_bytes;   /* of it that fit */
+	__u32 command_is_read; /* it is known, though it may be empty */
+	/* the names on its path, each with its NUL, from the file up to the root */
+	char exe[WAKEGOV_EXE_SIZE + WAKEGOV_NAME_SIZE];
+	char command[WAKEGOV_COMMAND_SIZE]; /* arguments, each with its NUL */
+};
+
 /* What changes of tasks matter to the rules of the policy. */
 enum wakegov_follow {
 	WAKEGOV_FOLLOW_TASKS = 1 << 0, /* there are rules: forks, execs and exits do */
 	WAKEGOV_FOLLOW_RENAMES = 1 << 1,
 	WAKEGOV_FOLLOW_CGROUPS = 1 << 2,
+	WAKEGOV_FOLLOW_PROCESSES = 1 << 3, /* what they run */
+	WAKEGOV_FOLLOW_COMMANDS = 1 << 4,  /* with their arguments */
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/process.h"
 #include "query/view_json.h"
 #include "shared/cleanup.h"
 
@@ -33,7 +32,6 @@ struct choice {
 	enum order order;
 	uint64_t offset;
 	uint64_t limit;
-	bool commands;
 };
 
 struct list {
@@ -130,7 +128,6 @@ static const char *read_choice(const json_t *parameters, struct choice *ret)
 	const json_t *limit = json_object_get(parameters, "limit");
 	json_int_t pid = json_integer_value(json_object_get(parameters, "pid"));
 	json_int_t offset = json_integer_value(json_object_get(parameters, "offset"));
-	bool commands = json_is_true(json_object_get(parameters, "commands"));
 	bool is_limited = json_is_integer(limit);
 
 	*ret = (struct choice){
@@ -139,8 +136,7 @@ static const char *read_choice(const json_t *parameters, struct choice *ret)
 		.device = json_string_value(json_object_get(parameters, "device")),
 		.pid = pid,
 		.offset = offset,
-		.commands = commands,
-		.limit = commands ? TASKS_COMMANDS_MAX : UINT64_MAX,
+		.limit = UINT64_MAX,
 	};
 	if (is_limited)
 		ret->limit = json_integer_value(limit);
@@ -148,8 +144,7 @@ static const char *read_choice(const json_t *parameters, struct choice *ret)
 		return "pid";
 	if (offset < 0)
 		return "offset";
-	if (is_limited &&
-	    (json_integer_value(limit) < 1 || (commands && ret->limit > TASKS_COMMANDS_MAX)))
+	if (is_limited && json_integer_value(limit) < 1)
 		return "limit";
 	if (!sort)
 		return NULL;
@@ -159,26 +154,14 @@ static const char *read_choice(const json_t *parameters, struct choice *ret)
 	return "sort";
 }
 
-/* The user of each task, and the command lines that the peer may see. */
-static void put_task(struct json_out *out, struct kept *kept, const struct choice *choice,
-		     const struct query_peer *peer)
+static void put_task(struct json_out *out, struct kept *kept)
 {
-	pid_t process = kept->view.tgid ? kept->view.tgid : kept->view.pid;
-	char command[PROCESS_COMMAND_SIZE];
-	uid_t owner;
-
 	kept->view.comm = kept->view.comm ? kept->comm : NULL;
 	kept->view.device = kept->view.device ? kept->device : NULL;
-	if (choice->commands && process_owner(process, &owner) == 0) {
-		kept->view.uid = owner;
-		if ((peer->sees_all || peer->uid == owner) &&
-		    process_command(process, command) == 0)
-			kept->view.command = command;
-	}
 	view_json_task(out, &kept->view);
 }
 
-static int send_page(const struct list *list, const struct query_peer *peer, struct reply *reply)
+static int send_page(const struct list *list, struct reply *reply)
 {
 	const struct choice *choice = list->choice;
 	uint64_t first = choice->offset < list->n ? choice->offset : list->n;
@@ -188,7 +171,7 @@ static int send_page(const struct list *list, const struct query_peer *peer, str
 	json_out_key(out, "tasks");
 	json_out_open(out, '[');
 	for (uint64_t i = first; i < end && !out->error; i++)
-		put_task(out, &list->kept[i], choice, peer);
+		put_task(out, &list->kept[i]);
 	json_out_close(out, ']');
 	json_out_key(out, "total");
 	json_out_count(out, list->n);
@@ -216,7 +199,7 @@ int tasks_list(const struct call *call, struct reply *reply)
 	if (r >= 0) {
 		if (choice.order && list.n)
 			qsort_r(list.kept, list.n, sizeof(*list.kept), compare, &choice.order);
-		r = send_page(&list, call->peer, reply);
+		r = send_page(&list, reply);
 	}
 	free(list.kept);
 	return r;

@@ -6,7 +6,4 @@
 #include "query/call.h"
 #include "query/reply.h"
 
-/* Reading command lines takes the daemon's time: no page with them is longer. */
-#define TASKS_COMMANDS_MAX 100
-
 int tasks_list(const struct call *call, struct reply *reply);

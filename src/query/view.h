@@ -45,8 +45,6 @@ struct task_view {
 	uint32_t pid;  /* the thread's id */
 	uint32_t tgid; /* its process */
 	const char *comm;
-	uint32_t uid;	     /* of its process; VIEW_UNKNOWN unless it was asked for */
-	const char *command; /* its command line; NULL unless it was asked for and may be seen */
 	uint32_t cpu;
 	const char *domain;
 	const char *state;  /* measuring, device-busy, … as core/io_boost.h names them */

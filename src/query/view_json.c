@@ -69,8 +69,6 @@ void view_json_task(struct json_out *out, const struct task_view *view)
 	put_count(out, "pid", view->pid);
 	put_known(out, "tgid", view->tgid);
 	put_text(out, "comm", view->comm);
-	put_measured(out, "uid", view->uid);
-	put_text(out, "command", view->command);
 	put_count(out, "cpu", view->cpu);
 	put_text(out, "domain", view->domain);
 	put_text(out, "state", view->state);

@@ -22,12 +22,17 @@ static void say_user(FILE *out, uint32_t uid)
 		fprintf(out, "user is %u", uid);
 }
 
-static void say_text(FILE *out, const char *key, const char *text)
+static void say_text(FILE *out, struct rules *rules, const struct task_facts *facts,
+		     enum policy_match_key key, const char *name)
 {
+	const char *unknown, *text = texts_get(rules->texts, facts, key, &unknown);
+
 	if (text)
-		fprintf(out, "%s is '%.*s'", key, TEXT_SHOWN, text);
+		fprintf(out, "%s is '%.*s'", name, TEXT_SHOWN, text);
+	else if (unknown)
+		fprintf(out, "its %s is not known (%s)", name, unknown);
 	else
-		fprintf(out, "it has no %s", key);
+		fprintf(out, "it has no %s", name);
 }
 
 /* What the key looks at, of the task. */
@@ -38,20 +43,20 @@ static void say_fact(FILE *out, struct rules *rules, const struct task_facts *fa
 
 	switch (key) {
 	case POLICY_MATCH_COMM:
-		say_text(out, "comm", facts->comm);
+		fprintf(out, "comm is '%s'", facts->comm);
 		break;
 	case POLICY_MATCH_EXE:
-		say_text(out, "exe", texts_get(rules->texts, facts, key));
+		say_text(out, rules, facts, key, "exe");
 		break;
 	case POLICY_MATCH_COMMAND:
-		say_text(out, "command", texts_get(rules->texts, facts, key));
+		say_text(out, rules, facts, key, "command");
 		break;
 	case POLICY_MATCH_USER:
 		say_user(out, facts->uid);
 		break;
 	case POLICY_MATCH_CGROUP:
 	case POLICY_MATCH_UNIT:
-		say_text(out, "cgroup", texts_get(rules->texts, facts, POLICY_MATCH_CGROUP));
+		say_text(out, rules, facts, POLICY_MATCH_CGROUP, "cgroup");
 		break;
 	case POLICY_MATCH_SCHEDULER:
 		fprintf(out, "scheduler is %s", scheduler ? scheduler : "unknown");

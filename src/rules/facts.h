@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What rules look at, of one thread, as the kernel says it at one moment. */
+/* What rules look at, as the kernel says it at one moment. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/input.h"
 
+/* Of one thread. */
 struct task_facts {
 	uint32_t pid; /* thread id */
 	uint32_t tgid;
@@ -20,3 +21,13 @@ struct task_facts {
 	uint32_t parent; /* tgid */
 	char comm[TASK_COMM_SIZE];
 };
+
+/* Of a process: what it runs. Where a text is not known, its second field says why, for people. */
+struct process_facts {
+	char exe[768];
+	const char *exe_unknown; /* NULL: it is known */
+	char command[3072];	 /* arguments with a blank between them, cut to fit */
+	const char *command_unknown;
+};
+
+typedef void (*process_facts_t)(void *userdata, uint32_t tgid, struct process_facts *ret);

@@ -11,7 +11,7 @@
 #include "rules/match.h"
 #include "rules/rules_private.h"
 
-struct rules *rules_new(uint32_t max_tasks)
+struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *userdata)
 {
 	struct rules *rules = calloc(1, sizeof(*rules));
 
@@ -19,7 +19,7 @@ struct rules *rules_new(uint32_t max_tasks)
 		return NULL;
 	rules->index = pid_index_new(max_tasks);
 	rules->tasks = calloc(max_tasks, sizeof(rules->tasks[0]));
-	rules->texts = texts_new();
+	rules->texts = texts_new(read_process, userdata);
 	if (!rules->index || !rules->tasks || !rules->texts)
 		return rules_free(rules);
 	return rules;
@@ -106,12 +106,14 @@ uint32_t rules_keys(const struct rules *rules)
 static const char *get_text(void *userdata, const struct task_facts *facts,
 			    enum policy_match_key key)
 {
-	return texts_get(userdata, facts, key);
+	const char *unknown;
+
+	return texts_get(userdata, facts, key, &unknown);
 }
 
 const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts)
 {
-	return texts_get(rules->texts, facts, POLICY_MATCH_CGROUP);
+	return get_text(rules->texts, facts, POLICY_MATCH_CGROUP);
 }
 
 bool rules_was_leased(const struct rules *rules, uint32_t rule, uint32_t pid)

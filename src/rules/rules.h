@@ -14,8 +14,11 @@
 
 struct rules;
 
-/* NULL without memory. max_tasks is how many may match at a time. Without rules at first. */
-struct rules *rules_new(uint32_t max_tasks);
+/*
+ * NULL without memory. max_tasks is how many may match at a time. Without rules at first.
+ * read_process may be NULL where no rule goes by exe or command.
+ */
+struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *userdata);
 struct rules *rules_free(struct rules *rules);
 
 /*

@@ -2,9 +2,12 @@
 #pragma once
 
 /*
- * The facts of a task that are texts and lie in files: its program, its command line, its cgroup.
- * A cgroup is read once, as long as there are not too many; what a process runs is read once for
- * all of its threads that are asked about in a row.
+ * The facts of a task that are texts: its program, its command line, its cgroup. The path of a
+ * cgroup is read once, as long as there are not too many; what a process runs is asked for once for
+ * all of its threads that are looked at in a row.
+ *
+ * Nothing here reads the memory of a process, /proc/PID/cmdline for one: that takes the lock of its
+ * memory, and waits for what its pages come from, which may be a file system of its owner.
  */
 
 #include "core/policy.h"
@@ -12,16 +15,17 @@
 
 struct texts;
 
-/* NULL without memory. */
-struct texts *texts_new(void);
+/* NULL without memory. read_process may be NULL where no rule goes by exe or command. */
+struct texts *texts_new(process_facts_t read_process, void *userdata);
 struct texts *texts_free(struct texts *texts);
 
 /*
- * Of POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL where there is none: the
- * task has gone, or is a kernel thread. Borrowed until the next call.
+ * Of POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL where there is none, as of
+ * a kernel thread, or it is not known: then *ret_unknown says why, else it is NULL. Both borrowed
+ * until the next call.
  */
 const char *texts_get(struct texts *texts, const struct task_facts *facts,
-		      enum policy_match_key key);
+		      enum policy_match_key key, const char **ret_unknown);
 
-/* Reads programs and command lines again: they may have changed. */
+/* Asks again for what processes run: it may have changed. */
 void texts_forget_process(struct texts *texts);

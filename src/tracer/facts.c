@@ -25,13 +25,26 @@ void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
 	memcpy(ret->comm, from->comm, sizeof(ret->comm) - 1);
 }
 
+/* Their ends are not followed any more, and their memory is given back. */
+static void forget_processes(int map)
+{
+	uint32_t tgid;
+
+	while (bpf_map_get_next_key(map, NULL, &tgid) == 0 && bpf_map_delete_elem(map, &tgid) == 0)
+		;
+}
+
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
 	settings->follow = (follow->tasks ? WAKEGOV_FOLLOW_TASKS : 0) |
 			   (follow->renames ? WAKEGOV_FOLLOW_RENAMES : 0) |
-			   (follow->cgroups ? WAKEGOV_FOLLOW_CGROUPS : 0);
+			   (follow->cgroups ? WAKEGOV_FOLLOW_CGROUPS : 0) |
+			   (follow->exes || follow->commands ? WAKEGOV_FOLLOW_PROCESSES : 0) |
+			   (follow->commands ? WAKEGOV_FOLLOW_COMMANDS : 0);
+	if (!(settings->follow & WAKEGOV_FOLLOW_PROCESSES))
+		forget_processes(bpf_map__fd(tracer->programs.skel->maps.processes));
 }
 
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
@@ -103,4 +116,54 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 		return -ESRCH;
 	*ret = search.found;
 	return 0;
+}
+
+/* The names of its path stand from the last to the first, each with its NUL. */
+static const char *take_exe(const struct wakegov_process *from, struct process_facts *ret)
+{
+	const char *name = from->exe, *end = from->exe + from->exe_bytes;
+	size_t at = sizeof(ret->exe) - 1;
+
+	if (from->exe_is_long)
+		return "its path is too long";
+	if (!from->exe_bytes || from->exe_bytes > sizeof(from->exe) || end[-1])
+		return "the kernel has none for it";
+	for (; name < end; name += strlen(name) + 1) {
+		at -= strlen(name) + 1;
+		ret->exe[at] = '/';
+		memcpy(ret->exe + at + 1, name, strlen(name));
+	}
+	memmove(ret->exe, ret->exe + at, sizeof(ret->exe) - at);
+	return NULL;
+}
+
+static const char *take_command(const struct wakegov_process *from, struct process_facts *ret)
+{
+	size_t n = from->command_bytes;
+
+	if (!from->command_is_read || n > sizeof(from->command))
+		return "it began before a rule asked for it and has not run since, or its memory "
+		       "is swapped out";
+	if (n == sizeof(ret->command))
+		n--;
+	while (n && !from->command[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		ret->command[i] = from->command[i] ?: ' ';
+	return NULL;
+}
+
+void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret)
+{
+	int map = bpf_map__fd(tracer->programs.skel->maps.processes);
+	struct wakegov_process process;
+
+	*ret = (struct process_facts){ 0 };
+	if (bpf_map_lookup_elem(map, &tgid, &process) < 0) {
+		ret->exe_unknown = ret->command_unknown =
+			"no rule asks for it, or more processes run than wakegovd keeps it of";
+		return;
+	}
+	ret->exe_unknown = take_exe(&process, ret);
+	ret->command_unknown = take_command(&process, ret);
 }

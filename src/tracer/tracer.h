@@ -154,9 +154,11 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 
 /* What changes of tasks are to be told about, for the rules: all of it, or nothing. */
 struct tracer_follow {
-	bool tasks;   /* there are rules */
-	bool renames; /* some of which go by comm … */
-	bool cgroups; /* … or by cgroup */
+	bool tasks;    /* there are rules */
+	bool renames;  /* some of which go by comm … */
+	bool cgroups;  /* … or by cgroup … */
+	bool exes;     /* … or by what a process runs … */
+	bool commands; /* … and its arguments */
 };
 
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow);
@@ -178,6 +180,9 @@ int tracer_scan_tasks(struct tracer *tracer,
 
 /* The facts of one thread, by the same way. Also -ESRCH: there is none, and *ret is untouched. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret);
+
+/* What a process runs: as it was seen to begin it or, where it had begun before, by a scan. */
+void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret);
 
 enum tracer_program_state {
 	TRACER_ATTACHED,

@@ -59,7 +59,6 @@ static int list(void *userdata, task_emit_t emit, void *context)
 
 		snprintf(device, sizeof(device), "sd%c", "aabcb"[i]);
 		view.device = device;
-		view.uid = VIEW_UNKNOWN;
 		r = emit(context, &view);
 		memset(device, 'x', sizeof(device) - 1);
 	}
@@ -160,13 +159,9 @@ static void test_wrong_values(void **state)
 		const char *parameters;
 		const char *field;
 	} cases[] = {
-		{ "{\"sort\":\"colour\"}", "sort" },
-		{ "{\"sort\":\"\"}", "sort" },
-		{ "{\"limit\":0}", "limit" },
-		{ "{\"limit\":-1}", "limit" },
-		{ "{\"limit\":101,\"commands\":true}", "limit" },
-		{ "{\"offset\":-1}", "offset" },
-		{ "{\"pid\":-1}", "pid" },
+		{ "{\"sort\":\"colour\"}", "sort" }, { "{\"sort\":\"\"}", "sort" },
+		{ "{\"limit\":0}", "limit" },	     { "{\"limit\":-1}", "limit" },
+		{ "{\"offset\":-1}", "offset" },     { "{\"pid\":-1}", "pid" },
 		{ "{\"pid\":4294967297}", "pid" },
 	};
 
@@ -199,43 +194,6 @@ static void test_strings_outlive_the_list(void **state)
 	json_decref(answer);
 }
 
-static int list_self(void *userdata, task_emit_t emit, void *context)
-{
-	const struct task_view view = {
-		.pid = getpid(), .tgid = getpid(), .state = "confirmed", .uid = VIEW_UNKNOWN
-	};
-
-	return emit(context, &view);
-}
-
-static void assert_command(const struct query_peer *peer, const char *parameters, bool user,
-			   bool command)
-{
-	const struct query_source self = { .tasks = list_self };
-	json_t *answer = ask(&self, peer, parameters), *task, *found;
-
-	task = json_array_get(json_object_get(json_object_get(answer, "parameters"), "tasks"), 0);
-	assert_int_equal(json_is_integer(json_object_get(task, "uid")), user);
-	found = json_object_get(task, "command");
-	assert_int_equal(json_is_string(found), command);
-	if (command)
-		assert_non_null(strstr(json_string_value(found), "test-query-tasks"));
-	json_decref(answer);
-}
-
-static void test_whose_command_lines(void **state)
-{
-	const struct query_peer other = { .uid = getuid() + 1, .may_read = true };
-	const struct query_peer self = { .uid = getuid(), .may_read = true };
-	const struct query_peer member = { .uid = getuid() + 1, .sees_all = true };
-
-	assert_command(&member, "{}", false, false);
-	assert_command(&member, "{\"commands\":false}", false, false);
-	assert_command(&member, "{\"commands\":true}", true, true);
-	assert_command(&self, "{\"commands\":true}", true, true);
-	assert_command(&other, "{\"commands\":true}", true, false);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,7 +201,6 @@ int main(void)
 		cmocka_unit_test(test_wrong_values),
 		cmocka_unit_test(test_no_such_domain),
 		cmocka_unit_test(test_strings_outlive_the_list),
-		cmocka_unit_test(test_whose_command_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

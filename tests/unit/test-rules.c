@@ -24,7 +24,7 @@ static void set_rule(uint32_t i, const char *name, const char *comm)
 /* Rules a, b, c for tasks whose names start so; "ab" matches two. */
 static struct rules *make_rules(uint32_t max_tasks)
 {
-	struct rules *rules = rules_new(max_tasks);
+	struct rules *rules = rules_new(max_tasks, NULL, NULL);
 
 	policy_init(&policy);
 	set_rule(0, "a", "a*");

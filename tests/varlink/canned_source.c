@@ -118,7 +118,6 @@ static int canned_tasks(void *userdata, task_emit_t emit, void *context)
 			.pid = 812 + i,
 			.tgid = i % 3 ? 812 : 0,
 			.comm = comms[i % ARRAY_SIZE(comms)],
-			.uid = VIEW_UNKNOWN,
 			.cpu = i % 4,
 			.domain = "policy0",
 			.state = i % 4 ? "counted-fallback" : "confirmed",

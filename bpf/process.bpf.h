@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What processes run: the program and its arguments. Both are read without a lock and without a
+ * page fault, so that no process can make its reader wait. The program is the kernel's to know, of
+ * any task; arguments lie in the process's own memory, and are read while it is the current one.
+ */
+
+#include "facts.bpf.h"
+
+static const struct wakegov_process nothing_known;
+
+/* As d_path() goes, up to the root of the mount namespace. */
+static __noinline void read_exe(struct mm_struct *mm, struct wakegov_process *process)
+{
+	struct file *file = BPF_CORE_READ(mm, exe_file);
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	struct mount *mount = (void *)BPF_CORE_READ(file, f_path.mnt) -
+			      bpf_core_field_offset(struct mount, mnt);
+	__u32 used = 0;
+
+	process->exe_bytes = 0;
+	process->exe_is_long = 0;
+	if (!file)
+		return;
+	for (int i = 0; i < WAKEGOV_EXE_DEPTH; i++) {
+		struct dentry *below = dentry;
+		long n;
+
+		if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+			struct mount *covered = mount;
+
+			dentry = BPF_CORE_READ(covered, mnt_mountpoint);
+			mount = BPF_CORE_READ(covered, mnt_parent);
+			if (mount != covered)
+				continue;
+			process->exe_bytes = used;
+			return;
+		}
+		if (used >= WAKEGOV_EXE_SIZE)
+			break;
+		n = bpf_probe_read_kernel_str(&process->exe[used], WAKEGOV_NAME_SIZE,
+					      BPF_CORE_READ(dentry, d_name.name));
+		if (n <= 0)
+			return;
+		used += n;
+		dentry = BPF_CORE_READ(below, d_parent);
+		if (dentry == below) { /* a file without a directory, as of memfd_create() */
+			process->exe_bytes = used;
+			return;
+		}
+	}
+	process->exe_is_long = 1;
+}
+
+/* Of the current process, or of what it forked just now. */
+static __noinline void read_command(struct mm_struct *mm, struct wakegov_process *process)
+{
+	__u64 start = BPF_CORE_READ(mm, arg_start);
+	__u64 bytes = BPF_CORE_READ(mm, arg_end) - start;
+
+	if (bytes > WAKEGOV_COMMAND_SIZE)
+		bytes = WAKEGOV_COMMAND_SIZE;
+	if (bpf_probe_read_user(process->command, bytes, (const void *)start) < 0)
+		return;
+	process->command_bytes = bytes;
+	process->command_is_read = 1;
+}
+
+static inline struct wakegov_process *find_process(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&processes, &tgid);
+}
+
+static __noinline void learn_process(struct task_struct *task, bool is_current)
+{
+	__u32 tgid = task->tgid;
+	struct wakegov_process *process = find_process(tgid);
+	struct mm_struct *mm = task->mm;
+
+	if (!process) {
+		bpf_map_update_elem(&processes, &tgid, &nothing_known, BPF_NOEXIST);
+		process = find_process(tgid);
+	}
+	if (!process)
+		return;
+	process->command_is_read = 0;
+	read_exe(mm, process);
+	if (is_current && settings.follow & WAKEGOV_FOLLOW_COMMANDS)
+		read_command(mm, process);
+	process->mm = (__u64)mm;
+}
+
+/*
+ * One that was there before. An exec that was missed shows as another memory, and so does one that
+ * came in between here: then what was written may be of both.
+ */
+static __noinline void learn_found(struct task_struct *task)
+{
+	struct wakegov_process *process;
+
+	if (!task->mm || task->flags & PF_KTHREAD)
+		return;
+	process = find_process(task->tgid);
+	if (process && process->mm == (__u64)task->mm)
+		return;
+	learn_process(task, false);
+	process = find_process(task->tgid);
+	if (process && process->mm != (__u64)task->mm)
+		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+}
+
+/* The current task's process was there before: its arguments are read as soon as it runs. */
+static __noinline void learn_command(struct task_struct *task)
+{
+	struct wakegov_process *process;
+
+	if (!task->mm || task->flags & PF_KTHREAD)
+		return;
+	process = find_process(task->tgid);
+	if (!process || process->command_is_read || process->mm != (__u64)task->mm)
+		return;
+	read_command(task->mm, process);
+	if (process->command_is_read)
+		tell_process(task);
+}
+
+static inline void follow_new_process(struct task_struct *parent, struct task_struct *child)
+{
+	if (child->tgid != parent->tgid && child->mm)
+		learn_process(child, true);
+}
+
+static inline void follow_end_of_process(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	if (!task->signal->live.counter)
+		bpf_map_delete_elem(&processes, &tgid);
+}
+
+/* The daemon reads what this writes: every task that is not about to end. */
+SEC("iter/task")
+int dump_tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct wakegov_facts facts = {};
+
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
+		learn_found(task);
+	read_facts(task, &facts);
+	bpf_seq_write(context->meta->seq, &facts, sizeof(facts));
+	return 0;
+}

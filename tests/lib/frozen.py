@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A process whose command line makes whoever reads it from /proc sleep until this ends.
+
+Usage: frozen.py DIRECTORY, on an empty directory. Prints "frozen" once it is.
+
+What /proc/PID/cmdline shows lies in a mapping of a file on a FUSE file system that never answers a
+read; to fetch the page the reader holds the lock of this process's memory, and cannot be killed. The
+file system is a child of this one; both end together, and then the reader goes on.
+"""
+import ctypes
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import sys
+
+FUSE_FORGET, FUSE_GETATTR, FUSE_OPEN, FUSE_READ, FUSE_INIT, FUSE_INTERRUPT = 2, 3, 14, 15, 26, 36
+FILE_MODE = 0o100644
+PR_SET_MM, PR_SET_MM_ARG_START, PR_SET_MM_ARG_END = 35, 8, 9
+PR_SET_PDEATHSIG = 1
+ENOSYS = 38
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def attributes():
+    """struct fuse_attr_out of the root, which is a file of one page."""
+    return struct.pack("<QII6Q10I", 1000, 0, 0, 1, mmap.PAGESIZE, 8, 0, 0, 0, 0, 0, 0, FILE_MODE, 1,
+                       0, 0, 0, mmap.PAGESIZE, 0)
+
+
+def serve(fuse):
+    """Answers what it takes to map the file, and no read."""
+    answers = {
+        FUSE_INIT: lambda: struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 0, 0, mmap.PAGESIZE, 1, 0, 0,
+                                       *[0] * 8),
+        FUSE_GETATTR: attributes,
+        FUSE_OPEN: lambda: struct.pack("<QII", 0, 0, 0),
+    }
+    while True:
+        opcode, unique = struct.unpack_from("<IQ", os.read(fuse, 1 << 17), 4)
+        if opcode in (FUSE_READ, FUSE_FORGET, FUSE_INTERRUPT):
+            continue
+        body = answers[opcode]() if opcode in answers else b""
+        error = 0 if opcode in answers else -ENOSYS
+        os.write(fuse, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
+
+
+def main(directory):
+    path = os.path.join(directory, "file")
+    with open(path, "wb"):
+        pass
+    subprocess.run(["modprobe", "-q", "fuse"], check=False)
+    fuse = os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={fuse},rootmode={FILE_MODE:o},user_id=0,group_id=0"
+    check(libc.mount(b"frozen", path.encode(), b"fuse", 0, options.encode()))
+    owner = os.getpid()
+    if not os.fork():
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() == owner:
+            serve(fuse)
+        os._exit(0)
+    os.close(fuse)
+    file = os.open(path, os.O_RDONLY)
+    libc.mmap.restype = ctypes.c_void_p
+    at = libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ, mmap.MAP_PRIVATE, file,
+                   ctypes.c_long(0))
+    for what, address in ((PR_SET_MM_ARG_START, at), (PR_SET_MM_ARG_END, at + 64)):
+        check(libc.prctl(PR_SET_MM, what, ctypes.c_ulong(address), 0, 0))
+    libc.umount2(path.encode(), 2)  # MNT_DETACH: it is there as long as it is mapped
+    print("frozen", flush=True)
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
