@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A process whose command line makes whoever reads it from /proc sleep until this ends.
+"""A process whose memory makes whoever reads it, as /proc/PID/cmdline does, wait until this ends.
 
-Usage: frozen.py DIRECTORY, on an empty directory. Prints "frozen" once it is.
+Usage: frozen.py DIRECTORY, an empty one. Prints "frozen" once it is.
 
-What /proc/PID/cmdline shows lies in a mapping of a file on a FUSE file system that never answers a
-read; to fetch the page the reader holds the lock of this process's memory, and cannot be killed. The
-file system is a child of this one; both end together, and then the reader goes on.
+Its memory has a mapping of a file on a FUSE file system that never answers a read. One thread reads
+there through /proc/self/mem, and so waits with the lock of the memory held; a second one wants the
+lock to map something, and from then on whoever else wants to read comes after that one. Any user can
+do so, with a mount made by fusermount. The file system is a child process; both end together.
 """
 import ctypes
 import mmap
@@ -15,19 +16,15 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
+import time
 
 FUSE_FORGET, FUSE_GETATTR, FUSE_OPEN, FUSE_READ, FUSE_INIT, FUSE_INTERRUPT = 2, 3, 14, 15, 26, 36
 FILE_MODE = 0o100644
-PR_SET_MM, PR_SET_MM_ARG_START, PR_SET_MM_ARG_END = 35, 8, 9
 PR_SET_PDEATHSIG = 1
 ENOSYS = 38
 
 libc = ctypes.CDLL(None, use_errno=True)
-
-
-def check(result):
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def attributes():
@@ -37,7 +34,7 @@ def attributes():
 
 
 def serve(fuse):
-    """Answers what it takes to map the file, and no read."""
+    """Answers what it takes to map the file; says so when it is asked for what is in it."""
     answers = {
         FUSE_INIT: lambda: struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 0, 0, mmap.PAGESIZE, 1, 0, 0,
                                        *[0] * 8),
@@ -46,11 +43,20 @@ def serve(fuse):
     }
     while True:
         opcode, unique = struct.unpack_from("<IQ", os.read(fuse, 1 << 17), 4)
+        if opcode == FUSE_READ:
+            time.sleep(1)  # in which the other thread comes to want the lock
+            print("frozen", flush=True)
         if opcode in (FUSE_READ, FUSE_FORGET, FUSE_INTERRUPT):
             continue
         body = answers[opcode]() if opcode in answers else b""
         error = 0 if opcode in answers else -ENOSYS
         os.write(fuse, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
+
+
+def map_memory():
+    time.sleep(0.3)
+    libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ,
+              mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
 
 
 def main(directory):
@@ -60,7 +66,8 @@ def main(directory):
     subprocess.run(["modprobe", "-q", "fuse"], check=False)
     fuse = os.open("/dev/fuse", os.O_RDWR)
     options = f"fd={fuse},rootmode={FILE_MODE:o},user_id=0,group_id=0"
-    check(libc.mount(b"frozen", path.encode(), b"fuse", 0, options.encode()))
+    if libc.mount(b"frozen", path.encode(), b"fuse", 0, options.encode()) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     owner = os.getpid()
     if not os.fork():
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -69,14 +76,14 @@ def main(directory):
         os._exit(0)
     os.close(fuse)
     file = os.open(path, os.O_RDONLY)
+    os.fstat(file)  # the kernel asks for its size then
     libc.mmap.restype = ctypes.c_void_p
     at = libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ, mmap.MAP_PRIVATE, file,
                    ctypes.c_long(0))
-    for what, address in ((PR_SET_MM_ARG_START, at), (PR_SET_MM_ARG_END, at + 64)):
-        check(libc.prctl(PR_SET_MM, what, ctypes.c_ulong(address), 0, 0))
     libc.umount2(path.encode(), 2)  # MNT_DETACH: it is there as long as it is mapped
-    print("frozen", flush=True)
-    signal.pause()
+    memory = os.open("/proc/self/mem", os.O_RDONLY)
+    threading.Thread(target=map_memory, daemon=True).start()
+    os.pread(memory, 1, at)
 
 
 if __name__ == "__main__":

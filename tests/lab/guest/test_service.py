@@ -9,6 +9,8 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 import unittest
 
@@ -262,6 +264,63 @@ class Service(unittest.TestCase):
         self.assertIn(f"restored cpu.uclamp.max of {os.path.dirname(path)} to max", journal())
         run("systemctl", "stop", "wakegovd.service")
         self.assertEqual(guest.read(path), "max")
+
+    def matched(self, pid):
+        rules = json.loads(run("wakegovctl", "--json", "rules", str(pid)).stdout)["rules"]
+        return [rule["rule"]["name"] for rule in rules if rule["matches"]]
+
+    def test_programs(self):
+        """under the unit's restrictions rules know the program and the arguments of anybody's task"""
+        guest.write(POLICY, "[rule sleeper]\nexe = */sleep\ncap = 30%\n"
+                            "[rule marked]\ncommand = */python3 *wg-marker\ncap = 40%\n")
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        reads = [*nobody, sys.executable, "-c", "import sys; [0 for line in sys.stdin]", "wg-marker"]
+
+        def popen(command):
+            task = subprocess.Popen(command, stdin=subprocess.PIPE)
+            self.addCleanup(task.wait)
+            self.addCleanup(task.kill)
+            return task
+
+        def both():
+            tasks = popen([*nobody, "sleep", "1000"]), popen(reads)
+            guest.wait_for(lambda: [guest.read(f"/proc/{task.pid}/comm") for task in tasks] ==
+                           ["sleep", "python3"], 20, "they run")
+            return tasks
+
+        before = both()
+        run("systemctl", "start", "wakegovd.service")
+        before[1].stdin.write(b"\n")
+        before[1].stdin.flush()
+        for sleeper, marked in (before, both()):
+            guest.wait_for(lambda: self.matched(sleeper.pid) == ["sleeper"], 10, "the program")
+            guest.wait_for(lambda: self.matched(marked.pid) == ["marked"], 10, "the arguments")
+        seen = run(*nobody, "wakegovctl", "rules", str(os.getpid())).stdout
+        self.assertRegex(seen, r"no +sleeper .*: exe is '/.*/python3[^']*', the rule wants exe")
+        self.assertRegex(seen, r"no +marked .*: by a command line that is not yours")
+
+    def test_frozen_reader(self):
+        """a process whose command line cannot be read without waiting for ever makes nobody wait"""
+        with tempfile.TemporaryDirectory() as directory:
+            frozen = subprocess.Popen([sys.executable, f"{guest.REPO}/tests/lib/frozen.py", directory],
+                                      stdout=subprocess.PIPE, text=True, start_new_session=True)
+            self.addCleanup(frozen.wait)
+            self.addCleanup(os.killpg, frozen.pid, signal.SIGKILL)
+            self.assertEqual(frozen.stdout.readline(), "frozen\n")
+        reader = subprocess.Popen(["cat", f"/proc/{frozen.pid}/cmdline"])
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
+        with self.assertRaises(subprocess.TimeoutExpired, msg="who reads it does not wait"):
+            reader.wait(2)
+        guest.write(POLICY, "[rule marked]\ncommand = *wg-marker*\ncap = 40%\n"
+                            "[rule python]\nexe = */python3*\ncap = 50%\n")
+        for command in ("start", "reload", "restart"):
+            run("systemctl", command, "wakegovd.service")
+            shown = run("wakegovctl", "rules", str(frozen.pid)).stdout
+            self.assertRegex(shown, r"no +marked .*: its command is not known \(")
+            self.assertRegex(shown, r"yes +python ")
+            run("wakegovctl", "tasks")
+        self.assertEqual(show("NRestarts"), "0")
 
     def test_idle(self):
         """the idle service is woken by nothing but its watchdog"""
