@@ -167,7 +167,7 @@ void ruling_set_policy(struct manager *manager)
 	grouping_set_policy(manager);
 	keys = rules_keys(manager->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
-	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT);
+	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT | POLICY_MATCH_USER_UNIT);
 	follow.exes = keys & POLICY_MATCH_EXE;
 	follow.commands = keys & POLICY_MATCH_COMMAND;
 	tracer_follow_tasks(manager->tracer, &follow);

@@ -149,9 +149,10 @@ enum policy_match_key {
 	POLICY_MATCH_USER = 1 << 3,
 	POLICY_MATCH_CGROUP = 1 << 4,
 	POLICY_MATCH_UNIT = 1 << 5,
-	POLICY_MATCH_SCHEDULER = 1 << 6,
-	POLICY_MATCH_NICE = 1 << 7,
-	POLICY_MATCH_KERNEL_THREAD = 1 << 8,
+	POLICY_MATCH_USER_UNIT = 1 << 6,
+	POLICY_MATCH_SCHEDULER = 1 << 7,
+	POLICY_MATCH_NICE = 1 << 8,
+	POLICY_MATCH_KERNEL_THREAD = 1 << 9,
 };
 
 /* Which tasks a rule is for: those for which everything that is given holds. Patterns are globs. */
@@ -159,11 +160,12 @@ struct policy_match {
 	uint32_t given; /* enum policy_match_key */
 	char comm[POLICY_PATTERN_SIZE];
 	char exe[POLICY_PATTERN_SIZE];
-	char command[POLICY_PATTERN_SIZE]; /* the arguments with blanks between */
-	char user[POLICY_NAME_SIZE];	   /* a name or a number */
-	char cgroup[POLICY_PATTERN_SIZE];  /* a path from the root of the hierarchy on */
-	char unit[POLICY_PATTERN_SIZE];	   /* a part of that path */
-	uint32_t schedulers;		   /* bits: SCHED_OTHER and the like */
+	char command[POLICY_PATTERN_SIZE];   /* the arguments with blanks between */
+	char user[POLICY_NAME_SIZE];	     /* a name or a number */
+	char cgroup[POLICY_PATTERN_SIZE];    /* a path from the root of the hierarchy on */
+	char unit[POLICY_PATTERN_SIZE];	     /* of the system's manager */
+	char user_unit[POLICY_PATTERN_SIZE]; /* of a user's manager */
+	uint32_t schedulers;		     /* bits: SCHED_OTHER and the like */
 	int32_t nice_min, nice_max;
 	bool kernel_thread;
 };

@@ -97,6 +97,7 @@ STORE_PATTERNS(comm, POLICY_MATCH_COMM, is_any)
 STORE_PATTERNS(exe, POLICY_MATCH_EXE, is_path)
 STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
 STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
+STORE_PATTERNS(user_unit, POLICY_MATCH_USER_UNIT, is_unit)
 
 static int find_scheduler(const char *word, size_t length)
 {
@@ -234,6 +235,8 @@ static const struct policy_rule_key keys[] = {
 	{ "user", "the name or the number of a user", store_user },
 	{ "cgroup", PATTERNS " that start with /", store_cgroup, .is_list = true },
 	{ "unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_unit,
+	  .is_list = true },
+	{ "user-unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_user_unit,
 	  .is_list = true },
 	{ "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
 	  store_scheduler, .is_list = true },

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rules/match.h"
 #include "shared/cleanup.h"
 
 const char *cgroups_mount(void)
@@ -43,7 +44,7 @@ bool cgroups_have_unit(const char *unit)
 		tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	while (tree && !found && (entry = fts_read(tree)))
 		found = entry->fts_info == FTS_D &&
-			!strcmp(entry->fts_name + (entry->fts_name[0] == '_'), unit);
+			match_unit(unit, entry->fts_path + strlen(cgroups_mount()));
 	if (tree)
 		fts_close(tree);
 	return found;

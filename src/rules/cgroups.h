@@ -10,5 +10,5 @@ const char *cgroups_mount(void);
 
 bool cgroups_have_path(const char *path);
 
-/* Whether a directory of that name is anywhere in it. Without the hierarchy: true, nobody knows. */
+/* Whether the unit has a directory in it. Without the hierarchy: true, nobody knows. */
 bool cgroups_have_unit(const char *unit);

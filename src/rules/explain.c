@@ -56,6 +56,7 @@ static void say_fact(FILE *out, struct rules *rules, const struct task_facts *fa
 		break;
 	case POLICY_MATCH_CGROUP:
 	case POLICY_MATCH_UNIT:
+	case POLICY_MATCH_USER_UNIT:
 		say_text(out, rules, facts, POLICY_MATCH_CGROUP, "cgroup");
 		break;
 	case POLICY_MATCH_SCHEDULER:
@@ -101,6 +102,9 @@ static void say_wanted(FILE *out, const struct policy_match *match, enum policy_
 		break;
 	case POLICY_MATCH_UNIT:
 		fprintf(out, "unit = %s", match->unit);
+		break;
+	case POLICY_MATCH_USER_UNIT:
+		fprintf(out, "user-unit = %s", match->user_unit);
 		break;
 	case POLICY_MATCH_SCHEDULER:
 		fputs("scheduler = ", out);

@@ -31,24 +31,67 @@ static bool is_cgroup(const char *pattern, const char *path)
 	return true;
 }
 
+/* The next part of a cgroup's path, as systemd means it. NULL: that was the last one. */
+static const char *take_part(const char *path, char ret[static PATH_SIZE])
+{
+	size_t length;
+
+	path += *path == '/';
+	length = strcspn(path, "/");
+	if (!length || length >= PATH_SIZE)
+		return NULL;
+	memcpy(ret, path, length);
+	ret[length] = '\0';
+	/* A name that the kernel could take for a file of its own is escaped so. */
+	if (ret[0] == '_')
+		memmove(ret, ret + 1, length);
+	return path + length;
+}
+
+static bool is_slice(const char *part)
+{
+	return fnmatch("?*.slice", part, 0) == 0;
+}
+
+/* Those of systemd's types that have cgroups. */
+static bool is_any_unit(const char *part)
+{
+	static const char *const types[] = {
+		"?*.service", "?*.scope", "?*.socket", "?*.mount", "?*.swap",
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (fnmatch(types[i], part, 0) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * As systemd's cg_path_get_unit(): slices, which only a manager makes, and the first unit behind
+ * them. What lies below that is named by whoever it is delegated to.
+ */
 static bool is_unit(const char *pattern, const char *path)
 {
 	char part[PATH_SIZE];
 
-	while (*path) {
-		size_t length = strcspn(path, "/");
-		const char *name = path + (*path == '_');
-
-		path += length;
-		if (name < path && length < sizeof(part)) {
-			memcpy(part, name, path - name);
-			part[path - name] = '\0';
-			if (fnmatch(pattern, part, 0) == 0)
-				return true;
-		}
-		path += *path == '/';
+	while ((path = take_part(path, part))) {
+		if (!is_slice(part))
+			return is_any_unit(part) && fnmatch(pattern, part, 0) == 0;
+		if (fnmatch(pattern, part, 0) == 0)
+			return true;
 	}
 	return false;
+}
+
+/* As cg_path_get_user_unit(): the same below the service of a user's manager. */
+static bool is_user_unit(const char *pattern, const char *path)
+{
+	char part[PATH_SIZE];
+
+	do
+		path = take_part(path, part);
+	while (path && is_slice(part));
+	return path && fnmatch("user@[0-9]*.service", part, 0) == 0 && is_unit(pattern, path);
 }
 
 static bool is_any(const char *patterns, bool (*is_it)(const char *pattern, const char *text),
@@ -72,6 +115,11 @@ bool match_unit(const char *patterns, const char *path)
 	return is_any(patterns, is_unit, path);
 }
 
+bool match_user_unit(const char *patterns, const char *path)
+{
+	return is_any(patterns, is_user_unit, path);
+}
+
 static bool holds(const struct policy_match *match, enum policy_match_key key, uint32_t uid,
 		  const struct task_facts *facts, const struct match_texts *texts)
 {
@@ -93,6 +141,9 @@ static bool holds(const struct policy_match *match, enum policy_match_key key, u
 	case POLICY_MATCH_UNIT:
 		return match_unit(match->unit,
 				  texts->get(texts->userdata, facts, POLICY_MATCH_CGROUP));
+	case POLICY_MATCH_USER_UNIT:
+		return match_user_unit(match->user_unit,
+				       texts->get(texts->userdata, facts, POLICY_MATCH_CGROUP));
 	case POLICY_MATCH_EXE:
 		return is_any(match->exe, is_like, texts->get(texts->userdata, facts, key));
 	case POLICY_MATCH_COMMAND:
@@ -107,9 +158,10 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 {
 	/* What is at hand first, then what is mostly at hand, then files. */
 	static const enum policy_match_key order[] = {
-		POLICY_MATCH_KERNEL_THREAD, POLICY_MATCH_USER, POLICY_MATCH_NICE,
-		POLICY_MATCH_SCHEDULER,	    POLICY_MATCH_COMM, POLICY_MATCH_CGROUP,
-		POLICY_MATCH_UNIT,	    POLICY_MATCH_EXE,  POLICY_MATCH_COMMAND,
+		POLICY_MATCH_KERNEL_THREAD, POLICY_MATCH_USER,	    POLICY_MATCH_NICE,
+		POLICY_MATCH_SCHEDULER,	    POLICY_MATCH_COMM,	    POLICY_MATCH_CGROUP,
+		POLICY_MATCH_UNIT,	    POLICY_MATCH_USER_UNIT, POLICY_MATCH_EXE,
+		POLICY_MATCH_COMMAND,
 	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)

@@ -22,11 +22,14 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 
 /*
  * Patterns are those of fnmatch(3), in lists of policy/patterns.h; one of them is to match. Of a
- * cgroup the path or one above it is to match, where * does not stand for /; a unit is one of the
- * path's parts, without the _ that systemd puts before some. No path: false.
+ * cgroup the path or one above it is to match, where * does not stand for /. Units are what systemd
+ * says that the path is in: the outermost one and its slices, of the system's manager or, below
+ * user@UID.service, of a user's. Read from the path, since libsystemd tells units of pids only, and
+ * whose cgroup is to be clamped needs the place of the unit in it. No path: false.
  */
 bool match_cgroup(const char *patterns, const char *path);
 bool match_unit(const char *patterns, const char *path);
+bool match_user_unit(const char *patterns, const char *path);
 
 /* A pattern that one text only can match, which is its own. */
 static inline bool match_is_literal(const char *pattern)

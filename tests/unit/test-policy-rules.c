@@ -39,7 +39,8 @@ static void test_all_keys(void **state)
 {
 	const struct policy_rule *rule = read_one(
 		"[rule web@1]\ncomm = nginx*\nexe = /usr/*\ncommand = *worker*\nuser = www-data\n"
-		"cgroup = /system.slice/*\nunit = nginx.service\nscheduler = other batch\n"
+		"cgroup = /system.slice/*\nunit = nginx.service\n"
+		"user-unit = app.slice\nscheduler = other batch\n"
 		"nice = -5..5\nkernel-thread = no\ndomain = policy4\ncap = 40%\nfloor = 100/1024\n"
 		"io-boost = 1.2GHz\n");
 	const struct policy_match *match = &rule->match;
@@ -47,7 +48,8 @@ static void test_all_keys(void **state)
 	assert_string_equal(rule->name, "web@1");
 	assert_string_equal(rule->file, "wakegov.conf");
 	assert_int_equal(rule->line, 1);
-	assert_int_equal(match->given, 0x1ff);
+	assert_int_equal(match->given, 0x3ff);
+	assert_string_equal(match->user_unit, "app.slice");
 	assert_string_equal(match->comm, "nginx*");
 	assert_string_equal(match->exe, "/usr/*");
 	assert_string_equal(match->command, "*worker*");

@@ -58,21 +58,40 @@ static void test_patterns_of_cgroups(void **state)
 
 static void test_patterns_of_units(void **state)
 {
+	static const char user[] =
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service/db.service";
 	static const struct {
-		const char *pattern;
-		bool is;
+		const char *path, *pattern;
+		bool is, is_of_user;
 	} cases[] = {
-		{ "web.service", true }, { "system.slice", true },
-		{ "cpu.service", true }, { "*.service", true },
-		{ "w?b.service", true }, { "worker", true },
-		{ "web", false },	 { "b.service", false },
-		{ "user.slice", false }, { "_cpu.service", false },
-		{ "", false },
+		{ CGROUP, "cpu.service", true, false },
+		{ CGROUP, "system.slice", true, false },
+		{ CGROUP, "c?u.service", true, false },
+		{ CGROUP, "*.service", true, false },
+		{ CGROUP, "web.service", false, false }, /* whoever has cpu.service made it */
+		{ CGROUP, "worker", false, false },
+		{ CGROUP, "_cpu.service", false, false },
+		{ CGROUP, "cpu", false, false },
+		{ CGROUP, "", false, false },
+		{ user, "user@1000.service", true, false },
+		{ user, "user-1000.slice", true, false },
+		{ user, "app.slice", false, true },
+		{ user, "web.service", false, true },
+		{ user, "db.service", false, false },
+		{ "/user.slice/user-1000.slice/session-3.scope/a.service", "a.service", false,
+		  false },
+		{ "/docker/a.service", "a.service", false, false },
+		{ "/system.slice/postgresql.service", "postgresql.service", true, false },
+		{ "/init.scope", "init.scope", true, false },
+		{ "/", "*", false, false },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(match_unit(cases[i].pattern, CGROUP), cases[i].is);
-	assert_false(match_unit("*", "/"));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(match_unit(cases[i].pattern, cases[i].path), cases[i].is);
+		assert_int_equal(match_user_unit(cases[i].pattern, cases[i].path),
+				 cases[i].is_of_user);
+	}
+	assert_false(match_unit("*", NULL));
 }
 
 /* Each key alone, once so that it holds and once so that it does not. */
@@ -86,8 +105,8 @@ static void test_keys(void **state)
 		  { POLICY_MATCH_COMM, .comm = "steam f\\ io o" } },
 		{ { POLICY_MATCH_EXE, .exe = "/bin/* */fio" },
 		  { POLICY_MATCH_EXE, .exe = "/bin/*" } },
-		{ { POLICY_MATCH_UNIT, .unit = "db.service w*.service" },
-		  { POLICY_MATCH_UNIT, .unit = "db.service user.slice" } },
+		{ { POLICY_MATCH_UNIT, .unit = "db.service c*.service" },
+		  { POLICY_MATCH_UNIT, .unit = "web.service user.slice" } },
 		/* A command line is one text with blanks in it, and so is its pattern. */
 		{ { POLICY_MATCH_COMMAND, .command = "fio --rw=*" },
 		  { POLICY_MATCH_COMMAND, .command = "fio* nothing" } },
@@ -97,7 +116,7 @@ static void test_keys(void **state)
 		{ { POLICY_MATCH_USER, .user = "1000" }, { POLICY_MATCH_USER, .user = "1001" } },
 		{ { POLICY_MATCH_CGROUP, .cgroup = "/system.slice" },
 		  { POLICY_MATCH_CGROUP, .cgroup = "/user.slice" } },
-		{ { POLICY_MATCH_UNIT, .unit = "web.service" },
+		{ { POLICY_MATCH_UNIT, .unit = "cpu.service" },
 		  { POLICY_MATCH_UNIT, .unit = "db.service" } },
 		{ { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 3 },
 		  { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 0 } },

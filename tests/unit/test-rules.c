@@ -239,25 +239,37 @@ static void test_explains(void **state)
 	rules_free(rules);
 }
 
-/* What lies in files is that of this process. */
+/* Of the processes in test_texts one is known, and of another nothing is. */
+static void read_process(void *userdata, uint32_t tgid, struct process_facts *ret)
+{
+	*ret = (struct process_facts){ .exe = "/usr/bin/fio", .command = "fio job" };
+	if (tgid != 1)
+		ret->exe_unknown = ret->command_unknown = "it is far away";
+}
+
+/* What is not known is told apart from what is not there, and matches nothing. */
 static void test_texts(void **state)
 {
-	struct rules *rules = make_rules(16);
-	struct task_facts facts = make_task((uint32_t)getpid(), 5, "x");
+	struct rules *rules = rules_new(16, read_process, NULL);
+	struct task_facts facts = make_task(1, 5, "x");
 	struct rules_task task;
 
-	policy.rules[0].match = (struct policy_match){ .given = POLICY_MATCH_EXE,
-						       .exe = "*/test-rules" };
+	policy_init(&policy);
+	set_rule(0, "exe", "");
+	set_rule(1, "command", "");
+	policy.rules[0].match = (struct policy_match){ .given = POLICY_MATCH_EXE, .exe = "*/fio" };
 	policy.rules[1].match = (struct policy_match){ .given = POLICY_MATCH_COMMAND,
-						       .command = "*test-rules*" };
-	policy.rules[2].match = (struct policy_match){ .given = POLICY_MATCH_CGROUP,
-						       .cgroup = "/" };
+						       .command = "fio *" };
 	rules_set_policy(rules, &policy);
 	assert_true(rules_take(rules, &facts, &task));
-	assert_int_equal(task.matched & 3, 3);
-	/* One that has gone. */
-	facts = make_task(4194303, 5, "x");
+	assert_int_equal(task.matched, 3);
+	assert_explains(rules, &facts, true, "exe is '/usr/bin/fio' (exe = */fio)");
+	facts = make_task(2, 5, "x");
 	assert_false(rules_take(rules, &facts, &task));
+	assert_explains(rules, &facts, false,
+			"its exe is not known (it is far away), the rule wants exe = */fio");
+	facts.kernel_thread = true;
+	assert_explains(rules, &facts, false, "it has no exe, the rule wants exe = */fio");
 	rules_free(rules);
 }
 
