@@ -216,10 +216,7 @@ int BPF_PROG(on_block_rq_issue, struct request *request)
  */
 static inline bool is_step_of_flush(struct request *request)
 {
-	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_FLUSH_SEQ))
-		return request->rq_flags &
-		       1U << bpf_core_enum_value(enum rqf_flags, __RQF_FLUSH_SEQ);
-	return request->rq_flags & OLD_RQF_FLUSH_SEQ;
+	return request->rq_flags & flush_flag;
 }
 
 /*

@@ -154,16 +154,10 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Since 6.11. */
-enum rqf_flags {
-	__RQF_FLUSH_SEQ = 1,
-};
-
 #pragma clang attribute pop
 
-#define CLOCK_MONOTONIC	  1
-#define PF_EXITING	  0x00000004 /* include/linux/sched.h */
-#define PF_IO_WORKER	  0x00000010
-#define PF_KTHREAD	  0x00200000
-#define DEFAULT_PRIO	  120	   /* include/linux/sched/prio.h: nice 0 */
-#define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */
+#define CLOCK_MONOTONIC 1
+#define PF_EXITING	0x00000004 /* include/linux/sched.h */
+#define PF_IO_WORKER	0x00000010
+#define PF_KTHREAD	0x00200000
+#define DEFAULT_PRIO	120 /* include/linux/sched/prio.h: nice 0 */

@@ -106,6 +106,8 @@ struct {
 } records SEC(".maps");
 
 volatile struct wakegov_settings settings;
+/* RQF_FLUSH_SEQ of this kernel, set before the programs are loaded. */
+const volatile __u32 flush_flag;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
 /* Numbers of disks that found no place, each by its remainder; the daemon forgets them. */

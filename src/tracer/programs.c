@@ -11,6 +11,8 @@
 
 #include "shared/log.h"
 
+#define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */
+
 struct program_info {
 	const char *tracepoint;
 	const char *purpose;
@@ -97,6 +99,22 @@ static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+/*
+ * An enum that the kernel has since 6.11, a macro before. It is not for CO-RE to look for: what is
+ * not in the kernel's own BTF, libbpf looks for in its modules', for which the unit has no right.
+ */
+static uint32_t find_flush_flag(const struct btf *kernel)
+{
+	int id = btf__find_by_name_kind(kernel, "rqf_flags", BTF_KIND_ENUM);
+	const struct btf_type *type = btf__type_by_id(kernel, id > 0 ? id : 0);
+
+	for (int i = 0; id > 0 && i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(kernel, btf_enum(type)[i].name_off),
+			    "__RQF_FLUSH_SEQ"))
+			return 1U << btf_enum(type)[i].val;
+	return OLD_RQF_FLUSH_SEQ;
+}
+
 /* Marks for loading what this kernel has. */
 static int probe(struct programs *programs)
 {
@@ -110,6 +128,7 @@ static int probe(struct programs *programs)
 
 		states[i] = there ? TRACER_ATTACHED : TRACER_MISSING;
 	}
+	programs->skel->rodata->flush_flag = find_flush_flag(kernel);
 	btf__free(kernel);
 
 	/* One source of block requests is enough, and the older one counts requeues twice. */
