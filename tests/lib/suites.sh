@@ -10,7 +10,7 @@ TEST_PACKAGES=(
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink govern boost programs service lab caps faults sanitize conformance levers demo storms nothing
+LONG_SUITES=(varlink timed govern boost programs service lab caps faults sanitize conformance levers demo storms nothing
 	devices fuzz clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -274,6 +274,24 @@ programs() {
 suite_programs() {
 	programs pstate Programs.test_fio Machine.test_fallback
 	programs hwp Programs Machine.test_doctor Machine.test_turbo
+}
+
+# timed DRIVER CLASS [lab run's OPTION…]: a boot of the timed machine.
+timed() {
+	local driver=$1 class=$2
+
+	shift 2
+	"$LAB" run --machine timed --driver "$driver" --timeout 600 "$@" -- \
+		/usr/bin/python3 $GUEST/test_timed.py "$class"
+}
+
+suite_timed() {
+	local driver
+
+	timed pstate Timed
+	for driver in acpi msr pstate-active hwp hwp-passive; do
+		timed "$driver" Driver --cpus 1
+	done
 }
 
 suite_devices() {
