@@ -283,6 +283,13 @@ static bool knows_domain(void *userdata, const char *name)
 	return false;
 }
 
+static uint32_t io_min_rate(void *userdata)
+{
+	const struct manager *manager = userdata;
+
+	return manager->policy.io_boost.min_rate_per_s;
+}
+
 void manager_fill_source(struct manager *manager)
 {
 	manager->source = (struct query_source){
@@ -294,6 +301,7 @@ void manager_fill_source(struct manager *manager)
 		.devices = views_list_devices,
 		.decisions = list_decisions,
 		.knows_domain = knows_domain,
+		.io_min_rate = io_min_rate,
 		.explain = views_explain,
 		.rules = views_list_rules,
 		.count_rules = views_count_rules,

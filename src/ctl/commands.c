@@ -19,8 +19,7 @@ const struct ctl_command ctl_commands[] = {
 	{
 		.name = "tasks",
 		.help = "the tasks that do I/O, and what a boost brings",
-		.method = "io.wakegov.Tasks",
-		.show = show_tasks,
+		.run = command_tasks,
 	},
 	{
 		.name = "devices",

@@ -17,6 +17,7 @@ enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
+enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);

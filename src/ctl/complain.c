@@ -151,8 +151,9 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 			"make one");
 	else if (!strcmp(error, "io.wakegov.NoSuchTask"))
 		complain(
-			"no task with this number does I/O at a rate that matters. See: wakegovctl "
-			"tasks; a CPU is explained by: wakegovctl explain cpuN");
+			"no task with this number does I/O as often as min-rate in wakegov.conf(5) "
+			"says. See: wakegovctl tasks; a CPU is explained by: wakegovctl explain "
+			"cpuN");
 	else if (!strcmp(error, "io.wakegov.NoSuchRule"))
 		complain("the policy has no such rule. See: wakegovctl rules");
 	else if (!strcmp(error, "io.wakegov.RecordingBusy"))

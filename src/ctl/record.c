@@ -224,9 +224,9 @@ enum ctl_exit command_record(struct ctl *ctl)
 	if (!session.path)
 		return ctl_misuse(ctl, "expected -o FILE: where to write the recording");
 	if (duration && (!quantity_duration_us(duration, &duration_us) || !duration_us))
-		return ctl_misuse(ctl, "--for %s: expected a time as in 30s", duration);
+		return ctl_misuse(ctl, "--for %s: expected a time such as 30s or 1h30m", duration);
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
-		return ctl_misuse(ctl, "--max-size %s: expected MiB", size);
+		return ctl_misuse(ctl, "--max-size %s: expected a number of MiB, such as 64", size);
 	if (duration)
 		session.until_ns = connection_deadline(duration_us * NS_PER_US);
 	code = record(&session, mib * BYTES_PER_MIB);

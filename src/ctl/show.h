@@ -12,7 +12,7 @@
 
 void show_status(const json_t *reply);
 void show_domains(const json_t *reply);
-void show_tasks(const json_t *reply);
+void show_tasks(const json_t *reply); /* of which there are some */
 void show_devices(const json_t *reply);
 void show_decisions(const json_t *reply);
 /* One as it comes, in columns that do not depend on the others. */

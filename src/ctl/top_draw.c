@@ -277,7 +277,7 @@ static const struct pane_look {
 	[TOP_TASKS] = {
 		.title = "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S   GAIN  MHZ",
 		.wide = "   HOST   FOUND      LEASE",
-		.empty = "no task does I/O at a rate that matters",
+		.empty = "no task does I/O as often as min-rate in wakegov.conf(5) says",
 		.draw = draw_task,
 	},
 	[TOP_CAPPED] = {

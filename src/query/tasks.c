@@ -35,6 +35,7 @@ struct choice {
 };
 
 struct list {
+	uint32_t min_rate_per_s;
 	const struct choice *choice;
 	struct kept *kept;
 	size_t n;
@@ -180,6 +181,8 @@ static int send_page(const struct list *list, struct reply *reply)
 		json_out_count(out, end);
 	else
 		json_out_null(out);
+	json_out_key(out, "min_rate_per_s");
+	json_out_count(out, list->min_rate_per_s);
 	return reply_end(reply);
 }
 
@@ -187,7 +190,10 @@ int tasks_list(const struct call *call, struct reply *reply)
 {
 	const struct query_source *source = call->source;
 	struct choice choice;
-	struct list list = { .choice = &choice };
+	struct list list = {
+		.choice = &choice,
+		.min_rate_per_s = source->io_min_rate(source->userdata),
+	};
 	const char *wrong = read_choice(call->parameters, &choice);
 	int r;
 

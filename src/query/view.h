@@ -378,6 +378,8 @@ struct query_source {
 	int (*opp_times)(void *userdata, opp_time_emit_t emit, void *context);
 	int (*counts)(void *userdata, enum count_kind kind, count_emit_t emit, void *context);
 	bool (*knows_domain)(void *userdata, const char *name);
+	/* I/Os per second from which on a task is one of tasks(). */
+	uint32_t (*io_min_rate)(void *userdata);
 	/*
 	 * Emits one. -ENOENT: there is no such domain; -ENODEV: the CPU is in none; -ESRCH: the
 	 * task is not followed; -ENODATA: nothing is remembered of that time.

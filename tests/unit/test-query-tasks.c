@@ -87,7 +87,16 @@ static json_t *ask(const struct query_source *source, const struct query_peer *p
 	return answer;
 }
 
-static const struct query_source source = { .tasks = list, .knows_domain = knows };
+static uint32_t min_rate(void *userdata)
+{
+	return 1000;
+}
+
+static const struct query_source source = {
+	.tasks = list,
+	.knows_domain = knows,
+	.io_min_rate = min_rate,
+};
 
 static json_t *ask_here(const char *parameters)
 {

@@ -315,6 +315,11 @@ static int canned_counts(void *userdata, enum count_kind kind, count_emit_t emit
 	return r ? r : emit(context, names[kind][1], 4);
 }
 
+static uint32_t canned_io_min_rate(void *userdata)
+{
+	return 1000;
+}
+
 static bool canned_knows_domain(void *userdata, const char *name)
 {
 	const struct canned_source *canned = userdata;
@@ -480,6 +485,7 @@ void canned_source_init(struct canned_source *canned)
 		.devices = canned_devices,
 		.decisions = canned_decisions,
 		.knows_domain = canned_knows_domain,
+		.io_min_rate = canned_io_min_rate,
 		.explain = canned_explain,
 		.rules = canned_rules,
 		.count_rules = canned_count_rules,

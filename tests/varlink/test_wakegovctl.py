@@ -12,7 +12,7 @@ import tempfile
 import threading
 import unittest
 
-from service import Fixture, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
+from service import BUILD, Fixture, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
 
 COMMANDS = ("status", "domains", "tasks", "devices", "decisions")
 OK, REFUSED, USAGE, UNREACHABLE, LOST = range(5)
@@ -215,7 +215,18 @@ class Nothing(ControlTest):
     options = ("--tasks", "0", "--domains", "0", "--devices", "0", "--decisions", "0")
 
     def test_empty_lists_say_so(self):
-        self.assertEqual(self.run_command("tasks"), "no task does I/O at a rate that matters\n")
+        # As slow as the disk is, and no more than this in all.
+        with tempfile.TemporaryDirectory(dir=BUILD) as directory, subprocess.Popen(
+                ["dd", "if=/dev/zero", f"of={directory}/file", "bs=4k", "count=100000",
+                 "oflag=dsync"], stderr=subprocess.DEVNULL) as writer:
+            rate, below, *busiest = self.run_command("tasks").splitlines()
+            writer.kill()
+        self.assertEqual(rate, "no task does 1000 I/Os per second or more (min-rate in [io-boost], "
+                               "wakegov.conf(5))")
+        self.assertIn("read and write most", below)
+        self.assertIn(len(busiest), (1, 2, 3))
+        for line in busiest:
+            self.assertRegex(line, r"^  \S.* \(pid \d+\): [\d.]+ [KM]iB per second$")
         self.assertEqual(self.run_command("devices"),
                          "no block device was used since wakegovd started\n")
         self.assertNotIn("advice", self.run_command("status"))

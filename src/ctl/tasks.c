@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl tasks; where none does enough I/O, who does the most of what there is. */
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/commands.h"
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+#define PROCESSES_MAX 8192
+#define BUSIEST	      3
+#define SAMPLE_US     500000
+#define PER_S	      (1000000 / SAMPLE_US)
+
+struct process {
+	unsigned int pid;
+	uint64_t bytes; /* to and from storage since it began, then since the first look */
+};
+
+/* False where it has ended, or is not ours to look at. */
+static bool read_bytes(unsigned int pid, uint64_t *ret)
+{
+	uint64_t read_bytes = 0, write_bytes = 0;
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[32], line[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/io", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "read_bytes: %" SCNu64, &read_bytes);
+		sscanf(line, "write_bytes: %" SCNu64, &write_bytes);
+	}
+	*ret = read_bytes + write_bytes;
+	return !ferror(file);
+}
+
+static size_t list_processes(struct process *ret)
+{
+	_cleanup_closedir_ DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (directory && n < PROCESSES_MAX && (entry = readdir(directory))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		ret[n].pid = (unsigned int)atoi(entry->d_name);
+		n += read_bytes(ret[n].pid, &ret[n].bytes);
+	}
+	return n;
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	uint64_t first = ((const struct process *)a)->bytes;
+	uint64_t second = ((const struct process *)b)->bytes;
+
+	return (first < second) - (first > second);
+}
+
+static void print_process(const struct process *process)
+{
+	_cleanup_free_ char *rate = format_size(process->bytes * PER_S / 1024);
+	_cleanup_fclose_ FILE *file = NULL;
+	_cleanup_free_ char *clean = NULL;
+	char path[32], comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", process->pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(comm, sizeof(comm), file))
+		return;
+	comm[strcspn(comm, "\n")] = '\0';
+	clean = format_clean(comm);
+	printf("  %s (pid %u): %s per second\n", clean, process->pid, rate);
+}
+
+static void print_busiest(void)
+{
+	_cleanup_free_ struct process *processes = calloc(PROCESSES_MAX, sizeof(*processes));
+	size_t n = processes ? list_processes(processes) : 0;
+
+	usleep(SAMPLE_US);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t before = processes[i].bytes, now;
+
+		processes[i].bytes = read_bytes(processes[i].pid, &now) && now > before
+					     ? now - before
+					     : 0;
+	}
+	qsort(processes, n, sizeof(*processes), compare_bytes);
+	if (!n || !processes[0].bytes) {
+		puts("nor does any that you may look at read or write a disk now");
+		return;
+	}
+	puts("those below it that read and write most, of what you may look at:");
+	for (size_t i = 0; i < n && i < BUSIEST && processes[i].bytes; i++)
+		print_process(&processes[i]);
+}
+
+static void show(const json_t *reply)
+{
+	if (json_array_size(json_object_get(reply, "tasks"))) {
+		show_tasks(reply);
+		return;
+	}
+	printf("no task does %" PRIu64 " I/Os per second or more (min-rate in [io-boost], "
+	       "wakegov.conf(5))\n",
+	       field_number(reply, "min_rate_per_s"));
+	print_busiest();
+}
+
+enum ctl_exit command_tasks(struct ctl *ctl)
+{
+	return ctl_ask(ctl, "io.wakegov.Tasks", NULL, show);
+}
