@@ -64,10 +64,10 @@ static void test_replies(void **state)
 		const char *expected;
 	} cases[] = {
 		{ "{\"method\":\"io.wakegov.Tasks\"}",
-		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null}}" },
+		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null,\"min_rate_per_s\":1000}}" },
 		{ "{\"method\":\"io.wakegov.Devices\"}", "{\"parameters\":{\"devices\":[]}}" },
 		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{}}",
-		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null}}" },
+		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null,\"min_rate_per_s\":1000}}" },
 		{ " {\"method\":\"io.wakegov.Domains\",\"more\":true}\n",
 		  "{\"parameters\":{\"domains\":[]}}" },
 		{ "{\"method\":\"io.wakegov.Decisions\",\"parameters\":{\"after_us\":null}}",
@@ -262,13 +262,14 @@ static void test_task(void **state)
 {
 	struct canned_source canned = { .n_tasks = 1 };
 
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}",
-		     "{\"parameters\":{\"tasks\":["
-		     "{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
-		     "\"state\":\"confirmed\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
-		     "\"host_share_permille\":612,\"predicted_gain_permille\":463,"
-		     "\"measured_gain_permille\":405,\"wanted_khz\":1416000,\"boost_cap\":700,"
-		     "\"lease_left_us\":9500}],\"total\":1,\"next_offset\":null}}");
+	assert_reply(
+		&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}",
+		"{\"parameters\":{\"tasks\":["
+		"{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
+		"\"state\":\"confirmed\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
+		"\"host_share_permille\":612,\"predicted_gain_permille\":463,"
+		"\"measured_gain_permille\":405,\"wanted_khz\":1416000,\"boost_cap\":700,"
+		"\"lease_left_us\":9500}],\"total\":1,\"next_offset\":null,\"min_rate_per_s\":1000}}");
 }
 
 static void test_devices(void **state)
