@@ -11,7 +11,7 @@
  * when one of a set that the daemon waits for does. Without rules that clamp, nothing is done here.
  */
 
-#include "maps.bpf.h"
+#include "clamped.bpf.h"
 
 #define MEAN_WEIGHT 8 /* a burst is an eighth of the mean … */
 /*
@@ -21,7 +21,8 @@
 #define MEAN_MOST_16THS 17
 #define BESIDE_GAP_NS	100000000ULL /* a task that comes and goes is told about as often at most */
 #define BESIDE_HOLD_NS	100000000ULL /* others run beside a capped task that ran so long ago */
-#define NO_CAP		1024
+#define OWN_GAP_NS	10000000ULL /* one whose clamps change all the time is told about as often */
+#define NO_CAP		WAKEGOV_CAPACITY_MAX
 #define FULL_LEVEL_LOG	30 /* capacity 1024 · 2^20 */
 #define RUN_MOST_NS	1000000000ULL
 
@@ -153,6 +154,23 @@ static inline void tell_beside(struct task_run *run, struct task_struct *task, _
 	run->told_ns = now_ns;
 }
 
+/*
+ * Where a task can be told about that gave itself other clamps, or was given some: when it wakes
+ * up, and at a tick. The change itself passes no tracepoint.
+ */
+static inline void look_at_own(struct task_run *run, struct task_struct *task, __u64 now_ns)
+{
+	__u32 own = own_clamps(task);
+
+	if (own == run->own || now_ns - run->own_told_ns < OWN_GAP_NS ||
+	    !(run->set || settings.follow_own))
+		return;
+	if (!tell_set(WAKEGOV_RECORD_OWN, 0, task->pid, own))
+		return;
+	run->own = own;
+	run->own_told_ns = now_ns;
+}
+
 static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu)
 {
 	__u64 full_ns = min_ns(run->full_burst_ns, MEAN_MOST_16THS * cpu->long_burst_ns / 16);
@@ -210,15 +228,15 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 
 	if (!run)
 		return false;
+	look_at_own(run, task, now_ns);
 	look(run, cpu, now_ns);
 	return judge(cpu, task, run, counts(run, cpu), now_ns);
 }
 
 /* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */
 static inline void look_beside(struct task_struct *task, struct task_run *run,
-			       const struct wakegov_cpu *cpu)
+			       const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 beside = is_beside(cpu, now_ns) ? cpu->capped_set : 0;
 
 	if (settings.floored >> run->set % WAKEGOV_SETS & 1 || run->mean_ns >= cpu->long_burst_ns ||
@@ -234,21 +252,26 @@ static inline void wake_task(struct task_struct *task)
 {
 	struct wakegov_cpu *cpu;
 	struct task_run *run;
+	__u64 now_ns;
 
-	if (!settings.n_sets)
+	if (!settings.n_sets && !settings.follow_own)
 		return;
 	cpu = cpu_at(task->thread_info.cpu);
 	if (!cpu)
 		return;
-	if (!may_be_ruled(task->pid) &&
+	if (!may_be_ruled(task->pid) && !(settings.follow_own && has_clamps(task)) &&
 	    !(settings.follow_beside && is_beside(cpu, cpu->load.switched_ns)))
 		return;
 	/* The kernel's own deadline and stop tasks have no clamps. */
 	if ((__u32)task->tgid == settings.own_tgid || task->prio <= 0)
 		return;
 	run = take_run(task);
-	if (run && (run->beside || settings.follow_beside))
-		look_beside(task, run, cpu);
+	if (!run)
+		return;
+	now_ns = bpf_ktime_get_ns();
+	look_at_own(run, task, now_ns);
+	if (run->beside || settings.follow_beside)
+		look_beside(task, run, cpu, now_ns);
 }
 
 /* A child has what its parent has, until the daemon knows better. */
@@ -259,13 +282,14 @@ static inline void inherit_set(struct task_struct *parent, struct task_struct *c
 	if (!settings.n_sets)
 		return;
 	from = may_be_ruled(parent->pid) ? take_run(parent) : find_run(parent);
-	if (!from || !from->set)
+	if (!from || !(from->set || from->own))
 		return;
 	to = bpf_task_storage_get(&task_runs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!to)
 		return;
 	to->set = from->set;
 	to->generation = from->generation;
+	to->own = from->own; /* so that it is told when the child has others */
 }
 
 static inline void forget_task(struct task_struct *task)
@@ -273,10 +297,14 @@ static inline void forget_task(struct task_struct *task)
 	struct task_run *run;
 	__u32 pid = task->pid;
 
-	if (!settings.set_generation)
+	if (!settings.set_generation && !settings.follow_own)
 		return;
 	bpf_map_delete_elem(&task_sets, &pid);
 	run = find_run(task);
-	if (run && run->beside)
+	if (!run)
+		return;
+	if (run->own && settings.follow_own)
+		tell_set(WAKEGOV_RECORD_OWN, 1, pid, 0);
+	if (run->beside)
 		tell_beside(run, task, 0, bpf_ktime_get_ns());
 }

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Children inherit the utilisation clamps of their parents, ours among them. The daemon is told of
- * a child that has any, and gives it back what its parent has without us.
+ * Utilisation clamps, of which a task can change its own at any time. The daemon is told of those
+ * that changed. Children inherit them, ours among them: the daemon is told of a child that has any,
+ * and gives it back what its parent has without us.
  */
 
 #include "maps.bpf.h"
@@ -15,6 +16,20 @@ static inline bool has_clamps(const struct task_struct *task)
 		return false;
 	return BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined) ||
 	       BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined);
+}
+
+/* What the task asks for, as far as it may have it: see wakegov_own(). */
+static inline __u32 own_clamps(const struct task_struct *task)
+{
+	__u32 min = 0, max = WAKEGOV_CAPACITY_MAX;
+
+	if (!bpf_core_field_exists(task->uclamp_req))
+		return 0;
+	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined))
+		min = BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
+	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined))
+		max = BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+	return wakegov_own(min, max);
 }
 
 static inline void tell_clamped_child(const struct task_struct *parent,

@@ -151,7 +151,7 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
 	if (settings.n_sets && stolen_ns)
 		cpu->met_ns = now_ns;
-	else if (settings.n_sets)
+	else if (settings.n_sets || (settings.follow_own && has_clamps(bpf_get_current_task_btf())))
 		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND)

@@ -22,6 +22,7 @@ struct thread_info {
 };
 
 struct uclamp_se {
+	unsigned int value : 11;
 	unsigned int user_defined : 1;
 };
 
@@ -105,7 +106,8 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
 	char comm[16];
-	struct uclamp_se uclamp_req[2];
+	struct uclamp_se uclamp_req[2]; /* asked for: min, max … */
+	struct uclamp_se uclamp[2];	/* … and within what its cgroup and the sysctls allow */
 };
 
 struct cpufreq_policy {

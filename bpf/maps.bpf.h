@@ -63,7 +63,8 @@ struct task_run {
 	__u32 set;
 	__u32 beside; /* the set of the capped tasks that it was last told to run beside; 0: none */
 	__u32 beside_generation;
-	__u32 pad;
+	__u32 own; /* the clamps of its own that were told last: wakegov_own() */
+	__u64 own_told_ns;
 };
 
 struct {

@@ -9,6 +9,7 @@
 #include "manager_private.h"
 #include "ruling.h"
 #include "shared/log.h"
+#include "wakegov/own.h"
 
 /* The rule that a clamp is from, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
 static void name_rule(const struct manager *manager, const struct task_clamp *clamp, char *ret,
@@ -79,6 +80,37 @@ void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
 		carry_all(manager, now_ns);
 	manager->grouping.regiven = false;
 	uclamps_flush(manager->clamps, now_ns);
+}
+
+/* As the kernel side saw it, but for a task that carries ours: there its own is not to be seen. */
+void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
+			     uint64_t now_ns)
+{
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_OWN_CLAMPS,
+		.own_clamps = { .pid = pid, .own = own },
+	};
+	struct uclamp before, merged;
+
+	if (!ended)
+		uclamps_check(manager->clamps, pid, now_ns);
+	if (!ended && uclamps_find(manager->clamps, pid, &before, &merged))
+		input.own_clamps.own = wakegov_own(before.min_cap, before.max_cap);
+	if (ended || engine_needs_own_clamps(manager->engine))
+		record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+void manager_check_clamps(struct manager *manager, uint64_t now_ns)
+{
+	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
+	const struct clamped_task *task = NULL;
+	struct uclamp now;
+
+	uclamps_check_all(manager->clamps, now_ns);
+	while ((task = clamped_tasks_next(tasks, task)))
+		if (task->own && uclamp_read(task->pid, &now) == -ESRCH)
+			manager_take_own_clamps(manager, task->pid, 0, true, now_ns);
 }
 
 void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child)

@@ -147,23 +147,28 @@ static int find_boost(const struct search *search)
 	return 0;
 }
 
-/* What was written, within the limits, and what runs: more than 5 % apart is not a measurement. */
+static uint32_t clamp_khz(uint32_t khz, const struct limiters_domain *domain)
+{
+	if (khz < domain->scaling_min_khz)
+		khz = domain->scaling_min_khz;
+	return khz > domain->scaling_max_khz ? domain->scaling_max_khz : khz;
+}
+
+/* What was asked for, within the limits, and what runs: up to 5 % apart is how it is measured. */
 static int find_driver(const struct search *search)
 {
 	const struct limiters_domain *domain = search->domain;
-	uint32_t asked_khz = domain->target_khz, now_khz = domain->current_khz, apart_khz;
+	uint32_t min_khz = clamp_khz(domain->asked_min_khz, domain);
+	uint32_t max_khz = clamp_khz(domain->asked_max_khz, domain);
+	uint32_t now_khz = domain->current_khz;
+	bool is_low = now_khz < min_khz - min_khz / 20;
 
-	if (asked_khz > domain->scaling_max_khz)
-		asked_khz = domain->scaling_max_khz;
-	if (asked_khz < domain->scaling_min_khz)
-		asked_khz = domain->scaling_min_khz;
-	apart_khz = now_khz > asked_khz ? now_khz - asked_khz : asked_khz - now_khz;
-	if (!domain->target_khz || !now_khz || apart_khz <= asked_khz / 20)
+	if (!domain->asked_max_khz || !now_khz || (!is_low && now_khz <= max_khz + max_khz / 20))
 		return 0;
 	return tell(search, "driver",
 		    "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
 		    "otherwise (power or temperature), or has not got there yet",
-		    now_khz / 1000, asked_khz / 1000);
+		    now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
 }
 
 int limiters_find(const char *sys, const struct limiters_domain *domain,

@@ -16,7 +16,8 @@ struct limiters_domain {
 	uint32_t highest_khz;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
-	uint32_t target_khz;  /* 0: nothing was written */
+	uint32_t asked_min_khz; /* what was asked for; 0: nothing */
+	uint32_t asked_max_khz;
 	uint32_t current_khz; /* 0: not known */
 };
 

@@ -54,6 +54,7 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
 			continue;
 		input.set_run.matched = sets->matched[set];
+		input.set_run.own = sets->own[set];
 		record_engine_apply(manager->recorder, manager->engine, &input);
 	}
 }
@@ -111,7 +112,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 			.active = active,
 			.driven = manager->domains[domain].actuator.state ==
 				  ACTUATOR_STATE_DRIVEN,
-			.clamps = manager->domains[domain].backend == &backend_uclamp,
+			.clamps = manager->domains[domain].backend->clamps_tasks,
 		},
 	};
 
@@ -246,18 +247,17 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	const struct governed *governed = &manager->domains[decision->domain];
 	uint32_t cap_khz = engine_ceiling_khz(manager->engine, decision->domain);
 	bool boosted = decision->reason == REASON_IO_BOOST ||
-		       decision->reason == REASON_INTERRUPT || decision->reason == REASON_FLOOR;
+		       decision->reason == REASON_INTERRUPT || decision->reason == REASON_FLOOR ||
+		       decision->reason == REASON_OWN_FLOOR;
 	struct actuator_request request = { .target_khz = decision->target_khz };
-	uint32_t min_khz, max_khz;
 
-	engine_limits(manager->engine, decision->domain, &min_khz, &max_khz);
-	if (boosted)
-		request.floor_khz = decision->target_khz;
-	else if (min_khz > governed->others_min_khz)
-		request.floor_khz = min_khz;
-	request.ceiling_khz = max_khz < governed->others_max_khz ? max_khz : UINT32_MAX;
-	if (cap_khz < request.ceiling_khz)
-		request.ceiling_khz = cap_khz;
+	engine_limits(manager->engine, decision->domain, &request.min_khz, &request.max_khz);
+	if (request.min_khz <= governed->others_min_khz)
+		request.min_khz = 0;
+	if (request.max_khz >= governed->others_max_khz)
+		request.max_khz = UINT32_MAX;
+	request.floor_khz = boosted ? decision->target_khz : request.min_khz;
+	request.ceiling_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
 	return request;
 }
 
@@ -269,8 +269,7 @@ static void act(struct manager *manager, const struct decision *decision)
 	struct actuator_request request;
 	int outcome;
 
-	/* The target of limits is its floor and ceiling, which change by themselves. */
-	if (!changed && governed->backend != &backend_limits)
+	if (!changed && !governed->backend->leaves_governor)
 		return;
 	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
@@ -390,7 +389,8 @@ void manager_round(struct manager *manager)
 	manager_show_boosts(manager);
 	tell_sets(manager);
 	manager_carry_clamps(manager, now_ns);
-	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine));
+	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
+			     engine_needs_own_clamps(manager->engine));
 	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
 	recording_keep(manager, now_ns);
 	set_timer(manager);
@@ -405,8 +405,10 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 		.beside = { .pid = event->pid },
 	};
 
-	if (event->set < sets->n)
+	if (event->set < sets->n) {
 		input.beside.matched = sets->matched[event->set];
+		input.beside.own = sets->own[event->set];
+	}
 	record_engine_apply(manager->recorder, manager->engine, &input);
 }
 
@@ -468,6 +470,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_CHILD:
 		manager_take_child(manager, event->parent, event->pid);
+		break;
+	case TRACER_OWN:
+		manager_take_own_clamps(manager, event->pid, event->own, event->ended, now_ns);
 		break;
 	case TRACER_BESIDE:
 		take_beside(manager, event, now_ns);

@@ -120,6 +120,7 @@ void ruling_scan(struct manager *manager)
 		leasing_mind_scan(manager);
 	}
 	tracer_send_marks(manager->tracer);
+	manager_check_clamps(manager, manager->scanned_ns);
 	if (r < 0)
 		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
 			    "%s",

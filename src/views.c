@@ -182,6 +182,23 @@ static uint32_t utilisation_now_cap(struct manager *manager, uint32_t domain)
 	return DECAY_CAP(util_q);
 }
 
+/* A target that could not be asked for is none. */
+static void show_asked(const struct governed *governed, struct domain_view *view)
+{
+	const struct actuator_domain *actuator = &governed->actuator;
+
+	if (actuator->state != ACTUATOR_STATE_DRIVEN)
+		return;
+	if (actuator->asked_khz != view->target_khz) {
+		view->target_khz = 0;
+	} else if (!governed->backend->leaves_governor) {
+		view->asked_min_khz = view->asked_max_khz = view->target_khz;
+	} else if (range_is_taken(&actuator->range)) {
+		view->asked_min_khz = actuator->range.min.put_khz;
+		view->asked_max_khz = actuator->range.max.put_khz;
+	}
+}
+
 void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *view)
 {
 	struct governed *governed = &manager->domains[i];
@@ -203,6 +220,7 @@ void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *
 	actuator_domain_read_back(actuator, &view->current_khz);
 	engine_limits(manager->engine, i, &view->min_khz, &view->max_khz);
 	show_decision(manager, view, engine_last(manager->engine, i));
+	show_asked(governed, view);
 }
 
 static int list_domains(void *userdata, domain_emit_t emit, void *context)

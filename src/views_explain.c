@@ -132,18 +132,18 @@ static void show_limiters(struct story *story)
 {
 	const struct actuator_domain *actuator =
 		&story->manager->domains[story->decision->domain].actuator;
-	bool is_driven = actuator->state == ACTUATOR_STATE_DRIVEN;
 	struct limiters_domain domain = {
 		.first_cpu = info_of(story)->first_cpu,
 		.lowest_khz = info_of(story)->opp_khz[0],
 		.highest_khz = topology_domain_max_khz(info_of(story)),
-		.target_khz = is_driven ? story->decision->target_khz : 0,
+		.asked_min_khz = story->domain.asked_min_khz,
+		.asked_max_khz = story->domain.asked_max_khz,
 		.current_khz = story->domain.current_khz,
 	};
 
 	if (actuator->state == ACTUATOR_STATE_OFFLINE)
 		return;
-	if (!is_driven)
+	if (actuator->state != ACTUATOR_STATE_DRIVEN)
 		add_limiter(story, "governor",
 			    actuator->why[0] ? actuator->why
 					     : "the kernel's own governor sets this clock; wakegov "

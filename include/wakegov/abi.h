@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "wakegov/account.h"
+#include "wakegov/own.h"
 
 #define WAKEGOV_SLOT_BITS    10
 #define WAKEGOV_SLOTS	     (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
@@ -267,6 +268,8 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_BESIDE,	/* a task, slot its pid, runs for short beside capped ones, set
 				   theirs */
 	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
+	WAKEGOV_RECORD_OWN,	/* slot's task, by pid, asks for other clamps than before: set is
+				   wakegov_own() of them; cpu is 1 when it has exited */
 	WAKEGOV_RECORD_FACTS,	/* a task that rules may be for is there, or changed; see below */
 	WAKEGOV_RECORD_GONE,	/* slot is the pid of one that matched rules and exited */
 	WAKEGOV_RECORD_SCAN,	/* a process of several threads changed: they are to be dumped */
@@ -338,5 +341,6 @@ struct wakegov_settings {
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
 	__u64 floored;		     /* sets, as bits, that have a floor */
 	__u32 follow_clamps;	     /* children that have some are to be told about */
+	__u32 follow_own;	     /* every task that changes its own; else those with a set */
 	__u32 follow;		     /* enum wakegov_follow */
 };

@@ -14,6 +14,7 @@
  * and apply and release leave it alone from then on.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "actuator/domain.h"
@@ -30,15 +31,25 @@ enum actuator_outcome {
 /*
  * What a decision asks of a lever, in OPPs of the domain. setspeed takes the target. limits keeps
  * to what the domain's own governor needs to be told: the floor under it and the ceiling over it.
+ * Of these, uclamp takes what is the domain's own; the rest its tasks carry.
  */
 struct actuator_request {
-	uint32_t target_khz;  /* what the domain is to run at */
-	uint32_t floor_khz;   /* below which it must not fall: boosts; the lowest OPP: no floor */
-	uint32_t ceiling_khz; /* above which it must not rise: caps and the policy */
+	uint32_t target_khz; /* what the domain is to run at */
+	uint32_t min_khz;    /* its own limits, of the policy and of overrides; 0: no minimum … */
+	uint32_t max_khz;    /* … UINT32_MAX: no maximum */
+	uint32_t floor_khz;  /* below which it must not fall: boosts and min_khz; 0: no floor */
+	uint32_t ceiling_khz; /* above which it must not rise: caps and max_khz; UINT32_MAX: none */
 };
 
 struct backend {
 	const char *name;
+	/*
+	 * Between the limits the domain's own governor sets the frequency: the target is what is
+	 * expected of it. The limits can change while the target stays, so apply is to be called
+	 * for every decision.
+	 */
+	bool leaves_governor;
+	bool clamps_tasks; /* floors, caps and boosts are given to the tasks */
 	/*
 	 * Takes the control of the domain: saves its originals into domain->originals and to disk,
 	 * then takes the lever. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed, try

@@ -144,10 +144,23 @@ int actuator_domain_mark_offline(struct actuator_domain *domain)
 
 void actuator_domain_let_go(struct actuator_domain *domain)
 {
+	close_fdp(&domain->setspeed_fd);
+	domain->setspeed_fd = -1;
+	range_let_go(&domain->range);
 	domain->held = false;
 	domain->touched = 0;
 	domain->asked_khz = 0;
 	domain->unchecked = false;
+}
+
+int actuator_domain_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
+{
+	int r;
+
+	actuator_domain_let_go(domain);
+	domain->state = ACTUATOR_STATE_RELEASED;
+	r = restore_domain(domain->originals, domain->info->first_cpu, report, userdata);
+	return r > 0 ? ACTUATOR_OFFLINE : r;
 }
 
 int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,

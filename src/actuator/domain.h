@@ -91,8 +91,12 @@ void actuator_domain_mark_driven(struct actuator_domain *domain);
 /* Returns ACTUATOR_OFFLINE. */
 int actuator_domain_mark_offline(struct actuator_domain *domain);
 
-/* Not held any more: nothing is asked for, nothing is touched. */
+/* Not held any more: nothing is open for writing, asked for or touched. */
 void actuator_domain_let_go(struct actuator_domain *domain);
+
+/* Lets go, and puts the originals back. Returns what struct backend's release does. */
+int actuator_domain_release(struct actuator_domain *domain, restore_report_t report,
+			    void *userdata);
 
 /*
  * After let_go: the domain is somebody else's from now on, who set control to value; error is that

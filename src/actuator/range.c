@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/domain.h"
+#include "actuator/backend.h"
 #include "actuator/originals.h"
+#include "core/opp.h"
 #include "shared/cleanup.h"
 
 void range_init(struct range *range)
@@ -211,8 +212,9 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	return r < 0 ? r : 0;
 }
 
-int range_check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
-		uint32_t *ret_khz)
+/* 1, and which: it is somebody else's. */
+static int check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
+		 uint32_t *ret_khz)
 {
 	const struct range *range = &domain->range;
 	uint32_t min_khz, max_khz;
@@ -235,4 +237,86 @@ int range_check(struct actuator_domain *domain, unsigned int touched, enum contr
 	*ret_control = CONTROL_MIN_FREQ;
 	*ret_khz = min_khz;
 	return r;
+}
+
+int range_verify(struct actuator_domain *domain, unsigned int touched)
+{
+	uint32_t policy = domain->info->first_cpu, khz;
+	char text[CONTROL_VALUE_SIZE];
+	enum control control;
+	int r = check(domain, touched, &control, &khz);
+
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	if (r != 1)
+		return r < 0 ? r : ACTUATOR_DONE;
+	snprintf(text, sizeof(text), "%u", khz);
+	actuator_domain_let_go(domain);
+	originals_drop(domain->originals, policy, control);
+	r = restore_domain(domain->originals, policy, NULL, NULL);
+	return actuator_domain_yield(domain, control_name(control), text, r);
+}
+
+/* A write of another program that does not show yet is not written over at once. */
+static bool is_doubtful(struct actuator_domain *domain)
+{
+	domain->doubted = !domain->doubted &&
+			  (domain->range.min.suspect || domain->range.max.suspect);
+	return domain->doubted;
+}
+
+static int fail(struct actuator_domain *domain, int error)
+{
+	domain->asked_khz = 0;
+	if (error == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	domain->write_errors++;
+	return error;
+}
+
+/*
+ * Between the limits the domain's governor decides. Outside of them it may be for as long as it
+ * takes the kernel to apply them, so what a write brought is looked at by the next call.
+ */
+static int read_back(struct actuator_domain *domain, bool settled)
+{
+	const struct range *range = &domain->range;
+	uint32_t khz;
+	int r = actuator_domain_read_back(domain, &khz);
+
+	if (r < 0)
+		return r;
+	domain->read_back_khz = khz;
+	if (settled && opp_is_one(domain->info, khz) &&
+	    (khz > range->max.put_khz || khz < range->min.put_khz))
+		domain->read_back_mismatches++;
+	return 0;
+}
+
+int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t min_khz,
+		uint32_t max_khz)
+{
+	bool again = !domain->asked_khz;
+	int r, written;
+
+	r = range_is_taken(&domain->range) ? 0 : range_take(domain);
+	if (r < 0)
+		return fail(domain, r);
+	if (is_doubtful(domain))
+		return ACTUATOR_DOUBTED;
+	if (domain->unchecked)
+		read_back(domain, true);
+
+	domain->unchecked = false;
+	written = range_put(domain, min_khz, max_khz, again);
+	if (written < 0)
+		return fail(domain, written);
+	domain->asked_khz = target_khz;
+	if (!written)
+		return ACTUATOR_UNCHANGED;
+
+	domain->unchecked = true;
+	actuator_domain_mark_driven(domain);
+	r = read_back(domain, false);
+	return r < 0 ? fail(domain, r) : ACTUATOR_DONE;
 }

@@ -63,8 +63,15 @@ void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz
 
 /*
  * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that
- * somebody set where we held none becomes its original. Returns 0; 1 with *ret_control the one that
- * is somebody else's and *ret_khz its value; or a negative errno.
+ * somebody set where we held none becomes its original. One that somebody set in the place of ours
+ * is theirs, and the domain with it: the rest of the originals are put back. Returns
+ * ACTUATOR_DONE, ACTUATOR_FOREIGN, ACTUATOR_OFFLINE or a negative errno.
  */
-int range_check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
-		uint32_t *ret_khz);
+int range_verify(struct actuator_domain *domain, unsigned int touched);
+
+/*
+ * The apply step of a backend that holds the domain between two limits: takes the files where they
+ * are not taken yet, and writes them as range_put() does. Returns what struct backend's apply does.
+ */
+int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t min_khz,
+		uint32_t max_khz);

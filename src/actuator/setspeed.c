@@ -12,14 +12,6 @@
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
-static void let_go(struct actuator_domain *domain)
-{
-	close_fdp(&domain->setspeed_fd);
-	domain->setspeed_fd = -1;
-	range_let_go(&domain->range);
-	actuator_domain_let_go(domain);
-}
-
 /*
  * The domain is somebody else's from now on. What there was before us is no concern any more, but
  * for the limits, which are still ours if we pinned them.
@@ -30,7 +22,7 @@ static int yield_domain(struct actuator_domain *domain, const char *control, con
 	uint32_t policy = domain->info->first_cpu;
 	int r;
 
-	let_go(domain);
+	actuator_domain_let_go(domain);
 	if (pinned)
 		restore_limits(domain->originals, policy);
 	r = originals_forget(domain->originals, policy);
@@ -67,7 +59,7 @@ static int pin_limits(struct actuator_domain *domain)
 		return 0;
 	r = range_take(domain);
 	if (r < 0) {
-		let_go(domain);
+		actuator_domain_let_go(domain);
 		restore_domain(domain->originals, policy, NULL, NULL);
 	}
 	return r;
@@ -245,25 +237,6 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	return ACTUATOR_DONE;
 }
 
-static int verify_limits(struct actuator_domain *domain, unsigned int touched)
-{
-	char text[CONTROL_VALUE_SIZE];
-	enum control control;
-	uint32_t khz;
-	int r;
-
-	if (!range_is_taken(&domain->range))
-		return ACTUATOR_DONE;
-	r = range_check(domain, touched, &control, &khz);
-	if (r != 1)
-		return r;
-	snprintf(text, sizeof(text), "%u", khz);
-	let_go(domain);
-	originals_drop(domain->originals, domain->info->first_cpu, control);
-	r = restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
-	return actuator_domain_yield(domain, control_name(control), text, r);
-}
-
 static int setspeed_verify(struct actuator_domain *domain)
 {
 	bool speed_touched = domain->touched & (1u << CONTROL_SETSPEED);
@@ -276,7 +249,7 @@ static int setspeed_verify(struct actuator_domain *domain)
 	domain->touched = 0;
 	r = verify_governor(domain);
 	if (r == ACTUATOR_DONE)
-		r = verify_limits(domain, touched);
+		r = range_is_taken(&domain->range) ? range_verify(domain, touched) : r;
 	if (r != ACTUATOR_DONE)
 		return r;
 	actuator_domain_mark_driven(domain);
@@ -289,17 +262,12 @@ static int setspeed_verify(struct actuator_domain *domain)
 
 static int setspeed_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
 {
-	int r;
-
 	if (domain->held && domain->touched)
 		setspeed_verify(domain);
 	if (!domain->held)
 		return ACTUATOR_DONE;
 
-	let_go(domain);
-	domain->state = ACTUATOR_STATE_RELEASED;
-	r = restore_domain(domain->originals, domain->info->first_cpu, report, userdata);
-	return r > 0 ? ACTUATOR_OFFLINE : r;
+	return actuator_domain_release(domain, report, userdata);
 }
 
 const struct backend backend_setspeed = {

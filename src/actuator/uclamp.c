@@ -2,7 +2,9 @@
 /*
  * Leaves a domain to the kernel's schedutil, which reads the clamps of the tasks that run there:
  * those are what is driven (actuator/uclamps.h). This half of the lever says whether a domain can
- * be moved by them, and whether it still can; it writes nothing itself.
+ * be moved by them, and whether it still can. It writes the domain's own limits, those of the
+ * policy and of overrides, to scaling_min_freq and scaling_max_freq: a clamp is a task's, and no
+ * task is a domain. A domain without limits is not written to.
  */
 #include <errno.h>
 #include <string.h>
@@ -64,23 +66,44 @@ static int uclamp_acquire(struct actuator_domain *domain)
 	return ACTUATOR_DONE;
 }
 
-/* asked_khz records what the domain should come to; what schedutil makes of it is read back. */
-static int uclamp_apply(struct actuator_domain *domain, const struct actuator_request *request)
+/* What schedutil makes of it, where there is no limit to write. */
+static int expect(struct actuator_domain *domain, uint32_t target_khz)
 {
 	int r;
 
-	if (!domain->held)
-		return actuator_domain_outcome_unheld(domain);
-	domain->asked_khz = request->target_khz;
+	if (domain->asked_khz == target_khz)
+		return ACTUATOR_UNCHANGED;
+	domain->asked_khz = target_khz;
 	r = actuator_domain_read_back(domain, &domain->read_back_khz);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	return r < 0 ? r : ACTUATOR_UNCHANGED;
 }
 
+static int uclamp_apply(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	bool limited = request->min_khz || request->max_khz != UINT32_MAX;
+
+	if (!domain->held)
+		return actuator_domain_outcome_unheld(domain);
+	if (!limited && !range_is_taken(&domain->range))
+		return expect(domain, request->target_khz);
+	return range_apply(domain, request->target_khz, request->min_khz, request->max_khz);
+}
+
 /* Another governor reads no clamps. They stay as they are, for the other domains. */
+static int yield_domain(struct actuator_domain *domain, const char *governor)
+{
+	int r;
+
+	actuator_domain_let_go(domain);
+	r = restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
+}
+
 static int uclamp_verify(struct actuator_domain *domain)
 {
+	unsigned int touched = domain->touched;
 	char governor[CONTROL_VALUE_SIZE];
 	int r;
 
@@ -88,25 +111,29 @@ static int uclamp_verify(struct actuator_domain *domain)
 		return actuator_domain_outcome_unheld(domain);
 	domain->touched = 0;
 	r = check_governor(domain, governor);
+	if (r == ACTUATOR_FOREIGN)
+		return yield_domain(domain, governor);
+	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
+		r = range_verify(domain, touched);
 	if (r == ACTUATOR_DONE)
 		actuator_domain_mark_driven(domain);
-	if (r != ACTUATOR_FOREIGN)
-		return r;
-	actuator_domain_let_go(domain);
-	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, 0);
+	return r;
 }
 
 static int uclamp_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
 {
-	if (domain->held) {
-		actuator_domain_let_go(domain);
-		domain->state = ACTUATOR_STATE_RELEASED;
-	}
-	return ACTUATOR_DONE;
+	if (domain->held)
+		uclamp_verify(domain);
+	if (!domain->held)
+		return ACTUATOR_DONE;
+
+	return actuator_domain_release(domain, report, userdata);
 }
 
 const struct backend backend_uclamp = {
 	.name = "uclamp",
+	.leaves_governor = true,
+	.clamps_tasks = true,
 	.acquire = uclamp_acquire,
 	.apply = uclamp_apply,
 	.verify = uclamp_verify,

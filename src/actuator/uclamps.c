@@ -331,25 +331,59 @@ uint64_t uclamps_next_ns(const struct uclamps *clamps)
 	return clamps->next_ns;
 }
 
+int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
+{
+	struct entry *entry = uclamps_lookup(clamps, pid);
+
+	if (!entry || entry->refused || entry->pending)
+		return UCLAMPS_UNCHANGED;
+	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
+		return put_off(clamps, entry, entry->ours);
+	return uclamps_write_now(clamps, pid, entry->ours, now_ns);
+}
+
+/* Calls one of the functions above for each task; those may remove it. */
+static void for_each_task(struct uclamps *clamps, uint64_t now_ns,
+			  void (*look)(struct uclamps *clamps, struct entry *entry,
+				       uint64_t now_ns))
+{
+	for (size_t i = 0; i < clamps->size; i++) {
+		struct entry *entry = &clamps->entries[i];
+		uint32_t pid = entry->clamped.pid;
+
+		if (!pid)
+			continue;
+		look(clamps, entry, now_ns);
+		/* Where it was removed, another may have moved to its place. */
+		if (entry->clamped.pid && entry->clamped.pid != pid)
+			i--;
+	}
+}
+
+static void check_entry(struct uclamps *clamps, struct entry *entry, uint64_t now_ns)
+{
+	uclamps_check(clamps, entry->clamped.pid, now_ns);
+}
+
+void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
+{
+	for_each_task(clamps, now_ns, check_entry);
+}
+
+static void flush_entry(struct uclamps *clamps, struct entry *entry, uint64_t now_ns)
+{
+	if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
+		put_off(clamps, entry, entry->ours);
+	else if (entry->pending)
+		uclamps_write_now(clamps, entry->clamped.pid, entry->ours, now_ns);
+}
+
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 {
 	if (now_ns < clamps->next_ns)
 		return;
 	clamps->next_ns = UINT64_MAX;
-	for (size_t i = 0; i < clamps->size; i++) {
-		struct entry *entry = &clamps->entries[i];
-		uint32_t pid = entry->clamped.pid;
-
-		if (!pid || !entry->pending)
-			continue;
-		if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
-			put_off(clamps, entry, entry->ours);
-		else
-			uclamps_write_now(clamps, pid, entry->ours, now_ns);
-		/* Where it was removed, another may have moved to its place. */
-		if (entry->clamped.pid && entry->clamped.pid != pid)
-			i--;
-	}
+	for_each_task(clamps, now_ns, flush_entry);
 }
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)

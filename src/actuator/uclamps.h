@@ -54,6 +54,15 @@ struct uclamps *uclamps_free(struct uclamps *clamps);
  */
 int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns);
 
+/*
+ * Looks at what a task of ours carries now. What somebody changed, the task itself too, is its own
+ * from now on, and ours is merged with it anew: a cap of ours is not got rid of by asking for more.
+ * Returns an outcome or a negative errno; UCLAMPS_UNCHANGED for a task that carries none of ours.
+ */
+int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns);
+/* Likewise of every task. */
+void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns);
+
 /* When uclamps_flush() has something to do; UINT64_MAX: nothing. */
 uint64_t uclamps_next_ns(const struct uclamps *clamps);
 

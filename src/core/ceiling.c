@@ -166,6 +166,6 @@ void ceiling_plan(struct domain *domain, const struct ceiling *ceiling, uint64_t
 	}
 	if (domain->lift.until_ns > now_ns)
 		look_by(domain, domain->lift.until_ns);
-	if (last->reason == REASON_FLOOR)
+	if (last->reason == REASON_FLOOR || last->reason == REASON_OWN_FLOOR)
 		look_by(domain, ceiling->floor.until_ns);
 }

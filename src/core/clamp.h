@@ -23,7 +23,6 @@ enum clamp_why {
 	CLAMP_RULE,	 /* its own floor or cap, by a rule */
 	CLAMP_BOOST,	 /* its I/O boost */
 	CLAMP_NEIGHBOUR, /* it runs for short beside a capped task: that one's cap */
-	CLAMP_UNPAID,	 /* its I/O gains nothing by a faster clock: what it really needs */
 };
 
 /* min_cap is never above max_cap. Where both are none, the task is to be as it was before. */
@@ -37,5 +36,5 @@ struct task_clamp {
 	int32_t max_rule; /* likewise; CLAMP_NEIGHBOUR: of the capped task */
 };
 
-/* The names that people read: none, rule, io-boost, neighbour, device-busy. Static strings. */
+/* The names that people read: none, rule, io-boost, neighbour. Static strings. */
 const char *clamp_why_name(enum clamp_why why);

@@ -2,10 +2,15 @@
 #include "core/clamp_set.h"
 
 #include "core/rule.h"
+#include "wakegov/own.h"
+
+/* A power of two. Halved, more sets are needed for tasks that ask for nearly the same. */
+#define OWN_STEP_CAP 64
 
 void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
 {
 	*sets = (struct clamp_sets){
+		.follows_own = policy->caps.application_clamps,
 		.n = 1,
 		.refused = sets->refused,
 		.epoch = sets->epoch + 1,
@@ -21,20 +26,39 @@ void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
 	}
 }
 
-uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched)
+static uint32_t round_up(uint32_t cap)
+{
+	return (cap + OWN_STEP_CAP - 1) & -OWN_STEP_CAP;
+}
+
+/* A floor that is rounded up is one that holds, and so is a cap. */
+static uint32_t round_own(uint32_t own)
+{
+	return wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)));
+}
+
+static bool has_room(const struct clamp_sets *sets, uint32_t own)
+{
+	return sets->n < CLAMP_SETS_MAX && (!own || sets->n_own < CLAMP_SETS_OWN_MAX);
+}
+
+uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched, uint32_t own)
 {
 	uint32_t i;
 
 	matched &= sets->clamping;
+	own = sets->follows_own ? round_own(own) : 0;
 	for (i = 0; i < sets->n; i++)
-		if (sets->matched[i] == matched)
+		if (sets->matched[i] == matched && sets->own[i] == own)
 			return i;
-	if (i == CLAMP_SETS_MAX) {
+	if (!has_room(sets, own)) {
 		sets->refused++;
-		return 0;
+		return own ? clamp_sets_take(sets, matched, 0) : 0;
 	}
 	sets->matched[i] = matched;
+	sets->own[i] = own;
 	sets->n++;
+	sets->n_own += own != 0;
 	sets->version++;
 	return i;
 }
@@ -62,10 +86,27 @@ static void work_out(const struct policy *policy, uint64_t matched,
 		ret->floor = ret->cap;
 }
 
+void clamp_merge_own(uint32_t own, struct set_clamp *clamp)
+{
+	uint32_t min_cap = wakegov_own_min(own), max_cap = wakegov_own_max(own);
+
+	if (min_cap > clamp->floor) {
+		clamp->floor = min_cap;
+		clamp->floor_rule = -1;
+	}
+	if (max_cap < TOPOLOGY_CAPACITY_MAX && max_cap < clamp->cap) {
+		clamp->cap = max_cap;
+		clamp->cap_rule = -1;
+	}
+	if (clamp->floor > clamp->cap)
+		clamp->floor = clamp->cap;
+}
+
 void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
 		   const struct topology_domain *domain, struct set_clamp *ret)
 {
 	work_out(policy, sets->matched[set], domain, ret);
+	clamp_merge_own(sets->own[set], ret);
 }
 
 void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,

@@ -55,7 +55,6 @@ struct clamped_task *clamped_tasks_take(struct clamped_tasks *tasks, uint32_t pi
 	if (task)
 		*task = (struct clamped_task){
 			.pid = pid,
-			.need_cap = CLAMP_MAX_NONE,
 			.given_min_cap = CLAMP_MIN_NONE,
 			.given_max_cap = CLAMP_MAX_NONE,
 		};
@@ -140,9 +139,9 @@ struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks)
 
 void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task)
 {
-	if (task->set || task->told_set || task->beside_set || task->boost_cap ||
-	    task->need_cap != CLAMP_MAX_NONE || task->given_min_cap != CLAMP_MIN_NONE ||
-	    task->given_max_cap != CLAMP_MAX_NONE || task->waits_for_set || task->waits_for_clamp)
+	if (task->set || task->told_set || task->own || task->beside_set || task->boost_cap ||
+	    task->given_min_cap != CLAMP_MIN_NONE || task->given_max_cap != CLAMP_MAX_NONE ||
+	    task->waits_for_set || task->waits_for_clamp)
 		return;
 	pid_index_remove(tasks->index, task - tasks->tasks);
 }

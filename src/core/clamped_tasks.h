@@ -3,7 +3,7 @@
 
 /*
  * The tasks with something about their clamps: a set, capped tasks beside which they run, I/O that
- * is boosted or not worth a boost. A table of fixed size, found by thread id; whatever changed
+ * is boosted. A table of fixed size, found by thread id; whatever changed
  * waits in a queue until it is taken.
  */
 
@@ -16,13 +16,13 @@
 struct clamped_task {
 	uint32_t pid; /* thread id */
 	char comm[TASK_COMM_SIZE];
-	uint32_t set; /* of its own rules: core/clamp_set.h */
+	uint32_t set; /* of its own: core/clamp_set.h */
 	uint32_t told_set;
+	uint32_t own; /* what it asks for itself: wakegov/own.h */
 	uint32_t
 		beside_set; /* of the capped tasks that it runs beside while it is short; 0: none */
 	uint32_t boost_cap; /* of its I/O; 0: none */
-	uint32_t need_cap;  /* of I/O that gains nothing; CLAMP_MAX_NONE: it is not so */
-	uint64_t need_ns;   /* when that last changed */
+	bool does_io;	    /* at a rate at which it is followed */
 	uint32_t given_min_cap;
 	uint32_t given_max_cap;
 	bool waits_for_set; /* in the queues */

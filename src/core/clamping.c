@@ -4,22 +4,25 @@
  *each is to carry.
  *
  *	min = max(its floor, its I/O boost)
- *	max = min(its cap, the cap beside which it runs for short, what it needs)
+ *	max = min(its cap, the cap beside which it runs for short)
  *
- * and the cap wins where the two cross.
+ * and the cap wins where the two cross. Only a rule's cap ever lowers a clamp: what schedutil gives
+ * a task that waits for I/O is never taken from it.
  */
 #include <string.h>
 
 #include "core/engine_private.h"
-#include "core/opp.h"
-#include "core/utilisation.h"
 
-/* A need that fell is believed after that, so that a clamp does not change all the time. */
-#define NEED_HOLD_NS 500000000ULL
+/* What rules give. What tasks ask for themselves the kernel merges with it. */
+static void clamp_by_rules(const struct engine *engine, uint32_t set, struct set_clamp *ret)
+{
+	clamp_of_rules(&engine->policy, engine->sets.matched[set], engine->topology, ret);
+}
 
 void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret)
 {
-	clamp_of_rules(&engine->policy, engine->sets.matched[set], engine->topology, ret);
+	clamp_by_rules(engine, set, ret);
+	clamp_merge_own(engine->sets.own[set], ret);
 }
 
 static void lower_max(struct task_clamp *clamp, uint32_t cap, enum clamp_why why, int32_t rule)
@@ -54,13 +57,12 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 	};
 	if (!engine->n_clamping)
 		return;
-	engine_clamp_of_set(engine, task->set, &own);
+	clamp_by_rules(engine, task->set, &own);
 	raise_min(ret, own.floor, CLAMP_RULE, own.floor_rule);
 	raise_min(ret, task->boost_cap, CLAMP_BOOST, -1);
 	lower_max(ret, own.cap, CLAMP_RULE, own.cap_rule);
-	lower_max(ret, task->need_cap, CLAMP_UNPAID, -1);
-	if (task->beside_set && !ret->min_cap) {
-		engine_clamp_of_set(engine, task->beside_set, &beside);
+	if (task->beside_set && !task->does_io && !ret->min_cap) {
+		clamp_by_rules(engine, task->beside_set, &beside);
 		lower_max(ret, beside.cap, CLAMP_NEIGHBOUR, beside.cap_rule);
 	}
 	if (ret->min_cap > ret->max_cap)
@@ -114,31 +116,10 @@ static void queue_all(struct engine *engine)
 		clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
-/* The numbers of the rules mean others now: every task is told anew. */
-void clamping_set_policy(struct engine *engine)
-{
-	const struct ruled_task *ruled = NULL;
-	struct clamped_task *task = NULL;
-
-	bool had_sets = engine->sets.n > 1;
-
-	clamp_sets_reset(&engine->sets, &engine->policy);
-	while ((task = clamped_tasks_next(engine->clamped, task))) {
-		task->set = 0;
-		task->beside_set = 0;
-		clamped_tasks_queue_set(engine->clamped, task);
-	}
-	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
-		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
-	for (uint32_t cpu = 0; had_sets && cpu < engine->topology->n_cpus; cpu++)
-		memset(engine->cpus[cpu].runs, 0, sizeof(engine->cpus[cpu].runs));
-	queue_all(engine);
-}
-
 /* Every domain is to wait for the tasks of a new set. */
-static uint32_t take_set(struct engine *engine, uint64_t matched)
+static uint32_t take_set(struct engine *engine, uint64_t matched, uint32_t own)
 {
-	uint32_t before = engine->sets.n, set = clamp_sets_take(&engine->sets, matched);
+	uint32_t before = engine->sets.n, set = clamp_sets_take(&engine->sets, matched, own);
 
 	for (uint32_t i = 0; engine->sets.n != before && i < engine->topology->n_domains; i++)
 		engine->domains[i].due = true;
@@ -147,11 +128,11 @@ static uint32_t take_set(struct engine *engine, uint64_t matched)
 
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
 {
-	uint32_t set = take_set(engine, matched);
-	struct clamped_task *task;
+	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
+	uint32_t set = take_set(engine, matched, task ? task->own : 0);
 
-	task = set ? clamped_tasks_take(engine->clamped, pid)
-		   : clamped_tasks_find(engine->clamped, pid);
+	if (!task && set)
+		task = clamped_tasks_take(engine->clamped, pid);
 	if (!task)
 		return;
 	memcpy(task->comm, comm, sizeof(task->comm));
@@ -162,9 +143,54 @@ void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, u
 	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
+/* By its rules of today. */
+static void rule_again(struct engine *engine, struct clamped_task *task)
+{
+	const struct ruled_task *ruled = ruled_tasks_find(engine->ruled, task->pid);
+
+	clamping_rule_task(engine, task->pid, ruled ? ruled->comm : task->comm,
+			   ruled ? ruled->matched : 0);
+}
+
+void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input)
+{
+	struct clamped_task *task;
+
+	task = input->own ? clamped_tasks_take(engine->clamped, input->pid)
+			  : clamped_tasks_find(engine->clamped, input->pid);
+	if (!task || task->own == input->own)
+		return;
+	task->own = input->own;
+	rule_again(engine, task);
+	clamped_tasks_queue_set(engine->clamped, task);
+}
+
+/* The numbers of the rules mean others now: every task is told anew. */
+void clamping_set_policy(struct engine *engine)
+{
+	const struct ruled_task *ruled = NULL;
+	struct clamped_task *task = NULL;
+	bool had_sets = engine->sets.n > 1;
+
+	clamp_sets_reset(&engine->sets, &engine->policy);
+	while ((task = clamped_tasks_next(engine->clamped, task))) {
+		task->set = 0;
+		task->beside_set = 0;
+		clamped_tasks_queue_set(engine->clamped, task);
+	}
+	while ((task = clamped_tasks_next(engine->clamped, task)))
+		if (task->own)
+			rule_again(engine, task);
+	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
+		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
+	for (uint32_t cpu = 0; had_sets && cpu < engine->topology->n_cpus; cpu++)
+		memset(engine->cpus[cpu].runs, 0, sizeof(engine->cpus[cpu].runs));
+	queue_all(engine);
+}
+
 void clamping_apply_beside(struct engine *engine, const struct input_beside *input)
 {
-	uint32_t set = take_set(engine, input->matched);
+	uint32_t set = take_set(engine, input->matched, input->own);
 	struct clamped_task *task;
 
 	task = set ? clamped_tasks_take(engine->clamped, input->pid)
@@ -181,7 +207,8 @@ void clamping_apply_run(struct engine *engine, const struct input_set_run *input
 
 	if (input->cpu >= engine->topology->n_cpus)
 		return;
-	run = &engine->cpus[input->cpu].runs[clamp_sets_take(&engine->sets, input->matched)];
+	run = &engine->cpus[input->cpu]
+		       .runs[clamp_sets_take(&engine->sets, input->matched, input->own)];
 	/* What were two sets may be one under this policy. */
 	if (input->ran_ns > run->ran_ns) {
 		run->ran_ns = input->ran_ns;
@@ -195,11 +222,14 @@ void clamping_apply_run(struct engine *engine, const struct input_set_run *input
 
 void clamping_count_domains(struct engine *engine)
 {
-	uint32_t before = engine->n_clamping;
+	uint32_t before = engine->n_clamping, n_active = 0;
 
 	engine->n_clamping = 0;
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		n_active += engine->domains[i].active;
 		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
+	}
+	engine->needs_own = n_active > engine->n_clamping;
 	if (!before == !engine->n_clamping)
 		return;
 	engine->sets.version++;
@@ -221,77 +251,43 @@ bool engine_clamps_tasks(const struct engine *engine)
 	return engine->n_clamping;
 }
 
-/* Of the CPU where it runs, as an OPP: a clamp between two changes nothing but its own number. */
-static uint32_t needed_cap(const struct engine *engine, const struct task *task)
+bool engine_needs_own_clamps(const struct engine *engine)
 {
-	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t cap;
-
-	if (!domain)
-		return CLAMP_MAX_NONE;
-	cap = utilisation_demand_cap(engine->cpus[task->cpu].util_q,
-				     domain->policy.headroom_percent);
-	return opp_cap_at_khz(
-		domain->info,
-		opp_at_or_above(domain->info, opp_khz_for_cap(domain->info, cap), 0, UINT32_MAX));
+	return engine->needs_own && engine->policy.caps.application_clamps;
 }
 
-static bool gains_nothing(const struct task *task)
-{
-	return !task->released && (task->io_boost.state == IO_BOOST_INSENSITIVE ||
-				   task->io_boost.state == IO_BOOST_RULED_OUT ||
-				   task->io_boost.state == IO_BOOST_DEVICE_BUSY);
-}
-
-static uint32_t find_need(const struct engine *engine, const struct task *task,
-			  const struct clamped_task *clamped, uint64_t now_ns)
-{
-	uint32_t need_cap;
-
-	if (!gains_nothing(task))
-		return CLAMP_MAX_NONE;
-	need_cap = needed_cap(engine, task);
-	if (clamped && need_cap < clamped->need_cap && clamped->need_cap != CLAMP_MAX_NONE &&
-	    now_ns - clamped->need_ns < NEED_HOLD_NS)
-		return clamped->need_cap;
-	return need_cap;
-}
-
-static void follow_io(struct engine *engine, const struct task *task, uint64_t now_ns)
+/* A task whose I/O is followed is no neighbour: its clamp is not lowered for another's cap. */
+static void follow_io(struct engine *engine, const struct task *task)
 {
 	struct clamped_task *clamped = clamped_tasks_find(engine->clamped, task->pid);
 	uint32_t boost_cap = engine_task_boost_cap(engine, task);
-	uint32_t need_cap = find_need(engine, task, clamped, now_ns);
+	bool does_io = !task->released;
 
-	if (!clamped && !boost_cap && need_cap == CLAMP_MAX_NONE)
-		return;
-	if (!clamped)
+	if (!clamped && boost_cap)
 		clamped = clamped_tasks_take(engine->clamped, task->pid);
-	if (!clamped || (clamped->boost_cap == boost_cap && clamped->need_cap == need_cap))
+	if (!clamped || (clamped->boost_cap == boost_cap && clamped->does_io == does_io))
 		return;
-	if (clamped->need_cap != need_cap)
-		clamped->need_ns = now_ns;
 	clamped->boost_cap = boost_cap;
-	clamped->need_cap = need_cap;
+	clamped->does_io = does_io;
 	clamped_tasks_queue_clamp(engine->clamped, clamped);
 }
 
-void clamping_follow_io(struct engine *engine, uint64_t now_ns)
+void clamping_follow_io(struct engine *engine)
 {
 	const struct task *task = NULL;
 
 	while (engine->n_clamping && (task = task_table_next(engine->tasks, task)))
-		follow_io(engine, task, now_ns);
+		follow_io(engine, task);
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)
 {
 	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
 
-	if (!task || (!task->boost_cap && task->need_cap == CLAMP_MAX_NONE))
+	if (!task || (!task->boost_cap && !task->does_io))
 		return;
 	task->boost_cap = 0;
-	task->need_cap = CLAMP_MAX_NONE;
+	task->does_io = false;
 	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
@@ -311,9 +307,10 @@ uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t do
 const char *clamp_why_name(enum clamp_why why)
 {
 	static const char *const names[] = {
-		[CLAMP_NONE] = "none",		[CLAMP_RULE] = "rule",
-		[CLAMP_BOOST] = "io-boost",	[CLAMP_NEIGHBOUR] = "neighbour",
-		[CLAMP_UNPAID] = "device-busy",
+		[CLAMP_NONE] = "none",
+		[CLAMP_RULE] = "rule",
+		[CLAMP_BOOST] = "io-boost",
+		[CLAMP_NEIGHBOUR] = "neighbour",
 	};
 
 	return names[why];

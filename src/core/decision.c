@@ -4,9 +4,10 @@
 const char *reason_name(enum reason reason)
 {
 	static const char *const names[] = {
-		[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
-		[REASON_IO_BOOST] = "io-boost", [REASON_INTERRUPT] = "io-interrupt",
-		[REASON_FLOOR] = "floor",	[REASON_UNCAPPED] = "uncapped",
+		[REASON_IDLE] = "idle",		  [REASON_UTILISATION] = "utilisation",
+		[REASON_IO_BOOST] = "io-boost",	  [REASON_INTERRUPT] = "io-interrupt",
+		[REASON_FLOOR] = "floor",	  [REASON_UNCAPPED] = "uncapped",
+		[REASON_OWN_FLOOR] = "own-floor",
 	};
 
 	return names[reason];
@@ -24,6 +25,7 @@ const char *limiter_name(enum limiter limiter)
 		[LIMITER_OVERRIDE_MAX] = "override-max",
 		[LIMITER_FROZEN] = "frozen",
 		[LIMITER_CAP] = "cap",
+		[LIMITER_OWN_CAP] = "own-cap",
 	};
 
 	return names[limiter];

@@ -16,7 +16,8 @@ enum reason {
 	REASON_INTERRUPT,   /* completions are handled here for tasks of another domain */
 	REASON_FLOOR,	    /* a task that a rule gives a floor */
 	REASON_UNCAPPED,    /* a long-running task, which lifted the cap of others */
-	REASON_LAST = REASON_UNCAPPED,
+	REASON_OWN_FLOOR,   /* a task that asks for a floor itself */
+	REASON_LAST = REASON_OWN_FLOOR,
 };
 
 /* What kept the result from being what was wanted. */
@@ -29,8 +30,9 @@ enum limiter {
 	LIMITER_OVERRIDE_MIN, /* core/override.h */
 	LIMITER_OVERRIDE_MAX,
 	LIMITER_FROZEN,
-	LIMITER_CAP, /* of a task, by a rule: core/clamp_set.h */
-	LIMITER_LAST = LIMITER_CAP,
+	LIMITER_CAP,	 /* of a task, by a rule: core/clamp_set.h */
+	LIMITER_OWN_CAP, /* of a task that asks for it itself */
+	LIMITER_LAST = LIMITER_OWN_CAP,
 };
 
 /* Whether it is given at once. */

@@ -189,7 +189,7 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	last->previous_khz = last->target_khz;
 	last->limiter = name_limiter(domain, khz);
 	if (last->limiter == LIMITER_NONE && demand->capped_pid)
-		last->limiter = LIMITER_CAP;
+		last->limiter = demand->rule < 0 ? LIMITER_OWN_CAP : LIMITER_CAP;
 	last->wanted_khz = opp_at_or_above(domain->info, khz, min_khz, max_khz);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {

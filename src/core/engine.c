@@ -340,6 +340,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_REFERENCE:
 		apply_reference(engine, &input->reference, input->now_ns);
 		break;
+	case INPUT_OWN_CLAMPS:
+		clamping_apply_own(engine, &input->own_clamps);
+		break;
 	case INPUT_BESIDE:
 		clamping_apply_beside(engine, &input->beside);
 		break;
@@ -351,7 +354,7 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
 	boosts_survey(engine, now_ns);
-	clamping_follow_io(engine, now_ns);
+	clamping_follow_io(engine);
 }
 
 bool engine_follows_requests(const struct engine *engine)

@@ -141,6 +141,8 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 			  struct task_clamp *ret);
 /* Whether any domain is driven by clamps. */
 bool engine_clamps_tasks(const struct engine *engine);
+/* Whether any is not, so that what tasks ask for themselves must be told: INPUT_OWN_CLAMPS. */
+bool engine_needs_own_clamps(const struct engine *engine);
 
 /*
  * Whether block requests are to be followed from now on: host times, what is in flight, and devices

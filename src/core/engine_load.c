@@ -80,12 +80,14 @@ static bool load_cpu(struct engine *engine, uint32_t index, const struct engine_
 	return true;
 }
 
-static bool load_set(struct engine *engine, uint32_t index, uint64_t matched)
+static bool load_set(struct engine *engine, uint32_t index, const struct engine_set *saved)
 {
 	if (index != engine->sets.n || index >= CLAMP_SETS_MAX)
 		return false;
-	engine->sets.matched[index] = matched;
+	engine->sets.matched[index] = saved->matched;
+	engine->sets.own[index] = saved->own;
 	engine->sets.n++;
+	engine->sets.n_own += saved->own != 0;
 	return true;
 }
 
@@ -148,7 +150,7 @@ bool engine_load(struct engine *engine, const struct engine_piece *piece)
 	case ENGINE_PIECE_OVERRIDE:
 		return load_override(engine, &piece->override);
 	case ENGINE_PIECE_SET:
-		return load_set(engine, piece->index, piece->set);
+		return load_set(engine, piece->index, &piece->set);
 	case ENGINE_PIECE_SET_RUN:
 		return load_set_run(engine, piece->index, &piece->set_run);
 	case ENGINE_PIECE_CLAMPED:

@@ -42,6 +42,7 @@ struct engine {
 	struct clamp_sets sets;
 	struct clamped_tasks *clamped;
 	uint32_t n_clamping; /* domains that are driven by clamps */
+	bool needs_own;	     /* there are others */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */
 	struct override_table overrides;
@@ -130,11 +131,12 @@ uint64_t ceiling_hold_ns(const struct engine *engine, uint32_t domain);
 void clamping_set_policy(struct engine *engine);
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
 void clamping_apply_run(struct engine *engine, const struct input_set_run *input);
+void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);
 void clamping_apply_beside(struct engine *engine, const struct input_beside *input);
 /* A domain came to be driven by clamps, or is so no longer. */
 void clamping_count_domains(struct engine *engine);
 /* What the I/O of tasks means for their clamps; its end does so at once. */
-void clamping_follow_io(struct engine *engine, uint64_t now_ns);
+void clamping_follow_io(struct engine *engine);
 void clamping_end_io(struct engine *engine, uint32_t pid);
 /* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */
 uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,

@@ -110,7 +110,8 @@ static void save_sets(const struct saving *saving)
 	struct engine_piece piece = { .type = ENGINE_PIECE_SET };
 
 	for (piece.index = 1; piece.index < engine->sets.n; piece.index++) {
-		piece.set = engine->sets.matched[piece.index];
+		piece.set.matched = engine->sets.matched[piece.index];
+		piece.set.own = engine->sets.own[piece.index];
 		saving->take(saving->userdata, &piece);
 	}
 	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++)
@@ -182,6 +183,7 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	NULL, /* follows from the topology, as cpu.next does */
 	{ .n = 0 },
 	NULL,
+	0,
 	0,
 	{ { .present = false } },
 	0,

@@ -52,6 +52,11 @@ struct engine_cpu {
 	uint64_t burst_ns;
 };
 
+struct engine_set {
+	uint64_t matched; /* the rules that make it, as bits … */
+	uint32_t own;	  /* … and what its tasks ask for themselves: wakegov/own.h */
+};
+
 struct engine_set_run {
 	uint32_t set;
 	struct set_run run;
@@ -78,7 +83,7 @@ struct engine_piece {
 		struct task task;
 		struct ruled_task ruled_task;
 		struct input_override override;
-		uint64_t set; /* the rules that make it, as bits */
+		struct engine_set set;
 		struct engine_set_run set_run;
 		struct clamped_task clamped;
 		struct engine_rest rest;

@@ -27,6 +27,7 @@ enum input_type {
 	INPUT_SET_RUN,	  /* tasks with clamps ran on a CPU */
 	INPUT_BESIDE,	  /* a task runs beside capped ones */
 	INPUT_REFERENCE,  /* capacity is measured by another frequency */
+	INPUT_OWN_CLAMPS, /* a task asks for clamps itself, for others than before, or for none */
 };
 
 struct input_cpu {
@@ -126,12 +127,19 @@ struct input_set_run {
 	uint64_t counted_ns; /* 0: none that counts did */
 	uint32_t ran_pid;
 	uint32_t counted_pid;
+	uint32_t own; /* what its tasks ask for themselves: wakegov/own.h */
 };
 
 /* A task with short bursts runs beside capped ones. */
 struct input_beside {
 	uint32_t pid;
 	uint64_t matched; /* by those; 0: it does so no longer, or its bursts are long */
+	uint32_t own;	  /* likewise */
+};
+
+struct input_own_clamps {
+	uint32_t pid;
+	uint32_t own; /* wakegov/own.h; 0: none, or it has exited */
 };
 
 /* At which frequency the CPUs of a domain are worth their capacity: turbo was switched, or policy.
@@ -157,5 +165,6 @@ struct input {
 		struct input_set_run set_run;
 		struct input_beside beside;
 		struct input_reference reference;
+		struct input_own_clamps own_clamps;
 	};
 };

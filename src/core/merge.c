@@ -187,7 +187,7 @@ static void merge_floor(const struct engine *engine, const struct clamp_at_work 
 
 	if (floor->until_ns)
 		ask(demand, &(struct asked){
-				    .reason = REASON_FLOOR,
+				    .reason = floor->rule < 0 ? REASON_OWN_FLOOR : REASON_FLOOR,
 				    .cap = floor->cap,
 				    .cpu = floor->cpu,
 				    .pid = floor->pid,

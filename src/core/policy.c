@@ -33,6 +33,7 @@ void policy_init(struct policy *policy)
 		.caps = {
 			.burst_margin_ns = 500000,
 			.burst_limit_ns = 10 * NS_PER_MS,
+			.application_clamps = true,
 		},
 		.query = {
 			.read_group = POLICY_GROUP_NONE,

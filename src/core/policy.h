@@ -207,6 +207,7 @@ struct policy_class {
 struct policy_caps {
 	uint64_t burst_margin_ns;
 	uint64_t burst_limit_ns; /* of real time: a burst that takes so long is long at any clock */
+	bool application_clamps; /* what tasks ask for themselves counts as a rule's does */
 };
 
 struct policy_query {

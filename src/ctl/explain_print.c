@@ -57,8 +57,9 @@ static void print_head(FILE *file, const json_t *reply)
 	const json_t *domain = json_object_get(reply, "domain");
 	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
 	_cleanup_free_ char *cpus = format_clean(field_text(domain, "cpus"));
-	const char *asked = is_word(domain, "state", "driven") ? "wakegov asked for"
-							       : "wakegov would ask for";
+	const char *asked = show_is_expected(domain) ? "its governor is expected to choose"
+			    : is_word(domain, "state", "driven") ? "wakegov asked for"
+								 : "wakegov would ask for";
 
 	fprintf(file, "%s%s, CPUs %s: ", style_bold(file), name, cpus);
 	if (json_is_true(json_object_get(reply, "is_present")))
@@ -67,6 +68,9 @@ static void print_head(FILE *file, const json_t *reply)
 		fprintf(file, "%s %u MHz", asked, mhz(reply, "target_khz"));
 	else
 		fprintf(file, "nothing was decided yet");
+	if (show_is_expected(domain) && field_is_known(domain, "asked_max_khz"))
+		fprintf(file, ", held between %u and %u MHz", mhz(domain, "asked_min_khz"),
+			mhz(domain, "asked_max_khz"));
 	fprintf(file, "%s\n", style_plain(file));
 }
 
@@ -116,6 +120,19 @@ static void print_rule(FILE *file, const json_t *reply)
 	    is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
 	    field_number(rule, "pid"));
 	paragraph_print(file, "rule", line.text);
+}
+
+/* By uclampset(1), sched_setattr(2), or a library that calls it. */
+static void print_own(FILE *file, const json_t *reply)
+{
+	bool is_present = json_is_true(json_object_get(reply, "is_present"));
+	const json_t *whose = json_object_get(reply, is_present ? "domain" : "acted");
+	bool is_cap = is_word(reply, "limiter", "own-cap");
+
+	if (is_cap || is_word(reply, "reason", "own-floor"))
+		paragraph_printf(file, "hint", "pid %" PRIu64 " asks for a %s itself",
+				 field_number(whose, is_cap ? "capped_pid" : "pid"),
+				 is_cap ? "cap" : "floor");
 }
 
 static void print_io(FILE *file, const json_t *io)
@@ -256,6 +273,7 @@ void explain_print(FILE *file, const json_t *reply)
 	if (field_is_known(reply, "target_khz")) {
 		print_winner(file, reply);
 		print_rule(file, reply);
+		print_own(file, reply);
 		print_io(file, io);
 		print_check(file, io);
 		print_others(file, reply);

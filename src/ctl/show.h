@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 void show_status(const json_t *reply);
+/* Whether the target is only expected: the domain's own governor sets the frequency. */
+bool show_is_expected(const json_t *domain);
 void show_domains(const json_t *reply);
 void show_tasks(const json_t *reply); /* of which there are some */
 void show_devices(const json_t *reply);

@@ -10,12 +10,17 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-/* "cap of pid 812 by rule batch" */
+/* "the cap of pid 812 by rule batch" */
 static const char *limiter_of(const json_t *object, char *text, size_t size)
 {
 	const char *limiter = field_text(object, "limiter"), *rule = field_text(object, "rule");
 	_cleanup_free_ char *name = rule ? format_clean(rule) : NULL;
 
+	if (limiter && !strcmp(limiter, "own-cap")) {
+		snprintf(text, size, "the cap that pid %" PRIu64 " asks for itself",
+			 field_number(object, "capped_pid"));
+		return text;
+	}
 	if (!limiter || strcmp(limiter, "cap") != 0)
 		return limiter;
 	snprintf(text, size, "the cap of pid %" PRIu64 " by rule %s",
@@ -44,6 +49,28 @@ static void add_frequency(struct table *table, const json_t *object, const char 
 	table_add(table, format_frequency(field_number(object, key)));
 }
 
+bool show_is_expected(const json_t *domain)
+{
+	const char *state = field_text(domain, "state");
+	uint64_t target_khz = field_number(domain, "target_khz");
+
+	/* A daemon that does not know what it asked for is older than this client. */
+	return state && !strcmp(state, "driven") && target_khz &&
+	       json_object_get(domain, "asked_min_khz") &&
+	       (field_number(domain, "asked_min_khz") != target_khz ||
+		field_number(domain, "asked_max_khz") != target_khz);
+}
+
+/* "~600 MHz" where the domain's own governor sets the frequency, and it is only expected. */
+static void add_target(struct table *table, const json_t *domain)
+{
+	_cleanup_free_ char *target = format_frequency(field_number(domain, "target_khz"));
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "%s%s", show_is_expected(domain) ? "~" : "", target);
+	table_add_text(table, expected);
+}
+
 static void add_domain(struct table *table, const json_t *domain)
 {
 	const char *why = field_text(domain, "state_why");
@@ -52,7 +79,7 @@ static void add_domain(struct table *table, const json_t *domain)
 	table_add_text(table, field_text(domain, "cpus"));
 	table_add_text(table, field_text(domain, "state"));
 	add_frequency(table, domain, "current_khz");
-	add_frequency(table, domain, "target_khz");
+	add_target(table, domain);
 	table_add(table, format_frequency_range(field_number(domain, "min_khz"),
 						field_number(domain, "max_khz")));
 	table_add(table, format_share(field_number(domain, "utilisation_cap")));

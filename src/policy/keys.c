@@ -209,6 +209,8 @@ static const struct policy_key keys[] = {
 	  FIELD(caps.burst_margin_ns, store_u64) },
 	{ POLICY_SECTION_CAPS, "burst-limit", RANGE(duration, "1ms", "1s"),
 	  FIELD(caps.burst_limit_ns, store_u64) },
+	{ POLICY_SECTION_CAPS, "application-clamps", .words = { [false] = "no", [true] = "yes" },
+	  FIELD(caps.application_clamps, store_bool) },
 
 	{ POLICY_SECTION_QUERY, "readers",
 	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },

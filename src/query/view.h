@@ -21,8 +21,10 @@ struct domain_view {
 	const char *state_why; /* a sentence for yielded or offline, else NULL */
 	const char *backend;   /* uclamp, setspeed, limits, observe */
 	uint32_t current_khz;  /* read back from the kernel, now */
-	uint32_t target_khz;   /* the last decision */
-	uint32_t min_khz;      /* effective limits: policy and scaling_min/max */
+	uint32_t target_khz;   /* the last decision; 0: none, or it could not be asked for */
+	uint32_t asked_min_khz; /* between what the domain is held now; 0: nothing is asked for … */
+	uint32_t asked_max_khz; /* … or its governor is left alone. Equal: it is set */
+	uint32_t min_khz;	/* effective limits: policy and scaling_min/max */
 	uint32_t max_khz;
 	uint32_t lowest_opp_khz;
 	uint32_t highest_opp_khz;

@@ -60,6 +60,8 @@ void view_json_domain(struct json_out *out, const struct domain_view *view)
 	put_count(out, "read_back_mismatches", view->read_back_mismatches);
 	put_text(out, "rule", view->rule);
 	put_known(out, "capped_pid", view->capped_pid);
+	put_known(out, "asked_min_khz", view->asked_min_khz);
+	put_known(out, "asked_max_khz", view->asked_max_khz);
 	json_out_close(out, '}');
 }
 

@@ -42,8 +42,8 @@
 	U64(_w.ios_of[3])
 #define DECISION(_d) \
 	U32(_d.want_cap), U32(_d.wanted_khz), U32(_d.target_khz), U32(_d.previous_khz), \
-	MOST(_d.timing, TIMING_RATE_LIMITED), MOST(_d.reason, REASON_UNCAPPED), U32(_d.pid), \
-	U32(_d.cpu), MOST(_d.limiter, LIMITER_CAP), COMM(_d.comm), NOW(_d.now_ns), \
+	MOST(_d.timing, TIMING_RATE_LIMITED), MOST(_d.reason, REASON_LAST), U32(_d.pid), \
+	U32(_d.cpu), MOST(_d.limiter, LIMITER_LAST), COMM(_d.comm), NOW(_d.now_ns), \
 	U32(_d.rule), U32(_d.capped_pid)
 
 #define OVERRIDE(_o) \
@@ -93,13 +93,15 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_SET_RUN] = ROW(256,
 		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.counted_ns),
 		U64(input.set_run.matched), U32(input.set_run.ran_pid),
-		U32(input.set_run.counted_pid)),
-	[RECORD_BESIDE] = ROW(256, U32(input.beside.pid), U64(input.beside.matched)),
+		U32(input.set_run.counted_pid), U32(input.set_run.own)),
+	[RECORD_BESIDE] = ROW(256, U32(input.beside.pid), U64(input.beside.matched),
+		U32(input.beside.own)),
 	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
+	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
 	[RECORD_TAKE_SET] = ROW(256, U32(set.pid), U32(set.set), U32(set.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
-		MOST(clamp.min_why, CLAMP_UNPAID), MOST(clamp.max_why, CLAMP_UNPAID),
+		MOST(clamp.min_why, CLAMP_NEIGHBOUR), MOST(clamp.max_why, CLAMP_NEIGHBOUR),
 		U32(clamp.min_rule), U32(clamp.max_rule)),
 	[RECORD_OVERRIDE] = ROW(64, U32(input.override.id), OVERRIDE(input.override)),
 	/* Each comes once: what is remembered is that of the one before. */
@@ -148,7 +150,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		COMM(piece.ruled_task.comm), U64(piece.ruled_task.matched)),
 	[RECORD_PIECE_OVERRIDE] = ROW(1,
 		U32(piece.index), U32(piece.override.id), OVERRIDE(piece.override)),
-	[RECORD_PIECE_SET] = ROW(1, U32(piece.index), U64(piece.set)),
+	[RECORD_PIECE_SET] = ROW(1, U32(piece.index), U64(piece.set.matched), U32(piece.set.own)),
 	[RECORD_PIECE_SET_RUN] = ROW(1,
 		U32(piece.index), U32(piece.set_run.set), U64(piece.set_run.run.ran_ns),
 		U64(piece.set_run.run.counted_ns), U32(piece.set_run.run.ran_pid),
@@ -156,8 +158,8 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_PIECE_CLAMPED] = ROW(1,
 		U32(piece.index), U32(piece.clamped.pid), COMM(piece.clamped.comm),
 		U32(piece.clamped.set), U32(piece.clamped.told_set), U32(piece.clamped.beside_set),
-		U32(piece.clamped.boost_cap), U32(piece.clamped.need_cap),
-		U64(piece.clamped.need_ns), U32(piece.clamped.given_min_cap),
+		U32(piece.clamped.boost_cap), FLAG(piece.clamped.does_io), U32(piece.clamped.own),
+		U32(piece.clamped.given_min_cap),
 		U32(piece.clamped.given_max_cap), FLAG(piece.clamped.waits_for_set),
 		FLAG(piece.clamped.waits_for_clamp)),
 	[RECORD_PIECE_REST] = ROW(1,
@@ -189,6 +191,7 @@ static const struct {
 	struct input_task_rules task_rules;
 	struct input_set_run set_run;
 	struct input_beside beside;
+	struct input_own_clamps own_clamps;
 	struct input_reference reference;
 	struct task_set set;
 	struct task_clamp clamp;
@@ -198,6 +201,7 @@ static const struct {
 			       * the explanation decides nothing */
 	struct io_device device;
 	struct engine_rest rest;
+	struct engine_set engine_set;
 	struct engine_set_run run;
 	struct clamped_task clamped; /* its links are the queues' own */
 	struct io_window window;
@@ -214,7 +218,8 @@ static const struct {
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, { 0 }, 0 },
-	{ 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0 },
 	{ 0, 0 },
 	{ 0, 0 },
 	{ 0, 0, 0 },
@@ -226,6 +231,7 @@ static const struct {
 	{ 0, { 0, 0, 0, 0, 0 }, 0, 0, { { 0, 0, 0, 0, 0 }, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0,
 	  ALL_OF_CHECK, 0, 0, 0, 0, 0, ALL_OF_CHECK },
 	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0 } },
+	{ 0, 0 },
 	{ 0, { 0, 0, 0, 0 } },
 	{ 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
@@ -241,14 +247,14 @@ static __attribute__((unused)) void all_words(const struct decision *decision)
 {
 	switch (decision->reason) {
 	case REASON_IDLE: case REASON_UTILISATION: case REASON_IO_BOOST: case REASON_INTERRUPT:
-	case REASON_FLOOR: case REASON_UNCAPPED:
+	case REASON_FLOOR: case REASON_UNCAPPED: case REASON_OWN_FLOOR:
 		break;
 	}
 	switch (decision->limiter) {
 	case LIMITER_NONE: case LIMITER_POLICY_MIN: case LIMITER_POLICY_MAX:
 	case LIMITER_SCALING_MIN: case LIMITER_SCALING_MAX:
 	case LIMITER_OVERRIDE_MIN: case LIMITER_OVERRIDE_MAX: case LIMITER_FROZEN:
-	case LIMITER_CAP:
+	case LIMITER_CAP: case LIMITER_OWN_CAP:
 		break;
 	}
 	switch (decision->timing) {
@@ -272,6 +278,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_SET_RUN: return RECORD_SET_RUN;
 	case INPUT_BESIDE: return RECORD_BESIDE;
 	case INPUT_REFERENCE: return RECORD_REFERENCE;
+	case INPUT_OWN_CLAMPS: return RECORD_OWN_CLAMPS;
 	}
 	return RECORD_TYPES;
 }

@@ -35,7 +35,7 @@
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    3
+#define RECORD_VERSION	    4
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8
@@ -81,7 +81,8 @@ enum record_type {
 	RECORD_PIECE_SET_RUN,
 	RECORD_PIECE_CLAMPED,
 	RECORD_PIECE_REST,
-	RECORD_REFERENCE, /* engine_apply() */
+	RECORD_REFERENCE,  /* engine_apply() */
+	RECORD_OWN_CLAMPS, /* likewise */
 	RECORD_TYPES,
 };
 

@@ -283,6 +283,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 		return record->input.task_rules.pid > 0;
 	case RECORD_BESIDE:
 		return record->input.beside.pid > 0;
+	case RECORD_OWN_CLAMPS:
+		return record->input.own_clamps.pid > 0;
 	case RECORD_REFERENCE:
 		return record->input.reference.domain < n_domains;
 	case RECORD_LIMITS:

@@ -82,6 +82,12 @@ static int take_record(void *context, void *data, size_t size)
 		event.parent = record->cpu;
 		event.pid = record->slot;
 		break;
+	case WAKEGOV_RECORD_OWN:
+		event.type = TRACER_OWN;
+		event.pid = record->slot;
+		event.own = record->set;
+		event.ended = record->cpu;
+		break;
 	case WAKEGOV_RECORD_BESIDE:
 		event.type = TRACER_BESIDE;
 		event.pid = record->slot;
@@ -387,11 +393,12 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 	ret->missed = programs_missed(&tracer->programs);
 }
 
-void tracer_follow_clamps(struct tracer *tracer, bool follow)
+void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
-	settings->follow_clamps = follow;
+	settings->follow_clamps = children;
+	settings->follow_own = own;
 }
 
 uint64_t tracer_drops_ring(const struct tracer *tracer)

@@ -25,6 +25,7 @@ enum tracer_event_type {
 	TRACER_RESUME,	   /* the machine was suspended and goes on */
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
 	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
+	TRACER_OWN,	   /* a task asks for other utilisation clamps than before */
 	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */
 	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
 	TRACER_GONE,	   /* a task that was marked as matching rules exited */
@@ -35,9 +36,11 @@ struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;		 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle;	 /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;		 /* TRACER_BESIDE, TRACER_CHILD, TRACER_GONE */
+	uint32_t pid;		 /* TRACER_BESIDE, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
 	uint32_t parent;	 /* TRACER_CHILD: who forked it */
 	uint32_t set;		 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
+	uint32_t own;		 /* TRACER_OWN: wakegov/own.h */
+	bool ended;		 /* TRACER_OWN: it has exited */
 	struct task_facts facts; /* TRACER_FACTS */
 };
 
@@ -53,8 +56,11 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	       struct tracer **ret, const char **ret_why);
 struct tracer *tracer_free(struct tracer *tracer);
 
-/* Whether TRACER_CHILD is wanted; at first it is not. */
-void tracer_follow_clamps(struct tracer *tracer, bool follow);
+/*
+ * Whether TRACER_CHILD is wanted, and TRACER_OWN of every task; at first neither is. Of tasks with
+ * a clamp set TRACER_OWN always comes.
+ */
+void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);

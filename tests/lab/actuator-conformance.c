@@ -78,15 +78,22 @@ static void test_discover(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 /* What holds for every lever on a domain. */
-#define EVERY_LEVER                                                                               \
-	TEST(test_acquire_without_room_changes_nothing), TEST(test_apply_each_opp),               \
-		TEST(test_apply_unchanged_writes_nothing), TEST(test_sibling_offline_and_online), \
-		TEST(test_domain_offline_and_online), TEST(test_acquire_offline),                 \
-		TEST(test_release_offline), TEST(test_release_restores),                          \
-		TEST(test_crash_then_start_again)
+#define EVERY_LEVER                                                                          \
+	TEST(test_apply_each_opp), TEST(test_apply_unchanged_writes_nothing),                \
+		TEST(test_sibling_offline_and_online), TEST(test_domain_offline_and_online), \
+		TEST(test_acquire_offline), TEST(test_release_offline),                      \
+		TEST(test_release_restores), TEST(test_crash_then_start_again)
+
+/* And for those that hold it between two limits. */
+#define EVERY_RANGE                                                                     \
+	TEST(test_limits_never_cross), TEST(test_limits_are_merged),                    \
+		TEST(test_limits_of_others_are_told), TEST(test_limits_set_while_free), \
+		TEST(test_limits_taken_over), TEST(test_limits_taken_over_unseen),      \
+		TEST(test_limits_with_one_control_broken), TEST(test_limits_after_crash)
 
 static const struct CMUnitTest setspeed_tests[] = {
 	EVERY_LEVER,
+	TEST(test_acquire_without_room_changes_nothing),
 	TEST(test_discover),
 	TEST(test_acquire_saves_first),
 	TEST(test_apply_under_limits),
@@ -109,23 +116,20 @@ static const struct CMUnitTest setspeed_tests[] = {
 };
 static const struct CMUnitTest limits_tests[] = {
 	EVERY_LEVER,
+	EVERY_RANGE,
+	TEST(test_acquire_without_room_changes_nothing),
 	TEST(test_limits_save_first),
-	TEST(test_limits_never_cross),
-	TEST(test_limits_are_merged),
-	TEST(test_limits_of_others_are_told),
-	TEST(test_limits_set_while_free),
-	TEST(test_limits_taken_over),
-	TEST(test_limits_taken_over_unseen),
-	TEST(test_limits_with_one_control_broken),
-	TEST(test_limits_after_crash),
 };
 static const struct CMUnitTest uclamp_tests[] = {
+	EVERY_LEVER,
+	EVERY_RANGE,
 	TEST(test_clamps_saved_first),
 	TEST(test_clamps_without_room),
 	TEST(test_clamps_unchanged_write_nothing),
 	TEST(test_clamps_rate_limited),
 	TEST(test_clamps_merged_with_the_users),
 	TEST(test_clamps_set_by_the_user_meanwhile),
+	TEST(test_clamps_asked_away),
 	TEST(test_clamps_released),
 	TEST(test_clamps_of_children),
 	TEST(test_clamps_of_grandchildren),

@@ -60,6 +60,7 @@ void test_clamps_unchanged_write_nothing(void **state);
 void test_clamps_rate_limited(void **state);
 void test_clamps_merged_with_the_users(void **state);
 void test_clamps_set_by_the_user_meanwhile(void **state);
+void test_clamps_asked_away(void **state);
 void test_clamps_released(void **state);
 void test_clamps_of_a_task_that_is_gone(void **state);
 void test_clamps_of_a_number_used_again(void **state);

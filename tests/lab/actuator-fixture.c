@@ -250,7 +250,7 @@ void fixture_expect_frequency(uint32_t policy, uint32_t khz)
 
 int fixture_apply(struct actuator_domain *domain, uint32_t khz)
 {
-	const struct actuator_request request = { khz, khz, khz };
+	const struct actuator_request request = { khz, khz, khz, khz, khz };
 
 	return backend->apply(domain, &request);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is particular to limits: the floor and the ceiling apart, and whose a limit is. */
+/* Domains that are held between limits, by limits and uclamp: floor and ceiling, and whose they
+ * are. */
 #include "actuator-conformance.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 
 static int ask(struct actuator_domain *domain, uint32_t floor_khz, uint32_t ceiling_khz)
 {
-	const struct actuator_request request = { ceiling_khz, floor_khz, ceiling_khz };
+	const struct actuator_request request = { ceiling_khz, floor_khz, ceiling_khz, floor_khz,
+						  ceiling_khz };
 
 	return backend->apply(domain, &request);
 }
@@ -161,9 +163,10 @@ void test_limits_with_one_control_broken(void **state)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
-	int fd = domain->range.min.fd;
+	int fd;
 
 	ask(domain, 400000, 1000000);
+	fd = domain->range.min.fd;
 	domain->range.min.fd = f->hotplug_fd; /* a descriptor that takes no write at an offset */
 	assert_int_equal(ask(domain, 600000, 1400000), -ESPIPE);
 	domain->range.min.fd = fd;

@@ -175,6 +175,7 @@ void test_release_offline(void **state)
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
 
+	fixture_apply(domain, 600000);
 	set_online(2, false);
 	set_online(3, false);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_OFFLINE);

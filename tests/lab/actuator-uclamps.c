@@ -138,6 +138,37 @@ void test_clamps_set_by_the_user_meanwhile(void **state)
 	task_end(pid);
 }
 
+/* Whoever asks for more than our cap has it until that is noticed, at the rate limit at most. */
+void test_clamps_asked_away(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = task_start(0), other = task_start(0);
+
+	assert_int_equal(uclamps_check(f->clamps, (uint32_t)pid, f->now_ns), UCLAMPS_UNCHANGED);
+	task_set(f, pid, 0, 300);
+	task_set(f, other, 0, 400);
+	task_set_by_user(pid, 0, 1024);
+	f->now_ns += 2 * UCLAMPS_RATE_LIMIT_NS;
+	assert_int_equal(uclamps_check(f->clamps, (uint32_t)pid, f->now_ns), UCLAMPS_DONE);
+	task_expect(pid, 0, 300);
+	task_set_by_user(pid, 0, 1024);
+	assert_int_equal(uclamps_check(f->clamps, (uint32_t)pid, f->now_ns + 1), UCLAMPS_LATER);
+	task_expect(pid, 0, 1024);
+	f->now_ns += 2 * UCLAMPS_RATE_LIMIT_NS;
+	uclamps_flush(f->clamps, f->now_ns);
+	task_expect(pid, 0, 300);
+	f->now_ns += 2 * UCLAMPS_RATE_LIMIT_NS;
+	task_set_by_user(pid, 0, 1024);
+	task_set_by_user(other, 0, 1024);
+	uclamps_check_all(f->clamps, f->now_ns);
+	task_expect(pid, 0, 300);
+	task_expect(other, 0, 400);
+	assert_int_equal(uclamps_release(f->clamps, NULL, NULL), 0);
+	task_expect(pid, 0, 1024);
+	task_end(pid);
+	task_end(other);
+}
+
 void test_clamps_released(void **state)
 {
 	struct fixture *f = *state;
@@ -395,9 +426,17 @@ void test_uclamp_writes_nothing_to_a_domain(void **state)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
+	/* What a boost and a cap of tasks come to. */
+	const struct actuator_request request = {
+		.target_khz = 600000,
+		.max_khz = UINT32_MAX,
+		.floor_khz = 600000,
+		.ceiling_khz = 600000,
+	};
 
-	assert_int_equal(fixture_apply(domain, 600000), ACTUATOR_UNCHANGED);
+	assert_int_equal(backend->apply(domain, &request), ACTUATOR_UNCHANGED);
 	assert_int_not_equal(domain->read_back_khz, 0);
+	assert_null(fixture_originals_text(f));
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_int_equal(domain->writes, 0);
 	fixture_assert_as_before(f);

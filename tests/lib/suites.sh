@@ -10,7 +10,7 @@ TEST_PACKAGES=(
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink timed govern boost programs service lab caps faults sanitize conformance levers demo storms nothing
+LONG_SUITES=(varlink timed govern boost programs service lab caps faults sanitize promises conformance levers demo storms nothing
 	devices fuzz clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -286,6 +286,8 @@ timed() {
 }
 
 suite_timed() {
+	"$LAB" run --machine timed --driver pstate --timeout 900 -- \
+		/usr/bin/python3 $GUEST/test_harmless.py
 	local driver
 
 	timed pstate Timed
@@ -313,6 +315,11 @@ suite_faults() {
 
 suite_levers() {
 	"$LAB" run -- /usr/bin/python3 $GUEST/test_levers.py
+}
+
+# The same list for every backend.
+suite_promises() {
+	"$LAB" run --clock virtual --timeout 1200 -- /usr/bin/python3 $GUEST/test_promises.py
 }
 
 suite_storms() {

@@ -28,7 +28,7 @@ static int set_up(void **state)
 
 static void apply(struct setting *s, uint32_t khz)
 {
-	const struct actuator_request request = { khz, khz, khz };
+	const struct actuator_request request = { khz, khz, khz, khz, khz };
 
 	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_DONE);
 }

@@ -2,6 +2,9 @@
 /* What tasks are to carry where domains are driven by clamps. */
 #include "test-core-boosts.h"
 
+#include "core/clamped_tasks.h"
+#include "wakegov/own.h"
+
 #define CAP_30	 0x1 /* bits of the rules below */
 #define CAP_60	 0x2
 #define FLOOR_50 0x4
@@ -20,18 +23,23 @@ static void drive(struct world *world, bool clamps)
 				   });
 }
 
+static void set_rules(struct policy *policy)
+{
+	policy_init(policy);
+	policy->n_rules = 3;
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		policy->rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	policy->rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	policy->rules[1].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	policy->rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+}
+
 /* Two domains driven by clamps, and rules. */
 static void begin(struct world *world)
 {
 	struct policy policy;
 
-	policy_init(&policy);
-	policy.n_rules = 3;
-	for (uint32_t i = 0; i < policy.n_rules; i++)
-		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
-	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
-	policy.rules[1].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
-	policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	set_rules(&policy);
 	boosts_start(world, &policy);
 	drive(world, true);
 }
@@ -118,6 +126,54 @@ static void test_neighbour(void **state)
 	world_deinit(&world);
 }
 
+static void ask_itself(struct world *world, uint32_t pid, uint32_t own)
+{
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_OWN_CLAMPS,
+				   .own_clamps = { .pid = pid, .own = own },
+			   });
+}
+
+/* The one change of a set that there is to be. */
+static void assert_set(struct world *world, uint32_t cap, uint32_t floor)
+{
+	struct set_clamp clamp;
+	struct task_set set;
+
+	assert_true(engine_take_set(world->engine, &set));
+	assert_int_equal(set.pid, PID);
+	engine_clamp_of_set(world->engine, set.set, &clamp);
+	assert_int_equal(clamp.cap, cap);
+	assert_int_equal(clamp.floor, floor);
+	assert_false(engine_take_set(world->engine, &set));
+}
+
+/* What a task asks for itself makes its set, beside its rules, and is the kernel's to merge. */
+static void test_asked_for_itself(void **state)
+{
+	struct policy policy;
+	struct world world;
+
+	begin(&world);
+	ask_itself(&world, PID, wakegov_own(128, 512));
+	assert_set(&world, 512, 128);
+	assert_no_change(&world);
+	match(&world, PID, CAP_30);
+	assert_set(&world, 307, 128);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
+	set_rules(&policy);
+	engine_set_policy(world.engine, &policy);
+	assert_set(&world, 307, 128);
+	ask_itself(&world, PID, 0);
+	assert_set(&world, 307, 0);
+	match(&world, PID, 0);
+	assert_set(&world, CLAMP_CAP_NONE, 0);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	assert_int_equal(clamped_tasks_count(engine_clamped_tasks(world.engine)), 0);
+	world_deinit(&world);
+}
+
 /* Where no domain is driven by clamps any more, each task is as it was before. */
 static void test_not_driven(void **state)
 {
@@ -170,7 +226,8 @@ static void test_boost(void **state)
 	world_deinit(&world);
 }
 
-static void test_unpaid(void **state)
+/* What the kernel gives a task that waits for I/O is not taken from it. */
+static void test_io_is_never_held_down(void **state)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct task_clamp clamp;
@@ -180,19 +237,33 @@ static void test_unpaid(void **state)
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, NS_PER_S);
 	boosts_run(&world, 100 * NS_PER_MS);
+	run_beside(&world, 100, CAP_30);
+	world_round(&world);
+	assert_no_change(&world);
+	/* A rule's cap is the administrator's will. */
+	match(&world, 100, CAP_60);
+	assert_clamp(&world, 100, CLAMP_MIN_NONE, 614);
+	match(&world, 100, 0);
 	find_last(&world, 100, &clamp);
-	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
-	assert_in_range(clamp.max_cap, 1, TOPOLOGY_CAPACITY_MAX - 1);
-	assert_string_equal(clamp_why_name(clamp.max_why), "device-busy");
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	/* Without its I/O it is a neighbour like any other. */
+	world_end_task(&world, 0);
+	world_round(&world);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, 307);
+	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
 	world_deinit(&world);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own),	   cmocka_unit_test(test_neighbour),
-		cmocka_unit_test(test_not_driven), cmocka_unit_test(test_boost),
-		cmocka_unit_test(test_unpaid),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_neighbour),
+		cmocka_unit_test(test_not_driven),
+		cmocka_unit_test(test_boost),
+		cmocka_unit_test(test_asked_for_itself),
+		cmocka_unit_test(test_io_is_never_held_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,12 @@ static int take(void *context, const char *who, const char *text)
 	return 0;
 }
 
+#define BETWEEN(min, max, now)                                                       \
+	{                                                                            \
+		.asked_min_khz = (min), .asked_max_khz = (max), .current_khz = (now) \
+	}
+#define ASKED(khz, now) BETWEEN(khz, khz, now)
+
 /* The words for who limits, in their order. */
 static void check(struct limiters_domain domain, const char *expected)
 {
@@ -76,7 +82,7 @@ static void check(struct limiters_domain domain, const char *expected)
 static void test_nobody(void **state)
 {
 	check((struct limiters_domain){ 0 }, "");
-	check((struct limiters_domain){ .target_khz = 1000000, .current_khz = 1040000 }, "");
+	check((struct limiters_domain)ASKED(1000000, 1040000), "");
 }
 
 static void test_somebody_wrote(void **state)
@@ -123,10 +129,15 @@ static void test_turbo(void **state)
 
 static void test_driver(void **state)
 {
-	check((struct limiters_domain){ .target_khz = 1800000, .current_khz = 1200000 }, "driver ");
-	check((struct limiters_domain){ .target_khz = 800000, .current_khz = 1200000 }, "driver ");
+	check((struct limiters_domain)ASKED(1800000, 1200000), "driver ");
+	check((struct limiters_domain)ASKED(800000, 1200000), "driver ");
+	/* Between two limits its governor decides, and outside of them it cannot. */
+	check((struct limiters_domain)BETWEEN(600000, 1400000, 1000000), "");
+	check((struct limiters_domain)BETWEEN(600000, 1400000, 1800000), "driver ");
+	check((struct limiters_domain)BETWEEN(1000000, 1400000, 600000), "driver ");
 	/* What the limit makes of it is no riddle. */
-	check((struct limiters_domain){ .target_khz = 1800000,
+	check((struct limiters_domain){ .asked_min_khz = 1800000,
+					.asked_max_khz = 1800000,
 					.current_khz = 1000000,
 					.scaling_max_khz = 1000000 },
 	      "scaling-max ");

@@ -48,6 +48,7 @@ static uint64_t get_reference(const struct policy *policy)
 GETTER(enabled, io_boost.enabled)
 GETTER(burst_margin, caps.burst_margin_ns)
 GETTER(burst_limit, caps.burst_limit_ns)
+GETTER(application_clamps, caps.application_clamps)
 GETTER(min_rate, io_boost.min_rate_per_s)
 GETTER(window, io_boost.window_ns)
 GETTER(hold, io_boost.hold_ns)
@@ -215,6 +216,10 @@ static const struct key_case cases[] = {
 	  { { "1ms", MS }, { "1s", S } },
 	  "a duration from 1ms to 1s with its unit (ns, us, ms, s, min)",
 	  { "", "999us", "1000001us", "10" } },
+	{ "caps", "application-clamps", get_application_clamps, 1,
+	  { { "yes", 1 }, { "no", 0 } },
+	  "no or yes",
+	  { "", "true", "1", "on" } },
 	{ "query", "readers", get_readers, POLICY_READERS_EVERYONE,
 	  { { "everyone", POLICY_READERS_EVERYONE }, { "group", POLICY_READERS_GROUP } },
 	  "everyone or group",

@@ -59,8 +59,8 @@ static void make_decision(struct decision *decision, uint64_t (*next)(void *), v
 		.want_cap = next(of),
 		.cpu = next(of),
 		.pid = next(of),
-		.reason = next(of) % (REASON_UNCAPPED + 1),
-		.limiter = next(of) % (LIMITER_CAP + 1),
+		.reason = next(of) % (REASON_LAST + 1),
+		.limiter = next(of) % (LIMITER_LAST + 1),
 		.timing = next(of) % (TIMING_RATE_LIMITED + 1),
 		.rule = next(of),
 		.capped_pid = next(of),
@@ -115,14 +115,17 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		memset(input->task_rules.comm, next(of), TASK_COMM_SIZE - 1);
 		break;
 	case RECORD_SET_RUN:
-		input->set_run = (struct input_set_run){ next(of), next(of), next(of),
+		input->set_run = (struct input_set_run){ next(of), next(of), next(of), next(of),
 							 next(of), next(of), next(of) };
 		break;
 	case RECORD_REFERENCE:
 		input->reference = (struct input_reference){ next(of), next(of) };
 		break;
+	case RECORD_OWN_CLAMPS:
+		input->own_clamps = (struct input_own_clamps){ next(of), next(of) };
+		break;
 	case RECORD_BESIDE:
-		input->beside = (struct input_beside){ next(of), next(of) };
+		input->beside = (struct input_beside){ next(of), next(of), next(of) };
 		break;
 	case RECORD_DECIDE:
 		make_decision(&record.decision, next, of);
@@ -270,7 +273,7 @@ static void test_out_of_range(void **state)
 	record.input.ended_device = INPUT_DEVICES_MAX;
 	refuse(&record);
 	record = make(RECORD_DECIDE, zero, NULL);
-	record.decision.reason = REASON_UNCAPPED + 1;
+	record.decision.reason = REASON_LAST + 1;
 	refuse(&record);
 	record = make(RECORD_PIECE_TASK, zero, NULL);
 	record.piece.task.io_boost.state = IO_BOOST_LAPSED + 1;

@@ -78,6 +78,7 @@ static void make_domain(uint32_t i, char *name, size_t size, struct domain_view 
 
 	ret->current_khz = 1800000;
 	ret->target_khz = 2400000;
+	ret->asked_min_khz = ret->asked_max_khz = i ? 0 : 2400000;
 	ret->min_khz = 800000;
 	ret->max_khz = 3600000;
 	ret->lowest_opp_khz = 800000;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The utilisation clamps that a task asks for itself, by sched_setattr(2) or uclampset(1), in one
+ * word: 0 is that it asks for none.
+ */
+
+#include <linux/types.h>
+
+#define WAKEGOV_CAPACITY_MAX 1024 /* SCHED_CAPACITY_SCALE */
+
+static inline __u32 wakegov_own(__u32 min_cap, __u32 max_cap)
+{
+	return min_cap | (WAKEGOV_CAPACITY_MAX - max_cap) << 16;
+}
+
+static inline __u32 wakegov_own_min(__u32 own)
+{
+	return own & 0xffff;
+}
+
+static inline __u32 wakegov_own_max(__u32 own)
+{
+	return WAKEGOV_CAPACITY_MAX - (own >> 16);
+}

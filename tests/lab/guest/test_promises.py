@@ -1,0 +1,329 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What wakegov promises, the same list for every backend, on a real cpufreq driver.
+
+In virtual time, where a busy loop is at the frequency that it is given.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import guest
+import tap
+from clamps import clamps_of
+
+LOWEST_KHZ = 400000
+HIGHEST_KHZ = 1800000
+LOOP = "while True: pass"
+# At the end of each burst it prints the frequency at which that ran.
+BURSTS = """
+import time
+while True:
+    until = time.monotonic() + 0.008
+    while time.monotonic() < until:
+        pass
+    with open("/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq") as file:
+        print(file.read().strip(), flush=True)
+    time.sleep(0.04)
+"""
+
+
+# Runs under its cap until it is told to ask for all that there is, once: sched_setattr(2) of itself
+# with SCHED_FLAG_KEEP_ALL, SCHED_FLAG_UTIL_CLAMP_MAX and -1, which resets it.
+ESCAPE = """
+import ctypes, os, select, struct, sys
+while not select.select([sys.stdin], [], [], 0)[0]:
+    pass
+attributes = struct.pack("=IIQiIQQQII", 56, 0, 0x58, 0, 0, 0, 0, 0, 0, 0xffffffff)
+if ctypes.CDLL(None).syscall(314, 0, attributes, 0):
+    os._exit(1)
+print("asked", flush=True)
+while True:
+    pass
+"""
+
+
+def shell_write(path, value):
+    """As an administrator does: another process that opens, writes and closes."""
+    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
+
+
+def link(name, program):
+    """A path whose last part is the name, and so that of a task that executes it."""
+    path = f"/tmp/{name}"
+    if not os.path.exists(path):
+        os.symlink(program, path)
+    return path
+
+
+class Domains(unittest.TestCase):
+    BACKEND = ""
+
+    def setUp(self):
+        guest.stay_off({0, 1})
+        self.addCleanup(guest.run_anywhere)
+        self.before = guest.snapshot()
+
+    def shortDescription(self):
+        return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
+
+    def start(self, policy=""):
+        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n[io-boost]\n"
+                              f"min-rate = 200/s\n{policy}").start()
+        self.addCleanup(daemon.stop)
+        return daemon
+
+    def run_python(self, name, script, *prefix):
+        """A process of that name on CPU 0, ended with the test."""
+        process = subprocess.Popen([*prefix, link(name, sys.executable), "-S", "-c", script],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: os.sched_setaffinity(0, {0}))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        guest.wait_for(lambda: guest.read(f"/proc/{process.pid}/comm") == name, 5, name)
+        time.sleep(0.3)  # until what ran before the exec lifts no cap any more
+        return process
+
+    def end(self, daemon):
+        """The daemon ends, and everything is as it was."""
+        daemon.stop()
+        guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
+        self.assertFalse(os.path.exists("/run/wakegov/originals"))
+
+    def samples(self, daemon, seconds=0.3):
+        """What policy0 runs at, as the kernel and as the daemon say."""
+        seen = []
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            domain = daemon.domain("policy0")
+            seen.append((guest.frequency("policy0"), domain))
+            time.sleep(0.005)
+        return seen
+
+    def assert_held(self, daemon, low_khz, high_khz):
+        """Policy0 keeps within them, and what status says that it is asked for is so."""
+        def there():
+            return low_khz <= guest.frequency("policy0") <= high_khz
+        guest.wait_for(there, 3, f"{low_khz} to {high_khz} kHz")
+        for khz, domain in self.samples(daemon):
+            self.assertTrue(low_khz <= khz <= high_khz, (khz, domain))
+            self.assertEqual(domain["state"], "driven")
+            if domain["asked_min_khz"] is not None:
+                self.assertTrue(low_khz <= domain["target_khz"] <= high_khz, domain)
+                self.assertTrue(domain["asked_min_khz"] <= domain["current_khz"] <=
+                                domain["asked_max_khz"], domain)
+        limiters = daemon.call("Explain", domain="policy0")["limiters"]
+        self.assertNotIn("driver", [limiter["who"] for limiter in limiters], limiters)
+
+
+class Promises(Domains):
+    def test_configured_limits(self):
+        """max-frequency and min-frequency hold, a reload moves them, and they are put back"""
+        daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\n")
+        with guest.busy_loop(0):
+            self.assert_held(daemon, LOWEST_KHZ, 1000000)
+            daemon.set_policy(f"[wakegov]\nbackend = {self.BACKEND}\n[domain policy0]\n"
+                              "max-frequency = 600MHz\n")
+            daemon.call("Reload")
+            self.assert_held(daemon, LOWEST_KHZ, 600000)
+        daemon.set_policy(f"[wakegov]\nbackend = {self.BACKEND}\n[domain policy0]\n"
+                          "min-frequency = 1GHz\n")
+        daemon.call("Reload")
+        self.assert_held(daemon, 1000000, HIGHEST_KHZ)
+        self.end(daemon)
+
+    def test_overrides(self):
+        """override --max, --min and --freeze hold, and end when they are cancelled"""
+        daemon = self.start()
+        with guest.busy_loop(0):
+            guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the loop's")
+            override = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
+            self.assert_held(daemon, LOWEST_KHZ, 600000)
+            frozen = daemon.call("AddOverride", domain="policy0", freeze=True)["override"]
+            daemon.call("CancelOverride", id=override["id"])
+            self.assert_held(daemon, 600000, 600000)
+            daemon.call("CancelOverride", id=frozen["id"])
+            guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "free again")
+        override = daemon.call("AddOverride", domain="policy0", min_khz=1400000)["override"]
+        self.assert_held(daemon, 1400000, HIGHEST_KHZ)
+        daemon.call("CancelOverride", id=override["id"])
+        guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 3, "low again")
+        self.end(daemon)
+
+    def test_foreign_limit(self):
+        """a limit that somebody else writes holds, and stays when the daemon ends"""
+        path = guest.policy("policy0", "scaling_max_freq")
+        daemon = self.start("[domain policy0]\nmin-frequency = 600MHz\n")
+        guest.wait_for(lambda: guest.frequency("policy0") >= 600000, 3, "the minimum")
+        shell_write(path, 1000000)
+        with guest.busy_loop(0):
+            guest.wait_for(lambda: guest.frequency("policy0") <= 1000000, 3, "their maximum")
+            self.assertLessEqual(max(khz for khz, _ in self.samples(daemon)), 1000000)
+        daemon.stop()
+        self.assertEqual(guest.read(path), "1000000")
+        shell_write(path, HIGHEST_KHZ)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
+
+    def test_killed(self):
+        """limits, clamps and governors of a killed daemon are put back by wakegovd --restore"""
+        daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\nmin-frequency = 600MHz\n"
+                            "[rule low]\ncomm = capped\ncap = 30%\n")
+        task = self.run_python("capped", LOOP)
+        guest.wait_for(lambda: guest.frequency("policy0") == 600000, 5, "the cap and the minimum")
+        daemon.stop(signal.SIGKILL)
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+
+    def test_cap(self):
+        """a task with a cap has no more, and without the daemon what it had before"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        task = self.run_python("capped", LOOP)
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        self.end(daemon)
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
+
+    def test_cap_stays(self):
+        """a task with a cap that asks for all that there is keeps the cap"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        task = self.run_python("capped", ESCAPE)
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        task.stdin.write("go\n")
+        task.stdin.flush()
+        self.assertEqual(task.stdout.readline(), "asked\n")
+        time.sleep(0.1)
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        self.end(daemon)
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+
+    def reason(self, daemon):
+        domain = daemon.domain("policy0")
+        return domain["reason"], domain["limiter"], domain["capped_pid"]
+
+    def test_own_cap(self):
+        """a cap that a task asks for itself holds, is the reason, and a rule's lower one wins"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        task = self.run_python("free", LOOP, "uclampset", "-M", "600")
+        self.assert_held(daemon, LOWEST_KHZ, 1400000)
+        if self.BACKEND != "uclamp":
+            self.assertEqual(self.reason(daemon), ("utilisation", "own-cap", task.pid))
+            shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy0"],
+                                   check=True, capture_output=True, text=True).stdout
+            self.assertIn(f"pid {task.pid} asks for a cap itself", shown)
+        task.kill()
+        task = self.run_python("capped", LOOP, "uclampset", "-M", "600")
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        self.end(daemon)
+        self.assertEqual(clamps_of(task.pid), (0, 600))
+
+
+class Boosted:
+    """Where the domain keeps its governor: what setspeed makes of boosts is test_boost.py's."""
+
+    def test_boost(self):
+        """a task that reads from a disk is no slower than under schedutil alone, once it is known"""
+        def rate():
+            load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus", "0", "--time",
+                                    "2", "--margin-ms", "1500", "--json")
+            return int(json.loads(load.communicate()[0].splitlines()[-1])["iops"])
+        alone = rate()
+        daemon = self.start()
+        governed = rate()
+        tap.note(f"{governed} reads a second, {alone} without wakegov")
+        self.assertGreaterEqual(governed, 0.9 * alone)
+        self.end(daemon)
+
+
+class Unclamped(Promises):
+    """Where wakegov itself sees to it that floors are kept: else the kernel does."""
+
+    def assert_bursts(self, task, is_right):
+        """Nine in ten of them, once a second has passed."""
+        seen = [int(task.stdout.readline()) for _ in range(50)][20:]
+        self.assertGreaterEqual(sum(map(is_right, seen)), 27, seen)
+
+    def test_floor(self):
+        """a task with a floor has no less while it runs"""
+        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        task = self.run_python("floored", BURSTS)
+        self.assert_bursts(task, lambda khz: khz >= 1400000)
+        task.kill()
+        guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 5, "low again")
+        self.end(daemon)
+
+    def test_own_floor(self):
+        """a floor that a task asks for itself holds, and so does its taking it back"""
+        daemon = self.start()
+        task = self.run_python("floored", BURSTS, "uclampset", "-m", "700")
+        self.assert_bursts(task, lambda khz: khz >= 1400000)
+        guest.wait_for(lambda: self.reason(daemon)[0] == "own-floor", 5, "the reason")
+        subprocess.run(["uclampset", "-m", "0", "-p", str(task.pid)], check=True)
+        self.assert_bursts(task, lambda khz: khz < 1400000)
+        task.kill()
+        self.end(daemon)
+
+
+class Setspeed(Unclamped):
+    BACKEND = "setspeed"
+
+    def test_own_ignored(self):
+        """application-clamps = no: what tasks ask for themselves is nothing to wakegov"""
+        self.start("[caps]\napplication-clamps = no\n")
+        self.run_python("free", LOOP, "uclampset", "-M", "300")
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
+
+
+class Limits(Boosted, Unclamped):
+    BACKEND = "limits"
+
+
+class Uclamp(Boosted, Promises):
+    BACKEND = "uclamp"
+
+    def test_floor(self):
+        """a task with a floor carries it as a clamp, and without the daemon what it had before"""
+        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        task = self.run_python("floored", BURSTS)
+        guest.wait_for(lambda: clamps_of(task.pid) == (716, 1024), 5, "the floor")
+        self.end(daemon)
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+
+    def test_untouched(self):
+        """a domain without a limit of its own is not written to, whatever its tasks carry"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        self.run_python("capped", LOOP)
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        self.assertEqual(guest.snapshot(), self.before)
+        self.assertEqual(daemon.domain("policy0")["writes"], 0)
+        self.assertFalse(os.path.exists("/run/wakegov/originals"))
+
+
+class Observe(Domains):
+    BACKEND = "observe"
+
+    def test_observe(self):
+        """limits, overrides, caps and floors change nothing, and nothing is said to be reached"""
+        daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\n"
+                            "[rule low]\ncomm = capped\ncap = 30%\n")
+        daemon.call("AddOverride", domain="policy0", max_khz=600000)
+        task = self.run_python("capped", LOOP)
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "as without wakegov")
+        for khz, domain in self.samples(daemon):
+            self.assertEqual((khz, domain["state"]), (HIGHEST_KHZ, "observed"))
+            self.assertIsNone(domain["asked_max_khz"])
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+        self.assertEqual(guest.snapshot(), self.before)
+        self.end(daemon)
+
+
+del Domains, Promises, Unclamped
+
+if __name__ == "__main__":
+    tap.main()
