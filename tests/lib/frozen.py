@@ -33,7 +33,14 @@ def attributes():
                        0, 0, 0, mmap.PAGESIZE, 0)
 
 
-def serve(fuse):
+def wants_lock(owner):
+    """Whether a thread beside the first one sleeps uninterruptibly; what is read takes no lock."""
+    threads = set(os.listdir(f"/proc/{owner}/task")) - {str(owner)}
+    return any("State:\tD" in open(f"/proc/{owner}/task/{thread}/status", encoding="ascii").read()
+               for thread in threads)
+
+
+def serve(fuse, owner, held):
     """Answers what it takes to map the file; says so when it is asked for what is in it."""
     answers = {
         FUSE_INIT: lambda: struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 0, 0, mmap.PAGESIZE, 1, 0, 0,
@@ -44,7 +51,9 @@ def serve(fuse):
     while True:
         opcode, unique = struct.unpack_from("<IQ", os.read(fuse, 1 << 17), 4)
         if opcode == FUSE_READ:
-            time.sleep(1)  # in which the other thread comes to want the lock
+            os.close(held)
+            while not wants_lock(owner):
+                time.sleep(0.01)
             print("frozen", flush=True)
         if opcode in (FUSE_READ, FUSE_FORGET, FUSE_INTERRUPT):
             continue
@@ -53,8 +62,8 @@ def serve(fuse):
         os.write(fuse, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
 
 
-def map_memory():
-    time.sleep(0.3)
+def map_memory(held):
+    os.read(held, 1)  # ends when the lock is held
     libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ,
               mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
 
@@ -69,12 +78,14 @@ def main(directory):
     if libc.mount(b"frozen", path.encode(), b"fuse", 0, options.encode()) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     owner = os.getpid()
+    until_held, held = os.pipe()
     if not os.fork():
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == owner:
-            serve(fuse)
+            serve(fuse, owner, held)
         os._exit(0)
     os.close(fuse)
+    os.close(held)
     file = os.open(path, os.O_RDONLY)
     os.fstat(file)  # the kernel asks for its size then
     libc.mmap.restype = ctypes.c_void_p
@@ -82,7 +93,7 @@ def main(directory):
                    ctypes.c_long(0))
     libc.umount2(path.encode(), 2)  # MNT_DETACH: it is there as long as it is mapped
     memory = os.open("/proc/self/mem", os.O_RDONLY)
-    threading.Thread(target=map_memory, daemon=True).start()
+    threading.Thread(target=map_memory, args=(until_held,), daemon=True).start()
     os.pread(memory, 1, at)
 
 

@@ -343,7 +343,7 @@ suite_service() {
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader
 	echo "# kernel 6.1"
 	"$LAB" run --init systemd --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py \
-		$GUEST/test_service.py Service.test_programs
+		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader
 }
 
 # The demo compares every control with what it was, and its story with the port log.
