@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 #include "actuator/uclamp_groups.h"
 #include "core/clamp_set.h"
@@ -21,28 +22,85 @@ static uint64_t *bits_of(struct grouped *grouped, enum uclamp_group_end end)
 	return end == UCLAMP_GROUP_MAX ? &grouped->caps : &grouped->floors;
 }
 
-/* From now on each of its tasks carries it. */
-__attribute__((format(printf, 4, 5))) static void fall_back(struct manager *manager, uint32_t i,
+/* The cgroup that a rule means. */
+struct group {
+	size_t length; /* of its part of a task's path */
+	char directory[PATH_MAX];
+};
+
+/* That of a task in path. False: there is none, the task was moved since. */
+static bool find_group(const struct manager *manager, uint32_t rule, const char *path,
+		       struct group *ret)
+{
+	ret->length = grouped_length(&manager->policy.rules[rule].match, path);
+	snprintf(ret->directory, sizeof(ret->directory), "%s%.*s", cgroups_mount(),
+		 (int)ret->length, path);
+	return ret->length > 0;
+}
+
+/* 0: it is gone, or behind a directory that may not be searched. */
+static uint64_t inode_of(const char *directory)
+{
+	struct stat st;
+
+	return stat(directory, &st) == 0 ? st.st_ino : 0;
+}
+
+/* With an inode of 0, whether any group is left out for the rule. */
+static bool is_left(const struct grouping *grouping, uint32_t rule, enum uclamp_group_end end,
+		    uint64_t inode)
+{
+	for (uint32_t i = 0; i < grouping->n_left; i++) {
+		const struct grouping_left *left = &grouping->left[i];
+
+		if (left->rule == rule && left->end == end && (!inode || left->inode == inode))
+			return true;
+	}
+	return false;
+}
+
+static void say_left(struct manager *manager, uint32_t i, enum uclamp_group_end end,
+		     const char *why)
+{
+	const struct policy_rule *rule = &manager->policy.rules[i];
+	const char *property = end == UCLAMP_GROUP_MAX ? "cap" : "floor";
+	char *text = manager->grouping.why_not[i];
+	size_t length = strlen(text);
+
+	snprintf(text + length, GROUPING_WHY_SIZE - length, "%s%s: %s", length ? "; " : "",
+		 property, why);
+	log_notice("%s:%u: [rule %s] its %s is given to each task, not to the cgroup: %s",
+		   rule->file, rule->line, rule->name, property, why);
+}
+
+/* From now on each task of the group carries it. */
+__attribute__((format(printf, 5, 6))) static void leave_out(struct manager *manager, uint32_t rule,
 							    enum uclamp_group_end end,
+							    const char *directory,
 							    const char *format, ...)
 {
 	struct grouping *grouping = &manager->grouping;
-	const struct policy_rule *rule = &manager->policy.rules[i];
-	const char *property = end == UCLAMP_GROUP_MAX ? "cap" : "floor";
-	size_t length = strlen(grouping->why_not[i]);
+	uint64_t inode = inode_of(directory);
 	char why[GROUPING_WHY_SIZE / 2];
 	va_list args;
 
+	if (inode && is_left(grouping, rule, end, inode))
+		return;
+	grouping->regiven = true;
+	uclamp_groups_drop(manager->groups, directory, end, rule);
+	if (!inode)
+		return;
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	snprintf(grouping->why_not[i] + length, GROUPING_WHY_SIZE - length, "%s%s: %s",
-		 length ? "; " : "", property, why);
-	*bits_of(&grouping->by, end) &= ~(1ULL << i);
-	uclamp_groups_drop(manager->groups, end, i);
-	grouping->regiven = true;
-	log_notice("%s:%u: [rule %s] its %s is given to each task, not to the cgroup: %s",
-		   rule->file, rule->line, rule->name, property, why);
+	if (!is_left(grouping, rule, end, 0))
+		say_left(manager, rule, end, why);
+	if (grouping->n_left < GROUPING_LEFT_MAX) {
+		grouping->left[grouping->n_left++] = (struct grouping_left){ rule, end, inode };
+	} else {
+		*bits_of(&grouping->by, end) &= ~(1ULL << rule);
+		uclamp_groups_drop(manager->groups, NULL, end, rule);
+	}
 }
 
 static void explain_failure(struct manager *manager, uint32_t rule, enum uclamp_group_end end,
@@ -51,84 +109,96 @@ static void explain_failure(struct manager *manager, uint32_t rule, enum uclamp_
 	const char *file = uclamp_group_file(end);
 
 	if (error == -EOPNOTSUPP)
-		fall_back(manager, rule, end,
+		leave_out(manager, rule, end, cgroup,
 			  "%s has no %s: give it a CPUWeight= to switch the cpu controller on; see "
 			  "wakegovctl doctor",
 			  cgroup, file);
 	else if (error == -ERANGE)
-		fall_back(manager, rule, end, "the cgroups above %s have a lower %s", cgroup, file);
+		leave_out(manager, rule, end, cgroup, "the cgroups above %s have a lower %s",
+			  cgroup, file);
 	else if (error == -ESTALE)
-		fall_back(manager, rule, end, "%s of %s does not hold what is written", file,
-			  cgroup);
-	else if (error == -EROFS || error == -EACCES)
-		fall_back(manager, rule, end,
+		leave_out(manager, rule, end, cgroup, "%s of %s does not hold what is written",
+			  file, cgroup);
+	else if (error == -EROFS)
+		leave_out(manager, rule, end, cgroup,
 			  "%s cannot be written: the unit needs ProtectControlGroups=no", cgroup);
 	else
-		fall_back(manager, rule, end, "%s of %s: %s", file, cgroup, strerror(-error));
+		leave_out(manager, rule, end, cgroup, "%s of %s: %s", file, cgroup,
+			  strerror(-error));
 }
 
 static void give(struct manager *manager, uint32_t rule, enum uclamp_group_end end, uint32_t cap,
 		 const char *path)
 {
-	size_t length = grouped_length(&manager->policy.rules[rule].match, path);
-	char cgroup[PATH_MAX];
+	struct group group;
 	int r;
 
-	/* Its task was moved since. */
-	if (!length)
+	if (!find_group(manager, rule, path, &group) ||
+	    is_left(&manager->grouping, rule, end, inode_of(group.directory)))
 		return;
-	if (length == 1) {
-		fall_back(manager, rule, end, "it is for the root cgroup too, which has no clamps");
-		return;
-	}
-	if (end == UCLAMP_GROUP_MIN && path[length]) {
-		fall_back(manager, rule, end,
-			  "%.*s has others below it, which a floor does not reach", (int)length,
-			  path);
+	if (group.length == 1) {
+		leave_out(manager, rule, end, group.directory,
+			  "it is for the root cgroup too, which has no clamps");
 		return;
 	}
-	snprintf(cgroup, sizeof(cgroup), "%s%.*s", cgroups_mount(), (int)length, path);
-	r = uclamp_groups_set(manager->groups, cgroup, end, cap, rule);
+	if (end == UCLAMP_GROUP_MIN && path[group.length]) {
+		leave_out(manager, rule, end, group.directory,
+			  "%.*s has others below it, which a floor does not reach",
+			  (int)group.length, path);
+		return;
+	}
+	r = uclamp_groups_set(manager->groups, group.directory, end, cap, rule);
 	if (r < 0)
-		explain_failure(manager, rule, end, cgroup, r);
+		explain_failure(manager, rule, end, group.directory, r);
 	else
-		log_debug("%s: %s for %u of 1024: %d", cgroup, uclamp_group_file(end), cap, r);
+		log_debug("%s: %s for %u of 1024: %d", group.directory, uclamp_group_file(end), cap,
+			  r);
 }
 
-static void give_up_wrong(struct manager *manager, uint64_t matched)
+static void leave_out_wrong(struct manager *manager, uint64_t matched, const char *path)
 {
-	static const char why[] = "another rule gives one of its tasks more freedom";
+	static const char why[] = "another rule gives a task of %s more freedom";
 	const struct grouped wrong = grouped_find_wrong(&manager->grouping.by, &manager->policy,
 							manager->topology, matched);
 
-	for (uint32_t i = 0; i < manager->policy.n_rules; i++) {
+	for (uint64_t bits = wrong.caps | wrong.floors; bits; bits &= bits - 1) {
+		uint32_t i = __builtin_ctzll(bits);
+		struct group group;
+
+		if (!find_group(manager, i, path, &group))
+			continue;
 		if (wrong.caps >> i & 1)
-			fall_back(manager, i, UCLAMP_GROUP_MAX, "%s", why);
+			leave_out(manager, i, UCLAMP_GROUP_MAX, group.directory, why,
+				  group.directory);
 		if (wrong.floors >> i & 1)
-			fall_back(manager, i, UCLAMP_GROUP_MIN, "%s", why);
+			leave_out(manager, i, UCLAMP_GROUP_MIN, group.directory, why,
+				  group.directory);
 	}
 }
 
-void grouping_mind(struct manager *manager, const struct task_facts *facts, uint64_t matched)
+void grouping_mind(struct manager *manager, const struct rules_task *task)
 {
 	struct grouping *grouping = &manager->grouping;
-	struct grouping_seen *seen = &grouping->seen[facts->cgroup_id % GROUPING_SEEN];
+	struct grouping_seen *seen = &grouping->seen[task->cgroup_id % GROUPING_SEEN];
 	struct set_clamp due;
 	const char *path;
 
-	if (!(matched & (grouping->by.caps | grouping->by.floors)) ||
-	    (seen->cgroup_id == facts->cgroup_id && seen->matched == matched))
+	if (!(task->matched & (grouping->by.caps | grouping->by.floors)))
 		return;
-	path = rules_cgroup_of(manager->rules, facts);
+	/* One of the two groups may be left out. */
+	grouping->regiven |= task->moved && grouping->n_left;
+	if (seen->cgroup_id == task->cgroup_id && seen->matched == task->matched)
+		return;
+	path = rules_cgroup_of(manager->rules, task);
 	if (!path)
 		return;
-	give_up_wrong(manager, matched);
-	clamp_of_rules(&manager->policy, matched, manager->topology, &due);
+	leave_out_wrong(manager, task->matched, path);
+	clamp_of_rules(&manager->policy, task->matched, manager->topology, &due);
 	if (due.cap_rule >= 0 && grouping->by.caps >> due.cap_rule & 1)
 		give(manager, due.cap_rule, UCLAMP_GROUP_MAX, due.cap, path);
 	if (due.floor_rule >= 0 && grouping->by.floors >> due.floor_rule & 1)
 		give(manager, due.floor_rule, UCLAMP_GROUP_MIN, due.floor, path);
-	*seen = (struct grouping_seen){ facts->cgroup_id, matched };
+	*seen = (struct grouping_seen){ task->cgroup_id, task->matched };
 }
 
 void grouping_set_policy(struct manager *manager)
@@ -160,13 +230,32 @@ bool grouping_follow(struct manager *manager)
 	return false;
 }
 
+bool grouping_carries(const struct manager *manager, uint32_t rule)
+{
+	return uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MAX, rule) ||
+	       uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MIN, rule);
+}
+
+static bool is_spared(const struct manager *manager, uint32_t pid, enum uclamp_group_end end,
+		      uint32_t rule)
+{
+	const struct rules_task *task = rules_find(manager->rules, pid);
+	const char *path = task ? rules_cgroup_of(manager->rules, task) : NULL;
+	struct group group;
+
+	return path && find_group(manager, rule, path, &group) &&
+	       uclamp_groups_carry(manager->groups, group.directory, end, rule);
+}
+
 void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp)
 {
 	const struct grouped *by = &manager->grouping.by;
 
-	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1)
+	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
+	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
 		clamp->max_cap = CLAMP_MAX_NONE;
-	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1)
+	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
+	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
 		clamp->min_cap = CLAMP_MIN_NONE;
 }
 
@@ -175,7 +264,7 @@ static void yield_file(void *userdata, const char *cgroup, enum uclamp_group_end
 {
 	struct manager *manager = userdata;
 
-	fall_back(manager, rule, end, "somebody set %s of %s to %s, which is left so",
+	leave_out(manager, rule, end, cgroup, "somebody set %s of %s to %s, which is left so",
 		  uclamp_group_file(end), cgroup, value);
 }
 

@@ -4,32 +4,39 @@
 /*
  * Clamps of whole cgroups, where rules/grouped.h allows it, domains are driven by clamps, and the
  * kernel has the files. Groups are found by their tasks: one that comes back is clamped as soon as
- * a task is in it. A rule for which it does not work, or not for one of its groups, is given task
- * by task until the next reload; that is said once.
+ * a task is in it. A group for which it does not work is left out, and its tasks carry the clamp
+ * themselves, until the next reload; of each rule's cap and floor that is said for the first one.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actuator/uclamp_groups.h"
 #include "core/clamp.h"
-#include "rules/facts.h"
 #include "rules/grouped.h"
 
 struct manager;
-struct policy_rule;
+struct rules_task;
 
 #define GROUPING_SEEN	  256
+#define GROUPING_LEFT_MAX 64  /* with one more, the rule is given to no cgroup any more */
 #define GROUPING_WHY_SIZE 384 /* of cap and floor */
 
 struct grouping {
 	bool active;	   /* a domain is driven by clamps */
-	struct grouped by; /* rules that are given by group now */
+	struct grouped by; /* rules that are given by group, but for those that are left out */
 	bool regiven;	   /* what tasks carry may be other than what they should */
 	struct grouping_seen {
 		uint64_t cgroup_id;
 		uint64_t matched;
 	} seen[GROUPING_SEEN]; /* there is nothing to do for a task in it that matches these */
-	char why_not[POLICY_RULES_MAX][GROUPING_WHY_SIZE];
+	struct grouping_left {
+		uint32_t rule;
+		enum uclamp_group_end end;
+		uint64_t inode; /* of the cgroup's directory */
+	} left[GROUPING_LEFT_MAX];
+	uint32_t n_left;
+	char why_not[POLICY_RULES_MAX][GROUPING_WHY_SIZE]; /* the first one of each was left out */
 };
 
 /* Opens the lever, with an event source of its own. Returns 0 or a negative errno. */
@@ -40,11 +47,14 @@ void grouping_end(struct manager *manager);
 void grouping_set_policy(struct manager *manager);
 void grouping_end_scan(struct manager *manager);
 
-/* A task, which matches these rules: its group is clamped if need be. */
-void grouping_mind(struct manager *manager, const struct task_facts *facts, uint64_t matched);
+/* A task, which matches rules: its group is clamped if need be. */
+void grouping_mind(struct manager *manager, const struct rules_task *task);
 
 /* Looks whether domains are driven by clamps. True: they are from now on, and a scan is due. */
 bool grouping_follow(struct manager *manager);
+
+/* Whether a cgroup carries the rule's cap or floor now. */
+bool grouping_carries(const struct manager *manager, uint32_t rule);
 
 /* Takes away from a task's clamp what its group carries for it. */
 void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp);

@@ -78,7 +78,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	changed = rules_take(manager->rules, facts, &task);
 	known = rules_find(manager->rules, facts->pid);
 	if (known)
-		grouping_mind(manager, facts, known->matched);
+		grouping_mind(manager, known);
 	if (!changed)
 		return;
 	if (!task.matched != !task.before)

@@ -77,7 +77,7 @@ static int show_rule(const struct manager *manager, uint32_t i, struct rule_text
 					     texts->levels[2]),
 		.tasks = count.tasks,
 		.matches = count.matches,
-		.by_cgroup = (grouping->by.caps | grouping->by.floors) >> i & 1,
+		.by_cgroup = grouping_carries(manager, i),
 		.by_task_why = grouping->why_not[i][0] ? grouping->why_not[i] : NULL,
 	};
 	return 0;

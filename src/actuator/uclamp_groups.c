@@ -88,24 +88,40 @@ static void sweep(struct uclamp_groups *groups)
 			forget(groups, &groups->files[i]);
 }
 
+static bool is_for(const struct group_file *file, const char *cgroup, enum uclamp_group_end end,
+		   uint32_t rule)
+{
+	return file->end == end && file->rule == rule && (!cgroup || !strcmp(file->cgroup, cgroup));
+}
+
+bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
+			 enum uclamp_group_end end, uint32_t rule)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (is_for(&groups->files[i], cgroup, end, rule))
+			return true;
+	return false;
+}
+
 /* From the last to the first, so that what takes a place has been looked at. What fails is kept. */
-static int put_back(struct uclamp_groups *groups, enum uclamp_group_end end, uint32_t rule)
+static int put_back(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+		    uint32_t rule)
 {
 	size_t before = groups->n;
 
 	for (size_t i = groups->n; i-- > 0;) {
 		struct group_file *file = &groups->files[i];
 
-		if (file->end == end && file->rule == rule &&
-		    group_file_restore(file, NULL, NULL) == 0)
+		if (is_for(file, cgroup, end, rule) && group_file_restore(file, NULL, NULL) == 0)
 			forget(groups, file);
 	}
 	return groups->n < before ? save(groups) : 0;
 }
 
-void uclamp_groups_drop(struct uclamp_groups *groups, enum uclamp_group_end end, uint32_t rule)
+void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+			uint32_t rule)
 {
-	put_back(groups, end, rule);
+	put_back(groups, cgroup, end, rule);
 }
 
 void uclamp_groups_begin_claims(struct uclamp_groups *groups)
@@ -116,8 +132,8 @@ void uclamp_groups_begin_claims(struct uclamp_groups *groups)
 
 void uclamp_groups_end_claims(struct uclamp_groups *groups)
 {
-	put_back(groups, UCLAMP_GROUP_MIN, UNCLAIMED);
-	put_back(groups, UCLAMP_GROUP_MAX, UNCLAIMED);
+	put_back(groups, NULL, UCLAMP_GROUP_MIN, UNCLAIMED);
+	put_back(groups, NULL, UCLAMP_GROUP_MAX, UNCLAIMED);
 }
 
 static struct group_file *find(struct uclamp_groups *groups, const char *cgroup,

@@ -23,7 +23,7 @@
 #include "actuator/restore.h"
 
 #define UCLAMP_GROUPS_FILE "groups"
-#define UCLAMP_GROUPS_MAX  256 /* files at a time; with more, tasks are clamped one by one */
+#define UCLAMP_GROUPS_MAX  256 /* files at a time; further groups are refused */
 
 enum uclamp_group_end { UCLAMP_GROUP_MIN, UCLAMP_GROUP_MAX };
 
@@ -50,8 +50,13 @@ struct uclamp_groups *uclamp_groups_free(struct uclamp_groups *groups);
 int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
 		      uint32_t cap, uint32_t rule);
 
-/* Puts back the files of one rule. */
-void uclamp_groups_drop(struct uclamp_groups *groups, enum uclamp_group_end end, uint32_t rule);
+/* Whether the cgroup carries this for the rule; with NULL, whether any does. */
+bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
+			 enum uclamp_group_end end, uint32_t rule);
+
+/* Puts back the rule's file of the cgroup; with NULL, all of the rule's. */
+void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+			uint32_t rule);
 
 /* The rules are others: what is not set again until uclamp_groups_end_claims() is put back then. */
 void uclamp_groups_begin_claims(struct uclamp_groups *groups);

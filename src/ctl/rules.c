@@ -38,11 +38,13 @@ static void show_carrier(const json_t *rule)
 {
 	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	_cleanup_free_ char *why = format_clean(field_text(rule, "by_task_why"));
+	bool by_cgroup = json_is_true(json_object_get(rule, "by_cgroup"));
 
-	if (json_is_true(json_object_get(rule, "by_cgroup")))
+	if (by_cgroup)
 		printf("%s: carried by its cgroups as a whole\n", name);
 	if (field_text(rule, "by_task_why"))
-		printf("%s: carried by each task: %s\n", name, why);
+		printf("%s: %scarried by each task: %s\n", name,
+		       by_cgroup ? "in other cgroups " : "", why);
 }
 
 static void show_rules(const json_t *reply)

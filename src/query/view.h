@@ -301,8 +301,8 @@ struct rule_view {
 	const char *io_boost;
 	uint32_t tasks; /* that it matches now */
 	uint64_t matches;
-	bool by_cgroup;		 /* its cap or floor is carried by whole cgroups */
-	const char *by_task_why; /* why it is not, though its form allows it; NULL */
+	bool by_cgroup;		 /* a cgroup carries its cap or floor as a whole */
+	const char *by_task_why; /* why the first that could does not; NULL */
 };
 
 struct rules_view {

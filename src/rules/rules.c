@@ -111,9 +111,11 @@ static const char *get_text(void *userdata, const struct task_facts *facts,
 	return texts_get(userdata, facts, key, &unknown);
 }
 
-const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts)
+const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task)
 {
-	return get_text(rules->texts, facts, POLICY_MATCH_CGROUP);
+	const struct task_facts facts = { .pid = task->pid, .cgroup_id = task->cgroup_id };
+
+	return get_text(rules->texts, &facts, POLICY_MATCH_CGROUP);
 }
 
 bool rules_was_leased(const struct rules *rules, uint32_t rule, uint32_t pid)
@@ -222,13 +224,20 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 	bool is_new;
 
 	place = find_place(rules, facts, matched, &is_new);
-	*ret = (struct rules_task){ facts->pid, facts->tgid, facts->start_ns, matched, 0 };
+	*ret = (struct rules_task){
+		.pid = facts->pid,
+		.tgid = facts->tgid,
+		.start_ns = facts->start_ns,
+		.matched = matched,
+		.cgroup_id = facts->cgroup_id,
+	};
 	if (place == PID_INDEX_NONE) {
 		ret->matched = 0; /* without a place it is left alone */
 		return is_new;
 	}
 	known = &rules->tasks[place];
 	ret->before = known->task.matched;
+	ret->moved = !is_new && known->task.cgroup_id != facts->cgroup_id;
 	known->task = *ret;
 	known->scan = rules->scan;
 	count(rules, known->counted, matched);

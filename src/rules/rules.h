@@ -38,6 +38,8 @@ struct rules_task {
 	uint64_t start_ns;
 	uint64_t matched; /* bit i: rules[i] of the policy; 0: none any more */
 	uint64_t before;  /* of it until now; 0: it is new, or had no rules */
+	uint64_t cgroup_id;
+	bool moved; /* it was in another cgroup until now */
 };
 
 /*
@@ -82,7 +84,7 @@ uint64_t rules_refused(const struct rules *rules);
 bool rules_are_full(const struct rules *rules);
 
 /* The path of the task's cgroup; NULL: not known. Borrowed until the next task is looked at. */
-const char *rules_cgroup_of(struct rules *rules, const struct task_facts *facts);
+const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task);
 
 /*
  * Why the i-th rule of the policy is for the task, or is not: a sentence, allocated; NULL without

@@ -275,6 +275,54 @@ class Groups(unittest.TestCase):
         self.assertEqual(self.clamps(), ("0.00", "70.00"))
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
+    def test_left_alone(self):
+        """groups: only tasks of the group that was left out carry the cap, and those moved into it"""
+        other = f"{self.GROUP}-2"
+        self.add_group(other)
+        tasks = self.start_task(), self.start_task(other)
+        with guest.Daemon(UCLAMP + self.RULE.replace("lab", "lab*")) as daemon:
+            for path in (self.GROUP, other):
+                self.wait_for(("0.00", "29.98"), path)
+            shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+            guest.wait_for(lambda: clamps_of(tasks[0].pid) == (0, 307), 10, "the cap on the task")
+            self.assertEqual(self.clamps(other), ("0.00", "29.98"))
+            self.assertEqual(clamps_of(tasks[1].pid), (0, 1024))
+            self.assertTrue(self.rule(daemon)["by_cgroup"])
+            self.assertIn(f"of {self.GROUP} to 60.00", self.rule(daemon)["by_task_why"])
+            shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
+            guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 307), 10, "the cap on it too")
+            shell_write(f"{other}/cgroup.procs", tasks[1].pid)
+            guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 1024), 10, "no cap of its own")
+        self.assertEqual((self.clamps(), self.clamps(other)), (("0.00", "60.00"), ("0.00", "max")))
+
+    def fill(self, numbers):
+        """Groups without the cpu controller, each with a task."""
+        tasks = []
+        for path in (f"{self.GROUP}/n{i}" for i in numbers):
+            tasks.append(os.fork())
+            if not tasks[-1]:
+                signal.pause()
+            self.add_group(path)
+            self.addCleanup(os.waitpid, tasks[-1], 0)
+            self.addCleanup(os.kill, tasks[-1], signal.SIGKILL)
+            guest.write(f"{path}/cgroup.procs", str(tasks[-1]))
+        return tasks
+
+    def test_left_full(self):
+        """groups: 64 that are left out leave the others to carry it; with one more none does"""
+        other = f"{self.GROUP}-2"
+        self.add_group(other)
+        guest.write(f"{other}/cgroup.subtree_control", "+cpu")
+        self.add_group(f"{other}/n")
+        task = self.start_task(f"{other}/n")
+        with guest.Daemon(UCLAMP + "[rule capped]\ncgroup = /wakegov-lab*/n*\ncap = 30%\n") as daemon:
+            for numbers, group, own in ((range(64), "29.98", 1024), (range(64, 65), "max", 307)):
+                tasks = self.fill(numbers)
+                guest.wait_for(lambda: all(clamps_of(pid) == (0, 307) for pid in tasks), 20, "caps")
+                self.wait_for(("0.00", group), f"{other}/n")
+                self.assertEqual(clamps_of(task.pid), (0, own))
+            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+
     def test_switched_off(self):
         """groups: with the cpu controller switched off meanwhile the task carries the cap"""
         control = "/sys/fs/cgroup/cgroup.subtree_control"

@@ -16,6 +16,7 @@ import unittest
 
 import guest
 import tap
+from clamps import clamps_of
 
 DROPIN = "/run/systemd/system/wakegovd.service.d/test.conf"
 POLICY = "/etc/wakegov/wakegov.conf"
@@ -319,6 +320,33 @@ class Service(unittest.TestCase):
             self.assertRegex(shown, r"yes +python ")
             run("wakegovctl", "tasks")
         self.assertEqual(show("NRestarts"), "0")
+
+    def test_groups_of_users(self):
+        """a user's cgroup, which the unit may not write, is left out alone, and is no unit"""
+        os.remove(SETSPEED)
+        self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
+        paths, pids = {}, {}
+        for name in ("ours", "users"):
+            run("systemd-run", f"--unit=lab-{name}", "-p", "Delegate=yes", "sleep", "1000")
+            self.addCleanup(run, "systemctl", "stop", f"lab-{name}.service")
+            unit = f"/sys/fs/cgroup/system.slice/lab-{name}.service"
+            paths[name], pids[name] = f"{unit}/postgresql.service", guest.read(f"{unit}/cgroup.procs")
+            os.mkdir(paths[name])
+            guest.write(f"{paths[name]}/cgroup.procs", pids[name])
+            guest.write(f"{unit}/cgroup.subtree_control", "+cpu")
+        run("chown", "-R", "65534", paths["users"])
+        guest.write(POLICY, "[rule lab]\ncgroup = /system.slice/lab-*/postgresql.service\ncap = 30%\n"
+                            "[rule unit]\nunit = postgresql.service\nfloor = 20%\n")
+        run("systemctl", "start", "wakegovd.service")
+        guest.wait_for(lambda: guest.read(f"{paths['ours']}/cpu.uclamp.max") == "29.98", 10, "ours")
+        for name, cap in (("ours", 1024), ("users", 307)):
+            task = int(pids[name])
+            guest.wait_for(lambda: clamps_of(task) == (0, cap), 10, f"{cap} in {name}")
+            self.assertEqual(self.matched(task), ["lab"])
+        self.assertEqual(guest.read(f"{paths['users']}/cpu.uclamp.max"), "max")
+        self.assertRegex(run("wakegovctl", "rules").stdout,
+                         r"lab: in other cgroups carried by each task: cap: .*/lab-users\.service/.*"
+                         r"Permission denied")
 
     def test_idle(self):
         """the idle service is woken by nothing but its watchdog"""
