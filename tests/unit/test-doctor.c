@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What doctor finds that decides on frequencies beside wakegov, on a made-up machine. */
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+
+#include "doctor/doctor.h"
+#include "fake-cpufreq.h"
+#include "shared/cleanup.h"
+
+static char findings[8192]; /* "GRADE WHAT: FOUND (ADVICE)\n" each */
+
+static void hear(void *userdata, const struct finding *finding)
+{
+	size_t used = strlen(findings);
+
+	snprintf(findings + used, sizeof(findings) - used, "%s %s: %s (%s)\n",
+		 finding_grade_name(finding->grade), finding->what, finding->found,
+		 finding->advice);
+}
+
+static void examine(const char *run_dir)
+{
+	findings[0] = '\0';
+	assert_int_equal(doctor_examine(run_dir, hear, NULL), 0);
+}
+
+static void assert_found(const char *text)
+{
+	if (!strstr(findings, text))
+		fail_msg("not found: %s\nin:\n%s", text, findings);
+}
+
+static void assert_not_found(const char *text)
+{
+	if (strstr(findings, text))
+		fail_msg("found: %s\nin:\n%s", text, findings);
+}
+
+/* Nothing but what a test writes lies below /sys/kernel and /sys/class. */
+static int set_up(void **state)
+{
+	if (fake_reset(state) < 0 || mount("fake", "/sys/kernel", "tmpfs", 0, "mode=755") < 0 ||
+	    mount("fake", "/sys/class", "tmpfs", 0, "mode=755") < 0)
+		return -1;
+	fake_policy(0, 1);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	return umount2("/sys/kernel", MNT_DETACH) + umount2("/sys/class", MNT_DETACH);
+}
+
+static void test_nothing_else_decides(void **state)
+{
+	examine("/run/none");
+	assert_not_found("sched_ext");
+	assert_not_found("dynamic_epp");
+	assert_not_found("power limits");
+}
+
+static void test_sched_ext(void **state)
+{
+	fake_write("../../../kernel/sched_ext/root/ops", "lavd_1.0.9");
+	examine("/run/none");
+	assert_found("note sched_ext scheduler: lavd_1.0.9 (it places tasks");
+}
+
+static void test_dynamic_epp(void **state)
+{
+	fake_write("amd_pstate/dynamic_epp", "disabled");
+	examine("/run/none");
+	assert_not_found("dynamic_epp");
+	fake_write("amd_pstate/dynamic_epp", "enabled");
+	examine("/run/none");
+	assert_found("note amd-pstate's dynamic_epp: enabled (");
+}
+
+static void test_power_limits(void **state)
+{
+	const char *zone = "../../../class/powercap/intel-rapl:0";
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/name", zone);
+	fake_write(path, "package-0");
+	snprintf(path, sizeof(path), "%s/constraint_0_name", zone);
+	fake_write(path, "long_term");
+	snprintf(path, sizeof(path), "%s/constraint_0_power_limit_uw", zone);
+	fake_write(path, "15000000");
+	snprintf(path, sizeof(path), "%s/constraint_1_name", zone);
+	fake_write(path, "short_term");
+	snprintf(path, sizeof(path), "%s/constraint_1_power_limit_uw", zone);
+	fake_write(path, "25500000");
+	examine("/run/none");
+	assert_found("good power limits of package-0: long_term 15 W, short_term 25.5 W (");
+}
+
+/* The governor userspace is somebody's choice, unless a daemon that runs has set it. */
+static void test_own_governor(void **state)
+{
+	const char *run_dir = fake_run_dir("64k");
+	_cleanup_close_ int fd = -1;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/lock", run_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	fake_write("cpufreq/policy0/scaling_governor", "userspace");
+	examine(run_dir);
+	assert_not_found("set by wakegovd");
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	examine(run_dir);
+	assert_found("good policy0: governor: userspace of ");
+	assert_found("set by wakegovd ()");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_nothing_else_decides), TEST(test_sched_ext),	  TEST(test_dynamic_epp),
+		TEST(test_power_limits),	 TEST(test_own_governor),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
