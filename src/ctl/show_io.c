@@ -52,7 +52,7 @@ static void add_task(struct table *table, const json_t *task)
 	table_add_text(table, field_text(task, "device"));
 	add_number(table, task, "io_rate_per_s");
 	add_permille(table, task, "host_share_permille");
-	add_gain(table, task, "predicted_gain_permille");
+	add_permille(table, task, "predicted_gain_permille");
 	add_gain(table, task, "measured_gain_permille");
 	add_mhz(table, task, "wanted_khz");
 	table_add(table, format_duration(field_number(task, "lease_left_us")));
@@ -99,7 +99,7 @@ static void add_device(struct table *table, const json_t *device)
 	add_number(table, device, "completion_cpu");
 	table_add_text(table, field_text(device, "completion_domain"));
 	table_add_text(table, field_text(device, "check"));
-	add_gain(table, device, "predicted_gain_permille");
+	add_permille(table, device, "predicted_gain_permille");
 	add_gain(table, device, "measured_gain_permille");
 	add_calibration(table, device);
 	if (field_is_known(device, "retry_us"))
