@@ -230,7 +230,7 @@ class Service(unittest.TestCase):
         """under the unit's restrictions auto takes uclamp, and may clamp other users' tasks"""
         os.remove(SETSPEED)
         self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
-        guest.write(POLICY, "[io-boost]\nmin-rate = 200/s\n")
+        guest.write(POLICY, "[rule load]\ncomm = freqload\ncap = 30%\n")
         run("systemctl", "start", "wakegovd.service")
         self.assertIn("backend uclamp", run("wakegovctl", "status").stdout)
         device = guest.null_blk()
