@@ -41,7 +41,8 @@ def decode_states(path, names):
         rows = [line.split() for line in file if len(line.split()) == 3]
     numbers = sorted({int(row[1]) for row in rows})
     policy = dict(zip(numbers, names))
-    return {int(row[0], 16): (policy[int(row[1])], int(row[2]) * 1000) for row in rows}
+    return {int(row[0], 16): (policy[int(row[1])], int(row[2]) * 1000) for row in rows
+            if int(row[1]) in policy}
 
 
 class Witness:

@@ -312,7 +312,7 @@ class Observe(Domains):
         """limits, overrides, caps and floors change nothing, and nothing is said to be reached"""
         daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\n"
                             "[rule low]\ncomm = capped\ncap = 30%\n")
-        daemon.call("AddOverride", domain="policy0", max_khz=600000)
+        override = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
         task = self.run_python("capped", LOOP)
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "as without wakegov")
         for khz, domain in self.samples(daemon):
@@ -320,6 +320,7 @@ class Observe(Domains):
             self.assertIsNone(domain["asked_max_khz"])
         self.assertEqual(clamps_of(task.pid), (0, 1024))
         self.assertEqual(guest.snapshot(), self.before)
+        daemon.call("CancelOverride", id=override["id"])  # it would outlive the daemon
         self.end(daemon)
 
 
