@@ -7,6 +7,7 @@
  */
 
 #include "maps.bpf.h"
+#include "slot.bpf.h"
 
 static inline void read_facts(struct task_struct *task, struct wakegov_facts *facts)
 {
@@ -78,14 +79,17 @@ static __noinline void follow_exec(struct task_struct *task, int old_pid)
 	tell_facts(task, NULL);
 }
 
-/* Before the new name is there. */
+/* Called before the task's own field has the new name, for an exec as well. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
 {
-	if (!(settings.follow & WAKEGOV_FOLLOW_RENAMES))
-		return 0;
+	struct wakegov_slot *slot = find_slot(task->pid);
+
 	count_event(WAKEGOV_TASK_RENAME);
-	tell_facts(task, comm);
+	if (slot)
+		bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
+	if (settings.follow & WAKEGOV_FOLLOW_RENAMES)
+		tell_facts(task, comm);
 	return 0;
 }
 

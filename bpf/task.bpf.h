@@ -202,20 +202,15 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	return 0;
 }
 
-/* A new program has a new name; its thread goes on as the same task. */
+/* The thread goes on as the same task; on_task_rename() has its new name. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 {
-	struct wakegov_slot *slot;
-
 	count_event(WAKEGOV_PROCESS_EXEC);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		learn_process(task, true);
 	if (settings.follow)
 		follow_exec(task, old_pid);
-	slot = find_slot(task->pid);
-	if (slot)
-		BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
 	return 0;
 }
 

@@ -25,7 +25,8 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
-	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec", "new names of tasks" },
+	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec",
+				   "rules for the program that a task runs now" },
 	[WAKEGOV_PROCESS_EXIT] = { "sched_process_exit", "boosts that end with their task" },
 	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "interrupts of idle CPUs" },
 	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs" },
@@ -40,7 +41,7 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others" },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it" },
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it" },
-	[WAKEGOV_TASK_RENAME] = { "task_rename", "rules by comm when a task takes another name" },
+	[WAKEGOV_TASK_RENAME] = { "task_rename", "new names of tasks, and rules by comm" },
 	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task", "rules by cgroup when a task is moved" },
 	[WAKEGOV_TASK_DUMP] = { "iter/task", "rules for tasks that exist already" },
 };
