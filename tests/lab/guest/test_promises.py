@@ -287,6 +287,15 @@ class Limits(Boosted, Unclamped):
 class Uclamp(Boosted, Promises):
     BACKEND = "uclamp"
 
+    def test_floor(self):
+        """a task with a floor carries it as a clamp, and without the daemon what it had before"""
+        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        task = self.run_python("floored", BURSTS)
+        # The nearest of 1024 parts, as the kernel makes of cpu.uclamp.min's percent.
+        guest.wait_for(lambda: clamps_of(task.pid) == (717, 1024), 5, "the floor")
+        self.end(daemon)
+        self.assertEqual(clamps_of(task.pid), (0, 1024))
+
     def test_untouched(self):
         """a domain without a limit of its own is not written to, whatever its tasks carry"""
         daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
