@@ -6,12 +6,14 @@
 #include "sim/sim_private.h"
 
 #define NS_PER_S 1000000000ULL
+#define PPM	 1000000ULL
 
 int sim_device_init(struct sim_device *device, const struct platform_device *info, uint64_t seed,
 		    uint32_t index)
 {
 	*device = (struct sim_device){ .info = info };
 	sim_rng_init(&device->rng, seed, index + 1);
+	sim_condition_init(&device->condition, info, seed, index);
 	device->channel_free_ns = calloc(info->channels, sizeof(*device->channel_free_ns));
 	return device->channel_free_ns ? 0 : -ENOMEM;
 }
@@ -33,7 +35,7 @@ void sim_device_account(struct sim *sim, struct sim_device *device)
 }
 
 /* At its highest rate a device takes one request per 1/rate; the division leaves no rest behind. */
-static uint64_t accept(struct sim_device *device, uint64_t now_ns)
+static uint64_t accept(struct sim_device *device, uint64_t now_ns, uint64_t slowness_ppm)
 {
 	uint64_t rate = device->info->max_rate_per_s, at_ns = now_ns;
 
@@ -43,14 +45,14 @@ static uint64_t accept(struct sim_device *device, uint64_t now_ns)
 		at_ns = device->accept_ns;
 	else
 		device->accept_rest = 0;
-	device->accept_rest += NS_PER_S;
+	device->accept_rest += NS_PER_S * slowness_ppm / PPM;
 	device->accept_ns = at_ns + device->accept_rest / rate;
 	device->accept_rest %= rate;
 	return at_ns;
 }
 
 /* A flush stops what has not started yet. */
-static uint64_t after_flush(const struct workload_pause *flush, uint64_t at_ns)
+static uint64_t after_flush(const struct platform_spell *flush, uint64_t at_ns)
 {
 	uint64_t into_ns;
 
@@ -60,18 +62,21 @@ static uint64_t after_flush(const struct workload_pause *flush, uint64_t at_ns)
 	return into_ns < flush->for_ns ? at_ns + flush->for_ns - into_ns : at_ns;
 }
 
+/* When a request that is sent now is done. */
 static uint64_t serve(struct sim *sim, struct sim_device *device)
 {
-	uint32_t channel = sim_rng_below(&device->rng, device->info->channels);
-	uint64_t start_ns = accept(device, sim->now_ns);
+	const struct platform_device *info = device->info;
+	uint64_t slowness_ppm = sim_condition_slowness_ppm(&device->condition, sim->now_ns);
+	uint32_t channel = sim_rng_below(&device->rng, info->channels);
+	uint64_t start_ns = accept(device, sim->now_ns, slowness_ppm), service_ns;
 
 	if (device->channel_free_ns[channel] > start_ns)
 		start_ns = device->channel_free_ns[channel];
 	start_ns = after_flush(&sim->workload->flush, start_ns);
-	device->channel_free_ns[channel] = start_ns +
-					   sim_rng_around(&device->rng, device->info->service_ns,
-							  device->info->variation_permille);
-	return device->channel_free_ns[channel];
+	start_ns = sim_condition_after_pause(&device->condition, start_ns);
+	service_ns = sim_rng_around(&device->rng, info->service_ns, info->variation_permille);
+	device->channel_free_ns[channel] = start_ns + service_ns * slowness_ppm / PPM;
+	return device->channel_free_ns[channel] + info->latency_ns * slowness_ppm / PPM;
 }
 
 static void end_idle(struct sim *sim, struct sim_device *device, struct sim_thread *thread)
@@ -95,8 +100,7 @@ void sim_device_submit(struct sim *sim, struct sim_device *device, struct sim_th
 	if (!device->depth++)
 		end_idle(sim, device, thread);
 	/* Which CPU took it is kept in the event, for the interrupt. */
-	sim_add_event(sim, serve(sim, device) + device->info->latency_ns, SIM_EVENT_COMPLETION,
-		      thread->index, thread->cpu);
+	sim_add_event(sim, serve(sim, device), SIM_EVENT_COMPLETION, thread->index, thread->cpu);
 }
 
 void sim_device_complete(struct sim *sim, struct sim_device *device, struct sim_thread *thread)

@@ -32,6 +32,12 @@ struct platform_domain {
 	uint32_t capacity; /* 1…1024 at the highest OPP, as the scheduler believes */
 };
 
+/* Comes once in each every_ns and lasts for_ns; every_ns 0: never. */
+struct platform_spell {
+	uint64_t every_ns;
+	uint64_t for_ns;
+};
+
 struct platform_device {
 	char name[PLATFORM_NAME_SIZE];
 	uint64_t latency_ns; /* of each request, in parallel with others */
@@ -40,6 +46,11 @@ struct platform_device {
 	uint32_t variation_permille; /* coefficient of variation of service_ns */
 	uint32_t max_rate_per_s;     /* 0: only the channels limit it */
 	uint32_t interrupt_cpu;	     /* PLATFORM_SUBMITTER: where the request came from */
+	uint32_t drift_permille;     /* deviation of the logarithm of its speed; 0: it is steady */
+	uint64_t drift_tau_ns;	     /* over which its correlation falls to 1/e */
+	struct platform_spell pause; /* it starts no request meanwhile */
+	struct platform_spell neighbour; /* takes a part of it meanwhile */
+	uint32_t neighbour_permille;	 /* which part */
 };
 
 #define PLATFORM_SUBMITTER UINT32_MAX
@@ -79,6 +90,9 @@ int platform_load(const char *path, struct platform *ret, char **ret_message);
 
 /* Reads "0-3" or "0,2,4-5" into a bit per CPU. Returns 0, or -EINVAL. */
 int platform_parse_cpus(const char *text, uint64_t *ret);
+
+/* Refuses one that is given in part, or that fills its period; name is that of its keys. */
+int platform_check_spell(const char *name, const struct platform_spell *spell, char **ret_message);
 
 static inline uint32_t platform_max_khz(const struct platform_domain *domain)
 {

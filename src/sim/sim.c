@@ -87,7 +87,7 @@ static int init_threads(struct sim *sim)
 /* Spread over a millisecond, so that equal threads do not go in step. */
 static void add_first_events(struct sim *sim)
 {
-	const struct workload_pause *thermal = &sim->workload->thermal;
+	const struct platform_spell *thermal = &sim->workload->thermal;
 
 	for (uint32_t i = 0; i < sim->n_threads; i++)
 		sim_add_event(sim, sim_rng_below(&sim->rng, START_SPREAD_NS), SIM_EVENT_WAKE, i, 0);
@@ -164,7 +164,7 @@ static void take_completion(struct sim *sim, struct sim_thread *thread, uint32_t
 
 static void switch_thermal(struct sim *sim, bool on)
 {
-	const struct workload_pause *thermal = &sim->workload->thermal;
+	const struct platform_spell *thermal = &sim->workload->thermal;
 	uint64_t next_ns = on ? thermal->for_ns : thermal->every_ns - thermal->for_ns;
 
 	for (uint32_t i = 0; i < sim->platform->n_domains; i++)

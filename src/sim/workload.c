@@ -199,15 +199,6 @@ static int parse_group(char *text, const struct platform *platform, struct workl
 	return check_group(group, ret_message);
 }
 
-static int check_pause(const char *name, const struct workload_pause *pause, char **ret_message)
-{
-	if (!pause->every_ns == !pause->for_ns &&
-	    (!pause->every_ns || pause->for_ns < pause->every_ns))
-		return 0;
-	return sim_refuse(ret_message, "expected both %s-every and %s-for, and %s-for to be less",
-			  name, name, name);
-}
-
 static int check_whole(const struct workload *workload, char **ret_message)
 {
 	uint32_t threads = 0;
@@ -218,10 +209,10 @@ static int check_whole(const struct workload *workload, char **ret_message)
 	if (threads > WORKLOAD_THREADS_MAX)
 		return sim_refuse(ret_message, "found %u threads, expected at most %d", threads,
 				  WORKLOAD_THREADS_MAX);
-	r = check_pause("flush", &workload->flush, ret_message);
+	r = platform_check_spell("flush", &workload->flush, ret_message);
 	if (r < 0)
 		return r;
-	return check_pause("thermal", &workload->thermal, ret_message);
+	return platform_check_spell("thermal", &workload->thermal, ret_message);
 }
 
 int workload_parse(const char *text, const struct platform *platform, struct workload *ret,

@@ -33,18 +33,12 @@ struct workload_group {
 	uint64_t period_ns; /* of rounds that do not take longer; 0: they have none */
 };
 
-/* A pause comes every every_ns and lasts for_ns; every_ns 0: none. */
-struct workload_pause {
-	uint64_t every_ns;
-	uint64_t for_ns;
-};
-
 struct workload {
 	char text[WORKLOAD_TEXT_SIZE]; /* the SPEC, for the output */
 	uint32_t n_groups;
 	struct workload_group groups[WORKLOAD_GROUPS_MAX];
-	struct workload_pause flush;   /* the devices start no request meanwhile */
-	struct workload_pause thermal; /* frequencies are limited meanwhile */
+	struct platform_spell flush;   /* the devices start no request meanwhile */
+	struct platform_spell thermal; /* frequencies are limited meanwhile */
 	uint32_t thermal_percent;      /* to this share of the highest */
 };
 

@@ -72,6 +72,23 @@ static const struct fault platforms[] = {
 	  ": [device disk] interrupt: found CPU 2, expected one of 0 to 1" },
 	{ MACHINE DOMAIN DISK "interrupt = all\n",
 	  ":11: interrupt: found 'all', expected submitter or a CPU from 0 to 63" },
+	{ MACHINE DOMAIN DISK "drift-sigma = 15%\ndrift-tau = 300ms\npause-every = 2s\n"
+			      "pause-for = 100ms\nneighbour-every = 10s\nneighbour-for = 3s\n"
+			      "neighbour-part = 40%\n" },
+	{ MACHINE DOMAIN DISK "drift-sigma = 51%\n",
+	  ":11: drift-sigma: found '51%', expected a share from 0% to 50% with its unit (%)" },
+	{ MACHINE DOMAIN DISK "drift-tau = 0ms\n",
+	  ":11: drift-tau: found '0ms', expected a duration from 1ms to 60s with its unit (ns, us, "
+	  "ms, s, min)" },
+	{ MACHINE DOMAIN DISK "drift-sigma = 5%\n", ":7: expected both drift-sigma and drift-tau" },
+	{ MACHINE DISK "pause-every = 1s\npause-for = 1s\n" DOMAIN,
+	  ":3: expected both pause-every and pause-for, and pause-for to be less" },
+	{ MACHINE DOMAIN DISK "neighbour-for = 1s\n",
+	  ":7: expected both neighbour-every and neighbour-for, and neighbour-for to be less" },
+	{ MACHINE DOMAIN DISK "neighbour-part = 5%\n",
+	  ":7: expected both neighbour-every and neighbour-part" },
+	{ MACHINE DOMAIN DISK "neighbour-part = 100%\n",
+	  ":11: neighbour-part: found '100%', expected a share from 1% to 99% with its unit (%)" },
 	{ MACHINE "[domain a]\ncpus = 1\nopp = 1GHz 1V\ncapacitance = 1nF\n" DISK,
 	  ": CPU 0 is in no domain, expected CPUs without a gap from 0 on" },
 	{ "[platform]\n\x01\n", ":2: found the byte 0x01 at column 1, expected text in UTF-8 "

@@ -251,6 +251,88 @@ static void test_pauses(void **state)
 	assert_true(is_near(paused.mean_mhz, 750, 0.01));
 }
 
+static void test_tiny(const char *more, struct platform *ret)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s%s", TEST_SIM_TINY, more);
+	test_sim_platform(text, ret);
+}
+
+/* The logarithm of the speed has the variance σ² and the correlation exp(−t / τ). */
+static void test_drift(void **state)
+{
+	enum { PER_TAU = 4, SAMPLES = 20000 * PER_TAU };
+	static double x[SAMPLES];
+	struct sim_condition condition, sparse;
+	double square = 0, near = 0, far = 0;
+	struct platform platform;
+
+	test_tiny("drift-sigma = 30%\ndrift-tau = 10ms\n", &platform);
+	sim_condition_init(&condition, &platform.devices[0], 1, 0);
+	sim_condition_init(&sparse, &platform.devices[0], 1, 0);
+	for (int i = 0; i < SAMPLES; i++) {
+		uint64_t at_ns = i * (10000000ULL / PER_TAU), ppm;
+
+		ppm = sim_condition_slowness_ppm(&condition, at_ns);
+		/* However often it is asked. */
+		if (i % 1000 == 0)
+			assert_true(sim_condition_slowness_ppm(&sparse, at_ns) == ppm);
+		x[i] = -log(ppm / 1e6);
+		square += x[i] * x[i] / SAMPLES;
+		near += i < PER_TAU ? 0 : x[i] * x[i - PER_TAU] / SAMPLES;
+		far += i < 2 * PER_TAU ? 0 : x[i] * x[i - 2 * PER_TAU] / SAMPLES;
+	}
+	assert_true(is_near(square, 0.3 * 0.3, 0.05));
+	assert_true(is_near(near / square, exp(-1), 0.05));
+	assert_true(is_near(far / square, exp(-2), 0.15));
+}
+
+/* A reader that only waits for the device gets the mean speed, exp(σ² / 2). */
+static void test_drift_rate(void **state)
+{
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_tiny("drift-sigma = 40%\ndrift-tau = 5ms\n", &platform);
+	test_sim_workload(&platform, "psync:cycles=1", &workload);
+	result = test_sim_run(&platform, &workload, "performance", 60 * TEST_SIM_S);
+	assert_true(is_near(result.iops, 10000 * exp(0.4 * 0.4 / 2), 0.02));
+	/* The highest rate drifts too. */
+	platform.devices[0].max_rate_per_s = 8000;
+	result = test_sim_run(&platform, &workload, "performance", 60 * TEST_SIM_S);
+	assert_true(is_near(result.iops, 8000 * exp(0.4 * 0.4 / 2), 0.02));
+}
+
+/* A device that pauses has the rest of the time, wherever its pauses lie. */
+static void test_device_pauses(void **state)
+{
+	struct platform platform;
+	struct workload workload;
+	struct result free, paused;
+
+	test_tiny("", &platform);
+	test_sim_workload(&platform, "psync", &workload);
+	free = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	test_tiny("pause-every = 100ms\npause-for = 30ms\n", &platform);
+	paused = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	assert_true(is_near(paused.iops, 0.7 * free.iops, 0.01));
+}
+
+/* For a fifth of the time a neighbour takes three quarters: 100 µs become 400 µs. */
+static void test_neighbour(void **state)
+{
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_tiny("neighbour-every = 1s\nneighbour-for = 200ms\nneighbour-part = 75%\n", &platform);
+	test_sim_workload(&platform, "psync", &workload);
+	result = test_sim_run(&platform, &workload, "performance", 20 * TEST_SIM_S);
+	assert_true(is_near(result.iops, 0.8 / (100e-6 + 50e-6) + 0.2 / (400e-6 + 50e-6), 0.01));
+}
+
 /* κ · V² · f at the highest OPP for a thread that never sleeps. */
 static void test_energy(void **state)
 {
@@ -296,6 +378,10 @@ int main(void)
 		cmocka_unit_test(test_conservation),
 		cmocka_unit_test(test_seed),
 		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_drift_rate),
+		cmocka_unit_test(test_device_pauses),
+		cmocka_unit_test(test_neighbour),
 		cmocka_unit_test(test_energy),
 		cmocka_unit_test(test_speed),
 	};
