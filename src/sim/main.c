@@ -23,6 +23,7 @@ enum {
 	OPT_SEED,
 	OPT_DURATION,
 	OPT_WARM_UP,
+	OPT_EVERY,
 	OPT_CSV,
 	OPT_RECORD,
 	OPT_VERBOSE,
@@ -37,6 +38,7 @@ static const struct option options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
+	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
@@ -52,6 +54,7 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
+	uint64_t every_ns; /* a row for each such stretch; 0: one for all of the run */
 	const char *record_path;
 	bool csv, verbose, help, version;
 	int list; /* which option takes what follows it */
@@ -69,6 +72,8 @@ static void print_help(void)
 	       "  --warm-up TIME    before that, not counted, default 2s\n"
 	       "  --seed N          of the random numbers, default 1: the same seed, the same "
 	       "output\n"
+	       "  --every TIME      a row for each such stretch of the run, with its begin in "
+	       "seconds\n"
 	       "  --csv             for machines\n"
 	       "  --record FILE     write down what wakegov's core is told and decides; with one "
 	       "SPEC and\n"
@@ -148,6 +153,9 @@ static int take_option(struct command *command, int option)
 	case OPT_WARM_UP:
 		return take_quantity("--warm-up", &policy_units_duration, 3600000000000,
 				     &command->run.warm_up_ns);
+	case OPT_EVERY:
+		return take_quantity("--every", &policy_units_duration, 3600000000000,
+				     &command->every_ns);
 	case OPT_CSV:
 		command->csv = true;
 		return 0;
@@ -194,6 +202,14 @@ static int parse(int argc, char *argv[], struct command *command)
 				"--governor wakegov alone\n");
 		return -EINVAL;
 	}
+	for (int i = 0; i < command->n_governors && command->every_ns; i++)
+		if (command->governors[i] == &sim_governor_fixed) {
+			fprintf(stderr,
+				"wakegov-sim: --every: expected a governor other than %s, "
+				"which is one figure\n",
+				sim_governor_fixed.name);
+			return -EINVAL;
+		}
 	if (command->platform_path && command->n_specs && command->n_governors &&
 	    command->run.duration_ns && optind == argc)
 		return 0;
@@ -202,29 +218,56 @@ static int parse(int argc, char *argv[], struct command *command)
 	return -EINVAL;
 }
 
-static int run_governors(const struct command *command, const struct platform *platform,
-			 const struct workload *workload)
+struct printing {
+	const struct command *command;
+	const struct platform *platform;
+};
+
+static void print_result(uint64_t from_ns, const struct result *result, void *userdata)
 {
+	const struct printing *printing = userdata;
+	const struct command *command = printing->command;
+
+	if (command->every_ns)
+		printf(command->csv ? "%.6f," : "%12.6f ", from_ns / 1e9);
+	if (command->csv)
+		output_csv(stdout, printing->platform, result);
+	else
+		output_table(stdout, printing->platform, result);
+	if (command->verbose)
+		output_details(command->csv ? stderr : stdout, printing->platform, result);
+}
+
+static int run_one(struct printing *printing, const struct workload *workload,
+		   const struct sim_governor *governor)
+{
+	const struct run_options *run = &printing->command->run;
 	struct result result;
 	int r;
 
+	if (governor != &sim_governor_fixed)
+		return result_run_stretches(printing->platform, workload, governor, NULL, run,
+					    printing->command->every_ns ?: run->duration_ns,
+					    print_result, printing);
+	r = oracle_run(printing->platform, workload, run, &result);
+	if (r == 0)
+		print_result(0, &result, printing);
+	return r;
+}
+
+static int run_governors(const struct command *command, const struct platform *platform,
+			 const struct workload *workload)
+{
+	struct printing printing = { .command = command, .platform = platform };
+	int r;
+
 	for (int i = 0; i < command->n_governors; i++) {
-		if (command->governors[i] == &sim_governor_fixed)
-			r = oracle_run(platform, workload, &command->run, &result);
-		else
-			r = result_run(platform, workload, command->governors[i], NULL,
-				       &command->run, &result);
+		r = run_one(&printing, workload, command->governors[i]);
 		if (r < 0) {
 			fprintf(stderr, "wakegov-sim: %s under %s: %s\n", workload->text,
 				command->governors[i]->name, strerror(-r));
 			return r;
 		}
-		if (command->csv)
-			output_csv(stdout, platform, &result);
-		else
-			output_table(stdout, platform, &result);
-		if (command->verbose)
-			output_details(command->csv ? stderr : stdout, platform, &result);
 		fflush(stdout);
 	}
 	return 0;
@@ -290,6 +333,8 @@ static int run(const struct command *command)
 
 	if (!platform || load(command, platform) < 0)
 		return EXIT_FAILURE;
+	if (command->every_ns)
+		printf(command->csv ? "from_s," : "%12s ", "FROM-S");
 	if (command->csv)
 		output_csv_header(stdout, platform);
 	else
