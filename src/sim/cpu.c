@@ -141,14 +141,16 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 	struct sim_thread *next = cpu->current;
 
 	if (cpu->n_interrupts) {
-		struct sim_thread *thread = &sim->threads[cpu->interrupts[cpu->first_interrupt]];
-		uint64_t cycles = thread->group->cycles;
+		uint32_t request = cpu->interrupts[cpu->first_interrupt];
+		struct sim_thread *thread = sim_sender(sim, request);
 
 		if (prev && !cpu->current)
 			switch_to(sim, cpu, prev, take_first(cpu));
 		cpu->work = SIM_WORK_INTERRUPT;
-		cpu->mcycles = cycles * sim->platform->costs.interrupt_permille;
-		sim_tell(sim, on_io_complete, thread, cpu);
+		cpu->mcycles = sim_thread_cycles(sim, thread) *
+			       sim->platform->costs.interrupt_permille;
+		if (!(request & SIM_BY_KERNEL))
+			sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
 		if (!next)
 			next = take_first(cpu);
@@ -205,11 +207,11 @@ void sim_cpu_enqueue(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *th
 		sim_cpu_plan(sim, cpu);
 }
 
-void sim_cpu_interrupt(struct sim *sim, struct sim_cpu *cpu, uint32_t thread)
+void sim_cpu_interrupt(struct sim *sim, struct sim_cpu *cpu, uint32_t request)
 {
 	assert(cpu->n_interrupts < cpu->size);
 	sim_cpu_account(sim, cpu);
-	cpu->interrupts[(cpu->first_interrupt + cpu->n_interrupts++) % cpu->size] = thread;
+	cpu->interrupts[(cpu->first_interrupt + cpu->n_interrupts++) % cpu->size] = request;
 	if (cpu->work == SIM_WORK_NONE)
 		leave_idleness(sim, cpu);
 	else if (cpu->work == SIM_WORK_THREAD)
@@ -218,7 +220,7 @@ void sim_cpu_interrupt(struct sim *sim, struct sim_cpu *cpu, uint32_t thread)
 
 static void finish_interrupt(struct sim *sim, struct sim_cpu *cpu)
 {
-	struct sim_thread *thread = &sim->threads[cpu->interrupts[cpu->first_interrupt]];
+	struct sim_thread *thread = sim_sender(sim, cpu->interrupts[cpu->first_interrupt]);
 
 	cpu->first_interrupt = (cpu->first_interrupt + 1) % cpu->size;
 	cpu->n_interrupts--;

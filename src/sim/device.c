@@ -94,13 +94,13 @@ static void begin_idle(struct sim *sim, struct sim_device *device)
 										 &sim->threads[i]);
 }
 
-void sim_device_submit(struct sim *sim, struct sim_device *device, struct sim_thread *thread)
+void sim_device_submit(struct sim *sim, struct sim_device *device, uint32_t request, uint32_t cpu)
 {
 	sim_device_account(sim, device);
 	if (!device->depth++)
-		end_idle(sim, device, thread);
-	/* Which CPU took it is kept in the event, for the interrupt. */
-	sim_add_event(sim, serve(sim, device), SIM_EVENT_COMPLETION, thread->index, thread->cpu);
+		end_idle(sim, device, sim_sender(sim, request));
+	/* Which CPU sent it is kept in the event, for the interrupt. */
+	sim_add_event(sim, serve(sim, device), SIM_EVENT_COMPLETION, request, cpu);
 }
 
 void sim_device_complete(struct sim *sim, struct sim_device *device, struct sim_thread *thread)

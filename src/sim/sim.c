@@ -152,14 +152,22 @@ struct sim *sim_free(struct sim *sim)
 	return NULL;
 }
 
-static void take_completion(struct sim *sim, struct sim_thread *thread, uint32_t cpu)
+static void release(struct sim *sim, uint32_t thread, uint32_t cpu)
 {
+	struct sim_device *device = &sim->devices[sim->threads[thread].group->device];
+
+	sim_device_submit(sim, device, thread | SIM_BY_KERNEL, cpu);
+}
+
+static void take_completion(struct sim *sim, uint32_t request, uint32_t cpu)
+{
+	struct sim_thread *thread = sim_sender(sim, request);
 	struct sim_device *device = &sim->devices[thread->group->device];
 
 	if (device->info->interrupt_cpu != PLATFORM_SUBMITTER)
 		cpu = device->info->interrupt_cpu;
 	sim_device_complete(sim, device, thread);
-	sim_cpu_interrupt(sim, &sim->cpus[cpu], thread->index);
+	sim_cpu_interrupt(sim, &sim->cpus[cpu], request);
 }
 
 static void switch_thermal(struct sim *sim, bool on)
@@ -183,7 +191,10 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		sim_cpu_on_tick(sim, &sim->cpus[event->index]);
 		break;
 	case SIM_EVENT_COMPLETION:
-		take_completion(sim, &sim->threads[event->index], event->generation);
+		take_completion(sim, event->index, event->generation);
+		break;
+	case SIM_EVENT_RELEASE:
+		release(sim, event->index, event->generation);
 		break;
 	case SIM_EVENT_WAKE:
 		sim_thread_wake(sim, &sim->threads[event->index]);

@@ -35,7 +35,9 @@
  *
  * A thread keeps depth requests in flight. What has completed when it gets to run is one batch:
  * batch_cycles once, then for each request its cycles and the next request. When nothing has
- * completed it waits. psync is depth 1. Pauses stop devices (flush) or limit frequencies (thermal).
+ * completed it waits. psync is depth 1. In phases it has other cycles and another think time. A
+ * group's io-max is its cgroup's io.max (sim/throttle.h). Pauses stop devices (flush) or limit
+ * frequencies (thermal).
  *
  * What the model leaves out: caches and memory frequency, the governor's own work, deadline tasks.
  *
@@ -47,6 +49,7 @@
 #include "sim/event_queue.h"
 #include "sim/platform.h"
 #include "sim/rng.h"
+#include "sim/throttle.h"
 #include "sim/workload.h"
 
 #define SIM_NO_CPU UINT32_MAX
@@ -111,7 +114,7 @@ struct sim_cpu {
 	uint64_t mcycles;  /* left of an idle exit or interrupt */
 	uint64_t since_ns; /* accounted up to then */
 	uint64_t generation;
-	uint32_t *interrupts; /* a ring of the threads whose requests completed */
+	uint32_t *interrupts; /* a ring of the requests that completed */
 	uint32_t first_interrupt, n_interrupts, size;
 	bool ticking;
 	/* Totals. */
@@ -169,6 +172,7 @@ struct sim {
 	struct sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct sim_domain domains[PLATFORM_DOMAINS_MAX];
 	struct sim_device devices[PLATFORM_DEVICES_MAX];
+	struct sim_throttle throttles[WORKLOAD_GROUPS_MAX]; /* of the groups' io.max */
 	struct sim_thread *threads;
 	uint32_t n_threads;
 };

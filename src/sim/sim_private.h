@@ -9,6 +9,7 @@ enum sim_event_type {
 	SIM_EVENT_CPU,	      /* the work or the slice of a CPU is over */
 	SIM_EVENT_TICK,	      /* of a CPU */
 	SIM_EVENT_COMPLETION, /* a request of a thread is done */
+	SIM_EVENT_RELEASE,    /* of a request that io.max held back */
 	SIM_EVENT_WAKE,	      /* a thread has thought */
 	SIM_EVENT_FREQUENCY,  /* a domain has changed */
 	SIM_EVENT_THERMAL_ON,
@@ -20,12 +21,23 @@ enum sim_event_type {
 void sim_add_event(struct sim *sim, uint64_t at_ns, enum sim_event_type type, uint32_t index,
 		   uint64_t generation);
 
+/*
+ * A request is its thread's index, in events and interrupts. What io.max held back is sent by a
+ * kernel thread (kthrotld), so that no governor sees the thread send it.
+ */
+#define SIM_BY_KERNEL (1U << 31)
+
+static inline struct sim_thread *sim_sender(struct sim *sim, uint32_t request)
+{
+	return &sim->threads[request & ~SIM_BY_KERNEL];
+}
+
 /* cpu.c: what a CPU does, and when it is done. */
 void sim_cpu_init(struct sim_cpu *cpu, uint32_t index, uint32_t domain);
 void sim_cpu_account(struct sim *sim, struct sim_cpu *cpu);
 void sim_cpu_plan(struct sim *sim, struct sim_cpu *cpu);
 void sim_cpu_enqueue(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *thread);
-void sim_cpu_interrupt(struct sim *sim, struct sim_cpu *cpu, uint32_t thread);
+void sim_cpu_interrupt(struct sim *sim, struct sim_cpu *cpu, uint32_t request);
 void sim_cpu_on_event(struct sim *sim, struct sim_cpu *cpu, uint64_t generation);
 void sim_cpu_on_tick(struct sim *sim, struct sim_cpu *cpu);
 
@@ -36,6 +48,7 @@ uint32_t sim_place_woken(const struct sim *sim, const struct sim_thread *thread)
 /* thread.c: what a thread does next. */
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 		     const struct workload_group *group);
+uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread);
 void sim_thread_advance(struct sim *sim, struct sim_thread *thread);
 void sim_thread_complete(struct sim *sim, struct sim_thread *thread);
 void sim_thread_wake(struct sim *sim, struct sim_thread *thread);
@@ -46,7 +59,7 @@ int sim_device_init(struct sim_device *device, const struct platform_device *inf
 		    uint32_t index);
 void sim_device_deinit(struct sim_device *device);
 void sim_device_account(struct sim *sim, struct sim_device *device);
-void sim_device_submit(struct sim *sim, struct sim_device *device, struct sim_thread *thread);
+void sim_device_submit(struct sim *sim, struct sim_device *device, uint32_t request, uint32_t cpu);
 void sim_device_complete(struct sim *sim, struct sim_device *device, struct sim_thread *thread);
 
 /* frequency.c */

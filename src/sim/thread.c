@@ -5,10 +5,28 @@
 
 #define MILLI 1000ULL
 
+static bool in_phase(const struct sim *sim, const struct workload_group *group)
+{
+	const struct platform_spell *phase = &group->phase;
+
+	return phase->every_ns && sim->now_ns % phase->every_ns >= phase->every_ns - phase->for_ns;
+}
+
+uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread)
+{
+	return in_phase(sim, thread->group) ? thread->group->phase_cycles : thread->group->cycles;
+}
+
+static uint64_t think_ns(const struct sim *sim, const struct sim_thread *thread)
+{
+	return in_phase(sim, thread->group) ? thread->group->phase_think_ns
+					    : thread->group->think_ns;
+}
+
 /* What a request costs the thread itself; the rest is in the interrupt. */
 static uint64_t io_mcycles(const struct sim *sim, const struct sim_thread *thread)
 {
-	return thread->group->cycles * (MILLI - sim->platform->costs.interrupt_permille);
+	return sim_thread_cycles(sim, thread) * (MILLI - sim->platform->costs.interrupt_permille);
 }
 
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
@@ -30,7 +48,7 @@ static void sleep_until(struct sim *sim, struct sim_thread *thread, uint64_t ns)
 
 static void think(struct sim *sim, struct sim_thread *thread)
 {
-	sleep_until(sim, thread, sim->now_ns + thread->group->think_ns);
+	sleep_until(sim, thread, sim->now_ns + think_ns(sim, thread));
 }
 
 /* A round that took longer than a period is late, and the next one does not make up for it. */
@@ -46,8 +64,8 @@ static void begin_round(struct sim *sim, struct sim_thread *thread)
 static void advance_busy(struct sim *sim, struct sim_thread *thread)
 {
 	thread->rounds++;
-	thread->mcycles = thread->group->cycles * MILLI;
-	if (thread->group->think_ns)
+	thread->mcycles = sim_thread_cycles(sim, thread) * MILLI;
+	if (think_ns(sim, thread))
 		think(sim, thread);
 	else if (thread->group->period_ns)
 		begin_round(sim, thread);
@@ -66,7 +84,7 @@ static void take_batch(struct sim *sim, struct sim_thread *thread)
 	thread->batch = thread->ready;
 	thread->ready = 0;
 	thread->mcycles = thread->group->batch_cycles * MILLI;
-	if (thread->group->think_ns) {
+	if (think_ns(sim, thread)) {
 		thread->step = SIM_STEP_THINK;
 		return;
 	}
@@ -74,12 +92,30 @@ static void take_batch(struct sim *sim, struct sim_thread *thread)
 	thread->mcycles += io_mcycles(sim, thread);
 }
 
+static uint64_t may_go_ns(struct sim *sim, const struct sim_thread *thread)
+{
+	const struct workload_group *group = thread->group;
+
+	if (!group->io_max_per_s)
+		return sim->now_ns;
+	return sim_throttle_take(&sim->throttles[group - sim->workload->groups],
+				 group->io_max_per_s, sim->now_ns);
+}
+
 static void send_one(struct sim *sim, struct sim_thread *thread)
 {
+	uint64_t at_ns = may_go_ns(sim, thread);
+
 	thread->io_starts++;
 	thread->last_io_ns = sim->now_ns;
-	sim_tell(sim, on_io_start, thread);
-	sim_device_submit(sim, &sim->devices[thread->group->device], thread);
+	if (at_ns > sim->now_ns) {
+		/* The CPU that sent it is kept in the event, as the device does. */
+		sim_add_event(sim, at_ns, SIM_EVENT_RELEASE, thread->index, thread->cpu);
+	} else {
+		sim_tell(sim, on_io_start, thread);
+		sim_device_submit(sim, &sim->devices[thread->group->device], thread->index,
+				  thread->cpu);
+	}
 	thread->mcycles = io_mcycles(sim, thread);
 	if (--thread->batch == 0)
 		take_batch(sim, thread);

@@ -107,12 +107,12 @@ static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_w
 	t->window_starts = 0;
 }
 
-/* A sleep that is no wait for I/O, of a task that has none in flight. */
+/* As bpf/think.bpf.h: without a request in flight it waits for what others sent, io.max's too. */
 void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread)
 {
 	struct wakegov_sim *w = sim->governor_data;
 
-	if (!thread->in_iowait)
+	if (!thread->in_iowait || !w->tasks[thread->index].depth)
 		w->tasks[thread->index].sleep_ns = sim->now_ns;
 }
 

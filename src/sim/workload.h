@@ -29,8 +29,12 @@ struct workload_group {
 	uint64_t cpus;	 /* a bit per CPU that it may run on */
 	uint32_t cycles; /* per request, or per round of a busy thread */
 	uint32_t batch_cycles;
-	uint64_t think_ns;  /* sleep after each batch */
-	uint64_t period_ns; /* of rounds that do not take longer; 0: they have none */
+	uint64_t think_ns;	     /* sleep after each batch */
+	uint64_t period_ns;	     /* of rounds that do not take longer; 0: they have none */
+	uint32_t io_max_per_s;	     /* of all its threads together: io.max; 0: none */
+	struct platform_spell phase; /* the last for_ns of each every_ns */
+	uint32_t phase_cycles;	     /* in place of cycles and think_ns meanwhile */
+	uint64_t phase_think_ns;
 };
 
 struct workload {

@@ -147,6 +147,7 @@ static const struct fault specs[] = {
 	{ "io_uring6x128" },
 	{ "libaio1x32:cycles=100,batch-cycles=0,cpus=0/1,device=disk" },
 	{ "busyx2:think=1ms+psync:flush-every=1s,flush-for=20ms" },
+	{ "psync:io-max=3000/s,phase-every=600s,phase-for=300s,phase-cycles=9,phase-think=0ns" },
 	{ "sync", "found 'sync', expected psync, io_uring, libaio or busy" },
 	{ "", "found '', expected psync, io_uring, libaio or busy" },
 	{ "psyncx4+", "found '', expected psync, io_uring, libaio or busy" },
@@ -161,9 +162,16 @@ static const struct fault specs[] = {
 	{ "psync:think", "found 'think', expected KEY=VALUE" },
 	{ "psync:thread=4",
 	  "found the key 'thread', expected threads, depth, cycles, batch-cycles, think, period, "
-	  "cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
+	  "io-max, phase-every, phase-for, phase-cycles, phase-think, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
 	{ "psync:think=1", "think: found '1', expected a duration from 0ns to 60s with its unit "
 			   "(ns, us, ms, s, min)" },
+	{ "psync:io-max=3000",
+	  "io-max: found '3000', expected a rate from 10/s to 100000000/s with "
+	  "its unit (/s)" },
+	{ "psync:phase-for=1s",
+	  "expected both phase-every and phase-for, and phase-for to be less" },
+	{ "psync:phase-cycles=0",
+	  "phase-cycles: found '0', expected a whole number from 1 to 1000000000" },
 	{ "psync:cpus=2", "cpus: found '2', expected CPUs from 0 to 1 such as 0/2-3" },
 	{ "psync:device=tape", "device: found 'tape', expected one of the platform file, such as "
 			       "disk" },
@@ -201,13 +209,18 @@ static void test_workload_values(void **state)
 	struct workload workload;
 
 	test_sim_platform(MACHINE DOMAIN DISK, &platform);
-	test_sim_workload(&platform, "io_uring6x128:cycles=9+busyx2:think=1ms,period=4ms,cpus=1",
+	test_sim_workload(&platform,
+			  "io_uring6x128:cycles=9,phase-every=1s,phase-for=1ms,phase-think=2ms+"
+			  "busyx2:think=1ms,period=4ms,cpus=1",
 			  &workload);
 	assert_int_equal(workload.n_groups, 2);
 	assert_int_equal(workload.groups[0].threads, 6);
 	assert_int_equal(workload.groups[0].depth, 128);
 	assert_int_equal(workload.groups[0].cycles, 9);
 	assert_int_equal(workload.groups[0].cpus, 3);
+	assert_int_equal(workload.groups[0].phase_cycles, 9);
+	assert_int_equal(workload.groups[0].phase_think_ns, 2000000);
+	assert_int_equal(workload.groups[1].phase_think_ns, 1000000);
 	assert_int_equal(workload.groups[1].threads, 2);
 	assert_int_equal(workload.groups[1].depth, 0);
 	assert_int_equal(workload.groups[1].think_ns, 1000000);

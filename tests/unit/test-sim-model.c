@@ -333,6 +333,154 @@ static void test_neighbour(void **state)
 	assert_true(is_near(result.iops, 0.8 / (100e-6 + 50e-6) + 0.2 / (400e-6 + 50e-6), 0.01));
 }
 
+/* Under io.max there is the limit, at any depth and of all threads together, or what was there. */
+static void test_io_max(void **state)
+{
+	static const struct {
+		const char *spec;
+		double iops;
+	} cases[] = {
+		{ "psync:io-max=3000/s", 3000 },       { "psyncx4:io-max=1234/s", 1234 },
+		{ "io_uring2x16:io-max=777/s", 777 },  { "libaio1x64:io-max=15/s", 15 },
+		{ "psync:io-max=7000/s", 1 / 150e-6 },
+	};
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_tiny("", &platform);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		test_sim_workload(&platform, cases[i].spec, &workload);
+		result = test_sim_run(&platform, &workload, "performance", 20 * TEST_SIM_S);
+		assert_true(is_near(result.iops, cases[i].iops, 0.005));
+	}
+}
+
+/* 300 I/Os of a slice go at once, and each 300 more 100 ms later; a new slice starts when needed.
+ */
+static void test_io_max_slices(void **state)
+{
+	const uint64_t slice_ns = 100000000, start_ns = 7000;
+	struct sim_throttle throttle = {};
+
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_true(sim_throttle_take(&throttle, 3000, start_ns) ==
+			    start_ns + i / 300 * slice_ns);
+	assert_true(sim_throttle_take(&throttle, 3000, 5 * slice_ns) == 5 * slice_ns);
+	for (uint64_t i = 1; i < 300; i++)
+		assert_true(sim_throttle_take(&throttle, 3000, 5 * slice_ns) == 5 * slice_ns);
+	assert_true(sim_throttle_take(&throttle, 3000, 5 * slice_ns) == 6 * slice_ns);
+}
+
+static uint64_t seen_starts, seen_ends;
+
+static int start_nothing(struct sim *sim, const uint32_t *fixed_khz)
+{
+	return 0;
+}
+
+static void see_start(struct sim *sim, struct sim_thread *thread)
+{
+	seen_starts++;
+}
+
+static void see_end(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu)
+{
+	seen_ends++;
+}
+
+/* Of the 300 I/Os of a slice as many as are in flight were held back, and sent by the kernel. */
+static void test_io_max_senders(void **state)
+{
+	static const struct sim_governor governor = {
+		.name = "sees",
+		.start = start_nothing,
+		.on_io_start = see_start,
+		.on_io_complete = see_end,
+	};
+	static const struct {
+		const char *spec;
+		double held;
+	} cases[] = {
+		{ "psync:cycles=1000,io-max=3000/s", 1 },
+		{ "io_uring1x64:cycles=1000,io-max=3000/s", 64 },
+	};
+	struct platform platform;
+	struct workload workload;
+	struct sim *sim;
+
+	test_tiny("", &platform);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		seen_starts = seen_ends = 0;
+		test_sim_workload(&platform, cases[i].spec, &workload);
+		assert_int_equal(sim_new(&platform, &workload, &governor, NULL, 1, NULL, &sim), 0);
+		assert_int_equal(sim_run(sim, 20 * TEST_SIM_S), 0);
+		assert_true(is_near(seen_starts, 20 * (3000 - 10 * cases[i].held), 0.005));
+		assert_in_range(seen_starts - seen_ends, 0, cases[i].held);
+		sim_free(sim);
+	}
+}
+
+/* Three tenths of the time with other cycles, and a sleep before each request. */
+static void test_phases(void **state)
+{
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_tiny("", &platform);
+	test_sim_workload(&platform,
+			  "psync:cycles=50000,phase-every=1s,phase-for=300ms,"
+			  "phase-cycles=100000,phase-think=300us",
+			  &workload);
+	result = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	assert_true(is_near(result.iops, 0.7 / 150e-6 + 0.3 / 500e-6, 0.005));
+	test_sim_workload(&platform,
+			  "busy:cycles=1000000,phase-every=1s,phase-for=500ms,phase-cycles=500000",
+			  &workload);
+	result = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	assert_true(is_near(result.rounds_per_s, 0.5 * 1000 + 0.5 * 2000, 0.005));
+}
+
+struct sum {
+	uint64_t next_ns;
+	double ios, energy_j;
+};
+
+static void add_stretch(uint64_t from_ns, const struct result *result, void *userdata)
+{
+	struct sum *sum = userdata;
+
+	assert_true(from_ns == sum->next_ns);
+	sum->next_ns += TEST_SIM_S / 10;
+	sum->ios += result->iops / 10;
+	sum->energy_j += result->energy_j;
+}
+
+/* Stretches come one after the other, and make up the whole. */
+static void test_stretches(void **state)
+{
+	struct run_options options = { .seed = 1,
+				       .warm_up_ns = 70000000,
+				       .duration_ns = TEST_SIM_S };
+	struct sum sum = { .next_ns = options.warm_up_ns };
+	struct platform platform;
+	struct workload workload;
+	struct result whole;
+
+	test_sim_platform(NOISY, &platform);
+	test_sim_workload(&platform, "psyncx4", &workload);
+	assert_int_equal(result_run(&platform, &workload, sim_governor_find("wakegov"), NULL,
+				    &options, &whole),
+			 0);
+	assert_int_equal(result_run_stretches(&platform, &workload, sim_governor_find("wakegov"),
+					      NULL, &options, TEST_SIM_S / 10, add_stretch, &sum),
+			 0);
+	assert_true(sum.next_ns == options.warm_up_ns + options.duration_ns);
+	assert_true(is_near(sum.ios, whole.iops, 1e-9));
+	assert_true(is_near(sum.energy_j, whole.energy_j, 1e-9));
+}
+
 /* κ · V² · f at the highest OPP for a thread that never sleeps. */
 static void test_energy(void **state)
 {
@@ -382,6 +530,11 @@ int main(void)
 		cmocka_unit_test(test_drift_rate),
 		cmocka_unit_test(test_device_pauses),
 		cmocka_unit_test(test_neighbour),
+		cmocka_unit_test(test_io_max),
+		cmocka_unit_test(test_io_max_slices),
+		cmocka_unit_test(test_io_max_senders),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_energy),
 		cmocka_unit_test(test_speed),
 	};
