@@ -251,7 +251,10 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 		return -ENOMEM;
 	sim->governor_data = w;
 	w->recorder = sim->recorder;
-	policy_init(&w->policy);
+	if (sim->policy)
+		w->policy = *sim->policy;
+	else
+		policy_init(&w->policy);
 	w->window_ios =
 		(w->policy.io_boost.min_rate_per_s * w->policy.io_boost.window_ns + NS_PER_S - 1) /
 		NS_PER_S;
@@ -272,7 +275,7 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 
 const struct sim_governor sim_governor_wakegov = {
 	.name = "wakegov",
-	.summary = "the daemon's own core, with the built-in policy",
+	.summary = "the daemon's own core",
 	.start = start,
 	.stop = stop,
 	.on_switch = wakegov_sim_on_switch,

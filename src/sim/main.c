@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/load.h"
 #include "policy/units.h"
 #include "shared/cleanup.h"
 #include "sim/output.h"
@@ -23,6 +24,7 @@ enum {
 	OPT_SEED,
 	OPT_DURATION,
 	OPT_WARM_UP,
+	OPT_POLICY,
 	OPT_EVERY,
 	OPT_CSV,
 	OPT_RECORD,
@@ -38,6 +40,7 @@ static const struct option options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
+	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "record", required_argument, NULL, OPT_RECORD },
@@ -54,7 +57,8 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
-	uint64_t every_ns; /* a row for each such stretch; 0: one for all of the run */
+	uint64_t every_ns;	 /* a row for each such stretch; 0: one for all of the run */
+	const char *policy_path; /* NULL: the built-in one */
 	const char *record_path;
 	bool csv, verbose, help, version;
 	int list; /* which option takes what follows it */
@@ -72,6 +76,8 @@ static void print_help(void)
 	       "  --warm-up TIME    before that, not counted, default 2s\n"
 	       "  --seed N          of the random numbers, default 1: the same seed, the same "
 	       "output\n"
+	       "  --policy FILE     of wakegov, alone, as conf/wakegov.conf; default: built-in "
+	       "values\n"
 	       "  --every TIME      a row for each such stretch of the run, with its begin in "
 	       "seconds\n"
 	       "  --csv             for machines\n"
@@ -153,6 +159,9 @@ static int take_option(struct command *command, int option)
 	case OPT_WARM_UP:
 		return take_quantity("--warm-up", &policy_units_duration, 3600000000000,
 				     &command->run.warm_up_ns);
+	case OPT_POLICY:
+		command->policy_path = optarg;
+		return 0;
 	case OPT_EVERY:
 		return take_quantity("--every", &policy_units_duration, 3600000000000,
 				     &command->every_ns);
@@ -313,6 +322,21 @@ static int take_spec(const struct command *command, const struct platform *platf
 	return r;
 }
 
+static int load_policy(struct command *command, struct policy *ret)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (!command->policy_path)
+		return 0;
+	r = policy_load(command->policy_path, false, NULL, ret, &message);
+	if (r < 0)
+		fprintf(stderr, "%s\n", message ?: strerror(-r));
+	else
+		command->run.policy = ret;
+	return r;
+}
+
 static int load(const struct command *command, struct platform *ret)
 {
 	_cleanup_free_ char *message = NULL;
@@ -349,6 +373,8 @@ static int run_recorded(struct command *command)
 	struct recording recording;
 	int status;
 
+	if (!command->record_path)
+		return run(command);
 	if (recording_open(&recording, command->record_path) < 0)
 		return EXIT_FAILURE;
 	command->run.recorder = recording.recorder;
@@ -362,6 +388,7 @@ int main(int argc, char *argv[])
 		.run = { .seed = 1, .warm_up_ns = 2000000000, .duration_ns = 10000000000 },
 	};
 	_cleanup_free_ const char **specs = calloc(argc, sizeof(*specs));
+	struct policy policy;
 
 	command.specs = specs;
 	if (!specs || parse(argc, argv, &command) < 0)
@@ -374,5 +401,5 @@ int main(int argc, char *argv[])
 		printf("wakegov-sim " WAKEGOV_VERSION "\n");
 		return EXIT_SUCCESS;
 	}
-	return command.record_path ? run_recorded(&command) : run(&command);
+	return load_policy(&command, &policy) < 0 ? EXIT_FAILURE : run_recorded(&command);
 }

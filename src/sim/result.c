@@ -141,7 +141,7 @@ int result_run_stretches(const struct platform *platform, const struct workload 
 	int r;
 
 	r = sim_new(platform, workload, governor, fixed_khz, options->seed, options->recorder,
-		    &sim);
+		    options->policy, &sim);
 	if (r < 0)
 		return r;
 	r = sim_run(sim, from_ns);

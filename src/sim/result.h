@@ -43,8 +43,9 @@ struct result {
 struct run_options {
 	uint64_t seed;
 	uint64_t warm_up_ns;
-	uint64_t duration_ns;	   /* after it */
-	struct recorder *recorder; /* of wakegov's engine, as in sim_new(); NULL for none */
+	uint64_t duration_ns;	     /* after it */
+	struct recorder *recorder;   /* of wakegov's engine, as in sim_new(); NULL for none */
+	const struct policy *policy; /* likewise */
 };
 
 /* Runs one workload under one governor. Returns 0, or a negative errno. */

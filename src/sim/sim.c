@@ -116,7 +116,7 @@ static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
 
 int sim_new(const struct platform *platform, const struct workload *workload,
 	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
-	    struct recorder *recorder, struct sim **ret)
+	    struct recorder *recorder, const struct policy *policy, struct sim **ret)
 {
 	struct sim *sim = calloc(1, sizeof(*sim));
 	int r;
@@ -127,6 +127,7 @@ int sim_new(const struct platform *platform, const struct workload *workload,
 	sim->workload = workload;
 	sim->governor = governor;
 	sim->recorder = recorder;
+	sim->policy = policy;
 	r = set_up(sim, fixed_khz, seed);
 	if (r < 0) {
 		sim_free(sim);

@@ -157,13 +157,15 @@ struct sim_device {
 
 struct sim_governor;
 struct recorder;
+struct policy;
 
 struct sim {
 	const struct platform *platform;
 	const struct workload *workload;
 	const struct sim_governor *governor;
-	void *governor_data;	   /* the governor's own */
-	struct recorder *recorder; /* of wakegov's engine; NULL for none. Borrowed. */
+	void *governor_data;	     /* the governor's own */
+	struct recorder *recorder;   /* of wakegov's engine; NULL for none. Borrowed. */
+	const struct policy *policy; /* of wakegov's engine; NULL: the built-in one. Borrowed. */
 	uint64_t governor_generation;
 	uint64_t now_ns;
 	struct sim_events events;
@@ -179,12 +181,12 @@ struct sim {
 
 /*
  * A run that is set up, with its threads about to start. Returns 0 and *ret, or a negative errno.
- * fixed_khz, one per domain, is for the governor "fixed" and may be NULL otherwise. recorder, which
- * only wakegov makes use of, may be NULL, and is the caller's to end.
+ * fixed_khz, one per domain, is for the governor "fixed" and may be NULL otherwise. recorder and
+ * policy, which only wakegov makes use of, may be NULL, and are the caller's to end.
  */
 int sim_new(const struct platform *platform, const struct workload *workload,
 	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
-	    struct recorder *recorder, struct sim **ret);
+	    struct recorder *recorder, const struct policy *policy, struct sim **ret);
 struct sim *sim_free(struct sim *sim);
 
 /* Lets everything happen up to end_ns, and accounts up to then. Returns 0 or -ENOMEM. */

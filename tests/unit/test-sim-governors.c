@@ -2,6 +2,8 @@
 /* What governors do with the model; that wakegov's core is driven as the daemon drives it. */
 #include "test-sim.h"
 
+#include "core/policy.h"
+
 #define TWO_DOMAINS                                                        \
 	"[platform]\nio-cycles = 60000\n"                                  \
 	"[domain a]\ncpus = 0\nopp = 500MHz 800mV\nopp = 1GHz 1V\n"        \
@@ -84,6 +86,26 @@ static void test_wakegov_slow_io(void **state)
 	assert_int_equal(result.mhz[1], 500);
 }
 
+/* Under another policy fewer are enough. */
+static void test_wakegov_policy(void **state)
+{
+	struct run_options options = { .seed = 1, .duration_ns = 2 * TEST_SIM_S };
+	struct policy policy;
+	struct world world;
+	struct result result;
+
+	policy_init(&policy);
+	policy.io_boost.min_rate_per_s = 50;
+	options.policy = &policy;
+	test_sim_platform(TWO_DOMAINS, &world.platform);
+	test_sim_workload(&world.platform, "psync:cpus=1,think=1ms", &world.workload);
+	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov, NULL,
+				    &options, &result),
+			 0);
+	assert_true(result.iops > 700 && result.iops < 1000);
+	assert_true(result.mhz[1] > 1500);
+}
+
 /* The limit of a thermal pause is obeyed and left again. */
 static void test_wakegov_limit(void **state)
 {
@@ -127,8 +149,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_wakegov_io),	cmocka_unit_test(test_wakegov_load),
-		cmocka_unit_test(test_wakegov_slow_io), cmocka_unit_test(test_wakegov_limit),
-		cmocka_unit_test(test_boost_governors), cmocka_unit_test(test_oracle),
+		cmocka_unit_test(test_wakegov_slow_io), cmocka_unit_test(test_wakegov_policy),
+		cmocka_unit_test(test_wakegov_limit),	cmocka_unit_test(test_boost_governors),
+		cmocka_unit_test(test_oracle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,7 @@ static void test_conservation(void **state)
 
 			test_sim_workload(&platform, specs[i], &workload);
 			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], fixed_khz,
-						 5, NULL, &sim),
+						 5, NULL, NULL, &sim),
 					 0);
 			assert_int_equal(sim_run(sim, TEST_SIM_S), 0);
 			check_conservation(sim);
@@ -413,7 +413,8 @@ static void test_io_max_senders(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		seen_starts = seen_ends = 0;
 		test_sim_workload(&platform, cases[i].spec, &workload);
-		assert_int_equal(sim_new(&platform, &workload, &governor, NULL, 1, NULL, &sim), 0);
+		assert_int_equal(
+			sim_new(&platform, &workload, &governor, NULL, 1, NULL, NULL, &sim), 0);
 		assert_int_equal(sim_run(sim, 20 * TEST_SIM_S), 0);
 		assert_true(is_near(seen_starts, 20 * (3000 - 10 * cases[i].held), 0.005));
 		assert_in_range(seen_starts - seen_ends, 0, cases[i].held);

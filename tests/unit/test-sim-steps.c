@@ -85,8 +85,9 @@ static struct way let_go(uint32_t percent, const char *governor, bool from_highe
 	test_sim_platform(PLATFORM, &platform);
 	snprintf(spec, sizeof(spec), "busy:cycles=%u,period=1ms", percent * 20000);
 	test_sim_workload(&platform, spec, &workload);
-	assert_int_equal(
-		sim_new(&platform, &workload, sim_governor_find(governor), NULL, 1, NULL, &sim), 0);
+	assert_int_equal(sim_new(&platform, &workload, sim_governor_find(governor), NULL, 1, NULL,
+				 NULL, &sim),
+			 0);
 	if (from_highest)
 		sim_domain_set_floor(sim, 0, HIGHEST);
 	else
