@@ -31,6 +31,13 @@ class Harmless(unittest.TestCase):
         tap.note(f"{governed:.0f} reads a second, {alone:.0f} without wakegov")
         self.assertGreaterEqual(governed, 0.9 * alone)
 
+    def test_instructions(self):
+        """What the tracer adds to a request, a switch, a fork and an exec is counted"""
+        done = subprocess.run(["tests/bench/instructions"], check=True, stdout=subprocess.PIPE,
+                              text=True)
+        for line in done.stdout.splitlines():
+            tap.note(line)
+
 
 if __name__ == "__main__":
     tap.main()

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts the instructions of each BPF program under loads of one kind each. It is for the timed
+ * machine, where an instruction takes four cycles of its CPU's frequency: there the kernel's BPF
+ * statistics, in nanoseconds, are a count. tests/bench/instructions runs it.
+ *
+ * Usage: instruction-cost DEVICE MHZ PROGRAM: a device to read from, the frequency of all CPUs, and
+ * a program that does nothing. A line for each program and load: load, program, runs for each
+ * event, instructions for each event, less those of an empty program. A load's last line has the
+ * sum.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/policy.h"
+#include "native/work.h"
+#include "tracer/tracer_private.h"
+
+#include "empty.skel.h"
+
+#define CPU		       1 /* of the loads; this program runs on the first */
+#define CYCLES_PER_INSTRUCTION 4
+#define WARM_US		       100000 /* a task that does I/O is found, and ticks meet those that run */
+#define MEASURE_US	       150000
+#define PROGRAMS_MAX	       32
+
+struct runs {
+	double n, ns;
+};
+
+struct load {
+	const char *name;
+	const char *event; /* the program that runs once for each */
+	pid_t (*start)(int file);
+	bool follow; /* requests from their start to their end */
+};
+
+static char *nothing; /* a program that only ends */
+
+/* Two tasks on one CPU that wake each other in turn. */
+static pid_t start_switches(int file)
+{
+	int there[2], back[2];
+	bool first;
+	pid_t pid;
+	char byte = 0;
+
+	(void)file;
+	pid = work_start_on("switches", CPU);
+	if (pid)
+		return pid;
+	if (pipe(there) < 0 || pipe(back) < 0)
+		_exit(EXIT_FAILURE);
+	first = work_start_on("switches", CPU) != 0;
+	for (;;) {
+		if (first && write(there[1], &byte, 1) != 1)
+			_exit(EXIT_FAILURE);
+		if (read(first ? back[0] : there[0], &byte, 1) != 1)
+			_exit(EXIT_FAILURE);
+		if (!first && write(back[1], &byte, 1) != 1)
+			_exit(EXIT_FAILURE);
+	}
+}
+
+static pid_t start_reads(int file)
+{
+	return work_read("reads", CPU, file, 0, 0);
+}
+
+static pid_t start_forks(int file)
+{
+	pid_t pid = work_start_on("forks", CPU), child;
+
+	(void)file;
+	if (pid)
+		return pid;
+	for (;;) {
+		child = fork();
+		if (!child)
+			_exit(EXIT_SUCCESS);
+		waitpid(child, NULL, 0);
+	}
+}
+
+static pid_t start_execs(int file)
+{
+	char *argv[] = { nothing, NULL };
+	pid_t pid = work_start_on("execs", CPU), child;
+
+	(void)file;
+	if (pid)
+		return pid;
+	for (;;)
+		if (posix_spawn(&child, nothing, NULL, NULL, argv, NULL) == 0)
+			waitpid(child, NULL, 0);
+}
+
+static const struct load loads[] = {
+	{ "request-counted", "on_block_io_start", start_reads, false },
+	{ "request-followed", "on_block_io_start", start_reads, true },
+	{ "switch", "on_sched_switch", start_switches, false },
+	{ "fork", "on_sched_process_exit", start_forks, false },
+	{ "exec", "on_sched_process_exec", start_execs, false },
+};
+
+static struct runs runs_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
+		return (struct runs){ 0 };
+	return (struct runs){ .n = info.run_cnt, .ns = info.run_time_ns };
+}
+
+/* Of all programs, the empty one last; returns its place. */
+static size_t take_runs(const struct tracer *tracer, const struct empty *empty,
+			struct runs ret[PROGRAMS_MAX])
+{
+	struct bpf_program *program;
+	size_t n = 0;
+
+	bpf_object__for_each_program(program, tracer->programs.skel->obj) if (n < PROGRAMS_MAX - 1)
+		ret[n++] = runs_of(program);
+	ret[n] = runs_of(empty->progs.empty_sched_switch);
+	return n;
+}
+
+/* The daemon's events come to nobody: what is told does not matter here. */
+static void ignore(void *userdata, const struct tracer_event *event)
+{
+	(void)userdata;
+	(void)event;
+}
+
+/* All CPUs are watched, as a daemon does that governs, and none of them leaves its band. */
+static void arm(struct tracer *tracer)
+{
+	const struct engine_band band = { .watch = true, .high_q = UINT32_MAX };
+
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		tracer_arm(tracer, cpu, &band);
+}
+
+/* Returns whether the load's event was seen. */
+static bool report(const struct load *load, const struct tracer *tracer, double mhz,
+		   const struct runs *before, const struct runs *after, size_t empty)
+{
+	double floor_ns = (after[empty].ns - before[empty].ns) / (after[empty].n - before[empty].n);
+	struct bpf_program *program;
+	double events = 0, sum = 0;
+	size_t i = 0;
+
+	bpf_object__for_each_program(program, tracer->programs.skel->obj)
+	{
+		if (!strcmp(bpf_program__name(program), load->event))
+			events = after[i].n - before[i].n;
+		i++;
+	}
+	if (events < 1)
+		return false;
+	i = 0;
+	bpf_object__for_each_program(program, tracer->programs.skel->obj)
+	{
+		double n = after[i].n - before[i].n, ns = after[i].ns - before[i].ns;
+		double cost = (ns - n * floor_ns) * mhz / 1000 / CYCLES_PER_INSTRUCTION / events;
+
+		i++;
+		/* What else the machine does is not the load's. */
+		if (n / events < 0.1)
+			continue;
+		printf("%-16s %-22s %6.2f %8.1f\n", load->name, bpf_program__name(program) + 3,
+		       n / events, cost);
+		sum += cost;
+	}
+	printf("%-16s %-22s %6.2f %8.1f\n", load->name, "all", 1.0, sum);
+	fflush(stdout);
+	return true;
+}
+
+static bool measure(const struct load *load, struct tracer *tracer, const struct empty *empty,
+		    int file, double mhz)
+{
+	struct runs before[PROGRAMS_MAX], after[PROGRAMS_MAX];
+	pid_t pid = load->start(file);
+	size_t place;
+
+	usleep(WARM_US);
+	tracer_follow_requests(tracer, load->follow, tracer_now_ns());
+	tracer_consume(tracer, ignore, NULL);
+	arm(tracer);
+	usleep(WARM_US);
+	place = take_runs(tracer, empty, before);
+	usleep(MEASURE_US);
+	take_runs(tracer, empty, after);
+	work_end(pid);
+	return report(load, tracer, mhz, before, after, place);
+}
+
+static struct topology *topology_new(void)
+{
+	struct topology *topology = calloc(1, sizeof(*topology) + sizeof(topology->domains[0]));
+
+	if (!topology)
+		abort();
+	topology->n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	topology->n_domains = 1;
+	topology->domains[0] = (struct topology_domain){
+		.name = "a", .n_opps = 1, .opp_khz = { 1 }, .capacity = TOPOLOGY_CAPACITY_MAX
+	};
+	return topology;
+}
+
+int main(int argc, char **argv)
+{
+	int file = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECT | O_CLOEXEC) : -1;
+	struct topology *topology = topology_new();
+	struct empty *empty = empty__open_and_load();
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	const char *why = "needs a device, MHz, a program, and root";
+	bool seen = true;
+	struct tracer *tracer;
+	struct policy policy;
+
+	nothing = argv[argc - 1];
+	policy_init(&policy);
+	work_pin(0, 0);
+	if (file < 0 || stats < 0 || !empty || empty__attach(empty) < 0 ||
+	    tracer_new(topology, &policy.io_boost, &tracer, &why) < 0) {
+		fprintf(stderr, "instruction-cost: %s\n", why);
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		if (!measure(&loads[i], tracer, empty, file, atof(argv[2]))) {
+			fprintf(stderr, "instruction-cost: %s: no %s\n", loads[i].name,
+				loads[i].event);
+			seen = false;
+		}
+	tracer_free(tracer);
+	empty__destroy(empty);
+	free(topology);
+	return seen ? EXIT_SUCCESS : EXIT_FAILURE;
+}
