@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The timed machine itself: speed is what the driver was asked for, and the counters tell it."""
 import hashlib
+import lzma
 import os
 import sqlite3
 import struct
@@ -15,10 +16,12 @@ import tap
 DRIVERS = {"acpi": "acpi-cpufreq", "msr": "acpi-cpufreq", "pstate": "intel_cpufreq",
            "hwp-passive": "intel_cpufreq", "pstate-active": "intel_pstate", "hwp": "intel_pstate"}
 OPPS_MHZ = (1800, 1400, 1000, 600, 400)
-APERF, MPERF, BASE_MHZ = 0xe8, 0xe7, 1000
+APERF, MPERF, TURBO_LIMITS, BASE_MHZ = 0xe8, 0xe7, 0x1ad, 1000
 # A work takes less than a millisecond at the highest OPP: some repetitions are free of ticks.
 REPETITIONS = 12
 DATA = b"x" * 8192
+with open(__file__, "rb") as file:
+    TEXT = 8 * file.read()
 
 
 def set_mhz(cpu, mhz):
@@ -33,6 +36,12 @@ def counter(cpu, number):
     with open(f"/dev/cpu/{cpu}/msr", "rb") as file:
         file.seek(number)
         return struct.unpack("Q", file.read(8))[0]
+
+
+def set_counter(cpu, number, value):
+    with open(f"/dev/cpu/{cpu}/msr", "wb") as file:
+        file.seek(number)
+        file.write(struct.pack("Q", value))
 
 
 def timed_ns(work):
@@ -143,6 +152,108 @@ class Timed(unittest.TestCase):
             found = (counter(0, APERF) - aperf) / (counter(0, MPERF) - mperf) * BASE_MHZ
             tap.note(f"{mhz} MHz: {found:.3f} by APERF and MPERF")
             self.assertAlmostEqual(found / mhz, 1, delta=0.005)
+
+    def test_heat(self):
+        """A limit that nobody announces holds at once, and goes"""
+        subprocess.run(["modprobe", "msr"], check=True)
+        limits = counter(0, TURBO_LIMITS)
+        free = least_ns(loop)
+        set_counter(0, TURBO_LIMITS, 0x0606060606060606)
+        limited = least_ns(loop)
+        set_counter(0, TURBO_LIMITS, limits)
+        tap.note(f"free {free} ns, limited to 600 MHz {limited} ns")
+        self.assertAlmostEqual(limited / free, 3, delta=0.03)
+        self.assertAlmostEqual(least_ns(loop) / free, 1, delta=0.01)
+
+    def test_written_counters(self):
+        """Counters jump and go back when they are written, and count on"""
+        subprocess.run(["modprobe", "msr"], check=True)
+        for number in APERF, MPERF:
+            set_counter(0, number, 1 << 40)
+            self.assertGreater(counter(0, number), 1 << 40)
+            set_counter(0, number, 1000)
+            self.assertLess(counter(0, number), 1 << 40)
+            self.assertGreater(counter(0, number), 1000)
+
+
+CHASE = r"""
+#include <stdio.h>
+#include <time.h>
+#define N (8 << 20 >> 6) /* 64 bytes each: more than the cache has */
+static void *line[N][8];
+int main(void)
+{
+	struct timespec a, b;
+	void **p = line[0];
+	char ask[16];
+
+	/* A step of odd size goes through all lines, and none is a neighbour of the last. */
+	for (unsigned i = 0; i < N; i++)
+		line[i * 40503u % N][0] = line[(i + 1) * 40503u % N];
+	while (fgets(ask, sizeof(ask), stdin)) {
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		for (int i = 0; i < 5000; i++)
+			p = *p;
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		printf("%ld %d\n", (b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec, !p);
+		fflush(stdout);
+	}
+}
+"""
+
+
+def compiling():
+    subprocess.run(["gcc", "-O1", "-x", "c", "-o", "/tmp/chase", "-"], input=CHASE, text=True,
+                   check=True)
+
+
+def compressing():
+    lzma.compress(TEXT, preset=1)
+
+
+class Stalls(unittest.TestCase):
+    """With --stalls, how many times as long a work takes at 400 MHz as at 1800"""
+
+    def setUp(self):
+        os.sched_setaffinity(0, {0})
+
+    @classmethod
+    def tearDownClass(cls):
+        """What differs in the least between two runs shows here."""
+        for name in ("interrupts", "softirqs", "vmstat", "stat"):
+            with open(f"/proc/{name}", encoding="ascii") as file:
+                tap.note(f"{name}: {hashlib.sha256(file.read().encode()).hexdigest()}")
+        tap.note(f"all took {time.monotonic_ns()} ns")
+
+    def check_ratio(self, name, measure, least, most):
+        measure()
+        took = {}
+        for mhz in OPPS_MHZ[0], OPPS_MHZ[-1]:
+            set_mhz(0, mhz)
+            took[mhz] = measure()
+        ratio = took[OPPS_MHZ[-1]] / took[OPPS_MHZ[0]]
+        tap.note(f"{name}: {took} ns, ratio {ratio:.3f}")
+        self.assertGreater(ratio, least)
+        self.assertLess(ratio, most)
+
+    def test_loop(self):
+        """A loop that needs no memory takes 4.5 times as long, within 2 %"""
+        self.check_ratio("loop", lambda: least_ns(loop), 4.41, 4.59)
+
+    def test_compiling(self):
+        """A compiler takes 3.9 to 4.4 times as long"""
+        self.check_ratio("compiling", lambda: timed_ns(compiling), 3.9, 4.4)
+
+    def test_compressing(self):
+        """A compressor takes 3.9 to 4.4 times as long"""
+        self.check_ratio("compressing", lambda: timed_ns(compressing), 3.9, 4.4)
+
+    def test_memory(self):
+        """What goes from one address in memory to the next takes 1.1 to 1.5 times as long"""
+        compiling()
+        chase = Program(1, "/tmp/chase")
+        self.addCleanup(chase.end)
+        self.check_ratio("chase", chase.least_ns, 1.1, 1.5)
 
 
 class Driver(unittest.TestCase):

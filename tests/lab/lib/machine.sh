@@ -134,6 +134,9 @@ machine_find() {
 	EMULATOR[3]=$LAB_CACHE/$work/$version/qemu-system-x86_64
 }
 
+# What a miss waits, in ns, and the cache of each CPU, in KiB: see machine/README.md.
+MACHINE_STALLS=stall=100,cache=256
+
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
 # machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
 # draw is of ../opps.
@@ -141,6 +144,7 @@ machine_options() {
 	local icount="shift=0,sleep=off,cpi=4,domains=${RUN_DOMAINS//,/:}"
 
 	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
+	icount+=${RUN_STALLS:+,$MACHINE_STALLS}
 	icount+=",energy=$(awk '!/^#/ { printf "%s%s:%s:%s", sep, $1, $3, $4; sep = ":" }' "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"

@@ -7,7 +7,7 @@ RUN_BOOT_SECONDS=120
 run_defaults() {
 	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=300
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES=""
 	RUN_COMMAND=()
 }
@@ -23,6 +23,7 @@ run_parse() {
 			shift
 			;;
 		--no-cpufreq) RUN_CPUFREQ=no ;;
+		--stalls) RUN_STALLS=yes ;;
 		--build) RUN_BUILD=yes ;;
 		--) shift && break ;;
 		-*) die_usage "lab run: unknown option '$1', see lab help" ;;
@@ -54,8 +55,8 @@ run_settle() {
 	if [ "$RUN_MACHINE" = timed ]; then
 		# Its boot takes some 20 s of a CPU, of which a busy host gives it little.
 		RUN_CLOCK=own RUN_BOOT_SECONDS=300
-	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION" != acpi0 ]; then
-		die_usage "lab run: --driver, --turbo and --transition need --machine timed"
+	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS" != acpi0 ]; then
+		die_usage "lab run: --driver, --turbo, --transition and --stalls need --machine timed"
 	fi
 }
 
@@ -266,7 +267,7 @@ run_find_machine() {
 	machine_find && return
 	[ "$RUN_DRIVER" = acpi ] || die "--driver $RUN_DRIVER needs the timed machine"
 	say "no timed machine: going on with the stock one, whose CPUs run at one speed"
-	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0
+	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0 RUN_STALLS=""
 }
 
 run_main() {

@@ -27,6 +27,7 @@ table_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--csv) TABLE_CSV=yes ;;
+		--stalls) TABLE_RUN_OPTIONS+=(--stalls) ;;
 		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
 			--driver | --cpus | --domains | --turbo | --transition | --seed)
 			need_value "$1" $#
@@ -37,6 +38,9 @@ table_parse() {
 		esac
 		shift
 	done
+	# freqload pretends to be as slow as the OPP: it would be so twice.
+	[[ ! -e $LAB_DIR/guest/table-$TABLE_NAME.sh || " ${TABLE_RUN_OPTIONS[*]} " != *" --machine timed "* ]] ||
+		die_usage "lab table: the load of $TABLE_NAME pretends its speed: see programs for the timed machine"
 }
 
 # table_need_list OPTION VALUE EXAMPLE
