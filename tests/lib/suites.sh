@@ -339,7 +339,7 @@ suite_levers() {
 
 # The same list for every backend.
 suite_promises() {
-	"$LAB" run --clock virtual --timeout 1200 -- /usr/bin/python3 $GUEST/test_promises.py
+	"$LAB" run --clock virtual --timeout 1500 -- /usr/bin/python3 $GUEST/test_promises.py
 }
 
 suite_storms() {
