@@ -141,7 +141,7 @@ static void test_idle_is_told_once(void **state)
 	const struct engine_band band = { .high_q = UINT32_MAX, .watch_idle = true };
 	struct native *native = *state;
 	pid_t spinner = work_spin(NATIVE_OTHER);
-	uint32_t busy_cap, idle_cap;
+	uint32_t busy_cap, idle_cap = 1024;
 	bool armed = true;
 	pthread_t own;
 
@@ -156,12 +156,17 @@ static void test_idle_is_told_once(void **state)
 
 	work_end(spinner);
 	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
-	usleep(100000);
-	native_consume(native);
-	idle_cap = native_util_cap(native, NATIVE_OTHER);
+	/* Other work on that CPU is in it as well: it falls as soon as there is a pause. */
+	for (int i = 0; i < PATIENCE_MS / 100; i++) {
+		usleep(100000);
+		native_consume(native);
+		idle_cap = native_util_cap(native, NATIVE_OTHER);
+		if (idle_cap <= 128)
+			break;
+	}
 	end_own_work(own);
 	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
-	print_message("busy %u, 100 ms later %u\n", busy_cap, idle_cap);
+	print_message("busy %u, idle %u\n", busy_cap, idle_cap);
 	/* Idle already, it goes idle no more. */
 	for (int i = 0; i < PATIENCE_MS && armed; i++) {
 		armed = arm(native, NATIVE_OTHER, band);
