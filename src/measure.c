@@ -111,14 +111,11 @@ int measure_start(struct manager *manager)
 	return 0;
 }
 
-void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
 	const char *dropped = frequency_source(manager->frequency);
 	uint32_t khz;
 
-	if (topology_domain_of(manager->topology, cpu) == TOPOLOGY_NO_DOMAIN ||
-	    !tracer_cpu_works(manager->tracer, cpu))
-		return;
 	switch (frequency_measure(manager->frequency, cpu, now_ns,
 				  tracer_reported_khz(manager->tracer, cpu), &khz)) {
 	case FREQUENCY_MEASURED:
@@ -134,6 +131,23 @@ void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	case FREQUENCY_NOTHING:
 		break;
 	}
+}
+
+void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+	if (topology_domain_of(manager->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
+	    tracer_cpu_works(manager->tracer, cpu))
+		measure(manager, cpu, now_ns);
+}
+
+void measure_tried(struct manager *manager, struct input_task *task, uint64_t now_ns)
+{
+	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
+
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_tries(manager->engine, domain))
+		return;
+	measure(manager, task->cpu, now_ns);
+	task->level_q = tracer_level_q(manager->tracer, task->cpu);
 }
 
 void measure_forget(struct manager *manager, uint32_t cpu)

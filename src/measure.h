@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct input_task;
 struct manager;
 
 /*
@@ -22,6 +23,12 @@ int measure_start(struct manager *manager);
 /* Accounts a CPU at the frequency that it really has, if it works; nothing is read of an idle one.
  */
 void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+
+/*
+ * The frequency at which a task that was just sampled ran, where an experiment compares two: since
+ * the last edge of a window, also if its CPU is idle at this one.
+ */
+void measure_tried(struct manager *manager, struct input_task *task, uint64_t now_ns);
 
 /* Its counters may start anew: it was offline, or the machine suspended. */
 void measure_forget(struct manager *manager, uint32_t cpu);

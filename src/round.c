@@ -29,6 +29,8 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 
 	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
 		return;
+	if (input.type == INPUT_TASK)
+		measure_tried(manager, &input.task, now_ns);
 	record_engine_apply(manager->recorder, manager->engine, &input);
 	task = input.type == INPUT_TASK
 		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
@@ -246,8 +248,7 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 {
 	const struct governed *governed = &manager->domains[decision->domain];
 	uint32_t cap_khz = engine_ceiling_khz(manager->engine, decision->domain);
-	bool boosted = decision->reason == REASON_IO_BOOST ||
-		       decision->reason == REASON_INTERRUPT || decision->reason == REASON_FLOOR ||
+	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_FLOOR ||
 		       decision->reason == REASON_OWN_FLOOR;
 	struct actuator_request request = { .target_khz = decision->target_khz };
 

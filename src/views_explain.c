@@ -68,9 +68,15 @@ static void show_io(struct story *story)
 	story->io.host_share_permille = is_predicted ? io->host_ppm / 1000 : VIEW_UNKNOWN;
 	story->io.predicted_gain_permille = is_predicted ? views_gain_permille(io->predicted_ppm)
 							 : VIEW_UNKNOWN;
-	story->io.measured_gain_permille = io->is_checked ? views_gain_permille(io->measured_ppm)
-							  : VIEW_UNKNOWN;
-	story->io.calibration_permille = io->calibration_permille;
+	story->io.pairs = io->tried;
+	story->io.measured_gain_permille = VIEW_UNKNOWN;
+	story->io.gain_error_permille = VIEW_UNKNOWN;
+	if (io->tried) {
+		story->io.measured_gain_permille = io->found.gain_ppm > 0
+							   ? io->found.gain_ppm / 1000
+							   : 0;
+		story->io.gain_error_permille = io->found.error_ppm / 1000;
+	}
 	story->view.io = &story->io;
 }
 

@@ -18,9 +18,19 @@ uint32_t views_gain_permille(uint32_t saved_ppm)
 	return (uint64_t)saved_ppm * 1000 / (IO_PPM - saved_ppm);
 }
 
-static uint32_t measured_gain_permille(const struct io_check *check)
+/* The gain that was found, how sure that is, and in how many pairs. */
+static void show_found(const struct manager *manager, const struct io_boost *boost,
+		       struct task_view *view)
 {
-	return check->n_checks ? views_gain_permille(check->measured_ppm) : VIEW_UNKNOWN;
+	struct experiment_estimate found;
+
+	engine_estimate(manager->engine, boost, &view->pairs, &found);
+	view->measured_gain_permille = VIEW_UNKNOWN;
+	view->gain_error_permille = VIEW_UNKNOWN;
+	if (!view->pairs)
+		return;
+	view->measured_gain_permille = found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0;
+	view->gain_error_permille = found.error_ppm / 1000;
 }
 
 static const char *domain_name(const struct topology *topology, uint32_t domain)
@@ -62,10 +72,7 @@ static void show_task(const struct manager *manager, const struct task *task, co
 	const struct io_boost *boost = &task->io_boost;
 	uint32_t domain = topology_domain_of(topology, task->cpu);
 	uint64_t now_ns = manager_now_ns();
-	const struct io_check *check = &boost->check;
 
-	if (boost->device != IO_BOOST_NO_DEVICE)
-		check = &engine_device(manager->engine, boost->device)->check;
 	*view = (struct task_view){
 		.pid = task->pid,
 		.tgid = task->tgid,
@@ -77,12 +84,12 @@ static void show_task(const struct manager *manager, const struct task *task, co
 		.io_rate_per_s = boost->rate_per_s,
 		.host_share_permille = VIEW_UNKNOWN,
 		.predicted_gain_permille = VIEW_UNKNOWN,
-		.measured_gain_permille = measured_gain_permille(check),
 		.wanted_khz = boost->wanted_khz,
 		.boost_cap = engine_task_boost_cap(manager->engine, task),
 	};
 	if (boost->lease_end_ns > now_ns)
 		view->lease_left_us = (boost->lease_end_ns - now_ns) / NS_PER_US;
+	show_found(manager, boost, view);
 	if (domain != TOPOLOGY_NO_DOMAIN)
 		show_prediction(manager, boost, domain, view);
 }
@@ -145,17 +152,6 @@ int views_list_tasks(void *userdata, task_emit_t emit, void *context)
 	return r;
 }
 
-static const char *check_name(enum io_check_state state)
-{
-	static const char *const names[] = {
-		[IO_CHECK_OFF] = "off",	      [IO_CHECK_BASELINE] = "baseline",
-		[IO_CHECK_TRIAL] = "trial",   [IO_CHECK_PAID] = "paid",
-		[IO_CHECK_UNPAID] = "unpaid",
-	};
-
-	return names[state];
-}
-
 /* As of when its requests were last followed. */
 static void show_rates(const struct io_device *device, struct device_view *view)
 {
@@ -165,21 +161,14 @@ static void show_rates(const struct io_device *device, struct device_view *view)
 	view->idle_permille = device->rates.idle_permille;
 }
 
-static void show_check(const struct io_device *device, uint64_t now_ns, struct device_view *view)
+static void count_boosts(const struct manager *manager, uint32_t device, struct device_view *view)
 {
-	const struct io_check *check = &device->check;
+	const struct task *task = NULL;
 
-	view->check = check_name(check->state);
-	if (check->predicted_ppm)
-		view->predicted_gain_permille = views_gain_permille(check->predicted_ppm);
-	view->measured_gain_permille = measured_gain_permille(check);
-	view->calibration_permille = check->calibration_permille;
-	view->checks = check->n_checks;
-	view->retries = check->state == IO_CHECK_UNPAID;
-	if (view->retries && check->retry_ns > now_ns)
-		view->retry_us = (check->retry_ns - now_ns) / NS_PER_US;
-	view->interrupt_check = check_name(device->interrupt_check.state);
-	view->interrupt_khz = device->interrupt_khz;
+	while ((task = engine_next_user(manager->engine, device, task))) {
+		view->boosted += io_boost_is_held(&task->io_boost);
+		view->trying += task->io_boost.state == IO_BOOST_TRYING;
+	}
 }
 
 static void show_device(const struct manager *manager, const char *name, const struct input *now,
@@ -201,11 +190,9 @@ static void show_device(const struct manager *manager, const char *name, const s
 		.completion_domain = domain_name(topology, cpu < topology->n_cpus
 								   ? topology->cpu_domain[cpu]
 								   : TOPOLOGY_NO_DOMAIN),
-		.predicted_gain_permille = VIEW_UNKNOWN,
-		.interrupt_domain = domain_name(topology, device->interrupt_domain),
 	};
 	show_rates(device, view);
-	show_check(device, now->now_ns, view);
+	count_boosts(manager, now->device.device, view);
 }
 
 int views_list_devices(void *userdata, device_emit_t emit, void *context)

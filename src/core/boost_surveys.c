@@ -3,19 +3,16 @@
  * When requests are followed. To follow each from its start to its end is what costs most of the
  * kernel side, and says little new once it is known what every task's I/O is worth. So it is done
  * in *surveys*: as long as something is being found out, and a twentieth of the time afterwards. In
- * between requests are only counted, which is enough for leases and rates.
+ * between requests are only counted, which is enough for leases, rates and experiments.
  */
 #include <stddef.h>
 
 #include "core/engine_private.h"
 
 #define SURVEY_WINDOWS 10  /* of io-boost.window: how long one is at least … */
+#define SURVEY_MOST    30  /* … and at most, however much there is to be found out … */
 #define REST_WINDOWS   190 /* … and how long it is until the next, if nothing happens */
-
-static bool is_being_checked(const struct io_check *check)
-{
-	return check->state == IO_CHECK_BASELINE || check->state == IO_CHECK_TRIAL;
-}
+#define REST_FACTOR    16  /* times what one took, at least: 6 % of the time */
 
 /* Another rate than during the last survey: another load, for all that is known. */
 static bool rate_moved(const struct io_boost *boost)
@@ -50,38 +47,25 @@ uint32_t boosts_traits(const struct io_boost *boost)
 {
 	if (io_boost_is_over(boost))
 		return 0;
-	return 1u << FILED_LIVE | (uint32_t)asks_for_survey(boost) << FILED_ASKS |
+	return 1u << FILED_LIVE | (uint32_t)!boost->surveyed_per_s << FILED_NEW |
+	       (uint32_t)asks_for_survey(boost) << FILED_ASKS |
 	       (uint32_t)is_unseen(boost) << FILED_UNSEEN |
 	       (uint32_t)is_changed(boost) << FILED_CHANGED;
 }
 
-static bool device_asks(const struct io_device *device, uint64_t now_ns)
+/* Whether requests are to be followed now. What asks for ever, or again and again, waits. */
+static bool is_needed(const struct engine *engine, uint64_t now_ns)
 {
-	const struct io_check *check = &device->check;
+	const struct survey *survey = &engine->survey;
+	uint64_t most_ns = SURVEY_MOST * engine->policy.io_boost.window_ns;
+	enum filed_trait news = survey->on ? FILED_UNSEEN : FILED_CHANGED;
 
-	if (!device->n_users)
+	if (!filing_count(engine->filing, FILED_NEW) && !filing_count(engine->filing, FILED_ASKS) &&
+	    !filing_count(engine->filing, news))
 		return false;
-	if (is_being_checked(check) || is_being_checked(&device->interrupt_check))
-		return true;
-	return check->state >= IO_CHECK_PAID && device->n_tasks && now_ns >= check->retry_ns;
-}
-
-enum need {
-	NEED_NONE,    /* nobody does I/O */
-	NEED_REGULAR, /* all is known */
-	NEED_NOW,
-};
-
-static enum need survey_need(const struct engine *engine, uint64_t now_ns)
-{
-	enum filed_trait new = engine->survey.on ? FILED_UNSEEN : FILED_CHANGED;
-
-	if (filing_count(engine->filing, FILED_ASKS) || filing_count(engine->filing, new))
-		return NEED_NOW;
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
-		if (device_asks(&engine->devices[i], now_ns))
-			return NEED_NOW;
-	return filing_count(engine->filing, FILED_LIVE) ? NEED_REGULAR : NEED_NONE;
+	if (survey->on)
+		return now_ns - survey->began_ns < most_ns;
+	return now_ns >= survey->quiet_ns || filing_count(engine->filing, FILED_NEW);
 }
 
 /* Those in use; the caller does so before it advances again. */
@@ -103,6 +87,8 @@ static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
 static void survey_task(struct io_boost *boost, uint64_t now_ns)
 {
 	boost->survey_windows = 0;
+	if (!boost->surveyed_per_s)
+		boost->surveyed_per_s = 1; /* new no more; its rate is taken at the end */
 	if (boost->window.start_ns == now_ns)
 		return;
 	io_boost_restart_window(boost);
@@ -117,6 +103,7 @@ static void begin_survey(struct engine *engine, uint64_t now_ns)
 
 	engine->survey.on = true;
 	engine->survey.ends = false;
+	engine->survey.began_ns = now_ns;
 	engine->survey.until_ns = now_ns + SURVEY_WINDOWS * policy->window_ns;
 	while ((task = task_table_next(engine->tasks, task))) {
 		survey_task(&task->io_boost, now_ns);
@@ -128,15 +115,24 @@ static void begin_survey(struct engine *engine, uint64_t now_ns)
 	have_devices_sampled(engine, now_ns + policy->window_ns);
 }
 
+static uint64_t quiet_after(const struct survey *survey, uint64_t now_ns)
+{
+	return now_ns + REST_FACTOR * (now_ns - survey->began_ns);
+}
+
 static void end_survey(struct engine *engine, uint64_t now_ns)
 {
 	struct task *task = NULL;
 
 	engine->survey.on = false;
+	engine->survey.quiet_ns = quiet_after(&engine->survey, now_ns);
 	engine->survey.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
+	if (engine->survey.until_ns < engine->survey.quiet_ns)
+		engine->survey.until_ns = engine->survey.quiet_ns;
 	while ((task = task_table_next(engine->tasks, task))) {
 		io_boost_restart_window(&task->io_boost);
-		task->io_boost.surveyed_per_s = task->io_boost.rate_per_s;
+		if (task->io_boost.surveyed_per_s) /* those that came since are new */
+			task->io_boost.surveyed_per_s = task->io_boost.rate_per_s + 1;
 		task->io_boost.sends_requests = false;
 		boosts_file_task(engine, task);
 	}
@@ -155,15 +151,17 @@ static void wind_up_survey(struct engine *engine, uint64_t now_ns)
 
 void boosts_survey(struct engine *engine, uint64_t now_ns)
 {
-	enum need need = survey_need(engine, now_ns);
-	bool over = now_ns >= engine->survey.until_ns;
+	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->survey.until_ns;
 
-	if (need == NEED_NONE) {
-		engine->survey = SURVEY_NONE;
+	if (!filing_count(engine->filing, FILED_LIVE)) {
+		if (engine->survey.on)
+			engine->survey.quiet_ns = quiet_after(&engine->survey, now_ns);
+		engine->survey.on = false;
+		engine->survey.until_ns = UINT64_MAX;
 	} else if (!engine->survey.on) {
-		if (need == NEED_NOW || over)
+		if (needed || over)
 			begin_survey(engine, now_ns);
-	} else if (need == NEED_REGULAR && over) {
+	} else if (!needed && over) {
 		wind_up_survey(engine, now_ns);
 	} else {
 		engine->survey.ends = false;
@@ -172,6 +170,12 @@ void boosts_survey(struct engine *engine, uint64_t now_ns)
 
 uint64_t boosts_next_survey_ns(const struct engine *engine)
 {
+	const struct survey *survey = &engine->survey;
+	bool waits = filing_count(engine->filing, FILED_CHANGED) ||
+		     filing_count(engine->filing, FILED_ASKS);
+
 	/* One that goes on after its time ends in the round that settles what it goes on for. */
-	return engine->survey.on ? UINT64_MAX : engine->survey.until_ns;
+	if (survey->on)
+		return UINT64_MAX;
+	return waits && survey->quiet_ns < survey->until_ns ? survey->quiet_ns : survey->until_ns;
 }

@@ -7,14 +7,11 @@
 #include "core/opp.h"
 #include "core/rule.h"
 
-#define NS_PER_MS  1000000ULL
+#define NS_PER_MS 1000000ULL
 
-#define FLIP_NS	   (100 * NS_PER_MS) /* back within this: the task flips */
-#define DISTURB_NS (100 * NS_PER_MS)
+#define FLIP_NS	  (100 * NS_PER_MS) /* back within this: the task flips */
 /* A task that is over is known for so long, or until the next round after that. */
 #define REMEMBER_NS (1000 * NS_PER_MS)
-/* The clock is raised by a quarter where nothing predicts what for. */
-#define STEP_PERCENT 125
 
 /* A lease's end, or that of what it holds in another domain as well. */
 static uint64_t due_ns(const struct task *task)
@@ -42,6 +39,7 @@ void boosts_file_task(struct engine *engine, const struct task *task)
 		.domain = FILED_NOWHERE,
 		.other_domain = FILED_NOWHERE,
 		.device = boost->device,
+		.group = boost->group,
 		.traits = boosts_traits(boost),
 		.state = boost->state,
 	};
@@ -74,18 +72,6 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 	return khz > opp_at_or_above(domain->info, min_khz, min_khz, max_khz) ? khz : 0;
 }
 
-/* One step up from where the domain is; 0: it is as high as it may be. */
-static uint32_t step_khz(const struct domain *domain)
-{
-	uint32_t now_khz = domain->last.target_khz;
-	uint32_t min_khz, max_khz, khz;
-
-	domain_limits(domain, &min_khz, &max_khz);
-	khz = opp_at_or_above(domain->info, (uint64_t)now_khz * STEP_PERCENT / 100, min_khz,
-			      max_khz);
-	return khz > now_khz ? khz : 0;
-}
-
 static void mark_domains_due(struct engine *engine, const struct task *task)
 {
 	engine_mark_due(engine, task->cpu);
@@ -98,7 +84,8 @@ static void grant(struct engine *engine, struct task *task, bool granted)
 	if (task->io_boost.granted == granted)
 		return;
 	task->io_boost.granted = granted;
-	io_boost_restart_window(&task->io_boost);
+	if (engine->survey.on)
+		io_boost_restart_window(&task->io_boost);
 	mark_domains_due(engine, task);
 }
 
@@ -139,77 +126,90 @@ static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t mo
 	return most_khz > opp_at_or_above(domain->info, min_khz, min_khz, max_khz) ? most_khz : 0;
 }
 
-/* What a check says of a task that it speaks for. */
-static enum io_boost_state state_by(const struct io_check *check)
+/* Waits without block requests predict nothing: the highest OPP is tried, and what that brings says
+ * which is enough. */
+static uint32_t choose_khz(const struct engine *engine, const struct domain *domain,
+			   const struct io_group *group)
+{
+	uint32_t ratio = io_group_ratio(group);
+
+	return boosts_choose_khz(engine, domain, ratio ? ratio : IO_LEVEL_MAX);
+}
+
+/* What the experiment says of one of its tasks. */
+static enum io_boost_state state_by(const struct experiment *experiment)
 {
 	static const enum io_boost_state states[] = {
-		[IO_CHECK_OFF] = IO_BOOST_PREDICTED,	  [IO_CHECK_BASELINE] = IO_BOOST_PREDICTED,
-		[IO_CHECK_TRIAL] = IO_BOOST_VERIFYING,	  [IO_CHECK_PAID] = IO_BOOST_CONFIRMED,
-		[IO_CHECK_UNPAID] = IO_BOOST_INSENSITIVE,
+		[EXPERIMENT_NONE] = IO_BOOST_AT_LEVEL,
+		[EXPERIMENT_OPEN] = IO_BOOST_TRYING,
+		[EXPERIMENT_PAYS] = IO_BOOST_PAYS,
+		[EXPERIMENT_DOESNT] = IO_BOOST_DOESNT_PAY,
+		[EXPERIMENT_CANT_TELL] = IO_BOOST_CANT_TELL,
+		[EXPERIMENT_SAME] = IO_BOOST_AT_LEVEL,
 	};
 
-	return states[check->state];
+	return states[experiment->verdict];
 }
 
-static void settle_by_device(struct engine *engine, struct task *task, const struct domain *domain,
-			     uint32_t most, uint64_t now_ns)
+static void leave_alone(struct engine *engine, struct task *task, enum io_boost_state state)
 {
-	struct io_boost *boost = &task->io_boost;
-	struct io_device *device = boosts_attend_device(engine, boost->device, now_ns);
-	uint32_t ratio = io_device_ratio_for(device, boost->held_ratio);
-	uint32_t khz = boosts_choose_khz(engine, domain, io_device_calibrate(device, ratio));
-
-	want(engine, task, limit_khz(domain, khz, most));
-	if (!boost->wanted_khz || device->gains_little) {
-		boost->state = IO_BOOST_DEVICE_BUSY;
-		grant(engine, task, false);
-		return;
-	}
-	/* Where nothing is written, nothing can be checked: the prediction is what there is. */
-	if (!domain->driven) {
-		boost->state = IO_BOOST_PREDICTED;
-		grant(engine, task, true);
-		return;
-	}
-	io_check_begin(&device->check, now_ns);
-	boost->state = state_by(&device->check);
-	grant(engine, task, io_check_grants(&device->check));
-}
-
-/*
- * Waits without block requests: nothing tells host time from waiting, so the clock is raised by a
- * step, and what that brought says what the rest would.
- */
-static void settle_by_count(struct engine *engine, struct task *task, const struct domain *domain,
-			    uint32_t most, uint64_t now_ns)
-{
-	struct io_boost *boost = &task->io_boost;
-
-	io_check_begin(&boost->check, now_ns);
-	if (boost->check.state == IO_CHECK_PAID)
-		want(engine, task,
-		     limit_khz(domain, boosts_choose_khz(engine, domain, boost->ratio), most));
-	else if (boost->check.state != IO_CHECK_TRIAL)
-		want(engine, task, limit_khz(domain, step_khz(domain), most));
-	boost->state = boost->check.state == IO_CHECK_UNPAID ? IO_BOOST_INSENSITIVE
-							     : IO_BOOST_COUNTED;
-	grant(engine, task, io_check_grants(&boost->check) && boost->wanted_khz);
+	task->io_boost.state = state;
+	boosts_leave_group(engine, task);
+	want(engine, task, 0);
+	grant(engine, task, false);
 }
 
 static void settle_measured(struct engine *engine, struct task *task, const struct domain *domain,
 			    uint64_t now_ns)
 {
+	struct io_boost *boost = &task->io_boost;
 	uint32_t most = most_cap(engine, task, domain);
+	const struct io_group *group;
 
 	if (!most) {
-		task->io_boost.state = IO_BOOST_RULED_OUT;
-		want(engine, task, 0);
-		grant(engine, task, false);
-	} else if (task->io_boost.device == IO_BOOST_NO_DEVICE) {
-		settle_by_count(engine, task, domain, most, now_ns);
-	} else {
-		settle_by_device(engine, task, domain, most, now_ns);
+		leave_alone(engine, task, IO_BOOST_RULED_OUT);
+		return;
 	}
+	if (boost->device != IO_BOOST_NO_DEVICE &&
+	    !boosts_choose_khz(engine, domain, boost->held_ratio)) {
+		leave_alone(engine, task, IO_BOOST_DEVICE_BUSY);
+		return;
+	}
+	group = boosts_join_group(engine, task, now_ns);
+	if (!group) { /* there are as many as can be */
+		leave_alone(engine, task, IO_BOOST_AT_LEVEL);
+		return;
+	}
+	want(engine, task, limit_khz(domain, choose_khz(engine, domain, group), most));
+	/* Where nothing is written, nothing can be tried: the prediction is what there is. */
+	if (!domain->driven) {
+		boost->state = IO_BOOST_PREDICTED;
+		grant(engine, task, group->ratio && boost->wanted_khz);
+		return;
+	}
+	boost->state = state_by(&group->experiment);
+	grant(engine, task, group->experiment.arm && boost->wanted_khz);
+}
+
+/* It is to be sampled when a window of its group, or of another on its device, begins or ends. */
+static void plan(struct engine *engine, struct task *task, uint64_t now_ns)
+{
+	struct io_boost *boost = &task->io_boost;
+	uint64_t edge_ns = UINT64_MAX;
+
+	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
+	if (boost->group != IO_BOOST_NO_GROUP)
+		edge_ns = engine->groups[boost->group].experiment.next_ns;
+	if (boost->device != IO_BOOST_NO_DEVICE && engine->devices[boost->device].edge_ns < edge_ns)
+		edge_ns = engine->devices[boost->device].edge_ns;
+	if (edge_ns < boost->next_ns)
+		boost->next_ns = edge_ns > now_ns ? edge_ns : now_ns + 1;
+}
+
+static void end_boost(struct engine *engine, struct task *task)
+{
+	grant(engine, task, false);
+	boosts_rest_group(engine, task->io_boost.group);
 }
 
 void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns)
@@ -218,18 +218,11 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	struct io_boost *boost = &task->io_boost;
 
 	if (io_boost_is_over(boost) || !domain)
-		grant(engine, task, false);
+		end_boost(engine, task);
 	else if (boost->state != IO_BOOST_MEASURING)
 		settle_measured(engine, task, domain, now_ns);
-	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
+	plan(engine, task, now_ns);
 	boosts_file_task(engine, task);
-}
-
-void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now_ns)
-{
-	engine_for_each_filed(engine, filing_on_device(engine->filing, device), task)
-		if (task->io_boost.state != IO_BOOST_MEASURING)
-			boosts_settle_task(engine, task, now_ns);
 }
 
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns)
@@ -250,42 +243,34 @@ void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cp
 	task->io_boost.wanted_khz = 0; /* an OPP of the other domain */
 }
 
-/* Half of an I/O is taken to be host time: enough to look for a gain, not to find one. */
-static uint32_t predict_step(const struct domain *domain, const struct task *task)
+/* What it did since the last sample, for its group and its device. */
+static void tally(struct engine *engine, const struct io_boost *before, const struct task *task)
 {
-	uint32_t level = boosts_level(domain);
+	const struct io_boost *boost = &task->io_boost;
+	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
+	uint64_t since = has_device ? before->io_starts : before->io_waits;
+	uint64_t n = has_device ? boost->io_starts : boost->io_waits;
+	uint64_t ns = boost->seen_ns - before->seen_ns;
+	struct io_group *group;
 
-	if (!task->io_boost.wanted_khz)
-		return 0;
-	return io_saved_ppm(level, level, io_level_at(domain->info, task->io_boost.wanted_khz));
+	if (!before->seen_ns || n < since)
+		return;
+	if (has_device)
+		engine->devices[boost->device].ios += n - since;
+	if (boost->group == IO_BOOST_NO_GROUP)
+		return;
+	group = &engine->groups[boost->group];
+	group->tally.ios += n - since;
+	group->tally.time_ns += ns;
+	group->tally.level_ns += ((uint64_t)before->level + boost->level) / 2 * ns;
 }
 
-static void check_count(struct engine *engine, struct task *task, const struct domain *domain,
+void boosts_sample_task(struct engine *engine, struct task *task, const struct io_boost *before,
 			uint64_t now_ns)
 {
-	struct io_boost *boost = &task->io_boost;
-	struct io_check *check = &boost->check;
-	enum io_check_state before = check->state;
-
-	io_check_update(check, &engine->policy.io_boost, boost->io_waits,
-			predict_step(domain, task), now_ns);
-	if (check->state == before)
-		return;
-	if (check->state == IO_CHECK_TRIAL)
-		boost->base_level = boosts_level(domain);
-	else if (check->state == IO_CHECK_PAID)
-		boost->ratio = io_ratio_of_saved(check->measured_ppm, boost->base_level,
-						 boosts_level(domain));
-}
-
-void boosts_sample_task(struct engine *engine, struct task *task, uint64_t now_ns)
-{
-	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	const struct io_boost *boost = &task->io_boost;
-
-	if (domain && boost->device == IO_BOOST_NO_DEVICE && !io_boost_is_over(boost) &&
-	    boost->state != IO_BOOST_MEASURING)
-		check_count(engine, task, domain, now_ns);
+	tally(engine, before, task);
+	if (task->io_boost.device != IO_BOOST_NO_DEVICE)
+		boosts_attend_device(engine, task->io_boost.device, now_ns);
 	boosts_settle_task(engine, task, now_ns);
 }
 
@@ -310,7 +295,7 @@ static void advance_task(struct engine *engine, struct task *task, uint64_t now_
 	end_flip(engine, task, now_ns);
 	io_boost_expire(&task->io_boost, now_ns);
 	if (io_boost_is_over(&task->io_boost))
-		grant(engine, task, false);
+		end_boost(engine, task);
 	filing_end_asked(engine->filing, task_table_place(engine->tasks, task));
 	boosts_file_task(engine, task);
 }
@@ -323,29 +308,42 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 		advance_task(engine, task, now_ns);
 	while ((place = filing_to_forget(engine->filing, now_ns)) != AGENDA_NONE)
 		engine_forget_task(engine, task_table_at(engine->tasks, place));
-	boosts_check_devices(engine, now_ns);
+	boosts_look_at_devices(engine, now_ns);
+	boosts_try(engine, now_ns);
 }
 
-void boosts_disturb(struct engine *engine, uint64_t now_ns)
+static void restart_task(struct engine *engine, struct task *task, uint64_t now_ns)
+{
+	uint32_t before_khz = task->io_boost.wanted_khz;
+	struct io_group *group = NULL;
+
+	if (task->io_boost.group != IO_BOOST_NO_GROUP)
+		group = &engine->groups[task->io_boost.group];
+	io_boost_restart_window(&task->io_boost);
+	boosts_settle_task(engine, task, now_ns);
+	if (group && task->io_boost.wanted_khz != before_khz)
+		group->moved_limits = true;
+}
+
+void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	struct task *task = NULL;
+	uint32_t target_khz = engine->domains[domain].last.target_khz, min_khz, max_khz;
+	uint32_t trial = engine->domains[domain].trial;
 
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
-		io_check_disturb(&engine->devices[i].check, now_ns, DISTURB_NS);
-		io_check_disturb(&engine->devices[i].interrupt_check, now_ns, DISTURB_NS);
-	}
-	while ((task = task_table_next(engine->tasks, task))) {
-		io_check_disturb(&task->io_boost.check, now_ns, DISTURB_NS);
-		io_boost_restart_window(&task->io_boost);
-		boosts_settle_task(engine, task, now_ns);
-	}
+	domain_limits(&engine->domains[domain], &min_khz, &max_khz);
+	if (trial && (target_khz < min_khz || target_khz > max_khz))
+		engine->groups[trial - 1].moved_limits = true;
+	while ((task = task_table_next(engine->tasks, task)))
+		if (topology_domain_of(engine->topology, task->cpu) == domain)
+			restart_task(engine, task, now_ns);
 }
 
 void boosts_end_device(struct engine *engine, uint32_t device)
 {
 	boosts_forget_device(engine, device);
 	engine_for_each_filed(engine, filing_on_device(engine->filing, device), task) {
-		grant(engine, task, false);
+		leave_alone(engine, task, task->io_boost.state);
 		io_boost_restart(&task->io_boost);
 		boosts_file_task(engine, task);
 	}
@@ -357,6 +355,8 @@ uint64_t boosts_next_ns(const struct engine *engine)
 
 	if (engine->devices_next_ns < next_ns)
 		next_ns = engine->devices_next_ns;
+	if (engine->groups_next_ns < next_ns)
+		next_ns = engine->groups_next_ns;
 	if (filing_next_ns(engine->filing) < next_ns)
 		next_ns = filing_next_ns(engine->filing);
 	return next_ns;

@@ -13,7 +13,6 @@ enum reason {
 	REASON_IDLE,	    /* nothing ran for the hold time */
 	REASON_UTILISATION, /* headroom · utilisation of a CPU */
 	REASON_IO_BOOST,    /* a task whose I/O a faster clock is to serve */
-	REASON_INTERRUPT,   /* completions are handled here for tasks of another domain */
 	REASON_FLOOR,	    /* a task that a rule gives a floor */
 	REASON_UNCAPPED,    /* a long-running task, which lifted the cap of others */
 	REASON_OWN_FLOOR,   /* a task that asks for a floor itself */

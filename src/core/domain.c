@@ -154,7 +154,8 @@ static enum timing time_change(struct domain *domain, const struct demand *deman
 			domain->lower_since_ns = now_ns;
 		/* Idle already held for as long: see merge in engine.c. */
 		domain->next_ns = domain->lower_since_ns + domain->policy.down_hold_ns;
-		if (demand->reason != REASON_IDLE && now_ns < domain->next_ns)
+		if (demand->reason != REASON_IDLE && !domain->falls_at_once &&
+		    now_ns < domain->next_ns)
 			return TIMING_HELD;
 	}
 	domain->next_ns = allowed_ns;
@@ -197,5 +198,7 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 		domain->changed_ns = now_ns;
 		domain->lower_since_ns = 0;
 	}
+	if (last->timing == TIMING_NOW)
+		domain->falls_at_once = false;
 	domain->due = false;
 }

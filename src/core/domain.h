@@ -50,7 +50,9 @@ struct domain {
 	bool driven; /* what is decided is written */
 	bool clamps; /* by the clamps of its tasks: core/clamp.h */
 	bool due;
-	uint64_t next_ns; /* when to decide again though nothing happens; UINT64_MAX: never */
+	bool falls_at_once; /* an experiment took a boost away: the next fall is not held */
+	uint32_t trial;	    /* the group whose experiment has it, + 1; 0: none */
+	uint64_t next_ns;   /* when to decide again though nothing happens; UINT64_MAX: never */
 
 	const struct topology_domain *info; /* borrowed */
 	struct policy_domain policy;

@@ -65,6 +65,7 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_init(&engine->devices[i]);
 	engine->devices_next_ns = UINT64_MAX;
+	engine->groups_next_ns = UINT64_MAX;
 	engine->survey = SURVEY_NONE;
 	engine_set_policy(engine, policy);
 	return engine;
@@ -116,6 +117,8 @@ void engine_mark_due(const struct engine *engine, uint32_t cpu)
 void engine_forget_task(struct engine *engine, struct task *task)
 {
 	clamping_end_io(engine, task->pid);
+	if (task->io_boost.seen_ns)
+		boosts_leave_group(engine, task);
 	filing_put(engine->filing, task_table_place(engine->tasks, task), NULL);
 	task_table_remove(engine->tasks, task);
 }
@@ -167,6 +170,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 {
 	struct task *task = take_task(engine, input);
 	struct policy_io_boost policy = engine->policy.io_boost;
+	struct io_boost before;
 	uint32_t from_cpu;
 
 	if (!task)
@@ -178,8 +182,9 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	memcpy(task->comm, input->comm, sizeof(task->comm));
 	boosts_move_task(engine, task, from_cpu, now_ns);
 	policy.enabled = rule_any_io_boost(&engine->policy);
+	before = task->io_boost;
 	io_boost_update(&task->io_boost, &policy, input, engine->survey.on, now_ns);
-	boosts_sample_task(engine, task, now_ns);
+	boosts_sample_task(engine, task, &before, now_ns);
 }
 
 /* A task that dies takes its boost with it. */
@@ -219,7 +224,7 @@ static void apply_limits(struct engine *engine, const struct input_limits *input
 	domain->scaling_min_khz = input->min_khz;
 	domain->scaling_max_khz = input->max_khz;
 	domain->due = true;
-	boosts_disturb(engine, now_ns);
+	boosts_disturb(engine, input->domain, now_ns);
 }
 
 static void apply_reference(struct engine *engine, const struct input_reference *input,
@@ -227,7 +232,7 @@ static void apply_reference(struct engine *engine, const struct input_reference 
 {
 	engine->topology->domains[input->domain].reference_khz = input->khz;
 	engine->domains[input->domain].due = true;
-	boosts_disturb(engine, now_ns);
+	boosts_disturb(engine, input->domain, now_ns);
 }
 
 static void apply_domain(struct engine *engine, const struct input_domain *input, uint64_t now_ns)
@@ -242,14 +247,14 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 	domain->clamps = input->clamps;
 	clamping_count_domains(engine);
 	if (changed)
-		boosts_disturb(engine, now_ns);
+		boosts_disturb(engine, input->domain, now_ns);
 }
 
 static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	override_table_merge(&engine->overrides, domain, &engine->domains[domain].override);
 	engine->domains[domain].due = true;
-	boosts_disturb(engine, now_ns);
+	boosts_disturb(engine, domain, now_ns);
 }
 
 /* One that takes the number of another may be about another domain. */
@@ -444,6 +449,16 @@ const struct task *engine_next_due(struct engine *engine, const struct task *aft
 const struct io_device *engine_device(const struct engine *engine, uint32_t device)
 {
 	return &engine->devices[device];
+}
+
+const struct io_group *engine_group(const struct engine *engine, uint32_t group)
+{
+	return group < IO_GROUPS_MAX ? &engine->groups[group] : NULL;
+}
+
+bool engine_tries(const struct engine *engine, uint32_t domain)
+{
+	return engine->domains[domain].trial;
 }
 
 const struct override_table *engine_overrides(const struct engine *engine)

@@ -27,6 +27,7 @@
 #include "core/explanation.h"
 #include "core/input.h"
 #include "core/io_device.h"
+#include "core/io_group.h"
 #include "core/override.h"
 #include "core/policy.h"
 #include "core/ruled_tasks.h"
@@ -155,6 +156,14 @@ bool engine_follows_requests(const struct engine *engine);
  * engine_advance()) when its next_ns is over; one that is not present, when a task names it.
  */
 const struct io_device *engine_device(const struct engine *engine, uint32_t device);
+
+/* The group of a task, by its io_boost.group; NULL: it is in none. */
+const struct io_group *engine_group(const struct engine *engine, uint32_t group);
+/* Whether an experiment has the domain at present, and is to be told how fast its tasks run. */
+bool engine_tries(const struct engine *engine, uint32_t domain);
+/* What its experiment found so far, in that many pairs; 0 pairs: nothing. */
+void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_pairs,
+		     struct experiment_estimate *ret);
 
 /* The overrides in force, of which the caller may want to tell. */
 const struct override_table *engine_overrides(const struct engine *engine);

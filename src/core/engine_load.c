@@ -4,25 +4,23 @@
 #include "core/engine_private.h"
 #include "core/io_model.h"
 
-/* Windows only grow, and rates are counts over their time. */
-static bool is_window(const struct io_count *window)
+/* What is divided by, or is an index. */
+static bool is_experiment(const struct experiment *e)
 {
-	return window->seen_ns >= window->start_ns && window->seen_count >= window->start_count;
+	return e->verdict <= EXPERIMENT_SAME && e->window <= 2 && e->scale > 0 && e->random &&
+	       e->squares >= 0 && e->squares < 1LL << 40 && e->weight >= 0 && e->pairs >= 0 &&
+	       e->pairs < 1LL << 40 && e->sum < 1LL << 30 && e->sum > -(1LL << 30) &&
+	       e->weight < 1LL << 40;
 }
 
-static bool is_check(const struct io_check *check)
+static bool load_group(struct engine *engine, uint32_t index, const struct io_group *saved)
 {
-	if (check->state > IO_CHECK_UNPAID || check->predicted_ppm > IO_PPM)
+	if (index >= IO_GROUPS_MAX || !saved->used || saved->kind >= engine->topology->n_domains ||
+	    (saved->device >= INPUT_DEVICES_MAX && saved->device != IO_BOOST_NO_DEVICE) ||
+	    !is_experiment(&saved->experiment))
 		return false;
-	if (check->window.start_ns && !is_window(&check->window))
-		return false;
-	return check->state != IO_CHECK_TRIAL || (check->predicted_ppm && is_window(&check->base) &&
-						  check->base.seen_ns > check->base.start_ns);
-}
-
-static bool is_domain_or(const struct engine *engine, uint32_t domain, uint32_t otherwise)
-{
-	return domain < engine->topology->n_domains || domain == otherwise;
+	engine->groups[index] = *saved;
+	return true;
 }
 
 static bool load_domain(struct engine *engine, uint32_t index, const struct domain *saved)
@@ -32,7 +30,7 @@ static bool load_domain(struct engine *engine, uint32_t index, const struct doma
 	struct policy_domain policy = domain->policy;
 	struct override_limits override = domain->override;
 
-	if (saved->last.cpu >= engine->topology->n_cpus)
+	if (saved->last.cpu >= engine->topology->n_cpus || saved->trial > IO_GROUPS_MAX)
 		return false;
 	*domain = *saved;
 	domain->info = info;
@@ -44,8 +42,7 @@ static bool load_domain(struct engine *engine, uint32_t index, const struct doma
 
 static bool load_device(struct engine *engine, uint32_t index, const struct io_device *saved)
 {
-	if (!is_check(&saved->check) || !is_check(&saved->interrupt_check) ||
-	    !is_domain_or(engine, saved->interrupt_domain, IO_DEVICE_NO_DOMAIN))
+	if (index >= INPUT_DEVICES_MAX)
 		return false;
 	engine->devices[index] = *saved;
 	return true;
@@ -55,7 +52,8 @@ static bool load_task(struct engine *engine, uint32_t place, const struct task *
 {
 	const struct io_boost *boost = &saved->io_boost;
 
-	if (boost->state > IO_BOOST_LAPSED || !is_check(&boost->check) ||
+	if (boost->state > IO_BOOST_LAPSED ||
+	    (boost->group >= IO_GROUPS_MAX && boost->group != IO_BOOST_NO_GROUP) ||
 	    (boost->device >= INPUT_DEVICES_MAX && boost->device != IO_BOOST_NO_DEVICE) ||
 	    boost->window.seen_ns < boost->window.start_ns ||
 	    (saved->flip.until_ns && saved->flip.domain >= engine->topology->n_domains))
@@ -116,6 +114,9 @@ static void load_rest(struct engine *engine, const struct engine_rest *saved)
 	engine->sets.version = saved->sets_version;
 	engine->devices_next_ns = saved->devices_next_ns;
 	engine->survey = saved->survey;
+	engine->groups_next_ns = saved->groups_next_ns;
+	engine->group_turn = saved->group_turn % IO_GROUPS_MAX;
+	engine->n_groups_begun = saved->n_groups_begun;
 	engine->n_clamping = 0;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
@@ -140,8 +141,9 @@ bool engine_load(struct engine *engine, const struct engine_piece *piece)
 		return piece->index < engine->topology->n_domains &&
 		       load_domain(engine, piece->index, &piece->domain);
 	case ENGINE_PIECE_DEVICE:
-		return piece->index < INPUT_DEVICES_MAX &&
-		       load_device(engine, piece->index, &piece->device);
+		return load_device(engine, piece->index, &piece->device);
+	case ENGINE_PIECE_GROUP:
+		return load_group(engine, piece->index, &piece->group);
 	case ENGINE_PIECE_TASK:
 		return load_task(engine, piece->index, &piece->task);
 	case ENGINE_PIECE_RULED_TASK:

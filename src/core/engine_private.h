@@ -3,7 +3,7 @@
 
 /*
  * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c,
- * boost_checks.c), when requests are followed (boost_surveys.c), what follows for a domain
+ * boost_groups.c), when requests are followed (boost_surveys.c), what follows for a domain
  * (merge.c).
  */
 
@@ -13,6 +13,7 @@
 #include "core/engine_state.h"
 #include "core/filing.h"
 #include "core/io_device.h"
+#include "core/io_group.h"
 #include "core/ruled_tasks.h"
 
 struct cpu {
@@ -45,6 +46,10 @@ struct engine {
 	bool needs_own;	     /* there are others */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	uint64_t devices_next_ns; /* the earliest of theirs */
+	struct io_group groups[IO_GROUPS_MAX];
+	uint64_t groups_next_ns; /* likewise */
+	uint32_t group_turn;	 /* whose turn is next */
+	uint32_t n_groups_begun;
 	struct override_table overrides;
 	struct survey survey;
 };
@@ -74,18 +79,18 @@ struct task *engine_next_filed(const struct engine *engine, const struct place_s
 void boosts_file_task(struct engine *engine, const struct task *task);
 
 /* A task was sampled; after boosts_move_task() if it is in another domain than before. */
-void boosts_sample_task(struct engine *engine, struct task *task, uint64_t now_ns);
+void boosts_sample_task(struct engine *engine, struct task *task, const struct io_boost *before,
+			uint64_t now_ns);
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
 /* Settles the state of boosts after a result or a change of the ground. */
 void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
-void boosts_settle_tasks_of(struct engine *engine, uint32_t device, uint64_t now_ns);
 /* Makes room for another task: the entry of one that is over goes, if there is any. */
 void boosts_forget_one(struct engine *engine);
-/* Limits or CPUs changed: what is measured now says nothing about boosts. */
-void boosts_disturb(struct engine *engine, uint64_t now_ns);
+/* The domain's limits, or what it is driven by, changed: what they bound is measured anew. */
+void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns);
 /* The device is gone. */
 void boosts_end_device(struct engine *engine, uint32_t device);
-/* Leases and checks whose time it is, and when that is next. */
+/* Leases and experiments whose time it is, and when that is next. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 uint64_t boosts_next_ns(const struct engine *engine);
 
@@ -95,9 +100,20 @@ uint32_t boosts_level(const struct domain *domain);
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);
 
-/* boost_checks.c: the device, which is looked at from now on. */
-struct io_device *boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
-void boosts_check_devices(struct engine *engine, uint64_t now_ns);
+/* boost_groups.c: the task's group, where it belongs now; NULL: there are as many as can be. */
+struct io_group *boosts_join_group(struct engine *engine, struct task *task, uint64_t now_ns);
+void boosts_leave_group(struct engine *engine, struct task *task);
+/* One of its tasks ended: with the last nobody is there to be woken for. */
+void boosts_rest_group(struct engine *engine, uint32_t index);
+void boosts_forget_group(struct engine *engine, uint32_t index);
+/* The number of its device's tasks was taken anew. */
+void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
+/* Goes on with the experiments whose time it is. */
+void boosts_try(struct engine *engine, uint64_t now_ns);
+
+/* boost_devices.c: the device, which is looked at from now on. */
+void boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
+void boosts_look_at_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
 
 /* boost_surveys.c: what of the task says whether there is to be one, as bits (core/filing.h). */

@@ -48,6 +48,17 @@ static void save_devices(const struct saving *saving)
 	}
 }
 
+static void save_groups(const struct saving *saving)
+{
+	struct engine_piece piece = { .type = ENGINE_PIECE_GROUP };
+
+	for (piece.index = 0; piece.index < IO_GROUPS_MAX; piece.index++) {
+		piece.group = saving->engine->groups[piece.index];
+		if (piece.group.used)
+			saving->take(saving->userdata, &piece);
+	}
+}
+
 static void save_overrides(const struct saving *saving)
 {
 	const struct override_table *overrides = &saving->engine->overrides;
@@ -145,6 +156,9 @@ static void save_rest(const struct saving *saving)
 			.sets_version = engine->sets.version,
 			.devices_next_ns = engine->devices_next_ns,
 			.survey = engine->survey,
+			.groups_next_ns = engine->groups_next_ns,
+			.group_turn = engine->group_turn,
+			.n_groups_begun = engine->n_groups_begun,
 		},
 	};
 
@@ -158,6 +172,7 @@ void engine_save(const struct engine *engine,
 
 	save_cpus_and_domains(&saving);
 	save_devices(&saving);
+	save_groups(&saving);
 	save_overrides(&saving);
 	save_tasks(&saving);
 	save_ruled_tasks(&saving);
@@ -186,6 +201,10 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	0,
 	0,
 	{ { .present = false } },
+	0,
+	{ { .used = false } },
+	0,
+	0,
 	0,
 	{ .n = 0 },
 	{ .on = false },

@@ -10,6 +10,7 @@
 #include "core/clamped_tasks.h"
 #include "core/domain.h"
 #include "core/io_device.h"
+#include "core/io_group.h"
 #include "core/override.h"
 #include "core/ruled_tasks.h"
 #include "core/task_table.h"
@@ -28,7 +29,9 @@ struct set_run {
 struct survey {
 	bool on;
 	bool ends; /* with the next round: the devices are sampled once more */
+	uint64_t began_ns;
 	uint64_t until_ns;
+	uint64_t quiet_ns; /* no other before then, but for tasks that none has seen */
 };
 
 enum engine_piece_type {
@@ -36,6 +39,7 @@ enum engine_piece_type {
 	ENGINE_PIECE_DOMAIN, /* without what the topology and the policy say of it */
 	ENGINE_PIECE_DEVICE,
 	ENGINE_PIECE_TASK,
+	ENGINE_PIECE_GROUP,
 	ENGINE_PIECE_RULED_TASK,
 	ENGINE_PIECE_OVERRIDE,
 	ENGINE_PIECE_SET,
@@ -71,16 +75,21 @@ struct engine_rest {
 	uint32_t sets_version;
 	uint64_t devices_next_ns;
 	struct survey survey;
+	uint64_t groups_next_ns;
+	uint32_t group_turn;
+	uint32_t n_groups_begun;
 };
 
 struct engine_piece {
 	enum engine_piece_type type;
-	uint32_t index; /* of the CPU, domain, device, override or set; the place of the task */
+	uint32_t index; /* of the CPU, domain, device, group, override or set; the place of the task
+			 */
 	union {
 		struct engine_cpu cpu;
 		struct domain domain;
 		struct io_device device;
 		struct task task;
+		struct io_group group;
 		struct ruled_task ruled_task;
 		struct input_override override;
 		struct engine_set set;

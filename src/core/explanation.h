@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/decision.h"
+#include "core/experiment.h"
 #include "core/io_boost.h"
 #include "core/override.h"
 #include "core/policy.h"
@@ -33,9 +34,8 @@ struct explained_io {
 	uint32_t wanted_khz;
 	uint32_t host_ppm;	/* of the time of an I/O at the lowest OPP, on the host */
 	uint32_t predicted_ppm; /* of that time, what wanted_khz saves over the lowest OPP */
-	bool is_checked;
-	uint32_t measured_ppm; /* saved, when it was checked */
-	uint32_t calibration_permille;
+	uint32_t tried;		/* pairs of windows with and without the boost; 0: none yet … */
+	struct experiment_estimate found; /* … that found this gain */
 };
 
 /* The rule whose floor won, or whose cap was the limit: as it was then. */

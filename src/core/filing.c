@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 /* The sets that a place is in, as numbers; 0: none. */
-#define SETS_OF_ONE 3
+#define SETS_OF_ONE 4
 
 struct drawer {
-	uint32_t sets[SETS_OF_ONE]; /* of its domain, of the other one, of its device */
+	uint32_t sets[SETS_OF_ONE]; /* of its domain, of the other one, of its device, its group */
 	uint32_t traits;
 	uint32_t state; /* + 1; 0: it is empty */
 	bool followed;
@@ -19,7 +19,7 @@ struct filing {
 	struct place_set *asked;
 	struct place_set *ended;
 	struct place_set *changed;
-	struct place_set **sets; /* of domains, then of devices */
+	struct place_set **sets; /* of domains, then of devices, then of groups */
 	uint32_t n_domains;
 	uint32_t n_sets;
 	uint32_t n_with[FILED_TRAITS];
@@ -50,7 +50,7 @@ struct filing *filing_new(uint32_t size, uint32_t n_domains)
 	filing->ended = place_set_new(size);
 	filing->changed = place_set_new(size);
 	filing->n_domains = n_domains;
-	filing->n_sets = n_domains + INPUT_DEVICES_MAX;
+	filing->n_sets = n_domains + INPUT_DEVICES_MAX + IO_GROUPS_MAX;
 	if (!filing->due || !filing->forget || !filing->asked || !filing->ended ||
 	    !filing->changed || !make_sets(filing, size))
 		return filing_free(filing);
@@ -90,6 +90,8 @@ static struct drawer drawer_for(const struct filing *filing, const struct filed 
 			filed->other_domain == FILED_NOWHERE ? 0 : filed->other_domain + 1,
 			filed->device == IO_BOOST_NO_DEVICE ?
 				0 : filing->n_domains + filed->device + 1,
+			filed->group == IO_BOOST_NO_GROUP ?
+				0 : filing->n_domains + INPUT_DEVICES_MAX + filed->group + 1,
 		},
 		.traits = filed->traits,
 		.state = filed->state + 1,
@@ -123,6 +125,7 @@ void filing_put(struct filing *filing, uint32_t place, const struct filed *filed
 		.domain = FILED_NOWHERE,
 		.other_domain = FILED_NOWHERE,
 		.device = IO_BOOST_NO_DEVICE,
+		.group = IO_BOOST_NO_GROUP,
 	};
 	struct drawer drawer;
 
@@ -197,6 +200,11 @@ const struct place_set *filing_in_domain(const struct filing *filing, uint32_t d
 const struct place_set *filing_on_device(const struct filing *filing, uint32_t device)
 {
 	return filing->sets[filing->n_domains + device];
+}
+
+const struct place_set *filing_in_group(const struct filing *filing, uint32_t group)
+{
+	return filing->sets[filing->n_domains + INPUT_DEVICES_MAX + group];
 }
 
 uint32_t filing_count(const struct filing *filing, enum filed_trait trait)

@@ -12,12 +12,13 @@
 
 #include "core/agenda.h"
 #include "core/input.h"
-#include "core/io_boost.h"
+#include "core/io_group.h"
 #include "core/place_set.h"
 
 /* What can be so of a task, as bits, and is counted. */
 enum filed_trait {
 	FILED_LIVE,    /* its boost is not over */
+	FILED_NEW,     /* no survey has seen it to its end */
 	FILED_ASKS,    /* something is being found out of it */
 	FILED_UNSEEN,  /* the present survey has not yet seen it */
 	FILED_CHANGED, /* what was found out of it may be over */
@@ -34,6 +35,7 @@ struct filed {
 	uint32_t domain;       /* which it asks for a boost, or FILED_NOWHERE … */
 	uint32_t other_domain; /* … and that it came from, while it moves to and fro */
 	uint32_t device;       /* or IO_BOOST_NO_DEVICE */
+	uint32_t group;	       /* or IO_BOOST_NO_GROUP */
 	uint32_t traits;
 	enum io_boost_state state;
 };
@@ -69,6 +71,7 @@ uint32_t filing_take_changed(struct filing *filing);
 const struct place_set *filing_ended(const struct filing *filing);
 const struct place_set *filing_in_domain(const struct filing *filing, uint32_t domain);
 const struct place_set *filing_on_device(const struct filing *filing, uint32_t device);
+const struct place_set *filing_in_group(const struct filing *filing, uint32_t group);
 
 uint32_t filing_count(const struct filing *filing, enum filed_trait trait);
 /* Of those that are followed. */

@@ -5,10 +5,11 @@
 
 #define NS_PER_S       1000000000ULL
 
-#define UNHELD_WINDOWS 10 /* between two looks at a task of which nothing is expected */
-#define LONG_WINDOWS   10 /* after so many, a window is over with any number of I/Os */
-#define DEEP	       32 /* requests of one task in flight */
-#define FILLING	       8  /* one more in flight for each so many that were started is growth */
+#define UNHELD_WINDOWS 10   /* between two looks at a task of which nothing is expected */
+#define LONG_WINDOWS   10   /* after so many, a window is over with any number of I/Os */
+#define SHALLOW_MILLI  8000 /* thousandths of requests of one task in flight: each waits alone … */
+#define DEEP_MILLI     32000 /* … or all for the queue */
+#define FILLING	       8     /* one more in flight for each so many that were started is growth */
 
 /* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
  */
@@ -93,6 +94,19 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 	return waits > starts ? waits : starts;
 }
 
+/* Thousandths of requests that a task had in flight, while it had any. */
+static uint64_t window_depth_milli(const struct io_window *window, const struct input_task *task,
+				   uint64_t elapsed_ns)
+{
+	uint64_t host_cpu_ns, think_ns, none_ns;
+
+	total_host_ns(task, &host_cpu_ns, &think_ns);
+	none_ns = host_cpu_ns - window->host_cpu_ns + think_ns - window->think_ns;
+	if (none_ns >= elapsed_ns)
+		return 1000;
+	return (task->in_flight_ns - window->in_flight_ns) * 1000 / (elapsed_ns - none_ns);
+}
+
 /*
  * In a deep queue, empty places that no CPU is at work for are not the host's: the device hands out
  * in lots what it has done, or the task waits for a lot to be whole. In a closed network of queues
@@ -100,18 +114,24 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
  * customer: Q(N) − Q(N − 1), and by the arrival theorem Q(N − 1) = Q(N) / U − 1, where U is how
  * busy the station is (Reiser and Lavenberg, 1980). So of Q empty places 1 − Q (1 − U) / U counts
  * at most. With few in flight that is too little: each waits for interrupts and wake-ups as well,
- * in which no CPU is busy and which yet take less time on a fast one.
+ * in which no CPU is busy and which yet take less time on a fast one. So it counts in part.
  */
-static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t elapsed_ns)
+static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t depth_milli,
+			   uint64_t elapsed_ns)
 {
-	uint64_t busy_ppm = window->busy_ns / elapsed_ns, unserved_ppm;
+	uint64_t busy_ppm = window->busy_ns / elapsed_ns, unserved_ppm, served = 0, part_milli;
 
-	if (window->max_depth < DEEP || !busy_ppm || busy_ppm >= IO_PPM || share_ppm > IO_PPM)
+	if (depth_milli <= SHALLOW_MILLI || !busy_ppm || busy_ppm >= IO_PPM || share_ppm > IO_PPM)
 		return share_ppm;
-	unserved_ppm = share_ppm * window->max_depth * (IO_PPM - busy_ppm) / busy_ppm;
-	if (unserved_ppm >= IO_PPM)
-		return 0;
-	return share_ppm < IO_PPM - unserved_ppm ? share_ppm : IO_PPM - unserved_ppm;
+	unserved_ppm = share_ppm * depth_milli / 1000 * (IO_PPM - busy_ppm) / busy_ppm;
+	if (unserved_ppm < IO_PPM)
+		served = IO_PPM - unserved_ppm;
+	if (served >= share_ppm)
+		return share_ppm;
+	part_milli = depth_milli < DEEP_MILLI
+			     ? (depth_milli - SHALLOW_MILLI) * 1000 / (DEEP_MILLI - SHALLOW_MILLI)
+			     : 1000;
+	return share_ppm - (share_ppm - served) * part_milli / 1000;
 }
 
 /*
@@ -120,26 +140,31 @@ static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, u
  * the host: of D · T the requests took what was in flight, and the rest, less what the task slept
  * of its own accord, is the host's. (By device idle time alone, as the design has it, a task with
  * four requests on a disk of five channels would get nothing, and loses a tenth of what it could
- * have.)
+ * have.) D is the most that it had in flight, but no more than twice the mean and one less: a burst
+ * does not stand for the whole window.
  */
 static uint64_t host_share_ppm(const struct io_window *window, const struct input_task *task,
 			       uint64_t elapsed_ns)
 {
+	uint64_t depth_milli = 2 * window_depth_milli(window, task, elapsed_ns);
 	uint64_t host_cpu_ns, think_ns, in_flight_ns, places_ns;
 
+	depth_milli = depth_milli > 2000 ? depth_milli - 1000 : 1000;
+	if (depth_milli > 1000ULL * window->max_depth)
+		depth_milli = 1000ULL * window->max_depth;
 	total_host_ns(task, &host_cpu_ns, &think_ns);
 	host_cpu_ns -= window->host_cpu_ns;
-	if (window->max_depth <= 1)
+	if (depth_milli <= 1000)
 		return host_cpu_ns * IO_PPM / elapsed_ns;
 	think_ns -= window->think_ns;
 	in_flight_ns = task->in_flight_ns - window->in_flight_ns;
-	places_ns = window->max_depth * elapsed_ns;
-	if (in_flight_ns + window->max_depth * think_ns >= places_ns)
+	places_ns = depth_milli * elapsed_ns / 1000;
+	if (in_flight_ns + depth_milli * think_ns / 1000 >= places_ns)
 		return 0;
 	return served_ppm(window,
-			  (places_ns - in_flight_ns - window->max_depth * think_ns) /
-				  window->max_depth * IO_PPM / elapsed_ns,
-			  elapsed_ns);
+			  (places_ns - in_flight_ns - depth_milli * think_ns / 1000) * 1000 /
+				  depth_milli * IO_PPM / elapsed_ns,
+			  depth_milli, elapsed_ns);
 }
 
 /* The task may have been elsewhere since the last sample, or the clock another: that is seen late.
@@ -207,6 +232,10 @@ static bool is_filling(const struct io_window *window, const struct input_task *
 static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		  const struct input_task *task, uint64_t elapsed_ns)
 {
+	uint64_t depth_milli = window_depth_milli(&boost->window, task, elapsed_ns);
+
+	boost->depth_milli = boost->depth_milli ? (7ULL * boost->depth_milli + depth_milli) / 8
+						: depth_milli;
 	boost->device = main_device(&boost->window, task);
 	if (boost->device != IO_BOOST_NO_DEVICE)
 		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
@@ -245,7 +274,7 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 {
 	boost->rate_per_s = policy->min_rate_per_s;
 	boost->device = IO_BOOST_NO_DEVICE;
-	io_check_init(&boost->check);
+	boost->group = IO_BOOST_NO_GROUP;
 }
 
 /*
@@ -276,9 +305,12 @@ static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, bool followed, uint64_t now_ns)
 {
-	if (!boost->check.calibration_permille)
+	if (!boost->seen_ns)
 		begin(boost, policy);
 	boost->io_waits = task->io_waits;
+	boost->io_starts = task->io_starts;
+	boost->seen_ns = now_ns;
+	boost->level = io_level(task->level_q);
 	boost->watched = task->watched;
 	boost->lease_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
 	if (!policy->enabled || now_ns >= boost->lease_end_ns) {
@@ -294,14 +326,6 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		close_window(boost, policy, task, followed, now_ns);
 }
 
-bool io_boost_is_settled(const struct io_boost *boost)
-{
-	if (!boost->granted)
-		return false;
-	return boost->state == IO_BOOST_CONFIRMED || boost->state == IO_BOOST_PREDICTED ||
-	       (boost->state == IO_BOOST_COUNTED && boost->check.state == IO_CHECK_PAID);
-}
-
 /*
  * A task that is boosted is looked at when its lease ends, one that may be soon after a window.
  * Whose boost is settled and whose lease is watched need be looked at only to see what changes;
@@ -310,8 +334,9 @@ bool io_boost_is_settled(const struct io_boost *boost)
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
 	bool waits = boost->state == IO_BOOST_RULED_OUT ||
-		     (io_boost_is_known(boost) && (boost->state == IO_BOOST_DEVICE_BUSY ||
-						   boost->state == IO_BOOST_INSENSITIVE));
+		     (io_boost_is_known(boost) &&
+		      (boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_AT_LEVEL ||
+		       boost->state == IO_BOOST_DOESNT_PAY));
 
 	if (boost->watched && boost->survey_windows && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
@@ -336,6 +361,7 @@ void io_boost_restart(struct io_boost *boost)
 	boost->wanted_khz = 0;
 	boost->n_windows = 0;
 	boost->held_windows = 0;
+	boost->surveyed_per_s = 0;
 	io_boost_restart_window(boost);
 }
 
@@ -354,11 +380,12 @@ void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 const char *io_boost_state_name(enum io_boost_state state)
 {
 	static const char *const names[] = {
-		[IO_BOOST_MEASURING] = "measuring",	 [IO_BOOST_DEVICE_BUSY] = "device-busy",
-		[IO_BOOST_PREDICTED] = "predicted-gain", [IO_BOOST_VERIFYING] = "verifying",
-		[IO_BOOST_CONFIRMED] = "confirmed",	 [IO_BOOST_INSENSITIVE] = "insensitive",
-		[IO_BOOST_COUNTED] = "counted-fallback", [IO_BOOST_RULED_OUT] = "ruled-out",
-		[IO_BOOST_BELOW_RATE] = "below-rate",	 [IO_BOOST_LAPSED] = "lapsed",
+		[IO_BOOST_MEASURING] = "measuring",	[IO_BOOST_DEVICE_BUSY] = "device-busy",
+		[IO_BOOST_AT_LEVEL] = "at-level",	[IO_BOOST_PREDICTED] = "predicted",
+		[IO_BOOST_TRYING] = "trying",		[IO_BOOST_PAYS] = "pays",
+		[IO_BOOST_DOESNT_PAY] = "does-not-pay", [IO_BOOST_CANT_TELL] = "cannot-tell",
+		[IO_BOOST_RULED_OUT] = "ruled-out",	[IO_BOOST_BELOW_RATE] = "below-rate",
+		[IO_BOOST_LAPSED] = "lapsed",
 	};
 
 	return names[state];

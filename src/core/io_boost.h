@@ -5,8 +5,8 @@
  * I/O boost of one task: a floor on the performance of the domain where it runs, as a lease.
  *
  * From the task's totals, window by window, comes what a faster clock would bring it
- * (core/io_model.h). Whether the boost is given is up to the check of its device (core/io_device.h)
- * or, where its waits have no block requests, to its own (core/boosts.c). It is held while the task
+ * (core/io_model.h). Whether the boost is given is up to the experiment of its group
+ * (core/io_group.h). It is held while the task
  * sleeps between two I/Os, since most of the CPU time between them is interrupt and completion work
  * with the task off the run queue, and ends hold_ns after the last I/O, or when ten windows show
  * less than half of min_rate.
@@ -16,24 +16,24 @@
 #include <stdint.h>
 
 #include "core/input.h"
-#include "core/io_check.h"
 #include "core/policy.h"
 
 enum io_boost_state {
 	IO_BOOST_MEASURING,   /* no whole window yet */
-	IO_BOOST_DEVICE_BUSY, /* a faster clock would bring it, or its device, less than the slack
-			       */
-	IO_BOOST_PREDICTED,   /* it would bring more: the rate without it is being taken */
-	IO_BOOST_VERIFYING,   /* boosted, to see whether it does */
-	IO_BOOST_CONFIRMED,   /* it does: boosted */
-	IO_BOOST_INSENSITIVE, /* it does not: not boosted until the back-off is over */
-	IO_BOOST_COUNTED,   /* no block requests: its waits are counted, with and without a boost */
-	IO_BOOST_RULED_OUT, /* a rule, or the policy, says that there is to be none */
-	IO_BOOST_BELOW_RATE, /* ended: too few I/Os in a window */
-	IO_BOOST_LAPSED,     /* ended: no I/O for the hold time */
+	IO_BOOST_DEVICE_BUSY, /* a faster clock would bring it less than the slack */
+	IO_BOOST_AT_LEVEL,    /* its domain runs as high without a boost: nothing to compare */
+	IO_BOOST_PREDICTED,   /* boosted by prediction: nothing is written that could be tried */
+	IO_BOOST_TRYING,      /* with and without a boost, in turn */
+	IO_BOOST_PAYS,	      /* it does more by it: boosted */
+	IO_BOOST_DOESNT_PAY,  /* it does not: left alone */
+	IO_BOOST_CANT_TELL,   /* too unsteady to tell; boosted where it does look so */
+	IO_BOOST_RULED_OUT,   /* a rule, or the policy, says that there is to be none */
+	IO_BOOST_BELOW_RATE,  /* ended: too few I/Os in a window */
+	IO_BOOST_LAPSED,      /* ended: no I/O for the hold time */
 };
 
 #define IO_BOOST_NO_DEVICE UINT32_MAX
+#define IO_BOOST_NO_GROUP  UINT32_MAX
 #define IO_BOOST_SMOOTHING 8 /* windows that count */
 
 /* Totals at the start of a window. */
@@ -70,11 +70,14 @@ struct io_boost {
 	uint32_t wanted_khz;	 /* the OPP of its domain that its boost is, or would be; 0: none */
 	uint32_t n_windows;
 	uint32_t held_windows; /* since held_ratio was another */
-	uint64_t io_waits;     /* as last sampled */
-	uint32_t base_level;   /* before the last trial of its own */
-	bool watched;	       /* the end of its lease will be told */
+	uint64_t io_waits;     /* as last sampled … */
+	uint64_t io_starts;
+	uint64_t seen_ns;     /* … then; 0: never … */
+	uint32_t level;	      /* … and the level at which its CPU ran */
+	uint32_t group;	      /* or IO_BOOST_NO_GROUP */
+	uint32_t depth_milli; /* requests in flight while there are any, smoothed; 0: not known */
+	bool watched;	      /* the end of its lease will be told */
 	struct io_window window;
-	struct io_check check; /* its own, for waits without block requests */
 };
 
 /* What is made of its I/O has not changed for as many windows as count. */
@@ -92,7 +95,10 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 		     const struct input_task *task, bool followed, uint64_t now_ns);
 
 /* Boosted, and nothing is being found out: only the end of its I/O is of interest. */
-bool io_boost_is_settled(const struct io_boost *boost);
+static inline bool io_boost_is_settled(const struct io_boost *boost)
+{
+	return boost->granted && boost->state != IO_BOOST_TRYING;
+}
 
 /* Sets next_ns, after state and granted are settled. */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns);
@@ -131,7 +137,7 @@ static inline bool io_boost_is_held(const struct io_boost *boost)
 }
 
 /*
- * measuring, device-busy, predicted-gain, verifying, confirmed, insensitive, counted-fallback,
- * ruled-out, below-rate, lapsed. Static strings.
+ * measuring, device-busy, at-level, predicted, trying, pays, does-not-pay, cannot-tell, ruled-out,
+ * below-rate, lapsed. Static strings.
  */
 const char *io_boost_state_name(enum io_boost_state state);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/io_device.h"
 
-#include "core/io_model.h"
-
 #define NS_PER_S      1000000000ULL
 
 #define LEAST_RATE_NS 10000000ULL /* rates over less say little */
@@ -12,10 +10,8 @@ void io_device_init(struct io_device *device)
 	*device = (struct io_device){
 		.next_ns = UINT64_MAX,
 		.completion_domain = IO_DEVICE_NO_DOMAIN,
-		.interrupt_domain = IO_DEVICE_NO_DOMAIN,
+		.edge_ns = UINT64_MAX,
 	};
-	io_check_init(&device->check);
-	io_check_init(&device->interrupt_check);
 }
 
 void io_device_sample(struct io_device *device, const struct input_device *totals,
@@ -63,22 +59,4 @@ void io_device_take_rates(struct io_device *device)
 void io_device_restart_rates(struct io_device *device)
 {
 	device->rates.since_ns = 0;
-}
-
-uint32_t io_device_ratio_for(const struct io_device *device, uint32_t held_ratio)
-{
-	bool alike = device->ratio <= 2ULL * held_ratio && held_ratio <= 2ULL * device->ratio;
-
-	return alike ? device->ratio : held_ratio;
-}
-
-uint32_t io_device_calibrate(const struct io_device *device, uint32_t ratio)
-{
-	uint64_t share_ppm;
-
-	if (!device->base_level || device->check.calibration_permille == 1000)
-		return ratio;
-	share_ppm = io_share_of_ratio(ratio, device->base_level);
-	share_ppm = share_ppm * device->check.calibration_permille / 1000;
-	return io_ratio_of_share(share_ppm < IO_PPM ? share_ppm : IO_SHARE_MAX, device->base_level);
 }

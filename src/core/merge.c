@@ -11,11 +11,17 @@
 #include "core/utilisation.h"
 #include "wakegov/account.h"
 
+/* An experiment has the domain, and runs it without boosts at present. */
+static bool is_left_alone(const struct engine *engine, const struct domain *domain)
+{
+	return domain->trial && !engine->groups[domain->trial - 1].experiment.arm;
+}
+
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 
-	if (!domain || !io_boost_is_held(&task->io_boost))
+	if (!domain || !io_boost_is_held(&task->io_boost) || is_left_alone(engine, domain))
 		return 0;
 	return opp_cap_at_khz(domain->info, task->io_boost.wanted_khz);
 }
@@ -25,7 +31,8 @@ static uint32_t boost_cap_in(const struct engine *engine, const struct task *tas
 {
 	if (topology_domain_of(engine->topology, task->cpu) == domain)
 		return engine_task_boost_cap(engine, task);
-	if (task->flip.until_ns && task->flip.domain == domain && io_boost_is_held(&task->io_boost))
+	if (task->flip.until_ns && task->flip.domain == domain &&
+	    io_boost_is_held(&task->io_boost) && !is_left_alone(engine, &engine->domains[domain]))
 		return opp_cap_at_khz(engine->domains[domain].info, task->flip.khz);
 	return 0;
 }
@@ -226,24 +233,6 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
 		merge_boost(engine, task, domain, demand);
 }
 
-/* Completions that are handled here for tasks elsewhere. */
-static void merge_interrupts(const struct engine *engine, uint32_t domain, struct demand *demand)
-{
-	const struct topology_domain *info = engine->domains[domain].info;
-
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
-		const struct io_device *device = &engine->devices[i];
-
-		if (device->interrupt_domain == domain && io_check_grants(&device->interrupt_check))
-			ask(demand, &(struct asked){
-					    .reason = REASON_INTERRUPT,
-					    .cap = opp_cap_at_khz(info, device->interrupt_khz),
-					    .cpu = device->totals.completion_cpu,
-					    .rule = -1,
-				    });
-	}
-}
-
 /*
  * The maximum over CPUs and boosts. What ran before everything went idle counts for the hold time
  * only: an idle domain belongs at its lowest OPP, whatever its CPUs remember. Caps bound what CPUs
@@ -271,7 +260,6 @@ static void merge(const struct engine *engine, uint32_t domain, const struct cei
 	merge_lift(&engine->domains[domain], now_ns, demand);
 	merge_floor(engine, &ceiling->floor, demand);
 	merge_boosts(engine, domain, demand);
-	merge_interrupts(engine, domain, demand);
 }
 
 /* The next OPP below the target, or 0 when the limits allow none. */
@@ -345,14 +333,11 @@ static void explain_io(const struct engine *engine, const struct demand *demand,
 {
 	const struct task *task = task_table_find(engine->tasks, demand->pid);
 	const struct io_boost *boost;
-	const struct io_check *check;
 	uint32_t lowest = io_level_at(info, info->opp_khz[0]);
 
 	if (demand->reason != REASON_IO_BOOST || !task)
 		return;
 	boost = &task->io_boost;
-	check = boost->device == IO_BOOST_NO_DEVICE ? &boost->check
-						    : &engine->devices[boost->device].check;
 	ret->has_io = true;
 	ret->io = (struct explained_io){
 		.state = boost->state,
@@ -362,10 +347,8 @@ static void explain_io(const struct engine *engine, const struct demand *demand,
 		.host_ppm = io_share_of_ratio(boost->ratio, lowest),
 		.predicted_ppm = io_saved_ppm(boost->ratio, lowest,
 					      io_level_at(info, boost->wanted_khz)),
-		.is_checked = check->n_checks > 0,
-		.measured_ppm = check->measured_ppm,
-		.calibration_permille = check->calibration_permille,
 	};
+	engine_estimate(engine, boost, &ret->io.tried, &ret->io.found);
 }
 
 static void explain_rule(const struct engine *engine, const struct decision *decision,

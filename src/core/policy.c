@@ -26,9 +26,6 @@ void policy_init(struct policy *policy)
 			.hold_ns = 10 * NS_PER_MS,
 			.slack_percent = 2,
 			.min_host_percent = 2,
-			.check_window_ns = 500 * NS_PER_MS,
-			.backoff_min_ns = 1000 * NS_PER_MS,
-			.backoff_max_ns = 64000 * NS_PER_MS,
 		},
 		.caps = {
 			.burst_margin_ns = 500000,

@@ -96,9 +96,6 @@ struct policy_io_boost {
 	uint32_t slack_percent;	 /* of the throughput at the highest OPP that may be given up */
 	uint32_t min_host_percent; /* of the time of an I/O: with less, the device is what it waits
 				      for */
-	uint64_t check_window_ns;  /* the longest time to tell whether a boost pays */
-	uint64_t backoff_min_ns;   /* the pause after a boost that did not pay; doubles … */
-	uint64_t backoff_max_ns;   /* … up to this */
 };
 
 /* Whom the query socket answers. */

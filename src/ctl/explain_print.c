@@ -154,21 +154,19 @@ static void print_io(FILE *file, const json_t *io)
 				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
 }
 
-static void print_check(FILE *file, const json_t *io)
+static void print_trial(FILE *file, const json_t *io)
 {
 	const char *state = field_text(io, "state");
 	struct line line = { 0 };
 
 	if (!json_is_object(io))
 		return;
+	if (field_number(io, "pairs"))
+		add(&line, "in %" PRIu64 " pairs: %u %% more, give or take %u %%; ",
+		    field_number(io, "pairs"), percent(io, "measured_gain_permille"),
+		    percent(io, "gain_error_permille"));
 	add(&line, "%s", state ? state : "-");
-	if (field_is_known(io, "measured_gain_permille"))
-		add(&line, ": %u %% more was found; predictions are corrected by %.2f",
-		    percent(io, "measured_gain_permille"),
-		    (double)field_number(io, "calibration_permille") / 1000);
-	else
-		add(&line, ": not measured yet");
-	paragraph_print(file, "checked", line.text);
+	paragraph_print(file, "tried", line.text);
 }
 
 static void print_others(FILE *file, const json_t *reply)
@@ -275,7 +273,7 @@ void explain_print(FILE *file, const json_t *reply)
 		print_rule(file, reply);
 		print_own(file, reply);
 		print_io(file, io);
-		print_check(file, io);
+		print_trial(file, io);
 		print_others(file, reply);
 		print_clamps(file, reply);
 		print_chosen(file, reply);

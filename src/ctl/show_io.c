@@ -79,16 +79,6 @@ void show_tasks(const json_t *reply)
 	table_print(&table, stdout);
 }
 
-static void add_calibration(struct table *table, const json_t *device)
-{
-	uint64_t permille = field_number(device, "calibration_permille");
-	char factor[32];
-
-	snprintf(factor, sizeof(factor), "%" PRIu64 ".%02" PRIu64, permille / 1000,
-		 permille % 1000 / 10);
-	table_add_text(table, permille ? factor : NULL);
-}
-
 static void add_device(struct table *table, const json_t *device)
 {
 	table_add_text(table, field_text(device, "name"));
@@ -98,37 +88,16 @@ static void add_device(struct table *table, const json_t *device)
 	add_permille(table, device, "idle_permille");
 	add_number(table, device, "completion_cpu");
 	table_add_text(table, field_text(device, "completion_domain"));
-	table_add_text(table, field_text(device, "check"));
-	add_permille(table, device, "predicted_gain_permille");
-	add_gain(table, device, "measured_gain_permille");
-	add_calibration(table, device);
-	if (field_is_known(device, "retry_us"))
-		table_add(table, format_duration(field_number(device, "retry_us")));
-	else
-		table_add_text(table, NULL);
-}
-
-/* A second domain that is kept up for one device is rare, and worth a line of its own. */
-static void show_interrupts(const json_t *device)
-{
-	_cleanup_free_ char *mhz = format_frequency(field_number(device, "interrupt_khz"));
-	_cleanup_free_ char *check = format_clean(field_text(device, "interrupt_check"));
-	_cleanup_free_ char *name = format_clean(field_text(device, "name"));
-	const char *domain = field_text(device, "interrupt_domain");
-	_cleanup_free_ char *clean_domain = format_clean(domain);
-
-	if (domain)
-		printf("%s: a boost of %s for its completions only: %s, %s\n", name, clean_domain,
-		       check, mhz);
+	add_number(table, device, "boosted");
+	add_number(table, device, "trying");
 }
 
 void show_devices(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DEVICE", TABLE_LEFT }, { "TASKS", TABLE_RIGHT }, { "DEPTH", TABLE_RIGHT },
-		{ "I/O/S", TABLE_RIGHT }, { "IDLE", TABLE_RIGHT },  { "CPU", TABLE_RIGHT },
-		{ "DOMAIN", TABLE_LEFT }, { "CHECK", TABLE_LEFT },  { "GAIN", TABLE_RIGHT },
-		{ "FOUND", TABLE_RIGHT }, { "CALIB", TABLE_RIGHT }, { "RETRY", TABLE_RIGHT },
+		{ "DEVICE", TABLE_LEFT }, { "TASKS", TABLE_RIGHT },   { "DEPTH", TABLE_RIGHT },
+		{ "I/O/S", TABLE_RIGHT }, { "IDLE", TABLE_RIGHT },    { "CPU", TABLE_RIGHT },
+		{ "DOMAIN", TABLE_LEFT }, { "BOOSTED", TABLE_RIGHT }, { "TRYING", TABLE_RIGHT },
 	};
 	const json_t *devices = json_object_get(reply, "devices");
 	_cleanup_(table_deinit) struct table table;
@@ -142,8 +111,6 @@ void show_devices(const json_t *reply)
 
 	if (table.n_cells)
 		table_print(&table, stdout);
-	json_array_foreach(devices, i, device)
-		show_interrupts(device);
-	if (!table.n_cells)
+	else
 		puts("no block device was used since wakegovd started");
 }

@@ -28,18 +28,12 @@ static const char *limiter_of(const json_t *object, char *text, size_t size)
 	return text;
 }
 
-/* Behind an io-interrupt there is no task; a decision then names the CPU that gets it. */
 static char *reason_of(const json_t *object)
 {
-	const char *reason = field_text(object, "reason");
-	const char *who = field_text(object, "comm");
-	char cpu[32], limiter[128];
+	char limiter[128];
 
-	if (reason && !strcmp(reason, "io-interrupt") && field_is_known(object, "cpu")) {
-		snprintf(cpu, sizeof(cpu), "CPU %" PRIu64, field_number(object, "cpu"));
-		who = cpu;
-	}
-	return format_reason(reason, who, field_number(object, "pid"),
+	return format_reason(field_text(object, "reason"), field_text(object, "comm"),
+			     field_number(object, "pid"),
 			     limiter_of(object, limiter, sizeof(limiter)),
 			     field_text(object, "timing"));
 }

@@ -238,10 +238,7 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 
 static void draw_device(const struct top_view *view, int y, const json_t *row)
 {
-	int colour = is_word(row, "check", "paid") ? COLOUR_BOOST : 0;
-	_cleanup_free_ char *retry = field_is_known(row, "retry_us")
-					     ? format_duration(field_number(row, "retry_us"))
-					     : NULL;
+	int colour = field_number(row, "boosted") ? COLOUR_BOOST : 0;
 
 	put(y, 0, 16, field_text(row, "name"));
 	put_number(y, 16, 6, row, "tasks", 1, "");
@@ -249,16 +246,14 @@ static void draw_device(const struct top_view *view, int y, const json_t *row)
 	put_number(y, 29, 10, row, "completions_per_s", 1, "");
 	put_number(y, 39, 7, row, "idle_permille", 10, " %");
 	attron(COLOR_PAIR(colour));
-	putf(y, 46, 10, " %s", field_text(row, "check") ? field_text(row, "check") : "-");
+	put_number(y, 46, 8, row, "boosted", 1, "");
 	attroff(COLOR_PAIR(colour));
-	put_number(y, 56, 7, row, "predicted_gain_permille", 10, " %");
-	put_number(y, 63, 7, row, "measured_gain_permille", 10, " %");
-	put(y, 70, COLS, "");
+	put_number(y, 54, 8, row, "trying", 1, "");
+	put(y, 62, COLS, "");
 	if (!is_wide())
 		return;
 	put_number(y, 70, 5, row, "completion_cpu", 1, "");
-	putf(y, 75, 12, "  %s", field_text(row, "completion_domain") ?: "-");
-	putf(y, 87, 11, "%11s", retry ? retry : "-");
+	putf(y, 75, COLS, "  %s", field_text(row, "completion_domain") ?: "-");
 }
 
 static const struct pane_look {
@@ -286,8 +281,8 @@ static const struct pane_look {
 		.draw = draw_capped,
 	},
 	[TOP_DEVICES] = {
-		.title = "DEVICE           TASKS  DEPTH     I/O/S   IDLE CHECK       GAIN  FOUND",
-		.wide = "  CPU  DOMAIN          RETRY",
+		.title = "DEVICE           TASKS  DEPTH     I/O/S   IDLE BOOSTED  TRYING",
+		.wide = "          CPU  DOMAIN",
 		.empty = "no block device was used",
 		.draw = draw_device,
 	},

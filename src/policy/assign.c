@@ -27,15 +27,30 @@ static struct section_name name_open_section(const struct policy_draft *draft,
 	return name;
 }
 
+/* Keys of versions before that meant something which is no more. */
+static const char *why_gone(enum policy_section section, const char *name)
+{
+	if (section != POLICY_SECTION_IO_BOOST)
+		return NULL;
+	if (!strcmp(name, "check-window") || !strcmp(name, "back-off-min") ||
+	    !strcmp(name, "back-off-max"))
+		return "whether a boost pays is tried in windows of its own (wakegov(7)); slack "
+		       "says which gain is worth one";
+	return NULL;
+}
+
 static int refuse_unknown(enum policy_section section, const char *section_name,
 			  struct policy_place place, const char *name, char **ret_message)
 {
 	char shown[POLICY_TEXT_SIZE], list[256] = "";
 	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
 	const struct policy_key *keys;
-	const char *closest = NULL;
+	const char *closest = NULL, *gone = why_gone(section, name);
 	size_t n;
 
+	if (gone)
+		return policy_error_set(ret_message, -EINVAL, place, "[%s] %s is gone: %s",
+					section_name, name, gone);
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (keys[i].section != section)

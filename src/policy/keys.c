@@ -198,12 +198,6 @@ static const struct policy_key keys[] = {
 	  FIELD(io_boost.slack_percent, store_u32) },
 	{ POLICY_SECTION_IO_BOOST, "min-host-time", RANGE(share, "0%", "100%"),
 	  FIELD(io_boost.min_host_percent, store_u32) },
-	{ POLICY_SECTION_IO_BOOST, "check-window", RANGE(duration, "20ms", "10s"),
-	  FIELD(io_boost.check_window_ns, store_u64) },
-	{ POLICY_SECTION_IO_BOOST, "back-off-min", RANGE(duration, "100ms", "60min"),
-	  FIELD(io_boost.backoff_min_ns, store_u64) },
-	{ POLICY_SECTION_IO_BOOST, "back-off-max", RANGE(duration, "100ms", "60min"),
-	  FIELD(io_boost.backoff_max_ns, store_u64) },
 
 	{ POLICY_SECTION_CAPS, "burst-margin", RANGE(duration, "0us", "100ms"),
 	  FIELD(caps.burst_margin_ns, store_u64) },

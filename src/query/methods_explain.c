@@ -61,7 +61,8 @@ static void put_io(struct json_out *out, const struct explained_io_view *io)
 	put_unless(out, "host_share_permille", io->host_share_permille, VIEW_UNKNOWN);
 	put_unless(out, "predicted_gain_permille", io->predicted_gain_permille, VIEW_UNKNOWN);
 	put_unless(out, "measured_gain_permille", io->measured_gain_permille, VIEW_UNKNOWN);
-	put_count(out, "calibration_permille", io->calibration_permille);
+	put_unless(out, "gain_error_permille", io->gain_error_permille, VIEW_UNKNOWN);
+	put_count(out, "pairs", io->pairs);
 	put_unless(out, "wanted_khz", io->wanted_khz, 0);
 	json_out_close(out, '}');
 }

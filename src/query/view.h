@@ -54,7 +54,9 @@ struct task_view {
 	uint32_t io_rate_per_s;
 	uint32_t host_share_permille;	  /* of the time of an I/O, as its domain runs now */
 	uint32_t predicted_gain_permille; /* of wanted_khz over the lowest OPP of its domain */
-	uint32_t measured_gain_permille;  /* at the last check */
+	uint32_t measured_gain_permille;  /* as tried … */
+	uint32_t gain_error_permille;	  /* … give or take this … */
+	uint32_t pairs;			  /* … in so many pairs, with and without it */
 	uint32_t wanted_khz;		  /* that its boost is, or would be; 0: none */
 	uint32_t boost_cap;		  /* 0…1024, 0 while it is not boosted */
 	uint64_t lease_left_us;
@@ -71,16 +73,8 @@ struct device_view {
 	uint32_t idle_permille;	    /* … as is this */
 	uint32_t completion_cpu;
 	const char *completion_domain; /* NULL: it has none */
-	const char *check;	       /* off, baseline, trial, paid, unpaid */
-	uint32_t predicted_gain_permille;
-	uint32_t measured_gain_permille;
-	uint32_t calibration_permille; /* always known */
-	uint32_t checks;
-	bool retries;		      /* retry_us is known */
-	uint64_t retry_us;	      /* until the next check */
-	const char *interrupt_domain; /* boosted for its completions, or to be; NULL: none */
-	const char *interrupt_check;
-	uint32_t interrupt_khz; /* 0: none */
+	uint32_t boosted;	       /* tasks of it that have a boost now */
+	uint32_t trying;	       /* for which it is being tried */
 };
 
 /* One decision of the ring of remembered ones. */
@@ -241,7 +235,8 @@ struct explained_io_view {
 	uint32_t host_share_permille; /* of the time of an I/O at the lowest OPP */
 	uint32_t predicted_gain_permille;
 	uint32_t measured_gain_permille;
-	uint32_t calibration_permille;
+	uint32_t gain_error_permille;
+	uint32_t pairs;
 	uint32_t wanted_khz;
 };
 

@@ -79,6 +79,8 @@ void view_json_task(struct json_out *out, const struct task_view *view)
 	put_measured(out, "host_share_permille", view->host_share_permille);
 	put_measured(out, "predicted_gain_permille", view->predicted_gain_permille);
 	put_measured(out, "measured_gain_permille", view->measured_gain_permille);
+	put_measured(out, "gain_error_permille", view->gain_error_permille);
+	put_count(out, "pairs", view->pairs);
 	put_known(out, "wanted_khz", view->wanted_khz);
 	put_count(out, "boost_cap", view->boost_cap);
 	put_count(out, "lease_left_us", view->lease_left_us);
@@ -97,18 +99,8 @@ void view_json_device(struct json_out *out, const struct device_view *view)
 	put_measured(out, "idle_permille", view->idle_permille);
 	put_count(out, "completion_cpu", view->completion_cpu);
 	put_text(out, "completion_domain", view->completion_domain);
-	put_text(out, "check", view->check);
-	put_measured(out, "predicted_gain_permille", view->predicted_gain_permille);
-	put_measured(out, "measured_gain_permille", view->measured_gain_permille);
-	put_count(out, "calibration_permille", view->calibration_permille);
-	put_count(out, "checks", view->checks);
-	if (view->retries)
-		put_count(out, "retry_us", view->retry_us);
-	else
-		put_null(out, "retry_us");
-	put_text(out, "interrupt_domain", view->interrupt_domain);
-	put_text(out, "interrupt_check", view->interrupt_check);
-	put_known(out, "interrupt_khz", view->interrupt_khz);
+	put_count(out, "boosted", view->boosted);
+	put_count(out, "trying", view->trying);
 	json_out_close(out, '}');
 }
 

@@ -26,14 +26,15 @@
 	U64(input.task.ios[_i].host_cpu_ns)
 #define TASK_DEVICE(_i) MOST(input.task.ios[_i].device, INPUT_DEVICES_MAX - 1)
 
-#define COUNT(_c) \
-	U64(_c.start_ns), U64(_c.start_count), U64(_c.seen_ns), U64(_c.seen_count), U32(_c.looks), \
-	U64(_c.sum_nn), U64(_c.sum_nt), U64(_c.sum_tt)
-#define CHECK(_c) \
-	MOST(_c.state, IO_CHECK_UNPAID), COUNT(_c.window), COUNT(_c.base), U64(_c.predicted_sum), \
-	U32(_c.predicted_ppm), U32(_c.measured_ppm), U32(_c.calibration_permille), \
-	U64(_c.settled_ns), U64(_c.backoff_ns), U64(_c.trust_ns), U64(_c.retry_ns), \
-	U32(_c.n_checks), FLAG(_c.suggested)
+#define TALLY(_t) U64(_t.ios), U64(_t.other_ios), U64(_t.level_ns), U64(_t.time_ns)
+#define EXPERIMENT(_e) \
+	U64(_e.random), U64(_e.mark_ns), TALLY(_e.mark), U64(_e.settled_ns), U64(_e.next_ns), \
+	U64(_e.aged_ns), U64(_e.reopen_ns), U64(_e.worse_ns), U64(_e.pair_ns), U64(_e.sum), \
+	U64(_e.squares), U64(_e.weight), U64(_e.pairs), U64(_e.device_sum), \
+	U64(_e.device_squares), U32(_e.scale), U32(_e.predicted), U32(_e.found), U32(_e.first), \
+	U32(_e.first_device), U32(_e.first_level), U32(_e.on_level), U32(_e.off_level), \
+	U32(_e.tries), U32(_e.tried), MOST(_e.verdict, EXPERIMENT_SAME), MOST(_e.window, 2), \
+	MOST(_e.same, UINT8_MAX), FLAG(_e.order), FLAG(_e.rest), FLAG(_e.arm), FLAG(_e.again)
 #define WINDOW(_w) \
 	U64(_w.start_ns), U64(_w.io_waits), U64(_w.io_starts), U64(_w.host_cpu_ns), \
 	U64(_w.think_ns), U64(_w.in_flight_ns), U32(_w.max_depth), U32(_w.level), U64(_w.seen_ns), \
@@ -115,19 +116,23 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(piece.domain.watch_counted), U32(piece.domain.scaling_min_khz),
 		U32(piece.domain.scaling_max_khz), U64(piece.domain.changed_ns),
 		U64(piece.domain.lower_since_ns), U64(piece.domain.next_ns),
-		DECISION(piece.domain.last)),
+		DECISION(piece.domain.last), FLAG(piece.domain.falls_at_once),
+		U32(piece.domain.trial)),
 	[RECORD_PIECE_DEVICE] = ROW(1,
 		U32(piece.index), FLAG(piece.device.present),
 		INPUT_DEVICE(piece.device.totals), INPUT_DEVICE(piece.device.rates.since),
 		U64(piece.device.rates.since_ns), FLAG(piece.device.rates.known),
 		U32(piece.device.rates.completions_per_s), U32(piece.device.rates.idle_permille),
 		U64(piece.device.sampled_ns), U64(piece.device.next_ns), U32(piece.device.n_users),
-		U32(piece.device.ratio), U32(piece.device.n_tasks), U32(piece.device.base_level),
-		U32(piece.device.checked_users), U64(piece.device.checked_ns),
-		CHECK(piece.device.check), U32(piece.device.completion_domain),
-		U32(piece.device.n_completed_there), U32(piece.device.interrupt_domain),
-		U32(piece.device.interrupt_level), U32(piece.device.interrupt_khz),
-		CHECK(piece.device.interrupt_check), FLAG(piece.device.gains_little)),
+		U64(piece.device.ios), U64(piece.device.edge_ns),
+		U32(piece.device.completion_domain), U32(piece.device.n_completed_there)),
+	[RECORD_PIECE_GROUP] = ROW(1,
+		U32(piece.index), FLAG(piece.group.used), FLAG(piece.group.moved_limits),
+		U32(piece.group.device), U32(piece.group.tgid), U32(piece.group.kind),
+		U32(piece.group.ratio), U32(piece.group.found_ratio),
+		U32(piece.group.depth_milli), U32(piece.group.n_tasks),
+		U32(piece.group.n_asked), U64(piece.group.seen_ns), U64(piece.group.due_ns),
+		TALLY(piece.group.tally), EXPERIMENT(piece.group.experiment)),
 	[RECORD_PIECE_TASK] = ROW(1,
 		U32(piece.index), U32(piece.task.pid), U32(piece.task.tgid), U32(piece.task.handle),
 		FLAG(piece.task.released), U32(piece.task.cpu), COMM(piece.task.comm),
@@ -137,10 +142,12 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U32(piece.task.io_boost.rate_per_s), U32(piece.task.io_boost.device),
 		U32(piece.task.io_boost.ratio), U32(piece.task.io_boost.held_ratio),
 		U32(piece.task.io_boost.wanted_khz), U32(piece.task.io_boost.n_windows),
-		U64(piece.task.io_boost.io_waits), U32(piece.task.io_boost.base_level),
+		U64(piece.task.io_boost.io_waits), U64(piece.task.io_boost.io_starts),
+		U64(piece.task.io_boost.seen_ns), U32(piece.task.io_boost.level),
+		U32(piece.task.io_boost.group), U32(piece.task.io_boost.depth_milli),
 		U32(piece.task.io_boost.surveyed_per_s), FLAG(piece.task.io_boost.sends_requests),
 		U32(piece.task.io_boost.held_windows), U32(piece.task.io_boost.survey_windows),
-		WINDOW(piece.task.io_boost.window), CHECK(piece.task.io_boost.check),
+		WINDOW(piece.task.io_boost.window),
 		U64(piece.task.flip.moved_ns), U64(piece.task.flip.until_ns),
 		U32(piece.task.flip.domain), U32(piece.task.flip.khz),
 		U32(piece.task.io_boost.window.busy_ppm), U64(piece.task.io_boost.window.busy_ns),
@@ -168,7 +175,9 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(piece.rest.refused_sets), U32(piece.rest.sets_epoch),
 		U32(piece.rest.sets_version), U64(piece.rest.devices_next_ns),
 		FLAG(piece.rest.survey.on), FLAG(piece.rest.survey.ends),
-		U64(piece.rest.survey.until_ns)),
+		U64(piece.rest.survey.until_ns), U64(piece.rest.survey.began_ns),
+		U64(piece.rest.survey.quiet_ns), U64(piece.rest.groups_next_ns),
+		U32(piece.rest.group_turn), U32(piece.rest.n_groups_begun)),
 };
 
 /*
@@ -177,8 +186,6 @@ static const struct record_layout layouts[RECORD_TYPES] = {
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
-#define ALL_OF_COUNT { 0, 0, 0, 0, 0, 0, 0, 0 }
-#define ALL_OF_CHECK { 0, ALL_OF_COUNT, ALL_OF_COUNT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define ALL_OF_DECISION { 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 }
 static const struct {
 	struct input_cpu input_cpu;
@@ -200,6 +207,8 @@ static const struct {
 	struct domain domain; /* info and policy are of the start, override of its own piece;
 			       * the explanation decides nothing */
 	struct io_device device;
+	struct io_group group;
+	struct experiment experiment;
 	struct engine_rest rest;
 	struct engine_set engine_set;
 	struct engine_set_run run;
@@ -226,16 +235,18 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	ALL_OF_DECISION,
 	{ 0, 0, 0, 0, 0 },
-	{ 0, 0, 0, 0, 0, NULL, { .rate_limit_ns = 0 }, 0, 0, { .min_khz = 0 }, 0,
+	{ 0, 0, 0, 0, 0, 0, 0, NULL, { .rate_limit_ns = 0 }, 0, 0, { .min_khz = 0 }, 0,
 	  { 0, 0, 0, 0, 0 }, 0, 0, 0, 0, ALL_OF_DECISION, { .n_contenders = 0 } },
-	{ 0, { 0, 0, 0, 0, 0 }, 0, 0, { { 0, 0, 0, 0, 0 }, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0,
-	  ALL_OF_CHECK, 0, 0, 0, 0, 0, ALL_OF_CHECK },
-	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0 } },
+	{ 0, { 0, 0, 0, 0, 0 }, 0, 0, { { 0, 0, 0, 0, 0 }, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0 }, { .arm = false } },
+	{ 0, 0, { 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	  0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0 },
 	{ 0, 0 },
 	{ 0, { 0, 0, 0, 0 } },
 	{ 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
-	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, { 0 }, { 0 } },
+	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, { 0 } },
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, { 0 }, { 0 }, { 0 } },
 	{ 0, 0, { 0 }, 0 },
@@ -246,7 +257,7 @@ static const struct {
 static __attribute__((unused)) void all_words(const struct decision *decision)
 {
 	switch (decision->reason) {
-	case REASON_IDLE: case REASON_UTILISATION: case REASON_IO_BOOST: case REASON_INTERRUPT:
+	case REASON_IDLE: case REASON_UTILISATION: case REASON_IO_BOOST:
 	case REASON_FLOOR: case REASON_UNCAPPED: case REASON_OWN_FLOOR:
 		break;
 	}
@@ -290,6 +301,7 @@ enum record_type record_type_of_piece(enum engine_piece_type type)
 	case ENGINE_PIECE_DOMAIN: return RECORD_PIECE_DOMAIN;
 	case ENGINE_PIECE_DEVICE: return RECORD_PIECE_DEVICE;
 	case ENGINE_PIECE_TASK: return RECORD_PIECE_TASK;
+	case ENGINE_PIECE_GROUP: return RECORD_PIECE_GROUP;
 	case ENGINE_PIECE_RULED_TASK: return RECORD_PIECE_RULED_TASK;
 	case ENGINE_PIECE_OVERRIDE: return RECORD_PIECE_OVERRIDE;
 	case ENGINE_PIECE_SET: return RECORD_PIECE_SET;

@@ -35,7 +35,7 @@
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    4
+#define RECORD_VERSION	    5
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8
@@ -83,6 +83,7 @@ enum record_type {
 	RECORD_PIECE_REST,
 	RECORD_REFERENCE,  /* engine_apply() */
 	RECORD_OWN_CLAMPS, /* likewise */
+	RECORD_PIECE_GROUP,
 	RECORD_TYPES,
 };
 

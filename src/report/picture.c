@@ -28,15 +28,14 @@ static const char *const reason_fills[] = {
 	[REASON_IDLE] = "#eeeeee",
 	[REASON_UTILISATION] = "#c6dbef",
 	[REASON_IO_BOOST] = "#fdd0a2",
-	[REASON_INTERRUPT] = "#dadaeb",
 };
 
 static const char *const state_fills[] = {
-	[IO_BOOST_MEASURING] = "#d9d9d9", [IO_BOOST_DEVICE_BUSY] = "#9ecae1",
-	[IO_BOOST_PREDICTED] = "#fee391", [IO_BOOST_VERIFYING] = "#fe9929",
-	[IO_BOOST_CONFIRMED] = "#41ab5d", [IO_BOOST_INSENSITIVE] = "#ef3b2c",
-	[IO_BOOST_COUNTED] = "#807dba",	  [IO_BOOST_BELOW_RATE] = "#f0f0f0",
-	[IO_BOOST_LAPSED] = "#f0f0f0",
+	[IO_BOOST_MEASURING] = "#d9d9d9",  [IO_BOOST_DEVICE_BUSY] = "#9ecae1",
+	[IO_BOOST_AT_LEVEL] = "#c6dbef",   [IO_BOOST_PREDICTED] = "#fee391",
+	[IO_BOOST_TRYING] = "#fe9929",	   [IO_BOOST_PAYS] = "#41ab5d",
+	[IO_BOOST_DOESNT_PAY] = "#ef3b2c", [IO_BOOST_CANT_TELL] = "#807dba",
+	[IO_BOOST_BELOW_RATE] = "#f0f0f0", [IO_BOOST_LAPSED] = "#f0f0f0",
 };
 
 static const char *reason_fill(uint8_t reason)
@@ -171,7 +170,7 @@ static void draw_legend(FILE *out, double y, const char *title, const struct col
 
 static void draw_legends(FILE *out, double y)
 {
-	struct colour reasons[ARRAY_SIZE(reason_fills)], states[IO_BOOST_COUNTED + 1];
+	struct colour reasons[ARRAY_SIZE(reason_fills)], states[IO_BOOST_CANT_TELL + 1];
 
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		reasons[i] = (struct colour){ reason_name(i), reason_fills[i] };

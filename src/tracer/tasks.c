@@ -139,7 +139,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.watched = slot->lease_ns,
-		.level_q = tracer->cpus[cpu].load.level_q,
+		.level_q = tracer_level_q(tracer, cpu),
 		.busy_ppm = busy_ppm(tracer, cpu, now_ns),
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);

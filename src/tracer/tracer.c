@@ -137,6 +137,11 @@ uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu)
 	return __atomic_load_n(&tracer->cpus[cpu].freq_khz, __ATOMIC_RELAXED);
 }
 
+uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu)
+{
+	return __atomic_load_n(&tracer->cpus[cpu].load.level_q, __ATOMIC_RELAXED);
+}
+
 bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu)
 {
 	return __atomic_load_n(&tracer->cpus[cpu].load.running, __ATOMIC_RELAXED);

@@ -81,6 +81,8 @@ void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* What the kernel set it to, as far as it has reported; 0: not known. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu);
+/* The level at which it accrues by now. */
+uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 /* Whether a task runs there, other than the daemon. */
 bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu);
 

@@ -102,7 +102,8 @@ installs() {
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
 		usr/share/wakegov/wakegov.conf \
-		usr/share/man/man8/wakegovd.8 usr/share/man/man1/wakegovctl.1 \
+		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
+		usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
 		usr/share/bash-completion/completions/wakegovctl \
 		usr/share/zsh/site-functions/_wakegovctl \

@@ -62,32 +62,32 @@ static void test_changes_are_told_once(void **state)
 	set(7, IO_BOOST_MEASURING);
 	assert_heard("7: new -> measuring; ");
 	assert_heard("");
-	set(7, IO_BOOST_VERIFYING);
+	set(7, IO_BOOST_TRYING);
 	set(8, IO_BOOST_DEVICE_BUSY);
-	assert_heard("7: measuring -> verifying; 8: new -> device-busy; ");
+	assert_heard("7: measuring -> trying; 8: new -> device-busy; ");
 	set(7, IO_BOOST_LAPSED);
-	assert_heard("7: verifying -> lapsed; ");
+	assert_heard("7: trying -> lapsed; ");
 	assert_heard("");
 }
 
 static void test_what_is_known_already_is_not_told(void **state)
 {
-	set(7, IO_BOOST_CONFIRMED);
+	set(7, IO_BOOST_PAYS);
 	boost_news_free(news);
 	news = boost_news_new(tasks);
 	assert_heard("");
 	set(7, IO_BOOST_LAPSED);
-	assert_heard("7: confirmed -> lapsed; ");
+	assert_heard("7: pays -> lapsed; ");
 }
 
 static void test_a_number_that_comes_back_is_another_task(void **state)
 {
-	set(7, IO_BOOST_CONFIRMED);
-	assert_heard("7: new -> confirmed; ");
+	set(7, IO_BOOST_PAYS);
+	assert_heard("7: new -> pays; ");
 	task_table_remove(tasks, task_table_find(tasks, 7));
 	assert_heard("");
-	set(7, IO_BOOST_CONFIRMED);
-	assert_heard("7: new -> confirmed; ");
+	set(7, IO_BOOST_PAYS);
+	assert_heard("7: new -> pays; ");
 }
 
 /* All tasks of a full table are exchanged between two looks. */

@@ -78,12 +78,21 @@ static inline uint64_t boosts_run_to(struct world *world, uint32_t task, enum io
 	return world->now_ns - start_ns;
 }
 
-/* A task that is confirmed; for what comes after. */
-static inline void boosts_start_confirmed(struct world *world, uint32_t task, uint32_t cpu,
-					  const struct fake_io *io)
+/* A task whose boost pays; for what comes after. */
+static inline void boosts_start_paying(struct world *world, uint32_t task, uint32_t cpu,
+				       const struct fake_io *io)
 {
 	world_start_io(world, task, 100 + task, cpu, io);
-	boosts_run_to(world, task, IO_BOOST_CONFIRMED, NS_PER_S);
+	boosts_run_to(world, task, IO_BOOST_PAYS, 2 * NS_PER_S);
+}
+
+static inline const struct io_group *boosts_group(const struct world *world, uint32_t task)
+{
+	const struct io_group *group = engine_group(world->engine,
+						    world_task(world, task)->io_boost.group);
+
+	assert_non_null(group);
+	return group;
 }
 
 static inline const struct io_device *boosts_device(const struct world *world, uint32_t device)

@@ -207,7 +207,7 @@ static void test_boost(void **state)
 	struct world world;
 
 	begin(&world);
-	boosts_start_confirmed(&world, 0, 0, &io);
+	boosts_start_paying(&world, 0, 0, &io);
 	find_last(&world, 100, &clamp);
 	assert_in_range(clamp.min_cap, 1, TOPOLOGY_CAPACITY_MAX);
 	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");

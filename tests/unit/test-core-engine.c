@@ -208,7 +208,7 @@ static void test_boost_is_held_across_sleeps(void **state)
 	uint64_t changes;
 
 	start(&world);
-	boosts_start_confirmed(&world, 0, 1, &io);
+	boosts_start_paying(&world, 0, 1, &io);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	changes = world.domains[0].changes;
 	for (int i = 0; i < 2000; i++) {
@@ -230,8 +230,9 @@ static void test_dead_task_takes_boost_with_it(void **state)
 	struct world world;
 
 	start(&world);
-	boosts_start_confirmed(&world, 0, 0, &io);
-	boosts_start_confirmed(&world, 1, 1, &io);
+	boosts_start_paying(&world, 0, 0, &io);
+	boosts_start_paying(&world, 1, 1, &io);
+	boosts_run(&world, 100 * NS_PER_MS);
 	world_end_task(&world, 0);
 	world_round(&world);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
@@ -282,7 +283,7 @@ static void test_full_table_is_counted(void **state)
 	world_stop_io(&world, 0);
 	world_run_until(&world, world.now_ns + 50 * NS_PER_MS);
 	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
-	boosts_start_confirmed(&world, 2, 2, &io);
+	boosts_start_paying(&world, 2, 2, &io);
 	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
 	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
 	world_deinit(&world);
@@ -314,7 +315,7 @@ static void test_inactive_is_left_alone(void **state)
 	assert_int_equal(world_last(&world, 0)->previous_khz, 0);
 	assert_int_not_equal(world_last(&world, 0)->target_khz, 0);
 	world_switch(&world, 0, false);
-	boosts_run_to(&world, 0, IO_BOOST_CONFIRMED, NS_PER_S);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	world_deinit(&world);
 }

@@ -139,7 +139,7 @@ static void test_think_time(void **state)
 	run.task.ios[0].host_ns += WINDOW_NS / 2;
 	add_window(&run, 0, 50, 20);
 	assert_int_equal(share_percent(&run), 20);
-	/* The same at depth 4: of 40 ms in flight 20 are slept, and 8 are the host's. */
+	/* At a mean of 2.4 with 3.8 places: of 38 ms 12 are in flight, 19 slept, 7 the host's. */
 	run = begin();
 	run.task.max_depth = 4;
 	sample(&run);
@@ -150,7 +150,7 @@ static void test_think_time(void **state)
 	run.task.ios[0].ios = 50;
 	run.now_ns += WINDOW_NS;
 	sample(&run);
-	assert_int_equal(share_percent(&run), 20);
+	assert_int_equal(share_percent(&run), 18);
 }
 
 /* Places for requests that are empty wait for the host. */
@@ -161,12 +161,9 @@ static void test_depth(void **state)
 		uint64_t in_flight_ns;
 		uint32_t share_percent;
 	} cases[] = {
-		{ 128, 128 * WINDOW_NS, 0 },
-		{ 128, 129 * WINDOW_NS, 0 },
-		{ 128, 64 * WINDOW_NS, 50 },
-		{ 4, 3 * WINDOW_NS, 25 },
-		{ 2, 0, 100 },
-		{ UINT32_MAX, 128 * WINDOW_NS, 100 },
+		{ 128, 128 * WINDOW_NS, 0 }, { 128, 129 * WINDOW_NS, 0 },
+		{ 128, 64 * WINDOW_NS, 50 }, /* it may have had 127 places */
+		{ 4, 3 * WINDOW_NS, 25 },    { UINT32_MAX, 128 * WINDOW_NS, 50 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -200,7 +197,10 @@ static void test_depth_unserved(void **state)
 		{ 32, 16 * WINDOW_NS, 95, 16 },	 /* 1 - 16 / 19 */
 		{ 128, 112 * WINDOW_NS, 90, 0 },
 		{ 128, 112 * WINDOW_NS, 0, 12 },
-		{ 31, 0, 50, 100 }, /* each waits for interrupts as well */
+		{ 8, 4 * WINDOW_NS, 50, 50 }, /* each waits for interrupts as well */
+		/* One burst in the window of a reader that has one in flight at a time. */
+		{ 31, WINDOW_NS * 69 / 100, 50, 47 },
+		{ 32, WINDOW_NS * 69 / 100, 50, 47 },
 		{ 1, 0, 10, 40 },
 	};
 
@@ -396,10 +396,10 @@ static void test_plan(void **state)
 
 static void test_state_names(void **state)
 {
-	static const char *const names[] = {
-		"measuring",   "device-busy",	   "predicted-gain", "verifying",  "confirmed",
-		"insensitive", "counted-fallback", "ruled-out",	     "below-rate", "lapsed"
-	};
+	static const char *const names[] = { "measuring",    "device-busy", "at-level",
+					     "predicted",    "trying",	    "pays",
+					     "does-not-pay", "cannot-tell", "ruled-out",
+					     "below-rate",   "lapsed" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_string_equal(io_boost_state_name(i), names[i]);

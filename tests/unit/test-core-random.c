@@ -72,9 +72,6 @@ static struct policy make_policy(struct test_random *random)
 	};
 	policy.io_boost.enabled = pick(random, 0, 9) > 0;
 	policy.io_boost.slack_percent = pick(random, 1, 50);
-	policy.io_boost.check_window_ns = pick(random, 20000000, 1000000000);
-	policy.io_boost.backoff_min_ns = pick(random, 100000000, 2000000000);
-	policy.io_boost.backoff_max_ns = pick(random, 100000000, 4000000000);
 	return policy;
 }
 

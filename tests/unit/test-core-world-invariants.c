@@ -53,15 +53,6 @@ static uint32_t boost_cap(const struct world *world, const struct task *task, ui
 	return opp_cap_at_khz(&world->topology->domains[domain], task->flip.khz);
 }
 
-static uint32_t interrupt_cap(const struct world *world, uint32_t index, uint32_t domain)
-{
-	const struct io_device *device = engine_device(world->engine, index);
-
-	if (device->interrupt_domain != domain || !io_check_grants(&device->interrupt_check))
-		return 0;
-	return opp_cap_at_khz(&world->topology->domains[domain], device->interrupt_khz);
-}
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
@@ -100,9 +91,6 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 	while ((task = task_table_next(engine_tasks(world->engine), task)))
 		if (boost_cap(world, task, domain) > cap)
 			cap = boost_cap(world, task, domain);
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
-		if (interrupt_cap(world, i, domain) > cap)
-			cap = interrupt_cap(world, i, domain);
 	return cap;
 }
 

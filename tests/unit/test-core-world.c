@@ -247,7 +247,9 @@ void world_run_until(struct world *world, uint64_t until_ns)
 			next_ns = tick_ns;
 		if (watch_ns < next_ns)
 			next_ns = watch_ns;
-		world->now_ns = next_ns;
+		/* What is due at once has the time 0, and time does not go back. */
+		if (next_ns > world->now_ns)
+			world->now_ns = next_ns;
 		world_account_io(world);
 		if (next_ns == watch_ns)
 			world_look_at_leases(world);

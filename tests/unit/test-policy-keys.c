@@ -54,9 +54,6 @@ GETTER(window, io_boost.window_ns)
 GETTER(hold, io_boost.hold_ns)
 GETTER(slack, io_boost.slack_percent)
 GETTER(min_host_time, io_boost.min_host_percent)
-GETTER(check_window, io_boost.check_window_ns)
-GETTER(backoff_min, io_boost.backoff_min_ns)
-GETTER(backoff_max, io_boost.backoff_max_ns)
 GETTER(readers, query.readers)
 GETTER(read_group, query.read_group)
 GETTER(change_group, query.change_group)
@@ -195,18 +192,6 @@ static const struct key_case cases[] = {
 	  { { "0%", 0 }, { "100%", 100 } },
 	  "a share from 0% to 100% with its unit (%)",
 	  { "", "101%", "-1%", "2", "2ms" } },
-	{ "io-boost", "check-window", get_check_window, 500 * MS,
-	  { { "20ms", 20 * MS }, { "10s", 10 * S } },
-	  "a duration from 20ms to 10s with its unit (ns, us, ms, s, min)",
-	  { "", "19999us", "10000000001ns", "500", "auto" } },
-	{ "io-boost", "back-off-min", get_backoff_min, S,
-	  { { "100ms", 100 * MS }, { "60min", 3600 * S } },
-	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
-	  { "", "99999us", "3600000000001ns", "1h", "1" } },
-	{ "io-boost", "back-off-max", get_backoff_max, 64 * S,
-	  { { "100ms", 100 * MS }, { "60min", 3600 * S } },
-	  "a duration from 100ms to 60min with its unit (ns, us, ms, s, min)",
-	  { "", "99999us", "3600000000001ns", "1h", "64" } },
 
 	{ "caps", "burst-margin", get_burst_margin, 500 * US,
 	  { { "0us", 0 }, { "100ms", 100 * MS } },

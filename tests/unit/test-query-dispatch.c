@@ -266,9 +266,9 @@ static void test_task(void **state)
 		&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}",
 		"{\"parameters\":{\"tasks\":["
 		"{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
-		"\"state\":\"confirmed\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
+		"\"state\":\"pays\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
 		"\"host_share_permille\":612,\"predicted_gain_permille\":463,"
-		"\"measured_gain_permille\":405,\"wanted_khz\":1416000,\"boost_cap\":700,"
+		"\"measured_gain_permille\":405,\"gain_error_permille\":21,\"pairs\":14,\"wanted_khz\":1416000,\"boost_cap\":700,"
 		"\"lease_left_us\":9500}],\"total\":1,\"next_offset\":null,\"min_rate_per_s\":1000}}");
 }
 
@@ -281,27 +281,15 @@ static void test_devices(void **state)
 		     "{\"name\":\"nvme0n1\",\"tasks\":3,\"depth\":17,"
 		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
 		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
-		     "\"completion_domain\":\"policy0\",\"check\":\"paid\","
-		     "\"predicted_gain_permille\":463,\"measured_gain_permille\":405,"
-		     "\"calibration_permille\":912,\"checks\":2,\"retry_us\":null,"
-		     "\"interrupt_domain\":\"policy0\",\"interrupt_check\":\"trial\","
-		     "\"interrupt_khz\":1416000},"
+		     "\"completion_domain\":\"policy0\",\"boosted\":3,\"trying\":0},"
 		     "{\"name\":\"nvme1n1\",\"tasks\":3,\"depth\":17,"
 		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
 		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
-		     "\"completion_domain\":\"policy0\",\"check\":\"unpaid\","
-		     "\"predicted_gain_permille\":463,\"measured_gain_permille\":0,"
-		     "\"calibration_permille\":1000,\"checks\":2,\"retry_us\":3250000,"
-		     "\"interrupt_domain\":null,\"interrupt_check\":\"off\","
-		     "\"interrupt_khz\":null},"
+		     "\"completion_domain\":\"policy0\",\"boosted\":0,\"trying\":1},"
 		     "{\"name\":\"nvme2n1\",\"tasks\":0,\"depth\":17,"
 		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
 		     "\"completions_per_s\":null,\"idle_permille\":null,\"completion_cpu\":1,"
-		     "\"completion_domain\":null,\"check\":\"off\","
-		     "\"predicted_gain_permille\":null,\"measured_gain_permille\":null,"
-		     "\"calibration_permille\":1000,\"checks\":0,\"retry_us\":null,"
-		     "\"interrupt_domain\":null,\"interrupt_check\":\"off\","
-		     "\"interrupt_khz\":null}]}}");
+		     "\"completion_domain\":null,\"boosted\":0,\"trying\":0}]}}");
 }
 
 int main(void)

@@ -136,6 +136,7 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 	case RECORD_ADVANCE:
 		break;
 	case RECORD_PIECE_CPU ... RECORD_PIECE_REST:
+	case RECORD_PIECE_GROUP:
 		make_piece(&record, next, of);
 		break;
 	}

@@ -83,7 +83,7 @@ static void test_lower_limit(void **state)
 	assert_int_equal(what_if.differences[0].recorded.domain,
 			 what_if.differences[0].other.domain);
 	for (uint32_t d = 0; d < what_if.n_domains; d++) {
-		assert_true(opp_times_mean_khz(&what_if.recorded[d]) > 1100000);
+		assert_true(opp_times_mean_khz(&what_if.recorded[d]) > 1000000);
 		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 1000000);
 		/* The same time in all, but for the moment before the first decision of either. */
 		assert_in_range(opp_times_total_ns(&what_if.other[d]),
@@ -109,8 +109,8 @@ static void test_other_times(void **state)
 	for (uint32_t d = 0; d < what_if.n_domains; d++) {
 		uint32_t recorded_khz = opp_times_mean_khz(&what_if.recorded[d]);
 
-		assert_true(what_if.other[d].changes < 10);
-		assert_in_range(opp_times_mean_khz(&what_if.other[d]), recorded_khz * 8 / 10,
+		assert_true(what_if.other[d].changes < 60);
+		assert_in_range(opp_times_mean_khz(&what_if.other[d]), recorded_khz * 4 / 10,
 				recorded_khz * 12 / 10);
 	}
 	what_if_deinit(&what_if);

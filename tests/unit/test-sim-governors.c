@@ -55,11 +55,12 @@ static void test_wakegov_io(void **state)
 {
 	struct result result = run("psync:cpus=1", "wakegov");
 
+	/* But for the pairs in which it is tried. */
 	assert_int_equal(result.mhz[0], 500);
-	assert_int_equal(result.mhz[1], 2000);
-	assert_true(result.changes_per_s < 1);
+	assert_in_range(result.mhz[1], 1960, 2000);
+	assert_true(result.changes_per_s < 2);
 	result = run("libaio1x1:cpus=1", "wakegov");
-	assert_int_equal(result.mhz[1], 2000);
+	assert_in_range(result.mhz[1], 1960, 2000);
 }
 
 /* Load and idleness: up for what runs, and to the lowest OPP 20 ms after it. */
@@ -112,7 +113,7 @@ static void test_wakegov_limit(void **state)
 	struct result result = run(
 		"psync:cpus=1,thermal-every=100ms,thermal-for=50ms,thermal-limit=50%", "wakegov");
 
-	assert_true(result.mhz[1] > 1450 && result.mhz[1] < 1550);
+	assert_in_range(result.mhz[1], 1400, 1550);
 }
 
 static void test_boost_governors(void **state)

@@ -121,12 +121,14 @@ static int canned_tasks(void *userdata, task_emit_t emit, void *context)
 			.comm = comms[i % ARRAY_SIZE(comms)],
 			.cpu = i % 4,
 			.domain = "policy0",
-			.state = i % 4 ? "counted-fallback" : "confirmed",
+			.state = i % 4 ? "trying" : "pays",
 			.device = i % 4 ? NULL : "nvme0n1",
 			.io_rate_per_s = 25000,
 			.host_share_permille = i % 4 ? VIEW_UNKNOWN : 612,
 			.predicted_gain_permille = i % 4 ? VIEW_UNKNOWN : 463,
 			.measured_gain_permille = i % 2 ? VIEW_UNKNOWN : 405,
+			.gain_error_permille = i % 2 ? VIEW_UNKNOWN : 21,
+			.pairs = i % 2 ? 0 : 14,
 			.wanted_khz = i % 4 ? 0 : 1416000,
 			.boost_cap = 700,
 			.lease_left_us = 9500,
@@ -153,20 +155,8 @@ static void make_device(uint32_t i, char *name, size_t size, struct device_view 
 		.idle_permille = i % 3 == 2 ? VIEW_UNKNOWN : 412,
 		.completion_cpu = 1,
 		.completion_domain = i % 3 == 2 ? NULL : "policy0",
-		.check = i % 3 == 0   ? "paid"
-			 : i % 3 == 1 ? "unpaid"
-				      : "off",
-		.predicted_gain_permille = i % 3 == 2 ? VIEW_UNKNOWN : 463,
-		.measured_gain_permille = i % 3 == 0   ? 405
-					  : i % 3 == 1 ? 0
-						       : VIEW_UNKNOWN,
-		.calibration_permille = i % 3 == 0 ? 912 : 1000,
-		.checks = i % 3 == 2 ? 0 : 2,
-		.retries = i % 3 == 1,
-		.retry_us = i % 3 == 1 ? 3250000 : 0,
-		.interrupt_domain = i % 3 == 0 ? "policy0" : NULL,
-		.interrupt_check = i % 3 == 0 ? "trial" : "off",
-		.interrupt_khz = i % 3 == 0 ? 1416000 : 0,
+		.boosted = i % 3 == 0 ? 3 : 0,
+		.trying = i % 3 == 1,
 	};
 }
 
@@ -206,9 +196,7 @@ static void make_decision(uint32_t i, struct decision_view *ret)
 		.previous_khz = i > 1 ? 1800000 : 0,
 		.target_khz = 2400000,
 		.read_back_khz = 2400000,
-		.reason = i % 2	  ? "io-boost"
-			  : i % 4 ? "utilisation"
-				  : "io-interrupt",
+		.reason = i % 2 ? "io-boost" : "utilisation",
 		.limiter = i % 2 ? "policy-max" : "none",
 		.demand_cap = 341,
 		.cpu = 2,
@@ -309,7 +297,7 @@ static int canned_counts(void *userdata, enum count_kind kind, count_emit_t emit
 	static const char *const names[3][2] = {
 		[COUNT_DECISIONS] = { "idle", "io-boost" },
 		[COUNT_LIMITS] = { "none", "cap" },
-		[COUNT_BOOSTS] = { "confirmed", "insensitive" },
+		[COUNT_BOOSTS] = { "pays", "does-not-pay" },
 	};
 	int r = emit(context, names[kind][0], 17);
 
@@ -348,8 +336,8 @@ static int explained_domain(const struct canned_source *canned,
 static int canned_explain(void *userdata, const struct explain_request *request,
 			  explain_emit_t emit, void *context)
 {
-	static const struct explained_io_view io = { "confirmed", "nvme0n1", 25000, 612,
-						     463,	  405,	     912,   2400000 };
+	static const struct explained_io_view io = { "pays", "nvme0n1", 25000, 612,    463,
+						     405,    21,	14,    2400000 };
 	static const struct explained_rule_view rule = { "backup", "/etc/wakegov/wakegov.conf", 12,
 							 812 };
 	const struct canned_source *canned = userdata;

@@ -145,8 +145,8 @@ class Exports(unittest.TestCase):
         with open(self.path("other.conf"), "w", encoding="utf-8") as file:
             file.write("[domain]\nmax-frequency = 816MHz\n")
         shown = self.ctl("replay", self.recording, "--policy", self.path("other.conf"))
-        self.assertRegex(shown, r"as recorded +13\d\d MHz .*1416 MHz 8\d %")
-        self.assertRegex(shown, r"other.conf +7\d\d MHz .*816 MHz 8\d %")
+        self.assertRegex(shown, r"as recorded +1\d\d\d MHz .*1416 MHz \d\d %")
+        self.assertRegex(shown, r"other.conf +\d\d\d MHz .*816 MHz \d\d %")
         self.assertIn("other.conf: 408 MHz -> 816 MHz  io-boost", shown)
 
     def test_cut_and_strange_files(self):

@@ -106,9 +106,9 @@ class Data(ServiceTest):
     def test_nothing_measured_is_not_a_gain_of_nothing(self):
         tasks = self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]
         self.assertEqual([task["host_share_permille"] for task in tasks], [612, None, None, None])
+        self.assertEqual([task["gain_error_permille"] for task in tasks], [21, None, 21, None])
         devices = self.connect().call("io.wakegov.Devices")["parameters"]["devices"]
-        self.assertEqual([device["measured_gain_permille"] for device in devices], [405, 0, None])
-        self.assertEqual([device["retry_us"] for device in devices], [None, 3250000, None])
+        self.assertEqual([device["completions_per_s"] for device in devices], [24817, 24817, None])
 
     def test_advice(self):
         status = self.connect().call("io.wakegov.Status")["parameters"]

@@ -124,35 +124,28 @@ class Output(ControlTest):
         header, boosted, counted, *_ = self.run_command("tasks").splitlines()
         self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
                                           "HOST", "GAIN", "FOUND", "MHZ", "LEASE"])
-        self.assertEqual(boosted.split(), ["812", "fio", "policy0", "confirmed", "nvme0n1", "25000",
+        self.assertEqual(boosted.split(), ["812", "fio", "policy0", "pays", "nvme0n1", "25000",
                                            "61", "%", "46", "%", "+40", "%", "1416", "9.5",
                                            "ms"])
-        # A name that is too long is cut.
-        self.assertEqual(counted.split(), ["813", "kworker/0", "policy0", "counted-fallback", "-",
+        self.assertEqual(counted.split(), ["813", "kworker/0:1H", "policy0", "trying", "-",
                                            "25000", "-", "-", "-", "-", "9.5", "ms"])
-        self.assertEqual({len(header), len(boosted), len(counted)}, {80})
+        self.assertLessEqual(max(map(len, (header, boosted, counted))), 80)
 
     def test_devices(self):
-        header, pays, not_, new, interrupts = self.run_command("devices").splitlines()
+        header, pays, not_, new = self.run_command("devices").splitlines()
         self.assertEqual(header.split(), ["DEVICE", "TASKS", "DEPTH", "I/O/S", "IDLE", "CPU",
-                                          "DOMAIN", "CHECK", "GAIN", "FOUND", "CALIB", "RETRY"])
+                                          "DOMAIN", "BOOSTED", "TRYING"])
         self.assertEqual(pays.split(), ["nvme0n1", "3", "17", "24817", "41", "%", "1", "policy0",
-                                        "paid", "46", "%", "+40", "%", "0.91", "-"])
-        self.assertEqual(not_.split()[8:], ["unpaid", "46", "%", "+0", "%", "1.00", "3.2",
-                                            "s"])
-        self.assertEqual(new.split(), ["nvme2n1", "0", "17", "-", "-", "1", "-", "off", "-", "-",
-                                       "1.00", "-"])
+                                        "3", "0"])
+        self.assertEqual(not_.split()[8:], ["0", "1"])
+        self.assertEqual(new.split(), ["nvme2n1", "0", "17", "-", "-", "1", "-", "0", "0"])
         self.assertLessEqual(max(map(len, (header, pays, not_, new))), 80)
-        self.assertEqual(interrupts, "nvme0n1: a boost of policy0 for its completions only: trial, "
-                                     "1416 MHz")
 
     def test_decisions(self):
         lines = self.run_command("decisions").splitlines()
         self.assertEqual(len(lines), 6)
         self.assertRegex(lines[1], r"^\d\d:\d\d:\d\d\.\d{3}  policy0 +-  2400 MHz +2400 MHz  "
                                    r"io-boost \(fio, pid 812\), limited by policy-max$")
-        # No task is behind it, but a CPU is.
-        self.assertTrue(lines[4].endswith("  io-interrupt (CPU 2)"), lines[4])
 
     def test_decisions_that_are_wanted(self):
         all_of_them = self.run_command("decisions").splitlines()[1:]

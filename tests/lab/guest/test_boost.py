@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The I/O boost on a real cpufreq driver: it predicts, checks, follows its task, and gives up.
+"""The I/O boost on a real cpufreq driver: it predicts, tries, follows its task, and gives up.
 
 In virtual time, where the figures are those of a machine that has nothing else to do.
 """
@@ -18,7 +18,7 @@ POLICY = "[wakegov]\nbackend = setspeed\n"
 DOMAINS = ("policy0", "policy2")
 # Large, and on every host of the lab.
 HOST_FILE = "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"
-NOT_PAYING = {"insensitive", "device-busy"}
+NOT_PAYING = {"does-not-pay", "device-busy"}
 # Looking takes CPU time, which is emulated dearly.
 LOOK_SECONDS = 0.2
 
@@ -92,25 +92,26 @@ class Boost(unittest.TestCase):
         return seen
 
     def confirm(self, load):
-        """Waits until the boost of the load is confirmed."""
-        seen = self.watch(load, 2, until={"confirmed"})
-        self.assertIn("confirmed", seen)
+        """Waits until the boost of the load was found to pay."""
+        seen = self.watch(load, 5, until={"pays"})
+        self.assertIn("pays", seen)
         took_s = time.monotonic() - load.began_s
-        tap.note(f"confirmed {took_s * 1000:.0f} ms after the first I/O: {', '.join(seen)}")
+        tap.note(f"pays {took_s * 1000:.0f} ms after the first I/O: {', '.join(seen)}")
 
     def boosted(self, name):
         domain = self.daemon.domain(name)
         return domain["reason"] == "io-boost" and domain["comm"] == "freqload"
 
     def test_pays(self):
-        """a task that a faster clock serves is boosted, and confirmed, each time anew"""
+        """a task that a faster clock serves is boosted, each time anew"""
         self.start()
         for _ in range(2):
             load = self.psync("3")
             self.confirm(load)
-            domain = self.daemon.domain("policy2")
-            self.assertEqual((domain["reason"], domain["comm"]), ("io-boost", "freqload"))
-            self.assertEqual(domain["target_khz"], 1400000)
+            # But for a pair in which it is tried again.
+            guest.wait_for(lambda: self.boosted("policy2") and
+                           self.daemon.domain("policy2")["target_khz"] == 1400000, 1, "the boost")
+            self.assertRegex(self.ctl("tasks"), r"freqload +policy2 +pays +nullb")
             load.end()
             self.settle()
 
@@ -128,35 +129,37 @@ class Boost(unittest.TestCase):
                          "--threads", "4", "--depth", "128", "--cycles", "10000",
                          "--time", "60")
         seen = set(self.watch(load, 5, until=NOT_PAYING))
+        guest.wait_for(lambda: set(self.states(load)) <= NOT_PAYING, 10, "all of them settled")
         shares = self.shares_at_lowest(2)
         seen |= set(self.watch(load, 0.5))
         tap.note(f"{', '.join(sorted(seen))}; at the lowest OPP " +
                  ", ".join(f"{name}: {share * 100:.0f} %" for name, share in shares.items()))
         self.assertGreaterEqual(min(shares.values()), 0.9)
         self.assertTrue(NOT_PAYING & seen)
-        self.assertNotIn("confirmed", seen)
+        self.assertNotIn("pays", seen)
 
     def test_paced(self):
-        """a device that takes the time that the CPU saves: unboosted, and named insensitive"""
+        """a device that takes the time that the CPU saves: unboosted"""
         self.start()
         load = self.psync("3", "null_blk_create_paced")
-        seen = self.watch(load, 5, until={"insensitive"})
+        # Its throttle has ticks of 20 ms, windows are nearly as long: it may be too unsteady to tell.
+        answers = {"does-not-pay", "cannot-tell"}
+        seen = self.watch(load, 10, until=answers)
         tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
-        # It is tried again after 1, 2, 4 s and so on, and found insensitive again.
+        # It is tried again, in pairs now and then.
         before = guest.time_in_state("policy2")
         seen += self.watch(load, 4)
         share = guest.share_at_lowest(before, guest.time_in_state("policy2"))
         tap.note(f"then {', '.join(seen)}; {share * 100:.0f} % of 4 s at the lowest OPP")
-        self.assertIn("insensitive", seen)
-        self.assertNotIn("confirmed", seen)
+        self.assertTrue(answers & set(seen), seen)
+        self.assertNotIn("pays", seen)
         self.assertGreaterEqual(share, 0.8)
-        guest.wait_for(lambda: self.states(load) == ["insensitive"] and
-                       guest.frequency("policy2") == 400000, 3, "insensitive, at the lowest OPP")
+        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "the lowest OPP")
 
     def test_follows(self):
-        """a boost goes with its task to another domain at once, still confirmed"""
+        """a boost goes with its task to another domain at once"""
         self.start()
-        # Confirmed away from the test's own looking, which raises policy0.
+        # Found to pay away from the test's own looking, which raises policy0.
         load = self.psync("3")
         self.confirm(load)
         moved_us = time.monotonic() * 1e6
@@ -165,7 +168,7 @@ class Boost(unittest.TestCase):
         states = self.states(load)
         guest.wait_for(lambda: guest.frequency("policy2") == 400000, 1, "policy2 low again")
         # Not asked anew.
-        self.assertFalse({"measuring", "predicted-gain", "verifying"} & set(states), states)
+        self.assertFalse({"measuring", "trying"} & set(states), states)
         changes = [d for d in self.daemon.decisions() if d["domain"] == "policy0"
                    and d["monotonic_us"] >= moved_us and d["target_khz"] != d["previous_khz"]]
         tap.note("policy0: " + ", ".join(f"{d['target_khz'] // 1000} MHz after "
@@ -194,17 +197,18 @@ class Boost(unittest.TestCase):
         self.confirm(load)
         rates = self.flip(load)
         tap.note(", ".join(f"{name}: {rate:.1f} changes/s" for name, rate in rates.items()))
-        self.assertLessEqual(max(rates.values()), 2)
+        # At most two pairs in these 3 s, of four changes each, and the first move.
+        self.assertLessEqual(max(rates.values()), 4)
 
     def test_fallback(self):
-        """where no block device is seen, counting finds the task, and a boost is checked as well"""
+        """where no block device is seen, counting finds the task, and a boost is tried as well"""
         self.start(POLICY + "[io-boost]\nmin-rate = 20/s\n")
         # A file of the host's: the guest reads it over 9p, some hundred times a second, or fewer
         # where the host is busy, and waits for the page.
         load = self.load("psync", "--buffered", "--file", HOST_FILE, "--cpus", "3", "--time", "30")
-        seen = self.watch(load, 20, until={"counted-fallback"})
+        seen = self.watch(load, 20, until={"trying"})
         tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
-        self.assertIn("counted-fallback", seen)
+        self.assertIn("trying", seen)
 
     def ctl(self, *arguments):
         return subprocess.run([f"{guest.BUILD}/wakegovctl", "--socket", self.daemon.socket,
@@ -242,7 +246,7 @@ class Boost(unittest.TestCase):
         self.start()
         load = self.psync("3")
         self.confirm(load)
-        self.assertEqual(guest.frequency("policy2"), 1400000)
+        guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the boost")
         self.daemon.set_policy(POLICY + "[io-boost]\nslack = 50%\n")
         self.daemon.call("Reload")
         took_s = guest.wait_for(lambda: guest.frequency("policy2") < 1400000, 3, "a lower OPP")

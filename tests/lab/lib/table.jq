@@ -6,7 +6,7 @@ def median: sort | if length % 2 == 1 then .[length / 2 | floor]
 def digits($n): . * pow(10; $n) | round / pow(10; $n);
 def column(f; $n): map(f) | median | digits($n);
 
-# What the governor said of the load's tasks at the end of each run: "confirmed x3", or "-" if none.
+# What the governor said of the load's tasks at the end of each run: "pays x3", or "-" if none.
 def states: map(.tasks) |
 	if all(. == null) then "-"
 	else map(if length > 0 then .[] else "none" end) | group_by(.) | sort_by(-length) |

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The experiments of groups of tasks (core/io_group.h): who belongs to which, and when a pair is
+ * run. While it is, the domains of the group's tasks are the experiment's: without the boost they
+ * run as if there were no I/O boost at all, so that what is compared with is the kernel left alone.
+ * One group at a time has a domain.
+ */
+#include <stddef.h>
+
+#include "core/engine_private.h"
+#include "core/io_model.h"
+
+#define NS_PER_MS   1000000ULL
+
+#define HALF_NS	    (16 * NS_PER_MS)
+#define RATE_LIMITS 4 /* a window has at least as many, so that most of it is at its level */
+#define SETTLE_NS   (5 * NS_PER_MS)
+#define BLOCKED_NS  HALF_NS	      /* until it is looked again whether the domains are free */
+#define LOOK_NS	    (100 * NS_PER_MS) /* … and whether there is something to compare */
+
+static struct experiment_params params_of(const struct engine *engine, const struct io_group *group)
+{
+	uint64_t limit_ns = domain_rate_limit_ns(&engine->domains[group->kind]);
+
+	return (struct experiment_params){
+		.half_ns = RATE_LIMITS * limit_ns > HALF_NS ? RATE_LIMITS * limit_ns : HALF_NS,
+		.settle_ns = 2 * limit_ns > SETTLE_NS ? 2 * limit_ns : SETTLE_NS,
+		.slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent),
+	};
+}
+
+/* The first domain that is like it: a boost does the same in both. */
+static uint32_t kind_of(const struct engine *engine, uint32_t domain)
+{
+	const struct topology_domain *info = engine->domains[domain].info;
+
+	for (uint32_t i = 0; i < domain; i++) {
+		const struct topology_domain *other = engine->domains[i].info;
+
+		if (other->capacity == info->capacity && other->n_opps == info->n_opps &&
+		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
+			return i;
+	}
+	return domain;
+}
+
+static bool is_for(const struct io_group *group, const struct io_boost *boost, uint32_t kind,
+		   uint32_t tgid)
+{
+	if (!group->used || group->device != boost->device || group->kind != kind)
+		return false;
+	if (boost->device == IO_BOOST_NO_DEVICE)
+		return group->tgid == tgid;
+	return io_are_alike(group->ratio, boost->held_ratio) &&
+	       io_are_alike(group->depth_milli, boost->depth_milli);
+}
+
+/* A free one, or the one that nobody was in for the longest time. */
+static struct io_group *take_group(struct engine *engine)
+{
+	struct io_group *oldest = NULL;
+
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		struct io_group *group = &engine->groups[i];
+
+		if (!group->used)
+			return group;
+		if (!group->n_tasks && (!oldest || group->seen_ns < oldest->seen_ns))
+			oldest = group;
+	}
+	return oldest;
+}
+
+/* What was found out in the group that its first task comes from goes with it. */
+static void begin_group(struct engine *engine, struct io_group *group, const struct task *task,
+			uint32_t kind, uint64_t now_ns)
+{
+	const struct io_boost *boost = &task->io_boost;
+	const struct io_group *from = NULL;
+
+	if (boost->group != IO_BOOST_NO_GROUP &&
+	    engine->groups[boost->group].device == boost->device)
+		from = &engine->groups[boost->group];
+	*group = (struct io_group){
+		.used = true,
+		.device = boost->device,
+		.tgid = boost->device == IO_BOOST_NO_DEVICE ? task->tgid : 0,
+		.kind = kind,
+		.ratio = boost->held_ratio,
+		.depth_milli = boost->depth_milli,
+	};
+	experiment_init(&group->experiment, ++engine->n_groups_begun);
+	if (from && from->experiment.verdict > EXPERIMENT_OPEN) {
+		group->experiment = from->experiment;
+		group->experiment.random ^= engine->n_groups_begun;
+		group->experiment.window = 0;
+		group->experiment.arm = group->experiment.rest;
+		group->found_ratio = from->found_ratio;
+		experiment_disturb(&group->experiment, now_ns);
+		group->experiment.next_ns = now_ns + LOOK_NS;
+	}
+}
+
+static void plan_groups(struct engine *engine)
+{
+	engine->groups_next_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (engine->groups[i].used &&
+		    engine->groups[i].experiment.next_ns < engine->groups_next_ns)
+			engine->groups_next_ns = engine->groups[i].experiment.next_ns;
+}
+
+static void look_soon(struct engine *engine, struct io_group *group, uint64_t now_ns)
+{
+	if (group->experiment.next_ns == UINT64_MAX)
+		group->experiment.next_ns = group->due_ns > now_ns ? group->due_ns : now_ns;
+	if (group->experiment.next_ns < engine->groups_next_ns)
+		engine->groups_next_ns = group->experiment.next_ns;
+}
+
+/* A pair under way ends when its window does. */
+static void rest(struct engine *engine, uint32_t index)
+{
+	struct io_group *group = &engine->groups[index];
+
+	if (group->experiment.window || group->experiment.next_ns == UINT64_MAX)
+		return;
+	group->due_ns = group->experiment.next_ns;
+	group->experiment.next_ns = UINT64_MAX;
+	plan_groups(engine);
+}
+
+void boosts_rest_group(struct engine *engine, uint32_t index)
+{
+	if (index == IO_BOOST_NO_GROUP)
+		return;
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+		if (!io_boost_is_over(&task->io_boost))
+			return;
+	rest(engine, index);
+}
+
+void boosts_leave_group(struct engine *engine, struct task *task)
+{
+	uint32_t index = task->io_boost.group;
+
+	if (index == IO_BOOST_NO_GROUP)
+		return;
+	task->io_boost.group = IO_BOOST_NO_GROUP;
+	if (!--engine->groups[index].n_tasks)
+		rest(engine, index);
+}
+
+static void join(struct engine *engine, struct task *task, struct io_group *group, uint64_t now_ns)
+{
+	boosts_leave_group(engine, task);
+	task->io_boost.group = group - engine->groups;
+	group->n_tasks++;
+	group->seen_ns = now_ns;
+}
+
+/* The tasks of a group come and go as they move; those of its device tell of another load. */
+void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
+{
+	uint32_t n_users = engine->devices[device].n_users;
+
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		struct io_group *group = &engine->groups[i];
+
+		if (!group->used || group->device != device || !group->n_asked ||
+		    io_are_alike(group->n_asked, n_users))
+			continue;
+		group->n_asked = n_users;
+		experiment_disturb(&group->experiment, now_ns);
+		if (group->experiment.next_ns < engine->groups_next_ns)
+			engine->groups_next_ns = group->experiment.next_ns;
+	}
+}
+
+struct io_group *boosts_join_group(struct engine *engine, struct task *task, uint64_t now_ns)
+{
+	struct io_boost *boost = &task->io_boost;
+	uint32_t kind = kind_of(engine, topology_domain_of(engine->topology, task->cpu));
+	struct io_group *group = NULL;
+
+	if (boost->group != IO_BOOST_NO_GROUP)
+		group = &engine->groups[boost->group];
+	/* One that moves to and fro does not change its group with each move. */
+	if (group && task->flip.until_ns)
+		kind = group->kind;
+	if (!group || !is_for(group, boost, kind, task->tgid)) {
+		group = NULL;
+		for (uint32_t i = 0; i < IO_GROUPS_MAX && !group; i++)
+			if (is_for(&engine->groups[i], boost, kind, task->tgid))
+				group = &engine->groups[i];
+		if (!group) {
+			group = take_group(engine);
+			if (!group)
+				return NULL;
+			begin_group(engine, group, task, kind, now_ns);
+		}
+		join(engine, task, group, now_ns);
+	}
+	look_soon(engine, group, now_ns);
+	return group;
+}
+
+/* Sums over the tasks of a group, weighted by their rates. */
+struct sums {
+	uint32_t n; /* whose boosts are not over */
+	uint64_t weight;
+	uint64_t share; /* of host time, at the highest level of all */
+	uint64_t saved; /* of the time of an I/O, by the boost, from the present level */
+	bool driven;
+	bool blocked; /* another group has a domain of theirs */
+	bool higher;  /* the boost is above the present level */
+};
+
+static void add_task(const struct engine *engine, const struct task *task, uint32_t trial,
+		     struct sums *sums)
+{
+	const struct io_boost *boost = &task->io_boost;
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
+	uint32_t wanted;
+
+	if (!domain || io_boost_is_over(boost))
+		return;
+	sums->n++;
+	sums->weight += boost->rate_per_s;
+	sums->share += (uint64_t)boost->rate_per_s * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
+	sums->driven &= domain->driven;
+	sums->blocked |= domain->trial && domain->trial != trial;
+	wanted = boost->wanted_khz ? io_level_at(domain->info, boost->wanted_khz) : 0;
+	sums->saved += (uint64_t)boost->rate_per_s *
+		       io_saved_ppm(boost->ratio, boost->level ? boost->level : 1, wanted);
+	sums->higher |= wanted > boost->level + boost->level / 32;
+}
+
+static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
+{
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+		add_task(engine, task, index + 1, sums);
+}
+
+static uint32_t predicted_ppm(const struct sums *sums)
+{
+	uint64_t saved_ppm = sums->weight ? sums->saved / sums->weight : 0;
+
+	if (saved_ppm > IO_SHARE_MAX)
+		saved_ppm = IO_SHARE_MAX;
+	return saved_ppm * IO_PPM / (IO_PPM - saved_ppm);
+}
+
+static void set_trial(struct engine *engine, uint32_t index, bool on)
+{
+	if (!on) {
+		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+			if (engine->domains[i].trial == index + 1) {
+				engine->domains[i].trial = 0;
+				engine->domains[i].due = true;
+			}
+		return;
+	}
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task) {
+		struct domain *domain = engine_domain_of(engine, task->cpu);
+
+		if (domain && !io_boost_is_over(&task->io_boost))
+			domain->trial = index + 1;
+	}
+}
+
+/* The clock falls at once where the experiment takes the boost away: a held fall is its arm's. */
+static void switch_arms(struct engine *engine, uint32_t index)
+{
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine->domains[i].trial == index + 1) {
+			engine->domains[i].falls_at_once = true;
+			engine->domains[i].due = true;
+		}
+}
+
+/*
+ * Whether there is something to compare: a boost that is not given must be worth more than the
+ * slack from where its domain is now.
+ */
+static bool has_question(const struct experiment *experiment,
+			 const struct experiment_params *params, const struct io_group *group,
+			 const struct sums *sums)
+{
+	if (!sums->driven)
+		return false;
+	if (experiment->rest || experiment->verdict == EXPERIMENT_OPEN)
+		return true;
+	return group->device == IO_BOOST_NO_DEVICE ? sums->higher
+						   : predicted_ppm(sums) > params->slack_ppm;
+}
+
+/* Before a pair: whether one can be run now. */
+static bool may_start(struct engine *engine, uint32_t index, const struct experiment_params *params,
+		      const struct sums *sums, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	struct experiment *experiment = &group->experiment;
+
+	if (!has_question(experiment, params, group, sums)) {
+		experiment->next_ns = now_ns + LOOK_NS;
+		return false;
+	}
+	if (sums->blocked) {
+		experiment->next_ns = now_ns + BLOCKED_NS;
+		return false;
+	}
+	if (experiment->verdict == EXPERIMENT_NONE)
+		experiment_begin(experiment, now_ns);
+	if (!experiment->arm)
+		experiment_predict(experiment, params,
+				   group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums));
+	group->moved_limits = false;
+	set_trial(engine, index, true);
+	return true;
+}
+
+/* What the gain that was found says of ρ, where it is large enough to say something. */
+static uint32_t found_ratio(const struct experiment *experiment,
+			    const struct experiment_params *params)
+{
+	struct experiment_estimate found = experiment_estimate(experiment, params);
+	uint64_t gain_ppm = found.gain_ppm > 0 ? found.gain_ppm : 0;
+
+	if (experiment->verdict != EXPERIMENT_PAYS || gain_ppm < 2 * params->slack_ppm)
+		return 0;
+	return io_ratio_of_saved(gain_ppm * IO_PPM / (IO_PPM + gain_ppm), experiment->off_level,
+				 experiment->on_level);
+}
+
+/* All of its device's tasks are sampled at the edges of its windows. */
+static void set_edge(struct engine *engine, uint32_t device)
+{
+	uint64_t edge_ns = UINT64_MAX;
+
+	if (device == IO_BOOST_NO_DEVICE)
+		return;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		const struct io_group *group = &engine->groups[i];
+
+		if (group->used && group->device == device && group->experiment.window &&
+		    group->experiment.next_ns < edge_ns)
+			edge_ns = group->experiment.next_ns;
+	}
+	engine->devices[device].edge_ns = edge_ns;
+}
+
+static void settle_tasks(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	uint32_t device = engine->groups[index].device;
+
+	if (device != IO_BOOST_NO_DEVICE) {
+		engine_for_each_filed(engine, filing_on_device(engine->filing, device), task)
+			boosts_settle_task(engine, task, now_ns);
+		return;
+	}
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+		boosts_settle_task(engine, task, now_ns);
+}
+
+static void stop_trying(struct engine *engine, uint32_t index,
+			const struct experiment_params *params, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+
+	experiment_void(&group->experiment, params, now_ns);
+	switch_arms(engine, index);
+	set_trial(engine, index, false);
+	rest(engine, index); /* until one of its tasks is sampled */
+	set_edge(engine, group->device);
+}
+
+static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
+		     uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	struct experiment *experiment = &group->experiment;
+	enum experiment_verdict before = experiment->verdict;
+	bool arm = experiment->arm, over;
+
+	if (group->device != IO_BOOST_NO_DEVICE)
+		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
+	if (experiment->window && group->moved_limits) {
+		experiment_void(experiment, params, now_ns);
+		over = true;
+	} else {
+		over = experiment_update(experiment, params, &group->tally, now_ns);
+	}
+	if (experiment->arm != arm)
+		switch_arms(engine, index);
+	if (over)
+		set_trial(engine, index, false);
+	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
+		group->found_ratio = found_ratio(experiment, params);
+		if (group->device != IO_BOOST_NO_DEVICE)
+			group->n_asked = engine->devices[group->device].n_users;
+	}
+	set_edge(engine, group->device);
+	settle_tasks(engine, index, now_ns);
+}
+
+static bool are_alike(const struct io_group *a, const struct io_group *b)
+{
+	return b->used && a->device == b->device && io_are_alike(a->ratio, b->ratio) &&
+	       io_are_alike(a->depth_milli, b->depth_milli);
+}
+
+/*
+ * One ρ for all that are alike, in whatever domains: a task that moves to and fro between two
+ * groups must not find another OPP in each.
+ */
+static bool hold_ratio(struct engine *engine, const struct io_group *group)
+{
+	const struct io_group before = *group;
+	struct sums sums = { .n = 0 };
+	uint32_t ratio;
+
+	if (group->device == IO_BOOST_NO_DEVICE)
+		return false;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (are_alike(&before, &engine->groups[i]))
+			add_tasks(engine, i, &sums);
+	if (!sums.weight)
+		return false;
+	ratio = io_ratio_hold(before.ratio,
+			      io_ratio_of_share(sums.share / sums.weight, IO_LEVEL_MAX));
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (are_alike(&before, &engine->groups[i]))
+			engine->groups[i].ratio = ratio;
+	return ratio != before.ratio;
+}
+
+static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	struct experiment_params params = params_of(engine, group);
+	struct sums sums = { .driven = true };
+
+	add_tasks(engine, index, &sums);
+	if (!sums.n) {
+		stop_trying(engine, index, &params, now_ns);
+		return;
+	}
+	if (!group->experiment.window && hold_ratio(engine, group))
+		settle_tasks(engine, index, now_ns);
+	if (group->experiment.window || may_start(engine, index, &params, &sums, now_ns))
+		run_pair(engine, index, &params, now_ns);
+}
+
+/* The one after the last that had its turn comes first, so that each has one. */
+void boosts_try(struct engine *engine, uint64_t now_ns)
+{
+	uint32_t first = engine->group_turn;
+
+	if (now_ns < engine->groups_next_ns)
+		return;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		uint32_t index = (first + i) % IO_GROUPS_MAX;
+
+		if (!engine->groups[index].used ||
+		    engine->groups[index].experiment.next_ns > now_ns)
+			continue;
+		try_group(engine, index, now_ns);
+		engine->group_turn = (index + 1) % IO_GROUPS_MAX;
+	}
+	plan_groups(engine);
+}
+
+void boosts_forget_group(struct engine *engine, uint32_t index)
+{
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+		task->io_boost.group = IO_BOOST_NO_GROUP;
+	set_trial(engine, index, false);
+	engine->groups[index].used = false;
+	plan_groups(engine);
+}
+
+void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_tried,
+		     struct experiment_estimate *ret)
+{
+	const struct io_group *group = engine_group(engine, boost->group);
+	struct experiment_params params;
+
+	*ret_tried = group ? group->experiment.tried : 0;
+	*ret = (struct experiment_estimate){ 0 };
+	if (!*ret_tried)
+		return;
+	params = params_of(engine, group);
+	*ret = experiment_estimate(&group->experiment, &params);
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/experiment.h"
+
+#define NS_PER_MS 1000000ULL
+#define PPM	  1000000U
+#define Q	  16 /* fractional bits of the sums and of ln E */
+#define ONE	  (1LL << Q)
+
+/*
+ * The parameters, and what happens with twice the value.
+ */
+#define ODDS	      30		 /* 1/α, of a wrong answer: a fifth more pairs */
+#define PRIOR_ODDS    8			 /* that by which a prediction divides it: as much less */
+#define LEAST_IOS     20		 /* of a window: slow groups need longer ones */
+#define WINDOW_MOST   8			 /* half_ns for them: slower groups can be asked */
+#define PAIRS_MOST    100		 /* until it can't be told: smaller gains are found */
+#define HALF_LIFE_NS  (6000 * NS_PER_MS) /* of evidence: a change is noticed later */
+#define BUDGET_PPM    1200	/* of the rate while boosted: noticed sooner, costs double */
+#define BUDGET_OFF    5		/* times that, of the time, at most: a pair in 3.5 s */
+#define RHO	      (2 * ONE) /* E grows fastest at about ten pairs; at twenty */
+#define CLIP	      (3 * ONE) /* of u, so that a pause is one pair: moves the answer more */
+#define SCALE_START   20972	/* 2 %, where nothing larger is predicted */
+#define SCALE_MIN     2048	/* 0.2 %: counts are whole numbers */
+#define SCALE_MAX     (1 << 20)
+#define MEMORY	      16	/* of the scale, in pairs */
+#define KEEP	      (8 * ONE) /* pairs that an answer weighs against those that refresh it */
+#define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until an answer in doubt may be opened again */
+#define HINT	      2			  /* √2 deviations: chance does that once in twelve */
+#define CLEARLY	      4			  /* two: once in forty */
+#define SAME_MOST     3 /* pairs at one level, until there is nothing to compare */
+
+/* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
+static int32_t ln_q20(uint64_t x)
+{
+	int msb = 63 - __builtin_clzll(x);
+	uint64_t m = x << (63 - msb) >> 32, log2 = msb;
+
+	for (int i = 0; i < 20; i++) {
+		m = m * m >> 31;
+		log2 <<= 1;
+		if (m >> 32) {
+			m >>= 1;
+			log2 |= 1;
+		}
+	}
+	return log2 * 726817 >> 20; /* ln 2 · 2^20 */
+}
+
+static uint64_t root(uint64_t x)
+{
+	uint64_t r = 0;
+
+	for (uint64_t bit = 1ULL << 31; bit; bit >>= 1)
+		if ((r | bit) * (r | bit) <= x)
+			r |= bit;
+	return r;
+}
+
+static int32_t ln_gain(uint32_t ppm)
+{
+	return ln_q20(PPM + (uint64_t)ppm) - ln_q20(PPM);
+}
+
+/* xorshift64* (Vigna 2016) */
+static uint32_t draw(struct experiment *e)
+{
+	e->random ^= e->random >> 12;
+	e->random ^= e->random << 25;
+	e->random ^= e->random >> 27;
+	return e->random * 2685821657736338717ULL >> 32;
+}
+
+void experiment_init(struct experiment *e, uint64_t seed)
+{
+	*e = (struct experiment){
+		.random = seed * 0x9e3779b97f4a7c15ULL | 1,
+		.scale = SCALE_START,
+		.next_ns = UINT64_MAX,
+	};
+}
+
+static void open_again(struct experiment *e, uint64_t now_ns)
+{
+	e->sum = e->squares = e->weight = e->pairs = 0;
+	e->device_sum = e->device_squares = 0;
+	e->tries = 0;
+	e->same = 0;
+	e->worse_ns = 0;
+	e->verdict = EXPERIMENT_OPEN;
+	e->next_ns = now_ns;
+}
+
+void experiment_begin(struct experiment *e, uint64_t now_ns)
+{
+	e->again = false;
+	open_again(e, now_ns);
+}
+
+void experiment_predict(struct experiment *e, const struct experiment_params *p,
+			uint32_t predicted_ppm)
+{
+	int32_t above;
+
+	e->predicted = predicted_ppm ? ln_gain(predicted_ppm) : 0;
+	above = e->predicted - ln_gain(p->slack_ppm);
+	if (!e->pairs && above > e->scale)
+		e->scale = above < SCALE_MAX ? above : SCALE_MAX;
+}
+
+static void shrink(struct experiment *e, int by)
+{
+	e->sum -= e->sum / by;
+	e->squares -= e->squares / by;
+	e->weight -= e->weight / by;
+	e->pairs -= e->pairs / by;
+	e->device_sum -= e->device_sum / by;
+	e->device_squares -= e->device_squares / by;
+}
+
+/* An eighth of a half-life takes a twelfth. */
+static void age(struct experiment *e, uint64_t now_ns)
+{
+	if (now_ns - e->aged_ns > 32 * HALF_LIFE_NS)
+		e->aged_ns = now_ns - 32 * HALF_LIFE_NS;
+	for (; now_ns - e->aged_ns >= HALF_LIFE_NS / 8; e->aged_ns += HALF_LIFE_NS / 8)
+		shrink(e, 12);
+}
+
+/* Of d − slack. */
+static int32_t mean(const struct experiment *e)
+{
+	return e->weight ? e->sum * ONE / e->weight : 0;
+}
+
+/* ln E · 2^16 */
+static int64_t ln_evidence(const struct experiment *e)
+{
+	int64_t t = RHO + e->squares;
+
+	return e->sum * e->sum / (2 * t) - (ln_q20(t) - ln_q20(RHO)) / 32;
+}
+
+/* Σ(u − ū)² · 2^16 */
+static int64_t squares_about_mean(const struct experiment *e)
+{
+	int64_t about = e->pairs ? e->sum * e->sum / e->pairs : 0;
+
+	return e->squares > about ? e->squares - about : 0;
+}
+
+/* Whether the gain is above slack, by more than √z2 of its own deviations. */
+static bool is_above_slack(const struct experiment *e, int z2)
+{
+	return e->sum > 0 && e->sum * e->sum > z2 * squares_about_mean(e) * ONE;
+}
+
+/* What the group gains, others on its device lose, and more. */
+static bool is_device_slower(const struct experiment *e)
+{
+	int64_t about = e->pairs ? e->device_sum * e->device_sum / e->pairs * ONE : 0;
+
+	return e->device_sum < 0 &&
+	       e->device_sum * e->device_sum > HINT * (e->device_squares - about);
+}
+
+static void add(struct experiment *e, const struct experiment_params *p, int32_t d,
+		int64_t device_gain)
+{
+	int64_t x = d - ln_gain(p->slack_ppm), u = x * ONE / e->scale;
+	int64_t k = (e->pairs >> Q) + 2, seen;
+
+	u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
+	e->sum += u;
+	e->squares += u * u / ONE;
+	/* u / x: what is clipped weighs less (Huber 1964). */
+	e->weight += u == CLIP || u == -CLIP ? u * ONE / x : (1LL << 32) / e->scale;
+	e->pairs += ONE;
+	e->tried++;
+	e->device_sum += device_gain;
+	e->device_squares += device_gain * device_gain;
+	seen = x < 0 ? -x : x;
+	seen = seen < 4LL * e->scale ? seen : 4LL * e->scale;
+	e->scale += (seen - e->scale) / (k < MEMORY ? k : MEMORY);
+	e->scale = e->scale < SCALE_MIN ? SCALE_MIN : e->scale > SCALE_MAX ? SCALE_MAX : e->scale;
+}
+
+/* Chance has no reason to be like the prediction. */
+static bool is_as_predicted(const struct experiment *e, const struct experiment_params *p)
+{
+	int32_t slack = ln_gain(p->slack_ppm), found = mean(e) + slack;
+
+	return !e->again && e->predicted > slack && found >= e->predicted / 2 - e->predicted / 16 &&
+	       found <= e->predicted * 2;
+}
+
+/* The part of the time that pairs may spend in the worse arm, as its inverse. */
+static uint64_t spread(const struct experiment *e, const struct experiment_params *p)
+{
+	uint64_t share_ppm = BUDGET_OFF * BUDGET_PPM, boosted_ppm;
+	int64_t gain = e->found + ln_gain(p->slack_ppm);
+
+	if (e->verdict == EXPERIMENT_PAYS && gain > 0) {
+		boosted_ppm = ((uint64_t)BUDGET_PPM << 20) / gain;
+		share_ppm = boosted_ppm < share_ppm ? boosted_ppm : share_ppm;
+	}
+	return PPM / (share_ppm ? share_ppm : 1);
+}
+
+static void conclude(struct experiment *e, const struct experiment_params *p,
+		     enum experiment_verdict verdict, bool rest, uint64_t now_ns)
+{
+	uint64_t pause_ns;
+
+	e->verdict = verdict;
+	e->rest = rest;
+	e->found = mean(e);
+	e->aged_ns = now_ns;
+	pause_ns = e->worse_ns * spread(e, p);
+	e->reopen_ns = now_ns + (pause_ns < PAUSE_MOST_NS ? pause_ns : PAUSE_MOST_NS);
+	while (e->pairs > KEEP)
+		shrink(e, 2);
+}
+
+static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
+{
+	int64_t need = ln_q20(ODDS) / 16;
+
+	if (e->sum > 0 && is_as_predicted(e, p))
+		need -= ln_q20(PRIOR_ODDS) / 16;
+	if (ln_evidence(e) >= need && e->sum <= 0)
+		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
+	else if (ln_evidence(e) >= need && !is_device_slower(e))
+		conclude(e, p, EXPERIMENT_PAYS, true, now_ns);
+	else if (e->pairs >= PAIRS_MOST * ONE || e->tries >= 2 * PAIRS_MOST)
+		conclude(e, p, EXPERIMENT_CANT_TELL,
+			 is_above_slack(e, CLEARLY) && !is_device_slower(e), now_ns);
+	else if (e->same >= SAME_MOST)
+		conclude(e, p, EXPERIMENT_SAME, false, now_ns);
+}
+
+/*
+ * More than half of what was found is gone, by half a deviation; or the device is slower for it.
+ * Unboosted: there is a gain after all, or the levels are apart now.
+ */
+static bool is_in_doubt(const struct experiment *e)
+{
+	int64_t lost = e->weight * (e->found / 2) / ONE - e->sum;
+
+	if (e->verdict == EXPERIMENT_SAME)
+		return true;
+	if (!e->rest)
+		return is_above_slack(e, HINT) && !is_device_slower(e);
+	return (lost > 0 && 4 * lost * lost > squares_about_mean(e) * ONE) || is_device_slower(e);
+}
+
+/* A switch takes its time. */
+static void run_arm(struct experiment *e, const struct experiment_params *p, bool arm,
+		    uint64_t now_ns)
+{
+	if (arm != e->arm && e->settled_ns < now_ns + p->settle_ns)
+		e->settled_ns = now_ns + p->settle_ns;
+	e->arm = arm;
+}
+
+/*
+ * A device that works in ticks gains in some of their phases what it loses in others: pairs are to
+ * meet them at random, and not one after the other.
+ */
+static void start_pair(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
+{
+	e->order = draw(e) >> 31;
+	e->settled_ns = now_ns + (p->half_ns >> 16) * (draw(e) >> 16);
+	e->window = 1;
+	e->pair_ns = now_ns;
+	e->mark_ns = 0;
+}
+
+/* Whether the pair says something; it has been added then. */
+static void finish_pair(struct experiment *e, const struct experiment_params *p, bool says,
+			uint64_t now_ns)
+{
+	uint64_t worse_ns = (now_ns - e->pair_ns) / 2, pause_ns;
+
+	e->window = 0;
+	e->tries++;
+	e->next_ns = now_ns;
+	if (e->verdict == EXPERIMENT_OPEN) {
+		e->worse_ns += worse_ns;
+		judge(e, p, now_ns);
+	} else if (says && now_ns >= e->reopen_ns && is_in_doubt(e)) {
+		e->again = e->verdict != EXPERIMENT_SAME;
+		open_again(e, now_ns);
+	}
+	if (e->verdict == EXPERIMENT_OPEN)
+		return;
+	run_arm(e, p, e->rest, now_ns);
+	/* At random, lest it fall in with what happens every second. */
+	pause_ns = worse_ns * spread(e, p);
+	e->next_ns = now_ns + pause_ns / 2 + (pause_ns >> 16) * (draw(e) >> 16);
+}
+
+void experiment_disturb(struct experiment *e, uint64_t now_ns)
+{
+	if (e->verdict <= EXPERIMENT_OPEN)
+		return;
+	shrink(e, 2);
+	e->reopen_ns = now_ns;
+	if (!e->window)
+		e->next_ns = now_ns;
+}
+
+void experiment_void(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
+{
+	if (e->window)
+		finish_pair(e, p, false, now_ns);
+}
+
+/*
+ * Of one window: its logarithmic rate by the time of its tasks, which come and go and move between
+ * domains; that of the device per second; and its level.
+ */
+struct window {
+	int32_t rate;
+	uint32_t device_rate;
+	uint32_t level;
+};
+
+static struct window close_window(const struct experiment *e, const struct experiment_tally *tally,
+				  uint64_t now_ns)
+{
+	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios;
+	uint64_t device = n + tally->other_ios - e->mark.other_ios;
+	uint64_t time_ns = tally->time_ns - e->mark.time_ns;
+
+	return (struct window){
+		.rate = ln_q20(2 * n + 1) - ln_q20(time_ns ?: 1),
+		.device_rate = device * 1000 * NS_PER_MS / ns,
+		.level = time_ns ? (tally->level_ns - e->mark.level_ns) / time_ns : 0,
+	};
+}
+
+static void add_pair(struct experiment *e, const struct experiment_params *p,
+		     const struct window *last, uint64_t now_ns)
+{
+	const struct window first = { e->first, e->first_device, e->first_level };
+	const struct window *on = e->order ? &first : last, *off = e->order ? last : &first;
+
+	/* Less than a thirty-second apart, and rounding of OPPs and counters is. */
+	if (on->level <= off->level + off->level / 32) {
+		e->same += e->same < SAME_MOST;
+		finish_pair(e, p, false, now_ns);
+		return;
+	}
+	e->same = 0;
+	e->on_level = e->tried ? (3ULL * e->on_level + on->level) / 4 : on->level;
+	e->off_level = e->tried ? (3ULL * e->off_level + off->level) / 4 : off->level;
+	add(e, p, on->rate - off->rate, (int64_t)on->device_rate - off->device_rate);
+	finish_pair(e, p, true, now_ns);
+}
+
+/* True when the window is over. */
+static bool end_window(struct experiment *e, const struct experiment_params *p,
+		       const struct experiment_tally *tally, uint64_t now_ns)
+{
+	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios;
+	struct window window;
+
+	if (ns < p->half_ns || (n < LEAST_IOS && ns < WINDOW_MOST * p->half_ns)) {
+		e->next_ns = ns < p->half_ns ? e->mark_ns + p->half_ns : now_ns + p->half_ns / 8;
+		return false;
+	}
+	window = close_window(e, tally, now_ns);
+	e->mark_ns = 0;
+	if (n < LEAST_IOS) {
+		finish_pair(e, p, false, now_ns);
+	} else if (e->window == 1) {
+		e->first = window.rate;
+		e->first_device = window.device_rate;
+		e->first_level = window.level;
+		e->window = 2;
+	} else {
+		add_pair(e, p, &window, now_ns);
+	}
+	return true;
+}
+
+bool experiment_update(struct experiment *e, const struct experiment_params *p,
+		       const struct experiment_tally *tally, uint64_t now_ns)
+{
+	if (e->verdict > EXPERIMENT_OPEN)
+		age(e, now_ns);
+	if (e->verdict == EXPERIMENT_NONE || now_ns < e->next_ns)
+		return false;
+	if (!e->window)
+		start_pair(e, p, now_ns);
+	else if (e->mark_ns && !end_window(e, p, tally, now_ns))
+		return false;
+	if (!e->window)
+		return true;
+	run_arm(e, p, e->window == 1 ? e->order : !e->order, now_ns);
+	if (now_ns < e->settled_ns) {
+		e->next_ns = e->settled_ns;
+	} else {
+		e->mark_ns = now_ns;
+		e->mark = *tally;
+		e->next_ns = now_ns + p->half_ns;
+	}
+	return false;
+}
+
+/* The spread is taken about the mean: exact at the slack, approximate off it. */
+struct experiment_estimate experiment_estimate(const struct experiment *e,
+					       const struct experiment_params *p)
+{
+	int64_t t = RHO + squares_about_mean(e);
+	int64_t need = ln_q20(ODDS) / 16 + (ln_q20(t) - ln_q20(RHO)) / 32;
+	int64_t radius = e->weight ? (int64_t)root(2 * t * need) * ONE / e->weight : SCALE_MAX;
+
+	return (struct experiment_estimate){
+		.gain_ppm = ((int64_t)mean(e) + ln_gain(p->slack_ppm)) * PPM >> 20,
+		.error_ppm = radius * PPM >> 20,
+	};
+}

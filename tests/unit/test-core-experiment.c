@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The experiment on made-up devices, over many seeds: how often it is wrong, how soon it is right,
+ * and what it costs.
+ */
+#include <math.h>
+
+#include "test-core.h"
+
+#include "core/experiment.h"
+
+#define STEP_NS (4 * NS_PER_MS)
+#define N_SEEDS 60
+
+static const struct experiment_params params = {
+	.half_ns = 16 * NS_PER_MS,
+	.settle_ns = 5 * NS_PER_MS,
+	.slack_ppm = 20000,
+};
+
+/* A rate of the device, and what happens to it meanwhile. */
+struct device {
+	double rate;  /* I/O/s without the boost */
+	double gain;  /* by it */
+	double sigma; /* drift: Ornstein-Uhlenbeck, of ln rate … */
+	double tau_s; /* … and how long it remembers */
+	double pause_every_s;
+	uint64_t tick_ns; /* it hands out so much per tick: the boost has its part early in each */
+	double lost_by_others; /* for each I/O gained */
+	bool same_level;
+};
+
+struct trial {
+	struct experiment e;
+	struct experiment_tally tally;
+	uint64_t now_ns, random;
+	double drift, ios, others;
+	double boosted_s, run_s, first_s; /* first_s: until it was answered; 0: not yet */
+};
+
+static double uniform(struct trial *trial)
+{
+	trial->random ^= trial->random >> 12;
+	trial->random ^= trial->random << 25;
+	trial->random ^= trial->random >> 27;
+	return (double)(trial->random * 2685821657736338717ULL >> 11) / 9007199254740992.0;
+}
+
+/* Twelve uniform numbers: near enough to a normal one. */
+static double normal(struct trial *trial)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform(trial);
+	return sum;
+}
+
+static void begin(struct trial *trial, uint64_t seed, uint32_t predicted_ppm)
+{
+	*trial = (struct trial){ .now_ns = 1000000000, .random = seed * 0x9e3779b97f4a7c15ULL | 1 };
+	for (int i = 0; i < 10; i++)
+		uniform(trial);
+	experiment_init(&trial->e, seed);
+	experiment_begin(&trial->e, trial->now_ns);
+	experiment_predict(&trial->e, &params, predicted_ppm);
+}
+
+static void step(struct trial *trial, const struct device *device)
+{
+	double s = STEP_NS / 1e9, stay = device->sigma ? exp(-s / device->tau_s) : 0, n, gained;
+	bool paused = device->pause_every_s &&
+		      fmod(trial->now_ns / 1e9, device->pause_every_s) < 0.1;
+
+	trial->drift = trial->drift * stay + sqrt(1 - stay * stay) * normal(trial) * device->sigma;
+	n = paused ? 0 : device->rate * exp(trial->drift) * s;
+	if (device->tick_ns && trial->e.arm)
+		n *= trial->now_ns % device->tick_ns < device->tick_ns / 2 ? 1.5 : 0.5;
+	gained = trial->e.arm ? n * device->gain : 0;
+	n += gained + 0.3 * sqrt(n) * normal(trial);
+	trial->ios += n > 0 ? n : 0;
+	trial->others += device->rate * 10 * s - gained * device->lost_by_others;
+	trial->now_ns += STEP_NS;
+	trial->run_s += s;
+	trial->boosted_s += trial->e.arm * s;
+	trial->tally.ios = trial->ios;
+	trial->tally.other_ios = device->lost_by_others ? trial->others : 0;
+	trial->tally.time_ns += STEP_NS;
+	trial->tally.level_ns += STEP_NS * (trial->e.arm && !device->same_level ? 900 : 400);
+	experiment_update(&trial->e, &params, &trial->tally, trial->now_ns);
+	if (trial->e.verdict != EXPERIMENT_OPEN && !trial->first_s)
+		trial->first_s = trial->run_s;
+}
+
+static void run(struct trial *trial, const struct device *device, double s)
+{
+	for (double end_s = trial->run_s + s; trial->run_s < end_s;)
+		step(trial, device);
+}
+
+/* Of N_SEEDS runs: in how many it rests boosted in the end, and how much of the time it was. */
+static int count_boosted(const struct device *device, uint32_t predicted_ppm, double s,
+			 double *ret_share)
+{
+	int n = 0;
+
+	*ret_share = 0;
+	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+		struct trial trial;
+
+		begin(&trial, seed, predicted_ppm);
+		run(&trial, device, 10);
+		trial.boosted_s = trial.run_s = 0;
+		run(&trial, device, s);
+		n += trial.e.rest;
+		*ret_share += trial.boosted_s / trial.run_s / N_SEEDS;
+	}
+	return n;
+}
+
+/* Without a gain it is boosted for next to none of the time, however the device drifts. */
+static void test_no_gain(void **state)
+{
+	static const struct device devices[] = {
+		{ .rate = 3000 },
+		{ .rate = 3000, .sigma = 0.15, .tau_s = 0.3 },
+		{ .rate = 3000, .sigma = 0.3, .tau_s = 1 },
+		{ .rate = 3000, .sigma = 0.05, .tau_s = 0.05 },
+		{ .rate = 3000, .pause_every_s = 2 },
+		{ .rate = 3000, .tick_ns = 24 * NS_PER_MS }, /* as a window and what it settles */
+	};
+	static const uint32_t predicted_ppm[] = { 0, 40000, 200000 };
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+		for (size_t j = 0; j < 3; j++) {
+			double share;
+			int n = count_boosted(&devices[i], predicted_ppm[j], 60, &share);
+
+			print_message("drift %.2f: %d of %d rest boosted, %.1f %% of the time\n",
+				      devices[i].sigma, n, N_SEEDS, 100 * share);
+			assert_true(share < 0.045);
+			assert_in_range(n, 0, 3);
+		}
+}
+
+/* A gain of a tenth is found and kept. */
+static void test_gain(void **state)
+{
+	static const struct device devices[] = {
+		{ .rate = 3000, .gain = 0.1 },
+		{ .rate = 3000, .gain = 0.1, .sigma = 0.15, .tau_s = 0.3 },
+		{ .rate = 50000, .gain = 0.1, .sigma = 0.05, .tau_s = 0.3 },
+		{ .rate = 3000, .gain = 0.1, .pause_every_s = 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		double share;
+		int n = count_boosted(&devices[i], 100000, 60, &share);
+
+		print_message("drift %.2f: %d of %d rest boosted, %.1f %% of the time\n",
+			      devices[i].sigma, n, N_SEEDS, 100 * share);
+		assert_true(share > 0.95);
+		assert_in_range(n, N_SEEDS - 3, N_SEEDS);
+	}
+}
+
+/* A confident prediction on a steady device needs few pairs. */
+static void test_how_soon(void **state)
+{
+	static const struct {
+		double gain, most_s;
+	} cases[] = { { 0.1, 0.6 }, { 0.4, 0.35 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct device device = { .rate = 50000, .gain = cases[i].gain };
+		int soon = 0;
+
+		for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+			struct trial trial;
+
+			begin(&trial, seed, cases[i].gain * 1000000);
+			run(&trial, &device, 5);
+			soon += trial.e.verdict == EXPERIMENT_PAYS &&
+				trial.first_s <= cases[i].most_s;
+		}
+		assert_in_range(soon, N_SEEDS / 2, N_SEEDS);
+	}
+}
+
+/* What was so is no more: noticed within 40 s, in nearly all cases. */
+static void test_change(void **state)
+{
+	struct device device = { .rate = 3000, .sigma = 0.05, .tau_s = 0.3 };
+
+	for (int gains = 0; gains <= 1; gains++) {
+		int noticed = 0;
+
+		for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+			struct trial trial;
+
+			begin(&trial, seed, 100000);
+			device.gain = gains ? 0.1 : 0;
+			run(&trial, &device, 60);
+			device.gain = gains ? 0 : 0.1;
+			run(&trial, &device, 40);
+			noticed += trial.e.rest != gains;
+		}
+		print_message("noticed in %d of %d\n", noticed, N_SEEDS);
+		assert_in_range(noticed, N_SEEDS * 9 / 10, N_SEEDS);
+	}
+}
+
+/* What it gains others lose, and as much again: not boosted. */
+static void test_device_slower(void **state)
+{
+	const struct device device = { .rate = 3000, .gain = 0.2, .lost_by_others = 2 };
+	double share;
+	int n = count_boosted(&device, 200000, 30, &share);
+
+	assert_in_range(n, 0, 3);
+	assert_true(share < 0.1);
+}
+
+/* Both arms run at the same level: there is no evidence, and soon no experiment. */
+static void test_same_level(void **state)
+{
+	const struct device device = { .rate = 3000, .gain = 0.2, .same_level = true };
+	struct trial trial;
+
+	begin(&trial, 1, 200000);
+	run(&trial, &device, 1);
+	assert_int_equal(trial.e.verdict, EXPERIMENT_SAME);
+	assert_int_equal(trial.e.tried, 0);
+	assert_false(trial.e.rest);
+}
+
+/* The same seed and the same counts give the same, call for call. */
+static void test_repeats(void **state)
+{
+	const struct device device = { .rate = 3000, .gain = 0.1, .sigma = 0.3, .tau_s = 0.3 };
+	struct trial a, b;
+
+	begin(&a, 7, 50000);
+	begin(&b, 7, 50000);
+	run(&a, &device, 30);
+	run(&b, &device, 30);
+	assert_memory_equal(&a.e, &b.e, sizeof(a.e));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_gain),	      cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_how_soon),      cmocka_unit_test(test_change),
+		cmocka_unit_test(test_device_slower), cmocka_unit_test(test_same_level),
+		cmocka_unit_test(test_repeats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
