@@ -4,9 +4,9 @@
 const char *reason_name(enum reason reason)
 {
 	static const char *const names[] = {
-		[REASON_IDLE] = "idle",		  [REASON_UTILISATION] = "utilisation",
-		[REASON_IO_BOOST] = "io-boost",	  [REASON_FLOOR] = "floor",
-		[REASON_UNCAPPED] = "uncapped",	  [REASON_OWN_FLOOR] = "own-floor",
+		[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
+		[REASON_IO_BOOST] = "io-boost", [REASON_FLOOR] = "floor",
+		[REASON_UNCAPPED] = "uncapped", [REASON_OWN_FLOOR] = "own-floor",
 	};
 
 	return names[reason];
