@@ -154,6 +154,7 @@ static int tear_down(void **state)
 {
 	struct native *native = *state;
 
+	work_end_all();
 	native->tracer = tracer_free(native->tracer);
 	return 0;
 }

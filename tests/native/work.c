@@ -284,3 +284,14 @@ int work_end(pid_t pid)
 	kill(pid, SIGKILL);
 	return work_wait(pid);
 }
+
+void work_end_all(void)
+{
+	FILE *children = fopen("/proc/thread-self/children", "r");
+	pid_t pid;
+
+	while (children && fscanf(children, "%d", &pid) == 1)
+		work_end(pid);
+	if (children)
+		fclose(children);
+}

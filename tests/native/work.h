@@ -77,4 +77,10 @@ int work_end(pid_t pid);
 /* Waits for it to end by itself. */
 int work_wait(pid_t pid);
 
+/*
+ * All that there still are: what a test that failed leaves would keep the next one from its CPU,
+ * for ever, where it spins there before all others.
+ */
+void work_end_all(void);
+
 void work_pin(pid_t pid, uint32_t cpu);
