@@ -55,7 +55,7 @@ static bool is_for(const struct io_group *group, const struct io_boost *boost, u
 	       io_are_alike(group->depth_milli, boost->depth_milli);
 }
 
-/* A free one, or the one that nobody was in for the longest time. */
+/* A free one, or the one that has had no task for the longest time. NULL: all have tasks. */
 static struct io_group *take_group(struct engine *engine)
 {
 	struct io_group *oldest = NULL;

@@ -103,7 +103,7 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 /* boost_groups.c: the task's group, where it belongs now; NULL: there are as many as can be. */
 struct io_group *boosts_join_group(struct engine *engine, struct task *task, uint64_t now_ns);
 void boosts_leave_group(struct engine *engine, struct task *task);
-/* One of its tasks ended: with the last nobody is there to be woken for. */
+/* One of its tasks ended. After the last one the experiment asks for no more wake-ups. */
 void boosts_rest_group(struct engine *engine, uint32_t index);
 void boosts_forget_group(struct engine *engine, uint32_t index);
 /* The number of its device's tasks was taken anew. */

@@ -26,7 +26,7 @@ struct io_group {
 	uint32_t n_tasks;
 	uint32_t n_asked; /* tasks on its device when there was an answer; 0: not known */
 	uint64_t seen_ns; /* when it last had a task */
-	uint64_t due_ns;  /* while nobody is there: when its experiment was to go on */
+	uint64_t due_ns;  /* while it has no tasks: when its experiment was to go on */
 	struct experiment_tally tally;
 	struct experiment experiment;
 };

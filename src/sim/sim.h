@@ -30,7 +30,7 @@
  *   pause: once in each pause-every, at a random place in it, it starts no request for pause-for,
  * as flash disks do that collect garbage (Yan et al., Tiny-Tail Flash, FAST 2017);
  *
- *   have a neighbour on its host: once in each neighbour-every somebody else takes neighbour-part
+ *   have a neighbour on its host: once in each neighbour-every that neighbour takes neighbour-part
  * of it for neighbour-for, and its times grow by 1 / (1 - part) (Schad et al., as above).
  *
  * A thread keeps depth requests in flight. What has completed when it gets to run is one batch:

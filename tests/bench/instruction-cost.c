@@ -134,7 +134,7 @@ static size_t take_runs(const struct tracer *tracer, const struct empty *empty,
 	return n;
 }
 
-/* The daemon's events come to nobody: what is told does not matter here. */
+/* No daemon reads these events: the programs' own cost is measured. */
 static void ignore(void *userdata, const struct tracer_event *event)
 {
 	(void)userdata;

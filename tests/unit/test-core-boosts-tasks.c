@@ -44,17 +44,24 @@ static void test_few_of_many(void **state)
 	world_deinit(&world);
 }
 
+/* The first task on the first device gains, the second, on that device or another, does not. */
+static void run_to_two_answers(struct world *world, uint32_t device)
+{
+	const struct fake_io good = TENTH, paced = boosts_io(FAKE_IO_PACED, device, 200, 50);
+
+	boosts_start(world, NULL);
+	world_start_io(world, 0, 100, 0, &good);
+	world_start_io(world, 1, 101, 2, &paced);
+	boosts_run_to(world, 1, IO_BOOST_DOESNT_PAY, 2 * NS_PER_S);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, 2 * NS_PER_S);
+}
+
 /* One device, two answers: of tasks that are predicted another gain. */
 static void test_answers_differ(void **state)
 {
-	const struct fake_io good = TENTH, paced = boosts_io(FAKE_IO_PACED, 0, 200, 50);
 	struct world world;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &good);
-	world_start_io(&world, 1, 101, 2, &paced);
-	boosts_run_to(&world, 1, IO_BOOST_DOESNT_PAY, 2 * NS_PER_S);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, 2 * NS_PER_S);
+	run_to_two_answers(&world, 0);
 	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	boosts_run(&world, 100 * NS_PER_MS);
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
@@ -64,14 +71,9 @@ static void test_answers_differ(void **state)
 /* Two devices are two questions, with two answers. */
 static void test_devices_are_apart(void **state)
 {
-	const struct fake_io good = TENTH, paced = boosts_io(FAKE_IO_PACED, 1, 200, 50);
 	struct world world;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &good);
-	world_start_io(&world, 1, 101, 2, &paced);
-	boosts_run_to(&world, 1, IO_BOOST_DOESNT_PAY, 2 * NS_PER_S);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, 2 * NS_PER_S);
+	run_to_two_answers(&world, 1);
 	boosts_run(&world, 100 * NS_PER_MS);
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
