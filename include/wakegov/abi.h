@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-#include "wakegov/account.h"
 #include "wakegov/own.h"
+#include "wakegov/util_acct.h"
 
 #define WAKEGOV_SLOT_BITS    10
 #define WAKEGOV_SLOTS	     (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */

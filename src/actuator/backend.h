@@ -5,7 +5,7 @@
  * A backend is a lever: it makes a domain run at what was decided. Each offers the same steps:
  *
  *	acquire    can this lever move this domain? found out by trying, never by kernel version;
- *	           originals go to disk before the first write (actuator/originals.h)
+ *	           originals go to disk before the first write (actuator/saved.h)
  *	apply      ask for a frequency, and read back what the kernel says it runs at now
  *	verify     is the control still ours?
  *	release    put the originals back, unless somebody else changed the control after us

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "actuator/domain.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 /* What cannot be kept is no reason not to govern, but one to say so. Returns how many. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "actuator/domain.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 #define AVAILABLE_FILE "energy_performance_available_preferences"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "actuator/backend.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 

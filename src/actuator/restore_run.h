@@ -3,8 +3,8 @@
 
 /* One run over the originals, as restore.c and restore_tunables.c share it. */
 
-#include "actuator/originals.h"
 #include "actuator/restore.h"
+#include "actuator/saved.h"
 
 struct restore_run {
 	struct originals *originals;

@@ -7,7 +7,7 @@
 
 #include "actuator/backend.h"
 #include "actuator/governor.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 #include "actuator/tickless.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"

@@ -28,7 +28,7 @@ struct tunable {
 	char governor[CONTROL_VALUE_SIZE];
 	char name[TUNABLE_NAME_SIZE];
 	char value[TUNABLE_VALUE_SIZE]; /* before us; one word */
-	char put[TUNABLE_VALUE_SIZE];	/* see actuator/originals.h */
+	char put[TUNABLE_VALUE_SIZE];	/* see actuator/saved.h */
 	bool tried; /* it failed, and was told of, while this process runs; not saved */
 };
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "actuator/control.h"
-#include "actuator/originals.h"
-#include "actuator/originals_parse.h"
+#include "actuator/saved.h"
+#include "actuator/saved_parse.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamp_groups_private.h"
 #include "shared/cleanup.h"

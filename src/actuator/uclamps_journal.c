@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/originals_parse.h"
+#include "actuator/saved_parse.h"
 #include "shared/cleanup.h"
 #include "shared/replace.h"
 

@@ -16,7 +16,7 @@
 struct clamped_task {
 	uint32_t pid; /* thread id */
 	char comm[TASK_COMM_SIZE];
-	uint32_t set; /* of its own: core/clamp_set.h */
+	uint32_t set; /* of its own: core/clamp_class.h */
 	uint32_t told_set;
 	uint32_t own; /* what it asks for itself: wakegov/own.h */
 	uint32_t

@@ -29,7 +29,7 @@ enum limiter {
 	LIMITER_OVERRIDE_MIN, /* core/override.h */
 	LIMITER_OVERRIDE_MAX,
 	LIMITER_FROZEN,
-	LIMITER_CAP,	 /* of a task, by a rule: core/clamp_set.h */
+	LIMITER_CAP,	 /* of a task, by a rule: core/clamp_class.h */
 	LIMITER_OWN_CAP, /* of a task that asks for it itself */
 	LIMITER_LAST = LIMITER_OWN_CAP,
 };

@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/clamp_set.h"
+#include "core/clamp_class.h"
 #include "core/decision.h"
 #include "core/explanation.h"
 #include "core/override.h"
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 
 /* What the merge over the CPUs and tasks of a domain found. */

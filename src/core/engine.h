@@ -21,7 +21,7 @@
  */
 
 #include "core/clamp.h"
-#include "core/clamp_set.h"
+#include "core/clamp_class.h"
 #include "core/clamped_tasks.h"
 #include "core/decision.h"
 #include "core/explanation.h"
@@ -29,8 +29,8 @@
 #include "core/io_device.h"
 #include "core/io_group.h"
 #include "core/override.h"
-#include "core/policy.h"
 #include "core/ruled_tasks.h"
+#include "core/settings.h"
 #include "core/task_table.h"
 #include "core/topology.h"
 

@@ -122,7 +122,7 @@ uint32_t boosts_traits(const struct io_boost *boost);
 void boosts_survey(struct engine *engine, uint64_t now_ns);
 uint64_t boosts_next_survey_ns(const struct engine *engine);
 
-/* ceiling.c: the caps and floors at work in a domain, of which the highest win. */
+/* effective_cap.c: the caps and floors at work in a domain, of which the highest win. */
 struct ceiling {
 	struct clamp_at_work bound;   /* what the domain's CPUs may ask for at most */
 	struct clamp_at_work counted; /* of tasks that count, with and without a cap */

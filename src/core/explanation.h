@@ -13,7 +13,7 @@
 #include "core/experiment.h"
 #include "core/io_boost.h"
 #include "core/override.h"
-#include "core/policy.h"
+#include "core/settings.h"
 
 #define EXPLANATION_CONTENDERS_MAX 6
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "core/input.h"
-#include "core/policy.h"
+#include "core/settings.h"
 
 enum io_boost_state {
 	IO_BOOST_MEASURING,   /* no whole window yet */

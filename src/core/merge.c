@@ -9,7 +9,7 @@
 #include "core/opp.h"
 #include "core/rule.h"
 #include "core/utilisation.h"
-#include "wakegov/account.h"
+#include "wakegov/util_acct.h"
 
 /* An experiment has the domain, and runs it without boosts at present. */
 static bool is_left_alone(const struct engine *engine, const struct domain *domain)

@@ -7,7 +7,7 @@
  * the next.
  */
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 
 /* The rules that there are, and those of them that are leases, as bits. */

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "query/frame.h"
 #include "shared/cleanup.h"
+#include "varlink/frame.h"
 
 #define NS_PER_S	 1000000000ull
 #define NS_PER_MS	 1000000ull

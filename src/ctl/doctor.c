@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl doctor: what this machine has of what wakegov needs. Needs no daemon. */
-#include "doctor/doctor.h"
+#include "diag/doctor.h"
 
 #include <errno.h>
 #include <libgen.h>

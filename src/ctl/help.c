@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "query/path.h"
+#include "varlink/path.h"
 
 static const char general[] = "  --json             the reply as JSON, for machines\n"
 			      "  --socket PATH      the daemon's socket (" QUERY_SOCKET_PATH ")\n"

@@ -3,7 +3,7 @@
 #include <locale.h>
 
 #include "ctl/arguments.h"
-#include "query/path.h"
+#include "varlink/path.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
 

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "config/rule_keys.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
@@ -14,7 +15,6 @@
 #include "ctl/show.h"
 #include "ctl/suggest.h"
 #include "ctl/table.h"
-#include "policy/rule_keys.h"
 #include "shared/cleanup.h"
 
 #define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */

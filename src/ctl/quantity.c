@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "policy/units.h"
+#include "config/units.h"
 
 #define DIGITS	  "0123456789."
 #define PART_SIZE 32 /* "1h" of "1h30m" */

@@ -14,8 +14,8 @@
 #include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
-#include "query/frame.h"
 #include "shared/cleanup.h"
+#include "varlink/frame.h"
 
 #define MESSAGE_MAX   (1u << 20)
 #define NS_PER_US     1000ULL

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/load.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
 #include "ctl/replay.h"
-#include "policy/load.h"
-#include "report/perfetto.h"
-#include "report/picture.h"
-#include "report/recording_file.h"
+#include "record/perfetto.h"
+#include "record/picture.h"
+#include "record/recording_file.h"
 #include "shared/cleanup.h"
 
 #define WHY_SIZE 256

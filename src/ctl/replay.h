@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "record/replay.h"
-#include "report/what_if.h"
+#include "record/what_if.h"
 
 /* outcome is what replay_run() returned, offset where it stopped. NULL for lack of memory. */
 json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,

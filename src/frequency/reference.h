@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "frequency/turbo.h"
 
 /*

@@ -31,7 +31,7 @@
 #include "core/engine.h"
 #include "core/engine_state.h"
 #include "core/input.h"
-#include "core/policy.h"
+#include "core/settings.h"
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/value.h"
 #include "core/rule.h"
-#include "policy/value.h"
 #include "shared/cleanup.h"
 
 #define KEY_NAME_SIZE 32

@@ -3,10 +3,10 @@
 
 /*
  * What an engine is made from, as bodies of records: the topology, its domains, and the policy,
- * which is put key by key as src/policy/keys.c names them, so that new keys come along.
+ * which is put key by key as src/config/keys.c names them, so that new keys come along.
  */
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 #include "record/codec.h"
 

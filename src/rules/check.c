@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/patterns.h"
 #include "core/rule.h"
-#include "policy/patterns.h"
 #include "rules/cgroups.h"
 #include "rules/match.h"
 #include "shared/cleanup.h"

@@ -6,7 +6,7 @@
  * thing once, with the rule's file and line.
  */
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 
 typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, const char *what);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/rule_keys.h"
+#include "config/rule_keys.h"
 #include "rules/match.h"
 #include "rules/rules_private.h"
 #include "shared/cleanup.h"

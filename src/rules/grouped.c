@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/clamp_set.h"
+#include "core/clamp_class.h"
 #include "rules/match.h"
 
 static bool has_form(const struct policy_rule *rule)

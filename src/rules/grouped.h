@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 
 /* Bit i: rules[i] of the policy. */

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "policy/patterns.h"
+#include "config/patterns.h"
 
 #define PATH_SIZE 4096
 

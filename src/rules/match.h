@@ -3,7 +3,7 @@
 
 /* Whether a rule is for a task: patterns against facts, and nothing else. */
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "rules/facts.h"
 
 /* The facts that cost a file to read are asked for when all cheaper ones hold. */
@@ -21,7 +21,7 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts);
 
 /*
- * Patterns are those of fnmatch(3), in lists of policy/patterns.h; one of them is to match. Of a
+ * Patterns are those of fnmatch(3), in lists of config/patterns.h; one of them is to match. Of a
  * cgroup the path or one above it is to match, where * does not stand for /. Units are what systemd
  * says that the path is in: the outermost one and its slices, of the system's manager or, below
  * user@UID.service, of a user's. Read from the path, since libsystemd tells units of pids only, and

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "rules/facts.h"
 
 struct rules;

@@ -10,7 +10,7 @@
  * memory, and waits for what its pages come from, which may be a file system of its owner.
  */
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "rules/facts.h"
 
 struct texts;

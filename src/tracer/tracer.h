@@ -10,7 +10,7 @@
 
 #include "core/engine.h"
 #include "core/input.h"
-#include "core/policy.h"
+#include "core/settings.h"
 #include "core/topology.h"
 #include "rules/facts.h"
 

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/policy.h"
+#include "core/settings.h"
 #include "native/work.h"
 #include "tracer/tracer_private.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
-#include "query/server.h"
+#include "varlink/server.h"
 #include "wakegov/decay.h"
 
 #define NS_PER_US	1000ULL

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "canned_source.h"
-#include "query/dispatch.h"
-#include "query/frame.h"
+#include "varlink/dispatch.h"
+#include "varlink/frame.h"
 
 #define MESSAGE_MAX (16 * 1024)
 #define REPLY_MAX   (256 * 1024)

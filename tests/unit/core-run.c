@@ -120,7 +120,7 @@ static void tell_domain(struct run *run, uint32_t domain, bool driven)
 	engine_apply(run->engine, &input);
 }
 
-/* As sample_due() of src/round.c. */
+/* As sample_due() of src/daemon/round.c. */
 static void sample_due(struct run *run)
 {
 	for (uint32_t i = 0; i < N_TASKS; i++) {

@@ -7,7 +7,7 @@
 #include "fake-cpufreq.h"
 
 #include "actuator/backend.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 
 struct setting {
 	struct originals *originals;

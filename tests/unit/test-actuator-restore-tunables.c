@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "actuator/backend.h"
-#include "actuator/originals.h"
+#include "actuator/saved.h"
 
 #define RATE_LIMIT     "cpufreq/schedutil/rate_limit_us"
 #define UP_THRESHOLD   "cpufreq/conservative/up_threshold"

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/originals.h"
 #include "actuator/restore.h"
+#include "actuator/saved.h"
 
 #define POLICY(file) "cpufreq/policy0/scaling_" file
 

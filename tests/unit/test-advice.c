@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-query.h"
+#include "test-varlink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice.h"
+#include "diag/advice.h"
 #include "shared/cleanup.h"
 
 #define NS_PER_MS  1000000ULL

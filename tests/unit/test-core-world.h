@@ -3,9 +3,9 @@
 
 /*
  * A made-up machine around the engine: CPUs that accrue and decay, tasks that do I/O, a tick, and
- * the caller's round as src/round.c does it. Time goes from event to event; the engine is called
- * only when its timer is over or what it asked to be woken for has happened, so a plan that it
- * forgets shows as a domain that stays where it is.
+ * the caller's round as src/daemon/round.c does it. Time goes from event to event; the engine is
+ * called only when its timer is over or what it asked to be woken for has happened, so a plan that
+ * it forgets shows as a domain that stays where it is.
  *
  * After each round the invariants that hold for every input are checked. A second engine gets the
  * same inputs and must give the same decisions, byte for byte.
@@ -18,7 +18,7 @@
 #include "core/engine_state.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
-#include "wakegov/account.h"
+#include "wakegov/util_acct.h"
 
 #define WORLD_CPUS_MAX	  16
 #define WORLD_DOMAINS_MAX 4
@@ -136,7 +136,7 @@ uint32_t world_count_tasks(const struct world *world);
 uint32_t world_level_q(const struct world *world, uint32_t cpu);
 /* Tasks do what they do in the time since the last call. */
 void world_account_io(struct world *world);
-/* As sample_due() of src/round.c. */
+/* As sample_due() of src/daemon/round.c. */
 void world_sample_due(struct world *world);
 
 static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-query.h"
+#include "test-varlink.h"
 
 #include <stdlib.h>
 

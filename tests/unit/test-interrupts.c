@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-query.h"
+#include "test-varlink.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "interrupts.h"
+#include "diag/interrupts.h"
 #include "shared/cleanup.h"
 
 /* Four CPUs of which one is offline; each queue has its own, and q0 is for administration. */

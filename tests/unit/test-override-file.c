@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/originals_parse.h"
-#include "override_file.h"
+#include "actuator/saved_parse.h"
+#include "daemon/override_file.h"
 #include "shared/cleanup.h"
 
 struct fixture {

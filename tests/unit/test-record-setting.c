@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "policy/value.h"
+#include "config/value.h"
 #include "record/format.h"
 #include "record/setting.h"
 

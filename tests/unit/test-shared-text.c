@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/json_out.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+#include "varlink/json_out.h"
 
 #define ROUNDS	   200000
 #define LENGTH_MAX 24

@@ -2,7 +2,7 @@
 /* What governors do with the model; that wakegov's core is driven as the daemon drives it. */
 #include "test-sim.h"
 
-#include "core/policy.h"
+#include "core/settings.h"
 
 #define TWO_DOMAINS                                                        \
 	"[platform]\nio-cycles = 60000\n"                                  \

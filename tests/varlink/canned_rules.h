@@ -3,7 +3,7 @@
 
 /* The rules of canned_source.h: one, and what it is for. As struct query_source wants them. */
 
-#include "query/view.h"
+#include "varlink/view.h"
 
 int canned_rules(void *userdata, rule_emit_t emit, void *context);
 int canned_rule_tasks(void *userdata, const char *rule, uint32_t from, matched_emit_t emit,

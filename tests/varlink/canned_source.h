@@ -3,7 +3,7 @@
 
 /* A query source with made-up, always equal data, of any size; for tests. */
 
-#include "query/view.h"
+#include "varlink/view.h"
 
 #define CANNED_OVERRIDES_MAX 4
 

@@ -12,9 +12,9 @@
 #include <sys/resource.h>
 
 #include "canned_source.h"
-#include "query/server.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "varlink/server.h"
 
 static const struct option options[] = {
 	{ "domains", required_argument, NULL, 'd' },

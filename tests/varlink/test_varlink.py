@@ -38,7 +38,7 @@ class GenericClient(ServiceTest):
 
     def test_introspection_gives_the_source_text(self):
         for name in ("io.wakegov", "org.varlink.service"):
-            with open(os.path.join(TOP, "src/query", name + ".varlink")) as text:
+            with open(os.path.join(TOP, "src/varlink", name + ".varlink")) as text:
                 self.assertEqual(self.client.get_interface(name).get_description(), text.read())
 
     def test_every_declared_method_is_there(self):

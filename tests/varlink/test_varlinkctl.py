@@ -35,7 +35,7 @@ class Varlinkctl(ServiceTest):
 
     def test_interface_definitions_are_valid(self):
         for name in ("io.wakegov", "org.varlink.service"):
-            done = self.run_tool("validate-idl", os.path.join(TOP, f"src/query/{name}.varlink"))
+            done = self.run_tool("validate-idl", os.path.join(TOP, f"src/varlink/{name}.varlink"))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("rror", done.stderr)
 

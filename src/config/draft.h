@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * A policy that is still being read: the values, and where those were given that can contradict
+ * each other. It is thrown away as soon as one file has one fault.
+ */
+
+#include "config/error.h"
+#include "config/keys.h"
+#include "core/settings.h"
+
+/* Which [domain policyN] is meant; POLICY_NO_OVERRIDE is the section [domain] itself. */
+#define POLICY_NO_OVERRIDE UINT32_MAX
+
+/* A min-frequency or max-frequency as given, for a message about the pair. */
+struct policy_limit {
+	struct policy_place place;
+	uint32_t override; /* index, or POLICY_NO_OVERRIDE */
+	uint32_t order;	   /* the larger was given later */
+	char text[32];
+};
+
+struct policy_limits {
+	struct policy_limit min, max;
+};
+
+struct policy_draft {
+	struct policy policy;
+	struct policy_limits domain_limits;
+	struct policy_limits override_limits[POLICY_OVERRIDES_MAX];
+	uint32_t n_limits;
+};
+
+/* The built-in defaults. */
+void policy_draft_init(struct policy_draft *draft);
+
+/*
+ * Stores value, which was read from text at place, as key of the given override. place.file must
+ * live as long as the draft.
+ */
+void policy_draft_set(struct policy_draft *draft, const struct policy_key *key, uint32_t override,
+		      const struct policy_value *value, const char *text,
+		      struct policy_place place);
+
+/*
+ * What only the whole can show: a min-frequency over its max-frequency in [domain] or for one
+ * domain, where both are in Hz or both in per cent. Returns 0, or -EINVAL and adds to *ret_message
+ * a line for each, at the place of the one that was given later.
+ */
+int policy_draft_check(const struct policy_draft *draft, char **ret_message);

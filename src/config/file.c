@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "config/error.h"
+#include "shared/cleanup.h"
+
+static int refuse(const char *path, int error, const char *why, char **ret_message)
+{
+	struct policy_place place = { .file = path };
+
+	return policy_error_set(ret_message, error, place, "%s", why);
+}
+
+static int refuse_unreadable(const char *path, int error, char **ret_message)
+{
+	struct stat st;
+
+	if (error == -ENOENT && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return refuse(path, error,
+			      "found a symbolic link to nothing, expected a policy file "
+			      "(a link to /dev/null stands for an empty one)",
+			      ret_message);
+	errno = -error;
+	return policy_error_set(ret_message, error, (struct policy_place){ .file = path },
+				"cannot be read: %m");
+}
+
+int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message)
+{
+	const char *what = S_ISDIR(status->st_mode) ? "directory" : "file";
+	char who[32] = "";
+
+	if (status->st_uid != 0 && status->st_uid != geteuid())
+		snprintf(who, sizeof(who), "user %u", status->st_uid);
+	else if (status->st_mode & S_IWOTH)
+		snprintf(who, sizeof(who), "everybody");
+	else if (status->st_mode & S_IWGRP && status->st_gid != 0 && status->st_gid != getegid())
+		snprintf(who, sizeof(who), "group %u", status->st_gid);
+	if (!who[0])
+		return 0;
+	return policy_error_set(ret_message, -EPERM, (struct policy_place){ .file = path },
+				"found a %s that %s may write, expected one that only root may "
+				"(chown root, chmod go-w)",
+				what, who);
+}
+
+static bool is_dev_null(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+/* O_NONBLOCK: opening a pipe that has no writer must not hang the daemon. */
+static int open_file(const char *path, char **ret_message)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return refuse_unreadable(path, -errno, ret_message);
+	if (fstat(fd, &st) < 0)
+		return refuse_unreadable(path, -errno, ret_message);
+	if (S_ISDIR(st.st_mode))
+		return refuse(path, -EISDIR, "found a directory, expected a policy file",
+			      ret_message);
+	if (!S_ISREG(st.st_mode) && !is_dev_null(&st))
+		return refuse(path, -EINVAL,
+			      "found a pipe, socket or device, expected a policy file",
+			      ret_message);
+	if (S_ISREG(st.st_mode) && policy_file_check_writers(path, &st, ret_message) < 0)
+		return -EPERM;
+	return take_fd(&fd);
+}
+
+/* Up to size bytes; fewer only at the end of the file. Negative errno on failure. */
+static ssize_t read_fully(int fd, char *buffer, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, buffer + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message)
+{
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *text = NULL;
+	ssize_t size;
+
+	fd = open_file(path, ret_message);
+	if (fd < 0)
+		return fd;
+
+	/* One byte more than allowed tells a file that is too large; the size in stat may lie. */
+	text = malloc(POLICY_FILE_MAX + 1);
+	if (!text)
+		return -ENOMEM;
+	size = read_fully(fd, text, POLICY_FILE_MAX + 1);
+	if (size < 0)
+		return refuse_unreadable(path, size, ret_message);
+	if (size > POLICY_FILE_MAX)
+		return refuse(path, -EFBIG, "found more than 1MiB, expected a policy file of less",
+			      ret_message);
+
+	text[size] = '\0';
+	*ret_text = take_ptr(text);
+	*ret_size = size;
+	return 0;
+}

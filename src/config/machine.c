@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/opp.h"
+#include "shared/cleanup.h"
+
+#define LINE_SIZE 256
+
+struct check {
+	const struct policy *policy;
+	const struct topology *topology;
+	void (*warn)(void *userdata, const char *line);
+	void *userdata;
+};
+
+static const struct limit {
+	const char *key;
+	enum policy_domain_field field;
+} limits[] = {
+	{ "min-frequency", POLICY_DOMAIN_MIN },
+	{ "max-frequency", POLICY_DOMAIN_MAX },
+};
+
+static const struct topology_domain *find_domain(const struct topology *topology, const char *name)
+{
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (!strcmp(topology->domains[i].name, name))
+			return &topology->domains[i];
+	return NULL;
+}
+
+/* Whether [domain policyN] says another value for the domain than [domain] does. */
+static bool is_overridden(const struct policy *policy, const char *domain,
+			  enum policy_domain_field field)
+{
+	for (uint32_t i = 0; i < policy->n_overrides; i++)
+		if (!strcmp(policy->overrides[i].name, domain))
+			return policy->overrides[i].given & field;
+	return false;
+}
+
+/* What the domain makes of it: the lowest at or above a minimum, the highest up to a maximum. */
+static uint32_t opp_for(const struct topology_domain *domain, const struct limit *limit,
+			uint32_t khz)
+{
+	return limit->field == POLICY_DOMAIN_MIN ? opp_at_or_above(domain, khz, 0, UINT32_MAX)
+						 : opp_at_or_above(domain, khz, 0, khz);
+}
+
+/* section: of an override, or NULL for [domain], which may be right for one domain and odd for
+ * another. */
+static void check_limit(const struct check *check, const char *section, const struct limit *limit,
+			const struct policy_domain *values)
+{
+	const struct policy_frequency *wanted = limit->field == POLICY_DOMAIN_MIN ? &values->min
+										  : &values->max;
+	const struct topology_domain *odd = NULL;
+	char line[LINE_SIZE];
+
+	if (wanted->kind != POLICY_FREQUENCY_KHZ)
+		return;
+	for (uint32_t i = 0; i < check->topology->n_domains; i++) {
+		const struct topology_domain *domain = &check->topology->domains[i];
+
+		if (section ? strcmp(section, domain->name) != 0
+			    : is_overridden(check->policy, domain->name, limit->field))
+			continue;
+		if (opp_is_one(domain, wanted->value))
+			return;
+		odd = odd ?: domain;
+	}
+	if (!odd)
+		return;
+	snprintf(line, sizeof(line),
+		 "[domain%s%s] %s = %g MHz: %s has no such frequency, %u MHz is used",
+		 section ? " " : "", section ?: "", limit->key, wanted->value / 1000.0, odd->name,
+		 (opp_for(odd, limit, wanted->value) + 500) / 1000);
+	check->warn(check->userdata, line);
+}
+
+static void check_override(const struct check *check, const struct policy_domain_override *override)
+{
+	char line[LINE_SIZE];
+
+	if (!find_domain(check->topology, override->name)) {
+		snprintf(
+			line, sizeof(line),
+			"[domain %s] does nothing: this machine has no such domain (see wakegovctl "
+			"domains)",
+			override->name);
+		check->warn(check->userdata, line);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (override->given & limits[i].field)
+			check_limit(check, override->name, &limits[i], &override->values);
+}
+
+void policy_machine_check(const struct policy *policy, const struct topology *topology,
+			  void (*warn)(void *userdata, const char *line), void *userdata)
+{
+	const struct check check = { policy, topology, warn, userdata };
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		check_limit(&check, NULL, &limits[i], &policy->domain);
+	for (uint32_t i = 0; i < policy->n_overrides; i++)
+		check_override(&check, &policy->overrides[i]);
+}

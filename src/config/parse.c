@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/parse.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <string.h>
+
+#include "config/assign.h"
+#include "config/section.h"
+#include "config/text.h"
+#include "shared/cleanup.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/*
+ * inih as Debian builds it cuts lines at 200 bytes, joins an indented line to the value before it,
+ * passes over empty sections and whatever follows a ']', tells the handler no line number and goes
+ * on after an error. So it gets its lines one by one from read_line(), which looks at each first.
+ */
+struct parser {
+	struct policy_draft *draft;
+	struct policy_sections sections;
+	struct policy_place place;
+	const char *next, *end;
+	int error;     /* of the first fault */
+	char *message; /* of the fault that is being found */
+	char *faults;  /* a line for each */
+};
+
+/* The whole text is read, so that all of its faults can be mended at once. */
+static void note(struct parser *parser, int r)
+{
+	if (r >= 0)
+		return;
+	policy_error_append(&parser->faults, take_ptr(parser->message));
+	parser->error = parser->error ?: r;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The next line without its end, which is LF or CRLF; false after the last. */
+static bool take_line(struct parser *parser, const char **ret_line, size_t *ret_length)
+{
+	const char *line = parser->next, *end;
+
+	if (line == parser->end)
+		return false;
+	end = memchr(line, '\n', parser->end - line);
+	parser->next = end ? end + 1 : parser->end;
+	if (!end)
+		end = parser->end;
+	if (end > line && end[-1] == '\r')
+		end--;
+
+	parser->place.line++;
+	*ret_line = line;
+	*ret_length = end - line;
+	return true;
+}
+
+static int check_text(struct parser *parser, const char *line, size_t length)
+{
+	const char *bad;
+
+	if (length > POLICY_LINE_MAX)
+		return policy_error_set(&parser->message, -EINVAL, parser->place,
+					"found a line of %zu bytes, expected at most %d", length,
+					POLICY_LINE_MAX);
+	bad = policy_text_find_bad_byte(line, length);
+	if (bad)
+		return policy_error_set(&parser->message, -EILSEQ, parser->place,
+					"found the byte 0x%02x at column %zu, expected text in "
+					"UTF-8 without control characters",
+					(unsigned char)*bad, (size_t)(bad - line) + 1);
+	return 0;
+}
+
+/* inih would take "key: value" too, and a ';' before the '=' for a comment. */
+static int check_assignment(struct parser *parser, const char *line)
+{
+	size_t key_length = strcspn(line, "=:;");
+	char shown[POLICY_TEXT_SIZE];
+
+	if (key_length > 0 && line[key_length] == '=')
+		return 0;
+	policy_text_escape(line, shown);
+	return policy_error_set(&parser->message, -EINVAL, parser->place,
+				"found '%s', expected key = value, a [section] or a comment",
+				shown);
+}
+
+static int check_line(struct parser *parser, const char *line)
+{
+	int r;
+
+	if (line[0] == '[') {
+		r = policy_section_open(&parser->sections, parser->draft, parser->place, line,
+					&parser->message);
+		parser->sections.is_refused = r < 0;
+		return r;
+	}
+	if (line[0] && line[0] != '#' && line[0] != ';')
+		return check_assignment(parser, line);
+	return 0;
+}
+
+/* Leaves blanks at both ends out, so that inih sees no continuation line. */
+static int copy_line(struct parser *parser, const char *line, size_t length, char *buffer, int size)
+{
+	int r = check_text(parser, line, length);
+
+	if (r < 0)
+		return r;
+	for (; length && is_blank(line[0]); line++)
+		length--;
+	while (length && is_blank(line[length - 1]))
+		length--;
+	/* As much as POLICY_LINE_MAX, a newline and the NUL is in every build of inih. */
+	if (length + 2 > (size_t)size)
+		return policy_error_set(&parser->message, -ENOBUFS, parser->place,
+					"found a line of %zu bytes, expected at most %d with this "
+					"build of inih",
+					length, size - 2);
+	memcpy(buffer, line, length);
+	buffer[length] = '\0';
+	r = check_line(parser, buffer);
+	strcpy(buffer + length, "\n");
+	return r;
+}
+
+/* An ini_reader of the lines that are good. */
+static char *read_line(char *buffer, int size, void *stream)
+{
+	struct parser *parser = stream;
+	const char *line;
+	size_t length;
+	int r;
+
+	do {
+		if (!take_line(parser, &line, &length))
+			return NULL;
+		r = copy_line(parser, line, length, buffer, size);
+		note(parser, r);
+	} while (r < 0);
+	return buffer;
+}
+
+/* An ini_handler. What stands in a section that is none is no fault of its own. */
+static int handle_key(void *user, const char *section, const char *name, const char *value)
+{
+	struct parser *parser = user;
+	char shown[POLICY_TEXT_SIZE];
+
+	if (parser->sections.is_refused)
+		return 1;
+	if (parser->sections.is_open) {
+		note(parser, policy_assign(parser->draft, &parser->sections, parser->place, name,
+					   value, &parser->message));
+		return 1;
+	}
+	parser->sections.is_refused = true;
+	policy_text_escape(name, shown);
+	note(parser, policy_error_set(&parser->message, -EINVAL, parser->place,
+				      "found the key '%s' before any section, expected a [section] "
+				      "first",
+				      shown));
+	return 1;
+}
+
+int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
+		 char **ret_message)
+{
+	struct parser parser = {
+		.draft = draft,
+		.sections.override = POLICY_NO_OVERRIDE,
+		.place.file = file,
+		.next = text,
+		.end = text + size,
+	};
+	size_t mark = strlen(BYTE_ORDER_MARK);
+	int r;
+
+	if (size >= mark && !memcmp(text, BYTE_ORDER_MARK, mark))
+		parser.next += mark;
+
+	r = ini_parse_stream(read_line, &parser, handle_key, &parser);
+	if (parser.error == 0 && r != 0)
+		parser.error = r == -2 ? -ENOMEM : -EINVAL;
+	if (parser.error < 0)
+		*ret_message = parser.faults;
+	return parser.error;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/rule_keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/keys.h"
+#include "config/patterns.h"
+#include "config/section.h"
+#include "config/units.h"
+#include "shared/cleanup.h"
+
+#define NICE_LEAST (-20)
+#define NICE_MOST  19
+
+/* By the numbers of linux/sched.h: a newer kernel's are known here too. */
+static const char *const schedulers[POLICY_SCHEDULERS] = {
+	[0] = "other", [1] = "fifo",	 [2] = "rr",  [3] = "batch",
+	[5] = "idle",  [6] = "deadline", [7] = "ext",
+};
+
+const char *policy_scheduler_name(uint32_t scheduler)
+{
+	return scheduler < POLICY_SCHEDULERS ? schedulers[scheduler] : NULL;
+}
+
+static int store_text(char *field, size_t size, const char *text)
+{
+	if (!text[0] || strlen(text) >= size)
+		return -EINVAL;
+	memset(field, 0, size);
+	strcpy(field, text);
+	return 0;
+}
+
+static int store_command(struct policy_rule *rule, const char *text)
+{
+	rule->match.given |= POLICY_MATCH_COMMAND;
+	return store_text(rule->match.command, sizeof(rule->match.command), text);
+}
+
+static int store_user(struct policy_rule *rule, const char *text)
+{
+	rule->match.given |= POLICY_MATCH_USER;
+	if (strpbrk(text, ", \t"))
+		return -EINVAL;
+	return store_text(rule->match.user, sizeof(rule->match.user), text);
+}
+
+/* Patterns, each of which is_good. */
+static int store_patterns(char *field, const char *text, bool (*is_good)(const char *pattern))
+{
+	char pattern[POLICY_PATTERN_SIZE];
+	int r = store_text(field, POLICY_PATTERN_SIZE, text);
+
+	if (r < 0 || policy_patterns_have_comma(text))
+		return -EINVAL;
+	while (policy_patterns_next(&text, pattern))
+		if (!is_good(pattern))
+			return -EINVAL;
+	return 0;
+}
+
+static bool is_any(const char *pattern)
+{
+	return true;
+}
+
+static bool is_path(const char *pattern)
+{
+	return pattern[0] == '/' || pattern[0] == '*';
+}
+
+static bool is_absolute(const char *pattern)
+{
+	return pattern[0] == '/';
+}
+
+/* A unit has a type behind its last dot, unless a pattern stands for it. */
+static bool is_unit(const char *pattern)
+{
+	const char *dot = strrchr(pattern, '.');
+
+	return !strchr(pattern, '/') &&
+	       (strpbrk(pattern, "*?[") || (dot && dot[1] && dot != pattern));
+}
+
+#define STORE_PATTERNS(_name, _key, _is_good)                                \
+	static int store_##_name(struct policy_rule *rule, const char *text) \
+	{                                                                    \
+		rule->match.given |= (_key);                                 \
+		return store_patterns(rule->match._name, text, (_is_good));  \
+	}
+
+STORE_PATTERNS(comm, POLICY_MATCH_COMM, is_any)
+STORE_PATTERNS(exe, POLICY_MATCH_EXE, is_path)
+STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
+STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
+STORE_PATTERNS(user_unit, POLICY_MATCH_USER_UNIT, is_unit)
+
+static int find_scheduler(const char *word, size_t length)
+{
+	for (int i = 0; i < POLICY_SCHEDULERS; i++)
+		if (schedulers[i] && strlen(schedulers[i]) == length &&
+		    !memcmp(schedulers[i], word, length))
+			return i;
+	return -EINVAL;
+}
+
+static int store_scheduler(struct policy_rule *rule, const char *text)
+{
+	uint32_t found = 0;
+
+	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+		size_t length = strcspn(text, " \t");
+		int i = find_scheduler(text, length);
+
+		if (i < 0)
+			return i;
+		found |= 1U << i;
+		text += length;
+	}
+	rule->match.given |= POLICY_MATCH_SCHEDULER;
+	rule->match.schedulers = found;
+	return found ? 0 : -EINVAL;
+}
+
+static int store_nice(struct policy_rule *rule, const char *text)
+{
+	int least, most, n = 0;
+
+	if (sscanf(text, "%d%n", &least, &n) != 1)
+		return -EINVAL;
+	most = least;
+	if (text[n]) {
+		text += n;
+		if (sscanf(text, "..%d%n", &most, &n) != 1 || text[n])
+			return -EINVAL;
+	}
+	if (least < NICE_LEAST || most > NICE_MOST || least > most)
+		return -EINVAL;
+	rule->match.given |= POLICY_MATCH_NICE;
+	rule->match.nice_min = least;
+	rule->match.nice_max = most;
+	return 0;
+}
+
+static int store_kernel_thread(struct policy_rule *rule, const char *text)
+{
+	rule->match.given |= POLICY_MATCH_KERNEL_THREAD;
+	rule->match.kernel_thread = !strcmp(text, "yes");
+	return rule->match.kernel_thread || !strcmp(text, "no") ? 0 : -EINVAL;
+}
+
+static int read_level(struct policy_level *level, const char *text)
+{
+	static const struct {
+		const struct policy_units *units;
+		int kind;
+		uint64_t most;
+	} kinds[] = {
+		{ &policy_units_capacity, POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX },
+		{ &policy_units_share, POLICY_LEVEL_PERCENT, 100 },
+		{ &policy_units_frequency, POLICY_LEVEL_KHZ, 100000000 },
+	};
+	uint64_t number;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (policy_units_parse(kinds[i].units, text, &number) == 0) {
+			if (number > kinds[i].most)
+				return -EINVAL;
+			level->kind = kinds[i].kind;
+			level->value = number;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* A word stands for a capacity: for the end of the scale at which the property does nothing. */
+static int store_level(struct policy_level *level, const char *text, const char *word,
+		       uint32_t capacity)
+{
+	if (strcmp(text, word) != 0)
+		return read_level(level, text);
+	*level = (struct policy_level){ POLICY_LEVEL_CAPACITY, capacity };
+	return 0;
+}
+
+static int store_cap(struct policy_rule *rule, const char *text)
+{
+	return store_level(&rule->own.cap, text, "none", TOPOLOGY_CAPACITY_MAX);
+}
+
+static int store_floor(struct policy_rule *rule, const char *text)
+{
+	return store_level(&rule->own.floor, text, "none", 0);
+}
+
+static int store_io_boost(struct policy_rule *rule, const char *text)
+{
+	if (!strcmp(text, "off"))
+		return store_level(&rule->own.io_boost, text, "off", 0);
+	return store_level(&rule->own.io_boost, text, "on", TOPOLOGY_CAPACITY_MAX);
+}
+
+static int store_class(struct policy_rule *rule, const char *text)
+{
+	if (!strcmp(text, "none")) {
+		memset(rule->class, 0, sizeof(rule->class));
+		return 0;
+	}
+	return store_text(rule->class, sizeof(rule->class), text);
+}
+
+static int store_domain(struct policy_rule *rule, const char *text)
+{
+	if (!strcmp(text, "all"))
+		rule->domain_cpu = POLICY_ANY_DOMAIN;
+	else if (!policy_section_is_domain(text, &rule->domain_cpu))
+		return -EINVAL;
+	return 0;
+}
+
+#define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
+#define LEVEL                                                                                 \
+	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
+	"100GHz with its unit (kHz, MHz, GHz)"
+
+/* clang-format off */
+static const struct policy_rule_key keys[] = {
+	{ "comm", PATTERNS " as in steam wine*", store_comm, .is_list = true },
+	{ "exe", PATTERNS " that start with / or *", store_exe, .is_list = true },
+	{ "command", "a pattern of 1 to 159 bytes", store_command },
+	{ "user", "the name or the number of a user", store_user },
+	{ "cgroup", PATTERNS " that start with /", store_cgroup, .is_list = true },
+	{ "unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_unit,
+	  .is_list = true },
+	{ "user-unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_user_unit,
+	  .is_list = true },
+	{ "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
+	  store_scheduler, .is_list = true },
+	{ "nice", "a number from -20 to 19, or two: 5..19", store_nice },
+	{ "kernel-thread", "yes or no", store_kernel_thread },
+	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
+	{ "class", "none or the name of a class", store_class },
+	{ "cap", "none, " LEVEL, store_cap, .of_class = true, .is_level = true },
+	{ "floor", "none, " LEVEL, store_floor, .of_class = true, .is_level = true },
+	{ "io-boost", "on, off, " LEVEL, store_io_boost, .of_class = true, .is_level = true },
+};
+/* clang-format on */
+
+_Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "they share the array of lines");
+
+const struct policy_rule_key *policy_rule_keys_at(size_t i)
+{
+	return i < ARRAY_SIZE(keys) ? &keys[i] : NULL;
+}
+
+const struct policy_rule_key *policy_rule_keys_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+size_t policy_rule_keys_number(const struct policy_rule_key *key)
+{
+	return key - keys;
+}

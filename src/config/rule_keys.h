@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The one table of the keys of [rule NAME], and of [class NAME], which has some of them. */
+
+#include <stddef.h>
+
+#include "core/settings.h"
+
+struct policy_rule_key {
+	const char *name;
+	const char *expected; /* for a message: what a value is */
+	/* Reads text into the rule; a class is read as the properties of one. 0 or -EINVAL. */
+	int (*store)(struct policy_rule *rule, const char *text);
+	bool of_class;
+	bool is_list; /* words or patterns with blanks between */
+	bool is_level;
+};
+
+/* NULL past the last; fewer than POLICY_KEYS_MAX. */
+const struct policy_rule_key *policy_rule_keys_at(size_t i);
+/* NULL if there is no such key. */
+const struct policy_rule_key *policy_rule_keys_find(const char *name);
+size_t policy_rule_keys_number(const struct policy_rule_key *key);
+
+/*
+ * The words for scheduling policies, one for each bit of policy_match.schedulers that is in use;
+ * NULL for the others and past the last. Static strings.
+ */
+#define POLICY_SCHEDULERS 8
+const char *policy_scheduler_name(uint32_t scheduler);

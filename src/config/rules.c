@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/rules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/rule_keys.h"
+#include "config/text.h"
+#include "shared/cleanup.h"
+
+#define RULE_PREFIX	"rule "
+#define CLASS_PREFIX	"class "
+
+#define SUGGESTION_SIZE 256
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+bool policy_rules_is_section(const char *name)
+{
+	return starts_with(name, RULE_PREFIX) || starts_with(name, CLASS_PREFIX);
+}
+
+/* What shows well in tables and messages, and needs no quotes in a shell. */
+static bool is_good_name(const char *name)
+{
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789-_.@:");
+
+	return length > 0 && length < POLICY_NAME_SIZE && !name[length];
+}
+
+static int check_name(struct policy_place place, const char *section, const char *name,
+		      char **ret_message)
+{
+	char shown[POLICY_TEXT_SIZE];
+
+	if (is_good_name(name))
+		return 0;
+	policy_text_escape(section, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"unknown section [%s]; expected a name of 1 to %d letters, digits "
+				"and -_.@: after the blank",
+				shown, POLICY_NAME_SIZE - 1);
+}
+
+static struct policy_rule *find_rule(struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		if (!strcmp(policy->rules[i].name, name))
+			return &policy->rules[i];
+	return NULL;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A long name keeps its end: that is what tells drop-ins apart. */
+static void note_place(struct policy_rule *rule, struct policy_place place)
+{
+	const char *name = last_part(place.file);
+	size_t length = strlen(name), most = sizeof(rule->file) - 1;
+
+	strcpy(rule->file, length > most ? name + length - most : name);
+	rule->line = place.line;
+}
+
+static void begin_rule(struct policy_rule *rule, const char *name)
+{
+	*rule = (struct policy_rule){ .domain_cpu = POLICY_ANY_DOMAIN };
+	strcpy(rule->name, name);
+}
+
+static int open_rule(struct policy_sections *sections, struct policy *policy,
+		     struct policy_place place, const char *name, char **ret_message)
+{
+	struct policy_rule *rule = find_rule(policy, name);
+
+	if (!rule && policy->n_rules == POLICY_RULES_MAX)
+		return policy_error_set(ret_message, -E2BIG, place,
+					"found one more [rule NAME], expected at most %d",
+					POLICY_RULES_MAX);
+	if (!rule) {
+		rule = &policy->rules[policy->n_rules++];
+		begin_rule(rule, name);
+	}
+	if (sections->rule_lines[rule - policy->rules]) {
+		rule->again_line = place.line;
+		rule = &sections->left_out;
+		begin_rule(rule, name);
+	} else {
+		sections->rule_lines[rule - policy->rules] = place.line;
+		rule->again_line = 0;
+		note_place(rule, place);
+	}
+	sections->rule = rule;
+	return 0;
+}
+
+static struct policy_class *find_class(struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_classes; i++)
+		if (!strcmp(policy->classes[i].name, name))
+			return &policy->classes[i];
+	return NULL;
+}
+
+static int open_class(struct policy_sections *sections, struct policy *policy,
+		      struct policy_place place, const char *name, char **ret_message)
+{
+	struct policy_class *class = find_class(policy, name);
+	unsigned int *first_line;
+
+	if (!class && policy->n_classes == POLICY_CLASSES_MAX)
+		return policy_error_set(ret_message, -E2BIG, place,
+					"found one more [class NAME], expected at most %d with "
+					"those that are built in",
+					POLICY_CLASSES_MAX);
+	if (!class) {
+		class = &policy->classes[policy->n_classes++];
+		*class = (struct policy_class){ 0 };
+		strcpy(class->name, name);
+	}
+	first_line = &sections->class_lines[class - policy->classes];
+	if (*first_line)
+		return policy_error_set(ret_message, -EINVAL, place,
+					"found section [class %s] again, expected it once in a "
+					"file; the first is at line %u",
+					name, *first_line);
+	*first_line = place.line;
+	sections->class = class;
+	return 0;
+}
+
+int policy_rules_open(struct policy_sections *sections, struct policy_draft *draft,
+		      struct policy_place place, const char *name, char **ret_message)
+{
+	bool is_rule = starts_with(name, RULE_PREFIX);
+	const char *own = name + strlen(is_rule ? RULE_PREFIX : CLASS_PREFIX);
+	int r = check_name(place, name, own, ret_message);
+
+	if (r < 0)
+		return r;
+	sections->rule = NULL;
+	sections->class = NULL;
+	sections->is_open = true;
+	memset(sections->key_lines, 0, sizeof(sections->key_lines));
+	if (is_rule)
+		return open_rule(sections, &draft->policy, place, own, ret_message);
+	return open_class(sections, &draft->policy, place, own, ret_message);
+}
+
+static int refuse_key(const char *section, const char *owner, struct policy_place place,
+		      const char *name, char **ret_message)
+{
+	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
+	char shown[POLICY_TEXT_SIZE], list[256] = "";
+	const struct policy_rule_key *key;
+	const char *closest = NULL;
+
+	for (size_t i = 0; (key = policy_rule_keys_at(i)); i++) {
+		if (!strcmp(section, "class") && !key->of_class)
+			continue;
+		if (list[0])
+			strcat(list, ", ");
+		strcat(list, key->name);
+		distance = policy_text_distance(name, key->name);
+		if (distance < least_distance) {
+			least_distance = distance;
+			closest = key->name;
+		}
+	}
+	policy_text_escape(name, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"unknown key '%s' in [%s %s]; expected one of %s%s%s%s", shown,
+				section, owner, list, closest ? "; did you mean '" : "",
+				closest ?: "", closest ? "'?" : "");
+}
+
+/* What was meant, where that can be told: "steam, wine" as a list, 30 as a share. */
+static void suggest(const struct policy_rule_key *key, const char *text,
+		    char ret[static SUGGESTION_SIZE])
+{
+	size_t digits = strspn(text, "0123456789"), used;
+	const char *between = "";
+
+	ret[0] = '\0';
+	if (key->is_level && digits && !text[digits])
+		snprintf(ret, SUGGESTION_SIZE, "; a level has a unit: %.8s%% or %.8s/1024", text,
+			 text);
+	if (!key->is_list || !strchr(text, ','))
+		return;
+	used = snprintf(ret, SUGGESTION_SIZE, "; write it without commas: ");
+	for (; *text && used < SUGGESTION_SIZE; text += strcspn(text, ", \t")) {
+		text += strspn(text, ", \t");
+		used += snprintf(ret + used, SUGGESTION_SIZE - used, "%s%.*s", between,
+				 (int)strcspn(text, ", \t"), text);
+		between = " ";
+	}
+}
+
+static int assign(struct policy_sections *sections, const struct policy_rule_key *key,
+		  struct policy_rule *rule, const char *section, struct policy_place place,
+		  const char *text, char **ret_message)
+{
+	unsigned int *first_line = &sections->key_lines[policy_rule_keys_number(key)];
+	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
+
+	if (*first_line)
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[%s %s] %s: found the key again, expected it once; the "
+					"first is at line %u",
+					section, rule->name, key->name, *first_line);
+	*first_line = place.line;
+	if (key->store(rule, text) == 0)
+		return 0;
+	policy_text_escape(text, shown);
+	suggest(key, shown, suggestion);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[%s %s] %s: found '%s', expected %s%s", section, rule->name,
+				key->name, shown, key->expected, suggestion);
+}
+
+int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
+			const char *name, const char *text, char **ret_message)
+{
+	const char *section = sections->rule ? "rule" : "class";
+	struct policy_rule as_rule, *rule = sections->rule ?: &as_rule;
+	const struct policy_rule_key *key = policy_rule_keys_find(name);
+	int r;
+
+	if (!sections->rule) {
+		begin_rule(rule, sections->class->name);
+		rule->own = sections->class->properties;
+	}
+	if (!key || (!sections->rule && !key->of_class))
+		return refuse_key(section, rule->name, place, name, ret_message);
+	r = assign(sections, key, rule, section, place, text, ret_message);
+	if (r == 0 && !sections->rule)
+		sections->class->properties = rule->own;
+	return r;
+}
+
+static void inherit(struct policy_level *level, const struct policy_level *own,
+		    const struct policy_level *of_class)
+{
+	*level = own->kind == POLICY_LEVEL_NONE && of_class ? *of_class : *own;
+}
+
+static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
+{
+	const struct policy_class *class = find_class(policy, rule->class);
+	const struct policy_properties *own = &rule->own;
+
+	if (rule->class[0] && !class) {
+		struct policy_place place = { .file = rule->file, .line = rule->line };
+
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[rule %s] class: found '%s', expected a class that is "
+					"built in (interactive, tail-latency, background, "
+					"efficient, batch) or has a section [class %s]",
+					rule->name, rule->class, rule->class);
+	}
+	inherit(&rule->properties.cap, &own->cap, class ? &class->properties.cap : NULL);
+	inherit(&rule->properties.floor, &own->floor, class ? &class->properties.floor : NULL);
+	inherit(&rule->properties.io_boost, &own->io_boost,
+		class ? &class->properties.io_boost : NULL);
+	return 0;
+}
+
+int policy_rules_finish(struct policy *policy, char **ret_message)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		char *message = NULL;
+		int r = finish_rule(policy, &policy->rules[i], &message);
+
+		policy_error_append(ret_message, message);
+		error = error ?: r;
+	}
+	return error;
+}
+
+const char *policy_rules_key(size_t i)
+{
+	const struct policy_rule_key *key = policy_rule_keys_at(i);
+
+	return key ? key->name : NULL;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/section.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/rules.h"
+#include "config/text.h"
+#include "core/topology.h"
+#include "shared/cleanup.h"
+
+#define DOMAIN_PREFIX "domain "
+#define POLICY_PREFIX "policy"
+
+static int refuse_unknown(struct policy_place place, const char *name, char **ret_message)
+{
+	char shown[POLICY_TEXT_SIZE], list[256] = "";
+	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
+	const char *closest = NULL;
+
+	for (int i = 0; i < POLICY_SECTIONS; i++) {
+		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
+		distance = policy_text_distance(name, policy_section_name(i));
+		if (distance < least_distance) {
+			least_distance = distance;
+			closest = policy_section_name(i);
+		}
+	}
+
+	policy_text_escape(name, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"unknown section [%s]; expected one of %s[domain policyN], [class "
+				"NAME], [rule NAME]%s%s%s",
+				shown, list, closest ? "; did you mean [" : "", closest ?: "",
+				closest ? "]?" : "");
+}
+
+bool policy_section_is_domain(const char *name, uint32_t *ret_number)
+{
+	const char *number = name + strlen(POLICY_PREFIX);
+	size_t n_digits;
+
+	if (strncmp(name, POLICY_PREFIX, strlen(POLICY_PREFIX)) != 0)
+		return false;
+	n_digits = strspn(number, "0123456789");
+	if (n_digits < 1 || n_digits > 4 || number[n_digits])
+		return false;
+	if (number[0] == '0' && n_digits > 1)
+		return false;
+	*ret_number = atoi(number);
+	return *ret_number < TOPOLOGY_CPUS_MAX;
+}
+
+/* The place of [domain name] in the policy, a new one if need be. */
+static int find_override(struct policy *policy, struct policy_place place, const char *name,
+			 uint32_t *ret, char **ret_message)
+{
+	struct policy_domain_override *override;
+	uint32_t i;
+
+	for (i = 0; i < policy->n_overrides; i++)
+		if (!strcmp(policy->overrides[i].name, name)) {
+			*ret = i;
+			return 0;
+		}
+	if (i == POLICY_OVERRIDES_MAX)
+		return policy_error_set(ret_message, -E2BIG, place,
+					"found one more [domain policyN], expected at most %d",
+					POLICY_OVERRIDES_MAX);
+
+	override = &policy->overrides[policy->n_overrides++];
+	*override = (struct policy_domain_override){};
+	strcpy(override->name, name);
+	*ret = i;
+	return 0;
+}
+
+static int open_once(struct policy_sections *sections, struct policy_place place,
+		     unsigned int *first_line, const char *name, char **ret_message)
+{
+	if (*first_line)
+		return policy_error_set(ret_message, -EINVAL, place,
+					"found section [%s] again, expected it once in a file; "
+					"the first is at line %u",
+					name, *first_line);
+	*first_line = place.line;
+	memset(sections->key_lines, 0, sizeof(sections->key_lines));
+	sections->rule = NULL;
+	sections->class = NULL;
+	sections->is_open = true;
+	return 0;
+}
+
+static int open_override(struct policy_sections *sections, struct policy_draft *draft,
+			 struct policy_place place, const char *name, char **ret_message)
+{
+	const char *domain = name + strlen(DOMAIN_PREFIX);
+	char shown[POLICY_TEXT_SIZE];
+	uint32_t number;
+	int r;
+
+	if (!policy_section_is_domain(domain, &number)) {
+		policy_text_escape(name, shown);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"unknown section [%s]; expected [domain policyN] with N "
+					"from 0 to %d",
+					shown, TOPOLOGY_CPUS_MAX - 1);
+	}
+	r = find_override(&draft->policy, place, domain, &sections->override, ret_message);
+	if (r < 0)
+		return r;
+	sections->current = POLICY_SECTION_DOMAIN;
+	return open_once(sections, place, &sections->override_lines[sections->override], name,
+			 ret_message);
+}
+
+static int open_plain(struct policy_sections *sections, struct policy_place place, const char *name,
+		      char **ret_message)
+{
+	for (int i = 0; i < POLICY_SECTIONS; i++)
+		if (!strcmp(name, policy_section_name(i))) {
+			sections->current = i;
+			sections->override = POLICY_NO_OVERRIDE;
+			return open_once(sections, place, &sections->section_lines[i], name,
+					 ret_message);
+		}
+	return refuse_unknown(place, name, ret_message);
+}
+
+/* inih leaves out what follows the bracket; a key that someone wrote there would be lost. */
+static int check_header(struct policy_place place, const char *header, const char *end,
+			char **ret_message)
+{
+	char shown[POLICY_TEXT_SIZE];
+
+	if (end) {
+		end++;
+		end += strspn(end, " \t");
+		if (!*end || *end == ';')
+			return 0;
+	}
+	policy_text_escape(header, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"found '%s', expected a [section] alone on its line", shown);
+}
+
+int policy_section_open(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *header, char **ret_message)
+{
+	const char *end = strchr(header, ']');
+	_cleanup_free_ char *name = NULL;
+	int r;
+
+	r = check_header(place, header, end, ret_message);
+	if (r < 0)
+		return r;
+
+	name = strndup(header + 1, end - header - 1);
+	if (!name)
+		return -ENOMEM;
+	if (!strncmp(name, DOMAIN_PREFIX, strlen(DOMAIN_PREFIX)))
+		return open_override(sections, draft, place, name, ret_message);
+	if (policy_rules_is_section(name))
+		return policy_rules_open(sections, draft, place, name, ret_message);
+	return open_plain(sections, place, name, ret_message);
+}

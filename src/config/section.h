@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The sections of one file: which one is open, and which were seen before. */
+
+#include "config/draft.h"
+
+struct policy_sections {
+	bool is_open;
+	bool is_refused; /* the open one has a fault; its keys are passed over */
+	enum policy_section current;
+	uint32_t override; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_OVERRIDE */
+
+	/* The open [rule NAME] or [class NAME], in the draft; both NULL: it is another section. */
+	struct policy_rule *rule;
+	struct policy_class *class;
+	struct policy_rule left_out; /* a second [rule NAME] is read into this */
+
+	/* The line that gave each, 0 for none; keys are those of the open section. */
+	unsigned int section_lines[POLICY_SECTIONS];
+	unsigned int override_lines[POLICY_OVERRIDES_MAX];
+	unsigned int rule_lines[POLICY_RULES_MAX];
+	unsigned int class_lines[POLICY_CLASSES_MAX];
+	unsigned int key_lines[POLICY_KEYS_MAX];
+};
+
+/* Whether name is what the kernel calls a domain: policyN, without leading zeros. */
+bool policy_section_is_domain(const char *name, uint32_t *ret_number);
+
+/*
+ * Opens the section that header names, a line that starts with '[' and has no blanks around it.
+ * [domain policyN] gets its place in draft. Returns 0, or a negative errno and *ret_message.
+ */
+int policy_section_open(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *header, char **ret_message);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/text.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/text.h"
+
+#define WORD_MAX 32
+
+static bool is_printable_ascii(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x7f;
+}
+
+const char *policy_text_find_bad_byte(const char *line, size_t length)
+{
+	for (size_t i = 0; i < length;) {
+		struct text_character c = text_look(line + i, length - i);
+
+		/* Controls are below U+00A0; what else is unseen may stand in a comment. */
+		if (c.kind == TEXT_INVALID ||
+		    (c.kind == TEXT_UNSAFE && c.code < 0xa0 && c.code != '\t'))
+			return line + i;
+		i += c.length;
+	}
+	return NULL;
+}
+
+void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE])
+{
+	size_t length = strlen(text);
+	size_t shown = length > POLICY_TEXT_SHOWN_MAX ? POLICY_TEXT_SHOWN_MAX : length;
+	char *out = ret;
+
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char byte = text[i];
+
+		if (is_printable_ascii(byte))
+			*out++ = byte;
+		else
+			out += sprintf(out, "\\x%02x", byte);
+	}
+	strcpy(out, shown < length ? "..." : "");
+}
+
+static unsigned int least_of(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance, row by row. */
+unsigned int policy_text_distance(const char *a, const char *b)
+{
+	unsigned int row[WORD_MAX + 1];
+	size_t b_length = strlen(b);
+
+	if (strlen(a) > WORD_MAX || b_length > WORD_MAX)
+		return UINT_MAX;
+
+	for (size_t j = 0; j <= b_length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < b_length; j++) {
+			unsigned int change = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			row[j + 1] = least_of(change, row[j] + 1, diagonal + 1);
+		}
+	}
+	return row[b_length];
+}

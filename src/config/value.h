@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* One value of one key: read, held against its range, or told what it should have been. */
+
+#include <stdbool.h>
+
+#include "config/keys.h"
+
+/* Returns -EINVAL for what key does not take and -ERANGE for what is out of its range. */
+int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret);
+
+/*
+ * Whether value is one that key takes: what the key's load gives, of a field that was stored to
+ * from policy_value_parse(), always is.
+ */
+bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value);
+
+/*
+ * "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)", allocated; NULL when
+ * memory is short.
+ */
+char *policy_value_describe(const struct policy_key *key);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Clamp sets: tasks that match the same rules with a cap or a floor, and ask for the same clamps
+ * themselves, are one set, so that the kernel side has a small number for what it need not
+ * understand. Set 0 are the tasks that have neither.
+ *
+ * What a task asks for itself narrows what rules give it, as the kernel does it: the higher floor
+ * and the lower cap hold, and the cap wins where they cross. Anybody may ask for anything, so what
+ * is asked for is rounded up to 64 of 1024, and such sets never take the room of the rules'.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/settings.h"
+#include "core/topology.h"
+
+#define CLAMP_SETS_MAX	   64
+#define CLAMP_SETS_OWN_MAX 32 /* with clamps of the tasks' own */
+#define CLAMP_CAP_NONE	   UINT32_MAX
+
+struct clamp_sets {
+	uint64_t clamping; /* bit i: rules[i] gives a cap or a floor */
+	bool follows_own;  /* what tasks ask for themselves counts */
+	uint64_t matched[CLAMP_SETS_MAX];
+	uint32_t own[CLAMP_SETS_MAX]; /* wakegov/own.h */
+	uint32_t n;		      /* 1 when no task has a clamp */
+	uint32_t n_own;
+	/* tasks whose set would be one too many: they are in that of their rules, or in set 0 */
+	uint64_t refused;
+	uint32_t epoch;	  /* one more: the numbers mean others */
+	uint32_t version; /* one more: something about them changed */
+};
+
+/* No set but 0, for the rules of this policy. Begins a new epoch. */
+void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy);
+
+/* The set of tasks that match these rules and ask for this, a new one if need be. */
+uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched, uint32_t own);
+
+/*
+ * What a set means in a domain. The floor is never above the cap: a lease's floor lifts a rule's
+ * cap, and any other floor gives way.
+ */
+struct set_clamp {
+	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */
+	uint32_t floor;	  /* 0: none */
+	int32_t cap_rule; /* index; -1: none, the task asks for it */
+	int32_t floor_rule;
+};
+
+/* Narrows what rules give by what tasks ask for themselves: wakegov/own.h. */
+void clamp_merge_own(uint32_t own, struct set_clamp *clamp);
+
+void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
+		   const struct topology_domain *domain, struct set_clamp *ret);
+
+/*
+ * What tasks that match these rules are given where domains cannot be told apart: the weakest of
+ * what it is in each.
+ */
+void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
+		    struct set_clamp *ret);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/settings.h"
+
+#include <string.h>
+
+#define NS_PER_MS	1000000ULL
+
+#define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
+
+void policy_init(struct policy *policy)
+{
+	*policy = (struct policy){
+		.backend = POLICY_BACKEND_AUTO,
+		.max_tasks = 1024,
+		.max_decisions = 512,
+		.max_ruled_tasks = 16384,
+		.domain = {
+			.headroom_percent = 125,
+			.down_hold_ns = 20 * NS_PER_MS,
+			.rise_time_ns = 24 * NS_PER_MS,
+		},
+		.io_boost = {
+			.enabled = true,
+			.min_rate_per_s = 1000,
+			.window_ns = 10 * NS_PER_MS,
+			.hold_ns = 10 * NS_PER_MS,
+			.slack_percent = 2,
+			.min_host_percent = 2,
+		},
+		.caps = {
+			.burst_margin_ns = 500000,
+			.burst_limit_ns = 10 * NS_PER_MS,
+			.application_clamps = true,
+		},
+		.query = {
+			.read_group = POLICY_GROUP_NONE,
+			.change_group = POLICY_GROUP_NONE,
+			.max_clients = 128,
+			.max_message_bytes = 64 * 1024,
+			.client_timeout_ns = 10000 * NS_PER_MS,
+		},
+		.classes = {
+			{ "interactive", { .floor = PERCENT(40) } },
+			{ "tail-latency", { .floor = PERCENT(80) } },
+			{ "background", { .cap = PERCENT(40) } },
+			{ "efficient", { .cap = PERCENT(60) } },
+			{ "batch", { .cap = PERCENT(80) } },
+		},
+		.n_classes = 5,
+	};
+}
+
+static void override_domain(struct policy_domain *domain, const struct policy_domain_override *over)
+{
+	if (over->given & POLICY_DOMAIN_MIN)
+		domain->min = over->values.min;
+	if (over->given & POLICY_DOMAIN_PREFERENCE)
+		domain->preference = over->values.preference;
+	if (over->given & POLICY_DOMAIN_MAX)
+		domain->max = over->values.max;
+	if (over->given & POLICY_DOMAIN_HEADROOM)
+		domain->headroom_percent = over->values.headroom_percent;
+	if (over->given & POLICY_DOMAIN_RATE_LIMIT)
+		domain->rate_limit_ns = over->values.rate_limit_ns;
+	if (over->given & POLICY_DOMAIN_DOWN_HOLD)
+		domain->down_hold_ns = over->values.down_hold_ns;
+	if (over->given & POLICY_DOMAIN_REFERENCE)
+		domain->reference = over->values.reference;
+	if (over->given & POLICY_DOMAIN_RISE_TIME)
+		domain->rise_time_ns = over->values.rise_time_ns;
+}
+
+void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret)
+{
+	*ret = policy->domain;
+	for (uint32_t i = 0; i < policy->n_overrides; i++)
+		if (!strcmp(policy->overrides[i].name, name))
+			override_domain(ret, &policy->overrides[i]);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The administrator's policy as plain data. src/config reads it from files; src/core only obeys
+ * it. A struct policy holds no pointers: it is copied and swapped whole.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/topology.h"
+
+#define POLICY_OVERRIDES_MAX 64
+#define POLICY_RULES_MAX     64 /* which of them a task matches are the bits of one number */
+#define POLICY_CLASSES_MAX   16
+#define POLICY_NAME_SIZE     32	 /* of a rule or class, with its NUL */
+#define POLICY_PATTERN_SIZE  160 /* of what a rule matches by, with its NUL */
+#define POLICY_FILE_SIZE     48	 /* of the last part of a file's name, with its NUL */
+
+enum policy_backend {
+	POLICY_BACKEND_AUTO,
+	POLICY_BACKEND_UCLAMP,
+	POLICY_BACKEND_SETSPEED,
+	POLICY_BACKEND_LIMITS,
+	POLICY_BACKEND_OBSERVE,
+};
+
+/* A frequency in the policy: not given, absolute, or a share of the domain's highest OPP. */
+struct policy_frequency {
+	enum {
+		POLICY_FREQUENCY_NONE,
+		POLICY_FREQUENCY_KHZ,
+		POLICY_FREQUENCY_PERCENT,
+	} kind;
+	uint32_t value; /* kHz or per cent */
+};
+
+/* The frequency at which a CPU is worth its capacity (src/frequency/reference.h). */
+struct policy_reference {
+	enum {
+		POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */
+		POLICY_REFERENCE_TURBO_4C,
+		POLICY_REFERENCE_TURBO_1C,
+		POLICY_REFERENCE_BASE,
+		POLICY_REFERENCE_KHZ,
+	} kind;
+	uint32_t khz;
+};
+
+/* The kernel's words for energy_performance_preference, but for the first. */
+enum policy_preference {
+	POLICY_PREFERENCE_NONE, /* as it is */
+	POLICY_PREFERENCE_DEFAULT,
+	POLICY_PREFERENCE_PERFORMANCE,
+	POLICY_PREFERENCE_BALANCE_PERFORMANCE,
+	POLICY_PREFERENCE_BALANCE_POWER,
+	POLICY_PREFERENCE_POWER,
+};
+
+/* What [domain] sets for every domain, and [domain policyN] for one. */
+struct policy_domain {
+	struct policy_frequency min;
+	struct policy_frequency max;
+	uint32_t headroom_percent; /* 125: ask for a quarter more than is used */
+	uint64_t rate_limit_ns;	   /* least time between two writes; 0: from the driver's latency */
+	uint64_t down_hold_ns;	   /* how long less must be wanted before less is given */
+	struct policy_reference reference; /* takes effect at start */
+	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
+	enum policy_preference preference; /* of drivers that choose by themselves */
+};
+
+/* Which fields a [domain policyN] section gives; the others come from [domain]. */
+enum policy_domain_field {
+	POLICY_DOMAIN_MIN = 1 << 0,
+	POLICY_DOMAIN_MAX = 1 << 1,
+	POLICY_DOMAIN_HEADROOM = 1 << 2,
+	POLICY_DOMAIN_RATE_LIMIT = 1 << 3,
+	POLICY_DOMAIN_DOWN_HOLD = 1 << 4,
+	POLICY_DOMAIN_RISE_TIME = 1 << 5,
+	POLICY_DOMAIN_REFERENCE = 1 << 6,
+	POLICY_DOMAIN_PREFERENCE = 1 << 7,
+};
+
+struct policy_domain_override {
+	char name[DOMAIN_NAME_SIZE];
+	uint32_t given; /* enum policy_domain_field */
+	struct policy_domain values;
+};
+
+struct policy_io_boost {
+	bool enabled;
+	uint32_t min_rate_per_s; /* I/O waits or requests per second that make a task eligible */
+	uint64_t window_ns;	 /* over which the rate is taken */
+	uint64_t hold_ns;	 /* the lease: how long after its last I/O a task keeps its boost */
+	uint32_t slack_percent;	 /* of the throughput at the highest OPP that may be given up */
+	uint32_t min_host_percent; /* of the time of an I/O: with less, the device is what it waits
+				      for */
+};
+
+/* Whom the query socket answers. */
+enum policy_readers {
+	POLICY_READERS_EVERYONE,
+	POLICY_READERS_GROUP, /* of read_group and change_group, and root */
+};
+
+#define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
+/*
+ * How much performance, in a rule: on the capacity scale, which is the whole machine's, or as a
+ * frequency of the domain where the task runs. Not given: another rule may say.
+ */
+struct policy_level {
+	enum {
+		POLICY_LEVEL_NONE,
+		POLICY_LEVEL_CAPACITY, /* 0…1024 */
+		POLICY_LEVEL_PERCENT,  /* of 1024 */
+		POLICY_LEVEL_KHZ,
+	} kind;
+	uint32_t value;
+};
+
+/* The highest value of a level of this kind. */
+static inline uint32_t policy_level_most(int kind)
+{
+	static const uint32_t most[] = {
+		[POLICY_LEVEL_NONE] = 0,
+		[POLICY_LEVEL_CAPACITY] = TOPOLOGY_CAPACITY_MAX,
+		[POLICY_LEVEL_PERCENT] = 100,
+		[POLICY_LEVEL_KHZ] = UINT32_MAX,
+	};
+
+	return most[kind];
+}
+
+/* What a rule gives the tasks that it matches. */
+struct policy_properties {
+	struct policy_level cap;      /* 1024: none, whatever later rules say */
+	struct policy_level floor;    /* 0: likewise */
+	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
+};
+
+enum policy_match_key {
+	POLICY_MATCH_COMM = 1 << 0,
+	POLICY_MATCH_EXE = 1 << 1,
+	POLICY_MATCH_COMMAND = 1 << 2,
+	POLICY_MATCH_USER = 1 << 3,
+	POLICY_MATCH_CGROUP = 1 << 4,
+	POLICY_MATCH_UNIT = 1 << 5,
+	POLICY_MATCH_USER_UNIT = 1 << 6,
+	POLICY_MATCH_SCHEDULER = 1 << 7,
+	POLICY_MATCH_NICE = 1 << 8,
+	POLICY_MATCH_KERNEL_THREAD = 1 << 9,
+};
+
+/* Which tasks a rule is for: those for which everything that is given holds. Patterns are globs. */
+struct policy_match {
+	uint32_t given; /* enum policy_match_key */
+	char comm[POLICY_PATTERN_SIZE];
+	char exe[POLICY_PATTERN_SIZE];
+	char command[POLICY_PATTERN_SIZE];   /* the arguments with blanks between */
+	char user[POLICY_NAME_SIZE];	     /* a name or a number */
+	char cgroup[POLICY_PATTERN_SIZE];    /* a path from the root of the hierarchy on */
+	char unit[POLICY_PATTERN_SIZE];	     /* of the system's manager */
+	char user_unit[POLICY_PATTERN_SIZE]; /* of a user's manager */
+	uint32_t schedulers;		     /* bits: SCHED_OTHER and the like */
+	int32_t nice_min, nice_max;
+	bool kernel_thread;
+};
+
+#define POLICY_ANY_DOMAIN UINT32_MAX
+
+/* An override of a task or a rule: which tasks it is for, instead of what a file's rule matches. */
+struct policy_lease {
+	uint32_t id;		     /* 0: it is none */
+	uint32_t pid;		     /* of a process, or of one of its threads, that … */
+	uint64_t start_ns;	     /* … began then, since boot; or */
+	bool children;		     /* and what it starts from then on */
+	char rule[POLICY_NAME_SIZE]; /* the rule whose tasks it is for */
+};
+
+struct policy_rule {
+	char name[POLICY_NAME_SIZE];  /* of a lease: override-N */
+	char class[POLICY_NAME_SIZE]; /* "": none */
+	char file[POLICY_FILE_SIZE];  /* where it stands, for people; a lease: "" … */
+	uint32_t line;
+	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
+	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
+	struct policy_match match;
+	struct policy_properties own;	     /* as the rule says them … */
+	struct policy_properties properties; /* … and, for what it does not say, its class */
+	struct policy_lease lease;
+};
+
+/* A name for properties that belong together: interactive, background, … */
+struct policy_class {
+	char name[POLICY_NAME_SIZE];
+	struct policy_properties properties;
+};
+
+/*
+ * Which tasks count for a ceiling or keep short: at full capacity, a burst that lasts as long as
+ * the domain's rate limit and the margin is long; see core/effective_cap.c.
+ */
+struct policy_caps {
+	uint64_t burst_margin_ns;
+	uint64_t burst_limit_ns; /* of real time: a burst that takes so long is long at any clock */
+	bool application_clamps; /* what tasks ask for themselves counts as a rule's does */
+};
+
+struct policy_query {
+	enum policy_readers readers;
+	uint32_t read_group;   /* gid: sees other users' command lines */
+	uint32_t change_group; /* gid: may change what the daemon does, and sees everything */
+	uint32_t max_clients;
+	uint32_t max_message_bytes;
+	uint64_t client_timeout_ns; /* to complete a request, or to read a reply */
+};
+
+struct policy {
+	enum policy_backend backend;
+	uint32_t max_tasks;	  /* size of the task table; takes effect at start */
+	uint32_t max_decisions;	  /* remembered decisions; takes effect at start */
+	uint32_t max_ruled_tasks; /* tasks that match a rule; takes effect at start */
+	struct policy_domain domain;
+	struct policy_domain_override overrides[POLICY_OVERRIDES_MAX];
+	uint32_t n_overrides;
+	struct policy_io_boost io_boost;
+	struct policy_caps caps;
+	struct policy_query query;
+	struct policy_class classes[POLICY_CLASSES_MAX];
+	uint32_t n_classes;
+	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
+	uint32_t n_rules;
+	/*
+	 * Leases win over all rules, the newest first. They stand at the end, the oldest last, so
+	 * that the rules of the files keep their numbers whatever leases come and go.
+	 */
+	uint32_t n_leases;
+};
+
+/* The built-in policy: what an empty file means. */
+void policy_init(struct policy *policy);
+
+/* What holds for the domain called name: its own section over [domain]. */
+void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From the core's word on what tasks are to carry to the tasks: backend uclamp. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clamped_tasks.h"
+#include "core/rule.h"
+#include "daemon/manager_private.h"
+#include "daemon/rule_tracking.h"
+#include "shared/log.h"
+#include "wakegov/own.h"
+
+/* The rule that a clamp is from, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
+static void name_rule(const struct manager *manager, const struct task_clamp *clamp, char *ret,
+		      size_t size)
+{
+	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
+	const struct policy_rule *rule;
+
+	ret[0] = '\0';
+	if (!rule_exists(&manager->policy, index))
+		return;
+	rule = &manager->policy.rules[index];
+	snprintf(ret, size, "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
+}
+
+/*
+ * A task is refused once: see uclamps_set(). No rule is for a neighbour, and none is broken when it
+ * cannot carry the cap.
+ */
+static void complain(const struct manager *manager, const struct task_clamp *clamp, int error)
+{
+	char rule[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32];
+
+	if (clamp->max_why == CLAMP_NEIGHBOUR)
+		return;
+	name_rule(manager, clamp, rule, sizeof(rule));
+	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", rule, clamp->pid,
+		    strerror(-error),
+		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
+}
+
+static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t now_ns)
+{
+	struct uclamp ours;
+	int r;
+
+	grouping_spare_task(manager, clamp);
+	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
+	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
+	if (r < 0)
+		complain(manager, clamp, r);
+	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
+		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
+}
+
+/* Groups took over from their tasks, or tasks from their groups. */
+static void carry_all(struct manager *manager, uint64_t now_ns)
+{
+	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
+	const struct clamped_task *task = NULL;
+	struct task_clamp clamp;
+
+	while ((task = clamped_tasks_next(tasks, task))) {
+		engine_clamp_of_task(manager->engine, task, &clamp);
+		carry(manager, &clamp, now_ns);
+	}
+}
+
+void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
+{
+	struct task_clamp clamp;
+
+	if (grouping_follow(manager))
+		ruling_scan(manager);
+	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp))
+		carry(manager, &clamp, now_ns);
+	if (manager->grouping.regiven)
+		carry_all(manager, now_ns);
+	manager->grouping.regiven = false;
+	uclamps_flush(manager->clamps, now_ns);
+}
+
+/* As the kernel side saw it, but for a task that carries ours: there its own is not to be seen. */
+void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
+			     uint64_t now_ns)
+{
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_OWN_CLAMPS,
+		.own_clamps = { .pid = pid, .own = own },
+	};
+	struct uclamp before, merged;
+
+	if (!ended)
+		uclamps_check(manager->clamps, pid, now_ns);
+	if (!ended && uclamps_find(manager->clamps, pid, &before, &merged))
+		input.own_clamps.own = wakegov_own(before.min_cap, before.max_cap);
+	if (ended || engine_needs_own_clamps(manager->engine))
+		record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+void manager_check_clamps(struct manager *manager, uint64_t now_ns)
+{
+	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
+	const struct clamped_task *task = NULL;
+	struct uclamp now;
+
+	uclamps_check_all(manager->clamps, now_ns);
+	while ((task = clamped_tasks_next(tasks, task)))
+		if (task->own && uclamp_read(task->pid, &now) == -ESRCH)
+			manager_take_own_clamps(manager, task->pid, 0, true, now_ns);
+}
+
+void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child)
+{
+	int r = uclamps_forked(manager->clamps, parent, child);
+
+	if (r < 0)
+		log_debug("task %u keeps the clamps that it inherited: %s", child, strerror(-r));
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/boost_news.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct told {
+	uint32_t pid; /* 0: of nobody */
+	enum io_boost_state state;
+};
+
+struct boost_news {
+	uint32_t size;
+	struct told told[];
+};
+
+static struct told now(const struct task *task)
+{
+	if (!task)
+		return (struct told){ 0 };
+	return (struct told){ .pid = task->pid, .state = task->io_boost.state };
+}
+
+struct boost_news *boost_news_new(const struct task_table *tasks)
+{
+	uint32_t size = task_table_size(tasks);
+	struct boost_news *news = calloc(1, sizeof(*news) + size * sizeof(news->told[0]));
+	const struct task *task = NULL;
+
+	if (!news)
+		return NULL;
+	news->size = size;
+	while ((task = task_table_next(tasks, task)))
+		news->told[task_table_place(tasks, task)] = now(task);
+	return news;
+}
+
+struct boost_news *boost_news_free(struct boost_news *news)
+{
+	free(news);
+	return NULL;
+}
+
+void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
+		     boost_news_t tell, void *userdata)
+{
+	const struct task *task = task_table_at(tasks, place);
+	struct told *told = &news->told[place], before = *told;
+
+	assert(place < news->size);
+	*told = now(task);
+	if (before.pid != told->pid)
+		before.pid = 0;
+	if (task && (!before.pid || before.state != told->state))
+		tell(userdata, task, before.pid ? &before.state : NULL);
+}

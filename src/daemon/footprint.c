@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/footprint.h"
+
+#include <malloc.h>
+#include <sys/prctl.h>
+
+#include "shared/log.h"
+
+#define OWN_MAPPING_BYTES (128 * 1024)
+
+/*
+ * A table that has a mapping of its own takes memory where it is used only. malloc() begins with
+ * the same threshold and raises it when a large block is freed, as the kernel's type information
+ * is: from then on tables would come from the heap, which calloc() has to clear. And one huge page
+ * in the place of a few used small ones is 2 MiB.
+ */
+void footprint_limit(void)
+{
+	if (!mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES))
+		log_debug("malloc() keeps its own threshold for mappings");
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
+		log_debug("huge pages cannot be refused: %m");
+}
+
+void footprint_trim(void)
+{
+	malloc_trim(0);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/freq_invariance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+#include "daemon/manager_private.h"
+#include "frequency/frequency.h"
+#include "frequency/reference.h"
+#include "shared/log.h"
+
+static uint32_t choose_reference(struct manager *manager, const struct topology_domain *info,
+				 const struct turbo *turbo, const char *unread)
+{
+	struct policy_domain policy;
+	const char *why;
+	uint32_t khz;
+
+	policy_domain_for(&manager->policy, info->name, &policy);
+	khz = reference_choose(&policy.reference, turbo, &why);
+	if (why)
+		log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
+			    info->name, why, turbo ? "" : ": ", turbo ? "" : unread);
+	if (!khz && reference_turbo_is_off())
+		khz = reference_base_khz(info->first_cpu);
+	return khz;
+}
+
+/* What was said at the start is known; only what is another is told on. */
+static void take_reference(struct manager *manager, uint32_t domain, uint32_t khz)
+{
+	struct topology_domain *info = &manager->topology->domains[domain];
+	const struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_REFERENCE,
+		.reference = { .domain = domain, .khz = khz },
+	};
+
+	if (info->reference_khz == khz)
+		return;
+	info->reference_khz = khz;
+	if (!manager->engine)
+		return;
+	record_engine_apply(manager->recorder, manager->engine, &input);
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		tracer_set_reference(manager->tracer, cpu, topology_domain_reference_khz(info));
+	log_info("%s: capacity is measured by %u MHz from now on", info->name,
+		 topology_domain_reference_khz(info) / 1000);
+}
+
+void measure_choose_references(struct manager *manager)
+{
+	const char *unread;
+	struct turbo turbo;
+	bool known = reference_read_turbo(&turbo, &unread) == 0;
+
+	if (!known)
+		log_debug("turbo frequencies: %s", unread);
+	manager->base_khz = known ? turbo.base_khz : 0;
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++)
+		take_reference(manager, i,
+			       choose_reference(manager, &manager->topology->domains[i],
+						known ? &turbo : NULL, unread));
+}
+
+static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	measure_choose_references(manager);
+	manager_round(manager);
+	return 0;
+}
+
+/* Most machines have one of these at most. */
+static void listen_for_turbo(struct manager *manager)
+{
+	for (const char *const *path = reference_turbo_switches; *path; path++) {
+		int r = sd_event_add_inotify(manager->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
+					     manager);
+
+		if (r < 0 && r != -ENOENT)
+			log_warning("cannot hear of turbo being switched in %s: %s", *path,
+				    strerror(-r));
+	}
+}
+
+static uint32_t ask_kernel(void *userdata, uint32_t cpu)
+{
+	struct manager *manager = userdata;
+	uint32_t domain = topology_domain_of(manager->topology, cpu), khz;
+
+	if (domain == TOPOLOGY_NO_DOMAIN ||
+	    actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+		return 0;
+	return khz;
+}
+
+int measure_start(struct manager *manager)
+{
+	manager->frequency = frequency_new(manager->topology->n_cpus, manager->base_khz,
+					   counter_readers, ask_kernel, manager);
+	if (!manager->frequency)
+		return -ENOMEM;
+	log_debug("frequency source: %s%s%s", frequency_source(manager->frequency),
+		  frequency_why(manager->frequency)[0] ? "; " : "",
+		  frequency_why(manager->frequency));
+	if (manager->n_domains)
+		listen_for_turbo(manager);
+	return 0;
+}
+
+static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+	const char *dropped = frequency_source(manager->frequency);
+	uint32_t khz;
+
+	switch (frequency_measure(manager->frequency, cpu, now_ns,
+				  tracer_reported_khz(manager->tracer, cpu), &khz)) {
+	case FREQUENCY_MEASURED:
+		tracer_set_measured(manager->tracer, cpu, khz);
+		break;
+	case FREQUENCY_DROPPED:
+		manager_tell(manager, MESSAGE_SOURCE_DROPPED,
+			     &(struct message_about){ .reason = dropped },
+			     "frequencies are no longer counted by %s but by %s: %s", dropped,
+			     frequency_source(manager->frequency),
+			     frequency_why(manager->frequency));
+		break;
+	case FREQUENCY_NOTHING:
+		break;
+	}
+}
+
+void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+	if (topology_domain_of(manager->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
+	    tracer_cpu_works(manager->tracer, cpu))
+		measure(manager, cpu, now_ns);
+}
+
+void measure_tried(struct manager *manager, struct input_task *task, uint64_t now_ns)
+{
+	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
+
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_tries(manager->engine, domain))
+		return;
+	measure(manager, task->cpu, now_ns);
+	task->level_q = tracer_level_q(manager->tracer, task->cpu);
+}
+
+void measure_forget(struct manager *manager, uint32_t cpu)
+{
+	frequency_forget(manager->frequency, cpu);
+}

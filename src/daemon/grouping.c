@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/grouping.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+#include "actuator/uclamp_groups.h"
+#include "core/clamp_class.h"
+#include "daemon/manager_private.h"
+#include "daemon/rule_tracking.h"
+#include "daemon/startup.h"
+#include "rules/cgroups.h"
+#include "shared/log.h"
+
+static uint64_t *bits_of(struct grouped *grouped, enum uclamp_group_end end)
+{
+	return end == UCLAMP_GROUP_MAX ? &grouped->caps : &grouped->floors;
+}
+
+/* The cgroup that a rule means. */
+struct group {
+	size_t length; /* of its part of a task's path */
+	char directory[PATH_MAX];
+};
+
+/* That of a task in path. False: there is none, the task was moved since. */
+static bool find_group(const struct manager *manager, uint32_t rule, const char *path,
+		       struct group *ret)
+{
+	ret->length = grouped_length(&manager->policy.rules[rule].match, path);
+	snprintf(ret->directory, sizeof(ret->directory), "%s%.*s", cgroups_mount(),
+		 (int)ret->length, path);
+	return ret->length > 0;
+}
+
+/* 0: it is gone, or behind a directory that may not be searched. */
+static uint64_t inode_of(const char *directory)
+{
+	struct stat st;
+
+	return stat(directory, &st) == 0 ? st.st_ino : 0;
+}
+
+/* With an inode of 0, whether any group is left out for the rule. */
+static bool is_left(const struct grouping *grouping, uint32_t rule, enum uclamp_group_end end,
+		    uint64_t inode)
+{
+	for (uint32_t i = 0; i < grouping->n_left; i++) {
+		const struct grouping_left *left = &grouping->left[i];
+
+		if (left->rule == rule && left->end == end && (!inode || left->inode == inode))
+			return true;
+	}
+	return false;
+}
+
+static void say_left(struct manager *manager, uint32_t i, enum uclamp_group_end end,
+		     const char *why)
+{
+	const struct policy_rule *rule = &manager->policy.rules[i];
+	const char *property = end == UCLAMP_GROUP_MAX ? "cap" : "floor";
+	char *text = manager->grouping.why_not[i];
+	size_t length = strlen(text);
+
+	snprintf(text + length, GROUPING_WHY_SIZE - length, "%s%s: %s", length ? "; " : "",
+		 property, why);
+	log_notice("%s:%u: [rule %s] its %s is given to each task, not to the cgroup: %s",
+		   rule->file, rule->line, rule->name, property, why);
+}
+
+/* From now on each task of the group carries it. */
+__attribute__((format(printf, 5, 6))) static void leave_out(struct manager *manager, uint32_t rule,
+							    enum uclamp_group_end end,
+							    const char *directory,
+							    const char *format, ...)
+{
+	struct grouping *grouping = &manager->grouping;
+	uint64_t inode = inode_of(directory);
+	char why[GROUPING_WHY_SIZE / 2];
+	va_list args;
+
+	if (inode && is_left(grouping, rule, end, inode))
+		return;
+	grouping->regiven = true;
+	uclamp_groups_drop(manager->groups, directory, end, rule);
+	if (!inode)
+		return;
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	if (!is_left(grouping, rule, end, 0))
+		say_left(manager, rule, end, why);
+	if (grouping->n_left < GROUPING_LEFT_MAX) {
+		grouping->left[grouping->n_left++] = (struct grouping_left){ rule, end, inode };
+	} else {
+		*bits_of(&grouping->by, end) &= ~(1ULL << rule);
+		uclamp_groups_drop(manager->groups, NULL, end, rule);
+	}
+}
+
+static void explain_failure(struct manager *manager, uint32_t rule, enum uclamp_group_end end,
+			    const char *cgroup, int error)
+{
+	const char *file = uclamp_group_file(end);
+
+	if (error == -EOPNOTSUPP)
+		leave_out(manager, rule, end, cgroup,
+			  "%s has no %s: give it a CPUWeight= to switch the cpu controller on; see "
+			  "wakegovctl doctor",
+			  cgroup, file);
+	else if (error == -ERANGE)
+		leave_out(manager, rule, end, cgroup, "the cgroups above %s have a lower %s",
+			  cgroup, file);
+	else if (error == -ESTALE)
+		leave_out(manager, rule, end, cgroup, "%s of %s does not hold what is written",
+			  file, cgroup);
+	else if (error == -EROFS)
+		leave_out(manager, rule, end, cgroup,
+			  "%s cannot be written: the unit needs ProtectControlGroups=no", cgroup);
+	else
+		leave_out(manager, rule, end, cgroup, "%s of %s: %s", file, cgroup,
+			  strerror(-error));
+}
+
+static void give(struct manager *manager, uint32_t rule, enum uclamp_group_end end, uint32_t cap,
+		 const char *path)
+{
+	struct group group;
+	int r;
+
+	if (!find_group(manager, rule, path, &group) ||
+	    is_left(&manager->grouping, rule, end, inode_of(group.directory)))
+		return;
+	if (group.length == 1) {
+		leave_out(manager, rule, end, group.directory,
+			  "it is for the root cgroup too, which has no clamps");
+		return;
+	}
+	if (end == UCLAMP_GROUP_MIN && path[group.length]) {
+		leave_out(manager, rule, end, group.directory,
+			  "%.*s has others below it, which a floor does not reach",
+			  (int)group.length, path);
+		return;
+	}
+	r = uclamp_groups_set(manager->groups, group.directory, end, cap, rule);
+	if (r < 0)
+		explain_failure(manager, rule, end, group.directory, r);
+	else
+		log_debug("%s: %s for %u of 1024: %d", group.directory, uclamp_group_file(end), cap,
+			  r);
+}
+
+static void leave_out_wrong(struct manager *manager, uint64_t matched, const char *path)
+{
+	static const char why[] = "another rule gives a task of %s more freedom";
+	const struct grouped wrong = grouped_find_wrong(&manager->grouping.by, &manager->policy,
+							manager->topology, matched);
+
+	for (uint64_t bits = wrong.caps | wrong.floors; bits; bits &= bits - 1) {
+		uint32_t i = __builtin_ctzll(bits);
+		struct group group;
+
+		if (!find_group(manager, i, path, &group))
+			continue;
+		if (wrong.caps >> i & 1)
+			leave_out(manager, i, UCLAMP_GROUP_MAX, group.directory, why,
+				  group.directory);
+		if (wrong.floors >> i & 1)
+			leave_out(manager, i, UCLAMP_GROUP_MIN, group.directory, why,
+				  group.directory);
+	}
+}
+
+void grouping_mind(struct manager *manager, const struct rules_task *task)
+{
+	struct grouping *grouping = &manager->grouping;
+	struct grouping_seen *seen = &grouping->seen[task->cgroup_id % GROUPING_SEEN];
+	struct set_clamp due;
+	const char *path;
+
+	if (!(task->matched & (grouping->by.caps | grouping->by.floors)))
+		return;
+	/* One of the two groups may be left out. */
+	grouping->regiven |= task->moved && grouping->n_left;
+	if (seen->cgroup_id == task->cgroup_id && seen->matched == task->matched)
+		return;
+	path = rules_cgroup_of(manager->rules, task);
+	if (!path)
+		return;
+	leave_out_wrong(manager, task->matched, path);
+	clamp_of_rules(&manager->policy, task->matched, manager->topology, &due);
+	if (due.cap_rule >= 0 && grouping->by.caps >> due.cap_rule & 1)
+		give(manager, due.cap_rule, UCLAMP_GROUP_MAX, due.cap, path);
+	if (due.floor_rule >= 0 && grouping->by.floors >> due.floor_rule & 1)
+		give(manager, due.floor_rule, UCLAMP_GROUP_MIN, due.floor, path);
+	*seen = (struct grouping_seen){ task->cgroup_id, task->matched };
+}
+
+void grouping_set_policy(struct manager *manager)
+{
+	struct grouping *grouping = &manager->grouping;
+
+	*grouping = (struct grouping){ .active = grouping->active, .regiven = true };
+	if (grouping->active && cgroups_mount()[0])
+		grouping->by = grouped_find(&manager->policy, manager->topology);
+	uclamp_groups_begin_claims(manager->groups);
+}
+
+void grouping_end_scan(struct manager *manager)
+{
+	uclamp_groups_end_claims(manager->groups);
+}
+
+bool grouping_follow(struct manager *manager)
+{
+	bool active = engine_clamps_tasks(manager->engine);
+
+	if (active == manager->grouping.active)
+		return false;
+	manager->grouping.active = active;
+	grouping_set_policy(manager);
+	if (active && (manager->grouping.by.caps | manager->grouping.by.floors))
+		return true;
+	grouping_end_scan(manager);
+	return false;
+}
+
+bool grouping_carries(const struct manager *manager, uint32_t rule)
+{
+	return uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MAX, rule) ||
+	       uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MIN, rule);
+}
+
+static bool is_spared(const struct manager *manager, uint32_t pid, enum uclamp_group_end end,
+		      uint32_t rule)
+{
+	const struct rules_task *task = rules_find(manager->rules, pid);
+	const char *path = task ? rules_cgroup_of(manager->rules, task) : NULL;
+	struct group group;
+
+	return path && find_group(manager, rule, path, &group) &&
+	       uclamp_groups_carry(manager->groups, group.directory, end, rule);
+}
+
+void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp)
+{
+	const struct grouped *by = &manager->grouping.by;
+
+	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
+	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
+		clamp->max_cap = CLAMP_MAX_NONE;
+	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
+	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
+		clamp->min_cap = CLAMP_MIN_NONE;
+}
+
+static void yield_file(void *userdata, const char *cgroup, enum uclamp_group_end end, uint32_t rule,
+		       const char *value)
+{
+	struct manager *manager = userdata;
+
+	leave_out(manager, rule, end, cgroup, "somebody set %s of %s to %s, which is left so",
+		  uclamp_group_file(end), cgroup, value);
+}
+
+static int on_written(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	if (uclamp_groups_read(manager->groups, yield_file, manager)) {
+		memset(manager->grouping.seen, 0, sizeof(manager->grouping.seen));
+		ruling_scan(manager);
+	}
+	manager_round(manager);
+	return 0;
+}
+
+int grouping_start(struct manager *manager)
+{
+	manager->groups = uclamp_groups_new(manager->options.run_dir);
+	if (!manager->groups) {
+		log_error("cannot watch the clamps of cgroups: out of memory, or of inotify "
+			  "instances");
+		return -ENOMEM;
+	}
+	manager->grouping.active = engine_clamps_tasks(manager->engine);
+	return sd_event_add_io(manager->event, &manager->groups_source,
+			       uclamp_groups_fd(manager->groups), EPOLLIN, on_written, manager);
+}
+
+void grouping_end(struct manager *manager)
+{
+	if (!manager->groups)
+		return;
+	uclamp_groups_release(manager->groups, takeover_report_restore, NULL);
+	sd_event_source_unref(manager->groups_source);
+	uclamp_groups_free(manager->groups);
+}

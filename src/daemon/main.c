@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovd: options, and which of its jobs is asked for. See wakegovd(8). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator/cpufreq.h"
+#include "actuator/uclamp_groups.h"
+#include "actuator/uclamps.h"
+#include "config/load.h"
+#include "config/machine.h"
+#include "daemon/footprint.h"
+#include "daemon/manager.h"
+#include "daemon/startup.h"
+#include "rules/check.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+
+#define DEFAULT_RUN_DIR "/run/wakegov"
+
+#define EXIT_USAGE	2
+
+enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_RESTORE, JOB_VERSION, JOB_HELP };
+
+static void print_help(void)
+{
+	printf("Usage: wakegovd [OPTION…]\n"
+	       "Govern CPU frequencies by what tasks wait for.\n\n"
+	       "  --config FILE           read the policy from FILE and FILE.d/*.conf\n"
+	       "                          (default: " WAKEGOV_POLICY_PATH ")\n"
+	       "  --check-config [FILE]   say whether the policy, or FILE alone, is good, and exit\n"
+	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
+	       "  --observe               decide and explain, but write nothing\n"
+	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
+	       ")\n"
+	       "  --debug                 say every decision\n"
+	       "  --version, --help\n\n"
+	       "Exit status: 0 done, 1 it could not be done (the last line says why), 2 wrong\n"
+	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
+}
+
+static void print_rule_warning(void *userdata, const struct policy_rule *rule, const char *what)
+{
+	printf("%s:%u: [rule %s] %s\n", rule->file, rule->line, rule->name, what);
+}
+
+static void print_warning(void *userdata, const char *line)
+{
+	puts(line);
+}
+
+/* A FILE is checked alone, so that a drop-in can be tried before it is put in its place. */
+static int check_config(const char *file)
+{
+	const char *path = file ? file : WAKEGOV_POLICY_PATH;
+	_cleanup_free_ struct topology *topology = NULL;
+	_cleanup_free_ char *message = NULL;
+	struct policy policy;
+
+	if (policy_load(path, !file, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) <
+	    0) {
+		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
+		return EXIT_FAILURE;
+	}
+	/* A machine that cannot be read is not asked. */
+	if (cpufreq_discover(&topology) == 0)
+		policy_machine_check(&policy, topology, print_warning, NULL);
+	rules_check(&policy, topology, print_rule_warning, NULL);
+	printf("%s: %s\n", path,
+	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
+	return EXIT_SUCCESS;
+}
+
+/* The frequencies, which are everybody's, go first. */
+static int restore_all(const char *run_dir)
+{
+	int r = restore_originals(run_dir, takeover_report_restore, NULL);
+	int groups = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
+	int clamps = uclamps_restore(run_dir, takeover_report_restore, NULL);
+
+	if (r < 0)
+		log_error("not everything could be restored: %s; what is left stands in "
+			  "%s/originals",
+			  strerror(-r), run_dir);
+	if (r > 0)
+		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
+			    "when it is back",
+			    r);
+	if (clamps < 0)
+		log_error("the clamps of tasks could not all be restored: %s; what they were "
+			  "stands in %s/clamps",
+			  strerror(-clamps), run_dir);
+	if (groups < 0)
+		log_error("the clamps of cgroups could not all be restored: %s; what they were "
+			  "stands in %s/groups",
+			  strerror(-groups), run_dir);
+	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int restore(const char *run_dir)
+{
+	_cleanup_close_ int run_dir_fd = takeover_lock_run_dir(run_dir);
+	_cleanup_close_ int machine_fd = -1;
+
+	/* Nothing was ever left there. */
+	if (run_dir_fd == -ENOENT)
+		return EXIT_SUCCESS;
+	if (run_dir_fd < 0)
+		return EXIT_FAILURE;
+	machine_fd = takeover_lock_machine(LOG_ERR);
+	return machine_fd == -EBUSY ? EXIT_FAILURE : restore_all(run_dir);
+}
+
+static int govern(const struct manager_options *options)
+{
+	struct manager *manager;
+	int r;
+
+	footprint_limit();
+	r = manager_new(options, &manager);
+	if (r < 0)
+		return EXIT_FAILURE;
+	footprint_trim();
+	r = manager_run(manager);
+	manager_free(manager);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+struct command {
+	enum job job;
+	struct manager_options manager;
+	const char *check_file; /* NULL: the installed policy */
+};
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_CHECK,
+	OPT_RESTORE,
+	OPT_OBSERVE,
+	OPT_RUN_DIR,
+	OPT_DEBUG,
+	OPT_VERSION,
+	OPT_HELP
+};
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "check-config", optional_argument, NULL, OPT_CHECK },
+	{ "restore", no_argument, NULL, OPT_RESTORE },
+	{ "observe", no_argument, NULL, OPT_OBSERVE },
+	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
+	{ "debug", no_argument, NULL, OPT_DEBUG },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+/* Returns false when the option is none. */
+static bool take_option(struct command *command, int option)
+{
+	switch (option) {
+	case OPT_CONFIG:
+		command->manager.policy_path = optarg;
+		command->manager.policy_may_be_missing = false;
+		return true;
+	case OPT_CHECK:
+		command->job = JOB_CHECK_CONFIG;
+		command->check_file = optarg;
+		return true;
+	case OPT_RESTORE:
+		command->job = JOB_RESTORE;
+		return true;
+	case OPT_OBSERVE:
+		command->manager.observe = true;
+		return true;
+	case OPT_RUN_DIR:
+		command->manager.run_dir = optarg;
+		return true;
+	case OPT_DEBUG:
+		log_set_level(LOG_DEBUG);
+		return true;
+	case OPT_VERSION:
+		command->job = JOB_VERSION;
+		return true;
+	case OPT_HELP:
+		command->job = JOB_HELP;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int parse(int argc, char *argv[], struct command *command)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (take_option(command, option))
+			continue;
+		fprintf(stderr, "Try wakegovd --help.\n");
+		return -EINVAL;
+	}
+	/* "--check-config FILE" beside "--check-config=FILE" */
+	if (command->job == JOB_CHECK_CONFIG && !command->check_file && optind == argc - 1)
+		command->check_file = argv[optind++];
+	if (optind < argc) {
+		fprintf(stderr, "wakegovd: unexpected '%s'; try wakegovd --help\n", argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	struct command command = {
+		.job = JOB_GOVERN,
+		.manager = { .policy_path = WAKEGOV_POLICY_PATH,
+			     .policy_may_be_missing = true,
+			     .run_dir = DEFAULT_RUN_DIR },
+	};
+
+	if (parse(argc, argv, &command) < 0)
+		return EXIT_USAGE;
+	switch (command.job) {
+	case JOB_HELP:
+		print_help();
+		return EXIT_SUCCESS;
+	case JOB_VERSION:
+		printf("wakegovd " WAKEGOV_VERSION "\n");
+		return EXIT_SUCCESS;
+	case JOB_CHECK_CONFIG:
+		return check_config(command.check_file);
+	case JOB_RESTORE:
+		return restore(command.manager.run_dir);
+	case JOB_GOVERN:
+		break;
+	}
+	return govern(&command.manager);
+}

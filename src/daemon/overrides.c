@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/overrides.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/opp.h"
+#include "daemon/manager_private.h"
+#include "daemon/override_file.h"
+#include "daemon/task_override.h"
+#include "shared/log.h"
+
+#define NS_PER_US 1000ULL
+
+static void apply(struct manager *manager, const struct input_override *override)
+{
+	const struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_OVERRIDE,
+		.override = *override,
+	};
+
+	record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+void overrides_save(struct manager *manager)
+{
+	int r = override_file_save(manager->options.run_dir, manager->topology,
+				   engine_overrides(manager->engine), &manager->leases);
+
+	if (r < 0)
+		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
+			    "%s/" OVERRIDE_FILE ": %s",
+			    manager->options.run_dir, strerror(-r));
+}
+
+void overrides_read(struct manager *manager)
+{
+	struct override_table *table = &manager->resumed;
+	int r = override_file_load(manager->options.run_dir, manager->topology, manager_now_ns(),
+				   table, &manager->leases);
+
+	if (r < 0)
+		log_warning("overrides of the wakegovd before are dropped: cannot use "
+			    "%s/" OVERRIDE_FILE ": %s; remove it, and give them anew",
+			    manager->options.run_dir, strerror(-r));
+	if (table->n + manager->leases.n)
+		log_info("%u override%s of the wakegovd before still hold",
+			 table->n + manager->leases.n,
+			 table->n + manager->leases.n == 1 ? "" : "s");
+	leasing_extend(manager, &manager->policy);
+}
+
+void overrides_resume(struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->resumed.n; i++)
+		apply(manager, &manager->resumed.entries[i]);
+}
+
+static int find_domain(const struct manager *manager, const char *name, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (!strcmp(manager->topology->domains[i].name, name)) {
+			*ret = i;
+			return 0;
+		}
+	return -ENODEV;
+}
+
+/* Above all that are in force. */
+static uint32_t next_id(const struct manager *manager)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+	const struct leases *leases = &manager->leases;
+	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
+
+	if (leases->n && leases->entries[leases->n - 1].target.id > last)
+		last = leases->entries[leases->n - 1].target.id;
+	return last + 1;
+}
+
+uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
+
+	if (!khz)
+		actuator_domain_read_back(&manager->domains[domain].actuator, &khz);
+	return opp_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
+}
+
+static int add_of_domain(struct manager *manager, const struct override_request *request,
+			 uint32_t id)
+{
+	struct input_override override = {
+		.id = id,
+		.min_khz = request->min_khz,
+		.max_khz = request->max_khz,
+		.uid = request->uid,
+		.end_ns = manager_now_ns() + request->for_us * NS_PER_US,
+	};
+	int r = find_domain(manager, request->domain, &override.domain);
+
+	if (r < 0)
+		return r;
+	if (engine_overrides(manager->engine)->n == OVERRIDES_MAX)
+		return -ENOSPC;
+	if (request->freeze)
+		override.frozen_khz = overrides_present_khz(manager, override.domain);
+	apply(manager, &override);
+	overrides_save(manager);
+	manager_tell(manager, MESSAGE_OVERRIDE,
+		     &(struct message_about){ .domain = request->domain },
+		     "%s: override %u by user %u for %.1f s", request->domain, override.id,
+		     request->uid, (double)request->for_us / 1e6);
+	return 0;
+}
+
+int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id,
+		  uint32_t *ret_max, const char **ret_wrong)
+{
+	struct manager *manager = userdata;
+	uint32_t id = next_id(manager);
+	int r;
+
+	*ret_max = OVERRIDES_MAX;
+	r = request->domain ? add_of_domain(manager, request, id)
+			    : leasing_add(manager, request, id, ret_max, ret_wrong);
+	if (r < 0)
+		return r;
+	*ret_id = id;
+	manager_round(manager);
+	return 0;
+}
+
+void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct input_override *entry = &table->entries[i];
+		const char *domain = manager->topology->domains[entry->domain].name;
+
+		if (now_ns >= entry->end_ns)
+			manager_tell(manager, MESSAGE_OVERRIDE,
+				     &(struct message_about){ .domain = domain },
+				     "%s: override %u ended: its time is over", domain, entry->id);
+	}
+}
+
+static int cancel_of_domain(struct manager *manager, uint32_t id)
+{
+	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
+								 id);
+	struct input_override ended;
+	const char *domain;
+
+	if (!found)
+		return -ENOENT;
+	ended = *found;
+	ended.end_ns = 0;
+	domain = manager->topology->domains[ended.domain].name;
+	apply(manager, &ended);
+	overrides_save(manager);
+	manager_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
+		     "%s: override %u was cancelled", domain, id);
+	return 0;
+}
+
+int overrides_cancel(void *userdata, uint32_t id)
+{
+	struct manager *manager = userdata;
+	int r = leasing_cancel(manager, id) ? 0 : cancel_of_domain(manager, id);
+
+	if (r == 0)
+		manager_round(manager);
+	return r;
+}
+
+int overrides_list(void *userdata, override_emit_t emit, void *context)
+{
+	const struct manager *manager = userdata;
+	const struct override_table *table = engine_overrides(manager->engine);
+	uint64_t now_ns = manager_now_ns();
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < table->n; i++) {
+		const struct input_override *entry = &table->entries[i];
+		const struct override_view view = {
+			.id = entry->id,
+			.domain = manager->topology->domains[entry->domain].name,
+			.min_khz = entry->min_khz,
+			.max_khz = entry->max_khz,
+			.frozen_khz = entry->frozen_khz,
+			.uid = entry->uid,
+			.left_us = entry->end_ns > now_ns ? (entry->end_ns - now_ns) / NS_PER_US
+							  : 0,
+		};
+
+		r = emit(context, &view);
+	}
+	return r ? r : leasing_list(manager, emit, context);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/recording.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/manager_private.h"
+#include "shared/log.h"
+
+#define FLUSH_NS  1000000000ULL
+#define END_BYTES (2 * RECORD_BLOCK_MAX) /* kept for the blocks that end it */
+
+static int send_block(void *userdata, const void *data, size_t size)
+{
+	struct manager *manager = userdata;
+
+	return query_server_send_recording(manager->server, data, size);
+}
+
+int recording_start(struct manager *manager, uint64_t max_bytes)
+{
+	const struct record_sink sink = { .write = send_block, .userdata = manager };
+	struct engine *engine;
+	int r;
+
+	/* One whose client has gone was not noticed yet. */
+	manager->recorder = recorder_free(manager->recorder);
+	manager->recorder = recorder_new(&sink);
+	if (!manager->recorder)
+		return -ENOMEM;
+	r = record_engine_take_over(manager->recorder, manager->engine, manager->topology,
+				    &manager->policy, &engine);
+	if (r == 0)
+		r = recorder_error(manager->recorder);
+	if (r < 0) {
+		manager->recorder = recorder_free(manager->recorder);
+		return r;
+	}
+	engine_free(manager->engine);
+	manager->engine = engine;
+	manager->recording_max_bytes = max_bytes;
+	manager->recording_flushed_ns = manager_now_ns();
+	log_info("recording what the core is told and decides, %llu MiB at most",
+		 (unsigned long long)(max_bytes >> 20));
+	return 0;
+}
+
+void recording_stop(struct manager *manager, const char *why)
+{
+	int r;
+
+	if (!manager->recorder)
+		return;
+	r = recorder_end(manager->recorder);
+	if (manager->server)
+		query_server_end_recording(manager->server, recorder_bytes(manager->recorder),
+					   r < 0 ? "failed" : why);
+	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
+	manager->recorder = recorder_free(manager->recorder);
+}
+
+void recording_keep(struct manager *manager, uint64_t now_ns)
+{
+	if (!manager->recorder)
+		return;
+	if (recorder_bytes(manager->recorder) + END_BYTES >= manager->recording_max_bytes) {
+		recording_stop(manager, "size");
+		return;
+	}
+	if (now_ns - manager->recording_flushed_ns >= FLUSH_NS) {
+		recorder_flush(manager->recorder);
+		manager->recording_flushed_ns = now_ns;
+	}
+	if (recorder_error(manager->recorder))
+		recording_stop(manager, "failed");
+}

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/freq_invariance.h"
+#include "daemon/manager_private.h"
+#include "daemon/overrides.h"
+#include "daemon/recording.h"
+#include "daemon/rule_tracking.h"
+#include "shared/log.h"
+#include "varlink/process.h"
+
+#define NS_PER_US 1000ULL
+#define NS_PER_S  1000000000ULL
+
+uint64_t manager_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
+{
+	const struct task *task;
+	struct input input;
+
+	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
+		return;
+	if (input.type == INPUT_TASK)
+		measure_tried(manager, &input.task, now_ns);
+	record_engine_apply(manager->recorder, manager->engine, &input);
+	task = input.type == INPUT_TASK
+		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
+		       : NULL;
+	if (task)
+		tracer_watch_lease(manager->tracer, handle,
+				   io_boost_is_settled(&task->io_boost)
+					   ? manager->policy.io_boost.hold_ns
+					   : 0);
+	else /* it ended, or the table is full */
+		tracer_release_task(manager->tracer, handle);
+}
+
+static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	struct input input;
+
+	measure_cpu(manager, cpu, now_ns);
+	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
+	record_engine_apply(manager->recorder, manager->engine, &input);
+	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
+		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
+			continue;
+		input.set_run.matched = sets->matched[set];
+		input.set_run.own = sets->own[set];
+		record_engine_apply(manager->recorder, manager->engine, &input);
+	}
+}
+
+static void sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		sample_cpu(manager, cpu, now_ns);
+}
+
+#define RESYNC_NS (NS_PER_S / 10)
+
+/* Only with tasks to judge by it; rounds come often then, and it needs no timer of its own. */
+static void resync_devices(struct manager *manager, uint64_t now_ns)
+{
+	if (now_ns - manager->resynced_ns < RESYNC_NS ||
+	    !task_table_count(engine_tasks(manager->engine)))
+		return;
+	manager->resynced_ns = now_ns;
+	tracer_resync_devices(manager->tracer, manager_take_event, manager);
+}
+
+static void sample_devices(struct manager *manager, uint64_t now_ns)
+{
+	struct input input;
+
+	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
+		if (now_ns >= engine_device(manager->engine, device)->next_ns &&
+		    tracer_read_device(manager->tracer, device, now_ns, &input) == 0)
+			record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+/*
+ * The totals of tasks that are due, most of them because their lease seems over: those that went
+ * on with I/O get a new one. Then of the devices that they named.
+ */
+static void sample_due(struct manager *manager, uint64_t now_ns)
+{
+	const struct task *task = NULL;
+
+	while ((task = engine_next_due(manager->engine, task, now_ns)))
+		sample_task(manager, task->handle, now_ns);
+	sample_devices(manager, now_ns);
+	overrides_tell_ended(manager, now_ns);
+	record_engine_advance(manager->recorder, manager->engine, now_ns);
+}
+
+static void set_active(struct manager *manager, uint32_t domain, bool active)
+{
+	struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_DOMAIN,
+		.domain = {
+			.domain = domain,
+			.active = active,
+			.driven = manager->domains[domain].actuator.state ==
+				  ACTUATOR_STATE_DRIVEN,
+			.clamps = manager->domains[domain].backend->clamps_tasks,
+		},
+	};
+
+	record_engine_apply(manager->recorder, manager->engine, &input);
+	if (!active)
+		account_set_target(manager->account, domain, 0, input.now_ns);
+}
+
+void manager_read_limits(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_LIMITS,
+		.limits = { .domain = domain },
+	};
+
+	if (actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
+					&input.limits.max_khz) < 0)
+		return; /* offline: verify says so */
+	governed->others_min_khz = input.limits.min_khz;
+	governed->others_max_khz = input.limits.max_khz;
+	record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+/* For the accounting, where no event of the kernel has told: at start, after hotplug and suspend.
+ */
+static void read_frequency(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz;
+
+	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+		return;
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		tracer_set_frequency(manager->tracer, cpu, khz);
+}
+
+/* What an actuator's outcome means for who drives the domain. */
+static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
+{
+	struct governed *governed = &manager->domains[domain];
+	const char *name = governed->actuator.info->name;
+	struct message_about about = { .domain = name };
+
+	switch (outcome) {
+	case ACTUATOR_FOREIGN:
+		manager_tell(manager, MESSAGE_YIELDED, &about,
+			     "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
+			     governed->actuator.why, name);
+		set_active(manager, domain, false);
+		break;
+	case ACTUATOR_OFFLINE:
+		manager_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
+		set_active(manager, domain, false);
+		break;
+	default:
+		if (outcome < 0 && !governed->error_logged) {
+			about.reason = strerrorname_np(-outcome);
+			manager_tell(manager, MESSAGE_WRITE_FAILED, &about,
+				     "%s: cannot write its frequency: %s", name,
+				     strerror(-outcome));
+		}
+		governed->error_logged = outcome < 0;
+	}
+}
+
+void manager_verify_domain(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	enum actuator_state before = governed->actuator.state;
+	uint32_t asked_khz;
+	int outcome;
+
+	if (before == ACTUATOR_STATE_YIELDED)
+		return;
+	/* A domain that was offline at the start is taken when it comes online. */
+	if (before == ACTUATOR_STATE_OFFLINE && !governed->actuator.held)
+		outcome = governed->backend->acquire(&governed->actuator);
+	else
+		outcome = governed->backend->verify(&governed->actuator);
+	if (outcome != ACTUATOR_DONE) {
+		if (governed->actuator.state != before || outcome < 0)
+			take_outcome(manager, domain, outcome);
+		return;
+	}
+	if (before == ACTUATOR_STATE_OFFLINE)
+		manager_tell(manager, MESSAGE_ONLINE,
+			     &(struct message_about){ .domain = governed->actuator.info->name },
+			     "%s: back online, governed again", governed->actuator.info->name);
+	set_active(manager, domain, true);
+	manager_read_limits(manager, domain);
+	read_frequency(manager, domain);
+	/* What was asked for may be lost: hotplug and resume restart the governor. */
+	asked_khz = governed->actuator.asked_khz;
+	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
+		record_engine_forget_target(manager->recorder, manager->engine, domain);
+}
+
+/* The core has no name for a task that it was told nothing of but that it ran. */
+static void name_task(struct decision *decision)
+{
+	char comm[PROCESS_COMM_SIZE];
+	const char *name = process_name(decision->pid, decision->comm, comm);
+
+	if (name == comm)
+		memcpy(decision->comm, comm, sizeof(decision->comm));
+}
+
+static void show(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
+{
+	const char *name = manager->topology->domains[decision->domain].name;
+	const struct message_about about = {
+		.domain = name,
+		.pid = decision->pid,
+		.comm = decision->comm[0] ? decision->comm : NULL,
+		.reason = reason_name(decision->reason),
+	};
+
+	manager_show_decision(manager, &(struct decision_entry){ *decision, read_back_khz });
+	if (log_is_shown(LOG_DEBUG))
+		message_log(MESSAGE_DECISION, &about, "%s: %u -> %u kHz, reads %u: %s", name,
+			    decision->previous_khz, decision->target_khz, read_back_khz,
+			    about.reason);
+}
+
+/*
+ * What others limit by scaling_min and max is no floor or ceiling of ours: written down as one, it
+ * would stay when they let go.
+ */
+static struct actuator_request request_of(struct manager *manager, const struct decision *decision)
+{
+	const struct governed *governed = &manager->domains[decision->domain];
+	uint32_t cap_khz = engine_ceiling_khz(manager->engine, decision->domain);
+	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_FLOOR ||
+		       decision->reason == REASON_OWN_FLOOR;
+	struct actuator_request request = { .target_khz = decision->target_khz };
+
+	engine_limits(manager->engine, decision->domain, &request.min_khz, &request.max_khz);
+	if (request.min_khz <= governed->others_min_khz)
+		request.min_khz = 0;
+	if (request.max_khz >= governed->others_max_khz)
+		request.max_khz = UINT32_MAX;
+	request.floor_khz = boosted ? decision->target_khz : request.min_khz;
+	request.ceiling_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
+	return request;
+}
+
+static void act(struct manager *manager, const struct decision *decision)
+{
+	struct governed *governed = &manager->domains[decision->domain];
+	bool changed = decision->target_khz != decision->previous_khz;
+	struct decision named = *decision;
+	struct actuator_request request;
+	int outcome;
+
+	if (!changed && !governed->backend->leaves_governor)
+		return;
+	request = request_of(manager, decision);
+	outcome = governed->backend->apply(&governed->actuator, &request);
+	if (outcome == ACTUATOR_DOUBTED) {
+		record_engine_take_back(manager->recorder, manager->engine, decision->domain);
+		return;
+	}
+	if (!changed) {
+		take_outcome(manager, decision->domain, outcome);
+		return;
+	}
+	name_task(&named);
+	decision_log_add(manager->log, &named, governed->actuator.read_back_khz,
+			 engine_explanation(manager->engine, decision->domain));
+	account_add_decision(manager->account, decision);
+	show(manager, &named, governed->actuator.read_back_khz);
+	take_outcome(manager, decision->domain, outcome);
+	account_set_target(manager->account, decision->domain,
+			   governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
+				   ? decision->target_khz
+				   : 0,
+			   decision->now_ns);
+}
+
+static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	sample_domain(manager, domain, now_ns);
+	act(manager, record_engine_decide(manager->recorder, manager->engine, domain, now_ns));
+
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		struct engine_band band;
+
+		engine_band(manager->engine, cpu, &band);
+		if (!tracer_arm(manager->tracer, cpu, &band))
+			sample_cpu(manager, cpu, manager_now_ns());
+	}
+}
+
+#define DECISIONS_MOST 4
+
+/* A CPU that goes idle while it is decided for makes its domain due again, and nobody tells. */
+static void decide_if_due(struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	for (int i = 0; i < DECISIONS_MOST && engine_is_due(manager->engine, domain, now_ns); i++) {
+		decide(manager, domain, now_ns);
+		now_ns = manager_now_ns();
+	}
+}
+
+static void set_timer(struct manager *manager)
+{
+	uint64_t next_ns = engine_next_ns(manager->engine);
+
+	if (uclamps_next_ns(manager->clamps) < next_ns)
+		next_ns = uclamps_next_ns(manager->clamps);
+	if (next_ns == UINT64_MAX) {
+		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(manager->timer, next_ns / NS_PER_US + 1);
+	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
+}
+
+static void describe_sets(struct manager *manager)
+{
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	struct tracer_sets told = {
+		.n = sets->n,
+		.beside = engine_clamps_tasks(manager->engine),
+		.burst_limit_ns = manager->policy.caps.burst_limit_ns,
+	};
+
+	if (sets->epoch != manager->sets_epoch)
+		tracer_forget_sets(manager->tracer);
+	for (uint32_t set = 0; set < sets->n; set++) {
+		struct set_clamp clamp;
+
+		engine_clamp_of_set(manager->engine, set, &clamp);
+		told.cap[set] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
+		if (clamp.floor)
+			told.floored |= 1ULL << set;
+	}
+	tracer_set_sets(manager->tracer, &told);
+	manager->sets_epoch = sets->epoch;
+	manager->sets_version = sets->version;
+}
+
+/* Which tasks are clamped, for the kernel side. What the sets are is known there first. */
+static void tell_sets(struct manager *manager)
+{
+	struct task_set set;
+	bool any = false;
+	int r;
+
+	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
+		describe_sets(manager);
+	while (record_engine_take_set(manager->recorder, manager->engine, &set)) {
+		tracer_set_task_set(manager->tracer, &set);
+		any = true;
+	}
+	r = any ? tracer_send_task_sets(manager->tracer) : 0;
+	if (r < 0)
+		log_debug("which clamps tasks have cannot be told of each: %s", strerror(-r));
+}
+
+void manager_round(struct manager *manager)
+{
+	uint64_t now_ns = manager_now_ns();
+	uint32_t handle;
+
+	resync_devices(manager, now_ns);
+	sample_due(manager, now_ns);
+	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
+		decide_if_due(manager, domain, now_ns);
+	while (record_engine_take_ended(manager->recorder, manager->engine, &handle))
+		tracer_release_task(manager->tracer, handle);
+	manager_show_boosts(manager);
+	tell_sets(manager);
+	manager_carry_clamps(manager, now_ns);
+	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
+			     engine_needs_own_clamps(manager->engine));
+	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
+	recording_keep(manager, now_ns);
+	set_timer(manager);
+}
+
+static void take_beside(struct manager *manager, const struct tracer_event *event, uint64_t now_ns)
+{
+	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_BESIDE,
+		.beside = { .pid = event->pid },
+	};
+
+	if (event->set < sets->n) {
+		input.beside.matched = sets->matched[event->set];
+		input.beside.own = sets->own[event->set];
+	}
+	record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+/* The kernel has restarted its governors: what was asked for is lost, and limits may be others. */
+static void resume(struct manager *manager)
+{
+	log_info("resumed from suspend: every domain is looked at and set again");
+	measure_choose_references(manager);
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		measure_forget(manager, cpu);
+	for (uint32_t domain = 0; domain < manager->n_domains; domain++) {
+		actuator_domain_forget_request(&manager->domains[domain].actuator);
+		manager_verify_domain(manager, domain);
+	}
+}
+
+static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns)
+{
+	const struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_DEVICE_END,
+		.ended_device = device,
+	};
+
+	record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+void manager_take_event(void *userdata, const struct tracer_event *event)
+{
+	struct manager *manager = userdata;
+	uint64_t now_ns = manager_now_ns();
+	uint32_t domain;
+
+	manager->records++;
+	switch (event->type) {
+	case TRACER_CPU:
+		sample_cpu(manager, event->cpu, now_ns);
+		break;
+	case TRACER_TASK:
+		sample_task(manager, event->handle, now_ns);
+		break;
+	case TRACER_LIMITS:
+		domain = manager->topology->cpu_domain[event->cpu];
+		/* With a backend that writes them itself, whose they are is the question. */
+		if (domain != TOPOLOGY_NO_DOMAIN &&
+		    range_is_taken(&manager->domains[domain].actuator.range))
+			manager_verify_domain(manager, domain);
+		else if (domain != TOPOLOGY_NO_DOMAIN)
+			manager_read_limits(manager, domain);
+		break;
+	case TRACER_DEVICE:
+		tracer_classify_device(manager->tracer, event->handle);
+		break;
+	case TRACER_RESUME:
+		resume(manager);
+		break;
+	case TRACER_DEVICE_END:
+		end_device(manager, event->handle, now_ns);
+		break;
+	case TRACER_CHILD:
+		manager_take_child(manager, event->parent, event->pid);
+		break;
+	case TRACER_OWN:
+		manager_take_own_clamps(manager, event->pid, event->own, event->ended, now_ns);
+		break;
+	case TRACER_BESIDE:
+		take_beside(manager, event, now_ns);
+		break;
+	case TRACER_FACTS:
+	case TRACER_GONE:
+	case TRACER_SCAN:
+		ruling_take_event(manager, event);
+		break;
+	}
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/rule_tracking.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "config/machine.h"
+#include "core/rule.h"
+#include "daemon/manager_private.h"
+#include "daemon/task_override.h"
+#include "rules/check.h"
+#include "shared/log.h"
+
+#define NS_PER_US 1000ULL
+#define NS_PER_MS 1000000ULL
+
+/* However often there is a reason, all tasks are not looked at more often than this. */
+#define SCAN_GAP_NS (50 * NS_PER_MS)
+/*
+ * No event tells that a task took another user, nice value or scheduling policy. Mostly it does so
+ * soon after it began, so those are looked at again so long after.
+ */
+#define SECOND_LOOK_NS (1000 * NS_PER_MS)
+#define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
+
+static void warn_of_rule(void *userdata, const struct policy_rule *rule, const char *what)
+{
+	log_warning("%s:%u: [rule %s] %s", rule->file, rule->line, rule->name, what);
+}
+
+static void warn_of_policy(void *userdata, const char *line)
+{
+	log_warning("%s", line);
+}
+
+void ruling_check_policy(struct manager *manager)
+{
+	policy_machine_check(&manager->policy, manager->topology, warn_of_policy, NULL);
+	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
+}
+
+/* Each pair of rules once. */
+static void warn_of_crossing(struct manager *manager, uint64_t matched)
+{
+	const struct policy_rule *rules = manager->policy.rules;
+	uint32_t cap;
+	int floor = rules_find_crossed(&manager->policy, manager->topology, matched, &cap);
+
+	if (floor < 0 || manager->crossed_rules[cap] >> floor & 1)
+		return;
+	manager->crossed_rules[cap] |= 1ULL << floor;
+	log_warning("%s:%u: [rule %s] for tasks that [rule %s] (%s:%u) caps as well its floor is "
+		    "above the cap: the cap wins",
+		    rules[floor].file, rules[floor].line, rules[floor].name, rules[cap].name,
+		    rules[cap].file, rules[cap].line);
+}
+
+static void tell_core(struct manager *manager, const struct rules_task *task, const char *comm)
+{
+	struct input input = {
+		.now_ns = manager_now_ns(),
+		.type = INPUT_TASK_RULES,
+		.task_rules = { .pid = task->pid, .tgid = task->tgid, .matched = task->matched },
+	};
+
+	strncpy(input.task_rules.comm, comm, sizeof(input.task_rules.comm) - 1);
+	record_engine_apply(manager->recorder, manager->engine, &input);
+}
+
+static void take_facts(void *userdata, const struct task_facts *facts)
+{
+	struct manager *manager = userdata;
+	struct rules_task task;
+	bool changed;
+	const struct rules_task *known;
+
+	leasing_mind_task(manager, facts);
+	changed = rules_take(manager->rules, facts, &task);
+	known = rules_find(manager->rules, facts->pid);
+	if (known)
+		grouping_mind(manager, known);
+	if (!changed)
+		return;
+	if (!task.matched != !task.before)
+		tracer_mark_task(manager->tracer, task.pid, task.matched);
+	tell_core(manager, &task, facts->comm);
+	warn_of_crossing(manager, task.matched);
+}
+
+static void end_task(struct manager *manager, uint32_t pid)
+{
+	const struct rules_task ended = { .pid = pid };
+
+	leasing_end_task(manager, pid);
+	tell_core(manager, &ended, "");
+}
+
+static void end_missing(struct manager *manager)
+{
+	uint32_t pid;
+
+	while (rules_take_missing(manager->rules, &pid)) {
+		tracer_mark_task(manager->tracer, pid, false);
+		end_task(manager, pid);
+	}
+}
+
+void ruling_scan(struct manager *manager)
+{
+	int r = 0;
+
+	manager->scanned_ns = manager_now_ns();
+	manager->scan_drops = tracer_drops_ring(manager->tracer);
+	rules_begin_scan(manager->rules);
+	if (rule_all(&manager->policy))
+		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
+	grouping_end_scan(manager);
+	if (r == 0) {
+		end_missing(manager);
+		leasing_mind_scan(manager);
+	}
+	tracer_send_marks(manager->tracer);
+	manager_check_clamps(manager, manager->scanned_ns);
+	if (r < 0)
+		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
+			    "%s",
+			    strerror(-r));
+}
+
+static int on_scan(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	/* What is in the ring is older than what the scan finds, and taken first. */
+	tracer_consume(manager->tracer, manager_take_event, manager);
+	ruling_scan(manager);
+	manager_round(manager);
+	return 0;
+}
+
+/* A scan that is sooner stays. */
+static void plan_scan(struct manager *manager, uint64_t delay_ns)
+{
+	uint64_t at_us, planned_us = 0, at_ns = manager_now_ns() + delay_ns;
+	int enabled = SD_EVENT_OFF;
+
+	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
+		at_ns = manager->scanned_ns + SCAN_GAP_NS;
+	at_us = at_ns / NS_PER_US + 1;
+	sd_event_source_get_enabled(manager->scan_timer, &enabled);
+	sd_event_source_get_time(manager->scan_timer, &planned_us);
+	if (enabled != SD_EVENT_OFF && planned_us <= at_us)
+		return;
+	sd_event_source_set_time(manager->scan_timer, at_us);
+	sd_event_source_set_enabled(manager->scan_timer, SD_EVENT_ONESHOT);
+}
+
+void ruling_set_policy(struct manager *manager)
+{
+	struct tracer_follow follow = { .tasks = rule_all(&manager->policy) };
+	struct policy_io_boost io_boost = manager->policy.io_boost;
+	uint32_t keys;
+
+	io_boost.enabled = rule_any_io_boost(&manager->policy);
+	tracer_set_policy(manager->tracer, &io_boost);
+	memset(manager->crossed_rules, 0, sizeof(manager->crossed_rules));
+	rules_set_policy(manager->rules, &manager->policy);
+	grouping_set_policy(manager);
+	keys = rules_keys(manager->rules);
+	follow.renames = keys & POLICY_MATCH_COMM;
+	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT | POLICY_MATCH_USER_UNIT);
+	follow.exes = keys & POLICY_MATCH_EXE;
+	follow.commands = keys & POLICY_MATCH_COMMAND;
+	tracer_follow_tasks(manager->tracer, &follow);
+	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
+		ruling_scan(manager);
+	else
+		grouping_end_scan(manager);
+	if (keys & CHANGES_UNSEEN)
+		plan_scan(manager, SECOND_LOOK_NS);
+}
+
+static void read_process(void *userdata, uint32_t tgid, struct process_facts *ret)
+{
+	struct manager *manager = userdata;
+
+	tracer_read_process(manager->tracer, tgid, ret);
+}
+
+int ruling_start(struct manager *manager)
+{
+	int r;
+
+	manager->rules = rules_new(manager->policy.max_ruled_tasks, read_process, manager);
+	if (!manager->rules) {
+		log_error("out of memory for %u tasks that match rules: lower "
+			  "max-ruled-tasks in the policy",
+			  manager->policy.max_ruled_tasks);
+		return -ENOMEM;
+	}
+	r = sd_event_add_time(manager->event, &manager->scan_timer, CLOCK_MONOTONIC, 0, 0, on_scan,
+			      manager);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(manager->scan_timer, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	ruling_check_policy(manager);
+	ruling_set_policy(manager);
+	return 0;
+}
+
+void ruling_end(struct manager *manager)
+{
+	sd_event_source_unref(manager->scan_timer);
+	rules_free(manager->rules);
+}
+
+void ruling_look_at(struct manager *manager, const struct task_facts *facts)
+{
+	rules_expect_change(manager->rules);
+	take_facts(manager, facts);
+	tracer_send_marks(manager->tracer);
+}
+
+void ruling_take_event(struct manager *manager, const struct tracer_event *event)
+{
+	if (!manager->rules)
+		return;
+	switch (event->type) {
+	case TRACER_FACTS:
+		ruling_look_at(manager, &event->facts);
+		if (rules_keys(manager->rules) & CHANGES_UNSEEN)
+			plan_scan(manager, SECOND_LOOK_NS);
+		break;
+	case TRACER_GONE:
+		if (rules_end(manager->rules, event->pid))
+			end_task(manager, event->pid);
+		break;
+	default:
+		plan_scan(manager, 0);
+	}
+}
+
+void ruling_mind_losses(struct manager *manager)
+{
+	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)
+		plan_scan(manager, 0);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/startup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "actuator/cpufreq.h"
+#include "actuator/preference.h"
+#include "actuator/tunables.h"
+#include "actuator/uclamps.h"
+#include "config/load.h"
+#include "daemon/backend_select.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/manager_private.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+
+void takeover_report_restore(void *userdata, const struct restore_result *result)
+{
+	char text[256], domain[24];
+	struct message_about about = { 0 };
+
+	restore_describe(result, text, sizeof(text));
+	if (result->policy != TUNABLE_SHARED) {
+		snprintf(domain, sizeof(domain), "policy%u", result->policy);
+		about.domain = domain;
+	}
+	if (result->outcome == RESTORE_FAILED)
+		about.reason = strerrorname_np(-result->error);
+	message_put(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
+		    &about, text);
+}
+
+int takeover_read_policy(struct manager *manager)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
+		return -ENOMEM;
+	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
+			manager->dropin_dir, &manager->policy, &message);
+	if (r < 0) {
+		const char *line = message ? message : strerror(-r);
+
+		for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
+			log_error("%.*s", (int)strcspn(line, "\n"), line);
+		return r;
+	}
+	if (manager->options.observe)
+		manager->policy.backend = POLICY_BACKEND_OBSERVE;
+	return 0;
+}
+
+/*
+ * flock(2) asks for no more than a descriptor, so that anybody could hold a lock on the directory
+ * of cpufreq, and on most files there. This one belongs to the same tree, and only root can open
+ * it; nothing is written to it.
+ */
+#define MACHINE_LOCK "/sys/bus/cpu/uevent"
+
+/* Told at that level where another wakegovd has it. */
+static int lock_file(const char *path, int flags, int level)
+{
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return take_fd(&fd);
+	log_message(level,
+		    "another wakegovd is running (it holds %s); stop it first: systemctl stop "
+		    "wakegovd",
+		    path);
+	return -EBUSY;
+}
+
+int takeover_lock_run_dir(const char *run_dir)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/lock", run_dir) < 0)
+		return -ENOMEM;
+	fd = lock_file(path, O_RDWR | O_CREAT, LOG_ERR);
+	if (fd < 0 && fd != -EBUSY && fd != -ENOENT)
+		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
+			  strerror(-fd));
+	return fd;
+}
+
+int takeover_lock_machine(int level)
+{
+	int fd = lock_file(MACHINE_LOCK, O_WRONLY, level);
+
+	/* Whoever cannot open it cannot write to cpufreq either. */
+	return fd < 0 && fd != -EBUSY ? -ENOENT : fd;
+}
+
+int takeover_lock(struct manager *manager)
+{
+	bool observes = manager->policy.backend == POLICY_BACKEND_OBSERVE;
+	const char *run_dir = manager->options.run_dir;
+
+	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST) {
+		log_error("cannot make %s: %s; run as root, or give --run-dir", run_dir,
+			  strerror(errno));
+		return -errno;
+	}
+	manager->lock_fd = takeover_lock_run_dir(run_dir);
+	if (manager->lock_fd < 0)
+		return manager->lock_fd;
+	if (manager->topology->n_domains)
+		manager->machine_lock_fd = takeover_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
+	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
+}
+
+static int restore_clamps(const char *run_dir)
+{
+	int r = uclamps_restore(run_dir, takeover_report_restore, NULL);
+
+	if (r == -EBADMSG || r == -EPERM) {
+		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
+			  "look at it, put them back with uclampset, and remove it",
+			  run_dir, strerror(-r));
+		return r;
+	}
+	r = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
+	if (r == -EBADMSG || r == -EPERM) {
+		log_error(
+			"cannot use %s/groups, which says what cgroups carried before wakegov: %s; "
+			"look at it, put their cpu.uclamp files back, and remove it",
+			run_dir, strerror(-r));
+		return r;
+	}
+	return 0;
+}
+
+int takeover_restore_predecessor(struct manager *manager)
+{
+	const char *run_dir = manager->options.run_dir;
+	/* What was left behind is now what another daemon will put back. */
+	bool is_beside = manager->machine_lock_fd == -EBUSY;
+	int r = is_beside ? 0 : restore_originals(run_dir, takeover_report_restore, NULL);
+
+	if (r >= 0)
+		r = originals_open(run_dir, &manager->originals);
+	if (r < 0) {
+		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
+			  "at it, put the governors back by hand, and remove it",
+			  run_dir, strerror(-r));
+		return r;
+	}
+	r = is_beside ? 0 : restore_clamps(run_dir);
+	if (r < 0)
+		return r;
+	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {
+		close_fdp(&manager->machine_lock_fd);
+		manager->machine_lock_fd = -1;
+	}
+	manager->clamps = uclamps_new(run_dir);
+	return manager->clamps ? 0 : -ENOMEM;
+}
+
+int takeover_start_tracer(struct manager *manager)
+{
+	const char *why;
+	struct tracer_program program;
+	int r;
+
+	r = tracer_new(manager->topology, &manager->policy.io_boost, &manager->tracer, &why);
+	if (r < 0) {
+		log_error("cannot trace: %s (%s)", why, strerror(-r));
+		return r;
+	}
+	for (uint32_t i = 0; tracer_program(manager->tracer, i, &program); i++)
+		if (program.state == TRACER_FAILED)
+			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
+				    strerror(-program.error), program.purpose);
+	return 0;
+}
+
+static void list_cpus(const struct topology *topology, uint32_t domain, char *ret, size_t size)
+{
+	size_t used = 0;
+	uint32_t cpu = 0, first;
+
+	ret[0] = '\0';
+	while (cpu < topology->n_cpus && used < size) {
+		if (topology->cpu_domain[cpu] != domain) {
+			cpu++;
+			continue;
+		}
+		for (first = cpu; cpu < topology->n_cpus && topology->cpu_domain[cpu] == domain;)
+			cpu++;
+		used += snprintf(ret + used, size - used, used ? ",%u" : "%u", first);
+		if (cpu - first > 1 && used < size)
+			used += snprintf(ret + used, size - used, "-%u", cpu - 1);
+	}
+}
+
+static int init_domain(struct manager *manager, uint32_t i)
+{
+	struct governed *governed = &manager->domains[i];
+	const struct topology_domain *info = &manager->topology->domains[i];
+	int r;
+
+	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
+	r = actuator_domain_init(&governed->actuator, info, manager->originals);
+	if (r < 0) {
+		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
+		return r;
+	}
+	manager->n_domains++;
+	return 0;
+}
+
+int takeover_find_domains(struct manager *manager)
+{
+	int r = cpufreq_discover(&manager->topology);
+
+	if (r < 0)
+		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
+	return r;
+}
+
+int takeover_discover(struct manager *manager)
+{
+	const struct backend *named;
+	int r;
+
+	measure_choose_references(manager);
+	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
+	if (!manager->domains)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
+		r = init_domain(manager, i);
+		if (r < 0)
+			return r;
+	}
+	if (manager->n_domains)
+		return 0;
+	named = levers_find(manager->policy.backend);
+	if (named && named != &backend_observe) {
+		log_error("this machine has no cpufreq domains, so backend = %s has nothing to "
+			  "drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
+			  "auto to watch only",
+			  named->name);
+		return -ENODEV;
+	}
+	log_warning("this machine has no cpufreq domains: watching only; if it should have some, "
+		    "load its driver (modprobe acpi-cpufreq) and restart wakegovd");
+	return 0;
+}
+
+/* A domain that a named backend cannot move is fatal; `auto` comes to observe it in the end. */
+static int acquire(struct manager *manager, struct governed *governed)
+{
+	const char *name = governed->actuator.info->name;
+	int r = levers_acquire(governed, manager->policy.backend);
+
+	if (r < 0) {
+		log_error("%s: cannot be governed by %s: %s", name, governed->backend->name,
+			  governed->actuator.why);
+		return r;
+	}
+	if (governed->actuator.unsaved[0])
+		log_warning("%s: %s", name, governed->actuator.unsaved);
+	if (governed->backend == &backend_observe && governed->passed_over[0])
+		message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+			    "%s: only observed: %s", name, governed->passed_over);
+	else
+		log_debug("%s: backend %s%s%s", name, governed->backend->name,
+			  governed->passed_over[0] ? ": " : "", governed->passed_over);
+	return r;
+}
+
+/* Told once for each outcome: a driver that has none has none after every reload. */
+void takeover_set_preference(struct manager *manager, uint32_t domain)
+{
+	static const char *const words[] = {
+		[POLICY_PREFERENCE_NONE] = NULL,
+		[POLICY_PREFERENCE_DEFAULT] = "default",
+		[POLICY_PREFERENCE_PERFORMANCE] = "performance",
+		[POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
+		[POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
+		[POLICY_PREFERENCE_POWER] = "power",
+	};
+	struct governed *governed = &manager->domains[domain];
+	struct policy_domain policy;
+	int outcome;
+
+	if (!governed->actuator.held)
+		return;
+	policy_domain_for(&manager->policy, governed->actuator.info->name, &policy);
+	outcome = preference_set(&governed->actuator, words[policy.preference]);
+	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
+	    outcome != PREFERENCE_UNCHANGED)
+		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
+	governed->preference_outcome = outcome;
+}
+
+int takeover_acquire_domains(struct manager *manager)
+{
+	int r;
+
+	manager_find_rivals(manager);
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		r = acquire(manager, &manager->domains[i]);
+		if (r < 0)
+			return r;
+		r = actuator_watch_add(manager->watch, &manager->domains[i].actuator);
+		if (r < 0)
+			log_warning("%s: cannot watch for other writers: %s",
+				    manager->topology->domains[i].name, strerror(-r));
+		takeover_set_preference(manager, i);
+		manager_verify_domain(manager, i);
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Overrides of tasks and of rules as the manager handles them (task_override_table.h is the table):
+ * a change of one is a change of the policy in force. What ends one is its time, the end of its
+ * task, or a reload after which there is no such rule.
+ */
+
+#include "rules/facts.h"
+#include "varlink/view.h"
+
+struct manager;
+struct policy;
+
+int leasing_start(struct manager *manager);
+void leasing_end(struct manager *manager);
+
+/*
+ * Takes one with this id. 0; -ESRCH: there is no such task; -ENOENT: there is no such rule;
+ * -ENODATA: no such class; -ENOSPC, and *ret_max: so many is as many as can be; -EINVAL, and
+ * *ret_wrong: this parameter cannot be.
+ */
+int leasing_add(struct manager *manager, const struct override_request *request, uint32_t id,
+		uint32_t *ret_max, const char **ret_wrong);
+/* Returns whether there was one with this id. */
+bool leasing_cancel(struct manager *manager, uint32_t id);
+int leasing_list(const struct manager *manager, override_emit_t emit, void *context);
+
+/* Before a new policy is the manager's: adds to it what still holds. */
+void leasing_extend(struct manager *manager, struct policy *policy);
+
+/* A task was looked at: another that has the number of one with an override ends that. */
+void leasing_mind_task(struct manager *manager, const struct task_facts *facts);
+void leasing_end_task(struct manager *manager, uint32_t pid);
+/* All tasks were looked at. */
+void leasing_mind_scan(struct manager *manager);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "diag/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "actuator/control.h"
+#include "actuator/cpufreq.h"
+#include "actuator/tickless.h"
+#include "actuator/uclamp_task.h"
+#include "core/topology.h"
+#include "diag/conflicts.h"
+#include "frequency/frequency.h"
+#include "shared/cleanup.h"
+
+#define TEXT_SIZE	256
+#define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"
+#define POWER_ZONES_MAX 8
+#define POWER_TERMS_MAX 4 /* long_term, short_term, peak_power */
+
+struct examination {
+	finding_t tell;
+	void *userdata;
+	bool has_uclamp;
+	bool is_governed; /* a daemon runs */
+};
+
+const char *finding_grade_name(enum finding_grade grade)
+{
+	static const char *const names[] = {
+		[FINDING_GOOD] = "good",
+		[FINDING_NOTE] = "note",
+		[FINDING_BAD] = "bad",
+	};
+
+	return names[grade];
+}
+
+/* Whether a daemon holds the lock of its run directory. */
+static bool is_locked(const char *run_dir)
+{
+	_cleanup_close_ int fd = -1;
+	char path[TEXT_SIZE];
+
+	snprintf(path, sizeof(path), "%s/lock", run_dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Who may not look is not told that nobody is there. */
+	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+static void tell(const struct examination *e, enum finding_grade grade, const char *what,
+		 const char *found, const char *advice)
+{
+	const struct finding finding = { grade, what, found, advice };
+
+	e->tell(e->userdata, &finding);
+}
+
+static void examine_tracing(const struct examination *e)
+{
+	char lockdown[TEXT_SIZE] = "";
+	_cleanup_close_ int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		tell(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
+	else
+		tell(e, FINDING_BAD, "kernel types (BTF)", "missing",
+		     "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y");
+	if (fd >= 0 && control_read(fd, lockdown, sizeof(lockdown)) >= 0 &&
+	    strstr(lockdown, "[confidentiality]"))
+		tell(e, FINDING_BAD, "kernel lockdown", "confidentiality",
+		     "no tracing is allowed: boot with lockdown=integrity, or without it");
+}
+
+static void examine_uclamp(struct examination *e)
+{
+	int r = uclamp_probe();
+
+	e->has_uclamp = r == 0;
+	if (r == 0)
+		tell(e, FINDING_GOOD, "utilisation clamps of tasks", "work", "");
+	else
+		tell(e, FINDING_NOTE, "utilisation clamps of tasks", strerror(-r),
+		     r == -EPERM ? "a filter of system calls forbids sched_setattr"
+				 : "no backend uclamp here: it needs CONFIG_UCLAMP_TASK=y");
+}
+
+/* The cpu controller must be on for a group to have the files; the root group never has them. */
+static void examine_cgroups(const struct examination *e)
+{
+	static const char *const files[] = {
+		"/sys/fs/cgroup/system.slice/cpu.uclamp.max",
+		"/sys/fs/cgroup/user.slice/cpu.uclamp.max",
+	};
+	char controllers[TEXT_SIZE] = "";
+	_cleanup_close_ int fd = open("/sys/fs/cgroup/cgroup.controllers", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		tell(e, FINDING_NOTE, "control groups", "no unified hierarchy",
+		     "rules by cgroup and unit need cgroup v2");
+		return;
+	}
+	control_read(fd, controllers, sizeof(controllers));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (access(files[i], F_OK) == 0) {
+			tell(e, FINDING_GOOD, "utilisation clamps of groups", "there", "");
+			return;
+		}
+	}
+	tell(e, FINDING_NOTE, "utilisation clamps of groups",
+	     strstr(controllers, "cpu") ? "not switched on" : "no cpu controller",
+	     "rules by cgroup and unit clamp each task by itself; for groups, give a unit "
+	     "CPUWeight=100, which switches the cpu controller on, on a kernel with "
+	     "CONFIG_UCLAMP_TASK_GROUP=y");
+}
+
+/* The driver's own mode decides whether it lets anyone else choose. */
+static const char *advise_on_driver(const char *driver)
+{
+	if (strcmp(driver, "intel_pstate") == 0)
+		return "it chooses frequencies itself, so backend limits drives it; boot with "
+		       "intel_pstate=passive to have uclamp and setspeed";
+	if (strncmp(driver, "amd-pstate-epp", 14) == 0 ||
+	    strncmp(driver, "amd_pstate_epp", 14) == 0)
+		return "it chooses frequencies itself, so backend limits drives it; boot with "
+		       "amd_pstate=passive to have uclamp and setspeed";
+	return "";
+}
+
+static const char *choose(const struct examination *e, uint32_t policy, const char *governor,
+			  const char *offered)
+{
+	if (e->has_uclamp && strcmp(governor, "schedutil") == 0)
+		return "uclamp";
+	if (tickless_has(policy, NULL))
+		return "observe";
+	return strstr(offered, "userspace") ? "setspeed" : "limits";
+}
+
+static void examine_governor(const struct examination *e, const struct topology_domain *domain,
+			     const char *driver)
+{
+	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", what[64], found[TEXT_SIZE];
+	const char *advice = "";
+
+	control_read_file(domain->first_cpu, "scaling_governor", governor, sizeof(governor));
+	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
+			  sizeof(offered));
+	snprintf(what, sizeof(what), "%s: governor", domain->name);
+	snprintf(found, sizeof(found), "%s of %.150s; auto would take %s", governor, offered,
+		 choose(e, domain->first_cpu, governor, offered));
+	/* What a daemon that runs has set is no matter for advice. */
+	if (e->is_governed && strcmp(governor, "userspace") == 0)
+		snprintf(found, sizeof(found), "userspace of %.150s, set by wakegovd", offered);
+	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
+		advice = "no userspace governor: modprobe cpufreq_userspace for backend setspeed";
+	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
+		 strstr(offered, "schedutil"))
+		advice = "for backend uclamp: echo schedutil into scaling_governor";
+	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, found, advice);
+}
+
+static void examine_tick(const struct examination *e, const struct topology_domain *domain)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%s: scheduler's tick", domain->name);
+	if (tickless_has(domain->first_cpu, NULL))
+		tell(e, FINDING_NOTE, what, "nohz_full= took it from CPUs of this domain",
+		     "setspeed and limits leave the domain alone, as a task that is alone on such a "
+		     "CPU would not be seen to work; the governor performance fits it");
+}
+
+static void examine_domain(const struct examination *e, const struct topology_domain *domain)
+{
+	char driver[32] = "unknown", what[64];
+	const char *advice;
+
+	control_read_file(domain->first_cpu, "scaling_driver", driver, sizeof(driver));
+	advice = advise_on_driver(driver);
+	snprintf(what, sizeof(what), "%s: driver", domain->name);
+	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, driver, advice);
+	examine_governor(e, domain, driver);
+	examine_tick(e, domain);
+}
+
+static int examine_domains(const struct examination *e)
+{
+	_cleanup_free_ struct topology *topology = NULL;
+	int r = cpufreq_discover(&topology);
+
+	if (r < 0)
+		return r;
+	if (!topology->n_domains)
+		tell(e, FINDING_BAD, "cpufreq domains", "none",
+		     "there is nothing to drive: modprobe acpi-cpufreq, or look for P-states in "
+		     "the firmware's settings; most virtual machines have none");
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		examine_domain(e, &topology->domains[i]);
+	return 0;
+}
+
+/* Readers are tried on the CPU that this runs on, so none is woken. */
+static void examine_counters(const struct examination *e)
+{
+	struct frequency *frequency = frequency_new(sysconf(_SC_NPROCESSORS_CONF), 0,
+						    counter_readers, NULL, NULL);
+	const char *why, *source;
+	char found[TEXT_SIZE];
+
+	if (!frequency)
+		return;
+	why = frequency_why(frequency);
+	source = frequency_source(frequency);
+	if (strcmp(source, "kernel") == 0)
+		snprintf(found, sizeof(found), "as the kernel sets it, %s", why);
+	else
+		snprintf(found, sizeof(found), "measured by %s", source);
+	tell(e, *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
+	frequency_free(frequency);
+}
+
+/* The first line of a file; false when it cannot be read or is empty. */
+static bool read_line(const char *path, char ret[static TEXT_SIZE])
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ret[0] = '\0';
+	if (fd < 0 || control_read(fd, ret, TEXT_SIZE) < 0)
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	return ret[0];
+}
+
+/* "package-0: long_term 15 W, short_term 25 W" for each zone of a package. */
+static void examine_power_limits(const struct examination *e)
+{
+	char path[TEXT_SIZE], name[TEXT_SIZE], term[TEXT_SIZE], watts[TEXT_SIZE], what[300];
+
+	for (int zone = 0; zone < POWER_ZONES_MAX; zone++) {
+		char found[TEXT_SIZE] = "";
+		size_t used = 0;
+
+		snprintf(path, sizeof(path), POWER_ZONE "/name", zone);
+		if (!read_line(path, name))
+			return;
+		for (int i = 0; i < POWER_TERMS_MAX && used < sizeof(found); i++) {
+			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_name", zone, i);
+			if (!read_line(path, term))
+				break;
+			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_power_limit_uw",
+				 zone, i);
+			if (!read_line(path, watts))
+				break;
+			used += snprintf(found + used, sizeof(found) - used, "%s%.40s %.3g W",
+					 used ? ", " : "", term, strtod(watts, NULL) / 1e6);
+		}
+		snprintf(what, sizeof(what), "power limits of %s", name);
+		if (used)
+			tell(e, FINDING_GOOD, what, found,
+			     "above them the firmware lowers the clock, whatever wakegov asks for");
+	}
+}
+
+/* Who decides on frequencies beside the governor, and is no program. */
+static void examine_firmware(const struct examination *e)
+{
+	char text[TEXT_SIZE];
+
+	if (read_line("/sys/kernel/sched_ext/root/ops", text))
+		tell(e, FINDING_NOTE, "sched_ext scheduler", text,
+		     "it places tasks, and may set the CPUs' frequency targets under schedutil "
+		     "itself: if the two disagree, take backend setspeed or limits, or stop it");
+	if (read_line("/sys/devices/system/cpu/amd_pstate/dynamic_epp", text) &&
+	    strcmp(text, "disabled") != 0 && strcmp(text, "0") != 0)
+		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", text,
+		     "the kernel sets the energy preference by the power source: leave "
+		     "energy-preference at none, or echo disabled into it");
+	examine_power_limits(e);
+}
+
+static void tell_rival(void *userdata, const struct rival *rival)
+{
+	char found[TEXT_SIZE];
+
+	snprintf(found, sizeof(found), "runs, and sets %s", rival->knobs);
+	tell(userdata, FINDING_NOTE, rival->name, found, rival->advice);
+}
+
+static void examine_leftovers(const struct examination *e, const char *run_dir)
+{
+	static const char *const names[] = { "originals", "clamps", "groups" };
+	char path[TEXT_SIZE];
+
+	if (e->is_governed)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", run_dir, names[i]);
+		if (access(path, F_OK) == 0)
+			tell(e, FINDING_BAD, path, "left by a daemon that was killed",
+			     "put back what it holds: wakegovd --restore");
+	}
+}
+
+int doctor_examine(const char *run_dir, finding_t tell_finding, void *userdata)
+{
+	struct examination e = {
+		.tell = tell_finding,
+		.userdata = userdata,
+		.is_governed = is_locked(run_dir),
+	};
+	int r;
+
+	examine_tracing(&e);
+	examine_uclamp(&e);
+	examine_cgroups(&e);
+	r = examine_domains(&e);
+	examine_counters(&e);
+	examine_firmware(&e);
+	rivals_find(tell_rival, &e);
+	examine_leftovers(&e, run_dir);
+	return r;
+}

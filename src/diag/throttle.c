@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "diag/throttle.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+
+#define PATH_SIZE 320
+
+struct search {
+	const char *sys;
+	const struct limiters_domain *domain;
+	int (*emit)(void *context, const char *who, const char *text);
+	void *context;
+};
+
+static int tell(const struct search *search, const char *who, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int tell(const struct search *search, const char *who, const char *format, ...)
+{
+	char text[LIMITER_TEXT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return search->emit(search->context, who, text);
+}
+
+static bool read_line(const char *path, char *ret, int size)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(ret, size, file))
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	return true;
+}
+
+static bool read_number(uint32_t *ret, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool read_number(uint32_t *ret, const char *format, ...)
+{
+	char path[PATH_SIZE], line[32];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	return read_line(path, line, sizeof(line)) && sscanf(line, "%u", ret) == 1;
+}
+
+/* Whether a cooling device slows CPUs: drivers call theirs Processor or cpufreq-cpuN. */
+static bool cools_cpus(const struct search *search, const char *name)
+{
+	char path[PATH_SIZE], type[64];
+
+	snprintf(path, sizeof(path), "%s/class/thermal/%s/type", search->sys, name);
+	return read_line(path, type, sizeof(type)) &&
+	       (!strcmp(type, "Processor") || strstr(type, "cpufreq"));
+}
+
+/* 1 when one is at work and was told of, 0, or what emit ended with. */
+static int tell_cooling(const struct search *search, const char *name)
+{
+	uint32_t state, most;
+	int r;
+
+	if (strncmp(name, "cooling_device", 14) != 0 || !cools_cpus(search, name) ||
+	    !read_number(&state, "%s/class/thermal/%s/cur_state", search->sys, name) ||
+	    !read_number(&most, "%s/class/thermal/%s/max_state", search->sys, name) || !state)
+		return 0;
+	r = tell(search, "thermal",
+		 "heat: %s is at step %u of %u; see /sys/class/thermal for the temperature", name,
+		 state, most);
+	return r ? r : 1;
+}
+
+static int find_cooling(const struct search *search)
+{
+	char path[PATH_SIZE];
+	_cleanup_closedir_ DIR *directory = NULL;
+	const struct dirent *entry;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "%s/class/thermal", search->sys);
+	directory = opendir(path);
+	while (!r && directory && (entry = readdir(directory)))
+		r = tell_cooling(search, entry->d_name);
+	return r;
+}
+
+/* The first of the known reasons for a lowered scaling_max_freq; else somebody wrote it. */
+static int find_maximum(const struct search *search)
+{
+	const struct limiters_domain *domain = search->domain;
+	uint32_t bios_khz;
+	int r;
+
+	if (domain->scaling_max_khz >= domain->highest_khz)
+		return 0;
+	if (read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit", search->sys,
+			domain->first_cpu) &&
+	    bios_khz <= domain->scaling_max_khz)
+		return tell(search, "firmware",
+			    "the firmware allows %u MHz at most (bios_limit): see its power and "
+			    "thermal settings",
+			    bios_khz / 1000);
+	r = find_cooling(search);
+	if (r)
+		return r < 0 ? r : 0;
+	return tell(search, "scaling-max",
+		    "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
+		    "administrator or another program lowered it; raise it there to undo that",
+		    domain->first_cpu, domain->scaling_max_khz / 1000, domain->highest_khz / 1000);
+}
+
+static int find_minimum(const struct search *search)
+{
+	const struct limiters_domain *domain = search->domain;
+
+	if (domain->scaling_min_khz <= domain->lowest_khz)
+		return 0;
+	return tell(search, "scaling-min",
+		    "scaling_min_freq of policy%u is %u MHz: the administrator or another program "
+		    "raised it; lower it there to undo that",
+		    domain->first_cpu, domain->scaling_min_khz / 1000);
+}
+
+static int find_boost(const struct search *search)
+{
+	uint32_t value;
+
+	if (read_number(&value, "%s/devices/system/cpu/cpufreq/boost", search->sys) && !value)
+		return tell(search, "boost-off",
+			    "turbo is switched off for the machine (cpufreq/boost is 0)");
+	if (read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", search->sys) &&
+	    value)
+		return tell(search, "boost-off",
+			    "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
+	return 0;
+}
+
+static uint32_t clamp_khz(uint32_t khz, const struct limiters_domain *domain)
+{
+	if (khz < domain->scaling_min_khz)
+		khz = domain->scaling_min_khz;
+	return khz > domain->scaling_max_khz ? domain->scaling_max_khz : khz;
+}
+
+/* What was asked for, within the limits, and what runs: up to 5 % apart is how it is measured. */
+static int find_driver(const struct search *search)
+{
+	const struct limiters_domain *domain = search->domain;
+	uint32_t min_khz = clamp_khz(domain->asked_min_khz, domain);
+	uint32_t max_khz = clamp_khz(domain->asked_max_khz, domain);
+	uint32_t now_khz = domain->current_khz;
+	bool is_low = now_khz < min_khz - min_khz / 20;
+
+	if (!domain->asked_max_khz || !now_khz || (!is_low && now_khz <= max_khz + max_khz / 20))
+		return 0;
+	return tell(search, "driver",
+		    "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
+		    "otherwise (power or temperature), or has not got there yet",
+		    now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
+}
+
+int limiters_find(const char *sys, const struct limiters_domain *domain,
+		  int (*emit)(void *context, const char *who, const char *text), void *context)
+{
+	static int (*const steps[])(const struct search *search) = { find_maximum, find_minimum,
+								     find_boost, find_driver };
+	const struct search search = { sys, domain, emit, context };
+	int r = 0;
+
+	for (size_t i = 0; !r && i < ARRAY_SIZE(steps); i++)
+		r = steps[i](&search);
+	return r;
+}

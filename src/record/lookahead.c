@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/lookahead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int lookahead_init(struct lookahead *ahead, struct record_reader *reader)
+{
+	*ahead = (struct lookahead){
+		.reader = reader,
+		.records = calloc(LOOKAHEAD_RECORDS, sizeof(*ahead->records)),
+		.result = RECORD_READ,
+	};
+	return ahead->records ? 0 : -ENOMEM;
+}
+
+void lookahead_deinit(struct lookahead *ahead)
+{
+	free(ahead->records);
+	*ahead = (struct lookahead){ 0 };
+}
+
+static struct record *record_at(const struct lookahead *ahead, uint32_t i)
+{
+	return &ahead->records[(ahead->first + i) % LOOKAHEAD_RECORDS];
+}
+
+static bool is_filled(const struct lookahead *ahead)
+{
+	if (ahead->result != RECORD_READ || ahead->n == LOOKAHEAD_RECORDS)
+		return true;
+	return ahead->n &&
+	       record_at(ahead, ahead->n - 1)->now_ns >= record_at(ahead, 0)->now_ns + LOOKAHEAD_NS;
+}
+
+int lookahead_next(struct lookahead *ahead, struct record *ret)
+{
+	while (!is_filled(ahead)) {
+		ahead->result = record_reader_next(ahead->reader, record_at(ahead, ahead->n));
+		ahead->n += ahead->result == RECORD_READ;
+	}
+	if (!ahead->n)
+		return ahead->result;
+	*ret = *record_at(ahead, 0);
+	ahead->first = (ahead->first + 1) % LOOKAHEAD_RECORDS;
+	ahead->n--;
+	return RECORD_READ;
+}
+
+static const struct input *find_task(const struct lookahead *ahead, uint32_t pid)
+{
+	for (uint32_t i = 0; i < ahead->n; i++) {
+		const struct record *record = record_at(ahead, i);
+
+		if (record->type == RECORD_TASK && record->input.task.pid == pid)
+			return &record->input;
+		if (record->type == RECORD_TASK_END && record->input.ended_pid == pid)
+			return NULL;
+	}
+	return NULL;
+}
+
+static const struct input *find_device(const struct lookahead *ahead, uint32_t device)
+{
+	for (uint32_t i = 0; i < ahead->n; i++) {
+		const struct record *record = record_at(ahead, i);
+
+		if (record->type == RECORD_DEVICE && record->input.device.device == device)
+			return &record->input;
+		if (record->type == RECORD_DEVICE_END && record->input.ended_device == device)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* How far now_ns is on the way from one sample to the next: 0…1. */
+static double share_of_way(const struct input *before, const struct input *after, uint64_t now_ns)
+{
+	if (now_ns <= before->now_ns || after->now_ns <= before->now_ns)
+		return 0;
+	if (now_ns >= after->now_ns)
+		return 1;
+	return (double)(now_ns - before->now_ns) / (double)(after->now_ns - before->now_ns);
+}
+
+/* A total that went back is another thing's: that of before stays. */
+static uint64_t between(uint64_t before, uint64_t after, double share)
+{
+	return after > before ? before + (uint64_t)((double)(after - before) * share) : before;
+}
+
+static void count_ios(const struct input_task *before, const struct input_task *after, double share,
+		      struct input_task *ret)
+{
+	for (uint32_t i = 0; i < before->n_ios && i < after->n_ios; i++) {
+		const struct input_task_io *from = &before->ios[i], *to = &after->ios[i];
+
+		if (from->device != to->device)
+			continue;
+		ret->ios[i].ios = between(from->ios, to->ios, share);
+		ret->ios[i].host_ns = between(from->host_ns, to->host_ns, share);
+		ret->ios[i].host_cpu_ns = between(from->host_cpu_ns, to->host_cpu_ns, share);
+	}
+}
+
+bool lookahead_task(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
+		    struct input *ret)
+{
+	const struct input *after = find_task(ahead, before->task.pid);
+	uint64_t last_io_ns;
+	double share;
+
+	if (!after)
+		return false;
+	share = share_of_way(before, after, now_ns);
+	*ret = *before;
+	ret->now_ns = now_ns;
+	ret->task.io_waits = between(before->task.io_waits, after->task.io_waits, share);
+	ret->task.io_starts = between(before->task.io_starts, after->task.io_starts, share);
+	ret->task.in_flight_ns = between(before->task.in_flight_ns, after->task.in_flight_ns,
+					 share);
+	count_ios(&before->task, &after->task, share, &ret->task);
+	/* It did I/O all the way up to its last. */
+	last_io_ns = after->task.last_io_ns < now_ns ? after->task.last_io_ns : now_ns;
+	if (last_io_ns > before->task.last_io_ns)
+		ret->task.last_io_ns = last_io_ns;
+	return true;
+}
+
+bool lookahead_device(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
+		      struct input *ret)
+{
+	const struct input *after = find_device(ahead, before->device.device);
+	double share;
+
+	if (!after)
+		return false;
+	share = share_of_way(before, after, now_ns);
+	*ret = *before;
+	ret->now_ns = now_ns;
+	ret->device.completions = between(before->device.completions, after->device.completions,
+					  share);
+	ret->device.idle_ns = between(before->device.idle_ns, after->device.idle_ns, share);
+	return true;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/perfetto.h"
+
+#include "record/protobuf.h"
+
+/* Field numbers of perfetto/protos/perfetto/trace. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10, /* trusted_packet_sequence_id */
+	PACKET_TRACK_EVENT = 11,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_TRACK_DESCRIPTOR = 60,
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	COUNTER_UNIT_NAME = 6,
+	EVENT_ANNOTATION = 4, /* debug_annotations */
+	EVENT_TYPE = 9,
+	EVENT_TRACK = 11,
+	EVENT_NAME = 23,
+	EVENT_COUNTER_VALUE = 30,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_STRING = 6,
+	ANNOTATION_NAME = 10,
+};
+
+enum event_type { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
+
+#define SEQUENCE       1
+#define SEQUENCE_BEGIN 1 /* SEQ_INCREMENTAL_STATE_CLEARED */
+
+/* Tracks; those of domains and tasks count from their group's on. */
+enum track_group { TRACK_DOMAINS = 1, TRACK_REASON, TRACK_FREQUENCY, TRACK_TASKS, TRACK_TASK };
+
+struct writer {
+	FILE *out;
+	const struct topology *topology;
+};
+
+/* A message that is being put together. */
+struct message {
+	uint8_t bytes[512];
+	struct record_out out;
+};
+
+static void message_init(struct message *message)
+{
+	message->out = (struct record_out){ .data = message->bytes,
+					    .size = sizeof(message->bytes) };
+}
+
+static uint64_t track(enum track_group group, uint32_t i)
+{
+	return (uint64_t)group << 32 | i;
+}
+
+static void write_packet(struct writer *writer, struct message *packet)
+{
+	uint8_t head[16];
+	struct record_out out = { .data = head, .size = sizeof(head) };
+
+	protobuf_put_number(&packet->out, PACKET_SEQUENCE, SEQUENCE);
+	record_put_varint(&out, TRACE_PACKET << 3 | 2);
+	record_put_varint(&out, packet->out.n);
+	fwrite(head, 1, out.n, writer->out);
+	fwrite(packet->bytes, 1, packet->out.n, writer->out);
+}
+
+static void write_track(struct writer *writer, uint64_t uuid, uint64_t parent, const char *name,
+			const char *unit)
+{
+	struct message packet, descriptor, counter;
+
+	message_init(&packet);
+	message_init(&descriptor);
+	protobuf_put_number(&descriptor.out, TRACK_UUID, uuid);
+	protobuf_put_text(&descriptor.out, TRACK_NAME, name);
+	if (parent)
+		protobuf_put_number(&descriptor.out, TRACK_PARENT, parent);
+	if (unit) {
+		message_init(&counter);
+		protobuf_put_text(&counter.out, COUNTER_UNIT_NAME, unit);
+		protobuf_put_message(&descriptor.out, TRACK_COUNTER, &counter.out);
+	}
+	protobuf_put_message(&packet.out, PACKET_TRACK_DESCRIPTOR, &descriptor.out);
+	if (uuid == track(TRACK_DOMAINS, 0))
+		protobuf_put_number(&packet.out, PACKET_SEQUENCE_FLAGS, SEQUENCE_BEGIN);
+	write_packet(writer, &packet);
+}
+
+static void begin_event(struct message *event, enum event_type type, uint64_t uuid)
+{
+	message_init(event);
+	protobuf_put_number(&event->out, EVENT_TYPE, type);
+	protobuf_put_number(&event->out, EVENT_TRACK, uuid);
+}
+
+static void annotate_text(struct message *event, const char *name, const char *text)
+{
+	struct message annotation;
+
+	message_init(&annotation);
+	protobuf_put_text(&annotation.out, ANNOTATION_NAME, name);
+	protobuf_put_text(&annotation.out, ANNOTATION_STRING, text);
+	protobuf_put_message(&event->out, EVENT_ANNOTATION, &annotation.out);
+}
+
+static void annotate_number(struct message *event, const char *name, uint64_t number)
+{
+	struct message annotation;
+
+	message_init(&annotation);
+	protobuf_put_text(&annotation.out, ANNOTATION_NAME, name);
+	protobuf_put_number(&annotation.out, ANNOTATION_UINT, number);
+	protobuf_put_message(&event->out, EVENT_ANNOTATION, &annotation.out);
+}
+
+static void write_event(struct writer *writer, const struct message *event, uint64_t now_ns)
+{
+	struct message packet;
+
+	/* A name is at most 15 bytes, so that all of this fits. */
+	message_init(&packet);
+	protobuf_put_number(&packet.out, PACKET_TIMESTAMP, now_ns);
+	protobuf_put_message(&packet.out, PACKET_TRACK_EVENT, &event->out);
+	write_packet(writer, &packet);
+}
+
+static void end_slice(struct writer *writer, uint64_t uuid, uint64_t now_ns)
+{
+	struct message event;
+
+	begin_event(&event, SLICE_END, uuid);
+	write_event(writer, &event, now_ns);
+}
+
+static void end_reason(void *userdata, uint32_t domain, uint64_t now_ns)
+{
+	end_slice(userdata, track(TRACK_REASON, domain), now_ns);
+}
+
+static void annotate_task(struct message *event, uint32_t pid, const char *comm)
+{
+	annotate_number(event, "pid", pid);
+	annotate_text(event, "task", comm);
+}
+
+static void write_decision(void *userdata, const struct decision *decision, bool is_first)
+{
+	struct writer *writer = userdata;
+	uint32_t domain = decision->domain;
+	struct message event;
+
+	begin_event(&event, COUNTER, track(TRACK_FREQUENCY, domain));
+	protobuf_put_number(&event.out, EVENT_COUNTER_VALUE, decision->target_khz / 1000);
+	write_event(writer, &event, decision->now_ns);
+
+	if (!is_first)
+		end_reason(writer, domain, decision->now_ns);
+	begin_event(&event, SLICE_BEGIN, track(TRACK_REASON, domain));
+	protobuf_put_text(&event.out, EVENT_NAME, reason_name(decision->reason));
+	annotate_number(&event, "target_mhz", decision->target_khz / 1000);
+	annotate_number(&event, "wanted_mhz", decision->wanted_khz / 1000);
+	annotate_number(&event, "demand_of_1024", decision->want_cap);
+	annotate_number(&event, "cpu", decision->cpu);
+	annotate_text(&event, "limiter", limiter_name(decision->limiter));
+	annotate_text(&event, "timing", timing_name(decision->timing));
+	if (decision->pid)
+		annotate_task(&event, decision->pid, decision->comm);
+	write_event(writer, &event, decision->now_ns);
+}
+
+/* One task at a time has a pid, so its slices are begun and ended on the track of that. */
+static void end_task(void *userdata, uint32_t pid, uint64_t now_ns)
+{
+	end_slice(userdata, track(TRACK_TASK, pid), now_ns);
+}
+
+static void write_task_track(struct writer *writer, const struct task *task)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "%s %u", task->comm, task->pid);
+	write_track(writer, track(TRACK_TASK, task->pid), track(TRACK_TASKS, 0), title, NULL);
+}
+
+static void write_task(void *userdata, const struct task *task, bool is_first, uint64_t now_ns)
+{
+	const struct io_boost *boost = &task->io_boost;
+	uint64_t uuid = track(TRACK_TASK, task->pid);
+	struct writer *writer = userdata;
+	struct message event;
+
+	if (is_first)
+		write_task_track(writer, task);
+	else
+		end_slice(writer, uuid, now_ns);
+	begin_event(&event, SLICE_BEGIN, uuid);
+	protobuf_put_text(&event.out, EVENT_NAME, io_boost_state_name(boost->state));
+	annotate_text(&event, "boosted", io_boost_is_held(boost) ? "yes" : "no");
+	annotate_number(&event, "wanted_mhz", boost->wanted_khz / 1000);
+	annotate_number(&event, "io_per_s", boost->rate_per_s);
+	annotate_number(&event, "cpu", task->cpu);
+	write_event(writer, &event, now_ns);
+}
+
+static void write_tracks(struct writer *writer)
+{
+	char name[DOMAIN_NAME_SIZE + 16];
+
+	write_track(writer, track(TRACK_DOMAINS, 0), 0, "wakegov: frequency domains", NULL);
+	write_track(writer, track(TRACK_TASKS, 0), 0, "wakegov: I/O boosts", NULL);
+	for (uint32_t i = 0; i < writer->topology->n_domains; i++) {
+		const char *domain = writer->topology->domains[i].name;
+
+		snprintf(name, sizeof(name), "%s frequency", domain);
+		write_track(writer, track(TRACK_FREQUENCY, i), track(TRACK_DOMAINS, 0), name,
+			    "MHz");
+		snprintf(name, sizeof(name), "%s reason", domain);
+		write_track(writer, track(TRACK_REASON, i), track(TRACK_DOMAINS, 0), name, NULL);
+	}
+}
+
+int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret)
+{
+	struct writer writer = { .out = out, .topology = record_reader_topology(reader) };
+	struct timeline_sink sink = {
+		.decision = write_decision,
+		.pause = end_reason,
+		.task = write_task,
+		.task_end = end_task,
+		.userdata = &writer,
+	};
+
+	write_tracks(&writer);
+	return timeline_run(reader, &sink, ret);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/picture.h"
+
+#include <stdlib.h>
+
+#include "record/svg.h"
+#include "shared/cleanup.h"
+
+#define LEFT	     110
+#define RIGHT	     30
+#define WIDTH	     (LEFT + COLUMNS_N + RIGHT)
+#define TOP	     64
+#define PANEL	     110 /* the height of a domain */
+#define GAP	     26
+#define ROW	     18 /* the height of a task */
+#define BOTTOM	     40
+#define ROWS_MAX     16
+#define TICK_WIDTH   100 /* pixels between two times, at least */
+#define LEGEND_WIDTH 118
+
+struct colour {
+	const char *name;
+	const char *fill;
+};
+
+/* By enum reason, in its order; what has no colour of its own gets the last. */
+static const char *const reason_fills[] = {
+	[REASON_IDLE] = "#eeeeee",
+	[REASON_UTILISATION] = "#c6dbef",
+	[REASON_IO_BOOST] = "#fdd0a2",
+};
+
+static const char *const state_fills[] = {
+	[IO_BOOST_MEASURING] = "#d9d9d9",  [IO_BOOST_DEVICE_BUSY] = "#9ecae1",
+	[IO_BOOST_AT_LEVEL] = "#c6dbef",   [IO_BOOST_PREDICTED] = "#fee391",
+	[IO_BOOST_TRYING] = "#fe9929",	   [IO_BOOST_PAYS] = "#41ab5d",
+	[IO_BOOST_DOESNT_PAY] = "#ef3b2c", [IO_BOOST_CANT_TELL] = "#807dba",
+	[IO_BOOST_BELOW_RATE] = "#f0f0f0", [IO_BOOST_LAPSED] = "#f0f0f0",
+};
+
+static const char *reason_fill(uint8_t reason)
+{
+	return reason < ARRAY_SIZE(reason_fills) ? reason_fills[reason] : "#c7e9c0";
+}
+
+/* Neighbouring columns of one colour are one box. */
+static void draw_boxes(FILE *out, double y, double height, const char *(*fill)(const void *, int),
+		       const void *of)
+{
+	int start = 0;
+
+	for (int i = 1; i <= COLUMNS_N; i++) {
+		const char *before = fill(of, start), *now = i < COLUMNS_N ? fill(of, i) : NULL;
+
+		if (i < COLUMNS_N && before == now)
+			continue;
+		if (before)
+			svg_box(out, LEFT + start, y, i - start, height, before);
+		start = i;
+	}
+}
+
+static const char *domain_fill(const void *columns, int i)
+{
+	const struct domain_column *column = (const struct domain_column *)columns + i;
+
+	return column->least_khz ? reason_fill(column->reason) : NULL;
+}
+
+static const char *task_fill(const void *row, int i)
+{
+	uint8_t state = ((const struct task_row *)row)->state[i];
+
+	return state < ARRAY_SIZE(state_fills) ? state_fills[state] : NULL;
+}
+
+static double height_of(const struct topology_domain *info, uint32_t khz)
+{
+	uint32_t high = topology_domain_max_khz(info);
+
+	return (double)khz / high * (PANEL - 6);
+}
+
+/* From column to column, with a stroke over all that a column saw. */
+static void draw_frequency(FILE *out, double y, const struct topology_domain *info,
+			   const struct domain_column *columns)
+{
+	uint32_t before_khz = 0;
+
+	fputs("<path fill=\"none\" stroke=\"#08306b\" stroke-width=\"1.5\" d=\"", out);
+	for (int i = 0; i < COLUMNS_N; i++) {
+		const struct domain_column *column = &columns[i];
+		double bottom = y + PANEL;
+
+		if (!column->least_khz) {
+			before_khz = 0;
+			continue;
+		}
+		if (!before_khz)
+			fprintf(out, "M%d %.1f", LEFT + i,
+				bottom - height_of(info, column->last_khz));
+		if (before_khz != column->least_khz || column->least_khz != column->most_khz)
+			fprintf(out, "H%dV%.1fV%.1fV%.1f", LEFT + i,
+				bottom - height_of(info, column->least_khz),
+				bottom - height_of(info, column->most_khz),
+				bottom - height_of(info, column->last_khz));
+		if (i + 1 == COLUMNS_N || !columns[i + 1].least_khz)
+			fprintf(out, "H%d", LEFT + i + 1);
+		before_khz = column->last_khz;
+	}
+	fputs("\"/>\n", out);
+}
+
+static void draw_domain(FILE *out, double y, const struct topology_domain *info,
+			const struct domain_column *columns)
+{
+	uint32_t marks[] = { info->opp_khz[0], topology_domain_max_khz(info) };
+	char text[32];
+
+	draw_boxes(out, y, PANEL, domain_fill, columns);
+	svg_text(out, 8, y + PANEL / 2.0, "start", info->name);
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		double at = y + PANEL - height_of(info, marks[i]);
+
+		svg_line(out, LEFT, at, LEFT + COLUMNS_N, at, "#bbbbbb");
+		snprintf(text, sizeof(text), "%u MHz", marks[i] / 1000);
+		svg_label(out, LEFT - 6, at + 4, "end", text);
+	}
+	draw_frequency(out, y, info, columns);
+	svg_line(out, LEFT, y + PANEL, LEFT + COLUMNS_N, y + PANEL, "#555555");
+}
+
+/* 1, 2 or 5 times a power of ten: the least that leaves room for its numbers. */
+static double tick_s(double span_s)
+{
+	static const double steps[] = { 1, 2, 5 };
+
+	for (double power = 1e-6; power < 1e9; power *= 10)
+		for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+			if (steps[i] * power / span_s * COLUMNS_N >= TICK_WIDTH)
+				return steps[i] * power;
+	return span_s;
+}
+
+static void draw_times(FILE *out, double y, double span_s)
+{
+	double step_s = span_s > 0 ? tick_s(span_s) : 1;
+	char text[32];
+
+	for (double at_s = 0; at_s <= span_s * 1.0001; at_s += step_s) {
+		double x = LEFT + (span_s > 0 ? at_s / span_s * COLUMNS_N : 0);
+
+		svg_line(out, x, y, x, y + 5, "#555555");
+		snprintf(text, sizeof(text), "%g s", at_s);
+		svg_label(out, x, y + 18, "middle", text);
+		if (span_s <= 0)
+			break;
+	}
+}
+
+static void draw_legend(FILE *out, double y, const char *title, const struct colour *colours,
+			size_t n)
+{
+	svg_label(out, 8, y, "start", title);
+	for (size_t i = 0; i < n; i++) {
+		svg_box(out, LEFT + i * LEGEND_WIDTH, y - 9, 10, 10, colours[i].fill);
+		svg_label(out, LEFT + i * LEGEND_WIDTH + 14, y, "start", colours[i].name);
+	}
+}
+
+static void draw_legends(FILE *out, double y)
+{
+	struct colour reasons[ARRAY_SIZE(reason_fills)], states[IO_BOOST_CANT_TELL + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		reasons[i] = (struct colour){ reason_name(i), reason_fills[i] };
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		states[i] = (struct colour){ io_boost_state_name(i), state_fills[i] };
+	draw_legend(out, y, "reason", reasons, ARRAY_SIZE(reasons));
+	draw_legend(out, y + 16, "I/O boost", states, ARRAY_SIZE(states));
+}
+
+static int compare_boosted(const void *a, const void *b)
+{
+	const struct task_row *first = a, *second = b;
+
+	return (first->boosted < second->boosted) - (first->boosted > second->boosted);
+}
+
+static void draw_tasks(FILE *out, double y, const struct columns *columns, uint32_t n)
+{
+	char text[64];
+
+	for (uint32_t i = 0; i < n; i++, y += ROW) {
+		const struct task_row *row = &columns->tasks[i];
+
+		snprintf(text, sizeof(text), "%s %u", row->comm, row->pid);
+		svg_label(out, 8, y + 11, "start", text);
+		draw_boxes(out, y + 2, ROW - 6, task_fill, row);
+	}
+}
+
+void picture_write(FILE *out, const char *title, const struct topology *topology,
+		   struct columns *columns)
+{
+	uint32_t rows = columns->n_tasks < ROWS_MAX ? columns->n_tasks : ROWS_MAX;
+	double span_s = (double)(columns->timeline.end_ns - columns->timeline.begin_ns) / 1e9;
+	uint64_t left_out = columns->n_tasks - rows + columns->tasks_left_out;
+	double y = TOP;
+	char text[64];
+
+	qsort(columns->tasks, columns->n_tasks, sizeof(*columns->tasks), compare_boosted);
+	svg_begin(out, WIDTH, TOP + columns->n_domains * (PANEL + GAP) + rows * ROW + BOTTOM);
+	svg_text(out, 8, 20, "start", title);
+	draw_legends(out, 40);
+	for (uint32_t i = 0; i < columns->n_domains; i++, y += PANEL + GAP)
+		draw_domain(out, y, &topology->domains[i], columns->domains[i]);
+	y -= columns->n_domains ? GAP - 8 : 0;
+	draw_tasks(out, y, columns, rows);
+	draw_times(out, y + rows * ROW + 2, span_s);
+	if (left_out) {
+		snprintf(text, sizeof(text), "and %llu more tasks", (unsigned long long)left_out);
+		svg_label(out, WIDTH - 8, 20, "end", text);
+	}
+	svg_end(out);
+}

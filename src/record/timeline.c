@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "record/player.h"
+
+/* What was last told of the task in one place of the table. */
+struct told {
+	uint32_t pid; /* 0: nothing */
+	enum io_boost_state state;
+	bool held;
+	uint32_t wanted_khz;
+};
+
+struct run {
+	struct record_reader *reader;
+	const struct timeline_sink *sink;
+	struct player player;
+	struct decision *decisions; /* per domain: the last that was told */
+	struct told *told;	    /* per place of the task table */
+	struct timeline *ret;
+};
+
+static void take_time(struct timeline *timeline, uint64_t now_ns)
+{
+	if (!timeline->begun)
+		timeline->begin_ns = timeline->end_ns = now_ns;
+	timeline->begun = true;
+	if (now_ns > timeline->end_ns)
+		timeline->end_ns = now_ns;
+}
+
+int timeline_measure(struct record_reader *reader, struct timeline *ret)
+{
+	struct record record;
+	int r;
+
+	*ret = (struct timeline){ 0 };
+	while ((r = record_reader_next(reader, &record)) == RECORD_READ)
+		if (record_is_timed(record.type))
+			take_time(ret, record.now_ns);
+	ret->cut = r == RECORD_CUT;
+	return r < 0 ? r : 0;
+}
+
+static bool is_news(const struct decision *before, const struct decision *now)
+{
+	return before->target_khz != now->target_khz || before->wanted_khz != now->wanted_khz ||
+	       before->reason != now->reason || before->limiter != now->limiter ||
+	       before->timing != now->timing || before->pid != now->pid;
+}
+
+static void tell_decision(struct run *run, const struct decision *decision)
+{
+	struct decision *before = &run->decisions[decision->domain];
+
+	if (run->sink->decision && decision->target_khz && is_news(before, decision))
+		run->sink->decision(run->sink->userdata, decision, !before->target_khz);
+	*before = *decision;
+}
+
+static void tell_pause(struct run *run, uint32_t domain, uint64_t now_ns)
+{
+	if (run->decisions[domain].target_khz && run->sink->pause)
+		run->sink->pause(run->sink->userdata, domain, now_ns);
+	run->decisions[domain] = (struct decision){ .domain = domain };
+}
+
+static void tell_end(struct run *run, struct told *told, uint64_t now_ns)
+{
+	if (told->pid && run->sink->task_end)
+		run->sink->task_end(run->sink->userdata, told->pid, now_ns);
+	*told = (struct told){ 0 };
+}
+
+static void tell_task(struct run *run, const struct task *task, struct told *told, uint64_t now_ns)
+{
+	const struct io_boost *boost = &task->io_boost;
+	struct told now = {
+		.pid = task->pid,
+		.state = boost->state,
+		.held = io_boost_is_held(boost),
+		.wanted_khz = boost->wanted_khz,
+	};
+
+	bool is_first;
+
+	if (told->pid != task->pid)
+		tell_end(run, told, now_ns);
+	is_first = !told->pid;
+	if (!is_first && told->state == now.state && told->held == now.held &&
+	    told->wanted_khz == now.wanted_khz)
+		return;
+	if (run->sink->task)
+		run->sink->task(run->sink->userdata, task, is_first, now_ns);
+	*told = now;
+}
+
+static void tell_tasks(struct run *run, uint64_t now_ns)
+{
+	const struct task_table *tasks = engine_tasks(run->player.engine);
+	const struct task *task = NULL;
+	uint32_t place, next_place = 0;
+
+	while ((task = task_table_next(tasks, task))) {
+		place = task_table_place(tasks, task);
+		for (; next_place < place; next_place++)
+			tell_end(run, &run->told[next_place], now_ns);
+		tell_task(run, task, &run->told[place], now_ns);
+		next_place = place + 1;
+	}
+	for (; next_place < task_table_size(tasks) && run->told[next_place].pid; next_place++)
+		tell_end(run, &run->told[next_place], now_ns);
+}
+
+static int take_decision(struct run *run, const struct record *record)
+{
+	uint32_t domain = record->decision.domain;
+
+	if (!run->player.active[domain])
+		return record_reader_refuse(run->reader, record);
+	engine_decide(run->player.engine, domain, record->now_ns);
+	tell_decision(run, &record->decision);
+	tell_tasks(run, record->now_ns);
+	return 0;
+}
+
+static int take(struct run *run, const struct record *record)
+{
+	struct decision taken_back;
+	struct task_clamp clamp;
+	struct task_set set;
+	uint32_t handle;
+
+	switch (record->type) {
+	case RECORD_DECIDE:
+		return take_decision(run, record);
+	case RECORD_POLICY:
+		engine_set_policy(run->player.engine, record->policy);
+		return 0;
+	case RECORD_TAKE_ENDED:
+		engine_take_ended(run->player.engine, &handle);
+		return 0;
+	case RECORD_TAKE_SET:
+		engine_take_set(run->player.engine, &set);
+		return 0;
+	case RECORD_TAKE_CLAMP:
+		engine_take_clamp(run->player.engine, &clamp);
+		return 0;
+	case RECORD_TAKE_BACK:
+		taken_back = run->decisions[record->domain];
+		taken_back.target_khz = taken_back.previous_khz;
+		tell_decision(run, &taken_back);
+		break;
+	case RECORD_DOMAIN:
+		if (!record->input.domain.active)
+			tell_pause(run, record->input.domain.domain, record->now_ns);
+		break;
+	default:
+		break;
+	}
+	if (player_tell(&run->player, record) < 0)
+		return record_reader_refuse(run->reader, record);
+	if (record->type == RECORD_ADVANCE)
+		tell_tasks(run, record->now_ns);
+	return 0;
+}
+
+/* What was decided before the recording began holds from its beginning on. */
+static void begin(struct run *run, uint64_t now_ns)
+{
+	struct decision decision;
+
+	take_time(run->ret, now_ns);
+	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++) {
+		decision = *engine_last(run->player.engine, i);
+		decision.now_ns = now_ns;
+		if (run->player.active[i])
+			tell_decision(run, &decision);
+	}
+	tell_tasks(run, now_ns);
+}
+
+static int take_all(struct run *run)
+{
+	struct record record;
+	int r;
+
+	while ((r = record_reader_next(run->reader, &record)) == RECORD_READ) {
+		if (record_is_timed(record.type) && !run->ret->begun)
+			begin(run, record.now_ns);
+		if (record_is_timed(record.type))
+			take_time(run->ret, record.now_ns);
+		r = take(run, &record);
+		if (r < 0)
+			return r;
+	}
+	run->ret->cut = r == RECORD_CUT;
+	return r < 0 ? r : 0;
+}
+
+static void end_all(struct run *run)
+{
+	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++)
+		tell_pause(run, i, run->ret->end_ns);
+	for (uint32_t i = 0; i < task_table_size(engine_tasks(run->player.engine)); i++)
+		tell_end(run, &run->told[i], run->ret->end_ns);
+}
+
+int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
+		 struct timeline *ret)
+{
+	const struct policy *policy = record_reader_policy(reader);
+	struct run run = {
+		.reader = reader,
+		.sink = sink,
+		.decisions = calloc(record_reader_topology(reader)->n_domains + 1,
+				    sizeof(*run.decisions)),
+		.told = calloc(policy->max_tasks, sizeof(*run.told)),
+		.ret = ret,
+	};
+	int r = player_init(&run.player, reader, policy, NULL);
+
+	*ret = (struct timeline){ 0 };
+	if (!run.decisions || !run.told)
+		r = -ENOMEM;
+	if (r == 0)
+		r = take_all(&run);
+	if (r == 0)
+		end_all(&run);
+	player_deinit(&run.player);
+	free(run.decisions);
+	free(run.told);
+	return r;
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/what_if.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/lookahead.h"
+#include "record/player.h"
+
+#define NS_PER_MS 1000000ULL
+
+/* A timer is late by so much, and what was recorded then is better than what is made up. */
+#define LATE_NS	      (2 * NS_PER_MS)
+#define CATCH_UPS_MAX 1000 /* between two records: more only in a file that was forged */
+
+struct run {
+	struct record_reader *reader;
+	struct lookahead ahead;
+	struct player player;
+	struct policy obeyed;	    /* the other one, with the recorded leases */
+	struct input *task_samples; /* per place of the task table: the last */
+	struct input device_samples[INPUT_DEVICES_MAX];
+	struct decision *recorded; /* per domain: the last */
+	bool *differs;		   /* per domain */
+	bool *pending;		   /* per domain: was due in the last round */
+	uint64_t now_ns;
+	struct what_if *ret;
+};
+
+/* Decisions may want the same and wait; what differs is what the domain runs at. */
+static void compare(struct run *run, uint32_t domain)
+{
+	const struct decision *recorded = &run->recorded[domain];
+	const struct decision *other = engine_last(run->player.engine, domain);
+	struct what_if *ret = run->ret;
+	bool differs = recorded->target_khz && other->target_khz &&
+		       recorded->target_khz != other->target_khz;
+
+	if (differs && !run->differs[domain]) {
+		if (ret->n_differences < WHAT_IF_DIFFERENCES)
+			ret->differences[ret->n_differences] = (struct what_if_difference){
+				.at_ns = run->now_ns - ret->begin_ns,
+				.recorded = *recorded,
+				.other = *other,
+			};
+		ret->n_differences++;
+	}
+	run->differs[domain] = differs;
+}
+
+static void decide(struct run *run, uint32_t domain)
+{
+	const struct decision *decision;
+
+	if (!engine_is_due(run->player.engine, domain, run->now_ns))
+		return;
+	decision = engine_decide(run->player.engine, domain, run->now_ns);
+	run->pending[domain] = false;
+	run->ret->n_other++;
+	opp_times_set(&run->ret->other[domain], decision->target_khz, run->now_ns);
+}
+
+static void sample_task(struct run *run, uint32_t place, uint32_t pid)
+{
+	const struct input *before = &run->task_samples[place];
+	struct input input;
+
+	if (before->task.pid != pid || before->now_ns >= run->now_ns ||
+	    !lookahead_task(&run->ahead, before, run->now_ns, &input))
+		return;
+	engine_apply(run->player.engine, &input);
+}
+
+static void sample_device(struct run *run, uint32_t device)
+{
+	const struct input *before = &run->device_samples[device];
+	struct input input;
+
+	if (before->now_ns && before->now_ns < run->now_ns &&
+	    lookahead_device(&run->ahead, before, run->now_ns, &input))
+		engine_apply(run->player.engine, &input);
+}
+
+/* As sample_due() of src/daemon/round.c, with the recording in the place of the tracer. */
+static void advance(struct run *run)
+{
+	const struct task_table *tasks = engine_tasks(run->player.engine);
+	const struct task *task = NULL;
+
+	while ((task = engine_next_due(run->player.engine, task, run->now_ns)))
+		sample_task(run, task_table_place(tasks, task), task->pid);
+	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
+		if (run->now_ns >= engine_device(run->player.engine, device)->next_ns)
+			sample_device(run, device);
+	engine_advance(run->player.engine, run->now_ns);
+}
+
+/* What the tracer and the actuator would be told; nobody is there to hear. */
+static void take_all_told(struct run *run)
+{
+	struct engine *engine = run->player.engine;
+	struct task_clamp clamp;
+	struct task_set set;
+	uint32_t handle;
+
+	while (engine_take_ended(engine, &handle) || engine_take_set(engine, &set) ||
+	       engine_take_clamp(engine, &clamp))
+		;
+}
+
+/*
+ * A recorded round. Decisions that were recorded follow one by one, each after the samples for it;
+ * what is due here and was not decided there waits until the next round.
+ */
+static void follow_round(struct run *run)
+{
+	take_all_told(run);
+	advance(run);
+	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
+		if (run->pending[domain])
+			decide(run, domain);
+		run->pending[domain] = engine_is_due(run->player.engine, domain, run->now_ns);
+	}
+}
+
+static void do_round(struct run *run)
+{
+	advance(run);
+	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++)
+		decide(run, domain);
+	take_all_told(run);
+}
+
+/*
+ * What its own timers would have made it do before the next record. Where something is due of which
+ * there is no sample, it looks again a millisecond later.
+ */
+static void catch_up(struct run *run, uint64_t until_ns)
+{
+	for (int i = 0; i < CATCH_UPS_MAX; i++) {
+		uint64_t next_ns = engine_next_ns(run->player.engine);
+
+		if (next_ns <= run->now_ns)
+			next_ns = run->now_ns + NS_PER_MS;
+		if (next_ns >= until_ns || until_ns - next_ns <= LATE_NS)
+			return;
+		run->now_ns = next_ns;
+		do_round(run);
+	}
+}
+
+static void keep_sample(struct run *run, const struct record *record)
+{
+	const struct task_table *tasks = engine_tasks(run->player.engine);
+	const struct task *task;
+
+	if (record->type == RECORD_DEVICE)
+		run->device_samples[record->input.device.device] = record->input;
+	if (record->type != RECORD_TASK)
+		return;
+	task = task_table_find(tasks, record->input.task.pid);
+	if (task)
+		run->task_samples[task_table_place(tasks, task)] = record->input;
+}
+
+static void take_recorded(struct run *run, const struct decision *decision)
+{
+	run->ret->n_recorded++;
+	run->recorded[decision->domain] = *decision;
+	opp_times_set(&run->ret->recorded[decision->domain], decision->target_khz, run->now_ns);
+}
+
+/* Nobody's frequency while the domain is not decided for. */
+static void pause_domain(struct run *run, uint32_t domain)
+{
+	opp_times_set(&run->ret->recorded[domain], 0, run->now_ns);
+	opp_times_set(&run->ret->other[domain], 0, run->now_ns);
+	run->recorded[domain].target_khz = 0;
+}
+
+/*
+ * Overrides of tasks are somebody's wish, not the policy's: they hold under the other one as well,
+ * the oldest first where its rules leave no room.
+ */
+static void take_leases(struct run *run, const struct policy *recorded)
+{
+	uint32_t room = POLICY_RULES_MAX - run->obeyed.n_rules;
+	uint32_t n = recorded->n_leases < room ? recorded->n_leases : room;
+
+	run->obeyed.n_leases = n;
+	memcpy(&run->obeyed.rules[POLICY_RULES_MAX - n], &recorded->rules[POLICY_RULES_MAX - n],
+	       n * sizeof(recorded->rules[0]));
+}
+
+static int load(struct run *run, const struct record *record)
+{
+	uint32_t domain = record->piece.index;
+	int r = player_tell(&run->player, record);
+
+	if (r < 0)
+		return record_reader_refuse(run->reader, record);
+	if (record->type == RECORD_PIECE_DOMAIN)
+		run->recorded[domain] = record->piece.domain.last;
+	return 0;
+}
+
+static int take(struct run *run, const struct record *record)
+{
+	struct decision taken_back;
+
+	if (record_is_piece(record->type))
+		return load(run, record);
+	switch (record->type) {
+	case RECORD_DECIDE:
+		if (!run->player.active[record->decision.domain])
+			return record_reader_refuse(run->reader, record);
+		take_recorded(run, &record->decision);
+		decide(run, record->decision.domain);
+		break;
+	case RECORD_ADVANCE:
+		follow_round(run);
+		break;
+	case RECORD_TAKE_BACK:
+		/* A write of the recorded decision; the other one's is taken to have worked. */
+		taken_back = run->recorded[record->domain];
+		taken_back.target_khz = taken_back.previous_khz;
+		take_recorded(run, &taken_back);
+		break;
+	case RECORD_POLICY:
+		take_leases(run, record->policy);
+		engine_set_policy(run->player.engine, &run->obeyed);
+		break;
+	case RECORD_TAKE_ENDED:
+	case RECORD_TAKE_SET:
+	case RECORD_TAKE_CLAMP:
+		break;
+	case RECORD_DOMAIN:
+		if (!record->input.domain.active)
+			pause_domain(run, record->input.domain.domain);
+		player_tell(&run->player, record);
+		break;
+	default:
+		player_tell(&run->player, record);
+		keep_sample(run, record);
+	}
+	return 0;
+}
+
+/* The frequencies with which the recording begins are those of both. */
+static void begin(struct run *run, uint64_t now_ns)
+{
+	run->ret->begun = true;
+	run->ret->begin_ns = run->now_ns = now_ns;
+	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
+		uint32_t khz = run->player.active[i] ? run->recorded[i].target_khz : 0;
+
+		opp_times_set(&run->ret->recorded[i], khz, now_ns);
+		opp_times_set(&run->ret->other[i], khz, now_ns);
+	}
+}
+
+static int take_all(struct run *run)
+{
+	struct record record;
+	int r;
+
+	while ((r = lookahead_next(&run->ahead, &record)) == RECORD_READ) {
+		if (record_is_timed(record.type) && !run->ret->begun)
+			begin(run, record.now_ns);
+		if (record.now_ns > run->now_ns) {
+			catch_up(run, record.now_ns);
+			run->now_ns = record.now_ns;
+		}
+		r = take(run, &record);
+		if (r < 0)
+			return r;
+		for (uint32_t i = 0; i < run->ret->n_domains; i++)
+			compare(run, i);
+	}
+	run->ret->cut = r == RECORD_CUT;
+	return r < 0 ? r : 0;
+}
+
+static void finish(struct run *run)
+{
+	run->ret->end_ns = run->now_ns;
+	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
+		opp_times_set(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
+		opp_times_set(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);
+	}
+}
+
+static int set_up(struct run *run, const struct policy *policy)
+{
+	const struct topology *topology = record_reader_topology(run->reader);
+	const struct policy *recorded = record_reader_policy(run->reader);
+	uint32_t n = topology->n_domains;
+
+	/* What the engine knew at the beginning has to fit. */
+	run->obeyed = *policy;
+	run->obeyed.max_tasks = recorded->max_tasks;
+	run->obeyed.max_ruled_tasks = recorded->max_ruled_tasks;
+	take_leases(run, recorded);
+	*run->ret = (struct what_if){
+		.n_domains = n,
+		.recorded = calloc(n + 1, sizeof(*run->ret->recorded)),
+		.other = calloc(n + 1, sizeof(*run->ret->other)),
+	};
+	run->recorded = calloc(n + 1, sizeof(*run->recorded));
+	run->differs = calloc(n + 1, sizeof(*run->differs));
+	run->pending = calloc(n + 1, sizeof(*run->pending));
+	run->task_samples = calloc(run->obeyed.max_tasks, sizeof(*run->task_samples));
+	if (lookahead_init(&run->ahead, run->reader) < 0 || !run->task_samples ||
+	    player_init(&run->player, run->reader, &run->obeyed, NULL) < 0 || !run->ret->recorded ||
+	    !run->ret->other || !run->recorded || !run->differs || !run->pending)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		run->ret->recorded[i].info = &topology->domains[i];
+		run->ret->other[i].info = &topology->domains[i];
+	}
+	return 0;
+}
+
+int what_if_run(struct record_reader *reader, const struct policy *policy, struct what_if *ret)
+{
+	struct run run = { .reader = reader, .ret = ret };
+	int r = set_up(&run, policy);
+
+	if (r == 0)
+		r = take_all(&run);
+	if (r == 0)
+		finish(&run);
+	player_deinit(&run.player);
+	lookahead_deinit(&run.ahead);
+	free(run.task_samples);
+	free(run.recorded);
+	free(run.differs);
+	free(run.pending);
+	return r;
+}
+
+void what_if_deinit(struct what_if *what_if)
+{
+	free(what_if->recorded);
+	free(what_if->other);
+	*what_if = (struct what_if){ 0 };
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "varlink/dispatch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+#include "varlink/interface.h"
+
+const struct query_interface *const query_interfaces[] = {
+	&query_interface_wakegov,
+	&query_interface_service,
+	NULL,
+};
+
+const struct query_interface *query_interface_find(const char *name, size_t length)
+{
+	for (size_t i = 0; query_interfaces[i]; i++)
+		if (strlen(query_interfaces[i]->name) == length &&
+		    !memcmp(query_interfaces[i]->name, name, length))
+			return query_interfaces[i];
+	return NULL;
+}
+
+static const struct query_method *find_method(const struct query_interface *interface,
+					      const char *name)
+{
+	for (size_t i = 0; i < interface->n_methods; i++)
+		if (!strcmp(interface->methods[i].name, name))
+			return &interface->methods[i];
+	return NULL;
+}
+
+/* What went wrong in a method, as an error that the client can show. */
+static int send_failure(struct reply *reply, int error)
+{
+	reply_cancel(reply);
+	if (error == -ENOMEM)
+		return error;
+	if (error == -EMSGSIZE)
+		return reply_send_error(reply, "io.wakegov.ReplyTooLarge",
+					json_pack("{sI}", "max_bytes",
+						  (json_int_t)(reply->output->max - reply->mark)));
+	return reply_send_error(reply, "io.wakegov.Failed",
+				json_pack("{ss}", "message", strerror(-error)));
+}
+
+static bool is_allowed(const struct query_method *method, const struct query_peer *peer)
+{
+	switch (method->right) {
+	case QUERY_RIGHT_READ:
+		return peer->may_read;
+	case QUERY_RIGHT_CHANGE:
+		return peer->may_change;
+	case QUERY_RIGHT_NONE:
+		break;
+	}
+	return true;
+}
+
+/* Streams want more, and somebody who listens; the others answer once, whatever is asked for. */
+static int send_stream_refusal(const struct call *call, struct reply *reply)
+{
+	if (!call->more)
+		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
+	return reply_send_invalid(reply, "oneway");
+}
+
+static int run_method(const struct query_method *method, const struct call *call,
+		      struct reply *reply)
+{
+	const char *invalid = call_check_parameters(call, method->takes, method->n_takes);
+	int r;
+
+	if (!is_allowed(method, call->peer))
+		return reply_send_error(reply, "org.varlink.service.PermissionDenied",
+					json_object());
+	if (invalid)
+		return reply_send_invalid(reply, invalid);
+	/* No method of ours hands its connection over to another protocol. */
+	if (call->upgrade)
+		return reply_send_invalid(reply, "upgrade");
+	if (method->streams && (!call->more || call->oneway))
+		return send_stream_refusal(call, reply);
+
+	r = method->run(call, reply);
+	return r < 0 ? send_failure(reply, r) : 0;
+}
+
+static int route(const struct call *call, struct reply *reply)
+{
+	const char *dot = strrchr(call->method, '.');
+	const struct query_interface *interface;
+	const struct query_method *method;
+
+	if (!dot)
+		return reply_send_invalid(reply, "method");
+
+	interface = query_interface_find(call->method, (size_t)(dot - call->method));
+	if (!interface)
+		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
+					json_pack("{ss%}", "interface", call->method,
+						  (size_t)(dot - call->method)));
+
+	method = find_method(interface, dot + 1);
+	if (!method)
+		return reply_send_error(reply, "org.varlink.service.MethodNotFound",
+					json_pack("{ss}", "method", call->method));
+	return run_method(method, call, reply);
+}
+
+int query_dispatch(const struct query_context *context, const char *message, size_t length,
+		   struct buffer *output)
+{
+	_cleanup_(call_deinit) struct call call = { 0 };
+	const char *field = NULL;
+	struct reply reply;
+	int r;
+
+	r = call_parse(&call, message, length, &field);
+	if (r == -EBADMSG)
+		return r;
+
+	reply_init(&reply, output, call.oneway);
+	if (r < 0)
+		return reply_send_invalid(&reply, field);
+
+	call.source = context->source;
+	call.peer = context->peer;
+	call.monitor = context->monitor;
+	call.recording = context->recording;
+	call.subscription = context->subscription;
+	return route(&call, &reply);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* From the text of a call to the text of its reply. */
+
+#include "varlink/buffer.h"
+#include "varlink/channel.h"
+#include "varlink/peer.h"
+#include "varlink/view.h"
+
+/* Whom it is for. All borrowed. */
+struct query_context {
+	const struct query_source *source;
+	const struct query_peer *peer;
+	struct channel *monitor;
+	struct channel *recording;
+	/* Not subscribed yet. Subscribed afterwards: the call goes on, and takes the connection. */
+	struct subscription *subscription;
+};
+
+/*
+ * Appends the reply, if the call wants one, to output. Returns 0; -EBADMSG if the message is no
+ * JSON object, -ENOMEM, or -EMSGSIZE if not even an error fits: the client is to be dropped then.
+ */
+int query_dispatch(const struct query_context *context, const char *message, size_t length,
+		   struct buffer *output);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "varlink/json_out.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/text.h"
+
+#define SMALL	    128
+#define REPLACEMENT "\xef\xbf\xbd"
+
+void json_out_init(struct json_out *out, struct buffer *buffer)
+{
+	out->buffer = buffer;
+	out->error = 0;
+	out->separate = false;
+	out->used = 0;
+}
+
+int json_out_flush(struct json_out *out)
+{
+	if (!out->error && out->buffer)
+		out->error = buffer_append(out->buffer, out->scratch, out->used);
+	out->used = 0;
+	return out->error;
+}
+
+/* Room for so many bytes, of which the caller says how many it used. At most SMALL. */
+static char *make_room(struct json_out *out, size_t length)
+{
+	if (length > sizeof(out->scratch) - out->used)
+		json_out_flush(out);
+	return out->scratch + out->used;
+}
+
+static void put(struct json_out *out, const char *text, size_t length)
+{
+	char *room = make_room(out, length);
+
+	if (length > sizeof(out->scratch)) {
+		if (!out->error && out->buffer)
+			out->error = buffer_append(out->buffer, text, length);
+		return;
+	}
+	memcpy(room, text, length);
+	out->used += length;
+}
+
+static void separate(struct json_out *out)
+{
+	if (out->separate)
+		put(out, ",", 1);
+	out->separate = true;
+}
+
+void json_out_open(struct json_out *out, char bracket)
+{
+	separate(out);
+	put(out, &bracket, 1);
+	out->separate = false;
+}
+
+void json_out_close(struct json_out *out, char bracket)
+{
+	put(out, &bracket, 1);
+	out->separate = true;
+}
+
+void json_out_key(struct json_out *out, const char *key)
+{
+	size_t length = strlen(key);
+	char *room;
+
+	assert(length <= SMALL - 4);
+	room = make_room(out, SMALL);
+	if (out->separate)
+		*room++ = ',';
+	*room++ = '"';
+	memcpy(room, key, length);
+	room += length;
+	*room++ = '"';
+	*room++ = ':';
+	out->used = room - out->scratch;
+	out->separate = false;
+}
+
+void json_out_raw(struct json_out *out, const char *text, size_t length)
+{
+	separate(out);
+	put(out, text, length);
+}
+
+void json_out_null(struct json_out *out)
+{
+	json_out_raw(out, "null", 4);
+}
+
+void json_out_bool(struct json_out *out, bool value)
+{
+	json_out_raw(out, value ? "true" : "false", value ? 4 : 5);
+}
+
+/* printf() is most of the cost of a reply with thousands of numbers. */
+void json_out_count(struct json_out *out, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	if (value > INT64_MAX)
+		value = INT64_MAX;
+	do {
+		digits[--at] = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	json_out_raw(out, digits + at, sizeof(digits) - at);
+}
+
+/* \uXXXX, twice for what is beyond four digits. */
+static void put_escaped(struct json_out *out, uint32_t code)
+{
+	char escape[16];
+	int n;
+
+	if (code > 0xffff)
+		n = snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd7c0 + (code >> 10),
+			     0xdc00 + (code & 0x3ff));
+	else
+		n = snprintf(escape, sizeof(escape), "\\u%04x", code);
+	put(out, escape, n);
+}
+
+static bool is_plain(char c)
+{
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
+}
+
+/* As most texts are: short, and without anything that is written otherwise. */
+static bool put_plain(struct json_out *out, const char *text)
+{
+	char *room = make_room(out, SMALL);
+	size_t length = 0;
+
+	*room++ = '"';
+	while (length < SMALL - 2 && is_plain(text[length])) {
+		room[length] = text[length];
+		length++;
+	}
+	if (text[length])
+		return false;
+	room[length] = '"';
+	out->used += length + 2;
+	return true;
+}
+
+static void put_character(struct json_out *out, const char *text, struct text_character c)
+{
+	if (c.kind == TEXT_INVALID)
+		put(out, REPLACEMENT, strlen(REPLACEMENT));
+	else if (c.kind == TEXT_UNSAFE)
+		put_escaped(out, c.code);
+	else if (c.code == '"' || c.code == '\\')
+		put(out, c.code == '"' ? "\\\"" : "\\\\", 2);
+	else
+		put(out, text, c.length);
+}
+
+void json_out_text(struct json_out *out, const char *text)
+{
+	struct text_character c;
+	size_t length;
+
+	if (!text) {
+		json_out_null(out);
+		return;
+	}
+	separate(out);
+	if (put_plain(out, text))
+		return;
+	put(out, "\"", 1);
+	for (length = strlen(text); (c = text_look(text, length)).kind != TEXT_END;
+	     text += c.length, length -= c.length)
+		put_character(out, text, c);
+	put(out, "\"", 1);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Who is at the other end of a connection, and what that user may do. Credentials are those that
+ * the peer had when it connected, as the kernel kept them: nothing is looked up in /proc, so it
+ * does not matter whether that process is still there.
+ *
+ *	reading          everyone, or with readers = group the members of read-group
+ *	seeing all       root, the daemon's own user, read-group and change-group: the command lines
+ *	                 of other users' tasks
+ *	changing         root, the daemon's own user, and change-group, which may also read
+ */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/settings.h"
+
+struct query_peer {
+	uid_t uid;
+	bool is_owner; /* root or the daemon's own user */
+	bool may_read;
+	bool may_change;
+	bool sees_all;
+};
+
+/* Judges the peer of a connected socket. Returns 0 or a negative errno. */
+int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *policy);
+
+/* Root or the daemon's own user. */
+bool query_user_is_owner(uid_t uid);

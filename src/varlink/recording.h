@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* io.wakegov.Record: a recording, block by block, to the one client that asked for it. */
+
+#include "varlink/call.h"
+#include "varlink/reply.h"
+
+/* The methods. */
+int recording_subscribe(const struct call *call, struct reply *reply);
+int recording_stop_for_client(const struct call *call, struct reply *reply);
+
+/* Returns 0, -EPIPE when its client has gone, or another negative errno. */
+int recording_publish(struct channel *recording, const void *data, size_t size);
+
+/* The last reply of the call. why: stopped, size, failed. */
+void recording_finish(struct channel *recording, uint64_t bytes, const char *why);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A client whose call goes on: it gets what is published, and is let go when it does not read. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "shared/log.h"
+#include "varlink/client.h"
+#include "varlink/monitor.h"
+#include "varlink/recording.h"
+#include "varlink/reply.h"
+
+/*
+ * A turn sends so much, and only when the socket is writable: then three quarters of its buffer are
+ * free. So there is always room in it for the reply that ends the call.
+ */
+#define BYTES_PER_TURN (32 * 1024)
+#define ERROR_BYTES    1024
+
+/*
+ * What was published goes out this much later, together: a message of its own for every event and
+ * client would take the time of decisions.
+ */
+#define FLUSH_US 100000
+
+static int hear(struct query_client *client)
+{
+	int r = query_client_receive(client);
+
+	return r > 0 ? -EALREADY : r;
+}
+
+/* Called when the socket is writable: the client has read. */
+static int send_news(struct query_client *client)
+{
+	int r = 0;
+
+	client->subscription.behind_since_us = 0;
+	if (!client->replies.length) {
+		client->replies.max = QUERY_REPLY_BYTES_MAX;
+		r = channel_pull(&client->subscription, &client->replies, BYTES_PER_TURN);
+	}
+	if (r >= 0)
+		r = buffer_send(&client->replies, client->fd);
+	return r == -EAGAIN ? 0 : r;
+}
+
+static bool has_everything(struct query_client *client)
+{
+	return !client->replies.length && !channel_has_news(&client->subscription);
+}
+
+int query_client_settle_stream(struct query_client *client)
+{
+	bool done = has_everything(client);
+
+	/* Sent before the call that goes on was answered. */
+	if (client->calls.input.length)
+		return -EALREADY;
+	if (client->wait != CLIENT_WAIT_NONE && client->deadline)
+		sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
+	client->wait = CLIENT_WAIT_NONE;
+	if (done && client->subscription.channel->is_over)
+		channel_unsubscribe(&client->subscription);
+	return sd_event_source_set_io_events(client->io, done ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+int query_client_serve_stream(struct query_client *client, uint32_t revents)
+{
+	int r = revents & ~EPOLLOUT ? hear(client) : 0;
+
+	if (r >= 0 && revents & EPOLLOUT)
+		r = send_news(client);
+	return r < 0 ? r : query_client_settle_stream(client);
+}
+
+/*
+ * Looks whether the client keeps up. Returns whether it has everything; -ESTALE if it is to be told
+ * that it does not, and dropped.
+ */
+static int check(struct query_client *client, uint64_t now_us)
+{
+	struct subscription *subscription = &client->subscription;
+	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
+	int r;
+
+	if (!subscription->channel || has_everything(client))
+		return 1;
+	if (!subscription->behind_since_us)
+		subscription->behind_since_us = now_us;
+	if (now_us - subscription->behind_since_us >= timeout_us)
+		return -ESTALE;
+	r = sd_event_source_set_io_events(client->io, EPOLLIN | EPOLLOUT);
+	return r < 0 ? r : 0;
+}
+
+void query_client_drop_slow(struct query_client *client)
+{
+	uint64_t missed = channel_lag(&client->subscription);
+	struct json_out *out;
+	struct reply reply;
+
+	client->replies.max = client->replies.length + ERROR_BYTES;
+	reply_init(&reply, &client->replies, false);
+	out = reply_begin_error(&reply, "io.wakegov.TooSlow");
+	json_out_key(out, "missed");
+	json_out_count(out, missed);
+	if (reply_end(&reply) == 0)
+		buffer_send(&client->replies, client->fd);
+	query_client_drop(client, "it did not read its events in time");
+}
+
+static int arm_flush(struct query_server *server)
+{
+	int r;
+
+	if (server->flush_is_armed)
+		return 0;
+	r = sd_event_source_set_time_relative(server->flush, FLUSH_US);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->flush, SD_EVENT_ONESHOT);
+	server->flush_is_armed = r >= 0;
+	return r;
+}
+
+/* Each client then sends in a turn of its own, behind what is more important. */
+int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct query_server *server = userdata;
+	uint64_t now_us = query_server_now_us(server);
+	struct query_client *client, *next;
+	bool all_have_all = true;
+
+	server->flush_is_armed = false;
+	for (client = server->clients; client; client = next) {
+		int r = check(client, now_us);
+
+		next = client->next;
+		if (r == -ESTALE)
+			query_client_drop_slow(client);
+		else if (r < 0)
+			query_client_drop(client, strerror(-r));
+		else if (!r)
+			all_have_all = false;
+	}
+	return all_have_all ? 0 : arm_flush(server);
+}
+
+bool query_server_is_monitored(const struct query_server *server)
+{
+	return channel_is_heard(&server->monitor);
+}
+
+void query_server_publish(struct query_server *server, const struct event_view *event)
+{
+	int r;
+
+	if (!query_server_is_monitored(server))
+		return;
+	monitor_publish(&server->monitor, event);
+	r = arm_flush(server);
+	if (r < 0)
+		log_debug("Cannot tell the monitors: %s.", strerror(-r));
+}
+
+int query_server_send_recording(struct query_server *server, const void *data, size_t size)
+{
+	int r = recording_publish(&server->recording, data, size);
+
+	return r < 0 ? r : arm_flush(server);
+}
+
+void query_server_end_recording(struct query_server *server, uint64_t bytes, const char *why)
+{
+	int r;
+
+	recording_finish(&server->recording, bytes, why);
+	r = arm_flush(server);
+	if (r < 0)
+		log_debug("Cannot tell that the recording ended: %s.", strerror(-r));
+}

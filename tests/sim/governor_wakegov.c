@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * wakegov itself: the daemon's core objects, fed with what the kernel side tells, in the daemon's
+ * round (src/daemon/round.c). Everything that reaches the engine is made in this file. The daemon's
+ * own work is not simulated.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/sim_private.h"
+#include "sim/wakegov_kernel.h"
+#include "wakegov/decay.h"
+
+#define NS_PER_S 1000000000ULL
+
+void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	if (at_ns >= w->round_ns)
+		return;
+	w->round_ns = at_ns;
+	sim_set_timer(sim, at_ns);
+}
+
+static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
+{
+	struct account_cpu load = w->cpus[cpu].load;
+	struct input input = { .now_ns = now_ns, .type = INPUT_CPU };
+
+	account_cpu(&load, now_ns);
+	input.cpu = (struct input_cpu){
+		.cpu = cpu,
+		.util_q = account_util_q(&load),
+		.running = load.running,
+		.idle_since_ns = load.idle_since_ns,
+		.est_q = load.est_q,
+		.burst_ns = account_burst_ns(&load, now_ns),
+	};
+	record_engine_apply(w->recorder, w->engine, &input);
+}
+
+static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
+{
+	struct wakegov_sim_task *t = &w->tasks[handle];
+	struct account_cpu load = w->cpus[t->cpu].load;
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_TASK,
+		.task = {
+			.pid = handle + 1,
+			.tgid = 1,
+			.handle = handle,
+			.cpu = t->cpu,
+			.io_waits = t->io_waits,
+			.io_starts = t->io_starts,
+			.last_io_ns = t->last_io_ns,
+			.level_q = load.level_q,
+			.in_flight_ns = t->in_flight_ns,
+			.depth = t->depth,
+			.max_depth = t->max_depth,
+			.n_ios = 1,
+			.ios = { {
+				.device = t->device,
+				.ios = t->io_starts,
+				.host_ns = t->host_ns,
+				.host_cpu_ns = t->host_cpu_ns,
+			} },
+		},
+	};
+
+	if (!t->has_slot)
+		return;
+	t->max_depth = t->depth;
+	account_cpu(&load, now_ns);
+	input.task.busy_ppm = account_busy_ppm(&load);
+	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
+	record_engine_apply(w->recorder, w->engine, &input);
+	if (!task_table_find(engine_tasks(w->engine), input.task.pid))
+		t->has_slot = false; /* the table is full */
+}
+
+static void apply_limit(struct sim *sim, uint32_t domain)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct input input = {
+		.now_ns = sim->now_ns,
+		.type = INPUT_LIMITS,
+		.limits = {
+			.domain = domain,
+			.min_khz = sim->domains[domain].info->opps[0].khz,
+			.max_khz = sim->domains[domain].limit_khz,
+		},
+	};
+
+	record_engine_apply(w->recorder, w->engine, &input);
+}
+
+static void on_limit(struct sim *sim, uint32_t domain)
+{
+	apply_limit(sim, domain);
+	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
+}
+
+static void sample_devices(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	for (uint32_t i = 0; i < sim->platform->n_devices; i++) {
+		struct sim_device *device = &sim->devices[i];
+		struct input input = { .now_ns = sim->now_ns, .type = INPUT_DEVICE };
+
+		if (sim->now_ns < engine_device(w->engine, i)->next_ns)
+			continue;
+		sim_device_account(sim, device);
+		input.device = (struct input_device){
+			.device = i,
+			.completions = device->completions,
+			.idle_ns = device->idle_ns,
+			.depth = device->depth,
+			.completion_cpu = w->completion_cpus[i],
+		};
+		record_engine_apply(w->recorder, w->engine, &input);
+	}
+}
+
+/* src/daemon/round.c: tasks that are due, then the devices that they named. */
+static void sample_due(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	const struct task *task = NULL;
+
+	while ((task = engine_next_due(w->engine, task, sim->now_ns)))
+		sample_task(w, task->handle, sim->now_ns);
+	sample_devices(sim);
+	record_engine_advance(w->recorder, w->engine, sim->now_ns);
+}
+
+static void decide(struct sim *sim, uint32_t domain)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	const struct decision *decision;
+
+	topology_for_each_cpu(w->topology, cpu, domain)
+		sample_cpu(w, cpu, sim->now_ns);
+	decision = record_engine_decide(w->recorder, w->engine, domain, sim->now_ns);
+	if (decision->target_khz != decision->previous_khz)
+		sim_request_khz(sim, domain, decision->target_khz);
+
+	topology_for_each_cpu(w->topology, cpu, domain) {
+		struct wakegov_sim_cpu *c = &w->cpus[cpu];
+
+		engine_band(w->engine, cpu, &c->band);
+		c->armed_band = c->band.watch;
+		c->armed_idle = c->band.watch_idle;
+	}
+}
+
+static void take_events(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	for (uint32_t i = 0; i < sim->n_threads; i++) {
+		if (w->tasks[i].told)
+			sample_task(w, i, sim->now_ns);
+		w->tasks[i].told = false;
+	}
+	for (uint32_t cpu = 0; cpu < sim->platform->n_cpus; cpu++) {
+		if (w->cpus[cpu].told)
+			sample_cpu(w, cpu, sim->now_ns);
+		w->cpus[cpu].told = false;
+	}
+}
+
+static void on_timer(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	uint32_t handle;
+
+	w->round_ns = UINT64_MAX;
+	take_events(sim);
+	sample_due(sim);
+	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
+		if (engine_is_due(w->engine, domain, sim->now_ns))
+			decide(sim, domain);
+	while (record_engine_take_ended(w->recorder, w->engine, &handle))
+		w->tasks[handle].has_slot = false;
+	/* The daemon's timer has a resolution of 1 µs and comes after the time. */
+	if (engine_next_ns(w->engine) != UINT64_MAX)
+		wakegov_sim_run_at(sim, (engine_next_ns(w->engine) / 1000 + 1) * 1000);
+}
+
+static struct topology *make_topology(const struct platform *platform)
+{
+	struct topology *topology =
+		calloc(1, sizeof(*topology) + platform->n_domains * sizeof(topology->domains[0]));
+
+	if (!topology)
+		return NULL;
+	topology->n_cpus = platform->n_cpus;
+	topology->n_domains = platform->n_domains;
+	for (uint32_t cpu = 0; cpu < platform->n_cpus; cpu++)
+		topology->cpu_domain[cpu] = platform->cpu_domain[cpu];
+	for (uint32_t i = 0; i < platform->n_domains; i++) {
+		const struct platform_domain *from = &platform->domains[i];
+		struct topology_domain *to = &topology->domains[i];
+
+		snprintf(to->name, sizeof(to->name), "%s", from->name);
+		to->first_cpu = __builtin_ctzll(from->cpus);
+		to->n_opps = from->n_opps;
+		to->capacity = from->capacity;
+		to->transition_latency_ns = from->transition_latency_ns;
+		for (uint32_t j = 0; j < from->n_opps; j++)
+			to->opp_khz[j] = from->opps[j].khz;
+	}
+	return topology;
+}
+
+static void stop(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	engine_free(w->engine);
+	free(w->topology);
+	free(w->tasks);
+	free(w);
+}
+
+static void activate(struct sim *sim, uint32_t domain)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct input input = {
+		.now_ns = sim->now_ns,
+		.type = INPUT_DOMAIN,
+		.domain = { .domain = domain, .active = true, .driven = true },
+	};
+
+	record_engine_apply(w->recorder, w->engine, &input);
+	sim_for_each_cpu(sim, cpu, domain)
+		w->cpus[cpu].load.capacity = sim->domains[domain].info->capacity;
+	apply_limit(sim, domain);
+	wakegov_sim_on_frequency(sim, domain);
+}
+
+static int start(struct sim *sim, const uint32_t *fixed_khz)
+{
+	struct wakegov_sim *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	sim->governor_data = w;
+	w->recorder = sim->recorder;
+	if (sim->policy)
+		w->policy = *sim->policy;
+	else
+		policy_init(&w->policy);
+	w->window_ios =
+		(w->policy.io_boost.min_rate_per_s * w->policy.io_boost.window_ns + NS_PER_S - 1) /
+		NS_PER_S;
+	w->round_ns = UINT64_MAX;
+	w->tasks = calloc(sim->n_threads, sizeof(*w->tasks));
+	w->topology = make_topology(sim->platform);
+	if (w->tasks && w->topology)
+		w->engine = record_engine_new(w->recorder, w->topology, &w->policy);
+	if (!w->engine) {
+		stop(sim);
+		return -ENOMEM;
+	}
+	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
+		activate(sim, domain);
+	wakegov_sim_run_at(sim, 0);
+	return 0;
+}
+
+const struct sim_governor sim_governor_wakegov = {
+	.name = "wakegov",
+	.summary = "the daemon's own core",
+	.start = start,
+	.stop = stop,
+	.on_switch = wakegov_sim_on_switch,
+	.on_wake = wakegov_sim_on_wake,
+	.on_move = wakegov_sim_on_move,
+	.on_tick = wakegov_sim_on_tick,
+	.on_sleep = wakegov_sim_on_sleep,
+	.on_io_start = wakegov_sim_on_io_start,
+	.on_io_complete = wakegov_sim_on_io_complete,
+	.on_frequency = wakegov_sim_on_frequency,
+	.on_limit = on_limit,
+	.on_timer = on_timer,
+};

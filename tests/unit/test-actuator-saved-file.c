@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A file that we did not write, or that is not whole: refused, and never followed. */
+#include "test-actuator-saved.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actuator/restore.h"
+#include "shared/cleanup.h"
+
+#define POLICY0 CONTROL_DIRECTORY "/policy0/"
+
+/* Whatever the first digit of this boot's id is: each of the other fifteen in its place. */
+static void test_other_boot_is_ignored(void **state)
+{
+	char text[4096], *digit = text + strlen(ORIGINALS_HEADER "boot ");
+	size_t n = save_three(text);
+	const char own = *digit;
+
+	for (const char *other = "0123456789abcdef"; *other; other++) {
+		if (*other == own)
+			continue;
+		*digit = *other;
+		write_file(text, n);
+		originals_free(open_with(0, 0));
+	}
+}
+
+static void test_truncated_anywhere(void **state)
+{
+	char text[4096];
+	size_t n = save_three(text);
+
+	for (size_t length = 0; length < n; length++) {
+		write_file(text, length);
+		assert_opens_with(-EBADMSG);
+		assert_int_equal(restore_originals(run_dir, NULL, NULL), -EBADMSG);
+	}
+}
+
+/* Any byte replaced: refused, or another value of the same form; never a crash. */
+static void test_flipped_anywhere(void **state)
+{
+	char text[4096];
+	size_t n = save_three(text);
+
+	for (size_t at = 0; at < n; at++) {
+		text[at] ^= 0x80;
+		write_file(text, n);
+		assert_opens_with(-EBADMSG);
+		text[at] ^= 0x80;
+	}
+}
+
+static const char *const bad_entries[] = {
+	"/etc/passwd root userspace",
+	"/sys/devices/system/cpu/cpufreq/policy0/../../../../../etc/passwd a userspace",
+	"/sys/devices/system/cpu/cpufreq/policy0/../policy1/scaling_governor a userspace",
+	"/sys/devices/system/cpu/cpufreq/policy0//scaling_governor a userspace",
+	POLICY0 "scaling_driver a userspace",
+	POLICY0 "scaling_governor/ a userspace",
+	POLICY0 "scaling_governor",
+	POLICY0 "scaling_governor a",
+	POLICY0 "scaling_governor  userspace",
+	POLICY0 "scaling_governor a userspace ",
+	POLICY0 "scaling_governor a userspace b",
+	POLICY0 "scaling_governor\ta userspace",
+	POLICY0 "scaling_governor ../a userspace",
+	POLICY0 "scaling_governor sixteen-letters- userspace",
+	POLICY0 "scaling_governor a sixteen-letters-",
+	POLICY0 "scaling_setspeed 0x927c0 *",
+	POLICY0 "scaling_setspeed -1 *",
+	POLICY0 "scaling_setspeed 12345678901 *",
+	POLICY0 "scaling_setspeed <unsupported> *",
+	POLICY0 "scaling_max_freq a *",
+	POLICY0 "scaling_max_freq 1 **",
+	CONTROL_DIRECTORY "/policy1024/scaling_governor a userspace",
+	CONTROL_DIRECTORY "/policy00/scaling_governor a userspace",
+	CONTROL_DIRECTORY "/policy-1/scaling_governor a userspace",
+	CONTROL_DIRECTORY "/policy 0/scaling_governor a userspace",
+	CONTROL_DIRECTORY "/policy99999999999/scaling_governor a userspace",
+	" " POLICY0 "scaling_governor a userspace",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us  *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 * 1",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 77\t77 *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 77\303\27477 *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 12345678901234567890123456789012 *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 1 12345678901234567890123456789012",
+	CONTROL_DIRECTORY "/schedutil/thirty_two_letters_are_one_too___ 1 *",
+	CONTROL_DIRECTORY "/sixteen-letters-/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/schedutil/../policy0/scaling_governor 1 *",
+	CONTROL_DIRECTORY "/schedutil/./rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/schedutil//rate_limit_us 1 *",
+	CONTROL_DIRECTORY "//schedutil/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us/ 1 *",
+	CONTROL_DIRECTORY "/schedutil/a/b 1 *",
+	CONTROL_DIRECTORY "/schedutil/.. 1 *",
+	CONTROL_DIRECTORY "/schedutil/. 1 *",
+	CONTROL_DIRECTORY "/../online 1 *",
+	CONTROL_DIRECTORY "/./boost 1 *",
+	CONTROL_DIRECTORY "/boost 1 *",
+	CONTROL_DIRECTORY "/Schedutil/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/schedutil/Rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/schedutil/rate.limit.us 1 *",
+	CONTROL_DIRECTORY "/policy0/scaling_driver 1 *",
+	CONTROL_DIRECTORY "/policy0/boost 1 *",
+	CONTROL_DIRECTORY "/policyx/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/stats/reset 1 *",
+	POLICY0 "stats/reset 1 *",
+	POLICY0 "policy2/scaling_governor 1 *",
+	POLICY0 "../schedutil/rate_limit_us 1 *",
+	POLICY0 "schedutil/../rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/policy00/schedutil/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/policy+1/schedutil/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/policy1024/schedutil/rate_limit_us 1 *",
+	CONTROL_DIRECTORY "/policy4294967295/schedutil/rate_limit_us 1 *",
+	" " CONTROL_DIRECTORY "/schedutil/rate_limit_us 1 *",
+	"/etc/schedutil/rate_limit_us 1 *",
+	"",
+};
+
+static void test_bad_entries(void **state)
+{
+	char text[4096];
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad_entries); i++) {
+		snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n%s\nend 1\n", boot_id,
+			 bad_entries[i]);
+		write_file(text, strlen(text));
+		assert_opens_with(-EBADMSG);
+	}
+}
+
+static const char *const good_tunables[] = {
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 *",
+	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 15",
+	CONTROL_DIRECTORY "/ondemand/up-threshold_2 -1:a,b *",
+	CONTROL_DIRECTORY "/fifteen_letters/thirty_one_letters_are_not_many -1 *",
+	POLICY0 "schedutil/rate_limit_us 7777 *",
+	CONTROL_DIRECTORY "/policy1023/schedutil/rate_limit_us 7777 *",
+};
+
+static void test_good_tunables(void **state)
+{
+	char text[4096], again[4096];
+
+	for (size_t i = 0; i < ARRAY_SIZE(good_tunables); i++) {
+		struct originals *originals;
+
+		snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n%s\nend 1\n", boot_id,
+			 good_tunables[i]);
+		write_file(text, strlen(text));
+		originals = open_with(0, 1);
+		assert_int_equal(originals_save(originals), 0);
+		originals_free(originals);
+		read_file(again);
+		assert_string_equal(again, text);
+	}
+}
+
+#define GOOD	POLICY0 "scaling_governor a userspace\n"
+#define TUNABLE CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 *\n"
+
+/* %s: the boot id */
+static const char *const bad_files[] = {
+	"wakegov originals 1\nboot %s\n" GOOD "end 1\n",
+	"boot %s\n" GOOD "end 1\n",
+	ORIGINALS_HEADER "boot %sa\n" GOOD "end 1\n",
+	ORIGINALS_HEADER "boot  %s\n" GOOD "end 1\n",
+	ORIGINALS_HEADER "boot %.35s/\n" GOOD "end 1\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD "end 2\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD "end 01\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD GOOD "end 2\n",
+	ORIGINALS_HEADER "boot %s\n" TUNABLE TUNABLE "end 2\n",
+	ORIGINALS_HEADER "boot %s\n" TUNABLE "end 2\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD TUNABLE "end 1\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD "end 1\n\n",
+	ORIGINALS_HEADER "boot %s\n" GOOD "end 1\nend 1\n",
+	ORIGINALS_HEADER "boot %s\r\n" GOOD "end 1\n",
+};
+
+static void test_bad_files(void **state)
+{
+	static char text[ORIGINALS_SIZE_MAX + 2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad_files); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof(text), bad_files[i], boot_id);
+#pragma GCC diagnostic pop
+		write_file(text, strlen(text));
+		assert_opens_with(-EBADMSG);
+	}
+
+	snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n" GOOD "end 1\n", boot_id);
+	write_file(text, strlen(text) + 1);
+	assert_opens_with(-EBADMSG);
+	run_dir = fake_run_dir("4m");
+	memset(text, '\n', sizeof(text));
+	write_file(text, ORIGINALS_SIZE_MAX + 1);
+	assert_opens_with(-EBADMSG);
+	write_file(text, ORIGINALS_SIZE_MAX);
+	assert_opens_with(-EBADMSG);
+}
+
+static void test_too_many_tunables(void **state)
+{
+	FILE *file;
+
+	run_dir = fake_run_dir("4m");
+	for (int n = 4096; n <= 4097; n++) {
+		file = fopen("/run/" ORIGINALS_FILE, "w");
+		assert_non_null(file);
+		fprintf(file, ORIGINALS_HEADER "boot %s\n", boot_id);
+		for (int i = 0; i < n; i++)
+			fprintf(file, CONTROL_DIRECTORY "/schedutil/tunable_%d 1 *\n", i);
+		fprintf(file, "end %d\n", n);
+		assert_int_equal(fclose(file), 0);
+		if (n > 4096)
+			assert_opens_with(-EBADMSG);
+		else
+			originals_free(open_with(0, 4096));
+	}
+}
+
+static void test_files_of_others(void **state)
+{
+	char path[128], elsewhere[128], text[4096];
+
+	save_three(text);
+	path_of(ORIGINALS_FILE, path);
+
+	assert_int_equal(chmod(path, 0664), 0);
+	assert_opens_with(-EPERM);
+	assert_int_equal(chmod(path, 0646), 0);
+	assert_opens_with(-EPERM);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(chown(path, 1, 0), 0);
+	assert_opens_with(-EPERM);
+
+	assert_int_equal(chown(path, 0, 0), 0);
+	path_of("elsewhere", elsewhere);
+	assert_int_equal(rename(path, elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, path), 0);
+	assert_opens_with(-EBADMSG);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_opens_with(-EBADMSG);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_opens_with(-EBADMSG);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_other_boot_is_ignored),
+		TEST(test_truncated_anywhere),
+		TEST(test_flipped_anywhere),
+		TEST(test_bad_entries),
+		TEST(test_good_tunables),
+		TEST(test_too_many_tunables),
+		TEST(test_bad_files),
+		TEST(test_files_of_others),
+	};
+
+	fake_enter_or_skip();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

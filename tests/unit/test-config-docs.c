@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the installed file and the manual page say, held against the table and the defaults.
+ * Called with their paths: test-policy-docs wakegov.conf wakegov.conf.5
+ */
+#include <stdio.h>
+
+#include "config/rules.h"
+#include "test-config.h"
+
+#include "config/file.h"
+#include "config/value.h"
+
+static const char *conf_path, *manual_path;
+
+/* The caller frees it. */
+static char *read_document(const char *path)
+{
+	char *text = NULL, *message = NULL;
+	size_t size;
+
+	if (policy_file_read(path, &text, &size, &message) < 0)
+		fail_msg("%s", message);
+	return text;
+}
+
+static int compare_domain(const struct policy_domain *a, const struct policy_domain *b)
+{
+	assert_int_equal(a->min.kind, b->min.kind);
+	assert_int_equal(a->max.kind, b->max.kind);
+	assert_int_equal(a->headroom_percent, b->headroom_percent);
+	assert_int_equal(a->rate_limit_ns, b->rate_limit_ns);
+	assert_int_equal(a->down_hold_ns, b->down_hold_ns);
+	assert_int_equal(a->rise_time_ns, b->rise_time_ns);
+	assert_int_equal(a->reference.kind, b->reference.kind);
+	assert_int_equal(a->reference.khz, b->reference.khz);
+	return 0;
+}
+
+static void assert_policy_equal(const struct policy *a, const struct policy *b)
+{
+	compare_domain(&a->domain, &b->domain);
+	assert_int_equal(a->backend, b->backend);
+	assert_int_equal(a->max_tasks, b->max_tasks);
+	assert_int_equal(a->max_decisions, b->max_decisions);
+	assert_int_equal(a->n_overrides, b->n_overrides);
+	assert_int_equal(a->io_boost.enabled, b->io_boost.enabled);
+	assert_int_equal(a->io_boost.min_rate_per_s, b->io_boost.min_rate_per_s);
+	assert_int_equal(a->io_boost.window_ns, b->io_boost.window_ns);
+	assert_int_equal(a->io_boost.hold_ns, b->io_boost.hold_ns);
+	assert_int_equal(a->io_boost.slack_percent, b->io_boost.slack_percent);
+	assert_int_equal(a->io_boost.min_host_percent, b->io_boost.min_host_percent);
+	assert_int_equal(a->query.readers, b->query.readers);
+	assert_int_equal(a->query.read_group, b->query.read_group);
+	assert_int_equal(a->query.change_group, b->query.change_group);
+	assert_int_equal(a->query.max_clients, b->query.max_clients);
+	assert_int_equal(a->query.max_message_bytes, b->query.max_message_bytes);
+	assert_int_equal(a->query.client_timeout_ns, b->query.client_timeout_ns);
+}
+
+/* "#key = value" becomes "key = value"; prose has a blank behind the #. */
+static void uncomment(char *text)
+{
+	for (char *line = text; line; line = strchr(line + 1, '\n')) {
+		char *hash = line == text ? line : line + 1;
+
+		if (hash[0] == '#' && hash[1] >= 'a' && hash[1] <= 'z')
+			hash[0] = ' ';
+	}
+}
+
+static void test_conf_as_installed(void **state)
+{
+	struct policy_draft draft;
+	struct policy defaults;
+	char *text = read_document(conf_path), *message;
+
+	policy_draft_init(&draft);
+	policy_init(&defaults);
+	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
+	assert_null(message);
+	assert_policy_equal(&draft.policy, &defaults);
+	free(text);
+}
+
+/* It starts from nonsense, so that a key which the file does not give is seen to be missing. */
+static void test_conf_gives_every_default(void **state)
+{
+	struct policy_draft draft;
+	struct policy defaults;
+	char *text = read_document(conf_path), *message;
+
+	policy_init(&defaults);
+	memset(&draft, 0x5a, sizeof(draft));
+	draft.policy.n_overrides = 0;
+	uncomment(text);
+	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
+	if (message)
+		fail_msg("%s", message);
+	assert_policy_equal(&draft.policy, &defaults);
+	free(text);
+}
+
+/* The part of the manual between the heading of a section and the next heading. */
+static char *cut_section(const char *manual, enum policy_section section)
+{
+	char heading[64];
+	const char *start, *end;
+
+	snprintf(heading, sizeof(heading), "\n.Sh [%s]", policy_section_name(section));
+	start = strstr(manual, heading);
+	if (!start)
+		fail_msg("no section '%s'", heading + 1);
+	end = strstr(start + 1, "\n.Sh ");
+	return end ? strndup(start, end - start) : strdup(start);
+}
+
+static void expect_contains(const char *text, const char *what, const char *key)
+{
+	if (what && !strstr(text, what))
+		fail_msg("%s: '%s' is not in the text", key, what);
+}
+
+/* Each has an item of its own in its section, with its range and its words. */
+static void expect_documented(const char *manual, const struct policy_key *key)
+{
+	char item[64], *section = cut_section(manual, key->section), *start, *end;
+
+	snprintf(item, sizeof(item), "\n.It Ic %s No = ", key->name);
+	start = strstr(section, item);
+	if (!start)
+		fail_msg("no item '%s'", item + 1);
+	end = strstr(start + 1, "\n.It ");
+	if (end)
+		*end = '\0';
+	expect_contains(start, "Default:", key->name);
+	for (int i = 0; key->words[i]; i++)
+		expect_contains(start, key->words[i], key->name);
+	/* max-frequency says "as min-frequency". */
+	if (strcmp(key->name, "max-frequency")) {
+		expect_contains(start, key->least, key->name);
+		expect_contains(start, key->most, key->name);
+	}
+	free(section);
+}
+
+static void test_manual_has_every_key(void **state)
+{
+	char *manual = read_document(manual_path);
+	const struct policy_key *keys;
+	size_t n;
+
+	keys = policy_keys_get(&n);
+	for (size_t i = 0; i < n; i++)
+		expect_documented(manual, &keys[i]);
+	free(manual);
+}
+
+static void test_manual_has_every_key_of_rules(void **state)
+{
+	char *manual = read_document(manual_path), item[64];
+	const char *key;
+
+	for (size_t i = 0; (key = policy_rules_key(i)); i++) {
+		snprintf(item, sizeof(item), "\n.It Ic %s No = ", key);
+		expect_contains(manual, item, key);
+	}
+	free(manual);
+}
+
+/* And it has no key that is not in the tables. */
+static void test_manual_has_no_other_key(void **state)
+{
+	char *manual = read_document(manual_path);
+	size_t n, n_items = 0, n_rule_keys = 0;
+
+	for (const char *item = manual; (item = strstr(item, "\n.It Ic ")); item++)
+		n_items++;
+	policy_keys_get(&n);
+	while (policy_rules_key(n_rule_keys))
+		n_rule_keys++;
+	assert_int_equal(n_items, n + n_rule_keys);
+	free(manual);
+}
+
+/* The numbers of the manual that stand in code and not in the table. */
+static void test_manual_has_the_limits(void **state)
+{
+	char *manual = read_document(manual_path), limit[64];
+
+	snprintf(limit, sizeof(limit), "\n%d bytes", POLICY_LINE_MAX);
+	expect_contains(manual, limit, "longest line");
+	snprintf(limit, sizeof(limit), "from 0 to %d", TOPOLOGY_CPUS_MAX - 1);
+	expect_contains(manual, limit, "domain number");
+	snprintf(limit, sizeof(limit), "There may be %d such", POLICY_OVERRIDES_MAX);
+	expect_contains(manual, limit, "number of sections");
+	snprintf(limit, sizeof(limit), "There may be %d rules", POLICY_RULES_MAX);
+	expect_contains(manual, limit, "number of rules");
+	snprintf(limit, sizeof(limit), "There may be %d.", POLICY_CLASSES_MAX);
+	expect_contains(manual, limit, "number of classes");
+	snprintf(limit, sizeof(limit), "has 1 to %d letters", POLICY_NAME_SIZE - 1);
+	expect_contains(manual, limit, "length of names");
+	free(manual);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conf_as_installed),
+		cmocka_unit_test(test_conf_gives_every_default),
+		cmocka_unit_test(test_manual_has_every_key),
+		cmocka_unit_test(test_manual_has_every_key_of_rules),
+		cmocka_unit_test(test_manual_has_no_other_key),
+		cmocka_unit_test(test_manual_has_the_limits),
+	};
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: test-policy-docs CONF MANUAL\n");
+		return 2;
+	}
+	conf_path = argv[1];
+	manual_path = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The policy as files: what stands in their place, who may read them, and in which order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "test-config.h"
+
+#include "config/dropins.h"
+#include "config/error.h"
+#include "config/file.h"
+#include "config/load.h"
+#include "shared/cleanup.h"
+
+#define NOBODY 65534
+
+/* Every test starts in an empty directory of its own, so that all paths are short. */
+static int enter_directory(void **state)
+{
+	char *directory = strdup("/tmp/test-policy-XXXXXX");
+
+	if (!directory || !mkdtemp(directory) || chdir(directory) < 0)
+		return -1;
+	*state = directory;
+	return chmod(".", 0755) < 0 || mkdir("d", 0755) < 0 ? -1 : 0;
+}
+
+static void remove_files(const char *directory)
+{
+	_cleanup_closedir_ DIR *dir = opendir(directory);
+	struct dirent *entry;
+	char path[512];
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		if (unlink(path) < 0)
+			rmdir(path);
+	}
+}
+
+static int leave_directory(void **state)
+{
+	char *directory = *state;
+	int r;
+
+	remove_files("d");
+	remove_files(".");
+	r = chdir("/") < 0 ? -1 : rmdir(directory);
+	free(directory);
+	return r;
+}
+
+static void write_bytes(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	write_bytes(path, text, strlen(text));
+}
+
+/* The file and its drop-ins are refused with this errno and message, and the policy stays. */
+static void expect_refused(const char *path, int error, const char *message)
+{
+	struct policy policy, before;
+	char *found = NULL;
+	int r;
+
+	memset(&policy, 0x5a, sizeof(policy));
+	before = policy;
+	r = policy_load(path, false, "d", &policy, &found);
+	assert_non_null(found);
+	assert_string_equal(found, message);
+	assert_int_equal(r, error);
+	assert_memory_equal(&policy, &before, sizeof(policy));
+	free(found);
+}
+
+static void load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret)
+{
+	char *found = NULL;
+	int r;
+
+	memset(ret, 0x5a, sizeof(*ret));
+	r = policy_load(path, may_be_missing, dropin_dir, ret, &found);
+	if (found)
+		print_message("%s\n", found);
+	assert_null(found);
+	assert_int_equal(r, 0);
+}
+
+static void expect_loaded(const char *path, const char *dropin_dir, struct policy *ret)
+{
+	load(path, false, dropin_dir, ret);
+}
+
+static void expect_defaults(const char *path)
+{
+	struct policy policy, defaults;
+
+	policy_init(&defaults);
+	expect_loaded(path, "d", &policy);
+	assert_memory_equal(&policy.domain, &defaults.domain, sizeof(policy.domain));
+	assert_memory_equal(&policy.query, &defaults.query, sizeof(policy.query));
+	assert_int_equal(policy.max_tasks, defaults.max_tasks);
+	assert_int_equal(policy.io_boost.hold_ns, defaults.io_boost.hold_ns);
+	assert_int_equal(policy.n_overrides, 0);
+}
+
+static void test_empty(void **state)
+{
+	write_text("f", "");
+	expect_defaults("f");
+	write_text("f", "\n");
+	expect_defaults("f");
+	assert_int_equal(symlink("/dev/null", "null"), 0);
+	expect_defaults("null");
+}
+
+static void test_missing(void **state)
+{
+	struct policy policy;
+
+	expect_refused("f", -ENOENT, "f: cannot be read: No such file or directory");
+	expect_refused("x/f", -ENOENT, "x/f: cannot be read: No such file or directory");
+	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	load("f", true, "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+	load("x/f", true, "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+	assert_int_equal(unlink("d/1.conf"), 0);
+	write_text("x", "");
+	expect_refused("x/f", -ENOTDIR, "x/f: cannot be read: Not a directory");
+}
+
+static void test_directory(void **state)
+{
+	expect_refused("d", -EISDIR, "d: found a directory, expected a policy file");
+}
+
+static void test_dangling_link(void **state)
+{
+	assert_int_equal(symlink("nothing", "f"), 0);
+	expect_refused("f", -ENOENT,
+		       "f: found a symbolic link to nothing, expected a policy file (a link to "
+		       "/dev/null stands for an empty one)");
+	assert_int_equal(symlink("loop", "loop"), 0);
+	expect_refused("loop", -ELOOP, "loop: cannot be read: Too many levels of symbolic links");
+}
+
+/* An alarm ends the test, were it to wait for a writer. */
+static void test_not_regular(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	alarm(10);
+	assert_int_equal(mkfifo("fifo", 0644), 0);
+	expect_refused("fifo", -EINVAL,
+		       "fifo: found a pipe, socket or device, expected a policy file");
+	expect_refused("/dev/zero", -EINVAL,
+		       "/dev/zero: found a pipe, socket or device, expected a policy file");
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	expect_refused("socket", -ENXIO, "socket: cannot be read: No such device or address");
+	alarm(0);
+}
+
+/* Root may read everything, so it becomes somebody else for that long. */
+static void test_no_permission(void **state)
+{
+	bool is_root = geteuid() == 0;
+
+	write_text("f", "");
+	assert_int_equal(chmod("f", 0), 0);
+	if (is_root)
+		assert_int_equal(seteuid(NOBODY), 0);
+	expect_refused("f", -EACCES, "f: cannot be read: Permission denied");
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+
+	write_text("g", "");
+	assert_int_equal(chmod("d", 0), 0);
+	if (is_root)
+		assert_int_equal(seteuid(NOBODY), 0);
+	expect_refused("g", -EACCES,
+		       "d: cannot be read: Permission denied; expected a directory of drop-ins");
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod("d", 0755), 0);
+}
+
+static void test_one_line_of_a_megabyte(void **state)
+{
+	_cleanup_free_ char *text = malloc(POLICY_FILE_MAX + 1);
+
+	assert_non_null(text);
+	memset(text, 'x', POLICY_FILE_MAX + 1);
+	write_bytes("f", text, 1000000);
+	expect_refused("f", -EINVAL, "f:1: found a line of 1000000 bytes, expected at most 197");
+	write_bytes("f", text, POLICY_FILE_MAX);
+	expect_refused("f", -EINVAL, "f:1: found a line of 1048576 bytes, expected at most 197");
+	write_bytes("f", text, POLICY_FILE_MAX + 1);
+	expect_refused("f", -EFBIG, "f: found more than 1MiB, expected a policy file of less");
+}
+
+/* As large as allowed, every line of it read. */
+static void test_largest_file(void **state)
+{
+	static const char tail[] = "[domain]\nheadroom = 200%\n";
+	_cleanup_free_ char *text = malloc(POLICY_FILE_MAX);
+	struct policy policy;
+
+	assert_non_null(text);
+	memset(text, '\n', POLICY_FILE_MAX);
+	memcpy(text + POLICY_FILE_MAX - strlen(tail), tail, strlen(tail));
+	write_bytes("f", text, POLICY_FILE_MAX);
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+
+	text[POLICY_FILE_MAX - 2] = '\0';
+	write_bytes("f", text, POLICY_FILE_MAX);
+	expect_refused("f", -EILSEQ,
+		       "f:1048553: found the byte 0x00 at column 15, expected text in UTF-8 "
+		       "without control characters");
+}
+
+static void test_not_utf8(void **state)
+{
+	static const char utf16[] = "\xff\xfe[\0d\0]\0\n\0";
+
+	write_text("f", "[domain]\n# na\xefve\n");
+	expect_refused("f", -EILSEQ,
+		       "f:2: found the byte 0xef at column 5, expected text in UTF-8 without "
+		       "control characters");
+	write_bytes("f", utf16, sizeof(utf16) - 1);
+	expect_refused("f", -EILSEQ,
+		       "f:1: found the byte 0xff at column 1, expected text in UTF-8 without "
+		       "control characters\n"
+		       "f:2: found the byte 0x00 at column 1, expected text in UTF-8 without "
+		       "control characters");
+}
+
+static void test_dropin_order(void **state)
+{
+	struct policy policy;
+
+	write_text("f", "[domain]\nheadroom = 111%\n[query]\nmax-clients = 7\n");
+	write_text("d/9.conf", "[domain]\nheadroom = 113%\n");
+	write_text("d/10.conf", "[domain]\nheadroom = 110%\n[wakegov]\nmax-tasks = 99\n");
+	write_text("d/B.conf", "[domain]\nheadroom = 111%\n");
+	write_text("d/a.conf", "[domain]\nheadroom = 112%\n");
+	/* None of these is a drop-in, and each would be a fault. */
+	write_text("d/.z.conf", "x");
+	write_text("d/.conf", "x");
+	write_text("d/z.conf~", "x");
+	write_text("d/z.conf.bak", "x");
+	write_text("d/#z.conf#", "x");
+	write_text("d/README", "x");
+	write_text("d/zconf", "x");
+
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 112);
+	assert_int_equal(policy.max_tasks, 99);
+	assert_int_equal(policy.query.max_clients, 7);
+
+	expect_loaded("f", NULL, &policy);
+	assert_int_equal(policy.domain.headroom_percent, 111);
+	expect_loaded("f", "no-such-directory", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 111);
+
+	assert_int_equal(unlink("d/a.conf"), 0);
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 111);
+	assert_int_equal(unlink("d/B.conf"), 0);
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 113);
+}
+
+static void test_dropin_faults(void **state)
+{
+	write_text("f", "");
+	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	write_text("d/2.conf", "[domain]\n\nheadroom = 2\n");
+	expect_refused("f", -EINVAL,
+		       "d/2.conf:3: [domain] headroom: found '2', expected a share from 110% to "
+		       "400% with its unit (%)");
+
+	assert_int_equal(unlink("d/2.conf"), 0);
+	assert_int_equal(symlink("nothing", "d/2.conf"), 0);
+	expect_refused("f", -ENOENT,
+		       "d/2.conf: found a symbolic link to nothing, expected a policy file (a "
+		       "link to /dev/null stands for an empty one)");
+
+	assert_int_equal(unlink("d/2.conf"), 0);
+	assert_int_equal(mkdir("d/2.conf", 0755), 0);
+	expect_refused("f", -EISDIR, "d/2.conf: found a directory, expected a policy file");
+
+	/* The files behind the one with the fault do not make up for it. */
+	assert_int_equal(rmdir("d/2.conf"), 0);
+	write_text("d/0.conf", "x");
+	expect_refused("f", -EINVAL,
+		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
+	write_text("f", "y");
+	expect_refused("f", -EINVAL,
+		       "f:1: found 'y', expected key = value, a [section] or a comment\n"
+		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
+
+	write_text("f", "");
+	assert_int_equal(unlink("d/0.conf"), 0);
+	write_text("d/2\n.conf", "x = 1\n");
+	expect_refused("f", -EINVAL,
+		       "d/2?.conf:1: found the key 'x' before any section, expected a [section] "
+		       "first");
+}
+
+/* As many as can be read at a time; the rest is one line. */
+static void test_many_faults(void **state)
+{
+	_cleanup_free_ char *text = calloc(1, 8 * 2 * POLICY_FAULTS_SHOWN), *expected = NULL;
+	size_t size;
+	FILE *out = open_memstream(&expected, &size);
+
+	for (int i = 0; i < 2 * POLICY_FAULTS_SHOWN; i++) {
+		strcat(text, "x\n");
+		if (i < POLICY_FAULTS_SHOWN)
+			fprintf(out,
+				"f:%d: found 'x', expected key = value, a [section] or a "
+				"comment\n",
+				i + 1);
+	}
+	fputs("and more; mend these first", out);
+	fclose(out);
+	write_text("f", text);
+	write_text("d/1.conf", "x");
+	expect_refused("f", -EINVAL, expected);
+}
+
+static void test_crossed_over_files(void **state)
+{
+	write_text("f", "[domain]\nmin-frequency = 2GHz\n");
+	write_text("d/1.conf", "[domain policy1]\nmax-frequency = 1GHz\n");
+	expect_refused("f", -EINVAL,
+		       "d/1.conf:2: [domain policy1] max-frequency: found '1GHz', expected at "
+		       "least the min-frequency of 2GHz, given at f:2");
+}
+
+static void test_masked_dropin(void **state)
+{
+	struct policy policy;
+
+	write_text("f", "[domain]\nheadroom = 200%\n");
+	assert_int_equal(symlink("/dev/null", "d/1.conf"), 0);
+	write_text("d/2.conf", "");
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+}
+
+static void test_dropin_directory_faults(void **state)
+{
+	write_text("f", "");
+	assert_int_equal(rmdir("d"), 0);
+	expect_defaults("f");
+	write_text("d", "");
+	expect_refused("f", -ENOTDIR,
+		       "d: cannot be read: Not a directory; expected a directory of drop-ins");
+	assert_int_equal(unlink("d"), 0);
+	assert_int_equal(symlink("nothing", "d"), 0);
+	expect_refused("f", -ENOENT,
+		       "d: cannot be read: No such file or directory; expected a directory of "
+		       "drop-ins");
+}
+
+static void test_many_dropins(void **state)
+{
+	struct policy policy;
+	char path[32];
+
+	write_text("f", "");
+	for (int i = 0; i < POLICY_DROPINS_MAX; i++) {
+		snprintf(path, sizeof(path), "d/%03d.conf", i);
+		write_text(path, i == POLICY_DROPINS_MAX - 1 ? "[domain]\nheadroom = 200%\n" : "");
+	}
+	expect_loaded("f", "d", &policy);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+	write_text("d/more.conf", "");
+	expect_refused("f", -E2BIG, "d: found 129 files, expected at most 128");
+}
+
+/* Somebody else puts a drop-in there and takes it away, all the time. */
+static pid_t start_toggling(const char *path)
+{
+	pid_t pid = fork();
+
+	while (pid == 0) {
+		close(open(path, O_WRONLY | O_CREAT, 0644));
+		unlink(path);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/* Each load finds it or not; that it was listed and is gone is no fault. */
+static void test_vanishing_dropin(void **state)
+{
+	struct policy policy;
+	pid_t pid;
+
+	write_text("f", "");
+	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	pid = start_toggling("d/2.conf");
+	for (int i = 0; i < 10000; i++) {
+		char *message = NULL;
+		int r = policy_load("f", false, "d", &policy, &message);
+
+		if (r < 0)
+			kill(pid, SIGKILL);
+		if (message)
+			print_message("load %d: %s\n", i, message);
+		assert_int_equal(r, 0);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(policy.domain.headroom_percent, 200);
+}
+
+/* What it says of d, f or d/1.conf when that belongs to user and group and has this mode. */
+static void expect_writers(const char *path, uid_t user, gid_t group, mode_t mode, const char *who)
+{
+	const char *what = !strcmp(path, "d") || !strcmp(path, ".") ? "directory" : "file";
+	struct stat before;
+	char message[128];
+	struct policy policy;
+
+	snprintf(message, sizeof(message),
+		 "%s: found a %s that %s may write, expected one that only root may (chown root, "
+		 "chmod go-w)",
+		 path, what, who ?: "nobody");
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(chown(path, user, group), 0);
+	assert_int_equal(chmod(path, mode), 0);
+	if (who)
+		expect_refused("f", -EPERM, message);
+	else
+		expect_loaded("f", "d", &policy);
+	assert_int_equal(chown(path, before.st_uid, before.st_gid), 0);
+	assert_int_equal(chmod(path, before.st_mode & 07777), 0);
+}
+
+static void test_writers(void **state)
+{
+	static const char *const paths[] = { "f", "d", "d/1.conf", "." };
+
+	uid_t own = geteuid();
+	gid_t group = getegid();
+
+	write_text("f", "");
+	write_text("d/1.conf", "");
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		expect_writers(paths[i], own, group, 0775, NULL);
+		expect_writers(paths[i], own, group, 0757, "everybody");
+		/* Only root gives files away. */
+		if (own != 0)
+			continue;
+		expect_writers(paths[i], 0, NOBODY, 0755, NULL);
+		expect_writers(paths[i], 0, NOBODY, 0775, "group 65534");
+		expect_writers(paths[i], NOBODY, 0, 0755, "user 65534");
+	}
+	expect_writers(".", own, group, 01777, NULL);
+	expect_writers("d", own, group, 01777, "everybody");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_empty),
+		TEST(test_missing),
+		TEST(test_directory),
+		TEST(test_dangling_link),
+		TEST(test_not_regular),
+		TEST(test_no_permission),
+		TEST(test_one_line_of_a_megabyte),
+		TEST(test_largest_file),
+		TEST(test_not_utf8),
+		TEST(test_dropin_order),
+		TEST(test_dropin_faults),
+		TEST(test_many_faults),
+		TEST(test_crossed_over_files),
+		TEST(test_masked_dropin),
+		TEST(test_dropin_directory_faults),
+		TEST(test_many_dropins),
+		TEST(test_vanishing_dropin),
+		TEST(test_writers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a policy asks of domains that a machine does not have. */
+#include "test-core.h"
+
+#include <stdio.h>
+
+#include "config/machine.h"
+
+static struct policy policy;
+static struct topology *topology; /* policy0 and policy2, 800 to 2400 MHz in steps of 200 */
+static char said[1024];
+
+static void hear(void *userdata, const char *line)
+{
+	strcat(strcat(said, line), "\n");
+}
+
+static int set_up(void **state)
+{
+	policy_init(&policy);
+	topology = test_topology_usual(2, 2);
+	strcpy(topology->domains[0].name, "policy0");
+	strcpy(topology->domains[1].name, "policy2");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	free(topology);
+	return 0;
+}
+
+static struct policy_domain_override *add_override(const char *name, uint32_t given)
+{
+	struct policy_domain_override *override = &policy.overrides[policy.n_overrides++];
+
+	*override = (struct policy_domain_override){ .given = given };
+	strcpy(override->name, name);
+	return override;
+}
+
+static void expect(const char *lines)
+{
+	said[0] = '\0';
+	policy_machine_check(&policy, topology, hear, NULL);
+	assert_string_equal(said, lines);
+}
+
+static void test_good(void **state)
+{
+	expect("");
+	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_PERCENT, 71 };
+	add_override("policy2", POLICY_DOMAIN_HEADROOM);
+	expect("");
+}
+
+/* The frequency that stands in for it is the one that the core takes. */
+static void test_no_such_frequency(void **state)
+{
+	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1100000 };
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 2300500 };
+	expect("[domain] min-frequency = 1100 MHz: policy0 has no such frequency, 1200 MHz is "
+	       "used\n"
+	       "[domain] max-frequency = 2300.5 MHz: policy0 has no such frequency, 2200 MHz is "
+	       "used\n");
+	policy.domain.min.value = 5000000;
+	policy.domain.max.value = 100000;
+	expect("[domain] min-frequency = 5000 MHz: policy0 has no such frequency, 2400 MHz is "
+	       "used\n"
+	       "[domain] max-frequency = 100 MHz: policy0 has no such frequency, 800 MHz is "
+	       "used\n");
+}
+
+/* [domain] is for all: it is odd where no domain has it that it holds for. */
+static void test_one_domain_has_it(void **state)
+{
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1900000 };
+	topology->domains[1].opp_khz[5] = 1900000;
+	expect("");
+	add_override("policy2", POLICY_DOMAIN_MAX)->values.max =
+		(struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1850000 };
+	expect("[domain] max-frequency = 1900 MHz: policy0 has no such frequency, 1800 MHz is used\n"
+	       "[domain policy2] max-frequency = 1850 MHz: policy2 has no such frequency, 1600 MHz "
+	       "is used\n");
+}
+
+static void test_no_such_domain(void **state)
+{
+	add_override("policy4", POLICY_DOMAIN_MAX)->values.max =
+		(struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1 };
+	expect("[domain policy4] does nothing: this machine has no such domain (see wakegovctl "
+	       "domains)\n");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_good),
+		TEST(test_no_such_frequency),
+		TEST(test_one_domain_has_it),
+		TEST(test_no_such_domain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The sections [rule NAME] and [class NAME]: what they mean, and what is refused. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/rule_keys.h"
+#include "config/rules.h"
+#include "test-config.h"
+
+static struct policy_draft draft;
+
+/* Each text is a file of its own, read after the one before. */
+static void read_texts(const char *const texts[])
+{
+	char *message = NULL;
+
+	policy_draft_init(&draft);
+	for (int i = 0; texts[i]; i++) {
+		static const char *const names[] = { "/etc/wakegov/wakegov.conf",
+						     "/etc/wakegov/wakegov.conf.d/50-x.conf" };
+
+		assert_int_equal(
+			policy_parse(&draft, names[i], texts[i], strlen(texts[i]), &message), 0);
+	}
+	assert_int_equal(policy_rules_finish(&draft.policy, &message), 0);
+}
+
+static const struct policy_rule *read_one(const char *text)
+{
+	const char *const texts[] = { text, NULL };
+
+	read_texts(texts);
+	assert_int_equal(draft.policy.n_rules, 1);
+	return &draft.policy.rules[0];
+}
+
+static void test_all_keys(void **state)
+{
+	const struct policy_rule *rule = read_one(
+		"[rule web@1]\ncomm = nginx*\nexe = /usr/*\ncommand = *worker*\nuser = www-data\n"
+		"cgroup = /system.slice/*\nunit = nginx.service\n"
+		"user-unit = app.slice\nscheduler = other batch\n"
+		"nice = -5..5\nkernel-thread = no\ndomain = policy4\ncap = 40%\nfloor = 100/1024\n"
+		"io-boost = 1.2GHz\n");
+	const struct policy_match *match = &rule->match;
+
+	assert_string_equal(rule->name, "web@1");
+	assert_string_equal(rule->file, "wakegov.conf");
+	assert_int_equal(rule->line, 1);
+	assert_int_equal(match->given, 0x3ff);
+	assert_string_equal(match->user_unit, "app.slice");
+	assert_string_equal(match->comm, "nginx*");
+	assert_string_equal(match->exe, "/usr/*");
+	assert_string_equal(match->command, "*worker*");
+	assert_string_equal(match->user, "www-data");
+	assert_string_equal(match->cgroup, "/system.slice/*");
+	assert_string_equal(match->unit, "nginx.service");
+	assert_int_equal(match->schedulers, 1 << 0 | 1 << 3);
+	assert_int_equal(match->nice_min, -5);
+	assert_int_equal(match->nice_max, 5);
+	assert_false(match->kernel_thread);
+	assert_int_equal(rule->domain_cpu, 4);
+	assert_int_equal(rule->properties.cap.kind, POLICY_LEVEL_PERCENT);
+	assert_int_equal(rule->properties.cap.value, 40);
+	assert_int_equal(rule->properties.floor.kind, POLICY_LEVEL_CAPACITY);
+	assert_int_equal(rule->properties.floor.value, 100);
+	assert_int_equal(rule->properties.io_boost.kind, POLICY_LEVEL_KHZ);
+	assert_int_equal(rule->properties.io_boost.value, 1200000);
+}
+
+static void test_words_for_levels(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t cap, floor, io_boost;
+	} cases[] = {
+		{ "[rule r]\ncap = none\nfloor = none\nio-boost = on\n", 1024, 0, 1024 },
+		{ "[rule r]\ncap = 0/1024\nfloor = 1024/1024\nio-boost = off\n", 0, 1024, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct policy_properties *properties = &read_one(cases[i].text)->properties;
+
+		assert_int_equal(properties->cap.kind, POLICY_LEVEL_CAPACITY);
+		assert_int_equal(properties->cap.value, cases[i].cap);
+		assert_int_equal(properties->floor.value, cases[i].floor);
+		assert_int_equal(properties->io_boost.kind, POLICY_LEVEL_CAPACITY);
+		assert_int_equal(properties->io_boost.value, cases[i].io_boost);
+	}
+}
+
+static void test_nothing_is_given(void **state)
+{
+	const struct policy_rule *rule = read_one("[rule r]\n");
+
+	assert_int_equal(rule->match.given, 0);
+	assert_int_equal(rule->domain_cpu, POLICY_ANY_DOMAIN);
+	assert_int_equal(rule->properties.cap.kind, POLICY_LEVEL_NONE);
+	assert_int_equal(rule->properties.floor.kind, POLICY_LEVEL_NONE);
+	assert_int_equal(rule->properties.io_boost.kind, POLICY_LEVEL_NONE);
+}
+
+/* The rule's own word comes before its class's, wherever the class stands. */
+static void test_classes(void **state)
+{
+	const struct policy_rule *rule;
+
+	rule = read_one("[rule r]\nclass = quiet\nfloor = 5%\n"
+			"[class quiet]\ncap = 25%\nfloor = 1%\nio-boost = off\n");
+	assert_int_equal(rule->properties.cap.value, 25);
+	assert_int_equal(rule->properties.floor.value, 5);
+	assert_int_equal(rule->properties.io_boost.kind, POLICY_LEVEL_CAPACITY);
+	rule = read_one("[rule r]\nclass = background\n");
+	assert_int_equal(rule->properties.cap.kind, POLICY_LEVEL_PERCENT);
+	assert_int_equal(rule->properties.floor.kind, POLICY_LEVEL_NONE);
+	rule = read_one("[class background]\ncap = 7%\n[rule r]\nclass = background\n");
+	assert_int_equal(rule->properties.cap.value, 7);
+}
+
+/* Key by key, in the place that the first file gave it. */
+static void test_dropin_overrides(void **state)
+{
+	const char *const texts[] = {
+		"[rule a]\ncomm = a*\ncap = 10%\n[rule b]\ncomm = b*\ncap = 20%\n",
+		"[domain]\n[rule b]\ncap = 30%\nuser = joe\n[rule a]\nclass = none\n[rule c]\n",
+		NULL
+	};
+	const struct policy_rule *rules = draft.policy.rules;
+
+	read_texts(texts);
+	assert_int_equal(draft.policy.n_rules, 3);
+	assert_string_equal(rules[0].name, "a");
+	assert_int_equal(rules[0].properties.cap.value, 10);
+	assert_string_equal(rules[1].name, "b");
+	assert_string_equal(rules[1].match.comm, "b*");
+	assert_string_equal(rules[1].match.user, "joe");
+	assert_int_equal(rules[1].properties.cap.value, 30);
+	assert_string_equal(rules[1].file, "50-x.conf");
+	assert_int_equal(rules[1].line, 2);
+	assert_string_equal(rules[2].name, "c");
+	assert_int_equal(rules[1].again_line, 0);
+}
+
+static void test_two_of_one_name(void **state)
+{
+	const struct policy_rule *rule =
+		read_one("[rule a]\ncap = 10%\n[domain]\n[rule a]\ncap = 90%\nfloor = 80%\n");
+
+	assert_int_equal(rule->properties.cap.value, 10);
+	assert_int_equal(rule->properties.floor.kind, POLICY_LEVEL_NONE);
+	assert_int_equal(rule->line, 1);
+	assert_int_equal(rule->again_line, 4);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[] = {
+		"[rule]\n",
+		"[rule ]\n",
+		"[rule a b]\n",
+		"[rule a/b]\n",
+		"[rule aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
+		"[class]\n",
+		"[class x]\n[class x]\n",
+		"[rule r]\ncap = 101%\n",
+		"[rule r]\ncap = 1025/1024\n",
+		"[rule r]\ncap = 0\n",
+		"[rule r]\nio-boost = 512\n",
+		"[class x]\nfloor = 30\n",
+		"[rule r]\ncap = -1\n",
+		"[rule r]\ncap = 40 %\n",
+		"[rule r]\ncap = fast\n",
+		"[rule r]\ncap = 40parsec\n",
+		"[rule r]\nfloor = on\n",
+		"[rule r]\nio-boost = maybe\n",
+		"[rule r]\nio-boost = none\n",
+		"[rule r]\ncomm =\n",
+		"[rule r]\nexe = fio\n",
+		"[rule r]\ncgroup = system.slice\n",
+		"[rule r]\nunit = nginx\n",
+		"[rule r]\nunit = a.service nginx\n",
+		"[rule r]\ncomm = a,b\n",
+		"[rule r]\nuser = joe ann\n",
+		"[rule r]\nuser = joe,ann\n",
+		"[rule r]\nunit = a/b.service\n",
+		"[rule r]\nscheduler =\n",
+		"[rule r]\nscheduler = other,batch\n",
+		"[rule r]\nnice = 20\n",
+		"[rule r]\nnice = 5..1\n",
+		"[rule r]\nnice = 1..\n",
+		"[rule r]\nnice = 1..2x\n",
+		"[rule r]\nkernel-thread = maybe\n",
+		"[rule r]\ndomain = policy1024\n",
+		"[rule r]\ndomain = 4\n",
+		"[rule r]\ncap = 1%\ncap = 2%\n",
+		"[rule r]\nclas = batch\n",
+		"[class x]\ncomm = a\n",
+		"[class x]\nclass = batch\n",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char *message = NULL;
+
+		policy_draft_init(&draft);
+		if (policy_parse(&draft, TEST_FILE, bad[i], strlen(bad[i]), &message) == 0)
+			fail_msg("accepted: %s", bad[i]);
+		assert_true(!strncmp(message, TEST_FILE ":", strlen(TEST_FILE ":")));
+		free(message);
+	}
+}
+
+static void expect(const char *text, const char *expected)
+{
+	char *message = NULL;
+	int r;
+
+	policy_draft_init(&draft);
+	r = policy_parse(&draft, TEST_FILE, text, strlen(text), &message);
+	if (r == 0)
+		r = policy_rules_finish(&draft.policy, &message);
+	assert_true(r < 0);
+	assert_string_equal(message, expected);
+	free(message);
+}
+
+static void test_messages(void **state)
+{
+	expect("[rule r]\nnice = 20\n",
+	       TEST_FILE ":2: [rule r] nice: found '20', expected a number "
+			 "from -20 to 19, or two: 5..19");
+	expect("[rule r]\ncap = 30\n",
+	       TEST_FILE ":2: [rule r] cap: found '30', expected none, a share from 0% to 100%, a "
+			 "capacity from 0/1024 to 1024/1024, or a frequency up to 100GHz with its "
+			 "unit (kHz, MHz, GHz); a level has a unit: 30% or 30/1024");
+	expect("[rule r]\ncomm = steam, wine*\n",
+	       TEST_FILE ":2: [rule r] comm: found 'steam, wine*', expected patterns of 1 to 159 "
+			 "bytes in all, with blanks between, as in steam wine*; write it without "
+			 "commas: steam wine*");
+	expect("[rule r]\nscheduler = other,batch\n",
+	       TEST_FILE ":2: [rule r] scheduler: found 'other,batch', expected some of other "
+			 "batch idle fifo rr deadline ext, with blanks between; write it without "
+			 "commas: other batch");
+	expect("[rule r]\nclass = fast\n[rule s]\nclass = slow\n", TEST_FILE
+	       ":1: [rule r] class: found 'fast', expected a class that is built in "
+	       "(interactive, tail-latency, background, efficient, batch) or has a section "
+	       "[class fast]\n" TEST_FILE
+	       ":3: [rule s] class: found 'slow', expected a class that is built in "
+	       "(interactive, tail-latency, background, efficient, batch) or has a section "
+	       "[class slow]");
+	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
+	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost; "
+	       "did you mean 'floor'?");
+	expect("[rule r]\nclass = fast\n", TEST_FILE
+	       ":1: [rule r] class: found 'fast', expected a class that is built in "
+	       "(interactive, tail-latency, background, efficient, batch) or has a section "
+	       "[class fast]");
+}
+
+static void test_too_many(void **state)
+{
+	char text[POLICY_RULES_MAX * 16 + 64] = "", *message = NULL;
+	size_t n = 0;
+
+	for (int i = 0; i < POLICY_RULES_MAX; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "[rule r%d]\n", i);
+	policy_draft_init(&draft);
+	assert_int_equal(policy_parse(&draft, TEST_FILE, text, n, &message), 0);
+	assert_int_equal(draft.policy.n_rules, POLICY_RULES_MAX);
+	assert_int_equal(policy_parse(&draft, "other", "[rule more]\n", 12, &message), -E2BIG);
+	free(message);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_keys),	 cmocka_unit_test(test_words_for_levels),
+		cmocka_unit_test(test_nothing_is_given), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_dropin_overrides), cmocka_unit_test(test_two_of_one_name),
+		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

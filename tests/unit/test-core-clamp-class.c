@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clamp sets: which tasks are one set, and what it means in a domain. */
+#include "test-core.h"
+
+#include "core/clamp_class.h"
+#include "wakegov/own.h"
+
+#define CAP_30	 0x1 /* bits of the rules below */
+#define FLOOR_50 0x2
+#define NO_CAP	 0x4
+#define HINT	 0x8 /* gives neither a cap nor a floor */
+
+static void set_rules(struct policy *policy)
+{
+	policy_init(policy);
+	policy->n_rules = 4;
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		policy->rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	policy->rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	policy->rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	policy->rules[2].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 100 };
+}
+
+static void test_same_rules_same_set(void **state)
+{
+	struct clamp_sets sets = { 0 };
+	struct policy policy;
+
+	set_rules(&policy);
+	clamp_sets_reset(&sets, &policy);
+	assert_int_equal(clamp_sets_take(&sets, 0, 0), 0);
+	assert_int_equal(clamp_sets_take(&sets, HINT, 0), 0);
+	assert_int_equal(clamp_sets_take(&sets, CAP_30, 0), 1);
+	assert_int_equal(clamp_sets_take(&sets, CAP_30 | HINT, 0), 1);
+	assert_int_equal(clamp_sets_take(&sets, CAP_30 | FLOOR_50, 0), 2);
+	assert_int_equal(sets.n, 3);
+	clamp_sets_reset(&sets, &policy);
+	assert_int_equal(sets.n, 1);
+	assert_int_equal(sets.epoch, 2);
+}
+
+static void test_one_too_many(void **state)
+{
+	struct clamp_sets sets = { 0 };
+	struct policy policy;
+
+	set_rules(&policy);
+	policy.n_rules = 7;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	clamp_sets_reset(&sets, &policy);
+	for (uint64_t matched = 0; matched < CLAMP_SETS_MAX; matched++)
+		assert_int_equal(clamp_sets_take(&sets, matched, 0), matched);
+	assert_int_equal(clamp_sets_take(&sets, CLAMP_SETS_MAX, 0), 0);
+	assert_int_equal(sets.refused, 1);
+	/* Those that are known are still found. */
+	assert_int_equal(clamp_sets_take(&sets, CLAMP_SETS_MAX - 1, 0), CLAMP_SETS_MAX - 1);
+	assert_int_equal(sets.refused, 1);
+}
+
+static void test_meaning(void **state)
+{
+	static const struct {
+		uint64_t matched;
+		uint32_t cap, floor;
+		int32_t cap_rule, floor_rule;
+	} rows[] = {
+		{ 0, CLAMP_CAP_NONE, 0, -1, -1 },
+		{ CAP_30, 307, 0, 0, -1 },
+		{ FLOOR_50, CLAMP_CAP_NONE, 512, -1, 1 },
+		{ CAP_30 | FLOOR_50, 307, 307, 0, 1 }, /* the cap wins */
+		{ NO_CAP, CLAMP_CAP_NONE, 0, 2, -1 },
+		{ CAP_30 | NO_CAP, 307, 0, 0, -1 }, /* the first rule wins */
+	};
+	struct topology *topology = test_topology_usual(1, 1);
+	struct clamp_sets sets = { 0 };
+	struct set_clamp clamp;
+	struct policy policy;
+
+	set_rules(&policy);
+	clamp_sets_reset(&sets, &policy);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		clamp_sets_in(&sets, &policy, clamp_sets_take(&sets, rows[i].matched, 0),
+			      &topology->domains[0], &clamp);
+		assert_int_equal(clamp.cap, rows[i].cap);
+		assert_int_equal(clamp.floor, rows[i].floor);
+		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
+		assert_int_equal(clamp.floor_rule, rows[i].floor_rule);
+	}
+	free(topology);
+}
+
+/* What a task asks for itself narrows what its rules give, rounded up. */
+static void test_own(void **state)
+{
+	static const struct {
+		uint64_t matched;
+		uint32_t min_cap, max_cap;
+		uint32_t cap, floor;
+		int32_t cap_rule, floor_rule;
+	} rows[] = {
+		{ 0, 0, 200, 256, 0, -1, -1 },
+		{ 0, 300, 1024, CLAMP_CAP_NONE, 320, -1, -1 },
+		{ CAP_30, 0, 512, 307, 0, 0, -1 },
+		{ CAP_30, 0, 256, 256, 0, -1, -1 },
+		{ FLOOR_50, 256, 1024, CLAMP_CAP_NONE, 512, -1, 1 },
+		{ FLOOR_50, 640, 1024, CLAMP_CAP_NONE, 640, -1, -1 },
+		{ FLOOR_50, 0, 256, 256, 256, -1, 1 }, /* the cap wins */
+		{ CAP_30, 1024, 1024, 307, 307, 0, -1 },
+		{ NO_CAP, 0, 512, 512, 0, -1, -1 },
+	};
+	struct topology *topology = test_topology_usual(1, 1);
+	struct clamp_sets sets = { 0 };
+	struct set_clamp clamp;
+	struct policy policy;
+	uint32_t own, set;
+
+	set_rules(&policy);
+	clamp_sets_reset(&sets, &policy);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		own = wakegov_own(rows[i].min_cap, rows[i].max_cap);
+		set = clamp_sets_take(&sets, rows[i].matched, own);
+		clamp_sets_in(&sets, &policy, set, &topology->domains[0], &clamp);
+		assert_int_equal(clamp.cap, rows[i].cap);
+		assert_int_equal(clamp.floor, rows[i].floor);
+		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
+		assert_int_equal(clamp.floor_rule, rows[i].floor_rule);
+	}
+	policy.caps.application_clamps = false;
+	clamp_sets_reset(&sets, &policy);
+	assert_int_equal(clamp_sets_take(&sets, 0, wakegov_own(0, 512)), 0);
+	free(topology);
+}
+
+/* Whoever asks for anything and everything leaves the rules their room. */
+static void test_own_too_many(void **state)
+{
+	struct clamp_sets sets = { 0 };
+	struct policy policy;
+	uint32_t ruled;
+
+	set_rules(&policy);
+	clamp_sets_reset(&sets, &policy);
+	for (uint32_t own = 1; own < 1024; own++)
+		for (uint32_t max = own; max < 1024; max += 64)
+			clamp_sets_take(&sets, 0, wakegov_own(own, max));
+	assert_int_equal(sets.n, CLAMP_SETS_OWN_MAX + 1);
+	assert_true(sets.refused > 0);
+	ruled = clamp_sets_take(&sets, CAP_30, 0);
+	assert_int_equal(ruled, CLAMP_SETS_OWN_MAX + 1);
+	assert_int_equal(clamp_sets_take(&sets, CAP_30, wakegov_own(0, 512)), ruled);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_rules_same_set),
+		cmocka_unit_test(test_one_too_many),
+		cmocka_unit_test(test_meaning),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own_too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include "wakegov/util_acct.h"
+
+#define FULL_Q	 DECAY_Q(1024)
+#define START_NS NS_PER_S
+
+static struct account_cpu a_cpu(void)
+{
+	return (struct account_cpu){
+		.updated_ns = START_NS,
+		.moved_ns = START_NS,
+		.level_q = FULL_Q,
+		.capacity = 1024,
+	};
+}
+
+static struct account_task a_task(uint32_t cap)
+{
+	return (struct account_task){ .updated_ns = START_NS, .util_q = DECAY_Q(cap) };
+}
+
+static void run(struct account_cpu *cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	account_switch(cpu, NULL, false, 1, NULL, begin_ns);
+	account_switch(cpu, NULL, false, 0, NULL, end_ns);
+}
+
+/* A task that runs on without a switch is seen whenever somebody looks. */
+static void test_long_run(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+
+	account_switch(&cpu, NULL, false, 1, NULL, START_NS);
+	for (uint64_t ms = 1; ms <= 200; ms++) {
+		account_cpu(&cpu, START_NS + ms * NS_PER_MS);
+		assert_in_range(abs((int)(cpu.util_q - decay_toward(0, FULL_Q, ms * NS_PER_MS))), 0,
+				300);
+	}
+	assert_int_equal(account_burst_ns(&cpu, START_NS + 200 * NS_PER_MS), 200 * NS_PER_MS);
+}
+
+/* Idle: an interrupt of half the time is half a load. Busy: it is the task's time, and no more. */
+static void test_interrupts_count_once(void **state)
+{
+	struct account_cpu idle = a_cpu(), busy = a_cpu(), quiet = a_cpu();
+	uint64_t now_ns = START_NS;
+
+	account_switch(&busy, NULL, false, 1, NULL, now_ns);
+	account_switch(&quiet, NULL, false, 1, NULL, now_ns);
+	for (int i = 0; i < 1000; i++) {
+		account_begin_interrupt(&idle, now_ns);
+		/* A softirq, and a hard one within it. */
+		account_begin_interrupt(&idle, now_ns + 100 * NS_PER_US);
+		account_end_interrupt(&idle, now_ns + 200 * NS_PER_US);
+		account_cpu(&busy, now_ns + 200 * NS_PER_US);
+		account_end_interrupt(&idle, now_ns + 500 * NS_PER_US);
+		now_ns += NS_PER_MS;
+	}
+	account_cpu(&idle, now_ns);
+	account_cpu(&busy, now_ns);
+	account_cpu(&quiet, now_ns);
+	assert_in_range(DECAY_CAP(idle.util_q), 505, 519);
+	assert_int_equal(DECAY_CAP(busy.util_q), DECAY_CAP(quiet.util_q));
+	assert_int_equal(idle.interrupts, 0);
+	/* No task runs, so it is no burst; but no idle CPU either. */
+	assert_int_equal(account_burst_ns(&idle, now_ns), 0);
+	assert_true(now_ns - idle.idle_since_ns < NS_PER_MS);
+}
+
+/* One whose end was missed, as when the programs attach in between, is over at the next switch. */
+static void test_lost_end(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+
+	account_begin_interrupt(&cpu, START_NS);
+	run(&cpu, START_NS + NS_PER_MS, START_NS + 2 * NS_PER_MS);
+	account_cpu(&cpu, START_NS + NS_PER_S);
+	assert_int_equal(DECAY_CAP(cpu.util_q), 0);
+}
+
+static void test_clock(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+	uint32_t before_q;
+
+	account_switch(&cpu, NULL, false, 1, NULL, START_NS);
+	account_cpu(&cpu, START_NS + 20 * NS_PER_MS);
+	before_q = cpu.util_q;
+	/* Back: no time has passed, and none passes until it is where it was. */
+	account_cpu(&cpu, START_NS);
+	account_cpu(&cpu, START_NS + 20 * NS_PER_MS);
+	assert_int_equal(cpu.util_q, before_q);
+	assert_int_equal(account_burst_ns(&cpu, START_NS - NS_PER_S), 0);
+	/* Ahead, by years: as busy as can be, and as idle. */
+	account_cpu(&cpu, UINT64_MAX / 2);
+	assert_int_equal(cpu.util_q, FULL_Q);
+	account_switch(&cpu, NULL, false, 0, NULL, UINT64_MAX / 2);
+	account_cpu(&cpu, UINT64_MAX);
+	assert_int_equal(cpu.util_q, 0);
+}
+
+static void test_move(void **state)
+{
+	static const struct {
+		uint32_t from_cap, to_cap, task_cap, capacity, from_after, to_after;
+	} cases[] = {
+		{ 500, 100, 300, 1024, 200, 400 },  { 300, 0, 300, 1024, 0, 300 },
+		{ 200, 0, 300, 1024, 0, 300 },	    /* its CPU knows less of it than it does */
+		{ 900, 900, 300, 1024, 600, 1024 }, /* no CPU is more than busy */
+		{ 900, 0, 800, 446, 100, 446 },	    { 0, 0, 0, 1024, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct account_task task = a_task(cases[i].task_cap);
+		struct account_cpu from = a_cpu(), to = a_cpu();
+
+		from.util_q = DECAY_Q(cases[i].from_cap);
+		to.util_q = DECAY_Q(cases[i].to_cap);
+		to.capacity = cases[i].capacity;
+		account_move(&task, &from, &to, START_NS);
+		account_cpu(&from, START_NS);
+		account_cpu(&to, START_NS);
+		assert_int_equal(account_util_q(&from), DECAY_Q(cases[i].from_after));
+		assert_int_equal(account_util_q(&to), DECAY_Q(cases[i].to_after));
+	}
+}
+
+/* A full CPU is full while others wait there, and as before when they are gone. */
+static void test_move_through_a_full_cpu(void **state)
+{
+	struct account_task task = a_task(700);
+	struct account_cpu from = a_cpu(), full = a_cpu();
+
+	full.util_q = DECAY_Q(1000);
+	account_move(&task, &from, &full, START_NS);
+	account_cpu(&full, START_NS);
+	assert_int_equal(account_util_q(&full), FULL_Q);
+	account_move(&task, &full, &from, START_NS);
+	account_cpu(&full, START_NS);
+	assert_int_equal(account_util_q(&full), DECAY_Q(1000));
+}
+
+/* An idle CPU that nobody looks at hears of it late, and comes out where it would have been. */
+static void test_move_is_heard_late(void **state)
+{
+	struct account_task task = a_task(400);
+	struct account_cpu from = a_cpu(), to = a_cpu();
+	uint64_t late_ns = START_NS + 50 * NS_PER_MS;
+
+	from.util_q = DECAY_Q(500);
+	account_move(&task, &from, &to, START_NS + 10 * NS_PER_MS);
+	account_cpu(&from, late_ns);
+	account_cpu(&to, late_ns);
+	assert_in_range(DECAY_CAP(from.util_q) + 1,
+			DECAY_CAP(decay_toward(DECAY_Q(100), 0, 50 * NS_PER_MS)),
+			DECAY_CAP(decay_toward(DECAY_Q(100), 0, 50 * NS_PER_MS)) + 2);
+	assert_int_equal(DECAY_CAP(to.util_q),
+			 DECAY_CAP(decay_toward(DECAY_Q(400), 0, 50 * NS_PER_MS)));
+}
+
+/* Up at once, a quarter of the way down with each sleep; preemption is no sleep. */
+static void test_memory(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+	struct account_task task = { 0 };
+	uint64_t now_ns = START_NS;
+	uint32_t learned_q;
+
+	account_switch(&cpu, NULL, false, 1, &task, now_ns);
+	account_task_ran(&task, &cpu, now_ns + 4 * NS_PER_MS); /* the first tick that met it */
+	now_ns += 100 * NS_PER_MS;
+	account_switch(&cpu, &task, false, 2, NULL, now_ns);
+	assert_int_equal(task.est_q, 0);
+	account_switch(&cpu, NULL, false, 1, &task, now_ns);
+	account_switch(&cpu, &task, true, 0, NULL, now_ns);
+	learned_q = task.est_q;
+	assert_in_range(DECAY_CAP(learned_q), 897, 907); /* 1024 · (1 − 2^(−100/32.768)) */
+
+	/* After half a second it would start from nothing, but for that. */
+	now_ns += ACCOUNT_MEMORY_NS;
+	account_switch(&cpu, NULL, false, 1, &task, now_ns);
+	assert_int_equal(cpu.est_q, learned_q);
+	assert_int_equal(DECAY_CAP(task.util_q), 0);
+	assert_int_equal(account_need_q(cpu.util_q, cpu.est_q), learned_q);
+	account_switch(&cpu, &task, true, 0, NULL, now_ns + 1);
+	assert_int_equal(cpu.est_q, 0);
+	assert_in_range(task.est_q, learned_q / 4 * 3, learned_q / 4 * 3 + DECAY_Q(1));
+
+	/* After a longer one it does. */
+	now_ns += ACCOUNT_MEMORY_NS + 2;
+	account_switch(&cpu, NULL, false, 1, &task, now_ns);
+	assert_int_equal(cpu.est_q, 0);
+	assert_int_equal(task.est_q, 0);
+}
+
+/* A burst like those before it says nothing new; one that goes on beyond them does. */
+static void test_burst_is_news(void **state)
+{
+	struct account_task task = a_task(0);
+	struct account_cpu cpu = a_cpu();
+
+	task.est_q = DECAY_Q(500);
+	account_switch(&cpu, NULL, false, 1, &task, START_NS);
+	account_cpu(&cpu, START_NS + 30 * NS_PER_MS); /* 481 */
+	assert_int_equal(account_burst_ns(&cpu, START_NS + 30 * NS_PER_MS), 0);
+	account_cpu(&cpu, START_NS + 36 * NS_PER_MS); /* 545 */
+	assert_int_equal(account_burst_ns(&cpu, START_NS + 36 * NS_PER_MS), 36 * NS_PER_MS);
+	account_switch(&cpu, NULL, false, 0, NULL, START_NS + 40 * NS_PER_MS);
+	assert_int_equal(account_burst_ns(&cpu, START_NS + 41 * NS_PER_MS), 0);
+}
+
+/* Processes of 6 ms, one after the other on four CPUs in turn, are as one long task. */
+static void test_chain(void **state)
+{
+	struct account_task shell = { 0 };
+	struct account_cpu cpus[4];
+	uint64_t now_ns = START_NS;
+
+	for (int i = 0; i < 4; i++)
+		cpus[i] = a_cpu();
+	shell.updated_ns = now_ns;
+	for (int i = 0; i < 40; i++) {
+		struct account_task child = { 0 };
+		struct account_cpu *cpu = &cpus[i % 4];
+
+		account_task_hands_on(&shell, &child);
+		account_switch(cpu, NULL, false, 1, &child, now_ns);
+		now_ns += 6 * NS_PER_MS;
+		account_task_ran(&child, cpu, now_ns);
+		account_task_hands_on(&child, &shell);
+		account_switch(cpu, &child, true, 0, NULL, now_ns);
+		now_ns += 200 * NS_PER_US;
+	}
+	assert_in_range(DECAY_CAP(shell.est_q), 940, 1024);
+	for (int i = 0; i < 4; i++)
+		assert_true(DECAY_CAP(cpus[i].util_q) < 450);
+}
+
+/* Time that was stolen passes for nobody: neither work nor idleness, and no burst. */
+static void test_stolen(void **state)
+{
+	uint64_t now_ns = START_NS + 34 * NS_PER_MS;
+	struct account_cpu cpu = a_cpu();
+	struct account_task task = { 0 };
+	uint32_t worked_q;
+
+	account_switch(&cpu, NULL, false, 7, NULL, START_NS);
+	worked_q = decay_toward(cpu.util_q, FULL_Q, 4 * NS_PER_MS);
+	account_task_ran(&task, &cpu, START_NS);
+	account_stolen(&cpu, &task, 30 * NS_PER_MS, now_ns);
+	account_cpu(&cpu, now_ns);
+	account_task_ran(&task, &cpu, now_ns);
+	assert_int_equal(account_util_q(&cpu), worked_q);
+	assert_int_equal(task.util_q, decay_toward(0, FULL_Q, 4 * NS_PER_MS));
+	assert_int_equal(account_burst_ns(&cpu, now_ns), 4 * NS_PER_MS);
+	/* Never more than there was, whatever a timer says. */
+	account_stolen(&cpu, NULL, NS_PER_S, now_ns + NS_PER_MS);
+	account_cpu(&cpu, now_ns + NS_PER_MS);
+	assert_int_equal(account_util_q(&cpu), worked_q);
+	account_stolen(&cpu, NULL, NS_PER_S, now_ns);
+	assert_int_equal(account_burst_ns(&cpu, now_ns + NS_PER_MS), 4 * NS_PER_MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_interrupts_count_once),
+		cmocka_unit_test(test_lost_end),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_move),
+		cmocka_unit_test(test_move_through_a_full_cpu),
+		cmocka_unit_test(test_move_is_heard_late),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_burst_is_news),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_stolen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Another policy for what a simulated machine did: nothing where it is the same, and what it says.
+ */
+#include "test-record.h"
+
+#include "record/what_if.h"
+#include "sim/result.h"
+
+static struct test_recording recording;
+static const char *rk3399_path;
+
+static void record_sim(const char *spec)
+{
+	struct platform *platform = calloc(1, sizeof(*platform));
+	struct workload *workload = calloc(1, sizeof(*workload));
+	struct recorder *recorder = test_recorder_new(&recording);
+	struct run_options options = {
+		.seed = 1,
+		.warm_up_ns = NS_PER_S / 10,
+		.duration_ns = NS_PER_S,
+		.recorder = recorder,
+	};
+	struct result result;
+	char *message = NULL;
+
+	assert_int_equal(platform_load(rk3399_path, platform, &message), 0);
+	assert_int_equal(workload_parse(spec, platform, workload, &message), 0);
+	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
+				    &options, &result),
+			 0);
+	assert_int_equal(recorder_end(recorder), 0);
+	recorder_free(recorder);
+	free(workload);
+	free(platform);
+}
+
+/* What is asked of *ret has to be asked before the reader goes: it borrows the topology. */
+static struct record_reader *run(const struct policy *policy, struct what_if *ret)
+{
+	struct record_reader *reader = test_reader_new(&recording);
+
+	assert_int_equal(record_reader_begin(reader), 0);
+	assert_int_equal(what_if_run(reader, policy, ret), 0);
+	return reader;
+}
+
+static void test_same_policy(void **state)
+{
+	static const char *const specs[] = { "psyncx1", "psyncx12", "io_uring6x128", "busyx3",
+					     "psyncx2:think=200us" };
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	policy_init(&policy);
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		record_sim(specs[i]);
+		reader = run(&policy, &what_if);
+		assert_int_equal(what_if.n_differences, 0);
+		assert_int_equal(what_if.n_other, what_if.n_recorded);
+		assert_true(what_if.n_recorded > 0);
+		for (uint32_t d = 0; d < what_if.n_domains; d++)
+			assert_memory_equal(&what_if.recorded[d], &what_if.other[d],
+					    sizeof(what_if.other[d]));
+		what_if_deinit(&what_if);
+		record_reader_free(reader);
+	}
+}
+
+/* 408 … 1416 MHz: a third of the time at one OPP and two thirds at another would show here. */
+static void test_lower_limit(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_sim("psyncx12");
+	policy_init(&policy);
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
+	reader = run(&policy, &what_if);
+	assert_true(what_if.n_differences > 0);
+	assert_int_equal(what_if.differences[0].recorded.reason, REASON_IO_BOOST);
+	assert_int_equal(what_if.differences[0].recorded.domain,
+			 what_if.differences[0].other.domain);
+	for (uint32_t d = 0; d < what_if.n_domains; d++) {
+		assert_true(opp_times_mean_khz(&what_if.recorded[d]) > 1000000);
+		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 1000000);
+		/* The same time in all, but for the moment before the first decision of either. */
+		assert_in_range(opp_times_total_ns(&what_if.other[d]),
+				opp_times_total_ns(&what_if.recorded[d]) - NS_PER_S / 50,
+				what_if.end_ns - what_if.begin_ns);
+	}
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+/* Windows and leases for which no sample was taken: they are made up, and boosts do not flicker. */
+static void test_other_times(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_sim("psyncx12");
+	policy_init(&policy);
+	policy.io_boost.window_ns = 20 * NS_PER_MS;
+	policy.io_boost.hold_ns = 4 * NS_PER_MS;
+	reader = run(&policy, &what_if);
+	for (uint32_t d = 0; d < what_if.n_domains; d++) {
+		uint32_t recorded_khz = opp_times_mean_khz(&what_if.recorded[d]);
+
+		assert_true(what_if.other[d].changes < 60);
+		assert_in_range(opp_times_mean_khz(&what_if.other[d]), recorded_khz * 4 / 10,
+				recorded_khz * 12 / 10);
+	}
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+/* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation.
+ */
+static void test_no_boost(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_sim("psyncx12");
+	policy_init(&policy);
+	policy.io_boost.min_rate_per_s = 100000;
+	reader = run(&policy, &what_if);
+	assert_int_not_equal(what_if.differences[0].other.reason, REASON_IO_BOOST);
+	for (uint32_t d = 0; d < what_if.n_domains; d++)
+		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 600000);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+#define LEASE	   (1ULL << (POLICY_RULES_MAX - 1))
+#define LEASE_TASK 7
+#define STEPS	   100
+#define CAPPED_KHZ 800000 /* at or above 30 % of 2400 MHz */
+
+static struct policy policy_with_lease(void)
+{
+	struct policy policy;
+	struct policy_rule *rule = &policy.rules[POLICY_RULES_MAX - 1];
+
+	policy_init(&policy);
+	policy.n_leases = 1;
+	strcpy(rule->name, "override-1");
+	rule->domain_cpu = POLICY_ANY_DOMAIN;
+	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	rule->lease = (struct policy_lease){ .id = 1, .pid = LEASE_TASK };
+	return policy;
+}
+
+static void tell(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+		 struct input input)
+{
+	input.now_ns = now_ns;
+	record_engine_apply(recorder, engine, &input);
+}
+
+static void tell_matched(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+			 uint64_t matched)
+{
+	tell(recorder, engine, now_ns,
+	     (struct input){ .type = INPUT_TASK_RULES,
+			     .task_rules = { LEASE_TASK, LEASE_TASK, "capped", matched } });
+}
+
+/* A second of one CPU's work, ten milliseconds at a time, by a task of those rules. */
+static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
+		     uint64_t matched)
+{
+	for (int i = 0; i < STEPS; i++, now_ns += 10 * NS_PER_MS) {
+		tell(recorder, engine, now_ns,
+		     (struct input){ .type = INPUT_CPU,
+				     .cpu = { .util_q = 900U << 20,
+					      .running = true,
+					      .idle_since_ns = UINT64_MAX } });
+		tell(recorder, engine, now_ns,
+		     (struct input){ .type = INPUT_SET_RUN,
+				     .set_run = { .matched = matched,
+						  .ran_ns = now_ns,
+						  .counted_ns = now_ns,
+						  .ran_pid = LEASE_TASK,
+						  .counted_pid = LEASE_TASK } });
+		record_engine_advance(recorder, engine, now_ns);
+		if (engine_is_due(engine, 0, now_ns))
+			record_engine_decide(recorder, engine, 0, now_ns);
+	}
+	return now_ns;
+}
+
+/* A second under an override of the task, and one after its end. */
+static void record_lease(void)
+{
+	struct topology *topology = test_topology_usual(1, 1);
+	struct recorder *recorder = test_recorder_new(&recording);
+	struct policy policy = policy_with_lease();
+	struct engine *engine = record_engine_new(recorder, topology, &policy);
+	uint64_t now_ns = NS_PER_S;
+
+	tell(recorder, engine, now_ns,
+	     (struct input){ .type = INPUT_DOMAIN, .domain = { .active = true, .driven = true } });
+	tell_matched(recorder, engine, now_ns, LEASE);
+	now_ns = work(recorder, engine, now_ns, LEASE);
+	policy.n_leases = 0;
+	record_engine_set_policy(recorder, engine, &policy);
+	tell_matched(recorder, engine, now_ns, 0);
+	work(recorder, engine, now_ns, 0);
+	assert_int_equal(recorder_end(recorder), 0);
+	recorder_free(recorder);
+	engine_free(engine);
+	free(topology);
+}
+
+static uint64_t capped_ns(const struct opp_times *times)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < times->info->n_opps; i++)
+		if (times->info->opp_khz[i] <= CAPPED_KHZ)
+			ns += times->at_ns[i];
+	return ns;
+}
+
+/* An override that was recorded holds under any policy, for as long as it did. */
+static void test_lease(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_lease();
+	policy_init(&policy);
+	policy.n_rules = 1;
+	strcpy(policy.rules[0].name, "unlike");
+	policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
+	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	reader = run(&policy, &what_if);
+	/* Its end is seen in the first round after it, which need not be the same one. */
+	if (what_if.n_differences)
+		assert_true(what_if.differences[0].at_ns >= NS_PER_S);
+	assert_in_range(capped_ns(&what_if.recorded[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
+	assert_in_range(capped_ns(&what_if.other[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+/* Where the policy's own rules leave no room for it, it is left out. */
+static void test_lease_without_room(void **state)
+{
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct policy policy;
+
+	record_lease();
+	policy_init(&policy);
+	policy.n_rules = POLICY_RULES_MAX;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	reader = run(&policy, &what_if);
+	assert_true(what_if.n_differences > 0);
+	assert_int_equal(what_if.differences[0].recorded.limiter, LIMITER_CAP);
+	assert_int_equal(what_if.differences[0].recorded.target_khz, CAPPED_KHZ);
+	assert_int_equal(what_if.differences[0].other.limiter, LIMITER_NONE);
+	assert_true(what_if.differences[0].other.target_khz > CAPPED_KHZ);
+	assert_int_equal(capped_ns(&what_if.other[0]), 0);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_policy), cmocka_unit_test(test_lower_limit),
+		cmocka_unit_test(test_other_times), cmocka_unit_test(test_no_boost),
+		cmocka_unit_test(test_lease),	    cmocka_unit_test(test_lease_without_room),
+	};
+
+	rk3399_path = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

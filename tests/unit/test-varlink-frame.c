@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-varlink.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "varlink/frame.h"
+
+#define MAX 100
+
+static int set_up(void **state)
+{
+	static struct frame_reader reader;
+
+	frame_reader_set_max(&reader, MAX);
+	*state = &reader;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	frame_reader_deinit(*state);
+	return 0;
+}
+
+static void feed(struct frame_reader *reader, const char *bytes, size_t n)
+{
+	assert_int_equal(buffer_append(&reader->input, bytes, n), 0);
+}
+
+static void assert_next(struct frame_reader *reader, const char *expected)
+{
+	const char *message;
+	size_t length;
+
+	assert_int_equal(frame_reader_peek(reader, &message, &length), 1);
+	assert_string_equal(message, expected);
+	assert_int_equal(length, strlen(expected));
+	frame_reader_pop(reader, length);
+}
+
+static void assert_peek(struct frame_reader *reader, int expected)
+{
+	const char *message;
+	size_t length;
+
+	assert_int_equal(frame_reader_peek(reader, &message, &length), expected);
+}
+
+static void test_empty(void **state)
+{
+	assert_peek(*state, 0);
+}
+
+static void test_several_in_one_read(void **state)
+{
+	feed(*state, "one\0two\0\0thr", 12);
+	assert_next(*state, "one");
+	assert_next(*state, "two");
+	assert_next(*state, "");
+	assert_peek(*state, 0);
+	feed(*state, "ee", 3);
+	assert_next(*state, "three");
+	assert_peek(*state, 0);
+}
+
+static void test_peek_does_not_consume(void **state)
+{
+	feed(*state, "one", 4);
+	assert_peek(*state, 1);
+	assert_peek(*state, 1);
+	assert_next(*state, "one");
+}
+
+static void test_byte_by_byte(void **state)
+{
+	const char text[] = "dripping";
+
+	for (size_t i = 0; i < sizeof(text); i++) {
+		assert_peek(*state, 0);
+		feed(*state, &text[i], 1);
+	}
+	assert_next(*state, text);
+}
+
+static void test_longest(void **state)
+{
+	char text[MAX + 1] = { 0 };
+
+	memset(text, 'x', MAX);
+	feed(*state, text, MAX);
+	assert_peek(*state, 0);
+	feed(*state, "", 1);
+	assert_next(*state, text);
+}
+
+static void test_too_long(void **state)
+{
+	char text[MAX + 1];
+
+	memset(text, 'x', sizeof(text));
+	feed(*state, text, sizeof(text));
+	assert_peek(*state, -EMSGSIZE);
+	/* And nothing more is taken in. */
+	assert_int_equal(buffer_append(&((struct frame_reader *)*state)->input, "", 1), -EMSGSIZE);
+}
+
+static void test_too_long_behind_a_good_one(void **state)
+{
+	struct frame_reader *reader = *state;
+	char text[MAX + 1];
+
+	memset(text, 'x', sizeof(text));
+	feed(reader, "ok", 3);
+	feed(reader, text, MAX - 2);
+	assert_next(reader, "ok");
+	assert_peek(reader, 0);
+	feed(reader, text, 3);
+	assert_peek(reader, -EMSGSIZE);
+}
+
+static void test_limit_that_shrinks(void **state)
+{
+	feed(*state, "0123456789", 11);
+	frame_reader_set_max(*state, 5);
+	assert_peek(*state, -EMSGSIZE);
+}
+
+static void test_empty_buffer_holds_no_memory(void **state)
+{
+	struct frame_reader *reader = *state;
+
+	feed(reader, "one", 4);
+	assert_non_null(reader->input.data);
+	assert_next(reader, "one");
+	assert_null(reader->input.data);
+}
+
+static void test_receive(void **state)
+{
+	struct frame_reader *reader = *state;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(buffer_receive(&reader->input, pair[0]), -EAGAIN);
+	assert_null(reader->input.data);
+	assert_int_equal(write(pair[1], "one\0two", 8), 8);
+	assert_int_equal(buffer_receive(&reader->input, pair[0]), 8);
+	assert_next(reader, "one");
+	assert_next(reader, "two");
+	close(pair[1]);
+	assert_int_equal(buffer_receive(&reader->input, pair[0]), 0);
+	close(pair[0]);
+}
+
+static void test_send_until_full(void **state)
+{
+	struct buffer buffer = { .max = 4 << 20 };
+	char *data = test_calloc(1, buffer.max);
+	size_t before;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(buffer_append(&buffer, data, buffer.max), 0);
+	assert_int_equal(buffer_append(&buffer, data, 1), -EMSGSIZE);
+	assert_int_equal(buffer_send(&buffer, pair[0]), -EAGAIN);
+	before = buffer.length;
+	assert_true(before > 0 && before < buffer.max);
+	/* What went out makes room again, at the end. */
+	assert_int_equal(buffer_append(&buffer, data, buffer.max - before), 0);
+	assert_int_equal(buffer_append(&buffer, data, 1), -EMSGSIZE);
+	close(pair[1]);
+	assert_int_equal(buffer_send(&buffer, pair[0]), -EPIPE);
+	close(pair[0]);
+	buffer_deinit(&buffer);
+	test_free(data);
+}
+
+#define FRAME_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FRAME_TEST(test_empty),
+		FRAME_TEST(test_several_in_one_read),
+		FRAME_TEST(test_peek_does_not_consume),
+		FRAME_TEST(test_byte_by_byte),
+		FRAME_TEST(test_longest),
+		FRAME_TEST(test_too_long),
+		FRAME_TEST(test_too_long_behind_a_good_one),
+		FRAME_TEST(test_limit_that_shrinks),
+		FRAME_TEST(test_empty_buffer_holds_no_memory),
+		FRAME_TEST(test_receive),
+		cmocka_unit_test(test_send_until_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

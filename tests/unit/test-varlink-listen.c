@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-varlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "varlink/server.h"
+
+static char folder[64];
+static char path[96];
+
+static int set_up(void **state)
+{
+	strcpy(folder, "/tmp/wakegov-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/io.wakegov", folder);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unlink(path);
+	rmdir(path);
+	return rmdir(folder);
+}
+
+static int connect_to_path(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(address.sun_path, path);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd);
+		return -errno;
+	}
+	return fd;
+}
+
+static void test_fresh(void **state)
+{
+	mode_t mask = umask(0077);
+	int fd = query_listen(path), client = connect_to_path();
+	struct stat status;
+
+	umask(mask);
+	assert_true(fd >= 0);
+	assert_true(client >= 0);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0666);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	close(client);
+	close(fd);
+}
+
+static void test_stale_socket_is_replaced(void **state)
+{
+	int fd = query_listen(path), client;
+
+	close(fd);
+	assert_int_equal(connect_to_path(), -ECONNREFUSED);
+	fd = query_listen(path);
+	assert_true(fd >= 0);
+	client = connect_to_path();
+	assert_true(client >= 0);
+	close(client);
+	close(fd);
+}
+
+static void test_live_socket_is_left_alone(void **state)
+{
+	int fd = query_listen(path), client;
+
+	assert_int_equal(query_listen(path), -EADDRINUSE);
+	client = connect_to_path();
+	assert_true(client >= 0);
+	close(client);
+	close(fd);
+}
+
+static void test_live_socket_with_a_full_backlog(void **state)
+{
+	int fd = query_listen(path), clients[2];
+
+	/* Shrinks the backlog to one that waits. */
+	assert_int_equal(listen(fd, 0), 0);
+	clients[0] = connect_to_path();
+	assert_true(clients[0] >= 0);
+	assert_int_equal(query_listen(path), -EADDRINUSE);
+	close(clients[0]);
+	close(fd);
+}
+
+static void test_other_files_are_left_alone(void **state)
+{
+	int fd = open(path, O_CREAT | O_WRONLY, 0600);
+	struct stat status;
+
+	assert_int_equal(write(fd, "precious", 8), 8);
+	close(fd);
+	assert_int_equal(query_listen(path), -EEXIST);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, 8);
+	unlink(path);
+
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(query_listen(path), -EEXIST);
+	rmdir(path);
+
+	/* Not even followed: what it leads to may be a socket, and not ours. */
+	assert_int_equal(symlink("/nowhere", path), 0);
+	assert_int_equal(query_listen(path), -EEXIST);
+}
+
+static void test_missing_folder(void **state)
+{
+	char missing[128];
+
+	snprintf(missing, sizeof(missing), "%s/missing/io.wakegov", folder);
+	assert_int_equal(query_listen(missing), -ENOENT);
+}
+
+static void test_path_too_long(void **state)
+{
+	char name[200];
+
+	memset(name, 'x', sizeof(name));
+	name[0] = '/';
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(query_listen(name), -ENAMETOOLONG);
+}
+
+#define LISTEN_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LISTEN_TEST(test_fresh),
+		LISTEN_TEST(test_stale_socket_is_replaced),
+		LISTEN_TEST(test_live_socket_is_left_alone),
+		LISTEN_TEST(test_live_socket_with_a_full_backlog),
+		LISTEN_TEST(test_other_files_are_left_alone),
+		LISTEN_TEST(test_missing_folder),
+		LISTEN_TEST(test_path_too_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
