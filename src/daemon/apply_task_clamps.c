@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From the core's word on what tasks are to carry to the tasks: backend uclamp. */
+#include "daemon/apply_task_clamps.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/clamped_tasks.h"
 #include "core/rule.h"
-#include "daemon/manager_private.h"
-#include "daemon/rule_tracking.h"
+#include "daemon/grouping.h"
 #include "shared/log.h"
 #include "wakegov/own.h"
 
@@ -72,8 +73,6 @@ void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
 {
 	struct task_clamp clamp;
 
-	if (grouping_follow(manager))
-		ruling_scan(manager);
 	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp))
 		carry(manager, &clamp, now_ns);
 	if (manager->grouping.regiven)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/manager_private.h"
+#include "daemon/state.h"
 #include "shared/cleanup.h"
 
 static const struct backend *const automatic[] = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Others that move the same knobs, and what was left to them: taken back when somebody asks. */
+#include "daemon/conflicts.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "daemon/backend_select.h"
-#include "daemon/manager_private.h"
-#include "daemon/views.h"
+#include "daemon/round.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -83,6 +83,5 @@ int manager_adopt(void *userdata, const char *name, uint32_t *ret_adopted)
 		else
 			++*ret_adopted;
 	}
-	manager_round(manager);
 	return found ? error : -ENOENT;
 }

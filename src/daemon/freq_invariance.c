@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/inotify.h>
 
-#include "daemon/manager_private.h"
+#include "daemon/journal.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/log.h"
+#include "shared/time.h"
 
 static uint32_t choose_reference(struct manager *manager, const struct topology_domain *info,
 				 const struct turbo *turbo, const char *unread)
@@ -32,7 +32,7 @@ static void take_reference(struct manager *manager, uint32_t domain, uint32_t kh
 {
 	struct topology_domain *info = &manager->topology->domains[domain];
 	const struct input input = {
-		.now_ns = manager_now_ns(),
+		.now_ns = time_now_ns(),
 		.type = INPUT_REFERENCE,
 		.reference = { .domain = domain, .khz = khz },
 	};
@@ -64,28 +64,6 @@ void measure_choose_references(struct manager *manager)
 						known ? &turbo : NULL, unread));
 }
 
-static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
-{
-	struct manager *manager = userdata;
-
-	measure_choose_references(manager);
-	manager_round(manager);
-	return 0;
-}
-
-/* Most machines have one of these at most. */
-static void listen_for_turbo(struct manager *manager)
-{
-	for (const char *const *path = reference_turbo_switches; *path; path++) {
-		int r = sd_event_add_inotify(manager->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
-					     manager);
-
-		if (r < 0 && r != -ENOENT)
-			log_warning("cannot hear of turbo being switched in %s: %s", *path,
-				    strerror(-r));
-	}
-}
-
 static uint32_t ask_kernel(void *userdata, uint32_t cpu)
 {
 	struct manager *manager = userdata;
@@ -106,8 +84,6 @@ int measure_start(struct manager *manager)
 	log_debug("frequency source: %s%s%s", frequency_source(manager->frequency),
 		  frequency_why(manager->frequency)[0] ? "; " : "",
 		  frequency_why(manager->frequency));
-	if (manager->n_domains)
-		listen_for_turbo(manager);
 	return 0;
 }
 

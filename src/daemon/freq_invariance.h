@@ -16,8 +16,7 @@ struct manager;
  */
 void measure_choose_references(struct manager *manager);
 
-/* Finds out what counts frequencies, and listens for turbo being switched. 0 or a negative errno.
- */
+/* Finds out what counts frequencies. 0 or a negative errno. */
 int measure_start(struct manager *manager);
 
 /* Accounts a CPU at the frequency that it really has, if it works; nothing is read of an idle one.

@@ -6,14 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 
 #include "actuator/uclamp_groups.h"
 #include "core/clamp_class.h"
-#include "daemon/manager_private.h"
-#include "daemon/rule_tracking.h"
-#include "daemon/startup.h"
+#include "daemon/journal.h"
+#include "daemon/state.h"
 #include "rules/cgroups.h"
 #include "shared/log.h"
 
@@ -268,16 +266,12 @@ static void yield_file(void *userdata, const char *cgroup, enum uclamp_group_end
 		  uclamp_group_file(end), cgroup, value);
 }
 
-static int on_written(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+bool grouping_take_written(struct manager *manager)
 {
-	struct manager *manager = userdata;
-
-	if (uclamp_groups_read(manager->groups, yield_file, manager)) {
-		memset(manager->grouping.seen, 0, sizeof(manager->grouping.seen));
-		ruling_scan(manager);
-	}
-	manager_round(manager);
-	return 0;
+	if (!uclamp_groups_read(manager->groups, yield_file, manager))
+		return false;
+	memset(manager->grouping.seen, 0, sizeof(manager->grouping.seen));
+	return true;
 }
 
 int grouping_start(struct manager *manager)
@@ -289,15 +283,13 @@ int grouping_start(struct manager *manager)
 		return -ENOMEM;
 	}
 	manager->grouping.active = engine_clamps_tasks(manager->engine);
-	return sd_event_add_io(manager->event, &manager->groups_source,
-			       uclamp_groups_fd(manager->groups), EPOLLIN, on_written, manager);
+	return 0;
 }
 
 void grouping_end(struct manager *manager)
 {
 	if (!manager->groups)
 		return;
-	uclamp_groups_release(manager->groups, takeover_report_restore, NULL);
-	sd_event_source_unref(manager->groups_source);
+	uclamp_groups_release(manager->groups, journal_report_restore, NULL);
 	uclamp_groups_free(manager->groups);
 }

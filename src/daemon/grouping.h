@@ -11,37 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actuator/uclamp_groups.h"
 #include "core/clamp.h"
-#include "rules/grouped.h"
 
 struct manager;
 struct rules_task;
 
-#define GROUPING_SEEN	  256
-#define GROUPING_LEFT_MAX 64  /* with one more, the rule is given to no cgroup any more */
-#define GROUPING_WHY_SIZE 384 /* of cap and floor */
-
-struct grouping {
-	bool active;	   /* a domain is driven by clamps */
-	struct grouped by; /* rules that are given by group, but for those that are left out */
-	bool regiven;	   /* what tasks carry may be other than what they should */
-	struct grouping_seen {
-		uint64_t cgroup_id;
-		uint64_t matched;
-	} seen[GROUPING_SEEN]; /* there is nothing to do for a task in it that matches these */
-	struct grouping_left {
-		uint32_t rule;
-		enum uclamp_group_end end;
-		uint64_t inode; /* of the cgroup's directory */
-	} left[GROUPING_LEFT_MAX];
-	uint32_t n_left;
-	char why_not[POLICY_RULES_MAX][GROUPING_WHY_SIZE]; /* the first one of each was left out */
-};
-
-/* Opens the lever, with an event source of its own. Returns 0 or a negative errno. */
+/* Opens the lever. Returns 0 or a negative errno. */
 int grouping_start(struct manager *manager);
 void grouping_end(struct manager *manager);
+
+/* uclamp_groups_fd() is readable: somebody may have written. True: a scan is due. */
+bool grouping_take_written(struct manager *manager);
 
 /* The policy is a new one; all tasks are to be minded before grouping_end_scan(). */
 void grouping_set_policy(struct manager *manager);

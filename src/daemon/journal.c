@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the manager says of itself: one line for the journal, and the same for monitors. */
+#include "daemon/journal.h"
+
 #include <stdio.h>
+#include <string.h>
 
-#include "daemon/manager_private.h"
+#include "actuator/tunables.h"
+#include "shared/time.h"
 
-#define NS_PER_US 1000ULL
 #define LINE_SIZE 1024
 
 static enum event_kind kind_of(enum message message)
@@ -37,10 +39,26 @@ void manager_tell(struct manager *manager, enum message message, const struct me
 		return;
 	query_server_publish(manager->server, &(struct event_view){
 						      .kind = kind_of(message),
-						      .monotonic_us = manager_now_ns() / NS_PER_US,
+						      .monotonic_us = time_now_ns() / NS_PER_US,
 						      .domain = about ? about->domain : NULL,
 						      .pid = about ? about->pid : 0,
 						      .comm = about ? about->comm : NULL,
 						      .message = line,
 					      });
+}
+
+void journal_report_restore(void *userdata, const struct restore_result *result)
+{
+	char text[256], domain[24];
+	struct message_about about = { 0 };
+
+	restore_describe(result, text, sizeof(text));
+	if (result->policy != TUNABLE_SHARED) {
+		snprintf(domain, sizeof(domain), "policy%u", result->policy);
+		about.domain = domain;
+	}
+	if (result->outcome == RESTORE_FAILED)
+		about.reason = strerrorname_np(-result->error);
+	message_put(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
+		    &about, text);
 }

@@ -14,6 +14,7 @@
 #include "config/load.h"
 #include "config/machine.h"
 #include "daemon/footprint.h"
+#include "daemon/journal.h"
 #include "daemon/manager.h"
 #include "daemon/startup.h"
 #include "rules/check.h"
@@ -78,9 +79,9 @@ static int check_config(const char *file)
 /* The frequencies, which are everybody's, go first. */
 static int restore_all(const char *run_dir)
 {
-	int r = restore_originals(run_dir, takeover_report_restore, NULL);
-	int groups = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
-	int clamps = uclamps_restore(run_dir, takeover_report_restore, NULL);
+	int r = restore_originals(run_dir, journal_report_restore, NULL);
+	int groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
+	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
 
 	if (r < 0)
 		log_error("not everything could be restored: %s; what is left stands in "

@@ -6,16 +6,7 @@
  * actuator, and all of them for the query socket.
  */
 
-#include <stdbool.h>
-
-struct manager;
-
-struct manager_options {
-	const char *policy_path;    /* drop-ins lie in policy_path.d */
-	bool policy_may_be_missing; /* all is built-in then, but for the drop-ins */
-	const char *run_dir;	    /* originals, lock and socket */
-	bool observe;		    /* write nothing, whatever the policy says */
-};
+#include "daemon/state.h"
 
 /*
  * Reads the policy, takes the lock, restores what a crashed predecessor left behind, loads the

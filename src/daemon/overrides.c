@@ -5,17 +5,15 @@
 #include <string.h>
 
 #include "core/opp.h"
-#include "daemon/manager_private.h"
+#include "daemon/journal.h"
 #include "daemon/override_file.h"
-#include "daemon/task_override.h"
 #include "shared/log.h"
-
-#define NS_PER_US 1000ULL
+#include "shared/time.h"
 
 static void apply(struct manager *manager, const struct input_override *override)
 {
 	const struct input input = {
-		.now_ns = manager_now_ns(),
+		.now_ns = time_now_ns(),
 		.type = INPUT_OVERRIDE,
 		.override = *override,
 	};
@@ -37,7 +35,7 @@ void overrides_save(struct manager *manager)
 void overrides_read(struct manager *manager)
 {
 	struct override_table *table = &manager->resumed;
-	int r = override_file_load(manager->options.run_dir, manager->topology, manager_now_ns(),
+	int r = override_file_load(manager->options.run_dir, manager->topology, time_now_ns(),
 				   table, &manager->leases);
 
 	if (r < 0)
@@ -48,7 +46,8 @@ void overrides_read(struct manager *manager)
 		log_info("%u override%s of the wakegovd before still hold",
 			 table->n + manager->leases.n,
 			 table->n + manager->leases.n == 1 ? "" : "s");
-	leasing_extend(manager, &manager->policy);
+	leases_check(&manager->leases, &manager->policy);
+	leases_fill(&manager->leases, &manager->policy);
 }
 
 void overrides_resume(struct manager *manager)
@@ -67,18 +66,6 @@ static int find_domain(const struct manager *manager, const char *name, uint32_t
 	return -ENODEV;
 }
 
-/* Above all that are in force. */
-static uint32_t next_id(const struct manager *manager)
-{
-	const struct override_table *table = engine_overrides(manager->engine);
-	const struct leases *leases = &manager->leases;
-	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
-
-	if (leases->n && leases->entries[leases->n - 1].target.id > last)
-		last = leases->entries[leases->n - 1].target.id;
-	return last + 1;
-}
-
 uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 {
 	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
@@ -88,15 +75,14 @@ uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 	return opp_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
 }
 
-static int add_of_domain(struct manager *manager, const struct override_request *request,
-			 uint32_t id)
+int overrides_add(struct manager *manager, const struct override_request *request, uint32_t id)
 {
 	struct input_override override = {
 		.id = id,
 		.min_khz = request->min_khz,
 		.max_khz = request->max_khz,
 		.uid = request->uid,
-		.end_ns = manager_now_ns() + request->for_us * NS_PER_US,
+		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
 	};
 	int r = find_domain(manager, request->domain, &override.domain);
 
@@ -115,23 +101,6 @@ static int add_of_domain(struct manager *manager, const struct override_request 
 	return 0;
 }
 
-int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id,
-		  uint32_t *ret_max, const char **ret_wrong)
-{
-	struct manager *manager = userdata;
-	uint32_t id = next_id(manager);
-	int r;
-
-	*ret_max = OVERRIDES_MAX;
-	r = request->domain ? add_of_domain(manager, request, id)
-			    : leasing_add(manager, request, id, ret_max, ret_wrong);
-	if (r < 0)
-		return r;
-	*ret_id = id;
-	manager_round(manager);
-	return 0;
-}
-
 void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
 {
 	const struct override_table *table = engine_overrides(manager->engine);
@@ -147,7 +116,7 @@ void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
 	}
 }
 
-static int cancel_of_domain(struct manager *manager, uint32_t id)
+int overrides_cancel(struct manager *manager, uint32_t id)
 {
 	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
 								 id);
@@ -166,21 +135,10 @@ static int cancel_of_domain(struct manager *manager, uint32_t id)
 	return 0;
 }
 
-int overrides_cancel(void *userdata, uint32_t id)
+int overrides_list(const struct manager *manager, override_emit_t emit, void *context)
 {
-	struct manager *manager = userdata;
-	int r = leasing_cancel(manager, id) ? 0 : cancel_of_domain(manager, id);
-
-	if (r == 0)
-		manager_round(manager);
-	return r;
-}
-
-int overrides_list(void *userdata, override_emit_t emit, void *context)
-{
-	const struct manager *manager = userdata;
 	const struct override_table *table = engine_overrides(manager->engine);
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < table->n; i++) {
@@ -198,5 +156,5 @@ int overrides_list(void *userdata, override_emit_t emit, void *context)
 
 		r = emit(context, &view);
 	}
-	return r ? r : leasing_list(manager, emit, context);
+	return r;
 }

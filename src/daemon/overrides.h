@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Overrides as the manager handles them: asked for over the socket, kept by the core
- * (core/override.h) or, of tasks and rules, as a part of the policy (leasing.h), and remembered in
- * a file so that a restart of the daemon does not end them.
+ * Overrides of domains, which the core keeps (core/override.h), and the file in which these and
+ * those of tasks (task_override.h) are remembered, so that a restart of the daemon does not end
+ * them.
  */
 
 #include "varlink/view.h"
@@ -29,8 +29,10 @@ void overrides_save(struct manager *manager);
 /* The OPP that the domain was last told to run at, or the one that it is at. */
 uint32_t overrides_present_khz(struct manager *manager, uint32_t domain);
 
-/* As struct query_source describes them; userdata is the manager. */
-int overrides_add(void *userdata, const struct override_request *request, uint32_t *ret_id,
-		  uint32_t *ret_max, const char **ret_wrong);
-int overrides_cancel(void *userdata, uint32_t id);
-int overrides_list(void *userdata, override_emit_t emit, void *context);
+/*
+ * Takes one of a domain with this id, or ends it. 0; -ENODEV: there is no such domain; -ENOSPC;
+ * -ENOENT: there is none with this id.
+ */
+int overrides_add(struct manager *manager, const struct override_request *request, uint32_t id);
+int overrides_cancel(struct manager *manager, uint32_t id);
+int overrides_list(const struct manager *manager, override_emit_t emit, void *context);

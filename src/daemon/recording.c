@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/manager_private.h"
+#include "daemon/state.h"
 #include "shared/log.h"
+#include "shared/time.h"
 
 #define FLUSH_NS  1000000000ULL
 #define END_BYTES (2 * RECORD_BLOCK_MAX) /* kept for the blocks that end it */
@@ -39,7 +40,7 @@ int recording_start(struct manager *manager, uint64_t max_bytes)
 	engine_free(manager->engine);
 	manager->engine = engine;
 	manager->recording_max_bytes = max_bytes;
-	manager->recording_flushed_ns = manager_now_ns();
+	manager->recording_flushed_ns = time_now_ns();
 	log_info("recording what the core is told and decides, %llu MiB at most",
 		 (unsigned long long)(max_bytes >> 20));
 	return 0;

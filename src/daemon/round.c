@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/round.h"
+
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/apply_task_clamps.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/manager_private.h"
+#include "daemon/grouping.h"
+#include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/recording.h"
 #include "daemon/rule_tracking.h"
+#include "daemon/views.h"
 #include "shared/log.h"
+#include "shared/time.h"
 #include "varlink/process.h"
-
-#define NS_PER_US 1000ULL
-#define NS_PER_S  1000000000ULL
-
-uint64_t manager_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
 {
@@ -107,7 +101,7 @@ static void sample_due(struct manager *manager, uint64_t now_ns)
 static void set_active(struct manager *manager, uint32_t domain, bool active)
 {
 	struct input input = {
-		.now_ns = manager_now_ns(),
+		.now_ns = time_now_ns(),
 		.type = INPUT_DOMAIN,
 		.domain = {
 			.domain = domain,
@@ -127,7 +121,7 @@ void manager_read_limits(struct manager *manager, uint32_t domain)
 {
 	struct governed *governed = &manager->domains[domain];
 	struct input input = {
-		.now_ns = manager_now_ns(),
+		.now_ns = time_now_ns(),
 		.type = INPUT_LIMITS,
 		.limits = { .domain = domain },
 	};
@@ -305,7 +299,7 @@ static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
 
 		engine_band(manager->engine, cpu, &band);
 		if (!tracer_arm(manager->tracer, cpu, &band))
-			sample_cpu(manager, cpu, manager_now_ns());
+			sample_cpu(manager, cpu, time_now_ns());
 	}
 }
 
@@ -316,16 +310,22 @@ static void decide_if_due(struct manager *manager, uint32_t domain, uint64_t now
 {
 	for (int i = 0; i < DECISIONS_MOST && engine_is_due(manager->engine, domain, now_ns); i++) {
 		decide(manager, domain, now_ns);
-		now_ns = manager_now_ns();
+		now_ns = time_now_ns();
 	}
+}
+
+static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
 }
 
 static void set_timer(struct manager *manager)
 {
 	uint64_t next_ns = engine_next_ns(manager->engine);
 
-	if (uclamps_next_ns(manager->clamps) < next_ns)
-		next_ns = uclamps_next_ns(manager->clamps);
+	next_ns = earlier_of(next_ns, uclamps_next_ns(manager->clamps));
+	next_ns = earlier_of(next_ns, leases_next_ns(&manager->leases));
+	next_ns = earlier_of(next_ns, manager->scan_due_ns);
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
 		return;
@@ -378,7 +378,7 @@ static void tell_sets(struct manager *manager)
 
 void manager_round(struct manager *manager)
 {
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	uint32_t handle;
 
 	resync_devices(manager, now_ns);
@@ -389,6 +389,8 @@ void manager_round(struct manager *manager)
 		tracer_release_task(manager->tracer, handle);
 	manager_show_boosts(manager);
 	tell_sets(manager);
+	if (grouping_follow(manager))
+		ruling_scan(manager);
 	manager_carry_clamps(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
@@ -440,7 +442,7 @@ static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns
 void manager_take_event(void *userdata, const struct tracer_event *event)
 {
 	struct manager *manager = userdata;
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	uint32_t domain;
 
 	manager->records++;

@@ -6,13 +6,12 @@
 
 #include "config/machine.h"
 #include "core/rule.h"
-#include "daemon/manager_private.h"
-#include "daemon/task_override.h"
+#include "daemon/apply_task_clamps.h"
+#include "daemon/grouping.h"
+#include "daemon/state.h"
 #include "rules/check.h"
 #include "shared/log.h"
-
-#define NS_PER_US 1000ULL
-#define NS_PER_MS 1000000ULL
+#include "shared/time.h"
 
 /* However often there is a reason, all tasks are not looked at more often than this. */
 #define SCAN_GAP_NS (50 * NS_PER_MS)
@@ -58,7 +57,7 @@ static void warn_of_crossing(struct manager *manager, uint64_t matched)
 static void tell_core(struct manager *manager, const struct rules_task *task, const char *comm)
 {
 	struct input input = {
-		.now_ns = manager_now_ns(),
+		.now_ns = time_now_ns(),
 		.type = INPUT_TASK_RULES,
 		.task_rules = { .pid = task->pid, .tgid = task->tgid, .matched = task->matched },
 	};
@@ -74,7 +73,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	bool changed;
 	const struct rules_task *known;
 
-	leasing_mind_task(manager, facts);
+	leases_end_task(&manager->leases, facts->pid, facts->start_ns);
 	changed = rules_take(manager->rules, facts, &task);
 	known = rules_find(manager->rules, facts->pid);
 	if (known)
@@ -91,7 +90,7 @@ static void end_task(struct manager *manager, uint32_t pid)
 {
 	const struct rules_task ended = { .pid = pid };
 
-	leasing_end_task(manager, pid);
+	leases_end_task(&manager->leases, pid, 0);
 	tell_core(manager, &ended, "");
 }
 
@@ -105,11 +104,23 @@ static void end_missing(struct manager *manager)
 	}
 }
 
+static void end_missing_leases(struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->leases.n; i++) {
+		struct lease *lease = &manager->leases.entries[i];
+
+		/* One for which there was no room is not known, and may well be there. */
+		if (lease->target.pid && !lease->ended && !rules_are_full(manager->rules) &&
+		    !rules_find(manager->rules, lease->target.pid))
+			lease->ended = LEASE_TASK_GONE;
+	}
+}
+
 void ruling_scan(struct manager *manager)
 {
 	int r = 0;
 
-	manager->scanned_ns = manager_now_ns();
+	manager->scanned_ns = time_now_ns();
 	manager->scan_drops = tracer_drops_ring(manager->tracer);
 	rules_begin_scan(manager->rules);
 	if (rule_all(&manager->policy))
@@ -117,7 +128,7 @@ void ruling_scan(struct manager *manager)
 	grouping_end_scan(manager);
 	if (r == 0) {
 		end_missing(manager);
-		leasing_mind_scan(manager);
+		end_missing_leases(manager);
 	}
 	tracer_send_marks(manager->tracer);
 	manager_check_clamps(manager, manager->scanned_ns);
@@ -127,32 +138,15 @@ void ruling_scan(struct manager *manager)
 			    strerror(-r));
 }
 
-static int on_scan(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct manager *manager = userdata;
-
-	/* What is in the ring is older than what the scan finds, and taken first. */
-	tracer_consume(manager->tracer, manager_take_event, manager);
-	ruling_scan(manager);
-	manager_round(manager);
-	return 0;
-}
-
 /* A scan that is sooner stays. */
 static void plan_scan(struct manager *manager, uint64_t delay_ns)
 {
-	uint64_t at_us, planned_us = 0, at_ns = manager_now_ns() + delay_ns;
-	int enabled = SD_EVENT_OFF;
+	uint64_t at_ns = time_now_ns() + delay_ns;
 
 	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
 		at_ns = manager->scanned_ns + SCAN_GAP_NS;
-	at_us = at_ns / NS_PER_US + 1;
-	sd_event_source_get_enabled(manager->scan_timer, &enabled);
-	sd_event_source_get_time(manager->scan_timer, &planned_us);
-	if (enabled != SD_EVENT_OFF && planned_us <= at_us)
-		return;
-	sd_event_source_set_time(manager->scan_timer, at_us);
-	sd_event_source_set_enabled(manager->scan_timer, SD_EVENT_ONESHOT);
+	if (at_ns < manager->scan_due_ns)
+		manager->scan_due_ns = at_ns;
 }
 
 void ruling_set_policy(struct manager *manager)
@@ -189,8 +183,6 @@ static void read_process(void *userdata, uint32_t tgid, struct process_facts *re
 
 int ruling_start(struct manager *manager)
 {
-	int r;
-
 	manager->rules = rules_new(manager->policy.max_ruled_tasks, read_process, manager);
 	if (!manager->rules) {
 		log_error("out of memory for %u tasks that match rules: lower "
@@ -198,12 +190,6 @@ int ruling_start(struct manager *manager)
 			  manager->policy.max_ruled_tasks);
 		return -ENOMEM;
 	}
-	r = sd_event_add_time(manager->event, &manager->scan_timer, CLOCK_MONOTONIC, 0, 0, on_scan,
-			      manager);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(manager->scan_timer, SD_EVENT_OFF);
-	if (r < 0)
-		return r;
 	ruling_check_policy(manager);
 	ruling_set_policy(manager);
 	return 0;
@@ -211,7 +197,6 @@ int ruling_start(struct manager *manager)
 
 void ruling_end(struct manager *manager)
 {
-	sd_event_source_unref(manager->scan_timer);
 	rules_free(manager->rules);
 }
 

@@ -15,26 +15,13 @@
 #include "actuator/uclamps.h"
 #include "config/load.h"
 #include "daemon/backend_select.h"
+#include "daemon/conflicts.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/manager_private.h"
+#include "daemon/journal.h"
+#include "daemon/round.h"
+#include "daemon/state.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
-
-void takeover_report_restore(void *userdata, const struct restore_result *result)
-{
-	char text[256], domain[24];
-	struct message_about about = { 0 };
-
-	restore_describe(result, text, sizeof(text));
-	if (result->policy != TUNABLE_SHARED) {
-		snprintf(domain, sizeof(domain), "policy%u", result->policy);
-		about.domain = domain;
-	}
-	if (result->outcome == RESTORE_FAILED)
-		about.reason = strerrorname_np(-result->error);
-	message_put(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
-		    &about, text);
-}
 
 int takeover_read_policy(struct manager *manager)
 {
@@ -122,7 +109,7 @@ int takeover_lock(struct manager *manager)
 
 static int restore_clamps(const char *run_dir)
 {
-	int r = uclamps_restore(run_dir, takeover_report_restore, NULL);
+	int r = uclamps_restore(run_dir, journal_report_restore, NULL);
 
 	if (r == -EBADMSG || r == -EPERM) {
 		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
@@ -130,7 +117,7 @@ static int restore_clamps(const char *run_dir)
 			  run_dir, strerror(-r));
 		return r;
 	}
-	r = uclamp_groups_restore(run_dir, takeover_report_restore, NULL);
+	r = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
 	if (r == -EBADMSG || r == -EPERM) {
 		log_error(
 			"cannot use %s/groups, which says what cgroups carried before wakegov: %s; "
@@ -146,7 +133,7 @@ int takeover_restore_predecessor(struct manager *manager)
 	const char *run_dir = manager->options.run_dir;
 	/* What was left behind is now what another daemon will put back. */
 	bool is_beside = manager->machine_lock_fd == -EBUSY;
-	int r = is_beside ? 0 : restore_originals(run_dir, takeover_report_restore, NULL);
+	int r = is_beside ? 0 : restore_originals(run_dir, journal_report_restore, NULL);
 
 	if (r >= 0)
 		r = originals_open(run_dir, &manager->originals);

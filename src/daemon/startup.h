@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "actuator/restore.h"
-
 struct manager;
 
 int takeover_read_policy(struct manager *manager);
@@ -39,6 +37,3 @@ void takeover_set_preference(struct manager *manager, uint32_t domain);
  */
 int takeover_lock_run_dir(const char *run_dir);
 int takeover_lock_machine(int level);
-
-/* Logs what became of a control on its way back. */
-void takeover_report_restore(void *userdata, const struct restore_result *result);

@@ -8,13 +8,13 @@
 #include "config/rule_keys.h"
 #include "core/opp.h"
 #include "core/rule.h"
-#include "daemon/manager_private.h"
+#include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/rule_tracking.h"
 #include "daemon/views.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
-#define NS_PER_US 1000ULL
 #define WHOM_SIZE 64
 
 /* "pid 812 (make)" or "[rule backup]" */
@@ -54,15 +54,6 @@ static void put_in_force(struct manager *manager)
 	overrides_save(manager);
 }
 
-static void plan(struct manager *manager)
-{
-	uint64_t next_ns = leases_next_ns(&manager->leases);
-
-	sd_event_source_set_time(manager->lease_timer, next_ns / NS_PER_US);
-	sd_event_source_set_enabled(manager->lease_timer,
-				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
-}
-
 static const char *say_why(enum lease_end ended)
 {
 	static const char *const why[] = {
@@ -75,9 +66,9 @@ static const char *say_why(enum lease_end ended)
 	return why[ended];
 }
 
-static bool end_over(struct manager *manager)
+void leasing_end_over(struct manager *manager)
 {
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	bool any = false;
 
 	for (uint32_t i = manager->leases.n; i-- > 0;) {
@@ -89,34 +80,8 @@ static bool end_over(struct manager *manager)
 		leases_remove(&manager->leases, lease);
 		any = true;
 	}
-	return any;
-}
-
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct manager *manager = userdata;
-
-	if (end_over(manager))
+	if (any)
 		put_in_force(manager);
-	plan(manager);
-	manager_round(manager);
-	return 0;
-}
-
-int leasing_start(struct manager *manager)
-{
-	int r = sd_event_add_time(manager->event, &manager->lease_timer, CLOCK_MONOTONIC, 0, 0,
-				  on_timer, manager);
-
-	if (r < 0)
-		return r;
-	plan(manager);
-	return 0;
-}
-
-void leasing_end(struct manager *manager)
-{
-	sd_event_source_unref(manager->lease_timer);
 }
 
 static int find_task(struct manager *manager, uint32_t pid, struct lease *lease)
@@ -224,7 +189,7 @@ int leasing_add(struct manager *manager, const struct override_request *request,
 	struct lease lease = {
 		.target = { .id = id, .children = request->children },
 		.uid = request->uid,
-		.end_ns = manager_now_ns() + request->for_us * NS_PER_US,
+		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
 	};
 	int r;
 
@@ -241,7 +206,6 @@ int leasing_add(struct manager *manager, const struct override_request *request,
 	if (manager->leases.n >= *ret_max || !leases_add(&manager->leases, &lease))
 		return -ENOSPC;
 	put_in_force(manager);
-	plan(manager);
 	tell(manager, &lease, "by user %u for %.1f s", request->uid, (double)request->for_us / 1e6);
 	return 0;
 }
@@ -255,7 +219,6 @@ bool leasing_cancel(struct manager *manager, uint32_t id)
 	ended = *found;
 	leases_remove(&manager->leases, found);
 	put_in_force(manager);
-	plan(manager);
 	tell(manager, &ended, "was cancelled");
 	return true;
 }
@@ -282,56 +245,11 @@ static int list_one(const struct lease *lease, uint64_t now_ns, override_emit_t 
 
 int leasing_list(const struct manager *manager, override_emit_t emit, void *context)
 {
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < manager->leases.n; i++)
 		if (!manager->leases.entries[i].ended)
 			r = list_one(&manager->leases.entries[i], now_ns, emit, context);
 	return r;
-}
-
-void leasing_extend(struct manager *manager, struct policy *policy)
-{
-	leases_check(&manager->leases, policy);
-	leases_fill(&manager->leases, policy);
-	if (manager->lease_timer)
-		plan(manager);
-}
-
-static void note_end(struct manager *manager, struct lease *lease)
-{
-	lease->ended = LEASE_TASK_GONE;
-	plan(manager);
-}
-
-void leasing_mind_task(struct manager *manager, const struct task_facts *facts)
-{
-	for (uint32_t i = 0; i < manager->leases.n; i++) {
-		struct lease *lease = &manager->leases.entries[i];
-
-		if (lease->target.pid == facts->pid && lease->target.start_ns != facts->start_ns &&
-		    !lease->ended)
-			note_end(manager, lease);
-	}
-}
-
-void leasing_end_task(struct manager *manager, uint32_t pid)
-{
-	for (uint32_t i = 0; i < manager->leases.n; i++)
-		if (manager->leases.entries[i].target.pid == pid &&
-		    !manager->leases.entries[i].ended)
-			note_end(manager, &manager->leases.entries[i]);
-}
-
-void leasing_mind_scan(struct manager *manager)
-{
-	for (uint32_t i = 0; i < manager->leases.n; i++) {
-		struct lease *lease = &manager->leases.entries[i];
-
-		/* One for which there was no room is not known, and may well be there. */
-		if (lease->target.pid && !lease->ended && !rules_are_full(manager->rules) &&
-		    !rules_find(manager->rules, lease->target.pid))
-			note_end(manager, lease);
-	}
 }

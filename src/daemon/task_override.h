@@ -7,14 +7,9 @@
  * task, or a reload after which there is no such rule.
  */
 
-#include "rules/facts.h"
 #include "varlink/view.h"
 
 struct manager;
-struct policy;
-
-int leasing_start(struct manager *manager);
-void leasing_end(struct manager *manager);
 
 /*
  * Takes one with this id. 0; -ESRCH: there is no such task; -ENOENT: there is no such rule;
@@ -27,11 +22,5 @@ int leasing_add(struct manager *manager, const struct override_request *request,
 bool leasing_cancel(struct manager *manager, uint32_t id);
 int leasing_list(const struct manager *manager, override_emit_t emit, void *context);
 
-/* Before a new policy is the manager's: adds to it what still holds. */
-void leasing_extend(struct manager *manager, struct policy *policy);
-
-/* A task was looked at: another that has the number of one with an override ends that. */
-void leasing_mind_task(struct manager *manager, const struct task_facts *facts);
-void leasing_end_task(struct manager *manager, uint32_t pid);
-/* All tasks were looked at. */
-void leasing_mind_scan(struct manager *manager);
+/* Ends those whose time or task is over, when leases_next_ns() has come. */
+void leasing_end_over(struct manager *manager);

@@ -83,6 +83,16 @@ void leases_fill(const struct leases *leases, struct policy *policy)
 				 &policy->rules[POLICY_RULES_MAX - ++policy->n_leases]);
 }
 
+void leases_end_task(struct leases *leases, uint32_t pid, uint64_t start_ns)
+{
+	for (uint32_t i = 0; i < leases->n; i++) {
+		struct lease *lease = &leases->entries[i];
+
+		if (lease->target.pid == pid && lease->target.start_ns != start_ns && !lease->ended)
+			lease->ended = LEASE_TASK_GONE;
+	}
+}
+
 uint64_t leases_next_ns(const struct leases *leases)
 {
 	uint64_t next_ns = UINT64_MAX;

@@ -48,5 +48,8 @@ void leases_check(struct leases *leases, const struct policy *policy);
 /* Makes those that hold the policy's leases, in the place of those that it has. */
 void leases_fill(const struct leases *leases, struct policy *policy);
 
+/* The task has ended, or with another start_ns another task has its number: ends those for it. */
+void leases_end_task(struct leases *leases, uint32_t pid, uint64_t start_ns);
+
 /* When the first of them ends: 0 when one has already, UINT64_MAX when there is none. */
 uint64_t leases_next_ns(const struct leases *leases);

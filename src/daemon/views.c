@@ -6,15 +6,14 @@
 
 #include "core/rule.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/manager_private.h"
 #include "daemon/overrides.h"
+#include "daemon/state.h"
 #include "daemon/views.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 #include "varlink/process.h"
 #include "wakegov/decay.h"
-
-#define NS_PER_US 1000ULL
 
 static uint64_t self_cpu_us(void)
 {
@@ -76,10 +75,10 @@ static void show_frequency(const struct manager *manager, struct status_view *vi
 	view->frequency_source = frequency_source(manager->frequency);
 	view->frequency_why = why[0] ? why : NULL;
 	view->frequency_is_measured = measured_ns != 0;
-	view->frequency_age_us = (manager_now_ns() - measured_ns) / NS_PER_US;
+	view->frequency_age_us = (time_now_ns() - measured_ns) / NS_PER_US;
 }
 
-static int show_status(void *userdata, struct status_view *ret)
+int views_show_status(void *userdata, struct status_view *ret)
 {
 	const struct manager *manager = userdata;
 	const struct task_table *tasks = engine_tasks(manager->engine);
@@ -88,7 +87,7 @@ static int show_status(void *userdata, struct status_view *ret)
 	tracer_drops(manager->tracer, &drops);
 	*ret = (struct status_view){
 		.version = WAKEGOV_VERSION,
-		.uptime_us = (manager_now_ns() - manager->started_ns) / NS_PER_US,
+		.uptime_us = (time_now_ns() - manager->started_ns) / NS_PER_US,
 		.mode = drives_any(manager) ? "governing" : "observing",
 		.backend = name_backend(manager),
 		.policy_path = manager->options.policy_path,
@@ -112,7 +111,7 @@ static int show_status(void *userdata, struct status_view *ret)
 	return 0;
 }
 
-static int list_programs(void *userdata, program_emit_t emit, void *context)
+int views_list_programs(void *userdata, program_emit_t emit, void *context)
 {
 	static const char *const states[] = {
 		[TRACER_ATTACHED] = "attached",
@@ -169,7 +168,7 @@ static void show_decision(const struct manager *manager, struct domain_view *vie
  */
 static uint32_t utilisation_now_cap(struct manager *manager, uint32_t domain)
 {
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	uint32_t util_q = 0;
 	struct input input;
 
@@ -223,7 +222,7 @@ void views_show_domain(struct manager *manager, uint32_t i, struct domain_view *
 	show_asked(governed, view);
 }
 
-static int list_domains(void *userdata, domain_emit_t emit, void *context)
+int views_list_domains(void *userdata, domain_emit_t emit, void *context)
 {
 	struct manager *manager = userdata;
 	int r = 0;
@@ -276,7 +275,7 @@ void manager_show_decision(struct manager *manager, const struct decision_entry 
 					      });
 }
 
-static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
+int views_list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
 	const struct decision_entry *entry;
@@ -291,7 +290,7 @@ static int list_decisions(void *userdata, uint64_t after_us, decision_emit_t emi
 	return r;
 }
 
-static bool knows_domain(void *userdata, const char *name)
+bool views_knows_domain(void *userdata, const char *name)
 {
 	const struct manager *manager = userdata;
 
@@ -301,37 +300,9 @@ static bool knows_domain(void *userdata, const char *name)
 	return false;
 }
 
-static uint32_t io_min_rate(void *userdata)
+uint32_t views_io_min_rate(void *userdata)
 {
 	const struct manager *manager = userdata;
 
 	return manager->policy.io_boost.min_rate_per_s;
-}
-
-void manager_fill_source(struct manager *manager)
-{
-	manager->source = (struct query_source){
-		.status = show_status,
-		.programs = list_programs,
-		.advice = views_list_advice,
-		.domains = list_domains,
-		.tasks = views_list_tasks,
-		.devices = views_list_devices,
-		.decisions = list_decisions,
-		.knows_domain = knows_domain,
-		.io_min_rate = io_min_rate,
-		.explain = views_explain,
-		.rules = views_list_rules,
-		.count_rules = views_count_rules,
-		.rule_tasks = views_list_rule_tasks,
-		.capped_tasks = views_list_capped,
-		.explain_rules = views_explain_rules,
-		.overrides = overrides_list,
-		.add_override = overrides_add,
-		.cancel_override = overrides_cancel,
-		.adopt = manager_adopt,
-		.opp_times = views_list_opp_times,
-		.counts = views_list_counts,
-		.userdata = manager,
-	};
 }

@@ -14,6 +14,16 @@ void views_show_domain(struct manager *manager, uint32_t domain, struct domain_v
 struct decision_view views_decision(const struct manager *manager,
 				    const struct decision_entry *entry);
 
+int views_show_status(void *userdata, struct status_view *ret);
+int views_list_programs(void *userdata, program_emit_t emit, void *context);
+int views_list_domains(void *userdata, domain_emit_t emit, void *context);
+int views_list_decisions(void *userdata, uint64_t after_us, decision_emit_t emit, void *context);
+bool views_knows_domain(void *userdata, const char *name);
+uint32_t views_io_min_rate(void *userdata);
+
+/* Tells the monitors of a decision that was logged. */
+void manager_show_decision(struct manager *manager, const struct decision_entry *entry);
+
 /* views_explain.c: as struct query_source describes it. */
 int views_explain(void *userdata, const struct explain_request *request, explain_emit_t emit,
 		  void *context);
@@ -43,3 +53,6 @@ int views_list_opp_times(void *userdata, opp_time_emit_t emit, void *context);
 int views_list_counts(void *userdata, enum count_kind kind, count_emit_t emit, void *context);
 /* Reads /proc/interrupts once per device that there is something to say of. */
 int views_list_advice(void *userdata, advice_emit_t emit, void *context);
+
+/* Tells the monitors what is new about the boosts of tasks. */
+void manager_show_boosts(struct manager *manager);

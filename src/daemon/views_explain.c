@@ -6,13 +6,13 @@
 
 #include "core/io_model.h"
 #include "core/opp.h"
-#include "daemon/manager_private.h"
+#include "daemon/state.h"
 #include "daemon/views.h"
 #include "diag/throttle.h"
+#include "shared/time.h"
 #include "varlink/process.h"
 
-#define NS_PER_US 1000ULL
-#define SYS	  "/sys"
+#define SYS "/sys"
 
 /* Everything that one explanation borrows from. */
 struct story {

@@ -3,13 +3,12 @@
 #include <errno.h>
 
 #include "core/io_model.h"
-#include "daemon/manager_private.h"
+#include "daemon/state.h"
 #include "daemon/views.h"
 #include "diag/advice.h"
 #include "diag/interrupts.h"
 #include "shared/cleanup.h"
-
-#define NS_PER_US 1000ULL
+#include "shared/time.h"
 
 uint32_t views_gain_permille(uint32_t saved_ppm)
 {
@@ -71,7 +70,7 @@ static void show_task(const struct manager *manager, const struct task *task, co
 	const struct topology *topology = manager->topology;
 	const struct io_boost *boost = &task->io_boost;
 	uint32_t domain = topology_domain_of(topology, task->cpu);
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 
 	*view = (struct task_view){
 		.pid = task->pid,
@@ -105,7 +104,7 @@ static void tell_boost(void *userdata, const struct task *task, const enum io_bo
 	query_server_publish(manager->server,
 			     &(struct event_view){
 				     .kind = EVENT_BOOST,
-				     .monotonic_us = manager_now_ns() / NS_PER_US,
+				     .monotonic_us = time_now_ns() / NS_PER_US,
 				     .domain = view.domain,
 				     .pid = view.pid,
 				     .comm = view.comm,
@@ -198,7 +197,7 @@ static void show_device(const struct manager *manager, const char *name, const s
 int views_list_devices(void *userdata, device_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < INPUT_DEVICES_MAX; i++) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the manager counts, for metrics. */
-#include "daemon/manager_private.h"
+#include "daemon/state.h"
 #include "daemon/views.h"
+#include "shared/time.h"
 
 int views_list_opp_times(void *userdata, opp_time_emit_t emit, void *context)
 {
 	const struct manager *manager = userdata;
 	const struct topology *topology = manager->topology;
-	uint64_t now_ns = manager_now_ns();
+	uint64_t now_ns = time_now_ns();
 	int r = 0;
 
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++) {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "core/rule.h"
-#include "daemon/manager_private.h"
+#include "daemon/grouping.h"
 #include "daemon/rule_tracking.h"
+#include "daemon/state.h"
 #include "daemon/views.h"
 #include "shared/cleanup.h"
 

@@ -99,12 +99,30 @@ static void test_full(void **state)
 	assert_int_equal(leases_room(&policy), LEASES_MAX);
 }
 
+/* A number that another task has since, or none; the lease of the task that is there stays. */
+static void test_end_task(void **state)
+{
+	struct leases leases = { 0 };
+	struct lease other = make(2, 900, "");
+
+	add(&leases, 1, 812, "");
+	leases.entries[0].target.start_ns = 7;
+	assert_true(leases_add(&leases, &other));
+	leases_end_task(&leases, 812, 7);
+	assert_int_equal(leases.entries[0].ended, LEASE_HOLDS);
+	leases_end_task(&leases, 812, 8);
+	assert_int_equal(leases.entries[0].ended, LEASE_TASK_GONE);
+	assert_int_equal(leases.entries[1].ended, LEASE_HOLDS);
+	assert_true(leases_next_ns(&leases) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fill),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_end_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

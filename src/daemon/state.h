@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the files of the manager share: life (manager.c), rounds (round.c), views (views.c). */
+/* What the daemon knows: each file of this folder does one thing with it. */
 
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -14,16 +14,44 @@
 #include "core/decision_log.h"
 #include "core/engine.h"
 #include "daemon/boost_news.h"
-#include "daemon/grouping.h"
-#include "daemon/manager.h"
 #include "daemon/message.h"
 #include "daemon/stats.h"
 #include "daemon/task_override_table.h"
 #include "diag/conflicts.h"
 #include "record/recorder.h"
+#include "rules/grouped.h"
 #include "rules/rules.h"
 #include "tracer/tracer.h"
 #include "varlink/server.h"
+
+struct manager_options {
+	const char *policy_path;    /* drop-ins lie in policy_path.d */
+	bool policy_may_be_missing; /* all is built-in then, but for the drop-ins */
+	const char *run_dir;	    /* originals, lock and socket */
+	bool observe;		    /* write nothing, whatever the policy says */
+};
+
+/* Clamps of cgroups: grouping.h. */
+#define GROUPING_SEEN	  256
+#define GROUPING_LEFT_MAX 64  /* with one more, the rule is given to no cgroup any more */
+#define GROUPING_WHY_SIZE 384 /* of cap and floor */
+
+struct grouping {
+	bool active;	   /* a domain is driven by clamps */
+	struct grouped by; /* rules that are given by group, but for those that are left out */
+	bool regiven;	   /* what tasks carry may be other than what they should */
+	struct grouping_seen {
+		uint64_t cgroup_id;
+		uint64_t matched;
+	} seen[GROUPING_SEEN]; /* there is nothing to do for a task in it that matches these */
+	struct grouping_left {
+		uint32_t rule;
+		enum uclamp_group_end end;
+		uint64_t inode; /* of the cgroup's directory */
+	} left[GROUPING_LEFT_MAX];
+	uint32_t n_left;
+	char why_not[POLICY_RULES_MAX][GROUPING_WHY_SIZE]; /* the first one of each was left out */
+};
 
 /* A domain and the lever that moves it. */
 struct governed {
@@ -50,7 +78,6 @@ struct manager {
 	uint32_t n_rivals;
 	struct uclamps *clamps;	      /* of tasks */
 	struct uclamp_groups *groups; /* of cgroups; NULL until the event loop is there */
-	sd_event_source *groups_source;
 	struct grouping grouping;
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */
 	uint32_t n_domains;
@@ -68,9 +95,8 @@ struct manager {
 
 	struct override_table resumed; /* of domains, from the wakegovd before */
 	struct leases leases;
-	sd_event_source *lease_timer;
 	struct rules *rules;
-	sd_event_source *scan_timer;
+	uint64_t scan_due_ns;			  /* UINT64_MAX: none is */
 	uint64_t scanned_ns;			  /* all tasks, for the rules */
 	uint64_t scan_drops;			  /* records lost until then */
 	uint64_t crossed_rules[POLICY_RULES_MAX]; /* by cap: floors above it, as bits, that were
@@ -93,50 +119,3 @@ struct manager {
 	uint32_t reloads;
 	char *last_reload_error;
 };
-
-/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). */
-uint64_t manager_now_ns(void);
-
-/*
- * One round: leases end, due domains are decided and written, the kernel side is told what to
- * watch for, the timer is set to when a round is needed though nothing happens.
- */
-void manager_round(struct manager *manager);
-
-/* Reads scaling_min/max of a domain for the core. */
-void manager_read_limits(struct manager *manager, uint32_t domain);
-
-/* Looks whether a domain is still ours and online, and tells the core. */
-void manager_verify_domain(struct manager *manager, uint32_t domain);
-
-/* Takes one record of the tracer. */
-void manager_take_event(void *userdata, const struct tracer_event *event);
-
-/* A line for the journal, which monitors hear as well. about may be NULL. */
-void manager_tell(struct manager *manager, enum message message, const struct message_about *about,
-		  const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* Tells the monitors what is new about the boosts of tasks. */
-void manager_show_boosts(struct manager *manager);
-
-/* Tells the monitors of a decision that was logged. */
-void manager_show_decision(struct manager *manager, const struct decision_entry *entry);
-
-/* conflicts.c: takes domains back that were left to another program; see query_source.adopt. */
-int manager_adopt(void *userdata, const char *name, uint32_t *ret_adopted);
-
-/* Looks anew who else moves the same knobs, and logs whom it has not seen before. */
-void manager_find_rivals(struct manager *manager);
-
-/* apply_task_clamps.c: gives tasks the clamps that the core wants them to have; their children lose
- * them. */
-void manager_carry_clamps(struct manager *manager, uint64_t now_ns);
-/* A task asks for clamps itself: own is wakegov/own.h, 0 and ended when it has exited. */
-void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
-			     uint64_t now_ns);
-/* Looks at every task's: for news of them that was lost. */
-void manager_check_clamps(struct manager *manager, uint64_t now_ns);
-void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child);
-
-/* The callbacks of the query socket but for reload. */
-void manager_fill_source(struct manager *manager);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/events.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <systemd/sd-daemon.h>
+
+#include "actuator/hotplug.h"
+#include "daemon/api.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/grouping.h"
+#include "daemon/round.h"
+#include "daemon/rule_tracking.h"
+#include "daemon/task_override.h"
+#include "frequency/reference.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/time.h"
+
+#define TIMER_ACCURACY_US 200 /* sd-event's own default, 250 ms, is made for other work */
+
+static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	tracer_consume(manager->tracer, manager_take_event, manager);
+	ruling_mind_losses(manager);
+	manager_round(manager);
+	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manager *manager = userdata;
+	uint64_t now_ns = time_now_ns();
+
+	if (now_ns >= leases_next_ns(&manager->leases))
+		leasing_end_over(manager);
+	if (now_ns >= manager->scan_due_ns) {
+		manager->scan_due_ns = UINT64_MAX;
+		/* What is in the ring is older than what the scan finds, and taken first. */
+		tracer_consume(manager->tracer, manager_take_event, manager);
+		ruling_scan(manager);
+	}
+	manager_round(manager);
+	return 0;
+}
+
+static void take_touched(void *userdata, struct actuator_domain *actuator, enum control control)
+{
+	struct manager *manager = userdata;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (&manager->domains[i].actuator == actuator)
+			manager_verify_domain(manager, i);
+}
+
+void events_take_touched(struct manager *manager)
+{
+	actuator_watch_read(manager->watch, take_touched, manager);
+}
+
+static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	events_take_touched(manager);
+	manager_round(manager);
+	return 0;
+}
+
+static void verify_domain_of(struct manager *manager, uint32_t cpu)
+{
+	uint32_t domain = TOPOLOGY_NO_DOMAIN;
+
+	if (cpu < manager->topology->n_cpus)
+		domain = manager->topology->cpu_domain[cpu];
+	if (domain == TOPOLOGY_NO_DOMAIN) {
+		if (manager->n_domains)
+			log_notice("CPU %u was not there at the start and is not governed; restart "
+				   "wakegovd to include it",
+				   cpu);
+		return;
+	}
+	actuator_domain_forget_request(&manager->domains[domain].actuator);
+	measure_forget(manager, cpu);
+	manager_verify_domain(manager, domain);
+}
+
+static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+	uint32_t cpu;
+	bool online;
+	int r;
+
+	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
+		verify_domain_of(manager, cpu);
+	if (r == -ENOBUFS)
+		for (uint32_t i = 0; i < manager->topology->n_cpus; i++)
+			verify_domain_of(manager, i);
+	manager_round(manager);
+	return 0;
+}
+
+static int on_groups(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	if (grouping_take_written(manager))
+		ruling_scan(manager);
+	manager_round(manager);
+	return 0;
+}
+
+static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	measure_choose_references(manager);
+	manager_round(manager);
+	return 0;
+}
+
+/* Most machines have one of these at most. */
+static void listen_for_turbo(struct manager *manager)
+{
+	for (const char *const *path = reference_turbo_switches; *path; path++) {
+		int r = sd_event_add_inotify(manager->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
+					     manager);
+
+		if (r < 0 && r != -ENOENT)
+			log_warning("cannot hear of turbo being switched in %s: %s", *path,
+				    strerror(-r));
+	}
+}
+
+static int on_reload_signal(sd_event_source *source, const struct signalfd_siginfo *info,
+			    void *userdata)
+{
+	_cleanup_free_ char *message = NULL;
+
+	sd_notify(0, "RELOADING=1");
+	api_reload(userdata, NULL, NULL, &message);
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+static int add_signals(struct manager *manager)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+		return -errno;
+	r = sd_event_add_signal(manager->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(manager->event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(manager->event, NULL, SIGHUP, on_reload_signal, manager);
+	return r;
+}
+
+/* Signals are blocked first of all: from then on none can end the daemon half way. */
+int events_open(struct manager *manager)
+{
+	int r = sd_event_new(&manager->event);
+
+	if (r >= 0)
+		r = add_signals(manager);
+	if (r >= 0)
+		r = actuator_watch_new(&manager->watch);
+	if (r < 0) {
+		log_error("cannot set up the event loop: %s", strerror(-r));
+		return r;
+	}
+	manager->hotplug_fd = hotplug_open();
+	if (manager->hotplug_fd < 0)
+		log_warning("cannot hear of CPUs that go offline: %s",
+			    strerror(-manager->hotplug_fd));
+	return 0;
+}
+
+/* Who took a domain over, or that it is gone, is heard before the next decision is written. */
+static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t handler)
+{
+	sd_event_source *source;
+	int r = sd_event_add_io(manager->event, &source, fd, EPOLLIN, handler, manager);
+
+	if (r < 0)
+		return r;
+	sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT);
+	sd_event_source_set_floating(source, true);
+	sd_event_source_unref(source);
+	return 0;
+}
+
+int events_listen(struct manager *manager)
+{
+	sd_event *event = manager->event;
+	int r;
+
+	r = sd_event_add_io(event, NULL, tracer_fd(manager->tracer), EPOLLIN, on_records, manager);
+	if (r >= 0)
+		r = add_urgent(manager, actuator_watch_fd(manager->watch), on_touched);
+	if (r >= 0 && manager->hotplug_fd >= 0)
+		r = add_urgent(manager, manager->hotplug_fd, on_hotplug);
+	if (r >= 0)
+		r = sd_event_add_io(event, NULL, uclamp_groups_fd(manager->groups), EPOLLIN,
+				    on_groups, manager);
+	if (r >= 0)
+		r = sd_event_add_time(event, &manager->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
+				      on_timer, manager);
+	if (r >= 0)
+		r = sd_event_set_watchdog(event, true);
+	if (r >= 0 && manager->n_domains)
+		listen_for_turbo(manager);
+	return r < 0 ? r : 0;
+}
