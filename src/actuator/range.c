@@ -11,31 +11,10 @@
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
-void range_init(struct range *range)
-{
-	*range = (struct range){ .min.fd = -1, .max.fd = -1 };
-}
-
-void range_let_go(struct range *range)
-{
-	close_fdp(&range->min.fd);
-	close_fdp(&range->max.fd);
-	range_init(range);
-}
-
 static void forget_past(struct range_limit *limit)
 {
 	for (size_t i = 0; i < RANGE_WAS; i++)
 		limit->was_khz[i] = limit->put_khz;
-}
-
-/* Ours, and perhaps out of date. */
-static bool was(const struct range_limit *limit, uint32_t khz)
-{
-	for (size_t i = 0; i < RANGE_WAS; i++)
-		if (limit->was_khz[i] == khz)
-			return true;
-	return false;
 }
 
 static int save_originals(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz)
@@ -168,14 +147,6 @@ int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz
 	return r < 0 ? r : written | r;
 }
 
-void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
-{
-	if (*max_khz >= range->max.put_khz || was(&range->max, *max_khz))
-		*max_khz = range->max.original_khz;
-	if (*min_khz <= range->min.put_khz || was(&range->min, *min_khz))
-		*min_khz = range->min.original_khz;
-}
-
 /* Where we held no limit of ours, somebody's is obeyed as any other is, and put back at the end. */
 static int take_original(struct actuator_domain *domain, struct range_limit *limit,
 			 enum control control, uint32_t khz)
@@ -200,7 +171,7 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	limit->suspect = false;
 	if (khz == limit->put_khz)
 		forget_past(limit);
-	if (was(limit, khz)) {
+	if (range_limit_was(limit, khz)) {
 		limit->suspect = touched;
 		return 0;
 	}

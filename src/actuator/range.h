@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "actuator/control.h"
+#include "shared/cleanup.h"
 
 struct actuator_domain;
 
@@ -33,7 +34,10 @@ struct range {
 };
 
 /* Nothing taken. */
-void range_init(struct range *range);
+static inline void range_init(struct range *range)
+{
+	*range = (struct range){ .min.fd = -1, .max.fd = -1 };
+}
 
 static inline bool range_is_taken(const struct range *range)
 {
@@ -48,7 +52,12 @@ static inline bool range_is_taken(const struct range *range)
 int range_take(struct actuator_domain *domain);
 
 /* Closes both files. What they hold is restore_domain()'s concern. */
-void range_let_go(struct range *range);
+static inline void range_let_go(struct range *range)
+{
+	close_fdp(&range->min.fd);
+	close_fdp(&range->max.fd);
+	range_init(range);
+}
 
 /*
  * Asks for [min_khz, max_khz] within the originals; the maximum wins where they contradict. The
@@ -58,8 +67,23 @@ void range_let_go(struct range *range);
  */
 int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again);
 
+/* Ours, and perhaps out of date. */
+static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz)
+{
+	for (size_t i = 0; i < RANGE_WAS; i++)
+		if (limit->was_khz[i] == khz)
+			return true;
+	return false;
+}
+
 /* Takes what is ours off limits that were just read: what is left are the others' limits. */
-void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz);
+static inline void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
+{
+	if (*max_khz >= range->max.put_khz || range_limit_was(&range->max, *max_khz))
+		*max_khz = range->max.original_khz;
+	if (*min_khz <= range->min.put_khz || range_limit_was(&range->min, *min_khz))
+		*min_khz = range->min.original_khz;
+}
 
 /*
  * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that

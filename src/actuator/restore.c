@@ -23,16 +23,6 @@ static enum restore_outcome outcome_of_error(int error)
 	}
 }
 
-void restore_tell(struct restore_run *run, const struct restore_result *result)
-{
-	if (run->report)
-		run->report(run->userdata, result);
-	if (result->outcome == RESTORE_OFFLINE)
-		run->waiting++;
-	else if (result->outcome == RESTORE_FAILED)
-		run->error = run->error ?: result->error;
-}
-
 /* Tells, counts, and drops the control from the table if there is nothing left to do for it. */
 static void finish(struct restore_run *run, const struct original *original,
 		   struct restore_result *result)

@@ -15,7 +15,15 @@ struct restore_run {
 };
 
 /* Reports and counts one result; the caller drops it from the table where nothing is left to do. */
-void restore_tell(struct restore_run *run, const struct restore_result *result);
+static inline void restore_tell(struct restore_run *run, const struct restore_result *result)
+{
+	if (run->report)
+		run->report(run->userdata, result);
+	if (result->outcome == RESTORE_OFFLINE)
+		run->waiting++;
+	else if (result->outcome == RESTORE_FAILED)
+		run->error = run->error ?: result->error;
+}
 
 /*
  * Writes back the tunables of a governor that policyN has just been given back, when nobody had it

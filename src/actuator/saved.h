@@ -61,12 +61,12 @@ int originals_open(const char *directory, struct originals **ret);
 
 struct originals *originals_free(struct originals *originals);
 
-const struct original *originals_find(const struct originals *originals, uint32_t policy,
-				      enum control control);
+struct original *originals_find(const struct originals *originals, uint32_t policy,
+				enum control control);
 
 /* The entry for the same file as `like`, or NULL. */
-const struct tunable *originals_find_tunable(const struct originals *originals,
-					     const struct tunable *like);
+struct tunable *originals_find_tunable(const struct originals *originals,
+				       const struct tunable *like);
 
 /*
  * Whether the tunable's governor is an original that still has to be put back: on policyN for a

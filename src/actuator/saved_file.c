@@ -143,3 +143,96 @@ int originals_save(const struct originals *originals)
 		return replace_remove(directory, ORIGINALS_FILE);
 	return replace_file(directory, ORIGINALS_FILE, write_entries, originals);
 }
+
+/* Whether it still holds what an earlier run put there, so that its first original stands. */
+static bool still_ours(const char *put, const char *now)
+{
+	return strcmp(put, ORIGINALS_ANY) == 0 || strcmp(put, now) == 0;
+}
+
+static void merge(struct originals *originals, const struct original *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct original *old = originals_find(originals, entries[i].policy,
+						      entries[i].control);
+
+		if (!old)
+			originals->entries[originals->n++] = entries[i];
+		else if (!still_ours(old->put, entries[i].value))
+			*old = entries[i];
+	}
+}
+
+static void merge_tunables(struct originals *originals, const struct tunable *tunables, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct tunable *old = originals_find_tunable(originals, &tunables[i]);
+
+		if (!old)
+			originals->tunables[originals->n_tunables++] = tunables[i];
+		else if (!still_ours(old->put, tunables[i].value))
+			*old = tunables[i];
+	}
+}
+
+/* A copy with room for n more; NULL if there is no memory. */
+static void *copy_with_room(const void *elements, size_t n_elements, size_t n, size_t size)
+{
+	void *copy = calloc(n_elements + n + 1, size);
+
+	if (copy && n_elements > 0)
+		memcpy(copy, elements, n_elements * size);
+	return copy;
+}
+
+int originals_add(struct originals *originals, const struct original *entries, size_t n,
+		  const struct tunable *tunables, size_t n_tunables)
+{
+	struct originals before = *originals;
+	_cleanup_free_ void *merged = NULL, *merged_tunables = NULL;
+	int r;
+
+	if (originals->n + n > ORIGINALS_CONTROLS_MAX ||
+	    originals->n_tunables + n_tunables > ORIGINALS_TUNABLES_MAX)
+		return -E2BIG;
+	merged = copy_with_room(before.entries, before.n, n, sizeof(*entries));
+	merged_tunables = copy_with_room(before.tunables, before.n_tunables, n_tunables,
+					 sizeof(*tunables));
+	if (!merged || !merged_tunables)
+		return -ENOMEM;
+
+	originals->entries = merged;
+	originals->tunables = merged_tunables;
+	merge(originals, entries, n);
+	merge_tunables(originals, tunables, n_tunables);
+	r = originals_save(originals);
+	if (r < 0) {
+		*originals = before;
+		return r;
+	}
+
+	merged = before.entries; /* freed */
+	merged_tunables = before.tunables;
+	return 0;
+}
+
+int originals_replace(struct originals *originals, uint32_t policy, enum control control,
+		      const char *value)
+{
+	struct original *entry = originals_find(originals, policy, control);
+
+	if (!entry)
+		return 0;
+	snprintf(entry->value, sizeof(entry->value), "%s", value);
+	return originals_save(originals);
+}
+
+int originals_forget(struct originals *originals, uint32_t policy)
+{
+	for (int control = 0; control < CONTROL_N; control++)
+		originals_drop(originals, policy, (enum control)control);
+	for (size_t i = originals->n_tunables; i-- > 0;)
+		if (!originals_awaits_governor(originals, &originals->tunables[i]))
+			originals_drop_tunable(originals, i);
+	return originals_save(originals);
+}

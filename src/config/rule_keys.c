@@ -7,7 +7,7 @@
 
 #include "config/keys.h"
 #include "config/patterns.h"
-#include "config/section.h"
+#include "config/text.h"
 #include "config/units.h"
 #include "shared/cleanup.h"
 
@@ -217,7 +217,7 @@ static int store_domain(struct policy_rule *rule, const char *text)
 {
 	if (!strcmp(text, "all"))
 		rule->domain_cpu = POLICY_ANY_DOMAIN;
-	else if (!policy_section_is_domain(text, &rule->domain_cpu))
+	else if (!policy_text_is_domain(text, &rule->domain_cpu))
 		return -EINVAL;
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include "shared/cleanup.h"
 
 #define DOMAIN_PREFIX "domain "
-#define POLICY_PREFIX "policy"
 
 static int refuse_unknown(struct policy_place place, const char *name, char **ret_message)
 {
@@ -34,22 +33,6 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 				"NAME], [rule NAME]%s%s%s",
 				shown, list, closest ? "; did you mean [" : "", closest ?: "",
 				closest ? "]?" : "");
-}
-
-bool policy_section_is_domain(const char *name, uint32_t *ret_number)
-{
-	const char *number = name + strlen(POLICY_PREFIX);
-	size_t n_digits;
-
-	if (strncmp(name, POLICY_PREFIX, strlen(POLICY_PREFIX)) != 0)
-		return false;
-	n_digits = strspn(number, "0123456789");
-	if (n_digits < 1 || n_digits > 4 || number[n_digits])
-		return false;
-	if (number[0] == '0' && n_digits > 1)
-		return false;
-	*ret_number = atoi(number);
-	return *ret_number < TOPOLOGY_CPUS_MAX;
 }
 
 /* The place of [domain name] in the policy, a new one if need be. */
@@ -100,7 +83,7 @@ static int open_override(struct policy_sections *sections, struct policy_draft *
 	uint32_t number;
 	int r;
 
-	if (!policy_section_is_domain(domain, &number)) {
+	if (!policy_text_is_domain(domain, &number)) {
 		policy_text_escape(name, shown);
 		return policy_error_set(ret_message, -EINVAL, place,
 					"unknown section [%s]; expected [domain policyN] with N "

@@ -24,9 +24,6 @@ struct policy_sections {
 	unsigned int key_lines[POLICY_KEYS_MAX];
 };
 
-/* Whether name is what the kernel calls a domain: policyN, without leading zeros. */
-bool policy_section_is_domain(const char *name, uint32_t *ret_number);
-
 /*
  * Opens the section that header names, a line that starts with '[' and has no blanks around it.
  * [domain policyN] gets its place in draft. Returns 0, or a negative errno and *ret_message.

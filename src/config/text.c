@@ -5,11 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/topology.h"
 #include "shared/text.h"
 
-#define WORD_MAX 32
+#define WORD_MAX      32
+#define POLICY_PREFIX "policy"
 
 static bool is_printable_ascii(unsigned char byte)
 {
@@ -77,4 +80,20 @@ unsigned int policy_text_distance(const char *a, const char *b)
 		}
 	}
 	return row[b_length];
+}
+
+bool policy_text_is_domain(const char *name, uint32_t *ret_number)
+{
+	const char *number = name + strlen(POLICY_PREFIX);
+	size_t n_digits;
+
+	if (strncmp(name, POLICY_PREFIX, strlen(POLICY_PREFIX)) != 0)
+		return false;
+	n_digits = strspn(number, "0123456789");
+	if (n_digits < 1 || n_digits > 4 || number[n_digits])
+		return false;
+	if (number[0] == '0' && n_digits > 1)
+		return false;
+	*ret_number = atoi(number);
+	return *ret_number < TOPOLOGY_CPUS_MAX;
 }

@@ -3,7 +3,9 @@
 
 /* What a line of a policy file may hold, and how a piece of it is shown to a person. */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define POLICY_TEXT_SHOWN_MAX 40 /* bytes of a value that an error message repeats */
 #define POLICY_TEXT_SIZE      (4 * POLICY_TEXT_SHOWN_MAX + sizeof("..."))
@@ -25,3 +27,6 @@ void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE]);
 
 /* How many letters must be put in, left out or changed to get from a to b; long words: UINT_MAX. */
 unsigned int policy_text_distance(const char *a, const char *b);
+
+/* Whether name is what the kernel calls a domain: policyN, without leading zeros. */
+bool policy_text_is_domain(const char *name, uint32_t *ret_number);

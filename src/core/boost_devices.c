@@ -3,8 +3,7 @@
 #include <stddef.h>
 
 #include "core/engine_private.h"
-
-#define NS_PER_MS 1000000ULL
+#include "shared/time.h"
 
 /* Who uses it and where it completes may change: for those who are shown it, and for advice. */
 #define LOOK_NS (500 * NS_PER_MS)

@@ -14,45 +14,6 @@
 #define REST_WINDOWS   190 /* … and how long it is until the next, if nothing happens */
 #define REST_FACTOR    16  /* times what one took, at least: 6 % of the time */
 
-/* Another rate than during the last survey: another load, for all that is known. */
-static bool rate_moved(const struct io_boost *boost)
-{
-	uint32_t rate = boost->rate_per_s, surveyed = boost->surveyed_per_s;
-	uint32_t apart = rate > surveyed ? rate - surveyed : surveyed - rate;
-
-	return apart > surveyed / 3;
-}
-
-/* Something is being found out of it. */
-static bool asks_for_survey(const struct io_boost *boost)
-{
-	if (boost->device == IO_BOOST_NO_DEVICE)
-		return boost->state == IO_BOOST_MEASURING;
-	return !io_boost_is_known(boost);
-}
-
-/* A survey has not yet found out anything of it. */
-static bool is_unseen(const struct io_boost *boost)
-{
-	return boost->device != IO_BOOST_NO_DEVICE && !boost->survey_windows;
-}
-
-/* What was found out may be over. Requests of a task that had none are something new, too. */
-static bool is_changed(const struct io_boost *boost)
-{
-	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
-}
-
-uint32_t boosts_traits(const struct io_boost *boost)
-{
-	if (io_boost_is_over(boost))
-		return 0;
-	return 1u << FILED_LIVE | (uint32_t)!boost->surveyed_per_s << FILED_NEW |
-	       (uint32_t)asks_for_survey(boost) << FILED_ASKS |
-	       (uint32_t)is_unseen(boost) << FILED_UNSEEN |
-	       (uint32_t)is_changed(boost) << FILED_CHANGED;
-}
-
 /* Whether requests are to be followed now. What asks for ever, or again and again, waits. */
 static bool is_needed(const struct engine *engine, uint64_t now_ns)
 {

@@ -6,10 +6,9 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"
+#include "shared/time.h"
 
-#define NS_PER_MS 1000000ULL
-
-#define FLIP_NS	  (100 * NS_PER_MS) /* back within this: the task flips */
+#define FLIP_NS (100 * NS_PER_MS) /* back within this: the task flips */
 /* A task that is over is known for so long, or until the next round after that. */
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
@@ -26,6 +25,45 @@ static uint64_t due_ns(const struct task *task)
 	if (task->flip.until_ns && task->flip.until_ns < at_ns)
 		at_ns = task->flip.until_ns;
 	return at_ns;
+}
+
+/* Another rate than during the last survey: another load, for all that is known. */
+static bool rate_moved(const struct io_boost *boost)
+{
+	uint32_t rate = boost->rate_per_s, surveyed = boost->surveyed_per_s;
+	uint32_t apart = rate > surveyed ? rate - surveyed : surveyed - rate;
+
+	return apart > surveyed / 3;
+}
+
+/* Something is being found out of it. */
+static bool asks_for_survey(const struct io_boost *boost)
+{
+	if (boost->device == IO_BOOST_NO_DEVICE)
+		return boost->state == IO_BOOST_MEASURING;
+	return !io_boost_is_known(boost);
+}
+
+/* A survey has not yet found out anything of it. */
+static bool is_unseen(const struct io_boost *boost)
+{
+	return boost->device != IO_BOOST_NO_DEVICE && !boost->survey_windows;
+}
+
+/* What was found out may be over. Requests of a task that had none are something new, too. */
+static bool is_changed(const struct io_boost *boost)
+{
+	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
+}
+
+uint32_t boosts_traits(const struct io_boost *boost)
+{
+	if (io_boost_is_over(boost))
+		return 0;
+	return 1u << FILED_LIVE | (uint32_t)!boost->surveyed_per_s << FILED_NEW |
+	       (uint32_t)asks_for_survey(boost) << FILED_ASKS |
+	       (uint32_t)is_unseen(boost) << FILED_UNSEEN |
+	       (uint32_t)is_changed(boost) << FILED_CHANGED;
 }
 
 void boosts_file_task(struct engine *engine, const struct task *task)
@@ -282,12 +320,21 @@ static void end_flip(struct engine *engine, struct task *task, uint64_t now_ns)
 	task->flip.until_ns = 0;
 }
 
+void boosts_forget_task(struct engine *engine, struct task *task)
+{
+	clamping_end_io(engine, task->pid);
+	if (task->io_boost.seen_ns)
+		boosts_leave_group(engine, task);
+	filing_put(engine->filing, task_table_place(engine->tasks, task), NULL);
+	task_table_remove(engine->tasks, task);
+}
+
 void boosts_forget_one(struct engine *engine)
 {
 	uint32_t place = filing_to_forget(engine->filing, UINT64_MAX);
 
 	if (place != AGENDA_NONE)
-		engine_forget_task(engine, task_table_at(engine->tasks, place));
+		boosts_forget_task(engine, task_table_at(engine->tasks, place));
 }
 
 static void advance_task(struct engine *engine, struct task *task, uint64_t now_ns)
@@ -307,7 +354,7 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 	engine_for_each_filed(engine, filing_ask(engine->filing, now_ns), task)
 		advance_task(engine, task, now_ns);
 	while ((place = filing_to_forget(engine->filing, now_ns)) != AGENDA_NONE)
-		engine_forget_task(engine, task_table_at(engine->tasks, place));
+		boosts_forget_task(engine, task_table_at(engine->tasks, place));
 	boosts_look_at_devices(engine, now_ns);
 	boosts_try(engine, now_ns);
 }
@@ -347,17 +394,4 @@ void boosts_end_device(struct engine *engine, uint32_t device)
 		io_boost_restart(&task->io_boost);
 		boosts_file_task(engine, task);
 	}
-}
-
-uint64_t boosts_next_ns(const struct engine *engine)
-{
-	uint64_t next_ns = boosts_next_survey_ns(engine);
-
-	if (engine->devices_next_ns < next_ns)
-		next_ns = engine->devices_next_ns;
-	if (engine->groups_next_ns < next_ns)
-		next_ns = engine->groups_next_ns;
-	if (filing_next_ns(engine->filing) < next_ns)
-		next_ns = filing_next_ns(engine->filing);
-	return next_ns;
 }

@@ -13,9 +13,8 @@
 
 #include "core/engine_private.h"
 #include "core/opp.h"
+#include "shared/time.h"
 #include "wakegov/decay.h"
-
-#define NS_PER_MS 1000000ULL
 
 /* A running task is seen at the next tick; ticks are 10 ms apart at most. */
 #define RUN_HOLD_NS (12 * NS_PER_MS)

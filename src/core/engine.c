@@ -7,15 +7,6 @@
 #include "core/engine_private.h"
 #include "core/rule.h"
 
-struct task *engine_next_filed(const struct engine *engine, const struct place_set *set,
-			       const struct task *after)
-{
-	uint32_t from = after ? task_table_place(engine->tasks, after) + 1 : 0;
-	uint32_t place = place_set_next(set, from);
-
-	return place == PLACE_SET_NONE ? NULL : task_table_at(engine->tasks, place);
-}
-
 static struct topology *copy_topology(const struct topology *topology)
 {
 	size_t size = sizeof(*topology) + topology->n_domains * sizeof(topology->domains[0]);
@@ -99,30 +90,6 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	clamping_set_policy(engine);
 }
 
-struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
-{
-	uint32_t index = topology_domain_of(engine->topology, cpu);
-
-	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
-}
-
-void engine_mark_due(const struct engine *engine, uint32_t cpu)
-{
-	struct domain *domain = engine_domain_of(engine, cpu);
-
-	if (domain)
-		domain->due = true;
-}
-
-void engine_forget_task(struct engine *engine, struct task *task)
-{
-	clamping_end_io(engine, task->pid);
-	if (task->io_boost.seen_ns)
-		boosts_leave_group(engine, task);
-	filing_put(engine->filing, task_table_place(engine->tasks, task), NULL);
-	task_table_remove(engine->tasks, task);
-}
-
 /* A sample is taken because something happened there: a decision is due. */
 static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 {
@@ -148,7 +115,7 @@ static struct task *take_task(struct engine *engine, const struct input_task *in
 	struct task *task = task_table_find(engine->tasks, input->pid);
 
 	if (task && task->released && !is_same(task, input)) {
-		engine_forget_task(engine, task);
+		boosts_forget_task(engine, task);
 		task = NULL;
 	}
 	if (!task && task_table_count(engine->tasks) == task_table_size(engine->tasks))
@@ -197,7 +164,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.until_ns)
 		engine->domains[task->flip.domain].due = true;
-	engine_forget_task(engine, task);
+	boosts_forget_task(engine, task);
 }
 
 static void apply_device(struct engine *engine, const struct input_device *input, uint64_t now_ns)
@@ -397,10 +364,17 @@ void engine_take_back(struct engine *engine, uint32_t domain)
 	d->next_ns = d->changed_ns + domain_rate_limit_ns(d);
 }
 
-void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
-		   uint32_t *ret_max_khz)
+static uint64_t boosts_next_ns(const struct engine *engine)
 {
-	domain_limits(&engine->domains[domain], ret_min_khz, ret_max_khz);
+	uint64_t next_ns = boosts_next_survey_ns(engine);
+
+	if (engine->devices_next_ns < next_ns)
+		next_ns = engine->devices_next_ns;
+	if (engine->groups_next_ns < next_ns)
+		next_ns = engine->groups_next_ns;
+	if (filing_next_ns(engine->filing) < next_ns)
+		next_ns = filing_next_ns(engine->filing);
+	return next_ns;
 }
 
 uint64_t engine_next_ns(const struct engine *engine)
@@ -444,50 +418,4 @@ const struct task *engine_next_due(struct engine *engine, const struct task *aft
 		if (!task->released && now_ns >= task->io_boost.next_ns)
 			return task;
 	return NULL;
-}
-
-const struct io_device *engine_device(const struct engine *engine, uint32_t device)
-{
-	return &engine->devices[device];
-}
-
-const struct io_group *engine_group(const struct engine *engine, uint32_t group)
-{
-	return group < IO_GROUPS_MAX ? &engine->groups[group] : NULL;
-}
-
-bool engine_tries(const struct engine *engine, uint32_t domain)
-{
-	return engine->domains[domain].trial;
-}
-
-const struct override_table *engine_overrides(const struct engine *engine)
-{
-	return &engine->overrides;
-}
-
-const struct task_table *engine_tasks(const struct engine *engine)
-{
-	return engine->tasks;
-}
-
-uint32_t engine_take_changed(struct engine *engine)
-{
-	return filing_take_changed(engine->filing);
-}
-
-uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
-{
-	return filing_count_in(engine->filing, state);
-}
-
-const struct task *engine_next_user(const struct engine *engine, uint32_t device,
-				    const struct task *after)
-{
-	return engine_next_filed(engine, filing_on_device(engine->filing, device), after);
-}
-
-const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)
-{
-	return engine->ruled;
 }

@@ -7,6 +7,8 @@
  * (merge.c).
  */
 
+#include <stddef.h>
+
 #include "core/clamped_tasks.h"
 #include "core/domain.h"
 #include "core/engine.h"
@@ -60,22 +62,41 @@ struct engine {
 	     cpu = (engine)->cpus[cpu].next)
 
 /* The domain of a CPU, or NULL when it has none. */
-struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu);
+static inline struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
 
-/* The task is over, and so is what it asked for. */
-void engine_forget_task(struct engine *engine, struct task *task);
+	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
+}
 
-void engine_mark_due(const struct engine *engine, uint32_t cpu);
+static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
+{
+	struct domain *domain = engine_domain_of(engine, cpu);
+
+	if (domain)
+		domain->due = true;
+}
+
+/* engine_read.c: an experiment has the domain, and runs it without boosts at present. */
+bool engine_leaves_alone(const struct engine *engine, const struct domain *domain);
 
 /* Goes through the tasks of a set of engine->filing. */
 #define engine_for_each_filed(engine, set, task)                             \
 	for (struct task *task = engine_next_filed(engine, set, NULL); task; \
 	     task = engine_next_filed(engine, set, task))
 
-struct task *engine_next_filed(const struct engine *engine, const struct place_set *set,
-			       const struct task *after);
+static inline struct task *engine_next_filed(const struct engine *engine,
+					     const struct place_set *set, const struct task *after)
+{
+	uint32_t from = after ? task_table_place(engine->tasks, after) + 1 : 0;
+	uint32_t place = place_set_next(set, from);
 
-/* boosts.c: where the task belongs now, to be said after each of its changes. */
+	return place == PLACE_SET_NONE ? NULL : task_table_at(engine->tasks, place);
+}
+
+/* boosts.c: what of the task says whether there is to be a survey, as bits (core/filing.h). */
+uint32_t boosts_traits(const struct io_boost *boost);
+/* Where the task belongs now, to be said after each of its changes. */
 void boosts_file_task(struct engine *engine, const struct task *task);
 
 /* A task was sampled; after boosts_move_task() if it is in another domain than before. */
@@ -84,15 +105,16 @@ void boosts_sample_task(struct engine *engine, struct task *task, const struct i
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
 /* Settles the state of boosts after a result or a change of the ground. */
 void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
+/* The task is over, and so is what it asked for. */
+void boosts_forget_task(struct engine *engine, struct task *task);
 /* Makes room for another task: the entry of one that is over goes, if there is any. */
 void boosts_forget_one(struct engine *engine);
 /* The domain's limits, or what it is driven by, changed: what they bound is measured anew. */
 void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns);
 /* The device is gone. */
 void boosts_end_device(struct engine *engine, uint32_t device);
-/* Leases and experiments whose time it is, and when that is next. */
+/* Leases and experiments whose time it is. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
-uint64_t boosts_next_ns(const struct engine *engine);
 
 /* The level that the domain was last told to run at (core/io_model.h). */
 uint32_t boosts_level(const struct domain *domain);
@@ -116,9 +138,7 @@ void boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_n
 void boosts_look_at_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
 
-/* boost_surveys.c: what of the task says whether there is to be one, as bits (core/filing.h). */
-uint32_t boosts_traits(const struct io_boost *boost);
-/* Begins or ends one, after everything else; and when to look again. */
+/* boost_surveys.c: begins or ends one, after everything else; and when to look again. */
 void boosts_survey(struct engine *engine, uint64_t now_ns);
 uint64_t boosts_next_survey_ns(const struct engine *engine);
 

@@ -2,8 +2,7 @@
 #include "core/io_boost.h"
 
 #include "core/io_model.h"
-
-#define NS_PER_S       1000000000ULL
+#include "shared/time.h"
 
 #define UNHELD_WINDOWS 10   /* between two looks at a task of which nothing is expected */
 #define LONG_WINDOWS   10   /* after so many, a window is over with any number of I/Os */

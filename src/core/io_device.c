@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/io_device.h"
-
-#define NS_PER_S      1000000000ULL
+#include "shared/time.h"
 
 #define LEAST_RATE_NS 10000000ULL /* rates over less say little */
 

@@ -11,28 +11,14 @@
 #include "core/utilisation.h"
 #include "wakegov/util_acct.h"
 
-/* An experiment has the domain, and runs it without boosts at present. */
-static bool is_left_alone(const struct engine *engine, const struct domain *domain)
-{
-	return domain->trial && !engine->groups[domain->trial - 1].experiment.arm;
-}
-
-uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
-{
-	const struct domain *domain = engine_domain_of(engine, task->cpu);
-
-	if (!domain || !io_boost_is_held(&task->io_boost) || is_left_alone(engine, domain))
-		return 0;
-	return opp_cap_at_khz(domain->info, task->io_boost.wanted_khz);
-}
-
 /* What the task asks of this domain: of its own, and of the other one while it flips. */
 static uint32_t boost_cap_in(const struct engine *engine, const struct task *task, uint32_t domain)
 {
 	if (topology_domain_of(engine->topology, task->cpu) == domain)
 		return engine_task_boost_cap(engine, task);
 	if (task->flip.until_ns && task->flip.domain == domain &&
-	    io_boost_is_held(&task->io_boost) && !is_left_alone(engine, &engine->domains[domain]))
+	    io_boost_is_held(&task->io_boost) &&
+	    !engine_leaves_alone(engine, &engine->domains[domain]))
 		return opp_cap_at_khz(engine->domains[domain].info, task->flip.khz);
 	return 0;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/settings.h"
+#include "shared/time.h"
 
 #include <string.h>
-
-#define NS_PER_MS	1000000ULL
 
 #define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
 

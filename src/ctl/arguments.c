@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/help.h"
 #include "ctl/suggest.h"

@@ -39,11 +39,9 @@ struct ctl_command {
 	struct ctl_option options[CTL_OPTIONS_MAX];
 };
 
-/* All of them, in the order of --help; ends with a NULL name. */
-extern const struct ctl_command ctl_commands[];
-
 /* One command line, taken apart. */
 struct ctl {
+	const struct ctl_command *commands; /* all that there are, in the order of --help */
 	const struct ctl_command *command;
 	const char *path; /* of the socket */
 	uint64_t timeout_ns;

@@ -8,6 +8,9 @@
 
 #include "ctl/command.h"
 
+/* All of them, in the order of --help; ends with a NULL name. */
+extern const struct ctl_command ctl_commands[];
+
 enum ctl_exit command_adopt(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);

@@ -22,9 +22,9 @@ static void offer(const char *typed, const char *dashes, const char *word, const
 		printf("%s\t%s\n", full, help);
 }
 
-static void offer_commands(const char *typed)
+static void offer_commands(const struct ctl *ctl, const char *typed)
 {
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+	for (const struct ctl_command *c = ctl->commands; c->name; c++)
 		if (c->help)
 			offer(typed, "", c->name, c->help);
 }
@@ -85,9 +85,9 @@ static void offer_rules(const struct ctl *ctl, const char *typed)
 	}
 }
 
-static const struct ctl_command *find(const char *name)
+static const struct ctl_command *find(const struct ctl *ctl, const char *name)
 {
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+	for (const struct ctl_command *c = ctl->commands; c->name; c++)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -119,7 +119,7 @@ enum ctl_exit command_complete(struct ctl *ctl)
 		const char *word = ctl->arguments[i];
 
 		if (!command && word[0] != '-' && !takes_value(NULL, before))
-			command = find(word);
+			command = find(ctl, word);
 		else
 			n_arguments += word[0] != '-' && !takes_value(command, before);
 		if (!strcmp(before, "--socket"))
@@ -132,7 +132,7 @@ enum ctl_exit command_complete(struct ctl *ctl)
 	} else if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (!command) {
-		offer_commands(typed);
+		offer_commands(ctl, typed);
 	} else if (!n_arguments) {
 		for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
 			offer(typed, "", command->verbs[i], command->help);

@@ -12,10 +12,9 @@
 #include <time.h>
 
 #include "shared/cleanup.h"
+#include "shared/time.h"
 #include "varlink/frame.h"
 
-#define NS_PER_S	 1000000000ull
-#define NS_PER_MS	 1000000ull
 #define REPLY_BYTES_MAX	 (64u * 1024 * 1024)
 #define CALL_BYTES_MAX	 (64u * 1024)
 #define CONNECT_RETRY_MS 10

@@ -11,9 +11,8 @@
 #include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+#include "shared/time.h"
 
-#define US_PER_MS  1000ull
-#define US_PER_S   1000000ull
 #define US_PER_MIN (60 * US_PER_S)
 #define US_PER_H   (60 * US_PER_MIN)
 #define US_PER_DAY (24 * US_PER_H)

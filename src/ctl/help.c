@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/help.h"
 
+#include "ctl/commands.h"
+
 #include <stdio.h>
 
 #include "varlink/path.h"

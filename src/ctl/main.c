@@ -3,6 +3,7 @@
 #include <locale.h>
 
 #include "ctl/arguments.h"
+#include "ctl/commands.h"
 #include "varlink/path.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
@@ -17,6 +18,7 @@ static enum ctl_exit run(struct ctl *ctl)
 int main(int argc, char **argv)
 {
 	struct ctl ctl = {
+		.commands = ctl_commands,
 		.path = QUERY_SOCKET_PATH,
 		.timeout_ns = TIMEOUT_DEFAULT_NS,
 	};

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "ctl/quantity.h"
+#include "shared/time.h"
 
-#define US_PER_S   1000000ULL
 #define US_PER_DAY (24 * 3600 * US_PER_S)
 
 static uint64_t read_us(clockid_t clock)

@@ -16,13 +16,13 @@
 #include "ctl/suggest.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 #define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
 #define RUN_NOT_EXECUTED 126
 #define RUN_NOT_FOUND	 127
 #define RUN_FOR_US \
 	(30 * 24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
-#define US_PER_S 1000000ULL
 
 static char *wanted_of_domain(const json_t *override)
 {

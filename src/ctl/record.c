@@ -15,11 +15,10 @@
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 #include "varlink/frame.h"
 
 #define MESSAGE_MAX   (1u << 20)
-#define NS_PER_US     1000ULL
-#define NS_PER_MS     1000000ULL
 #define BYTES_PER_MIB (1ULL << 20)
 
 struct session {

@@ -9,8 +9,7 @@
 #include "ctl/format.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
-
-#define NS_PER_US 1000
+#include "shared/time.h"
 
 json_t *replay_decision_json(const struct topology *topology, const struct decision *decision,
 			     uint64_t begin_ns)

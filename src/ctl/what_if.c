@@ -9,8 +9,8 @@
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
-#define NS_PER_US  1000
 #define OPPS_SHOWN 4
 
 static json_t *times_json(const struct opp_times *times)

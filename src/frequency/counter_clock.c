@@ -2,9 +2,8 @@
 #include <time.h>
 
 #include "frequency/counters.h"
+#include "shared/time.h"
 
-#define NS_PER_S      1000000000ULL
-#define NS_PER_MS     1000000ULL
 #define LEAST_TIME_NS (50 * NS_PER_MS) /* a rate over less is off by more than the clocks are */
 
 static uint64_t now_ns(void)

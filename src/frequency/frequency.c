@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "frequency/frequency.h"
+#include "shared/time.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_MS 1000000ULL
 
 /* So many times in a row; an interrupt of the firmware's can spoil one. */
 #define DOUBTS_MAX 3

@@ -7,8 +7,7 @@
 
 #include "record/lookahead.h"
 #include "record/player.h"
-
-#define NS_PER_MS 1000000ULL
+#include "shared/time.h"
 
 /* A timer is late by so much, and what was recorded then is better than what is made up. */
 #define LATE_NS	      (2 * NS_PER_MS)

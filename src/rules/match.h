@@ -4,7 +4,7 @@
 /* Whether a rule is for a task: patterns against facts, and nothing else. */
 
 #include "core/settings.h"
-#include "rules/facts.h"
+#include "tracer/facts.h"
 
 /* The facts that cost a file to read are asked for when all cheaper ones hold. */
 struct match_texts {

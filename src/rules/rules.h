@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "core/settings.h"
-#include "rules/facts.h"
+#include "tracer/facts.h"
 
 struct rules;
 

@@ -11,7 +11,7 @@
  */
 
 #include "core/settings.h"
-#include "rules/facts.h"
+#include "tracer/facts.h"
 
 struct texts;
 

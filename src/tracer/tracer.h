@@ -12,7 +12,7 @@
 #include "core/input.h"
 #include "core/settings.h"
 #include "core/topology.h"
-#include "rules/facts.h"
+#include "tracer/facts.h"
 
 struct tracer;
 

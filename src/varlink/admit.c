@@ -12,29 +12,6 @@ struct newcomer {
 	uint64_t now_us;
 };
 
-static struct query_user *find_user(const struct query_server *server, uid_t uid)
-{
-	for (const struct query_client *client = server->clients; client; client = client->next)
-		if (client->peer.uid == uid)
-			return client->user;
-	return NULL;
-}
-
-struct query_user *query_user_join(struct query_server *server, uid_t uid)
-{
-	struct query_user *user = find_user(server, uid) ?: calloc(1, sizeof(*user));
-
-	if (user)
-		user->n_clients++;
-	return user;
-}
-
-void query_user_leave(struct query_user *user)
-{
-	if (!--user->n_clients)
-		free(user);
-}
-
 /* What it sent lies there, and we have not come to it yet. */
 static bool has_spoken(const struct query_client *client)
 {
@@ -103,7 +80,7 @@ static struct query_client *find_victim(const struct query_server *server,
 
 int query_server_admit(struct query_server *server, const struct query_peer *peer)
 {
-	const struct query_user *user = find_user(server, peer->uid);
+	const struct query_user *user = query_user_find(server, peer->uid);
 	const struct newcomer newcomer = {
 		.peer = peer,
 		.n_own = user ? user->n_clients : 0,

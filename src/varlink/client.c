@@ -16,32 +16,6 @@
 /* More calls are answered in one go only while their replies are small. */
 #define REPLIES_PER_TURN_BYTES (64 * 1024)
 
-static void unlink_client(struct query_client *client)
-{
-	struct query_client **link = &client->server->clients;
-
-	while (*link && *link != client)
-		link = &(*link)->next;
-	if (*link)
-		*link = client->next;
-}
-
-void query_client_drop(struct query_client *client, const char *why)
-{
-	log_debug("Client of uid %u dropped: %s.", (unsigned int)client->peer.uid, why);
-
-	unlink_client(client);
-	channel_unsubscribe(&client->subscription);
-	sd_event_source_disable_unref(client->io);
-	sd_event_source_disable_unref(client->deadline);
-	frame_reader_deinit(&client->calls);
-	buffer_deinit(&client->replies);
-	query_user_leave(client->user);
-	if (client->fd >= 0)
-		close(client->fd);
-	free(client);
-}
-
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct query_client *client = userdata;
@@ -90,19 +64,6 @@ static bool has_call(struct query_client *client)
 	size_t length;
 
 	return frame_reader_peek(&client->calls, &message, &length) > 0;
-}
-
-int query_client_receive(struct query_client *client)
-{
-	ssize_t n;
-
-	frame_reader_set_max(&client->calls, client->server->limits.max_message_bytes);
-	n = buffer_receive(&client->calls.input, client->fd);
-	if (n == -EAGAIN || n == -EINTR)
-		return 0;
-	if (n < 0)
-		return (int)n;
-	return n ? 1 : -ESHUTDOWN;
 }
 
 static int send_replies(struct query_client *client)

@@ -54,10 +54,9 @@ struct query_server {
 	bool flush_is_armed;
 };
 
-/*
- * admit.c: the account of that user, with one client more; NULL without memory. Then one client
- * less; the last frees it.
- */
+/* connection.c: the account of that user; NULL when none of its clients is there. */
+struct query_user *query_user_find(const struct query_server *server, uid_t uid);
+/* It with one client more; NULL without memory. Then one client less; the last frees it. */
 struct query_user *query_user_join(struct query_server *server, uid_t uid);
 void query_user_leave(struct query_user *user);
 

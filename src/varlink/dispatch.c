@@ -7,20 +7,71 @@
 #include "shared/cleanup.h"
 #include "varlink/interface.h"
 
-const struct query_interface *const query_interfaces[] = {
+static const struct query_interface service;
+
+/* In the order in which GetInfo lists them. */
+static const struct query_interface *const interfaces[] = {
 	&query_interface_wakegov,
-	&query_interface_service,
+	&service,
 	NULL,
 };
 
-const struct query_interface *query_interface_find(const char *name, size_t length)
+static const struct query_interface *find_interface(const char *name, size_t length)
 {
-	for (size_t i = 0; query_interfaces[i]; i++)
-		if (strlen(query_interfaces[i]->name) == length &&
-		    !memcmp(query_interfaces[i]->name, name, length))
-			return query_interfaces[i];
+	for (size_t i = 0; interfaces[i]; i++)
+		if (strlen(interfaces[i]->name) == length &&
+		    !memcmp(interfaces[i]->name, name, length))
+			return interfaces[i];
 	return NULL;
 }
+
+/* org.varlink.service: what every Varlink service says about itself. */
+static int get_info(const struct call *call, struct reply *reply)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; interfaces[i]; i++)
+		json_array_append_new(names, json_string(interfaces[i]->name));
+
+	return reply_send(reply, json_pack("{ss ss ss ss so}", "vendor", "wakegov", "product",
+					   "wakegovd", "version", WAKEGOV_VERSION, "url",
+					   "man:wakegovd(8)", "interfaces", names));
+}
+
+static int get_interface_description(const struct call *call, struct reply *reply)
+{
+	const json_t *name = json_object_get(call->parameters, "interface");
+	const struct query_interface *interface = find_interface(json_string_value(name),
+								 json_string_length(name));
+
+	if (!interface)
+		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
+					json_pack("{ss}", "interface", json_string_value(name)));
+
+	return reply_send(reply, json_pack("{ss}", "description", interface->description));
+}
+
+static const struct query_method service_methods[] = {
+	{ .name = "GetInfo", .run = get_info, .right = QUERY_RIGHT_NONE },
+	{
+		.name = "GetInterfaceDescription",
+		.run = get_interface_description,
+		.right = QUERY_RIGHT_NONE,
+		.takes = { { .name = "interface", .type = JSON_STRING } },
+		.n_takes = 1,
+	},
+};
+
+static const char service_description[] =
+#include "org.varlink.service.varlink.inc"
+	;
+
+static const struct query_interface service = {
+	.name = "org.varlink.service",
+	.description = service_description,
+	.methods = service_methods,
+	.n_methods = ARRAY_SIZE(service_methods),
+};
 
 static const struct query_method *find_method(const struct query_interface *interface,
 					      const char *name)
@@ -96,7 +147,7 @@ static int route(const struct call *call, struct reply *reply)
 	if (!dot)
 		return reply_send_invalid(reply, "method");
 
-	interface = query_interface_find(call->method, (size_t)(dot - call->method));
+	interface = find_interface(call->method, (size_t)(dot - call->method));
 	if (!interface)
 		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
 					json_pack("{ss%}", "interface", call->method,

@@ -43,10 +43,3 @@ struct query_interface {
 };
 
 extern const struct query_interface query_interface_wakegov;
-extern const struct query_interface query_interface_service;
-
-/* All of them, in the order in which GetInfo lists them; ends with NULL. */
-extern const struct query_interface *const query_interfaces[];
-
-/* Returns NULL if there is no interface of the name, given by its length. */
-const struct query_interface *query_interface_find(const char *name, size_t length);

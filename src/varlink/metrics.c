@@ -10,10 +10,9 @@
 
 #include "core/topology.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 #include "varlink/server.h"
 
-#define US_PER_S       UINT64_C(1000000)
-#define NS_PER_S       UINT64_C(1000000000)
 #define LINE_MAX_BYTES 512
 
 struct metrics {
@@ -62,8 +61,8 @@ static void sample(struct metrics *metrics, const char *labels, uint64_t value)
 
 static void sample_us(struct metrics *metrics, const char *labels, uint64_t us)
 {
-	put(metrics, "%s%s%s %" PRIu64 ".%06" PRIu64 "\n", metrics->family,
-	    metrics->counts ? "_total" : "", labels, us / US_PER_S, us % US_PER_S);
+	put(metrics, "%s%s%s %llu.%06llu\n", metrics->family, metrics->counts ? "_total" : "",
+	    labels, us / US_PER_S, us % US_PER_S);
 }
 
 static void one(struct metrics *metrics, const char *family, bool counts, uint64_t value,

@@ -16,31 +16,6 @@
 #define ACCEPT_PAUSE_US	  1000000
 #define TIMER_ACCURACY_US 10000
 
-uint64_t query_server_now_us(const struct query_server *server)
-{
-	uint64_t now_us = 0;
-
-	sd_event_now(server->event, CLOCK_MONOTONIC, &now_us);
-	return now_us;
-}
-
-void query_server_trim_unread(struct query_server *server)
-{
-	for (;;) {
-		struct query_client *longest = NULL;
-		size_t unread = 0;
-
-		for (struct query_client *c = server->clients; c; c = c->next) {
-			unread += c->replies.length;
-			if (!longest || c->replies.length > longest->replies.length)
-				longest = c;
-		}
-		if (unread <= QUERY_UNREAD_BYTES_MAX)
-			return;
-		query_client_drop(longest, "all clients together leave too much unread");
-	}
-}
-
 static int on_resume(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct query_server *server = userdata;
