@@ -11,8 +11,8 @@
  *
  * for a CPU that ran at a constant level (0 when idle) during Δ, so that an interval gives the
  * same result however it is split. Integers only: utilisation is capacity · 2^20, factors are
- * 2^31. Between the steps of the tables (32 µs) the exponential is a straight line, off by less
- * than 3 · 10^-7.
+ * 2^31. Short intervals take the exponential's first three terms, others a table whose steps
+ * (32 µs) are joined by straight lines: both are off by less than 3 · 10^-7.
  */
 
 #include <linux/types.h>
@@ -24,6 +24,7 @@
 
 #define DECAY_ONE	   (1ULL << 31)
 #define DECAY_STEP_NS	   (DECAY_HALF_LIFE_NS / 1024)
+#define DECAY_SHORT_NS	   (DECAY_HALF_LIFE_NS / 128)
 #define DECAY_SLOPE_Q16	   2977044ULL /* ln 2 / half-life in ns, · 2^31 · 2^16 */
 
 /* 2^31 · 2^(−i/32) */
@@ -55,13 +56,15 @@ static inline __u64 decay_steps(__u64 delta_ns)
 }
 
 /* 2^31 · 2^(−delta_ns / half-life) */
-static inline __u32 decay_factor(__u64 delta_ns)
+static inline __u64 decay_factor(__u64 delta_ns)
 {
-	__u64 steps, rest_ns, factor;
+	__u64 steps, rest_ns, factor, x;
 
-	/* Most intervals are short: to them all factors of the tables are 1. */
-	if (delta_ns < DECAY_STEP_NS)
-		return DECAY_ONE - (delta_ns * DECAY_SLOPE_Q16 >> 16);
+	/* Most intervals are short: 1 - x + x²/2 takes a third of the table's instructions. */
+	if (delta_ns < DECAY_SHORT_NS) {
+		x = delta_ns * DECAY_SLOPE_Q16 >> 16;
+		return DECAY_ONE - x + (x * x >> 32);
+	}
 	if (delta_ns >= 31 * 1024 * DECAY_STEP_NS)
 		return 0;
 	steps = decay_steps(delta_ns);
