@@ -55,7 +55,7 @@ static inline void learn_set(struct task_run *run, __u32 pid)
 
 static inline struct task_run *find_run(struct task_struct *task)
 {
-	return bpf_task_storage_get(&task_runs, task, NULL, 0);
+	return has_storage(task) ? bpf_task_storage_get(&task_runs, task, NULL, 0) : NULL;
 }
 
 /* Never with a run queue locked: memory may have to be found. */

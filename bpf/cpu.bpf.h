@@ -32,7 +32,7 @@ static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
  */
 static inline __u32 seen_pid(struct task_struct *task)
 {
-	return (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
+	return task->pid && (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
 }
 
 /* Who leaves and who comes, for the clamp sets; true: the daemon waits for one of them. */
@@ -51,9 +51,20 @@ static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *pr
 	return awaited;
 }
 
-static inline struct account_task *load_of(struct task_struct *task, __u64 flags)
+static inline struct account_task *load_of(struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL, flags);
+	struct task_state *state;
+
+	if (!has_storage(task))
+		return NULL;
+	state = bpf_task_storage_get(&tasks, task, NULL, 0);
+	return state ? &state->load : NULL;
+}
+
+static inline struct account_task *take_load(struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL,
+							BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	return state ? &state->load : NULL;
 }
@@ -63,8 +74,8 @@ static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 				struct task_struct *next, bool sleeps, __u64 now_ns)
 {
 	__u32 next_pid = seen_pid(next);
-	struct account_task *left = cpu->load.running ? load_of(prev, 0) : NULL;
-	struct account_task *entered = next_pid ? load_of(next, 0) : NULL;
+	struct account_task *left = cpu->load.running ? load_of(prev) : NULL;
+	struct account_task *entered = next_pid ? load_of(next) : NULL;
 
 	account_switch(&cpu->load, left, sleeps, next_pid, entered, now_ns);
 }
@@ -93,7 +104,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	switch_tasks(cpu, prev, next, sleeps, now_ns);
 	goes_idle = goes_idle && !cpu->load.running;
 	if (awaited || (cpu->armed & WAKEGOV_ARM_IDLE && goes_idle) ||
-	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && outside_band(cpu, now_ns)))
+	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && cpu->load.updated_ns == now_ns &&
+	     outside_band(cpu, now_ns)))
 		tell_cpu(cpu);
 	return 0;
 }
@@ -104,8 +116,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
  */
 static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
-	struct account_task *load = load_of(bpf_get_current_task_btf(),
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct account_task *load = take_load(bpf_get_current_task_btf());
 
 	if (stolen_ns)
 		account_stolen(&cpu->load, load, stolen_ns, now_ns);
@@ -135,24 +146,28 @@ static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick, struct hrtimer *timer)
 {
-	struct wakegov_cpu *cpu = this_cpu();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wakegov_cpu *cpu;
 	__u64 now_ns, stolen_ns;
 	bool awaited = false;
 
+	if (!task->pid)
+		return 0;
+	cpu = this_cpu();
 	if (!cpu || !cpu->load.running)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	if (now_ns - cpu->load.updated_ns < TICK_NS)
+	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
-		learn_command(bpf_get_current_task_btf());
+		learn_command(task);
 	stolen_ns = lateness(timer, now_ns);
 	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
 	if (settings.n_sets && stolen_ns)
 		cpu->met_ns = now_ns;
-	else if (settings.n_sets || (settings.follow_own && has_clamps(bpf_get_current_task_btf())))
-		awaited = meet_task(cpu, bpf_get_current_task_btf(), now_ns);
+	else if (settings.n_sets || (settings.follow_own && has_clamps(task)))
+		awaited = meet_task(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND)
 		awaited |= outside_band(cpu, now_ns);

@@ -106,6 +106,7 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
 	char comm[16];
+	struct bpf_local_storage *bpf_storage;
 	struct uclamp_se uclamp_req[2]; /* asked for: min, max … */
 	struct uclamp_se uclamp[2];	/* … and within what its cgroup and the sysctls allow */
 };

@@ -115,6 +115,12 @@ volatile __u32 ruled_tasks[WAKEGOV_RULED];
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
 volatile __u32 news; /* what there is on any CPU, or of the machine: enum wakegov_news */
 
+/* Of any program's. Most tasks have none, and this takes a seventh of a look-up that says so. */
+static inline bool has_storage(const struct task_struct *task)
+{
+	return task->bpf_storage;
+}
+
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)
 {
 	return bpf_map_lookup_elem(&cpus, &cpu);

@@ -124,7 +124,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 /* Its utilisation goes with it. */
 static inline void move_load(struct task_struct *task, __u32 to)
 {
-	struct account_task *load = load_of(task, 0);
+	struct account_task *load = load_of(task);
 	struct wakegov_cpu *from_cpu, *to_cpu;
 
 	if (!load || !load->updated_ns)
@@ -166,12 +166,12 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 static inline void hand_on_load(struct task_struct *parent, struct task_struct *child,
 				struct wakegov_cpu *cpu)
 {
-	struct account_task *from = load_of(parent, 0), *to;
+	struct account_task *from = load_of(parent), *to;
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
 		return;
 	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
-	to = load_of(child, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	to = take_load(child);
 	if (to)
 		account_task_hands_on(from, to);
 }
@@ -217,12 +217,12 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 /* A process gives its work back to the one that made it; a thread's goes on beside it. */
 static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *cpu)
 {
-	struct account_task *from = load_of(task, 0), *to;
+	struct account_task *from = load_of(task), *to;
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
 		return;
 	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
-	to = load_of(task->real_parent, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	to = take_load(task->real_parent);
 	if (to)
 		account_task_hands_on(from, to);
 }

@@ -41,6 +41,29 @@ static void test_long_run(void **state)
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 200 * NS_PER_MS), 200 * NS_PER_MS);
 }
 
+/* Tasks that take turns are one load, and it is brought up to date now and then, not each time. */
+static void test_turns(void **state)
+{
+	struct account_cpu turns = a_cpu(), one = a_cpu();
+	uint64_t now_ns = START_NS, last_ns;
+	int n_updates = 0;
+
+	account_switch(&one, NULL, false, 1, NULL, now_ns);
+	for (uint32_t i = 0; i < 1000; i++) {
+		last_ns = turns.updated_ns;
+		account_switch(&turns, NULL, true, 1 + i % 2, NULL, now_ns);
+		n_updates += turns.updated_ns != last_ns;
+		assert_true(now_ns - turns.updated_ns <= ACCOUNT_LATE_NS);
+		assert_int_equal(turns.switched_ns, now_ns);
+		now_ns += 20 * NS_PER_US;
+	}
+	assert_in_range(n_updates, 1, 20 * NS_PER_MS / ACCOUNT_LATE_NS);
+	account_cpu(&turns, now_ns);
+	account_cpu(&one, now_ns);
+	assert_in_range(abs((int)(turns.util_q - one.util_q)), 0, 1000);
+	assert_int_equal(account_burst_ns(&turns, now_ns), account_burst_ns(&one, now_ns));
+}
+
 /* Idle: an interrupt of half the time is half a load. Busy: it is the task's time, and no more. */
 static void test_interrupts_count_once(void **state)
 {
@@ -267,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_interrupts_count_once),
 		cmocka_unit_test(test_lost_end),
 		cmocka_unit_test(test_clock),
