@@ -238,8 +238,10 @@ static void test_frequency_scales(void **state)
 	full_cap = settled_cap(native, NATIVE_MAX_KHZ);
 	work_end(spinner);
 	print_message("at half of the frequency %u, at the highest %u\n", half_cap, full_cap);
-	assert_in_range(half_cap, 505, 513);
-	assert_in_range(full_cap, 1015, 1024);
+	/* Tasks of others that come and go take a part with them: seen at most 45 beside load 33.
+	 */
+	assert_in_range(half_cap, 480, 513);
+	assert_in_range(full_cap, 960, 1024);
 }
 
 int main(void)
