@@ -208,6 +208,7 @@ struct io_group *boosts_join_group(struct engine *engine, struct task *task, uin
 /* Sums over the tasks of a group, weighted by their rates. */
 struct sums {
 	uint32_t n; /* whose boosts are not over */
+	uint32_t n_pausing;
 	uint64_t weight;
 	uint64_t share; /* of host time, at the highest level of all */
 	uint64_t saved; /* of the time of an I/O, by the boost, from the present level */
@@ -217,12 +218,13 @@ struct sums {
 };
 
 static void add_task(const struct engine *engine, const struct task *task, uint32_t trial,
-		     struct sums *sums)
+		     uint64_t now_ns, struct sums *sums)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	uint32_t wanted;
 
+	sums->n_pausing += io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns);
 	if (!domain || io_boost_is_over(boost))
 		return;
 	sums->n++;
@@ -236,10 +238,11 @@ static void add_task(const struct engine *engine, const struct task *task, uint3
 	sums->higher |= wanted > boost->level + boost->level / 32;
 }
 
-static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
+static void add_tasks(const struct engine *engine, uint32_t index, uint64_t now_ns,
+		      struct sums *sums)
 {
 	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
-		add_task(engine, task, index + 1, sums);
+		add_task(engine, task, index + 1, now_ns, sums);
 }
 
 static uint32_t predicted_ppm(const struct sums *sums)
@@ -375,6 +378,22 @@ static void stop_trying(struct engine *engine, uint32_t index,
 	set_edge(engine, group->device);
 }
 
+/* One that pauses is not sampled, and its time passes all the same. */
+static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct experiment_tally *tally = &engine->groups[index].tally;
+
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task) {
+		struct io_boost *boost = &task->io_boost;
+
+		if (!io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns))
+			continue;
+		tally->time_ns += now_ns - boost->seen_ns;
+		tally->level_ns += boost->level * (now_ns - boost->seen_ns);
+		boost->seen_ns = now_ns;
+	}
+}
+
 static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
 		     uint64_t now_ns)
 {
@@ -383,6 +402,7 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	enum experiment_verdict before = experiment->verdict;
 	bool arm = experiment->arm, over;
 
+	pass_pauses(engine, index, now_ns);
 	if (group->device != IO_BOOST_NO_DEVICE)
 		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
 	if (experiment->window && group->moved_limits) {
@@ -414,7 +434,7 @@ static bool are_alike(const struct io_group *a, const struct io_group *b)
  * One ρ for all that are alike, in whatever domains: a task that moves to and fro between two
  * groups must not find another OPP in each.
  */
-static bool hold_ratio(struct engine *engine, const struct io_group *group)
+static bool hold_ratio(struct engine *engine, const struct io_group *group, uint64_t now_ns)
 {
 	const struct io_group before = *group;
 	struct sums sums = { .n = 0 };
@@ -424,7 +444,7 @@ static bool hold_ratio(struct engine *engine, const struct io_group *group)
 		return false;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (are_alike(&before, &engine->groups[i]))
-			add_tasks(engine, i, &sums);
+			add_tasks(engine, i, now_ns, &sums);
 	if (!sums.weight)
 		return false;
 	ratio = io_ratio_hold(before.ratio,
@@ -441,12 +461,12 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct experiment_params params = params_of(engine, group);
 	struct sums sums = { .driven = true };
 
-	add_tasks(engine, index, &sums);
-	if (!sums.n) {
+	add_tasks(engine, index, now_ns, &sums);
+	if (!sums.n && !(group->experiment.window && sums.n_pausing)) {
 		stop_trying(engine, index, &params, now_ns);
 		return;
 	}
-	if (!group->experiment.window && hold_ratio(engine, group))
+	if (!group->experiment.window && hold_ratio(engine, group, now_ns))
 		settle_tasks(engine, index, now_ns);
 	if (group->experiment.window || may_start(engine, index, &params, &sums, now_ns))
 		run_pair(engine, index, &params, now_ns);

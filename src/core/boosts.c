@@ -291,14 +291,16 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	uint64_t ns = boost->seen_ns - before->seen_ns;
 	struct io_group *group;
 
-	if (!before->seen_ns || n < since)
+	if (!before->seen_ns)
 		return;
+	if (n >= since) /* otherwise it is counted anew, after a pause */
+		n -= since;
 	if (has_device)
-		engine->devices[boost->device].ios += n - since;
+		engine->devices[boost->device].ios += n;
 	if (boost->group == IO_BOOST_NO_GROUP)
 		return;
 	group = &engine->groups[boost->group];
-	group->tally.ios += n - since;
+	group->tally.ios += n;
 	group->tally.time_ns += ns;
 	group->tally.level_ns += ((uint64_t)before->level + boost->level) / 2 * ns;
 }

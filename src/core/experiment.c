@@ -28,6 +28,12 @@
 #define HINT	      2			  /* √2 deviations: chance does that once in twelve */
 #define CLEARLY	      4			  /* two: once in forty */
 #define SAME_MOST     3 /* pairs at one level, until there is nothing to compare */
+#define LOOKS	      4 /* for silence, in a window */
+#define SILENCES      4 /* times the share of silence: a gain below it may be that of a tick */
+/* Of the throttles that people have: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
+#define TICK_NS (100 * NS_PER_MS)
+#define TICK_PAIRS_MOST \
+	24 /* of long windows, ten seconds, and before them: half of it is boosted */
 
 /* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
 static int32_t ln_q20(uint64_t x)
@@ -85,7 +91,7 @@ static void open_again(struct experiment *e, uint64_t now_ns)
 	e->device_sum = e->device_squares = 0;
 	e->tries = 0;
 	e->same = 0;
-	e->worse_ns = 0;
+	e->silent_ns = e->seen_ns = 0;
 	e->verdict = EXPERIMENT_OPEN;
 	e->next_ns = now_ns;
 }
@@ -93,6 +99,8 @@ static void open_again(struct experiment *e, uint64_t now_ns)
 void experiment_begin(struct experiment *e, uint64_t now_ns)
 {
 	e->again = false;
+	e->is_long = e->is_confirmed = false;
+	e->worse_ns = 0;
 	open_again(e, now_ns);
 }
 
@@ -221,19 +229,62 @@ static void conclude(struct experiment *e, const struct experiment_params *p,
 		shrink(e, 2);
 }
 
+static uint64_t half_ns(const struct experiment *e, const struct experiment_params *p)
+{
+	return e->is_long && p->half_ns < TICK_NS ? TICK_NS : p->half_ns;
+}
+
+static uint64_t settle_ns(const struct experiment *e, const struct experiment_params *p)
+{
+	return e->is_long ? TICK_NS : p->settle_ns;
+}
+
+/* Short windows see a gain, and so much silence that a tick may have given it. */
+static bool may_be_of_tick(const struct experiment *e, const struct experiment_params *p)
+{
+	int64_t gain = mean(e) + ln_gain(p->slack_ppm), silent_us = e->silent_ns / 1000;
+
+	return !e->is_long && !e->is_confirmed && e->sum > 0 &&
+	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
+}
+
+/* Once: it goes on in short ones with what long ones confirm. */
+static void ask_in_long_windows(struct experiment *e, uint64_t now_ns)
+{
+	e->is_long = true;
+	e->scale = SCALE_START;
+	open_again(e, now_ns);
+}
+
+static void conclude_gain(struct experiment *e, const struct experiment_params *p,
+			  enum experiment_verdict verdict, uint64_t now_ns)
+{
+	e->is_confirmed |= e->is_long;
+	e->is_long = false;
+	conclude(e, p, verdict, true, now_ns);
+}
+
 static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
+	bool may_be_tick = may_be_of_tick(e, p);
+	int64_t most = e->is_long || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = ln_q20(ODDS) / 16;
+	bool answered, over;
 
 	if (e->sum > 0 && is_as_predicted(e, p))
 		need -= ln_q20(PRIOR_ODDS) / 16;
-	if (ln_evidence(e) >= need && e->sum <= 0)
+	answered = ln_evidence(e) >= need;
+	over = e->pairs >= most * ONE || e->tries >= 2 * most;
+	if (answered && e->sum <= 0)
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
-	else if (ln_evidence(e) >= need && !is_device_slower(e))
-		conclude(e, p, EXPERIMENT_PAYS, true, now_ns);
-	else if (e->pairs >= PAIRS_MOST * ONE || e->tries >= 2 * PAIRS_MOST)
-		conclude(e, p, EXPERIMENT_CANT_TELL,
-			 is_above_slack(e, CLEARLY) && !is_device_slower(e), now_ns);
+	else if ((answered || over) && may_be_tick)
+		ask_in_long_windows(e, now_ns);
+	else if (answered && !is_device_slower(e))
+		conclude_gain(e, p, EXPERIMENT_PAYS, now_ns);
+	else if (over && is_above_slack(e, CLEARLY) && !is_device_slower(e))
+		conclude_gain(e, p, EXPERIMENT_CANT_TELL, now_ns);
+	else if (over)
+		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
 	else if (e->same >= SAME_MOST)
 		conclude(e, p, EXPERIMENT_SAME, false, now_ns);
 }
@@ -257,8 +308,8 @@ static bool is_in_doubt(const struct experiment *e)
 static void run_arm(struct experiment *e, const struct experiment_params *p, bool arm,
 		    uint64_t now_ns)
 {
-	if (arm != e->arm && e->settled_ns < now_ns + p->settle_ns)
-		e->settled_ns = now_ns + p->settle_ns;
+	if (arm != e->arm && e->settled_ns < now_ns + settle_ns(e, p))
+		e->settled_ns = now_ns + settle_ns(e, p);
 	e->arm = arm;
 }
 
@@ -269,7 +320,7 @@ static void run_arm(struct experiment *e, const struct experiment_params *p, boo
 static void start_pair(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
 	e->order = draw(e) >> 31;
-	e->settled_ns = now_ns + (p->half_ns >> 16) * (draw(e) >> 16);
+	e->settled_ns = now_ns + (half_ns(e, p) >> 16) * (draw(e) >> 16);
 	e->window = 1;
 	e->pair_ns = now_ns;
 	e->mark_ns = 0;
@@ -289,6 +340,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 		judge(e, p, now_ns);
 	} else if (says && now_ns >= e->reopen_ns && is_in_doubt(e)) {
 		e->again = e->verdict != EXPERIMENT_SAME;
+		e->worse_ns = 0;
 		open_again(e, now_ns);
 	}
 	if (e->verdict == EXPERIMENT_OPEN)
@@ -304,6 +356,7 @@ void experiment_disturb(struct experiment *e, uint64_t now_ns)
 	if (e->verdict <= EXPERIMENT_OPEN)
 		return;
 	shrink(e, 2);
+	e->is_confirmed = false;
 	e->reopen_ns = now_ns;
 	if (!e->window)
 		e->next_ns = now_ns;
@@ -358,17 +411,52 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	finish_pair(e, p, true, now_ns);
 }
 
+/* Some I/Os are due in it, going by the last window. */
+static uint64_t look_ns(const struct experiment *e, const struct experiment_params *p)
+{
+	uint64_t window_ns = half_ns(e, p);
+
+	return (e->window_ns > window_ns ? e->window_ns : window_ns) / LOOKS;
+}
+
+/* What lasts longer than a tick can is a pause: it has nothing to do with the boost. */
+static void end_silence(struct experiment *e)
+{
+	if (e->silence_ns < TICK_NS * 3 / 4)
+		e->silent_ns += e->silence_ns;
+	e->silence_ns = 0;
+}
+
+static void look(struct experiment *e, const struct experiment_tally *tally, uint64_t now_ns)
+{
+	uint64_t ns = now_ns - e->looked_ns;
+
+	if (tally->ios == e->looked_ios)
+		e->silence_ns += ns;
+	else
+		end_silence(e);
+	e->seen_ns += ns;
+	e->looked_ns = now_ns;
+	e->looked_ios = tally->ios;
+}
+
 /* True when the window is over. */
 static bool end_window(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns)
 {
-	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios;
+	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios, half = half_ns(e, p);
 	struct window window;
 
-	if (ns < p->half_ns || (n < LEAST_IOS && ns < WINDOW_MOST * p->half_ns)) {
-		e->next_ns = ns < p->half_ns ? e->mark_ns + p->half_ns : now_ns + p->half_ns / 8;
+	if (now_ns - e->looked_ns >= look_ns(e, p))
+		look(e, tally, now_ns);
+	if (ns < half || (n < LEAST_IOS && ns < WINDOW_MOST * p->half_ns)) {
+		e->next_ns = ns < half ? e->mark_ns + half : now_ns + half / 8;
+		if (e->next_ns > e->looked_ns + look_ns(e, p))
+			e->next_ns = e->looked_ns + look_ns(e, p);
 		return false;
 	}
+	e->window_ns = ns;
+	end_silence(e);
 	window = close_window(e, tally, now_ns);
 	e->mark_ns = 0;
 	if (n < LEAST_IOS) {
@@ -401,9 +489,10 @@ bool experiment_update(struct experiment *e, const struct experiment_params *p,
 	if (now_ns < e->settled_ns) {
 		e->next_ns = e->settled_ns;
 	} else {
-		e->mark_ns = now_ns;
+		e->mark_ns = e->looked_ns = now_ns;
 		e->mark = *tally;
-		e->next_ns = now_ns + p->half_ns;
+		e->looked_ios = tally->ios;
+		e->next_ns = now_ns + look_ns(e, p);
 	}
 	return false;
 }

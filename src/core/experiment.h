@@ -21,6 +21,11 @@
  *
  * Two windows that ran at the same level (core/io_model.h) say nothing about the clock.
  *
+ * A device that lets so many I/Os through per tick (io.max, a cloud disk) gains nothing by a boost,
+ * yet short windows see a gain: what the boosted one takes of the tick is missing in the other one.
+ * The sign of it is silence: a while without any I/O. Where as much silence as there was could
+ * explain a gain, the question is asked again, in windows that are as long as such ticks.
+ *
  * All is integer arithmetic: a replay gives the same on every machine.
  */
 
@@ -60,6 +65,12 @@ struct experiment {
 	uint64_t reopen_ns; /* not opened again before: what the last one took is paid back */
 	uint64_t worse_ns;  /* spent in the arm that lost, or half of what was spent in the open */
 	uint64_t pair_ns;   /* the pair began */
+	uint64_t window_ns; /* so long was the last window */
+	uint64_t looked_ns; /* the last look … */
+	uint64_t looked_ios;
+	uint64_t silence_ns; /* so far */
+	uint64_t silent_ns;  /* of seen_ns, in windows since it was opened */
+	uint64_t seen_ns;
 	int64_t sum;	    /* Σu · 2^16 */
 	int64_t squares;    /* Σu² · 2^16 */
 	int64_t weight;	    /* Σ 2^32 / scale: sum · 2^16 / weight is the mean of d − slack */
@@ -77,12 +88,14 @@ struct experiment {
 	uint32_t tries; /* pairs since it was opened, void ones as well */
 	uint32_t tried; /* pairs in all that said something */
 	enum experiment_verdict verdict;
-	uint8_t window; /* 0: no pair under way; 1, 2 */
-	uint8_t same;	/* pairs in a row that ran at the same level */
-	bool order;	/* the arm of the first window */
-	bool rest;	/* the arm when no pair is under way */
-	bool arm;	/* that is to run */
-	bool again;	/* it has been answered before */
+	uint8_t window;	   /* 0: no pair under way; 1, 2 */
+	uint8_t same;	   /* pairs in a row that ran at the same level */
+	bool order;	   /* the arm of the first window */
+	bool rest;	   /* the arm when no pair is under way */
+	bool arm;	   /* that is to run */
+	bool again;	   /* it has been answered before */
+	bool is_long;	   /* its windows are, since a tick may have given the gain */
+	bool is_confirmed; /* they found it as well */
 };
 
 /* The gain of the rate, and the half-width of its always-valid interval. */

@@ -34,7 +34,9 @@
 	U64(_e.device_squares), U32(_e.scale), U32(_e.predicted), U32(_e.found), U32(_e.first), \
 	U32(_e.first_device), U32(_e.first_level), U32(_e.on_level), U32(_e.off_level), \
 	U32(_e.tries), U32(_e.tried), MOST(_e.verdict, EXPERIMENT_SAME), MOST(_e.window, 2), \
-	MOST(_e.same, UINT8_MAX), FLAG(_e.order), FLAG(_e.rest), FLAG(_e.arm), FLAG(_e.again)
+	MOST(_e.same, UINT8_MAX), FLAG(_e.order), FLAG(_e.rest), FLAG(_e.arm), FLAG(_e.again), \
+	U64(_e.window_ns), U64(_e.looked_ns), U64(_e.looked_ios), U64(_e.silence_ns), U64(_e.silent_ns), \
+	U64(_e.seen_ns), FLAG(_e.is_long), FLAG(_e.is_confirmed)
 #define WINDOW(_w) \
 	U64(_w.start_ns), U64(_w.io_waits), U64(_w.io_starts), U64(_w.host_cpu_ns), \
 	U64(_w.think_ns), U64(_w.in_flight_ns), U32(_w.max_depth), U32(_w.level), U64(_w.seen_ns), \
@@ -240,7 +242,7 @@ static const struct {
 	{ 0, { 0, 0, 0, 0, 0 }, 0, 0, { { 0, 0, 0, 0, 0 }, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0 }, { .arm = false } },
 	{ 0, 0, { 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	  0, 0, 0, 0, 0, 0 },
+	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0 },
 	{ 0, 0 },
 	{ 0, { 0, 0, 0, 0 } },

@@ -26,6 +26,7 @@ struct device {
 	double tau_s; /* … and how long it remembers */
 	double pause_every_s;
 	uint64_t tick_ns; /* it hands out so much per tick: the boost has its part early in each */
+	uint64_t budget_ns; /* … or just as many per tick, whoever takes them: its gain is none */
 	double lost_by_others; /* for each I/O gained */
 	bool same_level;
 };
@@ -35,6 +36,7 @@ struct trial {
 	struct experiment_tally tally;
 	uint64_t now_ns, random;
 	double drift, ios, others;
+	double left;			  /* of the budget of this tick */
 	double boosted_s, run_s, first_s; /* first_s: until it was answered; 0: not yet */
 };
 
@@ -78,6 +80,12 @@ static void step(struct trial *trial, const struct device *device)
 		n *= trial->now_ns % device->tick_ns < device->tick_ns / 2 ? 1.5 : 0.5;
 	gained = trial->e.arm ? n * device->gain : 0;
 	n += gained + 0.3 * sqrt(n) * normal(trial);
+	if (device->budget_ns) {
+		if (trial->now_ns % device->budget_ns < STEP_NS)
+			trial->left = device->rate * 0.9 * device->budget_ns / 1e9;
+		n = n < trial->left ? n : trial->left;
+		trial->left -= n;
+	}
 	trial->ios += n > 0 ? n : 0;
 	trial->others += device->rate * 10 * s - gained * device->lost_by_others;
 	trial->now_ns += STEP_NS;
@@ -128,6 +136,11 @@ static void test_no_gain(void **state)
 		{ .rate = 3000, .sigma = 0.05, .tau_s = 0.05 },
 		{ .rate = 3000, .pause_every_s = 2 },
 		{ .rate = 3000, .tick_ns = 24 * NS_PER_MS }, /* as a window and what it settles */
+		{ .rate = 3000, .gain = 0.1, .budget_ns = 20 * NS_PER_MS },
+		{ .rate = 3000, .gain = 0.1, .budget_ns = 100 * NS_PER_MS },
+		{ .rate = 3000, .gain = 0.5, .budget_ns = 20 * NS_PER_MS },
+		{ .rate = 3000, .gain = 0.5, .budget_ns = 52 * NS_PER_MS },
+		{ .rate = 3000, .gain = 0.5, .budget_ns = 100 * NS_PER_MS },
 	};
 	static const uint32_t predicted_ppm[] = { 0, 40000, 200000 };
 
