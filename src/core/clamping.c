@@ -69,7 +69,7 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 		ret->min_cap = ret->max_cap;
 }
 
-bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
+static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 {
 	struct clamped_task *task;
 
@@ -88,7 +88,19 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 	return false;
 }
 
-bool engine_take_set(struct engine *engine, struct task_set *ret)
+/* One that waited and is as before is taken out, too, and a replay has to do so as well. */
+bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
+{
+	bool waited = clamped_tasks_has_clamp(engine->clamped);
+	bool taken = pop_clamp(engine, ret);
+
+	if (waited)
+		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLAMP,
+							   .clamp = taken ? ret : NULL });
+	return taken;
+}
+
+static bool pop_set(struct engine *engine, struct task_set *ret)
 {
 	struct clamped_task *task;
 
@@ -106,6 +118,17 @@ bool engine_take_set(struct engine *engine, struct task_set *ret)
 			return true;
 	}
 	return false;
+}
+
+bool engine_take_set(struct engine *engine, struct task_set *ret)
+{
+	bool waited = clamped_tasks_has_set(engine->clamped);
+	bool taken = pop_set(engine, ret);
+
+	if (waited)
+		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_SET,
+							   .set = taken ? ret : NULL });
+	return taken;
 }
 
 static void queue_all(struct engine *engine)

@@ -78,8 +78,15 @@ struct engine *engine_free(struct engine *engine)
 	return NULL;
 }
 
+void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata)
+{
+	engine->tap = tap;
+	engine->tap_userdata = userdata;
+}
+
 void engine_set_policy(struct engine *engine, const struct policy *policy)
 {
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
 	engine->policy = *policy;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		struct domain *domain = &engine->domains[i];
@@ -202,13 +209,21 @@ static void apply_reference(struct engine *engine, const struct input_reference 
 	boosts_disturb(engine, input->domain, now_ns);
 }
 
+static void forget_target(struct domain *domain)
+{
+	domain->last.target_khz = 0;
+	domain->changed_ns = 0;
+	domain->lower_since_ns = 0;
+	domain->due = true;
+}
+
 static void apply_domain(struct engine *engine, const struct input_domain *input, uint64_t now_ns)
 {
 	struct domain *domain = &engine->domains[input->domain];
 	bool changed = domain->active != input->active || domain->driven != input->driven;
 
 	if (input->active && !domain->active)
-		engine_forget_target(engine, input->domain);
+		forget_target(domain);
 	domain->active = input->active;
 	domain->driven = input->driven;
 	domain->clamps = input->clamps;
@@ -276,6 +291,7 @@ static void apply_task_rules(struct engine *engine, const struct input_task_rule
 
 void engine_apply(struct engine *engine, const struct input *input)
 {
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_APPLY, .input = input });
 	switch (input->type) {
 	case INPUT_CPU:
 		apply_cpu(engine, &input->cpu);
@@ -323,6 +339,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 
 void engine_advance(struct engine *engine, uint64_t now_ns)
 {
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
 	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
 	boosts_survey(engine, now_ns);
@@ -348,18 +365,16 @@ const struct decision *engine_last(const struct engine *engine, uint32_t domain)
 
 void engine_forget_target(struct engine *engine, uint32_t domain)
 {
-	struct domain *d = &engine->domains[domain];
-
-	d->last.target_khz = 0;
-	d->changed_ns = 0;
-	d->lower_since_ns = 0;
-	d->due = true;
+	engine_tell(engine,
+		    &(struct engine_call){ .type = ENGINE_FORGET_TARGET, .domain = domain });
+	forget_target(&engine->domains[domain]);
 }
 
 void engine_take_back(struct engine *engine, uint32_t domain)
 {
 	struct domain *d = &engine->domains[domain];
 
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_BACK, .domain = domain });
 	d->last.target_khz = d->last.previous_khz;
 	d->next_ns = d->changed_ns + domain_rate_limit_ns(d);
 }
@@ -404,6 +419,8 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	*ret_handle = task->handle;
 	task->released = true;
 	boosts_file_task(engine, task);
+	engine_tell(engine,
+		    &(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });
 	return true;
 }
 

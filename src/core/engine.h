@@ -6,16 +6,10 @@
  * allocates nothing after engine_new(), so that the daemon, the simulator, a replay and the tests
  * run the same objects.
  *
- * The caller's round, whenever something happened or engine_next_ns() is over:
+ * Whatever happens is an input (engine_apply()); then, or when engine_next_ns() is over:
  *
- *	engine_next_due()	     the tasks whose samples are due …
- *	engine_apply()		     … and each input: the samples first, of devices whose next_ns
- *				     is over as well
- *	engine_advance()	     leases end
+ *	engine_round()		     samples, decides, and ends what is over, by the caller's ops
  *	engine_follows_requests()    whether the next samples need more than counts
- *	engine_decide()		     for every domain that engine_is_due() names
- *	engine_band()		     what to wake the caller for, per CPU
- *	engine_take_ended()	     tasks that are no longer followed
  *	engine_take_set()	     tasks that the kernel side is to know as clamped
  *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
  */
@@ -48,6 +42,65 @@ struct engine *engine_free(struct engine *engine);
 void engine_set_policy(struct engine *engine, const struct policy *policy);
 
 void engine_apply(struct engine *engine, const struct input *input);
+
+/*
+ * Whoever records an engine hears of each call that changes it, in their order, but for
+ * engine_load(). NULL: nobody does.
+ */
+enum engine_call_type {
+	ENGINE_APPLY,
+	ENGINE_ADVANCE,
+	ENGINE_DECIDE,
+	ENGINE_SET_POLICY,
+	ENGINE_FORGET_TARGET,
+	ENGINE_TAKE_BACK,
+	ENGINE_TAKE_ENDED,
+	ENGINE_TAKE_SET,
+	ENGINE_TAKE_CLAMP,
+};
+
+struct engine_call {
+	enum engine_call_type type;
+	uint64_t now_ns; /* of advance and decide */
+	union {
+		const struct input *input;
+		const struct decision *decision; /* what it came to */
+		const struct policy *policy;
+		uint32_t domain;
+		uint32_t handle;
+		const struct task_set *set;	/* NULL: those that waited are as before */
+		const struct task_clamp *clamp; /* likewise */
+	};
+};
+
+typedef void (*engine_tap_t)(void *userdata, const struct engine_call *call);
+
+void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata);
+
+/*
+ * The round, whenever something happened or engine_next_ns() is over: what is due is sampled,
+ * leases end, and the domains that are due are decided for.
+ */
+struct engine_ops {
+	/* Applies INPUT_TASK of the task, or INPUT_TASK_END, or nothing. */
+	void (*sample_task)(void *userdata, const struct task *task, uint64_t now_ns);
+	/* Applies INPUT_DEVICE, or nothing. */
+	void (*sample_device)(void *userdata, uint32_t device, uint64_t now_ns);
+	/* Applies INPUT_CPU of each CPU of a domain that is about to be decided for. */
+	void (*sample_domain)(void *userdata, uint32_t domain, uint64_t now_ns);
+	/* Does what was decided, and asks engine_band() what to watch for. */
+	void (*take_decision)(void *userdata, const struct decision *decision);
+	/* The task of that handle is no longer followed. */
+	void (*release_task)(void *userdata, uint32_t handle);
+	/* The time after a decision. NULL: no time passes in a round. */
+	uint64_t (*now_ns)(void);
+};
+
+void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
+		  uint64_t now_ns);
+/* Its first part, without the decisions. */
+void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
+		   uint64_t now_ns);
 
 /*
  * Walks the tasks that are to be sampled (INPUT_TASK) before engine_advance(): NULL gives the

@@ -54,12 +54,20 @@ struct engine {
 	uint32_t n_groups_begun;
 	struct override_table overrides;
 	struct survey survey;
+	engine_tap_t tap;
+	void *tap_userdata;
 };
 
 /* In ascending order: a decision costs what its domain has, not what the machine has. */
 #define engine_for_each_cpu(engine, cpu, domain)                                \
 	for (uint32_t cpu = (engine)->first_cpus[domain]; cpu != ENGINE_NO_CPU; \
 	     cpu = (engine)->cpus[cpu].next)
+
+static inline void engine_tell(const struct engine *engine, const struct engine_call *call)
+{
+	if (engine->tap)
+		engine->tap(engine->tap_userdata, call);
+}
 
 /* The domain of a CPU, or NULL when it has none. */
 static inline struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)

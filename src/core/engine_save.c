@@ -208,6 +208,8 @@ static const struct engine all_of_engine __attribute__((unused)) = {
 	0,
 	{ .n = 0 },
 	{ .on = false },
+	NULL, /* who takes over says who hears of it */
+	NULL,
 };
 static const struct cpu all_of_cpu __attribute__((unused)) = { 0, 0, 0, 0, 0, 0, { { 0 } } };
 #pragma GCC diagnostic pop

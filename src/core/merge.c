@@ -369,6 +369,9 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 	plan_decay(engine, d, &demand, now_ns);
 	ceiling_plan(d, &ceiling, now_ns);
 	ceiling_watch(engine, domain, &ceiling);
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_DECIDE,
+						   .now_ns = now_ns,
+						   .decision = &d->last });
 	return &d->last;
 }
 

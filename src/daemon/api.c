@@ -52,7 +52,7 @@ static int reload(struct manager *manager, char **ret_message)
 	manager_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		takeover_set_preference(manager, i);
-	record_engine_set_policy(manager->recorder, manager->engine, &policy);
+	engine_set_policy(manager->engine, &policy);
 	measure_choose_references(manager);
 	ruling_check_policy(manager);
 	ruling_set_policy(manager);

@@ -73,7 +73,7 @@ void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
 {
 	struct task_clamp clamp;
 
-	while (record_engine_take_clamp(manager->recorder, manager->engine, &clamp))
+	while (engine_take_clamp(manager->engine, &clamp))
 		carry(manager, &clamp, now_ns);
 	if (manager->grouping.regiven)
 		carry_all(manager, now_ns);
@@ -97,7 +97,7 @@ void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own
 	if (!ended && uclamps_find(manager->clamps, pid, &before, &merged))
 		input.own_clamps.own = wakegov_own(before.min_cap, before.max_cap);
 	if (ended || engine_needs_own_clamps(manager->engine))
-		record_engine_apply(manager->recorder, manager->engine, &input);
+		engine_apply(manager->engine, &input);
 }
 
 void manager_check_clamps(struct manager *manager, uint64_t now_ns)

@@ -56,7 +56,7 @@ static int adopt(struct manager *manager, uint32_t domain)
 		return r;
 	}
 	log_notice("%s: adopted on request, backend %s", name, governed->backend->name);
-	record_engine_forget_target(manager->recorder, manager->engine, domain);
+	engine_forget_target(manager->engine, domain);
 	manager_verify_domain(manager, domain);
 	return r;
 }

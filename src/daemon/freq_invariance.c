@@ -42,7 +42,7 @@ static void take_reference(struct manager *manager, uint32_t domain, uint32_t kh
 	info->reference_khz = khz;
 	if (!manager->engine)
 		return;
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 	topology_for_each_cpu(manager->topology, cpu, domain)
 		tracer_set_reference(manager->tracer, cpu, topology_domain_reference_khz(info));
 	log_info("%s: capacity is measured by %u MHz from now on", info->name,

@@ -18,7 +18,7 @@ static void apply(struct manager *manager, const struct input_override *override
 		.override = *override,
 	};
 
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 }
 
 void overrides_save(struct manager *manager)

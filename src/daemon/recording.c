@@ -18,6 +18,12 @@ static int send_block(void *userdata, const void *data, size_t size)
 	return query_server_send_recording(manager->server, data, size);
 }
 
+static void end_recording(struct manager *manager)
+{
+	engine_set_tap(manager->engine, NULL, NULL);
+	manager->recorder = recorder_free(manager->recorder);
+}
+
 int recording_start(struct manager *manager, uint64_t max_bytes)
 {
 	const struct record_sink sink = { .write = send_block, .userdata = manager };
@@ -25,7 +31,7 @@ int recording_start(struct manager *manager, uint64_t max_bytes)
 	int r;
 
 	/* One whose client has gone was not noticed yet. */
-	manager->recorder = recorder_free(manager->recorder);
+	end_recording(manager);
 	manager->recorder = recorder_new(&sink);
 	if (!manager->recorder)
 		return -ENOMEM;
@@ -57,7 +63,7 @@ void recording_stop(struct manager *manager, const char *why)
 		query_server_end_recording(manager->server, recorder_bytes(manager->recorder),
 					   r < 0 ? "failed" : why);
 	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
-	manager->recorder = recorder_free(manager->recorder);
+	end_recording(manager);
 }
 
 void recording_keep(struct manager *manager, uint64_t now_ns)

@@ -25,7 +25,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 		return;
 	if (input.type == INPUT_TASK)
 		measure_tried(manager, &input.task, now_ns);
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 	task = input.type == INPUT_TASK
 		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
 		       : NULL;
@@ -45,18 +45,20 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 
 	measure_cpu(manager, cpu, now_ns);
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
 		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
 			continue;
 		input.set_run.matched = sets->matched[set];
 		input.set_run.own = sets->own[set];
-		record_engine_apply(manager->recorder, manager->engine, &input);
+		engine_apply(manager->engine, &input);
 	}
 }
 
-static void sample_domain(struct manager *manager, uint32_t domain, uint64_t now_ns)
+static void sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 {
+	struct manager *manager = userdata;
+
 	topology_for_each_cpu(manager->topology, cpu, domain)
 		sample_cpu(manager, cpu, now_ns);
 }
@@ -73,29 +75,26 @@ static void resync_devices(struct manager *manager, uint64_t now_ns)
 	tracer_resync_devices(manager->tracer, manager_take_event, manager);
 }
 
-static void sample_devices(struct manager *manager, uint64_t now_ns)
+/* Most of them because their lease seems over: those that went on with I/O get a new one. */
+static void sample_due_task(void *userdata, const struct task *task, uint64_t now_ns)
 {
-	struct input input;
-
-	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
-		if (now_ns >= engine_device(manager->engine, device)->next_ns &&
-		    tracer_read_device(manager->tracer, device, now_ns, &input) == 0)
-			record_engine_apply(manager->recorder, manager->engine, &input);
+	sample_task(userdata, task->handle, now_ns);
 }
 
-/*
- * The totals of tasks that are due, most of them because their lease seems over: those that went
- * on with I/O get a new one. Then of the devices that they named.
- */
-static void sample_due(struct manager *manager, uint64_t now_ns)
+static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 {
-	const struct task *task = NULL;
+	struct manager *manager = userdata;
+	struct input input;
 
-	while ((task = engine_next_due(manager->engine, task, now_ns)))
-		sample_task(manager, task->handle, now_ns);
-	sample_devices(manager, now_ns);
-	overrides_tell_ended(manager, now_ns);
-	record_engine_advance(manager->recorder, manager->engine, now_ns);
+	if (tracer_read_device(manager->tracer, device, now_ns, &input) == 0)
+		engine_apply(manager->engine, &input);
+}
+
+static void release_task(void *userdata, uint32_t handle)
+{
+	struct manager *manager = userdata;
+
+	tracer_release_task(manager->tracer, handle);
 }
 
 static void set_active(struct manager *manager, uint32_t domain, bool active)
@@ -112,7 +111,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 		},
 	};
 
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 	if (!active)
 		account_set_target(manager->account, domain, 0, input.now_ns);
 }
@@ -131,7 +130,7 @@ void manager_read_limits(struct manager *manager, uint32_t domain)
 		return; /* offline: verify says so */
 	governed->others_min_khz = input.limits.min_khz;
 	governed->others_max_khz = input.limits.max_khz;
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 }
 
 /* For the accounting, where no event of the kernel has told: at start, after hotplug and suspend.
@@ -204,7 +203,7 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 	/* What was asked for may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
 	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
-		record_engine_forget_target(manager->recorder, manager->engine, domain);
+		engine_forget_target(manager->engine, domain);
 }
 
 /* The core has no name for a task that it was told nothing of but that it ran. */
@@ -269,7 +268,7 @@ static void act(struct manager *manager, const struct decision *decision)
 	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
 	if (outcome == ACTUATOR_DOUBTED) {
-		record_engine_take_back(manager->recorder, manager->engine, decision->domain);
+		engine_take_back(manager->engine, decision->domain);
 		return;
 	}
 	if (!changed) {
@@ -289,28 +288,17 @@ static void act(struct manager *manager, const struct decision *decision)
 			   decision->now_ns);
 }
 
-static void decide(struct manager *manager, uint32_t domain, uint64_t now_ns)
+static void take_decision(void *userdata, const struct decision *decision)
 {
-	sample_domain(manager, domain, now_ns);
-	act(manager, record_engine_decide(manager->recorder, manager->engine, domain, now_ns));
+	struct manager *manager = userdata;
 
-	topology_for_each_cpu(manager->topology, cpu, domain) {
+	act(manager, decision);
+	topology_for_each_cpu(manager->topology, cpu, decision->domain) {
 		struct engine_band band;
 
 		engine_band(manager->engine, cpu, &band);
 		if (!tracer_arm(manager->tracer, cpu, &band))
 			sample_cpu(manager, cpu, time_now_ns());
-	}
-}
-
-#define DECISIONS_MOST 4
-
-/* A CPU that goes idle while it is decided for makes its domain due again, and nobody tells. */
-static void decide_if_due(struct manager *manager, uint32_t domain, uint64_t now_ns)
-{
-	for (int i = 0; i < DECISIONS_MOST && engine_is_due(manager->engine, domain, now_ns); i++) {
-		decide(manager, domain, now_ns);
-		now_ns = time_now_ns();
 	}
 }
 
@@ -367,7 +355,7 @@ static void tell_sets(struct manager *manager)
 
 	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
 		describe_sets(manager);
-	while (record_engine_take_set(manager->recorder, manager->engine, &set)) {
+	while (engine_take_set(manager->engine, &set)) {
 		tracer_set_task_set(manager->tracer, &set);
 		any = true;
 	}
@@ -378,15 +366,19 @@ static void tell_sets(struct manager *manager)
 
 void manager_round(struct manager *manager)
 {
+	static const struct engine_ops ops = {
+		.sample_task = sample_due_task,
+		.sample_device = sample_device,
+		.sample_domain = sample_domain,
+		.take_decision = take_decision,
+		.release_task = release_task,
+		.now_ns = time_now_ns,
+	};
 	uint64_t now_ns = time_now_ns();
-	uint32_t handle;
 
 	resync_devices(manager, now_ns);
-	sample_due(manager, now_ns);
-	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
-		decide_if_due(manager, domain, now_ns);
-	while (record_engine_take_ended(manager->recorder, manager->engine, &handle))
-		tracer_release_task(manager->tracer, handle);
+	overrides_tell_ended(manager, now_ns);
+	engine_round(manager->engine, &ops, manager, now_ns);
 	manager_show_boosts(manager);
 	tell_sets(manager);
 	if (grouping_follow(manager))
@@ -412,7 +404,7 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 		input.beside.matched = sets->matched[event->set];
 		input.beside.own = sets->own[event->set];
 	}
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 }
 
 /* The kernel has restarted its governors: what was asked for is lost, and limits may be others. */
@@ -436,7 +428,7 @@ static void end_device(struct manager *manager, uint32_t device, uint64_t now_ns
 		.ended_device = device,
 	};
 
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 }
 
 void manager_take_event(void *userdata, const struct tracer_event *event)

@@ -63,7 +63,7 @@ static void tell_core(struct manager *manager, const struct rules_task *task, co
 	};
 
 	strncpy(input.task_rules.comm, comm, sizeof(input.task_rules.comm) - 1);
-	record_engine_apply(manager->recorder, manager->engine, &input);
+	engine_apply(manager->engine, &input);
 }
 
 static void take_facts(void *userdata, const struct task_facts *facts)

@@ -49,7 +49,7 @@ __attribute__((format(printf, 3, 4))) static void tell(struct manager *manager,
 static void put_in_force(struct manager *manager)
 {
 	leases_fill(&manager->leases, &manager->policy);
-	record_engine_set_policy(manager->recorder, manager->engine, &manager->policy);
+	engine_set_policy(manager->engine, &manager->policy);
 	ruling_set_policy(manager);
 	overrides_save(manager);
 }

@@ -29,7 +29,7 @@ static void apply(struct player *player, const struct record *record)
 {
 	if (record->type == RECORD_DOMAIN)
 		player->active[record->input.domain.domain] = record->input.domain.active;
-	record_engine_apply(player->again, player->engine, &record->input);
+	engine_apply(player->engine, &record->input);
 }
 
 static int load(struct player *player, const struct record *record)
@@ -48,10 +48,10 @@ int player_tell(struct player *player, const struct record *record)
 	else if (record_is_piece(record->type))
 		return load(player, record);
 	else if (record->type == RECORD_ADVANCE)
-		record_engine_advance(player->again, player->engine, record->now_ns);
+		engine_advance(player->engine, record->now_ns);
 	else if (record->type == RECORD_FORGET_TARGET)
-		record_engine_forget_target(player->again, player->engine, record->domain);
+		engine_forget_target(player->engine, record->domain);
 	else if (record->type == RECORD_TAKE_BACK)
-		record_engine_take_back(player->again, player->engine, record->domain);
+		engine_take_back(player->engine, record->domain);
 	return 0;
 }

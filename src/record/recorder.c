@@ -167,12 +167,79 @@ static void put_start(struct recorder *recorder, const struct topology *topology
 	recorder_flush(recorder);
 }
 
+static void put_input(struct recorder *recorder, const struct input *input)
+{
+	uint32_t n_ios = input->task.n_ios;
+	struct record record;
+
+	record.type = record_type_of_input(input->type);
+	record.now_ns = input->now_ns;
+	record.input = *input;
+
+	/* What lies beyond the devices of a task is nobody's. */
+	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
+		memset(&record.input.task.ios[n_ios], 0,
+		       (TASK_IOS_MAX - n_ios) * sizeof(record.input.task.ios[0]));
+	put(recorder, &record);
+}
+
+/* For engine_set_tap(). What was changed without a time of its own is as of the last record. */
+static void put_call(void *userdata, const struct engine_call *call)
+{
+	struct recorder *recorder = userdata;
+	struct record record;
+
+	record.now_ns = recorder->now_ns;
+	switch (call->type) {
+	case ENGINE_APPLY:
+		put_input(recorder, call->input);
+		return;
+	case ENGINE_SET_POLICY:
+		put_policy(recorder, call->policy);
+		return;
+	case ENGINE_ADVANCE:
+		record.type = RECORD_ADVANCE;
+		record.now_ns = call->now_ns;
+		break;
+	case ENGINE_DECIDE:
+		record.type = RECORD_DECIDE;
+		record.now_ns = call->now_ns;
+		record.decision = *call->decision;
+		break;
+	case ENGINE_FORGET_TARGET:
+		record.type = RECORD_FORGET_TARGET;
+		record.domain = call->domain;
+		break;
+	case ENGINE_TAKE_BACK:
+		record.type = RECORD_TAKE_BACK;
+		record.domain = call->domain;
+		break;
+	case ENGINE_TAKE_ENDED:
+		record.type = RECORD_TAKE_ENDED;
+		record.handle = call->handle;
+		break;
+	case ENGINE_TAKE_SET:
+		record.type = RECORD_TAKE_SET;
+		record.set = call->set ? *call->set : (struct task_set){ 0 };
+		break;
+	case ENGINE_TAKE_CLAMP:
+		record.type = RECORD_TAKE_CLAMP;
+		record.clamp = call->clamp ? *call->clamp : (struct task_clamp){ 0 };
+		break;
+	}
+	put(recorder, &record);
+}
+
 struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
 				 const struct policy *policy)
 {
+	struct engine *engine = engine_new(topology, policy);
+
 	if (recorder)
 		put_start(recorder, topology, policy);
-	return engine_new(topology, policy);
+	if (recorder && engine)
+		engine_set_tap(engine, put_call, recorder);
+	return engine;
 }
 
 bool record_engine_load(struct recorder *recorder, struct engine *engine,
@@ -226,129 +293,4 @@ int record_engine_take_over(struct recorder *recorder, const struct engine *old,
 	engine_copy_explanations(take_over.engine, old);
 	*ret = take_over.engine;
 	return 0;
-}
-
-void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
-			      const struct policy *policy)
-{
-	if (recorder)
-		put_policy(recorder, policy);
-	engine_set_policy(engine, policy);
-}
-
-static void put_input(struct recorder *recorder, const struct input *input)
-{
-	uint32_t n_ios = input->task.n_ios;
-	struct record record;
-
-	record.type = record_type_of_input(input->type);
-	record.now_ns = input->now_ns;
-	record.input = *input;
-
-	/* What lies beyond the devices of a task is nobody's. */
-	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
-		memset(&record.input.task.ios[n_ios], 0,
-		       (TASK_IOS_MAX - n_ios) * sizeof(record.input.task.ios[0]));
-	put(recorder, &record);
-}
-
-void record_engine_apply(struct recorder *recorder, struct engine *engine,
-			 const struct input *input)
-{
-	if (recorder)
-		put_input(recorder, input);
-	engine_apply(engine, input);
-}
-
-void record_engine_advance(struct recorder *recorder, struct engine *engine, uint64_t now_ns)
-{
-	struct record record;
-
-	record.type = RECORD_ADVANCE;
-	record.now_ns = now_ns;
-	if (recorder)
-		put(recorder, &record);
-	engine_advance(engine, now_ns);
-}
-
-const struct decision *record_engine_decide(struct recorder *recorder, struct engine *engine,
-					    uint32_t domain, uint64_t now_ns)
-{
-	const struct decision *decision = engine_decide(engine, domain, now_ns);
-	struct record record;
-
-	record.type = RECORD_DECIDE;
-	record.now_ns = now_ns;
-	record.decision = *decision;
-	if (recorder)
-		put(recorder, &record);
-	return decision;
-}
-
-static void put_domain(struct recorder *recorder, enum record_type type, uint32_t domain)
-{
-	struct record record = { .type = type, .domain = domain };
-
-	record.now_ns = recorder->now_ns;
-	put(recorder, &record);
-}
-
-void record_engine_forget_target(struct recorder *recorder, struct engine *engine, uint32_t domain)
-{
-	if (recorder)
-		put_domain(recorder, RECORD_FORGET_TARGET, domain);
-	engine_forget_target(engine, domain);
-}
-
-void record_engine_take_back(struct recorder *recorder, struct engine *engine, uint32_t domain)
-{
-	if (recorder)
-		put_domain(recorder, RECORD_TAKE_BACK, domain);
-	engine_take_back(engine, domain);
-}
-
-bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
-			      uint32_t *ret_handle)
-{
-	struct record record = { .type = RECORD_TAKE_ENDED };
-	bool taken = engine_take_ended(engine, ret_handle);
-
-	if (recorder && taken) {
-		record.now_ns = recorder->now_ns;
-		record.handle = *ret_handle;
-		put(recorder, &record);
-	}
-	return taken;
-}
-
-/* One that waited and is as before is taken out, too, and that is to happen again. */
-bool record_engine_take_set(struct recorder *recorder, struct engine *engine, struct task_set *ret)
-{
-	struct record record = { .type = RECORD_TAKE_SET };
-	bool waits = clamped_tasks_has_set(engine_clamped_tasks(engine));
-	bool taken = engine_take_set(engine, ret);
-
-	if (recorder && waits) {
-		record.now_ns = recorder->now_ns;
-		if (taken)
-			record.set = *ret;
-		put(recorder, &record);
-	}
-	return taken;
-}
-
-bool record_engine_take_clamp(struct recorder *recorder, struct engine *engine,
-			      struct task_clamp *ret)
-{
-	struct record record = { .type = RECORD_TAKE_CLAMP };
-	bool waits = clamped_tasks_has_clamp(engine_clamped_tasks(engine));
-	bool taken = engine_take_clamp(engine, ret);
-
-	if (recorder && waits) {
-		record.now_ns = recorder->now_ns;
-		if (taken)
-			record.clamp = *ret;
-		put(recorder, &record);
-	}
-	return taken;
 }

@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * The calls that change an engine, written down on their way. Whoever drives an engine makes these
- * calls through here; with a NULL recorder they are the engine's own and nothing else.
- *
- * A recording starts with a new engine, or with one that takes over from one that runs.
+ * The calls that change an engine, written down as the engine tells of them (engine_set_tap()).
+ * A recording starts with a new engine, or with one that takes over from one that runs, and ends
+ * before the recorder is freed: with engine_set_tap(engine, NULL, NULL), or with the engine.
  * No call fails because its record could not be written: the first failure is kept, nothing more
  * is written, and recorder_end() returns it.
  */
@@ -41,25 +40,11 @@ int recorder_error(const struct recorder *recorder);
 /* Bytes passed to the sink. */
 uint64_t recorder_bytes(const struct recorder *recorder);
 
-/* As the functions of core/engine.h whose names start with engine_ instead of record_engine_. */
+/* As engine_new() and engine_load(), which no tap is told of; with a NULL recorder no more. */
 struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
 				 const struct policy *policy);
 bool record_engine_load(struct recorder *recorder, struct engine *engine,
 			const struct engine_piece *piece);
-void record_engine_set_policy(struct recorder *recorder, struct engine *engine,
-			      const struct policy *policy);
-void record_engine_apply(struct recorder *recorder, struct engine *engine,
-			 const struct input *input);
-void record_engine_advance(struct recorder *recorder, struct engine *engine, uint64_t now_ns);
-const struct decision *record_engine_decide(struct recorder *recorder, struct engine *engine,
-					    uint32_t domain, uint64_t now_ns);
-void record_engine_forget_target(struct recorder *recorder, struct engine *engine, uint32_t domain);
-void record_engine_take_back(struct recorder *recorder, struct engine *engine, uint32_t domain);
-bool record_engine_take_ended(struct recorder *recorder, struct engine *engine,
-			      uint32_t *ret_handle);
-bool record_engine_take_set(struct recorder *recorder, struct engine *engine, struct task_set *ret);
-bool record_engine_take_clamp(struct recorder *recorder, struct engine *engine,
-			      struct task_clamp *ret);
 
 /*
  * Starts a recording of an engine that runs: makes a new one and gives it all that the old one

@@ -12,7 +12,7 @@ static int decide(struct player *player, const struct record *record, struct rep
 
 	if (!player->active[domain])
 		return -EBADMSG;
-	decision = record_engine_decide(player->again, player->engine, domain, record->now_ns);
+	decision = engine_decide(player->engine, domain, record->now_ns);
 	ret->n_decisions++;
 	ret->recorded = record->decision;
 	ret->replayed = *decision;
@@ -30,7 +30,7 @@ static int compare_task(struct replay *ret, uint32_t recorded, uint32_t replayed
 static int take_ended(struct player *player, const struct record *record, struct replay *ret)
 {
 	uint32_t handle = 0;
-	bool taken = record_engine_take_ended(player->again, player->engine, &handle);
+	bool taken = engine_take_ended(player->engine, &handle);
 
 	return compare_task(ret, record->handle, taken ? handle : REPLAY_NO_TASK, taken);
 }
@@ -39,7 +39,7 @@ static int take_set(struct player *player, const struct record *record, struct r
 {
 	struct task_set set;
 
-	if (!record_engine_take_set(player->again, player->engine, &set))
+	if (!engine_take_set(player->engine, &set))
 		set = (struct task_set){ 0 };
 	return compare_task(ret, record->set.pid ?: REPLAY_NO_TASK, set.pid ?: REPLAY_NO_TASK,
 			    set.set == record->set.set);
@@ -49,7 +49,7 @@ static int take_clamp(struct player *player, const struct record *record, struct
 {
 	struct task_clamp clamp;
 
-	if (!record_engine_take_clamp(player->again, player->engine, &clamp))
+	if (!engine_take_clamp(player->engine, &clamp))
 		clamp = (struct task_clamp){ 0 };
 	return compare_task(ret, record->clamp.pid ?: REPLAY_NO_TASK, clamp.pid ?: REPLAY_NO_TASK,
 			    clamp.min_cap == record->clamp.min_cap &&
@@ -81,7 +81,7 @@ static int take(struct player *player, const struct record *record, struct repla
 	case RECORD_TAKE_CLAMP:
 		return take_clamp(player, record, ret);
 	case RECORD_POLICY:
-		record_engine_set_policy(player->again, player->engine, record->policy);
+		engine_set_policy(player->engine, record->policy);
 		return REPLAY_SAME;
 	default:
 		return player_tell(player, record);

@@ -38,7 +38,7 @@ static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 		.est_q = load.est_q,
 		.burst_ns = account_burst_ns(&load, now_ns),
 	};
-	record_engine_apply(w->recorder, w->engine, &input);
+	engine_apply(w->engine, &input);
 }
 
 static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
@@ -76,7 +76,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 	account_cpu(&load, now_ns);
 	input.task.busy_ppm = account_busy_ppm(&load);
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
-	record_engine_apply(w->recorder, w->engine, &input);
+	engine_apply(w->engine, &input);
 	if (!task_table_find(engine_tasks(w->engine), input.task.pid))
 		t->has_slot = false; /* the table is full */
 }
@@ -94,7 +94,7 @@ static void apply_limit(struct sim *sim, uint32_t domain)
 		},
 	};
 
-	record_engine_apply(w->recorder, w->engine, &input);
+	engine_apply(w->engine, &input);
 }
 
 static void on_limit(struct sim *sim, uint32_t domain)
@@ -103,58 +103,64 @@ static void on_limit(struct sim *sim, uint32_t domain)
 	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
 }
 
-static void sample_devices(struct sim *sim)
+static void sample_due_task(void *userdata, const struct task *task, uint64_t now_ns)
 {
-	struct wakegov_sim *w = sim->governor_data;
+	struct sim *sim = userdata;
 
-	for (uint32_t i = 0; i < sim->platform->n_devices; i++) {
-		struct sim_device *device = &sim->devices[i];
-		struct input input = { .now_ns = sim->now_ns, .type = INPUT_DEVICE };
-
-		if (sim->now_ns < engine_device(w->engine, i)->next_ns)
-			continue;
-		sim_device_account(sim, device);
-		input.device = (struct input_device){
-			.device = i,
-			.completions = device->completions,
-			.idle_ns = device->idle_ns,
-			.depth = device->depth,
-			.completion_cpu = w->completion_cpus[i],
-		};
-		record_engine_apply(w->recorder, w->engine, &input);
-	}
+	sample_task(sim->governor_data, task->handle, now_ns);
 }
 
-/* src/daemon/round.c: tasks that are due, then the devices that they named. */
-static void sample_due(struct sim *sim)
+static void sample_device(void *userdata, uint32_t i, uint64_t now_ns)
 {
+	struct sim *sim = userdata;
 	struct wakegov_sim *w = sim->governor_data;
-	const struct task *task = NULL;
+	struct input input = { .now_ns = now_ns, .type = INPUT_DEVICE };
+	struct sim_device *device = &sim->devices[i];
 
-	while ((task = engine_next_due(w->engine, task, sim->now_ns)))
-		sample_task(w, task->handle, sim->now_ns);
-	sample_devices(sim);
-	record_engine_advance(w->recorder, w->engine, sim->now_ns);
+	if (i >= sim->platform->n_devices)
+		return;
+	sim_device_account(sim, device);
+	input.device = (struct input_device){
+		.device = i,
+		.completions = device->completions,
+		.idle_ns = device->idle_ns,
+		.depth = device->depth,
+		.completion_cpu = w->completion_cpus[i],
+	};
+	engine_apply(w->engine, &input);
 }
 
-static void decide(struct sim *sim, uint32_t domain)
+static void sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 {
+	struct sim *sim = userdata;
 	struct wakegov_sim *w = sim->governor_data;
-	const struct decision *decision;
 
 	topology_for_each_cpu(w->topology, cpu, domain)
-		sample_cpu(w, cpu, sim->now_ns);
-	decision = record_engine_decide(w->recorder, w->engine, domain, sim->now_ns);
-	if (decision->target_khz != decision->previous_khz)
-		sim_request_khz(sim, domain, decision->target_khz);
+		sample_cpu(w, cpu, now_ns);
+}
 
-	topology_for_each_cpu(w->topology, cpu, domain) {
+static void take_decision(void *userdata, const struct decision *decision)
+{
+	struct sim *sim = userdata;
+	struct wakegov_sim *w = sim->governor_data;
+
+	if (decision->target_khz != decision->previous_khz)
+		sim_request_khz(sim, decision->domain, decision->target_khz);
+	topology_for_each_cpu(w->topology, cpu, decision->domain) {
 		struct wakegov_sim_cpu *c = &w->cpus[cpu];
 
 		engine_band(w->engine, cpu, &c->band);
 		c->armed_band = c->band.watch;
 		c->armed_idle = c->band.watch_idle;
 	}
+}
+
+static void release_task(void *userdata, uint32_t handle)
+{
+	struct sim *sim = userdata;
+	struct wakegov_sim *w = sim->governor_data;
+
+	w->tasks[handle].has_slot = false;
 }
 
 static void take_events(struct sim *sim)
@@ -175,17 +181,18 @@ static void take_events(struct sim *sim)
 
 static void on_timer(struct sim *sim)
 {
+	static const struct engine_ops ops = {
+		.sample_task = sample_due_task,
+		.sample_device = sample_device,
+		.sample_domain = sample_domain,
+		.take_decision = take_decision,
+		.release_task = release_task,
+	};
 	struct wakegov_sim *w = sim->governor_data;
-	uint32_t handle;
 
 	w->round_ns = UINT64_MAX;
 	take_events(sim);
-	sample_due(sim);
-	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
-		if (engine_is_due(w->engine, domain, sim->now_ns))
-			decide(sim, domain);
-	while (record_engine_take_ended(w->recorder, w->engine, &handle))
-		w->tasks[handle].has_slot = false;
+	engine_round(w->engine, &ops, sim, sim->now_ns);
 	/* The daemon's timer has a resolution of 1 µs and comes after the time. */
 	if (engine_next_ns(w->engine) != UINT64_MAX)
 		wakegov_sim_run_at(sim, (engine_next_ns(w->engine) / 1000 + 1) * 1000);
@@ -236,7 +243,7 @@ static void activate(struct sim *sim, uint32_t domain)
 		.domain = { .domain = domain, .active = true, .driven = true },
 	};
 
-	record_engine_apply(w->recorder, w->engine, &input);
+	engine_apply(w->engine, &input);
 	sim_for_each_cpu(sim, cpu, domain)
 		w->cpus[cpu].load.capacity = sim->domains[domain].info->capacity;
 	apply_limit(sim, domain);

@@ -27,7 +27,7 @@ static uint64_t below(struct drive *drive, uint64_t limit)
 static void apply(struct drive *drive, struct input input)
 {
 	input.now_ns = drive->now_ns;
-	record_engine_apply(drive->recorder, drive->engine, &input);
+	engine_apply(drive->engine, &input);
 	if (drive->shadow)
 		engine_apply(drive->shadow, &input);
 }
@@ -134,7 +134,7 @@ static void do_policy(struct drive *drive)
 {
 	drive->policy.io_boost.min_rate_per_s = 1 + below(drive, 40000);
 	drive->policy.domain.down_hold_ns = 1000000 + below(drive, 30000000);
-	record_engine_set_policy(drive->recorder, drive->engine, &drive->policy);
+	engine_set_policy(drive->engine, &drive->policy);
 	if (drive->shadow)
 		engine_set_policy(drive->shadow, &drive->policy);
 }
@@ -144,7 +144,7 @@ static void decide(struct drive *drive, uint32_t domain)
 	const struct decision *decision, *other;
 	bool take_back = !below(drive, 8);
 
-	decision = record_engine_decide(drive->recorder, drive->engine, domain, drive->now_ns);
+	decision = engine_decide(drive->engine, domain, drive->now_ns);
 	drive->decisions++;
 	take_back = take_back && decision->target_khz != decision->previous_khz;
 	if (drive->shadow) {
@@ -153,7 +153,7 @@ static void decide(struct drive *drive, uint32_t domain)
 	}
 	if (!take_back)
 		return;
-	record_engine_take_back(drive->recorder, drive->engine, domain);
+	engine_take_back(drive->engine, domain);
 	if (drive->shadow)
 		engine_take_back(drive->shadow, domain);
 }
@@ -162,7 +162,7 @@ static void take_ended(struct drive *drive)
 {
 	uint32_t handle, other;
 
-	while (record_engine_take_ended(drive->recorder, drive->engine, &handle)) {
+	while (engine_take_ended(drive->engine, &handle)) {
 		assert_in_range(handle, 0, TASKS - 1);
 		if (!drive->shadow)
 			continue;
@@ -173,7 +173,7 @@ static void take_ended(struct drive *drive)
 
 static void round_of(struct drive *drive)
 {
-	record_engine_advance(drive->recorder, drive->engine, drive->now_ns);
+	engine_advance(drive->engine, drive->now_ns);
 	if (drive->shadow)
 		engine_advance(drive->shadow, drive->now_ns);
 	for (uint32_t i = 0; i < DOMAINS; i++)
@@ -203,7 +203,7 @@ static void step(struct drive *drive)
 		do_active(drive, domain, below(drive, 4));
 		break;
 	case 4:
-		record_engine_forget_target(drive->recorder, drive->engine, domain);
+		engine_forget_target(drive->engine, domain);
 		if (drive->shadow)
 			engine_forget_target(drive->shadow, domain);
 		break;

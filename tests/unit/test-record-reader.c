@@ -200,8 +200,8 @@ static void test_full_disk(void **state)
 	engine = record_engine_new(recorder, topology, &policy);
 	for (int i = 0; i < 10000; i++) {
 		input.now_ns = i * NS_PER_MS;
-		record_engine_apply(recorder, engine, &input);
-		assert_non_null(record_engine_decide(recorder, engine, 0, input.now_ns));
+		engine_apply(engine, &input);
+		assert_non_null(engine_decide(engine, 0, input.now_ns));
 	}
 	assert_int_equal(left, -1);
 	assert_int_equal(recorder_error(recorder), -ENOSPC);

@@ -159,7 +159,7 @@ static void tell(struct recorder *recorder, struct engine *engine, uint64_t now_
 		 struct input input)
 {
 	input.now_ns = now_ns;
-	record_engine_apply(recorder, engine, &input);
+	engine_apply(engine, &input);
 }
 
 static void tell_matched(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
@@ -187,9 +187,9 @@ static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t 
 						  .counted_ns = now_ns,
 						  .ran_pid = LEASE_TASK,
 						  .counted_pid = LEASE_TASK } });
-		record_engine_advance(recorder, engine, now_ns);
+		engine_advance(engine, now_ns);
 		if (engine_is_due(engine, 0, now_ns))
-			record_engine_decide(recorder, engine, 0, now_ns);
+			engine_decide(engine, 0, now_ns);
 	}
 	return now_ns;
 }
@@ -208,7 +208,7 @@ static void record_lease(void)
 	tell_matched(recorder, engine, now_ns, LEASE);
 	now_ns = work(recorder, engine, now_ns, LEASE);
 	policy.n_leases = 0;
-	record_engine_set_policy(recorder, engine, &policy);
+	engine_set_policy(engine, &policy);
 	tell_matched(recorder, engine, now_ns, 0);
 	work(recorder, engine, now_ns, 0);
 	assert_int_equal(recorder_end(recorder), 0);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The round: the same steps for the daemon, the simulator and whoever tries a policy. */
+#include "core/engine_private.h"
+
+/* A CPU that goes idle while it is decided for makes its domain due again, and nobody tells. */
+#define DECISIONS_MOST 4
+
+void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
+		   uint64_t now_ns)
+{
+	const struct task *task = NULL;
+
+	while ((task = engine_next_due(engine, task, now_ns)))
+		ops->sample_task(userdata, task, now_ns);
+	/* After the tasks, which name the devices that they use. */
+	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
+		if (now_ns >= engine_device(engine, device)->next_ns)
+			ops->sample_device(userdata, device, now_ns);
+	engine_advance(engine, now_ns);
+}
+
+static void decide_if_due(struct engine *engine, uint32_t domain, const struct engine_ops *ops,
+			  void *userdata, uint64_t now_ns)
+{
+	for (int i = 0; i < DECISIONS_MOST && engine_is_due(engine, domain, now_ns); i++) {
+		ops->sample_domain(userdata, domain, now_ns);
+		ops->take_decision(userdata, engine_decide(engine, domain, now_ns));
+		if (!ops->now_ns)
+			return;
+		now_ns = ops->now_ns();
+	}
+}
+
+void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
+		  uint64_t now_ns)
+{
+	uint32_t n_domains = engine->topology->n_domains, handle;
+
+	engine_sample(engine, ops, userdata, now_ns);
+	for (uint32_t domain = 0; domain < n_domains; domain++)
+		decide_if_due(engine, domain, ops, userdata, now_ns);
+	while (engine_take_ended(engine, &handle))
+		ops->release_task(userdata, handle);
+}
