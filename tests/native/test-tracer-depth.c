@@ -45,7 +45,7 @@ static void test_start_without_completion(void **state)
 	native_resync(native);
 	assert_false(disk_agrees_at_rest(native, &disk, 200));
 	agree(native, &disk);
-	assert_in_range(anomalies_of(native), before + 3, before + 20);
+	assert_true(anomalies_of(native) >= before + 3); /* and those of others who use the disk */
 }
 
 /* The end of each request is missed until it is used again: neither depth stays up. */

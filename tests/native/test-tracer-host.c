@@ -54,9 +54,10 @@ static void test_psync(void **state)
 
 	assert_true(plain.host_ns > 0);
 	assert_true(plain.host_ns < plain.ns);
-	assert_true(host_cpu_us(&burning) > host_cpu_us(&plain) + 250);
+	/* Of 300; beside others who use the disk some of it is lost. */
+	assert_true(host_cpu_us(&burning) > host_cpu_us(&plain) + 200);
 	assert_true(host_us(&burning) < burning.ns / 1e3 / burning.ios);
-	assert_true(host_us(&sleeping) > host_us(&plain) + 250);
+	assert_true(host_us(&sleeping) > host_us(&plain) + 200);
 	assert_true(sleeping.host_cpu_ns < sleeping.host_ns / 2);
 	assert_true(host_cpu_us(&sleeping) < host_cpu_us(&burning) / 2);
 }
