@@ -275,6 +275,7 @@ programs() {
 suite_programs() {
 	programs pstate Programs.test_fio Machine.test_fallback
 	programs hwp Programs Machine.test_doctor Machine.test_turbo
+	programs acpi Machine.test_doctor
 }
 
 # timed DRIVER CLASS [lab run's OPTION…]: a boot of the timed machine.

@@ -18,9 +18,12 @@ NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 PERF_PMU = "/sys/bus/event_source/devices/msr"
 
 # What each driver offers, as doctor has to see it: its name and the backend that auto takes.
-OFFERS = {"msr": ("acpi-cpufreq", "uclamp"), "pstate": ("intel_cpufreq", "uclamp"),
+OFFERS = {"acpi": ("acpi-cpufreq", "uclamp"), "msr": ("acpi-cpufreq", "uclamp"),
+          "pstate": ("intel_cpufreq", "uclamp"),
           "hwp-passive": ("intel_cpufreq", "uclamp"), "pstate-active": ("intel_pstate", "limits"),
           "hwp": ("intel_pstate", "limits")}
+# This machine has no APERF and MPERF; their numbers read as 0.
+MEASURED = {"acpi": "as the kernel sets it"}
 # Of the better of performance and the machine's own governor. The goal is 0.985 for all. Seen: fio 0.968 by
 # uclamp, which auto takes beside schedutil, 0.966 by limits there, 0.974 beside HWP; SQLite 0.95 to 1.02
 # beside HWP.
@@ -94,7 +97,8 @@ class Machine(unittest.TestCase):
         self.assertIn(f"policy0: driver: {driver}", said)
         self.assertIn(f"auto would take {backend}", said)
         self.assertIn(f"policy0: wakegovd: driven, backend {backend}", said)
-        self.assertIn("frequency of the CPUs: measured by perf", said)
+        measured = MEASURED.get(DRIVER, "measured by perf")
+        self.assertIn(f"frequency of the CPUs: {measured}", said)
         self.assertNotIn("bad ", said)
 
     def busy_khz(self, daemon):
