@@ -86,11 +86,11 @@ struct engine_ops {
 	void (*sample_task)(void *userdata, const struct task *task, uint64_t now_ns);
 	/* Applies INPUT_DEVICE, or nothing. */
 	void (*sample_device)(void *userdata, uint32_t device, uint64_t now_ns);
-	/* Applies INPUT_CPU of each CPU of a domain that is about to be decided for. */
+	/* Applies INPUT_CPU of each CPU of a domain that is about to be decided for, or is NULL. */
 	void (*sample_domain)(void *userdata, uint32_t domain, uint64_t now_ns);
 	/* Does what was decided, and asks engine_band() what to watch for. */
 	void (*take_decision)(void *userdata, const struct decision *decision);
-	/* The task of that handle is no longer followed. */
+	/* The task of that handle is no longer followed. May be NULL. */
 	void (*release_task)(void *userdata, uint32_t handle);
 	/* The time after a decision. NULL: no time passes in a round. */
 	uint64_t (*now_ns)(void);

@@ -23,7 +23,8 @@ static void decide_if_due(struct engine *engine, uint32_t domain, const struct e
 			  void *userdata, uint64_t now_ns)
 {
 	for (int i = 0; i < DECISIONS_MOST && engine_is_due(engine, domain, now_ns); i++) {
-		ops->sample_domain(userdata, domain, now_ns);
+		if (ops->sample_domain)
+			ops->sample_domain(userdata, domain, now_ns);
 		ops->take_decision(userdata, engine_decide(engine, domain, now_ns));
 		if (!ops->now_ns)
 			return;
@@ -40,5 +41,6 @@ void engine_round(struct engine *engine, const struct engine_ops *ops, void *use
 	for (uint32_t domain = 0; domain < n_domains; domain++)
 		decide_if_due(engine, domain, ops, userdata, now_ns);
 	while (engine_take_ended(engine, &handle))
-		ops->release_task(userdata, handle);
+		if (ops->release_task)
+			ops->release_task(userdata, handle);
 }

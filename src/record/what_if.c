@@ -48,52 +48,51 @@ static void compare(struct run *run, uint32_t domain)
 	run->differs[domain] = differs;
 }
 
-static void decide(struct run *run, uint32_t domain)
+static void take_decision(void *userdata, const struct decision *decision)
 {
-	const struct decision *decision;
+	struct run *run = userdata;
 
-	if (!engine_is_due(run->player.engine, domain, run->now_ns))
-		return;
-	decision = engine_decide(run->player.engine, domain, run->now_ns);
-	run->pending[domain] = false;
+	run->pending[decision->domain] = false;
 	run->ret->n_other++;
-	opp_times_set(&run->ret->other[domain], decision->target_khz, run->now_ns);
+	opp_times_set(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
 }
 
-static void sample_task(struct run *run, uint32_t place, uint32_t pid)
+static void decide(struct run *run, uint32_t domain)
 {
+	if (engine_is_due(run->player.engine, domain, run->now_ns))
+		take_decision(run, engine_decide(run->player.engine, domain, run->now_ns));
+}
+
+static void sample_task(void *userdata, const struct task *task, uint64_t now_ns)
+{
+	struct run *run = userdata;
+	uint32_t place = task_table_place(engine_tasks(run->player.engine), task);
 	const struct input *before = &run->task_samples[place];
 	struct input input;
 
-	if (before->task.pid != pid || before->now_ns >= run->now_ns ||
-	    !lookahead_task(&run->ahead, before, run->now_ns, &input))
+	if (before->task.pid != task->pid || before->now_ns >= now_ns ||
+	    !lookahead_task(&run->ahead, before, now_ns, &input))
 		return;
 	engine_apply(run->player.engine, &input);
 }
 
-static void sample_device(struct run *run, uint32_t device)
+static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 {
+	struct run *run = userdata;
 	const struct input *before = &run->device_samples[device];
 	struct input input;
 
-	if (before->now_ns && before->now_ns < run->now_ns &&
-	    lookahead_device(&run->ahead, before, run->now_ns, &input))
+	if (before->now_ns && before->now_ns < now_ns &&
+	    lookahead_device(&run->ahead, before, now_ns, &input))
 		engine_apply(run->player.engine, &input);
 }
 
-/* As sample_due() of src/daemon/round.c, with the recording in the place of the tracer. */
-static void advance(struct run *run)
-{
-	const struct task_table *tasks = engine_tasks(run->player.engine);
-	const struct task *task = NULL;
-
-	while ((task = engine_next_due(run->player.engine, task, run->now_ns)))
-		sample_task(run, task_table_place(tasks, task), task->pid);
-	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
-		if (run->now_ns >= engine_device(run->player.engine, device)->next_ns)
-			sample_device(run, device);
-	engine_advance(run->player.engine, run->now_ns);
-}
+/* The recording is in the place of the tracer. */
+static const struct engine_ops ops = {
+	.sample_task = sample_task,
+	.sample_device = sample_device,
+	.take_decision = take_decision,
+};
 
 /* What the tracer and the actuator would be told; nobody is there to hear. */
 static void take_all_told(struct run *run)
@@ -115,7 +114,7 @@ static void take_all_told(struct run *run)
 static void follow_round(struct run *run)
 {
 	take_all_told(run);
-	advance(run);
+	engine_sample(run->player.engine, &ops, run, run->now_ns);
 	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
 		if (run->pending[domain])
 			decide(run, domain);
@@ -125,9 +124,7 @@ static void follow_round(struct run *run)
 
 static void do_round(struct run *run)
 {
-	advance(run);
-	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++)
-		decide(run, domain);
+	engine_round(run->player.engine, &ops, run, run->now_ns);
 	take_all_told(run);
 }
 

@@ -29,6 +29,7 @@
 #define OPP_STEP_KHZ	200000
 
 struct load_daemon {
+	uint32_t n_changed; /* targets, in the last round */
 	struct topology *topology;
 	struct engine *engine;
 	int *control_fds;  /* of each domain: where its frequency is written and read */
@@ -123,37 +124,41 @@ static void sample_task(struct load_daemon *daemon, uint32_t index, uint64_t now
 	engine_apply(daemon->engine, &input);
 }
 
-static void sample_due(struct load_daemon *daemon, uint64_t now)
+static void sample_due_task(void *userdata, const struct task *task, uint64_t now)
 {
-	const struct task *task = NULL;
-
-	while ((task = engine_next_due(daemon->engine, task, now)))
-		sample_task(daemon, task->handle, now);
+	sample_task(userdata, task->handle, now);
 }
 
-/* What of a round there is without a kernel side: leases end, due domains are decided. */
+static void ignore_device(void *userdata, uint32_t device, uint64_t now)
+{
+}
+
+static void take_decision(void *userdata, const struct decision *decision)
+{
+	struct load_daemon *daemon = userdata;
+
+	if (decision->target_khz == decision->previous_khz)
+		return;
+	publish(daemon, decision, write_khz(daemon, decision->domain, decision->target_khz));
+	daemon->n_changed++;
+}
+
+/* What of a round there is without a kernel side. Returns how many targets changed. */
 static uint32_t round_of(struct load_daemon *daemon)
 {
+	static const struct engine_ops ops = {
+		.sample_task = sample_due_task,
+		.sample_device = ignore_device,
+		.take_decision = take_decision,
+	};
 	uint64_t now = now_ns();
-	uint32_t changed = 0;
 
-	sample_due(daemon, now);
-	engine_advance(daemon->engine, now);
-	for (uint32_t i = 0; i < daemon->topology->n_domains; i++) {
-		const struct decision *decision;
-
-		if (!engine_is_due(daemon->engine, i, now))
-			continue;
-		decision = engine_decide(daemon->engine, i, now);
-		if (decision->target_khz == decision->previous_khz)
-			continue;
-		publish(daemon, decision, write_khz(daemon, i, decision->target_khz));
-		changed++;
-	}
+	daemon->n_changed = 0;
+	engine_round(daemon->engine, &ops, daemon, now);
 	now = engine_next_ns(daemon->engine);
 	sd_event_source_set_time(daemon->timer, now == UINT64_MAX ? now : now / NS_PER_US + 1);
 	sd_event_source_set_enabled(daemon->timer, SD_EVENT_ONESHOT);
-	return changed;
+	return daemon->n_changed;
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)

@@ -120,30 +120,24 @@ static void tell_domain(struct run *run, uint32_t domain, bool driven)
 	engine_apply(run->engine, &input);
 }
 
-/* As sample_due() of src/daemon/round.c. */
-static void sample_due(struct run *run)
+static void sample_task(void *userdata, const struct task *task, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < N_TASKS; i++) {
-		const struct task *task = task_table_find(engine_tasks(run->engine), i + 1);
+	tell_task(userdata, task->pid - 1);
+}
 
-		if (task && !task->released && run->now_ns >= task->io_boost.next_ns)
-			tell_task(run, i);
-	}
-	for (uint32_t i = 0; i < N_DEVICES; i++) {
-		const struct input input = {
-			.now_ns = run->now_ns,
-			.type = INPUT_DEVICE,
-			.device = {
-				.device = i,
-				.completions = run->completions[i],
-				.completion_cpu = run->completion_cpus[i],
-			},
-		};
+static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
+{
+	struct run *run = userdata;
+	struct input input = { .now_ns = now_ns, .type = INPUT_DEVICE };
 
-		if (run->now_ns >= engine_device(run->engine, i)->next_ns)
-			engine_apply(run->engine, &input);
-	}
-	engine_advance(run->engine, run->now_ns);
+	if (device >= N_DEVICES)
+		return;
+	input.device = (struct input_device){
+		.device = device,
+		.completions = run->completions[device],
+		.completion_cpu = run->completion_cpus[device],
+	};
+	engine_apply(run->engine, &input);
 }
 
 static uint32_t index_of(const struct topology_domain *info, uint32_t khz)
@@ -203,22 +197,21 @@ static void check_leases(struct run *run)
 			fault(run, CORE_RUN_NO_LEASE);
 }
 
+static void take_decision(void *userdata, const struct decision *decision)
+{
+	check_change(userdata, decision);
+	sum_up(userdata, decision);
+}
+
 static void round_once(struct run *run)
 {
-	uint32_t handle;
+	static const struct engine_ops ops = {
+		.sample_task = sample_task,
+		.sample_device = sample_device,
+		.take_decision = take_decision,
+	};
 
-	sample_due(run);
-	for (uint32_t i = 0; i < N_DOMAINS; i++) {
-		const struct decision *decision;
-
-		if (!engine_is_due(run->engine, i, run->now_ns))
-			continue;
-		decision = engine_decide(run->engine, i, run->now_ns);
-		check_change(run, decision);
-		sum_up(run, decision);
-	}
-	while (engine_take_ended(run->engine, &handle))
-		;
+	engine_round(run->engine, &ops, run, run->now_ns);
 	check_leases(run);
 }
 

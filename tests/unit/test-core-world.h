@@ -136,7 +136,7 @@ uint32_t world_count_tasks(const struct world *world);
 uint32_t world_level_q(const struct world *world, uint32_t cpu);
 /* Tasks do what they do in the time since the last call. */
 void world_account_io(struct world *world);
-/* As sample_due() of src/daemon/round.c. */
+/* As engine_sample(). */
 void world_sample_due(struct world *world);
 
 static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns)
