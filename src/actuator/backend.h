@@ -43,6 +43,7 @@ struct actuator_request {
 
 struct backend {
 	const char *name;
+	bool writes; /* false: it only looks on */
 	/*
 	 * Between the limits the domain's own governor sets the frequency: the target is what is
 	 * expected of it. The limits can change while the target stays, so apply is to be called

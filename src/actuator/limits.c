@@ -64,6 +64,7 @@ static int limits_release(struct actuator_domain *domain, restore_report_t repor
 
 const struct backend backend_limits = {
 	.name = "limits",
+	.writes = true,
 	.leaves_governor = true,
 	.acquire = limits_acquire,
 	.apply = limits_apply,

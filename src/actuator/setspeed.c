@@ -272,6 +272,7 @@ static int setspeed_release(struct actuator_domain *domain, restore_report_t rep
 
 const struct backend backend_setspeed = {
 	.name = "setspeed",
+	.writes = true,
 	.acquire = setspeed_acquire,
 	.apply = setspeed_apply,
 	.verify = setspeed_verify,

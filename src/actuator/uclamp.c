@@ -132,6 +132,7 @@ static int uclamp_release(struct actuator_domain *domain, restore_report_t repor
 
 const struct backend backend_uclamp = {
 	.name = "uclamp",
+	.writes = true,
 	.leaves_governor = true,
 	.clamps_tasks = true,
 	.acquire = uclamp_acquire,

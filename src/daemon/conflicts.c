@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/backend_select.h"
+#include "actuator/backend_select.h"
 #include "daemon/round.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
@@ -49,7 +49,8 @@ static int adopt(struct manager *manager, uint32_t domain)
 	int r;
 
 	governed->actuator.state = ACTUATOR_STATE_RELEASED;
-	r = levers_acquire(governed, manager->policy.backend);
+	r = backend_acquire(&governed->actuator, manager->policy.backend, &governed->backend,
+			    governed->passed_over);
 	if (r < 0) {
 		log_error("%s: cannot be adopted: %s", name, governed->actuator.why);
 		governed->actuator.state = ACTUATOR_STATE_YIELDED;

@@ -9,12 +9,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "actuator/backend_select.h"
 #include "actuator/cpufreq.h"
 #include "actuator/preference.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"
-#include "daemon/backend_select.h"
 #include "daemon/conflicts.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
@@ -232,8 +232,8 @@ int takeover_discover(struct manager *manager)
 	}
 	if (manager->n_domains)
 		return 0;
-	named = levers_find(manager->policy.backend);
-	if (named && named != &backend_observe) {
+	named = backend_find(manager->policy.backend);
+	if (named && named->writes) {
 		log_error("this machine has no cpufreq domains, so backend = %s has nothing to "
 			  "drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
 			  "auto to watch only",
@@ -249,7 +249,8 @@ int takeover_discover(struct manager *manager)
 static int acquire(struct manager *manager, struct governed *governed)
 {
 	const char *name = governed->actuator.info->name;
-	int r = levers_acquire(governed, manager->policy.backend);
+	int r = backend_acquire(&governed->actuator, manager->policy.backend, &governed->backend,
+				governed->passed_over);
 
 	if (r < 0) {
 		log_error("%s: cannot be governed by %s: %s", name, governed->backend->name,
@@ -258,7 +259,7 @@ static int acquire(struct manager *manager, struct governed *governed)
 	}
 	if (governed->actuator.unsaved[0])
 		log_warning("%s: %s", name, governed->actuator.unsaved);
-	if (governed->backend == &backend_observe && governed->passed_over[0])
+	if (!governed->backend->writes && governed->passed_over[0])
 		message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
 			    "%s: only observed: %s", name, governed->passed_over);
 	else

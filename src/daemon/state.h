@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "actuator/backend.h"
+#include "actuator/backend_select.h"
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
@@ -57,8 +57,8 @@ struct grouping {
 struct governed {
 	struct actuator_domain actuator;
 	const struct backend *backend;
-	char passed_over[512];	 /* why `auto` did not take those before it; "" */
-	int preference_outcome;	 /* of the last preference_set() */
+	char passed_over[BACKEND_WHY_SIZE]; /* why `auto` did not take those before it; "" */
+	int preference_outcome;		    /* of the last preference_set() */
 	uint32_t others_min_khz; /* scaling_min_freq and max, as far as they are not ours */
 	uint32_t others_max_khz;
 	bool error_logged; /* a failing write is told once, until one succeeds */

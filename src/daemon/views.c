@@ -48,14 +48,12 @@ static bool drives_any(const struct manager *manager)
 /* That of all domains, or that they are not all moved by the same. */
 static const char *name_backend(const struct manager *manager)
 {
-	const struct backend *backend = &backend_observe;
+	const struct governed *domains = manager->domains;
 
-	if (manager->n_domains)
-		backend = manager->domains[0].backend;
 	for (uint32_t i = 1; i < manager->n_domains; i++)
-		if (manager->domains[i].backend != backend)
+		if (domains[i].backend != domains[0].backend)
 			return "mixed";
-	return backend->name;
+	return manager->n_domains ? domains[0].backend->name : backend_observe.name;
 }
 
 static uint32_t count_followed(const struct engine *engine)

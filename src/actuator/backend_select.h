@@ -12,16 +12,17 @@
  * that takes it, each found out by trying.
  */
 
+#include "actuator/backend.h"
 #include "core/settings.h"
 
-struct governed;
+#define BACKEND_WHY_SIZE 512
 
 /* The backend of a name in the policy; NULL for `auto`. */
-const struct backend *levers_find(enum policy_backend backend);
+const struct backend *backend_find(enum policy_backend backend);
 
 /*
- * Sets governed->backend and acquires the domain with it; governed->passed_over says why those
- * before it did not take it. Returns an actuator_outcome or a negative errno, with
- * governed->actuator.why filled; nothing is changed then.
+ * Acquires the domain with *ret; passed_over says why those before it did not take it. Returns an
+ * actuator_outcome or a negative errno, with domain->why filled; nothing is changed then.
  */
-int levers_acquire(struct governed *governed, enum policy_backend wanted);
+int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
+		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE]);
