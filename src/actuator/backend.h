@@ -22,10 +22,10 @@
 /* What happened, beside failure (negative errno). Expected outcomes are not errors. */
 enum actuator_outcome {
 	ACTUATOR_DONE = 0,
-	ACTUATOR_UNCHANGED = 1, /* that is what was asked for already: nothing was written */
-	ACTUATOR_FOREIGN = 2,	/* somebody else changed the control: it is theirs now */
-	ACTUATOR_OFFLINE = 3,	/* every CPU of the domain is offline */
-	ACTUATOR_DOUBTED = 4,	/* the request is not ours, and who set it is not known yet */
+	ACTUATOR_UNCHANGED = 1,	 /* that is what was asked for already: nothing was written */
+	ACTUATOR_TAKEN_OVER = 2, /* somebody else changed the control: it is theirs now */
+	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
+	ACTUATOR_UNVERIFIED = 4, /* the request is not ours, and who set it is not known yet */
 };
 
 /*
@@ -63,15 +63,16 @@ struct backend {
 	/*
 	 * Asks for what the request says, and fills domain->read_back_khz. Returns an
 	 * actuator_outcome or a negative errno. On ACTUATOR_OFFLINE and on failure the request is
-	 * forgotten, so that the next call writes again. On ACTUATOR_DOUBTED nothing was written;
-	 * call again a rate limit later, when the watch has told of a writer if there is one.
+	 * forgotten, so that the next call writes again. On ACTUATOR_UNVERIFIED nothing was
+	 * written; call again a rate limit later, when the watch has told of a writer if there is
+	 * one.
 	 */
 	int (*apply)(struct actuator_domain *domain, const struct actuator_request *request);
 	/*
 	 * Checks that the control is still ours: the governor always; the value last asked for
 	 * when actuator_watch saw somebody else write it. Call it when the watch or the hotplug
 	 * socket tells, and after a resume. A domain that is back online is driven again, its
-	 * request forgotten. Returns ACTUATOR_DONE, ACTUATOR_FOREIGN, ACTUATOR_OFFLINE or a
+	 * request forgotten. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a
 	 * negative errno.
 	 */
 	int (*verify)(struct actuator_domain *domain);

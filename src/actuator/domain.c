@@ -167,8 +167,8 @@ int actuator_domain_yield(struct actuator_domain *domain, const char *control, c
 			  int error)
 {
 	domain->state = ACTUATOR_STATE_YIELDED;
-	return actuator_domain_explain(domain, ACTUATOR_FOREIGN, "somebody else set %s to %s%s%s",
-				       control, value,
+	return actuator_domain_explain(domain, ACTUATOR_TAKEN_OVER,
+				       "somebody else set %s to %s%s%s", control, value,
 				       error < 0 ? "; its line stays in the originals file: " : "",
 				       error < 0 ? strerror(-error) : "");
 }
@@ -177,7 +177,7 @@ int actuator_domain_outcome_unheld(const struct actuator_domain *domain)
 {
 	switch (domain->state) {
 	case ACTUATOR_STATE_YIELDED:
-		return ACTUATOR_FOREIGN;
+		return ACTUATOR_TAKEN_OVER;
 	case ACTUATOR_STATE_OFFLINE:
 		return ACTUATOR_OFFLINE;
 	default:

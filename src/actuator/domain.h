@@ -29,7 +29,7 @@ struct actuator_domain {
 	char unsaved[256];    /* after acquire: words on tunables that we cannot restore; else "" */
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
-	bool doubted;	      /* the last apply found a request that was not ours */
+	bool unverified;      /* the last apply found a request that was not ours */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* after the last apply; 0: none yet */
 	bool unchecked;		/* what the last write brought was not looked at yet */
@@ -100,7 +100,7 @@ int actuator_domain_release(struct actuator_domain *domain, restore_report_t rep
 
 /*
  * After let_go: the domain is somebody else's from now on, who set control to value; error is that
- * of putting back or forgetting the rest. Returns ACTUATOR_FOREIGN.
+ * of putting back or forgetting the rest. Returns ACTUATOR_TAKEN_OVER.
  */
 int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,
 			  int error);

@@ -231,9 +231,9 @@ int range_verify(struct actuator_domain *domain, unsigned int touched)
 /* A write of another program that does not show yet is not written over at once. */
 static bool is_doubtful(struct actuator_domain *domain)
 {
-	domain->doubted = !domain->doubted &&
-			  (domain->range.min.suspect || domain->range.max.suspect);
-	return domain->doubted;
+	domain->unverified = !domain->unverified &&
+			     (domain->range.min.suspect || domain->range.max.suspect);
+	return domain->unverified;
 }
 
 static int fail(struct actuator_domain *domain, int error)
@@ -274,7 +274,7 @@ int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t mi
 	if (r < 0)
 		return fail(domain, r);
 	if (is_doubtful(domain))
-		return ACTUATOR_DOUBTED;
+		return ACTUATOR_UNVERIFIED;
 	if (domain->unchecked)
 		read_back(domain, true);
 

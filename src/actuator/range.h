@@ -89,7 +89,7 @@ static inline void range_strip(const struct range *range, uint32_t *min_khz, uin
  * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that
  * somebody set where we held none becomes its original. One that somebody set in the place of ours
  * is theirs, and the domain with it: the rest of the originals are put back. Returns
- * ACTUATOR_DONE, ACTUATOR_FOREIGN, ACTUATOR_OFFLINE or a negative errno.
+ * ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain, unsigned int touched);
 

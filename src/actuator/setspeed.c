@@ -191,9 +191,9 @@ static bool is_doubtful(struct actuator_domain *domain)
 {
 	uint32_t khz;
 
-	domain->doubted = !domain->doubted &&
-			  (domain->range.max.suspect || check_speed(domain, &khz) == 0);
-	return domain->doubted;
+	domain->unverified = !domain->unverified &&
+			     (domain->range.max.suspect || check_speed(domain, &khz) == 0);
+	return domain->unverified;
 }
 
 /* A request above the pinned maximum would be cut by it: what makes room is written first. */
@@ -222,7 +222,7 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	if (domain->asked_khz == khz)
 		return ACTUATOR_UNCHANGED;
 	if (is_doubtful(domain))
-		return ACTUATOR_DOUBTED;
+		return ACTUATOR_UNVERIFIED;
 
 	r = write_speed(domain, khz);
 	if (r < 0)

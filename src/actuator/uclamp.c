@@ -38,7 +38,7 @@ static int check_governor(struct actuator_domain *domain, char ret_governor[CONT
 		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
-	return strcmp(ret_governor, GOVERNOR_SCHEDUTIL) == 0 ? ACTUATOR_DONE : ACTUATOR_FOREIGN;
+	return strcmp(ret_governor, GOVERNOR_SCHEDUTIL) == 0 ? ACTUATOR_DONE : ACTUATOR_TAKEN_OVER;
 }
 
 static int uclamp_acquire(struct actuator_domain *domain)
@@ -51,7 +51,7 @@ static int uclamp_acquire(struct actuator_domain *domain)
 	if (r < 0)
 		return explain_probe(domain, r);
 	r = check_governor(domain, governor);
-	if (r == ACTUATOR_FOREIGN)
+	if (r == ACTUATOR_TAKEN_OVER)
 		return actuator_domain_explain(domain, -EOPNOTSUPP,
 					       "clamps move a domain under schedutil only, and its "
 					       "governor is %s: echo schedutil into "
@@ -111,7 +111,7 @@ static int uclamp_verify(struct actuator_domain *domain)
 		return actuator_domain_outcome_unheld(domain);
 	domain->touched = 0;
 	r = check_governor(domain, governor);
-	if (r == ACTUATOR_FOREIGN)
+	if (r == ACTUATOR_TAKEN_OVER)
 		return yield_domain(domain, governor);
 	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
 		r = range_verify(domain, touched);

@@ -34,7 +34,7 @@ static int reload(struct manager *manager, char **ret_message)
 
 		manager->last_reload_error = strdup(why);
 		for (; *why; why += strcspn(why, "\n"), why += *why == '\n')
-			manager_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
+			journal_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
 				     "%.*s; the old policy stays in force", (int)strcspn(why, "\n"),
 				     why);
 		return r;
@@ -51,13 +51,13 @@ static int reload(struct manager *manager, char **ret_message)
 	manager->reloads++;
 	manager_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
-		takeover_set_preference(manager, i);
+		startup_set_preference(manager, i);
 	engine_set_policy(manager->engine, &policy);
-	measure_choose_references(manager);
-	ruling_check_policy(manager);
-	ruling_set_policy(manager);
+	freq_invariance_choose_references(manager);
+	rule_tracking_check_policy(manager);
+	rule_tracking_set_policy(manager);
 	query_server_set_limits(manager->server, &policy.query);
-	manager_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
+	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		     manager->options.policy_path);
 	return 0;
 }
@@ -109,7 +109,7 @@ static int add_override(void *userdata, const struct override_request *request, 
 
 	*ret_max = OVERRIDES_MAX;
 	r = request->domain ? overrides_add(manager, request, id)
-			    : leasing_add(manager, request, id, ret_max, ret_wrong);
+			    : task_override_add(manager, request, id, ret_max, ret_wrong);
 	if (r < 0)
 		return r;
 	*ret_id = id;
@@ -120,7 +120,7 @@ static int add_override(void *userdata, const struct override_request *request, 
 static int cancel_override(void *userdata, uint32_t id)
 {
 	struct manager *manager = userdata;
-	int r = leasing_cancel(manager, id) ? 0 : overrides_cancel(manager, id);
+	int r = task_override_cancel(manager, id) ? 0 : overrides_cancel(manager, id);
 
 	if (r == 0)
 		manager_round(manager);
@@ -131,7 +131,7 @@ static int list_overrides(void *userdata, override_emit_t emit, void *context)
 {
 	int r = overrides_list(userdata, emit, context);
 
-	return r ? r : leasing_list(userdata, emit, context);
+	return r ? r : task_override_list(userdata, emit, context);
 }
 
 static int adopt(void *userdata, const char *name, uint32_t *ret_adopted)

@@ -69,7 +69,7 @@ static void carry_all(struct manager *manager, uint64_t now_ns)
 	}
 }
 
-void manager_carry_clamps(struct manager *manager, uint64_t now_ns)
+void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 {
 	struct task_clamp clamp;
 

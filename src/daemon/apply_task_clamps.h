@@ -4,7 +4,7 @@
 #include "daemon/state.h"
 
 /* Gives tasks the clamps that the core wants them to have; their children lose them. */
-void manager_carry_clamps(struct manager *manager, uint64_t now_ns);
+void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns);
 /* A task asks for clamps itself: own is wakegov/own.h, 0 and ended when it has exited. */
 void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
 			     uint64_t now_ns);

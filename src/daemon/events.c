@@ -27,7 +27,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	struct manager *manager = userdata;
 
 	tracer_consume(manager->tracer, manager_take_event, manager);
-	ruling_mind_losses(manager);
+	rule_tracking_mind_losses(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -38,12 +38,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t now_ns = time_now_ns();
 
 	if (now_ns >= leases_next_ns(&manager->leases))
-		leasing_end_over(manager);
+		task_override_end_over(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;
 		/* What is in the ring is older than what the scan finds, and taken first. */
 		tracer_consume(manager->tracer, manager_take_event, manager);
-		ruling_scan(manager);
+		rule_tracking_scan(manager);
 	}
 	manager_round(manager);
 	return 0;
@@ -86,7 +86,7 @@ static void verify_domain_of(struct manager *manager, uint32_t cpu)
 		return;
 	}
 	actuator_domain_forget_request(&manager->domains[domain].actuator);
-	measure_forget(manager, cpu);
+	freq_invariance_forget(manager, cpu);
 	manager_verify_domain(manager, domain);
 }
 
@@ -111,7 +111,7 @@ static int on_groups(sd_event_source *source, int fd, uint32_t revents, void *us
 	struct manager *manager = userdata;
 
 	if (grouping_take_written(manager))
-		ruling_scan(manager);
+		rule_tracking_scan(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -120,7 +120,7 @@ static int on_turbo(sd_event_source *source, const struct inotify_event *event, 
 {
 	struct manager *manager = userdata;
 
-	measure_choose_references(manager);
+	freq_invariance_choose_references(manager);
 	manager_round(manager);
 	return 0;
 }

@@ -49,7 +49,7 @@ static void take_reference(struct manager *manager, uint32_t domain, uint32_t kh
 		 topology_domain_reference_khz(info) / 1000);
 }
 
-void measure_choose_references(struct manager *manager)
+void freq_invariance_choose_references(struct manager *manager)
 {
 	const char *unread;
 	struct turbo turbo;
@@ -75,7 +75,7 @@ static uint32_t ask_kernel(void *userdata, uint32_t cpu)
 	return khz;
 }
 
-int measure_start(struct manager *manager)
+int freq_invariance_start(struct manager *manager)
 {
 	manager->frequency = frequency_new(manager->topology->n_cpus, manager->base_khz,
 					   counter_readers, ask_kernel, manager);
@@ -98,7 +98,7 @@ static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 		tracer_set_measured(manager->tracer, cpu, khz);
 		break;
 	case FREQUENCY_DROPPED:
-		manager_tell(manager, MESSAGE_SOURCE_DROPPED,
+		journal_tell(manager, MESSAGE_SOURCE_DROPPED,
 			     &(struct message_about){ .reason = dropped },
 			     "frequencies are no longer counted by %s but by %s: %s", dropped,
 			     frequency_source(manager->frequency),
@@ -109,14 +109,15 @@ static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	}
 }
 
-void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
 	if (topology_domain_of(manager->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
 	    tracer_cpu_works(manager->tracer, cpu))
 		measure(manager, cpu, now_ns);
 }
 
-void measure_tried(struct manager *manager, struct input_task *task, uint64_t now_ns)
+void freq_invariance_measure_tried(struct manager *manager, struct input_task *task,
+				   uint64_t now_ns)
 {
 	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
 
@@ -126,7 +127,7 @@ void measure_tried(struct manager *manager, struct input_task *task, uint64_t no
 	task->level_q = tracer_level_q(manager->tracer, task->cpu);
 }
 
-void measure_forget(struct manager *manager, uint32_t cpu)
+void freq_invariance_forget(struct manager *manager, uint32_t cpu)
 {
 	frequency_forget(manager->frequency, cpu);
 }

@@ -14,20 +14,21 @@ struct manager;
  * registers, and whether turbo is switched off now. At the start, after a reload, and when turbo
  * may have been switched; the core and the accounting hear of what is another then.
  */
-void measure_choose_references(struct manager *manager);
+void freq_invariance_choose_references(struct manager *manager);
 
 /* Finds out what counts frequencies. 0 or a negative errno. */
-int measure_start(struct manager *manager);
+int freq_invariance_start(struct manager *manager);
 
 /* Accounts a CPU at the frequency that it really has, if it works; nothing is read of an idle one.
  */
-void measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
 
 /*
  * The frequency at which a task that was just sampled ran, where an experiment compares two: since
  * the last edge of a window, also if its CPU is idle at this one.
  */
-void measure_tried(struct manager *manager, struct input_task *task, uint64_t now_ns);
+void freq_invariance_measure_tried(struct manager *manager, struct input_task *task,
+				   uint64_t now_ns);
 
 /* Its counters may start anew: it was offline, or the machine suspended. */
-void measure_forget(struct manager *manager, uint32_t cpu);
+void freq_invariance_forget(struct manager *manager, uint32_t cpu);

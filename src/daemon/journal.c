@@ -25,7 +25,7 @@ static enum event_kind kind_of(enum message message)
 	}
 }
 
-void manager_tell(struct manager *manager, enum message message, const struct message_about *about,
+void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
 		  const char *format, ...)
 {
 	char line[LINE_SIZE];

@@ -7,7 +7,7 @@
 #include "daemon/state.h"
 
 /* A line for the journal, which monitors hear as well. about may be NULL. */
-void manager_tell(struct manager *manager, enum message message, const struct message_about *about,
+void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Logs what became of a control on its way back. */

@@ -104,7 +104,7 @@ static int restore_all(const char *run_dir)
 
 static int restore(const char *run_dir)
 {
-	_cleanup_close_ int run_dir_fd = takeover_lock_run_dir(run_dir);
+	_cleanup_close_ int run_dir_fd = startup_lock_run_dir(run_dir);
 	_cleanup_close_ int machine_fd = -1;
 
 	/* Nothing was ever left there. */
@@ -112,7 +112,7 @@ static int restore(const char *run_dir)
 		return EXIT_SUCCESS;
 	if (run_dir_fd < 0)
 		return EXIT_FAILURE;
-	machine_fd = takeover_lock_machine(LOG_ERR);
+	machine_fd = startup_lock_machine(LOG_ERR);
 	return machine_fd == -EBUSY ? EXIT_FAILURE : restore_all(run_dir);
 }
 

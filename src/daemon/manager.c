@@ -25,8 +25,8 @@ static int make_core(struct manager *manager)
 	overrides_read(manager);
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
-	manager->account = account_new(manager->topology);
-	if (!manager->engine || !manager->log || !manager->account) {
+	manager->stats = stats_new(manager->topology);
+	if (!manager->engine || !manager->log || !manager->stats) {
 		log_error("out of memory for %u tasks: lower max-tasks in the policy",
 			  manager->policy.max_tasks);
 		return -ENOMEM;
@@ -38,19 +38,19 @@ static int make_core(struct manager *manager)
 static int start(struct manager *manager)
 {
 	static int (*const steps[])(struct manager *) = {
-		takeover_read_policy,
-		takeover_find_domains,
-		takeover_lock,
-		takeover_restore_predecessor,
+		startup_read_policy,
+		startup_find_domains,
+		startup_lock,
+		startup_restore_predecessor,
 		events_open,
-		takeover_discover,
+		startup_discover,
 		make_core,
-		takeover_start_tracer,
-		measure_start,
+		startup_start_tracer,
+		freq_invariance_start,
 		api_open,
-		takeover_acquire_domains,
+		startup_acquire_domains,
 		grouping_start,
-		ruling_start,
+		rule_tracking_start,
 		events_listen,
 	};
 
@@ -98,7 +98,7 @@ int manager_run(struct manager *manager)
 {
 	int r = 0;
 
-	manager_tell(manager, MESSAGE_GOVERNING, NULL,
+	journal_tell(manager, MESSAGE_GOVERNING, NULL,
 		     "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
 		     count_driven(manager), manager->n_domains);
 	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", count_driven(manager),
@@ -144,12 +144,12 @@ struct manager *manager_free(struct manager *manager)
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);
-	ruling_end(manager);
+	rule_tracking_end(manager);
 	tracer_free(manager->tracer);
 	frequency_free(manager->frequency);
 	engine_free(manager->engine);
 	decision_log_free(manager->log);
-	account_free(manager->account);
+	stats_free(manager->stats);
 	boost_news_free(manager->boost_news);
 	originals_free(manager->originals);
 	sd_event_unref(manager->event);

@@ -94,7 +94,7 @@ int overrides_add(struct manager *manager, const struct override_request *reques
 		override.frozen_khz = overrides_present_khz(manager, override.domain);
 	apply(manager, &override);
 	overrides_save(manager);
-	manager_tell(manager, MESSAGE_OVERRIDE,
+	journal_tell(manager, MESSAGE_OVERRIDE,
 		     &(struct message_about){ .domain = request->domain },
 		     "%s: override %u by user %u for %.1f s", request->domain, override.id,
 		     request->uid, (double)request->for_us / 1e6);
@@ -110,7 +110,7 @@ void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
 		const char *domain = manager->topology->domains[entry->domain].name;
 
 		if (now_ns >= entry->end_ns)
-			manager_tell(manager, MESSAGE_OVERRIDE,
+			journal_tell(manager, MESSAGE_OVERRIDE,
 				     &(struct message_about){ .domain = domain },
 				     "%s: override %u ended: its time is over", domain, entry->id);
 	}
@@ -130,7 +130,7 @@ int overrides_cancel(struct manager *manager, uint32_t id)
 	domain = manager->topology->domains[ended.domain].name;
 	apply(manager, &ended);
 	overrides_save(manager);
-	manager_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
+	journal_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
 		     "%s: override %u was cancelled", domain, id);
 	return 0;
 }

@@ -24,7 +24,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
 		return;
 	if (input.type == INPUT_TASK)
-		measure_tried(manager, &input.task, now_ns);
+		freq_invariance_measure_tried(manager, &input.task, now_ns);
 	engine_apply(manager->engine, &input);
 	task = input.type == INPUT_TASK
 		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
@@ -43,7 +43,7 @@ static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
 	struct input input;
 
-	measure_cpu(manager, cpu, now_ns);
+	freq_invariance_measure_cpu(manager, cpu, now_ns);
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 	engine_apply(manager->engine, &input);
 	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
@@ -113,7 +113,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 
 	engine_apply(manager->engine, &input);
 	if (!active)
-		account_set_target(manager->account, domain, 0, input.now_ns);
+		stats_set_target(manager->stats, domain, 0, input.now_ns);
 }
 
 void manager_read_limits(struct manager *manager, uint32_t domain)
@@ -153,20 +153,20 @@ static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 	struct message_about about = { .domain = name };
 
 	switch (outcome) {
-	case ACTUATOR_FOREIGN:
-		manager_tell(manager, MESSAGE_YIELDED, &about,
+	case ACTUATOR_TAKEN_OVER:
+		journal_tell(manager, MESSAGE_YIELDED, &about,
 			     "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
 			     governed->actuator.why, name);
 		set_active(manager, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
-		manager_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
+		journal_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
 		set_active(manager, domain, false);
 		break;
 	default:
 		if (outcome < 0 && !governed->error_logged) {
 			about.reason = strerrorname_np(-outcome);
-			manager_tell(manager, MESSAGE_WRITE_FAILED, &about,
+			journal_tell(manager, MESSAGE_WRITE_FAILED, &about,
 				     "%s: cannot write its frequency: %s", name,
 				     strerror(-outcome));
 		}
@@ -194,7 +194,7 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 		return;
 	}
 	if (before == ACTUATOR_STATE_OFFLINE)
-		manager_tell(manager, MESSAGE_ONLINE,
+		journal_tell(manager, MESSAGE_ONLINE,
 			     &(struct message_about){ .domain = governed->actuator.info->name },
 			     "%s: back online, governed again", governed->actuator.info->name);
 	set_active(manager, domain, true);
@@ -267,7 +267,7 @@ static void act(struct manager *manager, const struct decision *decision)
 		return;
 	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
-	if (outcome == ACTUATOR_DOUBTED) {
+	if (outcome == ACTUATOR_UNVERIFIED) {
 		engine_take_back(manager->engine, decision->domain);
 		return;
 	}
@@ -278,14 +278,14 @@ static void act(struct manager *manager, const struct decision *decision)
 	name_task(&named);
 	decision_log_add(manager->log, &named, governed->actuator.read_back_khz,
 			 engine_explanation(manager->engine, decision->domain));
-	account_add_decision(manager->account, decision);
+	stats_add_decision(manager->stats, decision);
 	show(manager, &named, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
-	account_set_target(manager->account, decision->domain,
-			   governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
-				   ? decision->target_khz
-				   : 0,
-			   decision->now_ns);
+	stats_set_target(manager->stats, decision->domain,
+			 governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
+				 ? decision->target_khz
+				 : 0,
+			 decision->now_ns);
 }
 
 static void take_decision(void *userdata, const struct decision *decision)
@@ -382,8 +382,8 @@ void manager_round(struct manager *manager)
 	manager_show_boosts(manager);
 	tell_sets(manager);
 	if (grouping_follow(manager))
-		ruling_scan(manager);
-	manager_carry_clamps(manager, now_ns);
+		rule_tracking_scan(manager);
+	manager_apply_task_clamps(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
 	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
@@ -411,9 +411,9 @@ static void take_beside(struct manager *manager, const struct tracer_event *even
 static void resume(struct manager *manager)
 {
 	log_info("resumed from suspend: every domain is looked at and set again");
-	measure_choose_references(manager);
+	freq_invariance_choose_references(manager);
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
-		measure_forget(manager, cpu);
+		freq_invariance_forget(manager, cpu);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++) {
 		actuator_domain_forget_request(&manager->domains[domain].actuator);
 		manager_verify_domain(manager, domain);
@@ -475,7 +475,7 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 	case TRACER_FACTS:
 	case TRACER_GONE:
 	case TRACER_SCAN:
-		ruling_take_event(manager, event);
+		rule_tracking_take_event(manager, event);
 		break;
 	}
 }

@@ -32,7 +32,7 @@ static void warn_of_policy(void *userdata, const char *line)
 	log_warning("%s", line);
 }
 
-void ruling_check_policy(struct manager *manager)
+void rule_tracking_check_policy(struct manager *manager)
 {
 	policy_machine_check(&manager->policy, manager->topology, warn_of_policy, NULL);
 	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
@@ -116,7 +116,7 @@ static void end_missing_leases(struct manager *manager)
 	}
 }
 
-void ruling_scan(struct manager *manager)
+void rule_tracking_scan(struct manager *manager)
 {
 	int r = 0;
 
@@ -149,7 +149,7 @@ static void plan_scan(struct manager *manager, uint64_t delay_ns)
 		manager->scan_due_ns = at_ns;
 }
 
-void ruling_set_policy(struct manager *manager)
+void rule_tracking_set_policy(struct manager *manager)
 {
 	struct tracer_follow follow = { .tasks = rule_all(&manager->policy) };
 	struct policy_io_boost io_boost = manager->policy.io_boost;
@@ -167,7 +167,7 @@ void ruling_set_policy(struct manager *manager)
 	follow.commands = keys & POLICY_MATCH_COMMAND;
 	tracer_follow_tasks(manager->tracer, &follow);
 	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
-		ruling_scan(manager);
+		rule_tracking_scan(manager);
 	else
 		grouping_end_scan(manager);
 	if (keys & CHANGES_UNSEEN)
@@ -181,7 +181,7 @@ static void read_process(void *userdata, uint32_t tgid, struct process_facts *re
 	tracer_read_process(manager->tracer, tgid, ret);
 }
 
-int ruling_start(struct manager *manager)
+int rule_tracking_start(struct manager *manager)
 {
 	manager->rules = rules_new(manager->policy.max_ruled_tasks, read_process, manager);
 	if (!manager->rules) {
@@ -190,30 +190,30 @@ int ruling_start(struct manager *manager)
 			  manager->policy.max_ruled_tasks);
 		return -ENOMEM;
 	}
-	ruling_check_policy(manager);
-	ruling_set_policy(manager);
+	rule_tracking_check_policy(manager);
+	rule_tracking_set_policy(manager);
 	return 0;
 }
 
-void ruling_end(struct manager *manager)
+void rule_tracking_end(struct manager *manager)
 {
 	rules_free(manager->rules);
 }
 
-void ruling_look_at(struct manager *manager, const struct task_facts *facts)
+void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts)
 {
 	rules_expect_change(manager->rules);
 	take_facts(manager, facts);
 	tracer_send_marks(manager->tracer);
 }
 
-void ruling_take_event(struct manager *manager, const struct tracer_event *event)
+void rule_tracking_take_event(struct manager *manager, const struct tracer_event *event)
 {
 	if (!manager->rules)
 		return;
 	switch (event->type) {
 	case TRACER_FACTS:
-		ruling_look_at(manager, &event->facts);
+		rule_tracking_look_at(manager, &event->facts);
 		if (rules_keys(manager->rules) & CHANGES_UNSEEN)
 			plan_scan(manager, SECOND_LOOK_NS);
 		break;
@@ -226,7 +226,7 @@ void ruling_take_event(struct manager *manager, const struct tracer_event *event
 	}
 }
 
-void ruling_mind_losses(struct manager *manager)
+void rule_tracking_mind_losses(struct manager *manager)
 {
 	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)
 		plan_scan(manager, 0);

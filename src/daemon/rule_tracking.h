@@ -8,23 +8,23 @@
 struct manager;
 
 /* Makes the table and, where the policy has rules, finds the tasks that they are for. */
-int ruling_start(struct manager *manager);
-void ruling_end(struct manager *manager);
+int rule_tracking_start(struct manager *manager);
+void rule_tracking_end(struct manager *manager);
 
 /* Warns of what is odd about the policy on this machine. */
-void ruling_check_policy(struct manager *manager);
+void rule_tracking_check_policy(struct manager *manager);
 
 /* The manager's policy is a new one, and the core has it. */
-void ruling_set_policy(struct manager *manager);
+void rule_tracking_set_policy(struct manager *manager);
 
 /* TRACER_FACTS, TRACER_GONE or TRACER_SCAN. */
-void ruling_take_event(struct manager *manager, const struct tracer_event *event);
+void rule_tracking_take_event(struct manager *manager, const struct tracer_event *event);
 
 /* A task's present facts, of which no event may have told. */
-void ruling_look_at(struct manager *manager, const struct task_facts *facts);
+void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts);
 
 /* Looks at all tasks that there are. */
-void ruling_scan(struct manager *manager);
+void rule_tracking_scan(struct manager *manager);
 
 /* To be called after records were taken: where some were lost, all tasks are looked at. */
-void ruling_mind_losses(struct manager *manager);
+void rule_tracking_mind_losses(struct manager *manager);

@@ -23,7 +23,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
-int takeover_read_policy(struct manager *manager)
+int startup_read_policy(struct manager *manager)
 {
 	_cleanup_free_ char *message = NULL;
 	int r;
@@ -67,7 +67,7 @@ static int lock_file(const char *path, int flags, int level)
 	return -EBUSY;
 }
 
-int takeover_lock_run_dir(const char *run_dir)
+int startup_lock_run_dir(const char *run_dir)
 {
 	_cleanup_free_ char *path = NULL;
 	int fd;
@@ -81,7 +81,7 @@ int takeover_lock_run_dir(const char *run_dir)
 	return fd;
 }
 
-int takeover_lock_machine(int level)
+int startup_lock_machine(int level)
 {
 	int fd = lock_file(MACHINE_LOCK, O_WRONLY, level);
 
@@ -89,7 +89,7 @@ int takeover_lock_machine(int level)
 	return fd < 0 && fd != -EBUSY ? -ENOENT : fd;
 }
 
-int takeover_lock(struct manager *manager)
+int startup_lock(struct manager *manager)
 {
 	bool observes = manager->policy.backend == POLICY_BACKEND_OBSERVE;
 	const char *run_dir = manager->options.run_dir;
@@ -99,11 +99,11 @@ int takeover_lock(struct manager *manager)
 			  strerror(errno));
 		return -errno;
 	}
-	manager->lock_fd = takeover_lock_run_dir(run_dir);
+	manager->lock_fd = startup_lock_run_dir(run_dir);
 	if (manager->lock_fd < 0)
 		return manager->lock_fd;
 	if (manager->topology->n_domains)
-		manager->machine_lock_fd = takeover_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
+		manager->machine_lock_fd = startup_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
 	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
 }
 
@@ -128,7 +128,7 @@ static int restore_clamps(const char *run_dir)
 	return 0;
 }
 
-int takeover_restore_predecessor(struct manager *manager)
+int startup_restore_predecessor(struct manager *manager)
 {
 	const char *run_dir = manager->options.run_dir;
 	/* What was left behind is now what another daemon will put back. */
@@ -154,7 +154,7 @@ int takeover_restore_predecessor(struct manager *manager)
 	return manager->clamps ? 0 : -ENOMEM;
 }
 
-int takeover_start_tracer(struct manager *manager)
+int startup_start_tracer(struct manager *manager)
 {
 	const char *why;
 	struct tracer_program program;
@@ -207,7 +207,7 @@ static int init_domain(struct manager *manager, uint32_t i)
 	return 0;
 }
 
-int takeover_find_domains(struct manager *manager)
+int startup_find_domains(struct manager *manager)
 {
 	int r = cpufreq_discover(&manager->topology);
 
@@ -216,12 +216,12 @@ int takeover_find_domains(struct manager *manager)
 	return r;
 }
 
-int takeover_discover(struct manager *manager)
+int startup_discover(struct manager *manager)
 {
 	const struct backend *named;
 	int r;
 
-	measure_choose_references(manager);
+	freq_invariance_choose_references(manager);
 	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
 	if (!manager->domains)
 		return -ENOMEM;
@@ -269,7 +269,7 @@ static int acquire(struct manager *manager, struct governed *governed)
 }
 
 /* Told once for each outcome: a driver that has none has none after every reload. */
-void takeover_set_preference(struct manager *manager, uint32_t domain)
+void startup_set_preference(struct manager *manager, uint32_t domain)
 {
 	static const char *const words[] = {
 		[POLICY_PREFERENCE_NONE] = NULL,
@@ -293,7 +293,7 @@ void takeover_set_preference(struct manager *manager, uint32_t domain)
 	governed->preference_outcome = outcome;
 }
 
-int takeover_acquire_domains(struct manager *manager)
+int startup_acquire_domains(struct manager *manager)
 {
 	int r;
 
@@ -306,7 +306,7 @@ int takeover_acquire_domains(struct manager *manager)
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
 				    manager->topology->domains[i].name, strerror(-r));
-		takeover_set_preference(manager, i);
+		startup_set_preference(manager, i);
 		manager_verify_domain(manager, i);
 	}
 	return 0;

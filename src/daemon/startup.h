@@ -11,22 +11,22 @@
 
 struct manager;
 
-int takeover_read_policy(struct manager *manager);
-int takeover_find_domains(struct manager *manager);
+int startup_read_policy(struct manager *manager);
+int startup_find_domains(struct manager *manager);
 /*
  * Both locks below; of the machine where it has domains. Who only observes does without that while
  * another daemon governs.
  */
-int takeover_lock(struct manager *manager);
+int startup_lock(struct manager *manager);
 /* Puts back what a killed predecessor left, and opens the table of originals. */
-int takeover_restore_predecessor(struct manager *manager);
-int takeover_discover(struct manager *manager);
-int takeover_start_tracer(struct manager *manager);
+int startup_restore_predecessor(struct manager *manager);
+int startup_discover(struct manager *manager);
+int startup_start_tracer(struct manager *manager);
 /* From here on domains are ours: under `auto` one that cannot be driven is observed. */
-int takeover_acquire_domains(struct manager *manager);
+int startup_acquire_domains(struct manager *manager);
 
 /* What the policy says of the energy preference; after a reload as well. */
-void takeover_set_preference(struct manager *manager, uint32_t domain);
+void startup_set_preference(struct manager *manager, uint32_t domain);
 
 /*
  * Who uses the files of a run directory holds the one lock, who changes what the machine runs at
@@ -35,5 +35,5 @@ void takeover_set_preference(struct manager *manager, uint32_t domain);
  * directory that is not there, or a machine that cannot be changed from here; or a negative errno,
  * logged.
  */
-int takeover_lock_run_dir(const char *run_dir);
-int takeover_lock_machine(int level);
+int startup_lock_run_dir(const char *run_dir);
+int startup_lock_machine(int level);

@@ -90,7 +90,7 @@ struct manager {
 	uint64_t recording_max_bytes;
 	uint64_t recording_flushed_ns;
 	struct decision_log *log;
-	struct account *account;
+	struct stats *stats;
 	struct boost_news *boost_news; /* NULL while nobody listens */
 
 	struct override_table resumed; /* of domains, from the wakegovd before */

@@ -10,69 +10,68 @@ struct held {
 	uint64_t opp_ns[DOMAIN_OPPS_MAX]; /* up to since_ns */
 };
 
-struct account {
+struct stats {
 	const struct topology *topology;
 	uint64_t decisions[REASON_LAST + 1];
 	uint64_t limits[LIMITER_LAST + 1];
 	struct held domains[];
 };
 
-struct account *account_new(const struct topology *topology)
+struct stats *stats_new(const struct topology *topology)
 {
-	struct account *account =
-		calloc(1, sizeof(*account) + topology->n_domains * sizeof(account->domains[0]));
+	struct stats *stats =
+		calloc(1, sizeof(*stats) + topology->n_domains * sizeof(stats->domains[0]));
 
-	if (account)
-		account->topology = topology;
-	return account;
+	if (stats)
+		stats->topology = topology;
+	return stats;
 }
 
-struct account *account_free(struct account *account)
+struct stats *stats_free(struct stats *stats)
 {
-	free(account);
+	free(stats);
 	return NULL;
 }
 
 /* Since it was told so. */
-static uint64_t present_ns(const struct account *account, uint32_t domain, uint32_t opp,
+static uint64_t present_ns(const struct stats *stats, uint32_t domain, uint32_t opp,
 			   uint64_t now_ns)
 {
-	const struct held *held = &account->domains[domain];
+	const struct held *held = &stats->domains[domain];
 
-	if (account->topology->domains[domain].opp_khz[opp] != held->khz || now_ns < held->since_ns)
+	if (stats->topology->domains[domain].opp_khz[opp] != held->khz || now_ns < held->since_ns)
 		return 0;
 	return now_ns - held->since_ns;
 }
 
-uint64_t account_opp_ns(const struct account *account, uint32_t domain, uint32_t opp,
-			uint64_t now_ns)
+uint64_t stats_opp_ns(const struct stats *stats, uint32_t domain, uint32_t opp, uint64_t now_ns)
 {
-	return account->domains[domain].opp_ns[opp] + present_ns(account, domain, opp, now_ns);
+	return stats->domains[domain].opp_ns[opp] + present_ns(stats, domain, opp, now_ns);
 }
 
-void account_set_target(struct account *account, uint32_t domain, uint32_t khz, uint64_t now_ns)
+void stats_set_target(struct stats *stats, uint32_t domain, uint32_t khz, uint64_t now_ns)
 {
-	struct held *held = &account->domains[domain];
+	struct held *held = &stats->domains[domain];
 
-	for (uint32_t opp = 0; opp < account->topology->domains[domain].n_opps; opp++)
-		held->opp_ns[opp] += present_ns(account, domain, opp, now_ns);
+	for (uint32_t opp = 0; opp < stats->topology->domains[domain].n_opps; opp++)
+		held->opp_ns[opp] += present_ns(stats, domain, opp, now_ns);
 	held->khz = khz;
 	held->since_ns = now_ns;
 }
 
-void account_add_decision(struct account *account, const struct decision *decision)
+void stats_add_decision(struct stats *stats, const struct decision *decision)
 {
 	assert(decision->reason <= REASON_LAST && decision->limiter <= LIMITER_LAST);
-	account->decisions[decision->reason]++;
-	account->limits[decision->limiter]++;
+	stats->decisions[decision->reason]++;
+	stats->limits[decision->limiter]++;
 }
 
-uint64_t account_limits(const struct account *account, enum limiter limiter)
+uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
 {
-	return account->limits[limiter];
+	return stats->limits[limiter];
 }
 
-uint64_t account_decisions(const struct account *account, enum reason reason)
+uint64_t stats_decisions(const struct stats *stats, enum reason reason)
 {
-	return account->decisions[reason];
+	return stats->decisions[reason];
 }

@@ -41,7 +41,7 @@ __attribute__((format(printf, 3, 4))) static void tell(struct manager *manager,
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	say_whom(lease, whom);
-	manager_tell(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
+	journal_tell(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
 		     lease->target.id, what);
 }
 
@@ -50,7 +50,7 @@ static void put_in_force(struct manager *manager)
 {
 	leases_fill(&manager->leases, &manager->policy);
 	engine_set_policy(manager->engine, &manager->policy);
-	ruling_set_policy(manager);
+	rule_tracking_set_policy(manager);
 	overrides_save(manager);
 }
 
@@ -66,7 +66,7 @@ static const char *say_why(enum lease_end ended)
 	return why[ended];
 }
 
-void leasing_end_over(struct manager *manager)
+void task_override_end_over(struct manager *manager)
 {
 	uint64_t now_ns = time_now_ns();
 	bool any = false;
@@ -183,8 +183,8 @@ static const char *take_levels(struct manager *manager, const struct override_re
 	return NULL;
 }
 
-int leasing_add(struct manager *manager, const struct override_request *request, uint32_t id,
-		uint32_t *ret_max, const char **ret_wrong)
+int task_override_add(struct manager *manager, const struct override_request *request, uint32_t id,
+		      uint32_t *ret_max, const char **ret_wrong)
 {
 	struct lease lease = {
 		.target = { .id = id, .children = request->children },
@@ -210,7 +210,7 @@ int leasing_add(struct manager *manager, const struct override_request *request,
 	return 0;
 }
 
-bool leasing_cancel(struct manager *manager, uint32_t id)
+bool task_override_cancel(struct manager *manager, uint32_t id)
 {
 	struct lease *found = leases_find(&manager->leases, id), ended;
 
@@ -243,7 +243,7 @@ static int list_one(const struct lease *lease, uint64_t now_ns, override_emit_t 
 	return emit(context, &view);
 }
 
-int leasing_list(const struct manager *manager, override_emit_t emit, void *context)
+int task_override_list(const struct manager *manager, override_emit_t emit, void *context)
 {
 	uint64_t now_ns = time_now_ns();
 	int r = 0;

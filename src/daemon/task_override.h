@@ -16,11 +16,11 @@ struct manager;
  * -ENODATA: no such class; -ENOSPC, and *ret_max: so many is as many as can be; -EINVAL, and
  * *ret_wrong: this parameter cannot be.
  */
-int leasing_add(struct manager *manager, const struct override_request *request, uint32_t id,
-		uint32_t *ret_max, const char **ret_wrong);
+int task_override_add(struct manager *manager, const struct override_request *request, uint32_t id,
+		      uint32_t *ret_max, const char **ret_wrong);
 /* Returns whether there was one with this id. */
-bool leasing_cancel(struct manager *manager, uint32_t id);
-int leasing_list(const struct manager *manager, override_emit_t emit, void *context);
+bool task_override_cancel(struct manager *manager, uint32_t id);
+int task_override_list(const struct manager *manager, override_emit_t emit, void *context);
 
 /* Ends those whose time or task is over, when leases_next_ns() has come. */
-void leasing_end_over(struct manager *manager);
+void task_override_end_over(struct manager *manager);

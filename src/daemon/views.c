@@ -171,7 +171,7 @@ static uint32_t utilisation_now_cap(struct manager *manager, uint32_t domain)
 	struct input input;
 
 	topology_for_each_cpu(manager->topology, cpu, domain) {
-		measure_cpu(manager, cpu, now_ns);
+		freq_invariance_measure_cpu(manager, cpu, now_ns);
 		tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 		if (input.cpu.util_q > util_q)
 			util_q = input.cpu.util_q;

@@ -138,7 +138,7 @@ static void show_limiters(struct story *story)
 {
 	const struct actuator_domain *actuator =
 		&story->manager->domains[story->decision->domain].actuator;
-	struct limiters_domain domain = {
+	struct throttle_domain domain = {
 		.first_cpu = info_of(story)->first_cpu,
 		.lowest_khz = info_of(story)->opp_khz[0],
 		.highest_khz = topology_domain_max_khz(info_of(story)),
@@ -156,7 +156,7 @@ static void show_limiters(struct story *story)
 					       "only says what it would do");
 	actuator_domain_read_limits((struct actuator_domain *)actuator, &domain.scaling_min_khz,
 				    &domain.scaling_max_khz);
-	limiters_find(SYS, &domain, add_limiter, story);
+	throttle_find(SYS, &domain, add_limiter, story);
 }
 
 static int tell_story(struct story *story, const struct decision_entry *acted, explain_emit_t emit,

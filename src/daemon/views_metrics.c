@@ -15,12 +15,12 @@ int views_list_opp_times(void *userdata, opp_time_emit_t emit, void *context)
 		const struct topology_domain *info = &topology->domains[domain];
 
 		for (uint32_t opp = 0; !r && opp < info->n_opps; opp++)
-			r = emit(context, &(struct opp_time_view){
-						  .domain = info->name,
-						  .khz = info->opp_khz[opp],
-						  .ns = account_opp_ns(manager->account, domain,
-								       opp, now_ns),
-					  });
+			r = emit(context,
+				 &(struct opp_time_view){
+					 .domain = info->name,
+					 .khz = info->opp_khz[opp],
+					 .ns = stats_opp_ns(manager->stats, domain, opp, now_ns),
+				 });
 	}
 	return r;
 }
@@ -30,7 +30,7 @@ static int count_decisions(const struct manager *manager, count_emit_t emit, voi
 	int r = 0;
 
 	for (enum reason reason = 0; !r && reason <= REASON_LAST; reason++)
-		r = emit(context, reason_name(reason), account_decisions(manager->account, reason));
+		r = emit(context, reason_name(reason), stats_decisions(manager->stats, reason));
 	return r;
 }
 
@@ -39,7 +39,7 @@ static int count_limits(const struct manager *manager, count_emit_t emit, void *
 	int r = 0;
 
 	for (enum limiter limiter = 0; !r && limiter <= LIMITER_LAST; limiter++)
-		r = emit(context, limiter_name(limiter), account_limits(manager->account, limiter));
+		r = emit(context, limiter_name(limiter), stats_limits(manager->stats, limiter));
 	return r;
 }
 

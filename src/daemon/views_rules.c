@@ -223,7 +223,7 @@ int views_explain_rules(void *userdata, uint32_t pid, struct ruled_task_view *re
 
 	if (r < 0)
 		return r;
-	ruling_look_at(manager, &facts);
+	rule_tracking_look_at(manager, &facts);
 	task = rules_find(manager->rules, pid);
 	*ret = (struct ruled_task_view){
 		.pid = pid,

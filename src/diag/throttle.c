@@ -13,7 +13,7 @@
 
 struct search {
 	const char *sys;
-	const struct limiters_domain *domain;
+	const struct throttle_domain *domain;
 	int (*emit)(void *context, const char *who, const char *text);
 	void *context;
 };
@@ -99,7 +99,7 @@ static int find_cooling(const struct search *search)
 /* The first of the known reasons for a lowered scaling_max_freq; else somebody wrote it. */
 static int find_maximum(const struct search *search)
 {
-	const struct limiters_domain *domain = search->domain;
+	const struct throttle_domain *domain = search->domain;
 	uint32_t bios_khz;
 	int r;
 
@@ -123,7 +123,7 @@ static int find_maximum(const struct search *search)
 
 static int find_minimum(const struct search *search)
 {
-	const struct limiters_domain *domain = search->domain;
+	const struct throttle_domain *domain = search->domain;
 
 	if (domain->scaling_min_khz <= domain->lowest_khz)
 		return 0;
@@ -147,7 +147,7 @@ static int find_boost(const struct search *search)
 	return 0;
 }
 
-static uint32_t clamp_khz(uint32_t khz, const struct limiters_domain *domain)
+static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
 {
 	if (khz < domain->scaling_min_khz)
 		khz = domain->scaling_min_khz;
@@ -157,7 +157,7 @@ static uint32_t clamp_khz(uint32_t khz, const struct limiters_domain *domain)
 /* What was asked for, within the limits, and what runs: up to 5 % apart is how it is measured. */
 static int find_driver(const struct search *search)
 {
-	const struct limiters_domain *domain = search->domain;
+	const struct throttle_domain *domain = search->domain;
 	uint32_t min_khz = clamp_khz(domain->asked_min_khz, domain);
 	uint32_t max_khz = clamp_khz(domain->asked_max_khz, domain);
 	uint32_t now_khz = domain->current_khz;
@@ -171,7 +171,7 @@ static int find_driver(const struct search *search)
 		    now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
 }
 
-int limiters_find(const char *sys, const struct limiters_domain *domain,
+int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context)
 {
 	static int (*const steps[])(const struct search *search) = { find_maximum, find_minimum,

@@ -10,7 +10,7 @@
 
 #define LIMITER_TEXT_SIZE 256
 
-struct limiters_domain {
+struct throttle_domain {
 	uint32_t first_cpu;  /* the N of policyN */
 	uint32_t lowest_khz; /* its OPPs */
 	uint32_t highest_khz;
@@ -25,5 +25,5 @@ struct limiters_domain {
  * Calls emit for each, with a word (scaling-min, scaling-max, firmware, thermal, boost-off, driver)
  * and a sentence; ends early with what emit returns if that is not 0. sys is /sys.
  */
-int limiters_find(const char *sys, const struct limiters_domain *domain,
+int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context);

@@ -15,10 +15,10 @@ void test_foreign_governor(void **state)
 
 	fixture_apply(domain, 600000);
 	write_control(0, "scaling_governor", "performance");
-	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(domain->state, ACTUATOR_STATE_YIELDED);
 	assert_string_equal(domain->why, "somebody else set scaling_governor to performance");
-	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_governor", "performance");
 	assert_null(fixture_originals_text(f));
@@ -31,7 +31,7 @@ void test_foreign_governor_found_by_apply(void **state)
 
 	fixture_apply(domain, 600000);
 	write_control(0, "scaling_governor", "powersave");
-	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(domain->write_errors, 0);
 	assert_control(0, "scaling_governor", "powersave");
 }
@@ -65,9 +65,9 @@ void test_foreign_speed(void **state)
 
 	write_control(0, "scaling_setspeed", "1800000");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_SETSPEED);
-	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(domain->why, "somebody else set scaling_setspeed to 1800000");
-	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_FOREIGN);
+	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_cur_freq", "1800000");
 	assert_null(fixture_originals_text(f));
@@ -101,7 +101,7 @@ void test_foreign_governor_is_told(void **state)
 	fixture_watch(f, domain);
 	write_control(0, "scaling_governor", "powersave");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_GOVERNOR);
-	assert_int_equal(backend->verify(domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 }
 
 /* CPUs that come and go. */

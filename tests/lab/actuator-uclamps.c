@@ -417,7 +417,7 @@ void test_uclamp_needs_schedutil(void **state)
 	fixture_watch(f, &f->domains[0]);
 	write_control(0, "scaling_governor", "performance");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_GOVERNOR);
-	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(f->domains[0].why, "somebody else set scaling_governor to performance");
 	assert_null(fixture_originals_text(f));
 }

@@ -142,7 +142,7 @@ void test_tunables_brought_back(void **state)
 	fixture_drive_everything(f);
 	write_control(0, "scaling_governor", "schedutil");
 	write_tunable(RATE_LIMIT, "500");
-	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_FOREIGN);
+	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(&f->domains[1], NULL, NULL), ACTUATOR_DONE);
 	assert_tunable(RATE_LIMIT, "500");
 }

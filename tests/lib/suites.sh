@@ -81,6 +81,14 @@ manual_is_clean() {
 	return $bad
 }
 
+# Words that say something else to who knows the kernel, or nothing.
+words_of_the_field() {
+	local wrong='\b(takeover|ruling|leasing|levers|limiters)_[a-z]|\brivalry\b|manager_(tell|carry)'
+
+	wrong+='|ACTUATOR_(FOREIGN|DOUBTED)|\b(near|far) flights?\b'
+	! git -C "$REPO" grep -nE "$wrong" -- src bpf include conf systemd README.md 'tests/*.[ch]'
+}
+
 suite_style() {
 	cd "$REPO" || return 1
 	check "C is formatted as .clang-format says" format_is_clean
@@ -88,6 +96,7 @@ suite_style() {
 	check "manual pages are free of warnings" manual_is_clean
 	check "every file carries its SPDX line" spdx_everywhere
 	check "nothing at the top but what belongs there" top_level
+	check "words are those of the field" words_of_the_field
 }
 
 suite_clang() {

@@ -50,7 +50,7 @@ static void test_read_late(void **state)
 
 	/* What was read once is past: a maximum above ours is another writer's now. */
 	fake_write(MAX, "1800000");
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
 }
 

@@ -220,7 +220,7 @@ static void test_brought_back_by_others(void **state)
 	acquire(1);
 	fake_govern(0, "schedutil");
 	fake_write(RATE_LIMIT, "500");
-	assert_int_equal(backend_setspeed.verify(&domains[0]), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.verify(&domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(originals->n_tunables, 1);
 	release(1);
 	fake_assert(RATE_LIMIT, "500");

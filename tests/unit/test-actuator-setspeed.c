@@ -212,10 +212,10 @@ static void test_yield_forgets_its_originals(void **state)
 
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	fake_write(POLICY("governor"), "ondemand");
-	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
 	assert_nothing_saved(s);
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_FOREIGN);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "ondemand");
 	assert_int_equal(s->domain.writes, 0);
@@ -229,11 +229,11 @@ static void test_unknown_speed_is_not_written_over_at_once(void **state)
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNVERIFIED);
 	fake_assert(POLICY("setspeed"), "1400000");
 	s->domain.touched = 1u << CONTROL_SETSPEED;
-	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_TAKEN_OVER);
 	fake_assert(POLICY("setspeed"), "1400000");
 }
 
@@ -245,11 +245,11 @@ static void test_unknown_speed_of_nobody_is_written_over(void **state)
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNVERIFIED);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "1000000");
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DOUBTED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_UNVERIFIED);
 }
 
 /* intel_pstate, passive: a request is only the least, so the most goes along with it. */
@@ -282,7 +282,7 @@ static void test_hwp_is_let_go(void **state)
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("governor"), "ondemand");
-	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	fake_assert(POLICY("max_freq"), "1800000");
 	assert_nothing_saved(s);
 }
@@ -296,7 +296,7 @@ static void test_hwp_limit_of_somebody_else(void **state)
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("max_freq"), "1400000");
 	s->domain.touched = 1u << CONTROL_MAX_FREQ;
-	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_FOREIGN);
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(s->domain.why, "somebody else set scaling_max_freq to 1400000");
 	fake_assert(POLICY("max_freq"), "1400000");
 	fake_assert(POLICY("governor"), "schedutil");

@@ -66,7 +66,7 @@ static int take(void *context, const char *who, const char *text)
 #define ASKED(khz, now) BETWEEN(khz, khz, now)
 
 /* The words for who limits, in their order. */
-static void check(struct limiters_domain domain, const char *expected)
+static void check(struct throttle_domain domain, const char *expected)
 {
 	char found[256] = "";
 
@@ -75,31 +75,31 @@ static void check(struct limiters_domain domain, const char *expected)
 	domain.highest_khz = 1800000;
 	domain.scaling_min_khz = domain.scaling_min_khz ?: 400000;
 	domain.scaling_max_khz = domain.scaling_max_khz ?: 1800000;
-	assert_int_equal(limiters_find(sys, &domain, take, found), 0);
+	assert_int_equal(throttle_find(sys, &domain, take, found), 0);
 	assert_string_equal(found, expected);
 }
 
 static void test_nobody(void **state)
 {
-	check((struct limiters_domain){ 0 }, "");
-	check((struct limiters_domain)ASKED(1000000, 1040000), "");
+	check((struct throttle_domain){ 0 }, "");
+	check((struct throttle_domain)ASKED(1000000, 1040000), "");
 }
 
 static void test_somebody_wrote(void **state)
 {
-	check((struct limiters_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
-	check((struct limiters_domain){ .scaling_min_khz = 1000000 }, "scaling-min ");
-	check((struct limiters_domain){ .scaling_min_khz = 600000, .scaling_max_khz = 600000 },
+	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
+	check((struct throttle_domain){ .scaling_min_khz = 1000000 }, "scaling-min ");
+	check((struct throttle_domain){ .scaling_min_khz = 600000, .scaling_max_khz = 600000 },
 	      "scaling-max scaling-min ");
 }
 
 static void test_firmware(void **state)
 {
 	put("devices/system/cpu/cpu2/cpufreq/bios_limit", "1000000");
-	check((struct limiters_domain){ .scaling_max_khz = 1000000 }, "firmware ");
+	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "firmware ");
 	/* Somebody went lower than the firmware wants. */
-	check((struct limiters_domain){ .scaling_max_khz = 800000 }, "scaling-max ");
-	check((struct limiters_domain){ 0 }, "");
+	check((struct throttle_domain){ .scaling_max_khz = 800000 }, "scaling-max ");
+	check((struct throttle_domain){ 0 }, "");
 }
 
 static void test_heat(void **state)
@@ -110,38 +110,38 @@ static void test_heat(void **state)
 	put("class/thermal/cooling_device1/type", "Processor");
 	put("class/thermal/cooling_device1/cur_state", "0");
 	put("class/thermal/cooling_device1/max_state", "7");
-	check((struct limiters_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
+	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
 	put("class/thermal/cooling_device1/cur_state", "2");
-	check((struct limiters_domain){ .scaling_max_khz = 1000000 }, "thermal ");
-	check((struct limiters_domain){ 0 }, "");
+	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "thermal ");
+	check((struct throttle_domain){ 0 }, "");
 }
 
 static void test_turbo(void **state)
 {
 	put("devices/system/cpu/cpufreq/boost", "1");
-	check((struct limiters_domain){ 0 }, "");
+	check((struct throttle_domain){ 0 }, "");
 	put("devices/system/cpu/cpufreq/boost", "0");
-	check((struct limiters_domain){ 0 }, "boost-off ");
+	check((struct throttle_domain){ 0 }, "boost-off ");
 	put("devices/system/cpu/cpufreq/boost", "1");
 	put("devices/system/cpu/intel_pstate/no_turbo", "1");
-	check((struct limiters_domain){ 0 }, "boost-off ");
+	check((struct throttle_domain){ 0 }, "boost-off ");
 }
 
 static void test_driver(void **state)
 {
-	check((struct limiters_domain)ASKED(1800000, 1200000), "driver ");
-	check((struct limiters_domain)ASKED(800000, 1200000), "driver ");
+	check((struct throttle_domain)ASKED(1800000, 1200000), "driver ");
+	check((struct throttle_domain)ASKED(800000, 1200000), "driver ");
 	/* Between two limits its governor decides, and outside of them it cannot. */
-	check((struct limiters_domain)BETWEEN(600000, 1400000, 1000000), "");
-	check((struct limiters_domain)BETWEEN(600000, 1400000, 1800000), "driver ");
-	check((struct limiters_domain)BETWEEN(1000000, 1400000, 600000), "driver ");
+	check((struct throttle_domain)BETWEEN(600000, 1400000, 1000000), "");
+	check((struct throttle_domain)BETWEEN(600000, 1400000, 1800000), "driver ");
+	check((struct throttle_domain)BETWEEN(1000000, 1400000, 600000), "driver ");
 	/* What the limit makes of it is no riddle. */
-	check((struct limiters_domain){ .asked_min_khz = 1800000,
+	check((struct throttle_domain){ .asked_min_khz = 1800000,
 					.asked_max_khz = 1800000,
 					.current_khz = 1000000,
 					.scaling_max_khz = 1000000 },
 	      "scaling-max ");
-	check((struct limiters_domain){ .current_khz = 1200000 }, "");
+	check((struct throttle_domain){ .current_khz = 1200000 }, "");
 }
 
 int main(void)
