@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the files of clamps share: the table (clamps.c), children (uclamps_forked.c), the way back
+/* What the files of clamps share: the table (uclamps.c), children (uclamps_forked.c), the way back
  * (uclamps_restore.c). */
 
 #include <stdbool.h>

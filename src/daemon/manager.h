@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The manager owns every room and is the only one that calls across them: tracer → core →
+ * The manager owns every subsystem and is the only one that calls across them: tracer → core →
  * actuator, and all of them for the query socket.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the files of this room share. */
+/* What the files of this folder share. */
 
 #include "core/pid_index.h"
 #include "rules/rules.h"
