@@ -129,9 +129,12 @@ class Boost(unittest.TestCase):
                          "--threads", "4", "--depth", "128", "--cycles", "10000",
                          "--time", "60")
         seen = set(self.watch(load, 5, until=NOT_PAYING))
-        guest.wait_for(lambda: set(self.states(load)) <= NOT_PAYING, 10, "all of them settled")
-        shares = self.shares_at_lowest(2)
-        seen |= set(self.watch(load, 0.5))
+        # A queue that ran dry for a moment is predicted a gain, and tried: until that is over.
+        for _ in range(15):
+            shares = self.shares_at_lowest(2)
+            seen |= set(self.watch(load, 0.5))
+            if min(shares.values()) >= 0.9:
+                break
         tap.note(f"{', '.join(sorted(seen))}; at the lowest OPP " +
                  ", ".join(f"{name}: {share * 100:.0f} %" for name, share in shares.items()))
         self.assertGreaterEqual(min(shares.values()), 0.9)
