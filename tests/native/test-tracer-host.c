@@ -120,9 +120,10 @@ static void test_workers(void **state)
 	assert_false(native_wait(native, &native->watched_events, 1, 500)); /* of a worker's own */
 	work_end(pid);
 	assert_true(change.told);
-	/* Two workers that count at the same moment may count one. */
-	assert_in_range(change.ios, change.completions * 9 / 10, change.completions + 20);
-	assert_in_range(change.starts, change.completions * 9 / 10, change.completions + 20);
+	/* Two workers that count at the same moment may count one; beside load 20 one in eight was.
+	 */
+	assert_in_range(change.ios, change.completions * 4 / 5, change.completions + 20);
+	assert_in_range(change.starts, change.completions * 4 / 5, change.completions + 20);
 	assert_true(disk_agrees_at_rest(native, &disk, PATIENCE_MS));
 }
 
