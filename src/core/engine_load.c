@@ -10,7 +10,7 @@ static bool is_experiment(const struct experiment *e)
 	return e->verdict <= EXPERIMENT_SAME && e->window <= 2 && e->scale > 0 && e->random &&
 	       e->squares >= 0 && e->squares < 1LL << 40 && e->weight >= 0 && e->pairs >= 0 &&
 	       e->pairs < 1LL << 40 && e->sum < 1LL << 30 && e->sum > -(1LL << 30) &&
-	       e->weight < 1LL << 40;
+	       e->weight < 1LL << 40 && e->silent_ns < 1ULL << 40 && e->seen_ns < 1ULL << 40;
 }
 
 static bool load_group(struct engine *engine, uint32_t index, const struct io_group *saved)

@@ -31,9 +31,8 @@
 #define LOOKS	      4 /* for silence, in a window */
 #define SILENCES      4 /* times the share of silence: a gain below it may be that of a tick */
 /* Of the throttles that people have: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
-#define TICK_NS (100 * NS_PER_MS)
-#define TICK_PAIRS_MOST \
-	24 /* of long windows, ten seconds, and before them: half of it is boosted */
+#define TICK_NS		(100 * NS_PER_MS)
+#define TICK_PAIRS_MOST 24 /* of long windows, ten seconds, and before them: half is boosted */
 
 /* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
 static int32_t ln_q20(uint64_t x)
@@ -447,11 +446,11 @@ static bool end_window(struct experiment *e, const struct experiment_params *p,
 	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios, half = half_ns(e, p);
 	struct window window;
 
-	if (now_ns - e->looked_ns >= look_ns(e, p))
+	if (e->verdict == EXPERIMENT_OPEN && now_ns - e->looked_ns >= look_ns(e, p))
 		look(e, tally, now_ns);
 	if (ns < half || (n < LEAST_IOS && ns < WINDOW_MOST * p->half_ns)) {
 		e->next_ns = ns < half ? e->mark_ns + half : now_ns + half / 8;
-		if (e->next_ns > e->looked_ns + look_ns(e, p))
+		if (e->verdict == EXPERIMENT_OPEN && e->next_ns > e->looked_ns + look_ns(e, p))
 			e->next_ns = e->looked_ns + look_ns(e, p);
 		return false;
 	}
@@ -492,7 +491,8 @@ bool experiment_update(struct experiment *e, const struct experiment_params *p,
 		e->mark_ns = e->looked_ns = now_ns;
 		e->mark = *tally;
 		e->looked_ios = tally->ios;
-		e->next_ns = now_ns + look_ns(e, p);
+		e->next_ns = now_ns +
+			     (e->verdict == EXPERIMENT_OPEN ? look_ns(e, p) : half_ns(e, p));
 	}
 	return false;
 }
