@@ -9,8 +9,7 @@
 
 #include "core/engine_private.h"
 #include "core/io_model.h"
-
-#define NS_PER_MS   1000000ULL
+#include "shared/time.h"
 
 #define HALF_NS	    (16 * NS_PER_MS)
 #define RATE_LIMITS 4 /* a window has at least as many, so that most of it is at its level */
@@ -208,7 +207,6 @@ struct io_group *boosts_join_group(struct engine *engine, struct task *task, uin
 /* Sums over the tasks of a group, weighted by their rates. */
 struct sums {
 	uint32_t n; /* whose boosts are not over */
-	uint32_t n_pausing;
 	uint64_t weight;
 	uint64_t share; /* of host time, at the highest level of all */
 	uint64_t saved; /* of the time of an I/O, by the boost, from the present level */
@@ -218,13 +216,12 @@ struct sums {
 };
 
 static void add_task(const struct engine *engine, const struct task *task, uint32_t trial,
-		     uint64_t now_ns, struct sums *sums)
+		     struct sums *sums)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	uint32_t wanted;
 
-	sums->n_pausing += io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns);
 	if (!domain || io_boost_is_over(boost))
 		return;
 	sums->n++;
@@ -238,11 +235,10 @@ static void add_task(const struct engine *engine, const struct task *task, uint3
 	sums->higher |= wanted > boost->level + boost->level / 32;
 }
 
-static void add_tasks(const struct engine *engine, uint32_t index, uint64_t now_ns,
-		      struct sums *sums)
+static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
 {
 	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
-		add_task(engine, task, index + 1, now_ns, sums);
+		add_task(engine, task, index + 1, sums);
 }
 
 static uint32_t predicted_ppm(const struct sums *sums)
@@ -378,6 +374,14 @@ static void stop_trying(struct engine *engine, uint32_t index,
 	set_edge(engine, group->device);
 }
 
+static bool has_pausing(const struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+		if (io_boost_pauses(&task->io_boost, engine->policy.io_boost.hold_ns, now_ns))
+			return true;
+	return false;
+}
+
 /* One that pauses is not sampled, and its time passes all the same. */
 static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
@@ -434,7 +438,7 @@ static bool are_alike(const struct io_group *a, const struct io_group *b)
  * One ρ for all that are alike, in whatever domains: a task that moves to and fro between two
  * groups must not find another OPP in each.
  */
-static bool hold_ratio(struct engine *engine, const struct io_group *group, uint64_t now_ns)
+static bool hold_ratio(struct engine *engine, const struct io_group *group)
 {
 	const struct io_group before = *group;
 	struct sums sums = { .n = 0 };
@@ -444,7 +448,7 @@ static bool hold_ratio(struct engine *engine, const struct io_group *group, uint
 		return false;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (are_alike(&before, &engine->groups[i]))
-			add_tasks(engine, i, now_ns, &sums);
+			add_tasks(engine, i, &sums);
 	if (!sums.weight)
 		return false;
 	ratio = io_ratio_hold(before.ratio,
@@ -461,12 +465,12 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct experiment_params params = params_of(engine, group);
 	struct sums sums = { .driven = true };
 
-	add_tasks(engine, index, now_ns, &sums);
-	if (!sums.n && !(group->experiment.window && sums.n_pausing)) {
+	add_tasks(engine, index, &sums);
+	if (!sums.n && !(group->experiment.window && has_pausing(engine, index, now_ns))) {
 		stop_trying(engine, index, &params, now_ns);
 		return;
 	}
-	if (!group->experiment.window && hold_ratio(engine, group, now_ns))
+	if (!group->experiment.window && hold_ratio(engine, group))
 		settle_tasks(engine, index, now_ns);
 	if (group->experiment.window || may_start(engine, index, &params, &sums, now_ns))
 		run_pair(engine, index, &params, now_ns);

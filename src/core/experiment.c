@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/experiment.h"
 
-#define NS_PER_MS 1000000ULL
-#define PPM	  1000000U
-#define Q	  16 /* fractional bits of the sums and of ln E */
-#define ONE	  (1LL << Q)
+#include "shared/time.h"
+
+#define PPM 1000000U
+#define Q   16 /* fractional bits of the sums and of ln E */
+#define ONE (1LL << Q)
 
 /*
  * The parameters, and what happens with twice the value.

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -19,24 +18,16 @@
 #define CALL_BYTES_MAX	 (64u * 1024)
 #define CONNECT_RETRY_MS 10
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 uint64_t connection_deadline(uint64_t timeout_ns)
 {
-	return now_ns() + timeout_ns;
+	return time_now_ns() + timeout_ns;
 }
 
 /* Waits until fd is ready, or for max_ms where it is not negative. */
 static int wait_for(int fd, short events, uint64_t deadline_ns, int max_ms)
 {
 	struct pollfd descriptor = { .fd = fd, .events = events };
-	uint64_t now = now_ns(), left_ms;
+	uint64_t now = time_now_ns(), left_ms;
 	int timeout_ms;
 
 	if (now >= deadline_ns)

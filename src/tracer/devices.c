@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shared/time.h"
 #include "tracer/disk.h"
 #include "tracer/tracer_private.h"
-
-#define NS_PER_S     1000000000ULL
 
 #define LOST_IDLE_NS NS_PER_S	     /* of a device that is idle, says the kernel */
 #define LOST_NS	     (10 * NS_PER_S) /* of one that is not */
@@ -89,7 +88,7 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 		__atomic_fetch_sub(&device->n_far, 1, __ATOMIC_RELAXED);
 	flow = __atomic_add_fetch(&device->flow, WAKEGOV_COMPLETED, __ATOMIC_ACQ_REL);
 	if (wakegov_flow_depth(flow) <= 0)
-		device->idle_since_ns = tracer_now_ns();
+		device->idle_since_ns = time_now_ns();
 	__atomic_fetch_add(&device->anomalies, 1, __ATOMIC_RELAXED);
 	if (!owned)
 		return;
@@ -167,7 +166,7 @@ static uint64_t lost_after_ns(const struct wakegov_device *device, const char *n
 static void resync(struct tracer *tracer, uint32_t index, const char *name)
 {
 	const struct wakegov_device *device = &tracer->devices[index];
-	uint64_t now_ns = tracer_now_ns();
+	uint64_t now_ns = time_now_ns();
 	uint64_t after_ns = UINT64_MAX;
 	struct search search;
 

@@ -2,9 +2,8 @@
 /* Block requests: followed from their start to their end, or only counted. */
 #include <time.h>
 
+#include "shared/time.h"
 #include "tracer/tracer_private.h"
-
-#define NS_PER_S 1000000000ULL
 
 static bool any_far(const struct tracer *tracer)
 {
@@ -52,14 +51,6 @@ static void void_depths(struct tracer *tracer, uint64_t now_ns)
 	}
 }
 
-uint64_t tracer_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;
@@ -85,5 +76,5 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		tracer->cpus[cpu].count_only = !follow;
 	if (follow)
-		settings->follow_since_ns = tracer_now_ns();
+		settings->follow_since_ns = time_now_ns();
 }

@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shared/time.h"
 #include "tracer/tracer_private.h"
 #include "wakegov/decay.h"
 
-#define NS_PER_S    1000000000ULL
-#define MOVE_GAP_NS 1000000ULL
+#define MOVE_GAP_NS NS_PER_MS
 
 static size_t map_bytes(size_t size)
 {

@@ -37,9 +37,6 @@ struct tracer {
 	uint64_t tick_ns;		     /* of the scheduler */
 };
 
-/* The clock of the kernel side. */
-uint64_t tracer_now_ns(void);
-
 /* Requests are not followed now: what is in flight, and idle times, stand still. */
 static inline bool tracer_counts_only(const struct tracer *tracer)
 {

@@ -21,6 +21,7 @@
 
 #include "core/settings.h"
 #include "native/work.h"
+#include "shared/time.h"
 #include "tracer/tracer_private.h"
 
 #include "empty.skel.h"
@@ -194,7 +195,7 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 	size_t place;
 
 	usleep(WARM_US);
-	tracer_follow_requests(tracer, load->follow, tracer_now_ns());
+	tracer_follow_requests(tracer, load->follow, time_now_ns());
 	tracer_consume(tracer, ignore, NULL);
 	arm(tracer);
 	usleep(WARM_US);

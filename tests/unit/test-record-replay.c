@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Invariant: the same inputs, the same decisions, byte for byte; and another policy, others. */
 #include "test-record-drive.h"
-
-#include "sim/result.h"
+#include "test-record-sim.h"
 
 static struct test_recording first, second;
 
@@ -38,31 +37,6 @@ static void test_late(void **state)
 
 static const char *rk3399_path;
 
-static void record_sim(const char *spec)
-{
-	struct platform *platform = calloc(1, sizeof(*platform));
-	struct workload *workload = calloc(1, sizeof(*workload));
-	struct recorder *recorder = test_recorder_new(&first);
-	struct run_options options = {
-		.seed = 1,
-		.warm_up_ns = NS_PER_S / 10,
-		.duration_ns = NS_PER_S,
-		.recorder = recorder,
-	};
-	struct result result;
-	char *message = NULL;
-
-	assert_int_equal(platform_load(rk3399_path, platform, &message), 0);
-	assert_int_equal(workload_parse(spec, platform, workload, &message), 0);
-	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
-				    &options, &result),
-			 0);
-	assert_int_equal(recorder_end(recorder), 0);
-	recorder_free(recorder);
-	free(workload);
-	free(platform);
-}
-
 static void test_sim(void **state)
 {
 	static const char *const specs[] = {
@@ -72,7 +46,7 @@ static void test_sim(void **state)
 	char why[160];
 
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		record_sim(specs[i]);
+		test_record_sim(&first, rk3399_path, specs[i]);
 		check_replay(0);
 		assert_int_equal(test_replay(&first, NULL, &replay, why), REPLAY_SAME);
 		print_message("%s: %llu inputs, %llu decisions in %zu bytes, %.1f per input\n",

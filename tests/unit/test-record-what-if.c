@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Another policy for what a simulated machine did: nothing where it is the same, and what it says.
  */
-#include "test-record.h"
+#include "test-record-sim.h"
 
 #include "record/what_if.h"
-#include "sim/result.h"
 
 static struct test_recording recording;
 static const char *rk3399_path;
-
-static void record_sim(const char *spec)
-{
-	struct platform *platform = calloc(1, sizeof(*platform));
-	struct workload *workload = calloc(1, sizeof(*workload));
-	struct recorder *recorder = test_recorder_new(&recording);
-	struct run_options options = {
-		.seed = 1,
-		.warm_up_ns = NS_PER_S / 10,
-		.duration_ns = NS_PER_S,
-		.recorder = recorder,
-	};
-	struct result result;
-	char *message = NULL;
-
-	assert_int_equal(platform_load(rk3399_path, platform, &message), 0);
-	assert_int_equal(workload_parse(spec, platform, workload, &message), 0);
-	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
-				    &options, &result),
-			 0);
-	assert_int_equal(recorder_end(recorder), 0);
-	recorder_free(recorder);
-	free(workload);
-	free(platform);
-}
 
 /* What is asked of *ret has to be asked before the reader goes: it borrows the topology. */
 static struct record_reader *run(const struct policy *policy, struct what_if *ret)
@@ -54,7 +28,7 @@ static void test_same_policy(void **state)
 
 	policy_init(&policy);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		record_sim(specs[i]);
+		test_record_sim(&recording, rk3399_path, specs[i]);
 		reader = run(&policy, &what_if);
 		assert_int_equal(what_if.n_differences, 0);
 		assert_int_equal(what_if.n_other, what_if.n_recorded);
@@ -74,7 +48,7 @@ static void test_lower_limit(void **state)
 	struct what_if what_if;
 	struct policy policy;
 
-	record_sim("psyncx12");
+	test_record_sim(&recording, rk3399_path, "psyncx12");
 	policy_init(&policy);
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
 	reader = run(&policy, &what_if);
@@ -101,7 +75,7 @@ static void test_other_times(void **state)
 	struct what_if what_if;
 	struct policy policy;
 
-	record_sim("psyncx12");
+	test_record_sim(&recording, rk3399_path, "psyncx12");
 	policy_init(&policy);
 	policy.io_boost.window_ns = 20 * NS_PER_MS;
 	policy.io_boost.hold_ns = 4 * NS_PER_MS;
@@ -125,7 +99,7 @@ static void test_no_boost(void **state)
 	struct what_if what_if;
 	struct policy policy;
 
-	record_sim("psyncx12");
+	test_record_sim(&recording, rk3399_path, "psyncx12");
 	policy_init(&policy);
 	policy.io_boost.min_rate_per_s = 100000;
 	reader = run(&policy, &what_if);
