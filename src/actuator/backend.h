@@ -23,7 +23,7 @@
 enum actuator_outcome {
 	ACTUATOR_DONE = 0,
 	ACTUATOR_UNCHANGED = 1,	 /* that is what was asked for already: nothing was written */
-	ACTUATOR_TAKEN_OVER = 2, /* somebody else changed the control: it is theirs now */
+	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control, and keeps it */
 	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
 	ACTUATOR_UNVERIFIED = 4, /* the request is not ours, and who set it is not known yet */
 };

@@ -382,7 +382,7 @@ static bool has_pausing(const struct engine *engine, uint32_t index, uint64_t no
 	return false;
 }
 
-/* One that pauses is not sampled, and its time passes all the same. */
+/* A task that pauses is not sampled: its time is added here. */
 static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct experiment_tally *tally = &engine->groups[index].tally;

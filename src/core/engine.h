@@ -44,8 +44,8 @@ void engine_set_policy(struct engine *engine, const struct policy *policy);
 void engine_apply(struct engine *engine, const struct input *input);
 
 /*
- * Whoever records an engine hears of each call that changes it, in their order, but for
- * engine_load(). NULL: nobody does.
+ * The tap is called for each call that changes the engine, in their order, but for engine_load().
+ * A NULL tap is none.
  */
 enum engine_call_type {
 	ENGINE_APPLY,

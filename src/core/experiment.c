@@ -248,7 +248,7 @@ static bool may_be_of_tick(const struct experiment *e, const struct experiment_p
 	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
 }
 
-/* Once: it goes on in short ones with what long ones confirm. */
+/* Done once: a gain that long windows confirm is refreshed by short ones. */
 static void ask_in_long_windows(struct experiment *e, uint64_t now_ns)
 {
 	e->is_long = true;
@@ -411,7 +411,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	finish_pair(e, p, true, now_ns);
 }
 
-/* Some I/Os are due in it, going by the last window. */
+/* A quarter of the last window, in which there were at least LEAST_IOS. */
 static uint64_t look_ns(const struct experiment *e, const struct experiment_params *p)
 {
 	uint64_t window_ns = half_ns(e, p);
@@ -419,7 +419,7 @@ static uint64_t look_ns(const struct experiment *e, const struct experiment_para
 	return (e->window_ns > window_ns ? e->window_ns : window_ns) / LOOKS;
 }
 
-/* What lasts longer than a tick can is a pause: it has nothing to do with the boost. */
+/* A silence longer than a tick is a pause, which the boost did not cause. */
 static void end_silence(struct experiment *e)
 {
 	if (e->silence_ns < TICK_NS * 3 / 4)

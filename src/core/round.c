@@ -2,7 +2,7 @@
 /* The round: the same steps for the daemon, the simulator and whoever tries a policy. */
 #include "core/engine_private.h"
 
-/* A CPU that goes idle while it is decided for makes its domain due again, and nobody tells. */
+/* A CPU that goes idle during a decision makes its domain due again, without an event. */
 #define DECISIONS_MOST 4
 
 void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,

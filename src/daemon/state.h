@@ -61,7 +61,7 @@ struct governed {
 	int preference_outcome;		    /* of the last preference_set() */
 	uint32_t others_min_khz; /* scaling_min_freq and max, as far as they are not ours */
 	uint32_t others_max_khz;
-	bool error_logged; /* a failing write is told once, until one succeeds */
+	bool error_logged; /* a failing write is logged once, until one succeeds */
 	char cpus[64];	   /* "0-1", for people */
 };
 
@@ -86,12 +86,12 @@ struct manager {
 	struct frequency *frequency;
 	uint32_t base_khz; /* without turbo, as registers say; 0: not known */
 	struct engine *engine;
-	struct recorder *recorder; /* NULL: nobody records */
+	struct recorder *recorder; /* NULL while nothing is recorded */
 	uint64_t recording_max_bytes;
 	uint64_t recording_flushed_ns;
 	struct decision_log *log;
 	struct stats *stats;
-	struct boost_news *boost_news; /* NULL while nobody listens */
+	struct boost_news *boost_news; /* NULL while no client monitors boosts */
 
 	struct override_table resumed; /* of domains, from the wakegovd before */
 	struct leases leases;

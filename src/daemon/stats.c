@@ -33,7 +33,7 @@ struct stats *stats_free(struct stats *stats)
 	return NULL;
 }
 
-/* Since it was told so. */
+/* The time at the OPP since the last decision for the domain. */
 static uint64_t present_ns(const struct stats *stats, uint32_t domain, uint32_t opp,
 			   uint64_t now_ns)
 {
