@@ -123,16 +123,20 @@ static inline void note_capped(struct wakegov_cpu *cpu, __u32 set, __u64 now_ns)
 }
 
 /* Returns whether the daemon waits for this. */
-static inline bool note_run(struct wakegov_cpu *cpu, const struct task_run *run, __u32 pid,
-			    bool is_long, __u64 now_ns)
+VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 set, __u32 pid, bool is_long,
+			   __u64 now_ns)
 {
-	struct wakegov_set_run *set_run = &cpu->runs[run->set % WAKEGOV_SETS];
-	__u64 bit = 1ULL << run->set % WAKEGOV_SETS;
+	__u64 bit = 1ULL << set % WAKEGOV_SETS;
+	struct wakegov_set_run *set_run;
+
+	if (!cpu)
+		return false; /* for the verifier: never so */
+	set_run = &cpu->runs[set % WAKEGOV_SETS];
 
 	cpu->met_pid = pid;
-	cpu->met_set = run->set;
+	cpu->met_set = set;
 	cpu->met_counts = is_long;
-	if (!run->set && !is_long)
+	if (!set && !is_long)
 		return false;
 	set_run->ran_ns = now_ns;
 	set_run->ran_pid = pid;
@@ -140,7 +144,7 @@ static inline bool note_run(struct wakegov_cpu *cpu, const struct task_run *run,
 		set_run->counted_ns = now_ns;
 		set_run->counted_pid = pid;
 	}
-	note_capped(cpu, run->set, now_ns);
+	note_capped(cpu, set, now_ns);
 	return cpu->armed & WAKEGOV_ARM_SETS &&
 	       (cpu->watch_ran & bit || (is_long && cpu->watch_counted & bit));
 }
@@ -189,7 +193,7 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 {
 	if (is_long && run->beside)
 		tell_beside(run, task, 0, now_ns);
-	return note_run(cpu, run, task->pid, is_long, now_ns);
+	return note_run(cpu, run->set, task->pid, is_long, now_ns);
 }
 
 /* The task stops running; true: the daemon waits for what it was. */
@@ -218,7 +222,7 @@ static inline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, 
 	if (!(cpu->armed & WAKEGOV_ARM_SETS))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run, task->pid, counts(run, cpu), now_ns);
+	return run && note_run(cpu, run->set, task->pid, counts(run, cpu), now_ns);
 }
 
 /* A tick meets whoever runs for long, sooner or later. */

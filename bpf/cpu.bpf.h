@@ -77,7 +77,9 @@ static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	struct account_task *left = cpu->load.running ? load_of(prev) : NULL;
 	struct account_task *entered = next_pid ? load_of(next) : NULL;
 
-	account_switch(&cpu->load, left, sleeps, next_pid, entered, now_ns);
+	account_switch(&cpu->load, left, next_pid, entered, now_ns);
+	if (left && sleeps)
+		account_task_sleeps(left);
 }
 
 /*

@@ -11,47 +11,63 @@
 
 static const struct wakegov_process nothing_known;
 
-/* As d_path() goes, up to the root of the mount namespace. */
+/* Where the walk from a file to the root stands. */
+struct exe_walk {
+	struct wakegov_process *process;
+	struct mount *mount;
+	struct dentry *dentry;
+	__u32 used;
+};
+
+static inline long end_walk(struct exe_walk *walk, __u32 bytes)
+{
+	walk->process->exe_bytes = bytes;
+	walk->process->exe_is_long = 0;
+	return 1;
+}
+
+/* One step, as d_path() goes, for bpf_loop(): returns 1 where it is the last. */
+static long step_up(__u32 index, struct exe_walk *walk)
+{
+	struct dentry *dentry = walk->dentry;
+	struct mount *mount = walk->mount;
+	long n;
+
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = BPF_CORE_READ(mount, mnt_parent);
+		return walk->mount == mount ? end_walk(walk, walk->used) : 0;
+	}
+	if (walk->used >= WAKEGOV_EXE_SIZE)
+		return 1;
+	n = bpf_probe_read_kernel_str(&walk->process->exe[walk->used], WAKEGOV_NAME_SIZE,
+				      BPF_CORE_READ(dentry, d_name.name));
+	if (n <= 0)
+		return end_walk(walk, 0);
+	walk->used += n;
+	walk->dentry = BPF_CORE_READ(dentry, d_parent);
+	/* A file without a directory, as of memfd_create(), is its own parent. */
+	return walk->dentry == dentry ? end_walk(walk, walk->used) : 0;
+}
+
+/*
+ * Up to the root of the mount namespace. The verifier goes through the step of bpf_loop() once, and
+ * through a loop of our own in every state: that took a third of the time to load all programs.
+ */
 static __noinline void read_exe(struct mm_struct *mm, struct wakegov_process *process)
 {
 	struct file *file = BPF_CORE_READ(mm, exe_file);
-	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
-	struct mount *mount = (void *)BPF_CORE_READ(file, f_path.mnt) -
-			      bpf_core_field_offset(struct mount, mnt);
-	__u32 used = 0;
+	struct exe_walk walk = {
+		.process = process,
+		.dentry = BPF_CORE_READ(file, f_path.dentry),
+		.mount = (void *)BPF_CORE_READ(file, f_path.mnt) -
+			 bpf_core_field_offset(struct mount, mnt),
+	};
 
 	process->exe_bytes = 0;
-	process->exe_is_long = 0;
-	if (!file)
-		return;
-	for (int i = 0; i < WAKEGOV_EXE_DEPTH; i++) {
-		struct dentry *below = dentry;
-		long n;
-
-		if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
-			struct mount *covered = mount;
-
-			dentry = BPF_CORE_READ(covered, mnt_mountpoint);
-			mount = BPF_CORE_READ(covered, mnt_parent);
-			if (mount != covered)
-				continue;
-			process->exe_bytes = used;
-			return;
-		}
-		if (used >= WAKEGOV_EXE_SIZE)
-			break;
-		n = bpf_probe_read_kernel_str(&process->exe[used], WAKEGOV_NAME_SIZE,
-					      BPF_CORE_READ(dentry, d_name.name));
-		if (n <= 0)
-			return;
-		used += n;
-		dentry = BPF_CORE_READ(below, d_parent);
-		if (dentry == below) { /* a file without a directory, as of memfd_create() */
-			process->exe_bytes = used;
-			return;
-		}
-	}
-	process->exe_is_long = 1;
+	process->exe_is_long = !!file; /* until it ends */
+	if (file)
+		bpf_loop(WAKEGOV_EXE_DEPTH, step_up, &walk, 0);
 }
 
 /* Of the current process, or of what it forked just now. */

@@ -66,21 +66,20 @@ static inline __u32 next_id(__u32 id, __u32 index)
 	return (((id >> WAKEGOV_SLOT_BITS) + 2) | 1) << WAKEGOV_SLOT_BITS | index;
 }
 
-static inline struct wakegov_slot *take_slot(__u32 pid)
+/* Returns the index of the slot that the task has from now on, WAKEGOV_SLOTS if all are taken. */
+VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
 {
-	struct wakegov_slot *slot;
-
 	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
 		__u32 index = slot_place(pid, i);
+		struct wakegov_slot *slot = slot_at(index);
 
-		slot = slot_at(index);
 		if (slot && !__sync_val_compare_and_swap(&slot->pid, 0, pid)) {
 			__sync_fetch_and_add(hot_count(pid), 1);
 			slot->id = next_id(slot->id, index);
-			return slot;
+			return index;
 		}
 	}
-	return NULL;
+	return WAKEGOV_SLOTS;
 }
 
 /* Before the daemon knew of it; afterwards it is the daemon that gives it back. */

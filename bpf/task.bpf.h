@@ -18,7 +18,7 @@ enum io_kind { IO_WAIT, IO_START };
 
 static inline void enter(struct task_struct *task, struct task_state *state, __u64 now_ns)
 {
-	struct wakegov_slot *slot = take_slot(task->pid);
+	struct wakegov_slot *slot = slot_at(take_slot_index(task->pid));
 
 	if (!slot) {
 		count_dropped_slot();

@@ -55,16 +55,21 @@ static inline __u64 decay_steps(__u64 delta_ns)
 	return (delta_ns >> 8) * ((1ULL << 36) / 125 + 1) >> 36;
 }
 
-/* 2^31 · 2^(−delta_ns / half-life) */
-static inline __u64 decay_factor(__u64 delta_ns)
-{
-	__u64 steps, rest_ns, factor, x;
+/*
+ * The kernel's verifier checks a global function once, by its prototype, and any other again for
+ * each state in which it is called. It returns an integer and takes five arguments at most.
+ */
+#ifdef __bpf__
+#define VERIFIED_ONCE __attribute__((noinline))
+#else
+#define VERIFIED_ONCE static inline
+#endif
 
-	/* Most intervals are short: 1 - x + x²/2 takes a third of the table's instructions. */
-	if (delta_ns < DECAY_SHORT_NS) {
-		x = delta_ns * DECAY_SLOPE_Q16 >> 16;
-		return DECAY_ONE - x + (x * x >> 32);
-	}
+/* 2^31 · 2^(−delta_ns / half-life) by the tables */
+VERIFIED_ONCE __u64 decay_by_table(__u64 delta_ns)
+{
+	__u64 steps, rest_ns, factor;
+
 	if (delta_ns >= 31 * 1024 * DECAY_STEP_NS)
 		return 0;
 	steps = decay_steps(delta_ns);
@@ -75,14 +80,21 @@ static inline __u64 decay_factor(__u64 delta_ns)
 	return factor >> (steps >> 10);
 }
 
+/* 2^31 · 2^(−delta_ns / half-life) */
+static inline __u64 decay_factor(__u64 delta_ns)
+{
+	__u64 x = delta_ns * DECAY_SLOPE_Q16 >> 16;
+
+	/* Most intervals are short: 1 - x + x²/2 takes a third of the table's instructions. */
+	return delta_ns < DECAY_SHORT_NS ? DECAY_ONE - x + (x * x >> 32) : decay_by_table(delta_ns);
+}
+
 /* What utilisation util_q becomes after delta_ns at level_q; it never leaves their interval. */
 static inline __u32 decay_toward(__u32 util_q, __u32 level_q, __u64 delta_ns)
 {
-	__u64 factor = decay_factor(delta_ns);
+	__s64 apart_q = (__s64)level_q - util_q;
 
-	if (level_q >= util_q)
-		return level_q - ((level_q - util_q) * factor >> 31);
-	return level_q + ((util_q - level_q) * factor >> 31);
+	return level_q - (apart_q * (__s64)decay_factor(delta_ns) >> 31);
 }
 
 /*

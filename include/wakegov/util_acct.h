@@ -49,17 +49,22 @@ static inline __u32 account_moved(__u32 util_q, __s64 moved_q)
 	return sum_q > 0xffffffff ? 0xffffffff : sum_q;
 }
 
-static inline void account_take_moved(struct account_cpu *cpu, __u64 now_ns)
+VERIFIED_ONCE int account_take_moved(struct account_cpu *cpu, __u64 now_ns)
 {
-	__s64 moved_q = __sync_lock_test_and_set(&cpu->moved_q, 0);
-	__u64 passed_ns = now_ns > cpu->moved_ns ? now_ns - cpu->moved_ns : 0;
-	__u64 factor = decay_factor(passed_ns);
+	__u64 passed_ns, factor;
+	__s64 moved_q;
 
+	if (!cpu)
+		return 0; /* for the verifier: never so */
+	moved_q = __sync_lock_test_and_set(&cpu->moved_q, 0);
+	passed_ns = now_ns > cpu->moved_ns ? now_ns - cpu->moved_ns : 0;
+	factor = decay_factor(passed_ns);
 	if (moved_q < 0)
 		moved_q = -(__s64)((__u64)-moved_q * factor >> 31);
 	else
 		moved_q = (__u64)moved_q * factor >> 31;
 	cpu->util_q = account_moved(cpu->util_q, moved_q);
+	return 0;
 }
 
 /* Brings the utilisation of a CPU up to now. As a call it would take a quarter more. */
@@ -183,14 +188,6 @@ static inline void account_task_sleeps(struct account_task *task)
 		task->est_q -= (task->est_q - task->util_q) / 4;
 }
 
-static inline void account_task_left(struct account_task *task, const struct account_cpu *cpu,
-				     bool sleeps, __u64 now_ns)
-{
-	account_task_ran(task, cpu, now_ns);
-	if (sleeps)
-		account_task_sleeps(task);
-}
-
 /*
  * What a task needed is remembered for so long. One that slept for longer may do something else;
  * most that do are the kernel's own, and have an idle machine wake up for nothing.
@@ -211,17 +208,18 @@ static inline bool account_is_due(const struct account_cpu *cpu, __u32 next,
 }
 
 /*
- * prev, which may sleep from now on, makes way for the task with the id next, or for 0. Either task
- * is NULL where nothing is known of it. Interrupts are over whenever there is a switch.
+ * prev makes way for the task with the id next, or for 0. Either task is NULL where nothing is
+ * known of it. account_task_sleeps() comes after it, if prev does. Interrupts are over whenever
+ * there is a switch.
  */
-static inline void account_switch(struct account_cpu *cpu, struct account_task *prev, bool sleeps,
-				  __u32 next, struct account_task *next_task, __u64 now_ns)
+static inline void account_switch(struct account_cpu *cpu, struct account_task *prev, __u32 next,
+				  struct account_task *next_task, __u64 now_ns)
 {
 	if (account_is_due(cpu, next, next_task, now_ns))
 		account_cpu(cpu, now_ns);
 	if (cpu->running) {
 		if (prev)
-			account_task_left(prev, cpu, sleeps, now_ns);
+			account_task_ran(prev, cpu, now_ns);
 		if (!next)
 			account_end_busy(cpu, now_ns);
 	} else if (next) {

@@ -165,7 +165,7 @@ void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t e
 	bool goes_idle = c->load.running && !running;
 
 	account(world, cpu);
-	account_switch(&c->load, NULL, false, running, running ? &task : NULL, world->now_ns);
+	account_switch(&c->load, NULL, running, running ? &task : NULL, world->now_ns);
 	look_at(world, cpu, goes_idle);
 }
 
