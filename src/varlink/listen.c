@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -68,19 +69,24 @@ static int remove_stale(const char *path)
 	return unlink(path) < 0 ? -errno : 0;
 }
 
-/* Mode 0666 before it listens: nobody is refused for want of a permission that is to come. */
+/* Under another name until it listens, for everybody: who sees the socket can connect to it. */
 static int bind_and_listen(int fd, const char *path)
 {
+	_cleanup_free_ char *early = NULL;
 	struct sockaddr_un address;
-	int r = set_address(&address, path);
+	int r;
 
+	if (asprintf(&early, "%s.new", path) < 0)
+		return -ENOMEM;
+	r = set_address(&address, early);
 	if (r < 0)
 		return r;
+	unlink(early); /* of one that was killed here */
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	if (chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0) {
+	if (chmod(early, 0666) < 0 || listen(fd, BACKLOG) < 0 || rename(early, path) < 0) {
 		r = -errno;
-		unlink(path);
+		unlink(early);
 	}
 	return r;
 }

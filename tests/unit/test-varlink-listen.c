@@ -3,14 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include "shared/cleanup.h"
 #include "varlink/server.h"
 
 static char folder[64];
@@ -35,7 +38,7 @@ static int tear_down(void **state)
 static int connect_to_path(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
 	strcpy(address.sun_path, path);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
@@ -74,6 +77,42 @@ static void test_stale_socket_is_replaced(void **state)
 	assert_true(client >= 0);
 	close(client);
 	close(fd);
+}
+
+/* Connects as soon as the socket is there, until it is told to end. Returns how often it was
+ * refused. */
+static int try_at_once(atomic_bool *ends)
+{
+	int refused = 0, fd;
+
+	while (!*ends) {
+		fd = connect_to_path();
+		refused += fd == -ECONNREFUSED;
+		if (fd >= 0)
+			close(fd);
+	}
+	return refused;
+}
+
+/* All of them listen until the end, so that one that refuses was seen before it did. */
+static void test_who_sees_it_can_connect(void **state)
+{
+	atomic_bool ends = false;
+	int fds[500];
+	thrd_t thread;
+	int refused;
+
+	assert_int_equal(thrd_create(&thread, (thrd_start_t)try_at_once, &ends), thrd_success);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = query_listen(path);
+		assert_true(fds[i] >= 0);
+		unlink(path);
+	}
+	ends = true;
+	thrd_join(thread, &refused);
+	assert_int_equal(refused, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
 }
 
 static void test_live_socket_is_left_alone(void **state)
@@ -146,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LISTEN_TEST(test_fresh),
 		LISTEN_TEST(test_stale_socket_is_replaced),
+		LISTEN_TEST(test_who_sees_it_can_connect),
 		LISTEN_TEST(test_live_socket_is_left_alone),
 		LISTEN_TEST(test_live_socket_with_a_full_backlog),
 		LISTEN_TEST(test_other_files_are_left_alone),
