@@ -76,7 +76,15 @@ uint64_t disk_kernel_completions(const struct disk_under_test *disk)
 	unsigned long long stat[16];
 
 	read_numbers(disk, "stat", stat, 16);
-	return stat[0] + stat[4] + stat[11] + stat[15];
+	return stat[0] + stat[4] + stat[11];
+}
+
+uint64_t disk_kernel_flushes(const struct disk_under_test *disk)
+{
+	unsigned long long stat[16];
+
+	read_numbers(disk, "stat", stat, 16);
+	return stat[15];
 }
 
 uint32_t disk_kernel_in_flight(const struct disk_under_test *disk)

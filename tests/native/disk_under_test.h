@@ -16,8 +16,13 @@ void disk_find(struct native *native, struct disk_under_test *ret);
 /* The index of a device that the tracer has seen, or -1. */
 int disk_index_of(const struct native *native, const char *name);
 
-/* What the kernel counted: requests completed, and those in the driver now. */
+/*
+ * What the kernel counted: requests completed, those of its own that make a disk write its cache
+ * out, and requests in the driver now. A write that is to last takes one or two flushes, of which
+ * the tracer sees none, and a flush that somebody asks for may be another's as well.
+ */
 uint64_t disk_kernel_completions(const struct disk_under_test *disk);
+uint64_t disk_kernel_flushes(const struct disk_under_test *disk);
 uint32_t disk_kernel_in_flight(const struct disk_under_test *disk);
 
 struct input_device disk_read(const struct native *native, const struct disk_under_test *disk);

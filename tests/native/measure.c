@@ -25,7 +25,7 @@ static void read_watched(const struct native *native, struct input *ret)
 struct measure measure(struct native *native, const struct disk_under_test *disk, pid_t pid)
 {
 	struct measure change = { 0 };
-	uint64_t around, within;
+	uint64_t around, within, flushes;
 	struct input first = { 0 }, last = { 0 };
 	struct input_device before, after;
 	struct input_task_io io;
@@ -34,6 +34,7 @@ struct measure measure(struct native *native, const struct disk_under_test *disk
 	watch(native, pid, &change);
 	if (change.told)
 		read_watched(native, &first);
+	flushes = disk_kernel_flushes(disk);
 	around = disk_kernel_completions(disk);
 	before = disk_read(native, disk);
 	within = disk_kernel_completions(disk);
@@ -47,6 +48,7 @@ struct measure measure(struct native *native, const struct disk_under_test *disk
 	change.kernel_least = disk_kernel_completions(disk) - within;
 	after = disk_read(native, disk);
 	change.kernel_most = disk_kernel_completions(disk) - around;
+	change.kernel_most += disk_kernel_flushes(disk) - flushes;
 	change.ns = native_now_ns() - change.ns;
 	change.completions = after.completions - before.completions;
 	change.idle_ns = after.idle_ns - before.idle_ns;
