@@ -2,176 +2,156 @@
 #include "daemon/api.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "config/load.h"
 #include "daemon/conflicts.h"
-#include "daemon/freq_invariance.h"
-#include "daemon/journal.h"
-#include "daemon/overrides.h"
+#include "daemon/monitor.h"
 #include "daemon/recording.h"
+#include "daemon/reload.h"
 #include "daemon/round.h"
-#include "daemon/rule_tracking.h"
-#include "daemon/startup.h"
-#include "daemon/task_override.h"
-#include "daemon/views.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "varlink/recording.h"
 
-static int reload(struct manager *manager, char **ret_message)
+static void add_warning(void *array, const char *line)
 {
-	struct policy policy;
+	json_array_append_new(array, json_string(line));
+}
+
+static int reload(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	json_auto_t *warnings = json_array();
+	_cleanup_free_ char *message = NULL;
+	const json_t *warning;
+	struct json_out *out;
+	size_t i;
 	int r;
 
-	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
-			manager->dropin_dir, &policy, ret_message);
-	free(manager->last_reload_error);
-	manager->last_reload_error = NULL;
-	if (r < 0) {
-		/* Without memory there is no message either. */
-		const char *why = *ret_message ? *ret_message : strerror(-r);
-
-		manager->last_reload_error = strdup(why);
-		for (; *why; why += strcspn(why, "\n"), why += *why == '\n')
-			journal_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
-				     "%.*s; the old policy stays in force", (int)strcspn(why, "\n"),
-				     why);
-		return r;
+	r = manager_reload(manager, add_warning, warnings, &message);
+	if (r < 0 && message) {
+		out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
+		field_text(out, "message", message);
+		return reply_end(reply);
 	}
-	if (policy.backend != manager->policy.backend && !manager->options.observe)
-		log_warning("a new backend takes effect when wakegovd is restarted");
-	if (policy.max_tasks != manager->policy.max_tasks ||
-	    policy.max_decisions != manager->policy.max_decisions ||
-	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
-		log_warning("new sizes of tables take effect when wakegovd is restarted");
-	leases_check(&manager->leases, &policy);
-	leases_fill(&manager->leases, &policy);
-	manager->policy = policy;
-	manager->reloads++;
-	manager_find_rivals(manager);
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		startup_set_preference(manager, i);
-	engine_set_policy(manager->engine, &policy);
-	freq_invariance_choose_references(manager);
-	rule_tracking_check_policy(manager);
-	rule_tracking_set_policy(manager);
-	query_server_set_limits(manager->server, &policy.query);
-	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
-		     manager->options.policy_path);
-	return 0;
-}
-
-int api_reload(void *userdata, void (*warn)(void *context, const char *line), void *context,
-	       char **ret_message)
-{
-	struct manager *manager = userdata;
-	int r;
-
-	log_set_listener(warn, context);
-	r = reload(manager, ret_message);
-	manager_round(manager);
-	log_set_listener(NULL, NULL);
-	return r;
-}
-
-static int record(void *userdata, uint64_t max_bytes)
-{
-	if (!max_bytes)
-		max_bytes = RECORDING_BYTES_DEFAULT;
-	return recording_start(userdata, max_bytes < RECORDING_BYTES_LEAST ? RECORDING_BYTES_LEAST
-									   : max_bytes);
-}
-
-static void stop_recording(void *userdata)
-{
-	recording_stop(userdata, "stopped");
-}
-
-/* Above all that are in force. */
-static uint32_t next_id(const struct manager *manager)
-{
-	const struct override_table *table = engine_overrides(manager->engine);
-	const struct leases *leases = &manager->leases;
-	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
-
-	if (leases->n && leases->entries[leases->n - 1].target.id > last)
-		last = leases->entries[leases->n - 1].target.id;
-	return last + 1;
-}
-
-static int add_override(void *userdata, const struct override_request *request, uint32_t *ret_id,
-			uint32_t *ret_max, const char **ret_wrong)
-{
-	struct manager *manager = userdata;
-	uint32_t id = next_id(manager);
-	int r;
-
-	*ret_max = OVERRIDES_MAX;
-	r = request->domain ? overrides_add(manager, request, id)
-			    : task_override_add(manager, request, id, ret_max, ret_wrong);
 	if (r < 0)
 		return r;
-	*ret_id = id;
+
+	out = reply_begin(reply);
+	api_put_policy(out, manager);
+	field_open(out, "warnings", '[');
+	json_array_foreach(warnings, i, warning)
+		json_out_text(out, json_string_value(warning));
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+static int adopt(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	const char *domain = call_text(call, "domain");
+	uint32_t adopted;
+	int r = manager_adopt(manager, domain, &adopted);
+
 	manager_round(manager);
-	return 0;
+	if (r == -ENOENT)
+		return api_refuse_domain(reply, domain);
+	if (r < 0)
+		return r;
+	return reply_send(reply, json_pack("{sI}", "adopted", (json_int_t)adopted));
 }
 
-static int cancel_override(void *userdata, uint32_t id)
+static int record(const struct call *call, struct reply *reply)
 {
-	struct manager *manager = userdata;
-	int r = task_override_cancel(manager, id) ? 0 : overrides_cancel(manager, id);
+	json_int_t max_bytes = RECORDING_BYTES_DEFAULT;
+	int r;
 
-	if (r == 0)
-		manager_round(manager);
+	if (call_has_number(call, "max_bytes"))
+		max_bytes = call_number(call, "max_bytes");
+	if (max_bytes <= 0)
+		return reply_send_invalid(reply, "max_bytes");
+	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
+		max_bytes = RECORDING_BYTES_LEAST;
+	if (channel_is_heard(call->recording))
+		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
+	r = channel_subscribe(call->recording, &(struct channel_filter){ .kinds = 1 },
+			      call->subscription);
+	if (r < 0)
+		return r;
+	r = recording_start(call->userdata, (uint64_t)max_bytes);
+	if (r >= 0) {
+		reply->continues = true;
+		r = recording_put_reply(reply, "", NULL, 0);
+	}
+	if (r < 0)
+		channel_unsubscribe(call->subscription);
 	return r;
 }
 
-static int list_overrides(void *userdata, override_emit_t emit, void *context)
+static int stop_recording(const struct call *call, struct reply *reply)
 {
-	int r = overrides_list(userdata, emit, context);
-
-	return r ? r : task_override_list(userdata, emit, context);
+	if (!channel_is_heard(call->recording) || call->recording->is_over)
+		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
+	recording_stop(call->userdata, "stopped");
+	return reply_send(reply, json_object());
 }
 
-static int adopt(void *userdata, const char *name, uint32_t *ret_adopted)
-{
-	int r = manager_adopt(userdata, name, ret_adopted);
-
-	manager_round(userdata);
-	return r;
-}
-
-static void fill_source(struct manager *manager)
-{
-	manager->source = (struct query_source){
-		.status = views_show_status,
-		.programs = views_list_programs,
-		.advice = views_list_advice,
-		.domains = views_list_domains,
-		.tasks = views_list_tasks,
-		.devices = views_list_devices,
-		.decisions = views_list_decisions,
-		.knows_domain = views_knows_domain,
-		.io_min_rate = views_io_min_rate,
-		.explain = views_explain,
-		.rules = views_list_rules,
-		.count_rules = views_count_rules,
-		.rule_tasks = views_list_rule_tasks,
-		.capped_tasks = views_list_capped,
-		.explain_rules = views_explain_rules,
-		.overrides = list_overrides,
-		.add_override = add_override,
-		.cancel_override = cancel_override,
-		.adopt = adopt,
-		.opp_times = views_list_opp_times,
-		.counts = views_list_counts,
-		.reload = api_reload,
-		.record_start = record,
-		.record_stop = stop_recording,
-		.userdata = manager,
-	};
-}
+/* As io.wakegov.varlink declares them. */
+const struct query_method api_methods[] = {
+	{ "Status", api_show_status },
+	{ "Domains", api_list_domains },
+	{ "Tasks", api_list_tasks,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "state", JSON_STRING, true },
+		     { "device", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "sort", JSON_STRING, true },
+		     { "offset", JSON_INTEGER, true },
+		     { "limit", JSON_INTEGER, true } } },
+	{ "Devices", api_list_devices },
+	{ "Rules", api_list_rules },
+	{ "RuleTasks", api_list_rule_tasks,
+	  .takes = { { "rule", JSON_STRING },
+		     { "offset", JSON_INTEGER, true },
+		     { "limit", JSON_INTEGER, true } } },
+	{ "CappedTasks", api_list_capped_tasks,
+	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
+	{ "ExplainRules", api_explain_rules, .takes = { { "pid", JSON_INTEGER } } },
+	{ "Decisions", api_list_decisions, .takes = { { "after_us", JSON_INTEGER, true } } },
+	{ "Monitor", monitor_subscribe, .streams = true,
+	  .takes = { { "kinds", JSON_ARRAY, true },
+		     { "domain", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true } } },
+	{ "Record", record, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "max_bytes", JSON_INTEGER, true } } },
+	{ "StopRecording", stop_recording, QUERY_RIGHT_CHANGE },
+	{ "Explain", api_explain,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "cpu", JSON_INTEGER, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "at_us", JSON_INTEGER, true } } },
+	{ "Metrics", api_show_metrics, .takes = { { "format", JSON_STRING, true } } },
+	{ "Overrides", api_list_overrides },
+	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "rule", JSON_STRING, true },
+		     { "children", JSON_TRUE, true },
+		     { "min_khz", JSON_INTEGER, true },
+		     { "max_khz", JSON_INTEGER, true },
+		     { "freeze", JSON_TRUE, true },
+		     { "floor", JSON_STRING, true },
+		     { "cap", JSON_STRING, true },
+		     { "io_boost", JSON_STRING, true },
+		     { "class", JSON_STRING, true },
+		     { "for_us", JSON_INTEGER, true } } },
+	{ "CancelOverride", api_cancel_override, QUERY_RIGHT_CHANGE,
+	  .takes = { { "id", JSON_INTEGER } } },
+	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
+	{ "Reload", reload, QUERY_RIGHT_CHANGE },
+	{ NULL },
+};
 
 int api_open(struct manager *manager)
 {
@@ -189,8 +169,7 @@ int api_open(struct manager *manager)
 		return take_fd(&fd);
 	}
 	manager->socket_path = take_ptr(path);
-	fill_source(manager);
-	r = query_server_new(manager->event, fd, &manager->source, &manager->policy.query,
+	r = query_server_new(manager->event, fd, api_methods, manager, &manager->policy.query,
 			     &manager->server);
 	if (r < 0) {
 		log_error("cannot serve the query socket: %s", strerror(-r));

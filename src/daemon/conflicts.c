@@ -62,9 +62,8 @@ static int adopt(struct manager *manager, uint32_t domain)
 	return r;
 }
 
-int manager_adopt(void *userdata, const char *name, uint32_t *ret_adopted)
+int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
 {
-	struct manager *manager = userdata;
 	bool found = !name;
 	int error = 0;
 

@@ -5,8 +5,11 @@
 
 #include "daemon/state.h"
 
-/* Takes domains back that were left to another program; see query_source.adopt. */
-int manager_adopt(void *userdata, const char *name, uint32_t *ret_adopted);
+/*
+ * Takes a domain back that was left to another program, or all (NULL), and says how many. -ENOENT:
+ * there is no domain of the name.
+ */
+int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted);
 
 /* Looks anew who else moves the same knobs, and logs whom it has not seen before. */
 void manager_find_rivals(struct manager *manager);

@@ -9,9 +9,9 @@
 #include <systemd/sd-daemon.h>
 
 #include "actuator/hotplug.h"
-#include "daemon/api.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/reload.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
 #include "daemon/task_override.h"
@@ -144,7 +144,7 @@ static int on_reload_signal(sd_event_source *source, const struct signalfd_sigin
 	_cleanup_free_ char *message = NULL;
 
 	sd_notify(0, "RELOADING=1");
-	api_reload(userdata, NULL, NULL, &message);
+	manager_reload(userdata, NULL, NULL, &message);
 	sd_notify(0, "READY=1");
 	return 0;
 }

@@ -2,8 +2,11 @@
 #include "daemon/footprint.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
+#include "shared/cleanup.h"
 #include "shared/log.h"
 
 #define OWN_MAPPING_BYTES (128 * 1024)
@@ -25,4 +28,25 @@ void footprint_limit(void)
 void footprint_trim(void)
 {
 	malloc_trim(0);
+}
+
+uint64_t footprint_cpu_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000ULL +
+	       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+uint64_t footprint_pss_kib(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	unsigned long long kib;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Pss: %llu kB", &kib) == 1)
+			return kib;
+	return 0;
 }

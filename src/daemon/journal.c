@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actuator/tunables.h"
+#include "daemon/monitor.h"
 #include "shared/time.h"
 
 #define LINE_SIZE 1024
@@ -35,16 +36,14 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	message_put(message, about, line);
-	if (!manager->server || !query_server_is_monitored(manager->server))
-		return;
-	query_server_publish(manager->server, &(struct event_view){
-						      .kind = kind_of(message),
-						      .monotonic_us = time_now_ns() / NS_PER_US,
-						      .domain = about ? about->domain : NULL,
-						      .pid = about ? about->pid : 0,
-						      .comm = about ? about->comm : NULL,
-						      .message = line,
-					      });
+	monitor_publish(manager, &(struct event){
+					 .kind = kind_of(message),
+					 .now_ns = time_now_ns(),
+					 .domain = about ? about->domain : NULL,
+					 .pid = about ? about->pid : 0,
+					 .comm = about ? about->comm : NULL,
+					 .message = line,
+				 });
 }
 
 void journal_report_restore(void *userdata, const struct restore_result *result)

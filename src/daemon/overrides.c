@@ -134,27 +134,3 @@ int overrides_cancel(struct manager *manager, uint32_t id)
 		     "%s: override %u was cancelled", domain, id);
 	return 0;
 }
-
-int overrides_list(const struct manager *manager, override_emit_t emit, void *context)
-{
-	const struct override_table *table = engine_overrides(manager->engine);
-	uint64_t now_ns = time_now_ns();
-	int r = 0;
-
-	for (uint32_t i = 0; !r && i < table->n; i++) {
-		const struct input_override *entry = &table->entries[i];
-		const struct override_view view = {
-			.id = entry->id,
-			.domain = manager->topology->domains[entry->domain].name,
-			.min_khz = entry->min_khz,
-			.max_khz = entry->max_khz,
-			.frozen_khz = entry->frozen_khz,
-			.uid = entry->uid,
-			.left_us = entry->end_ns > now_ns ? (entry->end_ns - now_ns) / NS_PER_US
-							  : 0,
-		};
-
-		r = emit(context, &view);
-	}
-	return r;
-}

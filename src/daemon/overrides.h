@@ -7,11 +7,32 @@
  * them.
  */
 
-#include "varlink/view.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #define OVERRIDE_LONGEST_US (24 * 3600 * 1000000ULL)
 
 struct manager;
+
+/*
+ * A call for an override. Something of it is given, and one of domain, pid and rule. kHz: 0 is not
+ * given. Levels are as in a policy, NULL: not given.
+ */
+struct override_request {
+	const char *domain;
+	uint32_t pid;
+	const char *rule;
+	bool children; /* of the task: also for what it starts */
+	uint32_t min_khz;
+	uint32_t max_khz;
+	bool freeze; /* at its present OPP */
+	const char *floor;
+	const char *cap;
+	const char *io_boost;
+	const char *class;
+	uint32_t uid; /* who asks for it */
+	uint64_t for_us;
+};
 
 /*
  * What a predecessor left behind that has not ended: before there is an engine, and after that.
@@ -35,4 +56,3 @@ uint32_t overrides_present_khz(struct manager *manager, uint32_t domain);
  */
 int overrides_add(struct manager *manager, const struct override_request *request, uint32_t id);
 int overrides_cancel(struct manager *manager, uint32_t id);
-int overrides_list(const struct manager *manager, override_emit_t emit, void *context);

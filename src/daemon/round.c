@@ -8,13 +8,13 @@
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
 #include "daemon/journal.h"
+#include "daemon/monitor.h"
 #include "daemon/overrides.h"
+#include "daemon/process.h"
 #include "daemon/recording.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/views.h"
 #include "shared/log.h"
 #include "shared/time.h"
-#include "varlink/process.h"
 
 static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
 {
@@ -226,7 +226,7 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 		.reason = reason_name(decision->reason),
 	};
 
-	manager_show_decision(manager, &(struct decision_entry){ *decision, read_back_khz });
+	monitor_publish_decision(manager, &(struct decision_entry){ *decision, read_back_khz });
 	if (log_is_shown(LOG_DEBUG))
 		message_log(MESSAGE_DECISION, &about, "%s: %u -> %u kHz, reads %u: %s", name,
 			    decision->previous_khz, decision->target_khz, read_back_khz,
@@ -379,7 +379,7 @@ void manager_round(struct manager *manager)
 	resync_devices(manager, now_ns);
 	overrides_tell_ended(manager, now_ns);
 	engine_round(manager->engine, &ops, manager, now_ns);
-	manager_show_boosts(manager);
+	monitor_publish_boosts(manager);
 	tell_sets(manager);
 	if (grouping_follow(manager))
 		rule_tracking_scan(manager);

@@ -106,7 +106,6 @@ struct manager {
 	sd_event_source *timer;
 	struct actuator_watch *watch;
 	int hotplug_fd;
-	struct query_source source;
 	struct query_server *server;
 	char *socket_path; /* NULL: not bound yet */
 

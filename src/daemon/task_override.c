@@ -11,7 +11,6 @@
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/views.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -221,35 +220,4 @@ bool task_override_cancel(struct manager *manager, uint32_t id)
 	put_in_force(manager);
 	tell(manager, &ended, "was cancelled");
 	return true;
-}
-
-static int list_one(const struct lease *lease, uint64_t now_ns, override_emit_t emit, void *context)
-{
-	const struct policy_properties *properties = &lease->properties;
-	char floor[VIEWS_LEVEL_SIZE], cap[VIEWS_LEVEL_SIZE], io_boost[VIEWS_LEVEL_SIZE];
-	const struct override_view view = {
-		.id = lease->target.id,
-		.pid = lease->target.pid,
-		.comm = lease->target.pid ? lease->comm : NULL,
-		.rule = lease->target.pid ? NULL : lease->target.rule,
-		.children = lease->target.children,
-		.floor = views_level_text(&properties->floor, RULE_FLOOR, floor),
-		.cap = views_level_text(&properties->cap, RULE_CAP, cap),
-		.io_boost = views_level_text(&properties->io_boost, RULE_IO_BOOST, io_boost),
-		.uid = lease->uid,
-		.left_us = lease->end_ns > now_ns ? (lease->end_ns - now_ns) / NS_PER_US : 0,
-	};
-
-	return emit(context, &view);
-}
-
-int task_override_list(const struct manager *manager, override_emit_t emit, void *context)
-{
-	uint64_t now_ns = time_now_ns();
-	int r = 0;
-
-	for (uint32_t i = 0; !r && i < manager->leases.n; i++)
-		if (!manager->leases.entries[i].ended)
-			r = list_one(&manager->leases.entries[i], now_ns, emit, context);
-	return r;
 }

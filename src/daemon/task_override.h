@@ -7,7 +7,7 @@
  * task, or a reload after which there is no such rule.
  */
 
-#include "varlink/view.h"
+#include "daemon/overrides.h"
 
 struct manager;
 
@@ -20,7 +20,6 @@ int task_override_add(struct manager *manager, const struct override_request *re
 		      uint32_t *ret_max, const char **ret_wrong);
 /* Returns whether there was one with this id. */
 bool task_override_cancel(struct manager *manager, uint32_t id);
-int task_override_list(const struct manager *manager, override_emit_t emit, void *context);
 
 /* Ends those whose time or task is over, when leases_next_ns() has come. */
 void task_override_end_over(struct manager *manager);

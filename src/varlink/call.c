@@ -54,36 +54,30 @@ int call_parse(struct call *call, const char *text, size_t length, const char **
 	return -EINVAL;
 }
 
-static const struct call_parameter *find_parameter(const struct call_parameter *takes, size_t n,
-						   const char *name)
+static bool takes_it(const struct call_parameter *takes, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(takes[i].name, name))
-			return &takes[i];
-	return NULL;
+	for (; takes->name; takes++)
+		if (!strcmp(takes->name, name))
+			return true;
+	return false;
 }
 
-static bool is_of_type(const json_t *value, json_type type)
-{
-	return type == JSON_TRUE ? json_is_boolean(value) : json_typeof(value) == type;
-}
-
-const char *call_check_parameters(const struct call *call, const struct call_parameter *takes,
-				  size_t n)
+const char *call_check_parameters(const struct call *call, const struct call_parameter *takes)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)call->parameters, name, value)
-		if (!find_parameter(takes, n, name))
+		if (!takes_it(takes, name))
 			return name;
 
-	for (size_t i = 0; i < n; i++) {
-		value = json_object_get(call->parameters, takes[i].name);
-		if (takes[i].optional && (!value || json_is_null(value)))
+	for (; takes->name; takes++) {
+		value = json_object_get(call->parameters, takes->name);
+		if (takes->optional && (!value || json_is_null(value)))
 			continue;
-		if (!value || !is_of_type(value, takes[i].type))
-			return takes[i].name;
+		if (!value || (takes->type == JSON_TRUE ? !json_is_boolean(value)
+							: json_typeof(value) != takes->type))
+			return takes->name;
 	}
 	return NULL;
 }

@@ -9,7 +9,6 @@
 
 #include "varlink/channel.h"
 #include "varlink/peer.h"
-#include "varlink/view.h"
 
 struct call {
 	json_t *message;	  /* owned; the rest points into it */
@@ -18,7 +17,7 @@ struct call {
 	bool more;
 	bool oneway;
 	bool upgrade;
-	const struct query_source *source;
+	void *userdata; /* of whom the methods are */
 	const struct query_peer *peer;
 	struct channel *monitor;
 	struct channel *recording;
@@ -34,8 +33,7 @@ void call_deinit(struct call *call);
  */
 int call_parse(struct call *call, const char *text, size_t length, const char **ret_field);
 
-/* What a method takes. JSON_TRUE stands for either boolean; of an array, what is in it is the
- * method's to check.
+/* What a method takes. JSON_TRUE stands for either boolean; the method checks what is in an array.
  */
 struct call_parameter {
 	const char *name;
@@ -44,8 +42,28 @@ struct call_parameter {
 };
 
 /*
- * Checks the call's parameters against the n that the method takes. Returns NULL, or the name of
- * the first that is unknown, missing or of the wrong type.
+ * Checks the call's parameters against those that the method takes, which end with one without a
+ * name. Returns NULL, or the name of the first that is unknown, missing or of the wrong type.
  */
-const char *call_check_parameters(const struct call *call, const struct call_parameter *takes,
-				  size_t n);
+const char *call_check_parameters(const struct call *call, const struct call_parameter *takes);
+
+/* A parameter that was checked: NULL, 0 or false where it is not given. */
+static inline const char *call_text(const struct call *call, const char *name)
+{
+	return json_string_value(json_object_get(call->parameters, name));
+}
+
+static inline bool call_has_number(const struct call *call, const char *name)
+{
+	return json_is_integer(json_object_get(call->parameters, name));
+}
+
+static inline json_int_t call_number(const struct call *call, const char *name)
+{
+	return json_integer_value(json_object_get(call->parameters, name));
+}
+
+static inline bool call_flag(const struct call *call, const char *name)
+{
+	return json_is_true(json_object_get(call->parameters, name));
+}

@@ -77,7 +77,8 @@ static int send_replies(struct query_client *client)
 static int answer_calls(struct query_client *client)
 {
 	const struct query_context context = {
-		.source = client->server->source,
+		.methods = client->server->methods,
+		.userdata = client->server->userdata,
 		.peer = &client->peer,
 		.monitor = &client->server->monitor,
 		.recording = &client->server->recording,

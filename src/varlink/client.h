@@ -45,7 +45,8 @@ struct query_server {
 	int listen_fd;
 	sd_event_source *listener;
 	sd_event_source *resume; /* ends a pause of the listener */
-	const struct query_source *source;
+	const struct query_method *methods;
+	void *userdata; /* for them */
 	struct policy_query limits;
 	struct query_client *clients;
 	struct channel monitor;

@@ -5,82 +5,63 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-#include "varlink/interface.h"
 
-static const struct query_interface service;
+#define DESCRIPTIONS 2
 
-/* In the order in which GetInfo lists them. */
-static const struct query_interface *const interfaces[] = {
-	&query_interface_wakegov,
-	&service,
-	NULL,
+static const char wakegov_description[] =
+#include "io.wakegov.varlink.inc"
+	;
+
+static const char service_description[] =
+#include "org.varlink.service.varlink.inc"
+	;
+
+/* In the order in which GetInfo lists them; each text is in Varlink's definition language. */
+static const struct description {
+	const char *interface;
+	const char *text;
+} descriptions[DESCRIPTIONS] = {
+	{ "io.wakegov", wakegov_description },
+	{ "org.varlink.service", service_description },
 };
 
-static const struct query_interface *find_interface(const char *name, size_t length)
+static const struct description *find_description(const char *name, size_t length)
 {
-	for (size_t i = 0; interfaces[i]; i++)
-		if (strlen(interfaces[i]->name) == length &&
-		    !memcmp(interfaces[i]->name, name, length))
-			return interfaces[i];
+	for (size_t i = 0; i < DESCRIPTIONS; i++)
+		if (strlen(descriptions[i].interface) == length &&
+		    !memcmp(descriptions[i].interface, name, length))
+			return &descriptions[i];
 	return NULL;
 }
 
 /* org.varlink.service: what every Varlink service says about itself. */
 static int get_info(const struct call *call, struct reply *reply)
 {
-	json_t *names = json_array();
-
-	for (size_t i = 0; interfaces[i]; i++)
-		json_array_append_new(names, json_string(interfaces[i]->name));
-
-	return reply_send(reply, json_pack("{ss ss ss ss so}", "vendor", "wakegov", "product",
+	return reply_send(reply, json_pack("{ss ss ss ss s[ss]}", "vendor", "wakegov", "product",
 					   "wakegovd", "version", WAKEGOV_VERSION, "url",
-					   "man:wakegovd(8)", "interfaces", names));
+					   "man:wakegovd(8)", "interfaces",
+					   descriptions[0].interface, descriptions[1].interface));
 }
 
 static int get_interface_description(const struct call *call, struct reply *reply)
 {
 	const json_t *name = json_object_get(call->parameters, "interface");
-	const struct query_interface *interface = find_interface(json_string_value(name),
-								 json_string_length(name));
+	const struct description *found = find_description(json_string_value(name),
+							   json_string_length(name));
 
-	if (!interface)
+	if (!found)
 		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
 					json_pack("{ss}", "interface", json_string_value(name)));
 
-	return reply_send(reply, json_pack("{ss}", "description", interface->description));
+	return reply_send(reply, json_pack("{ss}", "description", found->text));
 }
 
 static const struct query_method service_methods[] = {
-	{ .name = "GetInfo", .run = get_info, .right = QUERY_RIGHT_NONE },
-	{
-		.name = "GetInterfaceDescription",
-		.run = get_interface_description,
-		.right = QUERY_RIGHT_NONE,
-		.takes = { { .name = "interface", .type = JSON_STRING } },
-		.n_takes = 1,
-	},
+	{ "GetInfo", get_info, .right = QUERY_RIGHT_NONE },
+	{ "GetInterfaceDescription", get_interface_description, .right = QUERY_RIGHT_NONE,
+	  .takes = { { "interface", JSON_STRING } } },
+	{ NULL },
 };
-
-static const char service_description[] =
-#include "org.varlink.service.varlink.inc"
-	;
-
-static const struct query_interface service = {
-	.name = "org.varlink.service",
-	.description = service_description,
-	.methods = service_methods,
-	.n_methods = ARRAY_SIZE(service_methods),
-};
-
-static const struct query_method *find_method(const struct query_interface *interface,
-					      const char *name)
-{
-	for (size_t i = 0; i < interface->n_methods; i++)
-		if (!strcmp(interface->methods[i].name, name))
-			return &interface->methods[i];
-	return NULL;
-}
 
 /* What went wrong in a method, as an error that the client can show. */
 static int send_failure(struct reply *reply, int error)
@@ -120,7 +101,7 @@ static int send_stream_refusal(const struct call *call, struct reply *reply)
 static int run_method(const struct query_method *method, const struct call *call,
 		      struct reply *reply)
 {
-	const char *invalid = call_check_parameters(call, method->takes, method->n_takes);
+	const char *invalid = call_check_parameters(call, method->takes);
 	int r;
 
 	if (!is_allowed(method, call->peer))
@@ -138,26 +119,27 @@ static int run_method(const struct query_method *method, const struct call *call
 	return r < 0 ? send_failure(reply, r) : 0;
 }
 
-static int route(const struct call *call, struct reply *reply)
+static int route(const struct query_context *context, const struct call *call, struct reply *reply)
 {
 	const char *dot = strrchr(call->method, '.');
-	const struct query_interface *interface;
+	const struct description *interface;
 	const struct query_method *method;
 
 	if (!dot)
 		return reply_send_invalid(reply, "method");
 
-	interface = find_interface(call->method, (size_t)(dot - call->method));
+	interface = find_description(call->method, (size_t)(dot - call->method));
 	if (!interface)
 		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
 					json_pack("{ss%}", "interface", call->method,
 						  (size_t)(dot - call->method)));
 
-	method = find_method(interface, dot + 1);
-	if (!method)
-		return reply_send_error(reply, "org.varlink.service.MethodNotFound",
-					json_pack("{ss}", "method", call->method));
-	return run_method(method, call, reply);
+	method = interface == &descriptions[0] ? context->methods : service_methods;
+	for (; method->name; method++)
+		if (!strcmp(method->name, dot + 1))
+			return run_method(method, call, reply);
+	return reply_send_error(reply, "org.varlink.service.MethodNotFound",
+				json_pack("{ss}", "method", call->method));
 }
 
 int query_dispatch(const struct query_context *context, const char *message, size_t length,
@@ -176,10 +158,10 @@ int query_dispatch(const struct query_context *context, const char *message, siz
 	if (r < 0)
 		return reply_send_invalid(&reply, field);
 
-	call.source = context->source;
+	call.userdata = context->userdata;
 	call.peer = context->peer;
 	call.monitor = context->monitor;
 	call.recording = context->recording;
 	call.subscription = context->subscription;
-	return route(&call, &reply);
+	return route(context, &call, &reply);
 }

@@ -5,12 +5,13 @@
 
 #include "varlink/buffer.h"
 #include "varlink/channel.h"
+#include "varlink/method.h"
 #include "varlink/peer.h"
-#include "varlink/view.h"
 
 /* Whom it is for. All borrowed. */
 struct query_context {
-	const struct query_source *source;
+	const struct query_method *methods; /* of io.wakegov */
+	void *userdata;			    /* for them */
 	const struct query_peer *peer;
 	struct channel *monitor;
 	struct channel *recording;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "shared/cleanup.h"
+#include "varlink/field.h"
 
 #define MESSAGE_BYTES_MAX (128 * 1024)
 
@@ -30,16 +31,13 @@ static char *encode(const uint8_t *data, size_t size)
 	return text;
 }
 
-static int write_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes)
+int recording_put_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes)
 {
 	struct json_out *out = reply_begin(reply);
 
-	json_out_key(out, "data");
-	json_out_text(out, data);
-	json_out_key(out, "ended");
-	json_out_text(out, ended);
-	json_out_key(out, "bytes");
-	json_out_count(out, bytes);
+	field_text(out, "data", data);
+	field_text(out, "ended", ended);
+	field_count(out, "bytes", bytes);
 	return reply_end(reply);
 }
 
@@ -52,7 +50,7 @@ static int publish(struct channel *recording, const char *data, const char *ende
 
 	reply_init(&reply, &message, false);
 	reply.continues = !ended;
-	r = write_reply(&reply, data, ended, bytes);
+	r = recording_put_reply(&reply, data, ended, bytes);
 	if (r == 0)
 		r = channel_publish(recording, &tag, buffer_bytes(&message), message.length);
 	buffer_deinit(&message);
@@ -75,35 +73,4 @@ void recording_finish(struct channel *recording, uint64_t bytes, const char *why
 		return;
 	publish(recording, "", why, bytes);
 	recording->is_over = true;
-}
-
-int recording_subscribe(const struct call *call, struct reply *reply)
-{
-	const json_t *given = json_object_get(call->parameters, "max_bytes");
-	const struct channel_filter filter = { .kinds = 1 };
-	int r;
-
-	if (json_is_integer(given) && json_integer_value(given) <= 0)
-		return reply_send_invalid(reply, "max_bytes");
-	if (channel_is_heard(call->recording))
-		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
-	r = channel_subscribe(call->recording, &filter, call->subscription);
-	if (r < 0)
-		return r;
-	r = call->source->record_start(call->source->userdata, json_integer_value(given));
-	if (r >= 0) {
-		reply->continues = true;
-		r = write_reply(reply, "", NULL, 0);
-	}
-	if (r < 0)
-		channel_unsubscribe(call->subscription);
-	return r;
-}
-
-int recording_stop_for_client(const struct call *call, struct reply *reply)
-{
-	if (!channel_is_heard(call->recording) || call->recording->is_over)
-		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
-	call->source->record_stop(call->source->userdata);
-	return reply_send(reply, json_object());
 }

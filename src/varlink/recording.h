@@ -3,12 +3,11 @@
 
 /* io.wakegov.Record: a recording, block by block, to the one client that asked for it. */
 
-#include "varlink/call.h"
+#include "varlink/channel.h"
 #include "varlink/reply.h"
 
-/* The methods. */
-int recording_subscribe(const struct call *call, struct reply *reply);
-int recording_stop_for_client(const struct call *call, struct reply *reply);
+/* One reply of the method. ended: NULL while more follow. */
+int recording_put_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes);
 
 /* Returns 0, -EPIPE when its client has gone, or another negative errno. */
 int recording_publish(struct channel *recording, const void *data, size_t size);

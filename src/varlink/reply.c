@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "varlink/field.h"
+
 void reply_init(struct reply *reply, struct buffer *output, bool oneway)
 {
 	reply->output = output;
@@ -96,22 +98,10 @@ int reply_send_error(struct reply *reply, const char *name, json_t *parameters)
 	return put_tree(reply, parameters);
 }
 
-static int send_text_error(struct reply *reply, const char *name, const char *key, const char *text)
-{
-	struct json_out *out = reply_begin_error(reply, name);
-
-	json_out_key(out, key);
-	json_out_text(out, text);
-	return reply_end(reply);
-}
-
 int reply_send_invalid(struct reply *reply, const char *parameter)
 {
-	return send_text_error(reply, "org.varlink.service.InvalidParameter", "parameter",
-			       parameter);
-}
+	struct json_out *out = reply_begin_error(reply, "org.varlink.service.InvalidParameter");
 
-int reply_send_no_domain(struct reply *reply, const char *domain)
-{
-	return send_text_error(reply, "io.wakegov.NoSuchDomain", "domain", domain);
+	field_text(out, "parameter", parameter);
+	return reply_end(reply);
 }

@@ -40,6 +40,5 @@ int reply_end(struct reply *reply);
 int reply_send(struct reply *reply, json_t *parameters);
 int reply_send_error(struct reply *reply, const char *name, json_t *parameters);
 
-/* org.varlink.service.InvalidParameter; io.wakegov.NoSuchDomain. */
+/* org.varlink.service.InvalidParameter */
 int reply_send_invalid(struct reply *reply, const char *parameter);
-int reply_send_no_domain(struct reply *reply, const char *domain);

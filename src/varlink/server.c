@@ -123,8 +123,8 @@ static void server_freep(struct query_server **server)
 	query_server_free(*server);
 }
 
-int query_server_new(sd_event *event, int listen_fd, const struct query_source *source,
-		     const struct policy_query *limits, struct query_server **ret)
+int query_server_new(sd_event *event, int listen_fd, const struct query_method *methods,
+		     void *userdata, const struct policy_query *limits, struct query_server **ret)
 {
 	_cleanup_(server_freep) struct query_server *server = calloc(1, sizeof(*server));
 	int r;
@@ -135,7 +135,8 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_source *
 	*server = (struct query_server){
 		.event = sd_event_ref(event),
 		.listen_fd = -1,
-		.source = source,
+		.methods = methods,
+		.userdata = userdata,
 		.limits = *limits,
 	};
 	r = prepare_timers(server);

@@ -26,7 +26,8 @@
 #include <systemd/sd-event.h>
 
 #include "core/settings.h"
-#include "varlink/view.h"
+#include "varlink/channel.h"
+#include "varlink/method.h"
 
 #define QUERY_CALLS_PER_TURN   8
 #define QUERY_REPLY_BYTES_MAX  (8u * 1024 * 1024)
@@ -36,25 +37,30 @@ struct query_server;
 
 /*
  * Takes over listen_fd (a listening AF_UNIX stream socket) on success and makes it non-blocking.
- * source is borrowed and must outlive the server. Returns 0 or a negative errno.
+ * methods are those of io.wakegov, which get userdata; both are borrowed and must outlive the
+ * server. Returns 0 or a negative errno.
  */
-int query_server_new(sd_event *event, int listen_fd, const struct query_source *source,
-		     const struct policy_query *limits, struct query_server **ret);
+int query_server_new(sd_event *event, int listen_fd, const struct query_method *methods,
+		     void *userdata, const struct policy_query *limits, struct query_server **ret);
 
 /*
- * New limits after a reload; clients that are connected keep their places. Safe to call from
- * query_source.reload.
+ * New limits after a reload; clients that are connected keep their places. Safe to call from a
+ * method.
  */
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits);
 
-/* Whether anybody wants to know; query_server_publish() does nothing while nobody does. */
+/* Whether anybody monitors. */
 bool query_server_is_monitored(const struct query_server *server);
 
+/* The number of the next event, since the first monitor came. */
+uint64_t query_server_next_event(const struct query_server *server);
+
 /*
- * Tells all monitors that want to know, within a tenth of a second. Costs the text of the event,
- * however many monitors there are.
+ * Sends a whole reply of Monitor to all that want to know of tag, within a tenth of a second. Not
+ * to be called while nobody does. Costs the text of the event, however many monitors there are.
  */
-void query_server_publish(struct query_server *server, const struct event_view *event);
+void query_server_publish(struct query_server *server, const struct channel_tag *tag,
+			  const struct buffer *message);
 
 /*
  * A block of a recording, to the client that asked for it. Returns 0, -EPIPE when that has gone, or

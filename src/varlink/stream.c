@@ -6,7 +6,7 @@
 
 #include "shared/log.h"
 #include "varlink/client.h"
-#include "varlink/monitor.h"
+#include "varlink/field.h"
 #include "varlink/recording.h"
 #include "varlink/reply.h"
 
@@ -103,8 +103,7 @@ void query_client_drop_slow(struct query_client *client)
 	client->replies.max = client->replies.length + ERROR_BYTES;
 	reply_init(&reply, &client->replies, false);
 	out = reply_begin_error(&reply, "io.wakegov.TooSlow");
-	json_out_key(out, "missed");
-	json_out_count(out, missed);
+	field_count(out, "missed", missed);
 	if (reply_end(&reply) == 0)
 		buffer_send(&client->replies, client->fd);
 	query_client_drop(client, "it did not read its events in time");
@@ -151,13 +150,17 @@ bool query_server_is_monitored(const struct query_server *server)
 	return channel_is_heard(&server->monitor);
 }
 
-void query_server_publish(struct query_server *server, const struct event_view *event)
+uint64_t query_server_next_event(const struct query_server *server)
+{
+	return server->monitor.next;
+}
+
+void query_server_publish(struct query_server *server, const struct channel_tag *tag,
+			  const struct buffer *message)
 {
 	int r;
 
-	if (!query_server_is_monitored(server))
-		return;
-	monitor_publish(&server->monitor, event);
+	channel_publish(&server->monitor, tag, buffer_bytes(message), message->length);
 	r = arm_flush(server);
 	if (r < 0)
 		log_debug("Cannot tell the monitors: %s.", strerror(-r));

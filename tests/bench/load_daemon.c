@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "varlink/field.h"
 #include "varlink/server.h"
 #include "wakegov/decay.h"
 
@@ -36,7 +37,6 @@ struct load_daemon {
 	uint32_t *util_qs; /* and how busy it is */
 	sd_event *event;
 	sd_event_source *timer;
-	struct query_source source;
 	struct query_server *server;
 	pid_t feeder;
 	int feed_fd;
@@ -77,25 +77,39 @@ static uint32_t write_khz(const struct load_daemon *daemon, uint32_t domain, uin
 
 static void publish(struct load_daemon *daemon, const struct decision *decision, uint32_t read_khz)
 {
-	const struct decision_view view = {
-		.monotonic_us = decision->now_ns / NS_PER_US,
-		.domain = daemon->topology->domains[decision->domain].name,
-		.previous_khz = decision->previous_khz,
-		.target_khz = decision->target_khz,
-		.read_back_khz = read_khz,
-		.reason = reason_name(decision->reason),
-		.limiter = limiter_name(decision->limiter),
-		.demand_cap = decision->want_cap,
-		.cpu = decision->cpu,
-	};
+	const char *domain = daemon->topology->domains[decision->domain].name;
+	struct buffer message = { .max = 4096 };
+	struct channel_tag tag = { .kind = 0 };
+	struct json_out *out;
+	struct reply reply;
 
 	daemon->published++;
-	query_server_publish(daemon->server, &(struct event_view){
-						     .kind = EVENT_DECISION,
-						     .monotonic_us = view.monotonic_us,
-						     .domain = view.domain,
-						     .decision = &view,
-					     });
+	if (!query_server_is_monitored(daemon->server))
+		return;
+	strcpy(tag.domain, domain);
+	reply_init(&reply, &message, false);
+	reply.continues = true;
+	out = reply_begin(&reply);
+	field_open(out, "event", '{');
+	field_count(out, "number", query_server_next_event(daemon->server));
+	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
+	field_text(out, "kind", "decision");
+	field_text(out, "domain", domain);
+	field_open(out, "decision", '{');
+	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
+	field_text(out, "domain", domain);
+	field_nonzero(out, "previous_khz", decision->previous_khz);
+	field_nonzero(out, "target_khz", decision->target_khz);
+	field_nonzero(out, "read_back_khz", read_khz);
+	field_text(out, "reason", reason_name(decision->reason));
+	field_text(out, "limiter", limiter_name(decision->limiter));
+	field_count(out, "demand_cap", decision->want_cap);
+	field_count(out, "cpu", decision->cpu);
+	json_out_close(out, '}');
+	json_out_close(out, '}');
+	if (reply_end(&reply) == 0)
+		query_server_publish(daemon->server, &tag, &message);
+	buffer_deinit(&message);
 }
 
 /* A task that keeps its device busy: a faster clock would not help it, and it is seldom looked at.
@@ -193,61 +207,72 @@ static int on_feed(sd_event_source *source, int fd, uint32_t revents, void *user
 	return 0;
 }
 
-static int show_status(void *userdata, struct status_view *ret)
+static void put_domain(struct json_out *out, const struct load_daemon *daemon, uint32_t i)
 {
-	const struct load_daemon *daemon = userdata;
-	const struct task_table *tasks = engine_tasks(daemon->engine);
+	const struct topology_domain *info = &daemon->topology->domains[i];
+	const struct decision *last = engine_last(daemon->engine, i);
+	uint32_t min_khz, max_khz;
 
-	*ret = (struct status_view){
-		.version = "bench",
-		.mode = "governing",
-		.backend = "setspeed",
-		.policy_path = "/etc/wakegov/wakegov.conf",
-		.decisions = daemon->published,
-		.tasks = task_table_count(tasks),
-		.max_tasks = task_table_size(tasks),
-	};
-	return 0;
+	engine_limits(daemon->engine, i, &min_khz, &max_khz);
+	json_out_open(out, '{');
+	field_text(out, "name", info->name);
+	field_text(out, "cpus", "0-1");
+	field_text(out, "state", "driven");
+	field_null(out, "state_why");
+	field_text(out, "backend", "setspeed");
+	field_nonzero(out, "current_khz", read_khz(daemon, i));
+	field_nonzero(out, "target_khz", last->target_khz);
+	field_nonzero(out, "min_khz", min_khz);
+	field_nonzero(out, "max_khz", max_khz);
+	field_nonzero(out, "lowest_opp_khz", info->opp_khz[0]);
+	field_nonzero(out, "highest_opp_khz", topology_domain_max_khz(info));
+	field_count(out, "utilisation_cap", DECAY_CAP(daemon->util_qs[i]));
+	field_text(out, "reason", reason_name(last->reason));
+	field_text(out, "limiter", limiter_name(last->limiter));
+	field_text(out, "timing", timing_name(last->timing));
+	field_null(out, "pid");
+	field_null(out, "comm");
+	field_count(out, "writes", 0);
+	field_count(out, "write_errors", 0);
+	field_count(out, "read_back_mismatches", 0);
+	field_null(out, "rule");
+	field_null(out, "capped_pid");
+	field_null(out, "asked_min_khz");
+	field_null(out, "asked_max_khz");
+	json_out_close(out, '}');
 }
 
-static int list_domains(void *userdata, domain_emit_t emit, void *context)
+/* What of Status grows with the machine. */
+static int show_status(const struct call *call, struct reply *reply)
 {
-	const struct load_daemon *daemon = userdata;
-	int r = 0;
+	const struct load_daemon *daemon = call->userdata;
+	struct json_out *out = reply_begin(reply);
 
-	for (uint32_t i = 0; !r && i < daemon->topology->n_domains; i++) {
-		const struct topology_domain *info = &daemon->topology->domains[i];
-		const struct decision *last = engine_last(daemon->engine, i);
-		struct domain_view view = {
-			.name = info->name,
-			.cpus = "0-1",
-			.state = "driven",
-			.backend = "setspeed",
-			.current_khz = read_khz(daemon, i),
-			.target_khz = last->target_khz,
-			.lowest_opp_khz = info->opp_khz[0],
-			.highest_opp_khz = topology_domain_max_khz(info),
-			.utilisation_cap = DECAY_CAP(daemon->util_qs[i]),
-			.reason = reason_name(last->reason),
-			.limiter = limiter_name(last->limiter),
-			.timing = timing_name(last->timing),
-		};
-
-		engine_limits(daemon->engine, i, &view.min_khz, &view.max_khz);
-		r = emit(context, &view);
-	}
-	return r;
+	field_text(out, "version", "bench");
+	field_count(out, "decisions", daemon->published);
+	field_open(out, "domains", '[');
+	for (uint32_t i = 0; i < daemon->topology->n_domains; i++)
+		put_domain(out, daemon, i);
+	json_out_close(out, ']');
+	return reply_end(reply);
 }
 
-static int no_programs(void *userdata, program_emit_t emit, void *context)
+static int monitor(const struct call *call, struct reply *reply)
 {
-	return 0;
+	const struct channel_filter filter = { .kinds = 1 };
+	int r;
+
+	reply->continues = true;
+	field_null(reply_begin(reply), "event");
+	r = reply_end(reply);
+	return r < 0 ? r : channel_subscribe(call->monitor, &filter, call->subscription);
 }
 
-static int no_advice(void *userdata, advice_emit_t emit, void *context)
-{
-	return 0;
-}
+static const struct query_method methods[] = {
+	{ "Status", show_status },
+	{ "Monitor", monitor, .streams = true },
+	{ NULL },
+};
 
 static struct topology *make_topology(uint32_t n_domains)
 {
@@ -329,17 +354,10 @@ static int make_server(struct load_daemon *daemon, const struct load_options *op
 	fd = query_listen(options->socket);
 	if (fd < 0)
 		return fd;
-	daemon->source = (struct query_source){
-		.status = show_status,
-		.domains = list_domains,
-		.programs = no_programs,
-		.advice = no_advice,
-		.userdata = daemon,
-	};
 	r = sd_event_add_time(daemon->event, &daemon->timer, CLOCK_MONOTONIC, UINT64_MAX, 200,
 			      on_timer, daemon);
 	if (r >= 0)
-		r = query_server_new(daemon->event, fd, &daemon->source, &policy.query,
+		r = query_server_new(daemon->event, fd, methods, daemon, &policy.query,
 				     &daemon->server);
 	return r;
 }

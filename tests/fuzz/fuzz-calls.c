@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "canned_source.h"
+#include "canned_daemon.h"
+#include "daemon/api.h"
 #include "varlink/dispatch.h"
 #include "varlink/frame.h"
 
@@ -56,7 +57,10 @@ static int answer_all(const struct query_context *context, struct frame_reader *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct canned_source canned;
+	/* Made once: what one input leaves behind, the next one finds. */
+	static struct canned_daemon canned = {
+		.n_domains = 3, .n_tasks = 20, .n_devices = 2, .n_decisions = 9
+	};
 	struct subscription subscription = { 0 };
 	struct channel monitor = { 0 }, recording = { 0 };
 	struct frame_reader calls = { 0 };
@@ -69,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.sees_all = who & 8,
 	};
 	const struct query_context context = {
-		.source = &canned.source,
+		.methods = api_methods,
+		.userdata = &canned.manager,
 		.peer = &peer,
 		.monitor = &monitor,
 		.recording = &recording,
@@ -79,10 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	canned = (struct canned_source){
-		.n_domains = 3, .n_tasks = 20, .n_devices = 2, .n_decisions = 9
-	};
-	canned_source_init(&canned);
+	if (!canned.manager.topology && canned_daemon_init(&canned) < 0)
+		abort();
 	frame_reader_set_max(&calls, MESSAGE_MAX);
 	for (size_t at = 2, n; at < size && r == 0; at += n) {
 		n = data[1] + 1 < (int)(size - at) ? data[1] + 1 : size - at;

@@ -4,16 +4,75 @@
 #include <errno.h>
 #include <string.h>
 
-#include "canned_source.h"
 #include "shared/cleanup.h"
 #include "varlink/dispatch.h"
+#include "varlink/field.h"
 
 #define MAX_BYTES (64 * 1024)
 
 enum who { STRANGER, READER, OWNER };
 
-static int dispatch(struct canned_source *canned, enum who who, const char *message,
-		    struct buffer *output)
+/* What the methods below do is up to this: call->userdata. */
+struct world {
+	uint32_t n; /* elements of List */
+	int error;  /* of Fail */
+	uint32_t changes;
+};
+
+static int list(const struct call *call, struct reply *reply)
+{
+	const struct world *world = call->userdata;
+	struct json_out *out = reply_begin(reply);
+
+	field_open(out, "list", '[');
+	for (uint32_t i = 0; i < world->n; i++) {
+		json_out_open(out, '{');
+		field_count(out, "number", i);
+		field_nonzero(out, "known", i);
+		field_text(out, "name", "an element of some length");
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+static int begin_and_fail(const struct call *call, struct reply *reply)
+{
+	const struct world *world = call->userdata;
+
+	field_open(reply_begin(reply), "begun", '[');
+	return world->error;
+}
+
+static int change(const struct call *call, struct reply *reply)
+{
+	struct world *world = call->userdata;
+
+	world->changes++;
+	return reply_send(reply, json_object());
+}
+
+static int stream(const struct call *call, struct reply *reply)
+{
+	const struct channel_filter filter = { .kinds = 1 };
+	int r;
+
+	reply->continues = true;
+	field_null(reply_begin(reply), "event");
+	r = reply_end(reply);
+	return r < 0 ? r : channel_subscribe(call->monitor, &filter, call->subscription);
+}
+
+static const struct query_method methods[] = {
+	{ "List", list, .takes = { { "after", JSON_INTEGER, true }, { "flag", JSON_TRUE, true } } },
+	{ "Needs", list, .takes = { { "name", JSON_STRING } } },
+	{ "Fail", begin_and_fail },
+	{ "Change", change, QUERY_RIGHT_CHANGE },
+	{ "Stream", stream, .streams = true },
+	{ NULL },
+};
+
+static int dispatch(struct world *world, enum who who, const char *message, struct buffer *output)
 {
 	const struct query_peer peer = {
 		.may_read = who >= READER,
@@ -23,25 +82,24 @@ static int dispatch(struct canned_source *canned, enum who who, const char *mess
 	struct subscription subscription = { 0 };
 	struct channel monitor = { 0 };
 	const struct query_context context = {
-		.source = &canned->source,
+		.methods = methods,
+		.userdata = world,
 		.peer = &peer,
 		.monitor = &monitor,
 		.subscription = &subscription,
 	};
-	int r;
+	int r = query_dispatch(&context, message, strlen(message), output);
 
-	canned_source_init(canned);
-	r = query_dispatch(&context, message, strlen(message), output);
 	channel_unsubscribe(&subscription);
 	return r;
 }
 
-static void assert_reply(struct canned_source *canned, enum who who, const char *message,
+static void assert_reply(struct world *world, enum who who, const char *message,
 			 const char *expected)
 {
 	struct buffer output = { .max = MAX_BYTES };
 
-	assert_int_equal(dispatch(canned, who, message, &output), 0);
+	assert_int_equal(dispatch(world, who, message, &output), 0);
 	if (*expected) {
 		/* One message, with its NUL, and nothing else. */
 		assert_int_equal(output.length, strlen(buffer_bytes(&output)) + 1);
@@ -63,40 +121,41 @@ static void test_replies(void **state)
 		const char *message;
 		const char *expected;
 	} cases[] = {
-		{ "{\"method\":\"io.wakegov.Tasks\"}",
-		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null,\"min_rate_per_s\":1000}}" },
-		{ "{\"method\":\"io.wakegov.Devices\"}", "{\"parameters\":{\"devices\":[]}}" },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{}}",
-		  "{\"parameters\":{\"tasks\":[],\"total\":0,\"next_offset\":null,\"min_rate_per_s\":1000}}" },
-		{ " {\"method\":\"io.wakegov.Domains\",\"more\":true}\n",
-		  "{\"parameters\":{\"domains\":[]}}" },
-		{ "{\"method\":\"io.wakegov.Decisions\",\"parameters\":{\"after_us\":null}}",
-		  "{\"parameters\":{\"decisions\":[]}}" },
+		{ "{\"method\":\"io.wakegov.List\"}", "{\"parameters\":{\"list\":[]}}" },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{}}",
+		  "{\"parameters\":{\"list\":[]}}" },
+		{ " {\"method\":\"io.wakegov.List\",\"more\":true}\n",
+		  "{\"parameters\":{\"list\":[]}}" },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":null,\"flag\":false}}",
+		  "{\"parameters\":{\"list\":[]}}" },
 		{ "{}", INVALID("method") },
 		{ "{\"method\":7}", INVALID("method") },
-		{ "{\"method\":\"Tasks\"}", INVALID("method") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":7}", INVALID("parameters") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"oneway\":7}", INVALID("oneway") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"more\":7}", INVALID("more") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"upgrade\":true}", INVALID("upgrade") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"parameters\":{\"x\":1}}", INVALID("x") },
-		{ "{\"method\":\"io.wakegov.Decisions\",\"parameters\":{\"after_us\":\"1\"}}",
-		  INVALID("after_us") },
+		{ "{\"method\":\"List\"}", INVALID("method") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":7}", INVALID("parameters") },
+		{ "{\"method\":\"io.wakegov.List\",\"oneway\":7}", INVALID("oneway") },
+		{ "{\"method\":\"io.wakegov.List\",\"more\":7}", INVALID("more") },
+		{ "{\"method\":\"io.wakegov.List\",\"upgrade\":true}", INVALID("upgrade") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"x\":1}}", INVALID("x") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":\"1\"}}",
+		  INVALID("after") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"flag\":1}}", INVALID("flag") },
+		{ "{\"method\":\"io.wakegov.Needs\",\"parameters\":{\"name\":null}}",
+		  INVALID("name") },
 		{ "{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
 		  INVALID("interface") },
 		{ "{\"method\":\"io.wakegov.Nothing\"}",
 		  ERROR("org.varlink.service.MethodNotFound", "method", "io.wakegov.Nothing") },
-		{ "{\"method\":\"io.other.Tasks\"}",
+		{ "{\"method\":\"io.other.List\"}",
 		  ERROR("org.varlink.service.InterfaceNotFound", "interface", "io.other") },
-		{ "{\"method\":\"io.wakegov.Tasks\",\"oneway\":true}", "" },
-		{ "{\"method\":\"io.other.Tasks\",\"oneway\":true}", "" },
+		{ "{\"method\":\"io.wakegov.List\",\"oneway\":true}", "" },
+		{ "{\"method\":\"io.other.List\",\"oneway\":true}", "" },
 		{ "{\"oneway\":true}", "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct canned_source canned = { 0 };
+		struct world world = { 0 };
 
-		assert_reply(&canned, OWNER, cases[i].message, cases[i].expected);
+		assert_reply(&world, OWNER, cases[i].message, cases[i].expected);
 	}
 }
 
@@ -119,112 +178,69 @@ static void test_no_calls(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
 		struct buffer output = { .max = MAX_BYTES };
-		struct canned_source canned = { 0 };
+		struct world world = { 0 };
 
-		assert_int_equal(dispatch(&canned, OWNER, messages[i], &output), -EBADMSG);
+		assert_int_equal(dispatch(&world, OWNER, messages[i], &output), -EBADMSG);
 		assert_int_equal(output.length, 0);
 	}
 }
 
-static void test_reload_needs_privilege(void **state)
+static void test_changes_need_privilege(void **state)
 {
-	struct canned_source canned = { 0 };
+	struct world world = { 0 };
 
-	assert_reply(&canned, READER, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
-	assert_reply(&canned, READER, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
-	assert_int_equal(canned.reloads, 0);
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\"}",
-		     "{\"parameters\":{\"policy\":{\"path\":\"/etc/wakegov.conf\",\"reloads\":1,"
-		     "\"last_error\":null},\"warnings\":[\"wakegov.conf:12: [rule games] user = "
-		     "joe can never match: there is no such user; add it and reload\",\"a new "
-		     "backend takes effect when wakegovd is restarted\"]}}");
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\",\"oneway\":true}", "");
-	assert_int_equal(canned.reloads, 2);
+	assert_reply(&world, READER, "{\"method\":\"io.wakegov.Change\"}", DENIED);
+	assert_reply(&world, READER, "{\"method\":\"io.wakegov.Change\",\"oneway\":true}", "");
+	assert_int_equal(world.changes, 0);
+	assert_reply(&world, OWNER, "{\"method\":\"io.wakegov.Change\"}", "{\"parameters\":{}}");
+	assert_reply(&world, OWNER, "{\"method\":\"io.wakegov.Change\",\"oneway\":true}", "");
+	assert_int_equal(world.changes, 2);
 }
 
 static void test_strangers_may_only_introspect(void **state)
 {
-	struct canned_source canned = { 0 };
+	struct world world = { 0 };
 
-	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Status\"}", DENIED);
-	assert_reply(&canned, STRANGER,
-		     "{\"method\":\"io.wakegov.Status\",\"parameters\":{\"x\":1}}", DENIED);
-	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Monitor\",\"more\":true}",
+	assert_reply(&world, STRANGER, "{\"method\":\"io.wakegov.List\"}", DENIED);
+	assert_reply(&world, STRANGER, "{\"method\":\"io.wakegov.List\",\"parameters\":{\"x\":1}}",
 		     DENIED);
-	assert_reply(&canned, STRANGER, "{\"method\":\"io.wakegov.Reload\"}", DENIED);
-	assert_reply(&canned, STRANGER,
+	assert_reply(&world, STRANGER, "{\"method\":\"io.wakegov.Stream\",\"more\":true}", DENIED);
+	assert_reply(&world, STRANGER, "{\"method\":\"io.wakegov.Change\"}", DENIED);
+	assert_reply(&world, STRANGER,
 		     "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
 		     "\"parameters\":{\"interface\":\"x\"}}",
 		     ERROR("org.varlink.service.InterfaceNotFound", "interface", "x"));
 }
 
-#define MONITOR(parameters) \
-	"{\"method\":\"io.wakegov.Monitor\",\"more\":true,\"parameters\":{" parameters "}}"
-#define LISTENS "{\"parameters\":{\"event\":null},\"continues\":true}"
-
-static void test_monitor(void **state)
+static void test_streams(void **state)
 {
-	static const struct {
-		const char *message;
-		const char *expected;
-	} cases[] = {
-		{ "{\"method\":\"io.wakegov.Monitor\"}",
-		  "{\"error\":\"org.varlink.service.ExpectedMore\",\"parameters\":{}}" },
-		{ "{\"method\":\"io.wakegov.Monitor\",\"more\":true,\"oneway\":true}", "" },
-		{ MONITOR(""), LISTENS },
-		{ MONITOR("\"kinds\":null,\"domain\":null,\"pid\":null"), LISTENS },
-		{ MONITOR("\"kinds\":[]"), LISTENS },
-		{ MONITOR("\"kinds\":[\"decision\",\"error\",\"error\"]"), LISTENS },
-		{ MONITOR("\"domain\":\"policy2\",\"pid\":812"), LISTENS },
-		{ MONITOR("\"kinds\":[\"weather\"]"), INVALID("kinds") },
-		{ MONITOR("\"kinds\":[7]"), INVALID("kinds") },
-		{ MONITOR("\"kinds\":\"error\""), INVALID("kinds") },
-		{ MONITOR("\"pid\":-1"), INVALID("pid") },
-		{ MONITOR("\"pid\":4294967296"), INVALID("pid") },
-		{ MONITOR("\"domain\":7"), INVALID("domain") },
-		{ MONITOR("\"domain\":\"policy3\""),
-		  ERROR("io.wakegov.NoSuchDomain", "domain", "policy3") },
-	};
+	struct world world = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct canned_source canned = { .n_domains = 3 };
-
-		assert_reply(&canned, READER, cases[i].message, cases[i].expected);
-	}
+	assert_reply(&world, READER, "{\"method\":\"io.wakegov.Stream\"}",
+		     "{\"error\":\"org.varlink.service.ExpectedMore\",\"parameters\":{}}");
+	assert_reply(&world, READER,
+		     "{\"method\":\"io.wakegov.Stream\",\"more\":true,\"oneway\":true}", "");
+	assert_reply(&world, READER, "{\"method\":\"io.wakegov.Stream\",\"more\":true}",
+		     "{\"parameters\":{\"event\":null},\"continues\":true}");
 }
 
-static void test_reload_that_fails(void **state)
+/* What it had written by then is no reply. */
+static void test_method_that_fails(void **state)
 {
-	struct canned_source canned = { .policy_error = "a.conf:3: no such key" };
+	struct world world = { .error = -ENODEV };
 
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Reload\"}",
-		     ERROR("io.wakegov.PolicyInvalid", "message", "a.conf:3: no such key"));
-}
-
-static void test_source_that_fails(void **state)
-{
-	static const char *const messages[] = {
-		"{\"method\":\"io.wakegov.Status\"}", "{\"method\":\"io.wakegov.Domains\"}",
-		"{\"method\":\"io.wakegov.Tasks\"}",  "{\"method\":\"io.wakegov.Decisions\"}",
-		"{\"method\":\"io.wakegov.Reload\"}", "{\"method\":\"io.wakegov.Devices\"}",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
-		struct canned_source canned = { .error = -ENODEV };
-
-		assert_reply(&canned, OWNER, messages[i],
-			     ERROR("io.wakegov.Failed", "message", "No such device"));
-	}
+	assert_reply(&world, READER, "{\"method\":\"io.wakegov.Fail\"}",
+		     ERROR("io.wakegov.Failed", "message", "No such device"));
 }
 
 /* A list that does not fit leaves what was in the output before it, and an error. */
 static void test_reply_too_large(void **state)
 {
-	struct canned_source canned = { .n_tasks = 1000 };
+	struct world world = { .n = 2000 };
 	struct buffer output = { .max = MAX_BYTES };
 
 	assert_int_equal(buffer_append(&output, "before", 7), 0);
-	assert_int_equal(dispatch(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}", &output), 0);
+	assert_int_equal(dispatch(&world, OWNER, "{\"method\":\"io.wakegov.List\"}", &output), 0);
 	assert_string_equal(buffer_bytes(&output), "before");
 	assert_string_equal(buffer_bytes(&output) + 7, "{\"error\":\"io.wakegov.ReplyTooLarge\","
 						       "\"parameters\":{\"max_bytes\":65529}}");
@@ -233,77 +249,34 @@ static void test_reply_too_large(void **state)
 
 static void test_no_room_even_for_an_error(void **state)
 {
-	struct canned_source canned = { .n_tasks = 1000 };
+	struct world world = { .n = 2000 };
 	struct buffer output = { .max = 50 };
 
-	assert_int_equal(dispatch(&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}", &output),
+	assert_int_equal(dispatch(&world, OWNER, "{\"method\":\"io.wakegov.List\"}", &output),
 			 -EMSGSIZE);
 	buffer_deinit(&output);
 }
 
+/* What is not known is null, and 0 is a number. */
 static void test_elements_and_their_commas(void **state)
 {
-	struct canned_source canned = { .n_decisions = 2 };
+	struct world world = { .n = 2 };
 
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Decisions\"}",
-		     "{\"parameters\":{\"decisions\":["
-		     "{\"monotonic_us\":1000,\"domain\":\"policy0\",\"previous_khz\":null,"
-		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"io-boost\","
-		     "\"limiter\":\"policy-max\",\"demand_cap\":341,\"cpu\":2,\"pid\":812,"
-		     "\"comm\":\"fio\",\"rule\":null,\"capped_pid\":null},"
-		     "{\"monotonic_us\":2000,\"domain\":\"policy0\",\"previous_khz\":1800000,"
-		     "\"target_khz\":2400000,\"read_back_khz\":2400000,\"reason\":\"utilisation\","
-		     "\"limiter\":\"none\",\"demand_cap\":341,\"cpu\":2,\"pid\":null,"
-		     "\"comm\":null,\"rule\":null,\"capped_pid\":null}]}}");
-}
-
-/* What is not known is null, and 0 is a number. */
-static void test_task(void **state)
-{
-	struct canned_source canned = { .n_tasks = 1 };
-
-	assert_reply(
-		&canned, OWNER, "{\"method\":\"io.wakegov.Tasks\"}",
-		"{\"parameters\":{\"tasks\":["
-		"{\"pid\":812,\"tgid\":null,\"comm\":\"fio\",\"cpu\":0,\"domain\":\"policy0\","
-		"\"state\":\"pays\",\"device\":\"nvme0n1\",\"io_rate_per_s\":25000,"
-		"\"host_share_permille\":612,\"predicted_gain_permille\":463,"
-		"\"measured_gain_permille\":405,\"gain_error_permille\":21,\"pairs\":14,\"wanted_khz\":1416000,\"boost_cap\":700,"
-		"\"lease_left_us\":9500}],\"total\":1,\"next_offset\":null,\"min_rate_per_s\":1000}}");
-}
-
-static void test_devices(void **state)
-{
-	struct canned_source canned = { .n_devices = 3 };
-
-	assert_reply(&canned, OWNER, "{\"method\":\"io.wakegov.Devices\"}",
-		     "{\"parameters\":{\"devices\":["
-		     "{\"name\":\"nvme0n1\",\"tasks\":3,\"depth\":17,"
-		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
-		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
-		     "\"completion_domain\":\"policy0\",\"boosted\":3,\"trying\":0},"
-		     "{\"name\":\"nvme1n1\",\"tasks\":3,\"depth\":17,"
-		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
-		     "\"completions_per_s\":24817,\"idle_permille\":412,\"completion_cpu\":1,"
-		     "\"completion_domain\":\"policy0\",\"boosted\":0,\"trying\":1},"
-		     "{\"name\":\"nvme2n1\",\"tasks\":0,\"depth\":17,"
-		     "\"completions\":9223372036854775807,\"idle_us\":8250000,"
-		     "\"completions_per_s\":null,\"idle_permille\":null,\"completion_cpu\":1,"
-		     "\"completion_domain\":null,\"boosted\":0,\"trying\":0}]}}");
+	assert_reply(&world, OWNER, "{\"method\":\"io.wakegov.List\"}",
+		     "{\"parameters\":{\"list\":["
+		     "{\"number\":0,\"known\":null,\"name\":\"an element of some length\"},"
+		     "{\"number\":1,\"known\":1,\"name\":\"an element of some length\"}]}}");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_task),
-		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_no_calls),
-		cmocka_unit_test(test_reload_needs_privilege),
+		cmocka_unit_test(test_changes_need_privilege),
 		cmocka_unit_test(test_strangers_may_only_introspect),
-		cmocka_unit_test(test_monitor),
-		cmocka_unit_test(test_reload_that_fails),
-		cmocka_unit_test(test_source_that_fails),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_method_that_fails),
 		cmocka_unit_test(test_reply_too_large),
 		cmocka_unit_test(test_no_room_even_for_an_error),
 		cmocka_unit_test(test_elements_and_their_commas),

@@ -29,3 +29,14 @@ def type_errors(interface, declared, value, where):
     if type(value) is not type(declared):
         return [f"{where}: {value!r} instead of a {type(declared).__name__}"]
     return []
+
+
+def reply_errors(interface, method, reply):
+    """What in a reply, or in an error of the interface, is not as declared."""
+    if "error" not in reply:
+        return type_errors(interface, interface.get_method(method).out_type, reply["parameters"],
+                           method)
+    owner, _, name = reply["error"].rpartition(".")
+    if owner != interface.name or name not in interface.members:
+        return [f"{method}: {reply['error']} is not declared"]
+    return type_errors(interface, interface.members[name].type, reply["parameters"], name)

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "canned_source.h"
+#include "canned_daemon.h"
+#include "daemon/api.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "varlink/server.h"
@@ -36,19 +37,23 @@ static const struct option options[] = {
 };
 
 static sd_event *loop;
-static struct query_server *server;
+static const struct query_method *methods = api_methods;
 
-static uint64_t count_wakeups(void)
+static int fail(const struct call *call, struct reply *reply)
 {
-	uint64_t iteration = 0;
-
-	sd_event_get_iteration(loop, &iteration);
-	return iteration;
+	return -ENODEV;
 }
 
-static void publish(const struct event_view *event)
+/* The same methods, none of which works. */
+static const struct query_method *failing_methods(void)
 {
-	query_server_publish(server, event);
+	static struct query_method failing[32];
+
+	for (size_t i = 0; api_methods[i].name && i < ARRAY_SIZE(failing) - 1; i++) {
+		failing[i] = api_methods[i];
+		failing[i].run = fail;
+	}
+	return failing;
 }
 
 static int limit_descriptors(unsigned long max)
@@ -58,7 +63,7 @@ static int limit_descriptors(unsigned long max)
 	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? -errno : 0;
 }
 
-static int parse_option(int option, struct canned_source *canned, struct policy_query *limits)
+static int parse_option(int option, struct canned_daemon *canned, struct policy_query *limits)
 {
 	unsigned long number = optarg ? strtoul(optarg, NULL, 10) : 0;
 
@@ -102,7 +107,7 @@ static int parse_option(int option, struct canned_source *canned, struct policy_
 		limits->readers = POLICY_READERS_GROUP;
 		return 0;
 	case 'x':
-		canned->error = -ENODEV;
+		methods = failing_methods();
 		return 0;
 	case 'v':
 		log_set_level(LOG_DEBUG);
@@ -112,7 +117,7 @@ static int parse_option(int option, struct canned_source *canned, struct policy_
 	}
 }
 
-static int parse_arguments(int argc, char **argv, struct canned_source *canned,
+static int parse_arguments(int argc, char **argv, struct canned_daemon *canned,
 			   struct policy_query *limits)
 {
 	int option, r;
@@ -140,50 +145,51 @@ static int add_signals(void)
 	return r < 0 ? r : sd_event_add_signal(loop, NULL, SIGINT, NULL, NULL);
 }
 
-static int serve(const char *path, const struct query_source *source,
-		 const struct policy_query *limits)
+static int serve(const char *path, struct manager *manager, const struct policy_query *limits)
 {
 	_cleanup_close_ int fd = query_listen(path);
 	int r;
 
 	if (fd < 0)
 		return fd;
-	r = query_server_new(loop, fd, source, limits, &server);
+	r = query_server_new(loop, fd, methods, manager, limits, &manager->server);
 	if (r < 0)
 		return r;
 	take_fd(&fd);
 
 	puts("ready");
 	fflush(stdout);
-	r = sd_event_loop(loop);
-	query_server_free(server);
+	while (r >= 0 && sd_event_get_state(loop) != SD_EVENT_FINISHED) {
+		r = sd_event_run(loop, UINT64_MAX);
+		manager->wakeups++;
+	}
+	query_server_free(manager->server);
 	return r;
 }
 
 int main(int argc, char **argv)
 {
-	struct canned_source canned = {
+	struct canned_daemon canned = {
 		.n_domains = 3, .n_tasks = 4, .n_devices = 3, .n_decisions = 5
 	};
 	struct policy policy;
 	int r;
 
 	policy_init(&policy);
-	canned.count_wakeups = count_wakeups;
-	canned.publish = publish;
-	canned_source_init(&canned);
-
 	if (parse_arguments(argc, argv, &canned, &policy.query) < 0) {
 		fprintf(stderr, "Usage: %s [OPTIONS] SOCKET; options are in fixture.c\n", argv[0]);
 		return 2;
 	}
-	r = sd_event_new(&loop);
+	r = canned_daemon_init(&canned);
+	if (r >= 0)
+		r = sd_event_new(&loop);
 	if (r >= 0)
 		r = add_signals();
 	if (r >= 0)
-		r = serve(argv[optind], &canned.source, &policy.query);
+		r = serve(argv[optind], &canned.manager, &policy.query);
 	if (r < 0)
 		log_error("%s: %s", argv[optind], strerror(-r));
 	sd_event_unref(loop);
+	canned_daemon_deinit(&canned);
 	return r < 0;
 }

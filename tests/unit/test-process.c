@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "varlink/process.h"
+#include "daemon/process.h"
 
 static void test_name(void **state)
 {

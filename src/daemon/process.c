@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "varlink/process.h"
+#include "daemon/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

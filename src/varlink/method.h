@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* A Varlink interface as the server offers it: its text and the functions behind its methods. */
+/* A method of io.wakegov, as the daemon gives them to the server: a table, ended by one without a
+ * name.
+ */
 
 #include "varlink/call.h"
 #include "varlink/reply.h"
@@ -10,7 +12,7 @@
  * Runs a call whose parameters have been checked against the method's. Returns 0 after a reply or
  * an error was written, else a negative errno that the dispatcher turns into an error.
  */
-typedef int (*query_method_t)(const struct call *call, struct reply *reply);
+typedef int (*query_run_t)(const struct call *call, struct reply *reply);
 
 #define QUERY_PARAMETERS_MAX 12
 
@@ -23,7 +25,7 @@ enum query_right {
 
 struct query_method {
 	const char *name;
-	query_method_t run;
+	query_run_t run;
 	enum query_right right;
 	/*
 	 * More than one reply: it is called with more=true only. The first reply, with
@@ -31,15 +33,5 @@ struct query_method {
 	 * makes.
 	 */
 	bool streams;
-	struct call_parameter takes[QUERY_PARAMETERS_MAX];
-	size_t n_takes;
+	struct call_parameter takes[QUERY_PARAMETERS_MAX + 1]; /* ended by one without a name */
 };
-
-struct query_interface {
-	const char *name;
-	const char *description; /* in Varlink's interface definition language */
-	const struct query_method *methods;
-	size_t n_methods;
-};
-
-extern const struct query_interface query_interface_wakegov;

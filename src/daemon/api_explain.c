@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Why a domain is where it is. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/io_model.h"
+#include "core/opp.h"
+#include "daemon/api.h"
+#include "daemon/process.h"
+#include "diag/throttle.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+#define SYS	     "/sys"
+#define LIMITERS_MAX 6
+
+static void put_contenders(struct json_out *out, const struct explanation *rests_on,
+			   const struct topology_domain *info)
+{
+	field_count(out, "n_contenders", rests_on->n_contenders);
+	field_open(out, "contenders", '[');
+	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++) {
+		const struct contender *contender = &rests_on->contenders[i];
+		char comm[PROCESS_COMM_SIZE];
+
+		json_out_open(out, '{');
+		field_text(out, "reason", reason_name(contender->reason));
+		field_count(out, "cpu", contender->cpu);
+		field_nonzero(out, "pid", contender->pid);
+		field_text(out, "comm", process_name(contender->pid, contender->comm, comm));
+		field_count(out, "demand_cap", contender->cap);
+		field_count(out, "demand_khz", opp_khz_for_cap(info, contender->cap));
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+}
+
+static void put_rule(struct json_out *out, const struct explained_rule *rule)
+{
+	if (!rule->name[0]) {
+		field_null(out, "rule");
+		return;
+	}
+	field_open(out, "rule", '{');
+	field_text(out, "name", rule->name);
+	field_text(out, "file", rule->file);
+	field_count(out, "line", rule->line);
+	field_nonzero(out, "pid", rule->pid);
+	json_out_close(out, '}');
+}
+
+static void put_io(struct json_out *out, const struct manager *manager,
+		   const struct explained_io *io)
+{
+	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
+	char device[TRACER_DISK_SIZE];
+	bool named = tracer_device_name(manager->tracer, io->device, device) == 0;
+
+	field_open(out, "io", '{');
+	field_text(out, "state", io_boost_state_name(io->state));
+	field_text(out, "device", named ? device : NULL);
+	field_count(out, "io_rate_per_s", io->rate_per_s);
+	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
+	field_count_if(out, "predicted_gain_permille", is_predicted,
+		       api_gain_permille(io->predicted_ppm));
+	field_count_if(out, "measured_gain_permille", io->tried,
+		       io->found.gain_ppm > 0 ? io->found.gain_ppm / 1000 : 0);
+	field_count_if(out, "gain_error_permille", io->tried, io->found.error_ppm / 1000);
+	field_count(out, "pairs", io->tried);
+	field_nonzero(out, "wanted_khz", io->wanted_khz);
+	json_out_close(out, '}');
+}
+
+static void put_clamp(struct json_out *out, const char *by, uint32_t khz, uint32_t override,
+		      bool acted)
+{
+	if (!khz || khz == UINT32_MAX)
+		return;
+	json_out_open(out, '{');
+	field_text(out, "by", by);
+	field_count(out, "khz", khz);
+	field_nonzero(out, "override", override);
+	field_bool(out, "acted", acted);
+	json_out_close(out, '}');
+}
+
+/* In the order in which they come; an override's stands in the place of the policy's. */
+static void put_clamps(struct json_out *out, const struct explanation *rests_on, enum limiter acted)
+{
+	const struct override_limits *override = &rests_on->override;
+	const struct {
+		enum limiter limiter;
+		uint32_t khz;
+		uint32_t override;
+	} clamps[] = {
+		{ LIMITER_POLICY_MIN, rests_on->policy_min_khz, 0 },
+		{ LIMITER_POLICY_MAX, rests_on->policy_max_khz, 0 },
+		{ LIMITER_OVERRIDE_MIN, override->min_khz, override->min_id },
+		{ LIMITER_OVERRIDE_MAX, override->max_khz, override->max_id },
+		{ LIMITER_FROZEN, override->frozen_khz, override->frozen_id },
+		{ LIMITER_SCALING_MIN, rests_on->scaling_min_khz, 0 },
+		{ LIMITER_SCALING_MAX, rests_on->scaling_max_khz, 0 },
+	};
+
+	field_open(out, "clamps", '[');
+	for (size_t i = 0; i < ARRAY_SIZE(clamps); i++)
+		put_clamp(out, limiter_name(clamps[i].limiter), clamps[i].khz, clamps[i].override,
+			  clamps[i].limiter == acted);
+	json_out_close(out, ']');
+}
+
+struct limiters {
+	struct json_out *out;
+	uint32_t n;
+};
+
+static int put_limiter(void *context, const char *who, const char *text)
+{
+	struct limiters *limiters = context;
+
+	if (limiters->n++ == LIMITERS_MAX)
+		return 1;
+	json_out_open(limiters->out, '{');
+	field_text(limiters->out, "who", who);
+	field_text(limiters->out, "text", text);
+	json_out_close(limiters->out, '}');
+	return 0;
+}
+
+static void put_limiters(struct json_out *out, struct manager *manager, uint32_t i)
+{
+	struct actuator_domain *actuator = &manager->domains[i].actuator;
+	struct api_asked asked = api_asked(manager, i);
+	struct limiters limiters = { .out = out };
+	struct throttle_domain domain = {
+		.first_cpu = actuator->info->first_cpu,
+		.lowest_khz = actuator->info->opp_khz[0],
+		.highest_khz = topology_domain_max_khz(actuator->info),
+		.asked_min_khz = asked.min_khz,
+		.asked_max_khz = asked.max_khz,
+	};
+
+	if (actuator->state == ACTUATOR_STATE_OFFLINE)
+		return;
+	if (actuator->state != ACTUATOR_STATE_DRIVEN)
+		put_limiter(&limiters, "governor",
+			    actuator->why[0] ? actuator->why
+					     : "the kernel's own governor sets this clock; wakegov "
+					       "only says what it would do");
+	actuator_domain_read_back(actuator, &domain.current_khz);
+	actuator_domain_read_limits(actuator, &domain.scaling_min_khz, &domain.scaling_max_khz);
+	throttle_find(SYS, &domain, put_limiter, &limiters);
+}
+
+/* acted: the last change that is remembered, or NULL. The files tell of the present only. */
+static int send_explanation(struct reply *reply, struct manager *manager,
+			    const struct decision *decision, const struct explanation *rests_on,
+			    const struct decision_entry *acted, bool is_present)
+{
+	const struct topology_domain *info = &manager->topology->domains[decision->domain];
+	struct json_out *out = reply_begin(reply);
+	bool is_decided = decision->target_khz != 0;
+
+	json_out_key(out, "domain");
+	api_put_domain(out, manager, decision->domain);
+	field_bool(out, "is_present", is_present);
+	field_count_if(out, "decided_us", is_decided, decision->now_ns / NS_PER_US);
+	field_text(out, "reason", is_decided ? reason_name(decision->reason) : NULL);
+	field_text(out, "limiter", is_decided ? limiter_name(decision->limiter) : NULL);
+	field_text(out, "timing", is_decided ? timing_name(decision->timing) : NULL);
+	field_count(out, "demand_cap", decision->want_cap);
+	field_nonzero(out, "wanted_khz", decision->wanted_khz);
+	field_nonzero(out, "target_khz", decision->target_khz);
+	put_contenders(out, rests_on, info);
+	put_rule(out, &rests_on->rule);
+	if (rests_on->has_io)
+		put_io(out, manager, &rests_on->io);
+	else
+		field_null(out, "io");
+	put_clamps(out, rests_on, decision->limiter);
+	json_out_key(out, "acted");
+	if (acted)
+		api_put_decision(out, manager, acted);
+	else
+		json_out_null(out);
+	field_open(out, "limiters", '[');
+	if (is_present)
+		put_limiters(out, manager, decision->domain);
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+/* A number that is not negative, in *ret; 0 where it is not given. */
+static bool take_number(const struct call *call, const char *name, uint64_t most, uint64_t *ret)
+{
+	json_int_t value = call_number(call, name);
+
+	*ret = (uint64_t)value;
+	return value >= 0 && *ret <= most;
+}
+
+/* One of the three is given. A task's domain is the one where it runs. */
+static uint32_t find_domain(const struct manager *manager, const char *name, bool has_cpu,
+			    uint32_t cpu, uint32_t pid)
+{
+	const struct task *task;
+
+	if (name)
+		return api_find_domain(manager, name);
+	if (has_cpu)
+		return topology_domain_of(manager->topology, cpu);
+	task = task_table_find(engine_tasks(manager->engine), pid);
+	return task ? topology_domain_of(manager->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
+}
+
+int api_explain(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	const char *name = call_text(call, "domain");
+	bool has_cpu = call_has_number(call, "cpu");
+	const struct decision_entry *acted;
+	uint64_t cpu, pid, at_us;
+	uint32_t domain;
+
+	if (!take_number(call, "cpu", UINT32_MAX, &cpu))
+		return reply_send_invalid(reply, "cpu");
+	if (!take_number(call, "pid", UINT32_MAX, &pid))
+		return reply_send_invalid(reply, "pid");
+	if (!take_number(call, "at_us", UINT64_MAX / 1000, &at_us))
+		return reply_send_invalid(reply, "at_us");
+	if (!!name + has_cpu + !!pid != 1)
+		return reply_send_invalid(reply, "domain");
+
+	domain = find_domain(manager, name, has_cpu, (uint32_t)cpu, (uint32_t)pid);
+	if (domain == TOPOLOGY_NO_DOMAIN && name)
+		return api_refuse_domain(reply, name);
+	if (domain == TOPOLOGY_NO_DOMAIN && has_cpu)
+		return reply_send_error(reply, "io.wakegov.NoSuchCpu",
+					json_pack("{sI}", "cpu", (json_int_t)cpu));
+	if (domain == TOPOLOGY_NO_DOMAIN)
+		return api_refuse_task(reply, (json_int_t)pid);
+
+	acted = decision_log_find(manager->log, domain, at_us ? at_us * NS_PER_US : UINT64_MAX);
+	if (!at_us)
+		return send_explanation(reply, manager, engine_last(manager->engine, domain),
+					engine_explanation(manager->engine, domain), acted, true);
+	if (!acted)
+		return reply_send_error(reply, "io.wakegov.NotRemembered",
+					json_pack("{sI}", "at_us", (json_int_t)at_us));
+	return send_explanation(reply, manager, &acted->decision, &acted->explanation, acted,
+				false);
+}

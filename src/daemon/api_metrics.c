@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the daemon counts, as text for a monitoring system. How many series there are is bounded by
+ * the machine: some per domain, and one per domain and OPP. Tasks are counted by state, not named.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/api.h"
+#include "daemon/footprint.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+#define LINE_MAX_BYTES 512
+
+enum metrics_format {
+	METRICS_OPENMETRICS, /* OpenMetrics 1.0 */
+	METRICS_PROMETHEUS,  /* Prometheus' text format 0.0.4, as node_exporter reads files */
+};
+
+struct metrics {
+	struct buffer text;
+	enum metrics_format format;
+	const char *family; /* that is being written */
+	bool counts;	    /* it is a counter */
+	int error;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct metrics *metrics, const char *format,
+						      ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (length >= (int)sizeof(line))
+		metrics->error = -EMSGSIZE;
+	if (!metrics->error)
+		metrics->error = buffer_append(&metrics->text, line, length);
+}
+
+/* The samples of a counter end with _total; in the older format its family does as well. */
+static void begin(struct metrics *metrics, const char *family, bool counts, const char *help)
+{
+	const char *suffix = counts && metrics->format == METRICS_PROMETHEUS ? "_total" : "";
+
+	metrics->family = family;
+	metrics->counts = counts;
+	put(metrics, "# HELP %s%s %s\n", family, suffix, help);
+	put(metrics, "# TYPE %s%s %s\n", family, suffix, counts ? "counter" : "gauge");
+}
+
+/* labels: name="value" pairs in braces, or "". Nothing of them needs quoting. */
+static void sample(struct metrics *metrics, const char *labels, uint64_t value)
+{
+	put(metrics, "%s%s%s %" PRIu64 "\n", metrics->family, metrics->counts ? "_total" : "",
+	    labels, value);
+}
+
+static void sample_us(struct metrics *metrics, const char *labels, uint64_t us)
+{
+	put(metrics, "%s%s%s %llu.%06llu\n", metrics->family, metrics->counts ? "_total" : "",
+	    labels, us / US_PER_S, us % US_PER_S);
+}
+
+static void one(struct metrics *metrics, const char *family, bool counts, uint64_t value,
+		const char *help)
+{
+	begin(metrics, family, counts, help);
+	sample(metrics, "", value);
+}
+
+/* Of one domain. */
+static uint64_t current_hz(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz = 0;
+
+	actuator_domain_read_back(&manager->domains[domain].actuator, &khz);
+	return khz * UINT64_C(1000);
+}
+
+static uint64_t target_hz(struct manager *manager, uint32_t domain)
+{
+	return api_asked(manager, domain).target_khz * UINT64_C(1000);
+}
+
+static uint64_t is_driven(struct manager *manager, uint32_t domain)
+{
+	return manager->domains[domain].actuator.state == ACTUATOR_STATE_DRIVEN;
+}
+
+static uint64_t utilisation(struct manager *manager, uint32_t domain)
+{
+	return api_utilisation(manager, domain);
+}
+
+static uint64_t writes(struct manager *manager, uint32_t domain)
+{
+	return manager->domains[domain].actuator.writes;
+}
+
+static uint64_t write_errors(struct manager *manager, uint32_t domain)
+{
+	return manager->domains[domain].actuator.write_errors;
+}
+
+static uint64_t mismatches(struct manager *manager, uint32_t domain)
+{
+	return manager->domains[domain].actuator.read_back_mismatches;
+}
+
+static const struct {
+	const char *family;
+	const char *help;
+	uint64_t (*value)(struct manager *manager, uint32_t domain);
+	bool counts;
+	bool is_known; /* 0 is a value; else it means that it is not known */
+} domain_families[] = {
+	{ "wakegov_domain_frequency_hertz", "What the kernel says that the domain runs at.",
+	  current_hz, false, false },
+	{ "wakegov_domain_target_hertz", "What the domain was last told to run at.", target_hz,
+	  false, false },
+	{ "wakegov_domain_driven", "1: wakegov drives the domain.", is_driven, false, true },
+	{ "wakegov_domain_utilisation", "Of the domain's busiest CPU, 0 to 1024.", utilisation,
+	  false, true },
+	{ "wakegov_domain_writes", "Frequencies written.", writes, true, true },
+	{ "wakegov_domain_write_errors", "Frequencies that could not be written.", write_errors,
+	  true, true },
+	{ "wakegov_domain_read_back_mismatches",
+	  "Writes after which the kernel reported another frequency.", mismatches, true, true },
+};
+
+static void put_domains(struct metrics *metrics, struct manager *manager)
+{
+	char labels[40];
+
+	for (size_t f = 0; f < ARRAY_SIZE(domain_families); f++) {
+		begin(metrics, domain_families[f].family, domain_families[f].counts,
+		      domain_families[f].help);
+		for (uint32_t i = 0; i < manager->n_domains; i++) {
+			uint64_t value = domain_families[f].value(manager, i);
+
+			if (!value && !domain_families[f].is_known)
+				continue;
+			snprintf(labels, sizeof(labels), "{domain=\"%s\"}",
+				 manager->topology->domains[i].name);
+			sample(metrics, labels, value);
+		}
+	}
+}
+
+static void put_opp_times(struct metrics *metrics, const struct manager *manager)
+{
+	uint64_t now_ns = time_now_ns();
+	char labels[80];
+
+	begin(metrics, "wakegov_domain_opp_seconds", true,
+	      "For how long the domain was told to run at an operating point.");
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		const struct topology_domain *domain = &manager->topology->domains[i];
+
+		for (uint32_t opp = 0; opp < domain->n_opps; opp++) {
+			snprintf(labels, sizeof(labels),
+				 "{domain=\"%s\",opp_hertz=\"%" PRIu64 "\"}", domain->name,
+				 domain->opp_khz[opp] * UINT64_C(1000));
+			sample_us(metrics, labels,
+				  stats_opp_ns(manager->stats, i, opp, now_ns) / NS_PER_US);
+		}
+	}
+}
+
+static void sample_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
+{
+	char labels[80];
+
+	snprintf(labels, sizeof(labels), "{%s=\"%s\"}", label, name);
+	sample(metrics, labels, n);
+}
+
+static void put_counts(struct metrics *metrics, const struct manager *manager)
+{
+	begin(metrics, "wakegov_decisions", true,
+	      "Changes of a target, by what won; uncapped is a cap that was defeated.");
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
+		sample_named(metrics, "reason", reason_name(reason),
+			     stats_decisions(manager->stats, reason));
+	begin(metrics, "wakegov_decision_limits", true,
+	      "Changes of a target, by what cut them; cap is a cap that held.");
+	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++)
+		sample_named(metrics, "limiter", limiter_name(limiter),
+			     stats_limits(manager->stats, limiter));
+	begin(metrics, "wakegov_boost_tasks", false,
+	      "Tasks that do I/O, by what is thought of a boost for them.");
+	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
+		sample_named(metrics, "state", io_boost_state_name(state),
+			     engine_count_boosts(manager->engine, state));
+}
+
+static void put_drops(struct metrics *metrics, const struct manager *manager)
+{
+	struct tracer_drops drops;
+
+	tracer_drops(manager->tracer, &drops);
+	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
+	sample(metrics, "{where=\"ring\"}", drops.ring);
+	sample(metrics, "{where=\"slots\"}", drops.slots);
+	sample(metrics, "{where=\"tasks\"}", task_table_refused(engine_tasks(manager->engine)));
+	sample(metrics, "{where=\"devices\"}", drops.devices);
+	sample(metrics, "{where=\"anomalies\"}", drops.anomalies);
+	sample(metrics, "{where=\"missed\"}", drops.missed);
+}
+
+static void put_self(struct metrics *metrics, const struct manager *manager)
+{
+	begin(metrics, "wakegov_build_info", false, "Always 1; the version is in the label.");
+	put(metrics, "wakegov_build_info{version=\"%s\"} 1\n", WAKEGOV_VERSION);
+	begin(metrics, "wakegov_uptime_seconds", false, "Since the daemon started.");
+	sample_us(metrics, "", (time_now_ns() - manager->started_ns) / NS_PER_US);
+	begin(metrics, "wakegov_cpu_seconds", true, "CPU time of the daemon.");
+	sample_us(metrics, "", footprint_cpu_us());
+	one(metrics, "wakegov_memory_bytes", false, footprint_pss_kib() * 1024,
+	    "Memory of the daemon (proportional set size).");
+	one(metrics, "wakegov_wakeups", true, manager->wakeups, "Of the daemon's event loop.");
+	one(metrics, "wakegov_events", true, manager->records,
+	    "Records taken from the kernel side.");
+	one(metrics, "wakegov_tasks", false, api_count_followed(manager->engine),
+	    "Tasks that are followed.");
+	one(metrics, "wakegov_tasks_max", false, task_table_size(engine_tasks(manager->engine)),
+	    "Tasks that can be followed.");
+	one(metrics, "wakegov_reloads", true, manager->reloads,
+	    "Times that the policy was read again.");
+	one(metrics, "wakegov_policy_good", false, !manager->last_reload_error,
+	    "0: the last reload was refused.");
+}
+
+int api_show_metrics(const struct call *call, struct reply *reply)
+{
+	struct metrics metrics = { .text = { .max = QUERY_REPLY_BYTES_MAX } };
+	const char *format = call_text(call, "format");
+	struct manager *manager = call->userdata;
+	int r;
+
+	if (format && !strcmp(format, "prometheus"))
+		metrics.format = METRICS_PROMETHEUS;
+	else if (format && strcmp(format, "openmetrics") != 0)
+		return reply_send_invalid(reply, "format");
+	put_self(&metrics, manager);
+	put_drops(&metrics, manager);
+	put_domains(&metrics, manager);
+	put_opp_times(&metrics, manager);
+	put_counts(&metrics, manager);
+	if (metrics.format == METRICS_OPENMETRICS)
+		put(&metrics, "# EOF\n");
+	r = metrics.error ?: buffer_append(&metrics.text, "", 1);
+	if (r == 0) {
+		field_text(reply_begin(reply), "text", buffer_bytes(&metrics.text));
+		r = reply_end(reply);
+	}
+	buffer_deinit(&metrics.text);
+	return r;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+
+#include "daemon/api.h"
+#include "daemon/overrides.h"
+#include "daemon/round.h"
+#include "daemon/task_override.h"
+#include "shared/time.h"
+
+#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
+
+/* The type Override: one of a domain, or one of tasks; the other is NULL. */
+static void put_override(struct json_out *out, const struct manager *manager,
+			 const struct input_override *of_domain, const struct lease *of_tasks)
+{
+	static const struct input_override no_domain;
+	static const struct lease no_tasks;
+	const struct input_override *limits = of_domain ? of_domain : &no_domain;
+	const struct lease *lease = of_tasks ? of_tasks : &no_tasks;
+	const struct policy_properties *levels = &lease->properties;
+	char floor[API_LEVEL_SIZE], cap[API_LEVEL_SIZE], io_boost[API_LEVEL_SIZE];
+	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : lease->end_ns;
+	uint32_t pid = lease->target.pid;
+
+	json_out_open(out, '{');
+	field_count(out, "id", of_domain ? limits->id : lease->target.id);
+	field_text(out, "domain",
+		   of_domain ? manager->topology->domains[limits->domain].name : NULL);
+	field_nonzero(out, "pid", pid);
+	field_text(out, "comm", pid ? lease->comm : NULL);
+	field_text(out, "rule", of_tasks && !pid ? lease->target.rule : NULL);
+	field_bool(out, "children", lease->target.children);
+	field_nonzero(out, "min_khz", limits->min_khz);
+	field_nonzero(out, "max_khz", limits->max_khz);
+	field_nonzero(out, "frozen_khz", limits->frozen_khz);
+	field_text(out, "floor", api_level_text(&levels->floor, RULE_FLOOR, floor));
+	field_text(out, "cap", api_level_text(&levels->cap, RULE_CAP, cap));
+	field_text(out, "io_boost", api_level_text(&levels->io_boost, RULE_IO_BOOST, io_boost));
+	field_count(out, "uid", of_domain ? limits->uid : lease->uid);
+	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
+	json_out_close(out, '}');
+}
+
+/* id 0: all of them. */
+static void put_overrides(struct json_out *out, const struct manager *manager, uint32_t id)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+	const struct leases *leases = &manager->leases;
+
+	for (uint32_t i = 0; i < table->n; i++)
+		if (!id || table->entries[i].id == id)
+			put_override(out, manager, &table->entries[i], NULL);
+	for (uint32_t i = 0; i < leases->n; i++)
+		if (!leases->entries[i].ended && (!id || leases->entries[i].target.id == id))
+			put_override(out, manager, NULL, &leases->entries[i]);
+}
+
+int api_list_overrides(const struct call *call, struct reply *reply)
+{
+	struct json_out *out = reply_begin(reply);
+
+	field_open(out, "overrides", '[');
+	put_overrides(out, call->userdata, 0);
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+/* One of domain, pid and rule. NULL, or the parameter that cannot be. */
+static const char *take_target(const struct call *call, struct override_request *ret)
+{
+	json_int_t pid = call_number(call, "pid");
+
+	ret->domain = call_text(call, "domain");
+	ret->rule = call_text(call, "rule");
+	ret->children = call_flag(call, "children");
+	ret->pid = (uint32_t)pid;
+	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX || ret->domain))
+		return "pid";
+	if (ret->rule && (ret->domain || ret->pid))
+		return "rule";
+	if (!ret->domain && !ret->rule && !ret->pid)
+		return "domain";
+	return ret->children && !ret->pid ? "children" : NULL;
+}
+
+/* A parameter of kHz, 0 where it is not given. False when it is no frequency. */
+static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
+{
+	json_int_t khz = call_number(call, name);
+
+	*ret = (uint32_t)khz;
+	return !call_has_number(call, name) || (khz > 0 && khz <= UINT32_MAX);
+}
+
+/* What policies say of tasks. NULL, or the parameter that cannot be. */
+static const char *take_levels(const struct call *call, struct override_request *ret)
+{
+	ret->floor = call_text(call, "floor");
+	ret->cap = call_text(call, "cap");
+	ret->io_boost = call_text(call, "io_boost");
+	ret->class = call_text(call, "class");
+	if (ret->floor && (ret->domain || ret->min_khz || ret->freeze))
+		return "floor";
+	if (ret->cap && (ret->domain || ret->max_khz || ret->freeze))
+		return "cap";
+	if (ret->io_boost && ret->domain)
+		return "io_boost";
+	return ret->class && ret->domain ? "class" : NULL;
+}
+
+static bool gives_something(const struct override_request *request)
+{
+	return request->min_khz || request->max_khz || request->floor || request->cap ||
+	       request->io_boost || request->class;
+}
+
+/* NULL, or the parameter that cannot be. */
+static const char *take_request(const struct call *call, struct override_request *ret)
+{
+	json_int_t for_us = call_has_number(call, "for_us") ? call_number(call, "for_us")
+							    : FOR_DEFAULT_US;
+	const char *wrong;
+
+	*ret = (struct override_request){
+		.freeze = call_flag(call, "freeze"),
+		.uid = call->peer->uid,
+		.for_us = (uint64_t)for_us,
+	};
+	wrong = take_target(call, ret);
+	if (wrong)
+		return wrong;
+	if (!take_khz(call, "min_khz", &ret->min_khz))
+		return "min_khz";
+	if (!take_khz(call, "max_khz", &ret->max_khz))
+		return "max_khz";
+	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
+		return "min_khz";
+	wrong = take_levels(call, ret);
+	if (wrong)
+		return wrong;
+	/* Freezing leaves no other limit to give; without it there has to be one. */
+	if (ret->freeze ? ret->min_khz || ret->max_khz : !gives_something(ret))
+		return "freeze";
+	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
+}
+
+/* Above all that are in force. */
+static uint32_t next_id(const struct manager *manager)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+	const struct leases *leases = &manager->leases;
+	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
+
+	if (leases->n && leases->entries[leases->n - 1].target.id > last)
+		last = leases->entries[leases->n - 1].target.id;
+	return last + 1;
+}
+
+static int refuse(struct reply *reply, const struct override_request *request, int error,
+		  uint32_t max, const char *wrong)
+{
+	switch (error) {
+	case -ENODEV:
+		return api_refuse_domain(reply, request->domain);
+	case -ESRCH:
+		return api_refuse_task(reply, request->pid);
+	case -ENOENT:
+		return api_refuse_rule(reply, request->rule);
+	case -ENODATA:
+		return reply_send_error(reply, "io.wakegov.NoSuchClass",
+					json_pack("{ss}", "class", request->class));
+	case -ENOSPC:
+		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
+					json_pack("{sI}", "max", (json_int_t)max));
+	case -EINVAL:
+		return reply_send_invalid(reply, wrong);
+	default:
+		return error;
+	}
+}
+
+int api_add_override(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	uint32_t id = next_id(manager), max = OVERRIDES_MAX;
+	struct override_request request;
+	const char *wrong = take_request(call, &request);
+	struct json_out *out;
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	r = request.domain ? overrides_add(manager, &request, id)
+			   : task_override_add(manager, &request, id, &max, &wrong);
+	if (r < 0)
+		return refuse(reply, &request, r, max, wrong);
+	manager_round(manager);
+	out = reply_begin(reply);
+	json_out_key(out, "override");
+	put_overrides(out, manager, id);
+	return reply_end(reply);
+}
+
+int api_cancel_override(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	json_int_t id = call_number(call, "id");
+	int r = -ENOENT;
+
+	if (id > 0 && id <= UINT32_MAX)
+		r = task_override_cancel(manager, (uint32_t)id)
+			    ? 0
+			    : overrides_cancel(manager, (uint32_t)id);
+	if (r == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
+					json_pack("{sI}", "id", id));
+	if (r < 0)
+		return r;
+	manager_round(manager);
+	return reply_send(reply, json_object());
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/api.h"
+#include "daemon/grouping.h"
+#include "daemon/process.h"
+#include "daemon/rule_tracking.h"
+#include "shared/cleanup.h"
+
+/* Of one page: a file is read for the name of each thread of RuleTasks. */
+#define PAGE_TASKS_MAX 100
+
+const char *api_level_text(const struct policy_level *level, enum rule_property property,
+			   char ret[static API_LEVEL_SIZE])
+{
+	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
+
+	if (level->kind == POLICY_LEVEL_NONE)
+		return NULL;
+	if (level->kind == POLICY_LEVEL_PERCENT)
+		snprintf(ret, API_LEVEL_SIZE, "%u%%", level->value);
+	else if (level->kind == POLICY_LEVEL_KHZ)
+		snprintf(ret, API_LEVEL_SIZE, "%ukHz", level->value);
+	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
+		snprintf(ret, API_LEVEL_SIZE, "%s", level->value ? "on" : "off");
+	else if (level->value == none)
+		snprintf(ret, API_LEVEL_SIZE, "none");
+	else
+		snprintf(ret, API_LEVEL_SIZE, "%u/1024", level->value);
+	return ret;
+}
+
+static void field_level(struct json_out *out, const char *key, const struct policy_level *level,
+			enum rule_property property)
+{
+	char text[API_LEVEL_SIZE];
+
+	field_text(out, key, api_level_text(level, property, text));
+}
+
+static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
+{
+	const struct policy_rule *rule = &manager->policy.rules[i];
+	const char *why_not = manager->grouping.why_not[i];
+	struct rules_count count = rules_count(manager->rules, i);
+	_cleanup_free_ char *match = NULL;
+	char domain[DOMAIN_NAME_SIZE];
+	size_t size;
+	FILE *file = open_memstream(&match, &size);
+
+	if (!file)
+		return -ENOMEM;
+	rules_say_match(file, rule);
+	if (fclose(file) != 0)
+		return -ENOMEM;
+	snprintf(domain, sizeof(domain), "policy%u", rule->domain_cpu);
+	json_out_open(out, '{');
+	field_text(out, "name", rule->name);
+	field_text(out, "file", rule->file);
+	field_count(out, "line", rule->line);
+	field_text(out, "match", match);
+	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
+	field_text(out, "class", rule->class[0] ? rule->class : NULL);
+	field_level(out, "cap", &rule->properties.cap, RULE_CAP);
+	field_level(out, "floor", &rule->properties.floor, RULE_FLOOR);
+	field_level(out, "io_boost", &rule->properties.io_boost, RULE_IO_BOOST);
+	field_count(out, "tasks", count.tasks);
+	field_count(out, "matches", count.matches);
+	field_bool(out, "by_cgroup", grouping_carries(manager, i));
+	field_text(out, "by_task_why", why_not[0] ? why_not : NULL);
+	json_out_close(out, '}');
+	return 0;
+}
+
+int api_list_rules(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	struct json_out *out = reply_begin(reply);
+	int r = 0;
+
+	field_count(out, "tasks", rules_n_tasks(manager->rules));
+	field_count(out, "max_tasks", manager->policy.max_ruled_tasks);
+	field_count(out, "refused", rules_refused(manager->rules));
+	field_open(out, "rules", '[');
+	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)
+		r = put_rule(out, manager, i);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
+}
+
+/* A page of a list of tasks. A task keeps its place in the list until it ends. */
+struct page {
+	uint32_t from; /* the place where it begins */
+	uint32_t left; /* of its tasks */
+	int64_t next;  /* the place where the next page begins; -1: this is the last one */
+};
+
+/* The parameter that cannot be, or NULL. */
+static const char *read_page(const struct call *call, struct page *ret)
+{
+	json_int_t offset = call_number(call, "offset");
+	json_int_t n = call_has_number(call, "limit") ? call_number(call, "limit") : PAGE_TASKS_MAX;
+
+	if (offset < 0 || offset > UINT32_MAX)
+		return "offset";
+	if (n < 1 || n > PAGE_TASKS_MAX)
+		return "limit";
+	*ret = (struct page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
+	return NULL;
+}
+
+/* False: the page is full, and the next one begins here. */
+static bool take_place(struct page *page, uint32_t place)
+{
+	if (!page->left) {
+		page->next = place;
+		return false;
+	}
+	page->left--;
+	return true;
+}
+
+static int end_page(struct json_out *out, const struct page *page, struct reply *reply)
+{
+	json_out_close(out, ']');
+	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
+	return reply_end(reply);
+}
+
+int api_list_rule_tasks(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const char *rule = call_text(call, "rule"), *wrong;
+	const struct rules_task *task;
+	uint32_t i = 0, place;
+	struct json_out *out;
+	struct page page;
+
+	wrong = read_page(call, &page);
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	while (i < manager->policy.n_rules && strcmp(manager->policy.rules[i].name, rule) != 0)
+		i++;
+	if (i == manager->policy.n_rules)
+		return api_refuse_rule(reply, rule);
+	out = reply_begin(reply);
+	field_open(out, "tasks", '[');
+	while ((task = rules_next_task(manager->rules, i, page.from, &place)) &&
+	       take_place(&page, place)) {
+		char comm[PROCESS_COMM_SIZE];
+
+		json_out_open(out, '{');
+		field_count(out, "pid", task->pid);
+		field_count(out, "tgid", task->tgid);
+		field_text(out, "comm", process_comm((pid_t)task->pid, comm) < 0 ? NULL : comm);
+		json_out_close(out, '}');
+		page.from = place + 1;
+	}
+	return end_page(out, &page, reply);
+}
+
+/* The rule that caps in the first domain where one does; NULL: none. */
+static const struct policy_rule *cap_of(const struct manager *manager, uint64_t matched)
+{
+	const struct policy *policy = &manager->policy;
+
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
+		const struct topology_domain *domain = &manager->topology->domains[i];
+		int rule = rule_that_gives(policy, matched, RULE_CAP, domain);
+
+		if (rule >= 0 && rule_level_cap(&policy->rules[rule].properties.cap, domain) <
+					 TOPOLOGY_CAPACITY_MAX)
+			return &policy->rules[rule];
+	}
+	return NULL;
+}
+
+int api_list_capped_tasks(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const struct ruled_tasks *tasks = engine_ruled_tasks(manager->engine);
+	const struct ruled_task *task = NULL;
+	struct json_out *out;
+	struct page page;
+	const char *wrong = read_page(call, &page);
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	out = reply_begin(reply);
+	field_open(out, "tasks", '[');
+	while ((task = ruled_tasks_next(tasks, task))) {
+		const struct policy_rule *rule = cap_of(manager, task->matched);
+		uint32_t place = ruled_tasks_place(tasks, task);
+
+		if (!rule || place < page.from)
+			continue;
+		if (!take_place(&page, place))
+			break;
+		json_out_open(out, '{');
+		field_count(out, "pid", task->pid);
+		field_count(out, "tgid", task->tgid);
+		field_text(out, "comm", task->comm);
+		field_level(out, "cap", &rule->properties.cap, RULE_CAP);
+		field_text(out, "rule", rule->name);
+		field_text(out, "file", rule->file);
+		field_count(out, "line", rule->line);
+		json_out_close(out, '}');
+	}
+	return end_page(out, &page, reply);
+}
+
+/* A property that the task has in one domain at least is given, wherever it runs now. */
+static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule,
+		  enum rule_property property)
+{
+	static const struct topology_domain nowhere = { .first_cpu = POLICY_ANY_DOMAIN - 1 };
+	const struct topology *topology = manager->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (rule_that_gives(&manager->policy, matched, property, &topology->domains[i]) ==
+		    (int)rule)
+			return true;
+	return !topology->n_domains &&
+	       rule_that_gives(&manager->policy, matched, property, &nowhere) == (int)rule;
+}
+
+/* hides_commands: the caller may not see the command line of this task. */
+static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
+			 const struct task_facts *facts, bool hides_commands)
+{
+	const struct rules_task *task = rules_find(manager->rules, facts->pid);
+	uint64_t matched = task ? task->matched : 0;
+	bool tells_command = manager->policy.rules[i].match.given & POLICY_MATCH_COMMAND;
+	_cleanup_free_ char *why = NULL;
+	bool matches;
+	int r;
+
+	why = rules_explain(manager->rules, i, facts, &matches);
+	if (!why)
+		return -ENOMEM;
+	json_out_open(out, '{');
+	json_out_key(out, "rule");
+	r = put_rule(out, manager, i);
+	field_bool(out, "matches", matches);
+	field_text(out, "why", tells_command && hides_commands ? NULL : why);
+	field_bool(out, "gives_cap", gives(manager, matched, i, RULE_CAP));
+	field_bool(out, "gives_floor", gives(manager, matched, i, RULE_FLOOR));
+	field_bool(out, "gives_io_boost", gives(manager, matched, i, RULE_IO_BOOST));
+	json_out_close(out, '}');
+	return r;
+}
+
+/* By its present facts, as a scan finds them: changes of which no event told count as well. */
+int api_explain_rules(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	json_int_t pid = call_number(call, "pid");
+	struct task_facts facts;
+	struct json_out *out;
+	bool hides_commands;
+	int r;
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return reply_send_invalid(reply, "pid");
+	r = tracer_find_task(manager->tracer, (uint32_t)pid, &facts);
+	if (r == -ESRCH)
+		return api_refuse_task(reply, pid);
+	if (r < 0)
+		return r;
+	rule_tracking_look_at(manager, &facts);
+	hides_commands = !call->peer->sees_all && call->peer->uid != facts.uid;
+	out = reply_begin(reply);
+	field_open(out, "rules", '[');
+	/* Overrides come first: they win over the policy's own rules. */
+	for (uint32_t i = POLICY_RULES_MAX - manager->policy.n_leases;
+	     r == 0 && i < POLICY_RULES_MAX; i++)
+		r = put_task_rule(out, manager, i, &facts, hides_commands);
+	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)
+		r = put_task_rule(out, manager, i, &facts, hides_commands);
+	json_out_close(out, ']');
+	field_count(out, "pid", (uint64_t)pid);
+	field_count(out, "tgid", facts.tgid);
+	field_text(out, "comm", facts.comm);
+	return r < 0 ? r : reply_end(reply);
+}

@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "canned_daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/conflicts.h"
+#include "daemon/footprint.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/grouping.h"
+#include "daemon/journal.h"
+#include "daemon/monitor.h"
+#include "daemon/override_file.h"
+#include "daemon/recording.h"
+#include "daemon/reload.h"
+#include "daemon/round.h"
+#include "daemon/rule_tracking.h"
+#include "diag/advice.h"
+#include "diag/interrupts.h"
+#include "diag/throttle.h"
+#include "frequency/frequency.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+#include "wakegov/decay.h"
+
+#define FIRST_PID	812
+#define CPUS		4
+#define ROOM_FOR_TASKS	20000
+#define DECISIONS_TOTAL 123456
+#define HOST_RATIO	1102637 /* 61.2 % of the time of an I/O at 2400 of 3600 MHz */
+#define OVERRIDE_RULE	(POLICY_RULES_MAX - 1)
+
+/* The kernel cuts names within characters, and tasks may put anything into them. */
+static const char *const comms[] = { "fio", "kworker/0:1H", "\x1b[31mred\xff", "\xc3\xa9t\xc3" };
+
+/* What the functions below are asked for. */
+static struct {
+	const struct canned_daemon *daemon;
+	struct decision *last; /* of each domain */
+	struct explanation explanations[3];
+	struct task_table *tasks;
+	struct ruled_tasks *ruled;
+	struct override_table overrides;
+	struct io_device devices[3];
+	struct task users[3]; /* of each device that has any */
+	struct clamp_sets sets;
+} made;
+
+/* The core. */
+
+const struct decision *engine_last(const struct engine *engine, uint32_t domain)
+{
+	return &made.last[domain];
+}
+
+const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)
+{
+	return &made.explanations[domain < 3 ? domain : 0];
+}
+
+void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
+		   uint32_t *ret_max_khz)
+{
+	*ret_min_khz = domain == 2 ? 0 : 800000;
+	*ret_max_khz = domain == 2 ? 0 : 3600000;
+}
+
+/* Whoever asks finds the first ones in the middle of their lease. */
+const struct task_table *engine_tasks(const struct engine *engine)
+{
+	for (uint32_t i = 0; i < made.daemon->n_tasks && i < 8; i++)
+		task_table_find(made.tasks, FIRST_PID + i)->io_boost.lease_end_ns =
+			time_now_ns() + 9540 * NS_PER_US;
+	return made.tasks;
+}
+
+void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_pairs,
+		     struct experiment_estimate *ret)
+{
+	*ret_pairs = boost->depth_milli ? 14 : 0;
+	*ret = (struct experiment_estimate){ 405000, 21000 };
+}
+
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
+{
+	return 700;
+}
+
+uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
+{
+	uint32_t n = made.daemon->n_tasks, paying = (n + 3) / 4;
+
+	if (state == IO_BOOST_PAYS)
+		return paying;
+	return state == IO_BOOST_TRYING ? n - paying : 0;
+}
+
+uint32_t engine_take_changed(struct engine *engine)
+{
+	return UINT32_MAX;
+}
+
+/* The first pays, the second is being tried, the third was just seen; so on. */
+const struct io_device *engine_device(const struct engine *engine, uint32_t device)
+{
+	return &made.devices[device % 3];
+}
+
+const struct task *engine_next_user(const struct engine *engine, uint32_t device,
+				    const struct task *after)
+{
+	uint32_t i = after ? after - made.users + 1 : 0;
+
+	if (device % 3 == 2 || i == ARRAY_SIZE(made.users))
+		return NULL;
+	made.users[i].io_boost.granted = device % 3 == 0;
+	made.users[i].io_boost.state = device % 3 == 1 && i == 0 ? IO_BOOST_TRYING : IO_BOOST_PAYS;
+	return &made.users[i];
+}
+
+const struct clamp_sets *engine_clamp_sets(const struct engine *engine)
+{
+	return &made.sets;
+}
+
+const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)
+{
+	return made.ruled;
+}
+
+const struct override_table *engine_overrides(const struct engine *engine)
+{
+	return &made.overrides;
+}
+
+void engine_apply(struct engine *engine, const struct input *input)
+{
+	if (!override_table_put(&made.overrides, &input->override, input->now_ns))
+		abort();
+}
+
+void engine_set_policy(struct engine *engine, const struct policy *policy)
+{
+}
+
+/* The kernel side. */
+
+bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_program *ret)
+{
+	static const struct tracer_program programs[] = {
+		{ "sched_switch", "bursts and utilisation", TRACER_ATTACHED, 0, 987654321 },
+		{ "block_rq_issue", "asynchronous I/O", TRACER_FAILED, -ENOTSUP, 0 },
+	};
+
+	if (i < ARRAY_SIZE(programs))
+		*ret = programs[i];
+	return i < ARRAY_SIZE(programs);
+}
+
+void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
+{
+	*ret = (struct tracer_drops){ .slots = 3, .devices = 4, .anomalies = 5 };
+}
+
+void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
+{
+	*ret = (struct input){ .cpu = { .cpu = cpu, .util_q = DECAY_Q(341) } };
+}
+
+int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, struct input *ret)
+{
+	if (index >= made.daemon->n_devices)
+		return -ENOENT;
+	*ret = (struct input){ .device = {
+				       .device = index,
+				       .depth = 17,
+				       .completions = UINT64_MAX,
+				       .idle_ns = 8250000 * NS_PER_US,
+				       /* The third one's is in no domain. */
+				       .completion_cpu = index % 3 == 2 ? CPUS : 1,
+			       } };
+	return 0;
+}
+
+int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRACER_DISK_SIZE])
+{
+	if (index >= INPUT_DEVICES_MAX)
+		return -ENOENT;
+	snprintf(ret, TRACER_DISK_SIZE, "nvme%un1", index);
+	return 0;
+}
+
+int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
+{
+	if (pid != FIRST_PID)
+		return -ESRCH;
+	*ret = (struct task_facts){ .pid = pid, .tgid = 800, .comm = "make" };
+	return 0;
+}
+
+/* Rules. */
+
+struct rules_count rules_count(const struct rules *rules, uint32_t rule)
+{
+	return (struct rules_count){ 5, 17 };
+}
+
+uint32_t rules_n_tasks(const struct rules *rules)
+{
+	return 3;
+}
+
+uint64_t rules_refused(const struct rules *rules)
+{
+	return 2;
+}
+
+/* This process is the only one with a name that is known. */
+const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
+					 uint32_t *ret_place)
+{
+	static struct rules_task task = { .tgid = 800 };
+	const uint32_t pids[] = { (uint32_t)getpid(), 4194303, 4194302, 4194301, 4194300 };
+
+	if (from >= ARRAY_SIZE(pids))
+		return NULL;
+	*ret_place = from;
+	task.pid = pids[from];
+	return &task;
+}
+
+const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
+{
+	static const struct rules_task task = { .pid = FIRST_PID, .matched = 1 };
+
+	return pid == FIRST_PID ? &task : NULL;
+}
+
+char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		    bool *ret_matches)
+{
+	*ret_matches = rule == 0;
+	return strdup(rule ? "another task" : "command is 'tar c' (command = tar*)");
+}
+
+void rules_say_match(FILE *out, const struct policy_rule *rule)
+{
+	fprintf(out, "comm = tar*");
+}
+
+void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts)
+{
+}
+
+void rule_tracking_set_policy(struct manager *manager)
+{
+}
+
+bool grouping_carries(const struct manager *manager, uint32_t rule)
+{
+	return false;
+}
+
+/* The machine, and what the daemon does. */
+
+const char *frequency_source(const struct frequency *frequency)
+{
+	return "msr";
+}
+
+uint64_t frequency_measured_ns(const struct frequency *frequency)
+{
+	return time_now_ns() - 12500 * NS_PER_US;
+}
+
+const char *frequency_why(const struct frequency *frequency)
+{
+	return "perf: its counters stand still";
+}
+
+void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+{
+}
+
+const struct backend backend_observe = { .name = "observe" };
+
+const char *actuator_state_name(enum actuator_state state)
+{
+	return state == ACTUATOR_STATE_YIELDED	 ? "yielded"
+	       : state == ACTUATOR_STATE_OFFLINE ? "offline"
+						 : "driven";
+}
+
+int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
+{
+	if (domain->state == ACTUATOR_STATE_OFFLINE)
+		return -EBUSY;
+	*ret_khz = 1800000;
+	return 0;
+}
+
+int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
+				uint32_t *ret_max_khz)
+{
+	return -EBUSY;
+}
+
+int throttle_find(const char *sys, const struct throttle_domain *domain,
+		  int (*emit)(void *context, const char *who, const char *text), void *context)
+{
+	if (domain->first_cpu != 1)
+		return 0;
+	return emit(context, "thermal", "heat: cooling_device0 is at step 3 of 7");
+}
+
+bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
+			      uint32_t device, struct misplacement *ret)
+{
+	*ret = (struct misplacement){ .n_tasks = 1 };
+	return device == 0 && made.daemon->n_devices && made.daemon->n_domains;
+}
+
+int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
+{
+	return -ENOENT;
+}
+
+char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
+			     const struct advice_place *completions,
+			     const struct advice_place *tasks, uint32_t n_tasks)
+{
+	return strdup("interrupt of nvme0q3 lands in policy0, the task runs in policy4: write 4-5 "
+		      "to /proc/irq/38/smp_affinity_list or, if the kernel refuses that, keep the "
+		      "task on CPUs 0-3 (taskset -c)");
+}
+
+char *advice_on_rival(const struct rival *rival)
+{
+	return NULL;
+}
+
+char *advice_on_clamp_sets(uint64_t refused)
+{
+	return NULL;
+}
+
+uint64_t footprint_cpu_us(void)
+{
+	return 1234567;
+}
+
+uint64_t footprint_pss_kib(void)
+{
+	return 2150;
+}
+
+uint64_t stats_opp_ns(const struct stats *stats, uint32_t domain, uint32_t opp, uint64_t now_ns)
+{
+	return (domain + opp) * 1234567890ULL;
+}
+
+uint64_t stats_decisions(const struct stats *stats, enum reason reason)
+{
+	return reason == REASON_IDLE ? 17 : 4;
+}
+
+uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
+{
+	return limiter == LIMITER_NONE ? 17 : 4;
+}
+
+void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
+		  const char *format, ...)
+{
+}
+
+int override_file_save(const char *directory, const struct topology *topology,
+		       const struct override_table *table, const struct leases *leases)
+{
+	return 0;
+}
+
+int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
+		       struct override_table *ret, struct leases *ret_leases)
+{
+	return 0;
+}
+
+void manager_round(struct manager *manager)
+{
+}
+
+int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
+{
+	if (name && strcmp(name, "policy4") != 0)
+		return -ENOENT;
+	*ret_adopted = 1;
+	return 0;
+}
+
+/* There is no engine here whose life could be recorded. */
+int recording_start(struct manager *manager, uint64_t max_bytes)
+{
+	return -EOPNOTSUPP;
+}
+
+void recording_stop(struct manager *manager, const char *why)
+{
+}
+
+static struct decision_entry make_decision(uint32_t i)
+{
+	struct decision_entry entry = {
+		.decision = {
+			.now_ns = i * NS_PER_MS,
+			.previous_khz = i > 1 ? 1800000 : 0,
+			.target_khz = 2400000,
+			.want_cap = 341,
+			.cpu = 2,
+			.pid = i % 2 ? FIRST_PID : 0,
+			.reason = i % 2 ? REASON_IO_BOOST : REASON_UTILISATION,
+			.limiter = i % 2 ? LIMITER_POLICY_MAX : LIMITER_NONE,
+		},
+		.read_back_khz = 2400000,
+		.explanation = made.explanations[0],
+	};
+
+	if (i % 2)
+		strcpy(entry.decision.comm, "fio");
+	return entry;
+}
+
+/* Decisions of two domains in turn, every second one for a task. */
+int manager_reload(struct manager *manager, void (*warn)(void *context, const char *line),
+		   void *context, char **ret_message)
+{
+	if (made.daemon->policy_error) {
+		*ret_message = strdup(made.daemon->policy_error);
+		return *ret_message ? -EINVAL : -ENOMEM;
+	}
+	manager->reloads++;
+	warn(context, "wakegov.conf:12: [rule games] user = joe can never match: there is no such "
+		      "user; add it and reload");
+	warn(context, "a new backend takes effect when wakegovd is restarted");
+	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {
+		struct decision_entry entry = make_decision(i);
+
+		entry.decision.domain = i % 3 == 0 && manager->n_domains > 1;
+		monitor_publish_decision(manager, &entry);
+	}
+	monitor_publish(manager,
+			&(struct event){ .kind = EVENT_CHANGE, .message = "policy read again" });
+	return 0;
+}
+
+/* policy0 is boosted and cut by an override; policy1 is somebody else's. */
+static void make_explanations(void)
+{
+	static const struct explanation boosted = {
+		.contenders = { { REASON_IO_BOOST, 1111, 2, FIRST_PID, "" },
+				{ REASON_UTILISATION, 341, 1, 0, "" } },
+		.n_contenders = 2,
+		.has_io = true,
+		.io = { .state = IO_BOOST_PAYS,
+			.rate_per_s = 25000,
+			.wanted_khz = 2400000,
+			.host_ppm = 612000,
+			.predicted_ppm = 316600,
+			.tried = 14,
+			.found = { 405000, 21000 } },
+		.rule = { "backup", "/etc/wakegov/wakegov.conf", 12, FIRST_PID },
+		.policy_max_khz = UINT32_MAX,
+		.override = { .max_khz = 2400000, .max_id = 7 },
+		.scaling_max_khz = 3600000,
+	};
+
+	made.explanations[0] = made.explanations[1] = made.explanations[2] = boosted;
+	strcpy(made.explanations[0].contenders[0].comm, comms[2]);
+	made.explanations[1].has_io = false;
+	made.explanations[1].rule.name[0] = '\0';
+}
+
+/* The first is boosted, the second someone else's, the third gone; the others like the first. */
+static void make_domain(struct canned_daemon *canned, uint32_t i)
+{
+	static const struct backend setspeed = { .name = "setspeed", .writes = true };
+	struct topology_domain *info = &canned->manager.topology->domains[i];
+	struct governed *governed = &canned->manager.domains[i];
+
+	*info = (struct topology_domain){
+		.first_cpu = i,
+		.n_opps = 4,
+		.opp_khz = { 800000, 1600000, 2400000, 3600000 },
+		.capacity = TOPOLOGY_CAPACITY_MAX,
+	};
+	snprintf(info->name, sizeof(info->name), "policy%u", i % TOPOLOGY_DOMAINS_MAX);
+	*governed = (struct governed){
+		.actuator = { .info = info,
+			      .state = i == 1	? ACTUATOR_STATE_YIELDED
+				       : i == 2 ? ACTUATOR_STATE_OFFLINE
+						: ACTUATOR_STATE_DRIVEN,
+			      .asked_khz = 2400000,
+			      .writes = i == 2 ? 0 : 42,
+			      .write_errors = i == 3 ? 2 : 0 },
+		.backend = &setspeed,
+		.cpus = "0-3",
+	};
+	if (i == 1)
+		strcpy(governed->actuator.why, "scaling_setspeed was changed by someone else");
+	made.last[i] = (struct decision){ .domain = i };
+	if (i == 2)
+		return;
+	made.last[i] = (struct decision){
+		.now_ns = 5 * NS_PER_MS,
+		.domain = i,
+		.target_khz = 2400000,
+		.wanted_khz = 2400000,
+		.want_cap = 1111,
+		.pid = i == 1 ? 0 : FIRST_PID,
+		.reason = i == 1 ? REASON_UTILISATION : REASON_IO_BOOST,
+		.limiter = i == 1 ? LIMITER_NONE : LIMITER_OVERRIDE_MAX,
+		.timing = i == 1 ? TIMING_HELD : TIMING_NOW,
+	};
+	if (i != 1)
+		strcpy(made.last[i].comm, "fio");
+}
+
+static bool make_tasks(const struct canned_daemon *canned)
+{
+	made.tasks = task_table_new(canned->n_tasks > ROOM_FOR_TASKS ? canned->n_tasks
+								     : ROOM_FOR_TASKS);
+	for (uint32_t i = 0; made.tasks && i < canned->n_tasks; i++) {
+		struct task *task = task_table_add(made.tasks, FIRST_PID + i);
+
+		task->tgid = i % 3 ? FIRST_PID : 0;
+		task->cpu = i % CPUS;
+		strcpy(task->comm, comms[i % ARRAY_SIZE(comms)]);
+		task->io_boost = (struct io_boost){
+			.state = i % 4 ? IO_BOOST_TRYING : IO_BOOST_PAYS,
+			.rate_per_s = 25000,
+			.device = i % 4 ? IO_BOOST_NO_DEVICE : 0,
+			.ratio = i % 4 ? 0 : HOST_RATIO,
+			.wanted_khz = i % 4 ? 0 : 1416000,
+			.depth_milli = i % 2 ? 0 : 1000, /* it has been tried */
+		};
+	}
+	return made.tasks;
+}
+
+static void add_ruled(uint32_t pid, uint32_t tgid, const char *comm, uint32_t rule)
+{
+	struct ruled_task *task = ruled_tasks_add(made.ruled, pid);
+
+	task->tgid = tgid;
+	task->matched = 1ULL << rule;
+	strcpy(task->comm, comm);
+}
+
+/* One rule, and one override of tasks, which is a rule as well. */
+static bool make_rules(struct policy *policy)
+{
+	static const struct policy_rule backup = {
+		.name = "backup",
+		.file = "x.conf",
+		.line = 12,
+		.match.given = POLICY_MATCH_COMMAND,
+		.properties = { .cap = { POLICY_LEVEL_PERCENT, 30 },
+				.io_boost = { POLICY_LEVEL_CAPACITY, 0 } },
+	};
+	static const struct policy_rule override = {
+		.name = "override-3",
+		.domain_cpu = POLICY_ANY_DOMAIN,
+		.properties.cap = { POLICY_LEVEL_KHZ, 1200000 },
+		.lease.id = 3,
+	};
+
+	policy->rules[0] = backup;
+	policy->rules[OVERRIDE_RULE] = override;
+	policy->n_rules = 1;
+	policy->n_leases = 1;
+	policy->classes[0] = (struct policy_class){ "batch",
+						    { .cap = { POLICY_LEVEL_PERCENT, 30 } } };
+	policy->n_classes = 1;
+	policy->max_ruled_tasks = 16384;
+	made.ruled = ruled_tasks_new(16);
+	if (!made.ruled)
+		return false;
+	add_ruled(900, 900, "tar", 0);
+	add_ruled(901, 900, "tar", 0);
+	add_ruled(950, 950, "make", OVERRIDE_RULE);
+	return true;
+}
+
+static void make_devices(void)
+{
+	static const struct io_device_rates rates = { .known = true,
+						      .completions_per_s = 24817,
+						      .idle_permille = 412 };
+
+	made.devices[0] = made.devices[1] = (struct io_device){ .n_users = 3, .rates = rates };
+}
+
+/* All but the last ones are forgotten. */
+static bool make_log(struct canned_daemon *canned)
+{
+	struct manager *manager = &canned->manager;
+	uint32_t n = canned->n_decisions;
+	struct decision_entry entry = make_decision(1);
+
+	manager->log = decision_log_new(n ? n : 1);
+	for (uint32_t i = n; manager->log && n && i < DECISIONS_TOTAL; i++)
+		decision_log_add(manager->log, &entry.decision, 0, &entry.explanation);
+	for (uint32_t i = 1; manager->log && i <= n; i++) {
+		entry = make_decision(i);
+		decision_log_add(manager->log, &entry.decision, entry.read_back_khz,
+				 &entry.explanation);
+	}
+	return manager->log;
+}
+
+int canned_daemon_init(struct canned_daemon *canned)
+{
+	struct manager *manager = &canned->manager;
+	struct topology *topology;
+
+	memset(&made, 0, sizeof(made));
+	made.daemon = canned;
+	*manager = (struct manager){
+		.options = { .policy_path = "/etc/wakegov.conf" },
+		.n_domains = canned->n_domains,
+		.started_ns = time_now_ns() - 11544 * NS_PER_S,
+		.records = UINT64_MAX,
+	};
+	policy_init(&manager->policy);
+	topology = calloc(1, sizeof(*topology) + canned->n_domains * sizeof(topology->domains[0]));
+	manager->topology = topology;
+	manager->domains = calloc(canned->n_domains + 1, sizeof(*manager->domains));
+	made.last = calloc(canned->n_domains + 1, sizeof(*made.last));
+	if (canned->policy_error)
+		manager->last_reload_error = strdup(canned->policy_error);
+	if (!topology || !manager->domains || !made.last)
+		return -ENOMEM;
+	/* All CPUs are the first domain's. */
+	topology->n_cpus = canned->n_domains ? CPUS : 0;
+	topology->n_domains = canned->n_domains;
+	make_explanations();
+	make_devices();
+	for (uint32_t i = 0; i < canned->n_domains; i++)
+		make_domain(canned, i);
+	return make_tasks(canned) && make_rules(&manager->policy) && make_log(canned) ? 0 : -ENOMEM;
+}
+
+void canned_daemon_deinit(struct canned_daemon *canned)
+{
+	struct manager *manager = &canned->manager;
+
+	task_table_free(made.tasks);
+	ruled_tasks_free(made.ruled);
+	decision_log_free(manager->log);
+	boost_news_free(manager->boost_news);
+	free(made.last);
+	free(manager->last_reload_error);
+	free(manager->domains);
+	free(manager->topology);
+}
