@@ -7,12 +7,12 @@
 
 #include "daemon/conflicts.h"
 #include "daemon/monitor.h"
+#include "daemon/record_stream.h"
 #include "daemon/recording.h"
 #include "daemon/reload.h"
 #include "daemon/round.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
-#include "varlink/recording.h"
 
 static void add_warning(void *array, const char *line)
 {
@@ -64,6 +64,7 @@ static int adopt(const struct call *call, struct reply *reply)
 
 static int record(const struct call *call, struct reply *reply)
 {
+	struct manager *manager = call->userdata;
 	json_int_t max_bytes = RECORDING_BYTES_DEFAULT;
 	int r;
 
@@ -73,16 +74,16 @@ static int record(const struct call *call, struct reply *reply)
 		return reply_send_invalid(reply, "max_bytes");
 	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
 		max_bytes = RECORDING_BYTES_LEAST;
-	if (channel_is_heard(call->recording))
+	if (channel_is_heard(&manager->recording))
 		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
-	r = channel_subscribe(call->recording, &(struct channel_filter){ .kinds = 1 },
+	r = channel_subscribe(&manager->recording, &(struct channel_filter){ .kinds = 1 },
 			      call->subscription);
 	if (r < 0)
 		return r;
-	r = recording_start(call->userdata, (uint64_t)max_bytes);
+	r = recording_start(manager, (uint64_t)max_bytes);
 	if (r >= 0) {
 		reply->continues = true;
-		r = recording_put_reply(reply, "", NULL, 0);
+		r = record_stream_put_reply(reply, "", NULL, 0);
 	}
 	if (r < 0)
 		channel_unsubscribe(call->subscription);
@@ -91,9 +92,11 @@ static int record(const struct call *call, struct reply *reply)
 
 static int stop_recording(const struct call *call, struct reply *reply)
 {
-	if (!channel_is_heard(call->recording) || call->recording->is_over)
+	struct manager *manager = call->userdata;
+
+	if (!channel_is_heard(&manager->recording) || manager->recording.is_over)
 		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
-	recording_stop(call->userdata, "stopped");
+	recording_stop(manager, "stopped");
 	return reply_send(reply, json_object());
 }
 

@@ -41,13 +41,14 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	const char *domain = call_text(call, "domain");
 	json_int_t pid = call_number(call, "pid");
 	struct channel_filter filter = { .pid = (uint32_t)pid };
+	struct manager *manager = call->userdata;
 	int r;
 
 	if (read_kinds(json_object_get(call->parameters, "kinds"), &filter.kinds) < 0)
 		return reply_send_invalid(reply, "kinds");
 	if (pid < 0 || pid > INT32_MAX)
 		return reply_send_invalid(reply, "pid");
-	if (domain && api_find_domain(call->userdata, domain) == TOPOLOGY_NO_DOMAIN)
+	if (domain && api_find_domain(manager, domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);
@@ -55,7 +56,7 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");
 	r = reply_end(reply);
-	return r < 0 ? r : channel_subscribe(call->monitor, &filter, call->subscription);
+	return r < 0 ? r : channel_subscribe(&manager->monitor, &filter, call->subscription);
 }
 
 static void put_event(struct json_out *out, const struct manager *manager,
@@ -63,7 +64,7 @@ static void put_event(struct json_out *out, const struct manager *manager,
 {
 	json_out_key(out, "event");
 	json_out_open(out, '{');
-	field_count(out, "number", query_server_next_event(manager->server));
+	field_count(out, "number", manager->monitor.next);
 	field_count(out, "monotonic_us", event->now_ns / NS_PER_US);
 	field_text(out, "kind", kind_names[event->kind]);
 	field_text(out, "domain", event->domain);
@@ -90,7 +91,7 @@ void monitor_publish(struct manager *manager, const struct event *event)
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct reply reply;
 
-	if (!manager->server || !query_server_is_monitored(manager->server))
+	if (!channel_is_heard(&manager->monitor))
 		return;
 	if (event->domain)
 		strncpy(tag.domain, event->domain, sizeof(tag.domain) - 1);
@@ -98,7 +99,7 @@ void monitor_publish(struct manager *manager, const struct event *event)
 	reply.continues = true;
 	put_event(reply_begin(&reply), manager, event);
 	if (reply_end(&reply) == 0)
-		query_server_publish(manager->server, &tag, &message);
+		query_server_publish(manager->server, &manager->monitor, &tag, &message);
 	buffer_deinit(&message);
 }
 
@@ -142,7 +143,7 @@ void monitor_publish_boosts(struct manager *manager)
 	const struct task_table *tasks = engine_tasks(manager->engine);
 	uint32_t place;
 
-	if (!query_server_is_monitored(manager->server)) {
+	if (!channel_is_heard(&manager->monitor)) {
 		manager->boost_news = boost_news_free(manager->boost_news);
 		return;
 	}

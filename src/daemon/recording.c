@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/record_stream.h"
 #include "daemon/state.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -13,9 +14,7 @@
 
 static int send_block(void *userdata, const void *data, size_t size)
 {
-	struct manager *manager = userdata;
-
-	return query_server_send_recording(manager->server, data, size);
+	return record_stream_send(userdata, data, size);
 }
 
 static void end_recording(struct manager *manager)
@@ -59,9 +58,7 @@ void recording_stop(struct manager *manager, const char *why)
 	if (!manager->recorder)
 		return;
 	r = recorder_end(manager->recorder);
-	if (manager->server)
-		query_server_end_recording(manager->server, recorder_bytes(manager->recorder),
-					   r < 0 ? "failed" : why);
+	record_stream_end(manager, recorder_bytes(manager->recorder), r < 0 ? "failed" : why);
 	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
 	end_recording(manager);
 }

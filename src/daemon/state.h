@@ -107,7 +107,9 @@ struct manager {
 	struct actuator_watch *watch;
 	int hotplug_fd;
 	struct query_server *server;
-	char *socket_path; /* NULL: not bound yet */
+	struct channel monitor;	  /* events, to the clients of Monitor */
+	struct channel recording; /* blocks, to the client of Record */
+	char *socket_path;	  /* NULL: not bound yet */
 
 	uint64_t started_ns;
 	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */

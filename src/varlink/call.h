@@ -19,8 +19,6 @@ struct call {
 	bool upgrade;
 	void *userdata; /* of whom the methods are */
 	const struct query_peer *peer;
-	struct channel *monitor;
-	struct channel *recording;
 	struct subscription *subscription; /* for a method that streams to fill in */
 };
 

@@ -80,8 +80,6 @@ static int answer_calls(struct query_client *client)
 		.methods = client->server->methods,
 		.userdata = client->server->userdata,
 		.peer = &client->peer,
-		.monitor = &client->server->monitor,
-		.recording = &client->server->recording,
 		.subscription = &client->subscription,
 	};
 	int answered = 0;

@@ -49,8 +49,6 @@ struct query_server {
 	void *userdata; /* for them */
 	struct policy_query limits;
 	struct query_client *clients;
-	struct channel monitor;
-	struct channel recording;
 	sd_event_source *flush; /* sends what was published, a moment later */
 	bool flush_is_armed;
 };

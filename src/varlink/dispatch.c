@@ -160,8 +160,6 @@ int query_dispatch(const struct query_context *context, const char *message, siz
 
 	call.userdata = context->userdata;
 	call.peer = context->peer;
-	call.monitor = context->monitor;
-	call.recording = context->recording;
 	call.subscription = context->subscription;
 	return route(context, &call, &reply);
 }

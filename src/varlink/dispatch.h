@@ -13,8 +13,6 @@ struct query_context {
 	const struct query_method *methods; /* of io.wakegov */
 	void *userdata;			    /* for them */
 	const struct query_peer *peer;
-	struct channel *monitor;
-	struct channel *recording;
 	/* Not subscribed yet. Subscribed afterwards: the call goes on, and takes the connection. */
 	struct subscription *subscription;
 };

@@ -38,7 +38,7 @@ struct query_server;
 /*
  * Takes over listen_fd (a listening AF_UNIX stream socket) on success and makes it non-blocking.
  * methods are those of io.wakegov, which get userdata; both are borrowed and must outlive the
- * server. Returns 0 or a negative errno.
+ * server, as must the channels that a method subscribes a call to. Returns 0 or a negative errno.
  */
 int query_server_new(sd_event *event, int listen_fd, const struct query_method *methods,
 		     void *userdata, const struct policy_query *limits, struct query_server **ret);
@@ -49,25 +49,13 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
  */
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits);
 
-/* Whether anybody monitors. */
-bool query_server_is_monitored(const struct query_server *server);
-
-/* The number of the next event, since the first monitor came. */
-uint64_t query_server_next_event(const struct query_server *server);
-
 /*
- * Sends a whole reply of Monitor to all that want to know of tag, within a tenth of a second. Not
- * to be called while nobody does. Costs the text of the event, however many monitors there are.
+ * Sends a whole reply to the subscribers of the channel, whose calls go on: to those that want to
+ * know of tag, within a tenth of a second. Not to be called while nobody subscribes. Costs the
+ * text once, however many they are. Returns 0 or a negative errno.
  */
-void query_server_publish(struct query_server *server, const struct channel_tag *tag,
-			  const struct buffer *message);
-
-/*
- * A block of a recording, to the client that asked for it. Returns 0, -EPIPE when that has gone, or
- * another negative errno. Then the end of it.
- */
-int query_server_send_recording(struct query_server *server, const void *data, size_t size);
-void query_server_end_recording(struct query_server *server, uint64_t bytes, const char *why);
+int query_server_publish(struct query_server *server, struct channel *channel,
+			 const struct channel_tag *tag, const struct buffer *message);
 
 /* Closes every client and the listening socket, whose path stays. NULL is fine. Returns NULL. */
 struct query_server *query_server_free(struct query_server *server);

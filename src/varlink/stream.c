@@ -7,7 +7,6 @@
 #include "shared/log.h"
 #include "varlink/client.h"
 #include "varlink/field.h"
-#include "varlink/recording.h"
 #include "varlink/reply.h"
 
 /*
@@ -145,40 +144,10 @@ int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
 	return all_have_all ? 0 : arm_flush(server);
 }
 
-bool query_server_is_monitored(const struct query_server *server)
+int query_server_publish(struct query_server *server, struct channel *channel,
+			 const struct channel_tag *tag, const struct buffer *message)
 {
-	return channel_is_heard(&server->monitor);
-}
-
-uint64_t query_server_next_event(const struct query_server *server)
-{
-	return server->monitor.next;
-}
-
-void query_server_publish(struct query_server *server, const struct channel_tag *tag,
-			  const struct buffer *message)
-{
-	int r;
-
-	channel_publish(&server->monitor, tag, buffer_bytes(message), message->length);
-	r = arm_flush(server);
-	if (r < 0)
-		log_debug("Cannot tell the monitors: %s.", strerror(-r));
-}
-
-int query_server_send_recording(struct query_server *server, const void *data, size_t size)
-{
-	int r = recording_publish(&server->recording, data, size);
+	int r = channel_publish(channel, tag, buffer_bytes(message), message->length);
 
 	return r < 0 ? r : arm_flush(server);
-}
-
-void query_server_end_recording(struct query_server *server, uint64_t bytes, const char *why)
-{
-	int r;
-
-	recording_finish(&server->recording, bytes, why);
-	r = arm_flush(server);
-	if (r < 0)
-		log_debug("Cannot tell that the recording ended: %s.", strerror(-r));
 }

@@ -38,6 +38,7 @@ struct load_daemon {
 	sd_event *event;
 	sd_event_source *timer;
 	struct query_server *server;
+	struct channel monitor;
 	pid_t feeder;
 	int feed_fd;
 	uint64_t started_ns;
@@ -84,14 +85,14 @@ static void publish(struct load_daemon *daemon, const struct decision *decision,
 	struct reply reply;
 
 	daemon->published++;
-	if (!query_server_is_monitored(daemon->server))
+	if (!channel_is_heard(&daemon->monitor))
 		return;
 	strcpy(tag.domain, domain);
 	reply_init(&reply, &message, false);
 	reply.continues = true;
 	out = reply_begin(&reply);
 	field_open(out, "event", '{');
-	field_count(out, "number", query_server_next_event(daemon->server));
+	field_count(out, "number", daemon->monitor.next);
 	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
 	field_text(out, "kind", "decision");
 	field_text(out, "domain", domain);
@@ -108,7 +109,7 @@ static void publish(struct load_daemon *daemon, const struct decision *decision,
 	json_out_close(out, '}');
 	json_out_close(out, '}');
 	if (reply_end(&reply) == 0)
-		query_server_publish(daemon->server, &tag, &message);
+		query_server_publish(daemon->server, &daemon->monitor, &tag, &message);
 	buffer_deinit(&message);
 }
 
@@ -260,12 +261,13 @@ static int show_status(const struct call *call, struct reply *reply)
 static int monitor(const struct call *call, struct reply *reply)
 {
 	const struct channel_filter filter = { .kinds = 1 };
+	struct load_daemon *daemon = call->userdata;
 	int r;
 
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");
 	r = reply_end(reply);
-	return r < 0 ? r : channel_subscribe(call->monitor, &filter, call->subscription);
+	return r < 0 ? r : channel_subscribe(&daemon->monitor, &filter, call->subscription);
 }
 
 static const struct query_method methods[] = {

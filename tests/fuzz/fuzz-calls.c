@@ -62,7 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.n_domains = 3, .n_tasks = 20, .n_devices = 2, .n_decisions = 9
 	};
 	struct subscription subscription = { 0 };
-	struct channel monitor = { 0 }, recording = { 0 };
 	struct frame_reader calls = { 0 };
 	uint8_t who = size ? data[0] : 0;
 	const struct query_peer peer = {
@@ -76,8 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.methods = api_methods,
 		.userdata = &canned.manager,
 		.peer = &peer,
-		.monitor = &monitor,
-		.recording = &recording,
 		.subscription = &subscription,
 	};
 	int r = 0;

@@ -17,6 +17,7 @@ struct world {
 	uint32_t n; /* elements of List */
 	int error;  /* of Fail */
 	uint32_t changes;
+	struct channel channel; /* of Stream */
 };
 
 static int list(const struct call *call, struct reply *reply)
@@ -55,12 +56,13 @@ static int change(const struct call *call, struct reply *reply)
 static int stream(const struct call *call, struct reply *reply)
 {
 	const struct channel_filter filter = { .kinds = 1 };
+	struct world *world = call->userdata;
 	int r;
 
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");
 	r = reply_end(reply);
-	return r < 0 ? r : channel_subscribe(call->monitor, &filter, call->subscription);
+	return r < 0 ? r : channel_subscribe(&world->channel, &filter, call->subscription);
 }
 
 static const struct query_method methods[] = {
@@ -80,12 +82,10 @@ static int dispatch(struct world *world, enum who who, const char *message, stru
 		.may_change = who == OWNER,
 	};
 	struct subscription subscription = { 0 };
-	struct channel monitor = { 0 };
 	const struct query_context context = {
 		.methods = methods,
 		.userdata = world,
 		.peer = &peer,
-		.monitor = &monitor,
 		.subscription = &subscription,
 	};
 	int r = query_dispatch(&context, message, strlen(message), output);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "varlink/recording.h"
+#include "daemon/record_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/state.h"
 #include "shared/cleanup.h"
 #include "varlink/field.h"
 
@@ -31,7 +32,8 @@ static char *encode(const uint8_t *data, size_t size)
 	return text;
 }
 
-int recording_put_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes)
+int record_stream_put_reply(struct reply *reply, const char *data, const char *ended,
+			    uint64_t bytes)
 {
 	struct json_out *out = reply_begin(reply);
 
@@ -41,7 +43,7 @@ int recording_put_reply(struct reply *reply, const char *data, const char *ended
 	return reply_end(reply);
 }
 
-static int publish(struct channel *recording, const char *data, const char *ended, uint64_t bytes)
+static int publish(struct manager *manager, const char *data, const char *ended, uint64_t bytes)
 {
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct channel_tag tag = { 0 };
@@ -50,27 +52,27 @@ static int publish(struct channel *recording, const char *data, const char *ende
 
 	reply_init(&reply, &message, false);
 	reply.continues = !ended;
-	r = recording_put_reply(&reply, data, ended, bytes);
+	r = record_stream_put_reply(&reply, data, ended, bytes);
 	if (r == 0)
-		r = channel_publish(recording, &tag, buffer_bytes(&message), message.length);
+		r = query_server_publish(manager->server, &manager->recording, &tag, &message);
 	buffer_deinit(&message);
 	return r;
 }
 
-int recording_publish(struct channel *recording, const void *data, size_t size)
+int record_stream_send(struct manager *manager, const void *data, size_t size)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (!channel_is_heard(recording))
+	if (!channel_is_heard(&manager->recording))
 		return -EPIPE;
 	text = encode(data, size);
-	return text ? publish(recording, text, NULL, size) : -ENOMEM;
+	return text ? publish(manager, text, NULL, size) : -ENOMEM;
 }
 
-void recording_finish(struct channel *recording, uint64_t bytes, const char *why)
+void record_stream_end(struct manager *manager, uint64_t bytes, const char *why)
 {
-	if (!channel_is_heard(recording))
+	if (!channel_is_heard(&manager->recording))
 		return;
-	publish(recording, "", why, bytes);
-	recording->is_over = true;
+	publish(manager, "", why, bytes);
+	manager->recording.is_over = true;
 }
