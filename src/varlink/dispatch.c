@@ -90,14 +90,6 @@ static bool is_allowed(const struct query_method *method, const struct query_pee
 	return true;
 }
 
-/* Streams want more, and somebody who listens; the others answer once, whatever is asked for. */
-static int send_stream_refusal(const struct call *call, struct reply *reply)
-{
-	if (!call->more)
-		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
-	return reply_send_invalid(reply, "oneway");
-}
-
 static int run_method(const struct query_method *method, const struct call *call,
 		      struct reply *reply)
 {
@@ -112,8 +104,11 @@ static int run_method(const struct query_method *method, const struct call *call
 	/* No method of ours hands its connection over to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");
-	if (method->streams && (!call->more || call->oneway))
-		return send_stream_refusal(call, reply);
+	/* Streams want more, and somebody who listens; the others answer once in any case. */
+	if (method->streams && !call->more)
+		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
+	if (method->streams && call->oneway)
+		return reply_send_invalid(reply, "oneway");
 
 	r = method->run(call, reply);
 	return r < 0 ? send_failure(reply, r) : 0;

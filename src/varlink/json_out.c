@@ -7,8 +7,9 @@
 
 #include "shared/text.h"
 
-#define SMALL	    128
-#define REPLACEMENT "\xef\xbf\xbd"
+#define SMALL	       128
+#define REPLACEMENT    "\xef\xbf\xbd"
+#define UTF8_BYTES_MAX 4 /* of a character */
 
 void json_out_init(struct json_out *out, struct buffer *buffer)
 {
@@ -135,24 +136,6 @@ static bool is_plain(char c)
 	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
 }
 
-/* As most texts are: short, and without anything that is written otherwise. */
-static bool put_plain(struct json_out *out, const char *text)
-{
-	char *room = make_room(out, SMALL);
-	size_t length = 0;
-
-	*room++ = '"';
-	while (length < SMALL - 2 && is_plain(text[length])) {
-		room[length] = text[length];
-		length++;
-	}
-	if (text[length])
-		return false;
-	room[length] = '"';
-	out->used += length + 2;
-	return true;
-}
-
 static void put_character(struct json_out *out, const char *text, struct text_character c)
 {
 	if (c.kind == TEXT_INVALID)
@@ -165,21 +148,27 @@ static void put_character(struct json_out *out, const char *text, struct text_ch
 		put(out, text, c.length);
 }
 
+/* Most texts are plain, and copied in one piece. */
 void json_out_text(struct json_out *out, const char *text)
 {
-	struct text_character c;
-	size_t length;
-
 	if (!text) {
 		json_out_null(out);
 		return;
 	}
 	separate(out);
-	if (put_plain(out, text))
-		return;
 	put(out, "\"", 1);
-	for (length = strlen(text); (c = text_look(text, length)).kind != TEXT_END;
-	     text += c.length, length -= c.length)
+	for (;;) {
+		const char *plain = text;
+		struct text_character c;
+
+		while (is_plain(*text))
+			text++;
+		put(out, plain, text - plain);
+		if (!*text)
+			break;
+		c = text_look(text, strnlen(text, UTF8_BYTES_MAX));
 		put_character(out, text, c);
+		text += c.length;
+	}
 	put(out, "\"", 1);
 }
