@@ -7,8 +7,6 @@
  * line of these files. call->userdata is the manager.
  */
 
-#include <string.h>
-
 #include "core/rule.h"
 #include "daemon/state.h"
 #include "varlink/field.h"
@@ -49,16 +47,18 @@ void api_put_decision(struct json_out *out, const struct manager *manager,
 /* The rule that acted, by its number under the policy of today; NULL: none. */
 const char *api_rule_name(const struct manager *manager, const struct decision *decision);
 
-/* api_io.c: tasks that do I/O, devices, and what could be done about them. */
+/* api_tasks.c: tasks that do I/O. */
 int api_list_tasks(const struct call *call, struct reply *reply);
-int api_list_devices(const struct call *call, struct reply *reply);
 
 /* The type Task. */
 void api_put_task(struct json_out *out, const struct manager *manager, const struct task *task);
-/* Sentences, in a list that is open. Reads /proc/interrupts for each device that one is about. */
-int api_put_advice(struct json_out *out, const struct manager *manager);
 /* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
 uint32_t api_gain_permille(uint32_t saved_ppm);
+
+/* api_devices.c: block devices, and what the administrator could do better. */
+int api_list_devices(const struct call *call, struct reply *reply);
+/* Sentences, in a list that is open. Reads /proc/interrupts for each device that one is about. */
+int api_put_advice(struct json_out *out, const struct manager *manager);
 
 /* api_rules.c: rules, and what they are for a task. */
 int api_list_rules(const struct call *call, struct reply *reply);
@@ -77,15 +77,6 @@ int api_list_overrides(const struct call *call, struct reply *reply);
 int api_add_override(const struct call *call, struct reply *reply);
 int api_cancel_override(const struct call *call, struct reply *reply);
 int api_show_metrics(const struct call *call, struct reply *reply);
-
-/* The index of the domain of that name; TOPOLOGY_NO_DOMAIN: there is none. */
-static inline uint32_t api_find_domain(const struct manager *manager, const char *name)
-{
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (!strcmp(manager->topology->domains[i].name, name))
-			return i;
-	return TOPOLOGY_NO_DOMAIN;
-}
 
 /* "policyN", or NULL for TOPOLOGY_NO_DOMAIN. */
 static inline const char *api_domain_name(const struct topology *topology, uint32_t domain)

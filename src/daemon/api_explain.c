@@ -206,7 +206,7 @@ static uint32_t find_domain(const struct manager *manager, const char *name, boo
 	const struct task *task;
 
 	if (name)
-		return api_find_domain(manager, name);
+		return manager_find_domain(manager, name);
 	if (has_cpu)
 		return topology_domain_of(manager->topology, cpu);
 	task = task_table_find(engine_tasks(manager->engine), pid);

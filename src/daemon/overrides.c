@@ -56,16 +56,6 @@ void overrides_resume(struct manager *manager)
 		apply(manager, &manager->resumed.entries[i]);
 }
 
-static int find_domain(const struct manager *manager, const char *name, uint32_t *ret)
-{
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (!strcmp(manager->topology->domains[i].name, name)) {
-			*ret = i;
-			return 0;
-		}
-	return -ENODEV;
-}
-
 uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 {
 	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
@@ -79,15 +69,15 @@ int overrides_add(struct manager *manager, const struct override_request *reques
 {
 	struct input_override override = {
 		.id = id,
+		.domain = manager_find_domain(manager, request->domain),
 		.min_khz = request->min_khz,
 		.max_khz = request->max_khz,
 		.uid = request->uid,
 		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
 	};
-	int r = find_domain(manager, request->domain, &override.domain);
 
-	if (r < 0)
-		return r;
+	if (override.domain == TOPOLOGY_NO_DOMAIN)
+		return -ENODEV;
 	if (engine_overrides(manager->engine)->n == OVERRIDES_MAX)
 		return -ENOSPC;
 	if (request->freeze)

@@ -4,6 +4,7 @@
 /* What the daemon knows: each file of this folder does one thing with it. */
 
 #include <stdint.h>
+#include <string.h>
 #include <systemd/sd-event.h>
 
 #include "actuator/backend_select.h"
@@ -120,3 +121,12 @@ struct manager {
 	uint32_t reloads;
 	char *last_reload_error;
 };
+
+/* The index of the domain of that name; TOPOLOGY_NO_DOMAIN: there is none. */
+static inline uint32_t manager_find_domain(const struct manager *manager, const char *name)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (!strcmp(manager->topology->domains[i].name, name))
+			return i;
+	return TOPOLOGY_NO_DOMAIN;
+}
