@@ -13,7 +13,7 @@ static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct io_device *device = &engine->devices[index];
 
 	device->n_users = 0;
-	engine_for_each_filed(engine, filing_on_device(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_ON_DEVICE, index, task)
 		device->n_users += !io_boost_is_over(&task->io_boost);
 	device->next_ns = device->n_users ? now_ns + LOOK_NS : UINT64_MAX;
 	if (device->n_users)

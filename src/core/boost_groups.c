@@ -133,7 +133,7 @@ void boosts_rest_group(struct engine *engine, uint32_t index)
 {
 	if (index == IO_BOOST_NO_GROUP)
 		return;
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		if (!io_boost_is_over(&task->io_boost))
 			return;
 	rest(engine, index);
@@ -237,7 +237,7 @@ static void add_task(const struct engine *engine, const struct task *task, uint3
 
 static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
 {
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		add_task(engine, task, index + 1, sums);
 }
 
@@ -260,7 +260,7 @@ static void set_trial(struct engine *engine, uint32_t index, bool on)
 			}
 		return;
 	}
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task) {
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
 		struct domain *domain = engine_domain_of(engine, task->cpu);
 
 		if (domain && !io_boost_is_over(&task->io_boost))
@@ -354,11 +354,11 @@ static void settle_tasks(struct engine *engine, uint32_t index, uint64_t now_ns)
 	uint32_t device = engine->groups[index].device;
 
 	if (device != IO_BOOST_NO_DEVICE) {
-		engine_for_each_filed(engine, filing_on_device(engine->filing, device), task)
+		engine_for_each_due(engine, DUE_ON_DEVICE, device, task)
 			boosts_settle_task(engine, task, now_ns);
 		return;
 	}
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		boosts_settle_task(engine, task, now_ns);
 }
 
@@ -376,7 +376,7 @@ static void stop_trying(struct engine *engine, uint32_t index,
 
 static bool has_pausing(const struct engine *engine, uint32_t index, uint64_t now_ns)
 {
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		if (io_boost_pauses(&task->io_boost, engine->policy.io_boost.hold_ns, now_ns))
 			return true;
 	return false;
@@ -387,7 +387,7 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct experiment_tally *tally = &engine->groups[index].tally;
 
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task) {
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
 		struct io_boost *boost = &task->io_boost;
 
 		if (!io_boost_pauses(boost, engine->policy.io_boost.hold_ns, now_ns))
@@ -497,7 +497,7 @@ void boosts_try(struct engine *engine, uint64_t now_ns)
 
 void boosts_forget_group(struct engine *engine, uint32_t index)
 {
-	engine_for_each_filed(engine, filing_in_group(engine->filing, index), task)
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		task->io_boost.group = IO_BOOST_NO_GROUP;
 	set_trial(engine, index, false);
 	engine->groups[index].used = false;

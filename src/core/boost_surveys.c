@@ -19,14 +19,13 @@ static bool is_needed(const struct engine *engine, uint64_t now_ns)
 {
 	const struct survey *survey = &engine->survey;
 	uint64_t most_ns = SURVEY_MOST * engine->policy.io_boost.window_ns;
-	enum filed_trait news = survey->on ? FILED_UNSEEN : FILED_CHANGED;
+	enum due_trait news = survey->on ? DUE_UNSEEN : DUE_CHANGED;
 
-	if (!filing_count(engine->filing, FILED_NEW) && !filing_count(engine->filing, FILED_ASKS) &&
-	    !filing_count(engine->filing, news))
+	if (!due_has(engine->due, 1u << DUE_NEW | 1u << DUE_ASKS | 1u << news))
 		return false;
 	if (survey->on)
 		return now_ns - survey->began_ns < most_ns;
-	return now_ns >= survey->quiet_ns || filing_count(engine->filing, FILED_NEW);
+	return now_ns >= survey->quiet_ns || due_has(engine->due, 1u << DUE_NEW);
 }
 
 /* Those in use; the caller does so before it advances again. */
@@ -68,7 +67,7 @@ static void begin_survey(struct engine *engine, uint64_t now_ns)
 	engine->survey.until_ns = now_ns + SURVEY_WINDOWS * policy->window_ns;
 	while ((task = task_table_next(engine->tasks, task))) {
 		survey_task(&task->io_boost, now_ns);
-		boosts_file_task(engine, task);
+		boosts_set_due(engine, task);
 	}
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_restart_rates(&engine->devices[i]);
@@ -95,7 +94,7 @@ static void end_survey(struct engine *engine, uint64_t now_ns)
 		if (task->io_boost.surveyed_per_s) /* those that came since are new */
 			task->io_boost.surveyed_per_s = task->io_boost.rate_per_s + 1;
 		task->io_boost.sends_requests = false;
-		boosts_file_task(engine, task);
+		boosts_set_due(engine, task);
 	}
 }
 
@@ -114,7 +113,7 @@ void boosts_survey(struct engine *engine, uint64_t now_ns)
 {
 	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->survey.until_ns;
 
-	if (!filing_count(engine->filing, FILED_LIVE)) {
+	if (!due_has(engine->due, 1u << DUE_LIVE)) {
 		if (engine->survey.on)
 			engine->survey.quiet_ns = quiet_after(&engine->survey, now_ns);
 		engine->survey.on = false;
@@ -132,8 +131,7 @@ void boosts_survey(struct engine *engine, uint64_t now_ns)
 uint64_t boosts_next_survey_ns(const struct engine *engine)
 {
 	const struct survey *survey = &engine->survey;
-	bool waits = filing_count(engine->filing, FILED_CHANGED) ||
-		     filing_count(engine->filing, FILED_ASKS);
+	bool waits = due_has(engine->due, 1u << DUE_CHANGED | 1u << DUE_ASKS);
 
 	/* One that goes on after its time ends in the round that settles what it goes on for. */
 	if (survey->on)

@@ -16,7 +16,7 @@
 static uint64_t due_ns(const struct task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
-	uint64_t at_ns = AGENDA_NEVER;
+	uint64_t at_ns = DUE_NEVER;
 
 	if (!io_boost_is_over(boost))
 		at_ns = boost->next_ns;
@@ -60,36 +60,36 @@ uint32_t boosts_traits(const struct io_boost *boost)
 {
 	if (io_boost_is_over(boost))
 		return 0;
-	return 1u << FILED_LIVE | (uint32_t)!boost->surveyed_per_s << FILED_NEW |
-	       (uint32_t)asks_for_survey(boost) << FILED_ASKS |
-	       (uint32_t)is_unseen(boost) << FILED_UNSEEN |
-	       (uint32_t)is_changed(boost) << FILED_CHANGED;
+	return 1u << DUE_LIVE | (uint32_t)!boost->surveyed_per_s << DUE_NEW |
+	       (uint32_t)asks_for_survey(boost) << DUE_ASKS |
+	       (uint32_t)is_unseen(boost) << DUE_UNSEEN |
+	       (uint32_t)is_changed(boost) << DUE_CHANGED;
 }
 
-void boosts_file_task(struct engine *engine, const struct task *task)
+void boosts_set_due(struct engine *engine, const struct task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
-	struct filed filed = {
+	struct due_key key = {
 		.due_ns = due_ns(task),
-		.forget_ns = AGENDA_NEVER,
+		.forget_ns = DUE_NEVER,
 		.ended = io_boost_is_over(boost) && !task->released,
 		.followed = !task->released,
-		.domain = FILED_NOWHERE,
-		.other_domain = FILED_NOWHERE,
-		.device = boost->device,
+		.domain = DUE_NOWHERE,
+		.other_domain = DUE_NOWHERE,
+		.device = boost->device, /* without one: the low bits of all ones */
 		.group = boost->group,
 		.traits = boosts_traits(boost),
 		.state = boost->state,
 	};
 
 	if (task->released)
-		filed.forget_ns = boost->lease_end_ns + REMEMBER_NS;
+		key.forget_ns = boost->lease_end_ns + REMEMBER_NS;
 	if (io_boost_is_held(boost)) {
-		filed.domain = topology_domain_of(engine->topology, task->cpu);
+		key.domain = topology_domain_of(engine->topology, task->cpu);
 		if (task->flip.until_ns)
-			filed.other_domain = task->flip.domain;
+			key.other_domain = task->flip.domain;
 	}
-	filing_put(engine->filing, task_table_place(engine->tasks, task), &filed);
+	due_set(engine->due, task_table_place(engine->tasks, task), &key);
 }
 
 uint32_t boosts_level(const struct domain *domain)
@@ -260,7 +260,7 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	else if (boost->state != IO_BOOST_MEASURING)
 		settle_measured(engine, task, domain, now_ns);
 	plan(engine, task, now_ns);
-	boosts_file_task(engine, task);
+	boosts_set_due(engine, task);
 }
 
 void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns)
@@ -327,15 +327,15 @@ void boosts_forget_task(struct engine *engine, struct task *task)
 	clamping_end_io(engine, task->pid);
 	if (task->io_boost.seen_ns)
 		boosts_leave_group(engine, task);
-	filing_put(engine->filing, task_table_place(engine->tasks, task), NULL);
+	due_set(engine->due, task_table_place(engine->tasks, task), NULL);
 	task_table_remove(engine->tasks, task);
 }
 
 void boosts_forget_one(struct engine *engine)
 {
-	uint32_t place = filing_to_forget(engine->filing, UINT64_MAX);
+	uint32_t place = due_to_forget(engine->due, UINT64_MAX);
 
-	if (place != AGENDA_NONE)
+	if (place != DUE_NONE)
 		boosts_forget_task(engine, task_table_at(engine->tasks, place));
 }
 
@@ -345,17 +345,18 @@ static void advance_task(struct engine *engine, struct task *task, uint64_t now_
 	io_boost_expire(&task->io_boost, now_ns);
 	if (io_boost_is_over(&task->io_boost))
 		end_boost(engine, task);
-	filing_end_asked(engine->filing, task_table_place(engine->tasks, task));
-	boosts_file_task(engine, task);
+	due_end_asked(engine->due, task_table_place(engine->tasks, task));
+	boosts_set_due(engine, task);
 }
 
 void boosts_advance(struct engine *engine, uint64_t now_ns)
 {
 	uint32_t place;
 
-	engine_for_each_filed(engine, filing_ask(engine->filing, now_ns), task)
+	due_ask(engine->due, now_ns);
+	engine_for_each_due(engine, DUE_ASKED, 0, task)
 		advance_task(engine, task, now_ns);
-	while ((place = filing_to_forget(engine->filing, now_ns)) != AGENDA_NONE)
+	while ((place = due_to_forget(engine->due, now_ns)) != DUE_NONE)
 		boosts_forget_task(engine, task_table_at(engine->tasks, place));
 	boosts_look_at_devices(engine, now_ns);
 	boosts_try(engine, now_ns);
@@ -391,9 +392,9 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 void boosts_end_device(struct engine *engine, uint32_t device)
 {
 	boosts_forget_device(engine, device);
-	engine_for_each_filed(engine, filing_on_device(engine->filing, device), task) {
+	engine_for_each_due(engine, DUE_ON_DEVICE, device, task) {
 		leave_alone(engine, task, task->io_boost.state);
 		io_boost_restart(&task->io_boost);
-		boosts_file_task(engine, task);
+		boosts_set_due(engine, task);
 	}
 }

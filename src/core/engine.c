@@ -41,13 +41,13 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		return NULL;
 	engine->topology = copy_topology(topology);
 	engine->tasks = task_table_new(policy->max_tasks);
-	engine->filing = filing_new(policy->max_tasks, topology->n_domains);
+	engine->due = due_new(policy->max_tasks);
 	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
 	engine->first_cpus = calloc(topology->n_domains + 1, sizeof(*engine->first_cpus));
 	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
 	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
 	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
-	if (!engine->topology || !engine->tasks || !engine->filing || !engine->ruled ||
+	if (!engine->topology || !engine->tasks || !engine->due || !engine->ruled ||
 	    !engine->clamped || !engine->cpus || !engine->first_cpus || !engine->domains)
 		return engine_free(engine);
 	link_cpus(engine);
@@ -67,7 +67,7 @@ struct engine *engine_free(struct engine *engine)
 	if (!engine)
 		return NULL;
 	task_table_free(engine->tasks);
-	filing_free(engine->filing);
+	due_free(engine->due);
 	ruled_tasks_free(engine->ruled);
 	clamped_tasks_free(engine->clamped);
 	free(engine->topology);
@@ -381,15 +381,14 @@ void engine_take_back(struct engine *engine, uint32_t domain)
 
 static uint64_t boosts_next_ns(const struct engine *engine)
 {
-	uint64_t next_ns = boosts_next_survey_ns(engine);
+	uint64_t next_ns = boosts_next_survey_ns(engine), task_ns;
 
 	if (engine->devices_next_ns < next_ns)
 		next_ns = engine->devices_next_ns;
 	if (engine->groups_next_ns < next_ns)
 		next_ns = engine->groups_next_ns;
-	if (filing_next_ns(engine->filing) < next_ns)
-		next_ns = filing_next_ns(engine->filing);
-	return next_ns;
+	task_ns = due_next_ns(engine->due);
+	return task_ns < next_ns ? task_ns : next_ns;
 }
 
 uint64_t engine_next_ns(const struct engine *engine)
@@ -412,13 +411,13 @@ uint64_t engine_next_ns(const struct engine *engine)
 
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 {
-	struct task *task = engine_next_filed(engine, filing_ended(engine->filing), NULL);
+	struct task *task = engine_find_due(engine, DUE_ENDED, 0, NULL);
 
 	if (!task)
 		return false;
 	*ret_handle = task->handle;
 	task->released = true;
-	boosts_file_task(engine, task);
+	boosts_set_due(engine, task);
 	engine_tell(engine,
 		    &(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });
 	return true;
@@ -426,12 +425,11 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 
 const struct task *engine_next_due(struct engine *engine, const struct task *after, uint64_t now_ns)
 {
-	const struct place_set *asked = filing_asked(engine->filing);
 	const struct task *task = after;
 
 	if (!after)
-		filing_ask(engine->filing, now_ns);
-	while ((task = engine_next_filed(engine, asked, task)))
+		due_ask(engine->due, now_ns);
+	while ((task = engine_find_due(engine, DUE_ASKED, 0, task)))
 		if (!task->released && now_ns >= task->io_boost.next_ns)
 			return task;
 	return NULL;

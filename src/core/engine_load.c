@@ -60,7 +60,7 @@ static bool load_task(struct engine *engine, uint32_t place, const struct task *
 		return false;
 	if (!task_table_restore(engine->tasks, place, saved))
 		return false;
-	boosts_file_task(engine, task_table_at(engine->tasks, place));
+	boosts_set_due(engine, task_table_at(engine->tasks, place));
 	return true;
 }
 

@@ -11,9 +11,9 @@
 
 #include "core/clamped_tasks.h"
 #include "core/domain.h"
+#include "core/due.h"
 #include "core/engine.h"
 #include "core/engine_state.h"
-#include "core/filing.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
 #include "core/ruled_tasks.h"
@@ -37,7 +37,7 @@ struct engine {
 	struct topology *topology; /* its own: references may change */
 	struct policy policy;
 	struct task_table *tasks;
-	struct filing *filing; /* of the tasks */
+	struct due *due; /* of the tasks */
 	struct ruled_tasks *ruled;
 	struct cpu *cpus;	/* topology->n_cpus */
 	uint32_t *first_cpus;	/* of each domain; ENGINE_NO_CPU: it has none */
@@ -88,24 +88,24 @@ static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
 /* engine_read.c: an experiment has the domain, and runs it without boosts at present. */
 bool engine_leaves_alone(const struct engine *engine, const struct domain *domain);
 
-/* Goes through the tasks of a set of engine->filing. */
-#define engine_for_each_filed(engine, set, task)                             \
-	for (struct task *task = engine_next_filed(engine, set, NULL); task; \
-	     task = engine_next_filed(engine, set, task))
+/* Goes through the tasks that core/due.h finds. */
+#define engine_for_each_due(engine, which, value, task)                             \
+	for (struct task *task = engine_find_due(engine, which, value, NULL); task; \
+	     task = engine_find_due(engine, which, value, task))
 
-static inline struct task *engine_next_filed(const struct engine *engine,
-					     const struct place_set *set, const struct task *after)
+static inline struct task *engine_find_due(const struct engine *engine, enum due_which which,
+					   uint32_t value, const struct task *after)
 {
 	uint32_t from = after ? task_table_place(engine->tasks, after) + 1 : 0;
-	uint32_t place = place_set_next(set, from);
+	uint32_t place = due_find(engine->due, which, value, from);
 
-	return place == PLACE_SET_NONE ? NULL : task_table_at(engine->tasks, place);
+	return place == DUE_NONE ? NULL : task_table_at(engine->tasks, place);
 }
 
-/* boosts.c: what of the task says whether there is to be a survey, as bits (core/filing.h). */
+/* boosts.c: what of the task says whether there is to be a survey, as bits (core/due.h). */
 uint32_t boosts_traits(const struct io_boost *boost);
-/* Where the task belongs now, to be said after each of its changes. */
-void boosts_file_task(struct engine *engine, const struct task *task);
+/* Sets its key, after each change of the task. */
+void boosts_set_due(struct engine *engine, const struct task *task);
 
 /* A task was sampled; after boosts_move_task() if it is in another domain than before. */
 void boosts_sample_task(struct engine *engine, struct task *task, const struct io_boost *before,

@@ -51,18 +51,18 @@ const struct task_table *engine_tasks(const struct engine *engine)
 
 uint32_t engine_take_changed(struct engine *engine)
 {
-	return filing_take_changed(engine->filing);
+	return due_take_changed(engine->due);
 }
 
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
 {
-	return filing_count_in(engine->filing, state);
+	return due_count_in(engine->due, state);
 }
 
 const struct task *engine_next_user(const struct engine *engine, uint32_t device,
 				    const struct task *after)
 {
-	return engine_next_filed(engine, filing_on_device(engine->filing, device), after);
+	return engine_find_due(engine, DUE_ON_DEVICE, device, after);
 }
 
 const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)

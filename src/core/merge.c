@@ -215,7 +215,7 @@ static void merge_boost(const struct engine *engine, const struct task *task, ui
 
 static void merge_boosts(const struct engine *engine, uint32_t domain, struct demand *demand)
 {
-	engine_for_each_filed(engine, filing_in_domain(engine->filing, domain), task)
+	engine_for_each_due(engine, DUE_IN_DOMAIN, domain, task)
 		merge_boost(engine, task, domain, demand);
 }
 

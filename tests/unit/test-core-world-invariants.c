@@ -209,10 +209,10 @@ static uint64_t task_next_ns(const struct task *task)
 	return next_ns;
 }
 
-void world_check_filing(const struct world *world)
+void world_check_due(const struct world *world)
 {
 	const struct engine *engine = world->engine;
-	uint32_t n_with[FILED_TRAITS] = { 0 }, n_on[INPUT_DEVICES_MAX] = { 0 };
+	uint32_t n_with[DUE_TRAITS] = { 0 }, n_on[INPUT_DEVICES_MAX] = { 0 };
 	uint64_t next_ns = UINT64_MAX;
 	const struct task *task = NULL;
 
@@ -222,21 +222,21 @@ void world_check_filing(const struct world *world)
 
 		if (task_next_ns(task) < next_ns)
 			next_ns = task_next_ns(task);
-		for (uint32_t trait = 0; trait < FILED_TRAITS; trait++)
+		for (uint32_t trait = 0; trait < DUE_TRAITS; trait++)
 			n_with[trait] += boosts_traits(&task->io_boost) >> trait & 1;
 		if (device == IO_BOOST_NO_DEVICE)
 			continue;
-		assert_true(place_set_has(filing_on_device(engine->filing, device), place));
+		assert_int_equal(due_find(engine->due, DUE_ON_DEVICE, device, place), place);
 		n_on[device]++;
 	}
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
-		place_set_for_each(filing_on_device(engine->filing, i), place)
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		while ((task = engine_find_due(engine, DUE_ON_DEVICE, i, task)))
 			n_on[i]--;
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		assert_int_equal(n_on[i], 0);
-	assert_int_equal(filing_next_ns(engine->filing), next_ns);
-	for (uint32_t trait = 0; trait < FILED_TRAITS; trait++)
-		assert_int_equal(filing_count(engine->filing, trait), n_with[trait]);
+	}
+	assert_int_equal(due_next_ns(engine->due), next_ns);
+	for (uint32_t trait = 0; trait < DUE_TRAITS; trait++)
+		assert_int_equal(due_has(engine->due, 1u << trait), n_with[trait] > 0);
 	/* After a round, the ends of all were told. */
-	assert_int_equal(place_set_next(filing_ended(engine->filing), 0), PLACE_SET_NONE);
+	assert_null(engine_find_due(engine, DUE_ENDED, 0, NULL));
 }

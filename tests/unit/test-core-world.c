@@ -209,7 +209,7 @@ static void run_round(struct world *world, bool may_be_due)
 		world->handles_ended++;
 	}
 	assert_false(engine_take_ended(world->twin, &twin_handle));
-	world_check_filing(world);
+	world_check_due(world);
 	assert_int_equal(engine_next_ns(world->engine), engine_next_ns(world->twin));
 	/*
 	 * Invariant: no spinning. A task that was looked at seldom and is boosted now may be due at

@@ -150,6 +150,6 @@ static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns
 /* The demand as the design states it, in the plainest way; to be asked before the decision. */
 uint32_t world_expected_cap(const struct world *world, uint32_t domain);
 /* Invariant: what is filed of the tasks is what a look at all of them finds. */
-void world_check_filing(const struct world *world);
+void world_check_due(const struct world *world);
 /* The invariants of one decision, with that demand. */
 void world_check(struct world *world, const struct decision *decision, uint32_t cap);
