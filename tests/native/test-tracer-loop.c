@@ -12,9 +12,12 @@
 #include "tracer/tracer_private.h"
 #include "work.h"
 
+#define READS  50
+#define MISSED 5 /* at most: a request that comes a moment too late to its place is in no count */
+
 static int read_some(struct native *native, const char *disk, int file)
 {
-	work_wait(work_read("native-few", NATIVE_CPU, file, 50, 0));
+	work_wait(work_read("native-few", NATIVE_CPU, file, READS, 0));
 	native_consume(native);
 	return disk_index_of(native, disk);
 }
@@ -63,7 +66,7 @@ static void test_partition(void **state)
 	assert_true(index >= 0);
 	before = completions_of(native, index);
 	assert_int_equal(read_some(native, loop.name, loop.partition), index);
-	assert_in_range(completions_of(native, index) - before, 50, 55);
+	assert_in_range(completions_of(native, index) - before, READS - MISSED, 55);
 	loop_end(&loop);
 }
 
@@ -113,7 +116,7 @@ static void test_comes_back(void **state)
 		index = read_some(native, loop.name, loop.device);
 		assert_true(index >= 0);
 		first = completions_of(native, index);
-		assert_in_range(first, 50, 99);
+		assert_in_range(first, READS - MISSED, 99);
 		loop_end(&loop);
 		native_resync(native);
 		assert_int_equal(disk_index_of(native, loop.name), -1);
