@@ -30,6 +30,8 @@
 #define CPUS		4
 #define ROOM_FOR_TASKS	20000
 #define DECISIONS_TOTAL 123456
+#define UPTIME_S	11520 /* 3 h 12 min */
+#define LEASE_S		(9 * 3600 + 59)
 #define HOST_RATIO	1102637 /* 61.2 % of the time of an I/O at 2400 of 3600 MHz */
 #define OVERRIDE_RULE	(POLICY_RULES_MAX - 1)
 
@@ -38,7 +40,7 @@ static const char *const comms[] = { "fio", "kworker/0:1H", "\x1b[31mred\xff", "
 
 /* What the functions below are asked for. */
 static struct {
-	const struct canned_daemon *daemon;
+	struct canned_daemon *daemon;
 	struct decision *last; /* of each domain */
 	struct explanation explanations[3];
 	struct task_table *tasks;
@@ -68,12 +70,15 @@ void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_m
 	*ret_max_khz = domain == 2 ? 0 : 3600000;
 }
 
-/* Whoever asks finds the first ones in the middle of their lease. */
+/* Nothing gets older while it is looked at: there is most of a minute for each look. */
 const struct task_table *engine_tasks(const struct engine *engine)
 {
+	uint64_t now_ns = time_now_ns();
+
+	made.daemon->manager.started_ns = now_ns - UPTIME_S * NS_PER_S;
 	for (uint32_t i = 0; i < made.daemon->n_tasks && i < 8; i++)
 		task_table_find(made.tasks, FIRST_PID + i)->io_boost.lease_end_ns =
-			time_now_ns() + 9540 * NS_PER_US;
+			now_ns + LEASE_S * NS_PER_S;
 	return made.tasks;
 }
 
@@ -631,7 +636,7 @@ int canned_daemon_init(struct canned_daemon *canned)
 	*manager = (struct manager){
 		.options = { .policy_path = "/etc/wakegov.conf" },
 		.n_domains = canned->n_domains,
-		.started_ns = time_now_ns() - 11544 * NS_PER_S,
+		.started_ns = time_now_ns() - UPTIME_S * NS_PER_S,
 		.records = UINT64_MAX,
 	};
 	policy_init(&manager->policy);
