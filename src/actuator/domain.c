@@ -13,9 +13,12 @@
 const char *actuator_state_name(enum actuator_state state)
 {
 	static const char *const names[] = {
-		[ACTUATOR_STATE_RELEASED] = "released", [ACTUATOR_STATE_OBSERVED] = "observed",
-		[ACTUATOR_STATE_DRIVEN] = "driven",	[ACTUATOR_STATE_YIELDED] = "yielded",
+		[ACTUATOR_STATE_RELEASED] = "released",
+		[ACTUATOR_STATE_OBSERVED] = "observed",
+		[ACTUATOR_STATE_DRIVEN] = "driven",
+		[ACTUATOR_STATE_YIELDED] = "yielded",
 		[ACTUATOR_STATE_OFFLINE] = "offline",
+		[ACTUATOR_STATE_HANDED_BACK] = "handed-back",
 	};
 
 	return names[state];

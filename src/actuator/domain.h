@@ -17,17 +17,19 @@ enum actuator_state {
 	ACTUATOR_STATE_RELEASED, /* not taken, or given back */
 	ACTUATOR_STATE_OBSERVED, /* read only */
 	ACTUATOR_STATE_DRIVEN,
-	ACTUATOR_STATE_YIELDED, /* somebody else's */
-	ACTUATOR_STATE_OFFLINE, /* every CPU offline */
+	ACTUATOR_STATE_YIELDED,	    /* somebody else's */
+	ACTUATOR_STATE_OFFLINE,	    /* every CPU offline */
+	ACTUATOR_STATE_HANDED_BACK, /* lent to another governor: actuator/hand_back.h */
 };
 
 struct actuator_domain {
 	const struct topology_domain *info; /* borrowed */
 	struct originals *originals;	    /* borrowed; may be NULL with backend_observe */
 	enum actuator_state state;
-	char why[256];	      /* a sentence for yielded, offline and failures; else empty */
-	char unsaved[256];    /* after acquire: words on tunables that we cannot restore; else "" */
-	bool held;	      /* acquired by a backend that writes */
+	char why[256];	   /* a sentence for yielded, offline and failures; else empty */
+	char unsaved[256]; /* after acquire: words on tunables that we cannot restore; else "" */
+	char lent_to[CONTROL_VALUE_SIZE]; /* the governor, while handed back */
+	bool held;			  /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
 	bool unverified;      /* the last apply found a request that was not ours */
 	uint32_t asked_khz;   /* the request that the kernel holds; 0: not known */
@@ -44,7 +46,7 @@ struct actuator_domain {
 	int max_freq_fd;
 };
 
-/* "released", "observed", "driven", "yielded", "offline" */
+/* "released", "observed", "driven", "yielded", "offline", "handed-back" */
 const char *actuator_state_name(enum actuator_state state);
 
 /*

@@ -12,9 +12,8 @@
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
 
-/* What cannot be kept is no reason not to govern, but one to say so. Returns how many. */
-static size_t collect_tunables(struct actuator_domain *domain, const char *governor,
-			       struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
+size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
+				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
 {
 	size_t room = ORIGINALS_TUNABLES_MAX - domain->originals->n_tunables;
 	char names[sizeof(domain->unsaved) / 2];
@@ -62,7 +61,7 @@ static int save_originals(struct actuator_domain *domain, const char *governor)
 		n = 2;
 	}
 
-	n_tunables = collect_tunables(domain, governor, tunables);
+	n_tunables = governor_collect_tunables(domain, governor, tunables);
 	r = originals_add(domain->originals, entries, n, tunables, n_tunables);
 	if (r < 0)
 		return actuator_domain_explain(domain, r,

@@ -3,6 +3,8 @@
 
 /* Takes the kernel's userspace governor for a domain. */
 
+#include "actuator/tunables.h"
+
 struct actuator_domain;
 
 #define GOVERNOR_USERSPACE "userspace"
@@ -15,3 +17,10 @@ struct actuator_domain;
  * with domain->why filled. On failure nothing is changed and the originals are forgotten.
  */
 int governor_take(struct actuator_domain *domain);
+
+/*
+ * The tunables of a governor that is about to be replaced, to be saved. What cannot be kept is no
+ * reason not to replace it, but one to say so: it is named in domain->unsaved. Returns how many.
+ */
+size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
+				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX]);

@@ -99,6 +99,9 @@ static const struct {
 	{ "floor",
 	  "--floor cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity such as "
 	  "512/1024, or none" },
+	{ "governor",
+	  "--against cannot be that: the driver of a domain does not offer the governor. See: "
+	  "cat /sys/devices/system/cpu/cpufreq/policy*/scaling_available_governors" },
 	{ "kinds",
 	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
 	  "with commas between" },
@@ -160,6 +163,12 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain(
 			"somebody records already, and one recording goes on at a time. It ends with "
 			"that wakegovctl record; see: pgrep -a wakegovctl");
+	else if (!strcmp(error, "io.wakegov.HandedBack"))
+		complain("the domains are handed back already, and one experiment goes on at a "
+			 "time. See: wakegovctl status");
+	else if (!strcmp(error, "io.wakegov.NothingToHandBack"))
+		complain("wakegovd drives no domain now, so there is nothing to compare. See: "
+			 "wakegovctl domains");
 	else if (!strcmp(error, "io.wakegov.NotRemembered"))
 		complain("no change of the domain at or before then is remembered. See: wakegovctl "
 			 "decisions; max-decisions in wakegov.conf(5) says how many are kept");

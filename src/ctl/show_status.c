@@ -19,6 +19,17 @@ static void show_head(const json_t *reply)
 	printf("wakegovd %s, up %s, %s, backend %s\n", version, uptime, mode, backend);
 }
 
+static void show_hand_back(const json_t *hand_back)
+{
+	_cleanup_free_ char *left = format_duration(field_number(hand_back, "left_us"));
+	const char *governor = field_text(hand_back, "governor");
+	_cleanup_free_ char *shown = format_clean(governor);
+
+	if (json_is_object(hand_back))
+		printf("handed back to %s for %s more\n",
+		       governor ? shown : "the governors of before", left);
+}
+
 static void show_policy(const json_t *policy)
 {
 	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
@@ -134,6 +145,7 @@ void show_status(const json_t *reply)
 	const json_t *programs = json_object_get(reply, "programs");
 
 	show_head(reply);
+	show_hand_back(json_object_get(reply, "hand_back"));
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
 	show_cost(reply);

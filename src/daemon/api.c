@@ -152,6 +152,8 @@ const struct query_method api_methods[] = {
 	{ "CancelOverride", api_cancel_override, QUERY_RIGHT_CHANGE,
 	  .takes = { { "id", JSON_INTEGER } } },
 	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
+	{ "HandBack", api_hand_back, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "governor", JSON_STRING, true }, { "for_us", JSON_INTEGER } } },
 	{ "Reload", reload, QUERY_RIGHT_CHANGE },
 	{ NULL },
 };

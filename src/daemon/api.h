@@ -71,6 +71,11 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
 
+/* api_hand_back.c: domains lent to another governor. */
+int api_hand_back(const struct call *call, struct reply *reply);
+/* The field of Status. */
+void api_put_hand_back(struct json_out *out, const struct manager *manager);
+
 /* api_explain.c, api_override.c, api_metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);
 int api_list_overrides(const struct call *call, struct reply *reply);

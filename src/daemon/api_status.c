@@ -207,6 +207,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_count(out, "uptime_us", (time_now_ns() - manager->started_ns) / NS_PER_US);
 	field_text(out, "mode", drives_any(manager) ? "governing" : "observing");
 	field_text(out, "backend", name_backend(manager));
+	api_put_hand_back(out, manager);
 	api_put_policy(out, manager);
 	put_tasks_and_drops(out, manager);
 	put_self_and_frequency(out, manager);

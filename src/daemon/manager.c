@@ -10,6 +10,7 @@
 #include "daemon/events.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/hand_back.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/round.h"
@@ -130,6 +131,7 @@ struct manager *manager_free(struct manager *manager)
 	/* Who wrote last before the end counts as well. */
 	if (manager->watch)
 		events_take_touched(manager);
+	hand_back_restore(manager);
 	release_domains(manager);
 	grouping_end(manager);
 	if (manager->clamps)
@@ -141,6 +143,7 @@ struct manager *manager_free(struct manager *manager)
 		unlink(manager->socket_path);
 	free(manager->socket_path);
 	sd_event_source_unref(manager->timer);
+	sd_event_source_unref(manager->hand_back.timer);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "actuator/hand_back.h"
 #include "daemon/apply_task_clamps.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
@@ -183,6 +184,16 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
+	/* One that comes online while the others are handed back is taken with them. */
+	if (before == ACTUATOR_STATE_OFFLINE && manager->hand_back.until_ns)
+		return;
+	if (before == ACTUATOR_STATE_HANDED_BACK) {
+		set_active(manager, domain, false);
+		outcome = actuator_verify_handed_back(&governed->actuator);
+		if (outcome == ACTUATOR_TAKEN_OVER)
+			take_outcome(manager, domain, outcome);
+		return;
+	}
 	/* A domain that was offline at the start is taken when it comes online. */
 	if (before == ACTUATOR_STATE_OFFLINE && !governed->actuator.held)
 		outcome = governed->backend->acquire(&governed->actuator);

@@ -66,6 +66,14 @@ struct governed {
 	char cpus[64];	   /* "0-1", for people */
 };
 
+/* Domains lent to another governor, for as long as the client of HandBack listens: hand_back.h. */
+struct hand_back {
+	struct channel channel;
+	sd_event_source *timer;		   /* NULL: it was never asked for */
+	uint64_t until_ns;		   /* 0: no domain is handed back */
+	char governor[CONTROL_VALUE_SIZE]; /* "": that of before */
+};
+
 struct manager {
 	struct manager_options options;
 	char *dropin_dir;
@@ -110,7 +118,8 @@ struct manager {
 	struct query_server *server;
 	struct channel monitor;	  /* events, to the clients of Monitor */
 	struct channel recording; /* blocks, to the client of Record */
-	char *socket_path;	  /* NULL: not bound yet */
+	struct hand_back hand_back;
+	char *socket_path; /* NULL: not bound yet */
 
 	uint64_t started_ns;
 	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */

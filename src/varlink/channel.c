@@ -56,8 +56,11 @@ void channel_unsubscribe(struct subscription *subscription)
 	if (!channel)
 		return;
 	*subscription = (struct subscription){ 0 };
-	if (!--channel->n_subscribers)
-		close_channel(channel);
+	if (--channel->n_subscribers)
+		return;
+	close_channel(channel);
+	if (channel->unheard)
+		channel->unheard(channel->userdata);
 }
 
 static struct channel_message *message_at(const struct channel *channel, uint64_t number)

@@ -41,7 +41,9 @@ struct channel {
 	uint64_t next;
 	uint64_t end; /* of the last one, counted in bytes since the first of all */
 	uint32_t n_subscribers;
-	bool is_over; /* who has had everything is no subscriber any more */
+	bool is_over;			 /* who has had everything is no subscriber any more */
+	void (*unheard)(void *userdata); /* the last subscriber has gone; NULL: nobody cares */
+	void *userdata;
 };
 
 /* Embedded in the client; all zero is a valid one that is not subscribed. */

@@ -11,6 +11,7 @@
 #include "daemon/footprint.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/hand_back.h"
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/override_file.h"
@@ -404,6 +405,12 @@ int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopt
 		return -ENOENT;
 	*ret_adopted = 1;
 	return 0;
+}
+
+/* Nor a domain that could be lent. */
+int hand_back_start(struct manager *manager, const char *governor, uint64_t for_us)
+{
+	return -ENODEV;
 }
 
 /* There is no engine here whose life could be recorded. */

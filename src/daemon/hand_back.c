@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/hand_back.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/hand_back.h"
+#include "daemon/events.h"
+#include "daemon/hand_back_stream.h"
+#include "daemon/round.h"
+#include "daemon/startup.h"
+#include "shared/log.h"
+#include "shared/time.h"
+
+static bool is_driven(const struct governed *governed)
+{
+	return governed->actuator.state == ACTUATOR_STATE_DRIVEN;
+}
+
+static int check_governor(const struct manager *manager, const char *governor)
+{
+	uint32_t n_driven = 0;
+
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		const struct governed *governed = &manager->domains[i];
+
+		if (!is_driven(governed))
+			continue;
+		n_driven++;
+		if (governor && !actuator_offers_governor(&governed->actuator, governor))
+			return -EINVAL;
+	}
+	return n_driven ? 0 : -ENODEV;
+}
+
+static void take_again(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	struct actuator_domain *actuator = &governed->actuator;
+	int r = 0;
+
+	if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
+		r = actuator_end_hand_back(actuator);
+	if (r >= 0 && r != ACTUATOR_TAKEN_OVER)
+		r = governed->backend->acquire(actuator);
+	if (r < 0) {
+		log_error("%s: cannot be governed again: %s; wakegov leaves it alone until: "
+			  "wakegovctl adopt %s",
+			  actuator->info->name, actuator->why, actuator->info->name);
+		actuator->state = ACTUATOR_STATE_YIELDED;
+		return;
+	}
+	engine_forget_target(manager->engine, domain);
+	startup_set_preference(manager, domain);
+	manager_verify_domain(manager, domain);
+}
+
+static void end(struct manager *manager)
+{
+	/* Who took a domain over meanwhile is heard while it is not ours, and keeps it. */
+	events_take_touched(manager);
+	manager->hand_back.until_ns = 0;
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		enum actuator_state state = manager->domains[i].actuator.state;
+
+		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
+			take_again(manager, i);
+		else if (state == ACTUATOR_STATE_OFFLINE)
+			manager_verify_domain(manager, i);
+	}
+}
+
+static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manager *manager = userdata;
+
+	if (!hand_back_is_on(manager))
+		return 0;
+	end(manager);
+	log_info("governing again, after the domains were handed back");
+	hand_back_stream_end(manager);
+	manager_round(manager);
+	return 0;
+}
+
+/* The client has gone. Not at once: who was sending to it is not done with it. */
+static void on_unheard(void *userdata)
+{
+	struct hand_back *hand_back = &((struct manager *)userdata)->hand_back;
+
+	if (!hand_back->until_ns)
+		return;
+	sd_event_source_set_time(hand_back->timer, 0);
+	sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
+}
+
+static int arm(struct manager *manager, uint64_t for_us)
+{
+	struct hand_back *hand_back = &manager->hand_back;
+	uint64_t until_us = time_now_ns() / NS_PER_US + for_us;
+	int r = 0;
+
+	if (!hand_back->timer)
+		r = sd_event_add_time(manager->event, &hand_back->timer, CLOCK_MONOTONIC, until_us,
+				      1000, on_end, manager);
+	if (r >= 0)
+		r = sd_event_source_set_time(hand_back->timer, until_us);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
+	if (r < 0)
+		return r;
+	hand_back->channel.unheard = on_unheard;
+	hand_back->channel.userdata = manager;
+	hand_back->until_ns = until_us * NS_PER_US;
+	return 0;
+}
+
+int hand_back_start(struct manager *manager, const char *governor, uint64_t for_us)
+{
+	struct hand_back *hand_back = &manager->hand_back;
+	int r = check_governor(manager, governor);
+
+	if (r >= 0)
+		r = arm(manager, for_us);
+	if (r < 0)
+		return r;
+	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
+	for (uint32_t i = 0; i < manager->n_domains && r >= 0; i++) {
+		struct actuator_domain *actuator = &manager->domains[i].actuator;
+
+		manager_verify_domain(manager, i);
+		if (!is_driven(&manager->domains[i]))
+			continue;
+		r = actuator_hand_back(actuator, manager->domains[i].backend, governor);
+		if (r < 0)
+			log_error("%s: %s", actuator->info->name, actuator->why);
+		else
+			manager_verify_domain(manager, i);
+	}
+	if (r < 0) {
+		end(manager);
+		return r;
+	}
+	log_info("the domains are handed back to %s for %llu s at most",
+		 governor ?: "the governors before wakegov",
+		 (unsigned long long)(for_us / US_PER_S));
+	return 0;
+}
+
+void hand_back_restore(struct manager *manager)
+{
+	manager->hand_back.until_ns = 0;
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (manager->domains[i].actuator.state == ACTUATOR_STATE_HANDED_BACK)
+			actuator_end_hand_back(&manager->domains[i].actuator);
+}
