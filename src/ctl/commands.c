@@ -101,6 +101,18 @@ const struct ctl_command ctl_commands[] = {
 		},
 	},
 	{
+		.name = "benefit",
+		.help = "measure what wakegov is worth here, against another governor (root)",
+		.run = command_benefit,
+		.arguments = "[-- COMMAND…]",
+		.has_tail = true,
+		.options = {
+			{ "against", "GOVERNOR", "schedutil, …; unless given, that of before wakegov" },
+			{ "for", "TIME", "how long in all: 10m unless given" },
+			{ "block", "TIME", "before it is switched again: 10s unless given" },
+		},
+	},
+	{
 		.name = "adopt",
 		.help = "take back what was left to another program (root)",
 		.run = command_adopt,

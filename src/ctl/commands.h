@@ -23,6 +23,7 @@ enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);
+enum ctl_exit command_benefit(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_replay(struct ctl *ctl);
 enum ctl_exit command_export(struct ctl *ctl);

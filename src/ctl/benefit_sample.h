@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What a block of wakegovctl benefit is measured by: the kernel's own counters, all of them
+ * growing. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Not known is 0 throughout the experiment: its difference is 0. */
+struct benefit_sample {
+	uint64_t time_ns;
+	uint64_t ios;	    /* completed, of all disks; each once where disks are stacked */
+	uint64_t io_ms;	    /* that they took, added up */
+	double cpu_s;	    /* that all CPUs were busy */
+	double khz_s;	    /* the integral of the frequency, added over the domains … */
+	double domain_s;    /* … over so much of their time */
+	double cubed_s;	    /* the same of (frequency / highest)³ */
+	uint64_t changes;   /* of frequencies */
+	uint64_t energy_uj; /* of all packages, by powercap; it begins again at some point */
+};
+
+void benefit_sample(struct benefit_sample *ret);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The order of a switchback experiment's blocks, and what it says. Blocks come in adjacent pairs,
+ * one of each kind, so that what drifts slower than a pair cancels in d = ln(with / without).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENEFIT_PAIRS_LEAST 3
+#define BENEFIT_PAIRS_MAX   4096
+
+/*
+ * In which pairs the block with wakegov comes first: in half of them (of an odd number, one more or
+ * less), shuffled by seed.
+ */
+void benefit_order(uint64_t seed, uint32_t n_pairs, bool *ret_with_first);
+
+/* Of n pairs. Add each; all zero is one without any. */
+struct benefit_sums {
+	uint32_t n;
+	double sum;
+	double squares;
+};
+
+/* Both are above 0. */
+void benefit_add(struct benefit_sums *sums, double with, double without);
+
+/* with / without, and its interval of 95 %. */
+struct benefit_ratio {
+	double ratio;
+	double low;
+	double high;
+};
+
+/* False: there are too few pairs to say. */
+bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret);
+
+/*
+ * The 97.5 % quantile of Student's t (Biometrika 6, 1908) with so many degrees of freedom, which is
+ * what an interval of 95 % takes. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
+ */
+double benefit_student(uint32_t freedom);

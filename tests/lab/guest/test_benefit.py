@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""wakegovctl benefit finds what there is, and nothing where there is nothing.
+
+For the timed machine, where a CPU at a lower frequency really runs slower.
+"""
+import json
+import signal
+import subprocess
+import unittest
+
+import guest
+import tap
+
+FIO = ["fio", "--name=psync", "--direct=1", "--ioengine=psync", "--rw=randread", "--bs=4k",
+       "--cpus_allowed=0", "--time_based"]
+
+
+def fio(device, seconds):
+    return subprocess.Popen([*FIO, f"--filename={device}", f"--runtime={seconds}",
+                             "--output-format=json"], stdout=subprocess.PIPE, text=True)
+
+
+def reads_per_second(device):
+    output, _ = fio(device, 2).communicate()
+    return json.loads(output)["jobs"][0]["read"]["iops"]
+
+
+def set_governor(name):
+    for domain in ("policy0", "policy2"):
+        guest.write(guest.policy(domain, "scaling_governor"), name)
+
+
+def start_benefit(*arguments):
+    return subprocess.Popen([f"{guest.BUILD}/wakegovctl", "benefit", "--json", *arguments],
+                            stdout=subprocess.PIPE, text=True)
+
+
+def figures(process):
+    output, _ = process.communicate()
+    tap.note(output.replace("\n", " "))
+    answer = json.loads(output)
+    return answer, {figure["name"]: figure for figure in answer["figures"]}
+
+
+class Benefit(unittest.TestCase):
+    def setUp(self):
+        self.device = guest.null_blk("null_blk_create", "completion_nsec=100000")
+        self.before = guest.snapshot()
+
+    def wait_as_before(self):
+        guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
+
+    def test_powersave(self):
+        """fio's psync against powersave: the interval holds the ratio that fio itself finds"""
+        set_governor("powersave")
+        alone = reads_per_second(self.device)
+        set_governor("schedutil")
+        with guest.Daemon() as daemon:
+            reads_per_second(self.device)
+            truth = reads_per_second(self.device) / alone
+            load = fio(self.device, 60)
+            answer, found = figures(start_benefit("--against", "powersave", "--for", "8s",
+                                                  "--block", "1s"))
+            load.terminate()
+            load.communicate()
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        ios = found["ios_per_s"]
+        tap.note(f"{truth:.4f} by fio, {ios['ratio']:.4f} ({ios['low']:.4f} to {ios['high']:.4f})")
+        self.assertEqual((answer["pairs"], answer["void"]), (4, 0))
+        self.assertGreater(ios["low"], 1)
+        self.assertLess(abs(ios["ratio"] / truth - 1), 0.02)
+        self.assertLess(found["ms_per_io"]["high"], 1)
+        self.assertGreater(found["mhz"]["low"], 1)
+        self.wait_as_before()
+
+    def test_interrupted(self):
+        """Ctrl-C prints what was measured and leaves wakegov governing, and a change voids a pair"""
+        with guest.Daemon() as daemon:
+            process = start_benefit("--against", "powersave", "--for", "600s", "--block", "1s")
+            guest.wait_for(lambda: daemon.domain("policy0")["state"] == "handed-back", 10, "lent")
+            daemon.call("AddOverride", domain="policy0", max_khz=1000000, for_us=1_000_000)
+            guest.wait_for(lambda: daemon.domain("policy0")["state"] == "driven", 10, "taken")
+            guest.wait_for(lambda: daemon.domain("policy0")["state"] == "handed-back", 10, "lent")
+            process.send_signal(signal.SIGINT)
+            answer, _ = figures(process)
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(answer["void"], 1)
+            guest.wait_for(lambda: daemon.domain("policy0")["state"] == "driven", 5, "governing")
+        self.wait_as_before()
+
+    def test_command(self):
+        """a command that the frequency is nothing to is no slower and no faster"""
+        with guest.Daemon():
+            _, found = figures(start_benefit("--for", "8s", "--block", "1s", "--", "sleep", "0.3"))
+        run = found["run_s"]
+        self.assertLessEqual(run["low"], 1.001)
+        self.assertGreaterEqual(run["high"], 0.999)
+        self.assertLess(run["high"] - run["low"], 0.05)
+        self.wait_as_before()
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/benefit_stats.h"
+#include "shared/cleanup.h"
+
+#define EXPERIMENTS 4000
+
+/* As any table of Student's t has them. */
+static void test_student(void **state)
+{
+	static const struct {
+		uint32_t freedom;
+		double t;
+	} cases[] = {
+		{ 1, 12.7062 }, { 2, 4.3027 },	{ 3, 3.1824 },	 { 4, 2.7764 },
+		{ 5, 2.5706 },	{ 6, 2.4469 },	{ 9, 2.2622 },	 { 14, 2.1448 },
+		{ 29, 2.0452 }, { 60, 2.0003 }, { 120, 1.9799 }, { 4095, 1.9605 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_true(fabs(benefit_student(cases[i].freedom) / cases[i].t - 1) < 0.0005);
+}
+
+static void test_order(void **state)
+{
+	uint32_t first_at[7] = { 0 };
+
+	for (uint64_t seed = 0; seed < EXPERIMENTS; seed++) {
+		bool with_first[7], again[7];
+		uint32_t n = 0;
+
+		benefit_order(seed, 7, with_first);
+		benefit_order(seed, 7, again);
+		assert_memory_equal(with_first, again, sizeof(again));
+		for (uint32_t i = 0; i < 7; i++) {
+			n += with_first[i];
+			first_at[i] += with_first[i];
+		}
+		assert_in_range(n, 3, 4);
+	}
+	/* Half of the time at every place: five standard deviations to either side. */
+	for (uint32_t i = 0; i < 7; i++)
+		assert_in_range(first_at[i], EXPERIMENTS / 2 - 160, EXPERIMENTS / 2 + 160);
+}
+
+/* Close enough to normal, and the same on every machine. */
+static double noise(uint64_t *state)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++) {
+		*state = *state * 6364136223846793005 + 1442695040888963407;
+		sum += (double)(*state >> 11) / (double)(1ULL << 53);
+	}
+	return sum;
+}
+
+/* Of experiments with a true ratio, a trend and noise: how many intervals miss it. */
+static uint32_t count_missed(uint32_t n_pairs, double truth, double trend)
+{
+	uint32_t missed = 0;
+	uint64_t random = n_pairs;
+
+	for (uint64_t seed = 0; seed < EXPERIMENTS; seed++) {
+		struct benefit_sums sums = { 0 };
+		struct benefit_ratio found;
+		bool with_first[64];
+
+		benefit_order(seed, n_pairs, with_first);
+		for (uint32_t i = 0; i < n_pairs; i++) {
+			double value[2];
+
+			for (uint32_t half = 0; half < 2; half++)
+				value[half] = exp(trend * (2 * i + half) + 0.05 * noise(&random));
+			benefit_add(&sums, truth * value[!with_first[i]], value[with_first[i]]);
+		}
+		assert_true(benefit_ratio(&sums, &found));
+		missed += truth < found.low || truth > found.high;
+	}
+	return missed;
+}
+
+/* One in twenty, within five standard deviations (69); a trend makes them wider, not wrong. */
+static void test_coverage(void **state)
+{
+	assert_in_range(count_missed(3, 1, 0), 131, 269);
+	assert_in_range(count_missed(6, 1.12, 0), 131, 269);
+	assert_in_range(count_missed(30, 0.5, 0), 131, 269);
+	assert_in_range(count_missed(30, 1.12, 0.02), 0, 269);
+}
+
+static void test_too_few(void **state)
+{
+	struct benefit_sums sums = { 0 };
+	struct benefit_ratio found;
+
+	benefit_add(&sums, 2, 1);
+	benefit_add(&sums, 2, 1);
+	assert_false(benefit_ratio(&sums, &found));
+	benefit_add(&sums, 2, 1);
+	assert_true(benefit_ratio(&sums, &found));
+	assert_true(fabs(found.ratio - 2) < 1e-9 && fabs(found.high - 2) < 1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_student),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_too_few),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
