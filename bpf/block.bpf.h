@@ -4,7 +4,7 @@
 /* Block requests, from the start of one to its end, and the tasks that send them. */
 
 #include "flight.bpf.h"
-#include "task.bpf.h"
+#include "hot.bpf.h"
 
 #define IDLE_PLACE \
 	1024 /* in units of 2^20 ns, a second: a task's place for a device may be taken */

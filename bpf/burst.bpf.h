@@ -197,8 +197,8 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 }
 
 /* The task stops running; true: the daemon waits for what it was. */
-static inline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
-			     __u64 now_ns)
+static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
+				 __u64 now_ns)
 {
 	struct task_run *run = find_run(task);
 	bool is_long, awaited;
@@ -215,7 +215,7 @@ static inline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, 
 }
 
 /* The task begins to run: one that is known to run for long counts at once. */
-static inline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct task_run *run;
 

@@ -32,6 +32,20 @@ static inline __u32 own_clamps(const struct task_struct *task)
 	return wakegov_own(min, max);
 }
 
+static __noinline void tell_clamps_seen(void)
+{
+	clamps_seen = 1;
+	keep_news(NULL, WAKEGOV_NEWS_CLAMPS);
+	tell(WAKEGOV_RECORD_NEWS, 0, 0);
+}
+
+/* Mostly nobody has any, and then wake-ups are not looked at. */
+static inline void look_for_clamps(const struct task_struct *task)
+{
+	if (settings.follow_own && !clamps_seen && has_clamps(task))
+		tell_clamps_seen();
+}
+
 static inline void tell_clamped_child(const struct task_struct *parent,
 				      const struct task_struct *child)
 {

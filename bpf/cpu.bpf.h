@@ -4,12 +4,13 @@
 /* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
 
 #include "burst.bpf.h"
+#include "hot.bpf.h"
 #include "process.bpf.h"
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
 /* Tells once that the CPU needs a look, or keeps it: an idle CPU has no next event to try again. */
-static inline void tell_cpu(struct wakegov_cpu *cpu)
+static __noinline void tell_cpu(struct wakegov_cpu *cpu)
 {
 	if (!tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
@@ -53,20 +54,12 @@ static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *pr
 
 static inline struct account_task *load_of(struct task_struct *task)
 {
-	struct task_state *state;
-
-	if (!has_storage(task))
-		return NULL;
-	state = bpf_task_storage_get(&tasks, task, NULL, 0);
-	return state ? &state->load : NULL;
+	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 }
 
 static inline struct account_task *take_load(struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, NULL,
-							BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	return state ? &state->load : NULL;
+	return bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* What is not followed is not looked up: the idle task, and the daemon. */
@@ -80,6 +73,22 @@ static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	account_switch(&cpu->load, left, next_pid, entered, now_ns);
 	if (left && sleeps)
 		account_task_sleeps(left);
+}
+
+/* A wait for I/O is counted; what is followed besides is when it is none for its own requests. */
+static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct *task,
+			       __u64 now_ns)
+{
+	bool waits = BPF_CORE_READ_BITFIELD(task, in_iowait);
+	struct wakegov_slot *slot;
+
+	if (!waits && (cpu->count_only || !may_be_hot(task->pid)))
+		return;
+	slot = find_slot(task->pid);
+	if (waits)
+		count_wait(task, slot, now_ns);
+	if (slot && !cpu->count_only)
+		begin_sleep(slot, waits, now_ns);
 }
 
 /*
@@ -99,8 +108,9 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		learn_command(prev);
 	if (!cpu)
 		return 0;
-	if (sleeps && !cpu->count_only && may_be_hot(prev->pid))
-		begin_sleep(prev, now_ns);
+	look_for_clamps(prev);
+	if (sleeps)
+		go_to_sleep(cpu, prev, now_ns);
 	goes_idle = cpu->load.running;
 	awaited = switch_bursts(cpu, prev, next, sleeps, now_ns);
 	switch_tasks(cpu, prev, next, sleeps, now_ns);

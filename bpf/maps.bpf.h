@@ -6,13 +6,6 @@
 #include "kernel.h"
 #include "wakegov/abi.h"
 
-struct task_state {
-	__u64 window_ns; /* start of the present window */
-	__u32 window_waits;
-	__u32 window_starts;
-	struct account_task load; /* of those that a tick met while they ran */
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -45,11 +38,12 @@ struct {
 	__type(value, struct wakegov_flights);
 } flights SEC(".maps");
 
+/* The utilisation of those that a tick met while they ran. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct task_state);
+	__type(value, struct account_task);
 } tasks SEC(".maps");
 
 /* Bursts of tasks that were met by a tick, or have a clamp set. */
@@ -113,7 +107,8 @@ volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
 /* Numbers of disks that found no place, each by its remainder; the daemon forgets them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
-volatile __u32 news; /* what there is on any CPU, or of the machine: enum wakegov_news */
+volatile __u32 clamps_seen; /* a task has some of its own, since those are followed */
+volatile __u32 news;	    /* what there is on any CPU, or of the machine: enum wakegov_news */
 
 /* Of any program's. Most tasks have none, and this takes a seventh of a look-up that says so. */
 static inline bool has_storage(const struct task_struct *task)

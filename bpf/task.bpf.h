@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * Tasks: who waits for I/O, and how often. A task that does it fast enough takes a slot, and from
- * then on the daemon reads its totals there.
- */
+/* Tasks: they wake up, move, begin and end. */
 
 #include "burst.bpf.h"
 #include "clamped.bpf.h"
@@ -12,112 +9,20 @@
 #include "facts.bpf.h"
 #include "process.bpf.h"
 #include "think.bpf.h"
-#include "worker.bpf.h"
 
-enum io_kind { IO_WAIT, IO_START };
-
-static inline void enter(struct task_struct *task, struct task_state *state, __u64 now_ns)
-{
-	struct wakegov_slot *slot = slot_at(take_slot_index(task->pid));
-
-	if (!slot) {
-		count_dropped_slot();
-		return;
-	}
-	slot->tgid = task->tgid;
-	slot->cpu = task->thread_info.cpu;
-	slot->exited = 0;
-	slot->started = 0;
-	slot->completed = 0;
-	slot->max_depth = 0;
-	slot->starts_ns = 0;
-	slot->completions_ns = 0;
-	slot->waited_starts = state->window_starts;
-	slot->io_waits = state->window_waits;
-	slot->io_starts = state->window_starts;
-	slot->idle_since_ns = 0;
-	slot->last_start_ns = 0;
-	slot->last_wait_ns = now_ns;
-	slot->sleep_ns = 0;
-	slot->think_ns = 0;
-	slot->told_move_ns = now_ns;
-	slot->lease_ns = 0;
-	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
-		slot->ios[i].device = WAKEGOV_NO_DEVICE;
-	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
-	if (!tell(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
-		give_back_slot(slot); /* tried again when the next window is full */
-}
-
-static inline void count_in_window(struct task_struct *task, struct task_state *state,
-				   enum io_kind kind, __u64 now_ns)
-{
-	__u32 *count = kind == IO_WAIT ? &state->window_waits : &state->window_starts;
-
-	if (now_ns - state->window_ns > settings.window_ns) {
-		state->window_ns = now_ns;
-		state->window_waits = 0;
-		state->window_starts = 0;
-	}
-	if (++*count < settings.window_ios)
-		return;
-	enter(task, state, now_ns);
-	state->window_ns = now_ns;
-	state->window_waits = 0;
-	state->window_starts = 0;
-}
-
-static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind, __u64 now_ns)
-{
-	struct task_state *state;
-
-	if (!settings.window_ios || (__u32)task->tgid == settings.own_tgid)
-		return;
-	state = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (state)
-		count_in_window(task, state, kind, now_ns);
-	else
-		count_dropped_slot();
-}
-
-/*
- * Whoever waits for its own requests is known to be at it by those, and spared the clock. The
- * requests of others may be sent elsewhere: by a network, by a kernel thread.
- */
-static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot)
-{
-	if (!slot) {
-		count_cold_io(task, IO_WAIT, bpf_ktime_get_ns());
-		return;
-	}
-	slot->io_waits++;
-	if (slot->waited_starts == (__u32)slot->io_starts)
-		slot->last_wait_ns = bpf_ktime_get_ns();
-	slot->waited_starts = slot->io_starts;
-}
-
-/*
- * The end of a sleep. After an I/O wait in_iowait is still set (the task clears it itself when it
- * runs). A task that wakes itself never slept.
- */
+/* The end of a sleep of its own accord. A task that wakes itself never slept. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
-	bool waited = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	struct wakegov_slot *slot;
 
 	wake_task(task);
-	if (!waited && !may_be_hot(task->pid))
+	if (!may_be_hot(task->pid) || task == bpf_get_current_task_btf())
 		return 0;
-	if (task == bpf_get_current_task_btf())
-		return 0;
+	count_event(WAKEGOV_SCHED_WAKING);
 	slot = find_slot(task->pid);
 	if (slot && slot->sleep_ns)
 		end_sleep(slot);
-	if (!waited || find_owner(task))
-		return 0;
-	count_event(WAKEGOV_SCHED_WAKING);
-	count_wait(task, slot);
 	return 0;
 }
 

@@ -18,13 +18,10 @@ static inline bool has_requests(const struct wakegov_slot *slot)
  * and io_uring may be. It begins to think when the last of them is done. One in an I/O wait with
  * nothing in flight waits for what others sent: a flush, a page, a request that took its own up.
  */
-static inline void begin_sleep(struct task_struct *task, __u64 now_ns)
+static inline void begin_sleep(struct wakegov_slot *slot, bool waits, __u64 now_ns)
 {
-	struct wakegov_slot *slot = find_slot(task->pid);
-
-	if (!slot || (has_requests(slot) && BPF_CORE_READ_BITFIELD(task, in_iowait)))
-		return;
-	slot->sleep_ns = now_ns;
+	if (!waits || !has_requests(slot))
+		slot->sleep_ns = now_ns;
 }
 
 static inline void end_sleep(struct wakegov_slot *slot)

@@ -78,6 +78,7 @@ enum wakegov_news {
 	WAKEGOV_NEWS_CPU = 1 << 0,    /* the CPU left its band, or went idle: its record was lost */
 	WAKEGOV_NEWS_LIMITS = 1 << 1, /* the limits of the CPU's domain changed */
 	WAKEGOV_NEWS_RESUME = 1 << 2, /* the machine was suspended, and its devices are back */
+	WAKEGOV_NEWS_CLAMPS = 1 << 3, /* clamps_seen was set */
 };
 
 /*
@@ -137,7 +138,7 @@ struct wakegov_cpu {
 	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
 
 	__u64 drops_ring;    /* records that found the ring buffer full */
-	__u64 drops_slots;   /* tasks that found no slot, or no task storage */
+	__u64 drops_slots;   /* tasks that found no slot */
 	__u64 drops_devices; /* requests to devices without a place, in all or of one task */
 	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
 	__u64 capped_ns;  /* when one of them last ran */
@@ -218,9 +219,9 @@ struct wakegov_slot {
 	__u32 pid; /* 0: free */
 	__u32 id;  /* generation and index: never another task's, never 0 */
 	__u32 exited;
-	__u32 started;	     /* requests that are or were in flight, modulo 2^32 */
-	__u32 completed;     /* of these */
-	__u32 waited_starts; /* io_starts at its last I/O wait */
+	__u32 started;	 /* requests that are or were in flight, modulo 2^32 */
+	__u32 completed; /* of these */
+	__u32 cpu;
 	__u64 idle_since_ns; /* when the last of its requests in flight was completed */
 	__u64 last_start_ns;
 	__u64 io_starts;      /* block requests that it started */
@@ -228,21 +229,17 @@ struct wakegov_slot {
 	__u64 think_ns;	      /* slept so with nothing in flight, since its last request */
 	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
 	__u64 completions_ns; /* … and of all completions: what is in flight, as it sums up */
-	__u64 io_waits;	      /* wake-ups from an I/O wait */
+	__u64 io_waits;	      /* times that it slept in an I/O wait */
 	__u32 max_depth;      /* since the daemon, reading it, made it 0 */
 	__u32 tgid;
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
-	__u64 last_wait_ns; /* for something other than a request of its own */
+	__u64 last_wait_ns;
 	__u64 told_move_ns;
-	__u32 cpu;
 	__u64 lease_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
-/*
- * Its last I/O, as far as it is written down. The clock is not read for each: a task that waits for
- * its requests is seen by these.
- */
+/* Its last I/O, as far as it is written down. */
 static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 {
 	__u64 last_ns = slot->last_start_ns;

@@ -16,12 +16,11 @@
 struct program_info {
 	const char *tracepoint;
 	const char *purpose;
-	bool needed; /* one of those without which nothing useful is left */
 };
 
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
-	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is", true },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "wake-ups from I/O waits", true },
+	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O" },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord" },
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
@@ -206,28 +205,31 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	return 0;
 }
 
-static bool attach_one(struct programs *programs, enum wakegov_program program)
+void programs_need(struct programs *programs, enum wakegov_program program, bool needed)
 {
-	programs->links[program] = bpf_program__attach(program_of(programs->skel, program));
-	if (programs->links[program])
-		return true;
+	struct bpf_link **link = &programs->links[program];
+
+	if (programs->states[program] != TRACER_ATTACHED || needed == (*link != NULL))
+		return;
+	if (!needed) {
+		bpf_link__destroy(*link);
+		*link = NULL;
+		return;
+	}
+	*link = bpf_program__attach(program_of(programs->skel, program));
+	if (*link)
+		return;
 	programs->states[program] = TRACER_FAILED;
 	programs->errors[program] = -errno;
-	return false;
 }
 
 int programs_attach(struct programs *programs, const char **ret_why)
 {
-	int needed = 0;
-
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		if (programs->states[i] == TRACER_ATTACHED && attach_one(programs, i))
-			needed += infos[i].needed;
-	if (needed)
+		programs_need(programs, i, true);
+	if (programs->states[WAKEGOV_SCHED_SWITCH] == TRACER_ATTACHED)
 		return 0;
-	*ret_why =
-		"neither switches nor wake-ups can be traced on this kernel: there is nothing to "
-		"decide from";
+	*ret_why = "switches cannot be traced on this kernel: there is nothing to decide from";
 	return -EOPNOTSUPP;
 }
 

@@ -31,9 +31,15 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 
 /*
  * Attaches what was loaded; one that fails leaves the others working. Returns -EOPNOTSUPP, with
- * *ret_why, when neither switches nor wake-ups can be traced.
+ * *ret_why, when switches cannot be traced.
  */
 int programs_attach(struct programs *programs, const char **ret_why);
+
+/*
+ * Attaches a program, or detaches it, unless that is so already. It interrupts every CPU several
+ * times, and one that is attached within a grace period of RCU after a detaching waits for its end.
+ */
+void programs_need(struct programs *programs, enum wakegov_program program, bool needed);
 
 void programs_unload(struct programs *programs);
 

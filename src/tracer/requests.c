@@ -59,15 +59,30 @@ static uint64_t tick_ns(void)
 	return tick.tv_nsec;
 }
 
+/*
+ * Programs that run at each request and each wake-up, and are of use only while requests are
+ * followed, or tasks have clamps. What a program costs that does nothing counts for more than what
+ * these do.
+ */
+void tracer_attach_needed(struct tracer *tracer, bool follow)
+{
+	const struct wakegov__bss *shared = tracer->programs.skel->bss;
+	bool clamps = shared->settings.n_sets ||
+		      (shared->settings.follow_own && shared->clamps_seen);
+
+	programs_need(&tracer->programs, WAKEGOV_BLOCK_COMPLETE, follow);
+	programs_need(&tracer->programs, WAKEGOV_BLOCK_MERGE, follow);
+	programs_need(&tracer->programs, WAKEGOV_SCHED_WAKING, follow || clamps);
+}
+
 void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
-	/* Without switches there is no clock for counting. */
-	if (tracer->programs.states[WAKEGOV_SCHED_SWITCH] != TRACER_ATTACHED ||
-	    follow != tracer_counts_only(tracer))
+	if (follow != tracer_counts_only(tracer))
 		return;
 	if (follow) {
+		tracer_attach_needed(tracer, true);
 		void_flights(tracer);
 		void_depths(tracer, now_ns);
 		settings->follow_since_ns = UINT64_MAX; /* until it is so on every CPU */
@@ -77,4 +92,6 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 		tracer->cpus[cpu].count_only = !follow;
 	if (follow)
 		settings->follow_since_ns = time_now_ns();
+	else
+		tracer_attach_needed(tracer, false);
 }

@@ -20,6 +20,7 @@ void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets)
 	settings->follow_beside = sets->beside;
 	settings->burst_limit_ns = sets->burst_limit_ns;
 	settings->n_sets = sets->n > 1 ? sets->n : 0;
+	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 
 void tracer_forget_sets(struct tracer *tracer)

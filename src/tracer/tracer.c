@@ -308,6 +308,8 @@ static void take_news(struct tracer *tracer)
 	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
 		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 			take_news_of(tracer, cpu);
+	if (news & WAKEGOV_NEWS_CLAMPS)
+		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 	if (news & WAKEGOV_NEWS_RESUME)
 		tracer->handler(tracer->userdata, &resume);
 }
@@ -404,6 +406,7 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 
 	settings->follow_clamps = children;
 	settings->follow_own = own;
+	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 
 uint64_t tracer_drops_ring(const struct tracer *tracer)

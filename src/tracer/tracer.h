@@ -48,9 +48,9 @@ typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *even
 
 /*
  * Loads and attaches. A program that this kernel does not have is left out and listed by
- * tracer_program(); only when neither switches nor wake-ups can be traced there is nothing left to
- * work with. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
- * static sentence that says what is missing and what to do.
+ * tracer_program(); only when switches cannot be traced there is nothing left to work with.
+ * topology is borrowed. On failure returns a negative errno and sets *ret_why to a static sentence
+ * that says what is missing and what to do.
  */
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
 	       struct tracer **ret, const char **ret_why);
@@ -193,9 +193,9 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret);
 
 enum tracer_program_state {
-	TRACER_ATTACHED,
-	TRACER_UNUSED,	/* another program does its work better */
-	TRACER_MISSING, /* this kernel has no such tracepoint */
+	TRACER_ATTACHED, /* or to be, whenever it is needed */
+	TRACER_UNUSED,	 /* another program does its work better */
+	TRACER_MISSING,	 /* this kernel has no such tracepoint */
 	TRACER_FAILED,
 };
 
@@ -212,7 +212,7 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 
 struct tracer_drops {
 	uint64_t ring;	    /* records that found the ring buffer full */
-	uint64_t slots;	    /* tasks that found no slot or no storage */
+	uint64_t slots;	    /* tasks that found no slot */
 	uint64_t devices;   /* requests to more devices, in all or of one task, than are followed */
 	uint64_t anomalies; /* completions without a start, starts without a completion */
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */

@@ -42,6 +42,11 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
 {
 	return tracer->cpus[0].count_only;
 }
+
+/* requests.c: attaches what is needed now, and nothing else. follow: requests are to be followed.
+ */
+void tracer_attach_needed(struct tracer *tracer, bool follow);
+
 /* What the kernel side says of a task, for the rules. */
 void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);
 

@@ -191,11 +191,13 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 		    int file, double mhz)
 {
 	struct runs before[PROGRAMS_MAX], after[PROGRAMS_MAX];
-	pid_t pid = load->start(file);
 	size_t place;
+	pid_t pid;
 
-	usleep(WARM_US);
+	/* First: a child that has its link would keep a program attached. */
 	tracer_follow_requests(tracer, load->follow, time_now_ns());
+	pid = load->start(file);
+	usleep(WARM_US);
 	tracer_consume(tracer, ignore, NULL);
 	arm(tracer);
 	usleep(WARM_US);

@@ -31,6 +31,23 @@ static void follow(struct native *native, bool follow)
 	tracer_follow_requests(native->tracer, follow, native_now_ns());
 }
 
+/*
+ * A program stays attached for as long as anybody has its link: children that were forked while
+ * nothing is followed have none of those that come and go.
+ */
+static pid_t start_unlinked(struct native *native, const struct work_uring *uring)
+{
+	pid_t pid;
+
+	follow(native, false);
+	pid = uring ? work_uring(uring)
+		    : work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
+	native->watched_pid = pid;
+	follow(native, true);
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	return pid;
+}
+
 /* Until the task has started a hundred more; returns its totals then. Others use the CPU, too. */
 static struct input_task wait_for_starts(struct native *native, uint64_t before)
 {
@@ -59,9 +76,7 @@ static void test_count_only(void **state)
 
 	disk_find(native, &disk);
 	native_watch(native, 0);
-	pid = work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
-	native->watched_pid = pid;
-	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	pid = start_unlinked(native, NULL);
 	follow(native, false);
 	usleep(20000); /* programs that run while it changes */
 	before = read_task(native);
@@ -108,9 +123,7 @@ static void test_changes_at_depth(void **state)
 
 	disk_find(native, &disk);
 	native_watch(native, 0);
-	pid = work_uring(&work);
-	native->watched_pid = pid;
-	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	pid = start_unlinked(native, &work);
 	anomalies = anomalies_of(native);
 	for (int i = 0; i < 20; i++) {
 		follow(native, false);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * How often tasks do I/O. One that does it fast enough takes a slot, and from then on the daemon
+ * reads its totals there.
+ */
+
+#include "worker.bpf.h"
+
+enum io_kind { IO_WAIT, IO_START };
+
+/*
+ * The I/O of a task without a slot in the present window. Tasks whose pids have the same remainder
+ * share one: the daemon lets go of a task that is told about and is too slow.
+ */
+struct cold_tasks {
+	__u64 window_ns; /* start of the window */
+	__u32 n[2];	 /* by enum io_kind */
+};
+
+static struct cold_tasks cold_tasks[WAKEGOV_HOT];
+
+static inline void enter(struct task_struct *task, const struct cold_tasks *cold, __u64 now_ns)
+{
+	struct wakegov_slot *slot = slot_at(take_slot_index(task->pid));
+
+	if (!slot) {
+		count_dropped_slot();
+		return;
+	}
+	slot->tgid = task->tgid;
+	slot->cpu = task->thread_info.cpu;
+	slot->exited = 0;
+	slot->started = 0;
+	slot->completed = 0;
+	slot->max_depth = 0;
+	slot->starts_ns = 0;
+	slot->completions_ns = 0;
+	slot->io_waits = cold->n[IO_WAIT];
+	slot->io_starts = cold->n[IO_START];
+	slot->idle_since_ns = 0;
+	slot->last_start_ns = 0;
+	slot->last_wait_ns = now_ns;
+	slot->sleep_ns = 0;
+	slot->think_ns = 0;
+	slot->told_move_ns = now_ns;
+	slot->lease_ns = 0;
+	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
+		slot->ios[i].device = WAKEGOV_NO_DEVICE;
+	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
+	if (!tell(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
+		give_back_slot(slot); /* tried again when the next window is full */
+}
+
+static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind, __u64 now_ns)
+{
+	struct cold_tasks *cold = &cold_tasks[(__u32)task->pid % WAKEGOV_HOT];
+
+	if (!settings.window_ios || (__u32)task->tgid == settings.own_tgid)
+		return;
+	if (now_ns - cold->window_ns > settings.window_ns) {
+		cold->window_ns = now_ns;
+		cold->n[IO_WAIT] = 0;
+		cold->n[IO_START] = 0;
+	}
+	if (++cold->n[kind & 1] < settings.window_ios)
+		return;
+	enter(task, cold, now_ns);
+	cold->window_ns = 0;
+}
+
+/* A task in an I/O wait sleeps; those of io_uring's workers are their owner's, who waits too. */
+static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot, __u64 now_ns)
+{
+	if (find_owner(task))
+		return;
+	if (!slot) {
+		count_cold_io(task, IO_WAIT, now_ns);
+		return;
+	}
+	slot->io_waits++;
+	slot->last_wait_ns = now_ns;
+}
