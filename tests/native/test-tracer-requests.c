@@ -71,7 +71,7 @@ static void test_count_only(void **state)
 	struct disk_under_test disk;
 	struct input_device disk_before, disk_after;
 	struct input_task before, after;
-	uint64_t anomalies, now_ns;
+	uint64_t anomalies, now_ns, completions, wakeups;
 	pid_t pid;
 
 	disk_find(native, &disk);
@@ -82,6 +82,8 @@ static void test_count_only(void **state)
 	before = read_task(native);
 	disk_before = disk_read(native, &disk);
 	anomalies = anomalies_of(native);
+	completions = native_program_events(native, "block_rq_complete");
+	wakeups = native_program_events(native, "sched_waking");
 	now_ns = native_now_ns();
 	after = wait_for_starts(native, before.io_starts);
 	disk_after = disk_read(native, &disk);
@@ -92,6 +94,9 @@ static void test_count_only(void **state)
 	assert_int_equal(after.ios[0].host_ns, before.ios[0].host_ns);
 	assert_int_equal(disk_after.completions, disk_before.completions);
 	assert_int_equal(anomalies_of(native), anomalies);
+	/* They are not even run. */
+	assert_int_equal(native_program_events(native, "block_rq_complete"), completions);
+	assert_int_equal(native_program_events(native, "sched_waking"), wakeups);
 
 	follow(native, true);
 	before = after;
