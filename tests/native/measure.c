@@ -12,7 +12,7 @@ static void watch(struct native *native, pid_t pid, struct measure *ret)
 		native->watched_pid = pid;
 	else
 		native->watched_tgid = pid;
-	ret->told = native_wait(native, &native->watched_events, 1, 3000) &&
+	ret->told = native_wait(native, &native->watched_events, 1, PATIENCE_MS) &&
 		    native->watched.type == INPUT_TASK;
 }
 
