@@ -228,11 +228,23 @@ int range_verify(struct actuator_domain *domain, unsigned int touched)
 	return actuator_domain_yield(domain, control_name(control), text, r);
 }
 
+int range_settle(struct actuator_domain *domain)
+{
+	int r;
+
+	if (!range_is_suspect(&domain->range))
+		return ACTUATOR_DONE;
+	forget_past(&domain->range.min);
+	forget_past(&domain->range.max);
+	r = range_verify(domain, 0);
+	domain->range.min.suspect = domain->range.max.suspect = false;
+	return r;
+}
+
 /* A write of another program that does not show yet is not written over at once. */
 static bool is_doubtful(struct actuator_domain *domain)
 {
-	domain->unverified = !domain->unverified &&
-			     (domain->range.min.suspect || domain->range.max.suspect);
+	domain->unverified = !domain->unverified && range_is_suspect(&domain->range);
 	return domain->unverified;
 }
 
@@ -275,6 +287,9 @@ int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t mi
 		return fail(domain, r);
 	if (is_doubtful(domain))
 		return ACTUATOR_UNVERIFIED;
+	r = range_settle(domain);
+	if (r != ACTUATOR_DONE)
+		return r < 0 ? fail(domain, r) : r;
 	if (domain->unchecked)
 		read_back(domain, true);
 

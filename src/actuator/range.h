@@ -26,7 +26,7 @@ struct range_limit {
 	uint32_t put_khz;      /* what we wrote last */
 	/* what stood there before, the latest first: it can be read until put_khz was */
 	uint32_t was_khz[RANGE_WAS];
-	bool suspect; /* somebody wrote it, and it does not show yet */
+	bool suspect; /* somebody wrote it, and what is read may still be ours: range_settle() */
 };
 
 struct range {
@@ -76,6 +76,11 @@ static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz
 	return false;
 }
 
+static inline bool range_is_suspect(const struct range *range)
+{
+	return range->min.suspect || range->max.suspect;
+}
+
 /* Takes what is ours off limits that were just read: what is left are the others' limits. */
 static inline void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
 {
@@ -92,6 +97,13 @@ static inline void range_strip(const struct range *range, uint32_t *min_khz, uin
  * ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain, unsigned int touched);
+
+/*
+ * The second look at suspect limits, a round after the first: the kernel has applied both writes by
+ * then, so what stood there before ours and is read now was written by the other program. Returns
+ * what range_verify() does; no limit is suspect afterwards.
+ */
+int range_settle(struct actuator_domain *domain);
 
 /*
  * The apply step of a backend that holds the domain between two limits: takes the files where they

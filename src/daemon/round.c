@@ -213,7 +213,8 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 	read_frequency(manager, domain);
 	/* What was asked for may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
-	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
+	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz ||
+	    range_is_suspect(&governed->actuator.range))
 		engine_forget_target(manager->engine, domain);
 }
 

@@ -54,10 +54,44 @@ static void test_read_late(void **state)
 	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
 }
 
+/* Somebody puts back what we had replaced, before anybody saw ours: a second look knows. */
+static void test_put_back_at_once(void **state)
+{
+	const struct actuator_request request = { 1000000, 1000000, 1000000, 1000000, 1000000 };
+	struct setting *s = *state;
+
+	apply(s, 1000000);
+	fake_write(MAX, "1800000");
+	s->domain.touched = 1u << CONTROL_MAX_FREQ;
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	assert_true(range_is_suspect(&s->domain.range));
+	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_UNVERIFIED);
+	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_TAKEN_OVER);
+	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
+	fake_assert(MAX, "1800000");
+}
+
+/* Somebody writes what we wrote: suspected for one look, and no longer. */
+static void test_same_value(void **state)
+{
+	const struct actuator_request request = { 1400000, 1400000, 1400000, 1400000, 1400000 };
+	struct setting *s = *state;
+
+	apply(s, 1000000);
+	s->domain.touched = 1u << CONTROL_MAX_FREQ;
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_UNVERIFIED);
+	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_DONE);
+	assert_false(range_is_suspect(&s->domain.range));
+	apply(s, 1000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_read_late, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_same_value, set_up, setting_tear_down),
 	};
 
 	fake_enter_or_skip();
