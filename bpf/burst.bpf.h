@@ -19,25 +19,26 @@
  * now and then is long because the CPU was taken away, or the task's memory was.
  */
 #define MEAN_MOST_16THS 17
-#define BESIDE_GAP_NS	100000000ULL /* a task that comes and goes is told about as often at most */
-#define BESIDE_HOLD_NS	100000000ULL /* others run beside a capped task that ran so long ago */
-#define OWN_GAP_NS	10000000ULL /* one whose clamps change all the time is told about as often */
-#define NO_CAP		WAKEGOV_CAPACITY_MAX
-#define FULL_LEVEL_LOG	30 /* capacity 1024 · 2^20 */
-#define RUN_MOST_NS	1000000000ULL
+#define CO_RUNNER_GAP_NS \
+	100000000ULL /* a task that comes and goes is told about as often at most */
+#define CO_RUNNER_HOLD_NS 100000000ULL /* others run beside a capped task that ran so long ago */
+#define OWN_GAP_NS	  10000000ULL /* one whose clamps change all the time is told about as often */
+#define NO_CAP		  WAKEGOV_CAPACITY_MAX
+#define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
+#define RUN_MOST_NS	  1000000000ULL
 
 static inline bool may_be_ruled(__u32 pid)
 {
 	return ruled_tasks[pid % WAKEGOV_RULED];
 }
 
-static inline void set_beside(struct task_run *run, __u32 pid, __u32 set)
+static inline void set_co_runner(struct task_run *run, __u32 pid, __u32 set)
 {
-	if (!run->beside && set)
+	if (!run->co_runner && set)
 		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], 1);
-	else if (run->beside && !set)
+	else if (run->co_runner && !set)
 		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], -1);
-	run->beside = set;
+	run->co_runner = set;
 }
 
 /* The daemon's word is looked for once after each time that it spoke. */
@@ -67,9 +68,9 @@ static inline struct task_run *take_run(struct task_struct *task)
 	if (!run)
 		return NULL;
 	learn_set(run, task->pid);
-	if (run->beside_generation != settings.beside_generation) {
-		run->beside_generation = settings.beside_generation;
-		set_beside(run, task->pid, 0);
+	if (run->co_runner_generation != settings.co_runner_generation) {
+		run->co_runner_generation = settings.co_runner_generation;
+		set_co_runner(run, task->pid, 0);
 	}
 	return run;
 }
@@ -102,9 +103,9 @@ static inline bool counts(const struct task_run *run, const struct wakegov_cpu *
 	       run->real_ns >= settings.burst_limit_ns;
 }
 
-static inline bool is_beside(const struct wakegov_cpu *cpu, __u64 now_ns)
+static inline bool has_capped(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	return cpu->capped_set && now_ns < cpu->capped_ns + BESIDE_HOLD_NS;
+	return cpu->capped_set && now_ns < cpu->capped_ns + CO_RUNNER_HOLD_NS;
 }
 
 static inline __u32 cap_of(__u32 set)
@@ -116,7 +117,7 @@ static inline void note_capped(struct wakegov_cpu *cpu, __u32 set, __u64 now_ns)
 {
 	if (cap_of(set) >= NO_CAP)
 		return;
-	if (!is_beside(cpu, now_ns) || cap_of(set) > cap_of(cpu->capped_set))
+	if (!has_capped(cpu, now_ns) || cap_of(set) > cap_of(cpu->capped_set))
 		cpu->capped_set = set;
 	if (cpu->capped_set == set)
 		cpu->capped_ns = now_ns;
@@ -141,20 +142,20 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 set, __u32 pid, bool i
 	set_run->ran_ns = now_ns;
 	set_run->ran_pid = pid;
 	if (is_long) {
-		set_run->counted_ns = now_ns;
-		set_run->counted_pid = pid;
+		set_run->long_running_ns = now_ns;
+		set_run->long_running_pid = pid;
 	}
 	note_capped(cpu, set, now_ns);
 	return cpu->armed & WAKEGOV_ARM_SETS &&
-	       (cpu->watch_ran & bit || (is_long && cpu->watch_counted & bit));
+	       (cpu->watch_ran & bit || (is_long && cpu->watch_long_running & bit));
 }
 
-static inline void tell_beside(struct task_run *run, struct task_struct *task, __u32 set,
-			       __u64 now_ns)
+static inline void tell_co_runner(struct task_run *run, struct task_struct *task, __u32 set,
+				  __u64 now_ns)
 {
-	if (!tell_set(WAKEGOV_RECORD_BESIDE, task->thread_info.cpu, task->pid, set))
+	if (!tell_set(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, set))
 		return; /* tried again when it wakes up the next time */
-	set_beside(run, task->pid, set);
+	set_co_runner(run, task->pid, set);
 	run->told_ns = now_ns;
 }
 
@@ -191,8 +192,8 @@ static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu
 static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, struct task_run *run,
 			 bool is_long, __u64 now_ns)
 {
-	if (is_long && run->beside)
-		tell_beside(run, task, 0, now_ns);
+	if (is_long && run->co_runner)
+		tell_co_runner(run, task, 0, now_ns);
 	return note_run(cpu, run->set, task->pid, is_long, now_ns);
 }
 
@@ -238,17 +239,17 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 }
 
 /* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */
-static inline void look_beside(struct task_struct *task, struct task_run *run,
-			       const struct wakegov_cpu *cpu, __u64 now_ns)
+static inline void check_co_runner(struct task_struct *task, struct task_run *run,
+				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	__u32 beside = is_beside(cpu, now_ns) ? cpu->capped_set : 0;
+	__u32 capped = has_capped(cpu, now_ns) ? cpu->capped_set : 0;
 
 	if (settings.floored >> run->set % WAKEGOV_SETS & 1 || run->mean_ns >= cpu->long_burst_ns ||
-	    cap_of(run->set) <= cap_of(beside))
-		beside = 0;
-	if (beside == run->beside || now_ns - run->told_ns < BESIDE_GAP_NS)
+	    cap_of(run->set) <= cap_of(capped))
+		capped = 0;
+	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)
 		return;
-	tell_beside(run, task, beside, now_ns);
+	tell_co_runner(run, task, capped, now_ns);
 }
 
 /* A wake-up, on the CPU where the task last ran. Those without a set matter beside capped ones. */
@@ -264,7 +265,7 @@ static inline void wake_task(struct task_struct *task)
 	if (!cpu)
 		return;
 	if (!may_be_ruled(task->pid) && !(settings.follow_own && has_clamps(task)) &&
-	    !(settings.follow_beside && is_beside(cpu, cpu->load.switched_ns)))
+	    !(settings.follow_co_runner && has_capped(cpu, cpu->load.switched_ns)))
 		return;
 	/* The kernel's own deadline and stop tasks have no clamps. */
 	if ((__u32)task->tgid == settings.own_tgid || task->prio <= 0)
@@ -274,8 +275,8 @@ static inline void wake_task(struct task_struct *task)
 		return;
 	now_ns = bpf_ktime_get_ns();
 	look_at_own(run, task, now_ns);
-	if (run->beside || settings.follow_beside)
-		look_beside(task, run, cpu, now_ns);
+	if (run->co_runner || settings.follow_co_runner)
+		check_co_runner(task, run, cpu, now_ns);
 }
 
 /* A child has what its parent has, until the daemon knows better. */
@@ -309,6 +310,6 @@ static inline void forget_task(struct task_struct *task)
 		return;
 	if (run->own && settings.follow_own)
 		tell_set(WAKEGOV_RECORD_OWN, 1, pid, 0);
-	if (run->beside)
-		tell_beside(run, task, 0, bpf_ktime_get_ns());
+	if (run->co_runner)
+		tell_co_runner(run, task, 0, bpf_ktime_get_ns());
 }

@@ -51,12 +51,13 @@ struct task_run {
 	__u64 full_burst_ns; /* CPU time since its wake-up, as at full capacity */
 	__u64 seen_ns;	     /* of that, what is sure; real time for one with no mean yet */
 	__u64 real_ns;	     /* likewise, at the clock that there was */
-	__u64 told_ns;	     /* when beside last changed */
+	__u64 told_ns;	     /* when co_runner last changed */
 	__u32 mean_ns;	     /* of past bursts at full capacity */
 	__u32 generation;    /* of the task_sets that set is from */
 	__u32 set;
-	__u32 beside; /* the set of the capped tasks that it was last told to run beside; 0: none */
-	__u32 beside_generation;
+	__u32 co_runner; /* the set of the capped tasks that it was last told to run beside; 0: none
+			  */
+	__u32 co_runner_generation;
 	__u32 own; /* the clamps of its own that were told last: wakegov_own() */
 	__u64 own_told_ns;
 };

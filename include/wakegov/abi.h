@@ -88,9 +88,9 @@ enum wakegov_news {
  */
 struct wakegov_set_run {
 	__u64 ran_ns;
-	__u64 counted_ns; /* one that counts */
+	__u64 long_running_ns; /* one that counts */
 	__u32 ran_pid;
-	__u32 counted_pid;
+	__u32 long_running_pid;
 };
 
 /*
@@ -127,7 +127,7 @@ struct wakegov_cpu {
 	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
 	__u32 long_burst_ns; /* a burst of that length at full capacity counts */
 	__u64 watch_ran;     /* sets, as bits: to be told about when one of their tasks runs … */
-	__u64 watch_counted; /* … or one that counts does */
+	__u64 watch_long_running; /* … or one that counts does */
 
 	/* What each request touches, and all that one touches that is only counted: a cache line.
 	 */
@@ -257,26 +257,26 @@ struct wakegov_watch {
 };
 
 enum wakegov_record_type {
-	WAKEGOV_RECORD_CPU,	/* cpu left its band, or went idle */
-	WAKEGOV_RECORD_TASK,	/* slot was taken, moved to another domain, has no I/O any more,
-				   or its task exited */
-	WAKEGOV_RECORD_NEWS,	/* there are some; see enum wakegov_news */
-	WAKEGOV_RECORD_DEVICE,	/* a block device was seen for the first time; slot is its index */
-	WAKEGOV_RECORD_BESIDE,	/* a task, slot its pid, runs for short beside capped ones, set
-				   theirs */
-	WAKEGOV_RECORD_CLAMPED, /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_OWN,	/* slot's task, by pid, asks for other clamps than before: set is
-				   wakegov_own() of them; cpu is 1 when it has exited */
-	WAKEGOV_RECORD_FACTS,	/* a task that rules may be for is there, or changed; see below */
-	WAKEGOV_RECORD_GONE,	/* slot is the pid of one that matched rules and exited */
-	WAKEGOV_RECORD_SCAN,	/* a process of several threads changed: they are to be dumped */
+	WAKEGOV_RECORD_CPU,    /* cpu left its band, or went idle */
+	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, has no I/O any more,
+				  or its task exited */
+	WAKEGOV_RECORD_NEWS,   /* there are some; see enum wakegov_news */
+	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
+	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, set
+			     theirs */
+	WAKEGOV_RECORD_CLAMPED,	  /* cpu's pid, a parent, forked slot's, which has clamps */
+	WAKEGOV_RECORD_OWN,	  /* slot's task, by pid, asks for other clamps than before: set is
+				     wakegov_own() of them; cpu is 1 when it has exited */
+	WAKEGOV_RECORD_FACTS,	  /* a task that rules may be for is there, or changed; see below */
+	WAKEGOV_RECORD_GONE,	  /* slot is the pid of one that matched rules and exited */
+	WAKEGOV_RECORD_SCAN,	  /* a process of several threads changed: they are to be dumped */
 };
 
 struct wakegov_record {
 	__u32 type;
 	__u32 cpu;
 	__u32 slot;
-	__u32 set; /* WAKEGOV_RECORD_BESIDE; 0: no longer */
+	__u32 set; /* WAKEGOV_RECORD_CO_RUNNER; 0: no longer */
 };
 
 /* What rules look at, of one thread. */
@@ -333,8 +333,8 @@ struct wakegov_settings {
 	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */
 	__u32 set_generation;	     /* one more whenever task_sets changed */
 	__u64 burst_limit_ns;	     /* a burst that took so long counts, however slow the clock */
-	__u32 follow_beside;	     /* those are to be told about */
-	__u32 beside_generation;     /* one more: none has been told about */
+	__u32 follow_co_runner;	     /* those are to be told about */
+	__u32 co_runner_generation;  /* one more: none has been told about */
 	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
 	__u64 floored;		     /* sets, as bits, that have a floor */
 	__u32 follow_clamps;	     /* children that have some are to be told about */

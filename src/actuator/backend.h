@@ -38,7 +38,8 @@ struct actuator_request {
 	uint32_t min_khz;    /* its own limits, of the policy and of overrides; 0: no minimum … */
 	uint32_t max_khz;    /* … UINT32_MAX: no maximum */
 	uint32_t floor_khz;  /* below which it must not fall: boosts and min_khz; 0: no floor */
-	uint32_t ceiling_khz; /* above which it must not rise: caps and max_khz; UINT32_MAX: none */
+	uint32_t effective_cap_khz; /* above which it must not rise: caps and max_khz; UINT32_MAX:
+				       none */
 };
 
 struct backend {

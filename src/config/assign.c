@@ -18,12 +18,13 @@ struct section_name {
 static struct section_name name_open_section(const struct policy_draft *draft,
 					     const struct policy_sections *sections)
 {
-	bool is_override = sections->override != POLICY_NO_OVERRIDE;
+	bool is_domain_section = sections->domain_section != POLICY_NO_DOMAIN_SECTION;
 	struct section_name name;
 
 	snprintf(name.text, sizeof(name.text), "%s%s%s", policy_section_name(sections->current),
-		 is_override ? " " : "",
-		 is_override ? draft->policy.overrides[sections->override].name : "");
+		 is_domain_section ? " " : "",
+		 is_domain_section ? draft->policy.domain_sections[sections->domain_section].name
+				   : "");
 	return name;
 }
 
@@ -110,6 +111,6 @@ int policy_assign(struct policy_draft *draft, struct policy_sections *sections,
 
 	if (policy_value_parse(key, text, &value) < 0)
 		return refuse_value(section.text, key, place, text, ret_message);
-	policy_draft_set(draft, key, sections->override, &value, text, place);
+	policy_draft_set(draft, key, sections->domain_section, &value, text, place);
 	return 0;
 }

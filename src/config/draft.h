@@ -10,14 +10,14 @@
 #include "config/keys.h"
 #include "core/settings.h"
 
-/* Which [domain policyN] is meant; POLICY_NO_OVERRIDE is the section [domain] itself. */
-#define POLICY_NO_OVERRIDE UINT32_MAX
+/* Which [domain policyN] is meant; POLICY_NO_DOMAIN_SECTION is the section [domain] itself. */
+#define POLICY_NO_DOMAIN_SECTION UINT32_MAX
 
 /* A min-frequency or max-frequency as given, for a message about the pair. */
 struct policy_limit {
 	struct policy_place place;
-	uint32_t override; /* index, or POLICY_NO_OVERRIDE */
-	uint32_t order;	   /* the larger was given later */
+	uint32_t domain_section; /* index, or POLICY_NO_DOMAIN_SECTION */
+	uint32_t order;		 /* the larger was given later */
 	char text[32];
 };
 
@@ -28,7 +28,7 @@ struct policy_limits {
 struct policy_draft {
 	struct policy policy;
 	struct policy_limits domain_limits;
-	struct policy_limits override_limits[POLICY_OVERRIDES_MAX];
+	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_limits;
 };
 
@@ -36,11 +36,11 @@ struct policy_draft {
 void policy_draft_init(struct policy_draft *draft);
 
 /*
- * Stores value, which was read from text at place, as key of the given override. place.file must
- * live as long as the draft.
+ * Stores value, which was read from text at place, as key of the given domain section. place.file
+ * must live as long as the draft.
  */
-void policy_draft_set(struct policy_draft *draft, const struct policy_key *key, uint32_t override,
-		      const struct policy_value *value, const char *text,
+void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
+		      uint32_t domain_section, const struct policy_value *value, const char *text,
 		      struct policy_place place);
 
 /*

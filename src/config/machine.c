@@ -36,9 +36,9 @@ static const struct topology_domain *find_domain(const struct topology *topology
 static bool is_overridden(const struct policy *policy, const char *domain,
 			  enum policy_domain_field field)
 {
-	for (uint32_t i = 0; i < policy->n_overrides; i++)
-		if (!strcmp(policy->overrides[i].name, domain))
-			return policy->overrides[i].given & field;
+	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
+		if (!strcmp(policy->domain_sections[i].name, domain))
+			return policy->domain_sections[i].given & field;
 	return false;
 }
 
@@ -50,7 +50,7 @@ static uint32_t opp_for(const struct topology_domain *domain, const struct limit
 						 : opp_at_or_above(domain, khz, 0, khz);
 }
 
-/* section: of an override, or NULL for [domain], which may be right for one domain and odd for
+/* section: of a domain, or NULL for [domain], which may be right for one domain and odd for
  * another. */
 static void check_limit(const struct check *check, const char *section, const struct limit *limit,
 			const struct policy_domain *values)
@@ -81,22 +81,23 @@ static void check_limit(const struct check *check, const char *section, const st
 	check->warn(check->userdata, line);
 }
 
-static void check_override(const struct check *check, const struct policy_domain_override *override)
+static void check_domain_section(const struct check *check,
+				 const struct policy_domain_section *section)
 {
 	char line[LINE_SIZE];
 
-	if (!find_domain(check->topology, override->name)) {
+	if (!find_domain(check->topology, section->name)) {
 		snprintf(
 			line, sizeof(line),
 			"[domain %s] does nothing: this machine has no such domain (see wakegovctl "
 			"domains)",
-			override->name);
+			section->name);
 		check->warn(check->userdata, line);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (override->given & limits[i].field)
-			check_limit(check, override->name, &limits[i], &override->values);
+		if (section->given & limits[i].field)
+			check_limit(check, section->name, &limits[i], &section->values);
 }
 
 void policy_machine_check(const struct policy *policy, const struct topology *topology,
@@ -106,6 +107,6 @@ void policy_machine_check(const struct policy *policy, const struct topology *to
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		check_limit(&check, NULL, &limits[i], &policy->domain);
-	for (uint32_t i = 0; i < policy->n_overrides; i++)
-		check_override(&check, &policy->overrides[i]);
+	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
+		check_domain_section(&check, &policy->domain_sections[i]);
 }

@@ -175,7 +175,7 @@ int policy_parse(struct policy_draft *draft, const char *file, const char *text,
 {
 	struct parser parser = {
 		.draft = draft,
-		.sections.override = POLICY_NO_OVERRIDE,
+		.sections.domain_section = POLICY_NO_DOMAIN_SECTION,
 		.place.file = file,
 		.next = text,
 		.end = text + size,

@@ -36,25 +36,25 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 }
 
 /* The place of [domain name] in the policy, a new one if need be. */
-static int find_override(struct policy *policy, struct policy_place place, const char *name,
-			 uint32_t *ret, char **ret_message)
+static int find_domain_section(struct policy *policy, struct policy_place place, const char *name,
+			       uint32_t *ret, char **ret_message)
 {
-	struct policy_domain_override *override;
+	struct policy_domain_section *section;
 	uint32_t i;
 
-	for (i = 0; i < policy->n_overrides; i++)
-		if (!strcmp(policy->overrides[i].name, name)) {
+	for (i = 0; i < policy->n_domain_sections; i++)
+		if (!strcmp(policy->domain_sections[i].name, name)) {
 			*ret = i;
 			return 0;
 		}
-	if (i == POLICY_OVERRIDES_MAX)
+	if (i == POLICY_DOMAIN_SECTIONS_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,
 					"found one more [domain policyN], expected at most %d",
-					POLICY_OVERRIDES_MAX);
+					POLICY_DOMAIN_SECTIONS_MAX);
 
-	override = &policy->overrides[policy->n_overrides++];
-	*override = (struct policy_domain_override){};
-	strcpy(override->name, name);
+	section = &policy->domain_sections[policy->n_domain_sections++];
+	*section = (struct policy_domain_section){};
+	strcpy(section->name, name);
 	*ret = i;
 	return 0;
 }
@@ -75,8 +75,8 @@ static int open_once(struct policy_sections *sections, struct policy_place place
 	return 0;
 }
 
-static int open_override(struct policy_sections *sections, struct policy_draft *draft,
-			 struct policy_place place, const char *name, char **ret_message)
+static int open_domain_section(struct policy_sections *sections, struct policy_draft *draft,
+			       struct policy_place place, const char *name, char **ret_message)
 {
 	const char *domain = name + strlen(DOMAIN_PREFIX);
 	char shown[POLICY_TEXT_SIZE];
@@ -90,12 +90,13 @@ static int open_override(struct policy_sections *sections, struct policy_draft *
 					"from 0 to %d",
 					shown, TOPOLOGY_CPUS_MAX - 1);
 	}
-	r = find_override(&draft->policy, place, domain, &sections->override, ret_message);
+	r = find_domain_section(&draft->policy, place, domain, &sections->domain_section,
+				ret_message);
 	if (r < 0)
 		return r;
 	sections->current = POLICY_SECTION_DOMAIN;
-	return open_once(sections, place, &sections->override_lines[sections->override], name,
-			 ret_message);
+	return open_once(sections, place, &sections->domain_section_lines[sections->domain_section],
+			 name, ret_message);
 }
 
 static int open_plain(struct policy_sections *sections, struct policy_place place, const char *name,
@@ -104,7 +105,7 @@ static int open_plain(struct policy_sections *sections, struct policy_place plac
 	for (int i = 0; i < POLICY_SECTIONS; i++)
 		if (!strcmp(name, policy_section_name(i))) {
 			sections->current = i;
-			sections->override = POLICY_NO_OVERRIDE;
+			sections->domain_section = POLICY_NO_DOMAIN_SECTION;
 			return open_once(sections, place, &sections->section_lines[i], name,
 					 ret_message);
 		}
@@ -143,7 +144,7 @@ int policy_section_open(struct policy_sections *sections, struct policy_draft *d
 	if (!name)
 		return -ENOMEM;
 	if (!strncmp(name, DOMAIN_PREFIX, strlen(DOMAIN_PREFIX)))
-		return open_override(sections, draft, place, name, ret_message);
+		return open_domain_section(sections, draft, place, name, ret_message);
 	if (policy_rules_is_section(name))
 		return policy_rules_open(sections, draft, place, name, ret_message);
 	return open_plain(sections, place, name, ret_message);

@@ -9,7 +9,8 @@ struct policy_sections {
 	bool is_open;
 	bool is_refused; /* the open one has a fault; its keys are passed over */
 	enum policy_section current;
-	uint32_t override; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_OVERRIDE */
+	uint32_t
+		domain_section; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_DOMAIN_SECTION */
 
 	/* The open [rule NAME] or [class NAME], in the draft; both NULL: it is another section. */
 	struct policy_rule *rule;
@@ -18,7 +19,7 @@ struct policy_sections {
 
 	/* The line that gave each, 0 for none; keys are those of the open section. */
 	unsigned int section_lines[POLICY_SECTIONS];
-	unsigned int override_lines[POLICY_OVERRIDES_MAX];
+	unsigned int domain_section_lines[POLICY_DOMAIN_SECTIONS_MAX];
 	unsigned int rule_lines[POLICY_RULES_MAX];
 	unsigned int class_lines[POLICY_CLASSES_MAX];
 	unsigned int key_lines[POLICY_KEYS_MAX];

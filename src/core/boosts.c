@@ -12,7 +12,7 @@
 /* A task that is over is known for so long, or until the next round after that. */
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
-/* A lease's end, or that of what it holds in another domain as well. */
+/* A hold's end, or that of what it holds in another domain as well. */
 static uint64_t due_ns(const struct task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -27,27 +27,27 @@ static uint64_t due_ns(const struct task *task)
 	return at_ns;
 }
 
-/* Another rate than during the last survey: another load, for all that is known. */
+/* Its rate differs from that of the last tracing period: probably another load. */
 static bool rate_moved(const struct io_boost *boost)
 {
-	uint32_t rate = boost->rate_per_s, surveyed = boost->surveyed_per_s;
-	uint32_t apart = rate > surveyed ? rate - surveyed : surveyed - rate;
+	uint32_t rate = boost->rate_per_s, traced = boost->traced_per_s;
+	uint32_t apart = rate > traced ? rate - traced : traced - rate;
 
-	return apart > surveyed / 3;
+	return apart > traced / 3;
 }
 
 /* Something is being found out of it. */
-static bool asks_for_survey(const struct io_boost *boost)
+static bool asks_for_tracing(const struct io_boost *boost)
 {
 	if (boost->device == IO_BOOST_NO_DEVICE)
 		return boost->state == IO_BOOST_MEASURING;
 	return !io_boost_is_known(boost);
 }
 
-/* A survey has not yet found out anything of it. */
+/* No window of it has been traced yet. */
 static bool is_unseen(const struct io_boost *boost)
 {
-	return boost->device != IO_BOOST_NO_DEVICE && !boost->survey_windows;
+	return boost->device != IO_BOOST_NO_DEVICE && !boost->traced_windows;
 }
 
 /* What was found out may be over. Requests of a task that had none are something new, too. */
@@ -60,8 +60,8 @@ uint32_t boosts_traits(const struct io_boost *boost)
 {
 	if (io_boost_is_over(boost))
 		return 0;
-	return 1u << DUE_LIVE | (uint32_t)!boost->surveyed_per_s << DUE_NEW |
-	       (uint32_t)asks_for_survey(boost) << DUE_ASKS |
+	return 1u << DUE_LIVE | (uint32_t)!boost->traced_per_s << DUE_NEW |
+	       (uint32_t)asks_for_tracing(boost) << DUE_ASKS |
 	       (uint32_t)is_unseen(boost) << DUE_UNSEEN |
 	       (uint32_t)is_changed(boost) << DUE_CHANGED;
 }
@@ -83,7 +83,7 @@ void boosts_set_due(struct engine *engine, const struct task *task)
 	};
 
 	if (task->released)
-		key.forget_ns = boost->lease_end_ns + REMEMBER_NS;
+		key.forget_ns = boost->hold_end_ns + REMEMBER_NS;
 	if (io_boost_is_held(boost)) {
 		key.domain = topology_domain_of(engine->topology, task->cpu);
 		if (task->flip.until_ns)
@@ -122,7 +122,7 @@ static void grant(struct engine *engine, struct task *task, bool granted)
 	if (task->io_boost.granted == granted)
 		return;
 	task->io_boost.granted = granted;
-	if (engine->survey.on)
+	if (engine->tracing.on)
 		io_boost_restart_window(&task->io_boost);
 	mark_domains_due(engine, task);
 }

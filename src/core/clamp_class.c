@@ -78,9 +78,9 @@ static void work_out(const struct policy *policy, uint64_t matched,
 	if (ret->floor_rule >= 0)
 		ret->floor = rule_level_cap(&policy->rules[ret->floor_rule].properties.floor,
 					    domain);
-	/* A lease wins over a rule, and else the cap over the floor. */
-	if (ret->floor > ret->cap && rule_is_lease(policy, ret->floor_rule) &&
-	    !rule_is_lease(policy, ret->cap_rule))
+	/* An override wins over a rule, and else the cap over the floor. */
+	if (ret->floor > ret->cap && rule_is_override(policy, ret->floor_rule) &&
+	    !rule_is_override(policy, ret->cap_rule))
 		ret->cap = ret->floor < TOPOLOGY_CAPACITY_MAX ? ret->floor : CLAMP_CAP_NONE;
 	if (ret->floor > ret->cap)
 		ret->floor = ret->cap;

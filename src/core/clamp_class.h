@@ -41,8 +41,8 @@ void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy);
 uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched, uint32_t own);
 
 /*
- * What a set means in a domain. The floor is never above the cap: a lease's floor lifts a rule's
- * cap, and any other floor gives way.
+ * What a set means in a domain. The floor is never above the cap: an override's floor raises a
+ * rule's cap, and any other floor gives way.
  */
 struct set_clamp {
 	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */

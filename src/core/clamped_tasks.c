@@ -139,7 +139,7 @@ struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks)
 
 void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task)
 {
-	if (task->set || task->told_set || task->own || task->beside_set || task->boost_cap ||
+	if (task->set || task->told_set || task->own || task->co_runner_set || task->boost_cap ||
 	    task->given_min_cap != CLAMP_MIN_NONE || task->given_max_cap != CLAMP_MAX_NONE ||
 	    task->waits_for_set || task->waits_for_clamp)
 		return;

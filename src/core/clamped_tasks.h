@@ -18,11 +18,11 @@ struct clamped_task {
 	char comm[TASK_COMM_SIZE];
 	uint32_t set; /* of its own: core/clamp_class.h */
 	uint32_t told_set;
-	uint32_t own; /* what it asks for itself: wakegov/own.h */
-	uint32_t
-		beside_set; /* of the capped tasks that it runs beside while it is short; 0: none */
-	uint32_t boost_cap; /* of its I/O; 0: none */
-	bool does_io;	    /* at a rate at which it is followed */
+	uint32_t own;		/* what it asks for itself: wakegov/own.h */
+	uint32_t co_runner_set; /* of the capped tasks that it runs beside while it is short; 0:
+				   none */
+	uint32_t boost_cap;	/* of its I/O; 0: none */
+	bool does_io;		/* at a rate at which it is followed */
 	uint32_t given_min_cap;
 	uint32_t given_max_cap;
 	bool waits_for_set; /* in the queues */

@@ -61,8 +61,8 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 	raise_min(ret, own.floor, CLAMP_RULE, own.floor_rule);
 	raise_min(ret, task->boost_cap, CLAMP_BOOST, -1);
 	lower_max(ret, own.cap, CLAMP_RULE, own.cap_rule);
-	if (task->beside_set && !task->does_io && !ret->min_cap) {
-		clamp_by_rules(engine, task->beside_set, &beside);
+	if (task->co_runner_set && !task->does_io && !ret->min_cap) {
+		clamp_by_rules(engine, task->co_runner_set, &beside);
 		lower_max(ret, beside.cap, CLAMP_NEIGHBOUR, beside.cap_rule);
 	}
 	if (ret->min_cap > ret->max_cap)
@@ -198,7 +198,7 @@ void clamping_set_policy(struct engine *engine)
 	clamp_sets_reset(&engine->sets, &engine->policy);
 	while ((task = clamped_tasks_next(engine->clamped, task))) {
 		task->set = 0;
-		task->beside_set = 0;
+		task->co_runner_set = 0;
 		clamped_tasks_queue_set(engine->clamped, task);
 	}
 	while ((task = clamped_tasks_next(engine->clamped, task)))
@@ -211,7 +211,7 @@ void clamping_set_policy(struct engine *engine)
 	queue_all(engine);
 }
 
-void clamping_apply_beside(struct engine *engine, const struct input_beside *input)
+void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input)
 {
 	uint32_t set = take_set(engine, input->matched, input->own);
 	struct clamped_task *task;
@@ -220,7 +220,7 @@ void clamping_apply_beside(struct engine *engine, const struct input_beside *inp
 		   : clamped_tasks_find(engine->clamped, input->pid);
 	if (!task)
 		return;
-	task->beside_set = set;
+	task->co_runner_set = set;
 	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
@@ -237,9 +237,9 @@ void clamping_apply_run(struct engine *engine, const struct input_set_run *input
 		run->ran_ns = input->ran_ns;
 		run->ran_pid = input->ran_pid;
 	}
-	if (input->counted_ns > run->counted_ns) {
-		run->counted_ns = input->counted_ns;
-		run->counted_pid = input->counted_pid;
+	if (input->long_running_ns > run->long_running_ns) {
+		run->long_running_ns = input->long_running_ns;
+		run->long_running_pid = input->long_running_pid;
 	}
 }
 

@@ -14,7 +14,7 @@ enum reason {
 	REASON_UTILISATION, /* headroom · utilisation of a CPU */
 	REASON_IO_BOOST,    /* a task whose I/O a faster clock is to serve */
 	REASON_FLOOR,	    /* a task that a rule gives a floor */
-	REASON_UNCAPPED,    /* a long-running task, which lifted the cap of others */
+	REASON_UNCAPPED,    /* a long-running task raised the effective cap above that of others */
 	REASON_OWN_FLOOR,   /* a task that asks for a floor itself */
 	REASON_LAST = REASON_OWN_FLOOR,
 };
@@ -49,7 +49,7 @@ struct decision {
 	uint32_t wanted_khz;   /* the OPP that would be right without the timing */
 	uint32_t want_cap;     /* demand before clamps, 0…1024 and, with headroom, above */
 	uint32_t cpu;	       /* whose demand won */
-	uint32_t pid;	       /* whose boost or floor won, or who lifted a cap; else 0 */
+	uint32_t pid; /* whose boost or floor won, or who raised the effective cap; else 0 */
 	char comm[TASK_COMM_SIZE];
 	enum reason reason;
 	enum limiter limiter;

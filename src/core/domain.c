@@ -14,7 +14,7 @@ void domain_init(struct domain *domain, uint32_t index, const struct topology_do
 		.scaling_min_khz = info->opp_khz[0],
 		.scaling_max_khz = topology_domain_max_khz(info),
 		.next_ns = UINT64_MAX,
-		.ceiling_cap = CLAMP_CAP_NONE,
+		.effective_cap = CLAMP_CAP_NONE,
 		.last = { .domain = index },
 	};
 }

@@ -59,10 +59,10 @@ struct domain {
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
 	struct override_limits override;
-	uint32_t ceiling_cap;	   /* as of the last decision; CLAMP_CAP_NONE: none */
-	struct clamp_at_work lift; /* the task that lifted it, and gets what it may have at once */
-	uint64_t watch_ran;	   /* clamp sets, as bits: see struct engine_band */
-	uint64_t watch_counted;
+	uint32_t effective_cap;	    /* as of the last decision; CLAMP_CAP_NONE: none */
+	struct clamp_at_work uncap; /* the task that raised it, and gets its whole cap at once */
+	uint64_t watch_ran;	    /* clamp sets, as bits: see struct engine_band */
+	uint64_t watch_long_running;
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	struct decision last;

@@ -22,9 +22,9 @@
 /* What can be so of a task, as bits. */
 enum due_trait {
 	DUE_LIVE,    /* its boost is not over */
-	DUE_NEW,     /* no survey has seen it to its end */
+	DUE_NEW,     /* no tracing period has ended since it came */
 	DUE_ASKS,    /* something is being found out of it */
-	DUE_UNSEEN,  /* the present survey has not yet seen it */
+	DUE_UNSEEN,  /* the present tracing period has no window of it yet */
 	DUE_CHANGED, /* what was found out of it may be over */
 	DUE_TRAITS,
 };

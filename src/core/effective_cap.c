@@ -2,12 +2,12 @@
 /*
  * The caps and floors at work in a domain. A task is at work until the hold time after it last ran.
  *
- *	ceiling = the highest cap among the tasks that count
+ *	effective cap = the highest cap among the long-running tasks at work
  *
- * A task counts when its bursts are long enough for a change of frequency to come in time. The
- * short ones never lift the ceiling, and their demand is bounded by it like any other. Without a
- * capped task at work there is none; and while none of those at work counts, the capped ones among
- * them are what there is.
+ * A task is long-running when its bursts last long enough for a change of frequency to come in
+ * time. Short-running tasks do not raise the effective cap, and it bounds their demand as well. A
+ * domain where no capped task is at work has no effective cap. Where no long-running task is at
+ * work, the highest cap of the capped tasks is the effective one.
  */
 #include <string.h>
 
@@ -18,15 +18,15 @@
 
 /* A running task is seen at the next tick; ticks are 10 ms apart at most. */
 #define RUN_HOLD_NS (12 * NS_PER_MS)
-/* A ceiling is looked at again after that, for nobody tells that a capped task has stopped. */
+/* An effective cap is checked again after this time: no event says that a capped task stopped. */
 #define RECHECK_NS (100 * NS_PER_MS)
 /*
  * What ran under a cap looks smaller than it is: its demand is as much as it may have, until its
  * utilisation has grown for two half-lives.
  */
-#define LIFT_NS (2 * DECAY_HALF_LIFE_NS)
+#define UNCAP_NS (2 * DECAY_HALF_LIFE_NS)
 
-uint64_t ceiling_hold_ns(const struct engine *engine, uint32_t domain)
+uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain)
 {
 	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
 
@@ -47,36 +47,36 @@ static void raise_clamp(struct clamp_at_work *best, uint32_t cap, uint32_t cpu, 
 	*best = (struct clamp_at_work){ cap, cpu, pid, rule, until_ns };
 }
 
-/* One set on one CPU. */
+/* One clamp class on one CPU. */
 static void add_run(const struct set_run *run, const struct set_clamp *clamp, uint32_t cpu,
-		    uint64_t hold_ns, uint64_t now_ns, struct ceiling *ceiling)
+		    uint64_t hold_ns, uint64_t now_ns, struct effective_cap *cap)
 {
 	uint64_t ran_until_ns = end_ns(run->ran_ns, hold_ns, now_ns);
-	uint64_t counted_until_ns = end_ns(run->counted_ns, hold_ns, now_ns);
+	uint64_t long_running_until_ns = end_ns(run->long_running_ns, hold_ns, now_ns);
 
 	if (!ran_until_ns)
 		return;
-	if (counted_until_ns)
-		raise_clamp(&ceiling->counted, clamp->cap, cpu, run->counted_pid, clamp->cap_rule,
-			    counted_until_ns);
+	if (long_running_until_ns)
+		raise_clamp(&cap->long_running, clamp->cap, cpu, run->long_running_pid,
+			    clamp->cap_rule, long_running_until_ns);
 	if (clamp->cap != CLAMP_CAP_NONE)
-		raise_clamp(&ceiling->capped, clamp->cap, cpu, run->ran_pid, clamp->cap_rule,
+		raise_clamp(&cap->capped, clamp->cap, cpu, run->ran_pid, clamp->cap_rule,
 			    ran_until_ns);
-	if (clamp->cap < ceiling->lowest_cap)
-		ceiling->lowest_cap = clamp->cap;
+	if (clamp->cap < cap->lowest_cap)
+		cap->lowest_cap = clamp->cap;
 	if (clamp->floor)
-		raise_clamp(&ceiling->floor, clamp->floor, cpu, run->ran_pid, clamp->floor_rule,
+		raise_clamp(&cap->floor, clamp->floor, cpu, run->ran_pid, clamp->floor_rule,
 			    ran_until_ns);
 }
 
-void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
-		  struct ceiling *ret)
+void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+			struct effective_cap *ret)
 {
 	const struct topology_domain *info = engine->domains[domain].info;
-	uint64_t hold_ns = ceiling_hold_ns(engine, domain);
+	uint64_t hold_ns = effective_cap_hold_ns(engine, domain);
 	struct set_clamp clamp;
 
-	*ret = (struct ceiling){ .lowest_cap = CLAMP_CAP_NONE };
+	*ret = (struct effective_cap){ .lowest_cap = CLAMP_CAP_NONE };
 	for (uint32_t set = 0; set < engine->sets.n; set++) {
 		clamp_sets_in(&engine->sets, &engine->policy, set, info, &clamp);
 		engine_for_each_cpu(engine, cpu, domain)
@@ -84,25 +84,25 @@ void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 	}
 	ret->bound = (struct clamp_at_work){ .cap = CLAMP_CAP_NONE };
 	if (ret->capped.until_ns)
-		ret->bound = ret->counted.until_ns ? ret->counted : ret->capped;
+		ret->bound = ret->long_running.until_ns ? ret->long_running : ret->capped;
 }
 
 /*
- * When a task that counts lifts the ceiling of one or more capped ones, it gets all that it may
- * have at once.
+ * A long-running task that raises the effective cap above that of the capped tasks gets its whole
+ * cap at once: its utilisation was held down by the lower cap and does not show what it needs.
  */
-void ceiling_lift(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns)
+void effective_cap_take(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns)
 {
-	uint32_t before = domain->ceiling_cap;
+	uint32_t before = domain->effective_cap;
 
-	domain->ceiling_cap = ceiling->bound.cap;
-	if (ceiling->bound.cap > before && ceiling->counted.until_ns && ceiling->capped.until_ns) {
-		domain->lift = ceiling->counted;
-		domain->lift.until_ns = now_ns + LIFT_NS;
+	domain->effective_cap = cap->bound.cap;
+	if (cap->bound.cap > before && cap->long_running.until_ns && cap->capped.until_ns) {
+		domain->uncap = cap->long_running;
+		domain->uncap.until_ns = now_ns + UNCAP_NS;
 	}
-	/* The one that lifted it is over, or may have less now. */
-	if (!ceiling->counted.until_ns || domain->lift.cap > ceiling->counted.cap)
-		domain->lift.until_ns = 0;
+	/* The task that raised the cap is gone, or its own cap is lower now. */
+	if (!cap->long_running.until_ns || domain->uncap.cap > cap->long_running.cap)
+		domain->uncap.until_ns = 0;
 }
 
 /* The OPP that serves a cap. */
@@ -111,34 +111,35 @@ static uint32_t khz_of(const struct topology_domain *info, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), 0, UINT32_MAX);
 }
 
-uint32_t ceiling_khz(const struct domain *domain)
+uint32_t effective_cap_khz(const struct domain *domain)
 {
-	if (domain->ceiling_cap == CLAMP_CAP_NONE)
+	if (domain->effective_cap == CLAMP_CAP_NONE)
 		return UINT32_MAX;
-	return khz_of(domain->info, domain->ceiling_cap);
+	return khz_of(domain->info, domain->effective_cap);
 }
 
-uint32_t engine_ceiling_khz(const struct engine *engine, uint32_t domain)
+uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
 {
-	return ceiling_khz(&engine->domains[domain]);
+	return effective_cap_khz(&engine->domains[domain]);
 }
 
 /*
- * What the kernel side is to wait for: tasks that count and would lift the ceiling, capped ones
- * where there is more than they may have, and floors that are not given.
+ * What the kernel side watches for: long-running tasks that would raise the effective cap, capped
+ * tasks where the domain runs above their cap, and tasks whose floor is above the domain's OPP.
  */
-void ceiling_watch(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling)
+void effective_cap_watch(const struct engine *engine, uint32_t domain,
+			 const struct effective_cap *cap)
 {
 	struct domain *d = &engine->domains[domain];
 	struct set_clamp clamp;
 
 	d->watch_ran = 0;
-	d->watch_counted = 0;
+	d->watch_long_running = 0;
 	for (uint32_t set = 0; set < engine->sets.n; set++) {
 		clamp_sets_in(&engine->sets, &engine->policy, set, d->info, &clamp);
-		if (clamp.cap > ceiling->bound.cap)
-			d->watch_counted |= 1ULL << set;
-		if (clamp.cap != CLAMP_CAP_NONE && !ceiling->capped.until_ns &&
+		if (clamp.cap > cap->bound.cap)
+			d->watch_long_running |= 1ULL << set;
+		if (clamp.cap != CLAMP_CAP_NONE && !cap->capped.until_ns &&
 		    khz_of(d->info, clamp.cap) < d->last.target_khz)
 			d->watch_ran |= 1ULL << set;
 		if (clamp.floor && khz_of(d->info, clamp.floor) > d->last.target_khz)
@@ -152,19 +153,19 @@ static void look_by(struct domain *domain, uint64_t at_ns)
 		domain->next_ns = at_ns;
 }
 
-void ceiling_plan(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns)
+void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns)
 {
 	const struct decision *last = &domain->last;
 
-	if (ceiling->capped.until_ns) {
-		/* Others than those of the lowest cap hold it up: until they are over. */
-		if (ceiling->bound.cap > ceiling->lowest_cap)
-			look_by(domain, ceiling->bound.until_ns);
-		else if (last->target_khz >= khz_of(domain->info, ceiling->bound.cap))
+	if (cap->capped.until_ns) {
+		/* A task with a higher cap holds the effective cap up until it is done. */
+		if (cap->bound.cap > cap->lowest_cap)
+			look_by(domain, cap->bound.until_ns);
+		else if (last->target_khz >= khz_of(domain->info, cap->bound.cap))
 			look_by(domain, now_ns + RECHECK_NS);
 	}
-	if (domain->lift.until_ns > now_ns)
-		look_by(domain, domain->lift.until_ns);
+	if (domain->uncap.until_ns > now_ns)
+		look_by(domain, domain->uncap.until_ns);
 	if (last->reason == REASON_FLOOR || last->reason == REASON_OWN_FLOOR)
-		look_by(domain, ceiling->floor.until_ns);
+		look_by(domain, cap->floor.until_ns);
 }

@@ -57,7 +57,7 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		io_device_init(&engine->devices[i]);
 	engine->devices_next_ns = UINT64_MAX;
 	engine->groups_next_ns = UINT64_MAX;
-	engine->survey = SURVEY_NONE;
+	engine->tracing = TRACING_DUTY_NONE;
 	engine_set_policy(engine, policy);
 	return engine;
 }
@@ -157,7 +157,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	boosts_move_task(engine, task, from_cpu, now_ns);
 	policy.enabled = rule_any_io_boost(&engine->policy);
 	before = task->io_boost;
-	io_boost_update(&task->io_boost, &policy, input, engine->survey.on, now_ns);
+	io_boost_update(&task->io_boost, &policy, input, engine->tracing.on, now_ns);
 	boosts_sample_task(engine, task, &before, now_ns);
 }
 
@@ -185,7 +185,7 @@ static void apply_device(struct engine *engine, const struct input_device *input
 		boosts_forget_device(engine, input->device);
 	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
 			 now_ns);
-	if (engine->survey.on)
+	if (engine->tracing.on)
 		io_device_take_rates(device);
 }
 
@@ -331,8 +331,8 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_OWN_CLAMPS:
 		clamping_apply_own(engine, &input->own_clamps);
 		break;
-	case INPUT_BESIDE:
-		clamping_apply_beside(engine, &input->beside);
+	case INPUT_CO_RUNNER:
+		clamping_apply_co_runner(engine, &input->co_runner);
 		break;
 	}
 }
@@ -342,13 +342,13 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
 	end_overrides(engine, now_ns);
 	boosts_advance(engine, now_ns);
-	boosts_survey(engine, now_ns);
+	tracing_duty_update(engine, now_ns);
 	clamping_follow_io(engine);
 }
 
 bool engine_follows_requests(const struct engine *engine)
 {
-	return engine->survey.on;
+	return engine->tracing.on;
 }
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns)
@@ -381,7 +381,7 @@ void engine_take_back(struct engine *engine, uint32_t domain)
 
 static uint64_t boosts_next_ns(const struct engine *engine)
 {
-	uint64_t next_ns = boosts_next_survey_ns(engine), task_ns;
+	uint64_t next_ns = tracing_duty_next_ns(engine), task_ns;
 
 	if (engine->devices_next_ns < next_ns)
 		next_ns = engine->devices_next_ns;

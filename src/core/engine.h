@@ -79,7 +79,7 @@ void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata);
 
 /*
  * The round, whenever something happened or engine_next_ns() is over: what is due is sampled,
- * leases end, and the domains that are due are decided for.
+ * holds end, and the domains that are due are decided for.
  */
 struct engine_ops {
 	/* Applies INPUT_TASK of the task, or INPUT_TASK_END, or nothing. */
@@ -109,7 +109,7 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
 const struct task *engine_next_due(struct engine *engine, const struct task *after,
 				   uint64_t now_ns);
 
-/* Ends the leases that are over at now_ns; their domains become due. */
+/* Ends the holds that are over at now_ns; their domains become due. */
 void engine_advance(struct engine *engine, uint64_t now_ns);
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns);
@@ -136,7 +136,7 @@ void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_m
 		   uint32_t *ret_max_khz);
 
 /* The OPP that serves the caps at work in the domain, as of its last decision; UINT32_MAX: none. */
-uint32_t engine_ceiling_khz(const struct engine *engine, uint32_t domain);
+uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain);
 
 /* When to call again though nothing happens; UINT64_MAX: never, all is still. */
 uint64_t engine_next_ns(const struct engine *engine);
@@ -144,8 +144,7 @@ uint64_t engine_next_ns(const struct engine *engine);
 /*
  * What would change the last decision for this CPU's domain: a need outside [low_q, high_q]
  * (account_need_q()), a burst longer than burst_ns (account_burst_ns()), its going idle, or tasks
- * that lift or lower what the others may have. The kernel side watches for it, so that nobody else
- * has to.
+ * that raise or lower the effective cap. The kernel side watches for all of these.
  */
 struct engine_band {
 	uint32_t low_q;
@@ -154,9 +153,9 @@ struct engine_band {
 			    */
 	bool watch;	   /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
-	uint64_t watch_ran;	/* clamp sets, as bits: one of their tasks runs … */
-	uint64_t watch_counted; /* … or one of those whose bursts are long */
-	uint64_t long_burst_ns; /* from which length on they are, at full capacity */
+	uint64_t watch_ran;	     /* clamp sets, as bits: one of their tasks runs … */
+	uint64_t watch_long_running; /* … or one of those whose bursts are long */
+	uint64_t long_burst_ns;	     /* from which length on they are, at full capacity */
 };
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret);

@@ -99,7 +99,7 @@ static bool load_set_run(struct engine *engine, uint32_t cpu, const struct engin
 
 static bool load_clamped(struct engine *engine, uint32_t place, const struct clamped_task *saved)
 {
-	if (saved->set >= engine->sets.n || saved->beside_set >= engine->sets.n)
+	if (saved->set >= engine->sets.n || saved->co_runner_set >= engine->sets.n)
 		return false;
 	return clamped_tasks_restore(engine->clamped, place, saved);
 }
@@ -113,7 +113,7 @@ static void load_rest(struct engine *engine, const struct engine_rest *saved)
 	engine->sets.epoch = saved->sets_epoch;
 	engine->sets.version = saved->sets_version;
 	engine->devices_next_ns = saved->devices_next_ns;
-	engine->survey = saved->survey;
+	engine->tracing = saved->tracing;
 	engine->groups_next_ns = saved->groups_next_ns;
 	engine->group_turn = saved->group_turn % IO_GROUPS_MAX;
 	engine->n_groups_begun = saved->n_groups_begun;

@@ -3,7 +3,7 @@
 
 /*
  * What the parts of the engine share: what it knows (engine.c), whose boost is given (boosts.c,
- * boost_groups.c), when requests are followed (boost_surveys.c), what follows for a domain
+ * boost_groups.c), when requests are followed (tracing_duty.c), what follows for a domain
  * (merge.c).
  */
 
@@ -31,7 +31,7 @@ struct cpu {
 #define ENGINE_NO_CPU UINT32_MAX
 
 /* Nobody does I/O. */
-#define SURVEY_NONE ((struct survey){ .until_ns = UINT64_MAX })
+#define TRACING_DUTY_NONE ((struct tracing_duty){ .until_ns = UINT64_MAX })
 
 struct engine {
 	struct topology *topology; /* its own: references may change */
@@ -53,7 +53,7 @@ struct engine {
 	uint32_t group_turn;	 /* whose turn is next */
 	uint32_t n_groups_begun;
 	struct override_table overrides;
-	struct survey survey;
+	struct tracing_duty tracing;
 	engine_tap_t tap;
 	void *tap_userdata;
 };
@@ -102,7 +102,7 @@ static inline struct task *engine_find_due(const struct engine *engine, enum due
 	return place == DUE_NONE ? NULL : task_table_at(engine->tasks, place);
 }
 
-/* boosts.c: what of the task says whether there is to be a survey, as bits (core/due.h). */
+/* boosts.c: the reasons of this task to follow requests, as bits (core/due.h). */
 uint32_t boosts_traits(const struct io_boost *boost);
 /* Sets its key, after each change of the task. */
 void boosts_set_due(struct engine *engine, const struct task *task);
@@ -121,7 +121,7 @@ void boosts_forget_one(struct engine *engine);
 void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns);
 /* The device is gone. */
 void boosts_end_device(struct engine *engine, uint32_t device);
-/* Leases and experiments whose time it is. */
+/* Holds and experiments whose time it is. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 
 /* The level that the domain was last told to run at (core/io_model.h). */
@@ -146,37 +146,39 @@ void boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_n
 void boosts_look_at_devices(struct engine *engine, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
 
-/* boost_surveys.c: begins or ends one, after everything else; and when to look again. */
-void boosts_survey(struct engine *engine, uint64_t now_ns);
-uint64_t boosts_next_survey_ns(const struct engine *engine);
+/* tracing_duty.c: starts or stops following requests, last of a round; and when to check again. */
+void tracing_duty_update(struct engine *engine, uint64_t now_ns);
+uint64_t tracing_duty_next_ns(const struct engine *engine);
 
-/* effective_cap.c: the caps and floors at work in a domain, of which the highest win. */
-struct ceiling {
-	struct clamp_at_work bound;   /* what the domain's CPUs may ask for at most */
-	struct clamp_at_work counted; /* of tasks that count, with and without a cap */
-	struct clamp_at_work capped;  /* of capped tasks, whether they count or not */
+/* effective_cap.c: the caps and floors of the tasks at work in a domain. The highest of each wins.
+ */
+struct effective_cap {
+	struct clamp_at_work bound; /* the effective cap: the most that its CPUs may ask for */
+	struct clamp_at_work long_running; /* the highest of long-running tasks, capped or not */
+	struct clamp_at_work capped;	   /* the highest of capped tasks, long-running or not */
 	struct clamp_at_work floor;
 	uint32_t lowest_cap;
 };
 
-void ceiling_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
-		  struct ceiling *ret);
-/* The OPP of the ceiling of the last decision; UINT32_MAX: there was none. */
-uint32_t ceiling_khz(const struct domain *domain);
-/* Takes note of a new ceiling: whether a task lifted it. */
-void ceiling_lift(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns);
-/* After the decision: what to wait for, and when to look again. */
-void ceiling_watch(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling);
-void ceiling_plan(struct domain *domain, const struct ceiling *ceiling, uint64_t now_ns);
+void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+			struct effective_cap *ret);
+/* The OPP of the effective cap at the last decision; UINT32_MAX: there was no cap. */
+uint32_t effective_cap_khz(const struct domain *domain);
+/* Stores the new effective cap, and which task raised it, if one did. */
+void effective_cap_take(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
+/* After the decision: what the kernel side watches for, and when to decide again. */
+void effective_cap_watch(const struct engine *engine, uint32_t domain,
+			 const struct effective_cap *cap);
+void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
 /* For how long a task is at work after it last ran. */
-uint64_t ceiling_hold_ns(const struct engine *engine, uint32_t domain);
+uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain);
 
 /* clamping.c: the clamp sets of tasks, and what each is to carry. */
 void clamping_set_policy(struct engine *engine);
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
 void clamping_apply_run(struct engine *engine, const struct input_set_run *input);
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);
-void clamping_apply_beside(struct engine *engine, const struct input_beside *input);
+void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input);
 /* A domain came to be driven by clamps, or is so no longer. */
 void clamping_count_domains(struct engine *engine);
 /* What the I/O of tasks means for their clamps; its end does so at once. */

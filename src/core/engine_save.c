@@ -98,7 +98,7 @@ static void save_ruled_tasks(const struct saving *saving)
 
 static bool has_run(const struct set_run *run)
 {
-	return run->ran_ns || run->counted_ns || run->ran_pid || run->counted_pid;
+	return run->ran_ns || run->long_running_ns || run->ran_pid || run->long_running_pid;
 }
 
 static void save_set_runs(const struct saving *saving, uint32_t cpu)
@@ -155,7 +155,7 @@ static void save_rest(const struct saving *saving)
 			.sets_epoch = engine->sets.epoch,
 			.sets_version = engine->sets.version,
 			.devices_next_ns = engine->devices_next_ns,
-			.survey = engine->survey,
+			.tracing = engine->tracing,
 			.groups_next_ns = engine->groups_next_ns,
 			.group_turn = engine->group_turn,
 			.n_groups_begun = engine->n_groups_begun,

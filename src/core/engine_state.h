@@ -19,14 +19,14 @@ struct engine;
 
 /* When tasks of a clamp set last ran on a CPU. */
 struct set_run {
-	uint64_t ran_ns;     /* 0: never */
-	uint64_t counted_ns; /* one that counts */
+	uint64_t ran_ns;	  /* 0: never */
+	uint64_t long_running_ns; /* one that counts */
 	uint32_t ran_pid;
-	uint32_t counted_pid;
+	uint32_t long_running_pid;
 };
 
 /* Whether requests are followed, and until when that is so if nothing happens. */
-struct survey {
+struct tracing_duty {
 	bool on;
 	bool ends; /* with the next round: the devices are sampled once more */
 	uint64_t began_ns;
@@ -74,7 +74,7 @@ struct engine_rest {
 	uint32_t sets_epoch;
 	uint32_t sets_version;
 	uint64_t devices_next_ns;
-	struct survey survey;
+	struct tracing_duty tracing;
 	uint64_t groups_next_ns;
 	uint32_t group_turn;
 	uint32_t n_groups_begun;

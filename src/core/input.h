@@ -25,7 +25,7 @@ enum input_type {
 	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
 	INPUT_TASK_RULES, /* which rules a task matches now */
 	INPUT_SET_RUN,	  /* tasks with clamps ran on a CPU */
-	INPUT_BESIDE,	  /* a task runs beside capped ones */
+	INPUT_CO_RUNNER,  /* a task runs beside capped ones */
 	INPUT_REFERENCE,  /* capacity is measured by another frequency */
 	INPUT_OWN_CLAMPS, /* a task asks for clamps itself, for others than before, or for none */
 };
@@ -105,7 +105,7 @@ struct input_task_rules {
 	uint64_t matched; /* bit i: rules[i] of the policy */
 };
 
-/* A lease on limits of a domain (core/override.h); 0 in kHz is not given. */
+/* Limits of a domain for a while (core/override.h); 0 in kHz is not given. */
 struct input_override {
 	uint32_t id; /* not 0; one with the id of another replaces it */
 	uint32_t domain;
@@ -124,14 +124,14 @@ struct input_set_run {
 	uint32_t cpu;
 	uint64_t matched; /* bit i: rules[i]; 0: tasks without a clamp */
 	uint64_t ran_ns;
-	uint64_t counted_ns; /* 0: none that counts did */
+	uint64_t long_running_ns; /* 0: none that counts did */
 	uint32_t ran_pid;
-	uint32_t counted_pid;
+	uint32_t long_running_pid;
 	uint32_t own; /* what its tasks ask for themselves: wakegov/own.h */
 };
 
 /* A task with short bursts runs beside capped ones. */
-struct input_beside {
+struct input_co_runner {
 	uint32_t pid;
 	uint64_t matched; /* by those; 0: it does so no longer, or its bursts are long */
 	uint32_t own;	  /* likewise */
@@ -163,7 +163,7 @@ struct input {
 		struct input_override override;
 		struct input_task_rules task_rules;
 		struct input_set_run set_run;
-		struct input_beside beside;
+		struct input_co_runner co_runner;
 		struct input_reference reference;
 		struct input_own_clamps own_clamps;
 	};

@@ -217,8 +217,8 @@ static void set_ratio(struct io_boost *boost, uint32_t ratio)
 
 /*
  * Its queue fills: more of what it started is in flight now than ended. So it is with one that
- * begins, and for as long as a request takes after a survey's begin, since what was sent before is
- * not followed. How deep it is, and who waits for whom, shows when it is full.
+ * begins, and for as long as a request takes after a tracing period's start, since what was sent
+ * before is not followed. How deep it is, and who waits for whom, shows when it is full.
  */
 static bool is_filling(const struct io_window *window, const struct input_task *task)
 {
@@ -240,7 +240,7 @@ static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
 	boost->n_windows++;
 	boost->held_windows++;
-	boost->survey_windows++;
+	boost->traced_windows++;
 	if (boost->state == IO_BOOST_MEASURING)
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
@@ -311,8 +311,8 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 	boost->seen_ns = now_ns;
 	boost->level = io_level(task->level_q);
 	boost->watched = task->watched;
-	boost->lease_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
-	if (!policy->enabled || now_ns >= boost->lease_end_ns) {
+	boost->hold_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
+	if (!policy->enabled || now_ns >= boost->hold_end_ns) {
 		boost->state = IO_BOOST_LAPSED;
 		return;
 	}
@@ -326,9 +326,9 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 }
 
 /*
- * A task that is boosted is looked at when its lease ends, one that may be soon after a window.
- * Whose boost is settled and whose lease is watched need be looked at only to see what changes;
- * but a survey is to be short.
+ * A task that is boosted is looked at when its hold ends, one that may be soon after a window.
+ * Whose boost is settled and whose hold is watched need be looked at only to see what changes;
+ * but a tracing period is to be short.
  */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
@@ -337,10 +337,10 @@ void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy,
 		      (boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_AT_LEVEL ||
 		       boost->state == IO_BOOST_DOESNT_PAY));
 
-	if (boost->watched && boost->survey_windows && io_boost_is_settled(boost))
+	if (boost->watched && boost->traced_windows && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
 	else if (boost->granted) /* one that was looked at seldom may have to be looked at now */
-		boost->next_ns = boost->lease_end_ns > now_ns ? boost->lease_end_ns : now_ns;
+		boost->next_ns = boost->hold_end_ns > now_ns ? boost->hold_end_ns : now_ns;
 	else
 		boost->next_ns = now_ns + policy->window_ns * (waits ? UNHELD_WINDOWS : 1);
 }
@@ -360,7 +360,7 @@ void io_boost_restart(struct io_boost *boost)
 	boost->wanted_khz = 0;
 	boost->n_windows = 0;
 	boost->held_windows = 0;
-	boost->surveyed_per_s = 0;
+	boost->traced_per_s = 0;
 	io_boost_restart_window(boost);
 }
 
@@ -372,7 +372,7 @@ void io_boost_resume(struct io_boost *boost)
 
 void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 {
-	if (!io_boost_is_over(boost) && now_ns >= boost->next_ns && now_ns >= boost->lease_end_ns)
+	if (!io_boost_is_over(boost) && now_ns >= boost->next_ns && now_ns >= boost->hold_end_ns)
 		boost->state = IO_BOOST_LAPSED;
 }
 

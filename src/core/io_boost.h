@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * I/O boost of one task: a floor on the performance of the domain where it runs, as a lease.
+ * I/O boost of one task: a floor on the performance of the domain where it runs, as a hold.
  *
  * From the task's totals, window by window, comes what a faster clock would bring it
  * (core/io_model.h). Whether the boost is given is up to the experiment of its group
@@ -58,11 +58,11 @@ struct io_window {
 struct io_boost {
 	enum io_boost_state state;
 	bool granted;		 /* wanted_khz is asked for */
-	uint64_t lease_end_ns;	 /* of its last sample */
+	uint64_t hold_end_ns;	 /* of its last sample */
 	uint64_t next_ns;	 /* when to sample it again */
 	uint32_t rate_per_s;	 /* of the last whole window; before that, of the policy */
-	uint32_t surveyed_per_s; /* when its requests were last followed */
-	uint32_t survey_windows; /* in the present survey */
+	uint32_t traced_per_s;	 /* its rate when its requests were last followed */
+	uint32_t traced_windows; /* in the present tracing period */
 	bool sends_requests;	 /* and it was not known to, when they were not */
 	uint32_t device;	 /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
 	uint32_t ratio;		 /* ρ as measured, smoothed; 0: the device is busy, or not known */
@@ -76,7 +76,7 @@ struct io_boost {
 	uint32_t level;	      /* … and the level at which its CPU ran */
 	uint32_t group;	      /* or IO_BOOST_NO_GROUP */
 	uint32_t depth_milli; /* requests in flight while there are any, smoothed; 0: not known */
-	bool watched;	      /* the end of its lease will be told */
+	bool watched;	      /* the end of its hold will be told */
 	struct io_window window;
 };
 
@@ -87,7 +87,7 @@ static inline bool io_boost_is_known(const struct io_boost *boost)
 }
 
 /*
- * Takes the totals of a task into account: the lease and, if one is over, the window. What the
+ * Takes the totals of a task into account: the hold and, if one is over, the window. What the
  * numbers alone say comes out in state: MEASURING, DEVICE_BUSY for what follows, or an end.
  * followed: its requests are; otherwise only their number says something.
  */
@@ -118,7 +118,7 @@ void io_boost_resume(struct io_boost *boost);
 /* Ended a moment ago, and for all that is known about to do its next burst. */
 static inline bool io_boost_pauses(const struct io_boost *boost, uint64_t hold_ns, uint64_t now_ns)
 {
-	return boost->state == IO_BOOST_LAPSED && now_ns < boost->lease_end_ns + 9 * hold_ns;
+	return boost->state == IO_BOOST_LAPSED && now_ns < boost->hold_end_ns + 9 * hold_ns;
 }
 
 /* Ends the boost of a task that could not be sampled when it was due. */

@@ -150,25 +150,25 @@ static void bound(struct demand *demand, const struct clamp_at_work *by)
 	demand->capped_pid = by->pid;
 }
 
-/* What is above the cap of a task at work is due to the one that lifted the ceiling. */
-static void name_lifter(const struct ceiling *ceiling, struct demand *demand)
+/* Demand above the cap of a task at work is due to the task that raised the effective cap. */
+static void name_uncapper(const struct effective_cap *cap, struct demand *demand)
 {
-	if (demand->reason == REASON_UTILISATION && ceiling->counted.until_ns &&
-	    demand->cap > ceiling->lowest_cap)
-		demand->pid = ceiling->counted.pid;
+	if (demand->reason == REASON_UTILISATION && cap->long_running.until_ns &&
+	    demand->cap > cap->lowest_cap)
+		demand->pid = cap->long_running.pid;
 }
 
-static void merge_lift(const struct domain *domain, uint64_t now_ns, struct demand *demand)
+static void merge_uncap(const struct domain *domain, uint64_t now_ns, struct demand *demand)
 {
-	const struct clamp_at_work *lift = &domain->lift;
+	const struct clamp_at_work *uncap = &domain->uncap;
 	uint32_t capacity = domain->info->capacity;
 
-	if (now_ns < lift->until_ns)
+	if (now_ns < uncap->until_ns)
 		ask(demand, &(struct asked){
 				    .reason = REASON_UNCAPPED,
-				    .cap = lift->cap < capacity ? lift->cap : capacity,
-				    .cpu = lift->cpu,
-				    .pid = lift->pid,
+				    .cap = uncap->cap < capacity ? uncap->cap : capacity,
+				    .cpu = uncap->cpu,
+				    .pid = uncap->pid,
 				    .rule = -1,
 			    });
 }
@@ -225,7 +225,7 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
  * ask for; a boost and a floor are held for longer than a change of frequency takes, so they are
  * bound by the cap of their own task alone.
  */
-static void merge(const struct engine *engine, uint32_t domain, const struct ceiling *ceiling,
+static void merge(const struct engine *engine, uint32_t domain, const struct effective_cap *cap,
 		  uint64_t now_ns, struct demand *demand)
 {
 	uint64_t after_ns = idle_after_ns(&engine->domains[domain]);
@@ -241,10 +241,10 @@ static void merge(const struct engine *engine, uint32_t domain, const struct cei
 	was_idle = demand->idle_since_ns != UINT64_MAX &&
 		   now_ns >= demand->idle_since_ns + after_ns;
 	merge_utilisation(engine, domain, was_idle, demand);
-	bound(demand, &ceiling->bound);
-	name_lifter(ceiling, demand);
-	merge_lift(&engine->domains[domain], now_ns, demand);
-	merge_floor(engine, &ceiling->floor, demand);
+	bound(demand, &cap->bound);
+	name_uncapper(cap, demand);
+	merge_uncap(&engine->domains[domain], now_ns, demand);
+	merge_floor(engine, &cap->floor, demand);
 	merge_boosts(engine, domain, demand);
 }
 
@@ -355,20 +355,20 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 {
 	struct domain *d = &engine->domains[domain];
 	struct demand demand = { .explanation = &d->explanation };
-	struct ceiling ceiling;
+	struct effective_cap cap;
 
 	assert(d->active);
 	d->explanation = (struct explanation){ 0 };
-	ceiling_find(engine, domain, now_ns, &ceiling);
-	ceiling_lift(d, &ceiling, now_ns);
-	merge(engine, domain, &ceiling, now_ns, &demand);
+	effective_cap_find(engine, domain, now_ns, &cap);
+	effective_cap_take(d, &cap, now_ns);
+	merge(engine, domain, &cap, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
 	explain_io(engine, &demand, d->info, &d->explanation);
 	explain_rule(engine, &d->last, &d->explanation.rule);
 	domain_explain(d, &d->explanation);
 	plan_decay(engine, d, &demand, now_ns);
-	ceiling_plan(d, &ceiling, now_ns);
-	ceiling_watch(engine, domain, &ceiling);
+	effective_cap_plan(d, &cap, now_ns);
+	effective_cap_watch(engine, domain, &cap);
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_DECIDE,
 						   .now_ns = now_ns,
 						   .decision = &d->last });
@@ -380,10 +380,10 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 	return &engine->domains[domain].explanation;
 }
 
-/* The highest OPP that a ceiling leaves. */
+/* The highest OPP within the effective cap. */
 static uint32_t highest_khz(const struct domain *domain, uint32_t max_khz)
 {
-	uint32_t khz = ceiling_khz(domain);
+	uint32_t khz = effective_cap_khz(domain);
 
 	return khz < max_khz ? khz : max_khz;
 }
@@ -405,7 +405,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	max_khz = highest_khz(domain, max_khz);
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	ret->watch_ran = domain->watch_ran;
-	ret->watch_counted = domain->watch_counted;
+	ret->watch_long_running = domain->watch_long_running;
 	if (opp_at_or_above(domain->info, last->target_khz + 1, min_khz, max_khz) >
 	    last->target_khz) {
 		ret->burst_ns = utilisation_covered_burst_ns(domain->info, last->target_khz,

@@ -3,7 +3,7 @@
 
 /*
  * What somebody wants for a while, whatever the policy says: limits on the frequency of a domain,
- * as leases. Each has a number and an end; the table is of fixed size.
+ * each for a while. Each has a number and an end; the table is of fixed size.
  *
  * Where several are about one domain the newest that gives a limit gives it. It stands in the place
  * of the policy's; scaling_min/max come after both, and nobody wins over them.

@@ -21,14 +21,14 @@ static uint64_t lowest_bits(uint32_t n)
 	return n == POLICY_RULES_MAX ? UINT64_MAX : (1ULL << n) - 1;
 }
 
-uint64_t rule_leases(const struct policy *policy)
+uint64_t rule_overrides(const struct policy *policy)
 {
-	return ~lowest_bits(POLICY_RULES_MAX - policy->n_leases);
+	return ~lowest_bits(POLICY_RULES_MAX - policy->n_overrides);
 }
 
 uint64_t rule_all(const struct policy *policy)
 {
-	return lowest_bits(policy->n_rules) | rule_leases(policy);
+	return lowest_bits(policy->n_rules) | rule_overrides(policy);
 }
 
 bool rule_exists(const struct policy *policy, int64_t i)
@@ -36,9 +36,9 @@ bool rule_exists(const struct policy *policy, int64_t i)
 	return i >= 0 && i < POLICY_RULES_MAX && rule_all(policy) >> i & 1;
 }
 
-bool rule_is_lease(const struct policy *policy, int64_t i)
+bool rule_is_override(const struct policy *policy, int64_t i)
 {
-	return rule_exists(policy, i) && rule_leases(policy) >> i & 1;
+	return rule_exists(policy, i) && rule_overrides(policy) >> i & 1;
 }
 
 static int first_that_gives(const struct policy *policy, uint64_t matched,
@@ -59,12 +59,12 @@ static int first_that_gives(const struct policy *policy, uint64_t matched,
 int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
 		    const struct topology_domain *domain)
 {
-	uint64_t leases = rule_leases(policy);
-	int i = first_that_gives(policy, matched & leases, property, domain);
+	uint64_t overrides = rule_overrides(policy);
+	int i = first_that_gives(policy, matched & overrides, property, domain);
 
 	if (i >= 0)
 		return i;
-	return first_that_gives(policy, matched & rule_all(policy) & ~leases, property, domain);
+	return first_that_gives(policy, matched & rule_all(policy) & ~overrides, property, domain);
 }
 
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain)

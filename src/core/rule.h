@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * What rules give a task. The newest lease, or else the first rule of those that it matches wins,
- * for each property: one that does not give the property, or is for another domain, leaves it to
- * the next.
+ * What rules give a task. The newest override, or else the first rule of those that it matches
+ * wins, for each property: one that does not give the property, or is for another domain, leaves it
+ * to the next.
  */
 
 #include "core/settings.h"
 #include "core/topology.h"
 
-/* The rules that there are, and those of them that are leases, as bits. */
+/* The rules that there are, and those of them that are overrides, as bits. */
 uint64_t rule_all(const struct policy *policy);
-uint64_t rule_leases(const struct policy *policy);
+uint64_t rule_overrides(const struct policy *policy);
 
-/* Whether i, of any value, is the number of a rule, and of one that is a lease. */
+/* Whether i, of any value, is the number of a rule, and of one that is an override. */
 bool rule_exists(const struct policy *policy, int64_t i);
-bool rule_is_lease(const struct policy *policy, int64_t i);
+bool rule_is_override(const struct policy *policy, int64_t i);
 
 enum rule_property {
 	RULE_CAP,

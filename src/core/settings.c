@@ -49,30 +49,31 @@ void policy_init(struct policy *policy)
 	};
 }
 
-static void override_domain(struct policy_domain *domain, const struct policy_domain_override *over)
+static void take_domain_section(struct policy_domain *domain,
+				const struct policy_domain_section *section)
 {
-	if (over->given & POLICY_DOMAIN_MIN)
-		domain->min = over->values.min;
-	if (over->given & POLICY_DOMAIN_PREFERENCE)
-		domain->preference = over->values.preference;
-	if (over->given & POLICY_DOMAIN_MAX)
-		domain->max = over->values.max;
-	if (over->given & POLICY_DOMAIN_HEADROOM)
-		domain->headroom_percent = over->values.headroom_percent;
-	if (over->given & POLICY_DOMAIN_RATE_LIMIT)
-		domain->rate_limit_ns = over->values.rate_limit_ns;
-	if (over->given & POLICY_DOMAIN_DOWN_HOLD)
-		domain->down_hold_ns = over->values.down_hold_ns;
-	if (over->given & POLICY_DOMAIN_REFERENCE)
-		domain->reference = over->values.reference;
-	if (over->given & POLICY_DOMAIN_RISE_TIME)
-		domain->rise_time_ns = over->values.rise_time_ns;
+	if (section->given & POLICY_DOMAIN_MIN)
+		domain->min = section->values.min;
+	if (section->given & POLICY_DOMAIN_PREFERENCE)
+		domain->preference = section->values.preference;
+	if (section->given & POLICY_DOMAIN_MAX)
+		domain->max = section->values.max;
+	if (section->given & POLICY_DOMAIN_HEADROOM)
+		domain->headroom_percent = section->values.headroom_percent;
+	if (section->given & POLICY_DOMAIN_RATE_LIMIT)
+		domain->rate_limit_ns = section->values.rate_limit_ns;
+	if (section->given & POLICY_DOMAIN_DOWN_HOLD)
+		domain->down_hold_ns = section->values.down_hold_ns;
+	if (section->given & POLICY_DOMAIN_REFERENCE)
+		domain->reference = section->values.reference;
+	if (section->given & POLICY_DOMAIN_RISE_TIME)
+		domain->rise_time_ns = section->values.rise_time_ns;
 }
 
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret)
 {
 	*ret = policy->domain;
-	for (uint32_t i = 0; i < policy->n_overrides; i++)
-		if (!strcmp(policy->overrides[i].name, name))
-			override_domain(ret, &policy->overrides[i]);
+	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
+		if (!strcmp(policy->domain_sections[i].name, name))
+			take_domain_section(ret, &policy->domain_sections[i]);
 }

@@ -11,12 +11,12 @@
 
 #include "core/topology.h"
 
-#define POLICY_OVERRIDES_MAX 64
-#define POLICY_RULES_MAX     64 /* which of them a task matches are the bits of one number */
-#define POLICY_CLASSES_MAX   16
-#define POLICY_NAME_SIZE     32	 /* of a rule or class, with its NUL */
-#define POLICY_PATTERN_SIZE  160 /* of what a rule matches by, with its NUL */
-#define POLICY_FILE_SIZE     48	 /* of the last part of a file's name, with its NUL */
+#define POLICY_DOMAIN_SECTIONS_MAX 64
+#define POLICY_RULES_MAX	   64 /* which of them a task matches are the bits of one number */
+#define POLICY_CLASSES_MAX	   16
+#define POLICY_NAME_SIZE	   32  /* of a rule or class, with its NUL */
+#define POLICY_PATTERN_SIZE	   160 /* of what a rule matches by, with its NUL */
+#define POLICY_FILE_SIZE	   48  /* of the last part of a file's name, with its NUL */
 
 enum policy_backend {
 	POLICY_BACKEND_AUTO,
@@ -82,7 +82,7 @@ enum policy_domain_field {
 	POLICY_DOMAIN_PREFERENCE = 1 << 7,
 };
 
-struct policy_domain_override {
+struct policy_domain_section {
 	char name[DOMAIN_NAME_SIZE];
 	uint32_t given; /* enum policy_domain_field */
 	struct policy_domain values;
@@ -90,10 +90,10 @@ struct policy_domain_override {
 
 struct policy_io_boost {
 	bool enabled;
-	uint32_t min_rate_per_s; /* I/O waits or requests per second that make a task eligible */
-	uint64_t window_ns;	 /* over which the rate is taken */
-	uint64_t hold_ns;	 /* the lease: how long after its last I/O a task keeps its boost */
-	uint32_t slack_percent;	 /* of the throughput at the highest OPP that may be given up */
+	uint32_t min_rate_per_s;   /* I/O waits or requests per second that make a task eligible */
+	uint64_t window_ns;	   /* over which the rate is taken */
+	uint64_t hold_ns;	   /* how long after its last I/O a task keeps its boost */
+	uint32_t slack_percent;	   /* of the throughput at the highest OPP that may be given up */
 	uint32_t min_host_percent; /* of the time of an I/O: with less, the device is what it waits
 				      for */
 };
@@ -170,7 +170,7 @@ struct policy_match {
 #define POLICY_ANY_DOMAIN UINT32_MAX
 
 /* An override of a task or a rule: which tasks it is for, instead of what a file's rule matches. */
-struct policy_lease {
+struct policy_override {
 	uint32_t id;		     /* 0: it is none */
 	uint32_t pid;		     /* of a process, or of one of its threads, that … */
 	uint64_t start_ns;	     /* … began then, since boot; or */
@@ -179,16 +179,16 @@ struct policy_lease {
 };
 
 struct policy_rule {
-	char name[POLICY_NAME_SIZE];  /* of a lease: override-N */
+	char name[POLICY_NAME_SIZE];  /* of an override: override-N */
 	char class[POLICY_NAME_SIZE]; /* "": none */
-	char file[POLICY_FILE_SIZE];  /* where it stands, for people; a lease: "" … */
+	char file[POLICY_FILE_SIZE];  /* where it stands, for people; an override: "" … */
 	uint32_t line;
 	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
 	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
 	struct policy_match match;
 	struct policy_properties own;	     /* as the rule says them … */
 	struct policy_properties properties; /* … and, for what it does not say, its class */
-	struct policy_lease lease;
+	struct policy_override override;
 };
 
 /* A name for properties that belong together: interactive, background, … */
@@ -198,7 +198,7 @@ struct policy_class {
 };
 
 /*
- * Which tasks count for a ceiling or keep short: at full capacity, a burst that lasts as long as
+ * Which tasks are long-running: at full capacity, a burst that lasts as long as
  * the domain's rate limit and the margin is long; see core/effective_cap.c.
  */
 struct policy_caps {
@@ -222,8 +222,8 @@ struct policy {
 	uint32_t max_decisions;	  /* remembered decisions; takes effect at start */
 	uint32_t max_ruled_tasks; /* tasks that match a rule; takes effect at start */
 	struct policy_domain domain;
-	struct policy_domain_override overrides[POLICY_OVERRIDES_MAX];
-	uint32_t n_overrides;
+	struct policy_domain_section domain_sections[POLICY_DOMAIN_SECTIONS_MAX];
+	uint32_t n_domain_sections;
 	struct policy_io_boost io_boost;
 	struct policy_caps caps;
 	struct policy_query query;
@@ -232,10 +232,10 @@ struct policy {
 	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
 	uint32_t n_rules;
 	/*
-	 * Leases win over all rules, the newest first. They stand at the end, the oldest last, so
-	 * that the rules of the files keep their numbers whatever leases come and go.
+	 * Overrides win over all rules, the newest first. They stand at the end, the oldest last,
+	 * so that the rules of the files keep their numbers whatever overrides come and go.
 	 */
-	uint32_t n_leases;
+	uint32_t n_overrides;
 };
 
 /* The built-in policy: what an empty file means. */

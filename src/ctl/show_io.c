@@ -55,7 +55,7 @@ static void add_task(struct table *table, const json_t *task)
 	add_permille(table, task, "predicted_gain_permille");
 	add_gain(table, task, "measured_gain_permille");
 	add_mhz(table, task, "wanted_khz");
-	table_add(table, format_duration(field_number(task, "lease_left_us")));
+	table_add(table, format_duration(field_number(task, "hold_left_us")));
 }
 
 void show_tasks(const json_t *reply)
@@ -64,7 +64,7 @@ void show_tasks(const json_t *reply)
 		{ "PID", TABLE_RIGHT },	 { "TASK", TABLE_LEFT },   { "DOMAIN", TABLE_LEFT },
 		{ "STATE", TABLE_LEFT }, { "DEVICE", TABLE_LEFT }, { "I/O/S", TABLE_RIGHT },
 		{ "HOST", TABLE_RIGHT }, { "GAIN", TABLE_RIGHT },  { "FOUND", TABLE_RIGHT },
-		{ "MHZ", TABLE_RIGHT },	 { "LEASE", TABLE_RIGHT },
+		{ "MHZ", TABLE_RIGHT },	 { "HOLD", TABLE_RIGHT },
 	};
 	const json_t *tasks = json_object_get(reply, "tasks");
 	_cleanup_(table_deinit) struct table table;

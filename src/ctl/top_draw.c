@@ -198,7 +198,7 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 
 static void draw_task(const struct top_view *view, int y, const json_t *row)
 {
-	_cleanup_free_ char *lease = format_duration(field_number(row, "lease_left_us"));
+	_cleanup_free_ char *hold = format_duration(field_number(row, "hold_left_us"));
 	int colour = field_number(row, "boost_cap") ? COLOUR_BOOST : 0;
 
 	put_number(y, 0, 7, row, "pid", 1, "");
@@ -216,7 +216,7 @@ static void draw_task(const struct top_view *view, int y, const json_t *row)
 		return;
 	put_number(y, 78, 7, row, "host_share_permille", 10, " %");
 	put_number(y, 85, 8, row, "measured_gain_permille", 10, " %");
-	putf(y, 93, 11, "%11s", lease ? lease : "-");
+	putf(y, 93, 11, "%11s", hold ? hold : "-");
 }
 
 static void draw_capped(const struct top_view *view, int y, const json_t *row)
@@ -271,7 +271,7 @@ static const struct pane_look {
 	},
 	[TOP_TASKS] = {
 		.title = "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S   GAIN  MHZ",
-		.wide = "   HOST   FOUND      LEASE",
+		.wide = "   HOST   FOUND       HOLD",
 		.empty = "no task does I/O as often as min-rate in wakegov.conf(5) says",
 		.draw = draw_task,
 	},

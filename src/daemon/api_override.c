@@ -12,32 +12,33 @@
 
 /* The type Override: one of a domain, or one of tasks; the other is NULL. */
 static void put_override(struct json_out *out, const struct manager *manager,
-			 const struct input_override *of_domain, const struct lease *of_tasks)
+			 const struct input_override *of_domain,
+			 const struct task_override *of_tasks)
 {
 	static const struct input_override no_domain;
-	static const struct lease no_tasks;
+	static const struct task_override no_tasks;
 	const struct input_override *limits = of_domain ? of_domain : &no_domain;
-	const struct lease *lease = of_tasks ? of_tasks : &no_tasks;
-	const struct policy_properties *levels = &lease->properties;
+	const struct task_override *override = of_tasks ? of_tasks : &no_tasks;
+	const struct policy_properties *levels = &override->properties;
 	char floor[API_LEVEL_SIZE], cap[API_LEVEL_SIZE], io_boost[API_LEVEL_SIZE];
-	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : lease->end_ns;
-	uint32_t pid = lease->target.pid;
+	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : override->end_ns;
+	uint32_t pid = override->target.pid;
 
 	json_out_open(out, '{');
-	field_count(out, "id", of_domain ? limits->id : lease->target.id);
+	field_count(out, "id", of_domain ? limits->id : override->target.id);
 	field_text(out, "domain",
 		   of_domain ? manager->topology->domains[limits->domain].name : NULL);
 	field_nonzero(out, "pid", pid);
-	field_text(out, "comm", pid ? lease->comm : NULL);
-	field_text(out, "rule", of_tasks && !pid ? lease->target.rule : NULL);
-	field_bool(out, "children", lease->target.children);
+	field_text(out, "comm", pid ? override->comm : NULL);
+	field_text(out, "rule", of_tasks && !pid ? override->target.rule : NULL);
+	field_bool(out, "children", override->target.children);
 	field_nonzero(out, "min_khz", limits->min_khz);
 	field_nonzero(out, "max_khz", limits->max_khz);
 	field_nonzero(out, "frozen_khz", limits->frozen_khz);
 	field_text(out, "floor", api_level_text(&levels->floor, RULE_FLOOR, floor));
 	field_text(out, "cap", api_level_text(&levels->cap, RULE_CAP, cap));
 	field_text(out, "io_boost", api_level_text(&levels->io_boost, RULE_IO_BOOST, io_boost));
-	field_count(out, "uid", of_domain ? limits->uid : lease->uid);
+	field_count(out, "uid", of_domain ? limits->uid : override->uid);
 	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
 }
@@ -46,14 +47,14 @@ static void put_override(struct json_out *out, const struct manager *manager,
 static void put_overrides(struct json_out *out, const struct manager *manager, uint32_t id)
 {
 	const struct override_table *table = engine_overrides(manager->engine);
-	const struct leases *leases = &manager->leases;
+	const struct task_overrides *overrides = &manager->task_overrides;
 
 	for (uint32_t i = 0; i < table->n; i++)
 		if (!id || table->entries[i].id == id)
 			put_override(out, manager, &table->entries[i], NULL);
-	for (uint32_t i = 0; i < leases->n; i++)
-		if (!leases->entries[i].ended && (!id || leases->entries[i].target.id == id))
-			put_override(out, manager, NULL, &leases->entries[i]);
+	for (uint32_t i = 0; i < overrides->n; i++)
+		if (!overrides->entries[i].ended && (!id || overrides->entries[i].target.id == id))
+			put_override(out, manager, NULL, &overrides->entries[i]);
 }
 
 int api_list_overrides(const struct call *call, struct reply *reply)
@@ -149,11 +150,11 @@ static const char *take_request(const struct call *call, struct override_request
 static uint32_t next_id(const struct manager *manager)
 {
 	const struct override_table *table = engine_overrides(manager->engine);
-	const struct leases *leases = &manager->leases;
+	const struct task_overrides *overrides = &manager->task_overrides;
 	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
 
-	if (leases->n && leases->entries[leases->n - 1].target.id > last)
-		last = leases->entries[leases->n - 1].target.id;
+	if (overrides->n && overrides->entries[overrides->n - 1].target.id > last)
+		last = overrides->entries[overrides->n - 1].target.id;
 	return last + 1;
 }
 

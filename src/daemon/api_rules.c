@@ -275,7 +275,7 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "rules", '[');
 	/* Overrides come first: they win over the policy's own rules. */
-	for (uint32_t i = POLICY_RULES_MAX - manager->policy.n_leases;
+	for (uint32_t i = POLICY_RULES_MAX - manager->policy.n_overrides;
 	     r == 0 && i < POLICY_RULES_MAX; i++)
 		r = put_task_rule(out, manager, i, &facts, hides_commands);
 	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)

@@ -37,7 +37,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct manager *manager = userdata;
 	uint64_t now_ns = time_now_ns();
 
-	if (now_ns >= leases_next_ns(&manager->leases))
+	if (now_ns >= task_overrides_next_ns(&manager->task_overrides))
 		task_override_end_over(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;

@@ -24,14 +24,15 @@ static int open_directory(const char *directory)
 	return fd < 0 ? -errno : fd;
 }
 
-static void write_lease(FILE *file, const struct lease *lease)
+static void write_override(FILE *file, const struct task_override *override)
 {
-	const struct policy_lease *target = &lease->target;
-	char comm[sizeof(lease->comm)];
-	const struct policy_level *levels[] = { &lease->properties.cap, &lease->properties.floor,
-						&lease->properties.io_boost };
+	const struct policy_override *target = &override->target;
+	char comm[sizeof(override->comm)];
+	const struct policy_level *levels[] = { &override->properties.cap,
+						&override->properties.floor,
+						&override->properties.io_boost };
 
-	text_copy(comm, sizeof(comm), lease->comm);
+	text_copy(comm, sizeof(comm), override->comm);
 	if (target->pid)
 		fprintf(file, "%u task %u %" PRIu64 " %d %s\n", target->id, target->pid,
 			target->start_ns, target->children, comm);
@@ -39,20 +40,20 @@ static void write_lease(FILE *file, const struct lease *lease)
 		fprintf(file, "%u rule %s\n", target->id, target->rule);
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		fprintf(file, "%d %u ", levels[i]->kind, levels[i]->value);
-	fprintf(file, "%u %" PRIu64 "\n", lease->uid, lease->end_ns);
+	fprintf(file, "%u %" PRIu64 "\n", override->uid, override->end_ns);
 }
 
 struct saved {
 	const struct topology *topology;
 	const struct override_table *table;
-	const struct leases *leases;
+	const struct task_overrides *overrides;
 };
 
 static int write_entries(FILE *file, const void *data)
 {
 	const struct saved *saved = data;
 	const struct override_table *table = saved->table;
-	const struct leases *leases = saved->leases;
+	const struct task_overrides *overrides = saved->overrides;
 	char boot_id[ORIGINALS_BOOT_ID_SIZE];
 	int r = originals_read_boot_id(boot_id);
 
@@ -66,21 +67,21 @@ static int write_entries(FILE *file, const void *data)
 			saved->topology->domains[o->domain].name, o->min_khz, o->max_khz,
 			o->frozen_khz, o->uid, o->end_ns);
 	}
-	for (uint32_t i = 0; i < leases->n; i++)
-		write_lease(file, &leases->entries[i]);
-	fprintf(file, "end %u\n", table->n + leases->n);
+	for (uint32_t i = 0; i < overrides->n; i++)
+		write_override(file, &overrides->entries[i]);
+	fprintf(file, "end %u\n", table->n + overrides->n);
 	return 0;
 }
 
 int override_file_save(const char *path, const struct topology *topology,
-		       const struct override_table *table, const struct leases *leases)
+		       const struct override_table *table, const struct task_overrides *overrides)
 {
 	_cleanup_close_ int directory = open_directory(path);
-	const struct saved saved = { topology, table, leases };
+	const struct saved saved = { topology, table, overrides };
 
 	if (directory < 0)
 		return directory;
-	if (!table->n && !leases->n)
+	if (!table->n && !overrides->n)
 		return replace_remove(directory, OVERRIDE_FILE);
 	return replace_file(directory, OVERRIDE_FILE, write_entries, &saved);
 }
@@ -136,9 +137,9 @@ static bool take_line(const char *line, const struct topology *topology, uint64_
 }
 
 /* Its target from the first of its two lines. */
-static bool take_target(const char *line, struct lease *ret)
+static bool take_target(const char *line, struct task_override *ret)
 {
-	struct policy_lease *target = &ret->target;
+	struct policy_override *target = &ret->target;
 	int children, n = 0;
 
 	if (sscanf(line, "%u task %u %" SCNu64 " %d %n", &target->id, &target->pid,
@@ -148,7 +149,7 @@ static bool take_target(const char *line, struct lease *ret)
 		memcpy(ret->comm, line + n, strcspn(line + n, "\n"));
 		return target->id && target->pid;
 	}
-	*target = (struct policy_lease){ 0 };
+	*target = (struct policy_override){ 0 };
 	return sscanf(line, "%u rule %31s", &target->id, target->rule) == 2 && target->id;
 }
 
@@ -158,17 +159,18 @@ static bool is_level(const struct policy_level *level)
 	       level->value <= policy_level_most(level->kind);
 }
 
-static bool take_lease(const char *line, FILE *file, uint64_t now_ns, struct leases *leases)
+static bool take_override(const char *line, FILE *file, uint64_t now_ns,
+			  struct task_overrides *overrides)
 {
-	struct lease lease = { 0 };
-	struct policy_properties *p = &lease.properties;
+	struct task_override override = { 0 };
+	struct policy_properties *p = &override.properties;
 	int cap, floor, io_boost, n = 0;
 	char second[LINE_SIZE];
 
-	if (!take_target(line, &lease) || leases_find(leases, lease.target.id) ||
+	if (!take_target(line, &override) || task_overrides_find(overrides, override.target.id) ||
 	    !fgets(second, sizeof(second), file) ||
 	    sscanf(second, "%d %u %d %u %d %u %u %" SCNu64 "%n", &cap, &p->cap.value, &floor,
-		   &p->floor.value, &io_boost, &p->io_boost.value, &lease.uid, &lease.end_ns,
+		   &p->floor.value, &io_boost, &p->io_boost.value, &override.uid, &override.end_ns,
 		   &n) != 8 ||
 	    second[n] != '\n')
 		return false;
@@ -177,10 +179,10 @@ static bool take_lease(const char *line, FILE *file, uint64_t now_ns, struct lea
 	p->io_boost.kind = io_boost;
 	if (!is_level(&p->cap) || !is_level(&p->floor) || !is_level(&p->io_boost))
 		return false;
-	return lease.end_ns <= now_ns || leases_add(leases, &lease);
+	return override.end_ns <= now_ns || task_overrides_add(overrides, &override);
 }
 
-static bool is_lease(const char *line)
+static bool is_override(const char *line)
 {
 	char kind[8];
 
@@ -189,7 +191,7 @@ static bool is_lease(const char *line)
 }
 
 static int read_entries(FILE *file, const struct topology *topology, uint64_t now_ns,
-			struct override_table *table, struct leases *leases)
+			struct override_table *table, struct task_overrides *overrides)
 {
 	char line[LINE_SIZE];
 	uint32_t n = 0, end;
@@ -197,9 +199,9 @@ static int read_entries(FILE *file, const struct topology *topology, uint64_t no
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "end %u", &end) == 1)
 			return end == n && !fgets(line, sizeof(line), file) ? 0 : -EBADMSG;
-		if (n++ == OVERRIDES_MAX + LEASES_MAX ||
-		    !(is_lease(line) ? take_lease(line, file, now_ns, leases)
-				     : take_line(line, topology, now_ns, table)))
+		if (n++ == OVERRIDES_MAX + TASK_OVERRIDES_MAX ||
+		    !(is_override(line) ? take_override(line, file, now_ns, overrides)
+					: take_line(line, topology, now_ns, table)))
 			return -EBADMSG;
 	}
 	return -EBADMSG;
@@ -221,24 +223,24 @@ static int read_header(FILE *file)
 }
 
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
-		       struct override_table *ret, struct leases *ret_leases)
+		       struct override_table *ret, struct task_overrides *ret_overrides)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	struct override_table table = { 0 };
-	struct leases leases = { 0 };
+	struct task_overrides overrides = { 0 };
 	int r = open_file(directory, &file);
 
 	ret->n = 0;
-	ret_leases->n = 0;
+	ret_overrides->n = 0;
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
 		r = read_header(file);
 	if (r > 0)
-		r = read_entries(file, topology, now_ns, &table, &leases);
+		r = read_entries(file, topology, now_ns, &table, &overrides);
 	if (r == 0) {
 		*ret = table;
-		*ret_leases = leases;
+		*ret_overrides = overrides;
 	}
 	return r;
 }

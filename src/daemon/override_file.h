@@ -23,13 +23,13 @@
 
 /* Writes the tables, or removes the file when they are empty. 0 or a negative errno. */
 int override_file_save(const char *directory, const struct topology *topology,
-		       const struct override_table *table, const struct leases *leases);
+		       const struct override_table *table, const struct task_overrides *overrides);
 
 /*
  * Fills *ret with those that have not ended at now_ns and whose domain is still there, and
- * *ret_leases with those of tasks and rules; without a file there are none. Returns 0; -EBADMSG for
- * a file that is not of the form above, -EPERM for one that another user could have written, or
+ * *ret_overrides with those of tasks and rules; without a file there are none. Returns 0; -EBADMSG
+ * for a file that is not of the form above, -EPERM for one that another user could have written, or
  * another negative errno: both are empty then.
  */
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
-		       struct override_table *ret, struct leases *ret_leases);
+		       struct override_table *ret, struct task_overrides *ret_overrides);

@@ -24,7 +24,7 @@ static void apply(struct manager *manager, const struct input_override *override
 void overrides_save(struct manager *manager)
 {
 	int r = override_file_save(manager->options.run_dir, manager->topology,
-				   engine_overrides(manager->engine), &manager->leases);
+				   engine_overrides(manager->engine), &manager->task_overrides);
 
 	if (r < 0)
 		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
@@ -36,18 +36,18 @@ void overrides_read(struct manager *manager)
 {
 	struct override_table *table = &manager->resumed;
 	int r = override_file_load(manager->options.run_dir, manager->topology, time_now_ns(),
-				   table, &manager->leases);
+				   table, &manager->task_overrides);
 
 	if (r < 0)
 		log_warning("overrides of the wakegovd before are dropped: cannot use "
 			    "%s/" OVERRIDE_FILE ": %s; remove it, and give them anew",
 			    manager->options.run_dir, strerror(-r));
-	if (table->n + manager->leases.n)
+	if (table->n + manager->task_overrides.n)
 		log_info("%u override%s of the wakegovd before still hold",
-			 table->n + manager->leases.n,
-			 table->n + manager->leases.n == 1 ? "" : "s");
-	leases_check(&manager->leases, &manager->policy);
-	leases_fill(&manager->leases, &manager->policy);
+			 table->n + manager->task_overrides.n,
+			 table->n + manager->task_overrides.n == 1 ? "" : "s");
+	task_overrides_check(&manager->task_overrides, &manager->policy);
+	task_overrides_fill(&manager->task_overrides, &manager->policy);
 }
 
 void overrides_resume(struct manager *manager)

@@ -39,8 +39,8 @@ static int reload(struct manager *manager, char **ret_message)
 	    policy.max_decisions != manager->policy.max_decisions ||
 	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
-	leases_check(&manager->leases, &policy);
-	leases_fill(&manager->leases, &policy);
+	task_overrides_check(&manager->task_overrides, &policy);
+	task_overrides_fill(&manager->task_overrides, &policy);
 	manager->policy = policy;
 	manager->reloads++;
 	manager_find_rivals(manager);

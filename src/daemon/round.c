@@ -31,10 +31,10 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
 		       : NULL;
 	if (task)
-		tracer_watch_lease(manager->tracer, handle,
-				   io_boost_is_settled(&task->io_boost)
-					   ? manager->policy.io_boost.hold_ns
-					   : 0);
+		tracer_watch_hold(manager->tracer, handle,
+				  io_boost_is_settled(&task->io_boost)
+					  ? manager->policy.io_boost.hold_ns
+					  : 0);
 	else /* it ended, or the table is full */
 		tracer_release_task(manager->tracer, handle);
 }
@@ -76,7 +76,7 @@ static void resync_devices(struct manager *manager, uint64_t now_ns)
 	tracer_resync_devices(manager->tracer, manager_take_event, manager);
 }
 
-/* Most of them because their lease seems over: those that went on with I/O get a new one. */
+/* Most of them because their hold time seems over: those that went on with I/O hold on. */
 static void sample_due_task(void *userdata, const struct task *task, uint64_t now_ns)
 {
 	sample_task(userdata, task->handle, now_ns);
@@ -252,7 +252,7 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 static struct actuator_request request_of(struct manager *manager, const struct decision *decision)
 {
 	const struct governed *governed = &manager->domains[decision->domain];
-	uint32_t cap_khz = engine_ceiling_khz(manager->engine, decision->domain);
+	uint32_t cap_khz = engine_effective_cap_khz(manager->engine, decision->domain);
 	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_FLOOR ||
 		       decision->reason == REASON_OWN_FLOOR;
 	struct actuator_request request = { .target_khz = decision->target_khz };
@@ -263,7 +263,7 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	if (request.max_khz >= governed->others_max_khz)
 		request.max_khz = UINT32_MAX;
 	request.floor_khz = boosted ? decision->target_khz : request.min_khz;
-	request.ceiling_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
+	request.effective_cap_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
 	return request;
 }
 
@@ -324,7 +324,7 @@ static void set_timer(struct manager *manager)
 	uint64_t next_ns = engine_next_ns(manager->engine);
 
 	next_ns = earlier_of(next_ns, uclamps_next_ns(manager->clamps));
-	next_ns = earlier_of(next_ns, leases_next_ns(&manager->leases));
+	next_ns = earlier_of(next_ns, task_overrides_next_ns(&manager->task_overrides));
 	next_ns = earlier_of(next_ns, manager->scan_due_ns);
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
@@ -339,7 +339,7 @@ static void describe_sets(struct manager *manager)
 	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
 	struct tracer_sets told = {
 		.n = sets->n,
-		.beside = engine_clamps_tasks(manager->engine),
+		.co_runners = engine_clamps_tasks(manager->engine),
 		.burst_limit_ns = manager->policy.caps.burst_limit_ns,
 	};
 
@@ -403,18 +403,19 @@ void manager_round(struct manager *manager)
 	set_timer(manager);
 }
 
-static void take_beside(struct manager *manager, const struct tracer_event *event, uint64_t now_ns)
+static void take_co_runner(struct manager *manager, const struct tracer_event *event,
+			   uint64_t now_ns)
 {
 	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
 	struct input input = {
 		.now_ns = now_ns,
-		.type = INPUT_BESIDE,
-		.beside = { .pid = event->pid },
+		.type = INPUT_CO_RUNNER,
+		.co_runner = { .pid = event->pid },
 	};
 
 	if (event->set < sets->n) {
-		input.beside.matched = sets->matched[event->set];
-		input.beside.own = sets->own[event->set];
+		input.co_runner.matched = sets->matched[event->set];
+		input.co_runner.own = sets->own[event->set];
 	}
 	engine_apply(manager->engine, &input);
 }
@@ -481,8 +482,8 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 	case TRACER_OWN:
 		manager_take_own_clamps(manager, event->pid, event->own, event->ended, now_ns);
 		break;
-	case TRACER_BESIDE:
-		take_beside(manager, event, now_ns);
+	case TRACER_CO_RUNNER:
+		take_co_runner(manager, event, now_ns);
 		break;
 	case TRACER_FACTS:
 	case TRACER_GONE:

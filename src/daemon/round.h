@@ -6,7 +6,7 @@
 #include "daemon/state.h"
 
 /*
- * One round: leases end, due domains are decided and written, the kernel side is told what to
+ * One round: holds end, due domains are decided and written, the kernel side is told what to
  * watch for, the timer is set to when a round is needed though nothing happens.
  */
 void manager_round(struct manager *manager);

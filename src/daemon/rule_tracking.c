@@ -73,7 +73,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	bool changed;
 	const struct rules_task *known;
 
-	leases_end_task(&manager->leases, facts->pid, facts->start_ns);
+	task_overrides_end_task(&manager->task_overrides, facts->pid, facts->start_ns);
 	changed = rules_take(manager->rules, facts, &task);
 	known = rules_find(manager->rules, facts->pid);
 	if (known)
@@ -90,7 +90,7 @@ static void end_task(struct manager *manager, uint32_t pid)
 {
 	const struct rules_task ended = { .pid = pid };
 
-	leases_end_task(&manager->leases, pid, 0);
+	task_overrides_end_task(&manager->task_overrides, pid, 0);
 	tell_core(manager, &ended, "");
 }
 
@@ -104,15 +104,15 @@ static void end_missing(struct manager *manager)
 	}
 }
 
-static void end_missing_leases(struct manager *manager)
+static void end_missing_overrides(struct manager *manager)
 {
-	for (uint32_t i = 0; i < manager->leases.n; i++) {
-		struct lease *lease = &manager->leases.entries[i];
+	for (uint32_t i = 0; i < manager->task_overrides.n; i++) {
+		struct task_override *override = &manager->task_overrides.entries[i];
 
 		/* One for which there was no room is not known, and may well be there. */
-		if (lease->target.pid && !lease->ended && !rules_are_full(manager->rules) &&
-		    !rules_find(manager->rules, lease->target.pid))
-			lease->ended = LEASE_TASK_GONE;
+		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
+		    !rules_find(manager->rules, override->target.pid))
+			override->ended = TASK_OVERRIDE_TASK_GONE;
 	}
 }
 
@@ -128,7 +128,7 @@ void rule_tracking_scan(struct manager *manager)
 	grouping_end_scan(manager);
 	if (r == 0) {
 		end_missing(manager);
-		end_missing_leases(manager);
+		end_missing_overrides(manager);
 	}
 	tracer_send_marks(manager->tracer);
 	manager_check_clamps(manager, manager->scanned_ns);

@@ -132,8 +132,8 @@ int startup_restore_predecessor(struct manager *manager)
 {
 	const char *run_dir = manager->options.run_dir;
 	/* What was left behind is now what another daemon will put back. */
-	bool is_beside = manager->machine_lock_fd == -EBUSY;
-	int r = is_beside ? 0 : restore_originals(run_dir, journal_report_restore, NULL);
+	bool beside_another = manager->machine_lock_fd == -EBUSY;
+	int r = beside_another ? 0 : restore_originals(run_dir, journal_report_restore, NULL);
 
 	if (r >= 0)
 		r = originals_open(run_dir, &manager->originals);
@@ -143,7 +143,7 @@ int startup_restore_predecessor(struct manager *manager)
 			  run_dir, strerror(-r));
 		return r;
 	}
-	r = is_beside ? 0 : restore_clamps(run_dir);
+	r = beside_another ? 0 : restore_clamps(run_dir);
 	if (r < 0)
 		return r;
 	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {

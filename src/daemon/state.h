@@ -103,7 +103,7 @@ struct manager {
 	struct boost_news *boost_news; /* NULL while no client monitors boosts */
 
 	struct override_table resumed; /* of domains, from the wakegovd before */
-	struct leases leases;
+	struct task_overrides task_overrides;
 	struct rules *rules;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: none is */
 	uint64_t scanned_ns;			  /* all tasks, for the rules */

@@ -17,21 +17,21 @@
 #define WHOM_SIZE 64
 
 /* "pid 812 (make)" or "[rule backup]" */
-static void say_whom(const struct lease *lease, char ret[static WHOM_SIZE])
+static void say_whom(const struct task_override *override, char ret[static WHOM_SIZE])
 {
-	if (lease->target.pid)
-		snprintf(ret, WHOM_SIZE, "pid %u (%.15s)", lease->target.pid, lease->comm);
+	if (override->target.pid)
+		snprintf(ret, WHOM_SIZE, "pid %u (%.15s)", override->target.pid, override->comm);
 	else
-		snprintf(ret, WHOM_SIZE, "[rule %s]", lease->target.rule);
+		snprintf(ret, WHOM_SIZE, "[rule %s]", override->target.rule);
 }
 
 __attribute__((format(printf, 3, 4))) static void tell(struct manager *manager,
-						       const struct lease *lease,
+						       const struct task_override *override,
 						       const char *format, ...)
 {
 	const struct message_about about = {
-		.pid = lease->target.pid,
-		.comm = lease->target.pid ? lease->comm : NULL,
+		.pid = override->target.pid,
+		.comm = override->target.pid ? override->comm : NULL,
 	};
 	char whom[WHOM_SIZE], what[128];
 	va_list args;
@@ -39,27 +39,28 @@ __attribute__((format(printf, 3, 4))) static void tell(struct manager *manager,
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	say_whom(lease, whom);
+	say_whom(override, whom);
 	journal_tell(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
-		     lease->target.id, what);
+		     override->target.id, what);
 }
 
 /* What is in the table becomes what tasks have. */
 static void put_in_force(struct manager *manager)
 {
-	leases_fill(&manager->leases, &manager->policy);
+	task_overrides_fill(&manager->task_overrides, &manager->policy);
 	engine_set_policy(manager->engine, &manager->policy);
 	rule_tracking_set_policy(manager);
 	overrides_save(manager);
 }
 
-static const char *say_why(enum lease_end ended)
+static const char *say_why(enum task_override_end ended)
 {
 	static const char *const why[] = {
-		[LEASE_HOLDS] = "its time is over",
-		[LEASE_TASK_GONE] = "its task ended",
-		[LEASE_RULE_GONE] = "the policy has no such rule any more",
-		[LEASE_NO_ROOM] = "the policy has so many rules that there is no room for it",
+		[TASK_OVERRIDE_HOLDS] = "its time is over",
+		[TASK_OVERRIDE_TASK_GONE] = "its task ended",
+		[TASK_OVERRIDE_RULE_GONE] = "the policy has no such rule any more",
+		[TASK_OVERRIDE_NO_ROOM] =
+			"the policy has so many rules that there is no room for it",
 	};
 
 	return why[ended];
@@ -70,47 +71,47 @@ void task_override_end_over(struct manager *manager)
 	uint64_t now_ns = time_now_ns();
 	bool any = false;
 
-	for (uint32_t i = manager->leases.n; i-- > 0;) {
-		struct lease *lease = &manager->leases.entries[i];
+	for (uint32_t i = manager->task_overrides.n; i-- > 0;) {
+		struct task_override *override = &manager->task_overrides.entries[i];
 
-		if (!lease->ended && now_ns < lease->end_ns)
+		if (!override->ended && now_ns < override->end_ns)
 			continue;
-		tell(manager, lease, "ended: %s", say_why(lease->ended));
-		leases_remove(&manager->leases, lease);
+		tell(manager, override, "ended: %s", say_why(override->ended));
+		task_overrides_remove(&manager->task_overrides, override);
 		any = true;
 	}
 	if (any)
 		put_in_force(manager);
 }
 
-static int find_task(struct manager *manager, uint32_t pid, struct lease *lease)
+static int find_task(struct manager *manager, uint32_t pid, struct task_override *override)
 {
 	struct task_facts facts;
 	int r = tracer_find_task(manager->tracer, pid, &facts);
 
 	if (r < 0)
 		return r;
-	lease->target.pid = pid;
-	lease->target.start_ns = facts.start_ns;
-	memcpy(lease->comm, facts.comm, sizeof(lease->comm));
+	override->target.pid = pid;
+	override->target.start_ns = facts.start_ns;
+	memcpy(override->comm, facts.comm, sizeof(override->comm));
 	return 0;
 }
 
-static int find_rule(const struct policy *policy, const char *name, struct lease *lease)
+static int find_rule(const struct policy *policy, const char *name, struct task_override *override)
 {
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		if (!strcmp(policy->rules[i].name, name)) {
-			strcpy(lease->target.rule, name);
+			strcpy(override->target.rule, name);
 			return 0;
 		}
 	return -ENOENT;
 }
 
-static int take_class(const struct policy *policy, const char *name, struct lease *lease)
+static int take_class(const struct policy *policy, const char *name, struct task_override *override)
 {
 	for (uint32_t i = 0; name && i < policy->n_classes; i++)
 		if (!strcmp(policy->classes[i].name, name)) {
-			lease->properties = policy->classes[i].properties;
+			override->properties = policy->classes[i].properties;
 			return 0;
 		}
 	return name ? -ENODATA : 0;
@@ -118,16 +119,16 @@ static int take_class(const struct policy *policy, const char *name, struct leas
 
 /* A text as in a policy, over what is there. */
 static bool take_level(const char *key, const char *text, enum rule_property property,
-		       struct lease *lease)
+		       struct task_override *override)
 {
-	struct policy_rule rule = { .own = lease->properties };
+	struct policy_rule rule = { .own = override->properties };
 
 	if (!text)
 		return true;
 	if (policy_rule_keys_find(key)->store(&rule, text) < 0)
 		return false;
-	*(struct policy_level *)rule_level(&lease->properties, property) = *rule_level(&rule.own,
-										       property);
+	*(struct policy_level *)rule_level(&override->properties, property) = *rule_level(&rule.own,
+											  property);
 	return true;
 }
 
@@ -162,61 +163,63 @@ static uint32_t present_khz(struct manager *manager, uint32_t pid)
 }
 
 static const char *take_levels(struct manager *manager, const struct override_request *request,
-			       struct lease *lease)
+			       struct task_override *override)
 {
 	uint32_t frozen_khz = 0;
 
-	if (!take_level("floor", request->floor, RULE_FLOOR, lease))
+	if (!take_level("floor", request->floor, RULE_FLOOR, override))
 		return "floor";
-	if (!take_level("cap", request->cap, RULE_CAP, lease))
+	if (!take_level("cap", request->cap, RULE_CAP, override))
 		return "cap";
-	if (!take_level("io-boost", request->io_boost, RULE_IO_BOOST, lease))
+	if (!take_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
 		return "io_boost";
 	/* The tasks of a rule run at many frequencies. */
-	if (request->freeze && lease->target.pid)
-		frozen_khz = present_khz(manager, lease->target.pid);
+	if (request->freeze && override->target.pid)
+		frozen_khz = present_khz(manager, override->target.pid);
 	if (request->freeze && !frozen_khz)
 		return "freeze";
-	take_khz(frozen_khz ?: request->min_khz, &lease->properties.floor);
-	take_khz(frozen_khz ?: request->max_khz, &lease->properties.cap);
+	take_khz(frozen_khz ?: request->min_khz, &override->properties.floor);
+	take_khz(frozen_khz ?: request->max_khz, &override->properties.cap);
 	return NULL;
 }
 
 int task_override_add(struct manager *manager, const struct override_request *request, uint32_t id,
 		      uint32_t *ret_max, const char **ret_wrong)
 {
-	struct lease lease = {
+	struct task_override override = {
 		.target = { .id = id, .children = request->children },
 		.uid = request->uid,
 		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
 	};
 	int r;
 
-	*ret_max = leases_room(&manager->policy);
-	r = request->rule ? find_rule(&manager->policy, request->rule, &lease)
-			  : find_task(manager, request->pid, &lease);
+	*ret_max = task_overrides_room(&manager->policy);
+	r = request->rule ? find_rule(&manager->policy, request->rule, &override)
+			  : find_task(manager, request->pid, &override);
 	if (r == 0)
-		r = take_class(&manager->policy, request->class, &lease);
+		r = take_class(&manager->policy, request->class, &override);
 	if (r < 0)
 		return r;
-	*ret_wrong = take_levels(manager, request, &lease);
+	*ret_wrong = take_levels(manager, request, &override);
 	if (*ret_wrong)
 		return -EINVAL;
-	if (manager->leases.n >= *ret_max || !leases_add(&manager->leases, &lease))
+	if (manager->task_overrides.n >= *ret_max ||
+	    !task_overrides_add(&manager->task_overrides, &override))
 		return -ENOSPC;
 	put_in_force(manager);
-	tell(manager, &lease, "by user %u for %.1f s", request->uid, (double)request->for_us / 1e6);
+	tell(manager, &override, "by user %u for %.1f s", request->uid,
+	     (double)request->for_us / 1e6);
 	return 0;
 }
 
 bool task_override_cancel(struct manager *manager, uint32_t id)
 {
-	struct lease *found = leases_find(&manager->leases, id), ended;
+	struct task_override *found = task_overrides_find(&manager->task_overrides, id), ended;
 
 	if (!found)
 		return false;
 	ended = *found;
-	leases_remove(&manager->leases, found);
+	task_overrides_remove(&manager->task_overrides, found);
 	put_in_force(manager);
 	tell(manager, &ended, "was cancelled");
 	return true;

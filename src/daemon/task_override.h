@@ -21,5 +21,5 @@ int task_override_add(struct manager *manager, const struct override_request *re
 /* Returns whether there was one with this id. */
 bool task_override_cancel(struct manager *manager, uint32_t id);
 
-/* Ends those whose time or task is over, when leases_next_ns() has come. */
+/* Ends those whose time or task is over, when task_overrides_next_ns() has come. */
 void task_override_end_over(struct manager *manager);

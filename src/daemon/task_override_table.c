@@ -4,35 +4,35 @@
 #include <stdio.h>
 #include <string.h>
 
-bool leases_add(struct leases *leases, const struct lease *lease)
+bool task_overrides_add(struct task_overrides *overrides, const struct task_override *override)
 {
-	if (leases->n == LEASES_MAX)
+	if (overrides->n == TASK_OVERRIDES_MAX)
 		return false;
-	leases->entries[leases->n++] = *lease;
+	overrides->entries[overrides->n++] = *override;
 	return true;
 }
 
-struct lease *leases_find(struct leases *leases, uint32_t id)
+struct task_override *task_overrides_find(struct task_overrides *overrides, uint32_t id)
 {
-	for (uint32_t i = 0; i < leases->n; i++)
-		if (leases->entries[i].target.id == id)
-			return &leases->entries[i];
+	for (uint32_t i = 0; i < overrides->n; i++)
+		if (overrides->entries[i].target.id == id)
+			return &overrides->entries[i];
 	return NULL;
 }
 
-void leases_remove(struct leases *leases, struct lease *lease)
+void task_overrides_remove(struct task_overrides *overrides, struct task_override *override)
 {
-	struct lease *end = leases->entries + leases->n;
+	struct task_override *end = overrides->entries + overrides->n;
 
-	memmove(lease, lease + 1, (end - lease - 1) * sizeof(*lease));
-	leases->n--;
+	memmove(override, override + 1, (end - override - 1) * sizeof(*override));
+	overrides->n--;
 }
 
-uint32_t leases_room(const struct policy *policy)
+uint32_t task_overrides_room(const struct policy *policy)
 {
 	uint32_t room = POLICY_RULES_MAX - policy->n_rules;
 
-	return room < LEASES_MAX ? room : LEASES_MAX;
+	return room < TASK_OVERRIDES_MAX ? room : TASK_OVERRIDES_MAX;
 }
 
 static const struct policy_rule *find_rule(const struct policy *policy, const char *name)
@@ -43,65 +43,66 @@ static const struct policy_rule *find_rule(const struct policy *policy, const ch
 	return NULL;
 }
 
-void leases_check(struct leases *leases, const struct policy *policy)
+void task_overrides_check(struct task_overrides *overrides, const struct policy *policy)
 {
-	uint32_t room = leases_room(policy);
+	uint32_t room = task_overrides_room(policy);
 
-	for (uint32_t i = 0; i < leases->n; i++) {
-		struct lease *lease = &leases->entries[i];
+	for (uint32_t i = 0; i < overrides->n; i++) {
+		struct task_override *override = &overrides->entries[i];
 
-		if (lease->ended)
+		if (override->ended)
 			continue;
-		if (!lease->target.pid && !find_rule(policy, lease->target.rule))
-			lease->ended = LEASE_RULE_GONE;
+		if (!override->target.pid && !find_rule(policy, override->target.rule))
+			override->ended = TASK_OVERRIDE_RULE_GONE;
 		else if (!room)
-			lease->ended = LEASE_NO_ROOM;
+			override->ended = TASK_OVERRIDE_NO_ROOM;
 		else
 			room--;
 	}
 }
 
-static void fill_one(const struct lease *lease, const struct policy *policy,
+static void fill_one(const struct task_override *override, const struct policy *policy,
 		     struct policy_rule *ret)
 {
-	const struct policy_rule *rule = find_rule(policy, lease->target.rule);
+	const struct policy_rule *rule = find_rule(policy, override->target.rule);
 
 	*ret = (struct policy_rule){
 		.domain_cpu = rule ? rule->domain_cpu : POLICY_ANY_DOMAIN,
-		.properties = lease->properties,
-		.lease = lease->target,
+		.properties = override->properties,
+		.override = override->target,
 	};
-	snprintf(ret->name, sizeof(ret->name), "override-%u", lease->target.id);
+	snprintf(ret->name, sizeof(ret->name), "override-%u", override->target.id);
 }
 
-void leases_fill(const struct leases *leases, struct policy *policy)
+void task_overrides_fill(const struct task_overrides *overrides, struct policy *policy)
 {
-	policy->n_leases = 0;
-	for (uint32_t i = 0; i < leases->n; i++)
-		if (!leases->entries[i].ended)
-			fill_one(&leases->entries[i], policy,
-				 &policy->rules[POLICY_RULES_MAX - ++policy->n_leases]);
+	policy->n_overrides = 0;
+	for (uint32_t i = 0; i < overrides->n; i++)
+		if (!overrides->entries[i].ended)
+			fill_one(&overrides->entries[i], policy,
+				 &policy->rules[POLICY_RULES_MAX - ++policy->n_overrides]);
 }
 
-void leases_end_task(struct leases *leases, uint32_t pid, uint64_t start_ns)
+void task_overrides_end_task(struct task_overrides *overrides, uint32_t pid, uint64_t start_ns)
 {
-	for (uint32_t i = 0; i < leases->n; i++) {
-		struct lease *lease = &leases->entries[i];
+	for (uint32_t i = 0; i < overrides->n; i++) {
+		struct task_override *override = &overrides->entries[i];
 
-		if (lease->target.pid == pid && lease->target.start_ns != start_ns && !lease->ended)
-			lease->ended = LEASE_TASK_GONE;
+		if (override->target.pid == pid && override->target.start_ns != start_ns &&
+		    !override->ended)
+			override->ended = TASK_OVERRIDE_TASK_GONE;
 	}
 }
 
-uint64_t leases_next_ns(const struct leases *leases)
+uint64_t task_overrides_next_ns(const struct task_overrides *overrides)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < leases->n; i++) {
-		if (leases->entries[i].ended)
+	for (uint32_t i = 0; i < overrides->n; i++) {
+		if (overrides->entries[i].ended)
 			return 0;
-		if (leases->entries[i].end_ns < next_ns)
-			next_ns = leases->entries[i].end_ns;
+		if (overrides->entries[i].end_ns < next_ns)
+			next_ns = overrides->entries[i].end_ns;
 	}
 	return next_ns;
 }

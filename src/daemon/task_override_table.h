@@ -9,47 +9,47 @@
 
 #include "core/settings.h"
 
-#define LEASES_MAX 32
+#define TASK_OVERRIDES_MAX 32
 
-enum lease_end {
-	LEASE_HOLDS,
-	LEASE_TASK_GONE,
-	LEASE_RULE_GONE,
-	LEASE_NO_ROOM, /* the policy has too many rules beside it */
+enum task_override_end {
+	TASK_OVERRIDE_HOLDS,
+	TASK_OVERRIDE_TASK_GONE,
+	TASK_OVERRIDE_RULE_GONE,
+	TASK_OVERRIDE_NO_ROOM, /* the policy has too many rules beside it */
 };
 
-struct lease {
-	struct policy_lease target;
+struct task_override {
+	struct policy_override target;
 	struct policy_properties properties;
 	char comm[16];	 /* of the task, as it was at first */
 	uint32_t uid;	 /* who asked for it */
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
-	enum lease_end ended;
+	enum task_override_end ended;
 };
 
-struct leases {
-	struct lease entries[LEASES_MAX]; /* by id, ascending */
+struct task_overrides {
+	struct task_override entries[TASK_OVERRIDES_MAX]; /* by id, ascending */
 	uint32_t n;
 };
 
 /* Adds one whose id is above all others'. False when the table is full. */
-bool leases_add(struct leases *leases, const struct lease *lease);
+bool task_overrides_add(struct task_overrides *overrides, const struct task_override *override);
 
 /* NULL when none has the id. Borrowed until the table changes. */
-struct lease *leases_find(struct leases *leases, uint32_t id);
-void leases_remove(struct leases *leases, struct lease *lease);
+struct task_override *task_overrides_find(struct task_overrides *overrides, uint32_t id);
+void task_overrides_remove(struct task_overrides *overrides, struct task_override *override);
 
 /* How many there may be beside the rules of the policy. */
-uint32_t leases_room(const struct policy *policy);
+uint32_t task_overrides_room(const struct policy *policy);
 
-/* Notes which of them can hold no longer under this policy, whose own leases do not matter. */
-void leases_check(struct leases *leases, const struct policy *policy);
+/* Notes which of them can hold no longer under this policy, whose own overrides do not matter. */
+void task_overrides_check(struct task_overrides *overrides, const struct policy *policy);
 
-/* Makes those that hold the policy's leases, in the place of those that it has. */
-void leases_fill(const struct leases *leases, struct policy *policy);
+/* Makes those that hold the policy's overrides, in the place of those that it has. */
+void task_overrides_fill(const struct task_overrides *overrides, struct policy *policy);
 
 /* The task has ended, or with another start_ns another task has its number: ends those for it. */
-void leases_end_task(struct leases *leases, uint32_t pid, uint64_t start_ns);
+void task_overrides_end_task(struct task_overrides *overrides, uint32_t pid, uint64_t start_ns);
 
 /* When the first of them ends: 0 when one has already, UINT64_MAX when there is none. */
-uint64_t leases_next_ns(const struct leases *leases);
+uint64_t task_overrides_next_ns(const struct task_overrides *overrides);

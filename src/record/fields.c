@@ -94,11 +94,11 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U32(input.task_rules.pid), U64(input.task_rules.matched),
 		U32(input.task_rules.tgid), COMM(input.task_rules.comm)),
 	[RECORD_SET_RUN] = ROW(256,
-		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.counted_ns),
+		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.long_running_ns),
 		U64(input.set_run.matched), U32(input.set_run.ran_pid),
-		U32(input.set_run.counted_pid), U32(input.set_run.own)),
-	[RECORD_BESIDE] = ROW(256, U32(input.beside.pid), U64(input.beside.matched),
-		U32(input.beside.own)),
+		U32(input.set_run.long_running_pid), U32(input.set_run.own)),
+	[RECORD_CO_RUNNER] = ROW(256, U32(input.co_runner.pid), U64(input.co_runner.matched),
+		U32(input.co_runner.own)),
 	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
 	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
 	[RECORD_TAKE_SET] = ROW(256, U32(set.pid), U32(set.set), U32(set.before)),
@@ -113,9 +113,9 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(piece.cpu.idle_since_ns), U32(piece.cpu.est_q), U64(piece.cpu.burst_ns)),
 	[RECORD_PIECE_DOMAIN] = ROW(1,
 		U32(piece.index), FLAG(piece.domain.active), FLAG(piece.domain.driven),
-		FLAG(piece.domain.due), FLAG(piece.domain.clamps), U32(piece.domain.ceiling_cap),
-		AT_WORK(piece.domain.lift), U64(piece.domain.watch_ran),
-		U64(piece.domain.watch_counted), U32(piece.domain.scaling_min_khz),
+		FLAG(piece.domain.due), FLAG(piece.domain.clamps), U32(piece.domain.effective_cap),
+		AT_WORK(piece.domain.uncap), U64(piece.domain.watch_ran),
+		U64(piece.domain.watch_long_running), U32(piece.domain.scaling_min_khz),
 		U32(piece.domain.scaling_max_khz), U64(piece.domain.changed_ns),
 		U64(piece.domain.lower_since_ns), U64(piece.domain.next_ns),
 		DECISION(piece.domain.last), FLAG(piece.domain.falls_at_once),
@@ -140,15 +140,15 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		FLAG(piece.task.released), U32(piece.task.cpu), COMM(piece.task.comm),
 		MOST(piece.task.io_boost.state, IO_BOOST_LAPSED), FLAG(piece.task.io_boost.granted),
 		FLAG(piece.task.io_boost.watched),
-		U64(piece.task.io_boost.lease_end_ns), U64(piece.task.io_boost.next_ns),
+		U64(piece.task.io_boost.hold_end_ns), U64(piece.task.io_boost.next_ns),
 		U32(piece.task.io_boost.rate_per_s), U32(piece.task.io_boost.device),
 		U32(piece.task.io_boost.ratio), U32(piece.task.io_boost.held_ratio),
 		U32(piece.task.io_boost.wanted_khz), U32(piece.task.io_boost.n_windows),
 		U64(piece.task.io_boost.io_waits), U64(piece.task.io_boost.io_starts),
 		U64(piece.task.io_boost.seen_ns), U32(piece.task.io_boost.level),
 		U32(piece.task.io_boost.group), U32(piece.task.io_boost.depth_milli),
-		U32(piece.task.io_boost.surveyed_per_s), FLAG(piece.task.io_boost.sends_requests),
-		U32(piece.task.io_boost.held_windows), U32(piece.task.io_boost.survey_windows),
+		U32(piece.task.io_boost.traced_per_s), FLAG(piece.task.io_boost.sends_requests),
+		U32(piece.task.io_boost.held_windows), U32(piece.task.io_boost.traced_windows),
 		WINDOW(piece.task.io_boost.window),
 		U64(piece.task.flip.moved_ns), U64(piece.task.flip.until_ns),
 		U32(piece.task.flip.domain), U32(piece.task.flip.khz),
@@ -162,11 +162,11 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_PIECE_SET] = ROW(1, U32(piece.index), U64(piece.set.matched), U32(piece.set.own)),
 	[RECORD_PIECE_SET_RUN] = ROW(1,
 		U32(piece.index), U32(piece.set_run.set), U64(piece.set_run.run.ran_ns),
-		U64(piece.set_run.run.counted_ns), U32(piece.set_run.run.ran_pid),
-		U32(piece.set_run.run.counted_pid)),
+		U64(piece.set_run.run.long_running_ns), U32(piece.set_run.run.ran_pid),
+		U32(piece.set_run.run.long_running_pid)),
 	[RECORD_PIECE_CLAMPED] = ROW(1,
 		U32(piece.index), U32(piece.clamped.pid), COMM(piece.clamped.comm),
-		U32(piece.clamped.set), U32(piece.clamped.told_set), U32(piece.clamped.beside_set),
+		U32(piece.clamped.set), U32(piece.clamped.told_set), U32(piece.clamped.co_runner_set),
 		U32(piece.clamped.boost_cap), FLAG(piece.clamped.does_io), U32(piece.clamped.own),
 		U32(piece.clamped.given_min_cap),
 		U32(piece.clamped.given_max_cap), FLAG(piece.clamped.waits_for_set),
@@ -176,9 +176,9 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(piece.rest.refused_ruled_tasks), U64(piece.rest.refused_clamped),
 		U64(piece.rest.refused_sets), U32(piece.rest.sets_epoch),
 		U32(piece.rest.sets_version), U64(piece.rest.devices_next_ns),
-		FLAG(piece.rest.survey.on), FLAG(piece.rest.survey.ends),
-		U64(piece.rest.survey.until_ns), U64(piece.rest.survey.began_ns),
-		U64(piece.rest.survey.quiet_ns), U64(piece.rest.groups_next_ns),
+		FLAG(piece.rest.tracing.on), FLAG(piece.rest.tracing.ends),
+		U64(piece.rest.tracing.until_ns), U64(piece.rest.tracing.began_ns),
+		U64(piece.rest.tracing.quiet_ns), U64(piece.rest.groups_next_ns),
 		U32(piece.rest.group_turn), U32(piece.rest.n_groups_begun)),
 };
 
@@ -199,7 +199,7 @@ static const struct {
 	struct input_override override;
 	struct input_task_rules task_rules;
 	struct input_set_run set_run;
-	struct input_beside beside;
+	struct input_co_runner co_runner;
 	struct input_own_clamps own_clamps;
 	struct input_reference reference;
 	struct task_set set;
@@ -289,7 +289,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_OVERRIDE: return RECORD_OVERRIDE;
 	case INPUT_TASK_RULES: return RECORD_TASK_RULES;
 	case INPUT_SET_RUN: return RECORD_SET_RUN;
-	case INPUT_BESIDE: return RECORD_BESIDE;
+	case INPUT_CO_RUNNER: return RECORD_CO_RUNNER;
 	case INPUT_REFERENCE: return RECORD_REFERENCE;
 	case INPUT_OWN_CLAMPS: return RECORD_OWN_CLAMPS;
 	}

@@ -68,7 +68,7 @@ enum record_type {
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
 	RECORD_SET_RUN,
-	RECORD_BESIDE,
+	RECORD_CO_RUNNER,
 	RECORD_TAKE_SET,   /* engine_take_set(), where a task waited */
 	RECORD_TAKE_CLAMP, /* engine_take_clamp(), likewise */
 	RECORD_PIECE_CPU,  /* engine_load(), by the type of the piece */

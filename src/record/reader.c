@@ -281,8 +281,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 		return record->input.task.pid > 0;
 	case RECORD_TASK_RULES:
 		return record->input.task_rules.pid > 0;
-	case RECORD_BESIDE:
-		return record->input.beside.pid > 0;
+	case RECORD_CO_RUNNER:
+		return record->input.co_runner.pid > 0;
 	case RECORD_OWN_CLAMPS:
 		return record->input.own_clamps.pid > 0;
 	case RECORD_REFERENCE:

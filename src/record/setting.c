@@ -126,16 +126,17 @@ void record_policy_put(struct record_out *out, const struct policy *policy)
 {
 	put_keys(out, false, policy, 0);
 	put_keys(out, true, &policy->domain, UINT32_MAX);
-	record_put_varint(out, policy->n_overrides);
-	for (uint32_t i = 0; i < policy->n_overrides; i++) {
-		record_put_text(out, policy->overrides[i].name);
-		put_keys(out, true, &policy->overrides[i].values, policy->overrides[i].given);
+	record_put_varint(out, policy->n_domain_sections);
+	for (uint32_t i = 0; i < policy->n_domain_sections; i++) {
+		record_put_text(out, policy->domain_sections[i].name);
+		put_keys(out, true, &policy->domain_sections[i].values,
+			 policy->domain_sections[i].given);
 	}
 	record_put_varint(out, policy->n_rules);
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		put_rule(out, &policy->rules[i]);
-	record_put_varint(out, policy->n_leases);
-	for (uint32_t i = POLICY_RULES_MAX - policy->n_leases; i < POLICY_RULES_MAX; i++)
+	record_put_varint(out, policy->n_overrides);
+	for (uint32_t i = POLICY_RULES_MAX - policy->n_overrides; i < POLICY_RULES_MAX; i++)
 		put_rule(out, &policy->rules[i]);
 }
 
@@ -152,7 +153,7 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/* A recording of before there were rules ends here, and one of before leases after them. */
+/* A recording of before there were rules ends here, and one of before overrides after them. */
 static void get_rules(struct record_in *in, struct policy *ret)
 {
 	if (in->bad || in->at == in->end)
@@ -162,8 +163,9 @@ static void get_rules(struct record_in *in, struct policy *ret)
 		get_rule(in, &ret->rules[i]);
 	if (in->bad || in->at == in->end)
 		return;
-	ret->n_leases = record_get_number(in, POLICY_RULES_MAX - ret->n_rules);
-	for (uint32_t i = POLICY_RULES_MAX - ret->n_leases; i < POLICY_RULES_MAX && !in->bad; i++)
+	ret->n_overrides = record_get_number(in, POLICY_RULES_MAX - ret->n_rules);
+	for (uint32_t i = POLICY_RULES_MAX - ret->n_overrides; i < POLICY_RULES_MAX && !in->bad;
+	     i++)
 		get_rule(in, &ret->rules[i]);
 }
 
@@ -214,12 +216,12 @@ int record_policy_get(struct record_in *in, struct policy *ret)
 		r = get_keys(in, true, &ret->domain, &given);
 	if (r < 0)
 		return r;
-	ret->n_overrides = record_get_number(in, POLICY_OVERRIDES_MAX);
-	for (uint32_t i = 0; i < ret->n_overrides; i++) {
-		struct policy_domain_override *override = &ret->overrides[i];
+	ret->n_domain_sections = record_get_number(in, POLICY_DOMAIN_SECTIONS_MAX);
+	for (uint32_t i = 0; i < ret->n_domain_sections; i++) {
+		struct policy_domain_section *section = &ret->domain_sections[i];
 
-		record_get_text(in, override->name, sizeof(override->name));
-		r = get_keys(in, true, &override->values, &override->given);
+		record_get_text(in, section->name, sizeof(section->name));
+		r = get_keys(in, true, &section->values, &section->given);
 		if (r < 0)
 			return r;
 	}

@@ -17,7 +17,7 @@ struct run {
 	struct record_reader *reader;
 	struct lookahead ahead;
 	struct player player;
-	struct policy obeyed;	    /* the other one, with the recorded leases */
+	struct policy obeyed;	    /* the other one, with the recorded overrides */
 	struct input *task_samples; /* per place of the task table: the last */
 	struct input device_samples[INPUT_DEVICES_MAX];
 	struct decision *recorded; /* per domain: the last */
@@ -179,12 +179,12 @@ static void pause_domain(struct run *run, uint32_t domain)
  * Overrides of tasks are somebody's wish, not the policy's: they hold under the other one as well,
  * the oldest first where its rules leave no room.
  */
-static void take_leases(struct run *run, const struct policy *recorded)
+static void take_overrides(struct run *run, const struct policy *recorded)
 {
 	uint32_t room = POLICY_RULES_MAX - run->obeyed.n_rules;
-	uint32_t n = recorded->n_leases < room ? recorded->n_leases : room;
+	uint32_t n = recorded->n_overrides < room ? recorded->n_overrides : room;
 
-	run->obeyed.n_leases = n;
+	run->obeyed.n_overrides = n;
 	memcpy(&run->obeyed.rules[POLICY_RULES_MAX - n], &recorded->rules[POLICY_RULES_MAX - n],
 	       n * sizeof(recorded->rules[0]));
 }
@@ -224,7 +224,7 @@ static int take(struct run *run, const struct record *record)
 		take_recorded(run, &taken_back);
 		break;
 	case RECORD_POLICY:
-		take_leases(run, record->policy);
+		take_overrides(run, record->policy);
 		engine_set_policy(run->player.engine, &run->obeyed);
 		break;
 	case RECORD_TAKE_ENDED:
@@ -297,7 +297,7 @@ static int set_up(struct run *run, const struct policy *policy)
 	run->obeyed = *policy;
 	run->obeyed.max_tasks = recorded->max_tasks;
 	run->obeyed.max_ruled_tasks = recorded->max_ruled_tasks;
-	take_leases(run, recorded);
+	take_overrides(run, recorded);
 	*run->ret = (struct what_if){
 		.n_domains = n,
 		.recorded = calloc(n + 1, sizeof(*run->ret->recorded)),

@@ -216,8 +216,8 @@ int rules_find_crossed(const struct policy *policy, const struct topology *topol
 		int cap = rule_that_gives(policy, matched, RULE_CAP, domain);
 		int floor = rule_that_gives(policy, matched, RULE_FLOOR, domain);
 
-		if (cap < 0 || floor < 0 || cap == floor || rule_is_lease(policy, cap) ||
-		    rule_is_lease(policy, floor) ||
+		if (cap < 0 || floor < 0 || cap == floor || rule_is_override(policy, cap) ||
+		    rule_is_override(policy, floor) ||
 		    rule_level_cap(&policy->rules[floor].properties.floor, domain) <=
 			    rule_level_cap(&policy->rules[cap].properties.cap, domain))
 			continue;

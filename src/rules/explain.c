@@ -119,12 +119,13 @@ static void say_wanted(FILE *out, const struct policy_match *match, enum policy_
 	}
 }
 
-static void say_lease(FILE *out, const struct policy_lease *lease)
+static void say_override(FILE *out, const struct policy_override *override)
 {
-	if (lease->pid)
-		fprintf(out, "pid %u%s", lease->pid, lease->children ? " and what it starts" : "");
+	if (override->pid)
+		fprintf(out, "pid %u%s", override->pid,
+			override->children ? " and what it starts" : "");
 	else
-		fprintf(out, "the tasks of [rule %s]", lease->rule);
+		fprintf(out, "the tasks of [rule %s]", override->rule);
 }
 
 void rules_say_match(FILE *out, const struct policy_rule *rule)
@@ -132,8 +133,8 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	const struct policy_match *match = &rule->match;
 	const char *between = "";
 
-	if (rule->lease.id) {
-		say_lease(out, &rule->lease);
+	if (rule->override.id) {
+		say_override(out, &rule->override);
 		return;
 	}
 	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
@@ -167,33 +168,33 @@ static void say_why(FILE *out, struct rules *rules, uint32_t rule, const struct 
 		fputs("it is for every task", out);
 }
 
-static void say_why_leased(FILE *out, const struct policy_lease *lease, bool matches)
+static void say_why_overridden(FILE *out, const struct policy_override *override, bool matches)
 {
 	const char *is = matches ? "is" : "is not";
 
-	if (!lease->pid)
-		fprintf(out, "[rule %s] %s for it", lease->rule, is);
-	else if (!lease->children)
-		fprintf(out, "it %s pid %u", is, lease->pid);
+	if (!override->pid)
+		fprintf(out, "[rule %s] %s for it", override->rule, is);
+	else if (!override->children)
+		fprintf(out, "it %s pid %u", is, override->pid);
 	else
-		fprintf(out, "it is %spid %u%s started by it", matches ? "" : "not ", lease->pid,
+		fprintf(out, "it is %spid %u%s started by it", matches ? "" : "not ", override->pid,
 			matches ? ", or was" : ", and was not");
 }
 
 char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
 		    bool *ret_matches)
 {
-	const struct policy_lease *lease = &rules->policy->rules[rule].lease;
-	uint32_t mismatch = lease->id ? 0 : rules_find_mismatch(rules, rule, facts);
+	const struct policy_override *override = &rules->policy->rules[rule].override;
+	uint32_t mismatch = override->id ? 0 : rules_find_mismatch(rules, rule, facts);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	*ret_matches = lease->id ? rules_was_leased(rules, rule, facts->pid) : !mismatch;
-	if (lease->id)
-		say_why_leased(out, lease, *ret_matches);
+	*ret_matches = override->id ? rules_was_overridden(rules, rule, facts->pid) : !mismatch;
+	if (override->id)
+		say_why_overridden(out, override, *ret_matches);
 	else
 		say_why(out, rules, rule, facts, mismatch);
 	if (fclose(out) == 0)

@@ -118,7 +118,7 @@ const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task)
 	return get_text(rules->texts, &facts, POLICY_MATCH_CGROUP);
 }
 
-bool rules_was_leased(const struct rules *rules, uint32_t rule, uint32_t pid)
+bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
 {
 	uint32_t place = pid_index_find(rules->index, pid);
 
@@ -131,27 +131,27 @@ static bool is_child(const struct rules *rules, uint32_t rule, const struct task
 	const struct rules_task *known = rules_find(rules, facts->pid);
 
 	if (facts->pid != facts->tgid)
-		return rules_was_leased(rules, rule, facts->tgid);
-	return rules_was_leased(rules, rule, facts->parent) ||
+		return rules_was_overridden(rules, rule, facts->tgid);
+	return rules_was_overridden(rules, rule, facts->parent) ||
 	       (known && known->start_ns == facts->start_ns &&
-		rules_was_leased(rules, rule, facts->pid));
+		rules_was_overridden(rules, rule, facts->pid));
 }
 
 /* matched: the rules of files that are for the task. */
-static bool is_leased(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
-		      uint64_t matched)
+static bool is_overridden(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
+			  uint64_t matched)
 {
-	const struct policy_lease *lease = &rules->policy->rules[rule].lease;
+	const struct policy_override *override = &rules->policy->rules[rule].override;
 
-	if (!lease->pid)
+	if (!override->pid)
 		for (uint64_t bits = matched; bits; bits &= bits - 1)
-			if (!strcmp(rules->ruled[__builtin_ctzll(bits)].name, lease->rule))
+			if (!strcmp(rules->ruled[__builtin_ctzll(bits)].name, override->rule))
 				return true;
-	if (!lease->pid)
+	if (!override->pid)
 		return false;
-	if (facts->pid == lease->pid)
-		return facts->start_ns == lease->start_ns;
-	return facts->tgid == lease->pid || (lease->children && is_child(rules, rule, facts));
+	if (facts->pid == override->pid)
+		return facts->start_ns == override->start_ns;
+	return facts->tgid == override->pid || (override->children && is_child(rules, rule, facts));
 }
 
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
@@ -164,17 +164,17 @@ uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct ta
 
 static uint64_t find_matches(struct rules *rules, const struct task_facts *facts)
 {
-	uint64_t matched = 0, leased = 0;
+	uint64_t matched = 0, overridden = 0;
 
 	if (!rules->policy)
 		return 0;
 	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
 		if (!rules_find_mismatch(rules, i, facts))
 			matched |= 1ULL << i;
-	for (uint64_t bits = rule_leases(rules->policy); bits; bits &= bits - 1)
-		if (is_leased(rules, __builtin_ctzll(bits), facts, matched))
-			leased |= bits & -bits;
-	return matched | leased;
+	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
+		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
+			overridden |= bits & -bits;
+	return matched | overridden;
 }
 
 static void count(struct rules *rules, uint64_t before, uint64_t now)

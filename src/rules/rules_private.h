@@ -30,8 +30,8 @@ struct rules {
 	uint32_t scan_place;
 };
 
-/* Whether the task was, when it was last taken, among those that the lease is for. */
-bool rules_was_leased(const struct rules *rules, uint32_t rule, uint32_t pid);
+/* Whether the task was, when it was last taken, among those that the override is for. */
+bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
 
 /* The first key of the rule that does not hold for the task; 0: the rule matches. */
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

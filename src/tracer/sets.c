@@ -17,7 +17,7 @@ void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets)
 	for (uint32_t i = 0; i < sets->n; i++)
 		settings->set_cap[i] = sets->cap[i];
 	settings->floored = sets->floored;
-	settings->follow_beside = sets->beside;
+	settings->follow_co_runner = sets->co_runners;
 	settings->burst_limit_ns = sets->burst_limit_ns;
 	settings->n_sets = sets->n > 1 ? sets->n : 0;
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
@@ -25,7 +25,7 @@ void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets)
 
 void tracer_forget_sets(struct tracer *tracer)
 {
-	tracer->programs.skel->bss->settings.beside_generation++;
+	tracer->programs.skel->bss->settings.co_runner_generation++;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
@@ -90,10 +90,10 @@ bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint
 		.set_run = {
 			.cpu = cpu,
 			.ran_ns = runs ? now_ns : run->ran_ns,
-			.counted_ns = runs && shared->met_counts ? now_ns
-									      : run->counted_ns,
+			.long_running_ns = runs && shared->met_counts ? now_ns
+									      : run->long_running_ns,
 			.ran_pid = run->ran_pid,
-			.counted_pid = run->counted_pid,
+			.long_running_pid = run->long_running_pid,
 		},
 	};
 	return true;

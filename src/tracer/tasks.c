@@ -152,7 +152,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
  * The kernel's own field says whether it still watches. Where it cannot, looking for the end of the
  * lease goes on: the task is not said to be watched.
  */
-void tracer_watch_lease(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
+void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {
 	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
 	struct wakegov_watch watch = {

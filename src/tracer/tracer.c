@@ -88,8 +88,8 @@ static int take_record(void *context, void *data, size_t size)
 		event.own = record->set;
 		event.ended = record->cpu;
 		break;
-	case WAKEGOV_RECORD_BESIDE:
-		event.type = TRACER_BESIDE;
+	case WAKEGOV_RECORD_CO_RUNNER:
+		event.type = TRACER_CO_RUNNER;
 		event.pid = record->slot;
 		event.set = record->set;
 		break;
@@ -335,13 +335,13 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 		armed |= WAKEGOV_ARM_BAND;
 	if (band->watch_idle)
 		armed |= WAKEGOV_ARM_IDLE;
-	if (band->watch_ran | band->watch_counted)
+	if (band->watch_ran | band->watch_long_running)
 		armed |= WAKEGOV_ARM_SETS;
 	shared->band_low_q = band->low_q;
 	shared->band_high_q = band->high_q;
 	shared->band_burst_ns = band->burst_ns;
 	shared->watch_ran = band->watch_ran;
-	shared->watch_counted = band->watch_counted;
+	shared->watch_long_running = band->watch_long_running;
 	shared->long_burst_ns = band->long_burst_ns;
 	/* The kernel side writes who runs, and then looks at what is armed. */
 	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);

@@ -26,7 +26,7 @@ enum tracer_event_type {
 	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
 	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
 	TRACER_OWN,	   /* a task asks for other utilisation clamps than before */
-	TRACER_BESIDE,	   /* a task runs for short beside capped ones, or does so no longer */
+	TRACER_CO_RUNNER,  /* a task runs for short beside capped ones, or does so no longer */
 	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
 	TRACER_GONE,	   /* a task that was marked as matching rules exited */
 	TRACER_SCAN,	   /* several tasks changed at once: tracer_scan_tasks() tells how */
@@ -36,9 +36,9 @@ struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;		 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle;	 /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;		 /* TRACER_BESIDE, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
+	uint32_t pid;		 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
 	uint32_t parent;	 /* TRACER_CHILD: who forked it */
-	uint32_t set;		 /* TRACER_BESIDE: the clamp set of the capped tasks, or 0 */
+	uint32_t set;		 /* TRACER_CO_RUNNER: the clamp set of the capped tasks, or 0 */
 	uint32_t own;		 /* TRACER_OWN: wakegov/own.h */
 	bool ended;		 /* TRACER_OWN: it has exited */
 	struct task_facts facts; /* TRACER_FACTS */
@@ -107,7 +107,7 @@ struct tracer_sets {
 	uint32_t n;		      /* 1: no rule clamps anything, and nothing is measured */
 	uint32_t cap[CLAMP_SETS_MAX]; /* 0…1024 */
 	uint64_t floored;	      /* sets, as bits, that have a floor */
-	bool beside;		      /* tell of those that run beside capped tasks */
+	bool co_runners;	      /* tell of those that run beside capped tasks */
 	uint64_t burst_limit_ns;
 };
 
@@ -128,7 +128,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
  * From now on TRACER_TASK tells, once, that the task did no I/O for hold_ns, and until then its
  * samples say that it is watched. 0: not, any more. A task that the kernel can't watch is not.
  */
-void tracer_watch_lease(struct tracer *tracer, uint32_t handle, uint64_t hold_ns);
+void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns);
 /* Stop following the task; it is told about again when it crosses the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 

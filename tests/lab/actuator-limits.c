@@ -9,10 +9,10 @@
 
 #include "actuator-fixture.h"
 
-static int ask(struct actuator_domain *domain, uint32_t floor_khz, uint32_t ceiling_khz)
+static int ask(struct actuator_domain *domain, uint32_t floor_khz, uint32_t effective_cap_khz)
 {
-	const struct actuator_request request = { ceiling_khz, floor_khz, ceiling_khz, floor_khz,
-						  ceiling_khz };
+	const struct actuator_request request = { effective_cap_khz, floor_khz, effective_cap_khz,
+						  floor_khz, effective_cap_khz };
 
 	return backend->apply(domain, &request);
 }

@@ -431,7 +431,7 @@ void test_uclamp_writes_nothing_to_a_domain(void **state)
 		.target_khz = 600000,
 		.max_khz = UINT32_MAX,
 		.floor_khz = 600000,
-		.ceiling_khz = 600000,
+		.effective_cap_khz = 600000,
 	};
 
 	assert_int_equal(backend->apply(domain, &request), ACTUATOR_UNCHANGED);

@@ -9,7 +9,7 @@
 #include "work.h"
 
 /* Longer than other work keeps the reader from reading. */
-#define LEASE_NS (300 * NS_PER_MS)
+#define HOLD_NS (300 * NS_PER_MS)
 
 /* A task that is told about, or the test ends here. */
 static pid_t start_reader(struct native *native, uint32_t cpu)
@@ -96,7 +96,7 @@ static void test_exit_is_told(void **state)
 }
 
 /* Not while the task goes on, and once when it pauses. */
-static void test_lease_end_is_told(void **state)
+static void test_hold_end_is_told(void **state)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native, NATIVE_CPU);
@@ -104,7 +104,7 @@ static void test_lease_end_is_told(void **state)
 	struct input input;
 
 	assert_false(native->watched.task.watched);
-	tracer_watch_lease(native->tracer, handle, LEASE_NS);
+	tracer_watch_hold(native->tracer, handle, HOLD_NS);
 	native_watch(native, pid);
 	assert_false(native_wait(native, &native->watched_events, 1, 1000));
 	assert_int_equal(tracer_read_task(native->tracer, handle, native_now_ns(), &input), 0);
@@ -113,13 +113,13 @@ static void test_lease_end_is_told(void **state)
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
 	assert_int_equal(native->watched.type, INPUT_TASK);
 	assert_false(native->watched.task.watched);
-	assert_true(native->watched.now_ns - native->watched.task.last_io_ns >= LEASE_NS);
-	assert_false(native_wait(native, &native->watched_events, 2, 3 * LEASE_NS / NS_PER_MS));
+	assert_true(native->watched.now_ns - native->watched.task.last_io_ns >= HOLD_NS);
+	assert_false(native_wait(native, &native->watched_events, 2, 3 * HOLD_NS / NS_PER_MS));
 
 	/* What is no longer wanted is not told. */
-	tracer_watch_lease(native->tracer, handle, LEASE_NS);
-	tracer_watch_lease(native->tracer, handle, 0);
-	assert_false(native_wait(native, &native->watched_events, 2, 3 * LEASE_NS / NS_PER_MS));
+	tracer_watch_hold(native->tracer, handle, HOLD_NS);
+	tracer_watch_hold(native->tracer, handle, 0);
+	assert_false(native_wait(native, &native->watched_events, 2, 3 * HOLD_NS / NS_PER_MS));
 	work_end(pid);
 }
 
@@ -206,7 +206,7 @@ int main(void)
 		cmocka_unit_test(test_fast_reader_is_told),
 		cmocka_unit_test(test_move_is_told),
 		cmocka_unit_test(test_exit_is_told),
-		cmocka_unit_test(test_lease_end_is_told),
+		cmocka_unit_test(test_hold_end_is_told),
 		cmocka_unit_test(test_policy_switches_off),
 		cmocka_unit_test(test_queued_io_is_told),
 	};

@@ -81,8 +81,8 @@ static void run_task(struct engine *engine, const struct caps_run_task *task, ui
 	if (!task->matched && !task->counts)
 		return;
 	if (task->counts) {
-		input.set_run.counted_ns = now_ns;
-		input.set_run.counted_pid = pid;
+		input.set_run.long_running_ns = now_ns;
+		input.set_run.long_running_pid = pid;
 	}
 	engine_apply(engine, &input);
 }

@@ -186,15 +186,15 @@ static void sum_up(struct run *run, const struct decision *decision)
 		run->result->decisions = (run->result->decisions ^ said[i]) * 0x100000001b3ULL;
 }
 
-static void check_leases(struct run *run)
+static void check_holds(struct run *run)
 {
 	const struct task *task = NULL;
 
 	while ((task = task_table_next(engine_tasks(run->engine), task)))
 		if (io_boost_is_held(&task->io_boost) &&
-		    run->now_ns >= task->io_boost.lease_end_ns &&
+		    run->now_ns >= task->io_boost.hold_end_ns &&
 		    run->now_ns > task->io_boost.next_ns)
-			fault(run, CORE_RUN_NO_LEASE);
+			fault(run, CORE_RUN_NO_HOLD);
 }
 
 static void take_decision(void *userdata, const struct decision *decision)
@@ -212,7 +212,7 @@ static void round_once(struct run *run)
 	};
 
 	engine_round(run->engine, &ops, run, run->now_ns);
-	check_leases(run);
+	check_holds(run);
 }
 
 /* What a sample begins, a group or a pair, is looked at in another round: each task may do that. */

@@ -17,7 +17,7 @@ enum core_run_fault {
 	CORE_RUN_NO_OPP,       /* a target is none of the domain's OPPs */
 	CORE_RUN_OUTSIDE,      /* … or outside the limits */
 	CORE_RUN_TOO_SOON,     /* changed before the rate limit was over */
-	CORE_RUN_NO_LEASE,     /* a boost is given although its lease is over */
+	CORE_RUN_NO_HOLD,      /* a boost is given although its hold time is over */
 	CORE_RUN_SPINS,	       /* the engine wants to be called again at once, and again */
 	CORE_RUN_NOT_AT_REST,  /* I/O has ended and something still waits for a time */
 	CORE_RUN_STILL_RAISED, /* … or a domain is not at its lowest */

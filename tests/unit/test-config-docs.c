@@ -43,7 +43,7 @@ static void assert_policy_equal(const struct policy *a, const struct policy *b)
 	assert_int_equal(a->backend, b->backend);
 	assert_int_equal(a->max_tasks, b->max_tasks);
 	assert_int_equal(a->max_decisions, b->max_decisions);
-	assert_int_equal(a->n_overrides, b->n_overrides);
+	assert_int_equal(a->n_domain_sections, b->n_domain_sections);
 	assert_int_equal(a->io_boost.enabled, b->io_boost.enabled);
 	assert_int_equal(a->io_boost.min_rate_per_s, b->io_boost.min_rate_per_s);
 	assert_int_equal(a->io_boost.window_ns, b->io_boost.window_ns);
@@ -92,7 +92,7 @@ static void test_conf_gives_every_default(void **state)
 
 	policy_init(&defaults);
 	memset(&draft, 0x5a, sizeof(draft));
-	draft.policy.n_overrides = 0;
+	draft.policy.n_domain_sections = 0;
 	uncomment(text);
 	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
 	if (message)
@@ -192,7 +192,7 @@ static void test_manual_has_the_limits(void **state)
 	expect_contains(manual, limit, "longest line");
 	snprintf(limit, sizeof(limit), "from 0 to %d", TOPOLOGY_CPUS_MAX - 1);
 	expect_contains(manual, limit, "domain number");
-	snprintf(limit, sizeof(limit), "There may be %d such", POLICY_OVERRIDES_MAX);
+	snprintf(limit, sizeof(limit), "There may be %d such", POLICY_DOMAIN_SECTIONS_MAX);
 	expect_contains(manual, limit, "number of sections");
 	snprintf(limit, sizeof(limit), "There may be %d rules", POLICY_RULES_MAX);
 	expect_contains(manual, limit, "number of rules");

@@ -271,7 +271,7 @@ static void test_other_fields_stay(void **state)
 		for (size_t j = 0; j < N_CASES; j++)
 			if (j != i)
 				assert_int_equal(cases[j].get(&draft.policy), cases[j].standard);
-		assert_int_equal(draft.policy.n_overrides, 0);
+		assert_int_equal(draft.policy.n_domain_sections, 0);
 	}
 }
 

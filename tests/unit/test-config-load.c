@@ -114,7 +114,7 @@ static void expect_defaults(const char *path)
 	assert_memory_equal(&policy.query, &defaults.query, sizeof(policy.query));
 	assert_int_equal(policy.max_tasks, defaults.max_tasks);
 	assert_int_equal(policy.io_boost.hold_ns, defaults.io_boost.hold_ns);
-	assert_int_equal(policy.n_overrides, 0);
+	assert_int_equal(policy.n_domain_sections, 0);
 }
 
 static void test_empty(void **state)

@@ -30,13 +30,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct policy_domain_override *add_override(const char *name, uint32_t given)
+static struct policy_domain_section *add_override(const char *name, uint32_t given)
 {
-	struct policy_domain_override *override = &policy.overrides[policy.n_overrides++];
+	struct policy_domain_section *section = &policy.domain_sections[policy.n_domain_sections++];
 
-	*override = (struct policy_domain_override){ .given = given };
-	strcpy(override->name, name);
-	return override;
+	*section = (struct policy_domain_section){ .given = given };
+	strcpy(section->name, name);
+	return section;
 }
 
 static void expect(const char *lines)

@@ -298,11 +298,11 @@ static void test_override_fields(void **state)
 	untouched = draft.policy.domain;
 	test_policy_expect(&draft, text, strlen(text), NULL);
 	assert_memory_equal(&draft.policy.domain, &untouched, sizeof(untouched));
-	assert_int_equal(draft.policy.n_overrides, 2);
-	assert_int_equal(draft.policy.overrides[0].given,
+	assert_int_equal(draft.policy.n_domain_sections, 2);
+	assert_int_equal(draft.policy.domain_sections[0].given,
 			 POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX | POLICY_DOMAIN_HEADROOM |
 				 POLICY_DOMAIN_RATE_LIMIT | POLICY_DOMAIN_DOWN_HOLD);
-	assert_int_equal(draft.policy.overrides[1].given, 0);
+	assert_int_equal(draft.policy.domain_sections[1].given, 0);
 
 	policy_domain_for(&draft.policy, "policy1023", &domain);
 	assert_int_equal(domain.min.kind, POLICY_FREQUENCY_PERCENT);
@@ -316,15 +316,15 @@ static void test_override_fields(void **state)
 
 static void test_too_many_overrides(void **state)
 {
-	char text[POLICY_OVERRIDES_MAX * 32 + 64];
+	char text[POLICY_DOMAIN_SECTIONS_MAX * 32 + 64];
 	struct policy_draft draft;
 	size_t length = 0;
 
-	for (int i = 0; i < POLICY_OVERRIDES_MAX; i++)
+	for (int i = 0; i < POLICY_DOMAIN_SECTIONS_MAX; i++)
 		length += snprintf(text + length, sizeof(text) - length, "[domain policy%d]\n", i);
 	policy_draft_init(&draft);
 	test_policy_expect(&draft, text, length, NULL);
-	assert_int_equal(draft.policy.n_overrides, POLICY_OVERRIDES_MAX);
+	assert_int_equal(draft.policy.n_domain_sections, POLICY_DOMAIN_SECTIONS_MAX);
 
 	/* Known ones may come again in another file; one more may not. */
 	test_policy_expect(&draft, text, length, NULL);

@@ -189,7 +189,7 @@ static void test_task_counters_go_back(void **state)
 	boosts_run(&world, NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	/* One that does not need it: seen with the next survey. */
+	/* One that does not need it: seen in the next tracing period. */
 	world.tasks[0].io = deep;
 	world.tasks[0].io.last_io_ns = world.now_ns;
 	boosts_run(&world, 6 * NS_PER_S);

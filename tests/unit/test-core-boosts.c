@@ -173,7 +173,7 @@ static void test_lapses(void **state)
 }
 
 /* A tenth of the looks, and over at the same moment. */
-static void test_watched_lease(void **state)
+static void test_watched_hold(void **state)
 {
 	const struct fake_io io = TENTH;
 	struct world world;
@@ -214,7 +214,7 @@ static void test_comes_back(void **state)
 	world_deinit(&world);
 }
 
-/* 333 I/Os a second keep every lease alive, and are too few; 666 are as many as must be. */
+/* 333 I/Os a second keep every boost held, and are too few; 666 are as many as must be. */
 static void test_below_rate(void **state)
 {
 	const struct fake_io slow = boosts_sync_io(0, 3000, 1), enough = boosts_sync_io(0, 1500, 1);
@@ -360,7 +360,7 @@ int main(void)
 		cmocka_unit_test(test_paced),
 		cmocka_unit_test(test_more_than_predicted),
 		cmocka_unit_test(test_lapses),
-		cmocka_unit_test(test_watched_lease),
+		cmocka_unit_test(test_watched_hold),
 		cmocka_unit_test(test_comes_back),
 		cmocka_unit_test(test_below_rate),
 		cmocka_unit_test(test_slows_down),

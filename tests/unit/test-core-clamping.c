@@ -53,12 +53,12 @@ static void match(struct world *world, uint32_t pid, uint64_t matched)
 			   });
 }
 
-static void run_beside(struct world *world, uint32_t pid, uint64_t matched)
+static void run_co_runner(struct world *world, uint32_t pid, uint64_t matched)
 {
 	world_apply(world, &(struct input){
 				   .now_ns = world->now_ns,
-				   .type = INPUT_BESIDE,
-				   .beside = { .pid = pid, .matched = matched },
+				   .type = INPUT_CO_RUNNER,
+				   .co_runner = { .pid = pid, .matched = matched },
 			   });
 }
 
@@ -106,14 +106,14 @@ static void test_neighbour(void **state)
 	struct world world;
 
 	begin(&world);
-	run_beside(&world, PID, CAP_30);
+	run_co_runner(&world, PID, CAP_30);
 	assert_true(engine_take_clamp(world.engine, &clamp));
 	assert_int_equal(clamp.max_cap, 307);
 	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
 	assert_int_equal(clamp.max_rule, 0);
 	/* Its own cap, where that is lower. */
 	match(&world, PID, CAP_30);
-	run_beside(&world, PID, CAP_60);
+	run_co_runner(&world, PID, CAP_60);
 	assert_no_change(&world);
 	/* One with a floor is not held down. */
 	match(&world, PID, FLOOR_50);
@@ -121,7 +121,7 @@ static void test_neighbour(void **state)
 	/* It runs for long now. */
 	match(&world, PID, 0);
 	assert_clamp(&world, PID, CLAMP_MIN_NONE, 614);
-	run_beside(&world, PID, 0);
+	run_co_runner(&world, PID, 0);
 	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
 	world_deinit(&world);
 }
@@ -237,7 +237,7 @@ static void test_io_is_never_held_down(void **state)
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, NS_PER_S);
 	boosts_run(&world, 100 * NS_PER_MS);
-	run_beside(&world, 100, CAP_30);
+	run_co_runner(&world, 100, CAP_30);
 	world_round(&world);
 	assert_no_change(&world);
 	/* A rule's cap is the administrator's will. */

@@ -99,8 +99,8 @@ static void runs(struct machine *machine, uint32_t cpu, uint32_t pid, uint64_t m
 	if (!matched && !counts)
 		return;
 	if (counts) {
-		input.set_run.counted_ns = machine->now_ns;
-		input.set_run.counted_pid = pid;
+		input.set_run.long_running_ns = machine->now_ns;
+		input.set_run.long_running_pid = pid;
 	}
 	engine_apply(machine->engine, &input);
 }
@@ -191,7 +191,7 @@ static void test_for_domain(void **state)
 
 /* An uncapped task that counts gets all at once, though little of it was seen; then the cap
  * returns. */
-static void test_lift(void **state)
+static void test_uncap(void **state)
 {
 	const struct decision *decision;
 	struct engine_band band;
@@ -203,7 +203,7 @@ static void test_lift(void **state)
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
 	engine_band(machine.engine, 1, &band);
-	assert_true(band.watch_counted & 1);
+	assert_true(band.watch_long_running & 1);
 	assert_true(band.high_q == UINT32_MAX);
 
 	busy(&machine, 1, 20);
@@ -213,7 +213,7 @@ static void test_lift(void **state)
 	assert_string_equal(reason_name(decision->reason), "uncapped");
 	assert_int_equal(decision->pid, 8);
 	engine_band(machine.engine, 1, &band);
-	assert_false(band.watch_counted & 1);
+	assert_false(band.watch_long_running & 1);
 
 	/* It has ended; the capped one runs on. */
 	end_ns = machine.now_ns - 2 * NS_PER_MS + HOLD_NS;
@@ -230,8 +230,8 @@ static void test_lift(void **state)
 	end(&machine);
 }
 
-/* Also where the CPUs ask for more than the lift: it is the one task that the cap gives way to. */
-static void test_lifter_is_named(void **state)
+/* Also where the CPUs ask for more than that: it is the one task that the cap gives way to. */
+static void test_uncapper_is_named(void **state)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -254,8 +254,8 @@ static void test_lifter_is_named(void **state)
 	end(&machine);
 }
 
-/* What was lifted is not lifted for good: utilisation says what is needed. */
-static void test_lift_ends(void **state)
+/* What was raised is not raised for good: utilisation says what is needed. */
+static void test_uncap_ends(void **state)
 {
 	struct machine machine;
 	uint64_t began_ns;
@@ -329,7 +329,7 @@ static void test_new_set_is_awaited(void **state)
 	end(&machine);
 }
 
-static void test_floor_is_a_lease(void **state)
+static void test_floor_holds(void **state)
 {
 	const struct decision *decision;
 	struct engine_band band;
@@ -381,10 +381,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cap_holds),	   cmocka_unit_test(test_who_counts),
-		cmocka_unit_test(test_for_domain),	   cmocka_unit_test(test_lift),
-		cmocka_unit_test(test_lift_ends),	   cmocka_unit_test(test_cap_ends),
-		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_is_a_lease),
-		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_lifter_is_named),
+		cmocka_unit_test(test_for_domain),	   cmocka_unit_test(test_uncap),
+		cmocka_unit_test(test_uncap_ends),	   cmocka_unit_test(test_cap_ends),
+		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
+		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

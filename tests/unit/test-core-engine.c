@@ -339,8 +339,8 @@ static void test_reload_makes_all_due(void **state)
 	assert_false(engine_is_due(world.engine, 0, world.now_ns));
 	policy = world.policy;
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1400000 };
-	policy.n_overrides = 1;
-	policy.overrides[0] = (struct policy_domain_override){
+	policy.n_domain_sections = 1;
+	policy.domain_sections[0] = (struct policy_domain_section){
 		.name = "b",
 		.given = POLICY_DOMAIN_MIN,
 		.values.min = { POLICY_FREQUENCY_PERCENT, 75 },

@@ -222,7 +222,7 @@ static void test_depth_unserved(void **state)
 
 /*
  * A queue that fills says nothing: neither the first one, nor one of which only what was sent
- * since the survey's begin is followed. When it is full, it does.
+ * since the tracing period's start is followed. When it is full, it does.
  */
 static void test_depth_while_it_fills(void **state)
 {
@@ -236,7 +236,7 @@ static void test_depth_while_it_fills(void **state)
 		assert_int_equal(run.boost.state, IO_BOOST_MEASURING);
 		assert_int_equal(run.boost.rate_per_s, 3000);
 		assert_int_equal(run.boost.n_windows, 0);
-		assert_int_equal(run.boost.survey_windows, 0);
+		assert_int_equal(run.boost.traced_windows, 0);
 	}
 	run.task.depth = 123; /* 3 more of 30 */
 	run.task.max_depth = 128;
@@ -318,7 +318,7 @@ static void test_lapse(void **state)
 	struct run run = begin();
 
 	sample(&run);
-	assert_int_equal(run.boost.lease_end_ns, run.now_ns + run.policy.hold_ns);
+	assert_int_equal(run.boost.hold_end_ns, run.now_ns + run.policy.hold_ns);
 	run.now_ns += run.policy.hold_ns - 1;
 	io_boost_update(&run.boost, &run.policy, &run.task, true, run.now_ns);
 	assert_false(io_boost_is_over(&run.boost));
@@ -391,7 +391,7 @@ static void test_plan(void **state)
 	assert_int_equal(run.boost.next_ns, run.now_ns + 10 * WINDOW_NS);
 	run.boost.granted = true;
 	io_boost_plan(&run.boost, &run.policy, run.now_ns);
-	assert_int_equal(run.boost.next_ns, run.boost.lease_end_ns);
+	assert_int_equal(run.boost.next_ns, run.boost.hold_end_ns);
 }
 
 static void test_state_names(void **state)

@@ -46,7 +46,7 @@ static void test_newest_wins(void **state)
 	assert_int_equal(limits.min_khz + limits.max_khz + limits.frozen_khz, 0);
 }
 
-static void test_leases(void **state)
+static void test_overrides(void **state)
 {
 	struct override_table table = { 0 };
 	struct input_override ended;
@@ -158,7 +158,7 @@ static void test_in_engine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newest_wins),	   cmocka_unit_test(test_leases),
+		cmocka_unit_test(test_newest_wins),	   cmocka_unit_test(test_overrides),
 		cmocka_unit_test(test_cancel_and_replace), cmocka_unit_test(test_full),
 		cmocka_unit_test(test_in_engine),
 	};

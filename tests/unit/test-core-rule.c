@@ -72,8 +72,8 @@ static void test_rules_that_are_gone(void **state)
 	assert_int_equal(rule_that_gives(policy, 1ULL << 63, RULE_CAP, &big), 63);
 }
 
-/* Leases stand at the end: the newest that gives the property wins, and over all rules. */
-static void test_leases_win(void **state)
+/* Overrides stand at the end: the newest that gives the property wins, and over all rules. */
+static void test_override_win(void **state)
 {
 	struct policy *policy = make_policy();
 	const uint64_t oldest = 1ULL << 63, newest = 1ULL << 62, rules = 0xf;
@@ -82,17 +82,17 @@ static void test_leases_win(void **state)
 	policy->rules[62].properties.cap = capacity_300;
 	policy->rules[62].domain_cpu = 4;
 	assert_int_equal(rule_that_gives(policy, oldest | rules, RULE_CAP, &big), 1);
-	policy->n_leases = 2;
+	policy->n_overrides = 2;
 	assert_int_equal(rule_that_gives(policy, oldest | rules, RULE_CAP, &big), 63);
 	assert_int_equal(rule_that_gives(policy, oldest | newest | rules, RULE_CAP, &big), 62);
 	assert_int_equal(rule_that_gives(policy, oldest | newest | rules, RULE_CAP, &little), 63);
 	assert_int_equal(rule_that_gives(policy, UINT64_MAX, RULE_FLOOR, &big), 0);
-	assert_true(rule_is_lease(policy, 62) && rule_exists(policy, 3));
-	assert_false(rule_is_lease(policy, 3) || rule_exists(policy, 4) ||
+	assert_true(rule_is_override(policy, 62) && rule_exists(policy, 3));
+	assert_false(rule_is_override(policy, 3) || rule_exists(policy, 4) ||
 		     rule_exists(policy, 61) || rule_exists(policy, 64) || rule_exists(policy, -1));
 	policy->n_rules = 0;
-	policy->n_leases = POLICY_RULES_MAX;
-	assert_true(rule_all(policy) == UINT64_MAX && rule_leases(policy) == UINT64_MAX);
+	policy->n_overrides = POLICY_RULES_MAX;
+	assert_true(rule_all(policy) == UINT64_MAX && rule_overrides(policy) == UINT64_MAX);
 }
 
 static void test_levels(void **state)
@@ -123,7 +123,7 @@ int main(void)
 		cmocka_unit_test(test_first_that_gives),
 		cmocka_unit_test(test_for_one_domain),
 		cmocka_unit_test(test_rules_that_are_gone),
-		cmocka_unit_test(test_leases_win),
+		cmocka_unit_test(test_override_win),
 		cmocka_unit_test(test_levels),
 	};
 

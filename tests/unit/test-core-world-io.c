@@ -30,7 +30,7 @@ void world_io(struct world *world, uint32_t task, uint64_t n)
 	world->tasks[task].io.last_io_ns = world->now_ns;
 }
 
-static uint64_t lease_end_ns(const struct world *world, const struct world_task *t)
+static uint64_t hold_end_ns(const struct world *world, const struct world_task *t)
 {
 	return t->io.last_io_ns + world->policy.io_boost.hold_ns;
 }
@@ -57,15 +57,15 @@ uint64_t world_next_watch_ns(const struct world *world)
 }
 
 /* As bpf/lease.bpf.h does: told once. */
-void world_look_at_leases(struct world *world)
+void world_check_holds(struct world *world)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++) {
 		struct world_task *t = &world->tasks[i];
 
 		if (!t->watch_ns || t->watch_ns > world->now_ns)
 			continue;
-		if (lease_end_ns(world, t) > world->now_ns) {
-			t->watch_ns = lease_end_ns(world, t);
+		if (hold_end_ns(world, t) > world->now_ns) {
+			t->watch_ns = hold_end_ns(world, t);
 			continue;
 		}
 		t->watch_ns = 0;

@@ -252,7 +252,7 @@ void world_run_until(struct world *world, uint64_t until_ns)
 			world->now_ns = next_ns;
 		world_account_io(world);
 		if (next_ns == watch_ns)
-			world_look_at_leases(world);
+			world_check_holds(world);
 		if (next_ns == timer_ns)
 			world_round(world);
 		if (next_ns == tick_ns)

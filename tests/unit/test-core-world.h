@@ -35,7 +35,7 @@ struct world_cpu {
 struct world_task {
 	uint32_t pid; /* 0: does not exist */
 	uint32_t cpu;
-	uint64_t watch_ns; /* when the kernel side looks for the end of its lease; 0: it does not */
+	uint64_t watch_ns; /* when the kernel side looks for the end of its hold; 0: it does not */
 	struct fake_io io;
 };
 
@@ -64,7 +64,7 @@ struct world {
 	uint64_t rounds;
 	uint64_t handles_ended;
 	uint64_t samples; /* of tasks */
-	bool watches;	  /* the kernel side can watch leases */
+	bool watches;	  /* the kernel side can watch hold times */
 	struct world_cpu cpus[WORLD_CPUS_MAX];
 	struct world_domain domains[WORLD_DOMAINS_MAX];
 	struct world_task tasks[WORLD_TASKS];
@@ -93,9 +93,9 @@ void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t e
 void world_io(struct world *world, uint32_t task, uint64_t n);
 /* The kernel side tells of the task: it is new, has moved, or has exited (pid 0 then). */
 void world_tell_task(struct world *world, uint32_t task);
-/* When the kernel side next looks whether a lease that it watches is over, and that look. */
+/* When the kernel side next looks whether a hold that it watches is over, and that look. */
 uint64_t world_next_watch_ns(const struct world *world);
-void world_look_at_leases(struct world *world);
+void world_check_holds(struct world *world);
 /* One that does nothing by itself, and one that does. */
 void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu);
 void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu,

@@ -53,50 +53,50 @@ static struct override_table make(void)
 	return table;
 }
 
-static struct leases make_leases(void)
+static struct task_overrides make_overrides(void)
 {
-	struct leases leases = { .n = 2 };
+	struct task_overrides overrides = { .n = 2 };
 
-	leases.entries[0] = (struct lease){
+	overrides.entries[0] = (struct task_override){
 		.target = { .id = 10, .pid = 812, .start_ns = 5 * NS_PER_S, .children = true },
 		.properties = { .cap = { POLICY_LEVEL_PERCENT, 30 },
 				.io_boost = { POLICY_LEVEL_CAPACITY, 0 } },
 		.comm = "a b) 1 2",
 		.end_ns = 5 * NS_PER_S,
 	};
-	leases.entries[1] = (struct lease){
+	overrides.entries[1] = (struct task_override){
 		.target = { .id = 11, .rule = "backup" },
 		.properties.floor = { POLICY_LEVEL_KHZ, 1200000 },
 		.uid = 1000,
 		.end_ns = UINT64_MAX,
 	};
-	return leases;
+	return overrides;
 }
 
-static struct leases loaded_leases;
+static struct task_overrides loaded_overrides;
 
 static int load(const struct fixture *fixture, uint64_t now_ns, struct override_table *ret)
 {
 	memset(ret, 0x55, sizeof(*ret));
-	memset(&loaded_leases, 0x55, sizeof(loaded_leases));
+	memset(&loaded_overrides, 0x55, sizeof(loaded_overrides));
 	return override_file_load(fixture->directory, fixture->topology, now_ns, ret,
-				  &loaded_leases);
+				  &loaded_overrides);
 }
 
 static void save(const struct fixture *fixture)
 {
 	struct override_table table = make();
-	struct leases leases = make_leases();
+	struct task_overrides overrides = make_overrides();
 
-	assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table, &leases),
-			 0);
+	assert_int_equal(
+		override_file_save(fixture->directory, fixture->topology, &table, &overrides), 0);
 }
 
 static void test_round_trip(void **state)
 {
 	struct fixture *fixture = *state;
 	struct override_table table = make(), again;
-	struct leases leases = make_leases(), none = { 0 };
+	struct task_overrides overrides = make_overrides(), none = { 0 };
 
 	assert_int_equal(load(fixture, 0, &again), 0);
 	assert_int_equal(again.n, 0);
@@ -104,15 +104,16 @@ static void test_round_trip(void **state)
 	assert_int_equal(load(fixture, NS_PER_S, &again), 0);
 	assert_int_equal(again.n, 2);
 	assert_memory_equal(again.entries, table.entries, 2 * sizeof(table.entries[0]));
-	assert_int_equal(loaded_leases.n, 2);
-	assert_memory_equal(loaded_leases.entries, leases.entries, 2 * sizeof(struct lease));
+	assert_int_equal(loaded_overrides.n, 2);
+	assert_memory_equal(loaded_overrides.entries, overrides.entries,
+			    2 * sizeof(struct task_override));
 
 	/* What ended meanwhile is left out, and an empty table is no file. */
 	assert_int_equal(load(fixture, 5 * NS_PER_S, &again), 0);
 	assert_int_equal(again.n, 1);
 	assert_int_equal(again.entries[0].id, 9);
-	assert_int_equal(loaded_leases.n, 1);
-	assert_int_equal(loaded_leases.entries[0].target.id, 11);
+	assert_int_equal(loaded_overrides.n, 1);
+	assert_int_equal(loaded_overrides.entries[0].target.id, 11);
 	table.n = 0;
 	assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table, &none),
 			 0);
@@ -128,17 +129,17 @@ static void test_strange_names(void **state)
 						{ "", "" } };
 	struct fixture *fixture = *state;
 	struct override_table table = make(), again;
-	struct leases leases = make_leases();
+	struct task_overrides overrides = make_overrides();
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		strcpy(leases.entries[0].comm, names[i][0]);
-		assert_int_equal(
-			override_file_save(fixture->directory, fixture->topology, &table, &leases),
-			0);
+		strcpy(overrides.entries[0].comm, names[i][0]);
+		assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table,
+						    &overrides),
+				 0);
 		assert_int_equal(load(fixture, NS_PER_S, &again), 0);
 		assert_int_equal(again.n, 2);
-		assert_int_equal(loaded_leases.n, 2);
-		assert_string_equal(loaded_leases.entries[0].comm, names[i][1]);
+		assert_int_equal(loaded_overrides.n, 2);
+		assert_string_equal(loaded_overrides.entries[0].comm, names[i][1]);
 	}
 }
 
@@ -190,7 +191,7 @@ static void test_refused(void **state)
 		r = load(fixture, 0, &again);
 		/* Within the boot's id it is that of another boot. */
 		assert_true(r == -EBADMSG || (r == 0 && cut < strcspn(text, "\n") + 44));
-		assert_int_equal(again.n + loaded_leases.n, 0);
+		assert_int_equal(again.n + loaded_overrides.n, 0);
 	}
 
 	write_file(fixture, text, size);
@@ -211,9 +212,9 @@ static void test_no_room(void **state)
 {
 	struct fixture *fixture = *state;
 	struct override_table table = make();
-	struct leases leases = { 0 };
+	struct task_overrides overrides = { 0 };
 
-	assert_int_equal(override_file_save("/nowhere", fixture->topology, &table, &leases),
+	assert_int_equal(override_file_save("/nowhere", fixture->topology, &table, &overrides),
 			 -ENOENT);
 }
 

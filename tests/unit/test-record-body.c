@@ -124,8 +124,8 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 	case RECORD_OWN_CLAMPS:
 		input->own_clamps = (struct input_own_clamps){ next(of), next(of) };
 		break;
-	case RECORD_BESIDE:
-		input->beside = (struct input_beside){ next(of), next(of), next(of) };
+	case RECORD_CO_RUNNER:
+		input->co_runner = (struct input_co_runner){ next(of), next(of), next(of) };
 		break;
 	case RECORD_DECIDE:
 		make_decision(&record.decision, next, of);

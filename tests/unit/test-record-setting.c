@@ -37,18 +37,18 @@ static int check_policy(const struct policy *policy)
 	return r;
 }
 
-static void *base_of(struct policy *policy, const struct policy_key *key, int override)
+static void *base_of(struct policy *policy, const struct policy_key *key, int domain_section)
 {
 	if (!key->domain_field)
 		return policy;
-	if (override < 0)
+	if (domain_section < 0)
 		return &policy->domain;
-	policy->overrides[override].given |= key->domain_field;
-	return &policy->overrides[override].values;
+	policy->domain_sections[domain_section].given |= key->domain_field;
+	return &policy->domain_sections[domain_section].values;
 }
 
 /* Every key of the table, one by one and all together, at text. */
-static void check_keys(const char *(*text_of)(const struct policy_key *key), int n_overrides)
+static void check_keys(const char *(*text_of)(const struct policy_key *key), int n_domain_sections)
 {
 	const struct policy_key *keys;
 	struct policy policy, one;
@@ -56,15 +56,15 @@ static void check_keys(const char *(*text_of)(const struct policy_key *key), int
 	size_t n;
 
 	policy_init(&policy);
-	policy.n_overrides = n_overrides;
-	for (int i = 0; i < n_overrides; i++)
-		snprintf(policy.overrides[i].name, DOMAIN_NAME_SIZE, "policy%d", i);
+	policy.n_domain_sections = n_domain_sections;
+	for (int i = 0; i < n_domain_sections; i++)
+		snprintf(policy.domain_sections[i].name, DOMAIN_NAME_SIZE, "policy%d", i);
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (!text_of(&keys[i]))
 			continue;
 		assert_int_equal(policy_value_parse(&keys[i], text_of(&keys[i]), &value), 0);
-		for (int o = -1; o < (keys[i].domain_field ? n_overrides : 0); o++)
+		for (int o = -1; o < (keys[i].domain_field ? n_domain_sections : 0); o++)
 			keys[i].store((char *)base_of(&policy, &keys[i], o) + keys[i].offset,
 				      &value);
 		policy_init(&one);
@@ -101,7 +101,7 @@ static void test_policy(void **state)
 	policy_init(&policy);
 	assert_int_equal(check_policy(&policy), 0);
 	check_keys(least, 0);
-	check_keys(most, POLICY_OVERRIDES_MAX);
+	check_keys(most, POLICY_DOMAIN_SECTIONS_MAX);
 	check_keys(word, 3);
 	check_keys(share, 1);
 }
@@ -125,21 +125,21 @@ static void test_rules(void **state)
 		properties->io_boost = (struct policy_level){ i % 2, i % 2 * i };
 	}
 	assert_int_equal(check_policy(&policy), 0);
-	/* Some of them leases, and rules that are neither are not kept. */
+	/* Some of them overrides, and rules that are neither are not kept. */
 	policy.n_rules = 50;
-	policy.n_leases = 5;
+	policy.n_overrides = 5;
 	memset(&policy.rules[50], 0, 9 * sizeof(policy.rules[0]));
 	assert_int_equal(check_policy(&policy), 0);
-	policy.n_leases = 15;
+	policy.n_overrides = 15;
 	assert_int_equal(check_policy(&policy), -EBADMSG);
-	policy.n_leases = 0;
+	policy.n_overrides = 0;
 
 	policy.rules[3].properties.floor.value = 101;
 	assert_int_equal(check_policy(&policy), -EBADMSG);
 
 	policy_init(&policy);
 	record_policy_put(&out, &policy);
-	out.n -= 2; /* the numbers of rules and of leases, 0 */
+	out.n -= 2; /* the numbers of rules and of overrides, 0 */
 	in = reread(&out);
 	assert_int_equal(record_policy_get(&in, &again), 0);
 	assert_int_equal(again.n_rules, 0);

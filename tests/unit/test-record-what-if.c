@@ -68,7 +68,8 @@ static void test_lower_limit(void **state)
 	record_reader_free(reader);
 }
 
-/* Windows and leases for which no sample was taken: they are made up, and boosts do not flicker. */
+/* Windows and overrides for which no sample was taken: they are made up, and boosts do not flicker.
+ */
 static void test_other_times(void **state)
 {
 	struct record_reader *reader;
@@ -115,17 +116,17 @@ static void test_no_boost(void **state)
 #define STEPS	   100
 #define CAPPED_KHZ 800000 /* at or above 30 % of 2400 MHz */
 
-static struct policy policy_with_lease(void)
+static struct policy policy_with_override(void)
 {
 	struct policy policy;
 	struct policy_rule *rule = &policy.rules[POLICY_RULES_MAX - 1];
 
 	policy_init(&policy);
-	policy.n_leases = 1;
+	policy.n_overrides = 1;
 	strcpy(rule->name, "override-1");
 	rule->domain_cpu = POLICY_ANY_DOMAIN;
 	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
-	rule->lease = (struct policy_lease){ .id = 1, .pid = LEASE_TASK };
+	rule->override = (struct policy_override){ .id = 1, .pid = LEASE_TASK };
 	return policy;
 }
 
@@ -158,9 +159,9 @@ static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t 
 		     (struct input){ .type = INPUT_SET_RUN,
 				     .set_run = { .matched = matched,
 						  .ran_ns = now_ns,
-						  .counted_ns = now_ns,
+						  .long_running_ns = now_ns,
 						  .ran_pid = LEASE_TASK,
-						  .counted_pid = LEASE_TASK } });
+						  .long_running_pid = LEASE_TASK } });
 		engine_advance(engine, now_ns);
 		if (engine_is_due(engine, 0, now_ns))
 			engine_decide(engine, 0, now_ns);
@@ -169,11 +170,11 @@ static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t 
 }
 
 /* A second under an override of the task, and one after its end. */
-static void record_lease(void)
+static void record_override(void)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recorder *recorder = test_recorder_new(&recording);
-	struct policy policy = policy_with_lease();
+	struct policy policy = policy_with_override();
 	struct engine *engine = record_engine_new(recorder, topology, &policy);
 	uint64_t now_ns = NS_PER_S;
 
@@ -181,7 +182,7 @@ static void record_lease(void)
 	     (struct input){ .type = INPUT_DOMAIN, .domain = { .active = true, .driven = true } });
 	tell_matched(recorder, engine, now_ns, LEASE);
 	now_ns = work(recorder, engine, now_ns, LEASE);
-	policy.n_leases = 0;
+	policy.n_overrides = 0;
 	engine_set_policy(engine, &policy);
 	tell_matched(recorder, engine, now_ns, 0);
 	work(recorder, engine, now_ns, 0);
@@ -202,13 +203,13 @@ static uint64_t capped_ns(const struct opp_times *times)
 }
 
 /* An override that was recorded holds under any policy, for as long as it did. */
-static void test_lease(void **state)
+static void test_override(void **state)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
 	struct policy policy;
 
-	record_lease();
+	record_override();
 	policy_init(&policy);
 	policy.n_rules = 1;
 	strcpy(policy.rules[0].name, "unlike");
@@ -225,13 +226,13 @@ static void test_lease(void **state)
 }
 
 /* Where the policy's own rules leave no room for it, it is left out. */
-static void test_lease_without_room(void **state)
+static void test_override_without_room(void **state)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
 	struct policy policy;
 
-	record_lease();
+	record_override();
 	policy_init(&policy);
 	policy.n_rules = POLICY_RULES_MAX;
 	for (uint32_t i = 0; i < policy.n_rules; i++)
@@ -252,7 +253,7 @@ int main(int argc, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_policy), cmocka_unit_test(test_lower_limit),
 		cmocka_unit_test(test_other_times), cmocka_unit_test(test_no_boost),
-		cmocka_unit_test(test_lease),	    cmocka_unit_test(test_lease_without_room),
+		cmocka_unit_test(test_override),    cmocka_unit_test(test_override_without_room),
 	};
 
 	rk3399_path = argv[1];

@@ -296,15 +296,15 @@ static void test_texts(void **state)
 	rules_free(rules);
 }
 
-static void lease(uint32_t id, uint32_t pid, bool children, const char *rule)
+static void override(uint32_t id, uint32_t pid, bool children, const char *rule)
 {
-	struct policy_rule *lease = &policy.rules[POLICY_RULES_MAX - ++policy.n_leases];
+	struct policy_rule *override = &policy.rules[POLICY_RULES_MAX - ++policy.n_overrides];
 
-	*lease = (struct policy_rule){
-		.lease = { .id = id, .pid = pid, .start_ns = 5, .children = children },
+	*override = (struct policy_rule){
+		.override = { .id = id, .pid = pid, .start_ns = 5, .children = children },
 	};
-	snprintf(lease->name, sizeof(lease->name), "override-%u", id);
-	snprintf(lease->lease.rule, sizeof(lease->lease.rule), "%s", rule);
+	snprintf(override->name, sizeof(override->name), "override-%u", id);
+	snprintf(override->override.rule, sizeof(override->override.rule), "%s", rule);
 }
 
 static uint64_t matched_of(struct rules *rules, struct task_facts facts)
@@ -316,14 +316,14 @@ static uint64_t matched_of(struct rules *rules, struct task_facts facts)
 }
 
 /* Bits 63, 62 and 61: of process 7, of process 8 and what it starts, of rule b. */
-static void test_leases(void **state)
+static void test_overrides(void **state)
 {
 	const uint64_t process = 1ULL << 63, family = 1ULL << 62, ruled = 1ULL << 61;
 	struct rules *rules = make_rules(16);
 
-	lease(1, 7, false, "");
-	lease(2, 8, true, "");
-	lease(3, 0, false, "b");
+	override(1, 7, false, "");
+	override(2, 8, true, "");
+	override(3, 0, false, "b");
 	rules_set_policy(rules, &policy);
 	assert_true(matched_of(rules, make_task(7, 5, "x")) == process);
 	assert_true(matched_of(rules, make_task(8, 5, "x")) == family);
@@ -350,18 +350,18 @@ static void test_leases(void **state)
 }
 
 /* What a task belongs to it does under other numbers as well. */
-static void test_leases_that_move(void **state)
+static void test_override_that_move(void **state)
 {
 	struct rules *rules = make_rules(16);
 	struct task_facts child = { 80, .tgid = 80, .parent = 8 };
 
-	lease(1, 7, false, "");
-	lease(2, 8, true, "");
+	override(1, 7, false, "");
+	override(2, 8, true, "");
 	rules_set_policy(rules, &policy);
 	matched_of(rules, make_task(8, 5, "x"));
 	assert_true(matched_of(rules, child) == 1ULL << 62);
-	policy.n_leases = 0;
-	lease(2, 8, true, "");
+	policy.n_overrides = 0;
+	override(2, 8, true, "");
 	rules_set_policy(rules, &policy);
 	child.parent = 1;
 	assert_true(matched_of(rules, child) == 1ULL << 63);
@@ -372,8 +372,8 @@ static void test_leases_that_move(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leases),
-		cmocka_unit_test(test_leases_that_move),
+		cmocka_unit_test(test_overrides),
+		cmocka_unit_test(test_override_that_move),
 		cmocka_unit_test(test_changes_are_told_once),
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_counts),

@@ -78,7 +78,7 @@ const struct task_table *engine_tasks(const struct engine *engine)
 
 	made.daemon->manager.started_ns = now_ns - UPTIME_S * NS_PER_S;
 	for (uint32_t i = 0; i < made.daemon->n_tasks && i < 8; i++)
-		task_table_find(made.tasks, FIRST_PID + i)->io_boost.lease_end_ns =
+		task_table_find(made.tasks, FIRST_PID + i)->io_boost.hold_end_ns =
 			now_ns + LEASE_S * NS_PER_S;
 	return made.tasks;
 }
@@ -384,13 +384,13 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 }
 
 int override_file_save(const char *directory, const struct topology *topology,
-		       const struct override_table *table, const struct leases *leases)
+		       const struct override_table *table, const struct task_overrides *leases)
 {
 	return 0;
 }
 
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
-		       struct override_table *ret, struct leases *ret_leases)
+		       struct override_table *ret, struct task_overrides *ret_leases)
 {
 	return 0;
 }
@@ -586,13 +586,13 @@ static bool make_rules(struct policy *policy)
 		.name = "override-3",
 		.domain_cpu = POLICY_ANY_DOMAIN,
 		.properties.cap = { POLICY_LEVEL_KHZ, 1200000 },
-		.lease.id = 3,
+		.override.id = 3,
 	};
 
 	policy->rules[0] = backup;
 	policy->rules[OVERRIDE_RULE] = override;
 	policy->n_rules = 1;
-	policy->n_leases = 1;
+	policy->n_overrides = 1;
 	policy->classes[0] = (struct policy_class){ "batch",
 						    { .cap = { POLICY_LEVEL_PERCENT, 30 } } };
 	policy->n_classes = 1;

@@ -174,7 +174,7 @@ class Small(TopTest):
         lines = self.wait_for_text("1-28/200", "limited by override-max")
         self.assertEqual(len(lines), 60)
         tasks = next(line for line in lines if line.startswith("    PID TASK"))
-        self.assertEqual(tasks.split()[-4:-1], ["HOST", "FOUND", "LEASE"])
+        self.assertEqual(tasks.split()[-4:-1], ["HOST", "FOUND", "HOLD"])
         self.assertTrue(any(line.endswith("CPU  DOMAIN") for line in lines))
         # The longest history that there is, and the whole reason behind it.
         self.assertEqual(lines[1].index("USED") - lines[1].index("HISTORY"), 66)

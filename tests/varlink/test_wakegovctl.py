@@ -50,7 +50,7 @@ class Commands(ControlTest):
                 said = raw.call("io.wakegov." + command.capitalize())["parameters"]
                 shown = json.loads(text)
                 for task in (*said.get("tasks", ()), *shown.get("tasks", ())):
-                    del task["lease_left_us"]  # it goes on
+                    del task["hold_left_us"]  # it goes on
                 self.assertEqual(shown, said)
 
     def on_terminal(self, **environment):
@@ -126,7 +126,7 @@ class Output(ControlTest):
     def test_tasks(self):
         header, boosted, counted, *_ = self.run_command("tasks").splitlines()
         self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
-                                          "HOST", "GAIN", "FOUND", "MHZ", "LEASE"])
+                                          "HOST", "GAIN", "FOUND", "MHZ", "HOLD"])
         self.assertEqual(boosted.split(), ["812", "fio", "policy0", "pays", "nvme0n1", "25000",
                                            "61", "%", "56", "%", "+40", "%", "1416", "9", "h"])
         self.assertEqual(counted.split(), ["813", "kworker/0:1H", "policy0", "trying", "-",

@@ -3,19 +3,19 @@
 #include "test-core-boosts.h"
 
 /* Runs for so long; returns how much of it requests were followed, and how often that began. */
-static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_surveys)
+static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_periods)
 {
 	bool before = engine_follows_requests(world->engine);
 	uint64_t followed = 0;
 
-	*ret_surveys = 0;
+	*ret_periods = 0;
 	for (uint64_t i = 0; i < ms; i++) {
 		bool now;
 
 		boosts_run(world, NS_PER_MS);
 		now = engine_follows_requests(world->engine);
 		followed += now;
-		*ret_surveys += now && !before;
+		*ret_periods += now && !before;
 		before = now;
 	}
 	return followed;
@@ -25,10 +25,10 @@ static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_surv
 static void test_nobody(void **state)
 {
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
-	assert_int_equal(followed_ms(&world, 3000, &surveys), 0);
+	assert_int_equal(followed_ms(&world, 3000, &periods), 0);
 	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
 	world_deinit(&world);
 }
@@ -38,21 +38,21 @@ static void test_settled(void **state)
 {
 	const struct fake_io io = TENTH;
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	assert_true(engine_follows_requests(world.engine));
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
 	boosts_run(&world, 200 * NS_PER_MS);
-	assert_in_range(followed_ms(&world, 10000, &surveys), 200, 620);
-	assert_in_range(surveys, 2, 6);
+	assert_in_range(followed_ms(&world, 10000, &periods), 200, 620);
+	assert_in_range(periods, 2, 6);
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
 	assert_true(boosts_device(&world, 0)->rates.known);
-	/* The task's end is the survey's. */
+	/* The period ends with its task. */
 	world_stop_io(&world, 0);
 	boosts_run(&world, 100 * NS_PER_MS);
-	assert_int_equal(followed_ms(&world, 3000, &surveys), 0);
+	assert_int_equal(followed_ms(&world, 3000, &periods), 0);
 	world_deinit(&world);
 }
 
@@ -61,13 +61,13 @@ static void test_at_level(void **state)
 {
 	const struct fake_io io = TENTH;
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
 	world_set_limits(&world, 0, HIGHEST_KHZ, HIGHEST_KHZ);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, 2 * NS_PER_S);
-	assert_in_range(followed_ms(&world, 20000, &surveys), 0, 1200);
+	assert_in_range(followed_ms(&world, 20000, &periods), 0, 1200);
 	assert_false(io_boost_is_held(&world_task(&world, 0)->io_boost));
 	world_deinit(&world);
 }
@@ -78,14 +78,14 @@ static void test_never_known(void **state)
 	struct fake_io io = TENTH;
 	uint64_t followed = 0;
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, 5 * NS_PER_S);
 	for (uint32_t i = 0; i < 600; i++) {
 		world.tasks[0].io.work = (i % 2 ? 40 : 5) * NS_PER_US * IO_LEVEL_MAX;
-		followed += followed_ms(&world, 50, &surveys);
+		followed += followed_ms(&world, 50, &periods);
 	}
 	assert_in_range(followed, 600, 1900); /* of 30,000 */
 	world_deinit(&world);
@@ -96,18 +96,18 @@ static void test_busy_device(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	assert_in_range(followed_ms(&world, 10000, &surveys), 200, 620);
+	assert_in_range(followed_ms(&world, 10000, &periods), 200, 620);
 	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
 	world_deinit(&world);
 }
 
-/* A new task does not wait for the next survey. */
+/* A new task does not wait for the next tracing period. */
 static void test_news(void **state)
 {
 	const struct fake_io io = TENTH;
@@ -127,13 +127,13 @@ static void test_counted(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
 	struct world world;
-	uint32_t surveys;
+	uint32_t periods;
 
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_in_range(followed_ms(&world, 5000, &surveys), 90, 320);
+	assert_in_range(followed_ms(&world, 5000, &periods), 90, 320);
 	world_deinit(&world);
 }
 

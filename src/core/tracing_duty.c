@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When requests are followed. Following each request from its start to its end is the most
+ * expensive work of the kernel side, and it tells little new once the boost of every task is
+ * settled. So requests are followed in periods: while a task is being measured, and for at most
+ * 6 % of the time afterwards. In between they are only counted, which is enough for hold times,
+ * rates and experiments.
+ */
+#include <stddef.h>
+
+#include "core/engine_private.h"
+
+/* In windows of io-boost.window. */
+#define TRACED_WINDOWS_MIN 10  /* the shortest period */
+#define TRACED_WINDOWS_MAX 30  /* the longest, whatever is still to be measured */
+#define REST_WINDOWS	   190 /* between two periods when nothing changes */
+#define REST_FACTOR	   16  /* the rest is at least so many times the period: 6 % duty */
+
+/* Whether a task needs its requests followed now. A task that asks again and again has to wait. */
+static bool is_needed(const struct engine *engine, uint64_t now_ns)
+{
+	const struct tracing_duty *duty = &engine->tracing;
+	uint64_t most_ns = TRACED_WINDOWS_MAX * engine->policy.io_boost.window_ns;
+	enum due_trait news = duty->on ? DUE_UNSEEN : DUE_CHANGED;
+
+	if (!due_has(engine->due, 1u << DUE_NEW | 1u << DUE_ASKS | 1u << news))
+		return false;
+	if (duty->on)
+		return now_ns - duty->began_ns < most_ns;
+	return now_ns >= duty->quiet_ns || due_has(engine->due, 1u << DUE_NEW);
+}
+
+/* Samples the devices in use at at_ns, or before. */
+static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
+{
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		struct io_device *device = &engine->devices[i];
+
+		if (!device->n_users || device->next_ns <= at_ns)
+			continue;
+		device->next_ns = at_ns;
+		if (at_ns < engine->devices_next_ns)
+			engine->devices_next_ns = at_ns;
+	}
+}
+
+/* Starts its window in the next round instead of at its next due time. */
+static void begin_task(struct io_boost *boost, uint64_t now_ns)
+{
+	boost->traced_windows = 0;
+	if (!boost->traced_per_s)
+		boost->traced_per_s = 1; /* no longer new; the rate is stored at the end */
+	if (boost->window.start_ns == now_ns)
+		return;
+	io_boost_restart_window(boost);
+	if (!io_boost_is_over(boost) && boost->next_ns > now_ns + 1)
+		boost->next_ns = now_ns + 1;
+}
+
+static void begin_tracing(struct engine *engine, uint64_t now_ns)
+{
+	const struct policy_io_boost *policy = &engine->policy.io_boost;
+	struct task *task = NULL;
+
+	engine->tracing.on = true;
+	engine->tracing.ends = false;
+	engine->tracing.began_ns = now_ns;
+	engine->tracing.until_ns = now_ns + TRACED_WINDOWS_MIN * policy->window_ns;
+	while ((task = task_table_next(engine->tasks, task))) {
+		begin_task(&task->io_boost, now_ns);
+		boosts_set_due(engine, task);
+	}
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		io_device_restart_rates(&engine->devices[i]);
+	/* By then most requests that were in flight at the start are done. */
+	have_devices_sampled(engine, now_ns + policy->window_ns);
+}
+
+static uint64_t quiet_after(const struct tracing_duty *duty, uint64_t now_ns)
+{
+	return now_ns + REST_FACTOR * (now_ns - duty->began_ns);
+}
+
+static void end_tracing(struct engine *engine, uint64_t now_ns)
+{
+	struct task *task = NULL;
+
+	engine->tracing.on = false;
+	engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
+	engine->tracing.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
+	if (engine->tracing.until_ns < engine->tracing.quiet_ns)
+		engine->tracing.until_ns = engine->tracing.quiet_ns;
+	while ((task = task_table_next(engine->tasks, task))) {
+		io_boost_restart_window(&task->io_boost);
+		if (task->io_boost
+			    .traced_per_s) /* not of tasks that came during it: they are new */
+			task->io_boost.traced_per_s = task->io_boost.rate_per_s + 1;
+		task->io_boost.sends_requests = false;
+		boosts_set_due(engine, task);
+	}
+}
+
+/* Two steps: the devices are sampled once more, so that their rates are those of the end. */
+static void wind_up_tracing(struct engine *engine, uint64_t now_ns)
+{
+	if (engine->tracing.ends) {
+		end_tracing(engine, now_ns);
+		return;
+	}
+	engine->tracing.ends = true;
+	have_devices_sampled(engine, now_ns + 1); /* in another round */
+}
+
+void tracing_duty_update(struct engine *engine, uint64_t now_ns)
+{
+	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->tracing.until_ns;
+
+	if (!due_has(engine->due, 1u << DUE_LIVE)) {
+		if (engine->tracing.on)
+			engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
+		engine->tracing.on = false;
+		engine->tracing.until_ns = UINT64_MAX;
+	} else if (!engine->tracing.on) {
+		if (needed || over)
+			begin_tracing(engine, now_ns);
+	} else if (!needed && over) {
+		wind_up_tracing(engine, now_ns);
+	} else {
+		engine->tracing.ends = false;
+	}
+}
+
+uint64_t tracing_duty_next_ns(const struct engine *engine)
+{
+	const struct tracing_duty *duty = &engine->tracing;
+	bool waits = due_has(engine->due, 1u << DUE_CHANGED | 1u << DUE_ASKS);
+
+	/* A period that runs on ends in the round that settles its last task. */
+	if (duty->on)
+		return UINT64_MAX;
+	return waits && duty->quiet_ns < duty->until_ns ? duty->quiet_ns : duty->until_ns;
+}
