@@ -26,7 +26,11 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 {
 	struct manager *manager = userdata;
 
-	tracer_consume(manager->tracer, manager_take_event, manager);
+	int r = tracer_consume(manager->tracer, manager_take_event, manager);
+
+	/* Who fills the ring faster than it is read takes turns with the clients. */
+	sd_event_source_set_priority(source,
+				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
 	rule_tracking_mind_losses(manager);
 	manager_round(manager);
 	return 0;

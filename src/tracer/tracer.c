@@ -50,16 +50,14 @@ static int map_values(const struct bpf_map *map, size_t bytes, void **ret)
 	return 0;
 }
 
-static int take_record(void *context, void *data, size_t size)
+static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 {
-	struct tracer *tracer = context;
-	const struct wakegov_record *record = data;
 	struct tracer_event event = { .cpu = record->cpu, .handle = record->slot };
 
 	switch (record->type) {
 	case WAKEGOV_RECORD_FACTS:
 		event.type = TRACER_FACTS;
-		facts_convert(&((const struct wakegov_facts_record *)data)->facts, &event.facts);
+		facts_convert(&((const struct wakegov_facts_record *)record)->facts, &event.facts);
 		break;
 	case WAKEGOV_RECORD_GONE:
 		event.type = TRACER_GONE;
@@ -94,10 +92,19 @@ static int take_record(void *context, void *data, size_t size)
 		event.set = record->set;
 		break;
 	default: /* WAKEGOV_RECORD_NEWS: they are taken after the records */
-		return 0;
+		return;
 	}
 	tracer->handler(tracer->userdata, &event);
-	return 0;
+}
+
+/* Stops, with this record taken, when they were as many as the ring holds. */
+static int take_record(void *context, void *data, size_t size)
+{
+	struct tracer *tracer = context;
+
+	hand_on(tracer, data);
+	tracer->taken_bytes += size + BPF_RINGBUF_HDR_SZ;
+	return tracer->taken_bytes < WAKEGOV_RING_BYTES ? 0 : -EAGAIN;
 }
 
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy)
@@ -320,9 +327,10 @@ int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userda
 
 	tracer->handler = handler;
 	tracer->userdata = userdata;
+	tracer->taken_bytes = 0;
 	n = ring_buffer__consume(tracer->ring);
 	take_news(tracer);
-	return n;
+	return n == -EAGAIN ? 1 : n < 0 ? n : 0;
 }
 
 /* The band is in place before the kernel side is told to look at it. */

@@ -66,7 +66,9 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 int tracer_fd(const struct tracer *tracer);
 /*
  * Hands the records that are there to handler, and what outlives a lost record: changes of limits,
- * resumes, CPUs to look at. Returns how many records there were, or a negative errno.
+ * resumes, CPUs to look at. It takes as many as the ring holds, which are all that were there when
+ * it began: tasks that cause records without a pause, as by new names, must not keep it from
+ * returning. Returns 1 if there may be more by now, else 0, or a negative errno.
  */
 int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 

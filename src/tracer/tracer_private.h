@@ -26,6 +26,7 @@ struct tracer {
 	struct wakegov_device *devices;	 /* mapped; WAKEGOV_DEVICES */
 	struct wakegov_flights *flights; /* mapped; WAKEGOV_FLIGHT_SETS */
 	tracer_handler_t handler;	 /* while tracer_consume() runs */
+	size_t taken_bytes;		 /* of the ring, by that */
 	void *userdata;
 
 	struct batch marks; /* of tasks that match rules */

@@ -2,6 +2,7 @@
 /* More than there is room for: it is counted, and afterwards everything works as before. */
 #include "native.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "wakegov/abi.h"
@@ -99,6 +100,31 @@ static void test_lost_look_is_kept(void **state)
 	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
 }
 
+/* The handler causes a record for each that it takes, as a task on another CPU could. */
+static void take_and_cause(void *userdata, const struct tracer_event *event)
+{
+	uint32_t *n = userdata;
+
+	if (++*n < 100 * RING_RECORDS)
+		prctl(PR_SET_NAME, "native-name");
+}
+
+static void test_ends_in_a_flood(void **state)
+{
+	struct native *native = *state;
+	uint32_t n = 0;
+
+	tracer_follow_tasks(native->tracer,
+			    &(struct tracer_follow){ .tasks = true, .renames = true });
+	prctl(PR_SET_NAME, "native-name");
+	assert_int_equal(tracer_consume(native->tracer, take_and_cause, &n), 1);
+	assert_in_range(n, 100, RING_RECORDS);
+	tracer_follow_tasks(native->tracer, &(struct tracer_follow){ 0 });
+	native_consume(native);
+	n = 100 * RING_RECORDS;
+	assert_int_equal(tracer_consume(native->tracer, take_and_cause, &n), 0);
+}
+
 static void release_all(const struct native *native)
 {
 	for (uint32_t handle = 0; handle < WAKEGOV_SLOTS; handle++)
@@ -142,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_ring),
 		cmocka_unit_test(test_lost_look_is_kept),
+		cmocka_unit_test(test_ends_in_a_flood),
 		cmocka_unit_test(test_full_slots),
 	};
 
