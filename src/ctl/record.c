@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* record: the daemon sends, and the client, with its own rights, writes the file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,13 +64,24 @@ static int write_base64(FILE *out, const char *text)
 	return 0;
 }
 
+/* For its owner alone: who asked may see more of others' tasks than who can read the folder. */
+static FILE *create(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
 /* One block of the recording, on its way to the disk. */
 static int take_data(struct session *session, const char *data)
 {
 	int r;
 
 	if (!session->out)
-		session->out = fopen(session->path, "we");
+		session->out = create(session->path);
 	r = session->out ? write_base64(session->out, data) : 0;
 	if (session->out && !fflush(session->out) && !ferror(session->out))
 		return r;

@@ -101,7 +101,8 @@ static void show_one(FILE *file, const json_t *explained)
 	show_given(file, explained, "gives_floor", "floor", "floor");
 	show_given(file, explained, "gives_io_boost", "io_boost", "io-boost");
 	fprintf(file, ": %s\n",
-		field_text(explained, "why") ? why : "by a command line that is not yours");
+		field_text(explained, "why") ? why
+					     : "by a program or a command line that is not yours");
 }
 
 void rules_print_task(FILE *file, const json_t *reply)

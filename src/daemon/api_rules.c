@@ -13,6 +13,9 @@
 /* Of one page: a file is read for the name of each thread of RuleTasks. */
 #define PAGE_TASKS_MAX 100
 
+/* What only who may look into a task can read of it: /proc/PID/exe, and cmdline with hidepid=. */
+#define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
+
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE])
 {
@@ -227,13 +230,13 @@ static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule
 	       rule_that_gives(&manager->policy, matched, property, &nowhere) == (int)rule;
 }
 
-/* hides_commands: the caller may not see the command line of this task. */
+/* hides_program: the caller may not see the program and the command line of this task. */
 static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
-			 const struct task_facts *facts, bool hides_commands)
+			 const struct task_facts *facts, bool hides_program)
 {
 	const struct rules_task *task = rules_find(manager->rules, facts->pid);
 	uint64_t matched = task ? task->matched : 0;
-	bool tells_command = manager->policy.rules[i].match.given & POLICY_MATCH_COMMAND;
+	bool is_private = manager->policy.rules[i].match.given & PRIVATE_KEYS;
 	_cleanup_free_ char *why = NULL;
 	bool matches;
 	int r;
@@ -245,7 +248,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	json_out_key(out, "rule");
 	r = put_rule(out, manager, i);
 	field_bool(out, "matches", matches);
-	field_text(out, "why", tells_command && hides_commands ? NULL : why);
+	field_text(out, "why", is_private && hides_program ? NULL : why);
 	field_bool(out, "gives_cap", gives(manager, matched, i, RULE_CAP));
 	field_bool(out, "gives_floor", gives(manager, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(manager, matched, i, RULE_IO_BOOST));
@@ -260,7 +263,7 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 	json_int_t pid = call_number(call, "pid");
 	struct task_facts facts;
 	struct json_out *out;
-	bool hides_commands;
+	bool hides_program;
 	int r;
 
 	if (pid <= 0 || pid > INT32_MAX)
@@ -271,15 +274,15 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 	if (r < 0)
 		return r;
 	rule_tracking_look_at(manager, &facts);
-	hides_commands = !call->peer->sees_all && call->peer->uid != facts.uid;
+	hides_program = !call->peer->sees_all && call->peer->uid != facts.uid;
 	out = reply_begin(reply);
 	field_open(out, "rules", '[');
 	/* Overrides come first: they win over the policy's own rules. */
 	for (uint32_t i = POLICY_RULES_MAX - manager->policy.n_overrides;
 	     r == 0 && i < POLICY_RULES_MAX; i++)
-		r = put_task_rule(out, manager, i, &facts, hides_commands);
+		r = put_task_rule(out, manager, i, &facts, hides_program);
 	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)
-		r = put_task_rule(out, manager, i, &facts, hides_commands);
+		r = put_task_rule(out, manager, i, &facts, hides_program);
 	json_out_close(out, ']');
 	field_count(out, "pid", (uint64_t)pid);
 	field_count(out, "tgid", facts.tgid);
