@@ -7,8 +7,9 @@
  * its present burst, or its mean one, is long. Bursts are taken at full capacity, so that none is
  * long because a cap made the clock slow.
  *
- * Nobody is told of a burst. The CPU keeps when tasks of each clamp set last ran, and says so only
- * when one of a set that the daemon waits for does. Without rules that clamp, nothing is done here.
+ * Nobody is told of a burst. The CPU keeps when tasks of each clamp class last ran, and says so
+ * only when one of a class that the daemon waits for does. Without rules that clamp, nothing is
+ * done here.
  */
 
 #include "clamped.bpf.h"
@@ -32,26 +33,26 @@ static inline bool may_be_ruled(__u32 pid)
 	return ruled_tasks[pid % WAKEGOV_RULED];
 }
 
-static inline void set_co_runner(struct task_run *run, __u32 pid, __u32 set)
+static inline void set_co_runner(struct task_run *run, __u32 pid, __u32 class)
 {
-	if (!run->co_runner && set)
+	if (!run->co_runner && class)
 		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], 1);
-	else if (run->co_runner && !set)
+	else if (run->co_runner && !class)
 		__sync_fetch_and_add((__u32 *)&ruled_tasks[pid % WAKEGOV_RULED], -1);
-	run->co_runner = set;
+	run->co_runner = class;
 }
 
 /* The daemon's word is looked for once after each time that it spoke. */
-static inline void learn_set(struct task_run *run, __u32 pid)
+static inline void learn_class(struct task_run *run, __u32 pid)
 {
-	__u32 *set;
+	__u32 *class;
 
 	if (run->generation == settings.set_generation)
 		return;
 	run->generation = settings.set_generation;
-	set = bpf_map_lookup_elem(&task_sets, &pid);
-	if (set)
-		run->set = *set;
+	class = bpf_map_lookup_elem(&task_classes, &pid);
+	if (class)
+		run->class = *class;
 }
 
 static inline struct task_run *find_run(struct task_struct *task)
@@ -67,7 +68,7 @@ static inline struct task_run *take_run(struct task_struct *task)
 
 	if (!run)
 		return NULL;
-	learn_set(run, task->pid);
+	learn_class(run, task->pid);
 	if (run->co_runner_generation != settings.co_runner_generation) {
 		run->co_runner_generation = settings.co_runner_generation;
 		set_co_runner(run, task->pid, 0);
@@ -105,57 +106,57 @@ static inline bool counts(const struct task_run *run, const struct wakegov_cpu *
 
 static inline bool has_capped(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	return cpu->capped_set && now_ns < cpu->capped_ns + CO_RUNNER_HOLD_NS;
+	return cpu->capped_class && now_ns < cpu->capped_ns + CO_RUNNER_HOLD_NS;
 }
 
-static inline __u32 cap_of(__u32 set)
+static inline __u32 cap_of(__u32 class)
 {
-	return settings.set_cap[set % WAKEGOV_SETS];
+	return settings.class_cap[class % WAKEGOV_CLAMP_CLASSES];
 }
 
-static inline void note_capped(struct wakegov_cpu *cpu, __u32 set, __u64 now_ns)
+static inline void note_capped(struct wakegov_cpu *cpu, __u32 class, __u64 now_ns)
 {
-	if (cap_of(set) >= NO_CAP)
+	if (cap_of(class) >= NO_CAP)
 		return;
-	if (!has_capped(cpu, now_ns) || cap_of(set) > cap_of(cpu->capped_set))
-		cpu->capped_set = set;
-	if (cpu->capped_set == set)
+	if (!has_capped(cpu, now_ns) || cap_of(class) > cap_of(cpu->capped_class))
+		cpu->capped_class = class;
+	if (cpu->capped_class == class)
 		cpu->capped_ns = now_ns;
 }
 
 /* Returns whether the daemon waits for this. */
-VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 set, __u32 pid, bool is_long,
+VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool is_long,
 			   __u64 now_ns)
 {
-	__u64 bit = 1ULL << set % WAKEGOV_SETS;
-	struct wakegov_set_run *set_run;
+	__u64 bit = 1ULL << class % WAKEGOV_CLAMP_CLASSES;
+	struct wakegov_class_run *class_run;
 
 	if (!cpu)
 		return false; /* for the verifier: never so */
-	set_run = &cpu->runs[set % WAKEGOV_SETS];
+	class_run = &cpu->runs[class % WAKEGOV_CLAMP_CLASSES];
 
 	cpu->met_pid = pid;
-	cpu->met_set = set;
+	cpu->met_class = class;
 	cpu->met_counts = is_long;
-	if (!set && !is_long)
+	if (!class && !is_long)
 		return false;
-	set_run->ran_ns = now_ns;
-	set_run->ran_pid = pid;
+	class_run->ran_ns = now_ns;
+	class_run->ran_pid = pid;
 	if (is_long) {
-		set_run->long_running_ns = now_ns;
-		set_run->long_running_pid = pid;
+		class_run->long_running_ns = now_ns;
+		class_run->long_running_pid = pid;
 	}
-	note_capped(cpu, set, now_ns);
+	note_capped(cpu, class, now_ns);
 	return cpu->armed & WAKEGOV_ARM_SETS &&
 	       (cpu->watch_ran & bit || (is_long && cpu->watch_long_running & bit));
 }
 
-static inline void tell_co_runner(struct task_run *run, struct task_struct *task, __u32 set,
+static inline void tell_co_runner(struct task_run *run, struct task_struct *task, __u32 class,
 				  __u64 now_ns)
 {
-	if (!tell_set(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, set))
+	if (!tell_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
 		return; /* tried again when it wakes up the next time */
-	set_co_runner(run, task->pid, set);
+	set_co_runner(run, task->pid, class);
 	run->told_ns = now_ns;
 }
 
@@ -168,9 +169,9 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 	__u32 own = own_clamps(task);
 
 	if (own == run->own || now_ns - run->own_told_ns < OWN_GAP_NS ||
-	    !(run->set || settings.follow_own))
+	    !(run->class || settings.follow_own))
 		return;
-	if (!tell_set(WAKEGOV_RECORD_OWN, 0, task->pid, own))
+	if (!tell_class(WAKEGOV_RECORD_OWN, 0, task->pid, own))
 		return;
 	run->own = own;
 	run->own_told_ns = now_ns;
@@ -194,7 +195,7 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 {
 	if (is_long && run->co_runner)
 		tell_co_runner(run, task, 0, now_ns);
-	return note_run(cpu, run->set, task->pid, is_long, now_ns);
+	return note_run(cpu, run->class, task->pid, is_long, now_ns);
 }
 
 /* The task stops running; true: the daemon waits for what it was. */
@@ -223,7 +224,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	if (!(cpu->armed & WAKEGOV_ARM_SETS))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run->set, task->pid, counts(run, cpu), now_ns);
+	return run && note_run(cpu, run->class, task->pid, counts(run, cpu), now_ns);
 }
 
 /* A tick meets whoever runs for long, sooner or later. */
@@ -242,24 +243,25 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 static inline void check_co_runner(struct task_struct *task, struct task_run *run,
 				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	__u32 capped = has_capped(cpu, now_ns) ? cpu->capped_set : 0;
+	__u32 capped = has_capped(cpu, now_ns) ? cpu->capped_class : 0;
 
-	if (settings.floored >> run->set % WAKEGOV_SETS & 1 || run->mean_ns >= cpu->long_burst_ns ||
-	    cap_of(run->set) <= cap_of(capped))
+	if (settings.floored >> run->class % WAKEGOV_CLAMP_CLASSES & 1 ||
+	    run->mean_ns >= cpu->long_burst_ns || cap_of(run->class) <= cap_of(capped))
 		capped = 0;
 	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)
 		return;
 	tell_co_runner(run, task, capped, now_ns);
 }
 
-/* A wake-up, on the CPU where the task last ran. Those without a set matter beside capped ones. */
+/* A wake-up, on the CPU where the task last ran. Those without a clamp class matter beside capped
+ * ones. */
 static inline void wake_task(struct task_struct *task)
 {
 	struct wakegov_cpu *cpu;
 	struct task_run *run;
 	__u64 now_ns;
 
-	if (!settings.n_sets && !settings.follow_own)
+	if (!settings.n_clamp_classes && !settings.follow_own)
 		return;
 	cpu = cpu_at(task->thread_info.cpu);
 	if (!cpu)
@@ -280,19 +282,19 @@ static inline void wake_task(struct task_struct *task)
 }
 
 /* A child has what its parent has, until the daemon knows better. */
-static inline void inherit_set(struct task_struct *parent, struct task_struct *child)
+static inline void inherit_class(struct task_struct *parent, struct task_struct *child)
 {
 	struct task_run *from, *to;
 
-	if (!settings.n_sets)
+	if (!settings.n_clamp_classes)
 		return;
 	from = may_be_ruled(parent->pid) ? take_run(parent) : find_run(parent);
-	if (!from || !(from->set || from->own))
+	if (!from || !(from->class || from->own))
 		return;
 	to = bpf_task_storage_get(&task_runs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!to)
 		return;
-	to->set = from->set;
+	to->class = from->class;
 	to->generation = from->generation;
 	to->own = from->own; /* so that it is told when the child has others */
 }
@@ -304,12 +306,12 @@ static inline void forget_task(struct task_struct *task)
 
 	if (!settings.set_generation && !settings.follow_own)
 		return;
-	bpf_map_delete_elem(&task_sets, &pid);
+	bpf_map_delete_elem(&task_classes, &pid);
 	run = find_run(task);
 	if (!run)
 		return;
 	if (run->own && settings.follow_own)
-		tell_set(WAKEGOV_RECORD_OWN, 1, pid, 0);
+		tell_class(WAKEGOV_RECORD_OWN, 1, pid, 0);
 	if (run->co_runner)
 		tell_co_runner(run, task, 0, bpf_ktime_get_ns());
 }

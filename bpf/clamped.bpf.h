@@ -50,5 +50,5 @@ static inline void tell_clamped_child(const struct task_struct *parent,
 				      const struct task_struct *child)
 {
 	if (settings.follow_clamps && has_clamps(child))
-		tell_set(WAKEGOV_RECORD_CLAMPED, parent->pid, child->pid, 0);
+		tell_class(WAKEGOV_RECORD_CLAMPED, parent->pid, child->pid, 0);
 }

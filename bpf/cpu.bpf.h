@@ -36,13 +36,13 @@ static inline __u32 seen_pid(struct task_struct *task)
 	return task->pid && (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
 }
 
-/* Who leaves and who comes, for the clamp sets; true: the daemon waits for one of them. */
+/* Who leaves and who comes, for the clamp classes; true: the daemon waits for one of them. */
 static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps, __u64 now_ns)
 {
 	bool awaited = false;
 
-	if (settings.n_sets) {
+	if (settings.n_clamp_classes) {
 		if (seen_pid(prev))
 			awaited = leave_cpu(cpu, prev, sleeps, now_ns);
 		if (seen_pid(next))
@@ -176,9 +176,9 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 		learn_command(task);
 	stolen_ns = lateness(timer, now_ns);
 	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
-	if (settings.n_sets && stolen_ns)
+	if (settings.n_clamp_classes && stolen_ns)
 		cpu->met_ns = now_ns;
-	else if (settings.n_sets || (settings.follow_own && has_clamps(task)))
+	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
 		awaited = meet_task(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND)

@@ -38,7 +38,7 @@ static __noinline void tell_facts(struct task_struct *task, const char *comm)
 	record->head.type = WAKEGOV_RECORD_FACTS;
 	record->head.cpu = 0;
 	record->head.slot = 0;
-	record->head.set = 0;
+	record->head.class = 0;
 	read_facts(task, &record->facts);
 	if (comm)
 		bpf_probe_read_kernel_str(record->facts.comm, sizeof(record->facts.comm), comm);

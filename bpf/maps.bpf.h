@@ -46,16 +46,17 @@ struct {
 	__type(value, struct account_task);
 } tasks SEC(".maps");
 
-/* Bursts of tasks that were met by a tick, or have a clamp set. */
+/* Bursts of tasks that were met by a tick, or have a clamp class. */
 struct task_run {
 	__u64 full_burst_ns; /* CPU time since its wake-up, as at full capacity */
 	__u64 seen_ns;	     /* of that, what is sure; real time for one with no mean yet */
 	__u64 real_ns;	     /* likewise, at the clock that there was */
 	__u64 told_ns;	     /* when co_runner last changed */
 	__u32 mean_ns;	     /* of past bursts at full capacity */
-	__u32 generation;    /* of the task_sets that set is from */
-	__u32 set;
-	__u32 co_runner; /* the set of the capped tasks that it was last told to run beside; 0: none
+	__u32 generation;    /* of the task_classes that class is from */
+	__u32 class;
+	__u32 co_runner; /* the class of the capped tasks that it was last told to run beside; 0:
+			  * none
 			  */
 	__u32 co_runner_generation;
 	__u32 own; /* the clamps of its own that were told last: wakegov_own() */
@@ -69,14 +70,14 @@ struct {
 	__type(value, struct task_run);
 } task_runs SEC(".maps");
 
-/* What the daemon says of a task, by thread id; it says 0 of one that has no set any more. */
+/* What the daemon says of a task, by thread id; it says 0 of one that has no class any more. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, WAKEGOV_RULED_TASKS);
 	__type(key, __u32);
 	__type(value, __u32);
-} task_sets SEC(".maps");
+} task_classes SEC(".maps");
 
 /* Tasks that match rules, by thread id: their forks and their end are told. */
 struct {
@@ -138,7 +139,7 @@ static inline struct wakegov_cpu *count_event(enum wakegov_program program)
 }
 
 /* Tells the daemon; false, and counted, when the ring buffer is full. */
-static inline bool tell_set(__u32 type, __u32 cpu, __u32 slot, __u32 set)
+static inline bool tell_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
 {
 	struct wakegov_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	struct wakegov_cpu *here;
@@ -152,14 +153,14 @@ static inline bool tell_set(__u32 type, __u32 cpu, __u32 slot, __u32 set)
 	record->type = type;
 	record->cpu = cpu;
 	record->slot = slot;
-	record->set = set;
+	record->class = class;
 	bpf_ringbuf_submit(record, 0);
 	return true;
 }
 
 static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
 {
-	return tell_set(type, cpu, slot, 0);
+	return tell_class(type, cpu, slot, 0);
 }
 
 /* To be taken at the daemon's next look; cpu is NULL for what is the machine's. */

@@ -85,7 +85,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
-	inherit_set(parent, child);
+	inherit_class(parent, child);
 	return 0;
 }
 

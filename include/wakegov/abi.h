@@ -11,30 +11,30 @@
 #include "wakegov/own.h"
 #include "wakegov/util_acct.h"
 
-#define WAKEGOV_SLOT_BITS    10
-#define WAKEGOV_SLOTS	     (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
-#define WAKEGOV_SLOT_PROBES  16	  /* slots tried for a task before it is counted as dropped */
-#define WAKEGOV_SLOT_IOS     4	  /* devices followed per task */
-#define WAKEGOV_HOT	     1024 /* counters of hot tasks, by pid */
-#define WAKEGOV_DEVICES	     64	  /* block devices followed */
-#define WAKEGOV_UNPLACED     256  /* remembered of those that found no place */
-#define WAKEGOV_NO_DEVICE    0xffffffffU
-#define WAKEGOV_FLIGHT_SETS  1024 /* places for requests where a CPU has no near one left */
-#define WAKEGOV_FLIGHT_WAYS  2
-#define WAKEGOV_NEAR_WAYS    5	/* a CPU's own places for requests that it sent: two cache lines */
-#define WAKEGOV_SETS	     64 /* clamp sets; 0: tasks without a clamp */
-#define WAKEGOV_RULED	     1024 /* counters of tasks that have a set, by pid */
-#define WAKEGOV_RULED_TASKS  65536
-#define WAKEGOV_MATCHING     65536 /* tasks that match rules */
-#define WAKEGOV_PROCESSES    4096  /* whose program and arguments are known at a time: 16 MiB */
-#define WAKEGOV_EXE_SIZE     512
-#define WAKEGOV_EXE_DEPTH    64	 /* names in a path, and mounts on its way up */
-#define WAKEGOV_NAME_SIZE    256 /* NAME_MAX and a NUL */
-#define WAKEGOV_COMMAND_SIZE 3072
-#define WAKEGOV_RING_BYTES   (64 * 1024)
-#define WAKEGOV_COMM_SIZE    16
-#define WAKEGOV_DISK_SIZE    32
-#define WAKEGOV_NO_DOMAIN    0xffffffffU
+#define WAKEGOV_SLOT_BITS     10
+#define WAKEGOV_SLOTS	      (1 << WAKEGOV_SLOT_BITS) /* hot tasks: those that are told about */
+#define WAKEGOV_SLOT_PROBES   16   /* slots tried for a task before it is counted as dropped */
+#define WAKEGOV_SLOT_IOS      4	   /* devices followed per task */
+#define WAKEGOV_HOT	      1024 /* counters of hot tasks, by pid */
+#define WAKEGOV_DEVICES	      64   /* block devices followed */
+#define WAKEGOV_UNPLACED      256  /* remembered of those that found no place */
+#define WAKEGOV_NO_DEVICE     0xffffffffU
+#define WAKEGOV_FLIGHT_SETS   1024 /* places for requests where a CPU has no near one left */
+#define WAKEGOV_FLIGHT_WAYS   2
+#define WAKEGOV_NEAR_WAYS     5	 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_CLAMP_CLASSES 64 /* clamp classes; 0: tasks without a clamp */
+#define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
+#define WAKEGOV_RULED_TASKS   65536
+#define WAKEGOV_MATCHING      65536 /* tasks that match rules */
+#define WAKEGOV_PROCESSES     4096  /* whose program and arguments are known at a time: 16 MiB */
+#define WAKEGOV_EXE_SIZE      512
+#define WAKEGOV_EXE_DEPTH     64  /* names in a path, and mounts on its way up */
+#define WAKEGOV_NAME_SIZE     256 /* NAME_MAX and a NUL */
+#define WAKEGOV_COMMAND_SIZE  3072
+#define WAKEGOV_RING_BYTES    (64 * 1024)
+#define WAKEGOV_COMM_SIZE     16
+#define WAKEGOV_DISK_SIZE     32
+#define WAKEGOV_NO_DOMAIN     0xffffffffU
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -82,11 +82,11 @@ enum wakegov_news {
 };
 
 /*
- * When tasks of a clamp set last ran on a CPU. The tasks of a set have the same caps and floors.
- * A task *counts* when its bursts are long enough for a change of frequency; see burst.bpf.h. Of
- * set 0 only those that count are kept.
+ * When tasks of a clamp class last ran on a CPU. The tasks of a class have the same caps and
+ * floors. A task *counts* when its bursts are long enough for a change of frequency; see
+ * burst.bpf.h. Of class 0 only those that count are kept.
  */
-struct wakegov_set_run {
+struct wakegov_class_run {
 	__u64 ran_ns;
 	__u64 long_running_ns; /* one that counts */
 	__u32 ran_pid;
@@ -140,11 +140,12 @@ struct wakegov_cpu {
 	__u64 drops_ring;    /* records that found the ring buffer full */
 	__u64 drops_slots;   /* tasks that found no slot */
 	__u64 drops_devices; /* requests to devices without a place, in all or of one task */
-	__u32 capped_set; /* of the capped tasks that ran here last, the one with the highest cap */
-	__u64 capped_ns;  /* when one of them last ran */
-	__u32 met_pid;	  /* who was last looked at here … */
-	__u16 met_set;	  /* … its set … */
-	__u16 met_counts; /* … and whether it counts */
+	__u32 capped_class;  /* of the capped tasks that ran here last, the one with the highest cap
+			      */
+	__u64 capped_ns;     /* when one of them last ran */
+	__u32 met_pid;	     /* who was last looked at here … */
+	__u16 met_class;     /* … its clamp class … */
+	__u16 met_counts;    /* … and whether it counts */
 
 	/* added to by the kernel side, taken away by the daemon */
 	__u32 news; /* enum wakegov_news */
@@ -160,7 +161,7 @@ struct wakegov_cpu {
 	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
 
 	/* written by the kernel side, on the CPU itself */
-	struct wakegov_set_run runs[WAKEGOV_SETS] __attribute__((aligned(64)));
+	struct wakegov_class_run runs[WAKEGOV_CLAMP_CLASSES] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
 /*
@@ -262,21 +263,21 @@ enum wakegov_record_type {
 				  or its task exited */
 	WAKEGOV_RECORD_NEWS,   /* there are some; see enum wakegov_news */
 	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
-	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, set
+	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, class
 			     theirs */
 	WAKEGOV_RECORD_CLAMPED,	  /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_OWN,	  /* slot's task, by pid, asks for other clamps than before: set is
-				     wakegov_own() of them; cpu is 1 when it has exited */
-	WAKEGOV_RECORD_FACTS,	  /* a task that rules may be for is there, or changed; see below */
-	WAKEGOV_RECORD_GONE,	  /* slot is the pid of one that matched rules and exited */
-	WAKEGOV_RECORD_SCAN,	  /* a process of several threads changed: they are to be dumped */
+	WAKEGOV_RECORD_OWN,   /* slot's task, by pid, asks for other clamps than before: class is
+				 wakegov_own() of them; cpu is 1 when it has exited */
+	WAKEGOV_RECORD_FACTS, /* a task that rules may be for is there, or changed; see below */
+	WAKEGOV_RECORD_GONE,  /* slot is the pid of one that matched rules and exited */
+	WAKEGOV_RECORD_SCAN,  /* a process of several threads changed: they are to be dumped */
 };
 
 struct wakegov_record {
 	__u32 type;
 	__u32 cpu;
 	__u32 slot;
-	__u32 set; /* WAKEGOV_RECORD_CO_RUNNER; 0: no longer */
+	__u32 class; /* WAKEGOV_RECORD_CO_RUNNER; 0: no longer */
 };
 
 /* What rules look at, of one thread. */
@@ -329,15 +330,15 @@ struct wakegov_settings {
 	__u64 move_gap_ns;     /* least time between two records of one task's moves */
 	__u64 follow_since_ns; /* requests were last begun to be followed then */
 
-	/* bursts and clamp sets */
-	__u32 n_sets;		     /* 0: no rule clamps anything, and nothing is measured */
-	__u32 set_generation;	     /* one more whenever task_sets changed */
-	__u64 burst_limit_ns;	     /* a burst that took so long counts, however slow the clock */
-	__u32 follow_co_runner;	     /* those are to be told about */
-	__u32 co_runner_generation;  /* one more: none has been told about */
-	__u32 set_cap[WAKEGOV_SETS]; /* the highest of its domains; 1024: none */
-	__u64 floored;		     /* sets, as bits, that have a floor */
-	__u32 follow_clamps;	     /* children that have some are to be told about */
-	__u32 follow_own;	     /* every task that changes its own; else those with a set */
-	__u32 follow;		     /* enum wakegov_follow */
+	/* bursts and clamp classes */
+	__u32 n_clamp_classes;	    /* 0: no rule clamps anything, and nothing is measured */
+	__u32 set_generation;	    /* one more whenever task_classes changed */
+	__u64 burst_limit_ns;	    /* a burst that took so long counts, however slow the clock */
+	__u32 follow_co_runner;	    /* those are to be told about */
+	__u32 co_runner_generation; /* one more: none has been told about */
+	__u32 class_cap[WAKEGOV_CLAMP_CLASSES]; /* the highest of its domains; 1024: none */
+	__u64 floored;				/* sets, as bits, that have a floor */
+	__u32 follow_clamps;			/* children that have some are to be told about */
+	__u32 follow_own; /* every task that changes its own; else those with a class */
+	__u32 follow;	  /* enum wakegov_follow */
 };

@@ -7,14 +7,14 @@
 /* A power of two. Halved, more sets are needed for tasks that ask for nearly the same. */
 #define OWN_STEP_CAP 64
 
-void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
+void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy)
 {
-	*sets = (struct clamp_sets){
+	*classes = (struct clamp_classes){
 		.follows_own = policy->caps.application_clamps,
 		.n = 1,
-		.refused = sets->refused,
-		.epoch = sets->epoch + 1,
-		.version = sets->version + 1,
+		.refused = classes->refused,
+		.epoch = classes->epoch + 1,
+		.version = classes->version + 1,
 	};
 	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
 		uint32_t i = __builtin_ctzll(bits);
@@ -22,7 +22,7 @@ void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy)
 
 		if (properties->cap.kind != POLICY_LEVEL_NONE ||
 		    properties->floor.kind != POLICY_LEVEL_NONE)
-			sets->clamping |= 1ULL << i;
+			classes->clamping |= 1ULL << i;
 	}
 }
 
@@ -37,34 +37,34 @@ static uint32_t round_own(uint32_t own)
 	return wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)));
 }
 
-static bool has_room(const struct clamp_sets *sets, uint32_t own)
+static bool has_room(const struct clamp_classes *classes, uint32_t own)
 {
-	return sets->n < CLAMP_SETS_MAX && (!own || sets->n_own < CLAMP_SETS_OWN_MAX);
+	return classes->n < CLAMP_CLASSES_MAX && (!own || classes->n_own < CLAMP_CLASSES_OWN_MAX);
 }
 
-uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched, uint32_t own)
+uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uint32_t own)
 {
 	uint32_t i;
 
-	matched &= sets->clamping;
-	own = sets->follows_own ? round_own(own) : 0;
-	for (i = 0; i < sets->n; i++)
-		if (sets->matched[i] == matched && sets->own[i] == own)
+	matched &= classes->clamping;
+	own = classes->follows_own ? round_own(own) : 0;
+	for (i = 0; i < classes->n; i++)
+		if (classes->matched[i] == matched && classes->own[i] == own)
 			return i;
-	if (!has_room(sets, own)) {
-		sets->refused++;
-		return own ? clamp_sets_take(sets, matched, 0) : 0;
+	if (!has_room(classes, own)) {
+		classes->refused++;
+		return own ? clamp_classes_take(classes, matched, 0) : 0;
 	}
-	sets->matched[i] = matched;
-	sets->own[i] = own;
-	sets->n++;
-	sets->n_own += own != 0;
-	sets->version++;
+	classes->matched[i] = matched;
+	classes->own[i] = own;
+	classes->n++;
+	classes->n_own += own != 0;
+	classes->version++;
 	return i;
 }
 
 static void work_out(const struct policy *policy, uint64_t matched,
-		     const struct topology_domain *domain, struct set_clamp *ret)
+		     const struct topology_domain *domain, struct class_clamp *ret)
 {
 	ret->cap = CLAMP_CAP_NONE;
 	ret->floor = 0;
@@ -86,7 +86,7 @@ static void work_out(const struct policy *policy, uint64_t matched,
 		ret->floor = ret->cap;
 }
 
-void clamp_merge_own(uint32_t own, struct set_clamp *clamp)
+void clamp_merge_own(uint32_t own, struct class_clamp *clamp)
 {
 	uint32_t min_cap = wakegov_own_min(own), max_cap = wakegov_own_max(own);
 
@@ -102,19 +102,19 @@ void clamp_merge_own(uint32_t own, struct set_clamp *clamp)
 		clamp->floor = clamp->cap;
 }
 
-void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
-		   const struct topology_domain *domain, struct set_clamp *ret)
+void clamp_classes_in(const struct clamp_classes *classes, const struct policy *policy,
+		      uint32_t class, const struct topology_domain *domain, struct class_clamp *ret)
 {
-	work_out(policy, sets->matched[set], domain, ret);
-	clamp_merge_own(sets->own[set], ret);
+	work_out(policy, classes->matched[class], domain, ret);
+	clamp_merge_own(classes->own[class], ret);
 }
 
 void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
-		    struct set_clamp *ret)
+		    struct class_clamp *ret)
 {
-	struct set_clamp clamp;
+	struct class_clamp clamp;
 
-	*ret = (struct set_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
+	*ret = (struct class_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		work_out(policy, matched, &topology->domains[i], &clamp);
 		if (!i) {

@@ -3,7 +3,7 @@
 
 /*
  * Clamp sets: tasks that match the same rules with a cap or a floor, and ask for the same clamps
- * themselves, are one set, so that the kernel side has a small number for what it need not
+ * themselves, are one class, so that the kernel side has a small number for what it need not
  * understand. Set 0 are the tasks that have neither.
  *
  * What a task asks for itself narrows what rules give it, as the kernel does it: the higher floor
@@ -17,34 +17,35 @@
 #include "core/settings.h"
 #include "core/topology.h"
 
-#define CLAMP_SETS_MAX	   64
-#define CLAMP_SETS_OWN_MAX 32 /* with clamps of the tasks' own */
-#define CLAMP_CAP_NONE	   UINT32_MAX
+#define CLAMP_CLASSES_MAX     64
+#define CLAMP_CLASSES_OWN_MAX 32 /* with clamps of the tasks' own */
+#define CLAMP_CAP_NONE	      UINT32_MAX
 
-struct clamp_sets {
+struct clamp_classes {
 	uint64_t clamping; /* bit i: rules[i] gives a cap or a floor */
 	bool follows_own;  /* what tasks ask for themselves counts */
-	uint64_t matched[CLAMP_SETS_MAX];
-	uint32_t own[CLAMP_SETS_MAX]; /* wakegov/own.h */
-	uint32_t n;		      /* 1 when no task has a clamp */
+	uint64_t matched[CLAMP_CLASSES_MAX];
+	uint32_t own[CLAMP_CLASSES_MAX]; /* wakegov/own.h */
+	uint32_t n;			 /* 1 when no task has a clamp */
 	uint32_t n_own;
-	/* tasks whose set would be one too many: they are in that of their rules, or in set 0 */
+	/* tasks whose class would be one too many: they are in that of their rules, or in class 0
+	 */
 	uint64_t refused;
 	uint32_t epoch;	  /* one more: the numbers mean others */
 	uint32_t version; /* one more: something about them changed */
 };
 
-/* No set but 0, for the rules of this policy. Begins a new epoch. */
-void clamp_sets_reset(struct clamp_sets *sets, const struct policy *policy);
+/* No class but 0, for the rules of this policy. Begins a new epoch. */
+void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy);
 
-/* The set of tasks that match these rules and ask for this, a new one if need be. */
-uint32_t clamp_sets_take(struct clamp_sets *sets, uint64_t matched, uint32_t own);
+/* The class of tasks that match these rules and ask for this, a new one if need be. */
+uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uint32_t own);
 
 /*
- * What a set means in a domain. The floor is never above the cap: an override's floor raises a
+ * What a class means in a domain. The floor is never above the cap: an override's floor raises a
  * rule's cap, and any other floor gives way.
  */
-struct set_clamp {
+struct class_clamp {
 	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */
 	uint32_t floor;	  /* 0: none */
 	int32_t cap_rule; /* index; -1: none, the task asks for it */
@@ -52,14 +53,15 @@ struct set_clamp {
 };
 
 /* Narrows what rules give by what tasks ask for themselves: wakegov/own.h. */
-void clamp_merge_own(uint32_t own, struct set_clamp *clamp);
+void clamp_merge_own(uint32_t own, struct class_clamp *clamp);
 
-void clamp_sets_in(const struct clamp_sets *sets, const struct policy *policy, uint32_t set,
-		   const struct topology_domain *domain, struct set_clamp *ret);
+void clamp_classes_in(const struct clamp_classes *classes, const struct policy *policy,
+		      uint32_t class, const struct topology_domain *domain,
+		      struct class_clamp *ret);
 
 /*
  * What tasks that match these rules are given where domains cannot be told apart: the weakest of
  * what it is in each.
  */
 void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
-		    struct set_clamp *ret);
+		    struct class_clamp *ret);

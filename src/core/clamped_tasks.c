@@ -12,7 +12,7 @@ struct queue {
 
 struct clamped_tasks {
 	struct pid_index *index;
-	struct queue sets;
+	struct queue classes;
 	struct queue clamps;
 	struct clamped_task tasks[];
 };
@@ -89,15 +89,15 @@ static void append(struct queue *queue, uint32_t *last_link, uint32_t place)
 	queue->last = place + 1;
 }
 
-void clamped_tasks_queue_set(struct clamped_tasks *tasks, struct clamped_task *task)
+void clamped_tasks_queue_class(struct clamped_tasks *tasks, struct clamped_task *task)
 {
-	struct queue *queue = &tasks->sets;
+	struct queue *queue = &tasks->classes;
 
-	if (task->waits_for_set)
+	if (task->waits_for_class)
 		return;
-	task->waits_for_set = true;
-	task->next_set = 0;
-	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_set : NULL,
+	task->waits_for_class = true;
+	task->next_class = 0;
+	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_class : NULL,
 	       task - tasks->tasks);
 }
 
@@ -113,15 +113,15 @@ void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task 
 	       task - tasks->tasks);
 }
 
-struct clamped_task *clamped_tasks_pop_set(struct clamped_tasks *tasks)
+struct clamped_task *clamped_tasks_pop_class(struct clamped_tasks *tasks)
 {
 	struct clamped_task *task;
 
-	if (!tasks->sets.first)
+	if (!tasks->classes.first)
 		return NULL;
-	task = &tasks->tasks[tasks->sets.first - 1];
-	tasks->sets.first = task->next_set;
-	task->waits_for_set = false;
+	task = &tasks->tasks[tasks->classes.first - 1];
+	tasks->classes.first = task->next_class;
+	task->waits_for_class = false;
 	return task;
 }
 
@@ -139,16 +139,16 @@ struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks)
 
 void clamped_tasks_settle(struct clamped_tasks *tasks, struct clamped_task *task)
 {
-	if (task->set || task->told_set || task->own || task->co_runner_set || task->boost_cap ||
-	    task->given_min_cap != CLAMP_MIN_NONE || task->given_max_cap != CLAMP_MAX_NONE ||
-	    task->waits_for_set || task->waits_for_clamp)
+	if (task->class || task->told_class || task->own || task->co_runner_class ||
+	    task->boost_cap || task->given_min_cap != CLAMP_MIN_NONE ||
+	    task->given_max_cap != CLAMP_MAX_NONE || task->waits_for_class || task->waits_for_clamp)
 		return;
 	pid_index_remove(tasks->index, task - tasks->tasks);
 }
 
-bool clamped_tasks_has_set(const struct clamped_tasks *tasks)
+bool clamped_tasks_has_class(const struct clamped_tasks *tasks)
 {
-	return tasks->sets.first;
+	return tasks->classes.first;
 }
 
 bool clamped_tasks_has_clamp(const struct clamped_tasks *tasks)
@@ -170,10 +170,10 @@ bool clamped_tasks_restore(struct clamped_tasks *tasks, uint32_t place,
 		return false;
 	restored = &tasks->tasks[place];
 	*restored = *task;
-	restored->waits_for_set = restored->waits_for_clamp = false;
-	restored->next_set = restored->next_clamp = 0;
-	if (task->waits_for_set)
-		clamped_tasks_queue_set(tasks, restored);
+	restored->waits_for_class = restored->waits_for_clamp = false;
+	restored->next_class = restored->next_clamp = 0;
+	if (task->waits_for_class)
+		clamped_tasks_queue_class(tasks, restored);
 	if (task->waits_for_clamp)
 		clamped_tasks_queue_clamp(tasks, restored);
 	return true;

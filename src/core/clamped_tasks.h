@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The tasks with something about their clamps: a set, capped tasks beside which they run, I/O that
- * is boosted. A table of fixed size, found by thread id; whatever changed
- * waits in a queue until it is taken.
+ * The tasks with something about their clamps: a class, capped tasks beside which they run, I/O
+ * that is boosted. A table of fixed size, found by thread id; whatever changed waits in a queue
+ * until it is taken.
  */
 
 #include <stdbool.h>
@@ -16,18 +16,18 @@
 struct clamped_task {
 	uint32_t pid; /* thread id */
 	char comm[TASK_COMM_SIZE];
-	uint32_t set; /* of its own: core/clamp_class.h */
-	uint32_t told_set;
-	uint32_t own;		/* what it asks for itself: wakegov/own.h */
-	uint32_t co_runner_set; /* of the capped tasks that it runs beside while it is short; 0:
+	uint32_t class; /* of its own: core/clamp_class.h */
+	uint32_t told_class;
+	uint32_t own;		  /* what it asks for itself: wakegov/own.h */
+	uint32_t co_runner_class; /* of the capped tasks that it runs beside while it is short; 0:
 				   none */
-	uint32_t boost_cap;	/* of its I/O; 0: none */
-	bool does_io;		/* at a rate at which it is followed */
+	uint32_t boost_cap;	  /* of its I/O; 0: none */
+	bool does_io;		  /* at a rate at which it is followed */
 	uint32_t given_min_cap;
 	uint32_t given_max_cap;
-	bool waits_for_set; /* in the queues */
+	bool waits_for_class; /* in the queues */
 	bool waits_for_clamp;
-	uint32_t next_set; /* place + 1; 0 ends */
+	uint32_t next_class; /* place + 1; 0 ends */
 	uint32_t next_clamp;
 };
 
@@ -47,13 +47,13 @@ struct clamped_task *clamped_tasks_next(const struct clamped_tasks *tasks,
 uint32_t clamped_tasks_count(const struct clamped_tasks *tasks);
 uint64_t clamped_tasks_refused(const struct clamped_tasks *tasks);
 
-/* Its set, or what its clamps follow from, may have changed: it waits to be taken. */
-void clamped_tasks_queue_set(struct clamped_tasks *tasks, struct clamped_task *task);
+/* Its class, or what its clamps follow from, may have changed: it waits to be taken. */
+void clamped_tasks_queue_class(struct clamped_tasks *tasks, struct clamped_task *task);
 void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task *task);
 /* The task that waited longest, which does no more; NULL: none does. */
-struct clamped_task *clamped_tasks_pop_set(struct clamped_tasks *tasks);
+struct clamped_task *clamped_tasks_pop_class(struct clamped_tasks *tasks);
 struct clamped_task *clamped_tasks_pop_clamp(struct clamped_tasks *tasks);
-bool clamped_tasks_has_set(const struct clamped_tasks *tasks);
+bool clamped_tasks_has_class(const struct clamped_tasks *tasks);
 bool clamped_tasks_has_clamp(const struct clamped_tasks *tasks);
 
 /* Forgets the task if nothing is left about it. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine's clamps: which set each task is in, and, where domains are driven by clamps, what
+ * The engine's clamps: which class each task is in, and, where domains are driven by clamps, what
  *each is to carry.
  *
  *	min = max(its floor, its I/O boost)
@@ -14,15 +14,16 @@
 #include "core/engine_private.h"
 
 /* What rules give. What tasks ask for themselves the kernel merges with it. */
-static void clamp_by_rules(const struct engine *engine, uint32_t set, struct set_clamp *ret)
+static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
 {
-	clamp_of_rules(&engine->policy, engine->sets.matched[set], engine->topology, ret);
+	clamp_of_rules(&engine->policy, engine->clamp_classes.matched[class], engine->topology,
+		       ret);
 }
 
-void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret)
+void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct class_clamp *ret)
 {
-	clamp_by_rules(engine, set, ret);
-	clamp_merge_own(engine->sets.own[set], ret);
+	clamp_by_rules(engine, class, ret);
+	clamp_merge_own(engine->clamp_classes.own[class], ret);
 }
 
 static void lower_max(struct task_clamp *clamp, uint32_t cap, enum clamp_why why, int32_t rule)
@@ -46,7 +47,7 @@ static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why
 void engine_clamp_of_task(const struct engine *engine, const struct clamped_task *task,
 			  struct task_clamp *ret)
 {
-	struct set_clamp own, beside;
+	struct class_clamp own, beside;
 
 	*ret = (struct task_clamp){
 		.pid = task->pid,
@@ -57,12 +58,12 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 	};
 	if (!engine->n_clamping)
 		return;
-	clamp_by_rules(engine, task->set, &own);
+	clamp_by_rules(engine, task->class, &own);
 	raise_min(ret, own.floor, CLAMP_RULE, own.floor_rule);
 	raise_min(ret, task->boost_cap, CLAMP_BOOST, -1);
 	lower_max(ret, own.cap, CLAMP_RULE, own.cap_rule);
-	if (task->co_runner_set && !task->does_io && !ret->min_cap) {
-		clamp_by_rules(engine, task->co_runner_set, &beside);
+	if (task->co_runner_class && !task->does_io && !ret->min_cap) {
+		clamp_by_rules(engine, task->co_runner_class, &beside);
 		lower_max(ret, beside.cap, CLAMP_NEIGHBOUR, beside.cap_rule);
 	}
 	if (ret->min_cap > ret->max_cap)
@@ -100,19 +101,19 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 	return taken;
 }
 
-static bool pop_set(struct engine *engine, struct task_set *ret)
+static bool pop_class(struct engine *engine, struct task_class *ret)
 {
 	struct clamped_task *task;
 
-	while ((task = clamped_tasks_pop_set(engine->clamped))) {
-		bool changed = task->set != task->told_set;
+	while ((task = clamped_tasks_pop_class(engine->clamped))) {
+		bool changed = task->class != task->told_class;
 
-		*ret = (struct task_set){
+		*ret = (struct task_class){
 			.pid = task->pid,
-			.set = task->set,
-			.before = task->told_set,
+			.class = task->class,
+			.before = task->told_class,
 		};
-		task->told_set = task->set;
+		task->told_class = task->class;
 		clamped_tasks_settle(engine->clamped, task);
 		if (changed)
 			return true;
@@ -120,14 +121,14 @@ static bool pop_set(struct engine *engine, struct task_set *ret)
 	return false;
 }
 
-bool engine_take_set(struct engine *engine, struct task_set *ret)
+bool engine_take_class(struct engine *engine, struct task_class *ret)
 {
-	bool waited = clamped_tasks_has_set(engine->clamped);
-	bool taken = pop_set(engine, ret);
+	bool waited = clamped_tasks_has_class(engine->clamped);
+	bool taken = pop_class(engine, ret);
 
 	if (waited)
-		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_SET,
-							   .set = taken ? ret : NULL });
+		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLASS,
+							   .class = taken ? ret : NULL });
 	return taken;
 }
 
@@ -139,30 +140,32 @@ static void queue_all(struct engine *engine)
 		clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
-/* Every domain is to wait for the tasks of a new set. */
-static uint32_t take_set(struct engine *engine, uint64_t matched, uint32_t own)
+/* Every domain is to wait for the tasks of a new class. */
+static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own)
 {
-	uint32_t before = engine->sets.n, set = clamp_sets_take(&engine->sets, matched, own);
+	uint32_t before = engine->clamp_classes.n,
+		 class = clamp_classes_take(&engine->clamp_classes, matched, own);
 
-	for (uint32_t i = 0; engine->sets.n != before && i < engine->topology->n_domains; i++)
+	for (uint32_t i = 0; engine->clamp_classes.n != before && i < engine->topology->n_domains;
+	     i++)
 		engine->domains[i].due = true;
-	return set;
+	return class;
 }
 
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
 {
 	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
-	uint32_t set = take_set(engine, matched, task ? task->own : 0);
+	uint32_t class = take_class(engine, matched, task ? task->own : 0);
 
-	if (!task && set)
+	if (!task && class)
 		task = clamped_tasks_take(engine->clamped, pid);
 	if (!task)
 		return;
 	memcpy(task->comm, comm, sizeof(task->comm));
-	if (task->set == set && task->told_set == set)
+	if (task->class == class && task->told_class == class)
 		return;
-	task->set = set;
-	clamped_tasks_queue_set(engine->clamped, task);
+	task->class = class;
+	clamped_tasks_queue_class(engine->clamped, task);
 	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
@@ -185,7 +188,7 @@ void clamping_apply_own(struct engine *engine, const struct input_own_clamps *in
 		return;
 	task->own = input->own;
 	rule_again(engine, task);
-	clamped_tasks_queue_set(engine->clamped, task);
+	clamped_tasks_queue_class(engine->clamped, task);
 }
 
 /* The numbers of the rules mean others now: every task is told anew. */
@@ -193,45 +196,45 @@ void clamping_set_policy(struct engine *engine)
 {
 	const struct ruled_task *ruled = NULL;
 	struct clamped_task *task = NULL;
-	bool had_sets = engine->sets.n > 1;
+	bool had_classes = engine->clamp_classes.n > 1;
 
-	clamp_sets_reset(&engine->sets, &engine->policy);
+	clamp_classes_reset(&engine->clamp_classes, &engine->policy);
 	while ((task = clamped_tasks_next(engine->clamped, task))) {
-		task->set = 0;
-		task->co_runner_set = 0;
-		clamped_tasks_queue_set(engine->clamped, task);
+		task->class = 0;
+		task->co_runner_class = 0;
+		clamped_tasks_queue_class(engine->clamped, task);
 	}
 	while ((task = clamped_tasks_next(engine->clamped, task)))
 		if (task->own)
 			rule_again(engine, task);
 	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
 		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
-	for (uint32_t cpu = 0; had_sets && cpu < engine->topology->n_cpus; cpu++)
+	for (uint32_t cpu = 0; had_classes && cpu < engine->topology->n_cpus; cpu++)
 		memset(engine->cpus[cpu].runs, 0, sizeof(engine->cpus[cpu].runs));
 	queue_all(engine);
 }
 
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input)
 {
-	uint32_t set = take_set(engine, input->matched, input->own);
+	uint32_t class = take_class(engine, input->matched, input->own);
 	struct clamped_task *task;
 
-	task = set ? clamped_tasks_take(engine->clamped, input->pid)
-		   : clamped_tasks_find(engine->clamped, input->pid);
+	task = class ? clamped_tasks_take(engine->clamped, input->pid)
+		     : clamped_tasks_find(engine->clamped, input->pid);
 	if (!task)
 		return;
-	task->co_runner_set = set;
+	task->co_runner_class = class;
 	clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
-void clamping_apply_run(struct engine *engine, const struct input_set_run *input)
+void clamping_apply_run(struct engine *engine, const struct input_class_run *input)
 {
-	struct set_run *run;
+	struct class_run *run;
 
 	if (input->cpu >= engine->topology->n_cpus)
 		return;
-	run = &engine->cpus[input->cpu]
-		       .runs[clamp_sets_take(&engine->sets, input->matched, input->own)];
+	run = &engine->cpus[input->cpu].runs[clamp_classes_take(&engine->clamp_classes,
+								input->matched, input->own)];
 	/* What were two sets may be one under this policy. */
 	if (input->ran_ns > run->ran_ns) {
 		run->ran_ns = input->ran_ns;
@@ -255,13 +258,13 @@ void clamping_count_domains(struct engine *engine)
 	engine->needs_own = n_active > engine->n_clamping;
 	if (!before == !engine->n_clamping)
 		return;
-	engine->sets.version++;
+	engine->clamp_classes.version++;
 	queue_all(engine);
 }
 
-const struct clamp_sets *engine_clamp_sets(const struct engine *engine)
+const struct clamp_classes *engine_clamp_classes(const struct engine *engine)
 {
-	return &engine->sets;
+	return &engine->clamp_classes;
 }
 
 const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine)
@@ -318,11 +321,11 @@ uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t do
 			  int32_t *ret_rule)
 {
 	const struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
-	struct set_clamp clamp = { .cap = CLAMP_CAP_NONE, .cap_rule = -1 };
+	struct class_clamp clamp = { .cap = CLAMP_CAP_NONE, .cap_rule = -1 };
 
-	if (task && task->set)
-		clamp_sets_in(&engine->sets, &engine->policy, task->set,
-			      engine->domains[domain].info, &clamp);
+	if (task && task->class)
+		clamp_classes_in(&engine->clamp_classes, &engine->policy, task->class,
+				 engine->domains[domain].info, &clamp);
 	*ret_rule = clamp.cap_rule;
 	return clamp.cap;
 }

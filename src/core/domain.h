@@ -61,7 +61,7 @@ struct domain {
 	struct override_limits override;
 	uint32_t effective_cap;	    /* as of the last decision; CLAMP_CAP_NONE: none */
 	struct clamp_at_work uncap; /* the task that raised it, and gets its whole cap at once */
-	uint64_t watch_ran;	    /* clamp sets, as bits: see struct engine_band */
+	uint64_t watch_ran;	    /* clamp classes, as bits: see struct engine_band */
 	uint64_t watch_long_running;
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */

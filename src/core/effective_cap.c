@@ -48,7 +48,7 @@ static void raise_clamp(struct clamp_at_work *best, uint32_t cap, uint32_t cpu, 
 }
 
 /* One clamp class on one CPU. */
-static void add_run(const struct set_run *run, const struct set_clamp *clamp, uint32_t cpu,
+static void add_run(const struct class_run *run, const struct class_clamp *clamp, uint32_t cpu,
 		    uint64_t hold_ns, uint64_t now_ns, struct effective_cap *cap)
 {
 	uint64_t ran_until_ns = end_ns(run->ran_ns, hold_ns, now_ns);
@@ -74,13 +74,13 @@ void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t n
 {
 	const struct topology_domain *info = engine->domains[domain].info;
 	uint64_t hold_ns = effective_cap_hold_ns(engine, domain);
-	struct set_clamp clamp;
+	struct class_clamp clamp;
 
 	*ret = (struct effective_cap){ .lowest_cap = CLAMP_CAP_NONE };
-	for (uint32_t set = 0; set < engine->sets.n; set++) {
-		clamp_sets_in(&engine->sets, &engine->policy, set, info, &clamp);
+	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
+		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, info, &clamp);
 		engine_for_each_cpu(engine, cpu, domain)
-			add_run(&engine->cpus[cpu].runs[set], &clamp, cpu, hold_ns, now_ns, ret);
+			add_run(&engine->cpus[cpu].runs[class], &clamp, cpu, hold_ns, now_ns, ret);
 	}
 	ret->bound = (struct clamp_at_work){ .cap = CLAMP_CAP_NONE };
 	if (ret->capped.until_ns)
@@ -131,19 +131,19 @@ void effective_cap_watch(const struct engine *engine, uint32_t domain,
 			 const struct effective_cap *cap)
 {
 	struct domain *d = &engine->domains[domain];
-	struct set_clamp clamp;
+	struct class_clamp clamp;
 
 	d->watch_ran = 0;
 	d->watch_long_running = 0;
-	for (uint32_t set = 0; set < engine->sets.n; set++) {
-		clamp_sets_in(&engine->sets, &engine->policy, set, d->info, &clamp);
+	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
+		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, d->info, &clamp);
 		if (clamp.cap > cap->bound.cap)
-			d->watch_long_running |= 1ULL << set;
+			d->watch_long_running |= 1ULL << class;
 		if (clamp.cap != CLAMP_CAP_NONE && !cap->capped.until_ns &&
 		    khz_of(d->info, clamp.cap) < d->last.target_khz)
-			d->watch_ran |= 1ULL << set;
+			d->watch_ran |= 1ULL << class;
 		if (clamp.floor && khz_of(d->info, clamp.floor) > d->last.target_khz)
-			d->watch_ran |= 1ULL << set;
+			d->watch_ran |= 1ULL << class;
 	}
 }
 

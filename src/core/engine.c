@@ -322,8 +322,8 @@ void engine_apply(struct engine *engine, const struct input *input)
 		apply_task_rules(engine, &input->task_rules);
 		settle_ruled(engine, input->task_rules.pid, input->now_ns);
 		break;
-	case INPUT_SET_RUN:
-		clamping_apply_run(engine, &input->set_run);
+	case INPUT_CLASS_RUN:
+		clamping_apply_run(engine, &input->class_run);
 		break;
 	case INPUT_REFERENCE:
 		apply_reference(engine, &input->reference, input->now_ns);

@@ -10,7 +10,7 @@
  *
  *	engine_round()		     samples, decides, and ends what is over, by the caller's ops
  *	engine_follows_requests()    whether the next samples need more than counts
- *	engine_take_set()	     tasks that the kernel side is to know as clamped
+ *	engine_take_class()	     tasks that the kernel side is to know as clamped
  *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
  */
 
@@ -55,7 +55,7 @@ enum engine_call_type {
 	ENGINE_FORGET_TARGET,
 	ENGINE_TAKE_BACK,
 	ENGINE_TAKE_ENDED,
-	ENGINE_TAKE_SET,
+	ENGINE_TAKE_CLASS,
 	ENGINE_TAKE_CLAMP,
 };
 
@@ -68,7 +68,7 @@ struct engine_call {
 		const struct policy *policy;
 		uint32_t domain;
 		uint32_t handle;
-		const struct task_set *set;	/* NULL: those that waited are as before */
+		const struct task_class *class; /* NULL: those that waited are as before */
 		const struct task_clamp *clamp; /* likewise */
 	};
 };
@@ -153,7 +153,7 @@ struct engine_band {
 			    */
 	bool watch;	   /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
-	uint64_t watch_ran;	     /* clamp sets, as bits: one of their tasks runs … */
+	uint64_t watch_ran;	     /* clamp classes, as bits: one of their tasks runs … */
 	uint64_t watch_long_running; /* … or one of those whose bursts are long */
 	uint64_t long_burst_ns;	     /* from which length on they are, at full capacity */
 };
@@ -167,20 +167,20 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
 
 /*
- * One task whose clamp set changed, for the kernel side: true; false when there is none. Set 0 may
- * be that of one that exited.
+ * One task whose clamp class changed, for the kernel side: true; false when there is none. Set 0
+ * may be that of one that exited.
  */
-struct task_set {
+struct task_class {
 	uint32_t pid;
-	uint32_t set;
+	uint32_t class;
 	uint32_t before;
 };
 
-bool engine_take_set(struct engine *engine, struct task_set *ret);
+bool engine_take_class(struct engine *engine, struct task_class *ret);
 
-const struct clamp_sets *engine_clamp_sets(const struct engine *engine);
-/* What a set is where domains cannot be told apart: the weakest of what it is in each. */
-void engine_clamp_of_set(const struct engine *engine, uint32_t set, struct set_clamp *ret);
+const struct clamp_classes *engine_clamp_classes(const struct engine *engine);
+/* What a class means where domains cannot be told apart: the weakest of what it is in each. */
+void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct class_clamp *ret);
 /* Tasks with something about their clamps that are followed, and that found no room. */
 const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine);
 

@@ -78,28 +78,30 @@ static bool load_cpu(struct engine *engine, uint32_t index, const struct engine_
 	return true;
 }
 
-static bool load_set(struct engine *engine, uint32_t index, const struct engine_set *saved)
+static bool load_clamp_class(struct engine *engine, uint32_t index,
+			     const struct engine_clamp_class *saved)
 {
-	if (index != engine->sets.n || index >= CLAMP_SETS_MAX)
+	if (index != engine->clamp_classes.n || index >= CLAMP_CLASSES_MAX)
 		return false;
-	engine->sets.matched[index] = saved->matched;
-	engine->sets.own[index] = saved->own;
-	engine->sets.n++;
-	engine->sets.n_own += saved->own != 0;
+	engine->clamp_classes.matched[index] = saved->matched;
+	engine->clamp_classes.own[index] = saved->own;
+	engine->clamp_classes.n++;
+	engine->clamp_classes.n_own += saved->own != 0;
 	return true;
 }
 
-static bool load_set_run(struct engine *engine, uint32_t cpu, const struct engine_set_run *saved)
+static bool load_set_run(struct engine *engine, uint32_t cpu, const struct engine_class_run *saved)
 {
-	if (cpu >= engine->topology->n_cpus || saved->set >= engine->sets.n)
+	if (cpu >= engine->topology->n_cpus || saved->class >= engine->clamp_classes.n)
 		return false;
-	engine->cpus[cpu].runs[saved->set] = saved->run;
+	engine->cpus[cpu].runs[saved->class] = saved->run;
 	return true;
 }
 
 static bool load_clamped(struct engine *engine, uint32_t place, const struct clamped_task *saved)
 {
-	if (saved->set >= engine->sets.n || saved->co_runner_set >= engine->sets.n)
+	if (saved->class >= engine->clamp_classes.n ||
+	    saved->co_runner_class >= engine->clamp_classes.n)
 		return false;
 	return clamped_tasks_restore(engine->clamped, place, saved);
 }
@@ -109,9 +111,9 @@ static void load_rest(struct engine *engine, const struct engine_rest *saved)
 	task_table_restore_refused(engine->tasks, saved->refused_tasks);
 	ruled_tasks_restore_refused(engine->ruled, saved->refused_ruled_tasks);
 	clamped_tasks_restore_refused(engine->clamped, saved->refused_clamped);
-	engine->sets.refused = saved->refused_sets;
-	engine->sets.epoch = saved->sets_epoch;
-	engine->sets.version = saved->sets_version;
+	engine->clamp_classes.refused = saved->refused_classes;
+	engine->clamp_classes.epoch = saved->classes_epoch;
+	engine->clamp_classes.version = saved->classes_version;
 	engine->devices_next_ns = saved->devices_next_ns;
 	engine->tracing = saved->tracing;
 	engine->groups_next_ns = saved->groups_next_ns;
@@ -151,10 +153,10 @@ bool engine_load(struct engine *engine, const struct engine_piece *piece)
 		       ruled_tasks_restore(engine->ruled, piece->index, &piece->ruled_task);
 	case ENGINE_PIECE_OVERRIDE:
 		return load_override(engine, &piece->override);
-	case ENGINE_PIECE_SET:
-		return load_set(engine, piece->index, &piece->set);
-	case ENGINE_PIECE_SET_RUN:
-		return load_set_run(engine, piece->index, &piece->set_run);
+	case ENGINE_PIECE_CLAMP_CLASS:
+		return load_clamp_class(engine, piece->index, &piece->class);
+	case ENGINE_PIECE_CLASS_RUN:
+		return load_set_run(engine, piece->index, &piece->class_run);
 	case ENGINE_PIECE_CLAMPED:
 		return load_clamped(engine, piece->index, &piece->clamped);
 	case ENGINE_PIECE_REST:

@@ -25,7 +25,7 @@ struct cpu {
 	uint64_t idle_since_ns;
 	uint32_t est_q;
 	uint64_t burst_ns;
-	struct set_run runs[CLAMP_SETS_MAX];
+	struct class_run runs[CLAMP_CLASSES_MAX];
 };
 
 #define ENGINE_NO_CPU UINT32_MAX
@@ -42,7 +42,7 @@ struct engine {
 	struct cpu *cpus;	/* topology->n_cpus */
 	uint32_t *first_cpus;	/* of each domain; ENGINE_NO_CPU: it has none */
 	struct domain *domains; /* topology->n_domains */
-	struct clamp_sets sets;
+	struct clamp_classes clamp_classes;
 	struct clamped_tasks *clamped;
 	uint32_t n_clamping; /* domains that are driven by clamps */
 	bool needs_own;	     /* there are others */
@@ -173,10 +173,10 @@ void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, 
 /* For how long a task is at work after it last ran. */
 uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain);
 
-/* clamping.c: the clamp sets of tasks, and what each is to carry. */
+/* clamping.c: the clamp classes of tasks, and what each is to carry. */
 void clamping_set_policy(struct engine *engine);
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
-void clamping_apply_run(struct engine *engine, const struct input_set_run *input);
+void clamping_apply_run(struct engine *engine, const struct input_class_run *input);
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input);
 /* A domain came to be driven by clamps, or is so no longer. */

@@ -96,7 +96,7 @@ static void save_ruled_tasks(const struct saving *saving)
 	}
 }
 
-static bool has_run(const struct set_run *run)
+static bool has_run(const struct class_run *run)
 {
 	return run->ran_ns || run->long_running_ns || run->ran_pid || run->long_running_pid;
 }
@@ -104,25 +104,25 @@ static bool has_run(const struct set_run *run)
 static void save_set_runs(const struct saving *saving, uint32_t cpu)
 {
 	const struct engine *engine = saving->engine;
-	struct engine_piece piece = { .type = ENGINE_PIECE_SET_RUN, .index = cpu };
+	struct engine_piece piece = { .type = ENGINE_PIECE_CLASS_RUN, .index = cpu };
 
-	for (uint32_t set = 0; set < engine->sets.n; set++) {
-		piece.set_run.set = set;
-		piece.set_run.run = engine->cpus[cpu].runs[set];
-		if (has_run(&piece.set_run.run))
+	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
+		piece.class_run.class = class;
+		piece.class_run.run = engine->cpus[cpu].runs[class];
+		if (has_run(&piece.class_run.run))
 			saving->take(saving->userdata, &piece);
 	}
 }
 
 /* Set 0 is there always. */
-static void save_sets(const struct saving *saving)
+static void save_classes(const struct saving *saving)
 {
 	const struct engine *engine = saving->engine;
-	struct engine_piece piece = { .type = ENGINE_PIECE_SET };
+	struct engine_piece piece = { .type = ENGINE_PIECE_CLAMP_CLASS };
 
-	for (piece.index = 1; piece.index < engine->sets.n; piece.index++) {
-		piece.set.matched = engine->sets.matched[piece.index];
-		piece.set.own = engine->sets.own[piece.index];
+	for (piece.index = 1; piece.index < engine->clamp_classes.n; piece.index++) {
+		piece.class.matched = engine->clamp_classes.matched[piece.index];
+		piece.class.own = engine->clamp_classes.own[piece.index];
 		saving->take(saving->userdata, &piece);
 	}
 	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++)
@@ -151,9 +151,9 @@ static void save_rest(const struct saving *saving)
 			.refused_tasks = task_table_refused(engine->tasks),
 			.refused_ruled_tasks = ruled_tasks_refused(engine->ruled),
 			.refused_clamped = clamped_tasks_refused(engine->clamped),
-			.refused_sets = engine->sets.refused,
-			.sets_epoch = engine->sets.epoch,
-			.sets_version = engine->sets.version,
+			.refused_classes = engine->clamp_classes.refused,
+			.classes_epoch = engine->clamp_classes.epoch,
+			.classes_version = engine->clamp_classes.version,
 			.devices_next_ns = engine->devices_next_ns,
 			.tracing = engine->tracing,
 			.groups_next_ns = engine->groups_next_ns,
@@ -176,7 +176,7 @@ void engine_save(const struct engine *engine,
 	save_overrides(&saving);
 	save_tasks(&saving);
 	save_ruled_tasks(&saving);
-	save_sets(&saving);
+	save_classes(&saving);
 	save_clamped(&saving);
 	save_rest(&saving);
 }

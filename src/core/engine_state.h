@@ -17,8 +17,8 @@
 
 struct engine;
 
-/* When tasks of a clamp set last ran on a CPU. */
-struct set_run {
+/* When tasks of a clamp class last ran on a CPU. */
+struct class_run {
 	uint64_t ran_ns;	  /* 0: never */
 	uint64_t long_running_ns; /* one that counts */
 	uint32_t ran_pid;
@@ -42,8 +42,8 @@ enum engine_piece_type {
 	ENGINE_PIECE_GROUP,
 	ENGINE_PIECE_RULED_TASK,
 	ENGINE_PIECE_OVERRIDE,
-	ENGINE_PIECE_SET,
-	ENGINE_PIECE_SET_RUN,
+	ENGINE_PIECE_CLAMP_CLASS,
+	ENGINE_PIECE_CLASS_RUN,
 	ENGINE_PIECE_CLAMPED,
 	ENGINE_PIECE_REST, /* what is of none of them */
 };
@@ -56,23 +56,23 @@ struct engine_cpu {
 	uint64_t burst_ns;
 };
 
-struct engine_set {
+struct engine_clamp_class {
 	uint64_t matched; /* the rules that make it, as bits … */
 	uint32_t own;	  /* … and what its tasks ask for themselves: wakegov/own.h */
 };
 
-struct engine_set_run {
-	uint32_t set;
-	struct set_run run;
+struct engine_class_run {
+	uint32_t class;
+	struct class_run run;
 };
 
 struct engine_rest {
 	uint64_t refused_tasks; /* that found the table full */
 	uint64_t refused_ruled_tasks;
 	uint64_t refused_clamped;
-	uint64_t refused_sets;
-	uint32_t sets_epoch;
-	uint32_t sets_version;
+	uint64_t refused_classes;
+	uint32_t classes_epoch;
+	uint32_t classes_version;
 	uint64_t devices_next_ns;
 	struct tracing_duty tracing;
 	uint64_t groups_next_ns;
@@ -82,7 +82,8 @@ struct engine_rest {
 
 struct engine_piece {
 	enum engine_piece_type type;
-	uint32_t index; /* of the CPU, domain, device, group, override or set; the place of the task
+	uint32_t index; /* of the CPU, domain, device, group, override or clamp class; the place of
+			 * the task
 			 */
 	union {
 		struct engine_cpu cpu;
@@ -92,8 +93,8 @@ struct engine_piece {
 		struct io_group group;
 		struct ruled_task ruled_task;
 		struct input_override override;
-		struct engine_set set;
-		struct engine_set_run set_run;
+		struct engine_clamp_class class;
+		struct engine_class_run class_run;
 		struct clamped_task clamped;
 		struct engine_rest rest;
 	};

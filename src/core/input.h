@@ -24,7 +24,7 @@ enum input_type {
 	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
 	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
 	INPUT_TASK_RULES, /* which rules a task matches now */
-	INPUT_SET_RUN,	  /* tasks with clamps ran on a CPU */
+	INPUT_CLASS_RUN,  /* tasks with clamps ran on a CPU */
 	INPUT_CO_RUNNER,  /* a task runs beside capped ones */
 	INPUT_REFERENCE,  /* capacity is measured by another frequency */
 	INPUT_OWN_CLAMPS, /* a task asks for clamps itself, for others than before, or for none */
@@ -117,10 +117,10 @@ struct input_override {
 };
 
 /*
- * When tasks of a clamp set last ran on a CPU; a task that counts has long bursts. The set goes by
- * the rules that make it, as a task does.
+ * When tasks of a clamp class last ran on a CPU; a task that counts has long bursts. The class goes
+ * by the rules that make it, as a task does.
  */
-struct input_set_run {
+struct input_class_run {
 	uint32_t cpu;
 	uint64_t matched; /* bit i: rules[i]; 0: tasks without a clamp */
 	uint64_t ran_ns;
@@ -162,7 +162,7 @@ struct input {
 		struct input_domain domain;
 		struct input_override override;
 		struct input_task_rules task_rules;
-		struct input_set_run set_run;
+		struct input_class_run class_run;
 		struct input_co_runner co_runner;
 		struct input_reference reference;
 		struct input_own_clamps own_clamps;

@@ -53,7 +53,7 @@ static const char *kind_of(const struct replay *replay)
 	switch (replay->type) {
 	case RECORD_TAKE_ENDED:
 		return "boost-end";
-	case RECORD_TAKE_SET:
+	case RECORD_TAKE_CLASS:
 		return "clamp-set";
 	case RECORD_TAKE_CLAMP:
 		return "clamp";

@@ -178,7 +178,7 @@ void grouping_mind(struct manager *manager, const struct rules_task *task)
 {
 	struct grouping *grouping = &manager->grouping;
 	struct grouping_seen *seen = &grouping->seen[task->cgroup_id % GROUPING_SEEN];
-	struct set_clamp due;
+	struct class_clamp due;
 	const char *path;
 
 	if (!(task->matched & (grouping->by.caps | grouping->by.floors)))

@@ -41,17 +41,17 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 
 static void sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
-	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
 	struct input input;
 
 	freq_invariance_measure_cpu(manager, cpu, now_ns);
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 	engine_apply(manager->engine, &input);
-	for (uint32_t set = 0; sets->n > 1 && set < sets->n; set++) {
-		if (!tracer_read_set_run(manager->tracer, cpu, set, now_ns, &input))
+	for (uint32_t class = 0; classes->n > 1 && class < classes->n; class ++) {
+		if (!tracer_read_class_run(manager->tracer, cpu, class, now_ns, &input))
 			continue;
-		input.set_run.matched = sets->matched[set];
-		input.set_run.own = sets->own[set];
+		input.class_run.matched = classes->matched[class];
+		input.class_run.own = classes->own[class];
 		engine_apply(manager->engine, &input);
 	}
 }
@@ -334,44 +334,44 @@ static void set_timer(struct manager *manager)
 	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
 }
 
-static void describe_sets(struct manager *manager)
+static void describe_classes(struct manager *manager)
 {
-	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
-	struct tracer_sets told = {
-		.n = sets->n,
+	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
+	struct tracer_classes told = {
+		.n = classes->n,
 		.co_runners = engine_clamps_tasks(manager->engine),
 		.burst_limit_ns = manager->policy.caps.burst_limit_ns,
 	};
 
-	if (sets->epoch != manager->sets_epoch)
-		tracer_forget_sets(manager->tracer);
-	for (uint32_t set = 0; set < sets->n; set++) {
-		struct set_clamp clamp;
+	if (classes->epoch != manager->classes_epoch)
+		tracer_forget_classes(manager->tracer);
+	for (uint32_t class = 0; class < classes->n; class ++) {
+		struct class_clamp clamp;
 
-		engine_clamp_of_set(manager->engine, set, &clamp);
-		told.cap[set] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
+		engine_clamp_of_class(manager->engine, class, &clamp);
+		told.cap[class] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
 		if (clamp.floor)
-			told.floored |= 1ULL << set;
+			told.floored |= 1ULL << class;
 	}
-	tracer_set_sets(manager->tracer, &told);
-	manager->sets_epoch = sets->epoch;
-	manager->sets_version = sets->version;
+	tracer_set_classes(manager->tracer, &told);
+	manager->classes_epoch = classes->epoch;
+	manager->classes_version = classes->version;
 }
 
 /* Which tasks are clamped, for the kernel side. What the sets are is known there first. */
-static void tell_sets(struct manager *manager)
+static void tell_classes(struct manager *manager)
 {
-	struct task_set set;
+	struct task_class class;
 	bool any = false;
 	int r;
 
-	if (engine_clamp_sets(manager->engine)->version != manager->sets_version)
-		describe_sets(manager);
-	while (engine_take_set(manager->engine, &set)) {
-		tracer_set_task_set(manager->tracer, &set);
+	if (engine_clamp_classes(manager->engine)->version != manager->classes_version)
+		describe_classes(manager);
+	while (engine_take_class(manager->engine, &class)) {
+		tracer_set_task_class(manager->tracer, &class);
 		any = true;
 	}
-	r = any ? tracer_send_task_sets(manager->tracer) : 0;
+	r = any ? tracer_send_task_classes(manager->tracer) : 0;
 	if (r < 0)
 		log_debug("which clamps tasks have cannot be told of each: %s", strerror(-r));
 }
@@ -392,7 +392,7 @@ void manager_round(struct manager *manager)
 	overrides_tell_ended(manager, now_ns);
 	engine_round(manager->engine, &ops, manager, now_ns);
 	monitor_publish_boosts(manager);
-	tell_sets(manager);
+	tell_classes(manager);
 	if (grouping_follow(manager))
 		rule_tracking_scan(manager);
 	manager_apply_task_clamps(manager, now_ns);
@@ -406,16 +406,16 @@ void manager_round(struct manager *manager)
 static void take_co_runner(struct manager *manager, const struct tracer_event *event,
 			   uint64_t now_ns)
 {
-	const struct clamp_sets *sets = engine_clamp_sets(manager->engine);
+	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
 	struct input input = {
 		.now_ns = now_ns,
 		.type = INPUT_CO_RUNNER,
 		.co_runner = { .pid = event->pid },
 	};
 
-	if (event->set < sets->n) {
-		input.co_runner.matched = sets->matched[event->set];
-		input.co_runner.own = sets->own[event->set];
+	if (event->class < classes->n) {
+		input.co_runner.matched = classes->matched[event->class];
+		input.co_runner.own = classes->own[event->class];
 	}
 	engine_apply(manager->engine, &input);
 }

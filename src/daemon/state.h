@@ -122,9 +122,9 @@ struct manager {
 	char *socket_path; /* NULL: not bound yet */
 
 	uint64_t started_ns;
-	uint64_t resynced_ns; /* the requests in flight, with the kernel's numbers */
-	uint32_t sets_epoch;  /* of the clamp sets that the tracer knows */
-	uint32_t sets_version;
+	uint64_t resynced_ns;	/* the requests in flight, with the kernel's numbers */
+	uint32_t classes_epoch; /* of the clamp classes that the tracer knows */
+	uint32_t classes_version;
 	uint64_t wakeups; /* of the event loop */
 	uint64_t records;
 	uint32_t reloads;

@@ -60,7 +60,7 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 	return r < 0 ? NULL : sentence;
 }
 
-char *advice_on_clamp_sets(uint64_t refused)
+char *advice_on_clamp_classes(uint64_t refused)
 {
 	char *sentence = NULL;
 	int r = asprintf(
@@ -69,7 +69,7 @@ char *advice_on_clamp_sets(uint64_t refused)
 		" times a task got no cap and no floor: its rules together would have been "
 		"one combination more than the %d that there can be; let fewer rules be "
 		"for the same tasks",
-		refused, CLAMP_SETS_MAX);
+		refused, CLAMP_CLASSES_MAX);
 
 	return r < 0 ? NULL : sentence;
 }

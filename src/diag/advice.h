@@ -27,8 +27,8 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 /* "TuneD runs, and sets governors: take a profile …"; as below. */
 char *advice_on_rival(const struct rival *rival);
 
-/* "12 times a task got no cap and no floor: …": there were too many clamp sets. As below. */
-char *advice_on_clamp_sets(uint64_t refused);
+/* "12 times a task got no cap and no floor: …": there were too many clamp classes. As below. */
+char *advice_on_clamp_classes(uint64_t refused);
 
 /* A domain as people know it. */
 struct advice_place {

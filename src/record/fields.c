@@ -93,15 +93,15 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_TASK_RULES] = ROW(256,
 		U32(input.task_rules.pid), U64(input.task_rules.matched),
 		U32(input.task_rules.tgid), COMM(input.task_rules.comm)),
-	[RECORD_SET_RUN] = ROW(256,
-		U32(input.set_run.cpu), NOW(input.set_run.ran_ns), NOW(input.set_run.long_running_ns),
-		U64(input.set_run.matched), U32(input.set_run.ran_pid),
-		U32(input.set_run.long_running_pid), U32(input.set_run.own)),
+	[RECORD_CLASS_RUN] = ROW(256,
+		U32(input.class_run.cpu), NOW(input.class_run.ran_ns), NOW(input.class_run.long_running_ns),
+		U64(input.class_run.matched), U32(input.class_run.ran_pid),
+		U32(input.class_run.long_running_pid), U32(input.class_run.own)),
 	[RECORD_CO_RUNNER] = ROW(256, U32(input.co_runner.pid), U64(input.co_runner.matched),
 		U32(input.co_runner.own)),
 	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
 	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
-	[RECORD_TAKE_SET] = ROW(256, U32(set.pid), U32(set.set), U32(set.before)),
+	[RECORD_TAKE_CLASS] = ROW(256, U32(class.pid), U32(class.class), U32(class.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
 		MOST(clamp.min_why, CLAMP_NEIGHBOUR), MOST(clamp.max_why, CLAMP_NEIGHBOUR),
@@ -159,23 +159,23 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		COMM(piece.ruled_task.comm), U64(piece.ruled_task.matched)),
 	[RECORD_PIECE_OVERRIDE] = ROW(1,
 		U32(piece.index), U32(piece.override.id), OVERRIDE(piece.override)),
-	[RECORD_PIECE_SET] = ROW(1, U32(piece.index), U64(piece.set.matched), U32(piece.set.own)),
-	[RECORD_PIECE_SET_RUN] = ROW(1,
-		U32(piece.index), U32(piece.set_run.set), U64(piece.set_run.run.ran_ns),
-		U64(piece.set_run.run.long_running_ns), U32(piece.set_run.run.ran_pid),
-		U32(piece.set_run.run.long_running_pid)),
+	[RECORD_PIECE_CLAMP_CLASS] = ROW(1, U32(piece.index), U64(piece.class.matched), U32(piece.class.own)),
+	[RECORD_PIECE_CLASS_RUN] = ROW(1,
+		U32(piece.index), U32(piece.class_run.class), U64(piece.class_run.run.ran_ns),
+		U64(piece.class_run.run.long_running_ns), U32(piece.class_run.run.ran_pid),
+		U32(piece.class_run.run.long_running_pid)),
 	[RECORD_PIECE_CLAMPED] = ROW(1,
 		U32(piece.index), U32(piece.clamped.pid), COMM(piece.clamped.comm),
-		U32(piece.clamped.set), U32(piece.clamped.told_set), U32(piece.clamped.co_runner_set),
+		U32(piece.clamped.class), U32(piece.clamped.told_class), U32(piece.clamped.co_runner_class),
 		U32(piece.clamped.boost_cap), FLAG(piece.clamped.does_io), U32(piece.clamped.own),
 		U32(piece.clamped.given_min_cap),
-		U32(piece.clamped.given_max_cap), FLAG(piece.clamped.waits_for_set),
+		U32(piece.clamped.given_max_cap), FLAG(piece.clamped.waits_for_class),
 		FLAG(piece.clamped.waits_for_clamp)),
 	[RECORD_PIECE_REST] = ROW(1,
 		U32(piece.index), U64(piece.rest.refused_tasks),
 		U64(piece.rest.refused_ruled_tasks), U64(piece.rest.refused_clamped),
-		U64(piece.rest.refused_sets), U32(piece.rest.sets_epoch),
-		U32(piece.rest.sets_version), U64(piece.rest.devices_next_ns),
+		U64(piece.rest.refused_classes), U32(piece.rest.classes_epoch),
+		U32(piece.rest.classes_version), U64(piece.rest.devices_next_ns),
 		FLAG(piece.rest.tracing.on), FLAG(piece.rest.tracing.ends),
 		U64(piece.rest.tracing.until_ns), U64(piece.rest.tracing.began_ns),
 		U64(piece.rest.tracing.quiet_ns), U64(piece.rest.groups_next_ns),
@@ -198,11 +198,11 @@ static const struct {
 	struct input_domain input_domain;
 	struct input_override override;
 	struct input_task_rules task_rules;
-	struct input_set_run set_run;
+	struct input_class_run class_run;
 	struct input_co_runner co_runner;
 	struct input_own_clamps own_clamps;
 	struct input_reference reference;
-	struct task_set set;
+	struct task_class class;
 	struct task_clamp clamp;
 	struct decision decision;
 	struct engine_cpu cpu;
@@ -212,8 +212,8 @@ static const struct {
 	struct io_group group;
 	struct experiment experiment;
 	struct engine_rest rest;
-	struct engine_set engine_set;
-	struct engine_set_run run;
+	struct engine_clamp_class engine_clamp_class;
+	struct engine_class_run run;
 	struct clamped_task clamped; /* its links are the queues' own */
 	struct io_window window;
 	struct io_boost boost;
@@ -288,7 +288,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_DOMAIN: return RECORD_DOMAIN;
 	case INPUT_OVERRIDE: return RECORD_OVERRIDE;
 	case INPUT_TASK_RULES: return RECORD_TASK_RULES;
-	case INPUT_SET_RUN: return RECORD_SET_RUN;
+	case INPUT_CLASS_RUN: return RECORD_CLASS_RUN;
 	case INPUT_CO_RUNNER: return RECORD_CO_RUNNER;
 	case INPUT_REFERENCE: return RECORD_REFERENCE;
 	case INPUT_OWN_CLAMPS: return RECORD_OWN_CLAMPS;
@@ -306,8 +306,8 @@ enum record_type record_type_of_piece(enum engine_piece_type type)
 	case ENGINE_PIECE_GROUP: return RECORD_PIECE_GROUP;
 	case ENGINE_PIECE_RULED_TASK: return RECORD_PIECE_RULED_TASK;
 	case ENGINE_PIECE_OVERRIDE: return RECORD_PIECE_OVERRIDE;
-	case ENGINE_PIECE_SET: return RECORD_PIECE_SET;
-	case ENGINE_PIECE_SET_RUN: return RECORD_PIECE_SET_RUN;
+	case ENGINE_PIECE_CLAMP_CLASS: return RECORD_PIECE_CLAMP_CLASS;
+	case ENGINE_PIECE_CLASS_RUN: return RECORD_PIECE_CLASS_RUN;
 	case ENGINE_PIECE_CLAMPED: return RECORD_PIECE_CLAMPED;
 	case ENGINE_PIECE_REST: return RECORD_PIECE_REST;
 	}

@@ -67,9 +67,9 @@ enum record_type {
 	RECORD_TAKE_ENDED, /* engine_take_ended(), where it gave a handle */
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
-	RECORD_SET_RUN,
+	RECORD_CLASS_RUN,
 	RECORD_CO_RUNNER,
-	RECORD_TAKE_SET,   /* engine_take_set(), where a task waited */
+	RECORD_TAKE_CLASS, /* engine_take_class(), where a task waited */
 	RECORD_TAKE_CLAMP, /* engine_take_clamp(), likewise */
 	RECORD_PIECE_CPU,  /* engine_load(), by the type of the piece */
 	RECORD_PIECE_DOMAIN,
@@ -77,8 +77,8 @@ enum record_type {
 	RECORD_PIECE_TASK,
 	RECORD_PIECE_RULED_TASK,
 	RECORD_PIECE_OVERRIDE,
-	RECORD_PIECE_SET,
-	RECORD_PIECE_SET_RUN,
+	RECORD_PIECE_CLAMP_CLASS,
+	RECORD_PIECE_CLASS_RUN,
 	RECORD_PIECE_CLAMPED,
 	RECORD_PIECE_REST,
 	RECORD_REFERENCE,  /* engine_apply() */
@@ -96,7 +96,7 @@ struct record {
 		struct decision decision;
 		uint32_t domain;	     /* RECORD_FORGET_TARGET, RECORD_TAKE_BACK */
 		uint32_t handle;	     /* RECORD_TAKE_ENDED */
-		struct task_set set;	     /* RECORD_TAKE_SET; pid 0: it was as before */
+		struct task_class class;     /* RECORD_TAKE_CLASS; pid 0: it was as before */
 		struct task_clamp clamp;     /* RECORD_TAKE_CLAMP; likewise */
 		const struct policy *policy; /* borrowed from the reader until the next record */
 		struct engine_piece piece;

@@ -218,9 +218,12 @@ static void put_call(void *userdata, const struct engine_call *call)
 		record.type = RECORD_TAKE_ENDED;
 		record.handle = call->handle;
 		break;
-	case ENGINE_TAKE_SET:
-		record.type = RECORD_TAKE_SET;
-		record.set = call->set ? *call->set : (struct task_set){ 0 };
+	case ENGINE_TAKE_CLASS:
+		record.type = RECORD_TAKE_CLASS;
+		record.class = call->class ? *call->class : (struct task_class)
+		{
+			0
+		};
 		break;
 	case ENGINE_TAKE_CLAMP:
 		record.type = RECORD_TAKE_CLAMP;

@@ -35,14 +35,14 @@ static int take_ended(struct player *player, const struct record *record, struct
 	return compare_task(ret, record->handle, taken ? handle : REPLAY_NO_TASK, taken);
 }
 
-static int take_set(struct player *player, const struct record *record, struct replay *ret)
+static int take_class(struct player *player, const struct record *record, struct replay *ret)
 {
-	struct task_set set;
+	struct task_class class;
 
-	if (!engine_take_set(player->engine, &set))
-		set = (struct task_set){ 0 };
-	return compare_task(ret, record->set.pid ?: REPLAY_NO_TASK, set.pid ?: REPLAY_NO_TASK,
-			    set.set == record->set.set);
+	if (!engine_take_class(player->engine, &class))
+		class = (struct task_class){ 0 };
+	return compare_task(ret, record->class.pid ?: REPLAY_NO_TASK, class.pid ?: REPLAY_NO_TASK,
+			    class.class == record->class.class);
 }
 
 static int take_clamp(struct player *player, const struct record *record, struct replay *ret)
@@ -76,8 +76,8 @@ static int take(struct player *player, const struct record *record, struct repla
 		return decide(player, record, ret);
 	case RECORD_TAKE_ENDED:
 		return take_ended(player, record, ret);
-	case RECORD_TAKE_SET:
-		return take_set(player, record, ret);
+	case RECORD_TAKE_CLASS:
+		return take_class(player, record, ret);
 	case RECORD_TAKE_CLAMP:
 		return take_clamp(player, record, ret);
 	case RECORD_POLICY:

@@ -131,7 +131,7 @@ static int take(struct run *run, const struct record *record)
 {
 	struct decision taken_back;
 	struct task_clamp clamp;
-	struct task_set set;
+	struct task_class set;
 	uint32_t handle;
 
 	switch (record->type) {
@@ -143,8 +143,8 @@ static int take(struct run *run, const struct record *record)
 	case RECORD_TAKE_ENDED:
 		engine_take_ended(run->player.engine, &handle);
 		return 0;
-	case RECORD_TAKE_SET:
-		engine_take_set(run->player.engine, &set);
+	case RECORD_TAKE_CLASS:
+		engine_take_class(run->player.engine, &set);
 		return 0;
 	case RECORD_TAKE_CLAMP:
 		engine_take_clamp(run->player.engine, &clamp);

@@ -99,10 +99,10 @@ static void take_all_told(struct run *run)
 {
 	struct engine *engine = run->player.engine;
 	struct task_clamp clamp;
-	struct task_set set;
+	struct task_class set;
 	uint32_t handle;
 
-	while (engine_take_ended(engine, &handle) || engine_take_set(engine, &set) ||
+	while (engine_take_ended(engine, &handle) || engine_take_class(engine, &set) ||
 	       engine_take_clamp(engine, &clamp))
 		;
 }
@@ -228,7 +228,7 @@ static int take(struct run *run, const struct record *record)
 		engine_set_policy(run->player.engine, &run->obeyed);
 		break;
 	case RECORD_TAKE_ENDED:
-	case RECORD_TAKE_SET:
+	case RECORD_TAKE_CLASS:
 	case RECORD_TAKE_CLAMP:
 		break;
 	case RECORD_DOMAIN:

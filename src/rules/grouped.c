@@ -17,7 +17,7 @@ static bool has_form(const struct policy_rule *rule)
 struct grouped grouped_find(const struct policy *policy, const struct topology *topology)
 {
 	struct grouped found = { 0 };
-	struct set_clamp clamp;
+	struct class_clamp clamp;
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		if (!has_form(&policy->rules[i]))
@@ -33,7 +33,7 @@ struct grouped grouped_find_wrong(const struct grouped *grouped, const struct po
 				  const struct topology *topology, uint64_t matched)
 {
 	struct grouped wrong = { 0 };
-	struct set_clamp due, own;
+	struct class_clamp due, own;
 
 	clamp_of_rules(policy, matched, topology, &due);
 	for (uint64_t bits = matched & (grouped->caps | grouped->floors); bits; bits &= bits - 1) {

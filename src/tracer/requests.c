@@ -67,7 +67,7 @@ static uint64_t tick_ns(void)
 void tracer_attach_needed(struct tracer *tracer, bool follow)
 {
 	const struct wakegov__bss *shared = tracer->programs.skel->bss;
-	bool clamps = shared->settings.n_sets ||
+	bool clamps = shared->settings.n_clamp_classes ||
 		      (shared->settings.follow_own && shared->clamps_seen);
 
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_COMPLETE, follow);

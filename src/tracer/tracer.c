@@ -83,13 +83,13 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 	case WAKEGOV_RECORD_OWN:
 		event.type = TRACER_OWN;
 		event.pid = record->slot;
-		event.own = record->set;
+		event.own = record->class;
 		event.ended = record->cpu;
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		event.type = TRACER_CO_RUNNER;
 		event.pid = record->slot;
-		event.set = record->set;
+		event.class = record->class;
 		break;
 	default: /* WAKEGOV_RECORD_NEWS: they are taken after the records */
 		return;

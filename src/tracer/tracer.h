@@ -38,7 +38,7 @@ struct tracer_event {
 	uint32_t handle;	 /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
 	uint32_t pid;		 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
 	uint32_t parent;	 /* TRACER_CHILD: who forked it */
-	uint32_t set;		 /* TRACER_CO_RUNNER: the clamp set of the capped tasks, or 0 */
+	uint32_t class;		 /* TRACER_CO_RUNNER: the clamp class of the capped tasks, or 0 */
 	uint32_t own;		 /* TRACER_OWN: wakegov/own.h */
 	bool ended;		 /* TRACER_OWN: it has exited */
 	struct task_facts facts; /* TRACER_FACTS */
@@ -58,7 +58,7 @@ struct tracer *tracer_free(struct tracer *tracer);
 
 /*
  * Whether TRACER_CHILD is wanted, and TRACER_OWN of every task; at first neither is. Of tasks with
- * a clamp set TRACER_OWN always comes.
+ * a clamp class TRACER_OWN always comes.
  */
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 
@@ -98,28 +98,28 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
 
 /*
- * When tasks of a clamp set last ran on the CPU, now_ns if one does; which rules make the set is
- * left to the caller. Returns false when none did since the last call, or ever.
+ * When tasks of a clamp class last ran on the CPU, now_ns if one does; which rules make the class
+ * is left to the caller. Returns false when none did since the last call, or ever.
  */
-bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
-			 struct input *ret);
+bool tracer_read_class_run(struct tracer *tracer, uint32_t cpu, uint32_t class, uint64_t now_ns,
+			   struct input *ret);
 
-/* What the kernel side is to know of the clamp sets that there are. */
-struct tracer_sets {
-	uint32_t n;		      /* 1: no rule clamps anything, and nothing is measured */
-	uint32_t cap[CLAMP_SETS_MAX]; /* 0…1024 */
-	uint64_t floored;	      /* sets, as bits, that have a floor */
-	bool co_runners;	      /* tell of those that run beside capped tasks */
+/* What the kernel side is to know of the clamp classes that there are. */
+struct tracer_classes {
+	uint32_t n;			 /* 1: no rule clamps anything, and nothing is measured */
+	uint32_t cap[CLAMP_CLASSES_MAX]; /* 0…1024 */
+	uint64_t floored;		 /* classes, as bits, that have a floor */
+	bool co_runners;		 /* tell of those that run beside capped tasks */
 	uint64_t burst_limit_ns;
 };
 
-void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets);
+void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *classes);
 /* The numbers mean other sets from now on: what was kept under them is forgotten. */
-void tracer_forget_sets(struct tracer *tracer);
-/* The set of one task, in force once tracer_send_task_sets() was called. */
-void tracer_set_task_set(struct tracer *tracer, const struct task_set *set);
+void tracer_forget_classes(struct tracer *tracer);
+/* The class of one task, in force once tracer_send_task_classes() was called. */
+void tracer_set_task_class(struct tracer *tracer, const struct task_class *class);
 /* Returns a negative errno when one could not be told; a task that is gone can. */
-int tracer_send_task_sets(struct tracer *tracer);
+int tracer_send_task_classes(struct tracer *tracer);
 
 /*
  * The totals of the task behind handle, or the fact that it ended. Returns 0, or -ENOENT when the

@@ -29,13 +29,13 @@ struct tracer {
 	size_t taken_bytes;		 /* of the ring, by that */
 	void *userdata;
 
-	struct batch marks; /* of tasks that match rules */
-	struct batch sets;  /* of tasks */
+	struct batch marks;   /* of tasks that match rules */
+	struct batch classes; /* of tasks */
 	struct seen_slot seen[WAKEGOV_SLOTS];
-	uint64_t (*seen_runs)[WAKEGOV_SETS]; /* n_cpus; ran_ns as it was last read */
-	uint64_t known_devices;		     /* bits by index: those that were handed out */
-	uint64_t past_anomalies;	     /* of devices that are gone */
-	uint64_t tick_ns;		     /* of the scheduler */
+	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* n_cpus; ran_ns as it was last read */
+	uint64_t known_devices;	 /* bits by index: those that were handed out */
+	uint64_t past_anomalies; /* of devices that are gone */
+	uint64_t tick_ns;	 /* of the scheduler */
 };
 
 /* Requests are not followed now: what is in flight, and idle times, stand still. */

@@ -70,19 +70,19 @@ static void run_task(struct engine *engine, const struct caps_run_task *task, ui
 {
 	struct input input = {
 		.now_ns = now_ns,
-		.type = INPUT_SET_RUN,
-		.set_run = { .cpu = task->cpu,
-			     .matched = task->matched,
-			     .ran_ns = now_ns,
-			     .ran_pid = pid },
+		.type = INPUT_CLASS_RUN,
+		.class_run = { .cpu = task->cpu,
+			       .matched = task->matched,
+			       .ran_ns = now_ns,
+			       .ran_pid = pid },
 	};
 
 	/* Of those without a clamp the ones that count are all that the kernel side keeps. */
 	if (!task->matched && !task->counts)
 		return;
 	if (task->counts) {
-		input.set_run.long_running_ns = now_ns;
-		input.set_run.long_running_pid = pid;
+		input.class_run.long_running_ns = now_ns;
+		input.class_run.long_running_pid = pid;
 	}
 	engine_apply(engine, &input);
 }

@@ -195,9 +195,9 @@ static void test_sentences(void **state)
 	free(sentence);
 }
 
-static void test_clamp_sets(void **state)
+static void test_clamp_classes(void **state)
 {
-	char *sentence = advice_on_clamp_sets(12);
+	char *sentence = advice_on_clamp_classes(12);
 
 	assert_string_equal(
 		sentence, "12 times a task got no cap and no floor: its rules together would have "
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_not_steady),
 		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_clamp_sets),
+		cmocka_unit_test(test_clamp_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

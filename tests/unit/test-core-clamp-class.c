@@ -23,39 +23,40 @@ static void set_rules(struct policy *policy)
 
 static void test_same_rules_same_set(void **state)
 {
-	struct clamp_sets sets = { 0 };
+	struct clamp_classes classes = { 0 };
 	struct policy policy;
 
 	set_rules(&policy);
-	clamp_sets_reset(&sets, &policy);
-	assert_int_equal(clamp_sets_take(&sets, 0, 0), 0);
-	assert_int_equal(clamp_sets_take(&sets, HINT, 0), 0);
-	assert_int_equal(clamp_sets_take(&sets, CAP_30, 0), 1);
-	assert_int_equal(clamp_sets_take(&sets, CAP_30 | HINT, 0), 1);
-	assert_int_equal(clamp_sets_take(&sets, CAP_30 | FLOOR_50, 0), 2);
-	assert_int_equal(sets.n, 3);
-	clamp_sets_reset(&sets, &policy);
-	assert_int_equal(sets.n, 1);
-	assert_int_equal(sets.epoch, 2);
+	clamp_classes_reset(&classes, &policy);
+	assert_int_equal(clamp_classes_take(&classes, 0, 0), 0);
+	assert_int_equal(clamp_classes_take(&classes, HINT, 0), 0);
+	assert_int_equal(clamp_classes_take(&classes, CAP_30, 0), 1);
+	assert_int_equal(clamp_classes_take(&classes, CAP_30 | HINT, 0), 1);
+	assert_int_equal(clamp_classes_take(&classes, CAP_30 | FLOOR_50, 0), 2);
+	assert_int_equal(classes.n, 3);
+	clamp_classes_reset(&classes, &policy);
+	assert_int_equal(classes.n, 1);
+	assert_int_equal(classes.epoch, 2);
 }
 
 static void test_one_too_many(void **state)
 {
-	struct clamp_sets sets = { 0 };
+	struct clamp_classes classes = { 0 };
 	struct policy policy;
 
 	set_rules(&policy);
 	policy.n_rules = 7;
 	for (uint32_t i = 0; i < policy.n_rules; i++)
 		policy.rules[i].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
-	clamp_sets_reset(&sets, &policy);
-	for (uint64_t matched = 0; matched < CLAMP_SETS_MAX; matched++)
-		assert_int_equal(clamp_sets_take(&sets, matched, 0), matched);
-	assert_int_equal(clamp_sets_take(&sets, CLAMP_SETS_MAX, 0), 0);
-	assert_int_equal(sets.refused, 1);
+	clamp_classes_reset(&classes, &policy);
+	for (uint64_t matched = 0; matched < CLAMP_CLASSES_MAX; matched++)
+		assert_int_equal(clamp_classes_take(&classes, matched, 0), matched);
+	assert_int_equal(clamp_classes_take(&classes, CLAMP_CLASSES_MAX, 0), 0);
+	assert_int_equal(classes.refused, 1);
 	/* Those that are known are still found. */
-	assert_int_equal(clamp_sets_take(&sets, CLAMP_SETS_MAX - 1, 0), CLAMP_SETS_MAX - 1);
-	assert_int_equal(sets.refused, 1);
+	assert_int_equal(clamp_classes_take(&classes, CLAMP_CLASSES_MAX - 1, 0),
+			 CLAMP_CLASSES_MAX - 1);
+	assert_int_equal(classes.refused, 1);
 }
 
 static void test_meaning(void **state)
@@ -73,15 +74,16 @@ static void test_meaning(void **state)
 		{ CAP_30 | NO_CAP, 307, 0, 0, -1 }, /* the first rule wins */
 	};
 	struct topology *topology = test_topology_usual(1, 1);
-	struct clamp_sets sets = { 0 };
-	struct set_clamp clamp;
+	struct clamp_classes classes = { 0 };
+	struct class_clamp clamp;
 	struct policy policy;
 
 	set_rules(&policy);
-	clamp_sets_reset(&sets, &policy);
+	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		clamp_sets_in(&sets, &policy, clamp_sets_take(&sets, rows[i].matched, 0),
-			      &topology->domains[0], &clamp);
+		clamp_classes_in(&classes, &policy,
+				 clamp_classes_take(&classes, rows[i].matched, 0),
+				 &topology->domains[0], &clamp);
 		assert_int_equal(clamp.cap, rows[i].cap);
 		assert_int_equal(clamp.floor, rows[i].floor);
 		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
@@ -110,45 +112,45 @@ static void test_own(void **state)
 		{ NO_CAP, 0, 512, 512, 0, -1, -1 },
 	};
 	struct topology *topology = test_topology_usual(1, 1);
-	struct clamp_sets sets = { 0 };
-	struct set_clamp clamp;
+	struct clamp_classes classes = { 0 };
+	struct class_clamp clamp;
 	struct policy policy;
-	uint32_t own, set;
+	uint32_t own, class;
 
 	set_rules(&policy);
-	clamp_sets_reset(&sets, &policy);
+	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		own = wakegov_own(rows[i].min_cap, rows[i].max_cap);
-		set = clamp_sets_take(&sets, rows[i].matched, own);
-		clamp_sets_in(&sets, &policy, set, &topology->domains[0], &clamp);
+		class = clamp_classes_take(&classes, rows[i].matched, own);
+		clamp_classes_in(&classes, &policy, class, &topology->domains[0], &clamp);
 		assert_int_equal(clamp.cap, rows[i].cap);
 		assert_int_equal(clamp.floor, rows[i].floor);
 		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
 		assert_int_equal(clamp.floor_rule, rows[i].floor_rule);
 	}
 	policy.caps.application_clamps = false;
-	clamp_sets_reset(&sets, &policy);
-	assert_int_equal(clamp_sets_take(&sets, 0, wakegov_own(0, 512)), 0);
+	clamp_classes_reset(&classes, &policy);
+	assert_int_equal(clamp_classes_take(&classes, 0, wakegov_own(0, 512)), 0);
 	free(topology);
 }
 
 /* Whoever asks for anything and everything leaves the rules their room. */
 static void test_own_too_many(void **state)
 {
-	struct clamp_sets sets = { 0 };
+	struct clamp_classes classes = { 0 };
 	struct policy policy;
 	uint32_t ruled;
 
 	set_rules(&policy);
-	clamp_sets_reset(&sets, &policy);
+	clamp_classes_reset(&classes, &policy);
 	for (uint32_t own = 1; own < 1024; own++)
 		for (uint32_t max = own; max < 1024; max += 64)
-			clamp_sets_take(&sets, 0, wakegov_own(own, max));
-	assert_int_equal(sets.n, CLAMP_SETS_OWN_MAX + 1);
-	assert_true(sets.refused > 0);
-	ruled = clamp_sets_take(&sets, CAP_30, 0);
-	assert_int_equal(ruled, CLAMP_SETS_OWN_MAX + 1);
-	assert_int_equal(clamp_sets_take(&sets, CAP_30, wakegov_own(0, 512)), ruled);
+			clamp_classes_take(&classes, 0, wakegov_own(own, max));
+	assert_int_equal(classes.n, CLAMP_CLASSES_OWN_MAX + 1);
+	assert_true(classes.refused > 0);
+	ruled = clamp_classes_take(&classes, CAP_30, 0);
+	assert_int_equal(ruled, CLAMP_CLASSES_OWN_MAX + 1);
+	assert_int_equal(clamp_classes_take(&classes, CAP_30, wakegov_own(0, 512)), ruled);
 }
 
 int main(void)

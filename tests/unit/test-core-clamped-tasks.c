@@ -28,19 +28,19 @@ static void test_order(void **state)
 	struct clamped_tasks *tasks = clamped_tasks_new(8);
 
 	for (uint32_t pid = 1; pid <= 3; pid++) {
-		clamped_tasks_queue_set(tasks, clamped_tasks_take(tasks, pid));
+		clamped_tasks_queue_class(tasks, clamped_tasks_take(tasks, pid));
 		clamped_tasks_queue_clamp(tasks, clamped_tasks_find(tasks, 1));
 	}
 	/* Once, however often it is queued. */
-	clamped_tasks_queue_set(tasks, clamped_tasks_find(tasks, 1));
+	clamped_tasks_queue_class(tasks, clamped_tasks_find(tasks, 1));
 	for (uint32_t pid = 1; pid <= 3; pid++)
-		assert_int_equal(clamped_tasks_pop_set(tasks)->pid, pid);
-	assert_null(clamped_tasks_pop_set(tasks));
-	assert_false(clamped_tasks_has_set(tasks));
+		assert_int_equal(clamped_tasks_pop_class(tasks)->pid, pid);
+	assert_null(clamped_tasks_pop_class(tasks));
+	assert_false(clamped_tasks_has_class(tasks));
 	assert_true(clamped_tasks_has_clamp(tasks));
 	/* It waits again after it was taken. */
-	clamped_tasks_queue_set(tasks, clamped_tasks_find(tasks, 2));
-	assert_int_equal(clamped_tasks_pop_set(tasks)->pid, 2);
+	clamped_tasks_queue_class(tasks, clamped_tasks_find(tasks, 2));
+	assert_int_equal(clamped_tasks_pop_class(tasks)->pid, 2);
 	clamped_tasks_free(tasks);
 }
 

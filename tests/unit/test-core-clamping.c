@@ -138,15 +138,15 @@ static void ask_itself(struct world *world, uint32_t pid, uint32_t own)
 /* The one change of a set that there is to be. */
 static void assert_set(struct world *world, uint32_t cap, uint32_t floor)
 {
-	struct set_clamp clamp;
-	struct task_set set;
+	struct class_clamp clamp;
+	struct task_class class;
 
-	assert_true(engine_take_set(world->engine, &set));
-	assert_int_equal(set.pid, PID);
-	engine_clamp_of_set(world->engine, set.set, &clamp);
+	assert_true(engine_take_class(world->engine, &class));
+	assert_int_equal(class.pid, PID);
+	engine_clamp_of_class(world->engine, class.class, &clamp);
 	assert_int_equal(clamp.cap, cap);
 	assert_int_equal(clamp.floor, floor);
-	assert_false(engine_take_set(world->engine, &set));
+	assert_false(engine_take_class(world->engine, &class));
 }
 
 /* What a task asks for itself makes its set, beside its rules, and is the kernel's to merge. */

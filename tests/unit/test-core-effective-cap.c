@@ -86,8 +86,8 @@ static void runs(struct machine *machine, uint32_t cpu, uint32_t pid, uint64_t m
 {
 	struct input input = {
 		.now_ns = machine->now_ns,
-		.type = INPUT_SET_RUN,
-		.set_run = {
+		.type = INPUT_CLASS_RUN,
+		.class_run = {
 			.cpu = cpu,
 			.matched = matched,
 			.ran_ns = machine->now_ns,
@@ -99,8 +99,8 @@ static void runs(struct machine *machine, uint32_t cpu, uint32_t pid, uint64_t m
 	if (!matched && !counts)
 		return;
 	if (counts) {
-		input.set_run.long_running_ns = machine->now_ns;
-		input.set_run.long_running_pid = pid;
+		input.class_run.long_running_ns = machine->now_ns;
+		input.class_run.long_running_pid = pid;
 	}
 	engine_apply(machine->engine, &input);
 }

@@ -114,9 +114,9 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 		};
 		memset(input->task_rules.comm, next(of), TASK_COMM_SIZE - 1);
 		break;
-	case RECORD_SET_RUN:
-		input->set_run = (struct input_set_run){ next(of), next(of), next(of), next(of),
-							 next(of), next(of), next(of) };
+	case RECORD_CLASS_RUN:
+		input->class_run = (struct input_class_run){ next(of), next(of), next(of), next(of),
+							     next(of), next(of), next(of) };
 		break;
 	case RECORD_REFERENCE:
 		input->reference = (struct input_reference){ next(of), next(of) };

@@ -156,12 +156,12 @@ static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t 
 					      .running = true,
 					      .idle_since_ns = UINT64_MAX } });
 		tell(recorder, engine, now_ns,
-		     (struct input){ .type = INPUT_SET_RUN,
-				     .set_run = { .matched = matched,
-						  .ran_ns = now_ns,
-						  .long_running_ns = now_ns,
-						  .ran_pid = LEASE_TASK,
-						  .long_running_pid = LEASE_TASK } });
+		     (struct input){ .type = INPUT_CLASS_RUN,
+				     .class_run = { .matched = matched,
+						    .ran_ns = now_ns,
+						    .long_running_ns = now_ns,
+						    .ran_pid = LEASE_TASK,
+						    .long_running_pid = LEASE_TASK } });
 		engine_advance(engine, now_ns);
 		if (engine_is_due(engine, 0, now_ns))
 			engine_decide(engine, 0, now_ns);

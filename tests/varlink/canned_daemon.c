@@ -49,7 +49,7 @@ static struct {
 	struct override_table overrides;
 	struct io_device devices[3];
 	struct task users[3]; /* of each device that has any */
-	struct clamp_sets sets;
+	struct clamp_classes sets;
 } made;
 
 /* The core. */
@@ -127,7 +127,7 @@ const struct task *engine_next_user(const struct engine *engine, uint32_t device
 	return &made.users[i];
 }
 
-const struct clamp_sets *engine_clamp_sets(const struct engine *engine)
+const struct clamp_classes *engine_clamp_classes(const struct engine *engine)
 {
 	return &made.sets;
 }
@@ -348,7 +348,7 @@ char *advice_on_rival(const struct rival *rival)
 	return NULL;
 }
 
-char *advice_on_clamp_sets(uint64_t refused)
+char *advice_on_clamp_classes(uint64_t refused)
 {
 	return NULL;
 }

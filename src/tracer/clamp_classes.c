@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clamp sets: which task is in which, and when tasks of each last ran on a CPU. */
+/* Clamp classes: which task is in which, and when tasks of each last ran on a CPU. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -8,28 +8,28 @@
 
 #include "tracer/tracer_private.h"
 
-_Static_assert((int)CLAMP_SETS_MAX == WAKEGOV_SETS, "clamp sets");
+_Static_assert((int)CLAMP_CLASSES_MAX == WAKEGOV_CLAMP_CLASSES, "clamp classes");
 
-void tracer_set_sets(struct tracer *tracer, const struct tracer_sets *sets)
+void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *classes)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
-	for (uint32_t i = 0; i < sets->n; i++)
-		settings->set_cap[i] = sets->cap[i];
-	settings->floored = sets->floored;
-	settings->follow_co_runner = sets->co_runners;
-	settings->burst_limit_ns = sets->burst_limit_ns;
-	settings->n_sets = sets->n > 1 ? sets->n : 0;
+	for (uint32_t i = 0; i < classes->n; i++)
+		settings->class_cap[i] = classes->cap[i];
+	settings->floored = classes->floored;
+	settings->follow_co_runner = classes->co_runners;
+	settings->burst_limit_ns = classes->burst_limit_ns;
+	settings->n_clamp_classes = classes->n > 1 ? classes->n : 0;
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 
-void tracer_forget_sets(struct tracer *tracer)
+void tracer_forget_classes(struct tracer *tracer)
 {
 	tracer->programs.skel->bss->settings.co_runner_generation++;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
-		shared->capped_set = 0;
+		shared->capped_class = 0;
 		memset(shared->runs, 0, sizeof(shared->runs));
 		memset(tracer->seen_runs[cpu], 0, sizeof(tracer->seen_runs[cpu]));
 	}
@@ -43,28 +43,28 @@ static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 {
 	const uint32_t none = 0;
 
-	batch_flush(&tracer->sets, fd);
+	batch_flush(&tracer->classes, fd);
 	bpf_map_update_elem(fd, &pid, &none, BPF_EXIST);
 	/* It exited before it was told about the last time. */
 	if (syscall(SYS_tkill, pid, 0) < 0 && errno == ESRCH)
 		bpf_map_delete_elem(fd, &pid);
 }
 
-void tracer_set_task_set(struct tracer *tracer, const struct task_set *set)
+void tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 {
-	int fd = bpf_map__fd(tracer->programs.skel->maps.task_sets);
+	int fd = bpf_map__fd(tracer->programs.skel->maps.task_classes);
 
-	if (set->set)
-		batch_add(&tracer->sets, fd, BATCH_SET, set->pid, set->set);
+	if (class->class)
+		batch_add(&tracer->classes, fd, BATCH_SET, class->pid, class->class);
 	else
-		take_set_back(tracer, fd, set->pid);
-	__atomic_fetch_add(&tracer->programs.skel->bss->ruled_tasks[set->pid % WAKEGOV_RULED],
-			   (set->set != 0) - (set->before != 0), __ATOMIC_RELAXED);
+		take_set_back(tracer, fd, class->pid);
+	__atomic_fetch_add(&tracer->programs.skel->bss->ruled_tasks[class->pid % WAKEGOV_RULED],
+			   (class->class != 0) - (class->before != 0), __ATOMIC_RELAXED);
 }
 
-int tracer_send_task_sets(struct tracer *tracer)
+int tracer_send_task_classes(struct tracer *tracer)
 {
-	int r = batch_send(&tracer->sets, bpf_map__fd(tracer->programs.skel->maps.task_sets));
+	int r = batch_send(&tracer->classes, bpf_map__fd(tracer->programs.skel->maps.task_classes));
 
 	/* Last: from now on it is looked for. */
 	__atomic_fetch_add(&tracer->programs.skel->bss->settings.set_generation, 1,
@@ -72,22 +72,22 @@ int tracer_send_task_sets(struct tracer *tracer)
 	return r;
 }
 
-bool tracer_read_set_run(struct tracer *tracer, uint32_t cpu, uint32_t set, uint64_t now_ns,
-			 struct input *ret)
+bool tracer_read_class_run(struct tracer *tracer, uint32_t cpu, uint32_t class, uint64_t now_ns,
+			   struct input *ret)
 {
 	const volatile struct wakegov_cpu *shared = &tracer->cpus[cpu];
-	const volatile struct wakegov_set_run *run = &shared->runs[set];
-	uint64_t *seen_ns = &tracer->seen_runs[cpu][set];
-	bool runs = run->ran_ns && shared->load.running && set == shared->met_set &&
-		    shared->load.running == shared->met_pid && (set || shared->met_counts);
+	const volatile struct wakegov_class_run *run = &shared->runs[class];
+	uint64_t *seen_ns = &tracer->seen_runs[cpu][class];
+	bool runs = run->ran_ns && shared->load.running && class == shared->met_class &&
+		    shared->load.running == shared->met_pid && (class || shared->met_counts);
 
 	if (run->ran_ns == *seen_ns && !runs)
 		return false;
 	*seen_ns = run->ran_ns;
 	*ret = (struct input){
 		.now_ns = now_ns,
-		.type = INPUT_SET_RUN,
-		.set_run = {
+		.type = INPUT_CLASS_RUN,
+		.class_run = {
 			.cpu = cpu,
 			.ran_ns = runs ? now_ns : run->ran_ns,
 			.long_running_ns = runs && shared->met_counts ? now_ns
