@@ -5,12 +5,12 @@
  * A backend is a lever: it makes a domain run at what was decided. Each offers the same steps:
  *
  *	acquire    can this lever move this domain? found out by trying, never by kernel version;
- *	           originals go to disk before the first write (actuator/saved.h)
+ *	           what it held goes to disk before the first write (actuator/saved.h)
  *	apply      ask for a frequency, and read back what the kernel says it runs at now
  *	verify     is the control still ours?
- *	release    put the originals back, unless somebody else changed the control after us
+ *	release    put the saved values back, unless somebody else changed the control after us
  *
- * A domain that somebody else took over is theirs: it is `yielded`, its originals are forgotten,
+ * A domain that somebody else took over is theirs: it is `yielded`, its saved values are forgotten,
  * and apply and release leave it alone from then on.
  */
 
@@ -53,11 +53,11 @@ struct backend {
 	bool leaves_governor;
 	bool clamps_tasks; /* floors, caps and boosts are given to the tasks */
 	/*
-	 * Takes the control of the domain: saves its originals into domain->originals and to disk,
-	 * then takes the lever. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed, try
+	 * Takes the control of the domain: saves what it holds into domain->saved and to
+	 * disk, then takes the lever. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed, try
 	 * again when a CPU comes online); or a negative errno with domain->why a sentence that
 	 * says what is missing and what to do; then nothing is changed, on disk neither. -ENOSPC
-	 * and the like when the originals could not be saved. -EOPNOTSUPP when this lever does
+	 * and the like when that could not be saved. -EOPNOTSUPP when this lever does
 	 * not exist on this domain.
 	 */
 	int (*acquire)(struct actuator_domain *domain);
@@ -78,11 +78,11 @@ struct backend {
 	 */
 	int (*verify)(struct actuator_domain *domain);
 	/*
-	 * Puts the originals back where the control is still ours, and forgets them. Per control:
-	 * one that fails does not stop the rest, and stays in the file for `wakegovd --restore`.
-	 * report (may be NULL) is told of each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (to be
-	 * restored when it is back: the file keeps it) or the first error. Harmless on a domain
-	 * that is not held.
+	 * Puts the saved values back where the control is still ours, and forgets them. Per
+	 * control: one that fails does not stop the rest, and stays in the file for `wakegovd
+	 * --restore`. report (may be NULL) is told of each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE
+	 * (to be restored when it is back: the file keeps it) or the first error. Harmless on a
+	 * domain that is not held.
 	 */
 	int (*release)(struct actuator_domain *domain, restore_report_t report, void *userdata);
 };

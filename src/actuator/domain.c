@@ -48,13 +48,13 @@ static int open_readable(struct actuator_domain *domain)
 }
 
 int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
-			 struct originals *originals)
+			 struct saved_values *saved)
 {
 	int r;
 
 	*domain = (struct actuator_domain){
 		.info = info,
-		.originals = originals,
+		.saved = saved,
 		.setspeed_fd = -1,
 		.cur_freq_fd = -1,
 		.governor_fd = -1,
@@ -162,7 +162,7 @@ int actuator_domain_release(struct actuator_domain *domain, restore_report_t rep
 
 	actuator_domain_let_go(domain);
 	domain->state = ACTUATOR_STATE_RELEASED;
-	r = restore_domain(domain->originals, domain->info->first_cpu, report, userdata);
+	r = restore_domain(domain->saved, domain->info->first_cpu, report, userdata);
 	return r > 0 ? ACTUATOR_OFFLINE : r;
 }
 

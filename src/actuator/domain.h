@@ -11,7 +11,7 @@
 #include "actuator/restore.h"
 #include "core/topology.h"
 
-struct originals;
+struct saved_values;
 
 enum actuator_state {
 	ACTUATOR_STATE_RELEASED, /* not taken, or given back */
@@ -24,7 +24,7 @@ enum actuator_state {
 
 struct actuator_domain {
 	const struct topology_domain *info; /* borrowed */
-	struct originals *originals;	    /* borrowed; may be NULL with backend_observe */
+	struct saved_values *saved;	    /* borrowed; may be NULL with backend_observe */
 	enum actuator_state state;
 	char why[256];	   /* a sentence for yielded, offline and failures; else empty */
 	char unsaved[256]; /* after acquire: words on tunables that we cannot restore; else "" */
@@ -50,11 +50,11 @@ struct actuator_domain {
 const char *actuator_state_name(enum actuator_state state);
 
 /*
- * Opens what is read, read-only. info and originals are borrowed until deinit. Returns 0 or a
+ * Opens what is read, read-only. info and saved are borrowed until deinit. Returns 0 or a
  * negative errno; then the struct is as after deinit.
  */
 int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
-			 struct originals *originals);
+			 struct saved_values *saved);
 
 /* Closes the descriptors. Restores nothing: that is the backend's release. */
 void actuator_domain_deinit(struct actuator_domain *domain);
@@ -96,7 +96,7 @@ int actuator_domain_mark_offline(struct actuator_domain *domain);
 /* Not held any more: nothing is open for writing, asked for or touched. */
 void actuator_domain_let_go(struct actuator_domain *domain);
 
-/* Lets go, and puts the originals back. Returns what struct backend's release does. */
+/* Lets go, and puts the saved values back. Returns what struct backend's release does. */
 int actuator_domain_release(struct actuator_domain *domain, restore_report_t report,
 			    void *userdata);
 

@@ -15,7 +15,7 @@
 size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
 				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
 {
-	size_t room = ORIGINALS_TUNABLES_MAX - domain->originals->n_tunables;
+	size_t room = SAVED_TUNABLES_MAX - domain->saved->n_tunables;
 	char names[sizeof(domain->unsaved) / 2];
 	int n;
 
@@ -33,15 +33,15 @@ size_t governor_collect_tunables(struct actuator_domain *domain, const char *gov
 			 governor, names);
 
 	for (int i = 0; i < n; i++)
-		strcpy(tunables[i].put, ORIGINALS_ANY);
+		strcpy(tunables[i].put, SAVED_ANY);
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The speed is an original only where it counted: other governors show `<unsupported>`. */
-static int save_originals(struct actuator_domain *domain, const char *governor)
+/* The speed is saved only where it counted: other governors show `<unsupported>`. */
+static int save_values(struct actuator_domain *domain, const char *governor)
 {
 	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
-	struct original entries[2] = {
+	struct saved_value entries[2] = {
 		{ .policy = domain->info->first_cpu, .control = CONTROL_GOVERNOR },
 		{ .policy = domain->info->first_cpu, .control = CONTROL_SETSPEED },
 	};
@@ -57,16 +57,16 @@ static int save_originals(struct actuator_domain *domain, const char *governor)
 			return actuator_domain_explain_file(domain, r,
 							    control_name(CONTROL_SETSPEED));
 		snprintf(entries[1].value, sizeof(entries[1].value), "%u", khz);
-		snprintf(entries[1].put, sizeof(entries[1].put), "%s", ORIGINALS_ANY);
+		snprintf(entries[1].put, sizeof(entries[1].put), "%s", SAVED_ANY);
 		n = 2;
 	}
 
 	n_tunables = governor_collect_tunables(domain, governor, tunables);
-	r = originals_add(domain->originals, entries, n, tunables, n_tunables);
+	r = saved_add(domain->saved, entries, n, tunables, n_tunables);
 	if (r < 0)
 		return actuator_domain_explain(domain, r,
 					       "the original values cannot be saved in %s (%s)",
-					       domain->originals->directory, strerror(-r));
+					       domain->saved->directory, strerror(-r));
 	return 0;
 }
 
@@ -138,12 +138,12 @@ static int save_and_set(struct actuator_domain *domain)
 	if (r < 0)
 		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
 
-	r = save_originals(domain, governor);
+	r = save_values(domain, governor);
 	if (r < 0)
 		return r;
 	r = set_governor(domain, governor);
 	if (r < 0)
-		restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+		restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
 	return r;
 }
 

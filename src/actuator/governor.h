@@ -10,11 +10,12 @@ struct actuator_domain;
 #define GOVERNOR_USERSPACE "userspace"
 
 /*
- * Saves the originals, the governor's tunables among them, switches scaling_governor to `userspace`
- * through libcpupower (the kernel loads cpufreq_userspace when it can) and opens scaling_setspeed
- * into domain->setspeed_fd. Tunables that cannot be saved are named in domain->unsaved. Returns 1;
- * 0 when it was `userspace` already; -EBUSY when the domain is offline; or another negative errno
- * with domain->why filled. On failure nothing is changed and the originals are forgotten.
+ * Saves the controls, the governor's tunables among them, switches scaling_governor to
+ * `userspace` through libcpupower (the kernel loads cpufreq_userspace when it can) and opens
+ * scaling_setspeed into domain->setspeed_fd. Tunables that cannot be saved are named in
+ * domain->unsaved. Returns 1; 0 when it was `userspace` already; -EBUSY when the domain is offline;
+ * or another negative errno with domain->why filled. On failure nothing is changed and the saved
+ * values are forgotten.
  */
 int governor_take(struct actuator_domain *domain);
 

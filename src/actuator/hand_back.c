@@ -24,26 +24,26 @@ bool actuator_offers_governor(const struct actuator_domain *domain, const char *
 static int lend(struct actuator_domain *domain, const char *governor)
 {
 	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
-	struct original original = {
+	struct saved_value saved = {
 		.policy = domain->info->first_cpu,
 		.control = CONTROL_GOVERNOR,
 	};
 	size_t n;
 	int r;
 
-	strcpy(original.value, domain->lent_to);
-	strcpy(original.put, governor);
+	strcpy(saved.value, domain->lent_to);
+	strcpy(saved.put, governor);
 	n = governor_collect_tunables(domain, domain->lent_to, tunables);
-	r = originals_add(domain->originals, &original, 1, tunables, n);
+	r = saved_add(domain->saved, &saved, 1, tunables, n);
 	if (r == 0)
-		r = control_write_file(original.policy, control_name(CONTROL_GOVERNOR), governor);
+		r = control_write_file(saved.policy, control_name(CONTROL_GOVERNOR), governor);
 	if (r == 0)
 		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
 	if (r >= 0 && strcmp(domain->lent_to, governor) != 0)
 		r = -EIO;
 	if (r >= 0)
 		return 0;
-	restore_domain(domain->originals, original.policy, NULL, NULL);
+	restore_domain(domain->saved, saved.policy, NULL, NULL);
 	return actuator_domain_explain(domain, r, "cannot be handed to %s: %s", governor,
 				       strerror(-r));
 }
@@ -82,7 +82,7 @@ int actuator_verify_handed_back(struct actuator_domain *domain)
 		return r;
 	if (!strcmp(governor, domain->lent_to))
 		return ACTUATOR_DONE;
-	r = originals_forget(domain->originals, domain->info->first_cpu);
+	r = saved_forget(domain->saved, domain->info->first_cpu);
 	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
 }
 
@@ -94,6 +94,6 @@ int actuator_end_hand_back(struct actuator_domain *domain)
 	if (outcome == ACTUATOR_TAKEN_OVER)
 		return outcome;
 	domain->state = ACTUATOR_STATE_RELEASED;
-	r = restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
 	return r < 0 ? r : outcome;
 }

@@ -3,8 +3,8 @@
 
 /*
  * A domain that we drive, lent for a while to another governor of the kernel: first everything is
- * put back as it was before us, then the governor is switched, which is saved as any other original
- * is, so that a crash puts it back too. The domain is ACTUATOR_STATE_HANDED_BACK meanwhile.
+ * put back as it was before us, then the governor is switched, which is saved as any other saved
+ * value is, so that a crash puts it back too. The domain is ACTUATOR_STATE_HANDED_BACK meanwhile.
  */
 
 #include <stdbool.h>

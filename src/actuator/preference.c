@@ -74,18 +74,17 @@ static int write_back(uint32_t policy, const char *word)
 
 static int save_and_write(struct actuator_domain *domain, const char *now, const char *word)
 {
-	struct original entry = {
+	struct saved_value entry = {
 		.policy = domain->info->first_cpu,
 		.control = CONTROL_PREFERENCE,
 	};
-	const struct original *saved = originals_find(domain->originals, entry.policy,
-						      entry.control);
+	const struct saved_value *saved = saved_find(domain->saved, entry.policy, entry.control);
 	int r;
 
 	snprintf(entry.value, sizeof(entry.value), "%s", saved ? saved->value : now);
 	snprintf(entry.put, sizeof(entry.put), "%s", word);
-	originals_drop(domain->originals, entry.policy, entry.control);
-	r = originals_add(domain->originals, &entry, 1, NULL, 0);
+	saved_drop(domain->saved, entry.policy, entry.control);
+	r = saved_add(domain->saved, &entry, 1, NULL, 0);
 	if (r == 0)
 		r = write_back(entry.policy, word);
 	if (r == PREFERENCE_DONE)
@@ -96,8 +95,7 @@ static int save_and_write(struct actuator_domain *domain, const char *now, const
 int preference_set(struct actuator_domain *domain, const char *word)
 {
 	uint32_t policy = domain->info->first_cpu;
-	const struct original *saved = originals_find(domain->originals, policy,
-						      CONTROL_PREFERENCE);
+	const struct saved_value *saved = saved_find(domain->saved, policy, CONTROL_PREFERENCE);
 	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE];
 	int r;
 
@@ -107,8 +105,8 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r;
 	if (saved && strcmp(now, saved->put) != 0) {
-		originals_drop(domain->originals, policy, CONTROL_PREFERENCE);
-		r = originals_save(domain->originals);
+		saved_drop(domain->saved, policy, CONTROL_PREFERENCE);
+		r = saved_save(domain->saved);
 		return r < 0 ? r : PREFERENCE_FOREIGN;
 	}
 	if (!word)

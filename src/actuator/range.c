@@ -17,10 +17,10 @@ static void forget_past(struct range_limit *limit)
 		limit->was_khz[i] = limit->put_khz;
 }
 
-static int save_originals(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz)
+static int save_values(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz)
 {
 	const uint32_t khz[] = { min_khz, max_khz };
-	struct original entries[] = {
+	struct saved_value entries[] = {
 		{ .policy = domain->info->first_cpu, .control = CONTROL_MIN_FREQ },
 		{ .policy = domain->info->first_cpu, .control = CONTROL_MAX_FREQ },
 	};
@@ -28,22 +28,22 @@ static int save_originals(struct actuator_domain *domain, uint32_t min_khz, uint
 
 	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
 		snprintf(entries[i].value, sizeof(entries[i].value), "%u", khz[i]);
-		strcpy(entries[i].put, ORIGINALS_ANY);
+		strcpy(entries[i].put, SAVED_ANY);
 	}
-	r = originals_add(domain->originals, entries, ARRAY_SIZE(entries), NULL, 0);
+	r = saved_add(domain->saved, entries, ARRAY_SIZE(entries), NULL, 0);
 	if (r < 0)
 		return actuator_domain_explain(domain, r,
 					       "the original values cannot be saved in %s (%s)",
-					       domain->originals->directory, strerror(-r));
+					       domain->saved->directory, strerror(-r));
 	return 0;
 }
 
-/* What the table of originals says, which can be older than what the file holds now: see
- * originals_add(). */
-static uint32_t original_khz(const struct actuator_domain *domain, enum control control)
+/* What the table of saved values says, which can be older than what the file holds now: see
+ * saved_add(). */
+static uint32_t saved_khz(const struct actuator_domain *domain, enum control control)
 {
-	const struct original *entry = originals_find(domain->originals, domain->info->first_cpu,
-						      control);
+	const struct saved_value *entry = saved_find(domain->saved, domain->info->first_cpu,
+						     control);
 	unsigned int khz = 0;
 
 	if (entry)
@@ -56,7 +56,7 @@ static void take_limit(struct actuator_domain *domain, struct range_limit *limit
 {
 	*limit = (struct range_limit){
 		.fd = fd,
-		.original_khz = original_khz(domain, control),
+		.saved_khz = saved_khz(domain, control),
 		.put_khz = now_khz,
 	};
 	forget_past(limit);
@@ -92,7 +92,7 @@ int range_take(struct actuator_domain *domain)
 		return r;
 	if (r < 0)
 		return actuator_domain_explain_file(domain, r, control_name(CONTROL_MAX_FREQ));
-	r = save_originals(domain, min_khz, max_khz);
+	r = save_values(domain, min_khz, max_khz);
 	if (r < 0)
 		return r;
 
@@ -132,8 +132,8 @@ int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz
 	uint32_t first_khz, second_khz;
 	int r, written;
 
-	first_khz = clamp_khz(max_khz, range->min.original_khz, range->max.original_khz);
-	second_khz = clamp_khz(min_khz, range->min.original_khz, first_khz);
+	first_khz = clamp_khz(max_khz, range->min.saved_khz, range->max.saved_khz);
+	second_khz = clamp_khz(min_khz, range->min.saved_khz, first_khz);
 	if (first_khz < range->min.put_khz) {
 		uint32_t khz = first_khz;
 
@@ -148,15 +148,15 @@ int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz
 }
 
 /* Where we held no limit of ours, somebody's is obeyed as any other is, and put back at the end. */
-static int take_original(struct actuator_domain *domain, struct range_limit *limit,
-			 enum control control, uint32_t khz)
+static int take_value(struct actuator_domain *domain, struct range_limit *limit,
+		      enum control control, uint32_t khz)
 {
 	char text[CONTROL_VALUE_SIZE];
 
 	snprintf(text, sizeof(text), "%u", khz);
-	limit->original_khz = limit->put_khz = khz;
+	limit->saved_khz = limit->put_khz = khz;
 	forget_past(limit);
-	return originals_replace(domain->originals, domain->info->first_cpu, control, text);
+	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
 }
 
 /* `beyond`: no limiter but another writer can have brought this value about. */
@@ -177,9 +177,9 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	}
 	if (!touched && !beyond)
 		return 0;
-	if (limit->put_khz != limit->original_khz)
+	if (limit->put_khz != limit->saved_khz)
 		return 1;
-	r = take_original(domain, limit, control, khz);
+	r = take_value(domain, limit, control, khz);
 	return r < 0 ? r : 0;
 }
 
@@ -223,8 +223,8 @@ int range_verify(struct actuator_domain *domain, unsigned int touched)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);
 	actuator_domain_let_go(domain);
-	originals_drop(domain->originals, policy, control);
-	r = restore_domain(domain->originals, policy, NULL, NULL);
+	saved_drop(domain->saved, policy, control);
+	r = restore_domain(domain->saved, policy, NULL, NULL);
 	return actuator_domain_yield(domain, control_name(control), text, r);
 }
 

@@ -21,9 +21,9 @@ struct actuator_domain;
 #define RANGE_WAS 4
 
 struct range_limit {
-	int fd;		       /* open for writing; −1: not taken */
-	uint32_t original_khz; /* before us, or set by somebody while we held it there */
-	uint32_t put_khz;      /* what we wrote last */
+	int fd;		    /* open for writing; −1: not taken */
+	uint32_t saved_khz; /* before us, or set by somebody while we held it there */
+	uint32_t put_khz;   /* what we wrote last */
 	/* what stood there before, the latest first: it can be read until put_khz was */
 	uint32_t was_khz[RANGE_WAS];
 	bool suspect; /* somebody wrote it, and what is read may still be ours: range_settle() */
@@ -60,7 +60,7 @@ static inline void range_let_go(struct range *range)
 }
 
 /*
- * Asks for [min_khz, max_khz] within the originals; the maximum wins where they contradict. The
+ * Asks for [min_khz, max_khz] within the saved values; the maximum wins where they contradict. The
  * file that makes room is written first, so that the two never cross. Returns 1 when something was
  * written, 0 when it stood there already, or a negative errno: then one of the two may be as asked.
  * `again` writes even so.
@@ -85,15 +85,15 @@ static inline bool range_is_suspect(const struct range *range)
 static inline void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
 {
 	if (*max_khz >= range->max.put_khz || range_limit_was(&range->max, *max_khz))
-		*max_khz = range->max.original_khz;
+		*max_khz = range->max.saved_khz;
 	if (*min_khz <= range->min.put_khz || range_limit_was(&range->min, *min_khz))
-		*min_khz = range->min.original_khz;
+		*min_khz = range->min.saved_khz;
 }
 
 /*
  * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that
- * somebody set where we held none becomes its original. One that somebody set in the place of ours
- * is theirs, and the domain with it: the rest of the originals are put back. Returns
+ * somebody set where we held none becomes its saved value. One that somebody set in the place of
+ * ours is theirs, and the domain with it: the rest of the saved values are put back. Returns
  * ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain, unsigned int touched);

@@ -24,72 +24,72 @@ static enum restore_outcome outcome_of_error(int error)
 }
 
 /* Tells, counts, and drops the control from the table if there is nothing left to do for it. */
-static void finish(struct restore_run *run, const struct original *original,
+static void finish(struct restore_run *run, const struct saved_value *saved,
 		   struct restore_result *result)
 {
-	result->policy = original->policy;
-	result->name = control_name(original->control);
-	result->value = original->value;
+	result->policy = saved->policy;
+	result->name = control_name(saved->control);
+	result->value = saved->value;
 	if (result->error)
 		result->outcome = outcome_of_error(result->error);
 	restore_tell(run, result);
 	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
-		originals_drop(run->originals, original->policy, original->control);
+		saved_drop(run->saved, saved->policy, saved->control);
 }
 
 /* Limits are applied later, from a work queue: only the governor can be read back at once. */
-static int write_and_check(const struct original *original)
+static int write_and_check(const struct saved_value *saved)
 {
-	const char *file = control_name(original->control);
+	const char *file = control_name(saved->control);
 	char current[CONTROL_VALUE_SIZE];
-	int r = control_write_file(original->policy, file, original->value);
+	int r = control_write_file(saved->policy, file, saved->value);
 
-	if (r < 0 || original->control != CONTROL_GOVERNOR)
+	if (r < 0 || saved->control != CONTROL_GOVERNOR)
 		return r;
-	r = control_read_file(original->policy, file, current, sizeof(current));
+	r = control_read_file(saved->policy, file, current, sizeof(current));
 	if (r < 0)
 		return r;
-	return strcmp(current, original->value) == 0 ? 0 : -EIO;
+	return strcmp(current, saved->value) == 0 ? 0 : -EIO;
 }
 
 /*
- * A limit that reads as the original may be about to become what we wrote last: see above. Only a
- * write of our own is sure to come after that.
+ * A limit that reads as the saved value may be about to become what we wrote last: see above. Only
+ * a write of our own is sure to come after that.
  */
-static bool shows_late(const struct original *original)
+static bool shows_late(const struct saved_value *saved)
 {
-	return original->control == CONTROL_MIN_FREQ || original->control == CONTROL_MAX_FREQ;
+	return saved->control == CONTROL_MIN_FREQ || saved->control == CONTROL_MAX_FREQ;
 }
 
 /* For every control but the speed: what it holds tells whose it is. Returns the outcome. */
 static enum restore_outcome restore_value(struct restore_run *run, enum control control,
 					  uint32_t policy)
 {
-	const struct original *entry = originals_find(run->originals, policy, control);
+	const struct saved_value *entry = saved_find(run->saved, policy, control);
 	struct restore_result result = { 0 };
 	char current[CONTROL_VALUE_SIZE];
-	struct original original;
+	struct saved_value saved;
 	int r;
 
 	if (!entry)
 		return RESTORE_UNCHANGED;
 
-	original = *entry;
+	saved = *entry;
 	r = control_read_file(policy, control_name(control), current, sizeof(current));
 	if (r < 0) {
 		result.error = r;
-	} else if (strcmp(current, original.value) == 0) {
+	} else if (strcmp(current, saved.value) == 0) {
 		result.outcome = RESTORE_UNCHANGED;
-		if (shows_late(&original))
-			result.error = write_and_check(&original);
-	} else if (strcmp(original.put, ORIGINALS_ANY) != 0 && strcmp(current, original.put) != 0) {
-		result.outcome = RESTORE_FOREIGN;
+		if (shows_late(&saved))
+			result.error = write_and_check(&saved);
+	} else if (strcmp(saved.put, SAVED_ANY) != 0 && strcmp(current, saved.put) != 0) {
+		result.outcome = RESTORE_TAKEN_OVER;
 		result.current = current;
 	} else {
-		result.error = write_and_check(&original);
+		result.error = write_and_check(&saved);
 	}
 
-	finish(run, &original, &result);
+	finish(run, &saved, &result);
 	return result.outcome;
 }
 
@@ -99,25 +99,25 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
  */
 static void restore_speed(struct restore_run *run, uint32_t policy)
 {
-	const struct original *entry = originals_find(run->originals, policy, CONTROL_SETSPEED);
+	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_SETSPEED);
 	struct restore_result result = { .outcome = RESTORE_DONE };
-	struct original original;
+	struct saved_value saved;
 
 	if (!entry)
 		return;
 
-	original = *entry;
-	result.error = control_write_file(policy, control_name(CONTROL_SETSPEED), original.value);
-	finish(run, &original, &result);
+	saved = *entry;
+	result.error = control_write_file(policy, control_name(CONTROL_SETSPEED), saved.value);
+	finish(run, &saved, &result);
 }
 
 /* A speed matters only under the userspace governor, as it was before us and is now. */
-static bool speed_is_ours(struct restore_run *run, const struct original *governor,
+static bool speed_is_ours(struct restore_run *run, const struct saved_value *governor,
 			  enum restore_outcome outcome)
 {
 	if (governor && strcmp(governor->value, "userspace") != 0)
 		return false;
-	return outcome != RESTORE_FOREIGN && outcome != RESTORE_GONE;
+	return outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE;
 }
 
 /* With its tunables, when they went away with it. */
@@ -135,7 +135,7 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 /* The one that makes room first, so that the two never cross. */
 static void restore_range(struct restore_run *run, uint32_t policy)
 {
-	const struct original *max = originals_find(run->originals, policy, CONTROL_MAX_FREQ);
+	const struct saved_value *max = saved_find(run->saved, policy, CONTROL_MAX_FREQ);
 	char min_khz[CONTROL_VALUE_SIZE];
 	bool min_first = max &&
 			 control_read_file(policy, control_name(CONTROL_MIN_FREQ), min_khz,
@@ -148,8 +148,8 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
-	const struct original *entry = originals_find(run->originals, policy, CONTROL_GOVERNOR);
-	struct original governor = { 0 };
+	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
+	struct saved_value governor = { 0 };
 	enum restore_outcome outcome;
 
 	if (entry)
@@ -161,7 +161,7 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 	if (speed_is_ours(run, entry ? &governor : NULL, outcome))
 		restore_speed(run, policy);
 	else
-		originals_drop(run->originals, policy, CONTROL_SETSPEED);
+		saved_drop(run->saved, policy, CONTROL_SETSPEED);
 }
 
 static int finish_run(struct restore_run *run)
@@ -169,24 +169,24 @@ static int finish_run(struct restore_run *run)
 	int r;
 
 	restore_settle_tunables(run);
-	r = originals_save(run->originals);
+	r = saved_save(run->saved);
 	if (run->error)
 		return run->error;
 	return r < 0 ? r : run->waiting;
 }
 
-void restore_limits(struct originals *originals, uint32_t policy)
+void restore_limits(struct saved_values *saved, uint32_t policy)
 {
-	struct restore_run run = { .originals = originals };
+	struct restore_run run = { .saved = saved };
 
 	restore_range(&run, policy);
 }
 
-int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,
+int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
 		   void *userdata)
 {
 	struct restore_run run = {
-		.originals = originals,
+		.saved = saved,
 		.report = report,
 		.userdata = userdata,
 	};
@@ -196,12 +196,12 @@ int restore_domain(struct originals *originals, uint32_t policy, restore_report_
 }
 
 /* The lowest policy of the table that is at least `from`; false if there is none. */
-static bool next_policy(const struct originals *originals, uint32_t from, uint32_t *ret_policy)
+static bool next_policy(const struct saved_values *saved, uint32_t from, uint32_t *ret_policy)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < originals->n; i++) {
-		uint32_t policy = originals->entries[i].policy;
+	for (size_t i = 0; i < saved->n; i++) {
+		uint32_t policy = saved->entries[i].policy;
 
 		if (policy >= from && (!found || policy < *ret_policy)) {
 			*ret_policy = policy;
@@ -211,20 +211,20 @@ static bool next_policy(const struct originals *originals, uint32_t from, uint32
 	return found;
 }
 
-int restore_originals(const char *directory, restore_report_t report, void *userdata)
+int restore_saved(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_run run = { .report = report, .userdata = userdata };
 	uint32_t policy = 0;
-	int r = originals_open(directory, &run.originals);
+	int r = saved_open(directory, &run.saved);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 
-	for (; next_policy(run.originals, policy, &policy); policy++)
+	for (; next_policy(run.saved, policy, &policy); policy++)
 		restore_policy(&run, policy);
 
 	r = finish_run(&run);
-	originals_free(run.originals);
+	saved_free(run.saved);
 	return r;
 }
 
@@ -243,7 +243,7 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 	case RESTORE_UNCHANGED:
 		snprintf(ret_text, size, "%s is %s as before", name, result->value);
 		break;
-	case RESTORE_FOREIGN:
+	case RESTORE_TAKEN_OVER:
 		snprintf(ret_text, size, "left %s at %s: somebody else set it", name,
 			 result->current);
 		break;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Puts originals back, control by control. Used by a clean release and, after a crash, by
+ * Puts saved values back, control by control. Used by a clean release and, after a crash, by
  * `wakegovd --restore`. Order within a domain: limits, governor, its tunables, energy preference,
  * speed; the speed only where the governor was `userspace` before us, as going back to another
  * governor undoes it.
@@ -19,23 +19,23 @@
 
 #include "actuator/control.h"
 
-struct originals;
+struct saved_values;
 
 enum restore_outcome {
-	RESTORE_DONE,	   /* written */
-	RESTORE_UNCHANGED, /* it held its original already */
-	RESTORE_FOREIGN,   /* it holds neither our value nor the original: theirs, left alone */
-	RESTORE_GONE,	   /* the domain, or the tunable, does not exist any more */
-	RESTORE_OFFLINE,   /* every CPU offline; stays in the file */
-	RESTORE_FAILED,	   /* stays in the file */
+	RESTORE_DONE,	    /* written */
+	RESTORE_UNCHANGED,  /* it held its saved value already */
+	RESTORE_TAKEN_OVER, /* it holds neither our value nor the saved one: theirs, left alone */
+	RESTORE_GONE,	    /* the domain, or the tunable, does not exist any more */
+	RESTORE_OFFLINE,    /* every CPU offline; stays in the file */
+	RESTORE_FAILED,	    /* stays in the file */
 };
 
 struct restore_result {
 	uint32_t policy;  /* the N of policyN, or TUNABLE_SHARED */
 	const char *name; /* of the control, or of a tunable with its governor; valid in the call */
 	enum restore_outcome outcome;
-	const char *value;   /* the original; valid during the call */
-	const char *current; /* for RESTORE_FOREIGN: what it holds */
+	const char *value;   /* the saved value; valid during the call */
+	const char *current; /* for RESTORE_TAKEN_OVER: what it holds */
 	int error;	     /* for RESTORE_FAILED: a negative errno */
 };
 
@@ -48,18 +48,18 @@ typedef void (*restore_report_t)(void *userdata, const struct restore_result *re
  * Returns 0, the number of controls that wait for an offline domain, or the first negative errno
  * (-EBADMSG, -EPERM: the file was refused and nothing was written).
  */
-int restore_originals(const char *directory, restore_report_t report, void *userdata);
+int restore_saved(const char *directory, restore_report_t report, void *userdata);
 
 /*
  * The same for one domain of a table in memory; saves the table. Shared tunables stay in it while
  * another domain's governor is awaited. report may be NULL.
  */
-int restore_domain(struct originals *originals, uint32_t policy, restore_report_t report,
+int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
 		   void *userdata);
 
 /* Only its limits, and without saving the table: for a domain that is somebody else's but for them.
  */
-void restore_limits(struct originals *originals, uint32_t policy);
+void restore_limits(struct saved_values *saved, uint32_t policy);
 
 /*
  * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One run over the originals, as restore.c and restore_tunables.c share it. */
+/* One run over the saved values, as restore.c and restore_tunables.c share it. */
 
 #include "actuator/restore.h"
 #include "actuator/saved.h"
 
 struct restore_run {
-	struct originals *originals;
+	struct saved_values *saved;
 	restore_report_t report; /* may be NULL */
 	void *userdata;
 	int waiting; /* controls of offline domains */

@@ -50,7 +50,7 @@ static bool is_gone(int error)
 }
 
 /*
- * Writes the original over what the kernel put there, and over nothing else. Returns whether
+ * Writes the saved value over what the kernel put there, and over nothing else. Returns whether
  * nothing is left to do for it. What needs no write is not told of.
  */
 static bool restore(struct restore_run *run, struct tunable *tunable, bool last)
@@ -66,10 +66,10 @@ static bool restore(struct restore_run *run, struct tunable *tunable, bool last)
 		return fail(run, tunable, r, last);
 	if (strcmp(current, tunable->value) == 0)
 		return true;
-	if (strcmp(tunable->put, ORIGINALS_ANY) == 0)
+	if (strcmp(tunable->put, SAVED_ANY) == 0)
 		strcpy(tunable->put, current);
 	if (strcmp(current, tunable->put) != 0) {
-		tell(run, tunable, RESTORE_FOREIGN, current, 0);
+		tell(run, tunable, RESTORE_TAKEN_OVER, current, 0);
 		return true;
 	}
 
@@ -88,23 +88,23 @@ static bool belongs(const struct tunable *tunable, uint32_t policy, const char *
 
 static void try_each(struct restore_run *run, uint32_t policy, const char *governor, bool last)
 {
-	struct originals *originals = run->originals;
+	struct saved_values *saved = run->saved;
 
-	for (size_t i = 0; i < originals->n_tunables;)
-		if (belongs(&originals->tunables[i], policy, governor) &&
-		    restore(run, &originals->tunables[i], last))
-			originals_drop_tunable(originals, i);
+	for (size_t i = 0; i < saved->n_tunables;)
+		if (belongs(&saved->tunables[i], policy, governor) &&
+		    restore(run, &saved->tunables[i], last))
+			saved_drop_tunable(saved, i);
 		else
 			i++;
 }
 
 void restore_tunables(struct restore_run *run, uint32_t policy, const char *governor)
 {
-	for (size_t i = 0; i < run->originals->n_tunables; i++) {
-		struct tunable *tunable = &run->originals->tunables[i];
+	for (size_t i = 0; i < run->saved->n_tunables; i++) {
+		struct tunable *tunable = &run->saved->tunables[i];
 
 		if (belongs(tunable, policy, governor))
-			strcpy(tunable->put, ORIGINALS_ANY);
+			strcpy(tunable->put, SAVED_ANY);
 	}
 	try_each(run, policy, governor, false);
 	try_each(run, policy, governor, true);
@@ -115,23 +115,23 @@ static bool settle(struct restore_run *run, struct tunable *tunable, bool last)
 {
 	char current[TUNABLE_VALUE_SIZE];
 
-	if (tunable->tried || originals_awaits_governor(run->originals, tunable))
+	if (tunable->tried || saved_awaits_governor(run->saved, tunable))
 		return false;
-	if (strcmp(tunable->put, ORIGINALS_ANY) != 0)
+	if (strcmp(tunable->put, SAVED_ANY) != 0)
 		return restore(run, tunable, last);
 
 	if (tunable_read(tunable, current) == 0 && strcmp(current, tunable->value) != 0)
-		tell(run, tunable, RESTORE_FOREIGN, current, 0);
+		tell(run, tunable, RESTORE_TAKEN_OVER, current, 0);
 	return true;
 }
 
 static void settle_each(struct restore_run *run, bool last)
 {
-	struct originals *originals = run->originals;
+	struct saved_values *saved = run->saved;
 
-	for (size_t i = 0; i < originals->n_tunables;)
-		if (settle(run, &originals->tunables[i], last))
-			originals_drop_tunable(originals, i);
+	for (size_t i = 0; i < saved->n_tunables;)
+		if (settle(run, &saved->tunables[i], last))
+			saved_drop_tunable(saved, i);
 		else
 			i++;
 }

@@ -10,22 +10,22 @@
 #include "core/topology.h"
 #include "shared/cleanup.h"
 
-struct originals *originals_free(struct originals *originals)
+struct saved_values *saved_free(struct saved_values *saved)
 {
-	if (originals) {
-		free(originals->tunables);
-		free(originals->entries);
-		free(originals->directory);
-		free(originals);
+	if (saved) {
+		free(saved->tunables);
+		free(saved->entries);
+		free(saved->directory);
+		free(saved);
 	}
 	return NULL;
 }
 
-struct original *originals_find(const struct originals *originals, uint32_t policy,
-				enum control control)
+struct saved_value *saved_find(const struct saved_values *saved, uint32_t policy,
+			       enum control control)
 {
-	for (size_t i = 0; i < originals->n; i++) {
-		struct original *entry = &originals->entries[i];
+	for (size_t i = 0; i < saved->n; i++) {
+		struct saved_value *entry = &saved->entries[i];
 
 		if (entry->policy == policy && entry->control == control)
 			return entry;
@@ -33,11 +33,10 @@ struct original *originals_find(const struct originals *originals, uint32_t poli
 	return NULL;
 }
 
-struct tunable *originals_find_tunable(const struct originals *originals,
-				       const struct tunable *like)
+struct tunable *saved_find_tunable(const struct saved_values *saved, const struct tunable *like)
 {
-	for (size_t i = 0; i < originals->n_tunables; i++) {
-		struct tunable *tunable = &originals->tunables[i];
+	for (size_t i = 0; i < saved->n_tunables; i++) {
+		struct tunable *tunable = &saved->tunables[i];
 
 		if (tunable->policy == like->policy && strcmp(tunable->name, like->name) == 0 &&
 		    strcmp(tunable->governor, like->governor) == 0)
@@ -46,10 +45,10 @@ struct tunable *originals_find_tunable(const struct originals *originals,
 	return NULL;
 }
 
-bool originals_awaits_governor(const struct originals *originals, const struct tunable *tunable)
+bool saved_awaits_governor(const struct saved_values *saved, const struct tunable *tunable)
 {
-	for (size_t i = 0; i < originals->n; i++) {
-		const struct original *entry = &originals->entries[i];
+	for (size_t i = 0; i < saved->n; i++) {
+		const struct saved_value *entry = &saved->entries[i];
 
 		if (entry->control == CONTROL_GOVERNOR &&
 		    (tunable->policy == TUNABLE_SHARED || tunable->policy == entry->policy) &&
@@ -59,24 +58,24 @@ bool originals_awaits_governor(const struct originals *originals, const struct t
 	return false;
 }
 
-bool originals_drop(struct originals *originals, uint32_t policy, enum control control)
+bool saved_drop(struct saved_values *saved, uint32_t policy, enum control control)
 {
-	struct original *entry = originals_find(originals, policy, control);
+	struct saved_value *entry = saved_find(saved, policy, control);
 	size_t after;
 
 	if (!entry)
 		return false;
 
-	after = originals->n - (size_t)(entry - originals->entries) - 1;
+	after = saved->n - (size_t)(entry - saved->entries) - 1;
 	memmove(entry, entry + 1, after * sizeof(*entry));
-	originals->n--;
+	saved->n--;
 	return true;
 }
 
-void originals_drop_tunable(struct originals *originals, size_t index)
+void saved_drop_tunable(struct saved_values *saved, size_t index)
 {
-	struct tunable *tunable = &originals->tunables[index];
+	struct tunable *tunable = &saved->tunables[index];
 
-	originals->n_tunables--;
-	memmove(tunable, tunable + 1, (originals->n_tunables - index) * sizeof(*tunable));
+	saved->n_tunables--;
+	memmove(tunable, tunable + 1, (saved->n_tunables - index) * sizeof(*tunable));
 }

@@ -12,8 +12,8 @@
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
  *	end 3                                 the number of controls and tunables
  *
- * A control's path, its original, and what we put there (`*`: it changes all the time). For a
- * tunable of the governor that we replaced, the third word is `*` until the governor is back, and
+ * A control's path, its value before us, and what we put there (`*`: it changes all the time). For
+ *a tunable of the governor that we replaced, the third word is `*` until the governor is back, and
  * then the kernel's default, with which it came back and which stands there if our write failed.
  *
  * The file is replaced as a whole (temporary file and rename), so it is the old one or the new
@@ -29,25 +29,25 @@
 #include "actuator/tunables.h"
 #include "core/topology.h"
 
-#define ORIGINALS_FILE	       "originals"
-#define ORIGINALS_ANY	       "*"
-#define ORIGINALS_SIZE_MAX     (2 * 1024 * 1024) /* a longer file is refused */
-#define ORIGINALS_PATH_SIZE    128
-#define ORIGINALS_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
-#define ORIGINALS_TUNABLES_MAX ((size_t)4096)
+#define SAVED_FILE	   "originals"
+#define SAVED_ANY	   "*"
+#define SAVED_SIZE_MAX	   (2 * 1024 * 1024) /* a longer file is refused */
+#define SAVED_PATH_SIZE	   128
+#define SAVED_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
+#define SAVED_TUNABLES_MAX ((size_t)4096)
 
-struct original {
+struct saved_value {
 	uint32_t policy; /* the N of policyN */
 	enum control control;
 	char value[CONTROL_VALUE_SIZE]; /* before us */
-	char put[CONTROL_VALUE_SIZE];	/* what we put there, or ORIGINALS_ANY */
+	char put[CONTROL_VALUE_SIZE];	/* what we put there, or SAVED_ANY */
 };
 
 /* The table in memory, and where its file lies. */
-struct originals {
+struct saved_values {
 	char *directory;
 	size_t n;
-	struct original *entries;
+	struct saved_value *entries;
 	size_t n_tunables;
 	struct tunable *tunables;
 };
@@ -57,51 +57,50 @@ struct originals {
  * table is empty. Returns 0 or a negative errno: -EBADMSG for a file that is not of the form
  * above, -EPERM for one that another user could have written. The caller frees.
  */
-int originals_open(const char *directory, struct originals **ret);
+int saved_open(const char *directory, struct saved_values **ret);
 
-struct originals *originals_free(struct originals *originals);
+struct saved_values *saved_free(struct saved_values *saved);
 
-struct original *originals_find(const struct originals *originals, uint32_t policy,
-				enum control control);
+struct saved_value *saved_find(const struct saved_values *saved, uint32_t policy,
+			       enum control control);
 
 /* The entry for the same file as `like`, or NULL. */
-struct tunable *originals_find_tunable(const struct originals *originals,
-				       const struct tunable *like);
+struct tunable *saved_find_tunable(const struct saved_values *saved, const struct tunable *like);
 
 /*
- * Whether the tunable's governor is an original that still has to be put back: on policyN for a
+ * Whether the tunable's governor is a saved value that still has to be put back: on policyN for a
  * policy's own, on any for a shared one.
  */
-bool originals_awaits_governor(const struct originals *originals, const struct tunable *tunable);
+bool saved_awaits_governor(const struct saved_values *saved, const struct tunable *tunable);
 
 /*
  * Adds the controls of one domain, and the tunables of its governor, and saves. One that is in the
  * table already and still holds what we put (a crash before us that could not be undone), or that
- * another domain has added, keeps its first original. Returns 0 or a negative errno (-ENOSPC):
- * then table and file are as before. -E2BIG beyond ORIGINALS_CONTROLS_MAX or _TUNABLES_MAX.
+ * another domain has added, keeps its first saved value. Returns 0 or a negative errno (-ENOSPC):
+ * then table and file are as before. -E2BIG beyond SAVED_CONTROLS_MAX or _TUNABLES_MAX.
  */
-int originals_add(struct originals *originals, const struct original *entries, size_t n,
-		  const struct tunable *tunables, size_t n_tunables);
+int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
+	      const struct tunable *tunables, size_t n_tunables);
 
 /*
  * Drops the controls of one domain, with the tunables that no governor is awaited for any more, and
  * saves. On failure the table has dropped them, the file may still hold them; the next call that
  * saves tries again.
  */
-int originals_forget(struct originals *originals, uint32_t policy);
+int saved_forget(struct saved_values *saved, uint32_t policy);
 
 /*
- * Another original for a control of the table, as somebody changed it while we held nothing else
+ * Another saved value for a control of the table, as somebody changed it while we held nothing else
  * there, and saves. Returns 0 (also without an entry) or a negative errno.
  */
-int originals_replace(struct originals *originals, uint32_t policy, enum control control,
-		      const char *value);
+int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
+		  const char *value);
 
 /* Drops one control from the table only. Returns whether it was there. */
-bool originals_drop(struct originals *originals, uint32_t policy, enum control control);
+bool saved_drop(struct saved_values *saved, uint32_t policy, enum control control);
 
 /* Drops tunables[index] from the table only; those behind it move up. */
-void originals_drop_tunable(struct originals *originals, size_t index);
+void saved_drop_tunable(struct saved_values *saved, size_t index);
 
 /* Writes the file, or removes it when the table is empty. 0 or a negative errno. */
-int originals_save(const struct originals *originals);
+int saved_save(const struct saved_values *saved);

@@ -15,9 +15,9 @@
 #include "shared/cleanup.h"
 #include "shared/replace.h"
 
-static int open_directory(const struct originals *originals)
+static int open_directory(const struct saved_values *saved)
 {
-	int fd = open(originals->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(saved->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -33,20 +33,20 @@ static int check_owner(int fd)
 		return -EBADMSG;
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return -EPERM;
-	return st.st_size > ORIGINALS_SIZE_MAX ? -EBADMSG : 0;
+	return st.st_size > SAVED_SIZE_MAX ? -EBADMSG : 0;
 }
 
 /* Returns the length read, with a NUL after it in *ret_text. */
 static ssize_t read_whole(int fd, char **ret_text)
 {
-	_cleanup_free_ char *text = malloc(ORIGINALS_SIZE_MAX + 1);
+	_cleanup_free_ char *text = malloc(SAVED_SIZE_MAX + 1);
 	size_t length = 0;
 	ssize_t n;
 
 	if (!text)
 		return -ENOMEM;
 
-	while ((n = read(fd, text + length, ORIGINALS_SIZE_MAX - length)) > 0)
+	while ((n = read(fd, text + length, SAVED_SIZE_MAX - length)) > 0)
 		length += (size_t)n;
 	if (n < 0)
 		return -errno;
@@ -56,19 +56,19 @@ static ssize_t read_whole(int fd, char **ret_text)
 	return (ssize_t)length;
 }
 
-static int load(struct originals *originals)
+static int load(struct saved_values *saved)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int directory = open_directory(originals);
+	_cleanup_close_ int directory = open_directory(saved);
 	_cleanup_close_ int fd = -1;
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
+	char boot_id[SAVED_BOOT_ID_SIZE];
 	ssize_t length;
 	int r;
 
 	if (directory < 0)
 		return directory;
 
-	fd = openat(directory, ORIGINALS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = openat(directory, SAVED_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : errno == ELOOP ? -EBADMSG : -errno;
 
@@ -78,34 +78,34 @@ static int load(struct originals *originals)
 	length = read_whole(fd, &text);
 	if (length < 0)
 		return (int)length;
-	r = originals_read_boot_id(boot_id);
+	r = saved_read_boot_id(boot_id);
 	if (r < 0)
 		return r;
-	return originals_parse(text, (size_t)length, boot_id, originals);
+	return saved_parse(text, (size_t)length, boot_id, saved);
 }
 
-int originals_open(const char *directory, struct originals **ret)
+int saved_open(const char *directory, struct saved_values **ret)
 {
-	struct originals *originals = calloc(1, sizeof(*originals));
+	struct saved_values *saved = calloc(1, sizeof(*saved));
 	int r;
 
-	if (!originals)
+	if (!saved)
 		return -ENOMEM;
 
-	originals->directory = strdup(directory);
-	r = originals->directory ? load(originals) : -ENOMEM;
+	saved->directory = strdup(directory);
+	r = saved->directory ? load(saved) : -ENOMEM;
 	if (r < 0) {
-		originals_free(originals);
+		saved_free(saved);
 		return r;
 	}
 
-	*ret = originals;
+	*ret = saved;
 	return 0;
 }
 
 static void write_tunable(FILE *file, const struct tunable *tunable)
 {
-	char path[ORIGINALS_PATH_SIZE];
+	char path[SAVED_PATH_SIZE];
 
 	if (tunable_path(tunable, path, sizeof(path)))
 		fprintf(file, "%s %s %s\n", path, tunable->value, tunable->put);
@@ -113,63 +113,62 @@ static void write_tunable(FILE *file, const struct tunable *tunable)
 
 static int write_entries(FILE *file, const void *data)
 {
-	const struct originals *originals = data;
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	const struct saved_values *saved = data;
+	char boot_id[SAVED_BOOT_ID_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r < 0)
 		return r;
 
-	fprintf(file, ORIGINALS_HEADER "boot %s\n", boot_id);
-	for (size_t i = 0; i < originals->n; i++) {
-		const struct original *entry = &originals->entries[i];
+	fprintf(file, SAVED_HEADER "boot %s\n", boot_id);
+	for (size_t i = 0; i < saved->n; i++) {
+		const struct saved_value *entry = &saved->entries[i];
 
 		fprintf(file, CONTROL_DIRECTORY "/policy%u/%s %s %s\n", entry->policy,
 			control_name(entry->control), entry->value, entry->put);
 	}
-	for (size_t i = 0; i < originals->n_tunables; i++)
-		write_tunable(file, &originals->tunables[i]);
-	fprintf(file, "end %zu\n", originals->n + originals->n_tunables);
+	for (size_t i = 0; i < saved->n_tunables; i++)
+		write_tunable(file, &saved->tunables[i]);
+	fprintf(file, "end %zu\n", saved->n + saved->n_tunables);
 	return fflush(file) || fsync(fileno(file)) < 0 ? -errno : 0;
 }
 
-int originals_save(const struct originals *originals)
+int saved_save(const struct saved_values *saved)
 {
-	_cleanup_close_ int directory = open_directory(originals);
+	_cleanup_close_ int directory = open_directory(saved);
 
 	if (directory < 0)
 		return directory;
-	if (originals->n + originals->n_tunables == 0)
-		return replace_remove(directory, ORIGINALS_FILE);
-	return replace_file(directory, ORIGINALS_FILE, write_entries, originals);
+	if (saved->n + saved->n_tunables == 0)
+		return replace_remove(directory, SAVED_FILE);
+	return replace_file(directory, SAVED_FILE, write_entries, saved);
 }
 
-/* Whether it still holds what an earlier run put there, so that its first original stands. */
+/* Whether it still holds what an earlier run put there, so that its first saved value stands. */
 static bool still_ours(const char *put, const char *now)
 {
-	return strcmp(put, ORIGINALS_ANY) == 0 || strcmp(put, now) == 0;
+	return strcmp(put, SAVED_ANY) == 0 || strcmp(put, now) == 0;
 }
 
-static void merge(struct originals *originals, const struct original *entries, size_t n)
+static void merge(struct saved_values *saved, const struct saved_value *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct original *old = originals_find(originals, entries[i].policy,
-						      entries[i].control);
+		struct saved_value *old = saved_find(saved, entries[i].policy, entries[i].control);
 
 		if (!old)
-			originals->entries[originals->n++] = entries[i];
+			saved->entries[saved->n++] = entries[i];
 		else if (!still_ours(old->put, entries[i].value))
 			*old = entries[i];
 	}
 }
 
-static void merge_tunables(struct originals *originals, const struct tunable *tunables, size_t n)
+static void merge_tunables(struct saved_values *saved, const struct tunable *tunables, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct tunable *old = originals_find_tunable(originals, &tunables[i]);
+		struct tunable *old = saved_find_tunable(saved, &tunables[i]);
 
 		if (!old)
-			originals->tunables[originals->n_tunables++] = tunables[i];
+			saved->tunables[saved->n_tunables++] = tunables[i];
 		else if (!still_ours(old->put, tunables[i].value))
 			*old = tunables[i];
 	}
@@ -185,15 +184,15 @@ static void *copy_with_room(const void *elements, size_t n_elements, size_t n, s
 	return copy;
 }
 
-int originals_add(struct originals *originals, const struct original *entries, size_t n,
-		  const struct tunable *tunables, size_t n_tunables)
+int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
+	      const struct tunable *tunables, size_t n_tunables)
 {
-	struct originals before = *originals;
+	struct saved_values before = *saved;
 	_cleanup_free_ void *merged = NULL, *merged_tunables = NULL;
 	int r;
 
-	if (originals->n + n > ORIGINALS_CONTROLS_MAX ||
-	    originals->n_tunables + n_tunables > ORIGINALS_TUNABLES_MAX)
+	if (saved->n + n > SAVED_CONTROLS_MAX ||
+	    saved->n_tunables + n_tunables > SAVED_TUNABLES_MAX)
 		return -E2BIG;
 	merged = copy_with_room(before.entries, before.n, n, sizeof(*entries));
 	merged_tunables = copy_with_room(before.tunables, before.n_tunables, n_tunables,
@@ -201,13 +200,13 @@ int originals_add(struct originals *originals, const struct original *entries, s
 	if (!merged || !merged_tunables)
 		return -ENOMEM;
 
-	originals->entries = merged;
-	originals->tunables = merged_tunables;
-	merge(originals, entries, n);
-	merge_tunables(originals, tunables, n_tunables);
-	r = originals_save(originals);
+	saved->entries = merged;
+	saved->tunables = merged_tunables;
+	merge(saved, entries, n);
+	merge_tunables(saved, tunables, n_tunables);
+	r = saved_save(saved);
 	if (r < 0) {
-		*originals = before;
+		*saved = before;
 		return r;
 	}
 
@@ -216,23 +215,23 @@ int originals_add(struct originals *originals, const struct original *entries, s
 	return 0;
 }
 
-int originals_replace(struct originals *originals, uint32_t policy, enum control control,
-		      const char *value)
+int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
+		  const char *value)
 {
-	struct original *entry = originals_find(originals, policy, control);
+	struct saved_value *entry = saved_find(saved, policy, control);
 
 	if (!entry)
 		return 0;
 	snprintf(entry->value, sizeof(entry->value), "%s", value);
-	return originals_save(originals);
+	return saved_save(saved);
 }
 
-int originals_forget(struct originals *originals, uint32_t policy)
+int saved_forget(struct saved_values *saved, uint32_t policy)
 {
 	for (int control = 0; control < CONTROL_N; control++)
-		originals_drop(originals, policy, (enum control)control);
-	for (size_t i = originals->n_tunables; i-- > 0;)
-		if (!originals_awaits_governor(originals, &originals->tunables[i]))
-			originals_drop_tunable(originals, i);
-	return originals_save(originals);
+		saved_drop(saved, policy, (enum control)control);
+	for (size_t i = saved->n_tunables; i-- > 0;)
+		if (!saved_awaits_governor(saved, &saved->tunables[i]))
+			saved_drop_tunable(saved, i);
+	return saved_save(saved);
 }

@@ -14,14 +14,14 @@
 
 #define LINE_MAX_SIZE 192
 
-int originals_read_boot_id(char ret_boot_id[ORIGINALS_BOOT_ID_SIZE])
+int saved_read_boot_id(char ret_boot_id[SAVED_BOOT_ID_SIZE])
 {
 	_cleanup_close_ int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
 		return -errno;
-	r = control_read(fd, ret_boot_id, ORIGINALS_BOOT_ID_SIZE);
+	r = control_read(fd, ret_boot_id, SAVED_BOOT_ID_SIZE);
 	return r < 0 ? r : 0;
 }
 
@@ -95,16 +95,16 @@ static bool split_line(char *text, struct line *ret)
 	       next_word(&text, ret->put, sizeof(ret->put), '\n') && !*text;
 }
 
-static bool parse_control(const struct line *line, struct original *ret)
+static bool parse_control(const struct line *line, struct saved_value *ret)
 {
-	struct original entry = { 0 };
+	struct saved_value entry = { 0 };
 
 	if (strlen(line->value) >= sizeof(entry.value) || strlen(line->put) >= sizeof(entry.put))
 		return false;
 	if (!parse_path(line->path, &entry.policy, &entry.control) ||
 	    !is_value(entry.control, line->value))
 		return false;
-	if (strcmp(line->put, ORIGINALS_ANY) != 0 && !is_value(entry.control, line->put))
+	if (strcmp(line->put, SAVED_ANY) != 0 && !is_value(entry.control, line->put))
 		return false;
 
 	strcpy(entry.value, line->value);
@@ -146,22 +146,22 @@ static bool parse_tunable(const struct line *line, struct tunable *ret)
 }
 
 /* Adds what the line says to the table, whose arrays have room for it. */
-static bool parse_entry(char *text, struct originals *table)
+static bool parse_entry(char *text, struct saved_values *table)
 {
-	struct original *entry = &table->entries[table->n];
+	struct saved_value *entry = &table->entries[table->n];
 	struct tunable *tunable = &table->tunables[table->n_tunables];
 	struct line line;
 
 	if (!split_line(text, &line))
 		return false;
 	if (parse_control(&line, entry)) {
-		if (originals_find(table, entry->policy, entry->control))
+		if (saved_find(table, entry->policy, entry->control))
 			return false;
 		table->n++;
 		return true;
 	}
-	if (table->n_tunables == ORIGINALS_TUNABLES_MAX || !parse_tunable(&line, tunable) ||
-	    originals_find_tunable(table, tunable))
+	if (table->n_tunables == SAVED_TUNABLES_MAX || !parse_tunable(&line, tunable) ||
+	    saved_find_tunable(table, tunable))
 		return false;
 	table->n_tunables++;
 	return true;
@@ -194,7 +194,7 @@ static bool is_end(const char *line, const char *cursor, size_t n)
 }
 
 /* Lines up to and with the `end` line, at most n_max. */
-static bool parse_entries(const char *cursor, struct originals *table, size_t n_max)
+static bool parse_entries(const char *cursor, struct saved_values *table, size_t n_max)
 {
 	char line[LINE_MAX_SIZE];
 
@@ -208,15 +208,15 @@ static bool parse_entries(const char *cursor, struct originals *table, size_t n_
 }
 
 /* "boot UUID\n" */
-static bool parse_boot(const char *line, char ret_boot_id[ORIGINALS_BOOT_ID_SIZE])
+static bool parse_boot(const char *line, char ret_boot_id[SAVED_BOOT_ID_SIZE])
 {
 	size_t length = strlen(line);
 
-	if (strncmp(line, "boot ", 5) != 0 || length != 5 + ORIGINALS_BOOT_ID_SIZE)
+	if (strncmp(line, "boot ", 5) != 0 || length != 5 + SAVED_BOOT_ID_SIZE)
 		return false;
 
-	memcpy(ret_boot_id, line + 5, ORIGINALS_BOOT_ID_SIZE - 1);
-	ret_boot_id[ORIGINALS_BOOT_ID_SIZE - 1] = '\0';
+	memcpy(ret_boot_id, line + 5, SAVED_BOOT_ID_SIZE - 1);
+	ret_boot_id[SAVED_BOOT_ID_SIZE - 1] = '\0';
 	return is_word(ret_boot_id, "0123456789abcdef-");
 }
 
@@ -229,23 +229,23 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-static bool parse_head(const char **cursor, char ret_boot_id[ORIGINALS_BOOT_ID_SIZE])
+static bool parse_head(const char **cursor, char ret_boot_id[SAVED_BOOT_ID_SIZE])
 {
 	char line[LINE_MAX_SIZE];
 
-	return next_line(cursor, line) && strcmp(line, ORIGINALS_HEADER) == 0 &&
+	return next_line(cursor, line) && strcmp(line, SAVED_HEADER) == 0 &&
 	       next_line(cursor, line) && parse_boot(line, ret_boot_id);
 }
 
-int originals_parse(const char *text, size_t length, const char *boot_id, struct originals *ret)
+int saved_parse(const char *text, size_t length, const char *boot_id, struct saved_values *ret)
 {
-	_cleanup_free_ struct original *entries = NULL;
+	_cleanup_free_ struct saved_value *entries = NULL;
 	_cleanup_free_ struct tunable *tunables = NULL;
-	struct originals table = { 0 };
-	char file_boot_id[ORIGINALS_BOOT_ID_SIZE];
+	struct saved_values table = { 0 };
+	char file_boot_id[SAVED_BOOT_ID_SIZE];
 	size_t n_max = count_lines(text);
 
-	if (strlen(text) != length || n_max > ORIGINALS_CONTROLS_MAX + ORIGINALS_TUNABLES_MAX + 3 ||
+	if (strlen(text) != length || n_max > SAVED_CONTROLS_MAX + SAVED_TUNABLES_MAX + 3 ||
 	    !parse_head(&text, file_boot_id))
 		return -EBADMSG;
 

@@ -24,8 +24,8 @@ static int yield_domain(struct actuator_domain *domain, const char *control, con
 
 	actuator_domain_let_go(domain);
 	if (pinned)
-		restore_limits(domain->originals, policy);
-	r = originals_forget(domain->originals, policy);
+		restore_limits(domain->saved, policy);
+	r = saved_forget(domain->saved, policy);
 	return actuator_domain_yield(domain, control, value, r);
 }
 
@@ -60,7 +60,7 @@ static int pin_limits(struct actuator_domain *domain)
 	r = range_take(domain);
 	if (r < 0) {
 		actuator_domain_let_go(domain);
-		restore_domain(domain->originals, policy, NULL, NULL);
+		restore_domain(domain->saved, policy, NULL, NULL);
 	}
 	return r;
 }
@@ -204,11 +204,11 @@ static int write_speed(struct actuator_domain *domain, uint32_t khz)
 	int r = 0;
 
 	if (pinned && khz > range->max.put_khz)
-		r = range_put(domain, range->min.original_khz, khz, false);
+		r = range_put(domain, range->min.saved_khz, khz, false);
 	if (r >= 0)
 		r = control_write_u32(domain->setspeed_fd, khz);
 	if (r >= 0 && pinned)
-		r = range_put(domain, range->min.original_khz, khz, !domain->asked_khz);
+		r = range_put(domain, range->min.saved_khz, khz, !domain->asked_khz);
 	return r < 0 ? r : 0;
 }
 

@@ -97,7 +97,7 @@ static int yield_domain(struct actuator_domain *domain, const char *governor)
 	int r;
 
 	actuator_domain_let_go(domain);
-	r = restore_domain(domain->originals, domain->info->first_cpu, NULL, NULL);
+	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
 	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
 }
 

@@ -101,7 +101,7 @@ static void tell(const struct group_file *file, enum restore_outcome outcome, ui
 
 int group_file_restore(const struct group_file *file, restore_report_t report, void *userdata)
 {
-	enum restore_outcome outcome = RESTORE_FOREIGN;
+	enum restore_outcome outcome = RESTORE_TAKEN_OVER;
 	uint32_t now = 0;
 	int r = group_file_read(file->fd, &now);
 
@@ -135,11 +135,11 @@ static int make_path(const char *directory, const char *suffix, char ret[PATH_MA
 /* The temporary file has the name only when it is whole. */
 int group_files_save(const char *directory, const struct group_file *files, size_t n)
 {
-	char path[PATH_MAX], temporary[PATH_MAX], boot_id[ORIGINALS_BOOT_ID_SIZE];
+	char path[PATH_MAX], temporary[PATH_MAX], boot_id[SAVED_BOOT_ID_SIZE];
 	_cleanup_fclose_ FILE *out = NULL;
 	int r = make_path(directory, "", path) ?: make_path(directory, ".new", temporary), fd;
 
-	r = r ?: originals_read_boot_id(boot_id);
+	r = r ?: saved_read_boot_id(boot_id);
 	if (r < 0)
 		return r;
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -215,8 +215,8 @@ static bool parse_line(const char *line, struct group_file *ret)
 /* Returns 1 for that of an earlier boot, 0 or a negative errno. */
 static int read_head(FILE *in, char line[LINE_MAX_SIZE])
 {
-	char boot_id[ORIGINALS_BOOT_ID_SIZE], expected[LINE_MAX_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	char boot_id[SAVED_BOOT_ID_SIZE], expected[LINE_MAX_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r < 0)
 		return r;
@@ -251,7 +251,7 @@ int group_files_load(const char *directory, struct group_file **ret, size_t *ret
 	return 0;
 }
 
-static int restore_saved(struct group_file *file, restore_report_t report, void *userdata)
+static int restore_entries(struct group_file *file, restore_report_t report, void *userdata)
 {
 	uint64_t inode;
 	int r;
@@ -280,7 +280,7 @@ int uclamp_groups_restore(const char *directory, restore_report_t report, void *
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		r = restore_saved(&files[i], report, userdata);
+		r = restore_entries(&files[i], report, userdata);
 		error = error ?: r;
 		if (r < 0)
 			files[left++] = files[i];

@@ -34,8 +34,8 @@ static void print_line(char ret_line[LINE_MAX_SIZE], const struct uclamped *clam
 
 static int write_head(FILE *file)
 {
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	char boot_id[SAVED_BOOT_ID_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r == 0)
 		fprintf(file, HEADER "boot %s\n", boot_id);
@@ -209,8 +209,8 @@ static int parse_lines(char *text, size_t size, struct uclamped **ret, size_t *r
 
 static int parse(char *text, size_t size, struct uclamped **ret, size_t *ret_n)
 {
-	char boot_id[ORIGINALS_BOOT_ID_SIZE], expected[LINE_MAX_SIZE], line[LINE_MAX_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	char boot_id[SAVED_BOOT_ID_SIZE], expected[LINE_MAX_SIZE], line[LINE_MAX_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r < 0)
 		return r;

@@ -88,7 +88,7 @@ static void restore_clamp(struct run *run, uint32_t pid, const struct uclamped *
 	if (r < 0 && r != -ESRCH)
 		tell_task(run, pid, RESTORE_FAILED, clamped->own, now, r);
 	else if (!uclamp_equals(target, clamped->own))
-		tell_task(run, pid, RESTORE_FOREIGN, clamped->own, target, 0);
+		tell_task(run, pid, RESTORE_TAKEN_OVER, clamped->own, target, 0);
 	else
 		run->done++;
 }

@@ -79,7 +79,7 @@ static int check_config(const char *file)
 /* The frequencies, which are everybody's, go first. */
 static int restore_all(const char *run_dir)
 {
-	int r = restore_originals(run_dir, journal_report_restore, NULL);
+	int r = restore_saved(run_dir, journal_report_restore, NULL);
 	int groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
 	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
 

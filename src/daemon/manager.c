@@ -154,7 +154,7 @@ struct manager *manager_free(struct manager *manager)
 	decision_log_free(manager->log);
 	stats_free(manager->stats);
 	boost_news_free(manager->boost_news);
-	originals_free(manager->originals);
+	saved_free(manager->saved);
 	sd_event_unref(manager->event);
 	close_fdp(&manager->hotplug_fd);
 	close_fdp(&manager->machine_lock_fd);

@@ -54,8 +54,8 @@ static int write_entries(FILE *file, const void *data)
 	const struct saved *saved = data;
 	const struct override_table *table = saved->table;
 	const struct task_overrides *overrides = saved->overrides;
-	char boot_id[ORIGINALS_BOOT_ID_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	char boot_id[SAVED_BOOT_ID_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r < 0)
 		return r;
@@ -210,8 +210,8 @@ static int read_entries(FILE *file, const struct topology *topology, uint64_t no
 /* Returns 1 if what follows is of this boot, 0 if it is of another. */
 static int read_header(FILE *file)
 {
-	char boot_id[ORIGINALS_BOOT_ID_SIZE], line[LINE_SIZE], expected[LINE_SIZE];
-	int r = originals_read_boot_id(boot_id);
+	char boot_id[SAVED_BOOT_ID_SIZE], line[LINE_SIZE], expected[LINE_SIZE];
+	int r = saved_read_boot_id(boot_id);
 
 	if (r < 0)
 		return r;

@@ -133,10 +133,10 @@ int startup_restore_predecessor(struct manager *manager)
 	const char *run_dir = manager->options.run_dir;
 	/* What was left behind is now what another daemon will put back. */
 	bool beside_another = manager->machine_lock_fd == -EBUSY;
-	int r = beside_another ? 0 : restore_originals(run_dir, journal_report_restore, NULL);
+	int r = beside_another ? 0 : restore_saved(run_dir, journal_report_restore, NULL);
 
 	if (r >= 0)
-		r = originals_open(run_dir, &manager->originals);
+		r = saved_open(run_dir, &manager->saved);
 	if (r < 0) {
 		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
 			  "at it, put the governors back by hand, and remove it",
@@ -198,7 +198,7 @@ static int init_domain(struct manager *manager, uint32_t i)
 	int r;
 
 	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
-	r = actuator_domain_init(&governed->actuator, info, manager->originals);
+	r = actuator_domain_init(&governed->actuator, info, manager->saved);
 	if (r < 0) {
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
 		return r;

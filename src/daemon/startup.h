@@ -18,7 +18,7 @@ int startup_find_domains(struct manager *manager);
  * another daemon governs.
  */
 int startup_lock(struct manager *manager);
-/* Puts back what a killed predecessor left, and opens the table of originals. */
+/* Puts back what a killed predecessor left, and opens the table of saved values. */
 int startup_restore_predecessor(struct manager *manager);
 int startup_discover(struct manager *manager);
 int startup_start_tracer(struct manager *manager);

@@ -28,7 +28,7 @@
 struct manager_options {
 	const char *policy_path;    /* drop-ins lie in policy_path.d */
 	bool policy_may_be_missing; /* all is built-in then, but for the drop-ins */
-	const char *run_dir;	    /* originals, lock and socket */
+	const char *run_dir;	    /* saved values, lock and socket */
 	bool observe;		    /* write nothing, whatever the policy says */
 };
 
@@ -82,7 +82,7 @@ struct manager {
 	int machine_lock_fd; /* negative: we change nothing */
 
 	struct topology *topology;
-	struct originals *originals;
+	struct saved_values *saved;
 	const struct rival *rivals[RIVALS_MAX]; /* others that move the same knobs, as last seen */
 	uint32_t n_rivals;
 	struct uclamps *clamps;	      /* of tasks */

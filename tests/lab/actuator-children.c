@@ -54,7 +54,7 @@ void test_clamps_of_orphans(void **state)
 	kill(child, SIGKILL);
 }
 
-/* A rule gave the child its own before its parent was known: what it inherited is no original. */
+/* A rule gave the child its own before its parent was known: what it inherited is not saved. */
 void test_clamps_of_children_with_their_own(void **state)
 {
 	struct fixture *f = *state;

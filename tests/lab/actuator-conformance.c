@@ -32,7 +32,7 @@ static void test_observe_writes_nothing(void **state)
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_int_equal(domain->writes, 0);
 	assert_int_equal(fixture_read_watch(f), 0);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 	fixture_assert_as_before(f);
 }
 
@@ -45,7 +45,7 @@ static void test_refused_without_module(void **state)
 	assert_int_equal(backend->acquire(&f->domains[0]), -EOPNOTSUPP);
 	assert_non_null(strstr(f->domains[0].why, "modprobe cpufreq_userspace"));
 	fixture_assert_as_before(f);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 static void test_absent(void **state)

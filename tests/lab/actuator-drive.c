@@ -15,7 +15,7 @@ void test_acquire_saves_first(void **state)
 	char *text;
 
 	fixture_acquire(f, 0);
-	text = fixture_originals_text(f);
+	text = fixture_saved_text(f);
 	assert_non_null(strstr(text, "/policy0/scaling_governor schedutil userspace\n"));
 	assert_null(strstr(text, "setspeed"));
 	free(text);

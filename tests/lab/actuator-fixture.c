@@ -208,13 +208,12 @@ int fixture_set_up(void **state)
 	if (cpufreq_discover(&f->topology) < 0 || f->topology->n_domains == 0 ||
 	    !mkdtemp(f->run_dir) || mount("run", f->run_dir, "tmpfs", 0, "size=64k") < 0)
 		return -1;
-	if (originals_open(f->run_dir, &f->originals) < 0)
+	if (saved_open(f->run_dir, &f->saved) < 0)
 		return -1;
 
 	reset_domains(f->topology);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->originals) <
-		    0)
+		if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->saved) < 0)
 			return -1;
 	f->hotplug_fd = hotplug_open();
 	f->clamps = uclamps_new(f->run_dir);
@@ -233,7 +232,7 @@ int fixture_tear_down(void **state)
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		actuator_domain_deinit(&f->domains[d]);
 	reset_domains(f->topology);
-	originals_free(f->originals);
+	saved_free(f->saved);
 	free(f->topology);
 	umount(f->run_dir);
 	rmdir(f->run_dir);
@@ -289,12 +288,12 @@ void fixture_crash_while_driving(struct fixture *f)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-void fixture_reopen_originals(struct fixture *f)
+void fixture_reopen_saved(struct fixture *f)
 {
-	f->originals = originals_free(f->originals);
-	assert_int_equal(originals_open(f->run_dir, &f->originals), 0);
+	f->saved = saved_free(f->saved);
+	assert_int_equal(saved_open(f->run_dir, &f->saved), 0);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		f->domains[d].originals = f->originals;
+		f->domains[d].saved = f->saved;
 }
 
 static void filler_path(struct fixture *f, char *ret_path, size_t size)
@@ -323,12 +322,12 @@ void fixture_empty_run_dir(struct fixture *f)
 	assert_int_equal(unlink(path), 0);
 }
 
-char *fixture_originals_text(struct fixture *f)
+char *fixture_saved_text(struct fixture *f)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	char path[128], *text;
 
-	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, f->run_dir);
+	snprintf(path, sizeof(path), "%s/" SAVED_FILE, f->run_dir);
 	file = fopen(path, "re");
 	if (!file)
 		return NULL;

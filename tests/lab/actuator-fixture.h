@@ -29,7 +29,7 @@
 
 struct fixture {
 	struct topology *topology;
-	struct originals *originals;
+	struct saved_values *saved;
 	struct actuator_domain domains[LAB_DOMAINS_MAX];
 	struct actuator_watch *watch;
 	int hotplug_fd;
@@ -65,12 +65,12 @@ struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain);
 void fixture_drive_everything(struct fixture *f);
 void fixture_crash_while_driving(struct fixture *f);
 
-void fixture_reopen_originals(struct fixture *f);
+void fixture_reopen_saved(struct fixture *f);
 void fixture_fill_run_dir(struct fixture *f);
 void fixture_empty_run_dir(struct fixture *f);
 
-/* The originals file, which the caller frees; NULL if there is none. */
-char *fixture_originals_text(struct fixture *f);
+/* The file of saved values, which the caller frees; NULL if there is none. */
+char *fixture_saved_text(struct fixture *f);
 
 /* Collects the sentences of a restore in f->report. */
 void fixture_report(void *userdata, const struct restore_result *result);

@@ -37,7 +37,7 @@ void test_limits_save_first(void **state)
 
 	write_limit(0, "scaling_max_freq", "1400000");
 	fixture_acquire(f, 0);
-	text = fixture_originals_text(f);
+	text = fixture_saved_text(f);
 	assert_non_null(strstr(text, "/policy0/scaling_min_freq 400000 *\n"));
 	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1400000 *\n"));
 	free(text);
@@ -115,7 +115,7 @@ void test_limits_set_while_free(void **state)
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
 	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
 	assert_int_equal(domain->state, ACTUATOR_STATE_DRIVEN);
-	text = fixture_originals_text(f);
+	text = fixture_saved_text(f);
 	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1000000 *\n"));
 	free(text);
 	ask(domain, 600000, 600000);
@@ -139,7 +139,7 @@ void test_limits_taken_over(void **state)
 	assert_string_equal(domain->why, "somebody else set scaling_max_freq to 1400000");
 	assert_int_equal(ask(domain, 400000, 400000), ACTUATOR_TAKEN_OVER);
 	expect_limits(0, 400000, 1400000);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1400000);
 }
@@ -187,12 +187,12 @@ void test_limits_after_crash(void **state)
 	fixture_crash_while_driving(f);
 	expect_limits(0, 1400000, 1400000);
 	expect_limits(2, 1400000, 1400000);
-	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(restore_saved(f->run_dir, fixture_report, f), 0);
 	assert_string_equal(f->report, "policy0 scaling_max_freq is 1400000 as before\n"
 				       "restored policy0 scaling_min_freq to 400000\n"
 				       "policy2 scaling_max_freq is 1400000 as before\n"
 				       "restored policy2 scaling_min_freq to 400000\n");
 	expect_limits(0, 400000, 1400000);
 	expect_limits(2, 400000, 1400000);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }

@@ -21,7 +21,7 @@ void test_foreign_governor(void **state)
 	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_governor", "performance");
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 void test_foreign_governor_found_by_apply(void **state)
@@ -70,7 +70,7 @@ void test_foreign_speed(void **state)
 	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_cur_freq", "1800000");
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 void test_foreign_limits_are_told(void **state)
@@ -164,7 +164,7 @@ void test_acquire_offline(void **state)
 	set_online(2, false);
 	set_online(3, false);
 	assert_int_equal(backend->acquire(&f->domains[1]), ACTUATOR_OFFLINE);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 	set_online(2, true);
 	set_online(3, true);
 	fixture_acquire(f, 1);
@@ -179,11 +179,11 @@ void test_release_offline(void **state)
 	set_online(2, false);
 	set_online(3, false);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_OFFLINE);
-	assert_in_range(restore_originals(f->run_dir, NULL, NULL), 1, CONTROL_N);
+	assert_in_range(restore_saved(f->run_dir, NULL, NULL), 1, CONTROL_N);
 
 	set_online(2, true);
 	set_online(3, true);
-	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	fixture_assert_as_before(f);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }

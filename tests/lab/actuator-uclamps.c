@@ -419,7 +419,7 @@ void test_uclamp_needs_schedutil(void **state)
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_GOVERNOR);
 	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(f->domains[0].why, "somebody else set scaling_governor to performance");
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 void test_uclamp_writes_nothing_to_a_domain(void **state)
@@ -436,7 +436,7 @@ void test_uclamp_writes_nothing_to_a_domain(void **state)
 
 	assert_int_equal(backend->apply(domain, &request), ACTUATOR_UNCHANGED);
 	assert_int_not_equal(domain->read_back_khz, 0);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_int_equal(domain->writes, 0);
 	fixture_assert_as_before(f);

@@ -13,7 +13,7 @@ static void assert_release_restores(struct fixture *f)
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		assert_int_equal(backend->release(&f->domains[d], NULL, NULL), ACTUATOR_DONE);
 	fixture_assert_as_before(f);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 void test_release_restores(void **state)
@@ -42,14 +42,14 @@ void test_crash_then_restore(void **state)
 	assert_control(0, "scaling_governor", "userspace");
 	assert_control(2, "scaling_cur_freq", "1400000");
 
-	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(restore_saved(f->run_dir, fixture_report, f), 0);
 	assert_string_equal(f->report, "restored policy0 scaling_governor to schedutil\n"
 				       "policy2 scaling_governor is userspace as before\n"
 				       "restored policy2 scaling_setspeed to 600000\n");
 	fixture_assert_as_before(f);
 
 	f->report[0] = '\0';
-	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(restore_saved(f->run_dir, fixture_report, f), 0);
 	assert_string_equal(f->report, "");
 	fixture_assert_as_before(f);
 }
@@ -60,7 +60,7 @@ void test_crash_then_others(void **state)
 
 	fixture_crash_while_driving(f);
 	write_control(0, "scaling_governor", "performance");
-	assert_int_equal(restore_originals(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(restore_saved(f->run_dir, fixture_report, f), 0);
 	assert_control(0, "scaling_governor", "performance");
 	assert_control(2, "scaling_governor", "schedutil");
 }
@@ -70,8 +70,8 @@ void test_crash_then_start_again(void **state)
 	struct fixture *f = *state;
 
 	fixture_crash_while_driving(f);
-	/* Without a restore in between, the first originals must stand. */
-	fixture_reopen_originals(f);
+	/* Without a restore in between, the first saved values must stand. */
+	fixture_reopen_saved(f);
 	fixture_drive_everything(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
 		backend->release(&f->domains[d], NULL, NULL);
@@ -97,7 +97,7 @@ void test_tunables_released(void **state)
 				       "restored schedutil/rate_limit_us to 7777\n"
 				       "restored policy2 scaling_governor to schedutil\n");
 	fixture_assert_as_before(f);
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 void test_tunables_after_crash(void **state)
@@ -108,12 +108,12 @@ void test_tunables_after_crash(void **state)
 	fixture_snapshot(f);
 	fixture_crash_while_driving(f);
 	assert_no_tunable(RATE_LIMIT);
-	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	fixture_assert_as_before(f);
 
 	/* Done once; from then on it is the administrator's. */
 	write_tunable(RATE_LIMIT, "500");
-	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	assert_tunable(RATE_LIMIT, "500");
 }
 
@@ -130,7 +130,7 @@ void test_tunables_never_lost(void **state)
 			    "restored policy0 scaling_governor to schedutil\n"
 			    "left schedutil/rate_limit_us at 500: somebody else set it\n");
 	assert_tunable(RATE_LIMIT, "500");
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 /* Whoever brings the governor back while we drive the rest has the tunables from then on. */
@@ -163,10 +163,10 @@ void test_tunables_with_a_domain_offline(void **state)
 	write_tunable(RATE_LIMIT, "500");
 	set_online(2, true);
 	set_online(3, true);
-	assert_int_equal(restore_originals(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	assert_control(2, "scaling_governor", "schedutil");
 	assert_tunable(RATE_LIMIT, "500");
-	assert_null(fixture_originals_text(f));
+	assert_null(fixture_saved_text(f));
 }
 
 /* Each must be written when the kernel takes it: up_threshold stays above down_threshold. */

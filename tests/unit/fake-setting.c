@@ -15,9 +15,9 @@ int setting_begin(void **state)
 
 int setting_open(struct setting *setting, const struct topology_domain *info)
 {
-	if (originals_open(setting->run_dir, &setting->originals) < 0)
+	if (saved_open(setting->run_dir, &setting->saved) < 0)
 		return -1;
-	return actuator_domain_init(&setting->domain, info, setting->originals);
+	return actuator_domain_init(&setting->domain, info, setting->saved);
 }
 
 int setting_tear_down(void **state)
@@ -25,7 +25,7 @@ int setting_tear_down(void **state)
 	struct setting *setting = *state;
 
 	actuator_domain_deinit(&setting->domain);
-	originals_free(setting->originals);
+	saved_free(setting->saved);
 	free(setting);
 	return 0;
 }

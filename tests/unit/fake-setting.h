@@ -10,7 +10,7 @@
 #include "actuator/saved.h"
 
 struct setting {
-	struct originals *originals;
+	struct saved_values *saved;
 	struct actuator_domain domain;
 	const char *run_dir;
 };

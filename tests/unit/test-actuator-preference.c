@@ -40,14 +40,14 @@ static void test_set_and_restored(void **state)
 
 	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_UNCHANGED);
 	assert_int_equal(preference_set(&s->domain, "balance_performance"), PREFERENCE_UNCHANGED);
-	assert_int_equal(s->originals->n, 2);
+	assert_int_equal(s->saved->n, 2);
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
 	fake_assert(PREFERENCE, "power");
 	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_DONE);
 	fake_assert(PREFERENCE, "balance_power");
 	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "balance_performance");
-	assert_int_equal(s->originals->n, 0);
+	assert_int_equal(s->saved->n, 0);
 }
 
 static void test_set_back_by_a_reload(void **state)

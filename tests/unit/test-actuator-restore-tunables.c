@@ -24,7 +24,7 @@ static const struct topology_domain infos[2] = {
 };
 
 static const char *run_dir;
-static struct originals *originals;
+static struct saved_values *saved;
 static struct actuator_domain domains[2];
 static char report[1024];
 
@@ -35,10 +35,10 @@ static int start(const char *governor, bool per_policy)
 		return -1;
 	report[0] = '\0';
 	fake_governors(governor, per_policy);
-	if (originals_open(run_dir, &originals) < 0)
+	if (saved_open(run_dir, &saved) < 0)
 		return -1;
-	return actuator_domain_init(&domains[0], &infos[0], originals) < 0 ||
-	       actuator_domain_init(&domains[1], &infos[1], originals) < 0;
+	return actuator_domain_init(&domains[0], &infos[0], saved) < 0 ||
+	       actuator_domain_init(&domains[1], &infos[1], saved) < 0;
 }
 
 static int set_up_shared(void **state)
@@ -60,7 +60,7 @@ static int tear_down(void **state)
 {
 	actuator_domain_deinit(&domains[0]);
 	actuator_domain_deinit(&domains[1]);
-	originals = originals_free(originals);
+	saved = saved_free(saved);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static int release(int domain)
 static void assert_restore(int expected, const char *expected_report)
 {
 	report[0] = '\0';
-	assert_int_equal(restore_originals(run_dir, collect, NULL), expected);
+	assert_int_equal(restore_saved(run_dir, collect, NULL), expected);
 	assert_string_equal(report, expected_report);
 }
 
@@ -102,7 +102,7 @@ static void assert_absent(const char *path)
 
 static void assert_no_file(void)
 {
-	assert_int_equal(access("/run/" ORIGINALS_FILE, F_OK), -1);
+	assert_int_equal(access("/run/" SAVED_FILE, F_OK), -1);
 }
 
 static void test_release(void **state)
@@ -111,7 +111,7 @@ static void test_release(void **state)
 	acquire(0);
 	acquire(1);
 	assert_absent(RATE_LIMIT);
-	assert_int_equal(originals->n_tunables, 1);
+	assert_int_equal(saved->n_tunables, 1);
 	assert_int_equal(release(0), ACTUATOR_DONE);
 	fake_assert(RATE_LIMIT, "7777");
 	assert_int_equal(release(1), ACTUATOR_DONE);
@@ -151,7 +151,7 @@ static void test_per_policy(void **state)
 	fake_write("cpufreq/policy2/schedutil/rate_limit_us", "500");
 	acquire(0);
 	acquire(1);
-	assert_int_equal(originals->n_tunables, 2);
+	assert_int_equal(saved->n_tunables, 2);
 	release(0);
 	fake_assert("cpufreq/policy0/schedutil/rate_limit_us", "7777");
 	assert_absent("cpufreq/policy2/schedutil/rate_limit_us");
@@ -181,9 +181,9 @@ static void test_crash_and_start_again(void **state)
 	acquire(0);
 	acquire(1);
 	tear_down(state);
-	assert_int_equal(originals_open(run_dir, &originals), 0);
+	assert_int_equal(saved_open(run_dir, &saved), 0);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(actuator_domain_init(&domains[i], &infos[i], originals), 0);
+		assert_int_equal(actuator_domain_init(&domains[i], &infos[i], saved), 0);
 	acquire(0);
 	acquire(1);
 	release(0);
@@ -221,7 +221,7 @@ static void test_brought_back_by_others(void **state)
 	fake_govern(0, "schedutil");
 	fake_write(RATE_LIMIT, "500");
 	assert_int_equal(backend_setspeed.verify(&domains[0]), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(originals->n_tunables, 1);
+	assert_int_equal(saved->n_tunables, 1);
 	release(1);
 	fake_assert(RATE_LIMIT, "500");
 	assert_string_equal(report, "left schedutil/rate_limit_us at 500: somebody else set it\n");
@@ -235,9 +235,9 @@ static void test_all_yielded(void **state)
 	fake_govern(0, "performance");
 	fake_govern(2, "performance");
 	backend_setspeed.verify(&domains[0]);
-	assert_int_equal(originals->n_tunables, 1);
+	assert_int_equal(saved->n_tunables, 1);
 	backend_setspeed.verify(&domains[1]);
-	assert_int_equal(originals->n_tunables, 0);
+	assert_int_equal(saved->n_tunables, 0);
 	assert_no_file();
 }
 
@@ -314,7 +314,7 @@ static void test_gone(void **state)
 {
 	fake_write("cpufreq/schedutil/another", "1");
 	acquire(0);
-	assert_int_equal(originals->n_tunables, 2);
+	assert_int_equal(saved->n_tunables, 2);
 	unlink(FAKE_CPU "/cpufreq/schedutil/another");
 	acquire(1);
 	release(0);
@@ -331,7 +331,7 @@ static void test_unsaved_is_told(void **state)
 		domains[0].unsaved,
 		"tunables of schedutil that cannot be saved, and can be at the kernel's "
 		"defaults afterwards: target_loads");
-	assert_int_equal(originals->n_tunables, 1);
+	assert_int_equal(saved->n_tunables, 1);
 }
 
 #define TEST(name, kind) cmocka_unit_test_setup_teardown(name, set_up_##kind, tear_down)

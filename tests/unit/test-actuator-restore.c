@@ -34,30 +34,30 @@ static void collect(void *userdata, const struct restore_result *result)
 	strcat(report, "\n");
 }
 
-static void save(const struct original *entries, size_t n)
+static void save(const struct saved_value *entries, size_t n)
 {
-	struct originals *originals = NULL;
+	struct saved_values *saved = NULL;
 
-	assert_int_equal(originals_open(run_dir, &originals), 0);
-	assert_int_equal(originals_add(originals, entries, n, NULL, 0), 0);
-	originals_free(originals);
+	assert_int_equal(saved_open(run_dir, &saved), 0);
+	assert_int_equal(saved_add(saved, entries, n, NULL, 0), 0);
+	saved_free(saved);
 }
 
 static void assert_restores(int expected, const char *expected_report)
 {
 	report[0] = '\0';
-	assert_int_equal(restore_originals(run_dir, collect, NULL), expected);
+	assert_int_equal(restore_saved(run_dir, collect, NULL), expected);
 	assert_string_equal(report, expected_report);
 }
 
 static size_t lines_kept(void)
 {
-	struct originals *originals = NULL;
+	struct saved_values *saved = NULL;
 	size_t n;
 
-	assert_int_equal(originals_open(run_dir, &originals), 0);
-	n = originals->n;
-	originals_free(originals);
+	assert_int_equal(saved_open(run_dir, &saved), 0);
+	n = saved->n;
+	saved_free(saved);
 	return n;
 }
 
@@ -65,20 +65,20 @@ static void assert_no_file(void)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, run_dir);
+	snprintf(path, sizeof(path), "%s/" SAVED_FILE, run_dir);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static const struct original schedutil = { 0, CONTROL_GOVERNOR, "schedutil", "userspace" };
-static const struct original speed[] = {
+static const struct saved_value schedutil = { 0, CONTROL_GOVERNOR, "schedutil", "userspace" };
+static const struct saved_value speed[] = {
 	{ 0, CONTROL_GOVERNOR, "userspace", "userspace" },
-	{ 0, CONTROL_SETSPEED, "600000", ORIGINALS_ANY },
+	{ 0, CONTROL_SETSPEED, "600000", SAVED_ANY },
 };
 
 static void test_without_file(void **state)
 {
 	assert_restores(0, "");
-	assert_int_equal(restore_originals("/run/none", collect, NULL), 0);
+	assert_int_equal(restore_saved("/run/none", collect, NULL), 0);
 }
 
 static void test_governor(void **state)
@@ -104,9 +104,9 @@ static void test_speed(void **state)
 
 static void test_limits(void **state)
 {
-	static const struct original limits[] = {
+	static const struct saved_value limits[] = {
 		{ 0, CONTROL_MIN_FREQ, "600000", "1000000" },
-		{ 0, CONTROL_MAX_FREQ, "1400000", ORIGINALS_ANY },
+		{ 0, CONTROL_MAX_FREQ, "1400000", SAVED_ANY },
 	};
 
 	save(limits, 2);
@@ -139,7 +139,7 @@ static void test_foreign_governor_keeps_its_speed(void **state)
 /* One control fails, the rest goes on, the next run finishes. */
 static void test_failure_does_not_stop_the_rest(void **state)
 {
-	static const struct original entries[] = {
+	static const struct saved_value entries[] = {
 		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
 		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
 	};
@@ -174,7 +174,7 @@ static void test_read_only_file(void **state)
 
 static void test_domain_gone(void **state)
 {
-	static const struct original gone = { 7, CONTROL_GOVERNOR, "schedutil", "userspace" };
+	static const struct saved_value gone = { 7, CONTROL_GOVERNOR, "schedutil", "userspace" };
 
 	save(&gone, 1);
 	assert_restores(0, "policy7 scaling_governor is gone: nothing to restore\n");
@@ -197,18 +197,18 @@ static void test_symlink_is_not_followed(void **state)
 
 static void test_domain_of_a_table(void **state)
 {
-	static const struct original entries[] = {
+	static const struct saved_value entries[] = {
 		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
 		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
 	};
-	struct originals *originals = NULL;
+	struct saved_values *saved = NULL;
 
 	save(entries, 2);
 	fake_write(POLICY("governor"), "userspace");
 	fake_write("cpufreq/policy2/scaling_governor", "userspace");
-	assert_int_equal(originals_open(run_dir, &originals), 0);
-	assert_int_equal(restore_domain(originals, 2, NULL, NULL), 0);
-	originals_free(originals);
+	assert_int_equal(saved_open(run_dir, &saved), 0);
+	assert_int_equal(restore_domain(saved, 2, NULL, NULL), 0);
+	saved_free(saved);
 	fake_assert(POLICY("governor"), "userspace");
 	fake_assert("cpufreq/policy2/scaling_governor", "schedutil");
 	assert_int_equal(lines_kept(), 1);

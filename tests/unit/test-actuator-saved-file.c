@@ -15,7 +15,7 @@
 /* Whatever the first digit of this boot's id is: each of the other fifteen in its place. */
 static void test_other_boot_is_ignored(void **state)
 {
-	char text[4096], *digit = text + strlen(ORIGINALS_HEADER "boot ");
+	char text[4096], *digit = text + strlen(SAVED_HEADER "boot ");
 	size_t n = save_three(text);
 	const char own = *digit;
 
@@ -24,7 +24,7 @@ static void test_other_boot_is_ignored(void **state)
 			continue;
 		*digit = *other;
 		write_file(text, n);
-		originals_free(open_with(0, 0));
+		saved_free(open_with(0, 0));
 	}
 }
 
@@ -36,7 +36,7 @@ static void test_truncated_anywhere(void **state)
 	for (size_t length = 0; length < n; length++) {
 		write_file(text, length);
 		assert_opens_with(-EBADMSG);
-		assert_int_equal(restore_originals(run_dir, NULL, NULL), -EBADMSG);
+		assert_int_equal(restore_saved(run_dir, NULL, NULL), -EBADMSG);
 	}
 }
 
@@ -128,7 +128,7 @@ static void test_bad_entries(void **state)
 	char text[4096];
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_entries); i++) {
-		snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n%s\nend 1\n", boot_id,
+		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s\nend 1\n", boot_id,
 			 bad_entries[i]);
 		write_file(text, strlen(text));
 		assert_opens_with(-EBADMSG);
@@ -149,14 +149,14 @@ static void test_good_tunables(void **state)
 	char text[4096], again[4096];
 
 	for (size_t i = 0; i < ARRAY_SIZE(good_tunables); i++) {
-		struct originals *originals;
+		struct saved_values *saved;
 
-		snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n%s\nend 1\n", boot_id,
+		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s\nend 1\n", boot_id,
 			 good_tunables[i]);
 		write_file(text, strlen(text));
-		originals = open_with(0, 1);
-		assert_int_equal(originals_save(originals), 0);
-		originals_free(originals);
+		saved = open_with(0, 1);
+		assert_int_equal(saved_save(saved), 0);
+		saved_free(saved);
 		read_file(again);
 		assert_string_equal(again, text);
 	}
@@ -169,23 +169,23 @@ static void test_good_tunables(void **state)
 static const char *const bad_files[] = {
 	"wakegov originals 1\nboot %s\n" GOOD "end 1\n",
 	"boot %s\n" GOOD "end 1\n",
-	ORIGINALS_HEADER "boot %sa\n" GOOD "end 1\n",
-	ORIGINALS_HEADER "boot  %s\n" GOOD "end 1\n",
-	ORIGINALS_HEADER "boot %.35s/\n" GOOD "end 1\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD "end 2\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD "end 01\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD GOOD "end 2\n",
-	ORIGINALS_HEADER "boot %s\n" TUNABLE TUNABLE "end 2\n",
-	ORIGINALS_HEADER "boot %s\n" TUNABLE "end 2\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD TUNABLE "end 1\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD "end 1\n\n",
-	ORIGINALS_HEADER "boot %s\n" GOOD "end 1\nend 1\n",
-	ORIGINALS_HEADER "boot %s\r\n" GOOD "end 1\n",
+	SAVED_HEADER "boot %sa\n" GOOD "end 1\n",
+	SAVED_HEADER "boot  %s\n" GOOD "end 1\n",
+	SAVED_HEADER "boot %.35s/\n" GOOD "end 1\n",
+	SAVED_HEADER "boot %s\n" GOOD "end 2\n",
+	SAVED_HEADER "boot %s\n" GOOD "end 01\n",
+	SAVED_HEADER "boot %s\n" GOOD GOOD "end 2\n",
+	SAVED_HEADER "boot %s\n" TUNABLE TUNABLE "end 2\n",
+	SAVED_HEADER "boot %s\n" TUNABLE "end 2\n",
+	SAVED_HEADER "boot %s\n" GOOD TUNABLE "end 1\n",
+	SAVED_HEADER "boot %s\n" GOOD "end 1\n\n",
+	SAVED_HEADER "boot %s\n" GOOD "end 1\nend 1\n",
+	SAVED_HEADER "boot %s\r\n" GOOD "end 1\n",
 };
 
 static void test_bad_files(void **state)
 {
-	static char text[ORIGINALS_SIZE_MAX + 2];
+	static char text[SAVED_SIZE_MAX + 2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_files); i++) {
 #pragma GCC diagnostic push
@@ -196,14 +196,14 @@ static void test_bad_files(void **state)
 		assert_opens_with(-EBADMSG);
 	}
 
-	snprintf(text, sizeof(text), ORIGINALS_HEADER "boot %s\n" GOOD "end 1\n", boot_id);
+	snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n" GOOD "end 1\n", boot_id);
 	write_file(text, strlen(text) + 1);
 	assert_opens_with(-EBADMSG);
 	run_dir = fake_run_dir("4m");
 	memset(text, '\n', sizeof(text));
-	write_file(text, ORIGINALS_SIZE_MAX + 1);
+	write_file(text, SAVED_SIZE_MAX + 1);
 	assert_opens_with(-EBADMSG);
-	write_file(text, ORIGINALS_SIZE_MAX);
+	write_file(text, SAVED_SIZE_MAX);
 	assert_opens_with(-EBADMSG);
 }
 
@@ -213,9 +213,9 @@ static void test_too_many_tunables(void **state)
 
 	run_dir = fake_run_dir("4m");
 	for (int n = 4096; n <= 4097; n++) {
-		file = fopen("/run/" ORIGINALS_FILE, "w");
+		file = fopen("/run/" SAVED_FILE, "w");
 		assert_non_null(file);
-		fprintf(file, ORIGINALS_HEADER "boot %s\n", boot_id);
+		fprintf(file, SAVED_HEADER "boot %s\n", boot_id);
 		for (int i = 0; i < n; i++)
 			fprintf(file, CONTROL_DIRECTORY "/schedutil/tunable_%d 1 *\n", i);
 		fprintf(file, "end %d\n", n);
@@ -223,7 +223,7 @@ static void test_too_many_tunables(void **state)
 		if (n > 4096)
 			assert_opens_with(-EBADMSG);
 		else
-			originals_free(open_with(0, 4096));
+			saved_free(open_with(0, 4096));
 	}
 }
 
@@ -232,7 +232,7 @@ static void test_files_of_others(void **state)
 	char path[128], elsewhere[128], text[4096];
 
 	save_three(text);
-	path_of(ORIGINALS_FILE, path);
+	path_of(SAVED_FILE, path);
 
 	assert_int_equal(chmod(path, 0664), 0);
 	assert_opens_with(-EPERM);

@@ -12,13 +12,13 @@
 
 static void test_round_trip(void **state)
 {
-	struct originals *originals = open_with(0, 0);
-	const struct original *found;
+	struct saved_values *saved = open_with(0, 0);
+	const struct saved_value *found;
 	char text[4096], expected[4096];
 
-	assert_int_equal(originals_add(originals, two, 2, NULL, 0), 0);
-	assert_int_equal(originals_add(originals, &third, 1, &rate_limit, 1), 0);
-	originals_free(originals);
+	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), 0);
+	saved_free(saved);
 
 	read_file(text);
 	snprintf(expected, sizeof(expected),
@@ -30,134 +30,134 @@ static void test_round_trip(void **state)
 		 boot_id);
 	assert_string_equal(text, expected);
 
-	originals = open_with(3, 1);
-	found = originals_find(originals, 0, CONTROL_SETSPEED);
+	saved = open_with(3, 1);
+	found = saved_find(saved, 0, CONTROL_SETSPEED);
 	assert_non_null(found);
 	assert_string_equal(found->value, "600000");
-	assert_string_equal(found->put, ORIGINALS_ANY);
-	assert_null(originals_find(originals, 1, CONTROL_GOVERNOR));
-	assert_memory_equal(originals_find_tunable(originals, &rate_limit), &rate_limit,
+	assert_string_equal(found->put, SAVED_ANY);
+	assert_null(saved_find(saved, 1, CONTROL_GOVERNOR));
+	assert_memory_equal(saved_find_tunable(saved, &rate_limit), &rate_limit,
 			    sizeof(rate_limit));
 
-	assert_int_equal(originals_forget(originals, 0), 0);
-	originals_free(originals);
+	assert_int_equal(saved_forget(saved, 0), 0);
+	saved_free(saved);
 	/* policy12's governor still needs it. */
-	originals = open_with(1, 1);
-	assert_int_equal(originals_forget(originals, 12), 0);
-	originals_free(originals);
+	saved = open_with(1, 1);
+	assert_int_equal(saved_forget(saved, 12), 0);
+	saved_free(saved);
 	assert_int_equal(read_file(text), 0);
 }
 
 /* A crash between acquiring twice: what was there first stands, unless it is not ours any more. */
-static void test_first_original_stands(void **state)
+static void test_first_value_stands(void **state)
 {
-	const struct original again = { 12, CONTROL_GOVERNOR, "userspace", "userspace" };
-	const struct original theirs = { 12, CONTROL_GOVERNOR, "performance", "userspace" };
-	struct originals *originals = open_with(0, 0);
+	const struct saved_value again = { 12, CONTROL_GOVERNOR, "userspace", "userspace" };
+	const struct saved_value theirs = { 12, CONTROL_GOVERNOR, "performance", "userspace" };
+	struct saved_values *saved = open_with(0, 0);
 
-	assert_int_equal(originals_add(originals, &third, 1, NULL, 0), 0);
-	assert_int_equal(originals_add(originals, &again, 1, NULL, 0), 0);
-	assert_int_equal(originals->n, 1);
-	assert_string_equal(originals->entries[0].value, "schedutil");
-	assert_int_equal(originals_add(originals, &theirs, 1, NULL, 0), 0);
-	assert_int_equal(originals->n, 1);
-	assert_string_equal(originals->entries[0].value, "performance");
-	originals_free(originals);
+	assert_int_equal(saved_add(saved, &third, 1, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, &again, 1, NULL, 0), 0);
+	assert_int_equal(saved->n, 1);
+	assert_string_equal(saved->entries[0].value, "schedutil");
+	assert_int_equal(saved_add(saved, &theirs, 1, NULL, 0), 0);
+	assert_int_equal(saved->n, 1);
+	assert_string_equal(saved->entries[0].value, "performance");
+	saved_free(saved);
 }
 
 static void test_first_tunable_stands(void **state)
 {
-	struct originals *originals = open_with(0, 0);
+	struct saved_values *saved = open_with(0, 0);
 	struct tunable again = rate_limit, own = rate_limit;
 
-	assert_int_equal(originals_add(originals, two, 2, &rate_limit, 1), 0);
+	assert_int_equal(saved_add(saved, two, 2, &rate_limit, 1), 0);
 	strcpy(again.value, "15");
-	assert_int_equal(originals_add(originals, two, 2, &again, 1), 0);
-	assert_int_equal(originals->n_tunables, 1);
-	assert_string_equal(originals->tunables[0].value, "7777");
+	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
+	assert_int_equal(saved->n_tunables, 1);
+	assert_string_equal(saved->tunables[0].value, "7777");
 
 	/* It could not be put back, and still has the default: then has something else. */
-	strcpy(originals->tunables[0].put, "15");
-	assert_int_equal(originals_add(originals, two, 2, &again, 1), 0);
-	assert_string_equal(originals->tunables[0].value, "7777");
+	strcpy(saved->tunables[0].put, "15");
+	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
+	assert_string_equal(saved->tunables[0].value, "7777");
 	strcpy(again.value, "500");
-	assert_int_equal(originals_add(originals, two, 2, &again, 1), 0);
-	assert_string_equal(originals->tunables[0].value, "500");
+	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
+	assert_string_equal(saved->tunables[0].value, "500");
 
 	own.policy = 0;
-	assert_int_equal(originals_add(originals, two, 2, &own, 1), 0);
-	assert_int_equal(originals->n_tunables, 2);
-	originals_free(originals);
+	assert_int_equal(saved_add(saved, two, 2, &own, 1), 0);
+	assert_int_equal(saved->n_tunables, 2);
+	saved_free(saved);
 }
 
 static void test_awaits_governor(void **state)
 {
-	struct original entries[] = { third, two[1] };
+	struct saved_value entries[] = { third, two[1] };
 	struct tunable own = rate_limit, other = rate_limit;
-	const struct originals table = { .n = 2, .entries = entries };
+	const struct saved_values table = { .n = 2, .entries = entries };
 
-	assert_true(originals_awaits_governor(&table, &rate_limit));
+	assert_true(saved_awaits_governor(&table, &rate_limit));
 	own.policy = 12;
-	assert_true(originals_awaits_governor(&table, &own));
+	assert_true(saved_awaits_governor(&table, &own));
 	own.policy = 0;
-	assert_false(originals_awaits_governor(&table, &own));
+	assert_false(saved_awaits_governor(&table, &own));
 	strcpy(other.governor, "ondemand");
-	assert_false(originals_awaits_governor(&table, &other));
+	assert_false(saved_awaits_governor(&table, &other));
 }
 
 static void test_no_directory(void **state)
 {
-	struct originals *originals = NULL;
+	struct saved_values *saved = NULL;
 
-	assert_int_equal(originals_open("/run/none", &originals), -ENOENT);
-	assert_null(originals);
+	assert_int_equal(saved_open("/run/none", &saved), -ENOENT);
+	assert_null(saved);
 }
 
 static void test_full_disk_keeps_the_file(void **state)
 {
-	struct originals *originals = open_with(0, 0);
+	struct saved_values *saved = open_with(0, 0);
 	char before[4096], after[4096];
 
-	assert_int_equal(originals_add(originals, two, 2, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
 	read_file(before);
 	fake_fill(run_dir);
-	assert_int_equal(originals_add(originals, &third, 1, &rate_limit, 1), -ENOSPC);
-	assert_int_equal(originals->n, 2);
-	assert_int_equal(originals->n_tunables, 0);
+	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), -ENOSPC);
+	assert_int_equal(saved->n, 2);
+	assert_int_equal(saved->n_tunables, 0);
 	read_file(after);
 	assert_string_equal(before, after);
 
 	fake_empty(run_dir);
-	assert_int_equal(originals_add(originals, &third, 1, &rate_limit, 1), 0);
-	originals_free(originals);
-	originals_free(open_with(3, 1));
+	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), 0);
+	saved_free(saved);
+	saved_free(open_with(3, 1));
 }
 
 /* A temporary file of a run that crashed, or a trap: it is neither followed nor in the way. */
 static void test_left_over_temporary(void **state)
 {
-	struct originals *originals = open_with(0, 0);
+	struct saved_values *saved = open_with(0, 0);
 	char path[128];
 	struct stat st;
 
-	path_of(ORIGINALS_FILE ".new", path);
+	path_of(SAVED_FILE ".new", path);
 	assert_int_equal(symlink("/run/target", path), 0);
-	assert_int_equal(originals_add(originals, two, 2, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
 	assert_int_equal(lstat("/run/target", &st), -1);
 	assert_int_equal(lstat(path, &st), -1);
-	originals_free(originals);
-	originals_free(open_with(2, 0));
+	saved_free(saved);
+	saved_free(open_with(2, 0));
 }
 
 /* 256 policies with all their controls, and four tunables each. */
-static void add_256(struct originals *originals, uint32_t first)
+static void add_256(struct saved_values *saved, uint32_t first)
 {
-	static struct original entries[256 * CONTROL_N];
+	static struct saved_value entries[256 * CONTROL_N];
 	static struct tunable tunables[256 * 4];
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(entries); i++)
-		entries[i] = (struct original){ first + i / CONTROL_N, i % CONTROL_N, "1234567890",
-						"1234567890" };
+		entries[i] = (struct saved_value){ first + i / CONTROL_N, i % CONTROL_N,
+						   "1234567890", "1234567890" };
 	for (uint32_t i = 0; i < ARRAY_SIZE(tunables); i++) {
 		tunables[i] = (struct tunable){ first + i / 4, "fifteen-letters", "",
 						"1234567890123456789012345678901",
@@ -165,24 +165,23 @@ static void add_256(struct originals *originals, uint32_t first)
 		snprintf(tunables[i].name, sizeof(tunables[i].name),
 			 "thirty_one_letters_of_a_name__%u", i % 4);
 	}
-	assert_int_equal(originals_add(originals, entries, ARRAY_SIZE(entries), tunables,
-				       ARRAY_SIZE(tunables)),
-			 0);
+	assert_int_equal(
+		saved_add(saved, entries, ARRAY_SIZE(entries), tunables, ARRAY_SIZE(tunables)), 0);
 }
 
 /* Everything at its longest still makes a file that is not too long to be read. */
 static void test_full_table(void **state)
 {
-	struct originals *originals;
+	struct saved_values *saved;
 
 	run_dir = fake_run_dir("8m");
-	originals = open_with(0, 0);
+	saved = open_with(0, 0);
 	for (uint32_t policy = 0; policy < 1024; policy += 256)
-		add_256(originals, policy);
-	assert_int_equal(originals_add(originals, &third, 1, NULL, 0), -E2BIG);
-	assert_int_equal(originals_add(originals, NULL, 0, &rate_limit, 1), -E2BIG);
-	originals_free(originals);
-	originals_free(open_with(ORIGINALS_CONTROLS_MAX, ORIGINALS_TUNABLES_MAX));
+		add_256(saved, policy);
+	assert_int_equal(saved_add(saved, &third, 1, NULL, 0), -E2BIG);
+	assert_int_equal(saved_add(saved, NULL, 0, &rate_limit, 1), -E2BIG);
+	saved_free(saved);
+	saved_free(open_with(SAVED_CONTROLS_MAX, SAVED_TUNABLES_MAX));
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -190,7 +189,7 @@ static void test_full_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),		 TEST(test_first_original_stands),
+		TEST(test_round_trip),		 TEST(test_first_value_stands),
 		TEST(test_first_tunable_stands), TEST(test_awaits_governor),
 		TEST(test_no_directory),	 TEST(test_full_disk_keeps_the_file),
 		TEST(test_left_over_temporary),	 TEST(test_full_table),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the tests of the originals' table and of its file share. */
+/* What the tests of the table of saved values and of its file share. */
 
 #include "fake-cpufreq.h"
 
@@ -9,11 +9,11 @@
 #include "actuator/saved_parse.h"
 
 extern const char *run_dir;
-extern char boot_id[ORIGINALS_BOOT_ID_SIZE];
+extern char boot_id[SAVED_BOOT_ID_SIZE];
 
 /* Both controls of policy0, a shared tunable of its governor, and policy12's. */
-extern const struct original two[2];
-extern const struct original third;
+extern const struct saved_value two[2];
+extern const struct saved_value third;
 extern const struct tunable rate_limit;
 
 /* An empty tree, an empty run directory. */
@@ -22,7 +22,7 @@ int set_up(void **state);
 /* A path in the run directory. */
 void path_of(const char *file, char ret_path[128]);
 
-/* The originals file: returns its length, 0 without one. */
+/* The file of saved values: returns its length, 0 without one. */
 size_t read_file(char ret_text[4096]);
 void write_file(const char *text, size_t size);
 
@@ -32,4 +32,4 @@ size_t save_three(char ret_text[4096]);
 void assert_opens_with(int expected);
 
 /* Asserts that it holds n controls and n_tunables tunables. The caller frees. */
-struct originals *open_with(size_t n, size_t n_tunables);
+struct saved_values *open_with(size_t n, size_t n_tunables);

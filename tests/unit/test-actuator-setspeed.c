@@ -35,9 +35,9 @@ static void assert_nothing_saved(struct setting *s)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/" ORIGINALS_FILE, s->run_dir);
+	snprintf(path, sizeof(path), "%s/" SAVED_FILE, s->run_dir);
 	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(s->originals->n, 0);
+	assert_int_equal(s->saved->n, 0);
 }
 
 /* A task that is alone on a CPU without a tick would not be seen to work. */
@@ -73,7 +73,7 @@ static void test_acquire_and_release(void **state)
 
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "userspace");
-	assert_int_equal(s->originals->n, 1);
+	assert_int_equal(s->saved->n, 1);
 	/* The governor starts with the frequency that it finds: that is not written again. */
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNCHANGED);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
@@ -94,13 +94,13 @@ static void test_request_at_a_limit_is_not_trusted(void **state)
 	fake_write(POLICY("governor"), "userspace");
 	fake_write(POLICY("max_freq"), "1000000");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(s->originals->n, 2);
+	assert_int_equal(s->saved->n, 2);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNCHANGED);
 	assert_int_equal(s->domain.writes, 1);
 }
 
-static void test_no_room_for_originals(void **state)
+static void test_no_room_to_save(void **state)
 {
 	struct setting *s = *state;
 
@@ -206,7 +206,7 @@ static void test_read_back(void **state)
 	assert_int_equal(s->domain.write_errors, 0);
 }
 
-static void test_yield_forgets_its_originals(void **state)
+static void test_yield_forgets_saved(void **state)
 {
 	struct setting *s = *state;
 
@@ -259,7 +259,7 @@ static void test_hwp_is_pinned(void **state)
 
 	fake_write(POLICY("driver"), "intel_cpufreq");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(s->originals->n, 3);
+	assert_int_equal(s->saved->n, 3);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "600000");
 	fake_assert(POLICY("max_freq"), "600000");
@@ -355,13 +355,13 @@ int main(void)
 		TEST(test_tickless_is_refused),
 		TEST(test_acquire_and_release),
 		TEST(test_request_at_a_limit_is_not_trusted),
-		TEST(test_no_room_for_originals),
+		TEST(test_no_room_to_save),
 		TEST(test_read_only_sys),
 		cmocka_unit_test(test_refusals),
 		TEST(test_read_back),
 		TEST(test_unknown_speed_is_not_written_over_at_once),
 		TEST(test_unknown_speed_of_nobody_is_written_over),
-		TEST(test_yield_forgets_its_originals),
+		TEST(test_yield_forgets_saved),
 		TEST(test_hwp_is_pinned),
 		TEST(test_hwp_is_let_go),
 		TEST(test_hwp_limit_of_somebody_else),
