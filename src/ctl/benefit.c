@@ -5,7 +5,7 @@
  * came before does not count: each block begins with a time to settle that is not measured.
  */
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctl/benefit_answer.h"
+#include "ctl/benefit_energy.h"
+#include "ctl/benefit_model.h"
 #include "ctl/benefit_sample.h"
-#include "ctl/benefit_stats.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/connection.h"
@@ -32,58 +34,35 @@
 #define LEASE_US     3600000000LL
 #define TAKE_OVER_NS (2 * NS_PER_S)
 
-/* What a block says: 0 where it is not known. */
-enum figure {
-	FIGURE_RUN,
-	FIGURE_IOS,
-	FIGURE_IO_TIME,
-	FIGURE_CPU,
-	FIGURE_ENERGY,
-	FIGURE_ESTIMATE,
-	FIGURE_FREQUENCY,
-	FIGURE_CHANGES,
-	FIGURES,
-};
-
-static const struct {
-	const char *key;
-	const char *name;
-	const char *more, *less;
-	const char *unit;
-} figures[FIGURES] = {
-	[FIGURE_RUN] = { "run_s", "run time of the command", "longer", "shorter", "s" },
-	[FIGURE_IOS] = { "ios_per_s", "I/Os", "more", "fewer", "/s" },
-	[FIGURE_IO_TIME] = { "ms_per_io", "time per I/O", "longer", "shorter", "ms" },
-	[FIGURE_CPU] = { "cpu_s_per_s", "CPU time", "more", "less", "s/s" },
-	[FIGURE_ENERGY] = { "watts", "power, measured by powercap", "more", "less", "W" },
-	[FIGURE_ESTIMATE] = { "energy_estimate",
-			      "energy, an estimate: CPU time and the cube of the frequency", "more",
-			      "less", "" },
-	[FIGURE_FREQUENCY] = { "mhz", "mean frequency", "higher", "lower", "MHz" },
-	[FIGURE_CHANGES] = { "changes_per_s", "changes of frequency", "more", "fewer", "/s" },
-};
+/* Sensors of power are read so often, and the model's frequencies. */
+#define LOOK_NS NS_PER_S
+/* Of the command's last line. */
+#define LINE_SIZE 4096
 
 struct block {
 	bool is_measured; /* not interrupted, and nobody interfered */
 	double figures[FIGURES];
 };
 
+/* Of a command whose figure is asked for. */
+struct output {
+	int fd; /* negative: it has ended */
+	char end[LINE_SIZE];
+};
+
 struct experiment {
 	const struct ctl *ctl;
-	const char *against; /* NULL: the governor before wakegov */
 	uint64_t block_ns;
 	uint64_t until_ns;
-	uint64_t seed;
-	uint32_t n_pairs;
-	uint32_t n_done;
-	uint32_t n_void; /* pairs */
+	uint32_t n_pairs; /* to measure */
 	int signals;
 	int lent_fd; /* of HandBack; negative: wakegov governs */
 	bool interrupted;
 	json_t *governed; /* who governs what, as it is when wakegov does */
-	struct benefit_sums sums[FIGURES];
-	double with[FIGURES]; /* added up, of the pairs that have the figure */
-	double without[FIGURES];
+	const char *pid;  /* whose waits count; NULL: everybody's */
+	struct energy_meter meter;
+	struct model model;
+	struct benefit_findings findings;
 };
 
 /* Whatever somebody could change meanwhile. */
@@ -145,14 +124,28 @@ static void mind_signals(struct experiment *experiment)
 	experiment->interrupted |= poll(&fd, 1, 0) > 0;
 }
 
+/* Where a second has passed since the last look. */
+static void look(struct experiment *experiment)
+{
+	uint64_t now_ns = time_now_ns();
+
+	if (now_ns < experiment->meter.read_ns + LOOK_NS)
+		return;
+	energy_read(&experiment->meter, now_ns);
+	model_read(&experiment->model);
+}
+
 static void wait_until(struct experiment *experiment, uint64_t until_ns)
 {
 	struct pollfd fd = { .fd = experiment->signals, .events = POLLIN };
 	uint64_t now_ns;
 
 	while (!experiment->interrupted && (now_ns = time_now_ns()) < until_ns) {
-		poll(&fd, 1, (until_ns - now_ns) / NS_PER_MS + 1);
+		uint64_t left_ns = until_ns - now_ns;
+
+		poll(&fd, 1, (left_ns < LOOK_NS ? left_ns : LOOK_NS) / NS_PER_MS + 1);
 		mind_signals(experiment);
+		look(experiment);
 	}
 }
 
@@ -179,8 +172,8 @@ static enum ctl_exit lend(struct experiment *experiment)
 	if (experiment->lent_fd < 0)
 		return complain_open(ctl->path, experiment->lent_fd);
 	r = connection_stream(experiment->lent_fd, "io.wakegov.HandBack",
-			      json_pack("{ss* sI}", "governor", experiment->against, "for_us",
-					(json_int_t)LEASE_US),
+			      json_pack("{ss* sI}", "governor", experiment->findings.against,
+					"for_us", (json_int_t)LEASE_US),
 			      take_answer, experiment);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
@@ -201,32 +194,63 @@ static enum ctl_exit take_again(struct experiment *experiment)
 	return code;
 }
 
+/* Shows what the command has written, and keeps the end of it. */
+static void pass_on(struct output *output)
+{
+	char got[LINE_SIZE / 2];
+	ssize_t n;
+
+	while ((n = read(output->fd, got, sizeof(got))) > 0) {
+		size_t kept = strlen(output->end);
+
+		fwrite(got, 1, (size_t)n, stderr);
+		if (kept + (size_t)n >= sizeof(output->end)) {
+			memmove(output->end, output->end + n, kept - (size_t)n + 1);
+			kept -= (size_t)n;
+		}
+		memcpy(output->end + kept, got, (size_t)n);
+		output->end[kept + (size_t)n] = '\0';
+	}
+	if (n == 0) {
+		close(output->fd);
+		output->fd = -1;
+	}
+}
+
 /*
- * Returns whether it ended well. Standard output is for the answer; Ctrl-C goes to the command as
- * well, which is of the same terminal.
+ * Standard output is for the answer, so that of the command goes to standard error; Ctrl-C goes to
+ * the command as well, which is of the same terminal.
  */
-static bool run_command(struct experiment *experiment)
+static pid_t start_command(const struct experiment *experiment, int output)
 {
 	pid_t pid = fork();
+	sigset_t none;
+
+	if (pid != 0)
+		return pid;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(output, STDOUT_FILENO);
+	execvp(experiment->ctl->arguments[0], experiment->ctl->arguments);
+	complain("cannot run %s: %s", experiment->ctl->arguments[0], strerror(errno));
+	_exit(127);
+}
+
+/* Returns whether it ended well. */
+static bool wait_for_command(struct experiment *experiment, pid_t pid, struct output *output)
+{
 	int status;
 
-	if (pid == 0) {
-		sigset_t none;
-
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-		execvp(experiment->ctl->arguments[0], experiment->ctl->arguments);
-		complain("cannot run %s: %s", experiment->ctl->arguments[0], strerror(errno));
-		_exit(127);
-	}
-	if (pid < 0)
-		return false;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		struct pollfd fd = { .fd = experiment->signals, .events = POLLIN };
+		struct pollfd fds[] = { { .fd = experiment->signals, .events = POLLIN },
+					{ .fd = output->fd, .events = POLLIN } };
 
 		/* A millisecond is what a run time is known to. */
-		if (poll(&fd, 1, 1) <= 0)
+		poll(fds, ARRAY_SIZE(fds), 1);
+		look(experiment);
+		if (fds[1].revents)
+			pass_on(output);
+		if (!fds[0].revents)
 			continue;
 		experiment->interrupted = true;
 		kill(pid, SIGTERM);
@@ -236,18 +260,61 @@ static bool run_command(struct experiment *experiment)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool run_commands(struct experiment *experiment, uint64_t until_ns, double *ret_run_s)
+/* Adds the command's figure, if it has one. Returns whether it ended well. */
+static bool run_command(struct experiment *experiment, double *figure)
+{
+	struct output output = { .fd = -1 };
+	int fds[2] = { -1, STDERR_FILENO };
+	double printed;
+	bool well;
+	pid_t pid;
+
+	if (experiment->findings.own && pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	output.fd = fds[0];
+	pid = start_command(experiment, fds[1]);
+	if (experiment->findings.own)
+		close(fds[1]);
+	well = pid > 0 && wait_for_command(experiment, pid, &output);
+	if (output.fd >= 0)
+		pass_on(&output);
+	if (output.fd >= 0)
+		close(output.fd);
+	if (!well || !experiment->findings.own)
+		return well;
+	if (!quantity_last_number(output.end, &printed)) {
+		complain("%s printed no number in its last line", experiment->ctl->arguments[0]);
+		return false;
+	}
+	*figure += printed;
+	return true;
+}
+
+/* Its mean run time and figure. */
+static bool run_commands(struct experiment *experiment, uint64_t until_ns, double ret[FIGURES])
 {
 	uint64_t start_ns = time_now_ns();
+	double sum = 0;
 	uint32_t n = 0;
 
 	do {
-		if (!run_command(experiment))
+		if (!run_command(experiment, &sum))
 			return false;
 		n++;
 	} while (!experiment->interrupted && time_now_ns() < until_ns);
-	*ret_run_s = (double)(time_now_ns() - start_ns) / n / 1e9;
+	ret[FIGURE_RUN] = (double)(time_now_ns() - start_ns) / n / 1e9;
+	ret[FIGURE_OWN] = sum / n;
 	return true;
+}
+
+static void take_sample(struct experiment *experiment, struct benefit_sample *ret)
+{
+	benefit_sample(experiment->pid, ret);
+	energy_read(&experiment->meter, ret->time_ns);
+	model_read(&experiment->model);
+	ret->joules = experiment->meter.joules;
+	ret->n_lost = experiment->meter.n_lost;
+	ret->full_cpu_s = experiment->model.full_cpu_s;
 }
 
 static void take_figures(const struct benefit_sample *from, const struct benefit_sample *to,
@@ -255,15 +322,16 @@ static void take_figures(const struct benefit_sample *from, const struct benefit
 {
 	double s = (double)(to->time_ns - from->time_ns) / 1e9;
 	double ios = (double)(to->ios - from->ios), domain_s = to->domain_s - from->domain_s;
+	double waits = to->waits - from->waits;
 
 	ret[FIGURE_IOS] = ios / s;
 	ret[FIGURE_IO_TIME] = ios > 0 ? (double)(to->io_ms - from->io_ms) / ios : 0;
+	ret[FIGURE_WAIT] = waits > 0 ? (to->wait_us - from->wait_us) / waits : 0;
 	ret[FIGURE_CPU] = (to->cpu_s - from->cpu_s) / s;
-	if (to->energy_uj > from->energy_uj)
-		ret[FIGURE_ENERGY] = (double)(to->energy_uj - from->energy_uj) / 1e6 / s;
+	ret[FIGURE_ENERGY] = to->n_lost == from->n_lost ? (to->joules - from->joules) / s : 0;
+	ret[FIGURE_ESTIMATE] = (to->full_cpu_s - from->full_cpu_s) / s;
 	if (domain_s <= 0)
 		return;
-	ret[FIGURE_ESTIMATE] = ret[FIGURE_CPU] * (to->cubed_s - from->cubed_s) / domain_s;
 	ret[FIGURE_FREQUENCY] = (to->khz_s - from->khz_s) / domain_s / 1000;
 	ret[FIGURE_CHANGES] = (double)(to->changes - from->changes) / s;
 }
@@ -279,17 +347,16 @@ static enum ctl_exit measure(struct experiment *experiment, bool with, struct bl
 		return code;
 	wait_until(experiment, start_ns + experiment->block_ns / SETTLE_SHARE);
 	good = is_undisturbed(experiment, &code);
-	benefit_sample(&from);
+	take_sample(experiment, &from);
 	if (!experiment->ctl->n_arguments)
 		wait_until(experiment, start_ns + experiment->block_ns);
 	else if (!experiment->interrupted &&
-		 !run_commands(experiment, start_ns + experiment->block_ns,
-			       &ret->figures[FIGURE_RUN]) &&
+		 !run_commands(experiment, start_ns + experiment->block_ns, ret->figures) &&
 		 !experiment->interrupted) {
 		complain("%s failed: how long it runs says nothing", experiment->ctl->arguments[0]);
 		return CTL_REFUSED;
 	}
-	benefit_sample(&to);
+	take_sample(experiment, &to);
 	if (code == CTL_OK)
 		good &= is_undisturbed(experiment, &code);
 	take_figures(&from, &to, ret->figures);
@@ -297,25 +364,12 @@ static enum ctl_exit measure(struct experiment *experiment, bool with, struct bl
 	return code;
 }
 
-static void add_pair(struct experiment *experiment, const struct block *with,
-		     const struct block *without)
-{
-	for (int i = 0; i < FIGURES; i++) {
-		if (with->figures[i] <= 0 || without->figures[i] <= 0)
-			continue;
-		benefit_add(&experiment->sums[i], with->figures[i], without->figures[i]);
-		experiment->with[i] += with->figures[i];
-		experiment->without[i] += without->figures[i];
-	}
-	experiment->n_done++;
-}
-
 static enum ctl_exit run_pairs(struct experiment *experiment)
 {
 	bool with_first[BENEFIT_PAIRS_MAX];
 	enum ctl_exit code = CTL_OK;
 
-	benefit_order(experiment->seed, experiment->n_pairs, with_first);
+	benefit_order(experiment->findings.seed, experiment->n_pairs, with_first);
 	for (uint32_t i = 0; i < experiment->n_pairs && code == CTL_OK; i++) {
 		struct block blocks[2] = { 0 };
 
@@ -324,77 +378,20 @@ static enum ctl_exit run_pairs(struct experiment *experiment)
 		if (experiment->interrupted || time_now_ns() >= experiment->until_ns)
 			experiment->n_pairs = i + 1;
 		if (code == CTL_OK && blocks[0].is_measured && blocks[1].is_measured)
-			add_pair(experiment, &blocks[!with_first[i]], &blocks[with_first[i]]);
+			benefit_take_pair(&experiment->findings, blocks[!with_first[i]].figures,
+					  blocks[with_first[i]].figures);
 		else if (!experiment->interrupted)
-			experiment->n_void++;
+			experiment->findings.n_void++;
 	}
 	if (experiment->lent_fd >= 0)
 		close(experiment->lent_fd);
 	return code;
 }
 
-static void show_figure(const json_t *figure)
-{
-	double low = json_number_value(json_object_get(figure, "low"));
-	double high = json_number_value(json_object_get(figure, "high"));
-	double percent = 100 * (json_number_value(json_object_get(figure, "ratio")) - 1);
-	double half = 50 * (high - low);
-	int i = (int)field_number(figure, "index");
-
-	if (low <= 1 && high >= 1)
-		printf("  no difference found; one above %.1f %% would have been: %s (", half,
-		       figures[i].name);
-	else
-		printf("  %.1f %% ± %.1f %% %s: %s (", fabs(percent), half,
-		       percent > 0 ? figures[i].more : figures[i].less, figures[i].name);
-	printf("%.4g against %.4g %s)\n", json_number_value(json_object_get(figure, "with")),
-	       json_number_value(json_object_get(figure, "without")), figures[i].unit);
-}
-
-static void show_answer(const json_t *answer)
-{
-	const char *against = field_text(answer, "against");
-	const json_t *figure;
-	size_t i;
-
-	printf("%d pairs of blocks, %d more were void; with wakegov, against %s:\n",
-	       (int)field_number(answer, "pairs"), (int)field_number(answer, "void"),
-	       against ? against : "the governor before it");
-	json_array_foreach(json_object_get(answer, "figures"), i, figure)
-		show_figure(figure);
-	if (!i)
-		printf("  too little was measured to say: it takes %d pairs\n",
-		       BENEFIT_PAIRS_LEAST);
-}
-
-static enum ctl_exit answer(const struct experiment *experiment)
-{
-	json_auto_t *found = json_array();
-	json_auto_t *all = json_pack("{ss? sI sI sI sf sO}", "against", experiment->against,
-				     "pairs", (json_int_t)experiment->n_done, "void",
-				     (json_int_t)experiment->n_void, "seed",
-				     (json_int_t)experiment->seed, "block_s",
-				     (double)experiment->block_ns / 1e9, "figures", found);
-
-	for (int i = 0; i < FIGURES; i++) {
-		double n = experiment->sums[i].n;
-		struct benefit_ratio ratio;
-
-		if (benefit_ratio(&experiment->sums[i], &ratio))
-			json_array_append_new(found,
-					      json_pack("{ss sI sI sf sf sf sf sf}", "name",
-							figures[i].key, "index", (json_int_t)i,
-							"pairs", (json_int_t)n, "ratio",
-							ratio.ratio, "low", ratio.low, "high",
-							ratio.high, "with", experiment->with[i] / n,
-							"without", experiment->without[i] / n));
-	}
-	return ctl_print(experiment->ctl, all, show_answer);
-}
-
 static enum ctl_exit run(struct experiment *experiment)
 {
 	enum ctl_exit code = take_state(experiment->ctl, &experiment->governed), printed;
+	json_t *answer;
 	sigset_t mask;
 
 	if (code != CTL_OK)
@@ -410,10 +407,21 @@ static enum ctl_exit run(struct experiment *experiment)
 	}
 	code = run_pairs(experiment);
 	close(experiment->signals);
-	if (code != CTL_OK && !experiment->n_done)
+	if (code != CTL_OK && !experiment->findings.n_pairs)
 		return code;
-	printed = answer(experiment);
+	answer = benefit_answer(&experiment->findings);
+	printed = ctl_print(experiment->ctl, answer, benefit_show_answer);
+	json_decref(answer);
 	return code != CTL_OK ? code : printed;
+}
+
+static void find_energy(struct experiment *experiment)
+{
+	energy_find("/sys", time_now_ns(), &experiment->meter);
+	model_find("/sys", "/proc", &experiment->model);
+	experiment->findings.energy_source = experiment->meter.source;
+	experiment->findings.estimate = experiment->model.is_of_kernel ? "the kernel's energy model"
+								       : "frequency alone";
 }
 
 static bool take_time(const struct ctl *ctl, const char *option, uint64_t *ns)
@@ -433,10 +441,13 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 {
 	struct experiment experiment = {
 		.ctl = ctl,
-		.against = ctl_value(ctl, "against"),
+		.pid = ctl_value(ctl, "pid"),
 		.block_ns = 10 * NS_PER_S,
 		.lent_fd = -1,
+		.findings = { .against = ctl_value(ctl, "against"),
+			      .own = ctl_value(ctl, "figure") },
 	};
+	struct benefit_findings *findings = &experiment.findings;
 	uint64_t for_ns = 600 * NS_PER_S, n;
 	enum ctl_exit code;
 
@@ -447,12 +458,20 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 	    experiment.block_ns >= LEASE_US * NS_PER_US)
 		return ctl_misuse(ctl, "--for must be %d to %d times as long as --block",
 				  2 * BENEFIT_PAIRS_LEAST, 2 * BENEFIT_PAIRS_MAX);
-	experiment.n_pairs = (uint32_t)n;
+	if (findings->own && !ctl->n_arguments)
+		return ctl_misuse(ctl, "--figure is of a command: -- COMMAND");
+	if (experiment.pid && !quantity_number(experiment.pid, &n))
+		return ctl_misuse(ctl, "--pid %s: expected the number of a process",
+				  experiment.pid);
+	experiment.n_pairs = (uint32_t)(for_ns / experiment.block_ns / 2);
 	experiment.until_ns = time_now_ns() + for_ns;
-	if (getrandom(&experiment.seed, sizeof(experiment.seed), 0) < 0)
-		experiment.seed = time_now_ns();
-	experiment.seed &= INT32_MAX;
+	findings->block_s = (double)experiment.block_ns / 1e9;
+	if (getrandom(&findings->seed, sizeof(findings->seed), 0) < 0)
+		findings->seed = time_now_ns();
+	findings->seed &= INT32_MAX;
+	find_energy(&experiment);
 	code = run(&experiment);
+	model_deinit(&experiment.model);
 	json_decref(experiment.governed);
 	return code;
 }

@@ -78,20 +78,15 @@ static void add_cpu_time(struct benefit_sample *sample, FILE *file)
 				(double)sysconf(_SC_CLK_TCK);
 }
 
-/* Lines of kHz and hundredths of a second; which is the highest shows at the end. */
+/* Lines of kHz and hundredths of a second. */
 static void add_states(struct benefit_sample *sample, FILE *file)
 {
-	double khz, hundredths, highest = 0, cubed = 0;
+	double khz, hundredths;
 
 	while (fscanf(file, "%lf %lf", &khz, &hundredths) == 2) {
 		sample->khz_s += khz * hundredths / 100;
 		sample->domain_s += hundredths / 100;
-		cubed += khz * khz * khz * hundredths / 100;
-		if (khz > highest)
-			highest = khz;
 	}
-	if (highest > 0)
-		sample->cubed_s += cubed / (highest * highest * highest);
 }
 
 static void add_changes(struct benefit_sample *sample, FILE *file)
@@ -102,21 +97,44 @@ static void add_changes(struct benefit_sample *sample, FILE *file)
 		sample->changes += n;
 }
 
-static void add_energy(struct benefit_sample *sample, FILE *file)
+/* Documentation/scheduler/sched-stats.rst: running and waiting in ns, and turns. */
+static void add_waits(struct benefit_sample *sample, FILE *file)
 {
-	uint64_t uj;
+	double wait_ns, turns;
 
-	if (fscanf(file, "%" SCNu64, &uj) == 1)
-		sample->energy_uj += uj;
+	if (fscanf(file, "%*u %lf %lf", &wait_ns, &turns) != 2)
+		return;
+	sample->wait_us += wait_ns / 1000;
+	sample->waits += turns;
 }
 
-void benefit_sample(struct benefit_sample *ret)
+/* The same of each CPU, behind six other numbers. */
+static void add_all_waits(struct benefit_sample *sample, FILE *file)
 {
+	double wait_ns, turns;
+	char line[512];
+
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %*u %lf %lf", &wait_ns, &turns) !=
+		    2)
+			continue;
+		sample->wait_us += wait_ns / 1000;
+		sample->waits += turns;
+	}
+}
+
+void benefit_sample(const char *pid, struct benefit_sample *ret)
+{
+	char threads[64];
+
 	*ret = (struct benefit_sample){ .time_ns = time_now_ns() };
 	add_disks(ret);
 	for_each("/proc/stat", add_cpu_time, ret);
 	for_each(CPUFREQ "/time_in_state", add_states, ret);
 	for_each(CPUFREQ "/total_trans", add_changes, ret);
-	/* Packages are intel-rapl:N; what is inside of them is intel-rapl:N:M. */
-	for_each("/sys/class/powercap/intel-rapl:[0-9]/energy_uj", add_energy, ret);
+	snprintf(threads, sizeof(threads), "/proc/%s/task/*/schedstat", pid);
+	if (pid)
+		for_each(threads, add_waits, ret);
+	else
+		for_each("/proc/schedstat", add_all_waits, ret);
 }

@@ -40,7 +40,7 @@ void benefit_add(struct benefit_sums *sums, double with, double without)
 
 double benefit_student(uint32_t freedom)
 {
-	const double tails = 0.05, normal = -1.959963984540054;
+	const double tails = 0.01, normal = -2.5758293035489;
 	double n = freedom, a = 1 / (n - 0.5), b = 48 / (a * a), x = normal, y = x * x;
 	double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
 	double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * M_PI_2) * n;

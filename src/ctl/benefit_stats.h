@@ -28,7 +28,10 @@ struct benefit_sums {
 /* Both are above 0. */
 void benefit_add(struct benefit_sums *sums, double with, double without);
 
-/* with / without, and its interval of 95 %. */
+/*
+ * with / without, and its interval of 99 %: an answer has some eight figures, and of a hundred
+ * answers where nothing differs few may claim a difference in any.
+ */
 struct benefit_ratio {
 	double ratio;
 	double low;
@@ -39,7 +42,7 @@ struct benefit_ratio {
 bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret);
 
 /*
- * The 97.5 % quantile of Student's t (Biometrika 6, 1908) with so many degrees of freedom, which is
- * what an interval of 95 % takes. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
+ * The 99.5 % quantile of Student's t (Biometrika 6, 1908) with so many degrees of freedom, which is
+ * what an interval of 99 % takes. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
  */
 double benefit_student(uint32_t freedom);

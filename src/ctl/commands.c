@@ -110,6 +110,8 @@ const struct ctl_command ctl_commands[] = {
 			{ "against", "GOVERNOR", "schedutil, …; unless given, that of before wakegov" },
 			{ "for", "TIME", "how long in all: 10m unless given" },
 			{ "block", "TIME", "before it is switched again: 10s unless given" },
+			{ "figure", "NAME", "what the last number that COMMAND prints is: IOPS" },
+			{ "pid", "PID", "whose waits for a CPU count: everybody's unless given" },
 		},
 	},
 	{

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/quantity.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/units.h"
@@ -58,4 +60,43 @@ bool quantity_share(const char *text, uint64_t *ret_percent)
 {
 	return policy_units_parse(&policy_units_share, text, ret_percent) == 0 &&
 	       *ret_percent <= 100;
+}
+
+static double scale_of(char suffix)
+{
+	switch (suffix) {
+	case 'k':
+	case 'K':
+		return 1e3;
+	case 'M':
+		return 1e6;
+	case 'G':
+		return 1e9;
+	default:
+		return 1;
+	}
+}
+
+bool quantity_last_number(const char *text, double *ret)
+{
+	size_t end = strlen(text), begin;
+	bool found = false;
+	char before = ' ';
+
+	while (end && isspace((unsigned char)text[end - 1]))
+		end--;
+	for (begin = end; begin && text[begin - 1] != '\n'; begin--)
+		;
+	for (const char *at = text + begin; at < text + end; at++) {
+		char *after;
+
+		if (isdigit((unsigned char)*at) && !isalnum((unsigned char)before)) {
+			*ret = strtod(at, &after);
+			*ret *= scale_of(*after);
+			found = true;
+			at = after - 1;
+		}
+		before = *at;
+	}
+	return found;
 }

@@ -100,5 +100,31 @@ class Benefit(unittest.TestCase):
         self.wait_as_before()
 
 
+class Answer(unittest.TestCase):
+    def test_figure_of_a_command(self):
+        """the command's own figure, the waits of one process, and a verdict in words at the end"""
+        # Two that want one CPU: each waits for the other.
+        loops = [subprocess.Popen(["taskset", "-c", "3", "sh", "-c", "while :; do :; done"])
+                 for _ in range(2)]
+        with guest.Daemon():
+            done = subprocess.run([f"{guest.BUILD}/wakegovctl", "benefit", "--for", "6s",
+                                   "--block", "1s", "--pid", str(loops[0].pid),
+                                   "--figure", "score", "--", "sh", "-c",
+                                   "sleep 0.2; echo made up; echo score: 42k"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for loop in loops:
+            loop.terminate()
+            loop.communicate()
+        tap.note(done.stdout.replace("\n", " / "))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("score: 42k", done.stderr)
+        first, *lines, verdict = done.stdout.splitlines()
+        self.assertIn("in 3 pairs of blocks (0 more were void)", first)
+        self.assertRegex(lines[0], r"^  score +same, within 0 % +42000, without 42000$")
+        self.assertTrue(any(line.startswith("  wait for a CPU ") for line in lines))
+        self.assertTrue(any(line.endswith(" full CPUs, by frequency alone") for line in lines))
+        self.assertRegex(verdict, r"^Verdict: .*score.*estimated energy.*\.$")
+
+
 if __name__ == "__main__":
     tap.main()

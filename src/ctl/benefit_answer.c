@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/benefit_answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/format.h"
+#include "ctl/show.h"
+#include "shared/cleanup.h"
+
+static const struct {
+	const char *key;
+	const char *name;
+	const char *more, *less;
+	const char *unit;
+} figures[FIGURES] = {
+	[FIGURE_OWN] = { "figure", NULL, "more", "less", "" },
+	[FIGURE_RUN] = { "run_s", "run time", "longer", "shorter", "s" },
+	[FIGURE_IOS] = { "ios_per_s", "I/Os", "more", "fewer", "/s" },
+	[FIGURE_IO_TIME] = { "ms_per_io", "time per I/O", "longer", "shorter", "ms" },
+	[FIGURE_WAIT] = { "wait_us", "wait for a CPU", "longer", "shorter", "us" },
+	[FIGURE_CPU] = { "cpu_s_per_s", "CPU time", "more", "less", "s/s" },
+	[FIGURE_ENERGY] = { "watts", "power", "more", "less", "W" },
+	[FIGURE_ESTIMATE] = { "energy_estimate", "estimated energy", "more", "less", "full CPUs" },
+	[FIGURE_FREQUENCY] = { "mhz", "frequency", "higher", "lower", "MHz" },
+	[FIGURE_CHANGES] = { "changes_per_s", "its changes", "more", "fewer", "/s" },
+};
+
+/* Who may differ by half is not called the same. */
+#define UNSTEADY_PERCENT 50
+
+/* A figure with enough pairs to say something. */
+struct finding_of {
+	const char *name;
+	enum benefit_figure figure;
+	struct benefit_ratio ratio;
+	double with, without;
+};
+
+void benefit_take_pair(struct benefit_findings *findings, const double with[FIGURES],
+		       const double without[FIGURES])
+{
+	for (int i = 0; i < FIGURES; i++) {
+		if (!(with[i] > 0 && without[i] > 0))
+			continue;
+		benefit_add(&findings->sums[i], with[i], without[i]);
+		findings->with[i] += with[i];
+		findings->without[i] += without[i];
+	}
+	findings->n_pairs++;
+}
+
+static bool find(const struct benefit_findings *findings, enum benefit_figure figure,
+		 struct finding_of *ret)
+{
+	double n = findings->sums[figure].n;
+
+	*ret = (struct finding_of){
+		.name = figure == FIGURE_OWN ? findings->own : figures[figure].name,
+		.figure = figure,
+		.with = findings->with[figure] / n,
+		.without = findings->without[figure] / n,
+	};
+	return benefit_ratio(&findings->sums[figure], &ret->ratio);
+}
+
+static bool differs(const struct finding_of *finding)
+{
+	return finding->ratio.low > 1 || finding->ratio.high < 1;
+}
+
+/* In per cent: the farthest from equal that the interval reaches. */
+static double bound(const struct finding_of *finding)
+{
+	return 100 * fmax(1 - finding->ratio.low, finding->ratio.high - 1);
+}
+
+/* With two digits or all that stand before the point: "0.25", "3.1", "480". */
+static int decimals_of(double value)
+{
+	int decimals = value > 0 ? 1 - (int)floor(log10(value)) : 0;
+
+	return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
+}
+
+/*
+ * "2.1 ± 0.6 W less"; "1.1 to 9.0 W less" where that is wide, as ratios lie unevenly about their
+ * middle. As many decimals as the uncertainty is worth.
+ */
+static void say_difference(const struct finding_of *finding, char *ret, size_t size)
+{
+	const struct benefit_ratio *ratio = &finding->ratio;
+	bool more = ratio->ratio > 1;
+	double scale = finding->figure == FIGURE_ENERGY ? finding->without : 100;
+	double change = scale * fabs(ratio->ratio - 1);
+	double half = scale * (ratio->high - ratio->low) / 2;
+	const char *unit = finding->figure == FIGURE_ENERGY ? "W" : "%";
+	const char *way = more ? figures[finding->figure].more : figures[finding->figure].less;
+	int decimals = half > 0 ? decimals_of(half * 10) : 2;
+
+	if (half < change / 2)
+		snprintf(ret, size, "%.*f ± %.*f %s %s", decimals, change, decimals, half, unit,
+			 way);
+	else
+		snprintf(ret, size, "%.*f to %.*f %s %s", decimals,
+			 scale * (more ? ratio->low - 1 : 1 - ratio->high), decimals,
+			 scale * (more ? ratio->high - 1 : 1 - ratio->low), unit, way);
+}
+
+static json_t *say_neither(const struct finding_of *work, const struct finding_of *cost)
+{
+	if (!cost)
+		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
+				    decimals_of(bound(work)), bound(work), work->name);
+	if (!work)
+		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
+				    decimals_of(bound(cost)), bound(cost), cost->name);
+	return json_sprintf("no difference found; one above %.*f %% in %s, or above %.*f %% in %s, "
+			    "would have been",
+			    decimals_of(bound(work)), bound(work), work->name,
+			    decimals_of(bound(cost)), bound(cost), cost->name);
+}
+
+/* The work that was done, and what it took; either is NULL where it is not known. */
+static json_t *say_verdict(const struct finding_of *work, const struct finding_of *cost)
+{
+	char worked[96], took[96];
+
+	if (!work && !cost)
+		return NULL;
+	if ((!work || !differs(work)) && (!cost || !differs(cost)))
+		return say_neither(work, cost);
+	if (work)
+		say_difference(work, worked, sizeof(worked));
+	if (cost)
+		say_difference(cost, took, sizeof(took));
+	if (!cost)
+		return json_sprintf("%s: %s; what that takes in energy is not known here",
+				    work->name, worked);
+	if (!work)
+		return json_sprintf("%s: %s; whether as much was done is not known", cost->name,
+				    took);
+	if (!differs(work))
+		return json_sprintf("%s: %s, at the same %s (within %.*f %%)", cost->name, took,
+				    work->name, decimals_of(bound(work)), bound(work));
+	if (!differs(cost))
+		return json_sprintf("%s: %s, at the same %s (within %.*f %%)", work->name, worked,
+				    cost->name, decimals_of(bound(cost)), bound(cost));
+	return json_sprintf("%s: %s; %s: %s", work->name, worked, cost->name, took);
+}
+
+static json_t *verdict(const struct benefit_findings *findings)
+{
+	struct finding_of work, cost;
+	bool has_work = find(findings, FIGURE_OWN, &work) || find(findings, FIGURE_RUN, &work) ||
+			find(findings, FIGURE_IOS, &work);
+	bool has_cost = find(findings, FIGURE_ENERGY, &cost) ||
+			find(findings, FIGURE_ESTIMATE, &cost);
+	json_t *said = say_verdict(has_work ? &work : NULL, has_cost ? &cost : NULL);
+
+	if (said)
+		return said;
+	if (findings->n_pairs < BENEFIT_PAIRS_LEAST)
+		return json_sprintf("too little was measured to say: it takes %d pairs of blocks",
+				    BENEFIT_PAIRS_LEAST);
+	return json_string("nothing to compare: no disk was used and no energy is known; name a "
+			   "COMMAND to time");
+}
+
+static json_t *finding_json(const struct benefit_findings *findings, enum benefit_figure figure)
+{
+	struct finding_of finding;
+	char words[96] = "too unsteady to tell";
+
+	/* What is measured needs no estimate beside it. */
+	if (!find(findings, figure, &finding) ||
+	    (figure == FIGURE_ESTIMATE && findings->sums[FIGURE_ENERGY].n >= BENEFIT_PAIRS_LEAST))
+		return NULL;
+	if (differs(&finding))
+		say_difference(&finding, words, sizeof(words));
+	else if (bound(&finding) < UNSTEADY_PERCENT)
+		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
+			 bound(&finding));
+	return json_pack("{ss so ss sI sf sf sf sf sf ss ss*}", "name", figures[figure].key,
+			 "title", format_json(finding.name), "words", words, "pairs",
+			 (json_int_t)findings->sums[figure].n, "ratio", finding.ratio.ratio, "low",
+			 finding.ratio.low, "high", finding.ratio.high, "with", finding.with,
+			 "without", finding.without, "unit", figures[figure].unit, "source",
+			 figure == FIGURE_ENERGY     ? findings->energy_source
+			 : figure == FIGURE_ESTIMATE ? findings->estimate
+						     : NULL);
+}
+
+json_t *benefit_answer(const struct benefit_findings *findings)
+{
+	json_t *found = json_array();
+
+	for (int i = 0; i < FIGURES; i++) {
+		json_t *figure = finding_json(findings, i);
+
+		if (figure)
+			json_array_append_new(found, figure);
+	}
+	return json_pack("{ss? sI sI sI sf so so}", "against", findings->against, "pairs",
+			 (json_int_t)findings->n_pairs, "void", (json_int_t)findings->n_void,
+			 "seed", (json_int_t)findings->seed, "block_s", findings->block_s,
+			 "figures", found, "verdict", verdict(findings));
+}
+
+static void show_figure(const json_t *figure)
+{
+	const char *words = field_text(figure, "words"), *source = field_text(figure, "source");
+	const char *unit = field_text(figure, "unit");
+	_cleanup_free_ char *title = format_clean(field_text(figure, "title"));
+	double with = json_number_value(json_object_get(figure, "with"));
+	double without = json_number_value(json_object_get(figure, "without"));
+	int decimals = decimals_of(without / 100);
+	/* printf() pads by bytes, of which this one has two. */
+	int width = 24 + (strstr(words, "±") != NULL);
+
+	printf("  %-17s %-*s %.*f, without %.*f%s%s%s%s\n", title, width, words, decimals, with,
+	       decimals, without, *unit ? " " : "", unit, source ? ", by " : "",
+	       source ? source : "");
+}
+
+void benefit_show_answer(const json_t *answer)
+{
+	_cleanup_free_ char *against = format_clean(field_text(answer, "against"));
+	_cleanup_free_ char *said = format_clean(field_text(answer, "verdict"));
+	const json_t *figure;
+	size_t i;
+
+	printf("With wakegov, against %s, in %d pairs of blocks (%d more were void):\n",
+	       field_text(answer, "against") ? against : "the governor before it",
+	       (int)field_number(answer, "pairs"), (int)field_number(answer, "void"));
+	json_array_foreach(json_object_get(answer, "figures"), i, figure)
+		show_figure(figure);
+	printf("Verdict: %s.\n", said);
+}

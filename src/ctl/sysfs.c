@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/sysfs.h"
+
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+
+static bool read_line(char *ret, size_t size, const char *format, va_list args)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[SYSFS_PATH_SIZE];
+
+	if (vsnprintf(path, sizeof(path), format, args) >= (int)sizeof(path))
+		return false;
+	file = fopen(path, "re");
+	if (!file || !fgets(ret, (int)size, file))
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	return ret[0] != '\0';
+}
+
+bool sysfs_read_line(char *ret, size_t size, const char *format, ...)
+{
+	va_list args;
+	bool found;
+
+	va_start(args, format);
+	found = read_line(ret, size, format, args);
+	va_end(args);
+	return found;
+}
+
+bool sysfs_read_number(double *ret, const char *format, ...)
+{
+	char line[64], *end;
+	va_list args;
+	bool found;
+
+	va_start(args, format);
+	found = read_line(line, sizeof(line), format, args);
+	va_end(args);
+	if (!found)
+		return false;
+	*ret = strtod(line, &end);
+	return end != line;
+}
+
+void sysfs_each(void (*visit)(const char *path, void *context), void *context, const char *format,
+		...)
+{
+	char pattern[SYSFS_PATH_SIZE];
+	glob_t found;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(pattern, sizeof(pattern), format, args);
+	va_end(args);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			visit(found.gl_pathv[i], context);
+	globfree(&found);
+}
