@@ -81,6 +81,20 @@ manual_is_clean() {
 	return $bad
 }
 
+# The manual says who can do what, and with which test that was tried: none is missing on either side.
+promises_have_tests() {
+	local said tests
+
+	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
+		grep -oE '\btest_[a-z_]+\b' | grep -vE '^test_(trust|service)$' | sort -u)
+	tests=$(sed -nE 's/^    def (test_[a-z_]+).*/\1/p' "$REPO/$GUEST/test_trust.py" \
+		"$REPO/$GUEST/test_service.py" | sort -u)
+	[ -n "$said" ] || return 1
+	! comm -23 <(echo "$said") <(echo "$tests") | grep . || return 1
+	tests=$(sed -nE 's/^    def (test_[a-z_]+).*/\1/p' "$REPO/$GUEST/test_trust.py" | sort -u)
+	! comm -13 <(echo "$said") <(echo "$tests") | grep .
+}
+
 # Words that say something else to who knows the kernel, or nothing.
 words_of_the_field() {
 	local wrong='\b(takeover|ruling|leasing|levers|limiters)_[a-z]|\brivalry\b|manager_(tell|carry)'
@@ -97,6 +111,7 @@ suite_style() {
 	check "every file carries its SPDX line" spdx_everywhere
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
+	check "who can do what, as the manual says it, has tests" promises_have_tests
 }
 
 suite_clang() {
@@ -367,8 +382,8 @@ suite_nothing() {
 
 suite_service() {
 	installs >&2 || return 1
-	"$LAB" run --init systemd --packages power-profiles-daemon,tlp -- \
-		/usr/bin/python3 $GUEST/test_service.py
+	"$LAB" run --init systemd --timeout 900 --packages power-profiles-daemon,tlp -- \
+		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py"
 	echo "# kernel 6.12"
 	"$LAB" run --init systemd --kernel 6.12 -- /usr/bin/python3 tests/lib/tap.py \
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader
