@@ -116,6 +116,20 @@ bool disk_agrees_at_rest(const struct native *native, const struct disk_under_te
 	return false;
 }
 
+void disk_settle(struct native *native, const struct disk_under_test *disk)
+{
+	for (uint32_t ms = 0; ms < PATIENCE_MS; ms += 200) {
+		if (disk_agrees_at_rest(native, disk, 200))
+			return;
+		native_resync(native);
+	}
+	fail_msg("at rest, depth %u, kernel %u; started %llu, completed %llu, merged %llu",
+		 disk_read(native, disk).depth, disk_kernel_in_flight(disk),
+		 (unsigned long long)native_program_events(native, "block_io_start"),
+		 (unsigned long long)native_program_events(native, "block_rq_complete"),
+		 (unsigned long long)native_program_events(native, "block_rq_merge"));
+}
+
 struct input_task_io disk_io_of(const struct input *task, const struct disk_under_test *disk)
 {
 	for (uint32_t i = 0; i < task->task.n_ios; i++)

@@ -31,5 +31,8 @@ struct input_device disk_read(const struct native *native, const struct disk_und
 bool disk_agrees_at_rest(const struct native *native, const struct disk_under_test *disk,
 			 uint32_t timeout_ms);
 
+/* Waits until they agree, with what sets the tracer's right again where it missed an event. */
+void disk_settle(struct native *native, const struct disk_under_test *disk);
+
 /* What the task did to the disk so far; zeros if nothing. */
 struct input_task_io disk_io_of(const struct input *task, const struct disk_under_test *disk);

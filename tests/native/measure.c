@@ -88,12 +88,5 @@ void measure_check(struct native *native, const struct disk_under_test *disk,
 	assert_true(change->host_cpu_ns <= change->host_ns);
 	assert_in_range(change->ios + slack, change->starts, change->starts + 2 * slack);
 	/* Of some completions no program hears on some kernels; that is put right, and counted. */
-	for (int i = 0; i < 20 && !disk_agrees_at_rest(native, disk, 200); i++)
-		native_resync(native);
-	if (!disk_agrees_at_rest(native, disk, PATIENCE_MS))
-		fail_msg("at rest, depth %u, kernel %u; started %llu, completed %llu, merged %llu",
-			 disk_read(native, disk).depth, disk_kernel_in_flight(disk),
-			 (unsigned long long)native_program_events(native, "block_io_start"),
-			 (unsigned long long)native_program_events(native, "block_rq_complete"),
-			 (unsigned long long)native_program_events(native, "block_rq_merge"));
+	disk_settle(native, disk);
 }
