@@ -21,3 +21,9 @@ bool policy_value_allowed(const struct policy_key *key, const struct policy_valu
  * memory is short.
  */
 char *policy_value_describe(const struct policy_key *key);
+
+/*
+ * value as a file may have it, in the largest unit that takes it whole: "20ms", "auto"; allocated,
+ * or NULL when memory is short. Of a group, its number. policy_value_allowed() must hold.
+ */
+char *policy_value_format(const struct policy_key *key, const struct policy_value *value);

@@ -126,6 +126,11 @@ const struct ctl_command ctl_commands[] = {
 		.run = command_doctor,
 	},
 	{
+		.name = "report",
+		.help = "all of this that somebody who helps wants to see, without names",
+		.run = command_report,
+	},
+	{
 		.name = "metrics",
 		.help = "what is counted, for a monitoring system",
 		.run = command_metrics,

@@ -24,6 +24,7 @@ enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_metrics(struct ctl *ctl);
 enum ctl_exit command_benefit(struct ctl *ctl);
+enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_replay(struct ctl *ctl);
 enum ctl_exit command_export(struct ctl *ctl);
@@ -31,3 +32,7 @@ enum ctl_exit command_export(struct ctl *ctl);
 /* What the rules are for one task: a part of explain, and all of "rules PID". */
 enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
 void rules_print_task(FILE *file, const json_t *reply);
+
+/* What doctor finds, a part of report as well. NULL: it could not look, and that was told. */
+json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
+void doctor_show(const json_t *findings);

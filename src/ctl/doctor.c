@@ -14,28 +14,20 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-/* Findings as they come, for machines or for people. */
 struct report {
-	json_t *findings; /* NULL: for people */
+	json_t *findings;
 	bool bad;
 };
 
 static void add(void *userdata, const struct finding *finding)
 {
-	const char *grade = finding_grade_name(finding->grade);
 	struct report *report = userdata;
 
 	report->bad |= finding->grade == FINDING_BAD;
-	if (report->findings) {
-		json_array_append_new(report->findings,
-				      json_pack("{ss ss ss ss}", "grade", grade, "what",
-						finding->what, "found", finding->found, "advice",
-						finding->advice));
-		return;
-	}
-	paragraph_printf(stdout, grade, "%s: %s", finding->what, finding->found);
-	if (finding->advice[0])
-		paragraph_printf(stdout, "", "%s", finding->advice);
+	json_array_append_new(report->findings,
+			      json_pack("{ss ss ss ss}", "grade",
+					finding_grade_name(finding->grade), "what", finding->what,
+					"found", finding->found, "advice", finding->advice));
 }
 
 static void add_domain(struct report *report, const json_t *domain)
@@ -55,7 +47,7 @@ static void add_domain(struct report *report, const json_t *domain)
 }
 
 /* What the daemon says, where one answers; that none does is no complaint of its own. */
-static void add_daemon(struct ctl *ctl, struct report *report)
+static void add_daemon(const struct ctl *ctl, struct report *report)
 {
 	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
@@ -76,27 +68,48 @@ static void add_daemon(struct ctl *ctl, struct report *report)
 	json_decref(reply);
 }
 
-enum ctl_exit command_doctor(struct ctl *ctl)
+json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 {
-	struct report report = { .findings = ctl->json ? json_array() : NULL };
+	struct report report = { .findings = json_array() };
 	_cleanup_free_ char *path = strdup(ctl->path);
-	enum ctl_exit code;
-	int r;
+	int r = path ? doctor_examine(dirname(path), add, &report) : -ENOMEM;
 
-	if (ctl->n_arguments)
-		return ctl_misuse(ctl, "doctor takes no arguments");
-	r = path ? doctor_examine(dirname(path), add, &report) : -ENOMEM;
 	if (r < 0) {
 		complain("cannot examine this machine: %s", strerror(-r));
 		json_decref(report.findings);
-		return CTL_REFUSED;
+		return NULL;
 	}
 	add_daemon(ctl, &report);
-	if (report.findings)
-		json_dumpf(report.findings, stdout,
-			   JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII),
-			putchar('\n');
-	json_decref(report.findings);
-	code = ctl_flush();
-	return code == CTL_OK && report.bad ? CTL_REFUSED : code;
+	*ret_bad = report.bad;
+	return report.findings;
+}
+
+void doctor_show(const json_t *findings)
+{
+	const json_t *finding;
+	size_t i;
+
+	json_array_foreach(findings, i, finding) {
+		const char *advice = field_text(finding, "advice");
+
+		paragraph_printf(stdout, field_text(finding, "grade"), "%s: %s",
+				 field_text(finding, "what"), field_text(finding, "found"));
+		if (*advice)
+			paragraph_print(stdout, "", advice);
+	}
+}
+
+enum ctl_exit command_doctor(struct ctl *ctl)
+{
+	json_auto_t *findings = NULL;
+	enum ctl_exit code;
+	bool bad;
+
+	if (ctl->n_arguments)
+		return ctl_misuse(ctl, "doctor takes no arguments");
+	findings = doctor_findings(ctl, &bad);
+	if (!findings)
+		return CTL_REFUSED;
+	code = ctl_print(ctl, findings, doctor_show);
+	return code == CTL_OK && bad ? CTL_REFUSED : code;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Every key of the table: the values at its limits, those just past them, and the message. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "config/value.h"
 #include "test-config.h"
 #include "wakegov/abi.h"
 
@@ -295,6 +297,33 @@ static void test_bad_values(void **state)
 			expect_refused(&cases[i], cases[i].bad[j]);
 }
 
+/* What a value is shown as is read as that value again. */
+static void test_formats(void **state)
+{
+	for (size_t i = 0; i < N_CASES; i++) {
+		const struct policy_key *keys;
+		size_t n;
+
+		keys = policy_keys_get(&n);
+		for (int j = 0; cases[i].good[j].text; j++) {
+			uint8_t field[64] = { 0 }, again[64] = { 0 };
+			struct policy_value value, loaded, parsed;
+			char *text;
+
+			assert_int_equal(
+				policy_value_parse(&keys[i], cases[i].good[j].text, &value), 0);
+			keys[i].store(field, &value);
+			keys[i].load(field, &loaded);
+			text = policy_value_format(&keys[i], &loaded);
+			assert_non_null(text);
+			assert_int_equal(policy_value_parse(&keys[i], text, &parsed), 0);
+			keys[i].store(again, &parsed);
+			assert_memory_equal(field, again, sizeof(field));
+			free(text);
+		}
+	}
+}
+
 /* A key that is added to the table must be added to the cases above. */
 static void test_every_key_has_a_case(void **state)
 {
@@ -315,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_good_values),
 		cmocka_unit_test(test_other_fields_stay),
 		cmocka_unit_test(test_bad_values),
+		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_every_key_has_a_case),
 	};
 

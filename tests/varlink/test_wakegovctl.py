@@ -346,6 +346,64 @@ class Usage(unittest.TestCase):
         self.assertRegex(done.stdout, r"^wakegovctl \d+\.\d+\.\d+\n$")
 
 
+class Report(ControlTest):
+    TITLES = ["Versions", "Doctor", "Status", "Configuration, as the files are now", "Decisions"]
+
+    def parts(self, text):
+        self.assertEqual(re.findall(r"^== (.*)$", text, re.MULTILINE), self.TITLES)
+        return dict(zip(self.TITLES, re.split(r"^== .*\n", text, flags=re.MULTILINE)[1:]))
+
+    def test_parts(self):
+        parts = self.parts(self.run_command("report"))
+        self.assertIn(f"kernel     Linux {os.uname().release} ", parts["Versions"])
+        self.assertRegex(parts["Versions"], r"(?m)^wakegovctl 0\.1\.0\nwakegovd +0\.1\.0\n")
+        self.assertIn("kernel types (BTF)", parts["Doctor"])
+        self.assertIn("own cost", parts["Status"])
+        self.assertRegex(parts["Configuration, as the files are now"],
+                         r"(?m)^(\[io-boost\] window +\S|missing +)")
+        self.assertNotIn("missing", parts["Decisions"])
+
+    def test_json(self):
+        report = json.loads(self.run_command("--json", "report"))
+        self.assertEqual(set(report), {"versions", "doctor", "status", "configuration", "decisions"})
+
+    @needs_fixture
+    def test_names_are_left_out(self):
+        for arguments in (("report",), ("--json", "report")):
+            text = self.run_command(*arguments)
+            for name in ("fio", "kworker", "red", "backup", "/etc/shadow", os.uname().nodename):
+                self.assertIsNone(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text), name)
+        self.assertIn("io-boost (a task, pid 812), limited by override-max",
+                      self.run_command("report"))
+
+    def test_without_a_daemon(self):
+        done = wakegovctl("--socket", "/nonexistent/socket", "report")
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        parts = self.parts(done.stdout)
+        for title in ("Status", "Decisions"):
+            self.assertEqual(parts[title].strip(), "missing    no wakegovd answers here")
+        self.assertIn("kernel types (BTF)", parts["Doctor"])
+
+    @unittest.skipIf(os.geteuid(), "needs root, to become somebody else")
+    @needs_fixture
+    def test_without_rights(self):
+        fixture = Fixture("--readers-group")
+        self.addCleanup(fixture.stop)
+        done = wakegovctl("--socket", fixture.path, "report", user=65534, extra_groups=[])
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        parts = self.parts(done.stdout)
+        self.assertEqual(parts["Status"].strip(), "missing    no permission to ask wakegovd")
+
+    def test_nobody_reads_on(self):
+        line = f"'{WAKEGOVCTL}' --socket '{self.path}' report | head -n 1; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True,
+                              timeout=PATIENCE_S, check=True)
+        first, status = done.stdout.splitlines()
+        self.assertTrue(first.startswith("wakegov report"))
+        self.assertIn(int(status), (0, 128 + signal.SIGPIPE))
+        self.assertEqual(done.stderr, "")
+
+
 class NoDaemon(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="wakegov-")

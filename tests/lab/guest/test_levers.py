@@ -3,6 +3,7 @@
 """What moves a domain: the backends limits and uclamp, what auto picks, and what is put back."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -422,6 +423,30 @@ class Others(unittest.TestCase):
         self.assertIn("wakegovd --restore", findings["/run/wakegov/originals"]["advice"])
         subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
         self.assertEqual(self.findings()[0], 0)
+
+    def test_report(self):
+        """report has every value that the files give, and none of the names in them"""
+        os.makedirs("/etc/wakegov/wakegov.conf.d", exist_ok=True)
+        for name, text in (("wakegov.conf", "[io-boost]\nwindow = 15ms\n"
+                                            "[domain policy2]\nmax-frequency = 60%\n"),
+                           ("wakegov.conf.d/joe.conf",
+                            "[rule of-joe]\nuser = root\ncommand = *secret*\ncap = 40%\n"
+                            "[query]\nread-group = daemon\n")):
+            guest.write(f"/etc/wakegov/{name}", text)
+            self.addCleanup(os.unlink, f"/etc/wakegov/{name}")
+        done = self.ctl("report")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        for line in ("[io-boost] window 15ms (set)", "[io-boost] hold 10ms",
+                     "[domain policy2] max-frequency 60% (set)", "[query] read-group 1 (set)",
+                     "rule 1 goes by command user; gives cap"):
+            self.assertIn(line, lines)
+        self.assertIsNone(re.search("joe|secret|root\\b|daemon\\b", done.stdout), done.stdout)
+        guest.write("/etc/wakegov/wakegov.conf.d/joe.conf", "[rule of-joe]\nuser =\n")
+        done = self.ctl("report")
+        self.assertIn("missing a mistake: see wakegovd --check-config",
+                      [" ".join(line.split()) for line in done.stdout.splitlines()])
+        self.assertNotIn("joe", done.stdout)
 
     def test_rivals(self):
         """another governor of the same knobs is named in doctor, in the log and in status"""

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * wakegovctl report: what somebody who helps wants to know, in one text that may be shown to
+ * strangers. Command lines are not in it, and names that people chose are taken out. Each part
+ * stands alone: where one cannot be had, it says why.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "config/load.h"
+#include "config/value.h"
+#include "ctl/commands.h"
+#include "ctl/connection.h"
+#include "ctl/paragraph.h"
+#include "ctl/show.h"
+#include "ctl/sysfs.h"
+#include "shared/cleanup.h"
+
+#define DECISIONS_MAX 50
+#define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"
+
+/* What stands in for it; NULL: it may be shown. */
+static const char *replacement(const char *key, const char *text)
+{
+	static const struct {
+		const char *key, *text;
+	} private[] = {
+		{ "comm", "a task" },
+		{ "rule", "a rule" },
+		{ "last_error", "(left out: it may hold names)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(private); i++)
+		if (!strcmp(key, private[i].key))
+			return private[i].text;
+	return !strcmp(key, "path") && strncmp(text, "/etc/", strlen("/etc/")) != 0 ? "another file"
+										    : NULL;
+}
+
+/* Takes out what is private of a reply; that it was there stays. */
+static void take_out_names(json_t *value)
+{
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	json_array_foreach(value, i, inner)
+		take_out_names(inner);
+	json_object_foreach(value, key, inner) {
+		const char *text = json_string_value(inner);
+		const char *instead = text ? replacement(key, text) : NULL;
+
+		if (instead)
+			json_string_set(inner, instead);
+		else
+			take_out_names(inner);
+	}
+}
+
+/* A reply without names, or {"missing": why}. */
+static json_t *ask(const struct ctl *ctl, const char *method)
+{
+	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	json_t *reply = NULL, *parameters;
+	int r = fd < 0 ? fd : connection_call(fd, method, NULL, deadline_ns, &reply);
+
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		return json_pack("{ss}", "missing", "no wakegovd answers here");
+	if (r < 0)
+		return json_pack("{ss}", "missing",
+				 r == -EACCES ? "no permission to ask wakegovd" : strerror(-r));
+	if (json_is_string(json_object_get(reply, "error")))
+		parameters = json_pack("{ss}", "missing", "no permission to ask wakegovd");
+	else
+		parameters = json_incref(json_object_get(reply, "parameters"));
+	json_decref(reply);
+	take_out_names(parameters);
+	return parameters;
+}
+
+/* Of the library that wakegovd finds when it starts; this program needs none. */
+static json_t *libbpf_version(void)
+{
+	void *library = dlopen("libbpf.so.1", RTLD_LAZY);
+	const char *(*version)(void) = library ? dlsym(library, "libbpf_version_string") : NULL;
+	json_t *found = version ? json_string(version()) : json_string("not found");
+
+	if (library)
+		dlclose(library);
+	return found;
+}
+
+static void add_driver(const char *policy, void *drivers)
+{
+	char driver[64], governor[64];
+
+	if (sysfs_read_line(driver, sizeof(driver), "%s/scaling_driver", policy) &&
+	    sysfs_read_line(governor, sizeof(governor), "%s/scaling_governor", policy))
+		json_object_set_new(drivers, strrchr(policy, '/') + 1,
+				    json_sprintf("%s, %s", driver, governor));
+}
+
+/* Without the machine's name. */
+static json_t *versions(const json_t *status)
+{
+	json_t *drivers = json_object();
+	struct utsname kernel;
+
+	sysfs_each(add_driver, drivers, CPUFREQ "/policy*");
+	uname(&kernel);
+	return json_pack("{ss ss* so so so}", "wakegovctl", WAKEGOV_VERSION, "wakegovd",
+			 field_text(status, "version"), "kernel",
+			 json_sprintf("%s %s %s %s", kernel.sysname, kernel.release, kernel.version,
+				      kernel.machine),
+			 "libbpf", libbpf_version(), "drivers", drivers);
+}
+
+static void add_values(json_t *values, const char *section, enum policy_section of,
+		       const void *base, const void *defaults, uint32_t given)
+{
+	size_t n;
+	const struct policy_key *keys = policy_keys_get(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct policy_value value, built_in;
+		_cleanup_free_ char *text = NULL;
+		char name[96];
+
+		if (keys[i].section != of || (given && !(given & keys[i].domain_field)))
+			continue;
+		keys[i].load((const char *)base + keys[i].offset, &value);
+		keys[i].load((const char *)defaults + keys[i].offset, &built_in);
+		text = policy_value_format(&keys[i], &value);
+		snprintf(name, sizeof(name), "[%s] %s", section, keys[i].name);
+		json_object_set_new(values, name,
+				    json_pack("{ss* sb}", "value", text, "is_default",
+					      !given && value.kind == built_in.kind &&
+						      value.number == built_in.number));
+	}
+}
+
+/* What rules go by, as enum policy_match_key has it. Not the patterns: names stand there. */
+static void add_rules(json_t *rules, const struct policy *policy)
+{
+	static const char *const keys[] = { "comm",   "exe",	      "command",   "user",
+					    "cgroup", "unit",	      "user-unit", "scheduler",
+					    "nice",   "kernel-thread" };
+
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+		json_t *by = json_array(), *gives = json_array();
+
+		for (size_t j = 0; j < ARRAY_SIZE(keys); j++)
+			if (rule->match.given & 1u << j)
+				json_array_append_new(by, json_string(keys[j]));
+		if (rule->properties.cap.kind != POLICY_LEVEL_NONE)
+			json_array_append_new(gives, json_string("cap"));
+		if (rule->properties.floor.kind != POLICY_LEVEL_NONE)
+			json_array_append_new(gives, json_string("floor"));
+		if (rule->properties.io_boost.kind != POLICY_LEVEL_NONE)
+			json_array_append_new(gives, json_string("io-boost"));
+		json_array_append_new(rules, json_pack("{so so}", "by", by, "gives", gives));
+	}
+}
+
+/* As the files are now, which a daemon may not have read yet. */
+static json_t *configuration(void)
+{
+	_cleanup_free_ char *message = NULL;
+	json_t *values, *rules;
+	struct policy policy, defaults;
+	int r = policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message);
+
+	/* What is wrong with a line, the line's text is in. */
+	if (r < 0)
+		return json_pack("{ss}", "missing",
+				 r == -EACCES ? "not for you to read; run this as root"
+					      : "a mistake: see wakegovd --check-config");
+	values = json_object();
+	rules = json_array();
+	policy_init(&defaults);
+	for (int i = 0; i < POLICY_SECTIONS; i++) {
+		bool of_domain = i == POLICY_SECTION_DOMAIN;
+
+		add_values(values, policy_section_name(i), i,
+			   of_domain ? (void *)&policy.domain : &policy,
+			   of_domain ? (void *)&defaults.domain : &defaults, 0);
+	}
+	for (uint32_t i = 0; i < policy.n_domain_sections; i++) {
+		const struct policy_domain_section *section = &policy.domain_sections[i];
+		char name[48];
+
+		snprintf(name, sizeof(name), "domain %s", section->name);
+		add_values(values, name, POLICY_SECTION_DOMAIN, &section->values, &defaults.domain,
+			   section->given);
+	}
+	add_rules(rules, &policy);
+	return json_pack("{so so}", "values", values, "rules", rules);
+}
+
+/* Only the newest. */
+static json_t *decisions(const struct ctl *ctl)
+{
+	json_t *reply = ask(ctl, "io.wakegov.Decisions");
+	json_t *all = json_object_get(reply, "decisions");
+
+	while (json_array_size(all) > DECISIONS_MAX)
+		json_array_remove(all, 0);
+	return reply;
+}
+
+static void show_versions(const json_t *found)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)found, key, value)
+		if (json_is_string(value))
+			paragraph_print(stdout, key, json_string_value(value));
+	json_object_foreach(json_object_get(found, "drivers"), key, value)
+		paragraph_print(stdout, key, json_string_value(value));
+}
+
+static void print_words(const char *before, const json_t *words)
+{
+	const json_t *word;
+	size_t i;
+
+	fputs(before, stdout);
+	json_array_foreach(words, i, word)
+		printf(" %s", json_string_value(word));
+}
+
+static void show_configuration(const json_t *found)
+{
+	const json_t *rule;
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_object_foreach(json_object_get(found, "values"), key, value)
+		printf("%-32s %s%s\n", key, field_text(value, "value"),
+		       json_is_true(json_object_get(value, "is_default")) ? "" : "   (set)");
+	json_array_foreach(json_object_get(found, "rules"), i, rule) {
+		printf("rule %zu", i + 1);
+		print_words(" goes by", json_object_get(rule, "by"));
+		print_words("; gives", json_object_get(rule, "gives"));
+		putchar('\n');
+	}
+}
+
+static void show(const json_t *report)
+{
+	static const struct {
+		const char *key, *title;
+		void (*show)(const json_t *part);
+	} parts[] = {
+		{ "versions", "Versions", show_versions },
+		{ "doctor", "Doctor", doctor_show },
+		{ "status", "Status", show_status },
+		{ "configuration", "Configuration, as the files are now", show_configuration },
+		{ "decisions", "Decisions", show_decisions },
+	};
+
+	puts("wakegov report, without names of users, tasks or rules, and without command lines");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		const json_t *part = json_object_get(report, parts[i].key);
+		const char *missing = field_text(part, "missing");
+
+		printf("\n== %s\n", parts[i].title);
+		if (missing)
+			paragraph_printf(stdout, "missing", "%s", missing);
+		else
+			parts[i].show(part);
+	}
+}
+
+enum ctl_exit command_report(struct ctl *ctl)
+{
+	json_t *status = ask(ctl, "io.wakegov.Status");
+	bool ignored;
+	json_auto_t *report = json_pack("{so so* so so so}", "versions", versions(status), "doctor",
+					doctor_findings(ctl, &ignored), "status", status,
+					"configuration", configuration(), "decisions",
+					decisions(ctl));
+
+	return ctl_print(ctl, report, show);
+}
