@@ -151,6 +151,17 @@ static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 	return late_ns > (__s64)LATE_NS ? late_ns : 0;
 }
 
+/* It was there before the programs were attached: it is taken to begin now. */
+static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!seen_pid(task))
+		return;
+	cpu->met_ns = now_ns;
+	account_switch(&cpu->load, NULL, task->pid, load_of(task), now_ns);
+}
+
 /*
  * The scheduler's tick is a timer of this kind. It is what shows a task that runs on without a
  * switch; an idle CPU has no tick, and what else expires there is not looked at.
@@ -166,8 +177,12 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (!task->pid)
 		return 0;
 	cpu = this_cpu();
-	if (!cpu || !cpu->load.running)
+	if (!cpu)
 		return 0;
+	if (!cpu->load.running) {
+		meet_unseen(cpu, task);
+		return 0;
+	}
 	now_ns = bpf_ktime_get_ns();
 	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
 		return 0;

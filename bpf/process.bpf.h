@@ -156,6 +156,15 @@ static inline void follow_end_of_process(struct task_struct *task)
 		bpf_map_delete_elem(&processes, &tgid);
 }
 
+/* Where it runs is known by its moves, and here after a time in which none was seen. */
+static inline void find_cpu(struct task_struct *task)
+{
+	struct wakegov_slot *slot = may_be_hot(task->pid) ? find_slot(task->pid) : NULL;
+
+	if (slot && slot->tgid == (__u32)task->tgid)
+		slot->cpu = task->thread_info.cpu;
+}
+
 /* The daemon reads what this writes: every task that is not about to end. */
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *context)
@@ -167,6 +176,7 @@ int dump_tasks(struct bpf_iter__task *context)
 		return 0;
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		learn_found(task);
+	find_cpu(task);
 	read_facts(task, &facts);
 	bpf_seq_write(context->meta->seq, &facts, sizeof(facts));
 	return 0;

@@ -90,10 +90,9 @@ static void put_self_and_frequency(struct json_out *out, const struct manager *m
 static void put_programs(struct json_out *out, const struct manager *manager)
 {
 	static const char *const states[] = {
-		[TRACER_ATTACHED] = "attached",
-		[TRACER_UNUSED] = "unused",
-		[TRACER_MISSING] = "missing",
-		[TRACER_FAILED] = "failed",
+		[TRACER_ATTACHED] = "attached", [TRACER_NOT_NEEDED] = "not-needed",
+		[TRACER_PAUSED] = "paused",	[TRACER_UNUSED] = "unused",
+		[TRACER_MISSING] = "missing",	[TRACER_FAILED] = "failed",
 	};
 	struct tracer_program program;
 

@@ -7,8 +7,10 @@
 
 #include "actuator/hand_back.h"
 #include "daemon/events.h"
+#include "daemon/freq_invariance.h"
 #include "daemon/hand_back_stream.h"
 #include "daemon/round.h"
+#include "daemon/rule_tracking.h"
 #include "daemon/startup.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -61,14 +63,18 @@ static void end(struct manager *manager)
 	/* Who took a domain over meanwhile is heard while it is not ours, and keeps it. */
 	events_take_touched(manager);
 	manager->hand_back.until_ns = 0;
+	tracer_resume(manager->tracer);
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		freq_invariance_forget(manager, cpu);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		enum actuator_state state = manager->domains[i].actuator.state;
 
 		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
 			take_again(manager, i);
-		else if (state == ACTUATOR_STATE_OFFLINE)
+		else
 			manager_verify_domain(manager, i);
 	}
+	rule_tracking_look_again(manager);
 }
 
 static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
@@ -142,6 +148,7 @@ int hand_back_start(struct manager *manager, const char *governor, uint64_t for_
 		end(manager);
 		return r;
 	}
+	tracer_pause(manager->tracer);
 	log_info("the domains are handed back to %s for %llu s at most",
 		 governor ?: "the governors before wakegov",
 		 (unsigned long long)(for_us / US_PER_S));

@@ -3,9 +3,9 @@
 
 /*
  * The machine as it would be without wakegov, for a while: all domains that are driven are lent to
- * another governor (actuator/hand_back.h), tasks and cgroups carry no clamps, and nothing is
- * decided. The tracer goes on, so that afterwards nothing has to be learned anew. It ends after its
- * time, or as soon as the client that asked for it has gone.
+ * another governor (actuator/hand_back.h), tasks and cgroups carry no clamps, no program of the
+ * tracer runs, and the core stands still: what it knows of tasks holds when it goes on. It ends
+ * after its time, or as soon as the client that asked for it has gone.
  */
 
 #include "daemon/state.h"

@@ -184,9 +184,15 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
-	/* One that comes online while the others are handed back is taken with them. */
-	if (before == ACTUATOR_STATE_OFFLINE && manager->hand_back.until_ns)
+	/*
+	 * While others are handed back nothing is decided for those that are observed either, and
+	 * one that comes online is taken with the others.
+	 */
+	if (manager->hand_back.until_ns &&
+	    (before == ACTUATOR_STATE_OFFLINE || before == ACTUATOR_STATE_OBSERVED)) {
+		set_active(manager, domain, false);
 		return;
+	}
 	if (before == ACTUATOR_STATE_HANDED_BACK) {
 		set_active(manager, domain, false);
 		outcome = actuator_verify_handed_back(&governed->actuator);
@@ -321,8 +327,10 @@ static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
 
 static void set_timer(struct manager *manager)
 {
-	uint64_t next_ns = engine_next_ns(manager->engine);
+	uint64_t next_ns = UINT64_MAX;
 
+	if (!manager->hand_back.until_ns)
+		next_ns = engine_next_ns(manager->engine);
 	next_ns = earlier_of(next_ns, uclamps_next_ns(manager->clamps));
 	next_ns = earlier_of(next_ns, task_overrides_next_ns(&manager->task_overrides));
 	next_ns = earlier_of(next_ns, manager->scan_due_ns);
@@ -387,10 +395,13 @@ void manager_round(struct manager *manager)
 		.now_ns = time_now_ns,
 	};
 	uint64_t now_ns = time_now_ns();
+	bool stands = manager->hand_back.until_ns;
 
-	resync_devices(manager, now_ns);
-	overrides_tell_ended(manager, now_ns);
-	engine_round(manager->engine, &ops, manager, now_ns);
+	if (!stands) {
+		resync_devices(manager, now_ns);
+		overrides_tell_ended(manager, now_ns);
+		engine_round(manager->engine, &ops, manager, now_ns);
+	}
 	monitor_publish_boosts(manager);
 	tell_classes(manager);
 	if (grouping_follow(manager))
@@ -398,7 +409,8 @@ void manager_round(struct manager *manager)
 	manager_apply_task_clamps(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
-	tracer_follow_requests(manager->tracer, engine_follows_requests(manager->engine), now_ns);
+	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
+			       now_ns);
 	recording_keep(manager, now_ns);
 	set_timer(manager);
 }

@@ -226,6 +226,12 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 	}
 }
 
+void rule_tracking_look_again(struct manager *manager)
+{
+	if (rule_all(&manager->policy))
+		rule_tracking_scan(manager);
+}
+
 void rule_tracking_mind_losses(struct manager *manager)
 {
 	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)

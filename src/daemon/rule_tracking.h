@@ -26,5 +26,8 @@ void rule_tracking_look_at(struct manager *manager, const struct task_facts *fac
 /* Looks at all tasks that there are. */
 void rule_tracking_scan(struct manager *manager);
 
+/* The same where there are rules: what was not traced for a while is not known. */
+void rule_tracking_look_again(struct manager *manager);
+
 /* To be called after records were taken: where some were lost, all tasks are looked at. */
 void rule_tracking_mind_losses(struct manager *manager);

@@ -25,9 +25,9 @@ void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
 	memcpy(ret->comm, from->comm, sizeof(ret->comm) - 1);
 }
 
-/* Their ends are not followed any more, and their memory is given back. */
-static void forget_processes(int map)
+void tracer_forget_processes(struct tracer *tracer)
 {
+	int map = bpf_map__fd(tracer->programs.skel->maps.processes);
 	uint32_t tgid;
 
 	while (bpf_map_get_next_key(map, NULL, &tgid) == 0 && bpf_map_delete_elem(map, &tgid) == 0)
@@ -44,7 +44,7 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 			   (follow->exes || follow->commands ? WAKEGOV_FOLLOW_PROCESSES : 0) |
 			   (follow->commands ? WAKEGOV_FOLLOW_COMMANDS : 0);
 	if (!(settings->follow & WAKEGOV_FOLLOW_PROCESSES))
-		forget_processes(bpf_map__fd(tracer->programs.skel->maps.processes));
+		tracer_forget_processes(tracer);
 }
 
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)

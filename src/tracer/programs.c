@@ -205,13 +205,15 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	return 0;
 }
 
-void programs_need(struct programs *programs, enum wakegov_program program, bool needed)
+static void attach(struct programs *programs, enum wakegov_program program)
 {
 	struct bpf_link **link = &programs->links[program];
+	bool paused = programs->paused && program != WAKEGOV_TASK_DUMP;
+	bool wanted = programs->needed[program] && !paused;
 
-	if (programs->states[program] != TRACER_ATTACHED || needed == (*link != NULL))
+	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link != NULL))
 		return;
-	if (!needed) {
+	if (!wanted) {
 		bpf_link__destroy(*link);
 		*link = NULL;
 		return;
@@ -221,6 +223,29 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 		return;
 	programs->states[program] = TRACER_FAILED;
 	programs->errors[program] = -errno;
+}
+
+void programs_need(struct programs *programs, enum wakegov_program program, bool needed)
+{
+	programs->needed[program] = needed;
+	attach(programs, program);
+}
+
+void programs_pause(struct programs *programs, bool paused)
+{
+	programs->paused = paused;
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		attach(programs, i);
+}
+
+enum tracer_program_state programs_state(const struct programs *programs,
+					 enum wakegov_program program)
+{
+	enum tracer_program_state state = programs->states[program];
+
+	if (state != TRACER_ATTACHED || programs->links[program])
+		return state;
+	return programs->needed[program] ? TRACER_PAUSED : TRACER_NOT_NEEDED;
 }
 
 int programs_attach(struct programs *programs, const char **ret_why)

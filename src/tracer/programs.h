@@ -15,7 +15,9 @@
 struct programs {
 	struct wakegov *skel;
 	struct bpf_link *links[WAKEGOV_PROGRAMS];
-	enum tracer_program_state states[WAKEGOV_PROGRAMS];
+	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* attached: whenever it is needed */
+	bool needed[WAKEGOV_PROGRAMS];
+	bool paused; /* none is attached but the one that the daemon asks */
 	int errors[WAKEGOV_PROGRAMS];
 };
 
@@ -36,10 +38,18 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 int programs_attach(struct programs *programs, const char **ret_why);
 
 /*
- * Attaches a program, or detaches it, unless that is so already. It interrupts every CPU several
- * times, and one that is attached within a grace period of RCU after a detaching waits for its end.
+ * Attaches a program, or detaches it, unless that is so already, or all are paused. It interrupts
+ * every CPU several times, and one that is attached within a grace period of RCU after a detaching
+ * waits for its end.
  */
 void programs_need(struct programs *programs, enum wakegov_program program, bool needed);
+
+/* What is so now. */
+enum tracer_program_state programs_state(const struct programs *programs,
+					 enum wakegov_program program);
+
+/* Detaches all programs that run at events, or attaches those that are needed. */
+void programs_pause(struct programs *programs, bool paused);
 
 void programs_unload(struct programs *programs);
 

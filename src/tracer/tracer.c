@@ -386,7 +386,7 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 	*ret = (struct tracer_program){
 		.name = program_tracepoint(i),
 		.purpose = program_purpose(i),
-		.state = tracer->programs.states[i],
+		.state = programs_state(&tracer->programs, i),
 		.error = tracer->programs.errors[i],
 	};
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)

@@ -142,6 +142,16 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle);
  */
 void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns);
 
+/*
+ * Detaches all programs: nothing is traced, and the machine's work is as fast as without us. When
+ * it resumes, no CPU has worked and no task has waited in between, for all that is known; tasks
+ * that do I/O are followed on, and those that ended meanwhile are said to have. Rules need a scan
+ * of all tasks then, and frequencies are to be set. Requests are only counted, until they are to be
+ * followed.
+ */
+void tracer_pause(struct tracer *tracer);
+void tracer_resume(struct tracer *tracer); /* nothing, unless it is paused */
+
 #define TRACER_DISK_SIZE 32
 
 /*
@@ -195,9 +205,12 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret);
 
 enum tracer_program_state {
-	TRACER_ATTACHED, /* or to be, whenever it is needed */
-	TRACER_UNUSED,	 /* another program does its work better */
-	TRACER_MISSING,	 /* this kernel has no such tracepoint */
+	TRACER_ATTACHED,
+	TRACER_NOT_NEEDED, /* now: it is attached while requests are followed or tasks have clamps
+			    */
+	TRACER_PAUSED,	   /* tracer_pause() */
+	TRACER_UNUSED,	   /* another program does its work better */
+	TRACER_MISSING,	   /* this kernel has no such tracepoint */
 	TRACER_FAILED,
 };
 

@@ -51,5 +51,8 @@ void tracer_attach_needed(struct tracer *tracer, bool follow);
 /* What the kernel side says of a task, for the rules. */
 void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);
 
+/* Their execs and ends are not followed any more, and their memory is given back. */
+void tracer_forget_processes(struct tracer *tracer);
+
 /* Whether there is a device of this index, at the bottom of its stack. */
 bool device_is_followed(const struct tracer *tracer, uint32_t index);

@@ -10,7 +10,7 @@ TEST_PACKAGES=(
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink timed govern boost programs service lab caps faults sanitize promises conformance levers demo storms nothing
+LONG_SUITES=(varlink timed govern boost programs service lab caps benefit faults sanitize promises conformance levers demo storms nothing
 	devices fuzz clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -340,6 +340,13 @@ suite_timed() {
 	for driver in acpi msr pstate-active hwp hwp-passive; do
 		timed "$driver" Driver --cpus 1
 	done
+}
+
+# Lent to another governor, by each backend; and what is found out with that.
+suite_benefit() {
+	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_hand_back.py
+	"$LAB" run --machine timed --driver acpi --timeout 600 -- \
+		/usr/bin/python3 $GUEST/test_benefit.py
 }
 
 suite_devices() {

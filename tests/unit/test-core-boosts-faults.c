@@ -89,6 +89,32 @@ static void test_limits_change_when_it_pays(void **state)
 	world_deinit(&world);
 }
 
+/* The domain is lent while a pair is run, and time passes unseen: that pair says nothing. */
+static void test_lent_in_a_pair(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+	uint32_t tried;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
+	while (boosts_group(&world, 0)->experiment.window != 2 ||
+	       !boosts_group(&world, 0)->experiment.mark_ns)
+		boosts_run(&world, NS_PER_MS);
+	tried = boosts_group(&world, 0)->experiment.tried;
+	world_set_active(&world, 0, false);
+	world.now_ns += 10 * NS_PER_S;
+	world.io_updated_ns = world.now_ns;
+	world_io(&world, 0, 0);
+	world_set_active(&world, 0, true);
+	boosts_run(&world, NS_PER_MS);
+	assert_int_not_equal(boosts_group(&world, 0)->experiment.window, 2);
+	assert_int_equal(boosts_group(&world, 0)->experiment.tried, tried);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
+	world_deinit(&world);
+}
+
 /* At any time: its tasks are boosted no more, and what comes in its place starts from nothing. */
 static void test_device_ends(void **state)
 {
@@ -290,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_limits_come_and_go),
 		cmocka_unit_test(test_limits_elsewhere),
 		cmocka_unit_test(test_limits_change_when_it_pays),
+		cmocka_unit_test(test_lent_in_a_pair),
 		cmocka_unit_test(test_device_ends),
 		cmocka_unit_test(test_device_is_replaced),
 		cmocka_unit_test(test_device_not_there),

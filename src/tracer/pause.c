@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A time in which no program runs: nothing of the machine's work pays for the tracer. */
+#include "shared/time.h"
+#include "tracer/tracer_private.h"
+
+#define NOWHERE UINT32_MAX
+
+/*
+ * As if every CPU went idle now: the next switch or tick shows who runs there. The utilisation
+ * stays, since time in which nothing was seen passed for nobody.
+ */
+static void rest_cpus(struct tracer *tracer, uint64_t now_ns)
+{
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct wakegov_cpu *shared = &tracer->cpus[cpu];
+		struct account_cpu *load = &shared->load;
+
+		load->running = 0;
+		load->interrupts = 0;
+		load->est_q = 0;
+		load->updated_ns = now_ns;
+		load->switched_ns = now_ns;
+		load->idle_since_ns = now_ns;
+		shared->met_ns = now_ns;
+		shared->armed = 0;
+	}
+}
+
+void tracer_pause(struct tracer *tracer)
+{
+	uint64_t now_ns;
+
+	programs_pause(&tracer->programs, true);
+	now_ns = time_now_ns();
+	tracer_follow_requests(tracer, false, now_ns);
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		account_cpu(&tracer->cpus[cpu].load, now_ns);
+	rest_cpus(tracer, now_ns);
+	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
+		tracer->slots[i].lease_ns = 0; /* nothing says when the task does no more I/O */
+}
+
+static void ignore(void *userdata, const struct task_facts *facts)
+{
+}
+
+/* The program that dumps tasks writes where each of them runs; of who ended it cannot. */
+static void find_tasks(struct tracer *tracer)
+{
+	uint64_t now_ns;
+
+	tracer_scan_tasks(tracer, ignore, NULL);
+	now_ns = time_now_ns();
+	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++) {
+		struct wakegov_slot *slot = &tracer->slots[i];
+
+		if (slot->cpu == NOWHERE) {
+			slot->cpu = 0;
+			slot->exited = 1;
+		} else if (slot->last_wait_ns < now_ns) {
+			slot->last_wait_ns =
+				now_ns; /* its lease goes on as if it had just done I/O */
+		}
+	}
+}
+
+void tracer_resume(struct tracer *tracer)
+{
+	if (!tracer->programs.paused)
+		return;
+	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
+		if (tracer->slots[i].pid && !tracer->slots[i].exited)
+			tracer->slots[i].cpu = NOWHERE;
+	tracer_forget_processes(tracer);
+	rest_cpus(tracer, time_now_ns());
+	programs_pause(&tracer->programs, false);
+	find_tasks(tracer);
+}
