@@ -132,7 +132,7 @@ static void look(struct experiment *experiment)
 	if (now_ns < experiment->meter.read_ns + LOOK_NS)
 		return;
 	energy_read(&experiment->meter, now_ns);
-	model_read(&experiment->model);
+	model_read(&experiment->model, now_ns);
 }
 
 static void wait_until(struct experiment *experiment, uint64_t until_ns)
@@ -311,7 +311,8 @@ static void take_sample(struct experiment *experiment, struct benefit_sample *re
 {
 	benefit_sample(experiment->pid, ret);
 	energy_read(&experiment->meter, ret->time_ns);
-	model_read(&experiment->model);
+	model_read(&experiment->model, ret->time_ns);
+	ret->cpu_s = experiment->model.busy_s;
 	ret->joules = experiment->meter.joules;
 	ret->n_lost = experiment->meter.n_lost;
 	ret->full_cpu_s = experiment->model.full_cpu_s;
@@ -417,8 +418,10 @@ static enum ctl_exit run(struct experiment *experiment)
 
 static void find_energy(struct experiment *experiment)
 {
-	energy_find("/sys", time_now_ns(), &experiment->meter);
-	model_find("/sys", "/proc", &experiment->model);
+	uint64_t now_ns = time_now_ns();
+
+	energy_find("/sys", now_ns, &experiment->meter);
+	model_find("/sys", "/proc", now_ns, &experiment->model);
 	experiment->findings.energy_source = experiment->meter.source;
 	experiment->findings.estimate = experiment->model.is_of_kernel ? "the kernel's energy model"
 								       : "frequency alone";

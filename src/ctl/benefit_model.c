@@ -2,6 +2,7 @@
 #include "ctl/benefit_model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,34 +50,69 @@ static double read_times(const struct model *model, struct model_domain *domain,
 	return sum_s;
 }
 
-/* proc(5): of each CPU user, nice, system, idle, iowait, irq, softirq, in ticks. */
-static void read_busy(const struct model *model, double *ret_s)
+/* The sum of n numbers of each CPU's line, from one on; the first is 0. Other CPUs get -1. */
+static void read_cpus(const struct model *model, const char *name, int from, int n, double per_s,
+		      double ret_s[MODEL_CPUS_MAX])
 {
 	_cleanup_fclose_ FILE *file = NULL;
-	char path[SYSFS_PATH_SIZE], line[256];
-	uint64_t n[5];
-	uint32_t cpu;
+	char path[SYSFS_PATH_SIZE], line[512], *at;
 
-	snprintf(path, sizeof(path), "%s/stat", model->proc);
+	for (uint32_t cpu = 0; cpu < MODEL_CPUS_MAX; cpu++)
+		ret_s[cpu] = -1;
+	snprintf(path, sizeof(path), "%s/%s", model->proc, name);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line,
-			   "cpu%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64
-			   " %" SCNu64,
-			   &cpu, &n[0], &n[1], &n[2], &n[3], &n[4]) == 6 &&
-		    cpu < MODEL_CPUS_MAX && model->domain_of[cpu])
-			ret_s[model->domain_of[cpu] - model->domains] +=
-				(double)(n[0] + n[1] + n[2] + n[3] + n[4]) /
-				(double)sysconf(_SC_CLK_TCK);
+	while (file && fgets(line, sizeof(line), file)) {
+		double sum = 0;
+		unsigned long cpu;
+
+		/* Not the line of all CPUs, "cpu  …". */
+		if (strncmp(line, "cpu", 3) != 0 || line[3] == ' ')
+			continue;
+		cpu = strtoul(line + 3, &at, 10);
+		for (int i = 0; i < from + n; i++) {
+			double number = strtod(at, &at);
+
+			if (i >= from)
+				sum += number;
+		}
+		if (cpu < MODEL_CPUS_MAX)
+			ret_s[cpu] = sum / per_s;
+	}
 }
 
-void model_read(struct model *model)
+/* Returns the busy seconds since the last reading, by domain. */
+static void read_busy(struct model *model, uint64_t now_ns, double *ret_s)
+{
+	double idle_s[MODEL_CPUS_MAX], ran_s[MODEL_CPUS_MAX];
+
+	/* proc(5): user, nice, system, idle and iowait, in ticks. */
+	read_cpus(model, "stat", 3, 2, (double)sysconf(_SC_CLK_TCK), idle_s);
+	/* Documentation/scheduler/sched-stats.rst: the seventh number is what tasks ran, in ns. */
+	read_cpus(model, "schedstat", 6, 1, 1e9, ran_s);
+	for (uint32_t i = 0; i < MODEL_CPUS_MAX; i++) {
+		struct model_cpu *cpu = &model->cpus[i];
+		double busy_s;
+
+		if (idle_s[i] < 0)
+			continue;
+		if (!cpu->since_ns)
+			*cpu = (struct model_cpu){ cpu->domain, now_ns, idle_s[i], ran_s[i] };
+		busy_s = fmax((double)(now_ns - cpu->since_ns) / 1e9 - (idle_s[i] - cpu->idle_s),
+			      ran_s[i] - cpu->ran_s);
+		model->busy_s += busy_s - cpu->busy_s;
+		if (cpu->domain)
+			ret_s[cpu->domain - model->domains] += busy_s - cpu->busy_s;
+		cpu->busy_s = busy_s;
+	}
+}
+
+void model_read(struct model *model, uint64_t now_ns)
 {
 	_cleanup_free_ double *busy_s = calloc(model->n_domains + 1, sizeof(*busy_s));
 
 	if (!busy_s)
 		return;
-	read_busy(model, busy_s);
+	read_busy(model, now_ns, busy_s);
 	for (uint32_t i = 0; i < model->n_domains; i++) {
 		struct model_domain *domain = &model->domains[i];
 		double times_s[MODEL_OPPS_MAX], power = 0;
@@ -84,10 +120,8 @@ void model_read(struct model *model)
 
 		for (uint32_t j = 0; j < domain->n_opps; j++)
 			power += times_s[j] * domain->opps[j].power;
-		/* A CPU that went offline takes its busy time along. */
-		if (sum_s > 0 && busy_s[i] > domain->busy_s)
-			model->full_cpu_s += (busy_s[i] - domain->busy_s) * power / sum_s;
-		domain->busy_s = busy_s[i];
+		if (sum_s > 0)
+			model->full_cpu_s += busy_s[i] * power / sum_s;
 	}
 }
 
@@ -144,10 +178,10 @@ static void take_cpus(struct model *model, struct model_domain *domain)
 
 	while (cpus && fscanf(cpus, "%" SCNu32, &cpu) == 1)
 		if (cpu < MODEL_CPUS_MAX)
-			model->domain_of[cpu] = domain;
+			model->cpus[cpu].domain = domain;
 }
 
-void model_find(const char *sys, const char *proc, struct model *ret)
+void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model *ret)
 {
 	double highest = 0;
 
@@ -169,7 +203,7 @@ void model_find(const char *sys, const char *proc, struct model *ret)
 	for (uint32_t i = 0; i < ret->n_domains; i++)
 		for (uint32_t j = 0; j < ret->domains[i].n_opps; j++)
 			ret->domains[i].opps[j].power /= highest;
-	model_read(ret);
+	model_read(ret, now_ns);
 	ret->full_cpu_s = 0;
 }
 

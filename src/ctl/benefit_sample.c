@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -65,19 +64,6 @@ static void add_disks(struct benefit_sample *sample)
 	globfree(&found);
 }
 
-/* proc(5): user, nice, system, idle, iowait, irq, softirq, steal. */
-static void add_cpu_time(struct benefit_sample *sample, FILE *file)
-{
-	uint64_t n[6];
-
-	if (fscanf(file,
-		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64
-		   " %" SCNu64,
-		   &n[0], &n[1], &n[2], &n[3], &n[4], &n[5]) == 6)
-		sample->cpu_s = (double)(n[0] + n[1] + n[2] + n[3] + n[4] + n[5]) /
-				(double)sysconf(_SC_CLK_TCK);
-}
-
 /* Lines of kHz and hundredths of a second. */
 static void add_states(struct benefit_sample *sample, FILE *file)
 {
@@ -129,7 +115,6 @@ void benefit_sample(const char *pid, struct benefit_sample *ret)
 
 	*ret = (struct benefit_sample){ .time_ns = time_now_ns() };
 	add_disks(ret);
-	for_each("/proc/stat", add_cpu_time, ret);
 	for_each(CPUFREQ "/time_in_state", add_states, ret);
 	for_each(CPUFREQ "/total_trans", add_changes, ret);
 	snprintf(threads, sizeof(threads), "/proc/%s/task/*/schedstat", pid);

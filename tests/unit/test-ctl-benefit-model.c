@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ctl/benefit_model.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 #define CPUFREQ "devices/system/cpu/cpufreq/"
 #define MODEL	"kernel/debug/energy_model/"
@@ -23,19 +25,25 @@ static void write_states(double low0_s, double high0_s, double low2_s, double hi
 		  low2_s * 100);
 }
 
-/* Of CPUs 1 and 3; user, nice, system, idle, iowait, irq, softirq, steal. */
-static void write_busy(double cpu1_s, double cpu3_s)
+/* Idle in seconds; what the kernel has sampled as user time says otherwise. */
+static void write_cpu(char *text, int cpu, double idle_s, double iowait_s)
 {
-	long hz = sysconf(_SC_CLK_TCK);
+	double hz = (double)sysconf(_SC_CLK_TCK);
 
-	fake_file("stat",
-		  "cpu  1 2 3 4 5 6 7 8 9 10\n"
-		  "cpu0 0 0 0 9000 0 0 0 0 0 0\n"
-		  "cpu1 %.0f 0 0 9000 70 0 0 0 0 0\n"
-		  "cpu2 0 0 0 9000 0 0 0 0 0 0\n"
-		  "cpu3 0 0 0 9000 70 0 %.0f 0 0 0\n"
-		  "intr 1 2 3",
-		  cpu1_s * hz, cpu3_s * hz);
+	sprintf(text + strlen(text), "cpu%d 123456 0 0 %.0f %.0f 0 0 0 0 0\n", cpu, idle_s * hz,
+		iowait_s * hz);
+}
+
+/* At so many seconds; of them CPUs 1 and 3 were busy for so long, and the others never. */
+static void write_busy(double at_s, double cpu1_s, double cpu3_s)
+{
+	char text[512] = "cpu  1 2 3 4 5 6 7 8 9 10\n";
+
+	write_cpu(text, 0, at_s, 0);
+	write_cpu(text, 1, at_s - cpu1_s - 2, 2);
+	write_cpu(text, 2, at_s, 0);
+	write_cpu(text, 3, at_s - cpu3_s, 0);
+	fake_file("stat", "%sintr 1 2 3", text);
 }
 
 static bool is_near(double a, double b)
@@ -48,15 +56,13 @@ static void check(double cpu1_s, double cpu3_s, double low_s, double high_s, dou
 	struct model model;
 
 	write_states(10, 20, 30, 40);
-	write_busy(100, 100);
-	model_find(fake_root, fake_root, &model);
+	write_busy(200, 100, 100);
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
 	assert_int_equal(model.n_domains, 2);
 	assert_true(model.full_cpu_s == 0);
 	write_states(10 + low_s, 20 + high_s, 30 + low_s, 40 + high_s);
-	write_busy(100 + cpu1_s, 100 + cpu3_s);
-	model_read(&model);
-	assert_true(is_near(model.full_cpu_s, expected));
-	model_read(&model);
+	write_busy(210, 100 + cpu1_s, 100 + cpu3_s);
+	model_read(&model, 210 * NS_PER_S);
 	assert_true(is_near(model.full_cpu_s, expected));
 	model_deinit(&model);
 }
@@ -109,11 +115,11 @@ static void test_kernels_model(void **state)
 	write_power("cpu2/ps:400000", 50);
 	/* One OPP of one domain is missing: the two kinds would not be of one scale. */
 	write_states(0, 0, 0, 0);
-	model_find(fake_root, fake_root, &model);
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
 	assert_false(model.is_of_kernel);
 	model_deinit(&model);
 	write_power("cpu2/ps:1400000", 500);
-	model_find(fake_root, fake_root, &model);
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
 	assert_true(model.is_of_kernel);
 	model_deinit(&model);
 
@@ -122,35 +128,65 @@ static void test_kernels_model(void **state)
 	check(2, 3, 5, 5, 2 * 1050. / 2000 + 3 * 275. / 2000);
 }
 
+/* What ran between two ticks is in no idle time; a task that runs on is not yet in its turns. */
+static void test_exact_turns(void **state)
+{
+	struct model model;
+
+	write_states(10, 20, 30, 40);
+	write_busy(200, 100, 100);
+	fake_file("schedstat",
+		  "version 17\ncpu1 0 0 0 0 0 0 7000000000 5 5\ncpu3 0 0 0 0 0 0 9000000000 "
+		  "5 5");
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
+	write_states(10, 30, 30, 50);
+	write_busy(210, 100, 104);
+	fake_file("schedstat",
+		  "version 17\ncpu1 0 0 0 0 0 0 7003000000 5 5\ncpu3 0 0 0 0 0 0 9000000000 "
+		  "5 5");
+	model_read(&model, 210 * NS_PER_S);
+	assert_true(is_near(model.busy_s, 4.003));
+	assert_true(is_near(model.full_cpu_s, 0.003 + 4 * 1400. / 1800));
+	/* The turn has ended. */
+	write_states(10, 40, 30, 60);
+	write_busy(220, 100, 104);
+	fake_file("schedstat",
+		  "version 17\ncpu1 0 0 0 0 0 0 7003000000 5 5\ncpu3 0 0 0 0 0 0 13000000000 "
+		  "5 5");
+	model_read(&model, 220 * NS_PER_S);
+	assert_true(is_near(model.busy_s, 4.003));
+	model_deinit(&model);
+}
+
 static void test_no_states(void **state)
 {
 	struct model model;
 
 	fake_file(CPUFREQ "policy0/affected_cpus", "0 1");
-	model_find(fake_root, fake_root, &model);
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
 	assert_int_equal(model.n_domains, 0);
 	assert_false(model.is_of_kernel);
-	model_read(&model);
+	model_read(&model, 210 * NS_PER_S);
 	assert_true(model.full_cpu_s == 0);
 	model_deinit(&model);
 }
 
-/* A CPU that leaves takes its time along: that is no work undone. */
+/* A CPU that leaves is not in the list any more, and was not busy. */
 static void test_offline(void **state)
 {
 	struct model model;
+	char text[512] = "";
 
 	write_states(10, 20, 30, 40);
-	write_busy(100, 100);
-	model_find(fake_root, fake_root, &model);
+	write_busy(200, 100, 100);
+	model_find(fake_root, fake_root, 200 * NS_PER_S, &model);
 	write_states(10, 30, 30, 50);
-	write_busy(50, 101);
-	model_read(&model);
+	write_cpu(text, 0, 210, 0);
+	write_cpu(text, 2, 210, 0);
+	write_cpu(text, 3, 109, 0);
+	fake_file("stat", "%s", text);
+	model_read(&model, 210 * NS_PER_S);
 	assert_true(is_near(model.full_cpu_s, 1400. / 1800));
-	write_states(10, 40, 30, 60);
-	write_busy(51, 101);
-	model_read(&model);
-	assert_true(is_near(model.full_cpu_s, 1 + 1400. / 1800));
 	model_deinit(&model);
 }
 
@@ -159,8 +195,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_files_set_up, fake_files_tear_down)
 		TEST(test_estimate),	  TEST(test_estimate_against_voltages),
-		TEST(test_kernels_model), TEST(test_no_states),
-		TEST(test_offline),
+		TEST(test_kernels_model), TEST(test_exact_turns),
+		TEST(test_no_states),	  TEST(test_offline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
