@@ -389,7 +389,7 @@ suite_nothing() {
 
 suite_service() {
 	installs >&2 || return 1
-	"$LAB" run --init systemd --timeout 900 --packages power-profiles-daemon,tlp -- \
+	"$LAB" run --init systemd --timeout 1500 --packages power-profiles-daemon,tlp -- \
 		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py"
 	echo "# kernel 6.12"
 	"$LAB" run --init systemd --kernel 6.12 -- /usr/bin/python3 tests/lib/tap.py \

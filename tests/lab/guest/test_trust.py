@@ -419,7 +419,7 @@ class Trust(Installed):
             if command[0] == "metrics":
                 for line in shown.splitlines():
                     self.assertRegex(line, r'^(#.*|\w+({(\w+="[^"\\]*",?)*})? [-+.\deE]+)$')
-        self.assertGreaterEqual(seen.count("?[31m"), 3, seen)
+        self.assertIn("?[31m", seen)
         monitor = run("timeout", "3", *AS_NOBODY, "wakegovctl", "monitor", check=False).stdout
         self.assert_plain(monitor)
         self.assert_plain(journal())
