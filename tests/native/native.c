@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "native.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,6 +172,17 @@ static const char *unfit(struct native *native)
 	return native->file < 0 ? "no direct I/O in the current directory" : NULL;
 }
 
+/*
+ * Until this process ends no other one of these runs on this machine: what they start takes a CPU
+ * before all others, and two of them would wait for each other.
+ */
+static int be_alone(void)
+{
+	int lock = open("/run/lock", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : 0;
+}
+
 int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n)
 {
 	static struct native native;
@@ -180,6 +194,7 @@ int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n)
 		print_message("skipped: %s\n", why);
 		return EXIT_SKIP;
 	}
+	assert_int_equal(be_alone(), 0);
 	assert_in_range(n, 1, sizeof(with_state) / sizeof(with_state[0]));
 	work_before_others(2); /* what it measures: see work_start_on() */
 	memcpy(with_state, tests, n * sizeof(tests[0]));

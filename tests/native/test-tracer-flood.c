@@ -66,17 +66,20 @@ static void test_full_ring(void **state)
 	assert_int_equal(drops_of(native).ring, before);
 }
 
-/* Fills the ring with records of that CPU alone. */
+/*
+ * Fills the ring with records of that CPU alone. The first that finds no room may be a long one,
+ * of a task that begins; those of CPUs are short, and fit for some time yet.
+ */
 static void fill_ring(struct native *native, uint32_t cpu)
 {
 	static const struct engine_band band = { .low_q = 1, .watch = true, .watch_idle = true };
 	uint64_t before = drops_of(native).ring, end_ns = native_now_ns() + PATIENCE_MS * NS_PER_MS;
 	pid_t reader = work_read("native-reader", cpu, native->file, 0, 0);
 
-	while (drops_of(native).ring == before && native_now_ns() < end_ns)
+	while (drops_of(native).ring < before + 100 && native_now_ns() < end_ns)
 		tracer_arm(native->tracer, cpu, &band);
 	work_end(reader);
-	assert_true(drops_of(native).ring > before);
+	assert_true(drops_of(native).ring >= before + 100);
 }
 
 /* What a lost record would have told of a CPU is told with the next that are taken, once. */

@@ -3,6 +3,7 @@
 #include "native.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include "wakegov/abi.h"
 #include "wakegov/decay.h"
 #include "work.h"
+
+#define TRIES 10 /* of what other work can be in the way of */
 
 static bool arm(const struct native *native, uint32_t cpu, struct engine_band band)
 {
@@ -69,22 +72,39 @@ static void test_counters_grow(void **state)
 	}
 }
 
-/* Nobody else runs on the CPU of the spinner: it is the tick that tells. */
-static void test_busy_leaves_band(void **state)
+/* Until 90 % of its level is told of a CPU that becomes busy; *ret_spinner is what runs there. */
+static uint64_t time_to_leave_band(struct native *native, pid_t *ret_spinner)
 {
-	struct native *native = *state;
 	uint64_t start_ns = native_now_ns();
-	pid_t spinner = work_spin(NATIVE_OTHER);
 
-	work_pin(0, NATIVE_CPU);
+	*ret_spinner = work_spin(NATIVE_OTHER);
 	native_watch(native, 0);
 	arm(native, NATIVE_OTHER,
 	    (struct engine_band){ .high_q = DECAY_Q(1024) / 10 * 9, .watch = true });
 	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
-	print_message("over 90 %% of its level after %.0f ms\n",
-		      (native_now_ns() - start_ns) / 1e6);
+	return native_now_ns() - start_ns;
+}
+
+/*
+ * Nobody else runs on the CPU of the spinner: it is the tick that tells. Where the machine has
+ * other work for a second, it is tried again.
+ */
+static void test_busy_leaves_band(void **state)
+{
+	struct native *native = *state;
+	pid_t spinner;
+	uint64_t took_ns;
+
+	work_pin(0, NATIVE_CPU);
+	took_ns = time_to_leave_band(native, &spinner);
+	for (int i = 0; i < TRIES && took_ns > NS_PER_S; i++) {
+		work_end(spinner);
+		usleep(500000);
+		took_ns = time_to_leave_band(native, &spinner);
+	}
+	print_message("over 90 %% of its level after %.0f ms\n", took_ns / 1e6);
 	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
-	assert_in_range(native_now_ns() - start_ns, 0, NS_PER_S);
+	assert_in_range(took_ns, 0, NS_PER_S);
 
 	/* Once: nothing more until it is armed again, though it stays outside. */
 	native_watch(native, 0);
@@ -95,11 +115,15 @@ static void test_busy_leaves_band(void **state)
 	work_end(spinner);
 }
 
-static void *spin_for_ever(void *argument)
+/* Not for ever: a test that fails does not end it, and nothing else could run on that CPU. */
+static void *spin(void *argument)
 {
+	uint64_t end_ns;
+
 	work_before_others(1);
 	work_pin(0, NATIVE_OTHER);
-	for (;;)
+	end_ns = native_now_ns() + 2 * PATIENCE_MS * NS_PER_MS;
+	while (native_now_ns() < end_ns)
 		pthread_testcancel();
 	return NULL;
 }
@@ -112,7 +136,7 @@ static pthread_t start_own_work(void)
 {
 	pthread_t thread;
 
-	assert_int_equal(pthread_create(&thread, NULL, spin_for_ever, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, spin, NULL), 0);
 	return thread;
 }
 
@@ -136,6 +160,22 @@ static uint32_t risen_cap(const struct native *native)
 	return cap;
 }
 
+/* As the kernel counts it: where other work leaves a CPU none, it cannot be seen to be idle. */
+static uint64_t idle_ticks(uint32_t cpu)
+{
+	unsigned long long idle = 0;
+	char line[256], name[16];
+	FILE *file = fopen("/proc/stat", "re");
+
+	assert_non_null(file);
+	snprintf(name, sizeof(name), "cpu%u ", cpu);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			assert_int_equal(sscanf(line, "%*s %*u %*u %*u %llu", &idle), 1);
+	fclose(file);
+	return idle;
+}
+
 static void test_idle_is_told_once(void **state)
 {
 	const struct engine_band band = { .high_q = UINT32_MAX, .watch_idle = true };
@@ -143,6 +183,7 @@ static void test_idle_is_told_once(void **state)
 	pid_t spinner = work_spin(NATIVE_OTHER);
 	uint32_t busy_cap, idle_cap = 1024;
 	bool armed = true;
+	uint64_t idle;
 	pthread_t own;
 
 	work_pin(0, NATIVE_CPU);
@@ -168,11 +209,12 @@ static void test_idle_is_told_once(void **state)
 	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
 	print_message("busy %u, idle %u\n", busy_cap, idle_cap);
 	/* Idle already, it goes idle no more. */
+	idle = idle_ticks(NATIVE_OTHER);
 	for (int i = 0; i < PATIENCE_MS && armed; i++) {
 		armed = arm(native, NATIVE_OTHER, band);
 		usleep(1000);
 	}
-	assert_false(armed);
+	assert_true(!armed || idle_ticks(NATIVE_OTHER) - idle < 10);
 	assert_in_range(busy_cap, 1000, 1024);
 	assert_in_range(idle_cap, 0, 128);
 }
@@ -234,12 +276,16 @@ static void test_frequency_scales(void **state)
 	uint32_t half_cap, full_cap;
 
 	work_pin(0, NATIVE_CPU);
-	half_cap = settled_cap(native, NATIVE_MAX_KHZ / 2);
-	full_cap = settled_cap(native, NATIVE_MAX_KHZ);
+	/* Tasks of others that come and go take a part with them: then it is looked at again. */
+	for (int i = 0; i < TRIES; i++) {
+		half_cap = settled_cap(native, NATIVE_MAX_KHZ / 2);
+		full_cap = settled_cap(native, NATIVE_MAX_KHZ);
+		print_message("at half of the frequency %u, at the highest %u\n", half_cap,
+			      full_cap);
+		if (half_cap >= 480 && full_cap >= 960)
+			break;
+	}
 	work_end(spinner);
-	print_message("at half of the frequency %u, at the highest %u\n", half_cap, full_cap);
-	/* Tasks of others that come and go take a part with them: seen at most 45 beside load 33.
-	 */
 	assert_in_range(half_cap, 480, 513);
 	assert_in_range(full_cap, 960, 1024);
 }
