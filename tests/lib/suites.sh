@@ -345,7 +345,7 @@ suite_timed() {
 # Lent to another governor, by each backend; and what is found out with that.
 suite_benefit() {
 	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_hand_back.py
-	"$LAB" run --machine timed --driver acpi --timeout 600 -- \
+	"$LAB" run --machine timed --driver acpi --timeout 900 -- \
 		/usr/bin/python3 $GUEST/test_benefit.py
 }
 
