@@ -50,14 +50,15 @@ static int map_values(const struct bpf_map *map, size_t bytes, void **ret)
 	return 0;
 }
 
-static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
+static void hand_on(struct tracer *tracer, const void *data)
 {
+	const struct wakegov_record *record = data;
 	struct tracer_event event = { .cpu = record->cpu, .handle = record->slot };
 
 	switch (record->type) {
 	case WAKEGOV_RECORD_FACTS:
 		event.type = TRACER_FACTS;
-		facts_convert(&((const struct wakegov_facts_record *)record)->facts, &event.facts);
+		facts_convert(&((const struct wakegov_facts_record *)data)->facts, &event.facts);
 		break;
 	case WAKEGOV_RECORD_GONE:
 		event.type = TRACER_GONE;

@@ -353,7 +353,9 @@ suite_timed() {
 suite_benefit() {
 	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_hand_back.py
 	"$LAB" run --machine timed --driver acpi --timeout 900 -- \
-		/usr/bin/python3 $GUEST/test_benefit.py
+		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer
+	"$LAB" run --machine timed --driver msr --timeout 600 -- \
+		/usr/bin/python3 $GUEST/test_benefit.py Power
 }
 
 suite_devices() {
