@@ -9,7 +9,8 @@
 
 #include "shared/cleanup.h"
 
-static bool read_line(char *ret, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static bool read_line(char *ret, size_t size,
+							    const char *format, va_list args)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	char path[SYSFS_PATH_SIZE];
