@@ -10,6 +10,10 @@
 #include "actuator/saved.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
+
+/* A busy machine's work queue needs some tens of milliseconds to apply a write. */
+#define SETTLE_NS (250 * NS_PER_MS)
 
 static void forget_past(struct range_limit *limit)
 {
@@ -168,6 +172,8 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	int r;
 
 	touched |= limit->suspect;
+	if (touched && !range_is_suspect(range))
+		range->settles_ns = time_now_ns() + SETTLE_NS;
 	limit->suspect = false;
 	if (khz == limit->put_khz)
 		forget_past(limit);
@@ -234,18 +240,13 @@ int range_settle(struct actuator_domain *domain)
 
 	if (!range_is_suspect(&domain->range))
 		return ACTUATOR_DONE;
+	if (time_now_ns() < domain->range.settles_ns)
+		return ACTUATOR_UNVERIFIED;
 	forget_past(&domain->range.min);
 	forget_past(&domain->range.max);
 	r = range_verify(domain, 0);
 	domain->range.min.suspect = domain->range.max.suspect = false;
 	return r;
-}
-
-/* A write of another program that does not show yet is not written over at once. */
-static bool is_doubtful(struct actuator_domain *domain)
-{
-	domain->unverified = !domain->unverified && range_is_suspect(&domain->range);
-	return domain->unverified;
 }
 
 static int fail(struct actuator_domain *domain, int error)
@@ -285,8 +286,6 @@ int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t mi
 	r = range_is_taken(&domain->range) ? 0 : range_take(domain);
 	if (r < 0)
 		return fail(domain, r);
-	if (is_doubtful(domain))
-		return ACTUATOR_UNVERIFIED;
 	r = range_settle(domain);
 	if (r != ACTUATOR_DONE)
 		return r < 0 ? fail(domain, r) : r;

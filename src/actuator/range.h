@@ -31,6 +31,7 @@ struct range_limit {
 
 struct range {
 	struct range_limit min, max;
+	uint64_t settles_ns; /* while a limit is suspect: when the kernel has applied every write */
 };
 
 /* Nothing taken. */
@@ -99,9 +100,9 @@ static inline void range_strip(const struct range *range, uint32_t *min_khz, uin
 int range_verify(struct actuator_domain *domain, unsigned int touched);
 
 /*
- * The second look at suspect limits, a round after the first: the kernel has applied both writes by
- * then, so what stood there before ours and is read now was written by the other program. Returns
- * what range_verify() does; no limit is suspect afterwards.
+ * The last look at suspect limits, once the kernel has applied both writes: what stood there before
+ * ours and is read then was written by the other program. Returns ACTUATOR_UNVERIFIED before that
+ * time; else what range_verify() does, and no limit is suspect afterwards.
  */
 int range_settle(struct actuator_domain *domain);
 

@@ -191,8 +191,7 @@ static bool is_doubtful(struct actuator_domain *domain)
 {
 	uint32_t khz;
 
-	domain->unverified = !domain->unverified &&
-			     (range_is_suspect(&domain->range) || check_speed(domain, &khz) == 0);
+	domain->unverified = !domain->unverified && check_speed(domain, &khz) == 0;
 	return domain->unverified;
 }
 
@@ -221,11 +220,11 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 		return actuator_domain_outcome_unheld(domain);
 	if (domain->asked_khz == khz && !range_is_suspect(&domain->range))
 		return ACTUATOR_UNCHANGED;
-	if (is_doubtful(domain))
-		return ACTUATOR_UNVERIFIED;
 	r = range_settle(domain);
 	if (r != ACTUATOR_DONE)
 		return r < 0 ? explain_failure(domain, r) : r;
+	if (is_doubtful(domain))
+		return ACTUATOR_UNVERIFIED;
 
 	r = write_speed(domain, khz);
 	if (r < 0)

@@ -376,7 +376,7 @@ void engine_take_back(struct engine *engine, uint32_t domain)
 
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_BACK, .domain = domain });
 	d->last.target_khz = d->last.previous_khz;
-	d->next_ns = d->changed_ns + domain_rate_limit_ns(d);
+	d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);
 }
 
 static uint64_t boosts_next_ns(const struct engine *engine)
