@@ -134,8 +134,8 @@ static inline bool is_again(struct request *request, const struct wakegov_flight
 }
 
 /*
- * Enough for a lease and a rate. What the CPU did last, a tick ago at most, is a clock that costs
- * nothing; the daemon adds the tick.
+ * Enough for a hold time and a rate. What the CPU did last, a tick ago at most, is a clock that
+ * costs nothing; the daemon adds the tick.
  */
 static inline void count_only(struct task_struct *task, struct wakegov_slot *slot,
 			      const struct wakegov_cpu *cpu)

@@ -147,7 +147,7 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool
 		class_run->long_running_pid = pid;
 	}
 	note_capped(cpu, class, now_ns);
-	return cpu->armed & WAKEGOV_ARM_SETS &&
+	return cpu->armed & WAKEGOV_ARM_CLASSES &&
 	       (cpu->watch_ran & bit || (is_long && cpu->watch_long_running & bit));
 }
 
@@ -221,7 +221,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 {
 	struct task_run *run;
 
-	if (!(cpu->armed & WAKEGOV_ARM_SETS))
+	if (!(cpu->armed & WAKEGOV_ARM_CLASSES))
 		return false;
 	run = find_run(task);
 	return run && note_run(cpu, run->class, task->pid, counts(run, cpu), now_ns);

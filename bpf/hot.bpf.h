@@ -45,7 +45,7 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	slot->sleep_ns = 0;
 	slot->think_ns = 0;
 	slot->told_move_ns = now_ns;
-	slot->lease_ns = 0;
+	slot->hold_ns = 0;
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);

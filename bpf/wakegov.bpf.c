@@ -6,7 +6,7 @@
 #include "block.bpf.h"
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
-#include "lease.bpf.h"
+#include "hold.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
 

@@ -65,9 +65,9 @@ enum wakegov_program {
 
 /* When a CPU is to be told about; the kernel side clears it with the telling. */
 enum wakegov_arm {
-	WAKEGOV_ARM_BAND = 1 << 0, /* its utilisation leaves the band */
-	WAKEGOV_ARM_IDLE = 1 << 1, /* it goes idle */
-	WAKEGOV_ARM_SETS = 1 << 2, /* a task of one of its watched sets runs */
+	WAKEGOV_ARM_BAND = 1 << 0,    /* its utilisation leaves the band */
+	WAKEGOV_ARM_IDLE = 1 << 1,    /* it goes idle */
+	WAKEGOV_ARM_CLASSES = 1 << 2, /* a task of one of its watched clamp classes runs */
 };
 
 /*
@@ -236,7 +236,7 @@ struct wakegov_slot {
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 last_wait_ns;
 	__u64 told_move_ns;
-	__u64 lease_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
+	__u64 hold_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
@@ -250,9 +250,9 @@ static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 	return slot->last_wait_ns > last_ns ? slot->last_wait_ns : last_ns;
 }
 
-/* What the program that watches leases is run with. */
+/* What the program that watches hold times is run with. */
 struct wakegov_watch {
-	__u64 lease_ns;
+	__u64 hold_ns;
 	__u32 slot;
 	__u32 pad;
 };

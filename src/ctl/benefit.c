@@ -31,7 +31,7 @@
 /* Of each block: longer leaves less to measure, shorter measures what the one before has left. */
 #define SETTLE_SHARE 5
 /* Longer than a block: it ends when its connection does. As long as the daemon allows. */
-#define LEASE_US     3600000000LL
+#define HAND_BACK_US 3600000000LL
 #define TAKE_OVER_NS (2 * NS_PER_S)
 
 /* Sensors of power are read so often, and the model's frequencies. */
@@ -173,7 +173,7 @@ static enum ctl_exit lend(struct experiment *experiment)
 		return complain_open(ctl->path, experiment->lent_fd);
 	r = connection_stream(experiment->lent_fd, "io.wakegov.HandBack",
 			      json_pack("{ss* sI}", "governor", experiment->findings.against,
-					"for_us", (json_int_t)LEASE_US),
+					"for_us", (json_int_t)HAND_BACK_US),
 			      take_answer, experiment);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
@@ -458,7 +458,7 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 		return ctl_misuse(ctl, "expected times such as --for 10m --block 10s");
 	n = for_ns / experiment.block_ns / 2;
 	if (n < BENEFIT_PAIRS_LEAST || n > BENEFIT_PAIRS_MAX ||
-	    experiment.block_ns >= LEASE_US * NS_PER_US)
+	    experiment.block_ns >= HAND_BACK_US * NS_PER_US)
 		return ctl_misuse(ctl, "--for must be %d to %d times as long as --block",
 				  2 * BENEFIT_PAIRS_LEAST, 2 * BENEFIT_PAIRS_MAX);
 	if (findings->own && !ctl->n_arguments)

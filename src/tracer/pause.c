@@ -37,7 +37,7 @@ void tracer_pause(struct tracer *tracer)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
 	rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
-		tracer->slots[i].lease_ns = 0; /* nothing says when the task does no more I/O */
+		tracer->slots[i].hold_ns = 0; /* nothing says when the task does no more I/O */
 }
 
 static void ignore(void *userdata, const struct task_facts *facts)
@@ -58,8 +58,8 @@ static void find_tasks(struct tracer *tracer)
 			slot->cpu = 0;
 			slot->exited = 1;
 		} else if (slot->last_wait_ns < now_ns) {
-			slot->last_wait_ns =
-				now_ns; /* its lease goes on as if it had just done I/O */
+			/* Its hold time begins anew, as if it had just done I/O. */
+			slot->last_wait_ns = now_ns;
 		}
 	}
 }

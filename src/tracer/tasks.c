@@ -33,7 +33,7 @@ static uint64_t late_ns(const struct tracer *tracer)
 	return tracer_counts_only(tracer) ? tracer->tick_ns : 0;
 }
 
-/* A lease is to end late rather than early. */
+/* A hold time is to end late rather than early. */
 static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
 			   uint64_t now_ns)
 {
@@ -138,7 +138,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.io_waits = slot->io_waits,
 		.io_starts = slot->io_starts,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
-		.watched = slot->lease_ns,
+		.watched = slot->hold_ns,
 		.level_q = tracer_level_q(tracer, cpu),
 		.busy_ppm = busy_ppm(tracer, cpu, now_ns),
 	};
@@ -150,25 +150,25 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 
 /*
  * The kernel's own field says whether it still watches. Where it cannot, looking for the end of the
- * lease goes on: the task is not said to be watched.
+ * hold time goes on: the task is not said to be watched.
  */
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {
 	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
 	struct wakegov_watch watch = {
 		.slot = handle % WAKEGOV_SLOTS,
-		.lease_ns = hold_ns ? hold_ns + late_ns(tracer) : 0,
+		.hold_ns = hold_ns ? hold_ns + late_ns(tracer) : 0,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
-	bool watched = slot->lease_ns;
+	bool watched = slot->hold_ns;
 
-	slot->lease_ns = watch.lease_ns;
-	if (!watch.lease_ns || watched)
+	slot->hold_ns = watch.hold_ns;
+	if (!watch.hold_ns || watched)
 		return;
-	if (bpf_prog_test_run_opts(bpf_program__fd(tracer->programs.skel->progs.watch_lease),
+	if (bpf_prog_test_run_opts(bpf_program__fd(tracer->programs.skel->progs.watch_hold),
 				   &opts) < 0 ||
 	    opts.retval)
-		slot->lease_ns = 0;
+		slot->hold_ns = 0;
 }
 
 void tracer_release_task(struct tracer *tracer, uint32_t handle)
@@ -176,7 +176,7 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle)
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
 	uint32_t pid;
 
-	slot->lease_ns = 0;
+	slot->hold_ns = 0;
 	pid = __atomic_exchange_n(&slot->pid, 0, __ATOMIC_ACQ_REL);
 	if (pid)
 		__atomic_fetch_sub(&tracer->programs.skel->bss->hot_tasks[pid % WAKEGOV_HOT], 1,

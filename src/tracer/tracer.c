@@ -345,7 +345,7 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	if (band->watch_idle)
 		armed |= WAKEGOV_ARM_IDLE;
 	if (band->watch_ran | band->watch_long_running)
-		armed |= WAKEGOV_ARM_SETS;
+		armed |= WAKEGOV_ARM_CLASSES;
 	shared->band_low_q = band->low_q;
 	shared->band_high_q = band->high_q;
 	shared->band_burst_ns = band->burst_ns;

@@ -128,7 +128,7 @@ static uint64_t stand_still(struct native *native, pid_t pid)
 	tracer_resume(native->tracer);
 	task = read_task(native).task;
 	assert_int_equal(task.pid, pid);
-	assert_in_range(task.last_io_ns, resumed_ns, native_now_ns()); /* its lease goes on */
+	assert_in_range(task.last_io_ns, resumed_ns, native_now_ns()); /* its hold time goes on */
 	assert_false(task.watched);
 	tracer_follow_requests(native->tracer, true, native_now_ns());
 	kill(pid, SIGCONT);

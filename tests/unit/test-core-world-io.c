@@ -56,7 +56,7 @@ uint64_t world_next_watch_ns(const struct world *world)
 	return next_ns;
 }
 
-/* As bpf/lease.bpf.h does: told once. */
+/* As bpf/hold.bpf.h does: told once. */
 void world_check_holds(struct world *world)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++) {

@@ -162,5 +162,54 @@ class Power(unittest.TestCase):
         self.assertIn("less, at the same I/Os", answer["verdict"])
 
 
+class Figures(unittest.TestCase):
+    """By hand, see tests/README.md: what ten minutes, here five of virtual time, find out."""
+    TIMES = 3
+    ARGUMENTS = ("--for", "300s")
+
+    def setUp(self):
+        subprocess.run(["modprobe", "intel_rapl_msr"], check=True)
+        self.device = guest.null_blk("null_blk_create", "completion_nsec=100000")
+
+    def measured(self, *arguments):
+        for _ in range(self.TIMES):
+            with guest.Daemon():
+                answer, found = figures(start_benefit(*self.ARGUMENTS, *arguments))
+            self.assertEqual(answer["void"], 0)
+            yield answer["verdict"], found
+
+    def test_nothing(self):
+        """five minutes, three times: where all run at one frequency no difference is found"""
+        for domain in ("policy0", "policy2"):
+            guest.write(guest.policy(domain, "scaling_max_freq"), 400000)
+        for verdict, _ in self.measured("--", "sleep", "0.5"):
+            self.assertRegex(verdict, "^no difference found")
+
+    def test_powersave(self):
+        """five minutes, three times: psync against powersave within 2 % of what fio counts"""
+        set_governor("powersave")
+        reads_per_second(self.device)
+        alone = reads_per_second(self.device)
+        set_governor("schedutil")
+        with guest.Daemon():
+            reads_per_second(self.device)
+            truth = reads_per_second(self.device) / alone
+        load = fio(self.device, 100000)
+        for _, found in self.measured("--against", "powersave"):
+            tap.note(f"{found['ios_per_s']['ratio']:.4f}; {truth:.4f} by fio")
+            self.assertLess(abs(found["ios_per_s"]["ratio"] / truth - 1), 0.02)
+        load.terminate()
+        load.communicate()
+
+    def test_paced(self):
+        """five minutes, three times: the same reads with less energy than performance"""
+        load = fio(self.device, 100000, "--rate_iops=500")
+        for verdict, found in self.measured("--against", "performance"):
+            self.assertEqual(found["watts"]["source"], "powercap")
+            self.assertRegex(verdict, "less, at the same I/Os")
+        load.terminate()
+        load.communicate()
+
+
 if __name__ == "__main__":
     tap.main()

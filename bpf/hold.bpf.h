@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * A boost ends a hold time after its task's last I/O. While nothing else about the boost changes, a
+ * timer for each slot tells the daemon of that end, and the daemon does not wake up to look for it.
+ */
+
+#include "think.bpf.h"
+
+struct hold {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WAKEGOV_SLOTS); /* by the index of the slot */
+	__type(key, __u32);
+	__type(value, struct hold);
+} holds SEC(".maps");
+
+/* Requests that are only counted end unseen: nothing says that one is in flight. */
+static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
+{
+	const struct wakegov_cpu *cpu = this_cpu();
+
+	if (cpu && !cpu->count_only && has_requests(slot))
+		return now_ns;
+	return wakegov_slot_last_ns(slot);
+}
+
+/* Told once. Where the ring is full, the timer tries again after another hold time. */
+static int on_hold_end(void *map, __u32 *index, struct hold *hold)
+{
+	struct wakegov_slot *slot = slot_at(*index);
+	__u64 hold_ns, now_ns, end_ns;
+
+	hold_ns = slot ? slot->hold_ns : 0;
+	if (!hold_ns || slot->exited)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	end_ns = last_io_ns(slot, now_ns) + hold_ns;
+	if (end_ns > now_ns)
+		hold_ns = end_ns - now_ns;
+	else if (tell(WAKEGOV_RECORD_TASK, slot->cpu, *index)) {
+		slot->hold_ns = 0;
+		return 0;
+	}
+	bpf_timer_start(&hold->timer, hold_ns, 0);
+	return 0;
+}
+
+/* Run by the daemon, where a timer may be had: programs of wake-ups run under locks. */
+SEC("syscall")
+int watch_hold(struct wakegov_watch *watch)
+{
+	__u32 index = watch->slot;
+	struct hold *hold = bpf_map_lookup_elem(&holds, &index);
+
+	if (!hold)
+		return 0;
+	bpf_timer_init(&hold->timer, &holds, CLOCK_MONOTONIC); /* fails where it was before */
+	bpf_timer_set_callback(&hold->timer, on_hold_end);
+	return bpf_timer_start(&hold->timer, watch->hold_ns, 0);
+}
