@@ -218,7 +218,7 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	int r = saved_open(directory, &run.saved);
 
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return r;
 
 	for (; next_policy(run.saved, policy, &policy); policy++)
 		restore_policy(&run, policy);

@@ -46,7 +46,7 @@ typedef void (*restore_report_t)(void *userdata, const struct restore_result *re
  * Restores what DIRECTORY/originals holds and removes the file when nothing is left to do; lines
  * that failed or whose domain is offline stay. Idempotent, and harmless without file or directory.
  * Returns 0, the number of controls that wait for an offline domain, or the first negative errno
- * (-EBADMSG, -EPERM: the file was refused and nothing was written).
+ * (where statefile_refusal() has a reason, the file was refused and nothing was written).
  */
 int restore_saved(const char *directory, restore_report_t report, void *userdata);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table. Its file, and the changes that go to disk at once, are in saved_file.c. */
+/* The table. Its file, and the changes that are saved at once, are in saved_file.c. */
 #include "actuator/saved.h"
 
 #include <errno.h>

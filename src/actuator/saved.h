@@ -2,23 +2,19 @@
 #pragma once
 
 /*
- * What the controls held before us, in DIRECTORY/originals, written before the first write to a
- * control. Text:
- *
- *	wakegov originals 2
- *	boot 6d6a5f0e-…                       an earlier boot's file is ignored
+ * What the controls held before us, in DIRECTORY/originals (see shared/statefile.h), written before
+ * the first write to a control:
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
- *	end 3                                 the number of controls and tunables
  *
- * A control's path, its value before us, and what we put there (`*`: it changes all the time). For
- *a tunable of the governor that we replaced, the third word is `*` until the governor is back, and
- * then the kernel's default, with which it came back and which stands there if our write failed.
+ * A line has a control's path, its value before us, and what we put there (`*`: it changes all the
+ * time). For a tunable of the governor that we replaced, the third word is `*` until the governor is
+ * back, and then the kernel's default, with which it came back and which stands there if our write
+ * failed.
  *
- * The file is replaced as a whole (temporary file and rename), so it is the old one or the new
- * one. A file that is not exactly of this form is refused: nothing but five files of a policyN,
- * and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/, can be named in it.
+ * A file with a line that we would not have written is refused as a whole: a line can name nothing
+ * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/.
  */
 
 #include <stdbool.h>
@@ -31,8 +27,6 @@
 
 #define SAVED_FILE	   "originals"
 #define SAVED_ANY	   "*"
-#define SAVED_SIZE_MAX	   (2 * 1024 * 1024) /* a longer file is refused */
-#define SAVED_PATH_SIZE	   128
 #define SAVED_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
 #define SAVED_TUNABLES_MAX ((size_t)4096)
 
@@ -53,9 +47,8 @@ struct saved_values {
 };
 
 /*
- * Loads the file of `directory`, which must exist; without a file, or with an earlier boot's, the
- * table is empty. Returns 0 or a negative errno: -EBADMSG for a file that is not of the form
- * above, -EPERM for one that another user could have written. The caller frees.
+ * Loads the file of `directory`; without a file, or with an earlier boot's, the table is empty.
+ * Returns 0 or a negative errno, as statefile_open() does. The caller frees.
  */
 int saved_open(const char *directory, struct saved_values **ret);
 

@@ -1,87 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file of actuator/saved.h as a whole: loaded, and replaced. Its form is saved_parse.c.
- */
+/* The file of actuator/saved.h: its lines, and the changes that are saved at once. */
 #include "actuator/saved.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "actuator/saved_parse.h"
+#include "core/topology.h"
 #include "shared/cleanup.h"
-#include "shared/replace.h"
+#include "shared/statefile.h"
 
-static int open_directory(const struct saved_values *saved)
+#define LINE_SIZE 192
+
+static const struct statefile saved_file = { .name = SAVED_FILE, .version = 2 };
+
+static void print_control(char ret_line[LINE_SIZE], const struct saved_value *entry)
 {
-	int fd = open(saved->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
+	snprintf(ret_line, LINE_SIZE, CONTROL_DIRECTORY "/policy%u/%s %s %s", entry->policy,
+		 control_name(entry->control), entry->value, entry->put);
 }
 
-/* What another user can write must not tell us what to put in /sys. */
-static int check_owner(int fd)
+static void print_tunable(char ret_line[LINE_SIZE], const struct tunable *tunable)
 {
-	struct stat st;
+	char path[LINE_SIZE / 2];
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EPERM;
-	return st.st_size > SAVED_SIZE_MAX ? -EBADMSG : 0;
+	if (!tunable_path(tunable, path, sizeof(path)))
+		path[0] = '\0'; /* not reached: the longest one fits */
+	snprintf(ret_line, LINE_SIZE, "%s %s %s", path, tunable->value, tunable->put);
 }
 
-/* Returns the length read, with a NUL after it in *ret_text. */
-static ssize_t read_whole(int fd, char **ret_text)
+static void print_lines(FILE *out, const void *data)
 {
-	_cleanup_free_ char *text = malloc(SAVED_SIZE_MAX + 1);
-	size_t length = 0;
-	ssize_t n;
+	const struct saved_values *saved = data;
+	char line[LINE_SIZE];
 
-	if (!text)
-		return -ENOMEM;
+	for (size_t i = 0; i < saved->n; i++) {
+		print_control(line, &saved->entries[i]);
+		fprintf(out, "%s\n", line);
+	}
+	for (size_t i = 0; i < saved->n_tunables; i++) {
+		print_tunable(line, &saved->tunables[i]);
+		fprintf(out, "%s\n", line);
+	}
+}
 
-	while ((n = read(fd, text + length, SAVED_SIZE_MAX - length)) > 0)
-		length += (size_t)n;
-	if (n < 0)
-		return -errno;
+int saved_save(const struct saved_values *saved)
+{
+	if (saved->n + saved->n_tunables == 0)
+		return statefile_remove(saved->directory, &saved_file);
+	return statefile_write(saved->directory, &saved_file, print_lines, saved);
+}
 
-	text[length] = '\0';
-	*ret_text = take_ptr(text);
-	return (ssize_t)length;
+static bool is_word(const char *text, const char *characters)
+{
+	return *text && text[strspn(text, characters)] == '\0';
+}
+
+static bool is_value(enum control control, const char *value)
+{
+	if (control == CONTROL_GOVERNOR && strlen(value) >= CONTROL_GOVERNOR_SIZE)
+		return false;
+	if (control == CONTROL_GOVERNOR || control == CONTROL_PREFERENCE)
+		return is_word(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-");
+	return is_word(value, "0123456789") && strlen(value) <= 10;
+}
+
+/* Strict: the line must be the one that we would have written, to the letter. */
+static bool parse_control(const char *line, struct saved_value *ret)
+{
+	char name[32], expected[LINE_SIZE];
+	struct saved_value entry = { 0 };
+
+	if (sscanf(line, CONTROL_DIRECTORY "/policy%4u/%31s %23s %23s", &entry.policy, name,
+		   entry.value, entry.put) != 4 ||
+	    entry.policy >= TOPOLOGY_CPUS_MAX)
+		return false;
+	while (strcmp(name, control_name(entry.control)) != 0)
+		if (++entry.control == CONTROL_N)
+			return false;
+	print_control(expected, &entry);
+	if (strcmp(line, expected) != 0 || !is_value(entry.control, entry.value) ||
+	    (strcmp(entry.put, SAVED_ANY) != 0 && !is_value(entry.control, entry.put)))
+		return false;
+	*ret = entry;
+	return true;
+}
+
+/* As strict: a path is taken apart, and must be the one that its parts make. */
+static bool parse_tunable(const char *line, struct tunable *ret)
+{
+	struct tunable tunable = { 0 };
+	char expected[LINE_SIZE];
+
+	if (sscanf(line, CONTROL_DIRECTORY "/policy%4u/%23[^/]/%31s %31s %31s", &tunable.policy,
+		   tunable.governor, tunable.name, tunable.value, tunable.put) != 5) {
+		tunable = (struct tunable){ .policy = TUNABLE_SHARED };
+		if (sscanf(line, CONTROL_DIRECTORY "/%23[^/]/%31s %31s %31s", tunable.governor,
+			   tunable.name, tunable.value, tunable.put) != 4)
+			return false;
+	} else if (tunable.policy >= TOPOLOGY_CPUS_MAX) {
+		return false;
+	}
+	print_tunable(expected, &tunable);
+	if (strcmp(line, expected) != 0 || strlen(tunable.governor) >= CONTROL_GOVERNOR_SIZE ||
+	    !tunable_is_governor(tunable.governor) || !tunable_is_name(tunable.name) ||
+	    !tunable_is_value(tunable.value) || !tunable_is_value(tunable.put))
+		return false;
+	*ret = tunable;
+	return true;
+}
+
+/* Adds what the line says to the table, whose arrays have room for it. */
+static bool parse_line(const char *line, struct saved_values *table)
+{
+	struct saved_value *entry = &table->entries[table->n];
+	struct tunable *tunable = &table->tunables[table->n_tunables];
+
+	if (parse_control(line, entry)) {
+		if (saved_find(table, entry->policy, entry->control))
+			return false;
+		table->n++;
+		return true;
+	}
+	if (table->n_tunables == SAVED_TUNABLES_MAX || !parse_tunable(line, tunable) ||
+	    saved_find_tunable(table, tunable))
+		return false;
+	table->n_tunables++;
+	return true;
 }
 
 static int load(struct saved_values *saved)
 {
-	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int directory = open_directory(saved);
-	_cleanup_close_ int fd = -1;
-	char boot_id[SAVED_BOOT_ID_SIZE];
-	ssize_t length;
-	int r;
+	_cleanup_(statefile_close) struct statefile_reader reader;
+	char *line;
+	int r = statefile_open(saved->directory, &saved_file, &reader);
 
-	if (directory < 0)
-		return directory;
-
-	fd = openat(directory, SAVED_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : errno == ELOOP ? -EBADMSG : -errno;
-
-	r = check_owner(fd);
-	if (r < 0)
+	if (r <= 0)
 		return r;
-	length = read_whole(fd, &text);
-	if (length < 0)
-		return (int)length;
-	r = saved_read_boot_id(boot_id);
-	if (r < 0)
-		return r;
-	return saved_parse(text, (size_t)length, boot_id, saved);
+	if (reader.n_max > SAVED_CONTROLS_MAX + SAVED_TUNABLES_MAX + 1)
+		return -EBADMSG;
+	saved->entries = calloc(reader.n_max + 1, sizeof(*saved->entries));
+	saved->tunables = calloc(reader.n_max + 1, sizeof(*saved->tunables));
+	if (!saved->entries || !saved->tunables)
+		return -ENOMEM;
+	while ((r = statefile_next(&reader, &line)) > 0)
+		if (!parse_line(line, saved))
+			return -EBADMSG;
+	return r;
 }
 
 int saved_open(const char *directory, struct saved_values **ret)
@@ -91,57 +159,14 @@ int saved_open(const char *directory, struct saved_values **ret)
 
 	if (!saved)
 		return -ENOMEM;
-
 	saved->directory = strdup(directory);
 	r = saved->directory ? load(saved) : -ENOMEM;
 	if (r < 0) {
 		saved_free(saved);
 		return r;
 	}
-
 	*ret = saved;
 	return 0;
-}
-
-static void write_tunable(FILE *file, const struct tunable *tunable)
-{
-	char path[SAVED_PATH_SIZE];
-
-	if (tunable_path(tunable, path, sizeof(path)))
-		fprintf(file, "%s %s %s\n", path, tunable->value, tunable->put);
-}
-
-static int write_entries(FILE *file, const void *data)
-{
-	const struct saved_values *saved = data;
-	char boot_id[SAVED_BOOT_ID_SIZE];
-	int r = saved_read_boot_id(boot_id);
-
-	if (r < 0)
-		return r;
-
-	fprintf(file, SAVED_HEADER "boot %s\n", boot_id);
-	for (size_t i = 0; i < saved->n; i++) {
-		const struct saved_value *entry = &saved->entries[i];
-
-		fprintf(file, CONTROL_DIRECTORY "/policy%u/%s %s %s\n", entry->policy,
-			control_name(entry->control), entry->value, entry->put);
-	}
-	for (size_t i = 0; i < saved->n_tunables; i++)
-		write_tunable(file, &saved->tunables[i]);
-	fprintf(file, "end %zu\n", saved->n + saved->n_tunables);
-	return fflush(file) || fsync(fileno(file)) < 0 ? -errno : 0;
-}
-
-int saved_save(const struct saved_values *saved)
-{
-	_cleanup_close_ int directory = open_directory(saved);
-
-	if (directory < 0)
-		return directory;
-	if (saved->n + saved->n_tunables == 0)
-		return replace_remove(directory, SAVED_FILE);
-	return replace_file(directory, SAVED_FILE, write_entries, saved);
 }
 
 /* Whether it still holds what an earlier run put there, so that its first saved value stands. */

@@ -69,8 +69,7 @@ static void forget(struct uclamp_groups *groups, struct group_file *file)
 
 static int save(const struct uclamp_groups *groups)
 {
-	return groups->n ? group_files_save(groups->directory, groups->files, groups->n)
-			 : group_files_remove(groups->directory);
+	return group_files_save(groups->directory, groups->files, groups->n);
 }
 
 static bool is_gone(const struct group_file *file)

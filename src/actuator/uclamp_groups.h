@@ -6,11 +6,9 @@
  * with ours (the higher floor, the lower cap) and put back when ours ends. What somebody changes
  * while ours is there is theirs: that file is left alone from then on.
  *
- * Before a file is written to, its line goes to DIRECTORY/groups, which is written anew in one step
- * each time: groups are few.
+ * Before a file is written to, its line goes to DIRECTORY/groups (see shared/statefile.h), which is
+ * replaced each time: groups are few.
  *
- *	wakegov groups 1
- *	boot 6d6a5f0e-…			an earlier boot's file is ignored
  *	max 4711 10000 10000 4000 PATH	inode, its own, what it was just before, ours, directory
  *
  * Values are hundredths of a per cent of the capacity scale, as the kernel keeps them.
@@ -22,8 +20,7 @@
 
 #include "actuator/restore.h"
 
-#define UCLAMP_GROUPS_FILE "groups"
-#define UCLAMP_GROUPS_MAX  256 /* files at a time; further groups are refused */
+#define UCLAMP_GROUPS_MAX 256 /* files at a time; further groups are refused */
 
 enum uclamp_group_end { UCLAMP_GROUP_MIN, UCLAMP_GROUP_MAX };
 
@@ -85,7 +82,7 @@ int uclamp_groups_release(struct uclamp_groups *groups, restore_report_t report,
 
 /*
  * The same from the file of a daemon that was killed. Harmless without one. Returns 0 or a negative
- * errno: -EBADMSG, -EPERM when the file was refused.
+ * errno, for which statefile_refusal() says whether the file was refused.
  */
 int uclamp_groups_restore(const char *directory, restore_report_t report, void *userdata);
 

@@ -12,14 +12,13 @@
 #include <unistd.h>
 
 #include "actuator/control.h"
-#include "actuator/saved.h"
-#include "actuator/saved_parse.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamp_groups_private.h"
 #include "shared/cleanup.h"
+#include "shared/statefile.h"
 
-#define HEADER	      "wakegov groups 1\n"
-#define LINE_MAX_SIZE (PATH_MAX + 96)
+/* Closed by no line, so that it reads as a log does; but it is always written as a whole. */
+static const struct statefile groups_file = { .name = "groups", .version = 1, .is_log = true };
 
 const char *uclamp_group_file(enum uclamp_group_end end)
 {
@@ -119,78 +118,31 @@ int group_file_restore(const struct group_file *file, restore_report_t report, v
 	return r;
 }
 
-static void print_line(FILE *out, const struct group_file *file)
+struct lines {
+	const struct group_file *files;
+	size_t n;
+};
+
+static void print_lines(FILE *out, const void *data)
 {
-	fprintf(out, "%s %llu %u %u %u %s\n", file->end == UCLAMP_GROUP_MIN ? "min" : "max",
-		(unsigned long long)file->inode, file->own, file->was, file->put, file->cgroup);
+	const struct lines *lines = data;
+
+	for (size_t i = 0; i < lines->n; i++) {
+		const struct group_file *file = &lines->files[i];
+
+		fprintf(out, "%s %llu %u %u %u ", file->end == UCLAMP_GROUP_MIN ? "min" : "max",
+			(unsigned long long)file->inode, file->own, file->was, file->put);
+		statefile_print_escaped(out, file->cgroup);
+		fputc('\n', out);
+	}
 }
 
-static int make_path(const char *directory, const char *suffix, char ret[PATH_MAX])
-{
-	return snprintf(ret, PATH_MAX, "%s/" UCLAMP_GROUPS_FILE "%s", directory, suffix) >= PATH_MAX
-		       ? -ENAMETOOLONG
-		       : 0;
-}
-
-/* The temporary file has the name only when it is whole. */
 int group_files_save(const char *directory, const struct group_file *files, size_t n)
 {
-	char path[PATH_MAX], temporary[PATH_MAX], boot_id[SAVED_BOOT_ID_SIZE];
-	_cleanup_fclose_ FILE *out = NULL;
-	int r = make_path(directory, "", path) ?: make_path(directory, ".new", temporary), fd;
+	const struct lines lines = { files, n };
 
-	r = r ?: saved_read_boot_id(boot_id);
-	if (r < 0)
-		return r;
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	out = fdopen(fd, "w");
-	if (!out) {
-		close(fd);
-		return -ENOMEM;
-	}
-	fprintf(out, HEADER "boot %s\n", boot_id);
-	for (size_t i = 0; i < n; i++)
-		print_line(out, &files[i]);
-	if (fflush(out) || ferror(out) || rename(temporary, path) < 0) {
-		r = -errno;
-		unlink(temporary);
-	}
-	return r;
-}
-
-int group_files_remove(const char *directory)
-{
-	char path[PATH_MAX];
-	int r = make_path(directory, "", path);
-
-	if (r < 0)
-		return r;
-	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-/* Returns 1 without a file; what another user can write must not tell us what to set. */
-static int open_saved(const char *directory, FILE **ret)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd, r = make_path(directory, "", path);
-
-	if (r < 0)
-		return r;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? 1 : errno == ELOOP ? -EBADMSG : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		r = -EBADMSG;
-	else if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		r = -EPERM;
-	*ret = r == 0 ? fdopen(fd, "r") : NULL;
-	if (*ret)
-		return 0;
-	close(fd);
-	return r < 0 ? r : -ENOMEM;
+	return n ? statefile_write(directory, &groups_file, print_lines, &lines)
+		 : statefile_remove(directory, &groups_file);
 }
 
 static bool parse_line(const char *line, struct group_file *ret)
@@ -202,53 +154,29 @@ static bool parse_line(const char *line, struct group_file *ret)
 	if (sscanf(line, "%3s %20llu %5u %5u %5u %n", end, &inode, &ret->own, &ret->was, &ret->put,
 		   &at) != 5 ||
 	    (strcmp(end, "min") && strcmp(end, "max")) || line[at] != '/' ||
-	    ret->own > HUNDREDTHS_MAX || ret->was > HUNDREDTHS_MAX || ret->put > HUNDREDTHS_MAX ||
-	    strlen(line + at) >= PATH_MAX)
+	    ret->own > HUNDREDTHS_MAX || ret->was > HUNDREDTHS_MAX || ret->put > HUNDREDTHS_MAX)
 		return false;
-	strcpy(ret->cgroup, line + at);
 	ret->end = strcmp(end, "min") ? UCLAMP_GROUP_MAX : UCLAMP_GROUP_MIN;
 	ret->inode = inode;
 	ret->fd = -1;
-	return true;
-}
-
-/* Returns 1 for that of an earlier boot, 0 or a negative errno. */
-static int read_head(FILE *in, char line[LINE_MAX_SIZE])
-{
-	char boot_id[SAVED_BOOT_ID_SIZE], expected[LINE_MAX_SIZE];
-	int r = saved_read_boot_id(boot_id);
-
-	if (r < 0)
-		return r;
-	snprintf(expected, sizeof(expected), "boot %s\n", boot_id);
-	if (!fgets(line, LINE_MAX_SIZE, in) || strcmp(line, HEADER) != 0 ||
-	    !fgets(line, LINE_MAX_SIZE, in) || strncmp(line, "boot ", 5) != 0)
-		return -EBADMSG;
-	return strcmp(line, expected) != 0;
+	return statefile_unescape(line + at, ret->cgroup, sizeof(ret->cgroup));
 }
 
 int group_files_load(const char *directory, struct group_file **ret, size_t *ret_n)
 {
 	_cleanup_free_ struct group_file *files = calloc(UCLAMP_GROUPS_MAX, sizeof(*files));
-	_cleanup_fclose_ FILE *in = NULL;
-	char line[LINE_MAX_SIZE];
-	size_t n = 0, length;
-	int r = files ? open_saved(directory, &in) : -ENOMEM;
+	_cleanup_(statefile_close) struct statefile_reader reader = { 0 };
+	char *line;
+	int r = files ? statefile_open(directory, &groups_file, &reader) : -ENOMEM;
 
-	r = r ?: read_head(in, line);
-	while (r == 0 && fgets(line, sizeof(line), in)) {
-		length = strlen(line);
-		if (n == UCLAMP_GROUPS_MAX || !length || line[length - 1] != '\n')
-			return -EBADMSG;
-		line[length - 1] = '\0';
-		if (!parse_line(line, &files[n++]))
-			return -EBADMSG;
-	}
 	if (r < 0)
 		return r;
-	*ret_n = n;
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
+		if (reader.n > UCLAMP_GROUPS_MAX || !parse_line(line, &files[reader.n - 1]))
+			return -EBADMSG;
+	*ret_n = reader.n;
 	*ret = take_ptr(files);
-	return 0;
+	return r;
 }
 
 static int restore_entries(struct group_file *file, restore_report_t report, void *userdata)
@@ -285,6 +213,6 @@ int uclamp_groups_restore(const char *directory, restore_report_t report, void *
 		if (r < 0)
 			files[left++] = files[i];
 	}
-	r = left ? group_files_save(directory, files, left) : group_files_remove(directory);
+	r = group_files_save(directory, files, left);
 	return error ?: r;
 }

@@ -39,11 +39,11 @@ int group_file_write(int fd, uint32_t hundredths);
  */
 int group_file_restore(const struct group_file *file, restore_report_t report, void *userdata);
 
-/* DIRECTORY/groups, whole. Returns 0 or a negative errno; the old one is as it was then. */
+/*
+ * Replaces DIRECTORY/groups, or removes it when n is 0. Returns 0 or a negative errno; then the old
+ * one is as it was.
+ */
 int group_files_save(const char *directory, const struct group_file *files, size_t n);
 
 /* Those of this boot: an array that the caller frees. As uclamp_groups_restore() says. */
 int group_files_load(const char *directory, struct group_file **ret, size_t *ret_n);
-
-/* Returns 0, also when there is none, or a negative errno. */
-int group_files_remove(const char *directory);

@@ -84,7 +84,7 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 /*
  * The same from the journal of a daemon that was killed, with the children that inherited from its
  * tasks and have not been given back. Harmless without a journal. Returns 0 or a negative errno:
- * -EBADMSG, -EPERM when the file was refused.
+ * for which statefile_refusal() says whether the file was refused.
  */
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata);
 

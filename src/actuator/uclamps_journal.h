@@ -2,23 +2,18 @@
 #pragma once
 
 /*
- * DIRECTORY/clamps: what tasks carried before us. Text, to which lines are added:
+ * DIRECTORY/clamps, a log (see shared/statefile.h): what tasks carried before us.
  *
- *	wakegov clamps 1
- *	boot 6d6a5f0e-…			an earlier boot's file is ignored
  *	task 4711 88123 0-1024 0-300	number, start in ticks, its own clamps, what we write now
  *
  * A line is there before its write. So of two lines for one task the later counts; what it carries
- * is what that one says or, if we were killed between the line and the write, the one before. A
- *last line without its newline was never followed by a write, and is left out.
+ * is what that one says or, if we were killed between the line and the write, the one before.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "actuator/uclamp_task.h"
-
-#define UCLAMPS_JOURNAL_FILE "clamps"
 
 struct uclamped {
 	uint32_t pid;
@@ -28,25 +23,19 @@ struct uclamped {
 	struct uclamp was; /* what we wrote before that, or found */
 };
 
-/*
- * Opens the file of a run that begins, empty but for its head. Returns a descriptor to append to,
- * or a negative errno.
- */
-int uclamps_journal_create(const char *directory);
-
 /* Adds a line. Returns 0 or a negative errno, -ENOSPC and the like. */
 int uclamps_journal_add(int fd, const struct uclamped *clamped);
 
 /*
- * Starts the file anew with these lines, in one step. Returns a descriptor as create does; on
- * failure the old file is as it was.
+ * Starts the file anew with these lines, in one step. Returns a descriptor to add lines to, or a
+ * negative errno; then the old file is as it was.
  */
 int uclamps_journal_rewrite(const char *directory, const struct uclamped *const *clamped, size_t n);
 
 /*
  * Reads the file of a run that ended: an array that the caller frees, in the order of the numbers.
- * Without a file, or with an earlier boot's, n is 0. Returns 0 or a negative errno: -EBADMSG for a
- * file that is not of the form above, -EPERM for one that another user could have written.
+ * Without a file, or with an earlier boot's, n is 0. Returns 0 or a negative errno, as
+ * statefile_open() does.
  */
 int uclamps_journal_read(const char *directory, struct uclamped **ret, size_t *ret_n);
 

@@ -20,6 +20,7 @@
 #include "rules/check.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/statefile.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 
@@ -86,7 +87,7 @@ static int restore_all(const char *run_dir)
 	if (r < 0)
 		log_error("not everything could be restored: %s; what is left stands in "
 			  "%s/originals",
-			  strerror(-r), run_dir);
+			  statefile_refusal(r) ?: strerror(-r), run_dir);
 	if (r > 0)
 		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
 			    "when it is back",
@@ -94,11 +95,11 @@ static int restore_all(const char *run_dir)
 	if (clamps < 0)
 		log_error("the clamps of tasks could not all be restored: %s; what they were "
 			  "stands in %s/clamps",
-			  strerror(-clamps), run_dir);
+			  statefile_refusal(clamps) ?: strerror(-clamps), run_dir);
 	if (groups < 0)
 		log_error("the clamps of cgroups could not all be restored: %s; what they were "
 			  "stands in %s/groups",
-			  strerror(-groups), run_dir);
+			  statefile_refusal(groups) ?: strerror(-groups), run_dir);
 	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

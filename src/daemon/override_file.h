@@ -2,17 +2,16 @@
 #pragma once
 
 /*
- * The overrides in force, in DIRECTORY/overrides, so that they outlast the daemon but not the boot:
+ * The overrides in force, in DIRECTORY/overrides (see shared/statefile.h). Each line begins with
+ *the override's id, the user who gave it, and its end on CLOCK_MONOTONIC in nanoseconds:
  *
- *	wakegov overrides 1
- *	boot 6d6a5f0e-…                                 an earlier boot's file is ignored
- *	3 policy0 1200000 0 0 0 5214000000000           id, domain, min, max, frozen kHz, uid, end
- *	4 task 812 5040000000 1 make                    id, pid, start, with children, comm …
- *	2 30 0 0 0 0 1000 5214000000000                 … cap, floor, I/O boost (kind, value), uid,
- *end 5 rule backup                                   likewise with a second line … end 3 the number
- *of overrides
+ *	domain 3 0 5214000000000 policy0 1200000 0 0	min, max, frozen kHz
+ *	task 4 0 5214000000000 2 30 0 0 0 0 812 5040000000 1 make
+ *	rule 5 0 5214000000000 2 30 0 0 0 0 backup
  *
- * The end is on CLOCK_MONOTONIC, in nanoseconds. The file is replaced as a whole.
+ * For a task or a rule the cap, the floor and the I/O boost follow, each as kind and value (see
+ * core/settings.h), then a rule's name or a task's id, start, whether its children are meant, and
+ * its name.
  */
 
 #include "core/override.h"
@@ -27,9 +26,8 @@ int override_file_save(const char *directory, const struct topology *topology,
 
 /*
  * Fills *ret with those that have not ended at now_ns and whose domain is still there, and
- * *ret_overrides with those of tasks and rules; without a file there are none. Returns 0; -EBADMSG
- * for a file that is not of the form above, -EPERM for one that another user could have written, or
- * another negative errno: both are empty then.
+ * *ret_overrides with those of tasks and rules; without a file there are none. Returns 0, or a
+ * negative errno as statefile_open() does: then both are empty.
  */
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
 		       struct override_table *ret, struct task_overrides *ret_overrides);

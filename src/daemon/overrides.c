@@ -8,6 +8,7 @@
 #include "daemon/journal.h"
 #include "daemon/override_file.h"
 #include "shared/log.h"
+#include "shared/statefile.h"
 #include "shared/time.h"
 
 static void apply(struct manager *manager, const struct input_override *override)
@@ -40,8 +41,8 @@ void overrides_read(struct manager *manager)
 
 	if (r < 0)
 		log_warning("overrides of the wakegovd before are dropped: cannot use "
-			    "%s/" OVERRIDE_FILE ": %s; remove it, and give them anew",
-			    manager->options.run_dir, strerror(-r));
+			    "%s/" OVERRIDE_FILE ": %s; give them anew",
+			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
 	if (table->n + manager->task_overrides.n)
 		log_info("%u override%s of the wakegovd before still hold",
 			 table->n + manager->task_overrides.n,

@@ -22,6 +22,7 @@
 #include "daemon/state.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/statefile.h"
 
 int startup_read_policy(struct manager *manager)
 {
@@ -107,25 +108,28 @@ int startup_lock(struct manager *manager)
 	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
 }
 
+/* What cannot be put back is reported one by one; a file that was refused ends the start. */
+static int check_refused(int r, const char *run_dir, const char *file, const char *how)
+{
+	const char *why = r < 0 ? statefile_refusal(r) : NULL;
+
+	if (!why)
+		return 0;
+	log_error("cannot use %s/%s, which says what stood there before wakegov: %s; look at it, "
+		  "put %s back, and remove it",
+		  run_dir, file, why, how);
+	return r;
+}
+
 static int restore_clamps(const char *run_dir)
 {
-	int r = uclamps_restore(run_dir, journal_report_restore, NULL);
+	int r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
+			      "clamps", "the tasks' clamps (uclampset)");
 
-	if (r == -EBADMSG || r == -EPERM) {
-		log_error("cannot use %s/clamps, which says what tasks carried before wakegov: %s; "
-			  "look at it, put them back with uclampset, and remove it",
-			  run_dir, strerror(-r));
-		return r;
-	}
-	r = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
-	if (r == -EBADMSG || r == -EPERM) {
-		log_error(
-			"cannot use %s/groups, which says what cgroups carried before wakegov: %s; "
-			"look at it, put their cpu.uclamp files back, and remove it",
-			run_dir, strerror(-r));
-		return r;
-	}
-	return 0;
+	return r
+		       ?: check_refused(
+				  uclamp_groups_restore(run_dir, journal_report_restore, NULL),
+				  run_dir, "groups", "the cgroups' cpu.uclamp files");
 }
 
 int startup_restore_predecessor(struct manager *manager)
@@ -140,7 +144,7 @@ int startup_restore_predecessor(struct manager *manager)
 	if (r < 0) {
 		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
 			  "at it, put the governors back by hand, and remove it",
-			  run_dir, strerror(-r));
+			  run_dir, statefile_refusal(r) ?: strerror(-r));
 		return r;
 	}
 	r = beside_another ? 0 : restore_clamps(run_dir);

@@ -6,10 +6,11 @@
 #include "fake-cpufreq.h"
 
 #include "actuator/saved.h"
-#include "actuator/saved_parse.h"
+
+#define SAVED_HEADER "wakegov originals 2\n"
 
 extern const char *run_dir;
-extern char boot_id[SAVED_BOOT_ID_SIZE];
+extern char boot_id[37];
 
 /* Both controls of policy0, a shared tunable of its governor, and policy12's. */
 extern const struct saved_value two[2];

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "actuator/uclamp_groups_private.h"
@@ -15,7 +14,7 @@ static struct group_file *files;
 static size_t n_files;
 
 static const struct group_file saved[] = {
-	{ .cgroup = "/no/such/a group",
+	{ .cgroup = "/no/such/a group\nmin 1 0 0 0 /by\\x2da\\012",
 	  .end = UCLAMP_GROUP_MAX,
 	  .inode = 1ULL << 40,
 	  .own = 7777,
@@ -28,7 +27,7 @@ static int set_up_all(void **state)
 {
 	if (!mkdtemp(directory))
 		return -1;
-	snprintf(path, sizeof(path), "%s/%s", directory, UCLAMP_GROUPS_FILE);
+	snprintf(path, sizeof(path), "%s/groups", directory);
 	return 0;
 }
 
@@ -42,7 +41,7 @@ static int tear_down(void **state)
 	free(files);
 	files = NULL;
 	n_files = 0;
-	return group_files_remove(directory);
+	return group_files_save(directory, NULL, 0);
 }
 
 static int load(void)
@@ -86,7 +85,7 @@ static void test_damaged(void **state)
 	static const char *const lines[] = {
 		"max 7 10000 10000 2998 relative\n", "mid 7 10000 10000 2998 /a\n",
 		"max 7 10001 10000 2998 /a\n",	     "max 7 10000 2998 /a\n",
-		"max 7 10000 10000 2998 /cut",	     "\n",
+		"max 7 10000 10000 2998\n",	     "\n",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -97,19 +96,27 @@ static void test_damaged(void **state)
 	}
 }
 
-static void test_earlier_boot(void **state)
-{
-	append("wakegov groups 1\nboot 00000000-0000-0000-0000-000000000000\n"
-	       "max 7 10000 10000 2998 /a\n");
-	assert_int_equal(load(), 0);
-	assert_int_equal(n_files, 0);
-}
-
-static void test_others_can_write(void **state)
+/* A path as it was written before paths were escaped. */
+static void test_plain_backslash(void **state)
 {
 	assert_int_equal(group_files_save(directory, saved, 1), 0);
-	assert_int_equal(chmod(path, 0622), 0);
-	assert_int_equal(load(), -EPERM);
+	append("max 7 10000 10000 2998 /system.slice/by\\x2duuid.mount\n");
+	assert_int_equal(load(), 0);
+	assert_int_equal(n_files, 2);
+	assert_string_equal(files[1].cgroup, "/system.slice/by\\x2duuid.mount");
+}
+
+static void test_too_many(void **state)
+{
+	assert_int_equal(group_files_save(directory, saved, 1), 0);
+	for (int i = 1; i < UCLAMP_GROUPS_MAX; i++)
+		append("max 7 10000 10000 2998 /a\n");
+	assert_int_equal(load(), 0);
+	assert_int_equal(n_files, UCLAMP_GROUPS_MAX);
+	free(files);
+	files = NULL;
+	append("max 7 10000 10000 2998 /a\n");
+	assert_int_equal(load(), -EBADMSG);
 }
 
 static int n_told;
@@ -135,8 +142,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_round_trip, tear_down),
 		cmocka_unit_test_teardown(test_no_file, tear_down),
 		cmocka_unit_test_teardown(test_damaged, tear_down),
-		cmocka_unit_test_teardown(test_earlier_boot, tear_down),
-		cmocka_unit_test_teardown(test_others_can_write, tear_down),
+		cmocka_unit_test_teardown(test_plain_backslash, tear_down),
+		cmocka_unit_test_teardown(test_too_many, tear_down),
 		cmocka_unit_test_teardown(test_groups_that_are_gone, tear_down),
 	};
 

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/saved_parse.h"
 #include "daemon/override_file.h"
 #include "shared/cleanup.h"
 
@@ -123,23 +122,21 @@ static void test_round_trip(void **state)
 /* Any user names tasks as they like. */
 static void test_strange_names(void **state)
 {
-	static const char *const names[][2] = { { "a\nend 1\n", "a?end 1?" },
-						{ "\x1b[31m\xff", "?[31m?" },
-						{ "\xe2\x80\xae", "?" },
-						{ "", "" } };
+	static const char *const names[] = { "a\nend 1\n", "\x1b[31m\xff", "\xe2\x80\xae", "",
+					     " ",	   "\\012" };
 	struct fixture *fixture = *state;
 	struct override_table table = make(), again;
 	struct task_overrides overrides = make_overrides();
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		strcpy(overrides.entries[0].comm, names[i][0]);
+		strcpy(overrides.entries[0].comm, names[i]);
 		assert_int_equal(override_file_save(fixture->directory, fixture->topology, &table,
 						    &overrides),
 				 0);
 		assert_int_equal(load(fixture, NS_PER_S, &again), 0);
 		assert_int_equal(again.n, 2);
 		assert_int_equal(loaded_overrides.n, 2);
-		assert_string_equal(loaded_overrides.entries[0].comm, names[i][1]);
+		assert_string_equal(loaded_overrides.entries[0].comm, names[i]);
 	}
 }
 
@@ -155,57 +152,63 @@ static void test_domain_that_is_gone(void **state)
 	assert_int_equal(again.entries[0].id, 9);
 }
 
-static char *read_file(const struct fixture *fixture, size_t *ret_size)
-{
-	FILE *file = fopen(fixture->path, "r");
-	char *text = calloc(1, 4096);
+#define LEVELS " 2 30 0 0 0 0 "
 
-	assert_non_null(file);
-	*ret_size = fread(text, 1, 4095, file);
-	fclose(file);
-	return text;
-}
+static const char *const bad_lines[] = {
+	"domain 3 0 5000000000 policy0 0 0",
+	"domain 3 0 5000000000 policy0 0 0 0 0",
+	"domain 0 0 5000000000 policy0 0 0 0",
+	"domain 10 0 5000000000 policy0 0 0 0 ",
+	"task 0 0 5000000000" LEVELS "812 5 1 make",
+	"task 1 0 5000000000" LEVELS "0 5 1 make",
+	"task 1 0 5000000000" LEVELS "812 5 1",
+	"task 1 0 5000000000" LEVELS "812 5 1 sixteen-letters-",
+	"task 1 0 5000000000 9 30 0 0 0 0 812 5 1 make",
+	"task 1 0 5000000000 1 99999 0 0 0 0 812 5 1 make",
+	"rule 1 0 5000000000" LEVELS,
+	"rule 1 0 5000000000 2 30 0 0 0 backup",
+	"rule 11 0 5000000000" LEVELS "again",
+	"rule 1 0 5000000000" LEVELS "thirty-two-letters-are-one-too-many",
+	"else 1 0 5000000000" LEVELS "backup",
+	"",
+};
 
-static void write_file(const struct fixture *fixture, const char *text, size_t size)
-{
-	FILE *file = fopen(fixture->path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, size, file), size);
-	fclose(file);
-}
-
-/* A file that is cut anywhere, or that another boot or somebody else wrote, changes nothing. */
+/* A file with a line that is not of the form changes nothing. */
 static void test_refused(void **state)
 {
 	struct fixture *fixture = *state;
 	struct override_table again;
-	char *text, *boot;
-	size_t size;
-	int r;
+	char text[4096] = "";
+	FILE *file;
 
 	save(fixture);
-	text = read_file(fixture, &size);
-	for (size_t cut = 0; cut + 1 < size; cut++) {
-		write_file(fixture, text, cut);
-		r = load(fixture, 0, &again);
-		/* Within the boot's id it is that of another boot. */
-		assert_true(r == -EBADMSG || (r == 0 && cut < strcspn(text, "\n") + 44));
+	file = fopen(fixture->path, "r");
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	*strstr(text, "end ") = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++) {
+		file = fopen(fixture->path, "w");
+		assert_non_null(file);
+		fprintf(file, "%s%s\nend 5\n", text, bad_lines[i]);
+		fclose(file);
+		assert_int_equal(load(fixture, 0, &again), -EBADMSG);
 		assert_int_equal(again.n + loaded_overrides.n, 0);
 	}
+}
 
-	write_file(fixture, text, size);
-	assert_int_equal(chmod(fixture->path, 0666), 0);
-	assert_int_equal(load(fixture, 0, &again), -EPERM);
-	assert_int_equal(chmod(fixture->path, 0644), 0);
-	assert_int_equal(load(fixture, 0, &again), 0);
+/* Those of a daemon that wrote two lines for a task. */
+static void test_other_version(void **state)
+{
+	struct fixture *fixture = *state;
+	struct override_table again;
+	FILE *file = fopen(fixture->path, "w");
 
-	boot = strstr(text, "boot ") + 5;
-	*boot = *boot == '0' ? '1' : '0';
-	write_file(fixture, text, size);
-	assert_int_equal(load(fixture, 0, &again), 0);
-	assert_int_equal(again.n, 0);
-	free(text);
+	assert_non_null(file);
+	fputs("wakegov overrides 1\n", file);
+	fclose(file);
+	assert_int_equal(load(fixture, 0, &again), -EPROTONOSUPPORT);
+	assert_int_equal(again.n + loaded_overrides.n, 0);
 }
 
 static void test_no_room(void **state)
@@ -225,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_domain_that_is_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_other_version, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
 	};
 

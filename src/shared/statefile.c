@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "shared/statefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/cleanup.h"
+
+#define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_SIZE 37
+#define LENGTH_MAX   ((off_t)64 * 1024 * 1024) /* a longer file is refused */
+#define NAME_SIZE    64
+
+static int open_directory(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_boot_id(char ret_boot_id[BOOT_ID_SIZE])
+{
+	_cleanup_close_ int fd = open(BOOT_ID_PATH, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, ret_boot_id, BOOT_ID_SIZE - 1);
+	if (n < 0)
+		return -errno;
+	ret_boot_id[n] = '\0';
+	return n == BOOT_ID_SIZE - 1 ? 0 : -EIO;
+}
+
+/* What another user could have written must not say what is put into the kernel. */
+static int check_owner(int fd, size_t *ret_length)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > LENGTH_MAX)
+		return -EBADMSG;
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EKEYREJECTED;
+	*ret_length = (size_t)st.st_size;
+	return 0;
+}
+
+/* The whole file with a NUL after it. Returns 0, -ENOENT without a file or a directory, … */
+static int read_whole(const char *directory, const char *name, char **ret_text, size_t *ret_length)
+{
+	_cleanup_close_ int directory_fd = open_directory(directory);
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *text = NULL;
+	size_t length = 0, at = 0;
+	ssize_t n;
+	int r;
+
+	if (directory_fd < 0)
+		return directory_fd;
+	fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ELOOP ? -EBADMSG : -errno;
+	r = check_owner(fd, &length);
+	if (r < 0)
+		return r;
+	text = malloc(length + 1);
+	if (!text)
+		return -ENOMEM;
+	while (at < length && (n = read(fd, text + at, length - at)) > 0)
+		at += (size_t)n;
+	if (at < length)
+		return -EIO;
+	text[length] = '\0';
+	*ret_text = take_ptr(text);
+	*ret_length = length;
+	return 0;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Cuts the next whole line off. NULL: there is none. */
+static char *take_line(struct statefile_reader *reader)
+{
+	char *line = reader->next, *end = strchr(line, '\n');
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	reader->next = end + 1;
+	return line;
+}
+
+/* Whether all of text, of which there is some, is among these characters. */
+static bool is_made_of(const char *text, const char *characters)
+{
+	return *text && text[strspn(text, characters)] == '\0';
+}
+
+static int check_version(const char *line, const struct statefile *file)
+{
+	char expected[NAME_SIZE];
+	int named = snprintf(expected, sizeof(expected), "wakegov %s ", file->name);
+
+	if (!line || strncmp(line, expected, (size_t)named) != 0 ||
+	    !is_made_of(line + named, "0123456789"))
+		return -EBADMSG;
+	snprintf(expected + named, sizeof(expected) - (size_t)named, "%u", file->version);
+	return strcmp(line, expected) == 0 ? 0 : -EPROTONOSUPPORT;
+}
+
+/* Returns 1 for this boot's, 0 for another's. */
+static int check_boot(const char *line)
+{
+	char boot_id[BOOT_ID_SIZE];
+	int r = read_boot_id(boot_id);
+
+	if (r < 0)
+		return r;
+	if (!line || strncmp(line, "boot ", 5) != 0 || strlen(line + 5) != BOOT_ID_SIZE - 1 ||
+	    !is_made_of(line + 5, "0123456789abcdef-"))
+		return -EBADMSG;
+	return strcmp(line + 5, boot_id) == 0;
+}
+
+int statefile_open(const char *directory, const struct statefile *file,
+		   struct statefile_reader *ret)
+{
+	size_t length = 0;
+	int r;
+
+	*ret = (struct statefile_reader){ .is_log = file->is_log };
+	r = read_whole(directory, file->name, &ret->text, &length);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	ret->next = ret->text;
+	if (strlen(ret->text) != length)
+		return -EBADMSG;
+	r = check_version(take_line(ret), file);
+	if (r == 0)
+		r = check_boot(take_line(ret));
+	if (r == 1)
+		ret->n_max = count_lines(ret->next);
+	return r;
+}
+
+void statefile_close(struct statefile_reader *reader)
+{
+	free(reader->text);
+	reader->text = NULL;
+}
+
+int statefile_next(struct statefile_reader *reader, char **ret_line)
+{
+	char *line = take_line(reader), expected[NAME_SIZE];
+
+	if (!line)
+		return reader->is_log ? 0 : -EBADMSG;
+	if (!reader->is_log && strncmp(line, "end ", 4) == 0) {
+		snprintf(expected, sizeof(expected), "end %zu", reader->n);
+		return strcmp(line, expected) == 0 && !*reader->next ? 0 : -EBADMSG;
+	}
+	reader->n++;
+	*ret_line = line;
+	return 1;
+}
+
+const char *statefile_refusal(int error)
+{
+	switch (error) {
+	case -EKEYREJECTED:
+		return "another user could have written it";
+	case -EPROTONOSUPPORT:
+		return "another version of wakegovd wrote it";
+	case -EBADMSG:
+		return "wakegovd did not write it so";
+	default:
+		return NULL;
+	}
+}
+
+static int remove_at(int directory, const char *name)
+{
+	return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int write_at(int directory, const char *name, const char *text, size_t length)
+{
+	_cleanup_close_ int fd = openat(directory, name,
+					O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	for (size_t at = 0; at < length; at += (size_t)n) {
+		n = write(fd, text + at, length - at);
+		if (n < 0)
+			return -errno;
+	}
+	/* After a crash of the machine nobody reads it: the boot is another one then. */
+	return 0;
+}
+
+static int replace(int directory, const char *name, const char *text, size_t length)
+{
+	char temporary[NAME_SIZE];
+	int r;
+
+	snprintf(temporary, sizeof(temporary), "%s.new", name);
+	/* Left over from a crash between here and the rename. */
+	r = remove_at(directory, temporary);
+	if (r < 0)
+		return r;
+	r = write_at(directory, temporary, text, length);
+	if (r == 0 && renameat(directory, temporary, directory, name) < 0)
+		r = -errno;
+	if (r < 0)
+		remove_at(directory, temporary);
+	return r;
+}
+
+int statefile_write(const char *directory, const struct statefile *file,
+		    void (*print)(FILE *out, const void *data), const void *data)
+{
+	_cleanup_close_ int fd = open_directory(directory);
+	_cleanup_free_ char *text = NULL;
+	char boot_id[BOOT_ID_SIZE];
+	size_t length = 0;
+	FILE *out;
+	int r = fd < 0 ? fd : read_boot_id(boot_id);
+
+	if (r < 0)
+		return r;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "wakegov %s %u\nboot %s\n", file->name, file->version, boot_id);
+	print(out, data);
+	if (!file->is_log && fflush(out) == 0)
+		fprintf(out, "end %zu\n", count_lines(text) - 2);
+	if (fclose(out))
+		return -ENOMEM;
+	return replace(fd, file->name, text, length);
+}
+
+int statefile_open_log(const char *directory, const struct statefile *file)
+{
+	_cleanup_close_ int directory_fd = open_directory(directory);
+	int fd;
+
+	if (directory_fd < 0)
+		return directory_fd;
+	fd = openat(directory_fd, file->name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+int statefile_append(int fd, const char *line)
+{
+	size_t length = strlen(line);
+	ssize_t n = write(fd, line, length);
+
+	if (n < 0)
+		return -errno;
+	/* A part of a line would spoil the next one: it is taken back. */
+	if ((size_t)n < length)
+		return ftruncate(fd, lseek(fd, 0, SEEK_END) - n) < 0 ? -errno : -ENOSPC;
+	return 0;
+}
+
+int statefile_remove(const char *directory, const struct statefile *file)
+{
+	_cleanup_close_ int fd = open_directory(directory);
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	return remove_at(fd, file->name);
+}
+
+void statefile_print_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text >= ' ' && *text <= '~' && *text != '\\')
+			fputc(*text, out);
+		else
+			fprintf(out, "\\%03o", (unsigned int)(unsigned char)*text);
+}
+
+/* The byte of \ooo, or -1: a backslash that was not escaped, as older files hold it. */
+static int escaped_byte(const char *text)
+{
+	int byte = 0;
+
+	for (int i = 1; i <= 3; i++) {
+		if (text[i] < '0' || text[i] > '7')
+			return -1;
+		byte = byte * 8 + (text[i] - '0');
+	}
+	return byte > 0 && byte <= UINT8_MAX ? byte : -1;
+}
+
+bool statefile_unescape(const char *escaped, char *ret, size_t size)
+{
+	size_t length = 0;
+
+	while (*escaped && length + 1 < size) {
+		int byte = *escaped == '\\' ? escaped_byte(escaped) : -1;
+
+		ret[length++] = byte < 0 ? *escaped : (char)byte;
+		escaped += byte < 0 ? 1 : 4;
+	}
+	ret[length] = '\0';
+	return !*escaped;
+}

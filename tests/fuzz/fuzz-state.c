@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever a file of /run holds, read as each of the four: as it is, and with this boot's head and
+ * the right end, without which nearly everything ends there. What was read and saved is read again
+ * and saved as the same bytes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator/saved.h"
+#include "actuator/uclamp_groups_private.h"
+#include "actuator/uclamps_journal.h"
+#include "daemon/override_file.h"
+#include "shared/cleanup.h"
+#include "shared/statefile.h"
+
+#define TEXT_SIZE (1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char directory[64];
+
+/* Each reads its file, and saves what it read. Returns what the reader did. */
+static int use_originals(void)
+{
+	struct saved_values *saved;
+	int r = saved_open(directory, &saved);
+
+	if (r < 0)
+		return r;
+	if (saved_save(saved) < 0)
+		abort();
+	saved_free(saved);
+	return 0;
+}
+
+static int use_clamps(void)
+{
+	_cleanup_free_ struct uclamped *clamped = NULL;
+	_cleanup_free_ const struct uclamped **list = NULL;
+	size_t n = 0;
+	int fd, r = uclamps_journal_read(directory, &clamped, &n);
+
+	if (r < 0)
+		return r;
+	list = calloc(n + 1, sizeof(*list));
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = &clamped[i];
+	fd = list ? uclamps_journal_rewrite(directory, list, n) : -ENOMEM;
+	if (fd < 0)
+		abort();
+	close(fd);
+	return 0;
+}
+
+static int use_groups(void)
+{
+	_cleanup_free_ struct group_file *files = NULL;
+	size_t n = 0;
+	int r = group_files_load(directory, &files, &n);
+
+	if (r == 0 && group_files_save(directory, files, n) < 0)
+		abort();
+	return r;
+}
+
+static int use_overrides(void)
+{
+	static struct override_table table;
+	static struct task_overrides overrides;
+	static struct {
+		struct topology topology;
+		struct topology_domain domain;
+	} machine = { .topology.n_domains = 1, .domain.name = "policy0" };
+	int r = override_file_load(directory, &machine.topology, 0, &table, &overrides);
+
+	if (r == 0 && override_file_save(directory, &machine.topology, &table, &overrides) < 0)
+		abort();
+	return r;
+}
+
+static const struct {
+	struct statefile file;
+	int (*use)(void);
+} kinds[] = {
+	{ { .name = "originals", .version = 2 }, use_originals },
+	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
+	{ { .name = "groups", .version = 1, .is_log = true }, use_groups },
+	{ { .name = "overrides", .version = 2 }, use_overrides },
+};
+
+static void path_of(const char *name, char ret[128])
+{
+	snprintf(ret, 128, "%s/%s", directory, name);
+}
+
+/* Returns the length; 0 without a file. */
+static size_t read_file(const char *name, char ret_text[TEXT_SIZE])
+{
+	char path[128];
+	FILE *file;
+	size_t n;
+
+	path_of(name, path);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	n = fread(ret_text, 1, TEXT_SIZE, file);
+	fclose(file);
+	return n;
+}
+
+/* What was read once is saved the same way every time. */
+static void check(size_t kind)
+{
+	static char first[TEXT_SIZE], second[TEXT_SIZE];
+	const char *name = kinds[kind].file.name;
+	size_t n_first, n_second;
+	int r = kinds[kind].use();
+
+	if (r < 0 && !statefile_refusal(r))
+		abort();
+	if (r < 0)
+		return;
+	n_first = read_file(name, first);
+	if (kinds[kind].use() < 0)
+		abort();
+	n_second = read_file(name, second);
+	if (n_first != n_second || memcmp(first, second, n_first) != 0)
+		abort();
+}
+
+struct bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+static void print_lines(FILE *out, const void *data)
+{
+	const struct bytes *bytes = data;
+
+	fwrite(bytes->data, 1, bytes->size, out);
+	if (bytes->size && bytes->data[bytes->size - 1] != '\n')
+		fputc('\n', out);
+}
+
+static void write_plain(const char *name, const uint8_t *data, size_t size)
+{
+	char path[128];
+	FILE *file;
+
+	path_of(name, path);
+	file = fopen(path, "we");
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct bytes bytes = { data, size };
+
+	if (!*directory) {
+		strcpy(directory, "/dev/shm/wakegov-fuzz-XXXXXX");
+		if (!mkdtemp(directory))
+			abort();
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		write_plain(kinds[i].file.name, data, size);
+		check(i);
+		if (statefile_write(directory, &kinds[i].file, print_lines, &bytes) < 0)
+			abort();
+		check(i);
+		statefile_remove(directory, &kinds[i].file);
+	}
+	return 0;
+}

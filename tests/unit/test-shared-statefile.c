@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files of /run: what is written is read again, and what is not as it was written is refused.
+ */
+#include "test-core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/cleanup.h"
+#include "shared/statefile.h"
+
+static const struct statefile whole = { .name = "file", .version = 7 };
+static const struct statefile later = { .name = "file", .version = 8 };
+static const struct statefile other = { .name = "fil", .version = 7 };
+static const struct statefile as_log = { .name = "file", .version = 7, .is_log = true };
+
+static char directory[] = "/tmp/test-statefile-XXXXXX";
+static char path[64], temporary[64];
+
+static int set_up_all(void **state)
+{
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/file", directory);
+	snprintf(temporary, sizeof(temporary), "%s/file.new", directory);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	return statefile_remove(directory, &whole);
+}
+
+static int tear_down_all(void **state)
+{
+	return rmdir(directory);
+}
+
+static void print_text(FILE *out, const void *data)
+{
+	fputs(data, out);
+}
+
+static void save(const struct statefile *file, const char *lines)
+{
+	assert_int_equal(statefile_write(directory, file, print_text, lines), 0);
+	assert_int_equal(access(temporary, F_OK), -1);
+}
+
+/* Reads it to its end. Returns 0 or what a function returned; the lines, each with a newline. */
+static int load(const struct statefile *file, char ret_lines[256])
+{
+	_cleanup_(statefile_close) struct statefile_reader reader;
+	char *line;
+	int r = statefile_open(directory, file, &reader);
+	size_t n = 0;
+
+	ret_lines[0] = '\0';
+	while (r == 1 && (r = statefile_next(&reader, &line)) == 1) {
+		strcat(strcat(ret_lines, line), "\n");
+		n++;
+	}
+	assert_int_equal(n, reader.n);
+	assert_in_range(n, 0, reader.n_max);
+	return r;
+}
+
+static void assert_holds(const struct statefile *file, const char *expected)
+{
+	char lines[256];
+
+	assert_int_equal(load(file, lines), 0);
+	assert_string_equal(lines, expected);
+}
+
+static void assert_refused(const struct statefile *file, int error)
+{
+	char lines[256];
+
+	assert_int_equal(load(file, lines), error);
+	assert_non_null(statefile_refusal(error));
+}
+
+/* Returns the length. */
+static size_t read_text(char ret_text[512])
+{
+	FILE *file = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(file);
+	n = fread(ret_text, 1, 511, file);
+	ret_text[n] = '\0';
+	assert_int_equal(fclose(file), 0);
+	return n;
+}
+
+static void write_text(const char *text, size_t length)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_replaces(void **state)
+{
+	assert_holds(&whole, "");
+	save(&whole, "first 1\nsecond and longer\n");
+	assert_holds(&whole, "first 1\nsecond and longer\n");
+	save(&whole, "third\n");
+	assert_holds(&whole, "third\n");
+	save(&whole, "");
+	assert_holds(&whole, "");
+}
+
+static void test_form(void **state)
+{
+	char text[512], boot_id[37], expected[512];
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%36s", boot_id), 1);
+	fclose(file);
+	save(&whole, "a 1\nb 2\n");
+	read_text(text);
+	snprintf(expected, sizeof(expected), "wakegov file 7\nboot %s\na 1\nb 2\nend 2\n", boot_id);
+	assert_string_equal(text, expected);
+	save(&as_log, "a 1\n");
+	read_text(text);
+	snprintf(expected, sizeof(expected), "wakegov file 7\nboot %s\na 1\n", boot_id);
+	assert_string_equal(text, expected);
+}
+
+/* Whoever reads has the old file to its end. */
+static void test_reader_keeps_old(void **state)
+{
+	_cleanup_close_ int fd = -1;
+	char before[512], text[512] = "";
+	size_t n;
+
+	save(&whole, "old\n");
+	n = read_text(before);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	save(&whole, "newer\n");
+	assert_int_equal(read(fd, text, sizeof(text) - 1), n);
+	assert_string_equal(text, before);
+}
+
+/* What a crash left is replaced; where it is a link, it is not written through. */
+static void test_leftover(void **state)
+{
+	struct stat st;
+
+	save(&whole, "before\n");
+	assert_int_equal(symlink(path, temporary), 0);
+	save(&whole, "after\n");
+	assert_holds(&whole, "after\n");
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(st.st_mode & 0777 & ~0644, 0);
+}
+
+static void test_stays_on_failure(void **state)
+{
+	save(&whole, "old\n");
+	assert_int_equal(mkdir(temporary, 0755), 0);
+	assert_int_equal(statefile_write(directory, &whole, print_text, "new\n"), -EISDIR);
+	assert_int_equal(rmdir(temporary), 0);
+	assert_holds(&whole, "old\n");
+}
+
+static void test_no_directory(void **state)
+{
+	struct statefile_reader reader;
+
+	assert_int_equal(statefile_write("/none", &whole, print_text, ""), -ENOENT);
+	assert_int_equal(statefile_open_log("/none", &as_log), -ENOENT);
+	assert_int_equal(statefile_open("/none", &whole, &reader), 0);
+	statefile_close(&reader);
+	assert_int_equal(statefile_remove("/none", &whole), 0);
+	assert_null(statefile_refusal(-ENOENT));
+}
+
+/* A log has the lines that were whole: the last one was being added. */
+static void test_log(void **state)
+{
+	_cleanup_close_ int fd = -1;
+
+	save(&as_log, "first\n");
+	fd = statefile_open_log(directory, &as_log);
+	assert_true(fd >= 0);
+	assert_int_equal(statefile_append(fd, "second\n"), 0);
+	assert_int_equal(statefile_append(fd, "end 2\n"), 0);
+	assert_int_equal(statefile_append(fd, "thi"), 0);
+	assert_holds(&as_log, "first\nsecond\nend 2\n");
+}
+
+static void test_full_disk(void **state)
+{
+	_cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	assert_true(full >= 0);
+	assert_int_equal(statefile_append(full, "line\n"), -ENOSPC);
+}
+
+/* Cut anywhere, a file is refused, and a log has no line that it had not. */
+static void test_cut_anywhere(void **state)
+{
+	char text[512], lines[256];
+	size_t n;
+
+	save(&whole, "a 1\nb 2\n");
+	n = read_text(text);
+	for (size_t length = 0; length < n; length++) {
+		write_text(text, length);
+		assert_refused(&whole, -EBADMSG);
+	}
+	for (size_t length = (size_t)(strstr(text, "a 1") - text); length < n; length++) {
+		write_text(text, length);
+		assert_int_equal(load(&as_log, lines), 0);
+		assert_true(strncmp(lines, "a 1\nb 2\n", strlen(lines)) == 0);
+	}
+}
+
+/* A bit flipped in what this module wrote: refused, except in the lines, which are their owner's.
+ */
+static void test_flipped_anywhere(void **state)
+{
+	char text[512], *a, *end;
+	size_t n;
+
+	save(&whole, "a 1\n");
+	n = read_text(text);
+	a = strstr(text, "a 1\n");
+	end = strstr(text, "end");
+	for (char *at = text; at < text + n; at++) {
+		if (at >= a && at < end - 1)
+			continue;
+		*at ^= 0x80;
+		write_text(text, n);
+		assert_refused(&whole, -EBADMSG);
+		*at ^= 0x80;
+	}
+	text[n] = '\0';
+	write_text(text, n + 1);
+	assert_refused(&whole, -EBADMSG);
+}
+
+/* Whatever the first digit of this boot's id is: each of the other fifteen in its place. */
+static void test_earlier_boot(void **state)
+{
+	char text[512], *digit = text + strlen("wakegov file 7\nboot "), own;
+	size_t n;
+
+	save(&whole, "a 1\n");
+	n = read_text(text);
+	own = *digit;
+	for (const char *c = "0123456789abcdef"; *c; c++) {
+		*digit = *c;
+		write_text(text, n);
+		assert_holds(&whole, *c == own ? "a 1\n" : "");
+	}
+}
+
+static void test_bad_heads_and_ends(void **state)
+{
+	static const struct {
+		const char *head, *boot, *end;
+	} cases[] = {
+		{ "", "boot", "\nend 0\n" },
+		{ "wakegov file\n", "boot", "\nend 0\n" },
+		{ "wakegov file \n", "boot", "\nend 0\n" },
+		{ "wakegov file 7 \n", "boot", "\nend 0\n" },
+		{ "wakegov file -7\n", "boot", "\nend 0\n" },
+		{ "wakegov  file 7\n", "boot", "\nend 0\n" },
+		{ "wakegov file 7\n", "boot ", "\nend 0\n" },
+		{ "wakegov file 7\n", "Boot", "\nend 0\n" },
+		{ "wakegov file 7\n", "boot", "0\nend 0\n" },
+		{ "wakegov file 7\n", "boot", "\r\nend 0\n" },
+		{ "wakegov file 7\n", "boot", "\nend 1\n" },
+		{ "wakegov file 7\n", "boot", "\nend 00\n" },
+		{ "wakegov file 7\n", "boot", "\nend 0\n\n" },
+		{ "wakegov file 7\n", "boot", "\nend 0\nend 0\n" },
+		{ "wakegov file 7\n", "boot", "\n" },
+	};
+	char text[512], boot_id[37], changed[512];
+
+	save(&whole, "");
+	read_text(text);
+	snprintf(boot_id, sizeof(boot_id), "%s", strstr(text, "boot ") + 5);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(changed, sizeof(changed), "%s%s %s%s", cases[i].head, cases[i].boot,
+			 boot_id, cases[i].end);
+		write_text(changed, strlen(changed));
+		assert_refused(&whole, -EBADMSG);
+	}
+}
+
+static void test_other_version(void **state)
+{
+	save(&later, "a 1\n");
+	assert_refused(&whole, -EPROTONOSUPPORT);
+	save(&whole, "a 1\n");
+	assert_refused(&later, -EPROTONOSUPPORT);
+	assert_holds(&other, "");
+}
+
+static void test_files_of_others(void **state)
+{
+	static const mode_t modes[] = { 0664, 0646, 0622 };
+	char elsewhere[64];
+
+	save(&whole, "a 1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		assert_int_equal(chmod(path, modes[i]), 0);
+		assert_refused(&whole, -EKEYREJECTED);
+	}
+	assert_int_equal(chmod(path, 0644), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(path, 1, 0), 0);
+		assert_refused(&whole, -EKEYREJECTED);
+		assert_int_equal(chown(path, 0, 0), 0);
+	}
+
+	snprintf(elsewhere, sizeof(elsewhere), "%s/moved", directory);
+	assert_int_equal(rename(path, elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, path), 0);
+	assert_refused(&whole, -EBADMSG);
+	assert_int_equal(unlink(elsewhere), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_refused(&whole, -EBADMSG);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_refused(&whole, -EBADMSG);
+}
+
+static void test_escapes(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "", "" },
+		{ "a b", "a b" },
+		{ "a\nend 1\n", "a\\012end 1\\012" },
+		{ "dev-disk-by\\x2duuid", "dev-disk-by\\134x2duuid" },
+		{ "\\012", "\\134012" },
+		{ "\x1b[31m\xff\x7f", "\\033[31m\\377\\177" },
+		{ "\xc3\xa9", "\\303\\251" },
+	};
+	char escaped[64], plain[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		FILE *out = fmemopen(escaped, sizeof(escaped), "w");
+
+		assert_non_null(out);
+		statefile_print_escaped(out, texts[i][0]);
+		fclose(out);
+		assert_string_equal(escaped, texts[i][1]);
+		assert_true(statefile_unescape(escaped, plain, sizeof(plain)));
+		assert_string_equal(plain, texts[i][0]);
+		/* It fits to the byte, or not at all. */
+		assert_true(statefile_unescape(escaped, plain, strlen(texts[i][0]) + 1));
+		if (*texts[i][0])
+			assert_false(statefile_unescape(escaped, plain, strlen(texts[i][0])));
+	}
+	/* What is no escape stands for itself. */
+	assert_true(statefile_unescape("\\x2d\\08\\400\\000\\12", plain, sizeof(plain)));
+	assert_string_equal(plain, "\\x2d\\08\\400\\000\\12");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_replaces),
+		TEST(test_form),
+		TEST(test_reader_keeps_old),
+		TEST(test_leftover),
+		TEST(test_stays_on_failure),
+		TEST(test_no_directory),
+		TEST(test_log),
+		TEST(test_full_disk),
+		TEST(test_cut_anywhere),
+		TEST(test_flipped_anywhere),
+		TEST(test_earlier_boot),
+		TEST(test_bad_heads_and_ends),
+		TEST(test_other_version),
+		TEST(test_files_of_others),
+		TEST(test_escapes),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
+}
