@@ -9,6 +9,7 @@
 #include "config/text.h"
 #include "config/value.h"
 #include "shared/cleanup.h"
+#include "shared/suggest.h"
 
 /* "io-boost" or "domain policy4". */
 struct section_name {
@@ -43,10 +44,9 @@ static const char *why_gone(enum policy_section section, const char *name)
 static int refuse_unknown(enum policy_section section, const char *section_name,
 			  struct policy_place place, const char *name, char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE], list[256] = "";
-	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
-	const struct policy_key *keys;
 	const char *closest = NULL, *gone = why_gone(section, name);
+	const struct policy_key *keys;
+	char list[256] = "";
 	size_t n;
 
 	if (gone)
@@ -56,20 +56,10 @@ static int refuse_unknown(enum policy_section section, const char *section_name,
 	for (size_t i = 0; i < n; i++) {
 		if (keys[i].section != section)
 			continue;
-		if (list[0])
-			strcat(list, ", ");
-		strcat(list, keys[i].name);
-		distance = policy_text_distance(name, keys[i].name);
-		if (distance < least_distance) {
-			least_distance = distance;
-			closest = keys[i].name;
-		}
+		strcat(strcat(list, list[0] ? ", " : ""), keys[i].name);
+		suggest_closest(name, keys[i].name, &closest);
 	}
-	policy_text_escape(name, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown key '%s' in [%s]; expected one of %s%s%s%s", shown,
-				section_name, list, closest ? "; did you mean '" : "",
-				closest ?: "", closest ? "'?" : "");
+	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
 }
 
 static int refuse_value(const char *section_name, const struct policy_key *key,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/text.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
@@ -37,6 +39,18 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 	/* A file's name may hold a newline. */
 	*ret_message = text_clean(message);
 	return error;
+}
+
+int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
+				 const char *name, const char *list, const char *closest)
+{
+	char shown[POLICY_TEXT_SIZE];
+
+	policy_text_escape(name, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"unknown key '%s' in [%s]; expected one of %s%s%s%s", shown,
+				section, list, closest ? "; did you mean '" : "", closest ?: "",
+				closest ? "'?" : "");
 }
 
 static unsigned int count_lines(const char *list)

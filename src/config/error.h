@@ -16,6 +16,10 @@ struct policy_place {
 int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 
+/* The sentence about a key that the section has not, with the list of those that it has. */
+int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
+				 const char *name, const char *list, const char *closest);
+
 /* Of so many faults each is shown. */
 #define POLICY_FAULTS_SHOWN 20
 

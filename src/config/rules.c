@@ -8,6 +8,7 @@
 #include "config/rule_keys.h"
 #include "config/text.h"
 #include "shared/cleanup.h"
+#include "shared/suggest.h"
 
 #define RULE_PREFIX	"rule "
 #define CLASS_PREFIX	"class "
@@ -160,28 +161,18 @@ int policy_rules_open(struct policy_sections *sections, struct policy_draft *dra
 static int refuse_key(const char *section, const char *owner, struct policy_place place,
 		      const char *name, char **ret_message)
 {
-	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
-	char shown[POLICY_TEXT_SIZE], list[256] = "";
+	char section_name[sizeof("class ") + POLICY_NAME_SIZE], list[256] = "";
 	const struct policy_rule_key *key;
 	const char *closest = NULL;
 
 	for (size_t i = 0; (key = policy_rule_keys_at(i)); i++) {
 		if (!strcmp(section, "class") && !key->of_class)
 			continue;
-		if (list[0])
-			strcat(list, ", ");
-		strcat(list, key->name);
-		distance = policy_text_distance(name, key->name);
-		if (distance < least_distance) {
-			least_distance = distance;
-			closest = key->name;
-		}
+		strcat(strcat(list, list[0] ? ", " : ""), key->name);
+		suggest_closest(name, key->name, &closest);
 	}
-	policy_text_escape(name, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown key '%s' in [%s %s]; expected one of %s%s%s%s", shown,
-				section, owner, list, closest ? "; did you mean '" : "",
-				closest ?: "", closest ? "'?" : "");
+	snprintf(section_name, sizeof(section_name), "%s %s", section, owner);
+	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
 }
 
 /* What was meant, where that can be told: "steam, wine" as a list, 30 as a share. */

@@ -9,22 +9,18 @@
 #include "config/text.h"
 #include "core/topology.h"
 #include "shared/cleanup.h"
+#include "shared/suggest.h"
 
 #define DOMAIN_PREFIX "domain "
 
 static int refuse_unknown(struct policy_place place, const char *name, char **ret_message)
 {
 	char shown[POLICY_TEXT_SIZE], list[256] = "";
-	unsigned int distance, least_distance = POLICY_TEXT_CLOSE + 1;
 	const char *closest = NULL;
 
 	for (int i = 0; i < POLICY_SECTIONS; i++) {
 		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
-		distance = policy_text_distance(name, policy_section_name(i));
-		if (distance < least_distance) {
-			least_distance = distance;
-			closest = policy_section_name(i);
-		}
+		suggest_closest(name, policy_section_name(i), &closest);
 	}
 
 	policy_text_escape(name, shown);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/text.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include "core/topology.h"
 #include "shared/text.h"
 
-#define WORD_MAX      32
 #define POLICY_PREFIX "policy"
 
 static bool is_printable_ascii(unsigned char byte)
@@ -48,38 +46,6 @@ void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE])
 			out += sprintf(out, "\\x%02x", byte);
 	}
 	strcpy(out, shown < length ? "..." : "");
-}
-
-static unsigned int least_of(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance, row by row. */
-unsigned int policy_text_distance(const char *a, const char *b)
-{
-	unsigned int row[WORD_MAX + 1];
-	size_t b_length = strlen(b);
-
-	if (strlen(a) > WORD_MAX || b_length > WORD_MAX)
-		return UINT_MAX;
-
-	for (size_t j = 0; j <= b_length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		unsigned int diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < b_length; j++) {
-			unsigned int change = diagonal + (a[i] != b[j]);
-
-			diagonal = row[j + 1];
-			row[j + 1] = least_of(change, row[j] + 1, diagonal + 1);
-		}
-	}
-	return row[b_length];
 }
 
 bool policy_text_is_domain(const char *name, uint32_t *ret_number)

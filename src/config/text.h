@@ -22,11 +22,5 @@ const char *policy_text_find_bad_byte(const char *line, size_t length);
  */
 void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE]);
 
-/* Words at most this far apart may be one word and a slip of the finger. */
-#define POLICY_TEXT_CLOSE 2
-
-/* How many letters must be put in, left out or changed to get from a to b; long words: UINT_MAX. */
-unsigned int policy_text_distance(const char *a, const char *b);
-
 /* Whether name is what the kernel calls a domain: policyN, without leading zeros. */
 bool policy_text_is_domain(const char *name, uint32_t *ret_number);

@@ -9,8 +9,8 @@
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/help.h"
-#include "ctl/suggest.h"
 #include "shared/cleanup.h"
+#include "shared/suggest.h"
 
 #define TIMEOUT_MAX_S 86400.0
 

@@ -13,9 +13,9 @@
 #include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
-#include "ctl/suggest.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+#include "shared/suggest.h"
 #include "shared/time.h"
 
 #define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
@@ -69,14 +69,14 @@ static char *wanted_of_tasks(const json_t *override)
 	return text;
 }
 
-static char *wanted(const json_t *override)
+static char *cell_wanted(const json_t *override, const char *key)
 {
 	return field_text(override, "domain") ? wanted_of_domain(override)
 					      : wanted_of_tasks(override);
 }
 
 /* "policy0", "rule:backup", "pid 812 (make) and what it starts" */
-static char *whom(const json_t *override)
+static char *cell_whom(const json_t *override, const char *key)
 {
 	_cleanup_free_ char *domain = format_clean(field_text(override, "domain"));
 	_cleanup_free_ char *rule = format_clean(field_text(override, "rule"));
@@ -97,38 +97,34 @@ static char *whom(const json_t *override)
 static void show_override(const json_t *reply)
 {
 	const json_t *override = json_object_get(reply, "override");
-	_cleanup_free_ char *target = whom(override);
+	_cleanup_free_ char *target = cell_whom(override, NULL);
 	/* To the second: some of it has passed, but nobody asked for 9 min 59 s. */
 	uint64_t left_s = (field_number(override, "left_us") + US_PER_S / 2) / US_PER_S;
 	_cleanup_free_ char *left = format_duration(left_s * US_PER_S);
-	_cleanup_free_ char *limits = wanted(override);
+	_cleanup_free_ char *limits = cell_wanted(override, NULL);
 	uint64_t id = field_number(override, "id");
 
 	printf("%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64 "\n",
 	       target, limits, left, id);
 }
 
+static char *cell_user(const json_t *override, const char *key)
+{
+	return format_user(field_number(override, key));
+}
+
 static void show_overrides(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "ID", TABLE_RIGHT },	 { "FOR", TABLE_LEFT }, { "WANTS", TABLE_LEFT },
-		{ "LEFT", TABLE_RIGHT }, { "BY", TABLE_LEFT },
+		{ "ID", TABLE_RIGHT, cell_number, "id" },
+		{ "FOR", TABLE_LEFT, cell_whom },
+		{ "WANTS", TABLE_LEFT, cell_wanted },
+		{ "LEFT", TABLE_RIGHT, cell_duration, "left_us" },
+		{ "BY", TABLE_LEFT, cell_user, "uid" },
 	};
-	const json_t *overrides = json_object_get(reply, "overrides"), *override;
-	_cleanup_(table_deinit) struct table table;
-	size_t i;
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(overrides, i, override) {
-		table_add(&table, format_count(field_number(override, "id")));
-		table_add(&table, whom(override));
-		table_add(&table, wanted(override));
-		table_add(&table, format_duration(field_number(override, "left_us")));
-		table_add(&table, format_user(field_number(override, "uid")));
-	}
-	if (table.n_cells)
-		table_print(&table, stdout);
-	else
+	if (!table_print(&table, json_object_get(reply, "overrides"), stdout))
 		puts("no override is in force. One is made by: wakegovctl override policy0 --max "
 		     "1.2GHz --for 10m");
 }

@@ -67,26 +67,17 @@ void rule_tasks_print_line(const json_t *rule)
 void rule_tasks_show(const json_t *rule)
 {
 	static const struct table_column columns[] = {
-		{ "PID", TABLE_RIGHT },
-		{ "PROCESS", TABLE_RIGHT },
-		{ "TASK", TABLE_LEFT },
+		{ "PID", TABLE_RIGHT, cell_number, "pid" },
+		{ "PROCESS", TABLE_RIGHT, cell_number, "tgid" },
+		{ "TASK", TABLE_LEFT, cell_text, "comm" },
 	};
-	const json_t *threads = json_object_get(rule, "threads"), *thread;
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
 	_cleanup_free_ char *match = format_clean(field_text(rule, "match"));
-	_cleanup_(table_deinit) struct table table;
-	size_t i;
 
 	printf("%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match\n", name,
 	       file, field_number(rule, "line"), match, field_number(rule, "tasks"),
 	       field_number(rule, "matches"));
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(threads, i, thread) {
-		table_add(&table, format_count(field_number(thread, "pid")));
-		table_add(&table, format_count(field_number(thread, "tgid")));
-		table_add_text(&table, field_text(thread, "comm"));
-	}
-	if (table.n_cells)
-		table_print(&table, stdout);
+	table_print(&table, json_object_get(rule, "threads"), stdout);
 }

@@ -16,22 +16,12 @@
 
 #define THREADS_SHOWN 4 /* of each rule, in the list of all */
 
-static void add_rule(struct table *table, const json_t *rule)
+static char *cell_place(const json_t *rule, const char *key)
 {
-	const char *file = field_text(rule, "file");
+	_cleanup_free_ char *file = cell_text(rule, "file");
 	char *place = NULL;
 
-	table_add_text(table, field_text(rule, "name"));
-	if (asprintf(&place, "%s:%" PRIu64, file ? file : "-", field_number(rule, "line")) < 0)
-		place = NULL;
-	table_add(table, place);
-	table_add(table, format_count(field_number(rule, "tasks")));
-	table_add(table, format_count(field_number(rule, "matches")));
-	table_add(table, format_level(field_text(rule, "cap")));
-	table_add(table, format_level(field_text(rule, "floor")));
-	table_add_text(table, field_text(rule, "io_boost"));
-	table_add_text(table, field_text(rule, "domain"));
-	table_add_text(table, field_text(rule, "match"));
+	return asprintf(&place, "%s:%" PRIu64, file, field_number(rule, "line")) < 0 ? NULL : place;
 }
 
 static void show_carrier(const json_t *rule)
@@ -50,21 +40,22 @@ static void show_carrier(const json_t *rule)
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "RULE", TABLE_LEFT },	    { "PLACE", TABLE_LEFT },  { "TASKS", TABLE_RIGHT },
-		{ "MATCHES", TABLE_RIGHT }, { "CAP", TABLE_RIGHT },   { "FLOOR", TABLE_RIGHT },
-		{ "I/O", TABLE_RIGHT },	    { "DOMAIN", TABLE_LEFT }, { "FOR", TABLE_LEFT },
+		{ "RULE", TABLE_LEFT, cell_text, "name" },
+		{ "PLACE", TABLE_LEFT, cell_place },
+		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
+		{ "MATCHES", TABLE_RIGHT, cell_number, "matches" },
+		{ "CAP", TABLE_RIGHT, cell_level, "cap" },
+		{ "FLOOR", TABLE_RIGHT, cell_level, "floor" },
+		{ "I/O", TABLE_RIGHT, cell_text, "io_boost" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "FOR", TABLE_LEFT, cell_text, "match" },
 	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	const json_t *rules = json_object_get(reply, "rules"), *rule;
 	uint64_t refused = field_number(reply, "refused");
-	_cleanup_(table_deinit) struct table table;
 	size_t i;
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(rules, i, rule)
-		add_rule(&table, rule);
-	if (table.n_cells)
-		table_print(&table, stdout);
-	else
+	if (!table_print(&table, rules, stdout))
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
 	json_array_foreach(rules, i, rule)
 		rule_tasks_print_line(rule);

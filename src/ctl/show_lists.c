@@ -28,7 +28,7 @@ static const char *limiter_of(const json_t *object, char *text, size_t size)
 	return text;
 }
 
-static char *reason_of(const json_t *object)
+static char *cell_reason(const json_t *object, const char *key)
 {
 	char limiter[128];
 
@@ -36,11 +36,6 @@ static char *reason_of(const json_t *object)
 			     field_number(object, "pid"),
 			     limiter_of(object, limiter, sizeof(limiter)),
 			     field_text(object, "timing"));
-}
-
-static void add_frequency(struct table *table, const json_t *object, const char *key)
-{
-	table_add(table, format_frequency(field_number(object, key)));
 }
 
 bool show_is_expected(const json_t *domain)
@@ -56,28 +51,31 @@ bool show_is_expected(const json_t *domain)
 }
 
 /* "~600 MHz" where the domain's own governor sets the frequency, and it is only expected. */
-static void add_target(struct table *table, const json_t *domain)
+static char *cell_target(const json_t *domain, const char *key)
 {
-	_cleanup_free_ char *target = format_frequency(field_number(domain, "target_khz"));
-	char expected[32];
+	_cleanup_free_ char *target = format_frequency(field_number(domain, key));
+	char *text = NULL;
 
-	snprintf(expected, sizeof(expected), "%s%s", show_is_expected(domain) ? "~" : "", target);
-	table_add_text(table, expected);
+	return asprintf(&text, "%s%s", show_is_expected(domain) ? "~" : "", target) < 0 ? NULL
+											: text;
 }
 
-static void add_domain(struct table *table, const json_t *domain)
+static char *cell_limits(const json_t *domain, const char *key)
 {
-	const char *why = field_text(domain, "state_why");
+	return format_frequency_range(field_number(domain, "min_khz"),
+				      field_number(domain, "max_khz"));
+}
 
-	table_add_text(table, field_text(domain, "name"));
-	table_add_text(table, field_text(domain, "cpus"));
-	table_add_text(table, field_text(domain, "state"));
-	add_frequency(table, domain, "current_khz");
-	add_target(table, domain);
-	table_add(table, format_frequency_range(field_number(domain, "min_khz"),
-						field_number(domain, "max_khz")));
-	table_add(table, format_share(field_number(domain, "utilisation_cap")));
-	table_add(table, why ? format_clean(why) : reason_of(domain));
+static char *cell_share(const json_t *domain, const char *key)
+{
+	return format_share(field_number(domain, key));
+}
+
+/* Why a domain is not driven, or else what decided. */
+static char *cell_why(const json_t *domain, const char *key)
+{
+	return field_text(domain, "state_why") ? cell_text(domain, "state_why")
+					       : cell_reason(domain, key);
 }
 
 /* Writes that failed or did not take are rare, and worth a line of their own. */
@@ -96,48 +94,39 @@ static void show_trouble(const json_t *domain)
 void show_domains(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT },   { "CPUS", TABLE_LEFT },    { "STATE", TABLE_LEFT },
-		{ "CURRENT", TABLE_RIGHT }, { "TARGET", TABLE_RIGHT }, { "LIMITS", TABLE_RIGHT },
-		{ "USED", TABLE_RIGHT },    { "REASON", TABLE_LEFT },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "name" },
+		{ "CPUS", TABLE_LEFT, cell_text, "cpus" },
+		{ "STATE", TABLE_LEFT, cell_text, "state" },
+		{ "CURRENT", TABLE_RIGHT, cell_frequency, "current_khz" },
+		{ "TARGET", TABLE_RIGHT, cell_target, "target_khz" },
+		{ "LIMITS", TABLE_RIGHT, cell_limits },
+		{ "USED", TABLE_RIGHT, cell_share, "utilisation_cap" },
+		{ "REASON", TABLE_LEFT, cell_why },
 	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	const json_t *domains = json_object_get(reply, "domains");
-	_cleanup_(table_deinit) struct table table;
 	const json_t *domain;
 	size_t i;
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(domains, i, domain)
-		add_domain(&table, domain);
-
-	if (table.n_cells)
-		table_print(&table, stdout);
+	if (!table_print(&table, domains, stdout))
+		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 	json_array_foreach(domains, i, domain)
 		show_trouble(domain);
-	if (!table.n_cells)
-		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 }
 
-static void add_decision(struct table *table, const json_t *decision, uint64_t monotonic_us,
-			 uint64_t realtime_us)
+static char *cell_time(const json_t *row, const char *key)
 {
-	table_add(table,
-		  format_time(field_number(decision, "monotonic_us"), monotonic_us, realtime_us));
-	table_add_text(table, field_text(decision, "domain"));
-	add_frequency(table, decision, "previous_khz");
-	add_frequency(table, decision, "target_khz");
-	add_frequency(table, decision, "read_back_khz");
-	table_add(table, reason_of(decision));
+	return format_time(field_number(row, key), moment_monotonic_us(), moment_realtime_us());
 }
 
 void show_decision_line(const json_t *decision)
 {
-	_cleanup_free_ char *time = format_time(field_number(decision, "monotonic_us"),
-						moment_monotonic_us(), moment_realtime_us());
-	_cleanup_free_ char *domain = format_clean(field_text(decision, "domain"));
-	_cleanup_free_ char *from = format_frequency(field_number(decision, "previous_khz"));
-	_cleanup_free_ char *to = format_frequency(field_number(decision, "target_khz"));
-	_cleanup_free_ char *found = format_frequency(field_number(decision, "read_back_khz"));
-	_cleanup_free_ char *reason = reason_of(decision);
+	_cleanup_free_ char *time = cell_time(decision, "monotonic_us");
+	_cleanup_free_ char *domain = cell_text(decision, "domain");
+	_cleanup_free_ char *from = cell_frequency(decision, "previous_khz");
+	_cleanup_free_ char *to = cell_frequency(decision, "target_khz");
+	_cleanup_free_ char *found = cell_frequency(decision, "read_back_khz");
+	_cleanup_free_ char *reason = cell_reason(decision, NULL);
 
 	if (reason)
 		text_clean(reason);
@@ -147,21 +136,15 @@ void show_decision_line(const json_t *decision)
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "TIME", TABLE_LEFT }, { "DOMAIN", TABLE_LEFT },     { "FROM", TABLE_RIGHT },
-		{ "TO", TABLE_RIGHT },	{ "READ BACK", TABLE_RIGHT }, { "REASON", TABLE_LEFT },
+		{ "TIME", TABLE_LEFT, cell_time, "monotonic_us" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "FROM", TABLE_RIGHT, cell_frequency, "previous_khz" },
+		{ "TO", TABLE_RIGHT, cell_frequency, "target_khz" },
+		{ "READ BACK", TABLE_RIGHT, cell_frequency, "read_back_khz" },
+		{ "REASON", TABLE_LEFT, cell_reason },
 	};
-	const json_t *decisions = json_object_get(reply, "decisions");
-	uint64_t monotonic_us = moment_monotonic_us(), realtime_us = moment_realtime_us();
-	_cleanup_(table_deinit) struct table table;
-	const json_t *decision;
-	size_t i;
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(decisions, i, decision)
-		add_decision(&table, decision, monotonic_us, realtime_us);
-
-	if (table.n_cells)
-		table_print(&table, stdout);
-	else
+	if (!table_print(&table, json_object_get(reply, "decisions"), stdout))
 		puts("no such decision is remembered");
 }

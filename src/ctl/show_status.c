@@ -109,41 +109,33 @@ static void show_cost(const json_t *reply)
 	       field_number(self, "wakeups"), field_number(self, "events"));
 }
 
+static char *cell_purpose(const json_t *program, const char *key)
+{
+	_cleanup_free_ char *purpose = cell_text(program, key);
+	const char *error = field_text(program, "error");
+	char *text = NULL;
+
+	return asprintf(&text, "%s%s%s", purpose, error ? ": " : "", error ?: "") < 0 ? NULL : text;
+}
+
 static void show_programs(const json_t *programs)
 {
 	static const struct table_column columns[] = {
-		{ "PROGRAM", TABLE_LEFT },
-		{ "STATE", TABLE_LEFT },
-		{ "EVENTS", TABLE_RIGHT },
-		{ "FOR", TABLE_LEFT },
+		{ "PROGRAM", TABLE_LEFT, cell_text, "name" },
+		{ "STATE", TABLE_LEFT, cell_text, "state" },
+		{ "EVENTS", TABLE_RIGHT, cell_number, "events" },
+		{ "FOR", TABLE_LEFT, cell_purpose, "purpose" },
 	};
-	_cleanup_(table_deinit) struct table table;
-	const json_t *program;
-	size_t i;
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
-	json_array_foreach(programs, i, program) {
-		const char *error = field_text(program, "error");
-		const char *purpose = field_text(program, "purpose");
-		char events[24], *cell = NULL;
-
-		snprintf(events, sizeof(events), "%" PRIu64, field_number(program, "events"));
-		table_add_text(&table, field_text(program, "name"));
-		table_add_text(&table, field_text(program, "state"));
-		table_add_text(&table, events);
-		if (asprintf(&cell, "%s%s%s", purpose ? purpose : "-", error ? ": " : "",
-			     error ? error : "") < 0)
-			cell = NULL;
-		table_add_text(&table, cell);
-		free(cell);
-	}
-	table_print(&table, stdout);
+	if (!json_array_size(programs))
+		return;
+	putchar('\n');
+	table_print(&table, programs, stdout);
 }
 
 void show_status(const json_t *reply)
 {
-	const json_t *programs = json_object_get(reply, "programs");
-
 	show_head(reply);
 	show_hand_back(json_object_get(reply, "hand_back"));
 	show_policy(json_object_get(reply, "policy"));
@@ -153,10 +145,7 @@ void show_status(const json_t *reply)
 	show_advice(json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
-	if (json_array_size(programs)) {
-		putchar('\n');
-		show_programs(programs);
-	}
+	show_programs(json_object_get(reply, "programs"));
 }
 
 void show_reload(const json_t *reply)

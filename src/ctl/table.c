@@ -2,48 +2,55 @@
 #include "ctl/table.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl/format.h"
+#include "ctl/show.h"
 #include "ctl/style.h"
 #include "shared/text.h"
 
-void table_init(struct table *table, const struct table_column *columns, size_t n_columns)
+char *cell_text(const json_t *row, const char *key)
 {
-	assert(n_columns <= TABLE_COLUMNS_MAX);
-
-	*table = (struct table){ .columns = columns, .n_columns = n_columns };
+	return format_clean(field_text(row, key));
 }
 
-void table_deinit(struct table *table)
+char *cell_number(const json_t *row, const char *key)
 {
-	for (size_t i = 0; i < table->n_cells; i++)
-		free(table->cells[i]);
-	free(table->cells);
+	return field_is_known(row, key) ? format_count(field_number(row, key)) : format_clean(NULL);
 }
 
-void table_add(struct table *table, char *cell)
+char *cell_frequency(const json_t *row, const char *key)
 {
-	if (table->n_cells == table->size) {
-		size_t size = table->size ? 2 * table->size : 64;
-		char **cells = reallocarray(table->cells, size, sizeof(*cells));
-
-		/* A client that cannot have some kilobytes has nothing left to show. */
-		if (!cells)
-			abort();
-		table->cells = cells;
-		table->size = size;
-	}
-	if (cell)
-		text_clean(cell);
-	table->cells[table->n_cells++] = cell;
+	return format_frequency(field_number(row, key));
 }
 
-void table_add_text(struct table *table, const char *text)
+char *cell_mhz(const json_t *row, const char *key)
 {
-	table_add(table, format_clean(text));
+	uint64_t khz = field_number(row, key);
+
+	return khz ? format_count((khz + 500) / 1000) : format_clean(NULL);
+}
+
+char *cell_permille(const json_t *row, const char *key)
+{
+	return field_is_known(row, key) ? format_permille(field_number(row, key))
+					: format_clean(NULL);
+}
+
+char *cell_gain(const json_t *row, const char *key)
+{
+	return field_is_known(row, key) ? format_gain(field_number(row, key)) : format_clean(NULL);
+}
+
+char *cell_duration(const json_t *row, const char *key)
+{
+	return format_duration(field_number(row, key));
+}
+
+char *cell_level(const json_t *row, const char *key)
+{
+	return format_level(field_text(row, key));
 }
 
 /* In characters, not bytes; double-width ones are rare enough in what we show. */
@@ -54,11 +61,6 @@ static size_t width_of(const char *text)
 	for (; *text; text++)
 		width += ((unsigned char)*text & 0xc0) != 0x80;
 	return width;
-}
-
-static const char *cell_text(const struct table *table, size_t cell)
-{
-	return table->cells[cell] ? table->cells[cell] : "?";
 }
 
 /* How many bytes the first characters of text take. */
@@ -113,31 +115,51 @@ static void fit(const struct table *table, struct spacing *spacing)
 		--*cut;
 }
 
-void table_fit(struct table *table, size_t width, size_t cut_column)
+/* Row by row. A client that cannot have some kilobytes has nothing left to show. */
+static char **make_cells(const struct table *table, const json_t *rows, size_t n)
 {
-	table->width = width;
-	table->cut_column = cut_column;
+	char **cells = calloc(n, sizeof(*cells));
+
+	if (!cells)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		const struct table_column *column = &table->columns[i % table->n_columns];
+
+		cells[i] = column->cell(json_array_get(rows, i / table->n_columns), column->key);
+		cells[i] = cells[i] ? text_clean(cells[i]) : strdup("?");
+		if (!cells[i])
+			abort();
+	}
+	return cells;
 }
 
-void table_print(const struct table *table, FILE *file)
+bool table_print(const struct table *table, const json_t *rows, FILE *file)
 {
+	size_t n_columns = table->n_columns, n = json_array_size(rows) * n_columns;
 	struct spacing spacing = { .gap = 2 };
-	size_t *widths = spacing.widths;
+	char **cells;
 
-	for (size_t i = 0; i < table->n_columns; i++)
-		widths[i] = width_of(table->columns[i].title);
-	for (size_t i = 0; i < table->n_cells; i++) {
-		size_t width = width_of(cell_text(table, i));
+	assert(n_columns <= TABLE_COLUMNS_MAX);
+	if (!n)
+		return false;
+	cells = make_cells(table, rows, n);
+	for (size_t i = 0; i < n_columns; i++)
+		spacing.widths[i] = width_of(table->columns[i].title);
+	for (size_t i = 0; i < n; i++) {
+		size_t *width = &spacing.widths[i % n_columns];
 
-		if (width > widths[i % table->n_columns])
-			widths[i % table->n_columns] = width;
+		*width = width_of(cells[i]) > *width ? width_of(cells[i]) : *width;
 	}
 	fit(table, &spacing);
 
 	fputs(style_bold(file), file);
-	for (size_t i = 0; i < table->n_columns; i++)
+	for (size_t i = 0; i < n_columns; i++)
 		print_cell(table, &spacing, i, table->columns[i].title, file);
 	fputs(style_plain(file), file);
-	for (size_t i = 0; i < table->n_cells; i++)
-		print_cell(table, &spacing, i % table->n_columns, cell_text(table, i), file);
+	for (size_t i = 0; i < n; i++) {
+		print_cell(table, &spacing, i % n_columns, cells[i], file);
+		free(cells[i]);
+	}
+	free(cells);
+	return true;
 }

@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Columns of text, each as wide as its widest cell; for output on a terminal. */
+/*
+ * Lists of objects as columns of text, each as wide as its widest cell. A column says where the
+ * text of a cell comes from.
+ */
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #define TABLE_COLUMNS_MAX 12
+#define TABLE_CUT_LEAST	  4
 
 struct table_column {
 	const char *title;
 	enum { TABLE_LEFT, TABLE_RIGHT } align;
+	/*
+	 * An allocated string, which is cleaned; NULL, for lack of memory, is shown as "?". The key
+	 * is the one below.
+	 */
+	char *(*cell)(const json_t *row, const char *key);
+	const char *key;
 };
 
 struct table {
-	const struct table_column *columns; /* borrowed */
-	size_t n_columns;
-	char **cells; /* row by row */
-	size_t n_cells;
-	size_t size;
-	size_t width;	   /* of a line; 0: as wide as it gets */
-	size_t cut_column; /* whose cells are cut for it */
+	const struct table_column *columns;
+	size_t n_columns; /* at most TABLE_COLUMNS_MAX */
+	/*
+	 * Of a line: columns move together and, where that is not enough, the cells of one lose
+	 * their ends, down to TABLE_CUT_LEAST characters. 0: as wide as it gets.
+	 */
+	size_t width;
+	size_t cut_column;
 };
 
-/* n_columns is at most TABLE_COLUMNS_MAX. */
-void table_init(struct table *table, const struct table_column *columns, size_t n_columns);
-void table_deinit(struct table *table);
+/* Returns false, having printed nothing, when there are no rows. */
+bool table_print(const struct table *table, const json_t *rows, FILE *file);
 
-/*
- * Adds the next cell of the row, cleaned, and takes the string over; NULL stands for one that
- * could not be allocated and is shown as "?".
- */
-void table_add(struct table *table, char *cell);
-
-/* The same with a copy; NULL is shown as "-". */
-void table_add_text(struct table *table, const char *text);
-
-/*
- * Lines of at most that many characters: columns move together and, where that is not enough, cells
- * of one column lose their ends, down to TABLE_CUT_LEAST characters.
- */
-#define TABLE_CUT_LEAST 4
-void table_fit(struct table *table, size_t width, size_t cut_column);
-
-void table_print(const struct table *table, FILE *file);
+/* Cells of one field: "-" where it is missing, or where 0 stands for that. */
+char *cell_text(const json_t *row, const char *key);
+char *cell_number(const json_t *row, const char *key);
+char *cell_frequency(const json_t *row, const char *key);
+char *cell_mhz(const json_t *row, const char *key); /* without the unit */
+char *cell_permille(const json_t *row, const char *key);
+char *cell_gain(const json_t *row, const char *key);
+char *cell_duration(const json_t *row, const char *key);
+char *cell_level(const json_t *row, const char *key);

@@ -110,42 +110,49 @@ static char *format_opps(const json_t *opps)
 	return strdup(total ? text : "-");
 }
 
-static char *format_rate(const json_t *times)
+static char *cell_rate(const json_t *times, const char *key)
 {
 	char *text;
 
-	if (asprintf(&text, "%.1f", json_number_value(json_object_get(times, "changes_per_s"))) < 0)
-		return NULL;
-	return text;
+	return asprintf(&text, "%.1f", json_number_value(json_object_get(times, key))) < 0 ? NULL
+											   : text;
 }
 
-static void add_row(struct table *table, const char *domain, const char *side, const json_t *times)
+static char *cell_opps(const json_t *times, const char *key)
 {
-	table_add_text(table, domain);
-	table_add_text(table, side);
-	table_add(table, format_frequency(field_number(times, "mean_khz")));
-	table_add(table, format_rate(times));
-	table_add(table, format_opps(json_object_get(times, "opps")));
+	return format_opps(json_object_get(times, key));
+}
+
+/* A row is what the times say, with the domain and the policy. */
+static void add_row(json_t *rows, const char *domain, const char *policy, const json_t *times)
+{
+	json_t *row = json_copy((json_t *)times);
+
+	json_object_set_new(row, "domain", json_string(domain));
+	json_object_set_new(row, "policy", json_string(policy));
+	json_array_append_new(rows, row);
 }
 
 static void show_domains_table(const json_t *domains, const char *policy)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT },     { "POLICY", TABLE_LEFT },	    { "MEAN", TABLE_RIGHT },
-		{ "CHANGES/S", TABLE_RIGHT }, { "TIME SPENT", TABLE_LEFT },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "POLICY", TABLE_LEFT, cell_text, "policy" },
+		{ "MEAN", TABLE_RIGHT, cell_frequency, "mean_khz" },
+		{ "CHANGES/S", TABLE_RIGHT, cell_rate, "changes_per_s" },
+		{ "TIME SPENT", TABLE_LEFT, cell_opps, "opps" },
 	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
+	json_auto_t *rows = json_array();
 	const json_t *domain;
-	struct table table;
 	size_t i;
 
-	table_init(&table, columns, ARRAY_SIZE(columns));
 	json_array_foreach(domains, i, domain) {
-		add_row(&table, field_text(domain, "name"), "as recorded",
+		add_row(rows, field_text(domain, "name"), "as recorded",
 			json_object_get(domain, "recorded"));
-		add_row(&table, "", policy, json_object_get(domain, "other"));
+		add_row(rows, "", policy, json_object_get(domain, "other"));
 	}
-	table_print(&table, stdout);
-	table_deinit(&table);
+	table_print(&table, rows, stdout);
 }
 
 static void show_differences(const json_t *reply, const char *policy)

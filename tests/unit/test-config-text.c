@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <limits.h>
-
 #include "test-config.h"
 
 #include "config/text.h"
@@ -76,26 +74,11 @@ static void test_escape(void **state)
 	assert_string_equal(shown + sizeof(shown) - sizeof("\\xff..."), "\\xff...");
 }
 
-static void test_distance(void **state)
-{
-	assert_int_equal(policy_text_distance("hold", "hold"), 0);
-	assert_int_equal(policy_text_distance("", "hold"), 4);
-	assert_int_equal(policy_text_distance("hold", ""), 4);
-	assert_int_equal(policy_text_distance("hodl", "hold"), 2);
-	assert_int_equal(policy_text_distance("holds", "hold"), 1);
-	assert_int_equal(policy_text_distance("kitten", "sitting"), 3);
-	assert_int_equal(policy_text_distance("hold", "a-word-of-more-than-32-characters"),
-			 UINT_MAX);
-	assert_int_equal(policy_text_distance("a-word-of-more-than-32-characters", "hold"),
-			 UINT_MAX);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find_bad_byte),
 		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
