@@ -4,17 +4,19 @@
 /*
  * What the controls held before us, in DIRECTORY/originals (see shared/statefile.h), written before
  * the first write to a control:
+ *
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
  *
  * A line has a control's path, its value before us, and what we put there (`*`: it changes all the
- * time). For a tunable of the governor that we replaced, the third word is `*` until the governor is
- * back, and then the kernel's default, with which it came back and which stands there if our write
- * failed.
+ * time). For a tunable of the governor that we replaced, the third word is `*` until the governor
+ * is back, and then the kernel's default, with which it came back and which stands there if our
+ * write failed.
  *
  * A file with a line that we would not have written is refused as a whole: a line can name nothing
- * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/.
+ * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or
+ * cpufreq/policyN/GOVERNOR/.
  */
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 /*
  * The overrides in force, in DIRECTORY/overrides (see shared/statefile.h). Each line begins with
- *the override's id, the user who gave it, and its end on CLOCK_MONOTONIC in nanoseconds:
+ * the override's id, the user who gave it, and its end on CLOCK_MONOTONIC in nanoseconds:
  *
  *	domain 3 0 5214000000000 policy0 1200000 0 0	min, max, frozen kHz
  *	task 4 0 5214000000000 2 30 0 0 0 0 812 5040000000 1 make
