@@ -14,6 +14,7 @@
 #include "actuator/frequencies.h"
 #include "core/topology.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 /* CPUFREQ_ETERNAL of older kernels: the driver does not know. */
 #define LATENCY_UNKNOWN UINT32_MAX
@@ -51,16 +52,12 @@ static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 
 static uint32_t read_capacity(uint32_t cpu)
 {
-	_cleanup_close_ int fd = -1;
-	uint32_t capacity;
-	char path[64];
+	double capacity;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpu_capacity", cpu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || control_read_u32(fd, &capacity) < 0 || capacity == 0 ||
-	    capacity > TOPOLOGY_CAPACITY_MAX)
+	if (!sysfs_read_number(&capacity, "/sys/devices/system/cpu/cpu%u/cpu_capacity", cpu) ||
+	    capacity < 1 || capacity > TOPOLOGY_CAPACITY_MAX)
 		return TOPOLOGY_CAPACITY_MAX;
-	return capacity;
+	return (uint32_t)capacity;
 }
 
 static int fill_domain(struct topology_domain *domain, uint32_t policy)

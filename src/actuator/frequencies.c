@@ -10,6 +10,7 @@
 
 #include "actuator/control.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define STEP_KHZ 100000
 
@@ -40,14 +41,11 @@ static int append(struct khz_list *list, const struct cpufreq_available_frequenc
 /* Newer kernels have a switch per domain, older ones one for all. */
 static bool boost_is_on(uint32_t policy)
 {
-	_cleanup_close_ int fd = -1;
-	char value[CONTROL_VALUE_SIZE];
+	double on;
 
-	if (control_read_file(policy, "boost", value, sizeof(value)) >= 0)
-		return strcmp(value, "1") == 0;
-
-	fd = open(CONTROL_DIRECTORY "/boost", O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && control_read(fd, value, sizeof(value)) >= 0 && strcmp(value, "1") == 0;
+	return (sysfs_read_number(&on, CONTROL_DIRECTORY "/policy%u/boost", policy) ||
+		sysfs_read_number(&on, CONTROL_DIRECTORY "/boost")) &&
+	       on == 1;
 }
 
 static int collect(uint32_t policy, struct khz_list *list)

@@ -2,14 +2,12 @@
 #include "actuator/tickless.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "actuator/control.h"
 #include "actuator/domain.h"
-#include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define LIST_SIZE 4096 /* the kernel's, of CPU ranges: a page */
 
@@ -34,10 +32,9 @@ static bool is_in(const char *list, uint32_t cpu)
 
 bool tickless_has(uint32_t policy, uint32_t *ret_cpu)
 {
-	_cleanup_close_ int fd = open("/sys/devices/system/cpu/nohz_full", O_RDONLY | O_CLOEXEC);
 	char list[LIST_SIZE], cpus[LIST_SIZE], *at = cpus, *end;
 
-	if (fd < 0 || control_read(fd, list, sizeof(list)) < 0 ||
+	if (!sysfs_read_line(list, sizeof(list), "/sys/devices/system/cpu/nohz_full") ||
 	    control_read_file(policy, "related_cpus", cpus, sizeof(cpus)) < 0)
 		return false;
 	for (uint32_t cpu = strtoul(at, &end, 10); end != at; cpu = strtoul(at, &end, 10)) {

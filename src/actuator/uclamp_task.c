@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define RT_DEFAULT_FILE "/proc/sys/kernel/sched_util_clamp_min_rt_default"
 
@@ -55,15 +56,11 @@ static int write_clamps(uint32_t pid, uint64_t flags, uint32_t min, uint32_t max
 /* What a task of this scheduling policy has that was given none. */
 static uint32_t default_min(uint32_t sched_policy)
 {
-	_cleanup_close_ int fd = -1;
-	char text[16] = "";
-	ssize_t n;
+	double min;
 
 	if (sched_policy != SCHED_FIFO && sched_policy != SCHED_RR)
 		return UCLAMP_LEAST;
-	fd = open(RT_DEFAULT_FILE, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	return n > 0 ? (uint32_t)strtoul(text, NULL, 10) : UCLAMP_MOST;
+	return sysfs_read_number(&min, RT_DEFAULT_FILE) ? (uint32_t)min : UCLAMP_MOST;
 }
 
 int uclamp_read(uint32_t pid, struct uclamp *ret)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ctl/sysfs.h"
+#include "shared/sysfs.h"
 
 #define ENERGY_INPUTS_MAX 16
 

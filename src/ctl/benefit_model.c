@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/sysfs.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define POLICY "%s/devices/system/cpu/cpufreq/policy%" PRIu32
 

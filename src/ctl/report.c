@@ -16,8 +16,8 @@
 #include "ctl/connection.h"
 #include "ctl/paragraph.h"
 #include "ctl/show.h"
-#include "ctl/sysfs.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define DECISIONS_MAX 50
 #define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"

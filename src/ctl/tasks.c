@@ -12,6 +12,8 @@
 #include "ctl/format.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
+#include "shared/text.h"
 
 #define PROCESSES_MAX 8192
 #define BUSIEST	      3
@@ -68,17 +70,10 @@ static int compare_bytes(const void *a, const void *b)
 static void print_process(const struct process *process)
 {
 	_cleanup_free_ char *rate = format_size(process->bytes * PER_S / 1024);
-	_cleanup_fclose_ FILE *file = NULL;
-	_cleanup_free_ char *clean = NULL;
-	char path[32], comm[32] = "";
+	char comm[32];
 
-	snprintf(path, sizeof(path), "/proc/%u/comm", process->pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(comm, sizeof(comm), file))
-		return;
-	comm[strcspn(comm, "\n")] = '\0';
-	clean = format_clean(comm);
-	printf("  %s (pid %u): %s per second\n", clean, process->pid, rate);
+	if (sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", process->pid))
+		printf("  %s (pid %u): %s per second\n", text_clean(comm), process->pid, rate);
 }
 
 static void print_busiest(void)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 /* The broker answers by itself; one that hangs must not hang us. */
 #define BUS_TIMEOUT_US 200000
@@ -80,19 +81,6 @@ static bool owns_name(sd_bus *bus, const char *name)
 	return owned;
 }
 
-static bool read_comm(const char *pid, char ret_comm[COMM_SIZE])
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[300];
-
-	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(ret_comm, COMM_SIZE, file))
-		return false;
-	ret_comm[strcspn(ret_comm, "\n")] = '\0';
-	return true;
-}
-
 /* Bits: 1 << index into traces. */
 static uint32_t find_processes(void)
 {
@@ -102,7 +90,8 @@ static uint32_t find_processes(void)
 	uint32_t found = 0;
 
 	while (processes && (entry = readdir(processes))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || !read_comm(entry->d_name, comm))
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !sysfs_read_line(comm, sizeof(comm), "/proc/%s/comm", entry->d_name))
 			continue;
 		for (size_t i = 0; i < ARRAY_SIZE(traces); i++)
 			if (traces[i].comm && strcmp(comm, traces[i].comm) == 0)

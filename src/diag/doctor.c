@@ -19,11 +19,13 @@
 #include "diag/conflicts.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
-#define TEXT_SIZE	256
-#define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"
-#define POWER_ZONES_MAX 8
-#define POWER_TERMS_MAX 4 /* long_term, short_term, peak_power */
+#define TEXT_SIZE	   256
+#define CGROUP_CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
+#define POWER_ZONE	   "/sys/class/powercap/intel-rapl:%d"
+#define POWER_ZONES_MAX	   8
+#define POWER_TERMS_MAX	   4 /* long_term, short_term, peak_power */
 
 struct examination {
 	finding_t tell;
@@ -65,15 +67,14 @@ static void tell(const struct examination *e, enum finding_grade grade, const ch
 
 static void examine_tracing(const struct examination *e)
 {
-	char lockdown[TEXT_SIZE] = "";
-	_cleanup_close_ int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+	char lockdown[TEXT_SIZE];
 
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		tell(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
 	else
 		tell(e, FINDING_BAD, "kernel types (BTF)", "missing",
 		     "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y");
-	if (fd >= 0 && control_read(fd, lockdown, sizeof(lockdown)) >= 0 &&
+	if (sysfs_read_line(lockdown, sizeof(lockdown), "/sys/kernel/security/lockdown") &&
 	    strstr(lockdown, "[confidentiality]"))
 		tell(e, FINDING_BAD, "kernel lockdown", "confidentiality",
 		     "no tracing is allowed: boot with lockdown=integrity, or without it");
@@ -99,15 +100,14 @@ static void examine_cgroups(const struct examination *e)
 		"/sys/fs/cgroup/system.slice/cpu.uclamp.max",
 		"/sys/fs/cgroup/user.slice/cpu.uclamp.max",
 	};
-	char controllers[TEXT_SIZE] = "";
-	_cleanup_close_ int fd = open("/sys/fs/cgroup/cgroup.controllers", O_RDONLY | O_CLOEXEC);
+	char controllers[TEXT_SIZE];
 
-	if (fd < 0) {
+	if (access(CGROUP_CONTROLLERS, F_OK) < 0) {
 		tell(e, FINDING_NOTE, "control groups", "no unified hierarchy",
 		     "rules by cgroup and unit need cgroup v2");
 		return;
 	}
-	control_read(fd, controllers, sizeof(controllers));
+	sysfs_read_line(controllers, sizeof(controllers), CGROUP_CONTROLLERS);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		if (access(files[i], F_OK) == 0) {
 			tell(e, FINDING_GOOD, "utilisation clamps of groups", "there", "");
@@ -227,40 +227,26 @@ static void examine_counters(const struct examination *e)
 	frequency_free(frequency);
 }
 
-/* The first line of a file; false when it cannot be read or is empty. */
-static bool read_line(const char *path, char ret[static TEXT_SIZE])
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	ret[0] = '\0';
-	if (fd < 0 || control_read(fd, ret, TEXT_SIZE) < 0)
-		return false;
-	ret[strcspn(ret, "\n")] = '\0';
-	return ret[0];
-}
-
 /* "package-0: long_term 15 W, short_term 25 W" for each zone of a package. */
 static void examine_power_limits(const struct examination *e)
 {
-	char path[TEXT_SIZE], name[TEXT_SIZE], term[TEXT_SIZE], watts[TEXT_SIZE], what[300];
+	char name[TEXT_SIZE], term[TEXT_SIZE], what[300];
+	double microwatts;
 
 	for (int zone = 0; zone < POWER_ZONES_MAX; zone++) {
 		char found[TEXT_SIZE] = "";
 		size_t used = 0;
 
-		snprintf(path, sizeof(path), POWER_ZONE "/name", zone);
-		if (!read_line(path, name))
+		if (!sysfs_read_line(name, sizeof(name), POWER_ZONE "/name", zone))
 			return;
 		for (int i = 0; i < POWER_TERMS_MAX && used < sizeof(found); i++) {
-			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_name", zone, i);
-			if (!read_line(path, term))
-				break;
-			snprintf(path, sizeof(path), POWER_ZONE "/constraint_%d_power_limit_uw",
-				 zone, i);
-			if (!read_line(path, watts))
+			if (!sysfs_read_line(term, sizeof(term), POWER_ZONE "/constraint_%d_name",
+					     zone, i) ||
+			    !sysfs_read_number(&microwatts,
+					       POWER_ZONE "/constraint_%d_power_limit_uw", zone, i))
 				break;
 			used += snprintf(found + used, sizeof(found) - used, "%s%.40s %.3g W",
-					 used ? ", " : "", term, strtod(watts, NULL) / 1e6);
+					 used ? ", " : "", term, microwatts / 1e6);
 		}
 		snprintf(what, sizeof(what), "power limits of %s", name);
 		if (used)
@@ -274,11 +260,11 @@ static void examine_firmware(const struct examination *e)
 {
 	char text[TEXT_SIZE];
 
-	if (read_line("/sys/kernel/sched_ext/root/ops", text))
+	if (sysfs_read_line(text, sizeof(text), "/sys/kernel/sched_ext/root/ops"))
 		tell(e, FINDING_NOTE, "sched_ext scheduler", text,
 		     "it places tasks, and may set the CPUs' frequency targets under schedutil "
 		     "itself: if the two disagree, take backend setspeed or limits, or stop it");
-	if (read_line("/sys/devices/system/cpu/amd_pstate/dynamic_epp", text) &&
+	if (sysfs_read_line(text, sizeof(text), "/sys/devices/system/cpu/amd_pstate/dynamic_epp") &&
 	    strcmp(text, "disabled") != 0 && strcmp(text, "0") != 0)
 		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", text,
 		     "the kernel sets the energy preference by the power source: leave "

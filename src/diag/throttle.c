@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-
-#define PATH_SIZE 320
+#include "shared/sysfs.h"
 
 struct search {
 	const char *sys;
@@ -32,59 +31,34 @@ static int tell(const struct search *search, const char *who, const char *format
 	return search->emit(search->context, who, text);
 }
 
-static bool read_line(const char *path, char *ret, int size)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(ret, size, file))
-		return false;
-	ret[strcspn(ret, "\n")] = '\0';
-	return true;
-}
-
-static bool read_number(uint32_t *ret, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static bool read_number(uint32_t *ret, const char *format, ...)
-{
-	char path[PATH_SIZE], line[32];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(path, sizeof(path), format, args);
-	va_end(args);
-	return read_line(path, line, sizeof(line)) && sscanf(line, "%u", ret) == 1;
-}
-
 /* Whether a cooling device slows CPUs: drivers call theirs Processor or cpufreq-cpuN. */
 static bool cools_cpus(const struct search *search, const char *name)
 {
-	char path[PATH_SIZE], type[64];
+	char type[64];
 
-	snprintf(path, sizeof(path), "%s/class/thermal/%s/type", search->sys, name);
-	return read_line(path, type, sizeof(type)) &&
+	return sysfs_read_line(type, sizeof(type), "%s/class/thermal/%s/type", search->sys, name) &&
 	       (!strcmp(type, "Processor") || strstr(type, "cpufreq"));
 }
 
 /* 1 when one is at work and was told of, 0, or what emit ended with. */
 static int tell_cooling(const struct search *search, const char *name)
 {
-	uint32_t state, most;
+	double state, most;
 	int r;
 
 	if (strncmp(name, "cooling_device", 14) != 0 || !cools_cpus(search, name) ||
-	    !read_number(&state, "%s/class/thermal/%s/cur_state", search->sys, name) ||
-	    !read_number(&most, "%s/class/thermal/%s/max_state", search->sys, name) || !state)
+	    !sysfs_read_number(&state, "%s/class/thermal/%s/cur_state", search->sys, name) ||
+	    !sysfs_read_number(&most, "%s/class/thermal/%s/max_state", search->sys, name) || !state)
 		return 0;
 	r = tell(search, "thermal",
-		 "heat: %s is at step %u of %u; see /sys/class/thermal for the temperature", name,
-		 state, most);
+		 "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the temperature",
+		 name, state, most);
 	return r ? r : 1;
 }
 
 static int find_cooling(const struct search *search)
 {
-	char path[PATH_SIZE];
+	char path[SYSFS_PATH_SIZE];
 	_cleanup_closedir_ DIR *directory = NULL;
 	const struct dirent *entry;
 	int r = 0;
@@ -100,18 +74,18 @@ static int find_cooling(const struct search *search)
 static int find_maximum(const struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
-	uint32_t bios_khz;
+	double bios_khz;
 	int r;
 
 	if (domain->scaling_max_khz >= domain->highest_khz)
 		return 0;
-	if (read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit", search->sys,
-			domain->first_cpu) &&
+	if (sysfs_read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit",
+			      search->sys, domain->first_cpu) &&
 	    bios_khz <= domain->scaling_max_khz)
 		return tell(search, "firmware",
 			    "the firmware allows %u MHz at most (bios_limit): see its power and "
 			    "thermal settings",
-			    bios_khz / 1000);
+			    (uint32_t)bios_khz / 1000);
 	r = find_cooling(search);
 	if (r)
 		return r < 0 ? r : 0;
@@ -135,12 +109,12 @@ static int find_minimum(const struct search *search)
 
 static int find_boost(const struct search *search)
 {
-	uint32_t value;
+	double value;
 
-	if (read_number(&value, "%s/devices/system/cpu/cpufreq/boost", search->sys) && !value)
+	if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", search->sys) && !value)
 		return tell(search, "boost-off",
 			    "turbo is switched off for the machine (cpufreq/boost is 0)");
-	if (read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", search->sys) &&
+	if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", search->sys) &&
 	    value)
 		return tell(search, "boost-off",
 			    "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");

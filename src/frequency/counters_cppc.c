@@ -2,40 +2,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "frequency/counters.h"
-#include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu/cpu%u/"
 
-/* n values of a file of the CPU. */
-__attribute__((format(scanf, 4, 5))) static int read_values(uint32_t cpu, const char *file, int n,
-							    const char *format, ...)
+static double number_of(uint32_t cpu, const char *file)
 {
-	_cleanup_fclose_ FILE *stream = NULL;
-	char path[96];
-	va_list args;
-	int found;
+	double number;
 
-	snprintf(path, sizeof(path), CPU_DIRECTORY "%s", cpu, file);
-	stream = fopen(path, "re");
-	if (!stream)
-		return -errno;
-	va_start(args, format);
-	found = vfscanf(stream, format, args);
-	va_end(args);
-	return found == n ? 0 : -EINVAL;
-}
-
-static uint64_t number_of(uint32_t cpu, const char *file)
-{
-	uint64_t number = 0;
-
-	read_values(cpu, file, 1, "%" SCNu64, &number);
-	return number;
+	return sysfs_read_number(&number, CPU_DIRECTORY "%s", cpu, file) ? number : 0;
 }
 
 /*
@@ -45,14 +24,16 @@ static uint64_t number_of(uint32_t cpu, const char *file)
  */
 static uint32_t reference_khz(uint32_t cpu)
 {
-	uint64_t reference = number_of(cpu, "acpi_cppc/reference_perf");
-	uint64_t nominal = number_of(cpu, "acpi_cppc/nominal_perf");
-	uint64_t highest = number_of(cpu, "acpi_cppc/highest_perf");
-	uint64_t nominal_khz = number_of(cpu, "acpi_cppc/nominal_freq") * 1000;
+	double reference = number_of(cpu, "acpi_cppc/reference_perf");
+	double nominal = number_of(cpu, "acpi_cppc/nominal_perf");
+	double highest = number_of(cpu, "acpi_cppc/highest_perf");
+	double nominal_khz = number_of(cpu, "acpi_cppc/nominal_freq") * 1000;
 
 	if (nominal && nominal_khz)
-		return reference * nominal_khz / nominal;
-	return highest ? reference * number_of(cpu, "cpufreq/cpuinfo_max_freq") / highest : 0;
+		return (uint32_t)(reference * nominal_khz / nominal);
+	return highest ? (uint32_t)(reference * number_of(cpu, "cpufreq/cpuinfo_max_freq") /
+				    highest)
+		       : 0;
 }
 
 struct cppc {
@@ -63,14 +44,17 @@ struct cppc {
 static int read_cppc(void *state, uint32_t cpu, struct counts *ret, uint32_t *ret_khz)
 {
 	struct cppc *cppc = state;
+	char line[64];
 
 	if (cpu >= cppc->n_cpus)
 		return -ENXIO;
 	if (!cppc->khz[cpu])
 		cppc->khz[cpu] = reference_khz(cpu);
 	*ret_khz = cppc->khz[cpu];
-	return read_values(cpu, "acpi_cppc/feedback_ctrs", 2, "ref:%" SCNu64 " del:%" SCNu64,
-			   &ret->reference, &ret->actual);
+	if (!sysfs_read_line(line, sizeof(line), CPU_DIRECTORY "acpi_cppc/feedback_ctrs", cpu) ||
+	    sscanf(line, "ref:%" SCNu64 " del:%" SCNu64, &ret->reference, &ret->actual) != 2)
+		return -ENODATA;
+	return 0;
 }
 
 static int open_cppc(uint32_t n_cpus, uint32_t base_khz, void **ret, const char **ret_why)

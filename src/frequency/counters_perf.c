@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -11,6 +10,7 @@
 
 #include "frequency/counters.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define PMU "/sys/bus/event_source/devices/msr"
 
@@ -28,22 +28,6 @@ struct perf {
 	uint32_t n_cpus;
 	struct pair pairs[];
 };
-
-/* One value of a file of the PMU. */
-__attribute__((format(scanf, 2, 3))) static int read_value(const char *path, const char *format,
-							   ...)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	va_list args;
-	int n;
-
-	if (!file)
-		return -errno;
-	va_start(args, format);
-	n = vfscanf(file, format, args);
-	va_end(args);
-	return n == 1 ? 0 : -EINVAL;
-}
 
 static int open_event(const struct perf *perf, uint32_t cpu, uint64_t event, int group_fd)
 {
@@ -126,15 +110,19 @@ static void forget_perf(void *state, uint32_t cpu)
 
 static int find_events(struct perf *perf, const char **ret_why)
 {
-	int r = read_value(PMU "/type", "%" SCNu32, &perf->type);
+	char type[16], actual[32], reference[32];
 
 	*ret_why = "perf has no PMU `msr`";
-	if (r < 0)
-		return r;
+	if (!sysfs_read_line(type, sizeof(type), PMU "/type") ||
+	    sscanf(type, "%" SCNu32, &perf->type) != 1)
+		return -ENODEV;
 	*ret_why = "perf's PMU `msr` has no aperf and mperf here";
-	r = read_value(PMU "/events/aperf", "event=%" SCNx64, &perf->actual_event);
-	return r < 0 ? r
-		     : read_value(PMU "/events/mperf", "event=%" SCNx64, &perf->reference_event);
+	if (!sysfs_read_line(actual, sizeof(actual), PMU "/events/aperf") ||
+	    !sysfs_read_line(reference, sizeof(reference), PMU "/events/mperf") ||
+	    sscanf(actual, "event=%" SCNx64, &perf->actual_event) != 1 ||
+	    sscanf(reference, "event=%" SCNx64, &perf->reference_event) != 1)
+		return -ENODEV;
+	return 0;
 }
 
 static int open_perf(uint32_t n_cpus, uint32_t base_khz, void **ret, const char **ret_why)

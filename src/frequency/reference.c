@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
 			  const char **ret_why)
@@ -44,14 +44,6 @@ static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
 	return n == sizeof(*ret) ? 0 : -EIO;
 }
 
-static bool reads_as(const char *path, char digit)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char value;
-
-	return fd >= 0 && read(fd, &value, 1) == 1 && value == digit;
-}
-
 #define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
 #define BOOST	 "/sys/devices/system/cpu/cpufreq/boost"
 
@@ -59,19 +51,21 @@ const char *const reference_turbo_switches[] = { NO_TURBO, BOOST, NULL };
 
 bool reference_turbo_is_off(void)
 {
-	return reads_as(NO_TURBO, '1') || reads_as(BOOST, '0');
+	double is_on;
+
+	return (sysfs_read_number(&is_on, NO_TURBO) && is_on == 1) ||
+	       (sysfs_read_number(&is_on, BOOST) && is_on == 0);
 }
 
 uint32_t reference_base_khz(uint32_t policy)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[80];
-	uint32_t khz;
+	double khz;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%u/base_frequency",
-		 policy);
-	file = fopen(path, "re");
-	return file && fscanf(file, "%" SCNu32, &khz) == 1 ? khz : 0;
+	return sysfs_read_number(&khz, "/sys/devices/system/cpu/cpufreq/policy%u/base_frequency",
+				 policy) &&
+			       khz > 0
+		       ? (uint32_t)khz
+		       : 0;
 }
 
 /* Of family 6, or 0. */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Files of one line, as the kernel shows values. Anything may vanish or refuse at any time. */
+/* Files of one line in /sys and /proc. Anything may vanish or refuse at any time. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define SYSFS_PATH_SIZE 192
 
-/* The first line without its end, cut to size. False: it cannot be read, or is empty. */
+/*
+ * The first line without its end, cut to size. Returns false when it cannot be read or is empty;
+ * ret is "" then.
+ */
 bool sysfs_read_line(char *ret, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/sysfs.h"
+#include "shared/sysfs.h"
 
 #include <glob.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@ __attribute__((format(printf, 3, 0))) static bool read_line(char *ret, size_t si
 	_cleanup_fclose_ FILE *file = NULL;
 	char path[SYSFS_PATH_SIZE];
 
+	ret[0] = '\0';
 	if (vsnprintf(path, sizeof(path), format, args) >= (int)sizeof(path))
 		return false;
 	file = fopen(path, "re");
