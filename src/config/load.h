@@ -10,6 +10,8 @@
 
 #include "core/settings.h"
 
+#define POLICY_DROPINS_MAX 128 /* files in the directory */
+
 /*
  * Reads path and, where dropin_dir is not NULL, its drop-ins, over the built-in defaults.
  *

@@ -92,13 +92,6 @@ void boosts_set_due(struct engine *engine, const struct task *task)
 	due_set(engine->due, task_table_place(engine->tasks, task), &key);
 }
 
-uint32_t boosts_level(const struct domain *domain)
-{
-	uint32_t khz = domain->last.target_khz;
-
-	return io_level_at(domain->info, khz ? khz : domain->info->opp_khz[0]);
-}
-
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
 {
 	/* A quarter of the slack is left for what the estimate is off by. */

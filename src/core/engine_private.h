@@ -124,8 +124,6 @@ void boosts_end_device(struct engine *engine, uint32_t device);
 /* Holds and experiments whose time it is. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 
-/* The level that the domain was last told to run at (core/io_model.h). */
-uint32_t boosts_level(const struct domain *domain);
 /* The OPP that a boost of this ρ is in the domain; 0: none, the lowest does. */
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);

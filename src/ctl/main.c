@@ -1,12 +1,223 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl: asks wakegovd over its socket. See wakegovctl(1). */
+#include <getopt.h>
 #include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "ctl/arguments.h"
+#include "ctl/command.h"
 #include "ctl/commands.h"
+#include "ctl/complain.h"
+#include "ctl/help.h"
+#include "shared/cleanup.h"
+#include "shared/suggest.h"
 #include "varlink/path.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
+#define TIMEOUT_MAX_S	   86400.0
+
+/* Of getopt_long(): those of the command are numbered from here, in the order of its table. */
+#define OWN_OPTION 256
+
+static const struct option general[] = {
+	{ "json", no_argument, NULL, 'j' },	     { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'v' },	     { "socket", required_argument, NULL, 's' },
+	{ "timeout", required_argument, NULL, 't' },
+};
+
+static const struct ctl_command *find_command(const char *name)
+{
+	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+
+	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
+		if (c->help && suggest_matches(name, c->name)) {
+			fprintf(stderr, " Did you mean '%s'?\n", c->name);
+			return NULL;
+		}
+	}
+	fputs(" See: wakegovctl --help\n", stderr);
+	return NULL;
+}
+
+static bool parse_timeout(const char *text, uint64_t *ret_ns)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds > 0 && seconds <= TIMEOUT_MAX_S)) {
+		complain("--timeout %s: expected seconds, more than 0, at most %.0f", text,
+			 TIMEOUT_MAX_S);
+		return false;
+	}
+	*ret_ns = (uint64_t)(seconds * 1e9);
+	return true;
+}
+
+/* The general options and those of the command, which may be NULL. */
+static void list_options(const struct ctl_command *command, struct option *ret)
+{
+	size_t n = ARRAY_SIZE(general);
+
+	memcpy(ret, general, sizeof(general));
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		ret[n++] = (struct option){
+			.name = command->options[i].name,
+			.has_arg = command->options[i].value ? required_argument : no_argument,
+			.val = OWN_OPTION + i,
+		};
+	ret[n] = (struct option){ 0 };
+}
+
+static const char *option_like(const char *typed, const struct option *options)
+{
+	for (; options->name; options++)
+		if (suggest_matches(typed, options->name))
+			return options->name;
+	return NULL;
+}
+
+/* What getopt stumbled over; ":" is a value that is missing. Returns minus the exit code. */
+static int refuse_option(const struct ctl *ctl, const char *given, const struct option *options,
+			 int problem)
+{
+	bool is_long = !strncmp(given, "--", 2);
+	_cleanup_free_ char *name = strndup(given, strcspn(given, "="));
+	const char *like = is_long && name ? option_like(name + 2, options) : NULL;
+
+	if (problem == ':')
+		complain("%s needs a value", given);
+	else if (is_long && optopt)
+		complain("%s takes no value", name);
+	else if (!is_long)
+		complain("there is no option '-%c'", optopt);
+	else if (like)
+		complain("there is no option '%s'. Did you mean '--%s'?", name, like);
+	else
+		complain("there is no option '%s'", name);
+	fprintf(stderr, "See: wakegovctl %s%s--help\n", ctl->command ? ctl->command->name : "",
+		ctl->command ? " " : "");
+	return -CTL_USAGE;
+}
+
+/* Returns 1 to go on, else minus the exit code. */
+static int take_option(struct ctl *ctl, int option)
+{
+	switch (option) {
+	case 'j':
+		ctl->json = true;
+		return 1;
+	case 's':
+		ctl->path = optarg;
+		return 1;
+	case 't':
+		return parse_timeout(optarg, &ctl->timeout_ns) ? 1 : -CTL_USAGE;
+	case 'h':
+		help_print(ctl->command);
+		return -CTL_OK;
+	case 'v':
+		puts("wakegovctl " WAKEGOV_VERSION);
+		return -CTL_OK;
+	default:
+		ctl->values[option - OWN_OPTION] = optarg ? optarg : "";
+		return 1;
+	}
+}
+
+/* The short forms, for getopt; first is "+" where options end with the first other word. */
+static void list_letters(const struct ctl_command *command, const char *first,
+			 char ret[static 3 * CTL_OPTIONS_MAX])
+{
+	char *at = stpcpy(stpcpy(ret, first), ":h");
+
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
+		if (!command->options[i].letter)
+			continue;
+		*at++ = command->options[i].letter;
+		if (command->options[i].value)
+			*at++ = ':';
+	}
+	*at = '\0';
+}
+
+/* What getopt says of a short form is what it says of the long one. */
+static int number_of(const struct ctl_command *command, int option)
+{
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+		if (command->options[i].letter == option)
+			return OWN_OPTION + i;
+	return option;
+}
+
+static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)
+{
+	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1];
+	char flags[3 * CTL_OPTIONS_MAX];
+	int option, r = 1;
+
+	list_options(ctl->command, options);
+	list_letters(ctl->command, first, flags);
+	opterr = 0;
+	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
+		r = option == '?' || option == ':'
+			    ? refuse_option(ctl, argv[optind - 1], options, option)
+			    : take_option(ctl, number_of(ctl->command, option));
+	return r;
+}
+
+/* "help", and "help COMMAND": what people type before they know. Returns minus the exit code. */
+static int show_help(const char *name)
+{
+	const struct ctl_command *command = name ? find_command(name) : NULL;
+
+	if (name && !command)
+		return -CTL_USAGE;
+	help_print(command);
+	return -CTL_OK;
+}
+
+/*
+ * Fills ret, which borrows from argv and has its defaults set. General options may stand before and
+ * after the command's name. Returns 1 to go on, else minus the exit code: help was printed, or the
+ * mistake was told.
+ */
+static int parse_arguments(int argc, char **argv, struct ctl *ret)
+{
+	int r = parse_options(argc, argv, "+", ret);
+
+	if (r <= 0)
+		return r;
+	if (optind == argc) {
+		complain("no command. Try 'wakegovctl status', or --help");
+		return -CTL_USAGE;
+	}
+	if (!strcmp(argv[optind], "help"))
+		return show_help(argv[optind + 1]);
+	ret->command = find_command(argv[optind]);
+	if (!ret->command)
+		return -CTL_USAGE;
+
+	/* Behind its name getopt starts anew, and needs a program's name there for its complaints.
+	 */
+	argv[optind] = argv[0];
+	argc -= optind;
+	argv += optind;
+	optind = 0;
+	r = parse_options(argc, argv, ret->command->has_tail ? "+" : "", ret);
+	if (r <= 0)
+		return r;
+	ret->arguments = argv + optind;
+	ret->n_arguments = argc - optind;
+	if (!ret->command->arguments && ret->n_arguments) {
+		complain("'%s' is one argument too many: %s takes none", ret->arguments[0],
+			 ret->command->name);
+		return -CTL_USAGE;
+	}
+	return 1;
+}
 
 static enum ctl_exit run(struct ctl *ctl)
 {
@@ -25,7 +236,7 @@ int main(int argc, char **argv)
 	int r;
 
 	setlocale(LC_CTYPE, "");
-	r = arguments_parse(argc, argv, &ctl);
+	r = parse_arguments(argc, argv, &ctl);
 	if (r < 0)
 		return -r;
 	return r ? (int)run(&ctl) : (int)ctl_flush();

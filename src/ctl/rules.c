@@ -2,19 +2,94 @@
 /* wakegovctl rules: each with the tasks that it is for; one rule; what they say of one task. */
 #include <inttypes.h>
 #include <stdio.h>
-
 #include <string.h>
 
+#include "ctl/command.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
 #include "ctl/quantity.h"
-#include "ctl/rule_tasks.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
 #define THREADS_SHOWN 4 /* of each rule, in the list of all */
+
+#define PAGE	      100u /* the most that the daemon gives at a time */
+
+static enum ctl_exit add_page(const struct ctl *ctl, const char *rule, json_t *threads, size_t max,
+			      json_int_t *offset)
+{
+	size_t left = max - json_array_size(threads);
+	const json_t *next;
+	json_t *reply;
+	enum ctl_exit code;
+
+	code = ctl_call(ctl, "io.wakegov.RuleTasks",
+			json_pack("{ss sI sI}", "rule", rule, "offset", *offset, "limit",
+				  (json_int_t)(left < PAGE ? left : PAGE)),
+			&reply);
+	if (code != CTL_OK)
+		return code;
+	json_array_extend(threads, json_object_get(reply, "tasks"));
+	next = json_object_get(reply, "next_offset");
+	*offset = json_is_integer(next) ? json_integer_value(next) : -1;
+	json_decref(reply);
+	return CTL_OK;
+}
+
+/* Adds "threads" to a rule of a Rules reply, at most max of what RuleTasks gives. */
+static enum ctl_exit add_threads(const struct ctl *ctl, json_t *rule, size_t max)
+{
+	json_t *threads = json_array();
+	json_int_t offset = 0;
+	enum ctl_exit code = CTL_OK;
+
+	while (code == CTL_OK && offset >= 0 && json_array_size(threads) < max)
+		code = add_page(ctl, field_text(rule, "name"), threads, max, &offset);
+	json_object_set_new(rule, "threads", threads);
+	return code;
+}
+
+/* "backup: tar (812), fio (813) and 17 more" */
+static void print_threads_line(const json_t *rule)
+{
+	const json_t *threads = json_object_get(rule, "threads"), *thread;
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	uint64_t n = field_number(rule, "tasks"), shown = json_array_size(threads);
+	size_t i;
+
+	if (!shown)
+		return;
+	printf("%s:", name);
+	json_array_foreach(threads, i, thread) {
+		_cleanup_free_ char *comm = format_clean(field_text(thread, "comm"));
+
+		printf("%s %s (%" PRIu64 ")", i ? "," : "", comm, field_number(thread, "pid"));
+	}
+	if (n > shown)
+		printf(" and %" PRIu64 " more, see: wakegovctl rules %s", n - shown, name);
+	putchar('\n');
+}
+
+/* What is known of one rule, and a table of its threads. */
+static void show_rule(const json_t *rule)
+{
+	static const struct table_column columns[] = {
+		{ "PID", TABLE_RIGHT, cell_number, "pid" },
+		{ "PROCESS", TABLE_RIGHT, cell_number, "tgid" },
+		{ "TASK", TABLE_LEFT, cell_text, "comm" },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
+	_cleanup_free_ char *match = format_clean(field_text(rule, "match"));
+
+	printf("%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match\n", name,
+	       file, field_number(rule, "line"), match, field_number(rule, "tasks"),
+	       field_number(rule, "matches"));
+	table_print(&table, json_object_get(rule, "threads"), stdout);
+}
 
 static char *cell_place(const json_t *rule, const char *key)
 {
@@ -58,7 +133,7 @@ static void show_rules(const json_t *reply)
 	if (!table_print(&table, rules, stdout))
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
 	json_array_foreach(rules, i, rule)
-		rule_tasks_print_line(rule);
+		print_threads_line(rule);
 	json_array_foreach(rules, i, rule)
 		show_carrier(rule);
 	if (refused)
@@ -158,8 +233,8 @@ static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, cons
 		complain("the policy has no rule '%s'. See: wakegovctl rules", name);
 		return CTL_REFUSED;
 	}
-	code = rule_tasks_add(ctl, rule, SIZE_MAX);
-	return code == CTL_OK ? ctl_print(ctl, rule, rule_tasks_show) : code;
+	code = add_threads(ctl, rule, SIZE_MAX);
+	return code == CTL_OK ? ctl_print(ctl, rule, show_rule) : code;
 }
 
 static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
@@ -170,7 +245,7 @@ static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
 
 	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
 		if (code == CTL_OK)
-			code = rule_tasks_add(ctl, rule, max);
+			code = add_threads(ctl, rule, max);
 	}
 	return code == CTL_OK ? ctl_print(ctl, reply, show_rules) : code;
 }

@@ -36,11 +36,6 @@ static const struct {
 	[MESSAGE_DECISION] = { "faf3aace86e141639328b721fc43056d", LOG_DEBUG },
 };
 
-int message_level(enum message message)
-{
-	return messages[message].level;
-}
-
 struct fields {
 	char texts[FIELDS_MAX][FIELD_SIZE];
 	struct iovec vector[FIELDS_MAX + 1];

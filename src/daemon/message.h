@@ -46,8 +46,5 @@ struct message_about {
 void message_log(enum message message, const struct message_about *about, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The syslog level of a message. */
-int message_level(enum message message);
-
 /* The same, of a line that is ready. */
 void message_put(enum message message, const struct message_about *about, const char *line);

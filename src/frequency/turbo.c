@@ -183,10 +183,3 @@ int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo
 	};
 	return 0;
 }
-
-uint32_t turbo_ratio(uint32_t turbo_khz, uint32_t base_khz)
-{
-	uint64_t ratio = base_khz ? turbo_khz * 1024ULL / base_khz : 0;
-
-	return ratio > UINT32_MAX ? 0 : ratio;
-}

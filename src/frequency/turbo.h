@@ -26,6 +26,3 @@ struct turbo {
  */
 int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo *ret,
 		 const char **ret_why);
-
-/* turbo / base, in 1/1024; 0: there is no such ratio. */
-uint32_t turbo_ratio(uint32_t turbo_khz, uint32_t base_khz);

@@ -11,7 +11,6 @@
 
 #include "test-config.h"
 
-#include "config/dropins.h"
 #include "config/error.h"
 #include "config/file.h"
 #include "config/load.h"
