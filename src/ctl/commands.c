@@ -1,7 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of commands. A new one is a row here, a paragraph in wakegovctl(1), a completion. */
 #include "ctl/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ctl/format.h"
 #include "ctl/show.h"
+
+static void show_metrics(const json_t *reply)
+{
+	fputs(field_text(reply, "text") ?: "", stdout);
+}
+
+static enum ctl_exit command_metrics(struct ctl *ctl)
+{
+	const char *format = ctl_value(ctl, "format");
+
+	return ctl_ask(ctl, "io.wakegov.Metrics", json_pack("{ss*}", "format", format),
+		       show_metrics);
+}
+
+static void show_adopted(const json_t *reply)
+{
+	uint64_t adopted = field_number(reply, "adopted");
+
+	if (adopted)
+		printf("%" PRIu64 " domain%s adopted\n", adopted, adopted == 1 ? "" : "s");
+	else
+		puts("nothing to adopt: no such domain is left to another program");
+}
+
+static enum ctl_exit command_adopt(struct ctl *ctl)
+{
+	json_t *parameters = json_object();
+
+	if (ctl->n_arguments > 1) {
+		json_decref(parameters);
+		return ctl_misuse(ctl, "adopt takes one domain, or none for all");
+	}
+	if (ctl->n_arguments)
+		json_object_set_new(parameters, "domain", format_json(ctl->arguments[0]));
+	return ctl_ask(ctl, "io.wakegov.Adopt", parameters, show_adopted);
+}
 
 const struct ctl_command ctl_commands[] = {
 	{

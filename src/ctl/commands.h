@@ -11,7 +11,6 @@
 /* All of them, in the order of --help; ends with a NULL name. */
 extern const struct ctl_command ctl_commands[];
 
-enum ctl_exit command_adopt(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_complete(struct ctl *ctl);
@@ -22,7 +21,6 @@ enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
-enum ctl_exit command_metrics(struct ctl *ctl);
 enum ctl_exit command_benefit(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);

@@ -1,52 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* replay and export: what is done with a recording, without a daemon. */
-#include "ctl/commands.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "config/load.h"
+#include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
 #include "ctl/replay.h"
 #include "record/perfetto.h"
 #include "record/picture.h"
-#include "record/recording_file.h"
+#include "record/reader.h"
 #include "shared/cleanup.h"
 
-#define WHY_SIZE 256
+struct recording {
+	const char *path; /* borrowed */
+	FILE *file;
+	struct record_reader *reader; /* after record_reader_begin() */
+};
 
-/* The one argument: a recording, opened. */
-static enum ctl_exit open_recording(const struct ctl *ctl, struct recording_file *ret)
+static void close_recording(struct recording *recording)
 {
-	char why[WHY_SIZE];
-	int r;
+	record_reader_free(recording->reader);
+	if (recording->file)
+		fclose(recording->file);
+}
 
-	*ret = (struct recording_file){ 0 };
-	if (ctl->n_arguments != 1)
-		return ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
-	r = recording_file_open(ret, ctl->arguments[0], why);
-	if (r == 0)
-		return CTL_OK;
-	complain("%s%s", why,
-		 r == -EPROTONOSUPPORT || r == -ENOMEM
-			 ? ""
-			 : ". A recording is made by: wakegovctl record -o FILE");
+/* What is wrong with the file, and where; or why it cannot be read; and what to do. */
+static enum ctl_exit complain_file(const struct recording *recording, int error, const char *advice)
+{
+	const char *reason = recording->reader ? record_reader_why(recording->reader) : "";
+
+	complain("%s: %s%s", recording->path,
+		 error == -ENOMEM || !reason[0] ? strerror(-error) : reason, advice);
 	return CTL_REFUSED;
 }
 
-static enum ctl_exit complain_read(const struct recording_file *recording, int error)
+static enum ctl_exit complain_read(const struct recording *recording, int error)
 {
-	char why[WHY_SIZE];
+	return complain_file(recording, error, "");
+}
 
-	recording_file_explain(recording, error, why);
-	complain("%s", why);
-	return CTL_REFUSED;
+/* The one argument: a recording, opened. It is closed in any case. */
+static enum ctl_exit open_recording(const struct ctl *ctl, struct recording *ret)
+{
+	struct record_source source = { .read = record_read_file };
+	int r = 0;
+
+	*ret = (struct recording){ 0 };
+	if (ctl->n_arguments != 1)
+		return ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
+	ret->path = ctl->arguments[0];
+	source.userdata = ret->file = fopen(ret->path, "re");
+	if (!ret->file)
+		r = -errno;
+	else if (!(ret->reader = record_reader_new(&source)))
+		r = -ENOMEM;
+	else
+		r = record_reader_begin(ret->reader);
+	if (r == 0)
+		return CTL_OK;
+	return complain_file(ret, r,
+			     r == -EPROTONOSUPPORT || r == -ENOMEM
+				     ? ""
+				     : ". A recording is made by: wakegovctl record -o FILE");
 }
 
 /* Not a failure: everything before the cut is there. */
-static void note_cut(const struct recording_file *recording)
+static void note_cut(const struct recording *recording)
 {
 	complain("%s: %s; all before it was read", recording->path,
 		 record_reader_why(recording->reader));
@@ -61,7 +83,7 @@ static enum ctl_exit print(const struct ctl *ctl, json_t *json, void (*show)(con
 	return code;
 }
 
-static enum ctl_exit replay(const struct ctl *ctl, struct recording_file *recording)
+static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 {
 	struct record_reader *reader = recording->reader;
 	struct replay replay;
@@ -79,7 +101,7 @@ static enum ctl_exit replay(const struct ctl *ctl, struct recording_file *record
 	return code == CTL_OK && r == REPLAY_DIFFERS ? CTL_DIFFERS : code;
 }
 
-static enum ctl_exit replay_under(const struct ctl *ctl, struct recording_file *recording,
+static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recording,
 				  const char *policy_path)
 {
 	_cleanup_(what_if_deinit) struct what_if what_if = { 0 };
@@ -106,13 +128,13 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording_file *
 enum ctl_exit command_replay(struct ctl *ctl)
 {
 	const char *policy_path = ctl_value(ctl, "policy");
-	struct recording_file recording;
+	struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 
 	if (code == CTL_OK)
 		code = policy_path ? replay_under(ctl, &recording, policy_path)
 				   : replay(ctl, &recording);
-	recording_file_close(&recording);
+	close_recording(&recording);
 	return code;
 }
 
@@ -139,7 +161,7 @@ static FILE *open_output(const char *path)
 
 static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 {
-	struct recording_file recording;
+	struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 	struct timeline timeline;
 	FILE *out = NULL;
@@ -156,13 +178,13 @@ static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 	}
 	if (out)
 		code = close_output(out, path, code);
-	recording_file_close(&recording);
+	close_recording(&recording);
 	return code;
 }
 
 static enum ctl_exit measure(const struct ctl *ctl, struct timeline *ret)
 {
-	struct recording_file recording;
+	struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 	int r;
 
@@ -173,11 +195,11 @@ static enum ctl_exit measure(const struct ctl *ctl, struct timeline *ret)
 		else if (ret->cut)
 			note_cut(&recording);
 	}
-	recording_file_close(&recording);
+	close_recording(&recording);
 	return code;
 }
 
-static enum ctl_exit draw(struct recording_file *recording, const char *path,
+static enum ctl_exit draw(struct recording *recording, const char *path,
 			  const struct timeline *measured)
 {
 	_cleanup_(columns_deinit) struct columns columns = { 0 };
@@ -198,7 +220,7 @@ static enum ctl_exit draw(struct recording_file *recording, const char *path,
 /* The file is read twice: how wide a second is in the picture depends on where it ends. */
 static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 {
-	struct recording_file recording;
+	struct recording recording;
 	struct timeline measured;
 	enum ctl_exit code = measure(ctl, &measured);
 
@@ -207,7 +229,7 @@ static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 	code = open_recording(ctl, &recording);
 	if (code == CTL_OK)
 		code = draw(&recording, path, &measured);
-	recording_file_close(&recording);
+	close_recording(&recording);
 	return code;
 }
 

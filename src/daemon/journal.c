@@ -35,7 +35,7 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	message_put(message, about, line);
+	message_log(message, about, "%s", line);
 	monitor_publish(manager, &(struct event){
 					 .kind = kind_of(message),
 					 .now_ns = time_now_ns(),
@@ -58,6 +58,6 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 	}
 	if (result->outcome == RESTORE_FAILED)
 		about.reason = strerrorname_np(-result->error);
-	message_put(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
-		    &about, text);
+	message_log(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
+		    &about, "%s", text);
 }

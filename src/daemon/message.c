@@ -96,27 +96,20 @@ static int send_to_journal(enum message message, const struct message_about *abo
 	return sd_journal_sendv(fields.vector, fields.n + 1);
 }
 
-void message_put(enum message message, const struct message_about *about, const char *foreign)
+void message_log(enum message message, const struct message_about *about, const char *format, ...)
 {
 	int level = messages[message].level;
 	char line[LINE_SIZE];
+	va_list args;
 
 	if (!log_is_shown(level))
 		return;
-	text_copy(line, sizeof(line), foreign);
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	text_clean(line);
 	if (log_is_journal() && send_to_journal(message, about, line) >= 0)
 		log_tell_listener(level, line);
 	else
 		log_message(level, "%s", line);
-}
-
-void message_log(enum message message, const struct message_about *about, const char *format, ...)
-{
-	char line[LINE_SIZE];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	message_put(message, about, line);
 }

@@ -45,6 +45,3 @@ struct message_about {
 /* about may be NULL. */
 void message_log(enum message message, const struct message_about *about, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* The same, of a line that is ready. */
-void message_put(enum message message, const struct message_about *about, const char *line);

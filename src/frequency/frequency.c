@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct counter_reader *const counter_readers[] = {
+	&counter_reader_perf,
+	&counter_reader_msr,
+	&counter_reader_cppc,
+	NULL,
+};
+
 /* So many times in a row; an interrupt of the firmware's can spoil one. */
 #define DOUBTS_MAX 3
 
