@@ -10,29 +10,13 @@ table_setup() {
 	trap 'exit 143' TERM
 }
 
-# The name of the domain whose CPUs are in $cpus.
-fio_domain() {
-	local policy
-
-	for policy in "$cpufreq"/policy*; do
-		if [ "$(tr ' ' , <"$policy/affected_cpus")" = "$cpus" ]; then
-			echo "${policy##*/}"
-			return
-		fi
-	done
-}
-
 load_fio() {
-	local before result
+	local result
 
-	read_stats
-	before=$stats
 	result=$(fio --name=demo --filename="$DEMO_FILE" --readonly --rw=randread --bs=4k --direct=1 \
 		--ioengine=psync --thread --time_based --runtime="$seconds" --cpus_allowed="$cpus" \
 		--output-format=json) || return 1
-	read_stats
-	jq -c --argjson stats "$(stats_between "$before" "$stats")" --arg domain "$(fio_domain)" \
-		'.jobs[0].read | {iops, mean_mhz: $stats.mhz[$domain],
+	jq -c '.jobs[0].read | {iops,
 		lat_p50_us: (.clat_ns.percentile["50.000000"] / 1000),
 		lat_p99_us: (.clat_ns.percentile["99.000000"] / 1000)}' <<<"$result"
 }

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2034 # for demo_prepare
 DEMO_PACKAGES_HERE=(fio jq gnuplot-nox kmod procps)
 HERE_CPUFREQ=/sys/devices/system/cpu/cpufreq
+HERE_ROUNDS=3
 HERE_GOVERNORS=()
 HERE_DATA=""
 
@@ -92,7 +93,7 @@ here_write_notes() {
 
 	drivers=$(cat "$HERE_CPUFREQ"/policy*/scaling_driver | sort -u | paste -sd ' ')
 	if here_has_statistics; then
-		echo "Kernel $(uname -r), cpufreq driver $drivers. Medians of $DEMO_ROUNDS interleaved runs" \
+		echo "Kernel $(uname -r), cpufreq driver $drivers. Medians of $HERE_ROUNDS interleaved runs" \
 			"of $DEMO_SECONDS s; ratio: IOPS to those of performance. fio ran on the CPUs of the" \
 			"fastest domain; mean MHz is that domain's, with fio's own start and end."
 	else
@@ -104,10 +105,10 @@ here_table() {
 	local governors
 
 	mapfile -t governors < <(here_list_governors)
-	demo_step "Run: $DEMO_ROUNDS x $DEMO_SECONDS s for each of ${governors[*]}"
+	demo_step "Run: $HERE_ROUNDS x $DEMO_SECONDS s for each of ${governors[*]}"
 	export LAB_REPO WAKEGOV_BUILD=$BUILD LAB_KERNEL TABLE_FILE=$REPO/tests/lib/demo-fio.sh
 	LAB_KERNEL=$(uname -r)
-	demo_run tests/lab/guest/table fio "$DEMO_ROUNDS" "$DEMO_SECONDS" all "${governors[@]}" \
+	demo_run tests/lab/guest/table fio "$HERE_ROUNDS" "$DEMO_SECONDS" all "${governors[@]}" \
 		>"$DEMO/runs" || return
 	here_restore_governors
 }
@@ -152,8 +153,7 @@ demo_in_here() {
 	[ "$status" = 0 ] || demo_run_failed "$status"
 	here_write_notes >"$DEMO/notes"
 	here_remark >>"$DEMO/notes"
-	# shellcheck disable=SC2034 # for demo_show and table_plot
-	TABLE_NAME=fio TABLE_TITLE="Random reads by fio, kernel $(uname -r)" \
-		DEMO_LOAD="Random 4 KiB reads by fio, one at a time" \
+	# shellcheck disable=SC2034 # for demo_show
+	DEMO_LOADS=("fio=Random 4 KiB reads by fio, one at a time") \
 		DEMO_TITLE="wakegovd on this machine, kernel $(uname -r)"
 }

@@ -5,8 +5,8 @@
 #   runs        the runs of the table, one JSON object a line, as guest/table prints them
 #   story.json  what story.py printed
 #   notes       what to know about the table
-# and in DEMO_LOAD and DEMO_TITLE the headings of the table and of the timeline's picture,
-# also, where the P-state port is seen from outside, ports and states.
+# and in DEMO_TITLE the heading of the timeline's picture, in DEMO_LOADS what the table's loads are,
+# as LOAD=WORDS; also, where the P-state port is seen from outside, ports and states.
 
 : "${BUILD:?}"
 DEMO=$BUILD/demo
@@ -83,33 +83,41 @@ demo_run_failed() {
 	demo_fail "the run failed, status $1; above is the end of ${DEMO#"$REPO"/}/log"
 }
 
-# $DEMO/csv on standard input: the columns that fit a terminal, by their names.
+# The CSV on standard input: for each load, which $1 says more of, the columns that fit a terminal.
 demo_print_table() {
-	awk -F , '
-		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-		{ row[++n] = $0; if ($column["governor"] == "performance") base = $column["iops"] }
-		END {
-			format = "%-13s %7s %7s %9s %10s %15s %9s %9s\n"
-			printf format, "governor", "IOPS", "ratio", "mean MHz", "changes/s", \
-				"IOPS, low-high", "p50, us", "p99, us"
-			for (r = 1; r <= n; r++) {
-				split(row[r], cell, ",")
-				iops = cell[column["iops"]]
-				ratio = base > 0 ? sprintf("%.3f", iops / base) : "-"
-				printf format, cell[column["governor"]], iops, ratio, \
-					cell[column["mean_mhz"]], cell[column["changes_per_s"]], \
-					cell[column["iops_min"]] "-" cell[column["iops_max"]], \
-					cell[column["lat_p50_us"]], cell[column["lat_p99_us"]]
+	awk -F , -v loads="$1" '
+		BEGIN {
+			n = split(loads, list, ";")
+			for (i = 1; i <= n; i++) {
+				at = index(list[i], "=")
+				words[substr(list[i], 1, at - 1)] = substr(list[i], at + 1)
 			}
-		}'
+			format = "%-13s %9s %7s %9s %10s %9s %9s\n"
+		}
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		$1 != load {
+			load = $1
+			base = 0
+			printf "%s%s\n", (NR > 2 ? "\n" : ""), words[load]
+			printf format, "governor", "a second", "ratio", "mean MHz", "changes/s", \
+				"p50, us", "p99, us"
+		}
+		{ iops = $column["iops"] }
+		$column["governor"] == "performance" { base = iops }
+		{ printf format, $column["governor"], iops, base ? sprintf("%.3f", iops / base) : "-", \
+			$column["mean_mhz"], $column["changes_per_s"], $column["lat_p50_us"], \
+			$column["lat_p99_us"] }'
 }
 
 demo_show_table() {
 	[ -s "$DEMO/runs" ] || { cat "$DEMO/notes" && return; }
-	jq -r -s -f "$LAB_DIR/lib/table.jq" "$DEMO/runs" >"$DEMO/io-boost.csv"
-	demo_print_table <"$DEMO/io-boost.csv"
+	jq -r -s -f "$LAB_DIR/lib/table.jq" "$DEMO/runs" >"$DEMO/loads.csv"
+	demo_print_table "$(printf '%s;' "${DEMO_LOADS[@]}")" <"$DEMO/loads.csv"
+	echo
 	fold -s -w 98 "$DEMO/notes"
-	table_plot "$DEMO/io-boost.csv" "$DEMO/io-boost.svg" "$(jq -r -s '.[0].kernel' "$DEMO/runs")"
+	table_plot "$DEMO/loads.csv" "$DEMO/loads.svg" \
+		"What each governor keeps of performance's throughput, and at which frequency" \
+		"${DEMO_LOADS[@]}"
 }
 
 # The story as the CSV files that timeline.py reads; time counts from the first phase.
@@ -119,7 +127,7 @@ demo_write_timeline() {
 		[(.monotonic_us - $start) / 1e6, .domain, .previous_khz, .target_khz, .reason,
 		(if .pid then "\(.comm // "?"), pid \(.pid)"
 		 elif .reason == "utilisation" then "CPU \(.cpu) asks for \(.demand_cap) of 1024"
-		 else "" end)]) | @csv' "$DEMO/story.json" >"$DEMO/changes.csv"
+		 else "" end + if .limiter != "none" then "; limited by \(.limiter)" else "" end)]) | @csv' "$DEMO/story.json" >"$DEMO/changes.csv"
 	jq -r '(["start", "end", "label"]), (.phases[0].start_us as $start | .phases[] |
 		[(.start_us - $start) / 1e6, (.end_us - $start) / 1e6, .label]) | @csv' \
 		"$DEMO/story.json" >"$DEMO/phases.csv"
@@ -143,7 +151,7 @@ demo_show_restored() {
 demo_show() {
 	local picture
 
-	printf '\n== %s, under each governor\n\n' "$DEMO_LOAD"
+	printf '\n== Each governor, under the same loads\n\n'
 	demo_show_table
 	printf '\n== What wakegovd did, and why\n\n'
 	demo_write_timeline

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """A short story under wakegovd, for tests/demo: idle, a task that waits for I/O, the same task in
-another domain, a busy loop, idle, SIGTERM. Prints what happened as one JSON object."""
+another domain, a busy loop, the same loop under a cap, idle, SIGTERM. Prints what happened as one JSON object."""
 import argparse
 import contextlib
 import json
@@ -22,6 +22,7 @@ import guest  # pylint: disable=wrong-import-position
 # port shows what lies between.
 MARK_GOVERNS, MARK_STOPPING, MARK_RESTORED = b"\xe1", b"\xe2", b"\xe3"
 SAMPLE_SECONDS = 0.1
+CAP = "30 %"
 
 
 class Failure(Exception):
@@ -124,6 +125,12 @@ def ask(command):
     return json.loads(done.stdout)
 
 
+def cap(load):
+    """By the administrator, while it runs."""
+    subprocess.run([f"{guest.BUILD}/wakegovctl", "override", str(load.process.pid), "--max",
+                    CAP.replace(" ", ""), "--for", "1m"], check=True, stdout=subprocess.DEVNULL)
+
+
 def cpus_of(policy):
     return [int(cpu) for cpu in guest.read(guest.policy(policy, "affected_cpus")).split()]
 
@@ -186,7 +193,8 @@ class Story:
         else:
             self.phase(f"I/O on CPU {self.first}", 2, io.go)
             self.phase(f"same task, CPU {self.second}", 2, lambda: io.move(self.second), io.end)
-        self.phase(f"busy loop, CPU {self.first}", 1.5, cpu.go, cpu.end)
+        self.phase(f"busy loop, CPU {self.first}", 1.5, cpu.go)
+        self.phase(f"capped at {CAP}", 1.5, lambda: cap(cpu), cpu.end)
         self.phase("idle", 1)
 
 

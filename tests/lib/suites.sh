@@ -270,7 +270,7 @@ govern() {
 
 	shift
 	echo "# kernel $kernel"
-	"$LAB" run --clock virtual --timeout 900 --kernel "$kernel" -- \
+	"$LAB" run --clock virtual --kernel "$kernel" -- \
 		/usr/bin/python3 tests/lib/tap.py $GUEST/test_govern.py "${@/#/Govern.test_}"
 }
 
@@ -283,7 +283,7 @@ suite_govern() {
 
 # The figures are for the newest kernel; it is the same core on the others.
 suite_boost() {
-	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_boost.py
+	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_boost.py
 }
 
 # programs DRIVER TEST…: on the timed machine, which is as fast as its driver makes it.
@@ -292,7 +292,7 @@ programs() {
 
 	shift
 	echo "# driver $driver"
-	"$LAB" run --machine timed --driver "$driver" --timeout 900 -- \
+	"$LAB" run --machine timed --driver "$driver" -- \
 		/usr/bin/python3 $GUEST/test_programs.py "$@"
 }
 
@@ -307,7 +307,7 @@ timed() {
 	local driver=$1 class=$2
 
 	shift 2
-	"$LAB" run --machine timed --driver "$driver" --timeout 600 "$@" -- \
+	"$LAB" run --machine timed --driver "$driver" "$@" -- \
 		/usr/bin/python3 $GUEST/test_timed.py "$class"
 }
 
@@ -338,10 +338,10 @@ timed_alike() {
 }
 
 suite_timed() {
-	"$LAB" run --machine timed --driver pstate --timeout 900 -- \
-		/usr/bin/python3 $GUEST/test_harmless.py
 	local driver
 
+	"$LAB" run --machine timed --driver pstate -- \
+		/usr/bin/python3 $GUEST/test_harmless.py
 	timed pstate Timed
 	timed_alike
 	for driver in acpi msr pstate-active hwp hwp-passive; do
@@ -351,10 +351,10 @@ suite_timed() {
 
 # Lent to another governor, by each backend; and what is found out with that.
 suite_benefit() {
-	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_hand_back.py
-	"$LAB" run --machine timed --driver acpi --timeout 900 -- \
+	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_hand_back.py
+	"$LAB" run --machine timed --driver acpi -- \
 		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer
-	"$LAB" run --machine timed --driver msr --timeout 600 -- \
+	"$LAB" run --machine timed --driver msr -- \
 		/usr/bin/python3 $GUEST/test_benefit.py Power
 }
 
@@ -363,7 +363,7 @@ suite_devices() {
 }
 
 suite_caps() {
-	"$LAB" run --clock virtual --timeout 900 -- /usr/bin/python3 $GUEST/test_caps.py
+	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_caps.py
 }
 
 suite_faults() {

@@ -194,13 +194,6 @@ table_notes() {
 	EOF
 }
 
-# Room for each bar and its name.
-table_plot_width() {
-	local width=$(($(wc -l <"$1") * 95))
-
-	echo $((width > 800 ? width : 800))
-}
-
 # What only the whole table has.
 table_legend() {
 	local file=$LAB_DIR/guest/table-$TABLE_NAME.sh
@@ -210,35 +203,9 @@ table_legend() {
 	echo "task_states: what the governor said of the load's tasks, counted over the ends of the runs."
 }
 
-# table_plot CSV SVG KERNEL: bars of IOPS, with the mean MHz as points on the right-hand axis.
+# table_plot CSV SVG TITLE [LOAD=WORDS…]
 table_plot() {
-	gnuplot <<-EOF || die "gnuplot could not draw $2"
-	set terminal svg size $(table_plot_width "$1"),450 background rgb "white" font "sans,13"
-	set output "$2"
-	set datafile separator ","
-	set datafile columnheaders
-	set title "${TABLE_TITLE:-lab table $TABLE_NAME, kernel $3 (emulated)}" noenhanced
-	set style fill solid 0.7
-	set boxwidth 0.6
-	set xtics noenhanced nomirror
-	set grid ytics
-	stats "$1" using "iops_max" name "iops" nooutput
-	stats "$1" using "mean_mhz" name "mhz" nooutput
-	set ylabel "IOPS"
-	set yrange [0:iops_max * 1.1]
-	set ytics nomirror
-	set y2label "mean MHz"
-	set y2range [0:mhz_max * 1.1]
-	set y2tics
-	set bmargin 6
-	set key at screen 0.5, 0.05 center center horizontal
-	set xrange [-0.6:$(wc -l <"$1")-1.4]
-	plot "$1" using 0:"iops":xtic(strcol("governor")."\\n".strcol("workload")) \\
-			with boxes lc rgb "#4477aa" title "IOPS", \\
-		"" using 0:"iops_min":(0):(column("iops_max") - column("iops_min")) \\
-			with vectors heads size 0.06,90 lw 1.5 lc rgb "#222222" title "lowest and highest run", \\
-		"" using 0:"mean_mhz" axes x1y2 with points pt 7 ps 1 lc rgb "#cc6677" title "mean MHz"
-	EOF
+	/usr/bin/python3 "$LAB_DIR/lib/table_plot.py" "$@" | gnuplot || die "gnuplot could not draw $2"
 }
 
 # Each run is another start of the machine, with all governors and workloads.
@@ -297,5 +264,6 @@ table_main() {
 		table_findings <"$TABLE_DIR/csv"
 		table_notes "$kernel"
 	fi
-	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" "$kernel"
+	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" \
+		"What each governor keeps, and at which frequency: $TABLE_NAME in the lab, kernel $kernel"
 }
