@@ -120,14 +120,35 @@ static bool speed_is_ours(struct restore_run *run, const struct saved_value *gov
 	return outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE;
 }
 
-/* With its tunables, when they went away with it. */
+/* From here on the governor is ours to put back whatever it is, and its tunables with it. */
+static void note_begun(struct restore_run *run, struct saved_value *entry)
+{
+	char current[CONTROL_VALUE_SIZE];
+
+	if (control_read_file(entry->policy, control_name(CONTROL_GOVERNOR), current,
+			      sizeof(current)) < 0 ||
+	    strcmp(current, entry->put) != 0)
+		return;
+	strcpy(entry->put, SAVED_ANY);
+	saved_save(run->saved);
+}
+
+/*
+ * With its tunables, when they went away with it. That is written down first: who is killed between
+ * the two leaves a governor that is back, with the kernel's defaults.
+ */
 static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy,
 					     const char *governor)
 {
+	struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
+	bool begun = entry && strcmp(entry->put, SAVED_ANY) == 0;
 	bool lost = !tunables_exist(policy, governor);
-	enum restore_outcome outcome = restore_value(run, CONTROL_GOVERNOR, policy);
+	enum restore_outcome outcome;
 
-	if (lost && outcome == RESTORE_DONE)
+	if (entry && lost)
+		note_begun(run, entry);
+	outcome = restore_value(run, CONTROL_GOVERNOR, policy);
+	if ((lost && outcome == RESTORE_DONE) || (begun && outcome == RESTORE_UNCHANGED))
 		restore_tunables(run, policy, governor);
 	return outcome;
 }
