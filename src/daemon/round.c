@@ -281,7 +281,11 @@ static void act(struct manager *manager, const struct decision *decision)
 	struct actuator_request request;
 	int outcome;
 
-	if (!changed && !governed->backend->leaves_governor)
+	/*
+	 * What failed is tried again by the next decision, not by a timer: a control that cannot be
+	 * written would wake an idle machine for ever.
+	 */
+	if (!changed && !governed->backend->leaves_governor && !governed->error_logged)
 		return;
 	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
