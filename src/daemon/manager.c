@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "actuator/saved.h"
 #include "daemon/api.h"
 #include "daemon/events.h"
 #include "daemon/freq_invariance.h"
@@ -113,15 +115,32 @@ int manager_run(struct manager *manager)
 	return r < 0 ? r : 0;
 }
 
+/* What could not be written after a domain can be after the last: to remove takes no room. */
+static void settle_saved(struct manager *manager)
+{
+	int r = saved_save(manager->saved);
+
+	if (r < 0 && !manager->saved->n)
+		log_error("cannot remove %s/originals: %s; remove it, or the next wakegovd puts "
+			  "back again what it says",
+			  manager->options.run_dir, strerror(-r));
+}
+
 static void release_domains(struct manager *manager)
 {
+	bool failed = false;
+
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		struct governed *governed = &manager->domains[i];
+		int r = 0;
 
 		if (governed->backend)
-			governed->backend->release(&governed->actuator, journal_report_restore,
-						   NULL);
+			r = governed->backend->release(&governed->actuator, journal_report_restore,
+						       NULL);
+		failed |= r < 0;
 	}
+	if (failed)
+		settle_saved(manager);
 }
 
 struct manager *manager_free(struct manager *manager)

@@ -75,7 +75,8 @@ int startup_lock_run_dir(const char *run_dir)
 
 	if (asprintf(&path, "%s/lock", run_dir) < 0)
 		return -ENOMEM;
-	fd = lock_file(path, O_RDWR | O_CREAT, LOG_ERR);
+	/* Read-only, so that --restore can take it when /run cannot be written any more. */
+	fd = lock_file(path, O_RDONLY | O_CREAT, LOG_ERR);
 	if (fd < 0 && fd != -EBUSY && fd != -ENOENT)
 		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
 			  strerror(-fd));
