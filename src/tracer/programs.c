@@ -154,6 +154,16 @@ static const char *explain_load(int error)
 	}
 }
 
+/* libbpf has one error for all that keeps it from the kernel's types. */
+static const char *explain_probe(void)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		return "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be loaded: "
+		       "there is no memory for it, or libbpf is older than its format";
+	return "this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
+	       "CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
+}
+
 __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
 							      const char *format, va_list args)
 {
@@ -185,14 +195,14 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	libbpf_set_print(print_libbpf);
 	programs->skel = wakegov__open();
 	if (!programs->skel) {
-		*ret_why = "the BPF object is damaged: install wakegov again";
-		return -errno;
+		r = -errno;
+		*ret_why = r == -ENOMEM ? explain_load(r)
+					: "the BPF object is damaged: install wakegov again";
+		return r;
 	}
 	r = probe(programs);
 	if (r < 0) {
-		*ret_why =
-			"this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
-			"CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
+		*ret_why = explain_probe();
 		return r;
 	}
 	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
