@@ -130,6 +130,9 @@ class Matrix(unittest.TestCase):
         self.daemon = None
         self.backend = self.step = None
 
+    def shortDescription(self):
+        return f"{self._testMethodDoc}: at each step, what was before is back"
+
     def tearDown(self):
         """Of what a cell left that failed, the next one knows nothing."""
         self.clean_up()
@@ -358,6 +361,8 @@ class Matrix(unittest.TestCase):
 
     def kill_at_start(self, prefix):
         if self.starts(prefix):
+            with contextlib.suppress(OSError):
+                self.daemon.call("Status")  # which is answered after the first writes
             self.daemon.stop(signal.SIGKILL)
         self.put_back()
 
@@ -785,13 +790,13 @@ ROWS = unittest.defaultTestLoader.getTestCaseNames(Matrix)
 
 def tearDownModule():
     """The table, as it was seen."""
-    tap.note(f"{'':24}" + "  ".join(f"{name:40}" for name in BACKENDS))
-    tap.note(f"{'':24}" + "  ".join("".join(f"{step:8}" for step in STEPS) for _ in BACKENDS))
+    tap.note(f"{'':26}" + "  ".join(f"{name:40}" for name in BACKENDS))
+    tap.note(f"{'':26}" + "  ".join("".join(f"{step:8}" for step in STEPS) for _ in BACKENDS))
     for row in ROWS:
         cells = ["".join(f"{table.get((row, backend, step), '?'):8}" for step in STEPS)
                  for backend in BACKENDS]
         if any(key[0] == row for key in table):
-            tap.note(f"{getattr(Matrix, row).__doc__:24}" + "  ".join(cells))
+            tap.note(f"{getattr(Matrix, row).__doc__:26}" + "  ".join(cells))
     for reason, number in reasons.items():
         tap.note(f"-{number}: {reason}")
 
