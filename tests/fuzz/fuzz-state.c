@@ -73,13 +73,16 @@ static int use_overrides(void)
 {
 	static struct override_table table;
 	static struct task_overrides overrides;
-	static struct {
-		struct topology topology;
-		struct topology_domain domain;
-	} machine = { .topology.n_domains = 1, .domain.name = "policy0" };
-	int r = override_file_load(directory, &machine.topology, 0, &table, &overrides);
+	_cleanup_free_ struct topology *machine =
+		calloc(1, sizeof(*machine) + sizeof(machine->domains[0]));
+	int r;
 
-	if (r == 0 && override_file_save(directory, &machine.topology, &table, &overrides) < 0)
+	if (!machine)
+		return -ENOMEM;
+	machine->n_domains = 1;
+	machine->domains[0] = (struct topology_domain){ .name = "policy0" };
+	r = override_file_load(directory, machine, 0, &table, &overrides);
+	if (r == 0 && override_file_save(directory, machine, &table, &overrides) < 0)
 		abort();
 	return r;
 }
