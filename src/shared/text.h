@@ -5,9 +5,9 @@
  * Text that somebody else chose: names of tasks, which any user may fill with any bytes, of units
  * and devices, of a recording's domains; paths. Each kind of output has one way for it:
  *
- *	terminal, journal, messages, traces	text_clean() or text_copy()
- *	JSON that the daemon writes				json_out_text(), by text_look()
+ *	terminal, journal, traces	text_clean() or text_copy()
  *	files of /run			statefile_print_escaped(), which keeps the text
+ *	JSON that the daemon writes	json_out_text(), by text_look()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
  *					with JSON_ENSURE_ASCII, as it escapes little itself
  *	SVG				cleaned, with <, > and & escaped
