@@ -117,9 +117,10 @@ void benefit_sample(const char *pid, struct benefit_sample *ret)
 	add_disks(ret);
 	for_each(CPUFREQ "/time_in_state", add_states, ret);
 	for_each(CPUFREQ "/total_trans", add_changes, ret);
-	snprintf(threads, sizeof(threads), "/proc/%s/task/*/schedstat", pid);
-	if (pid)
-		for_each(threads, add_waits, ret);
-	else
+	if (!pid) {
 		for_each("/proc/schedstat", add_all_waits, ret);
+		return;
+	}
+	snprintf(threads, sizeof(threads), "/proc/%s/task/*/schedstat", pid);
+	for_each(threads, add_waits, ret);
 }

@@ -38,7 +38,7 @@ static size_t widen_ascii(const char *text, wchar_t *ret)
 {
 	size_t n = 0;
 
-	for (; text[n] && n < LINE_SIZE - 1; n++)
+	for (; n < LINE_SIZE - 1 && text[n]; n++)
 		ret[n] = (unsigned char)text[n] < 0x80 ? text[n] : L'?';
 	return n;
 }
