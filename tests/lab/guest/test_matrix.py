@@ -361,8 +361,6 @@ class Matrix(unittest.TestCase):
 
     def kill_at_start(self, prefix):
         if self.starts(prefix):
-            with contextlib.suppress(OSError):
-                self.daemon.call("Status")  # which is answered after the first writes
             self.daemon.stop(signal.SIGKILL)
         self.put_back()
 
