@@ -343,9 +343,7 @@ class Matrix(unittest.TestCase):
         """SIGKILL"""
         for _ in self.each_backend():
             with self.cell("start"):
-                # What is saved is saved by the same code.
-                self.each_call(STATES if self.backend == "setspeed" else "pwrite64",
-                               "signal=SIGKILL", self.kill_at_start)
+                self.each_call(STATES, "signal=SIGKILL", self.kill_at_start)
             with self.cell("write"):
                 self.kill("pwrite64", self.write)
             with self.cell("reload"):
