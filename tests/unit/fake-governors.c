@@ -2,6 +2,7 @@
 #include "fake-governors.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,7 +115,11 @@ static bool is_refused(const struct tunable *tunable, const char *value)
 
 int __wrap_tunable_write(const struct tunable *tunable, const char *value)
 {
-	if (failing && strcmp(tunable->name, failing) == 0)
+	bool fails = failing && strcmp(tunable->name, failing) == 0;
+
+	if (fails && failure == FAKE_KILLED)
+		raise(SIGKILL);
+	if (fails)
 		return failure;
 	return is_refused(tunable, value) ? -EINVAL : __real_tunable_write(tunable, value);
 }

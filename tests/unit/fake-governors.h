@@ -20,5 +20,8 @@ void fake_governors(const char *governor, bool per_policy);
 /* As another program would: scaling_governor of the policy, and what follows from it. */
 void fake_govern(uint32_t policy, const char *governor);
 
+/* In the place of an error: the process is killed there. */
+#define FAKE_KILLED 1
+
 /* Writes to this tunable fail with the error; NULL: none does. */
 void fake_fail_tunable(const char *name, int error);

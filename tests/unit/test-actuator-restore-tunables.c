@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "actuator/backend.h"
@@ -172,6 +173,30 @@ static void test_crash(void **state)
 	fake_assert("cpufreq/policy2/scaling_governor", "schedutil");
 	assert_no_file();
 	assert_restore(0, "");
+}
+
+/* The restore itself is killed when the governor is back, and its tunables are not yet. */
+static void test_crash_of_restore(void **state)
+{
+	int status;
+	pid_t pid;
+
+	fake_write(RATE_LIMIT, "7777");
+	acquire(0);
+	acquire(1);
+	pid = fork();
+	assert_int_not_equal(pid, -1);
+	if (pid == 0) {
+		fake_fail_tunable("rate_limit_us", FAKE_KILLED);
+		restore_saved(run_dir, collect, NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	fake_assert(RATE_LIMIT, "15");
+	assert_restore(0, "restored schedutil/rate_limit_us to 7777\n");
+	fake_assert(RATE_LIMIT, "7777");
+	assert_no_file();
 }
 
 /* Started again without a restore: what was there first stands. */
@@ -344,6 +369,7 @@ int main(void)
 		TEST(test_default_is_not_written, shared),
 		TEST(test_per_policy, own),
 		TEST(test_crash, shared),
+		TEST(test_crash_of_restore, shared),
 		TEST(test_crash_and_start_again, shared),
 		TEST(test_never_lost, shared),
 		TEST(test_never_lost_nor_changed, shared),
