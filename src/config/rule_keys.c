@@ -130,12 +130,12 @@ static int store_nice(struct policy_rule *rule, const char *text)
 {
 	int least, most, n = 0;
 
-	if (sscanf(text, "%d%n", &least, &n) != 1)
+	if (sscanf(text, "%3d%n", &least, &n) != 1)
 		return -EINVAL;
 	most = least;
 	if (text[n]) {
 		text += n;
-		if (sscanf(text, "..%d%n", &most, &n) != 1 || text[n])
+		if (sscanf(text, "..%3d%n", &most, &n) != 1 || text[n])
 			return -EINVAL;
 	}
 	if (least < NICE_LEAST || most > NICE_MOST || least > most)

@@ -187,6 +187,8 @@ static void test_refused(void **state)
 		"[rule r]\nscheduler =\n",
 		"[rule r]\nscheduler = other,batch\n",
 		"[rule r]\nnice = 20\n",
+		"[rule r]\nnice = 4294967297\n",
+		"[rule r]\nnice = 1..4294967298\n",
 		"[rule r]\nnice = 5..1\n",
 		"[rule r]\nnice = 1..\n",
 		"[rule r]\nnice = 1..2x\n",
