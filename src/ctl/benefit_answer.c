@@ -27,6 +27,9 @@ static const struct {
 	[FIGURE_CHANGES] = { "changes_per_s", "its changes", "more", "fewer", "/s" },
 };
 
+/* However sure a difference is: nobody acts on less. */
+#define NEGLIGIBLE_PERCENT 0.5
+
 /* Who may differ by half is not called the same. */
 #define UNSTEADY_PERCENT 50
 
@@ -65,15 +68,16 @@ static bool find(const struct benefit_findings *findings, enum benefit_figure fi
 	return benefit_ratio(&findings->sums[figure], &ret->ratio);
 }
 
-static bool differs(const struct finding_of *finding)
-{
-	return finding->ratio.low > 1 || finding->ratio.high < 1;
-}
-
 /* In per cent: the farthest from equal that the interval reaches. */
 static double bound(const struct finding_of *finding)
 {
 	return 100 * fmax(1 - finding->ratio.low, finding->ratio.high - 1);
+}
+
+static bool differs(const struct finding_of *finding)
+{
+	return (finding->ratio.low > 1 || finding->ratio.high < 1) &&
+	       bound(finding) > NEGLIGIBLE_PERCENT;
 }
 
 /* With two digits or all that stand before the point: "0.25", "3.1", "480". */

@@ -44,6 +44,8 @@ static void test_verdict(void **state)
 	} cases[] = {
 		{ { { FIGURE_IOS, 2000, 0, 0.5 }, { FIGURE_ENERGY, 24, -9, 3 } },
 		  "power: 2.2 ± 0.3 W less, at the same I/Os (within 0.21 %)" },
+		{ { { FIGURE_IOS, 2000, -0.04, 0.05 }, { FIGURE_ENERGY, 24, -9, 3 } },
+		  "power: 2.2 ± 0.3 W less, at the same I/Os (within 0.061 %)" },
 		{ { { FIGURE_IOS, 2000, 12, 0.5 }, { FIGURE_ENERGY, 24, 0, 3 } },
 		  "I/Os: 12.0 ± 0.2 % more, at the same power (within 1.3 %)" },
 		{ { { FIGURE_IOS, 2000, 12, 0.5 }, { FIGURE_ENERGY, 24, 9, 3 } },

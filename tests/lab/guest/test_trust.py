@@ -405,7 +405,7 @@ class Trust(Installed):
         done = f"/sys/block/{os.path.basename(device)}/stat"
         reads = int(guest.read(done).split()[0])
         guest.wait_for(lambda: int(guest.read(done).split()[0]) > reads + 1000, 20, "its reads")
-        guest.wait_for(lambda: any(task["pid"] == load.pid
+        guest.wait_for(lambda: any(task["tgid"] == load.pid
                                    for task in guest.call(SOCKET, "Tasks")["tasks"]), 20, "its I/O")
         guest.wait_for(lambda: "io-boost" in run("wakegovctl", "decisions").stdout, 20, "a boost")
         pid, seen = str(load.pid), ""
