@@ -53,7 +53,8 @@ def files_of(name):
 
 def strace(calls, what=None, n="1+", paths=FILES, attach=None):
     """The command that has the n-th of each of these calls on these files meet with something."""
-    command = ["strace", "-f", "-qq", "-o", LOG, "-e", f"trace={calls}"]
+    quiet = "exit" if attach else "all"
+    command = ["strace", "-f", "-o", LOG, "-e", f"quiet={quiet}", "-e", f"trace={calls}"]
     if what:
         command += ["-e", f"inject={calls}:{what}:when={n}"]
     for path in paths:
@@ -81,17 +82,14 @@ def counted():
 @contextlib.contextmanager
 def attached(daemon, *arguments, **options):
     """While strace has hold of the running daemon."""
-    tracer = subprocess.Popen(strace(*arguments, **options, attach=daemon.process.pid))
-
-    def traced():
-        status = guest.read(f"/proc/{daemon.process.pid}/status")
-        return int(re.search(r"TracerPid:\s+(\d+)", status)[1]) == tracer.pid
-    try:
-        guest.wait_for(traced, 10, "strace attached")
-        yield
-    finally:
-        tracer.terminate()
-        tracer.wait()
+    with subprocess.Popen(strace(*arguments, **options, attach=daemon.process.pid),
+                          stderr=subprocess.PIPE, text=True) as tracer:
+        try:
+            # It says so once it has stopped the daemon: before that a call may still get past it.
+            assert " attached" in tracer.stderr.readline()
+            yield
+        finally:
+            tracer.terminate()
 
 
 def shell_write(path, value):
