@@ -79,13 +79,10 @@ uint64_t clamped_tasks_refused(const struct clamped_tasks *tasks)
 	return pid_index_refused(tasks->index);
 }
 
-/* Appends place to the queue, whose links are the nexts that link_of() gives. */
-static void append(struct queue *queue, uint32_t *last_link, uint32_t place)
+/* Appends place: link is the next of the queue's last task, or the queue's first if it is empty. */
+static void append(struct queue *queue, uint32_t *link, uint32_t place)
 {
-	if (queue->first)
-		*last_link = place + 1;
-	else
-		queue->first = place + 1;
+	*link = place + 1;
 	queue->last = place + 1;
 }
 
@@ -97,7 +94,7 @@ void clamped_tasks_queue_class(struct clamped_tasks *tasks, struct clamped_task 
 		return;
 	task->waits_for_class = true;
 	task->next_class = 0;
-	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_class : NULL,
+	append(queue, queue->first ? &tasks->tasks[queue->last - 1].next_class : &queue->first,
 	       task - tasks->tasks);
 }
 
@@ -109,7 +106,7 @@ void clamped_tasks_queue_clamp(struct clamped_tasks *tasks, struct clamped_task 
 		return;
 	task->waits_for_clamp = true;
 	task->next_clamp = 0;
-	append(queue, queue->last ? &tasks->tasks[queue->last - 1].next_clamp : NULL,
+	append(queue, queue->first ? &tasks->tasks[queue->last - 1].next_clamp : &queue->first,
 	       task - tasks->tasks);
 }
 

@@ -79,8 +79,11 @@ static void print_process(const struct process *process)
 static void print_busiest(void)
 {
 	_cleanup_free_ struct process *processes = calloc(PROCESSES_MAX, sizeof(*processes));
-	size_t n = processes ? list_processes(processes) : 0;
+	size_t n;
 
+	if (!processes)
+		return;
+	n = list_processes(processes);
 	usleep(SAMPLE_US);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t before = processes[i].bytes, now;

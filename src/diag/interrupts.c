@@ -147,9 +147,8 @@ static void print_instance(const char *disk, char *ret, size_t size)
 {
 	unsigned int subsystem, controller, namespace;
 
-	if (sscanf(disk, "nvme%uc%un%u", &subsystem, &controller, &namespace) == 3)
-		snprintf(ret, size, "nvme%u", controller);
-	else if (sscanf(disk, "nvme%un%u", &controller, &namespace) == 2)
+	if (sscanf(disk, "nvme%uc%un%u", &subsystem, &controller, &namespace) == 3 ||
+	    sscanf(disk, "nvme%un%u", &controller, &namespace) == 2)
 		snprintf(ret, size, "nvme%u", controller);
 	else
 		snprintf(ret, size, "%s", disk);

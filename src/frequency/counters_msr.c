@@ -62,7 +62,7 @@ static int open_msr(uint32_t n_cpus, uint32_t base_khz, void **ret, const char *
 {
 	struct msr *msr = calloc(1, sizeof(*msr) + n_cpus * sizeof(msr->fds[0]));
 	uint32_t here = sched_getcpu();
-	struct counts counts;
+	struct counts counts = { 0 };
 	uint32_t khz;
 	int r;
 

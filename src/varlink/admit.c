@@ -71,7 +71,7 @@ static struct query_client *find_victim(const struct query_server *server,
 
 		if (readiness == STAYS || readiness < readiest)
 			continue;
-		if (readiness > readiest || goes_before(client, victim))
+		if (!victim || readiness > readiest || goes_before(client, victim))
 			victim = client;
 		readiest = readiness;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "varlink/peer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -53,6 +54,7 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	n = read_groups(fd, &groups);
 	if (n < 0)
 		return n;
+	assert(groups);
 	ret->uid = peer.uid;
 	ret->is_owner = query_user_is_owner(peer.uid);
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
