@@ -38,6 +38,7 @@ struct attributes {
 
 static int read_attributes(uint32_t pid, struct attributes *ret)
 {
+	*ret = (struct attributes){ .size = sizeof(*ret) };
 	return syscall(SYS_sched_getattr, pid, ret, sizeof(*ret), 0) < 0 ? -errno : 0;
 }
 

@@ -223,7 +223,7 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 			const char *name, const char *text, char **ret_message)
 {
 	const char *section = sections->rule ? "rule" : "class";
-	struct policy_rule as_rule, *rule = sections->rule ?: &as_rule;
+	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
 	const struct policy_rule_key *key = policy_rule_keys_find(name);
 	int r;
 

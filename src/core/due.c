@@ -106,7 +106,7 @@ static bool is_one(const struct due *due, uint32_t place, enum due_which which, 
 /* The first place at from or after it where the flag is set. */
 static uint32_t find_flag(const struct due *due, const uint8_t *flags, uint32_t from)
 {
-	const uint8_t *found = from < due->n ? memchr(flags + from, true, due->n - from) : NULL;
+	const uint8_t *found = from < due->n ? memchr(flags + from, 1, due->n - from) : NULL;
 
 	return found ? found - flags : DUE_NONE;
 }

@@ -43,6 +43,8 @@ static void save_devices(const struct saving *saving)
 	io_device_init(&unknown);
 	for (piece.index = 0; piece.index < INPUT_DEVICES_MAX; piece.index++) {
 		piece.device = saving->engine->devices[piece.index];
+		/* What differs in the padding only is saved in vain. */
+		/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 		if (memcmp(&piece.device, &unknown, sizeof(unknown)) != 0)
 			saving->take(saving->userdata, &piece);
 	}

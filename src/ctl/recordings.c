@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* replay and export: what is done with a recording, without a daemon. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,6 +228,7 @@ static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 	if (code != CTL_OK)
 		return code;
 	code = open_recording(ctl, &recording);
+	assert(code != CTL_OK || recording.path);
 	if (code == CTL_OK)
 		code = draw(&recording, path, &measured);
 	close_recording(&recording);

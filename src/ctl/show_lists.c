@@ -169,8 +169,9 @@ void show_decision_line(const json_t *decision)
 	_cleanup_free_ char *found = cell_frequency(decision, "read_back_khz");
 	_cleanup_free_ char *reason = cell_reason(decision, NULL);
 
-	if (reason)
-		text_clean(reason);
+	if (!reason)
+		return;
+	text_clean(reason);
 	printf("%s  %-9s  %9s -> %9s, read back %9s  %s\n", time, domain, from, to, found, reason);
 }
 

@@ -139,7 +139,7 @@ bool table_print(const struct table *table, const json_t *rows, FILE *file)
 	struct spacing spacing = { .gap = 2 };
 	char **cells;
 
-	assert(n_columns <= TABLE_COLUMNS_MAX);
+	assert(n_columns && n_columns <= TABLE_COLUMNS_MAX);
 	if (!n)
 		return false;
 	cells = make_cells(table, rows, n);

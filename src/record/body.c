@@ -31,7 +31,7 @@ static uint32_t count_fields(enum record_type type)
 
 	while (fields[n].size)
 		n++;
-	assert(n <= RECORD_FIELDS_MAX);
+	assert(n && n <= RECORD_FIELDS_MAX);
 	return n;
 }
 

@@ -88,13 +88,13 @@ static uint64_t track(enum track_group group, uint32_t i)
 
 static void write_packet(struct writer *writer, struct message *packet)
 {
-	uint8_t head[16];
-	struct record_out out = { .data = head, .size = sizeof(head) };
+	struct message head;
 
+	message_init(&head);
 	protobuf_put_number(&packet->out, PACKET_SEQUENCE, SEQUENCE);
-	record_put_varint(&out, TRACE_PACKET << 3 | 2);
-	record_put_varint(&out, packet->out.n);
-	fwrite(head, 1, out.n, writer->out);
+	record_put_varint(&head.out, TRACE_PACKET << 3 | 2);
+	record_put_varint(&head.out, packet->out.n);
+	fwrite(head.bytes, 1, head.out.n, writer->out);
 	fwrite(packet->bytes, 1, packet->out.n, writer->out);
 }
 

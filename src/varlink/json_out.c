@@ -78,8 +78,7 @@ void json_out_key(struct json_out *out, const char *key)
 	if (out->separate)
 		*room++ = ',';
 	*room++ = '"';
-	memcpy(room, key, length);
-	room += length;
+	room = mempcpy(room, key, length);
 	*room++ = '"';
 	*room++ = ':';
 	out->used = room - out->scratch;

@@ -21,6 +21,7 @@ static int read_groups(int fd, gid_t **ret)
 	socklen_t size = 0;
 
 	/* The first call tells the size. */
+	/* cppcheck-suppress nullPointer */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) < 0 && errno != ERANGE)
 		return -errno;
 	groups = malloc(size + 1);

@@ -7,6 +7,7 @@ TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
 	git tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus
 )
+ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first.
@@ -112,6 +113,48 @@ suite_style() {
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
 	check "who can do what, as the manual says it, has tests" promises_have_tests
+}
+
+analyzed_by_gcc() {
+	local directory=$REPO/build-analyze
+
+	# What leaks is LeakSanitizer's to find: the analyzer takes a struct that is returned for lost.
+	[ -e "$directory/build.ninja" ] || meson setup "$directory" "$REPO" -Dwerror=true \
+		-Dc_args="-fanalyzer -Wno-analyzer-malloc-leak" >/dev/null || return 1
+	ninja --quiet -C "$directory" wakegovd wakegovctl
+}
+
+analyzed_by_clang_tidy() {
+	files 'src/*.c' | xargs -P "$(nproc)" -n 8 \
+		clang-tidy-14 -p "$BUILD" --quiet --warnings-as-errors='*' 2>/dev/null
+}
+
+# It knows neither macros of libraries nor __attribute__((cleanup)).
+analyzed_by_cppcheck() {
+	cppcheck --enable=warning,performance --quiet --std=c11 --library=posix --inline-suppr \
+		--error-exitcode=1 --suppress=resourceLeak --suppress=memleak \
+		-I src -I include -I bpf -I "$BUILD/src/libvarlink.a.p" \
+		'-DLIBBPF_OPTS(type,name,...)=struct type name = { __VA_ARGS__ }' \
+		'-Djson_array_foreach(array,i,value)=while (value = json_array_get(array, i = 0))' \
+		'-Djson_object_foreach(object,key,value)=while (value = json_object_get(object, key = ""))' src
+}
+
+# Of the unit tests those that are programs of ours, not scripts.
+clean_under_valgrind() {
+	meson introspect --tests "$BUILD" |
+		jq -r --arg build "$BUILD/tests/unit/" \
+			'.[] | select(.cmd[0] | startswith($build)) | .name' |
+		xargs meson test -C "$BUILD" --no-rebuild --quiet --timeout-multiplier 20 --wrapper \
+			'valgrind --quiet --error-exitcode=1 --leak-check=full'
+}
+
+# By hand: some minutes.
+suite_analyze() {
+	cd "$REPO" && packages_install "${ANALYZERS[@]}" || return 1
+	check "gcc -fanalyzer finds nothing" analyzed_by_gcc
+	check "clang-tidy finds nothing" analyzed_by_clang_tidy
+	check "cppcheck finds nothing" analyzed_by_cppcheck
+	check "valgrind finds nothing in the unit tests" clean_under_valgrind
 }
 
 suite_clang() {

@@ -16,7 +16,7 @@
 void fake_enter_or_skip(void)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || fake_reset(NULL) < 0) {
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 || fake_reset(NULL) < 0) {
 		fprintf(stderr, "skipped: needs root, to mount a tree of its own over %s\n",
 			FAKE_CPU);
 		exit(77);

@@ -164,8 +164,8 @@ static void test_read_only_file(void **state)
 
 	save(&schedutil, 1);
 	fake_write(POLICY("governor"), "userspace");
-	assert_int_equal(mount(path, path, NULL, MS_BIND, NULL), 0);
-	assert_int_equal(mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+	assert_int_equal(mount(path, path, "none", MS_BIND, NULL), 0);
+	assert_int_equal(mount("none", path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
 	assert_restores(-EROFS, "could not restore policy0 scaling_governor to schedutil: "
 				"Read-only file system\n");
 	assert_int_equal(lines_kept(), 1);

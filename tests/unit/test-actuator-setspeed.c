@@ -116,8 +116,8 @@ static void test_no_room_to_save(void **state)
 
 static void make_read_only(const char *path)
 {
-	assert_int_equal(mount(path, path, NULL, MS_BIND, NULL), 0);
-	assert_int_equal(mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+	assert_int_equal(mount(path, path, "none", MS_BIND, NULL), 0);
+	assert_int_equal(mount("none", path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
 static void test_read_only_sys(void **state)
