@@ -44,7 +44,7 @@ spdx_everywhere() {
 		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only' ||
 			{ echo "no SPDX line: $file" && bad=1; }
 	done < <(files '*.c' '*.h' '*.py' '*.sh' '*meson.build' '*.conf' '*.in' '*.socket' '*.[158]' \
-		tests/run tests/demo .ci/run)
+		tests/run tests/demo tests/package conf/debian/rules .ci/run)
 	return $bad
 }
 

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Roots of a Debian release, and the packages built and tried in them. For sourcing by
+# tests/package, which sets REPO, SUITE, VERSION, WORK (its directory), DEBS (where the packages go)
+# and ROOT (where they are tried).
+# shellcheck disable=SC2153
+
+# in_root ROOT COMMAND…: in the root DIRECTORY, without a systemd that runs.
+in_root() {
+	# shellcheck disable=SC2016  # the inner shell's own
+	unshare --mount --pid --fork sh -ec '
+		root=$1
+		shift
+		mount -t proc proc "$root/proc"
+		mount --rbind /sys "$root/sys"
+		mount --bind /dev "$root/dev"
+		exec chroot "$root" /usr/bin/env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+	' sh "$@"
+}
+
+# make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does.
+make_root() {
+	local root=$1 include
+
+	shift
+	include=$(IFS=, && echo "debian-archive-keyring,$*")
+	rm -rf "$root"
+	fetch_write_sources "$SUITE" "$WORK/sources.list"
+	mmdebstrap --quiet --mode=root --variant=apt --include="$include" "$SUITE" "$root" \
+		"$WORK/sources.list" || return 1
+	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+	in_root "$root" apt-get -qq update
+}
+
+# The tree as git knows it with conf/debian where Debian's tools look for it.
+copy_tree() {
+	local tree=$1
+
+	mkdir -p "$tree"
+	git -C "$REPO" ls-files -z | tar -C "$REPO" --null -T - -c | tar -C "$tree" -x || return 1
+	cp -r "$tree/conf/debian" "$tree/debian"
+	cat >"$tree/debian/changelog" <<-END
+	wakegov ($VERSION) unstable; urgency=medium
+
+	  * As of commit $(git -C "$REPO" rev-parse --short HEAD).
+
+	 -- wakegov's authors <wakegov@localhost>  $(git -C "$REPO" log -1 --format=%aD)
+	END
+}
+
+builds() {
+	local root=$WORK/build-root
+
+	make_root "$root" build-essential || return 1
+	copy_tree "$root/src/wakegov" || return 1
+	in_root "$root" apt-get -qq -y --no-install-recommends build-dep /src/wakegov || return 1
+	in_root "$root" sh -c 'cd /src/wakegov && dpkg-buildpackage -b -us -uc' || return 1
+	rm -rf "$DEBS" && mkdir -p "$DEBS"
+	cp "$root"/src/*.deb "$DEBS/"
+	[ "$(cd "$DEBS" && echo *_"$VERSION"_*.deb | sed 's/_[^ ]*//g')" = \
+		"wakegov-dbgsym wakegov-sim-dbgsym wakegov-sim wakegov" ]
+}
+
+# There is no address for mail yet; who publishes the packages has one.
+lintian_is_clean() {
+	lintian --allow-root --fail-on error,warning \
+		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$DEBS"/*.deb
+}
+
+# The same package with a higher version.
+make_next() {
+	local tree=$WORK/next
+
+	rm -rf "$tree"
+	dpkg-deb -R "$DEBS"/wakegov_"$VERSION"_*.deb "$tree" || return 1
+	sed -i "s/^Version: .*/Version: $VERSION+next/" "$tree/DEBIAN/control"
+	dpkg-deb --root-owner-group -b "$tree" "$ROOT/next.deb"
+}
+
+# What the packages depend on comes first: what is left behind by themselves shows against this.
+prepares() {
+	local depends
+
+	make_root "$ROOT" systemd || return 1
+	depends=$(for deb in "$DEBS"/wakegov_*.deb "$DEBS"/wakegov-sim_*.deb; do
+		dpkg-deb -f "$deb" Depends
+	done | paste -sd ,)
+	in_root "$ROOT" apt-get -qq -y --no-install-recommends satisfy "$depends" || return 1
+	mkdir "$ROOT/debs"
+	cp "$DEBS"/*.deb "$ROOT/debs/"
+	make_next || return 1
+	list_files >"$WORK/before"
+}
+
+# Without apt's and dpkg's own books, caches and logs, and what systemctl leaves.
+list_files() {
+	(cd "$ROOT" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache \
+		-o -path ./var/log -o -path ./run/systemd -o -path ./tmp \) -prune -o -print) | sort
+}
+
+installs_there() {
+	in_root "$ROOT" sh -c 'apt-get -qq -y install /debs/*.deb' &&
+		[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = enabled ]
+}
+
+runs() {
+	in_root "$ROOT" wakegovd --version | grep -F "${VERSION%+*}" &&
+		in_root "$ROOT" wakegovd --check-config /usr/share/wakegov/wakegov.conf &&
+		# It finds fault with a machine that has nothing to drive.
+		{ in_root "$ROOT" wakegovctl doctor || true; } | grep -F "cpufreq domains" &&
+		in_root "$ROOT" wakegov-sim --help
+}
+
+unit_is_right() {
+	in_root "$ROOT" systemd-analyze verify --man=no wakegovd.service
+}
+
+catalog_is_known() {
+	in_root "$ROOT" journalctl --list-catalog | grep -i wakegov
+}
+
+symbols_fit() {
+	local id
+
+	id=$(readelf -n "$ROOT/usr/sbin/wakegovd" | sed -n 's/.*Build ID: //p')
+	[ -n "$id" ] && [ -s "$ROOT/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]
+}
+
+# A policy with a fault, and a unit that was switched off, are as they were.
+upgrades() {
+	echo "nonsense = yes" | install -D /dev/stdin "$ROOT/etc/wakegov/wakegov.conf" || return 1
+	! in_root "$ROOT" wakegovd --check-config || return 1
+	in_root "$ROOT" systemctl disable wakegovd.service || return 1
+	in_root "$ROOT" sh -c 'apt-get -qq -y install --reinstall /debs/wakegov_*.deb' || return 1
+	# Its symbols ask for this very version, and go.
+	in_root "$ROOT" apt-get -qq -y install /next.deb || return 1
+	in_root "$ROOT" dpkg -s wakegov | grep -qxF "Version: $VERSION+next" || return 1
+	[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = disabled ] || return 1
+	[ "$(cat "$ROOT/etc/wakegov/wakegov.conf")" = "nonsense = yes" ]
+}
+
+removes() {
+	in_root "$ROOT" apt-get -qq -y remove wakegov || return 1
+	[ ! -e "$ROOT/usr/sbin/wakegovd" ] && [ -e "$ROOT/etc/wakegov/wakegov.conf" ]
+}
+
+purges() {
+	mkdir "$ROOT/run/wakegov"
+	in_root "$ROOT" apt-get -qq -y purge wakegov wakegov-sim 'wakegov.*-dbgsym' || return 1
+	[ "$(cat "$ROOT/etc/wakegov/wakegov.conf")" = "nonsense = yes" ] || return 1
+	rm -r "$ROOT/etc/wakegov"
+	list_files | diff "$WORK/before" -
+}
