@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Caps by every lever, and tasks that fork, exec, change user, cgroup and name, and reuse numbers."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -103,6 +104,19 @@ def due_cap(pid):
     return CAP_OF["group"] if group == "/wakegov-storm" else 1024
 
 
+def who_runs(cpus):
+    """Name, thread, state and clamps of what is or was at work on one of these CPUs just now."""
+    listed = subprocess.run(["ps", "-eLo", "tid=,psr=,state=,comm=", "--sort=-time"], check=True,
+                            capture_output=True, text=True).stdout
+    seen = []
+    for line in listed.splitlines():
+        tid, cpu, state, name = line.split(maxsplit=3)
+        with contextlib.suppress(OSError):  # it has ended
+            if int(cpu) in cpus and len(seen) < 12:
+                seen.append((name, int(tid), state, clamps_of(int(tid))))
+    return seen
+
+
 class CapsTest(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()
@@ -139,8 +153,11 @@ class Levers(CapsTest):
                 guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, PATIENCE_S,
                                "the highest OPP")
             guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap back")
-            guest.wait_for(lambda: guest.frequency("policy0") <= CAPPED_KHZ, PATIENCE_S,
-                           "the capped OPP")
+            try:
+                guest.wait_for(lambda: guest.frequency("policy0") <= CAPPED_KHZ, PATIENCE_S,
+                               "the capped OPP")
+            except AssertionError as error:
+                raise AssertionError(f"{error}; there run: {who_runs({0, 1})}") from error
             low = {rule["name"]: rule for rule in daemon.call("Rules")["rules"]}["low"]
             self.assertEqual(low["tasks"], 2)
         self.assertEqual([clamps_of(loop.pid) for loop in loops], [clamps_of(os.getpid())] * 2)
