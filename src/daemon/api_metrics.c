@@ -95,6 +95,11 @@ static uint64_t is_driven(struct manager *manager, uint32_t domain)
 	return manager->domains[domain].actuator.state == ACTUATOR_STATE_DRIVEN;
 }
 
+static uint64_t is_yielded(struct manager *manager, uint32_t domain)
+{
+	return manager->domains[domain].actuator.state == ACTUATOR_STATE_YIELDED;
+}
+
 static uint64_t utilisation(struct manager *manager, uint32_t domain)
 {
 	return api_utilisation(manager, domain);
@@ -127,6 +132,8 @@ static const struct {
 	{ "wakegov_domain_target_hertz", "What the domain was last told to run at.", target_hz,
 	  false, false },
 	{ "wakegov_domain_driven", "1: wakegov drives the domain.", is_driven, false, true },
+	{ "wakegov_domain_yielded", "1: wakegov leaves the domain to another program.", is_yielded,
+	  false, true },
 	{ "wakegov_domain_utilisation", "Of the domain's busiest CPU, 0 to 1024.", utilisation,
 	  false, true },
 	{ "wakegov_domain_writes", "Frequencies written.", writes, true, true },

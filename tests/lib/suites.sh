@@ -12,7 +12,7 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 QUICK_SUITES=(style install unit)
 # The longest first.
 LONG_SUITES=(varlink timed govern boost programs service lab caps benefit faults sanitize promises conformance levers demo storms nothing
-	devices fuzz clang live)
+	devices fuzz fleet clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
 ALONE_SUITES=("${QUICK_SUITES[@]}" varlink)
@@ -168,7 +168,7 @@ installs() {
 	rm -rf "$stage"
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
-		usr/share/wakegov/wakegov.conf \
+		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
 		usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
@@ -399,6 +399,15 @@ suite_benefit() {
 		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer
 	"$LAB" run --machine timed --driver msr -- \
 		/usr/bin/python3 $GUEST/test_benefit.py Power
+}
+
+# What a fleet's Prometheus and Grafana are given.
+suite_fleet() {
+	local tools
+
+	tools=$(tests/varlink/setup-tools) || return 1
+	check "each alert fires where it should, and nowhere else" \
+		"$tools/promtool" test rules tests/fleet/rules.test.yml
 }
 
 suite_devices() {
