@@ -169,6 +169,7 @@ installs() {
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
+		usr/share/wakegov/fleet/wakegov-dashboard.json \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
 		usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
@@ -408,6 +409,7 @@ suite_fleet() {
 	tools=$(tests/varlink/setup-tools) || return 1
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
+	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
 }
 
 suite_devices() {
