@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * A policy that is still being read: the values, and where those were given that can contradict
- * each other. It is thrown away as soon as one file has one fault.
+ * What policy files say: the values, where those were given that can contradict each other, and
+ * profiles.
  */
 
 #include "config/error.h"
 #include "config/keys.h"
+#include "config/profile.h"
 #include "core/settings.h"
 
 /* Which [domain policyN] is meant; POLICY_NO_DOMAIN_SECTION is the section [domain] itself. */
@@ -30,9 +31,10 @@ struct policy_draft {
 	struct policy_limits domain_limits;
 	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_limits;
+	struct policy_profiles profiles;
 };
 
-/* The built-in defaults. */
+/* The built-in defaults, without profiles. */
 void policy_draft_init(struct policy_draft *draft);
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/text.h"
+#include "core/settings.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
@@ -51,6 +52,29 @@ int policy_error_set_unknown_key(char **ret_message, struct policy_place place, 
 				"unknown key '%s' in [%s]; expected one of %s%s%s%s", shown,
 				section, list, closest ? "; did you mean '" : "", closest ?: "",
 				closest ? "'?" : "");
+}
+
+/* What shows well in tables and messages, and needs no quotes in a shell. */
+static bool is_good_name(const char *name)
+{
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789-_.@:");
+
+	return length > 0 && length < POLICY_NAME_SIZE && !name[length];
+}
+
+int policy_error_check_name(struct policy_place place, const char *section, const char *name,
+			    char **ret_message)
+{
+	char shown[POLICY_TEXT_SIZE];
+
+	if (is_good_name(name))
+		return 0;
+	policy_text_escape(section, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"unknown section [%s]; expected a name of 1 to %d letters, digits "
+				"and -_.@: after the blank",
+				shown, POLICY_NAME_SIZE - 1);
 }
 
 static unsigned int count_lines(const char *list)

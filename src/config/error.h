@@ -20,6 +20,13 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
 				 const char *name, const char *list, const char *closest);
 
+/*
+ * Checks the name of a rule, class or profile, for the header of the section that has it. Returns
+ * 0, or -EINVAL and *ret_message.
+ */
+int policy_error_check_name(struct policy_place place, const char *section, const char *name,
+			    char **ret_message);
+
 /* Of so many faults each is shown. */
 #define POLICY_FAULTS_SHOWN 20
 

@@ -23,6 +23,27 @@ struct policy_dropins {
 	size_t n;
 };
 
+/* The paths are the places of what the draft says. */
+struct policy_files {
+	char *path;
+	struct policy_dropins dropins;
+	struct policy_draft draft;
+};
+
+/* What quiet and performance do is in wakegov.conf(5). */
+static const char built_in_profiles[] = "[profile " POLICY_PROFILE_DEFAULT "]\n"
+					"[profile quiet]\n"
+					"domain.max-frequency = 60%\n"
+					"domain.energy-preference = power\n"
+					"io-boost.slack = 10%\n"
+					"[profile performance]\n"
+					"domain.min-frequency = 60%\n"
+					"domain.energy-preference = performance\n"
+					"domain.headroom = 200%\n"
+					"domain.rise-time = 4ms\n"
+					"domain.down-hold = 100ms\n"
+					"io-boost.slack = 1%\n";
+
 /* Not hidden, and not what an editor or a package manager left: those end differently. */
 static int is_dropin(const struct dirent *entry)
 {
@@ -144,45 +165,139 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
+/* profile NULL: none. Adds to the lines of *faults. */
+static int finish(const struct policy_draft *base, const struct policy_profile *profile,
+		  struct policy *ret, char **faults)
+{
+	struct policy_draft draft = *base;
+	int error = 0, r;
+
+	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
+		char *message = NULL;
+
+		r = policy_parse_setting(&draft, &profile->settings[i], &message);
+		policy_error_append(faults, message);
+		error = error ?: r;
+	}
+	r = policy_rules_finish(&draft.policy, faults);
+	error = error ?: r;
+	r = profile ? 0 : policy_draft_check(&draft, faults);
+	error = error ?: r;
+	*ret = draft.policy;
+	return error;
+}
+
+static bool has_rule(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		if (!strcmp(policy->rules[i].name, name))
+			return true;
+	return false;
+}
+
+/* Each is tried, so that none is found to be wrong when it is to hold. */
+static int check_profile(const struct policy_draft *draft, const struct policy_profile *profile,
+			 char **faults)
+{
+	char *message = NULL;
+	struct policy policy;
+	int r = finish(draft, profile, &policy, faults);
+
+	if (!profile->when.rule[0] || has_rule(&policy, profile->when.rule))
+		return r;
+	r = policy_error_set(&message, -EINVAL, profile->when_place,
+			     "[profile %s] when: found 'rule %s', expected a rule of this policy",
+			     profile->name, profile->when.rule);
+	policy_error_append(faults, message);
+	return r;
+}
+
 /*
  * What has a fault does not keep the rest from being read: all faults are told at once. A drop-in
  * may be gone since the directory was listed.
  */
-static int load_files(struct policy_draft *draft, const char *path, bool may_be_missing,
-		      const struct policy_dropins *dropins, char **faults)
+static int load_files(struct policy_files *files, bool may_be_missing, char **faults)
 {
-	int error = check_directory(path, faults), r;
+	struct policy_draft *draft = &files->draft;
+	int error = check_directory(files->path, faults), r;
+	struct policy policy;
 
-	r = load_file(draft, path, may_be_missing, faults);
+	r = policy_parse(draft, "built-in profiles", built_in_profiles, strlen(built_in_profiles),
+			 faults);
 	error = error ?: r;
-	for (size_t i = 0; i < dropins->n; i++) {
-		r = load_file(draft, dropins->paths[i], true, faults);
+	r = load_file(draft, files->path, may_be_missing, faults);
+	error = error ?: r;
+	for (size_t i = 0; i < files->dropins.n; i++) {
+		r = load_file(draft, files->dropins.paths[i], true, faults);
 		error = error ?: r;
 	}
-	r = policy_rules_finish(&draft->policy, faults);
+	r = finish(draft, NULL, &policy, faults);
 	error = error ?: r;
-	r = policy_draft_check(draft, faults);
-	return error ?: r;
+	for (uint32_t i = 0; error == 0 && i < draft->profiles.n; i++)
+		error = check_profile(draft, &draft->profiles.entries[i], faults);
+	return error;
+}
+
+struct policy_files *policy_files_free(struct policy_files *files)
+{
+	if (!files)
+		return NULL;
+	policy_profiles_deinit(&files->draft.profiles);
+	free_dropins(&files->dropins);
+	free(files->path);
+	free(files);
+	return NULL;
+}
+
+int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
+		      struct policy_files **ret, char **ret_message)
+{
+	struct policy_files *files = calloc(1, sizeof(*files));
+	char *message = NULL;
+	int r = 0;
+
+	if (files)
+		files->path = strdup(path);
+	if (!files || !files->path)
+		r = -ENOMEM;
+	if (r == 0)
+		policy_draft_init(&files->draft);
+	if (r == 0 && dropin_dir)
+		r = list_dropins(dropin_dir, &files->dropins, &message);
+	if (r == 0)
+		r = load_files(files, may_be_missing, &message);
+	if (r < 0) {
+		policy_files_free(files);
+		/* Where memory was too short for a better one. */
+		*ret_message = message ?: strdup("cannot read the policy: out of memory");
+		return r;
+	}
+	*ret = files;
+	return 0;
+}
+
+const struct policy_profiles *policy_files_profiles(const struct policy_files *files)
+{
+	return &files->draft.profiles;
+}
+
+int policy_files_apply(const struct policy_files *files, const struct policy_profile *profile,
+		       struct policy *ret)
+{
+	_cleanup_free_ char *faults = NULL;
+
+	return finish(&files->draft, profile, ret, &faults);
 }
 
 int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret,
 		char **ret_message)
 {
-	_cleanup_(free_dropins) struct policy_dropins dropins = {};
-	struct policy_draft draft;
-	char *message = NULL;
-	int r = 0;
+	struct policy_files *files;
+	int r = policy_files_read(path, may_be_missing, dropin_dir, &files, ret_message);
 
-	policy_draft_init(&draft);
-	if (dropin_dir)
-		r = list_dropins(dropin_dir, &dropins, &message);
-	if (r == 0)
-		r = load_files(&draft, path, may_be_missing, &dropins, &message);
-	if (r < 0) {
-		/* Where memory was too short for a better one. */
-		*ret_message = message ?: strdup("cannot read the policy: out of memory");
-		return r;
+	if (r == 0) {
+		r = policy_files_apply(files, policy_files_profiles(files)->entries, ret);
+		policy_files_free(files);
 	}
-	*ret = draft.policy;
-	return 0;
+	return r;
 }

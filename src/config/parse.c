@@ -91,6 +91,8 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 	unsigned int *first_line;
 	size_t n;
 
+	if (sections->profile)
+		return policy_profile_assign(sections->profile, place, name, text, ret_message);
 	if (sections->rule || sections->class)
 		return policy_rules_assign(sections, place, name, text, ret_message);
 	section = name_open_section(draft, sections);
@@ -110,6 +112,25 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 		return refuse_value(section.text, key, place, text, ret_message);
 	policy_draft_set(draft, key, sections->domain_section, &value, text, place);
 	return 0;
+}
+
+int policy_parse_setting(struct policy_draft *draft, const struct policy_setting *setting,
+			 char **ret_message)
+{
+	struct policy_sections sections = { .domain_section = POLICY_NO_DOMAIN_SECTION };
+	const char *dot = strrchr(setting->name, '.');
+	_cleanup_free_ char *header = NULL;
+	int r;
+
+	if (asprintf(&header, "[%.*s]", (int)(dot - setting->name), setting->name) < 0) {
+		header = NULL;
+		return -ENOMEM;
+	}
+	r = policy_section_open(&sections, draft, setting->place, header, ret_message);
+	if (r == 0)
+		r = assign_key(draft, &sections, setting->place, dot + 1, setting->value,
+			       ret_message);
+	return r;
 }
 
 /*

@@ -17,3 +17,7 @@
  */
 int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
 		 char **ret_message);
+
+/* A profile's setting over the draft. Returns 0, or a negative errno and *ret_message. */
+int policy_parse_setting(struct policy_draft *draft, const struct policy_setting *setting,
+			 char **ret_message);

@@ -25,29 +25,6 @@ bool policy_rules_is_section(const char *name)
 	return starts_with(name, RULE_PREFIX) || starts_with(name, CLASS_PREFIX);
 }
 
-/* What shows well in tables and messages, and needs no quotes in a shell. */
-static bool is_good_name(const char *name)
-{
-	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789-_.@:");
-
-	return length > 0 && length < POLICY_NAME_SIZE && !name[length];
-}
-
-static int check_name(struct policy_place place, const char *section, const char *name,
-		      char **ret_message)
-{
-	char shown[POLICY_TEXT_SIZE];
-
-	if (is_good_name(name))
-		return 0;
-	policy_text_escape(section, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown section [%s]; expected a name of 1 to %d letters, digits "
-				"and -_.@: after the blank",
-				shown, POLICY_NAME_SIZE - 1);
-}
-
 static struct policy_rule *find_rule(struct policy *policy, const char *name)
 {
 	for (uint32_t i = 0; i < policy->n_rules; i++)
@@ -145,14 +122,11 @@ int policy_rules_open(struct policy_sections *sections, struct policy_draft *dra
 {
 	bool is_rule = starts_with(name, RULE_PREFIX);
 	const char *own = name + strlen(is_rule ? RULE_PREFIX : CLASS_PREFIX);
-	int r = check_name(place, name, own, ret_message);
+	int r = policy_error_check_name(place, name, own, ret_message);
 
 	if (r < 0)
 		return r;
-	sections->rule = NULL;
-	sections->class = NULL;
-	sections->is_open = true;
-	memset(sections->key_lines, 0, sizeof(sections->key_lines));
+	policy_section_begin(sections);
 	if (is_rule)
 		return open_rule(sections, &draft->policy, place, own, ret_message);
 	return open_class(sections, &draft->policy, place, own, ret_message);

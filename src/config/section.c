@@ -11,7 +11,8 @@
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
 
-#define DOMAIN_PREFIX "domain "
+#define DOMAIN_PREFIX  "domain "
+#define PROFILE_PREFIX "profile "
 
 static int refuse_unknown(struct policy_place place, const char *name, char **ret_message)
 {
@@ -26,7 +27,7 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 	policy_text_escape(name, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
 				"unknown section [%s]; expected one of %s[domain policyN], [class "
-				"NAME], [rule NAME]%s%s%s",
+				"NAME], [rule NAME], [profile NAME]%s%s%s",
 				shown, list, closest ? "; did you mean [" : "", closest ?: "",
 				closest ? "]?" : "");
 }
@@ -64,10 +65,7 @@ static int open_once(struct policy_sections *sections, struct policy_place place
 					"the first is at line %u",
 					name, *first_line);
 	*first_line = place.line;
-	memset(sections->key_lines, 0, sizeof(sections->key_lines));
-	sections->rule = NULL;
-	sections->class = NULL;
-	sections->is_open = true;
+	policy_section_begin(sections);
 	return 0;
 }
 
@@ -108,6 +106,25 @@ static int open_plain(struct policy_sections *sections, struct policy_place plac
 	return refuse_unknown(place, name, ret_message);
 }
 
+static int open_profile(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *name, char **ret_message)
+{
+	struct policy_profiles *profiles = &draft->profiles;
+	struct policy_profile *profile;
+	const char *own = name + strlen(PROFILE_PREFIX);
+	int r = policy_error_check_name(place, name, own, ret_message);
+
+	if (r == 0)
+		r = policy_profile_open(profiles, place, own, &profile, ret_message);
+	if (r == 0)
+		r = open_once(sections, place,
+			      &sections->profile_lines[profile - profiles->entries], name,
+			      ret_message);
+	if (r == 0)
+		sections->profile = profile;
+	return r;
+}
+
 /* inih leaves out what follows the bracket; a key that someone wrote there would be lost. */
 static int check_header(struct policy_place place, const char *header, const char *end,
 			char **ret_message)
@@ -141,6 +158,8 @@ int policy_section_open(struct policy_sections *sections, struct policy_draft *d
 		return -ENOMEM;
 	if (!strncmp(name, DOMAIN_PREFIX, strlen(DOMAIN_PREFIX)))
 		return open_domain_section(sections, draft, place, name, ret_message);
+	if (!strncmp(name, PROFILE_PREFIX, strlen(PROFILE_PREFIX)))
+		return open_profile(sections, draft, place, name, ret_message);
 	if (policy_rules_is_section(name))
 		return policy_rules_open(sections, draft, place, name, ret_message);
 	return open_plain(sections, place, name, ret_message);

@@ -3,6 +3,8 @@
 
 /* The sections of one file: which one is open, and which were seen before. */
 
+#include <string.h>
+
 #include "config/draft.h"
 
 struct policy_sections {
@@ -12,9 +14,10 @@ struct policy_sections {
 	uint32_t
 		domain_section; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_DOMAIN_SECTION */
 
-	/* The open [rule NAME] or [class NAME], in the draft; both NULL: it is another section. */
+	/* The open one of these kinds, in the draft; all NULL: it is another section. */
 	struct policy_rule *rule;
 	struct policy_class *class;
+	struct policy_profile *profile;
 	struct policy_rule left_out; /* a second [rule NAME] is read into this */
 
 	/* The line that gave each, 0 for none; keys are those of the open section. */
@@ -22,8 +25,19 @@ struct policy_sections {
 	unsigned int domain_section_lines[POLICY_DOMAIN_SECTIONS_MAX];
 	unsigned int rule_lines[POLICY_RULES_MAX];
 	unsigned int class_lines[POLICY_CLASSES_MAX];
+	unsigned int profile_lines[POLICY_PROFILES_MAX];
 	unsigned int key_lines[POLICY_KEYS_MAX];
 };
+
+/* What is open is another one, without keys so far. */
+static inline void policy_section_begin(struct policy_sections *sections)
+{
+	memset(sections->key_lines, 0, sizeof(sections->key_lines));
+	sections->rule = NULL;
+	sections->class = NULL;
+	sections->profile = NULL;
+	sections->is_open = true;
+}
 
 /*
  * Opens the section that header names, a line that starts with '[' and has no blanks around it.

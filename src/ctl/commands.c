@@ -129,6 +129,13 @@ const struct ctl_command ctl_commands[] = {
 		},
 	},
 	{
+		.name = "profile",
+		.help = "the policy's profiles, and which holds; or choose one (root)",
+		.run = command_profile,
+		.arguments = "[PROFILE | auto]",
+		.verbs = { "auto" },
+	},
+	{
 		.name = "run",
 		.help = "run a command under a cap or a floor of its own (root)",
 		.run = command_run,

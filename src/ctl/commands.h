@@ -18,6 +18,7 @@ enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_run(struct ctl *ctl);
+enum ctl_exit command_profile(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */

@@ -159,6 +159,8 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 			"cpuN");
 	else if (!strcmp(error, "io.wakegov.NoSuchRule"))
 		complain("the policy has no such rule. See: wakegovctl rules");
+	else if (!strcmp(error, "io.wakegov.NoSuchProfile"))
+		complain("the policy has no such profile. See: wakegovctl profile");
 	else if (!strcmp(error, "io.wakegov.RecordingBusy"))
 		complain(
 			"somebody records already, and one recording goes on at a time. It ends with "

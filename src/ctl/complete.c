@@ -85,6 +85,21 @@ static void offer_rules(const struct ctl *ctl, const char *typed)
 	}
 }
 
+static void offer_profiles(const struct ctl *ctl, const char *typed)
+{
+	json_auto_t *reply = ask(ctl, "io.wakegov.Profiles");
+	const json_t *profile;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "profiles"), i,
+			   profile) {
+		const char *when = field_text(profile, "when");
+
+		if (field_text(profile, "name"))
+			offer(typed, "", field_text(profile, "name"), when ? when : "");
+	}
+}
+
 static const struct ctl_command *find(const struct ctl *ctl, const char *name)
 {
 	for (const struct ctl_command *c = ctl->commands; c->name; c++)
@@ -140,6 +155,8 @@ enum ctl_exit command_complete(struct ctl *ctl)
 			offer_domains(ctl, typed);
 		if (command->arguments && strstr(command->arguments, "RULE"))
 			offer_rules(ctl, typed);
+		if (command->arguments && strstr(command->arguments, "PROFILE"))
+			offer_profiles(ctl, typed);
 	}
 	return ctl_flush();
 }

@@ -38,6 +38,12 @@ static void show_policy(const json_t *policy)
 
 	printf("policy     %s, reloaded %" PRIu64 " time%s\n", path, reloads,
 	       reloads == 1 ? "" : "s");
+	if (field_text(policy, "profile")) {
+		_cleanup_free_ char *profile = format_clean(field_text(policy, "profile"));
+		_cleanup_free_ char *why = format_clean(field_text(policy, "profile_why"));
+
+		printf("profile    %s: %s\n", profile, why);
+	}
 	if (last_error)
 		printf("           the last reload failed, the policy before it holds:\n");
 	for (; last_error && *last_error; last_error += *last_error == '\n') {

@@ -71,6 +71,11 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
 
+/* api_profile.c: profiles of the policy. */
+int api_list_profiles(const struct call *call, struct reply *reply);
+int api_choose_profile(const struct call *call, struct reply *reply);
+int api_hold_profile(const struct call *call, struct reply *reply);
+
 /* api_hand_back.c: domains lent to another governor. */
 int api_hand_back(const struct call *call, struct reply *reply);
 /* The field of Status. */

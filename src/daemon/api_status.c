@@ -5,6 +5,7 @@
 #include "daemon/footprint.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/process.h"
+#include "daemon/profile.h"
 #include "frequency/frequency.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
@@ -43,6 +44,8 @@ void api_put_policy(struct json_out *out, const struct manager *manager)
 	field_text(out, "path", manager->options.policy_path);
 	field_count(out, "reloads", manager->reloads);
 	field_text(out, "last_error", manager->last_reload_error);
+	field_text(out, "profile", manager->profile.name);
+	field_text(out, "profile_why", profile_why(manager));
 	json_out_close(out, '}');
 }
 

@@ -11,6 +11,7 @@
 #include "actuator/hotplug.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/profile_switch.h"
 #include "daemon/reload.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
@@ -33,6 +34,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
 	rule_tracking_mind_losses(manager);
 	manager_round(manager);
+	profile_switch_mind_rules(manager);
 	return 0;
 }
 
@@ -50,6 +52,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		rule_tracking_scan(manager);
 	}
 	manager_round(manager);
+	profile_switch_mind_rules(manager);
 	return 0;
 }
 

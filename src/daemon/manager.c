@@ -15,6 +15,7 @@
 #include "daemon/hand_back.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
+#include "daemon/profile_switch.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
 #include "daemon/startup.h"
@@ -55,6 +56,7 @@ static int start(struct manager *manager)
 		grouping_start,
 		rule_tracking_start,
 		events_listen,
+		profile_switch_listen,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -77,6 +79,8 @@ int manager_new(const struct manager_options *options, struct manager **ret)
 	manager->lock_fd = -1;
 	manager->machine_lock_fd = -1;
 	manager->hotplug_fd = -1;
+	manager->profile.power_fd = -1;
+	manager->profile.clock_fd = -1;
 	manager->scan_due_ns = UINT64_MAX;
 	manager->started_ns = time_now_ns();
 	r = start(manager);
@@ -163,6 +167,7 @@ struct manager *manager_free(struct manager *manager)
 	free(manager->socket_path);
 	sd_event_source_unref(manager->timer);
 	sd_event_source_unref(manager->hand_back.timer);
+	profile_switch_deinit(manager);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);

@@ -28,6 +28,7 @@ enum message {
 	MESSAGE_POLICY_REFUSED, /* it has a fault; the old one stays */
 	MESSAGE_RESTORED,	/* a control is as it was before wakegov */
 	MESSAGE_RESTORE_FAILED,
+	MESSAGE_PROFILE,	/* another profile of the policy holds */
 	MESSAGE_OVERRIDE,	/* somebody limited a domain for a while, or ended that */
 	MESSAGE_SOURCE_DROPPED, /* what counts frequencies is wrong, and not used any more */
 	MESSAGE_DECISION,	/* a domain's target changed; shown with --debug */

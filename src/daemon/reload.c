@@ -5,21 +5,32 @@
 #include <string.h>
 
 #include "config/load.h"
-#include "daemon/conflicts.h"
-#include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
+#include "daemon/policy.h"
+#include "daemon/profile.h"
+#include "daemon/profile_switch.h"
 #include "daemon/round.h"
-#include "daemon/rule_tracking.h"
-#include "daemon/startup.h"
 #include "shared/log.h"
+
+static int read_files(struct manager *manager, char **ret_message)
+{
+	struct policy_files *files;
+	int r = policy_files_read(manager->options.policy_path,
+				  manager->options.policy_may_be_missing, manager->dropin_dir,
+				  &files, ret_message);
+
+	if (r < 0)
+		return r;
+	policy_files_free(manager->policy_files);
+	manager->policy_files = files;
+	return 0;
+}
 
 static int reload(struct manager *manager, char **ret_message)
 {
 	struct policy policy;
-	int r;
+	int r = read_files(manager, ret_message);
 
-	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
-			manager->dropin_dir, &policy, ret_message);
 	free(manager->last_reload_error);
 	manager->last_reload_error = NULL;
 	if (r < 0) {
@@ -33,24 +44,18 @@ static int reload(struct manager *manager, char **ret_message)
 				     why);
 		return r;
 	}
+	r = profile_apply(manager, manager->policy_files, &policy);
+	if (r < 0)
+		return r;
 	if (policy.backend != manager->policy.backend && !manager->options.observe)
 		log_warning("a new backend takes effect when wakegovd is restarted");
 	if (policy.max_tasks != manager->policy.max_tasks ||
 	    policy.max_decisions != manager->policy.max_decisions ||
 	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
-	task_overrides_check(&manager->task_overrides, &policy);
-	task_overrides_fill(&manager->task_overrides, &policy);
-	manager->policy = policy;
 	manager->reloads++;
-	manager_find_rivals(manager);
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		startup_set_preference(manager, i);
-	engine_set_policy(manager->engine, &policy);
-	freq_invariance_choose_references(manager);
-	rule_tracking_check_policy(manager);
-	rule_tracking_set_policy(manager);
-	query_server_set_limits(manager->server, &policy.query);
+	policy_put_into_effect(manager, &policy);
+	profile_switch_listen(manager);
 	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		     manager->options.policy_path);
 	return 0;

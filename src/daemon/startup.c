@@ -18,6 +18,7 @@
 #include "daemon/conflicts.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
+#include "daemon/profile.h"
 #include "daemon/round.h"
 #include "daemon/state.h"
 #include "shared/cleanup.h"
@@ -31,8 +32,8 @@ int startup_read_policy(struct manager *manager)
 
 	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
 		return -ENOMEM;
-	r = policy_load(manager->options.policy_path, manager->options.policy_may_be_missing,
-			manager->dropin_dir, &manager->policy, &message);
+	r = policy_files_read(manager->options.policy_path, manager->options.policy_may_be_missing,
+			      manager->dropin_dir, &manager->policy_files, &message);
 	if (r < 0) {
 		const char *line = message ? message : strerror(-r);
 
@@ -40,6 +41,10 @@ int startup_read_policy(struct manager *manager)
 			log_error("%.*s", (int)strcspn(line, "\n"), line);
 		return r;
 	}
+	profile_read_choice(manager);
+	r = profile_apply(manager, manager->policy_files, &manager->policy);
+	if (r < 0)
+		return r;
 	if (manager->options.observe)
 		manager->policy.backend = POLICY_BACKEND_OBSERVE;
 	return 0;

@@ -12,6 +12,7 @@
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "actuator/watch.h"
+#include "config/load.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
 #include "daemon/boost_news.h"
@@ -74,12 +75,32 @@ struct hand_back {
 	char governor[CONTROL_VALUE_SIZE]; /* "": that of before */
 };
 
+enum profile_why { PROFILE_BY_DEFAULT, PROFILE_BY_CONDITION, PROFILE_CHOSEN, PROFILE_HELD };
+
+/* Which profile holds: profile.h. A name is "" where there is none. */
+struct profile_choice {
+	char name[POLICY_NAME_SIZE];
+	enum profile_why why;
+	char chosen[POLICY_NAME_SIZE];
+	char held[POLICY_NAME_SIZE]; /* while the channel is heard */
+	struct channel hold;
+	sd_event_source *unheld;
+	int power_fd; /* negative: no condition is about it; so the next */
+	int clock_fd;
+	bool by_rules; /* a condition is about a rule's tasks */
+	uint32_t rules_met;
+	uint64_t rules_looked_us;
+	sd_event_source *rules_timer;
+};
+
 struct manager {
 	struct manager_options options;
 	char *dropin_dir;
-	struct policy policy;
-	int lock_fd;	     /* of the run directory */
-	int machine_lock_fd; /* negative: we change nothing */
+	struct policy_files *policy_files; /* as last read */
+	struct profile_choice profile;
+	struct policy policy; /* under the profile that holds */
+	int lock_fd;	      /* of the run directory */
+	int machine_lock_fd;  /* negative: we change nothing */
 
 	struct topology *topology;
 	struct saved_values *saved;

@@ -12,7 +12,7 @@ struct text_case {
 
 #define SECTIONS_EXPECTED                                                                        \
 	"; expected one of [wakegov], [domain], [io-boost], [caps], [query], [domain policyN], " \
-	"[class NAME], [rule NAME]"
+	"[class NAME], [rule NAME], [profile NAME]"
 #define DOMAIN_EXPECTED "; expected [domain policyN] with N from 0 to 1023"
 #define DOMAIN_KEYS                                                                  \
 	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time, " \

@@ -15,6 +15,8 @@
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/override_file.h"
+#include "daemon/profile.h"
+#include "daemon/profile_switch.h"
 #include "daemon/recording.h"
 #include "daemon/reload.h"
 #include "daemon/round.h"
@@ -413,6 +415,25 @@ int hand_back_start(struct manager *manager, const char *governor, uint64_t for_
 	return -ENODEV;
 }
 
+const char *profile_why(const struct manager *manager)
+{
+	return "no other holds";
+}
+
+int profile_switch_choose(struct manager *manager, const char *name)
+{
+	if (name && !policy_profiles_find(policy_files_profiles(manager->policy_files), name))
+		return -ENOENT;
+	snprintf(manager->profile.name, sizeof(manager->profile.name), "%s",
+		 name ?: POLICY_PROFILE_DEFAULT);
+	return 0;
+}
+
+int profile_switch_hold(struct manager *manager, const char *name)
+{
+	return profile_switch_choose(manager, name);
+}
+
 /* There is no engine here whose life could be recorded. */
 int recording_start(struct manager *manager, uint64_t max_bytes)
 {
@@ -637,6 +658,7 @@ int canned_daemon_init(struct canned_daemon *canned)
 {
 	struct manager *manager = &canned->manager;
 	struct topology *topology;
+	char *message;
 
 	memset(&made, 0, sizeof(made));
 	made.daemon = canned;
@@ -651,6 +673,9 @@ int canned_daemon_init(struct canned_daemon *canned)
 	manager->topology = topology;
 	manager->domains = calloc(canned->n_domains + 1, sizeof(*manager->domains));
 	made.last = calloc(canned->n_domains + 1, sizeof(*made.last));
+	strcpy(manager->profile.name, POLICY_PROFILE_DEFAULT);
+	if (policy_files_read("/dev/null", false, NULL, &manager->policy_files, &message) < 0)
+		return -ENOMEM;
 	if (canned->policy_error)
 		manager->last_reload_error = strdup(canned->policy_error);
 	if (!topology || !manager->domains || !made.last)
@@ -673,6 +698,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 	ruled_tasks_free(made.ruled);
 	decision_log_free(manager->log);
 	boost_news_free(manager->boost_news);
+	policy_files_free(manager->policy_files);
 	free(made.last);
 	free(manager->last_reload_error);
 	free(manager->domains);

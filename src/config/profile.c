@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text.h"
+#include "shared/cleanup.h"
+
+const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
+						  const char *name)
+{
+	for (uint32_t i = 0; i < profiles->n; i++)
+		if (!strcmp(profiles->entries[i].name, name))
+			return &profiles->entries[i];
+	return NULL;
+}
+
+int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
+			const char *name, struct policy_profile **ret, char **ret_message)
+{
+	struct policy_profile *profile = NULL;
+
+	if (!strcmp(name, "auto"))
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[profile auto] cannot be: wakegovctl profile auto leaves "
+					"the choice to conditions");
+	for (uint32_t i = 0; i < profiles->n && !profile; i++)
+		if (!strcmp(profiles->entries[i].name, name))
+			profile = &profiles->entries[i];
+	if (!profile && profiles->n == POLICY_PROFILES_MAX)
+		return policy_error_set(ret_message, -E2BIG, place,
+					"found one more [profile NAME], expected at most %d with "
+					"those that are built in",
+					POLICY_PROFILES_MAX);
+	if (!profile) {
+		profile = &profiles->entries[profiles->n++];
+		*profile = (struct policy_profile){ 0 };
+		strcpy(profile->name, name);
+	}
+	*ret = profile;
+	return 0;
+}
+
+/* "22:00-06:00" */
+static bool parse_times(const char *word, struct policy_when *when)
+{
+	unsigned int from_h, from_m, until_h, until_m;
+	int end = 0;
+
+	if (sscanf(word, "%2u:%2u-%2u:%2u%n", &from_h, &from_m, &until_h, &until_m, &end) != 4 ||
+	    word[end] || from_h > 23 || until_h > 23 || from_m > 59 || until_m > 59)
+		return false;
+	when->by_time = true;
+	when->from_min = from_h * 60 + from_m;
+	when->until_min = until_h * 60 + until_m;
+	return when->from_min != when->until_min;
+}
+
+/* One word of a condition; each kind may be given once. next: the word behind it, or NULL. */
+static bool parse_condition(const char *word, const char *next, bool *ret_took_next,
+			    struct policy_when *when)
+{
+	bool is_battery = !strcmp(word, "battery");
+
+	*ret_took_next = false;
+	if (is_battery || !strcmp(word, "mains")) {
+		if (when->power != POLICY_POWER_ANY)
+			return false;
+		when->power = is_battery ? POLICY_POWER_BATTERY : POLICY_POWER_MAINS;
+		return true;
+	}
+	if (!strcmp(word, "rule")) {
+		if (when->rule[0] || !next || strlen(next) >= sizeof(when->rule))
+			return false;
+		strcpy(when->rule, next);
+		*ret_took_next = true;
+		return true;
+	}
+	return !when->by_time && parse_times(word, when);
+}
+
+static bool parse_when(char *text, struct policy_when *when)
+{
+	char *rest, *word = strtok_r(text, " \t", &rest);
+
+	if (!word)
+		return false;
+	while (word) {
+		char *next = strtok_r(NULL, " \t", &rest);
+		bool took_next;
+
+		if (!parse_condition(word, next, &took_next, when))
+			return false;
+		word = took_next ? strtok_r(NULL, " \t", &rest) : next;
+	}
+	when->given = true;
+	return true;
+}
+
+static int assign_when(struct policy_profile *profile, struct policy_place place, const char *text,
+		       char **ret_message)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char shown[POLICY_TEXT_SIZE];
+
+	if (!copy)
+		return -ENOMEM;
+	if (!strcmp(profile->name, POLICY_PROFILE_DEFAULT))
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[profile " POLICY_PROFILE_DEFAULT "] when: this is the "
+					"one that holds where no other does");
+	if (profile->when_place.file == place.file)
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[profile %s] when: found the key again, expected it once; "
+					"the first is at line %u",
+					profile->name, profile->when_place.line);
+	profile->when_place = place;
+	free(profile->when.text);
+	profile->when = (struct policy_when){ .text = strdup(text) };
+	if (!profile->when.text)
+		return -ENOMEM;
+	if (parse_when(copy, &profile->when))
+		return 0;
+	policy_text_escape(text, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[profile %s] when: found '%s', expected battery or mains, times "
+				"of day such as 22:00-06:00, rule NAME, or several with blanks "
+				"between that must all hold",
+				profile->name, shown);
+}
+
+static void free_setting(struct policy_setting *setting)
+{
+	free(setting->name);
+	free(setting->value);
+}
+
+/* That of the same key, or a new one. NULL: no memory. */
+static struct policy_setting *find_setting(struct policy_profile *profile, const char *name)
+{
+	struct policy_setting *settings = profile->settings;
+	char *copy;
+
+	for (uint32_t i = 0; i < profile->n_settings; i++)
+		if (!strcmp(settings[i].name, name))
+			return &settings[i];
+	settings = reallocarray(settings, profile->n_settings + 1, sizeof(*settings));
+	if (!settings)
+		return NULL;
+	profile->settings = settings;
+	copy = strdup(name);
+	if (!copy)
+		return NULL;
+	settings[profile->n_settings] = (struct policy_setting){ .name = copy };
+	return &settings[profile->n_settings++];
+}
+
+static int refuse_name(const struct policy_profile *profile, struct policy_place place,
+		       const char *name, char **ret_message)
+{
+	char shown[POLICY_TEXT_SIZE];
+
+	policy_text_escape(name, shown);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[profile %s] unknown key '%s'; expected when, or a key of another "
+				"section such as domain.headroom, domain policy0.max-frequency, "
+				"rule NAME.cap",
+				profile->name, shown);
+}
+
+int policy_profile_assign(struct policy_profile *profile, struct policy_place place,
+			  const char *name, const char *text, char **ret_message)
+{
+	const char *dot = strrchr(name, '.');
+	struct policy_setting *setting;
+	char *value;
+
+	if (!strcmp(name, "when"))
+		return assign_when(profile, place, text, ret_message);
+	if (!dot || dot == name || !dot[1] || !strncmp(name, "profile ", strlen("profile ")))
+		return refuse_name(profile, place, name, ret_message);
+	if (!strncmp(name, "wakegov.", strlen("wakegov.")))
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[profile %s] %s: what takes effect when wakegovd starts "
+					"cannot be a profile's",
+					profile->name, name);
+	setting = find_setting(profile, name);
+	value = setting ? strdup(text) : NULL;
+	if (!value)
+		return -ENOMEM;
+	if (setting->place.file == place.file) {
+		free(value);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[profile %s] %s: found the key again, expected it once; "
+					"the first is at line %u",
+					profile->name, name, setting->place.line);
+	}
+	free(setting->value);
+	setting->value = value;
+	setting->place = place;
+	return 0;
+}
+
+void policy_profiles_deinit(struct policy_profiles *profiles)
+{
+	for (uint32_t i = 0; i < profiles->n; i++) {
+		struct policy_profile *profile = &profiles->entries[i];
+
+		for (uint32_t j = 0; j < profile->n_settings; j++)
+			free_setting(&profile->settings[j]);
+		free(profile->settings);
+		free(profile->when.text);
+	}
+	profiles->n = 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The sections [profile NAME]: keys of other sections, as "domain.headroom = 110%", that hold while
+ * the profile does; and when it does so by itself. In a later file a section of the same name goes
+ * on with the same profile, key by key.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/error.h"
+#include "core/settings.h"
+
+#define POLICY_PROFILES_MAX 16
+
+enum policy_power {
+	POLICY_POWER_ANY,
+	POLICY_POWER_BATTERY,
+	POLICY_POWER_MAINS,
+};
+
+/* All that is given must hold. */
+struct policy_when {
+	bool given;
+	char *text; /* as it was written */
+	enum policy_power power;
+	bool by_time;
+	uint32_t from_min, until_min; /* of the local day; the end is not in it */
+	char rule[POLICY_NAME_SIZE];  /* that has a task; "": none */
+};
+
+/* One key of another section. */
+struct policy_setting {
+	char *name; /* "domain policy0.max-frequency" */
+	char *value;
+	struct policy_place place;
+};
+
+struct policy_profile {
+	char name[POLICY_NAME_SIZE];
+	struct policy_when when;
+	struct policy_place when_place;
+	struct policy_setting *settings;
+	uint32_t n_settings;
+};
+
+/* All zero is none. */
+struct policy_profiles {
+	struct policy_profile entries[POLICY_PROFILES_MAX];
+	uint32_t n;
+};
+
+/* The one that holds where no other does: the first. */
+#define POLICY_PROFILE_DEFAULT "balanced"
+
+/* NULL: there is none of that name. */
+const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
+						  const char *name);
+
+/*
+ * Opens [profile NAME], a new one if need be. Returns 0, or a negative errno and *ret_message; so
+ * does the next.
+ */
+int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
+			const char *name, struct policy_profile **ret, char **ret_message);
+
+/* Takes "when", or "SECTION.KEY"; place.file must live as long as the profiles. */
+int policy_profile_assign(struct policy_profile *profile, struct policy_place place,
+			  const char *name, const char *text, char **ret_message);
+
+void policy_profiles_deinit(struct policy_profiles *profiles);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/profile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/power.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
+
+static const struct statefile choice_file = { .name = "profile", .version = 1 };
+
+static const char *const whys[] = {
+	[PROFILE_BY_DEFAULT] = "no other holds",
+	[PROFILE_BY_CONDITION] = "its condition holds",
+	[PROFILE_CHOSEN] = "chosen",
+	[PROFILE_HELD] = "held by a client",
+};
+
+const char *profile_why(const struct manager *manager)
+{
+	return whys[manager->profile.why];
+}
+
+uint32_t profile_time_of_day(void)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	localtime_r(&now, &local);
+	return local.tm_hour * 60 + local.tm_min;
+}
+
+static bool is_within(const struct policy_when *when, uint32_t now_min)
+{
+	if (when->from_min < when->until_min)
+		return now_min >= when->from_min && now_min < when->until_min;
+	return now_min >= when->from_min || now_min < when->until_min;
+}
+
+bool profile_rule_has_task(const struct manager *manager, const char *name)
+{
+	for (uint32_t i = 0; manager->rules && i < manager->policy.n_rules; i++)
+		if (!strcmp(manager->policy.rules[i].name, name))
+			return rules_count(manager->rules, i).tasks > 0;
+	return false;
+}
+
+static bool holds(const struct manager *manager, const struct policy_when *when)
+{
+	if (!when->given)
+		return false;
+	if (when->power != POLICY_POWER_ANY &&
+	    (when->power == POLICY_POWER_BATTERY) != power_is_battery())
+		return false;
+	if (when->by_time && !is_within(when, profile_time_of_day()))
+		return false;
+	return !when->rule[0] || profile_rule_has_task(manager, when->rule);
+}
+
+const struct policy_profile *profile_pick(const struct manager *manager,
+					  const struct policy_profiles *profiles,
+					  enum profile_why *ret_why)
+{
+	const struct profile_choice *choice = &manager->profile;
+	const struct policy_profile *profile = policy_profiles_find(profiles, choice->held);
+
+	*ret_why = PROFILE_HELD;
+	if (profile)
+		return profile;
+	profile = policy_profiles_find(profiles, choice->chosen);
+	*ret_why = PROFILE_CHOSEN;
+	if (profile)
+		return profile;
+	*ret_why = PROFILE_BY_CONDITION;
+	for (uint32_t i = 0; i < profiles->n; i++)
+		if (holds(manager, &profiles->entries[i].when))
+			return &profiles->entries[i];
+	*ret_why = PROFILE_BY_DEFAULT;
+	return policy_profiles_find(profiles, POLICY_PROFILE_DEFAULT);
+}
+
+int profile_apply(struct manager *manager, const struct policy_files *files, struct policy *ret)
+{
+	struct profile_choice *choice = &manager->profile;
+	const struct policy_profiles *profiles = policy_files_profiles(files);
+	const struct policy_profile *profile = profile_pick(manager, profiles, &choice->why);
+
+	if (choice->chosen[0] && !policy_profiles_find(profiles, choice->chosen))
+		log_warning("the profile %s, which was chosen, is none of the policy any more",
+			    choice->chosen);
+	strcpy(choice->name, profile->name);
+	return policy_files_apply(files, profile, ret);
+}
+
+static void print_choice(FILE *out, const void *data)
+{
+	fprintf(out, "chosen %s\n", (const char *)data);
+}
+
+void profile_save_choice(const struct manager *manager)
+{
+	const char *directory = manager->options.run_dir, *chosen = manager->profile.chosen;
+	int r = chosen[0] ? statefile_write(directory, &choice_file, print_choice, chosen)
+			  : statefile_remove(directory, &choice_file);
+
+	if (r < 0)
+		log_warning("the profile holds, but a restart of wakegovd will end that: cannot "
+			    "write %s/profile: %s",
+			    directory, strerror(-r));
+}
+
+void profile_read_choice(struct manager *manager)
+{
+	_cleanup_(statefile_close) struct statefile_reader reader;
+	const char *directory = manager->options.run_dir;
+	int r = statefile_open(directory, &choice_file, &reader);
+	char *line;
+
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
+		if (sscanf(line, "chosen %31s", manager->profile.chosen) != 1)
+			r = -EBADMSG;
+	if (r < 0)
+		log_warning("which profile was chosen is not known: cannot use %s/profile: %s",
+			    directory, statefile_refusal(r) ?: strerror(-r));
+}
