@@ -16,7 +16,6 @@ void policy_put_into_effect(struct manager *manager, const struct policy *policy
 		startup_set_preference(manager, i);
 	engine_set_policy(manager->engine, &manager->policy);
 	freq_invariance_choose_references(manager);
-	rule_tracking_check_policy(manager);
 	rule_tracking_set_policy(manager);
 	query_server_set_limits(manager->server, &manager->policy.query);
 }

@@ -102,7 +102,7 @@ static int on_rules(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct manager *manager = userdata;
 
-	manager->profile.rules_looked_us = usec;
+	manager->profile.rules_looked_us = time_now_ns() / NS_PER_US;
 	reconsider(manager);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "daemon/profile.h"
 #include "daemon/profile_switch.h"
 #include "daemon/round.h"
+#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 
 static int read_files(struct manager *manager, char **ret_message)
@@ -55,6 +56,7 @@ static int reload(struct manager *manager, char **ret_message)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	manager->reloads++;
 	policy_put_into_effect(manager, &policy);
+	rule_tracking_check_policy(manager);
 	profile_switch_listen(manager);
 	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		     manager->options.policy_path);

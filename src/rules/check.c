@@ -114,15 +114,15 @@ static bool gives(const struct policy_rule *rule, enum rule_property property)
 	return rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE;
 }
 
-static void check_second(const struct check *check)
+static void check_itself(const struct check *check)
 {
 	if (check->rule->again_line)
 		say(check,
 		    "a second [rule %s] stands at line %u and is left out: give it another "
 		    "name",
 		    check->rule->name, check->rule->again_line);
-	if (!gives(check->rule, RULE_CAP) && !gives(check->rule, RULE_FLOOR) &&
-	    !gives(check->rule, RULE_IO_BOOST))
+	if (!check->rule->is_condition && !gives(check->rule, RULE_CAP) &&
+	    !gives(check->rule, RULE_FLOOR) && !gives(check->rule, RULE_IO_BOOST))
 		say(check, "it gives nothing: set cap, floor, io-boost or class");
 }
 
@@ -196,7 +196,7 @@ void rules_check(const struct policy *policy, const struct topology *topology, r
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		check.rule = &policy->rules[i];
-		check_second(&check);
+		check_itself(&check);
 		check_never(&check);
 		check_reached(&check);
 		if (topology) {

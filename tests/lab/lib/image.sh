@@ -27,6 +27,20 @@ image_acpi_cpu() {
 	printf '    Name (_PPC, 0)\n    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n  }\n' "$2" "$3"
 }
 
+# A power line, for the module ac: online but while the scratch register of COM1 holds 0xba.
+image_acpi_line() {
+	cat <<-'EOF'
+	  Scope (\_SB) {
+	    Device (ADP1) {
+	      Name (_HID, "ACPI0003")
+	      OperationRegion (SCRT, SystemIO, 0x3FF, 1)
+	      Field (SCRT, ByteAcc, NoLock, Preserve) { BATT, 8 }
+	      Method (_PSR) { If (LEqual (BATT, 0xBA)) { Return (0) } Return (1) }
+	    }
+	  }
+	EOF
+}
+
 # The table in ACPI's source language, for the CPUs and domains of this run.
 image_acpi_source() {
 	local cpu=0 domain=0 part count i
@@ -44,6 +58,7 @@ image_acpi_source() {
 		done
 		domain=$((domain + 1))
 	done
+	image_acpi_line
 	echo '}'
 }
 
