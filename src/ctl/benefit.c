@@ -22,11 +22,11 @@
 #include "ctl/benefit_sample.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "varlink/caller.h"
 
 /* Of each block: longer leaves less to measure, shorter measures what the one before has left. */
 #define SETTLE_SHARE 5
@@ -168,13 +168,13 @@ static enum ctl_exit lend(struct experiment *experiment)
 	/* The block before, the second of its pair, was the other governor's as well. */
 	if (experiment->lent_fd >= 0)
 		return CTL_OK;
-	experiment->lent_fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
+	experiment->lent_fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 	if (experiment->lent_fd < 0)
 		return complain_open(ctl->path, experiment->lent_fd);
-	r = connection_stream(experiment->lent_fd, "io.wakegov.HandBack",
-			      json_pack("{ss* sI}", "governor", experiment->findings.against,
-					"for_us", (json_int_t)HAND_BACK_US),
-			      take_answer, experiment);
+	r = caller_stream(experiment->lent_fd, "io.wakegov.HandBack",
+			  json_pack("{ss* sI}", "governor", experiment->findings.against, "for_us",
+				    (json_int_t)HAND_BACK_US),
+			  take_answer, experiment);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
 	return r < 0 ? complain_call(ctl->path, r) : CTL_OK;

@@ -9,9 +9,9 @@
 
 #include "ctl/command.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/moment.h"
 #include "shared/cleanup.h"
+#include "varlink/caller.h"
 
 const char *ctl_value(const struct ctl *ctl, const char *name)
 {
@@ -26,8 +26,8 @@ const char *ctl_value(const struct ctl *ctl, const char *name)
 
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
 {
-	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	enum ctl_exit code = CTL_OK;
 	json_t *reply;
 	int r;
@@ -36,7 +36,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 		json_decref(parameters);
 		return complain_open(ctl->path, fd);
 	}
-	r = connection_call(fd, method, parameters, deadline_ns, &reply);
+	r = caller_call(fd, method, parameters, deadline_ns, &reply);
 	if (r < 0)
 		return complain_call(ctl->path, r);
 

@@ -13,10 +13,10 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for each line of text, with before in front of the first. */
 void complain_lines(const char *before, const char *text);
 
-/* Why connection_open() gave error. */
+/* Why caller_open() gave error. */
 enum ctl_exit complain_open(const char *path, int error);
 
-/* Why connection_call() gave error. */
+/* Why caller_call() gave error. */
 enum ctl_exit complain_call(const char *path, int error);
 
 /* What the daemon's error reply to the command says. */

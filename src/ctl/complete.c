@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "ctl/commands.h"
-#include "ctl/connection.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "varlink/caller.h"
 
 #define ANSWER_TIMEOUT_NS 300000000ULL /* a key was pressed: better nothing than late */
 
@@ -44,11 +44,11 @@ static void offer_options(const struct ctl_command *command, const char *typed)
 /* What the daemon answers; NULL when it does not do so at once. To be freed by json_decref(). */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
-	uint64_t deadline_ns = connection_deadline(ANSWER_TIMEOUT_NS);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	uint64_t deadline_ns = caller_deadline(ANSWER_TIMEOUT_NS);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *reply;
 
-	if (fd < 0 || connection_call(fd, method, NULL, deadline_ns, &reply) < 0)
+	if (fd < 0 || caller_call(fd, method, NULL, deadline_ns, &reply) < 0)
 		return NULL;
 	return reply;
 }

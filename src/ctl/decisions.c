@@ -6,11 +6,11 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "varlink/caller.h"
 
 #define SHOWN_BEFORE_FOLLOWING 10
 
@@ -121,7 +121,7 @@ static int take_reply(void *context, const json_t *reply)
 static enum ctl_exit follow(struct listing *listing)
 {
 	const struct ctl *ctl = listing->ctl;
-	_cleanup_close_ int fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
+	_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 	json_t *parameters = json_pack("{s[s]}", "kinds", "decision");
 	int r;
 
@@ -132,7 +132,7 @@ static enum ctl_exit follow(struct listing *listing)
 		json_decref(parameters);
 		return complain_open(ctl->path, fd);
 	}
-	r = connection_stream(fd, "io.wakegov.Monitor", parameters, take_reply, listing);
+	r = caller_stream(fd, "io.wakegov.Monitor", parameters, take_reply, listing);
 	return r > 0 ? listing->code : complain_call(ctl->path, r);
 }
 

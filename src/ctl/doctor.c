@@ -9,10 +9,10 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/paragraph.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "varlink/caller.h"
 
 struct report {
 	json_t *findings;
@@ -49,13 +49,13 @@ static void add_domain(struct report *report, const json_t *domain)
 /* What the daemon says, where one answers; that none does is no complaint of its own. */
 static void add_daemon(const struct ctl *ctl, struct report *report)
 {
-	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *reply = NULL;
 	const json_t *domain;
 	size_t i;
 
-	if (fd < 0 || connection_call(fd, "io.wakegov.Domains", NULL, deadline_ns, &reply) < 0) {
+	if (fd < 0 || caller_call(fd, "io.wakegov.Domains", NULL, deadline_ns, &reply) < 0) {
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "

@@ -9,7 +9,6 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/format.h"
 #include "ctl/moment.h"
 #include "ctl/quantity.h"
@@ -17,6 +16,7 @@
 #include "ctl/style.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+#include "varlink/caller.h"
 
 #define RETRY_S 1
 
@@ -132,15 +132,14 @@ static enum ctl_exit follow(struct monitoring *monitoring, uint64_t pid)
 	bool was_there = false;
 
 	for (;;) {
-		_cleanup_close_ int fd = connection_open(ctl->path,
-							 connection_deadline(ctl->timeout_ns));
+		_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 		int r;
 
 		if (fd < 0 && !was_there)
 			return complain_open(ctl->path, fd);
 		r = fd < 0 ? fd
-			   : connection_stream(fd, "io.wakegov.Monitor", parameters_of(ctl, pid),
-					       take_reply, monitoring);
+			   : caller_stream(fd, "io.wakegov.Monitor", parameters_of(ctl, pid),
+					   take_reply, monitoring);
 		if (r > 0)
 			return monitoring->code;
 		if (fd >= 0 && r != -ECONNRESET && r != -EPIPE)

@@ -11,12 +11,12 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/format.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "varlink/caller.h"
 #include "varlink/frame.h"
 
 #define MESSAGE_MAX   (1u << 20)
@@ -145,7 +145,7 @@ static void stop(struct session *session)
 
 static int wait_ms(const struct session *session)
 {
-	uint64_t now_ns = connection_deadline(0);
+	uint64_t now_ns = caller_deadline(0);
 
 	if (!session->until_ns)
 		return -1;
@@ -214,8 +214,7 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	session->signals = signalfd(-1, &mask, SFD_CLOEXEC);
-	session->fd = connection_open(session->ctl->path,
-				      connection_deadline(session->ctl->timeout_ns));
+	session->fd = caller_open(session->ctl->path, caller_deadline(session->ctl->timeout_ns));
 	if (session->fd < 0)
 		return complain_open(session->ctl->path, session->fd);
 	frame_reader_set_max(&session->replies, MESSAGE_MAX);
@@ -239,7 +238,7 @@ enum ctl_exit command_record(struct ctl *ctl)
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
 		return ctl_misuse(ctl, "--max-size %s: expected a number of MiB, such as 64", size);
 	if (duration)
-		session.until_ns = connection_deadline(duration_us * NS_PER_US);
+		session.until_ns = caller_deadline(duration_us * NS_PER_US);
 	code = record(&session, mib * BYTES_PER_MIB);
 	if (session.out && fclose(session.out) != 0 && code == CTL_OK) {
 		complain("cannot write %s: %s", session.path, strerror(errno));

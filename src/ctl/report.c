@@ -13,11 +13,11 @@
 #include "config/load.h"
 #include "config/value.h"
 #include "ctl/commands.h"
-#include "ctl/connection.h"
 #include "ctl/paragraph.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
+#include "varlink/caller.h"
 
 #define DECISIONS_MAX 50
 #define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"
@@ -63,10 +63,10 @@ static void take_out_names(json_t *value)
 /* A reply without names, or {"missing": why}. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
-	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *reply = NULL, *parameters;
-	int r = fd < 0 ? fd : connection_call(fd, method, NULL, deadline_ns, &reply);
+	int r = fd < 0 ? fd : caller_call(fd, method, NULL, deadline_ns, &reply);
 
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		return json_pack("{ss}", "missing", "no wakegovd answers here");

@@ -12,13 +12,13 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/connection.h"
 #include "ctl/explain.h"
 #include "ctl/moment.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "ctl/top_draw.h"
 #include "shared/cleanup.h"
+#include "varlink/caller.h"
 
 #define DELAY_DEFAULT_MS 1000
 #define DELAY_LEAST_MS	 200
@@ -43,7 +43,7 @@ static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t dead
 {
 	json_t *reply, *ret = NULL;
 
-	if (connection_call(fd, method, parameters, deadline_ns, &reply) < 0)
+	if (caller_call(fd, method, parameters, deadline_ns, &reply) < 0)
 		return NULL;
 	if (!json_is_string(json_object_get(reply, "error")))
 		ret = json_incref(json_object_get(reply, "parameters"));
@@ -80,8 +80,8 @@ static void take_status(struct top_view *view, json_t *status)
 
 static void look(const struct ctl *ctl, struct top_view *view)
 {
-	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = connection_open(ctl->path, deadline_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *status = fd < 0 ? NULL : ask(fd, "io.wakegov.Status", NULL, deadline_ns);
 
 	view->is_lost = !status;
@@ -105,7 +105,7 @@ static void look(const struct ctl *ctl, struct top_view *view)
 static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
 {
 	const json_t *row = top_model_selected(&view->model, view->pane);
-	uint64_t deadline_ns = connection_deadline(ctl->timeout_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = -1;
 	json_t *parameters, *reply;
 	char *text = NULL;
@@ -117,7 +117,7 @@ static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
 	parameters = view->pane == TOP_DOMAINS
 			     ? json_pack("{ss}", "domain", field_text(row, "name"))
 			     : json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid"));
-	fd = connection_open(ctl->path, deadline_ns);
+	fd = caller_open(ctl->path, deadline_ns);
 	reply = ask(fd, view->pane == TOP_CAPPED ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
 		    parameters, deadline_ns);
 	file = reply ? open_memstream(&text, &size) : NULL;
@@ -314,7 +314,7 @@ enum ctl_exit command_top(struct ctl *ctl)
 		return ctl_misuse(ctl, "top is for people; try 'wakegovctl monitor --json'");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return ctl_misuse(ctl, "top needs a terminal; try 'wakegovctl status'");
-	fd = connection_open(ctl->path, connection_deadline(ctl->timeout_ns));
+	fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 	if (fd < 0)
 		return complain_open(ctl->path, fd);
 	close(fd);

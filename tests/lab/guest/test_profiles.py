@@ -224,8 +224,9 @@ class Examples(unittest.TestCase):
                 self.assert_given(daemon, running_task, cap=usual)
                 unplug(True)
                 self.assert_given(daemon, running_task, cap=less)
-                guest.wait_for(lambda d=daemon: d.domain("policy2")["max_khz"] == 800000, 5,
-                               "the ceiling")
+                # 60 % of 1400 MHz, and the next OPP below.
+                ceiling = guest.policy("policy2", "scaling_max_freq")
+                guest.wait_for(lambda p=ceiling: guest.read(p) == "600000", 5, "the ceiling")
                 unplug(False)
                 self.assert_given(daemon, running_task, cap=usual)
                 daemon.stop()

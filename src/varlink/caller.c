@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/connection.h"
+#include "varlink/caller.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #define CALL_BYTES_MAX	 (64u * 1024)
 #define CONNECT_RETRY_MS 10
 
-uint64_t connection_deadline(uint64_t timeout_ns)
+uint64_t caller_deadline(uint64_t timeout_ns)
 {
 	return time_now_ns() + timeout_ns;
 }
@@ -42,7 +42,7 @@ static int wait_for(int fd, short events, uint64_t deadline_ns, int max_ms)
 	return 0;
 }
 
-int connection_open(const char *path, uint64_t deadline_ns)
+int caller_open(const char *path, uint64_t deadline_ns)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -79,8 +79,7 @@ static char *print_call(const char *method, json_t *parameters, bool more)
 	return text;
 }
 
-static int send_call(int fd, const char *method, json_t *parameters, bool more,
-		     uint64_t deadline_ns)
+int caller_send(int fd, const char *method, json_t *parameters, bool more, uint64_t deadline_ns)
 {
 	_cleanup_free_ char *text = print_call(method, parameters, more);
 	struct buffer call = { .max = CALL_BYTES_MAX };
@@ -134,8 +133,8 @@ static int parse_reply(const char *message, size_t length, json_t **ret)
 	return 0;
 }
 
-int connection_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
-		    json_t **ret_reply)
+int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
+		json_t **ret_reply)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	const char *message;
@@ -143,7 +142,7 @@ int connection_call(int fd, const char *method, json_t *parameters, uint64_t dea
 	int r;
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = send_call(fd, method, parameters, false, deadline_ns);
+	r = caller_send(fd, method, parameters, false, deadline_ns);
 	if (!r)
 		r = receive_message(fd, &reader, deadline_ns, &message, &length);
 	if (r < 0)
@@ -152,8 +151,8 @@ int connection_call(int fd, const char *method, json_t *parameters, uint64_t dea
 	return parse_reply(message, length, ret_reply);
 }
 
-int connection_stream(int fd, const char *method, json_t *parameters,
-		      int (*take)(void *context, const json_t *reply), void *context)
+int caller_stream(int fd, const char *method, json_t *parameters,
+		  int (*take)(void *context, const json_t *reply), void *context)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	const char *message;
@@ -162,7 +161,7 @@ int connection_stream(int fd, const char *method, json_t *parameters,
 	int r;
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = send_call(fd, method, parameters, true, UINT64_MAX);
+	r = caller_send(fd, method, parameters, true, UINT64_MAX);
 	while (!r) {
 		r = receive_message(fd, &reader, UINT64_MAX, &message, &length);
 		if (!r)
