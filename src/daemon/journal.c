@@ -19,6 +19,7 @@ static enum event_kind kind_of(enum message message)
 		return EVENT_YIELD;
 	case MESSAGE_GOVERNING:
 	case MESSAGE_POLICY_READ:
+	case MESSAGE_PROFILE:
 	case MESSAGE_OVERRIDE:
 		return EVENT_CHANGE;
 	default:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/policy.h"
 
-#include "daemon/conflicts.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/rule_tracking.h"
 #include "daemon/startup.h"
@@ -11,7 +10,6 @@ void policy_put_into_effect(struct manager *manager, const struct policy *policy
 	manager->policy = *policy;
 	task_overrides_check(&manager->task_overrides, &manager->policy);
 	task_overrides_fill(&manager->task_overrides, &manager->policy);
-	manager_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		startup_set_preference(manager, i);
 	engine_set_policy(manager->engine, &manager->policy);

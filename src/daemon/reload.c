@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/load.h"
+#include "daemon/conflicts.h"
 #include "daemon/journal.h"
 #include "daemon/policy.h"
 #include "daemon/profile.h"
@@ -56,6 +57,7 @@ static int reload(struct manager *manager, char **ret_message)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	manager->reloads++;
 	policy_put_into_effect(manager, &policy);
+	manager_find_rivals(manager);
 	rule_tracking_check_policy(manager);
 	profile_switch_listen(manager);
 	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
