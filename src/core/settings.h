@@ -185,7 +185,7 @@ struct policy_rule {
 	uint32_t line;
 	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
 	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
-	bool is_condition; /* a profile holds while it has a task, whatever it gives */
+	bool is_condition;   /* a profile holds while it has a task, whatever it gives */
 	struct policy_match match;
 	struct policy_properties own;	     /* as the rule says them … */
 	struct policy_properties properties; /* … and, for what it does not say, its class */

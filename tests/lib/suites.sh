@@ -168,6 +168,10 @@ installs() {
 	rm -rf "$stage"
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
+		usr/libexec/wakegov-desktop usr/lib/systemd/system/wakegov-desktop.service \
+		usr/share/dbus-1/system.d/wakegov-desktop.conf \
+		usr/share/polkit-1/actions/io.wakegov.policy \
+		usr/share/doc/wakegov/examples/laptop.conf \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/wakegov/fleet/wakegov-dashboard.json \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
@@ -433,7 +437,7 @@ suite_faults() {
 }
 
 suite_levers() {
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_levers.py
+	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_levers.py; /usr/bin/python3 $GUEST/test_profiles.py"
 }
 
 # The same list for every backend.
@@ -456,7 +460,8 @@ suite_nothing() {
 suite_service() {
 	installs >&2 || return 1
 	"$LAB" run --init systemd --timeout 1500 --packages power-profiles-daemon,tlp -- \
-		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py"
+		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py
+			/usr/bin/python3 $GUEST/test_desktop.py"
 	echo "# kernel 6.12"
 	"$LAB" run --init systemd --kernel 6.12 -- /usr/bin/python3 tests/lib/tap.py \
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader

@@ -198,7 +198,8 @@ class Data(ServiceTest):
         first = raw.call("io.wakegov.Reload")["parameters"]["policy"]["reloads"]
         second = raw.call("io.wakegov.Reload")["parameters"]["policy"]
         self.assertEqual(second, {"path": "/etc/wakegov.conf", "reloads": first + 1,
-                                  "last_error": None})
+                                  "last_error": None, "profile": "balanced",
+                                  "profile_why": "no other holds"})
 
 
 @needs_fixture

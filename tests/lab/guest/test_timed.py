@@ -271,6 +271,23 @@ class Driver(unittest.TestCase):
         tap.note(f"{os.environ['LAB_DRIVER']}: {fast} ns at 1800 MHz, {slow} ns at 600 MHz")
         self.assertAlmostEqual(slow / fast, 3, delta=0.03)
 
+    def test_preference(self):
+        """With HWP a profile sets the energy preference, and without it all is as before"""
+        path = guest.policy("policy0", "energy_performance_preference")
+        self.assertEqual(os.path.exists(path), "hwp" in os.environ["LAB_DRIVER"])
+        if not os.path.exists(path):
+            return
+        guest.write(guest.policy("policy0", "scaling_governor"), "powersave")
+        before = guest.read(path)
+        with guest.Daemon("") as daemon:
+            daemon.call("ChooseProfile", profile="quiet")
+            guest.wait_for(lambda: guest.read(path) == "power", 5, "quiet")
+            daemon.call("ChooseProfile", profile="performance")
+            guest.wait_for(lambda: guest.read(path) == "performance", 5, "performance")
+            daemon.call("ChooseProfile")
+            guest.wait_for(lambda: guest.read(path) == before, 5, f"{before} again")
+        self.assertEqual(guest.read(path), before)
+
 
 if __name__ == "__main__":
     tap.main()
