@@ -2,7 +2,7 @@
 """Two machines of the lab, a node_exporter for the files of each, and a Prometheus that scrapes them.
 
 The machines have no network: each node_exporter reads, on this host, the folder that the lab shares
-with one of them.
+with one of them. Their time is virtual, for what benefit measures in seconds.
 """
 import glob
 import json
@@ -52,8 +52,8 @@ class Machine:
     def start(self):
         with open(f"{self.folder}/log", "wb") as log:
             self.processes.append(subprocess.Popen(
-                [f"{REPO}/tests/lab/lab", "run", "--timeout", "1800", "--", "/usr/bin/python3",
-                 "tests/lab/guest/fleet_machine.py"], stdout=log, stderr=log,
+                [f"{REPO}/tests/lab/lab", "run", "--clock", "virtual", "--timeout", "1800", "--",
+                 "/usr/bin/python3", "tests/lab/guest/fleet_machine.py", self.half], stdout=log, stderr=log,
                 env={**os.environ, "TMPDIR": self.folder}))
 
     def share(self):

@@ -37,6 +37,8 @@ class Fleet(unittest.TestCase):
         cls.addClassCleanup(cls.fleet.stop)
         cls.fleet.start()
         fleet.wait_for(cls.counts, "what the machines count grows")
+        fleet.wait_for(lambda: cls.fleet.query('wakegov_canary:ratio{figure="ios_per_s"}'),
+                       "benefit's figures of both halves")
 
     @classmethod
     def counts(cls):
@@ -53,10 +55,30 @@ class Fleet(unittest.TestCase):
         n = 0
         for title, expression in queries():
             with self.subTest(f"{title}: {expression}"):
-                self.assertEqual(self.instances(expression), self.fleet.instances())
+                if "wakegov_canary:" in expression:
+                    self.assertTrue(self.fleet.query(expression))
+                else:
+                    self.assertEqual(self.instances(expression), self.fleet.instances())
             n += 1
         tap.note(f"{n} queries")
         self.assertGreater(n, 20)
+
+    def test_canary(self):
+        """the new half, which has no I/O boost, does fewer I/Os; one machine each makes no interval"""
+        ios = '{figure="ios_per_s", against="powersave"}'
+        ratios = {}
+        for machine in self.fleet.machines:
+            with open(f"{machine.share()}/benefit.json", encoding="utf-8") as file:
+                figures = json.load(file)["figures"]
+            ratios[machine.half] = next(f["ratio"] for f in figures if f["name"] == "ios_per_s")
+        found = {name: self.fleet.query(f"wakegov_canary:{name}{ios}")[0][1]
+                 for name in ("ratio", "low", "high")}
+        tap.note(f"with the boost {ratios['old']:.3f} of powersave's, without it "
+                 f"{ratios['new']:.3f}; the halves' ratio {found['ratio']:.3f}")
+        self.assertAlmostEqual(found["ratio"], ratios["new"] / ratios["old"], 9)
+        self.assertLess(found["ratio"], 0.9)
+        self.assertLess(abs(ratios["new"] - 1), 0.05)
+        self.assertTrue(math.isnan(found["low"]) and math.isnan(found["high"]))
 
     def test_variable(self):
         """the dashboard's list of machines has both"""
