@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegov-desktop: see wakegovd(8), DESKTOPS. */
+/* wakegov-desktop: see its manual page. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ int main(int argc, char *argv[])
 	int r;
 
 	if (argc > 1) {
-		fprintf(stderr, "wakegov-desktop takes no arguments; see wakegovd(8)\n");
+		fprintf(stderr, "wakegov-desktop takes no arguments; see wakegov-desktop(8)\n");
 		return 2;
 	}
 	r = sd_event_default(&desktop.event);
