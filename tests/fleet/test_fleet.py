@@ -54,11 +54,12 @@ class Fleet(unittest.TestCase):
         """each query of the dashboard has an answer for each machine"""
         n = 0
         for title, expression in queries():
-            with self.subTest(f"{title}: {expression}"):
+            what = f"{title}: {expression}"
+            with self.subTest(what):
                 if "wakegov_canary:" in expression:
-                    self.assertTrue(self.fleet.query(expression))
+                    self.assertTrue(self.fleet.query(expression), what)
                 else:
-                    self.assertEqual(self.instances(expression), self.fleet.instances())
+                    self.assertEqual(self.instances(expression), self.fleet.instances(), what)
             n += 1
         tap.note(f"{n} queries")
         self.assertGreater(n, 20)
@@ -106,7 +107,7 @@ class Fleet(unittest.TestCase):
             self.assertEqual(rule["health"], "ok", rule)
             for metric in re.findall(r"\b(?:wakegov|node)_\w+\b(?!:)", rule["query"]):
                 with self.subTest(metric):
-                    self.assertEqual(self.instances(metric), self.fleet.instances())
+                    self.assertEqual(self.instances(metric), self.fleet.instances(), metric)
         self.assertEqual(self.fleet.query('ALERTS{alertstate="firing"}'), [])
 
 

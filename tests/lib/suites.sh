@@ -415,6 +415,8 @@ suite_fleet() {
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
+	installs >&2 || return 1
+	"$LAB" run --init systemd -- /usr/bin/python3 $GUEST/test_fleet_units.py
 }
 
 suite_devices() {
