@@ -20,25 +20,33 @@ static bool says(const char *supply, const char *file, const char *word)
 	return sysfs_read_line(line, sizeof(line), "%s/%s", supply, file) && !strcmp(line, word);
 }
 
-static void look_at(const char *supply, void *context)
+static void look_at_line(const char *supply, void *context)
 {
 	struct supplies *supplies = context;
 	bool is_mains = says(supply, "type", "Mains");
 
-	if (says(supply, "scope", "Device"))
-		return;
 	supplies->has_line |= is_mains;
 	if (is_mains || says(supply, "type", "USB"))
 		supplies->line_online |= says(supply, "online", "1");
-	if (says(supply, "type", "Battery"))
+}
+
+/* But one of a mouse or the like. */
+static void look_at_battery(const char *supply, void *context)
+{
+	struct supplies *supplies = context;
+
+	if (says(supply, "type", "Battery") && !says(supply, "scope", "Device"))
 		supplies->discharging |= says(supply, "status", "Discharging");
 }
 
+/* A battery is asked only where that decides: its controller may take tens of milliseconds. */
 bool power_is_battery(void)
 {
 	struct supplies supplies = { 0 };
 
-	sysfs_each(look_at, &supplies, "/sys/class/power_supply/*");
+	sysfs_each(look_at_line, &supplies, "/sys/class/power_supply/*");
+	if (!supplies.line_online && !supplies.has_line)
+		sysfs_each(look_at_battery, &supplies, "/sys/class/power_supply/*");
 	return !supplies.line_online && (supplies.has_line || supplies.discharging);
 }
 

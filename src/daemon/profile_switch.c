@@ -36,8 +36,9 @@ static void reconsider(struct manager *manager)
 		}
 		policy_put_into_effect(manager, &policy);
 		manager_round(manager);
-	} else if (why == choice->why)
+	} else if (why == choice->why) {
 		return;
+	}
 	choice->why = why;
 	journal_tell(manager, MESSAGE_PROFILE, NULL, "profile %s: %s%s%s%s", profile->name,
 		     profile_why(manager), why == PROFILE_BY_CONDITION ? " (" : "",
@@ -142,6 +143,25 @@ static int listen_for_rules(struct manager *manager)
 	return r < 0 ? r : sd_event_source_set_enabled(*timer, SD_EVENT_OFF);
 }
 
+/* Not at once: a new policy makes a round, and so would make one within a round. */
+void profile_switch_mind_rules(struct manager *manager)
+{
+	struct profile_choice *choice = &manager->profile;
+	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
+	uint32_t met = 0;
+
+	for (uint32_t i = 0; choice->by_rules && i < profiles->n; i++) {
+		const char *rule = profiles->entries[i].when.rule;
+
+		met |= (uint32_t)(rule[0] && profile_rule_has_task(manager, rule)) << i;
+	}
+	if (!choice->by_rules || met == choice->rules_met)
+		return;
+	choice->rules_met = met;
+	sd_event_source_set_time(choice->rules_timer, choice->rules_looked_us + RULES_GAP_US);
+	sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_ONESHOT);
+}
+
 int profile_switch_listen(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
@@ -163,29 +183,14 @@ int profile_switch_listen(struct manager *manager)
 	}
 	if (r >= 0 && by_time)
 		arm_clock(manager);
+	/* What was met is no answer for other conditions. */
+	manager->profile.rules_met = UINT32_MAX;
+	if (r >= 0)
+		profile_switch_mind_rules(manager);
 	if (r < 0)
 		log_error("cannot hear of what the conditions of profiles are about: %s",
 			  strerror(-r));
 	return r < 0 ? r : 0;
-}
-
-/* Not at once: a new policy makes a round, and so would make one within a round. */
-void profile_switch_mind_rules(struct manager *manager)
-{
-	struct profile_choice *choice = &manager->profile;
-	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
-	uint32_t met = 0;
-
-	for (uint32_t i = 0; choice->by_rules && i < profiles->n; i++) {
-		const char *rule = profiles->entries[i].when.rule;
-
-		met |= (uint32_t)(rule[0] && profile_rule_has_task(manager, rule)) << i;
-	}
-	if (!choice->by_rules || met == choice->rules_met)
-		return;
-	choice->rules_met = met;
-	sd_event_source_set_time(choice->rules_timer, choice->rules_looked_us + RULES_GAP_US);
-	sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_ONESHOT);
 }
 
 int profile_switch_choose(struct manager *manager, const char *name)

@@ -132,6 +132,11 @@ class Profiles(unittest.TestCase):
             with running("doom"):
                 self.assert_holds(daemon, "games")
                 self.assert_runs(600000)
+                # By another name the rule is for the same task.
+                daemon.set_policy(LIMITS + text.replace("rule game", "rule play"))
+                daemon.call("Reload")
+                self.assert_runs(1800000)
+                self.assert_holds(daemon, "games")
             self.assert_holds(daemon, "balanced")
             self.assertNotIn("gives nothing", daemon.log())
 
