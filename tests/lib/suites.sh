@@ -148,6 +148,20 @@ clean_under_valgrind() {
 			'valgrind --quiet --error-exitcode=1 --leak-check=full'
 }
 
+# The daemon in the lab, with what it leaks at its ends. What is found is in the files that they write.
+suite_sanitize_lab() {
+	local directory=$REPO/build-sanitize
+
+	build_tree "$directory" -Db_sanitize=address,undefined -Db_lundef=false || return 1
+	WAKEGOV_BUILD=$directory "$LAB" run -- sh -c "
+		export ASAN_OPTIONS=log_path=/tmp/found UBSAN_OPTIONS=log_path=/tmp/found:print_stacktrace=1
+		/usr/bin/python3 $GUEST/test_profiles.py
+		/usr/bin/python3 $GUEST/test_levers.py
+		word=ok
+		! cat /tmp/found.* 2>/dev/null || word='not ok'
+		echo \"\$word - the sanitizers find nothing in the daemon meanwhile\""
+}
+
 # By hand: some minutes.
 suite_analyze() {
 	cd "$REPO" && packages_install "${ANALYZERS[@]}" || return 1

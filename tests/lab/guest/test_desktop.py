@@ -43,6 +43,8 @@ class Desktop(Installed):
     def start(self):
         run("systemctl", "start", "wakegovd.service", UNIT)
         run("wakegovctl", "profile", "auto")
+        # It hears of that within a tenth of a second.
+        guest.wait_for(lambda: switch("get") == "balanced", 5, "balanced to begin with")
 
     def assert_held(self, line):
         guest.wait_for(lambda: held() == line, 5, f"{line}, not {held()}")

@@ -31,10 +31,11 @@ STATUS = b'{"method":"io.wakegov.Status"}\0'
 READS = {"Status": {}, "Domains": {}, "Tasks": {}, "Devices": {}, "Rules": {},
          "RuleTasks": {"rule": "any"}, "CappedTasks": {}, "ExplainRules": {"pid": 1},
          "Decisions": {}, "Monitor": {}, "Explain": {"domain": "policy0"}, "Overrides": {},
-         "Metrics": {}}
+         "Metrics": {}, "Profiles": {}}
 CHANGES = {"AddOverride": {"domain": "policy0", "freeze": True}, "CancelOverride": {"id": 1},
            "Adopt": {}, "HandBack": {"for_us": 1000000}, "Record": {}, "StopRecording": {},
-           "Reload": {}}
+           "Reload": {}, "ChooseProfile": {"profile": "quiet"},
+           "HoldProfile": {"profile": "quiet"}}
 DENIED = "org.varlink.service.PermissionDenied"
 STRANGE_NAME = b"\x1b[31m\"}\n\xff\xe2\x80\xaex"
 
