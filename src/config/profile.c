@@ -100,6 +100,15 @@ static bool parse_when(char *text, struct policy_when *when)
 	return true;
 }
 
+static int refuse_again(const struct policy_profile *profile, struct policy_place place,
+			const char *key, struct policy_place first, char **ret_message)
+{
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[profile %s] %s: found the key again, expected it once; the first "
+				"is at line %u",
+				profile->name, key, first.line);
+}
+
 static int assign_when(struct policy_profile *profile, struct policy_place place, const char *text,
 		       char **ret_message)
 {
@@ -113,10 +122,7 @@ static int assign_when(struct policy_profile *profile, struct policy_place place
 					"[profile " POLICY_PROFILE_DEFAULT "] when: this is the "
 					"one that holds where no other does");
 	if (profile->when_place.file == place.file)
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[profile %s] when: found the key again, expected it once; "
-					"the first is at line %u",
-					profile->name, profile->when_place.line);
+		return refuse_again(profile, place, "when", profile->when_place, ret_message);
 	profile->when_place = place;
 	free(profile->when.text);
 	profile->when = (struct policy_when){ .text = strdup(text) };
@@ -193,10 +199,7 @@ int policy_profile_assign(struct policy_profile *profile, struct policy_place pl
 		return -ENOMEM;
 	if (setting->place.file == place.file) {
 		free(value);
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[profile %s] %s: found the key again, expected it once; "
-					"the first is at line %u",
-					profile->name, name, setting->place.line);
+		return refuse_again(profile, place, name, setting->place, ret_message);
 	}
 	free(setting->value);
 	setting->value = value;

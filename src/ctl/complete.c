@@ -53,51 +53,27 @@ static json_t *ask(const struct ctl *ctl, const char *method)
 	return reply;
 }
 
+/* The names of what a method lists, with a field of each as help. */
+static void offer_listed(const struct ctl *ctl, const char *method, const char *list,
+			 const char *before, const char *field, const char *typed)
+{
+	json_auto_t *reply = ask(ctl, method);
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), list), i, entry) {
+		const char *name = field_text(entry, "name"), *value = field_text(entry, field);
+		char help[256];
+
+		snprintf(help, sizeof(help), "%s%s", value ? before : "", value ? value : "");
+		if (name)
+			offer(typed, "", name, help);
+	}
+}
+
 static void offer_domains(const struct ctl *ctl, const char *typed)
 {
-	json_auto_t *reply = ask(ctl, "io.wakegov.Domains");
-	const json_t *domain;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "domains"), i,
-			   domain) {
-		const char *cpus = field_text(domain, "cpus");
-		char help[64];
-
-		snprintf(help, sizeof(help), "CPUs %s", cpus ? cpus : "?");
-		if (field_text(domain, "name"))
-			offer(typed, "", field_text(domain, "name"), help);
-	}
-}
-
-static void offer_rules(const struct ctl *ctl, const char *typed)
-{
-	json_auto_t *reply = ask(ctl, "io.wakegov.Rules");
-	const json_t *rule;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "rules"), i,
-			   rule) {
-		const char *match = field_text(rule, "match");
-
-		if (field_text(rule, "name"))
-			offer(typed, "", field_text(rule, "name"), match ? match : "");
-	}
-}
-
-static void offer_profiles(const struct ctl *ctl, const char *typed)
-{
-	json_auto_t *reply = ask(ctl, "io.wakegov.Profiles");
-	const json_t *profile;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "profiles"), i,
-			   profile) {
-		const char *when = field_text(profile, "when");
-
-		if (field_text(profile, "name"))
-			offer(typed, "", field_text(profile, "name"), when ? when : "");
-	}
+	offer_listed(ctl, "io.wakegov.Domains", "domains", "CPUs ", "cpus", typed);
 }
 
 static const struct ctl_command *find(const struct ctl *ctl, const char *name)
@@ -154,9 +130,10 @@ enum ctl_exit command_complete(struct ctl *ctl)
 		if (wants_domain(command))
 			offer_domains(ctl, typed);
 		if (command->arguments && strstr(command->arguments, "RULE"))
-			offer_rules(ctl, typed);
+			offer_listed(ctl, "io.wakegov.Rules", "rules", "", "match", typed);
 		if (command->arguments && strstr(command->arguments, "PROFILE"))
-			offer_profiles(ctl, typed);
+			offer_listed(ctl, "io.wakegov.Profiles", "profiles", "when ", "when",
+				     typed);
 	}
 	return ctl_flush();
 }

@@ -31,6 +31,7 @@ class CompletionTest(ServiceTest):
         socket = f"wakegovctl --socket {self.path}"
         self.assertEqual(self.complete(f"{socket} override can"), ["cancel"])
         self.assertEqual(self.complete(f"{socket} rules ba"), ["backup"])
+        self.assertEqual(self.complete(f"{socket} profile perf"), ["performance"])
         self.assertEqual(self.complete(f"{socket} explain policy1"), ["policy1"])
         self.assertEqual(self.complete("wakegovctl override policy0 --min 1GHz --ma"), ["--max"])
 
