@@ -8,9 +8,9 @@
 fetch_suite() {
 	case $1 in
 	6.1) echo bookworm ;;
-	6.12) echo trixie ;;
+	6.12 | rt) echo trixie ;;
 	sid) echo sid ;;
-	*) die_usage "lab: kernel '$1': expected 6.1, 6.12 or sid" ;;
+	*) die_usage "lab: kernel '$1': expected 6.1, 6.12, sid or rt" ;;
 	esac
 }
 
@@ -43,11 +43,14 @@ fetch_retry() {
 	return 1
 }
 
-# The packages that carry kernel and modules: sid splits them, the older releases do not.
+# fetch_packages SERIES APT-CACHE…: those that carry kernel and modules: sid splits them, the older
+# releases do not.
 fetch_packages() {
-	local image
+	local image meta=linux-image-amd64
 
-	image=$("$@" show linux-image-amd64 | fetch_depends | grep -m 1 '^linux-image-[0-9]') ||
+	[ "$1" != rt ] || meta=linux-image-rt-amd64
+	shift
+	image=$("$@" show "$meta" | fetch_depends | grep -m 1 '^linux-image-[0-9]') ||
 		return 1
 	echo "$image"
 	"$@" show "$image" | fetch_depends | grep -E '^linux-(base|binary|modules)-[0-9]' || true
@@ -82,7 +85,7 @@ fetch_download() {
 	fetch_options "$work"
 	fetch_make_folders "$work" || return 1
 	apt-get "${apt_options[@]}" -qq update >&2 || return 1
-	packages=$(fetch_packages apt-cache "${apt_options[@]}") || return 1
+	packages=$(fetch_packages "$(basename "$work")" apt-cache "${apt_options[@]}") || return 1
 	rm -rf "$work/tree"
 	mkdir "$work/tree" || return 1
 	# shellcheck disable=SC2086 # one word per package

@@ -88,8 +88,8 @@ run_set() {
 		# shellcheck disable=SC2034 # for machine.sh
 		need_number --seed "$2" 1 && RUN_SEED=$2
 		;;
-	--kernel=6.1 | --kernel=6.12 | --kernel=sid) RUN_KERNEL=$2 ;;
-	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12 or sid" ;;
+	--kernel=6.1 | --kernel=6.12 | --kernel=sid | --kernel=rt) RUN_KERNEL=$2 ;;
+	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12, sid or rt" ;;
 	--init=shell | --init=systemd) RUN_INIT=$2 ;;
 	--init=*) die_usage "lab run: --init '$2': expected shell or systemd" ;;
 	--llcs=1 | --llcs=2) RUN_LLCS=$2 ;;
