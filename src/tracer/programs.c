@@ -188,11 +188,10 @@ static void let_image_go(const struct bpf_object_skeleton *skeleton)
 		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_why)
+static int load(struct programs *programs, uint32_t n_cpus, bool timers, const char **ret_why)
 {
 	int r;
 
-	libbpf_set_print(print_libbpf);
 	programs->skel = wakegov__open();
 	if (!programs->skel) {
 		r = -errno;
@@ -206,11 +205,30 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 		return r;
 	}
 	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
+	bpf_program__set_autoload(programs->skel->progs.watch_hold, timers);
 	r = wakegov__load(programs->skel);
-	if (r < 0) {
+	if (r < 0)
 		*ret_why = explain_load(r);
-		return r;
+	return r;
+}
+
+int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_why)
+{
+	int r;
+
+	libbpf_set_print(print_libbpf);
+	r = load(programs, n_cpus, true, ret_why);
+	/* PREEMPT_RT refuses BPF timers so. Without them tracer_watch_hold() watches nothing. */
+	if (r == -EOPNOTSUPP) {
+		wakegov__destroy(programs->skel);
+		r = load(programs, n_cpus, false, ret_why);
+		if (r == 0)
+			log_info(
+				"no BPF timers on this kernel (PREEMPT_RT): the daemon wakes up to "
+				"look for the ends of boosts");
 	}
+	if (r < 0)
+		return r;
 	let_image_go(programs->skel->skeleton);
 	return 0;
 }
