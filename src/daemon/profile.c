@@ -24,17 +24,22 @@ const char *profile_why(const struct manager *manager)
 	return whys[manager->profile.why];
 }
 
-uint32_t profile_time_of_day(void)
+/* Not time(2), which lags behind the clock of timers by up to a tick. */
+struct tm profile_local_time(void)
 {
-	time_t now = time(NULL);
+	struct timespec now;
 	struct tm local;
 
-	localtime_r(&now, &local);
-	return local.tm_hour * 60 + local.tm_min;
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &local);
+	return local;
 }
 
-static bool is_within(const struct policy_when *when, uint32_t now_min)
+static bool is_within(const struct policy_when *when)
 {
+	struct tm local = profile_local_time();
+	uint32_t now_min = local.tm_hour * 60 + local.tm_min;
+
 	if (when->from_min < when->until_min)
 		return now_min >= when->from_min && now_min < when->until_min;
 	return now_min >= when->from_min || now_min < when->until_min;
@@ -55,7 +60,7 @@ static bool holds(const struct manager *manager, const struct policy_when *when)
 	if (when->power != POLICY_POWER_ANY &&
 	    (when->power == POLICY_POWER_BATTERY) != power_is_battery())
 		return false;
-	if (when->by_time && !is_within(when, profile_time_of_day()))
+	if (when->by_time && !is_within(when))
 		return false;
 	return !when->rule[0] || profile_rule_has_task(manager, when->rule);
 }

@@ -9,6 +9,8 @@
  *	chosen quiet
  */
 
+#include <time.h>
+
 #include "daemon/state.h"
 
 /* The one that is to hold now. Borrowed. */
@@ -28,5 +30,4 @@ void profile_save_choice(const struct manager *manager);
 
 bool profile_rule_has_task(const struct manager *manager, const char *rule);
 
-/* Minutes of the local day. */
-uint32_t profile_time_of_day(void);
+struct tm profile_local_time(void);

@@ -56,9 +56,8 @@ static int on_power(sd_event_source *source, int fd, uint32_t revents, void *use
 /* The next moment at which a condition begins or ends. */
 static time_t next_boundary(const struct policy_profiles *profiles)
 {
-	uint32_t now_min = profile_time_of_day(), least = MINUTES_PER_DAY;
-	time_t now = time(NULL);
-	struct tm local;
+	struct tm local = profile_local_time();
+	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
 
 	for (uint32_t i = 0; i < profiles->n; i++) {
 		const struct policy_when *when = &profiles->entries[i].when;
@@ -71,7 +70,6 @@ static time_t next_boundary(const struct policy_profiles *profiles)
 			least = ahead < least ? ahead : least;
 		}
 	}
-	localtime_r(&now, &local);
 	local.tm_min += least;
 	local.tm_sec = 0;
 	local.tm_isdst = -1;
@@ -94,8 +92,9 @@ static int on_clock(sd_event_source *source, int fd, uint32_t revents, void *use
 
 	if (read(fd, &expired, sizeof(expired)) < 0 && errno != ECANCELED)
 		return 0;
-	reconsider(userdata);
+	/* In this order, a moment that passes meanwhile is not missed. */
 	arm_clock(userdata);
+	reconsider(userdata);
 	return 0;
 }
 
@@ -183,13 +182,11 @@ int profile_switch_listen(struct manager *manager)
 	}
 	if (r >= 0 && by_time)
 		arm_clock(manager);
-	/* What was met is no answer for other conditions. */
-	manager->profile.rules_met = UINT32_MAX;
-	if (r >= 0)
-		profile_switch_mind_rules(manager);
 	if (r < 0)
 		log_error("cannot hear of what the conditions of profiles are about: %s",
 			  strerror(-r));
+	/* What happened before it was listened for is seen now. */
+	reconsider(manager);
 	return r < 0 ? r : 0;
 }
 

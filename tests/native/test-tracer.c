@@ -106,11 +106,14 @@ static void test_busy_leaves_band(void **state)
 	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
 	assert_in_range(took_ns, 0, NS_PER_S);
 
-	/* Once: nothing more until it is armed again, though it stays outside. */
+	/* Once: nothing more until it is armed again, though it stays outside, where nobody else
+	 * runs. */
 	native_watch(native, 0);
-	usleep(100000);
-	native_consume(native);
-	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	for (int i = 0; i < TRIES && (i == 0 || native_util_cap(native, NATIVE_OTHER) < 921); i++) {
+		usleep(100000);
+		native_consume(native);
+		assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	}
 	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
 	work_end(spinner);
 }
