@@ -165,18 +165,11 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
-static struct policy_rule *find_rule(struct policy *policy, const char *name)
-{
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		if (!strcmp(policy->rules[i].name, name))
-			return &policy->rules[i];
-	return NULL;
-}
-
 static void mark_conditions(const struct policy_profiles *profiles, struct policy *policy)
 {
 	for (uint32_t i = 0; i < profiles->n; i++) {
-		struct policy_rule *rule = find_rule(policy, profiles->entries[i].when.rule);
+		struct policy_rule *rule = policy_rules_find(policy,
+							     profiles->entries[i].when.rule);
 
 		if (rule)
 			rule->is_condition = true;
@@ -214,7 +207,7 @@ static int check_profile(const struct policy_draft *draft, const struct policy_p
 	struct policy policy;
 	int r = finish(draft, profile, &policy, faults);
 
-	if (!profile->when.rule[0] || find_rule(&policy, profile->when.rule))
+	if (!profile->when.rule[0] || policy_rules_find(&policy, profile->when.rule))
 		return r;
 	r = policy_error_set(&message, -EINVAL, profile->when_place,
 			     "[profile %s] when: found 'rule %s', expected a rule of this policy",

@@ -9,38 +9,44 @@
 #include "config/text.h"
 #include "shared/cleanup.h"
 
+/* profiles->n: there is none of that name. */
+static uint32_t find_place(const struct policy_profiles *profiles, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < profiles->n && strcmp(profiles->entries[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
 						  const char *name)
 {
-	for (uint32_t i = 0; i < profiles->n; i++)
-		if (!strcmp(profiles->entries[i].name, name))
-			return &profiles->entries[i];
-	return NULL;
+	uint32_t i = find_place(profiles, name);
+
+	return i < profiles->n ? &profiles->entries[i] : NULL;
 }
 
 int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
 			const char *name, struct policy_profile **ret, char **ret_message)
 {
-	struct policy_profile *profile = NULL;
+	uint32_t i = find_place(profiles, name);
 
 	if (!strcmp(name, "auto"))
 		return policy_error_set(ret_message, -EINVAL, place,
 					"[profile auto] cannot be: wakegovctl profile auto leaves "
 					"the choice to conditions");
-	for (uint32_t i = 0; i < profiles->n && !profile; i++)
-		if (!strcmp(profiles->entries[i].name, name))
-			profile = &profiles->entries[i];
-	if (!profile && profiles->n == POLICY_PROFILES_MAX)
+	if (i == POLICY_PROFILES_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,
 					"found one more [profile NAME], expected at most %d with "
 					"those that are built in",
 					POLICY_PROFILES_MAX);
-	if (!profile) {
-		profile = &profiles->entries[profiles->n++];
-		*profile = (struct policy_profile){ 0 };
-		strcpy(profile->name, name);
+	*ret = &profiles->entries[i];
+	if (i == profiles->n) {
+		profiles->n++;
+		**ret = (struct policy_profile){ 0 };
+		strcpy((*ret)->name, name);
 	}
-	*ret = profile;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ bool policy_rules_is_section(const char *name)
 	return starts_with(name, RULE_PREFIX) || starts_with(name, CLASS_PREFIX);
 }
 
-static struct policy_rule *find_rule(struct policy *policy, const char *name)
+struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 {
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		if (!strcmp(policy->rules[i].name, name))
@@ -59,7 +59,7 @@ static void begin_rule(struct policy_rule *rule, const char *name)
 static int open_rule(struct policy_sections *sections, struct policy *policy,
 		     struct policy_place place, const char *name, char **ret_message)
 {
-	struct policy_rule *rule = find_rule(policy, name);
+	struct policy_rule *rule = policy_rules_find(policy, name);
 
 	if (!rule && policy->n_rules == POLICY_RULES_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,

@@ -20,6 +20,9 @@ int policy_rules_open(struct policy_sections *sections, struct policy_draft *dra
 int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
 			const char *name, const char *text, char **ret_message);
 
+/* The rule of that name; NULL: there is none. */
+struct policy_rule *policy_rules_find(struct policy *policy, const char *name);
+
 /*
  * Gives each rule what its class has and it has not. Returns 0, or -EINVAL and adds to *ret_message
  * a line for each class that there is not.

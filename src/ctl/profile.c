@@ -9,6 +9,14 @@
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
+static void show_active(const json_t *reply)
+{
+	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
+	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
+
+	printf("%s holds: %s\n", active, why);
+}
+
 static void show_profiles(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -16,19 +24,10 @@ static void show_profiles(const json_t *reply)
 		{ "WHEN", TABLE_LEFT, cell_text, "when" },
 	};
 	static const struct table table = { .columns = columns, .n_columns = ARRAY_SIZE(columns) };
-	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
-	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
 
-	printf("%s holds: %s\n\n", active, why);
+	show_active(reply);
+	putchar('\n');
 	table_print(&table, json_object_get(reply, "profiles"), stdout);
-}
-
-static void show_chosen(const json_t *reply)
-{
-	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
-	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
-
-	printf("%s holds: %s\n", active, why);
 }
 
 enum ctl_exit command_profile(struct ctl *ctl)
@@ -43,5 +42,5 @@ enum ctl_exit command_profile(struct ctl *ctl)
 	parameters = json_object();
 	if (strcmp(name, "auto") != 0)
 		json_object_set_new(parameters, "profile", format_json(name));
-	return ctl_ask(ctl, "io.wakegov.ChooseProfile", parameters, show_chosen);
+	return ctl_ask(ctl, "io.wakegov.ChooseProfile", parameters, show_active);
 }

@@ -3,5 +3,5 @@
 
 #include "daemon/state.h"
 
-/* The policy is this one from now on: every subsystem is told. A round is to follow. */
+/* Gives every subsystem a new policy. The caller makes a round after it. */
 void policy_put_into_effect(struct manager *manager, const struct policy *policy);

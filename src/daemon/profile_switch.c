@@ -81,7 +81,7 @@ static void arm_clock(struct manager *manager)
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	const struct itimerspec next = { .it_value.tv_sec = next_boundary(profiles) };
 
-	/* Where the clock is set, it is told at once. */
+	/* It also fires when somebody sets the clock. */
 	timerfd_settime(manager->profile.clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
 			&next, NULL);
 }
@@ -149,12 +149,14 @@ void profile_switch_mind_rules(struct manager *manager)
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	uint32_t met = 0;
 
-	for (uint32_t i = 0; choice->by_rules && i < profiles->n; i++) {
+	if (!choice->rules_timer)
+		return;
+	for (uint32_t i = 0; i < profiles->n; i++) {
 		const char *rule = profiles->entries[i].when.rule;
 
 		met |= (uint32_t)(rule[0] && profile_rule_has_task(manager, rule)) << i;
 	}
-	if (!choice->by_rules || met == choice->rules_met)
+	if (met == choice->rules_met)
 		return;
 	choice->rules_met = met;
 	sd_event_source_set_time(choice->rules_timer, choice->rules_looked_us + RULES_GAP_US);
@@ -164,10 +166,8 @@ void profile_switch_mind_rules(struct manager *manager)
 int profile_switch_listen(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
-	bool by_time = false;
 	int r = 0;
 
-	manager->profile.by_rules = false;
 	for (uint32_t i = 0; i < profiles->n && r >= 0; i++) {
 		const struct policy_when *when = &profiles->entries[i].when;
 
@@ -177,10 +177,8 @@ int profile_switch_listen(struct manager *manager)
 			r = listen_for_rules(manager);
 		if (r >= 0 && when->by_time)
 			r = listen_for_clock(manager);
-		by_time |= when->by_time;
-		manager->profile.by_rules |= when->rule[0];
 	}
-	if (r >= 0 && by_time)
+	if (manager->profile.clock_fd >= 0)
 		arm_clock(manager);
 	if (r < 0)
 		log_error("cannot hear of what the conditions of profiles are about: %s",

@@ -87,10 +87,9 @@ struct profile_choice {
 	sd_event_source *unheld;
 	int power_fd; /* negative: no condition is about it; so the next */
 	int clock_fd;
-	bool by_rules; /* a condition is about a rule's tasks */
 	uint32_t rules_met;
 	uint64_t rules_looked_us;
-	sd_event_source *rules_timer;
+	sd_event_source *rules_timer; /* NULL: no condition was about a rule's tasks so far */
 };
 
 struct manager {

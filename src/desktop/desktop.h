@@ -21,7 +21,7 @@ extern const struct desktop_profile {
 	const char *ours;
 } desktop_profiles[DESKTOP_PROFILES];
 
-/* One of somebody on the bus; it ends with that connection. */
+/* A profile that a program on the bus holds, for as long as its connection is there. */
 struct desktop_hold {
 	struct desktop *desktop;
 	uint32_t cookie;     /* 0: none */

@@ -8,8 +8,10 @@
 /* Listens for what changes in it, and ends the event loop when it ends. */
 int governor_listen(struct desktop *desktop);
 
-/* Asks which profile holds; the bus is told when it is another one than before. So with those
- * below. */
+/*
+ * Asks wakegovd which profile holds. When that has changed, those who listen on the bus are told;
+ * so they are by the two functions below.
+ */
 int governor_refresh(struct desktop *desktop);
 
 /* ours: a name of wakegovd's. */

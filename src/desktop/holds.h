@@ -15,5 +15,5 @@ int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile
 /* -ENOENT: the sender has none of that number. */
 int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie);
 
-/* Ends all of them, and tells their clients: somebody chose another profile. */
+/* Somebody chose another profile: ends all holds, and tells those who had them. */
 void holds_end(struct desktop *desktop);

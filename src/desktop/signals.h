@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The names of the interface, and what is told under them to those who listen. */
+/* The two names of the interface, and the D-Bus signals that are sent under both. */
 
 #include "desktop/desktop.h"
 

@@ -106,8 +106,7 @@ static void test_busy_leaves_band(void **state)
 	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
 	assert_in_range(took_ns, 0, NS_PER_S);
 
-	/* Once: nothing more until it is armed again, though it stays outside, where nobody else
-	 * runs. */
+	/* No second event until it is armed again. Other tasks may lower the level for a while. */
 	native_watch(native, 0);
 	for (int i = 0; i < TRIES && (i == 0 || native_util_cap(native, NATIVE_OTHER) < 921); i++) {
 		usleep(100000);

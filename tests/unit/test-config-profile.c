@@ -24,15 +24,24 @@ static void write_file(const char *text, char path[static PATH_SIZE])
 	assert_int_equal(fclose(file), 0);
 }
 
+/* Returns what policy_files_read() does. The file is gone then; messages begin with its path. */
+static int read_as_file(const char *text, char path[static PATH_SIZE], struct policy_files **ret,
+			char **ret_message)
+{
+	int r;
+
+	write_file(text, path);
+	r = policy_files_read(path, false, NULL, ret, ret_message);
+	unlink(path);
+	return r;
+}
+
 static struct policy_files *read_text(const char *text)
 {
 	struct policy_files *files = NULL;
 	char path[PATH_SIZE], *message = NULL;
-	int r;
+	int r = read_as_file(text, path, &files, &message);
 
-	write_file(text, path);
-	r = policy_files_read(path, false, NULL, &files, &message);
-	unlink(path);
 	if (message)
 		fail_msg("%s", message);
 	assert_int_equal(r, 0);
@@ -164,11 +173,8 @@ static void expect_refused(const char *text, const char *message)
 {
 	struct policy_files *files = NULL;
 	char path[PATH_SIZE], *found = NULL;
-	int r;
+	int r = read_as_file(text, path, &files, &found);
 
-	write_file(text, path);
-	r = policy_files_read(path, false, NULL, &files, &found);
-	unlink(path);
 	assert_true(r < 0);
 	assert_non_null(found);
 	assert_memory_equal(found, path, strlen(path));
