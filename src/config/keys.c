@@ -217,6 +217,8 @@ static const struct policy_key keys[] = {
 	  FIELD(query.change_group, store_group) },
 	{ POLICY_SECTION_QUERY, "max-clients", RANGE(none, "1", "1024"),
 	  FIELD(query.max_clients, store_u32) },
+	{ POLICY_SECTION_QUERY, "max-hints", RANGE(none, "0", "16384"),
+	  FIELD(query.max_hints, store_u32) },
 	{ POLICY_SECTION_QUERY, "max-message", RANGE(size, "1KiB", "16MiB"),
 	  FIELD(query.max_message_bytes, store_u32) },
 	{ POLICY_SECTION_QUERY, "client-timeout", RANGE(duration, "100ms", "10min"),

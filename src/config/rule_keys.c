@@ -222,6 +222,12 @@ static int store_domain(struct policy_rule *rule, const char *text)
 	return 0;
 }
 
+static int store_inherit(struct policy_rule *rule, const char *text)
+{
+	rule->own.not_inherited = !strcmp(text, "no");
+	return rule->own.not_inherited || !strcmp(text, "yes") ? 0 : -EINVAL;
+}
+
 #define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
 #define LEVEL                                                                                 \
 	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
@@ -244,9 +250,10 @@ static const struct policy_rule_key keys[] = {
 	{ "kernel-thread", "yes or no", store_kernel_thread },
 	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
 	{ "class", "none or the name of a class", store_class },
-	{ "cap", "none, " LEVEL, store_cap, .of_class = true, .is_level = true },
-	{ "floor", "none, " LEVEL, store_floor, .of_class = true, .is_level = true },
-	{ "io-boost", "on, off, " LEVEL, store_io_boost, .of_class = true, .is_level = true },
+	{ "cap", "none, " LEVEL, store_cap, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
+	{ "floor", "none, " LEVEL, store_floor, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
+	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
+	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },
 };
 /* clang-format on */
 

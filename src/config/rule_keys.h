@@ -12,7 +12,11 @@ struct policy_rule_key {
 	const char *expected; /* for a message: what a value is */
 	/* Reads text into the rule; a class is read as the properties of one. 0 or -EINVAL. */
 	int (*store)(struct policy_rule *rule, const char *text);
-	bool of_class;
+	enum {
+		POLICY_KEY_OF_RULE,
+		POLICY_KEY_OF_BOTH,
+		POLICY_KEY_OF_CLASS,
+	} is_for;
 	bool is_list; /* words or patterns with blanks between */
 	bool is_level;
 };

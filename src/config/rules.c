@@ -132,6 +132,11 @@ int policy_rules_open(struct policy_sections *sections, struct policy_draft *dra
 	return open_class(sections, &draft->policy, place, own, ret_message);
 }
 
+static bool is_key_of(const struct policy_rule_key *key, bool of_rule)
+{
+	return key->is_for != (of_rule ? POLICY_KEY_OF_CLASS : POLICY_KEY_OF_RULE);
+}
+
 static int refuse_key(const char *section, const char *owner, struct policy_place place,
 		      const char *name, char **ret_message)
 {
@@ -140,7 +145,7 @@ static int refuse_key(const char *section, const char *owner, struct policy_plac
 	const char *closest = NULL;
 
 	for (size_t i = 0; (key = policy_rule_keys_at(i)); i++) {
-		if (!strcmp(section, "class") && !key->of_class)
+		if (!is_key_of(key, !strcmp(section, "rule")))
 			continue;
 		strcat(strcat(list, list[0] ? ", " : ""), key->name);
 		suggest_closest(name, key->name, &closest);
@@ -205,7 +210,7 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 		begin_rule(rule, sections->class->name);
 		rule->own = sections->class->properties;
 	}
-	if (!key || (!sections->rule && !key->of_class))
+	if (!key || !is_key_of(key, sections->rule))
 		return refuse_key(section, rule->name, place, name, ret_message);
 	r = assign(sections, key, rule, section, place, text, ret_message);
 	if (r == 0 && !sections->rule)
@@ -219,20 +224,27 @@ static void inherit(struct policy_level *level, const struct policy_level *own,
 	*level = own->kind == POLICY_LEVEL_NONE && of_class ? *of_class : *own;
 }
 
+static int refuse_class(const struct policy *policy, const struct policy_rule *rule,
+			char **ret_message)
+{
+	struct policy_place place = { .file = rule->file, .line = rule->line };
+	char list[POLICY_CLASSES_MAX * (POLICY_NAME_SIZE + 2)] = "";
+
+	for (uint32_t i = 0; i < policy->n_classes; i++)
+		strcat(strcat(list, list[0] ? ", " : ""), policy->classes[i].name);
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[rule %s] class: found '%s', expected one of %s, or a section "
+				"[class %s]",
+				rule->name, rule->class, list, rule->class);
+}
+
 static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
 {
 	const struct policy_class *class = find_class(policy, rule->class);
 	const struct policy_properties *own = &rule->own;
 
-	if (rule->class[0] && !class) {
-		struct policy_place place = { .file = rule->file, .line = rule->line };
-
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[rule %s] class: found '%s', expected a class that is "
-					"built in (interactive, tail-latency, background, "
-					"efficient, batch) or has a section [class %s]",
-					rule->name, rule->class, rule->class);
-	}
+	if (rule->class[0] && !class)
+		return refuse_class(policy, rule, ret_message);
 	inherit(&rule->properties.cap, &own->cap, class ? &class->properties.cap : NULL);
 	inherit(&rule->properties.floor, &own->floor, class ? &class->properties.floor : NULL);
 	inherit(&rule->properties.io_boost, &own->io_boost,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#define FULL		((struct policy_level){ POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX })
 #define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
 
 void policy_init(struct policy *policy)
@@ -35,17 +36,22 @@ void policy_init(struct policy *policy)
 			.read_group = POLICY_GROUP_NONE,
 			.change_group = POLICY_GROUP_NONE,
 			.max_clients = 128,
+			.max_hints = 256,
 			.max_message_bytes = 64 * 1024,
 			.client_timeout_ns = 10000 * NS_PER_MS,
 		},
 		.classes = {
-			{ "interactive", { .floor = PERCENT(40) } },
-			{ "tail-latency", { .floor = PERCENT(80) } },
+			{ "interactive", { .floor = PERCENT(40), .not_inherited = true } },
+			{ "tail-latency", { .floor = PERCENT(80), .not_inherited = true } },
 			{ "background", { .cap = PERCENT(40) } },
 			{ "efficient", { .cap = PERCENT(60) } },
 			{ "batch", { .cap = PERCENT(80) } },
+			/* By the names of other systems. */
+			{ "user-interactive", { .floor = PERCENT(40), .not_inherited = true } },
+			{ "user-initiated", { .io_boost = FULL } },
+			{ "utility", { .cap = PERCENT(60) } },
 		},
-		.n_classes = 5,
+		.n_classes = 8,
 	};
 }
 

@@ -13,7 +13,7 @@
 
 #define POLICY_DOMAIN_SECTIONS_MAX 64
 #define POLICY_RULES_MAX	   64 /* which of them a task matches are the bits of one number */
-#define POLICY_CLASSES_MAX	   16
+#define POLICY_CLASSES_MAX	   24
 #define POLICY_NAME_SIZE	   32  /* of a rule or class, with its NUL */
 #define POLICY_PATTERN_SIZE	   160 /* of what a rule matches by, with its NUL */
 #define POLICY_FILE_SIZE	   48  /* of the last part of a file's name, with its NUL */
@@ -137,6 +137,7 @@ struct policy_properties {
 	struct policy_level cap;      /* 1024: none, whatever later rules say */
 	struct policy_level floor;    /* 0: likewise */
 	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
+	bool not_inherited;	      /* of a class: by hints, it is not for what a task starts */
 };
 
 enum policy_match_key {
@@ -183,9 +184,11 @@ struct policy_rule {
 	char class[POLICY_NAME_SIZE]; /* "": none */
 	char file[POLICY_FILE_SIZE];  /* where it stands, for people; an override: "" … */
 	uint32_t line;
-	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
-	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
-	bool is_condition;   /* a profile holds while it has a task, whatever it gives */
+	uint32_t again_line;   /* of a second one of that name in the file, left out; 0: none */
+	uint32_t domain_cpu;   /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
+	bool is_condition;     /* a profile holds while it has a task, whatever it gives */
+	bool is_hint;	       /* it is for the tasks that were hinted to be of … */
+	uint32_t hinted_class; /* … this class, by its number */
 	struct policy_match match;
 	struct policy_properties own;	     /* as the rule says them … */
 	struct policy_properties properties; /* … and, for what it does not say, its class */
@@ -213,6 +216,7 @@ struct policy_query {
 	uint32_t read_group;   /* gid: sees other users' command lines */
 	uint32_t change_group; /* gid: may change what the daemon does, and sees everything */
 	uint32_t max_clients;
+	uint32_t max_hints; /* of a user who may not change; 0: none */
 	uint32_t max_message_bytes;
 	uint64_t client_timeout_ns; /* to complete a request, or to read a reply */
 };

@@ -129,6 +129,18 @@ const struct ctl_command ctl_commands[] = {
 		},
 	},
 	{
+		.name = "hint",
+		.help = "say of which class a task of yours is; the hints, or the classes, that there are",
+		.run = command_hint,
+		.arguments = "PID CLASS | PID none | list | classes",
+		.verbs = { "list", "classes" },
+		.options = {
+			{ "for", "TIME", "how long: 30s, 1h30m, 2d; 10m unless given, 30d at most" },
+			{ "children", NULL, "also what it starts from now on" },
+			{ "alone", NULL, "not what it starts" },
+		},
+	},
+	{
 		.name = "profile",
 		.help = "the policy's profiles, and which holds; or choose one (root)",
 		.run = command_profile,
@@ -137,15 +149,15 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "run",
-		.help = "run a command under a cap or a floor of its own (root)",
+		.help = "run a command as one of a class; or under a cap or a floor (root)",
 		.run = command_run,
 		.arguments = "-- COMMAND…",
 		.has_tail = true,
 		.options = {
-			{ "cap", "LEVEL", "at most this: 30%, 1.2GHz or 512/1024" },
-			{ "floor", "LEVEL", "at least this while it works" },
-			{ "class", "CLASS", "what a class of the policy gives: background, batch" },
-			{ "no-boost", NULL, "no I/O boost" },
+			{ "class", "CLASS", "what this class gives, but for what rules say: background" },
+			{ "cap", "LEVEL", "at most this, whatever rules say: 30%, 1.2GHz (root)" },
+			{ "floor", "LEVEL", "at least this while it works (root)" },
+			{ "no-boost", NULL, "no I/O boost (root)" },
 		},
 	},
 	{

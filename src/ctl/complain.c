@@ -148,10 +148,25 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		 strcmp(method, "io.wakegov.Explain") != 0)
 		complain("there is no task with this number: it ended, or never was. See: ps -eL");
 	else if (!strcmp(error, "io.wakegov.NoSuchClass"))
-		complain(
-			"the policy has no class of this name. Built in are interactive, "
-			"tail-latency, background, efficient and batch; wakegov.conf(5) says how to "
-			"make one");
+		complain("the policy has no class of this name. See: wakegovctl hint classes");
+	else if (!strcmp(error, "io.wakegov.NotYours"))
+		complain("the task is another user's, or somebody else gave it its hint: only "
+			 "root, and change-group in wakegov.conf(5), may change that");
+	else if (!strcmp(error, "io.wakegov.KernelThread"))
+		complain("this is a thread of the kernel, which takes no hints; a rule can be for "
+			 "it. See: wakegov.conf(5)");
+	else if (!strcmp(error, "io.wakegov.NoSuchHint"))
+		complain("the task has no hint of its own. See: wakegovctl hint list; wakegovctl "
+			 "rules PID");
+	else if (!strcmp(error, "io.wakegov.HintHeld"))
+		complain("a program holds the hint of this task, and ends it with its connection");
+	else if (!strcmp(error, "io.wakegov.TooManyHints"))
+		complain("you have as many hints as a user may have: max-hints in wakegov.conf(5). "
+			 "End one with: wakegovctl hint PID none");
+	else if (!strcmp(error, "io.wakegov.NoRoomForHint"))
+		complain("there is no room for it: as many tasks match rules as can "
+			 "(max-ruled-tasks in wakegov.conf(5)), or the policy has too many rules. "
+			 "See: wakegovctl rules");
 	else if (!strcmp(error, "io.wakegov.NoSuchTask"))
 		complain(
 			"no task with this number does I/O as often as min-rate in wakegov.conf(5) "

@@ -76,6 +76,11 @@ static void offer_domains(const struct ctl *ctl, const char *typed)
 	offer_listed(ctl, "io.wakegov.Domains", "domains", "CPUs ", "cpus", typed);
 }
 
+static void offer_classes(const struct ctl *ctl, const char *typed)
+{
+	offer_listed(ctl, "io.wakegov.Classes", "classes", "cap ", "cap", typed);
+}
+
 static const struct ctl_command *find(const struct ctl *ctl, const char *name)
 {
 	for (const struct ctl_command *c = ctl->commands; c->name; c++)
@@ -120,10 +125,14 @@ enum ctl_exit command_complete(struct ctl *ctl)
 	if (takes_value(command, before)) {
 		if (!strcmp(before, "--domain"))
 			offer_domains(ctl, typed);
+		else if (!strcmp(before, "--class"))
+			offer_classes(ctl, typed);
 	} else if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (!command) {
 		offer_commands(ctl, typed);
+	} else if (n_arguments == 1 && command->arguments && strstr(command->arguments, "CLASS")) {
+		offer_classes(ctl, typed);
 	} else if (!n_arguments) {
 		for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
 			offer(typed, "", command->verbs[i], command->help);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl override: a domain, a task or a rule with limits, list, cancel ID; wakegovctl run. */
-#include <errno.h>
+/* wakegovctl override: a domain, a task or a rule with limits, list, cancel ID. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-#include "config/rule_keys.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
@@ -17,12 +13,6 @@
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
 #include "shared/time.h"
-
-#define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
-#define RUN_NOT_EXECUTED 126
-#define RUN_NOT_FOUND	 127
-#define RUN_FOR_US \
-	(30 * 24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
 
 static char *wanted_of_domain(const json_t *override)
 {
@@ -357,59 +347,4 @@ enum ctl_exit command_override(struct ctl *ctl)
 	if (!strcmp(ctl->arguments[0], "cancel"))
 		return cancel(ctl);
 	return add(ctl);
-}
-
-/* For this process, which becomes the command: the override ends with it, whatever ends it. */
-static json_t *pack_run(const struct ctl *ctl)
-{
-	static const char *const levels[] = { "cap", "floor", "class" };
-	json_t *parameters = json_pack("{sI sb sI}", "pid", (json_int_t)getpid(), "children", 1,
-				       "for_us", (json_int_t)RUN_FOR_US);
-
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
-		if (ctl_value(ctl, levels[i]))
-			json_object_set_new(parameters, levels[i],
-					    json_string(ctl_value(ctl, levels[i])));
-	if (ctl_value(ctl, "no-boost"))
-		json_object_set_new(parameters, "io_boost", json_string("off"));
-	return parameters;
-}
-
-static bool is_level(const struct ctl *ctl, const char *option)
-{
-	const struct policy_rule_key *key = policy_rule_keys_find(option);
-	const char *text = ctl_value(ctl, option);
-	struct policy_rule rule;
-
-	if (!text || key->store(&rule, text) == 0)
-		return true;
-	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
-	return false;
-}
-
-enum ctl_exit command_run(struct ctl *ctl)
-{
-	json_t *reply;
-	int error;
-
-	if (!ctl->n_arguments) {
-		ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
-		return RUN_FAILED;
-	}
-	if (!ctl_value(ctl, "cap") && !ctl_value(ctl, "floor") && !ctl_value(ctl, "class") &&
-	    !ctl_value(ctl, "no-boost")) {
-		ctl_misuse(ctl, "give --cap, --floor, --class or --no-boost");
-		return RUN_FAILED;
-	}
-	if (!is_level(ctl, "cap") || !is_level(ctl, "floor"))
-		return RUN_FAILED;
-	/* The override is listed by the name that this process is going to have. */
-	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
-	if (ctl_call(ctl, "io.wakegov.AddOverride", pack_run(ctl), &reply) != CTL_OK)
-		return RUN_FAILED;
-	json_decref(reply);
-	execvp(ctl->arguments[0], ctl->arguments);
-	error = errno;
-	complain("cannot run %s: %s", ctl->arguments[0], strerror(error));
-	return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTED;
 }

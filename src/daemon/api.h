@@ -71,6 +71,29 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
 
+/* api_hint.c: classes, and the tasks that were hinted to be of one. */
+int api_list_classes(const struct call *call, struct reply *reply);
+int api_list_hints(const struct call *call, struct reply *reply);
+int api_give_hint(const struct call *call, struct reply *reply);
+int api_hold_hint(const struct call *call, struct reply *reply);
+
+/* A page of a list: its entries keep their places as long as they are there. */
+struct api_page {
+	uint32_t from; /* the place where it begins */
+	uint32_t left; /* of its entries */
+	int64_t next;  /* the place where the next page begins; -1: this is the last one */
+};
+
+/* From offset and limit. The parameter that cannot be, or NULL. */
+const char *api_read_page(const struct call *call, struct api_page *ret);
+/* False: the page is full, and the next one begins here. */
+bool api_take_place(struct api_page *page, uint32_t place);
+/* Ends the list, and the reply with next_offset. */
+int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
+
+/* Properties as the fields cap, floor and io_boost. */
+void api_put_properties(struct json_out *out, const struct policy_properties *properties);
+
 /* api_profile.c: profiles of the policy. */
 int api_list_profiles(const struct call *call, struct reply *reply);
 int api_choose_profile(const struct call *call, struct reply *reply);

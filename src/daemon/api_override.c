@@ -100,20 +100,17 @@ static const char *take_levels(const struct call *call, struct override_request 
 	ret->floor = call_text(call, "floor");
 	ret->cap = call_text(call, "cap");
 	ret->io_boost = call_text(call, "io_boost");
-	ret->class = call_text(call, "class");
 	if (ret->floor && (ret->domain || ret->min_khz || ret->freeze))
 		return "floor";
 	if (ret->cap && (ret->domain || ret->max_khz || ret->freeze))
 		return "cap";
-	if (ret->io_boost && ret->domain)
-		return "io_boost";
-	return ret->class && ret->domain ? "class" : NULL;
+	return ret->io_boost && ret->domain ? "io_boost" : NULL;
 }
 
 static bool gives_something(const struct override_request *request)
 {
 	return request->min_khz || request->max_khz || request->floor || request->cap ||
-	       request->io_boost || request->class;
+	       request->io_boost;
 }
 
 /* NULL, or the parameter that cannot be. */
@@ -168,9 +165,6 @@ static int refuse(struct reply *reply, const struct override_request *request, i
 		return api_refuse_task(reply, request->pid);
 	case -ENOENT:
 		return api_refuse_rule(reply, request->rule);
-	case -ENODATA:
-		return reply_send_error(reply, "io.wakegov.NoSuchClass",
-					json_pack("{ss}", "class", request->class));
 	case -ENOSPC:
 		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
 					json_pack("{sI}", "max", (json_int_t)max));

@@ -44,6 +44,13 @@ static void field_level(struct json_out *out, const char *key, const struct poli
 	field_text(out, key, api_level_text(level, property, text));
 }
 
+void api_put_properties(struct json_out *out, const struct policy_properties *properties)
+{
+	field_level(out, "cap", &properties->cap, RULE_CAP);
+	field_level(out, "floor", &properties->floor, RULE_FLOOR);
+	field_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+}
+
 static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
 {
 	const struct policy_rule *rule = &manager->policy.rules[i];
@@ -67,9 +74,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_text(out, "match", match);
 	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
-	field_level(out, "cap", &rule->properties.cap, RULE_CAP);
-	field_level(out, "floor", &rule->properties.floor, RULE_FLOOR);
-	field_level(out, "io_boost", &rule->properties.io_boost, RULE_IO_BOOST);
+	api_put_properties(out, &rule->properties);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	field_bool(out, "by_cgroup", grouping_carries(manager, i));
@@ -94,15 +99,7 @@ int api_list_rules(const struct call *call, struct reply *reply)
 	return r < 0 ? r : reply_end(reply);
 }
 
-/* A page of a list of tasks. A task keeps its place in the list until it ends. */
-struct page {
-	uint32_t from; /* the place where it begins */
-	uint32_t left; /* of its tasks */
-	int64_t next;  /* the place where the next page begins; -1: this is the last one */
-};
-
-/* The parameter that cannot be, or NULL. */
-static const char *read_page(const struct call *call, struct page *ret)
+const char *api_read_page(const struct call *call, struct api_page *ret)
 {
 	json_int_t offset = call_number(call, "offset");
 	json_int_t n = call_has_number(call, "limit") ? call_number(call, "limit") : PAGE_TASKS_MAX;
@@ -111,12 +108,11 @@ static const char *read_page(const struct call *call, struct page *ret)
 		return "offset";
 	if (n < 1 || n > PAGE_TASKS_MAX)
 		return "limit";
-	*ret = (struct page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
+	*ret = (struct api_page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
 	return NULL;
 }
 
-/* False: the page is full, and the next one begins here. */
-static bool take_place(struct page *page, uint32_t place)
+bool api_take_place(struct api_page *page, uint32_t place)
 {
 	if (!page->left) {
 		page->next = place;
@@ -126,7 +122,7 @@ static bool take_place(struct page *page, uint32_t place)
 	return true;
 }
 
-static int end_page(struct json_out *out, const struct page *page, struct reply *reply)
+int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply)
 {
 	json_out_close(out, ']');
 	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
@@ -140,9 +136,9 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 	const struct rules_task *task;
 	uint32_t i = 0, place;
 	struct json_out *out;
-	struct page page;
+	struct api_page page;
 
-	wrong = read_page(call, &page);
+	wrong = api_read_page(call, &page);
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
 	while (i < manager->policy.n_rules && strcmp(manager->policy.rules[i].name, rule) != 0)
@@ -152,7 +148,7 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
 	while ((task = rules_next_task(manager->rules, i, page.from, &place)) &&
-	       take_place(&page, place)) {
+	       api_take_place(&page, place)) {
 		char comm[PROCESS_COMM_SIZE];
 
 		json_out_open(out, '{');
@@ -162,7 +158,7 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 		json_out_close(out, '}');
 		page.from = place + 1;
 	}
-	return end_page(out, &page, reply);
+	return api_end_page(out, &page, reply);
 }
 
 /* The rule that caps in the first domain where one does; NULL: none. */
@@ -187,8 +183,8 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 	const struct ruled_tasks *tasks = engine_ruled_tasks(manager->engine);
 	const struct ruled_task *task = NULL;
 	struct json_out *out;
-	struct page page;
-	const char *wrong = read_page(call, &page);
+	struct api_page page;
+	const char *wrong = api_read_page(call, &page);
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
@@ -200,7 +196,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 
 		if (!rule || place < page.from)
 			continue;
-		if (!take_place(&page, place))
+		if (!api_take_place(&page, place))
 			break;
 		json_out_open(out, '{');
 		field_count(out, "pid", task->pid);
@@ -212,7 +208,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 		field_count(out, "line", rule->line);
 		json_out_close(out, '}');
 	}
-	return end_page(out, &page, reply);
+	return api_end_page(out, &page, reply);
 }
 
 /* A property that the task has in one domain at least is given, wherever it runs now. */

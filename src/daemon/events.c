@@ -11,6 +11,7 @@
 #include "actuator/hotplug.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/hinting.h"
 #include "daemon/profile_switch.h"
 #include "daemon/reload.h"
 #include "daemon/round.h"
@@ -35,6 +36,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	rule_tracking_mind_losses(manager);
 	manager_round(manager);
 	profile_switch_mind_rules(manager);
+	hinting_mind_tasks(manager);
 	return 0;
 }
 
@@ -53,6 +55,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	}
 	manager_round(manager);
 	profile_switch_mind_rules(manager);
+	hinting_mind_tasks(manager);
 	return 0;
 }
 

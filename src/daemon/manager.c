@@ -13,6 +13,7 @@
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
 #include "daemon/hand_back.h"
+#include "daemon/hinting.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/profile_switch.h"
@@ -55,6 +56,7 @@ static int start(struct manager *manager)
 		startup_acquire_domains,
 		grouping_start,
 		rule_tracking_start,
+		hinting_start,
 		events_listen,
 		profile_switch_listen,
 	};
@@ -171,6 +173,7 @@ struct manager *manager_free(struct manager *manager)
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);
+	hinting_stop(manager);
 	rule_tracking_end(manager);
 	tracer_free(manager->tracer);
 	frequency_free(manager->frequency);

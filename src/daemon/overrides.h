@@ -29,7 +29,6 @@ struct override_request {
 	const char *floor;
 	const char *cap;
 	const char *io_boost;
-	const char *class;
 	uint32_t uid; /* who asks for it */
 	uint64_t for_us;
 };

@@ -207,6 +207,29 @@ void rule_tracking_look_at(struct manager *manager, const struct task_facts *fac
 	tracer_send_marks(manager->tracer);
 }
 
+void rule_tracking_look_at_process(struct manager *manager, uint32_t tgid)
+{
+	rules_expect_change(manager->rules);
+	tracer_scan_process(manager->tracer, tgid, take_facts, manager);
+	tracer_send_marks(manager->tracer);
+}
+
+void rule_tracking_rehint(struct manager *manager)
+{
+	const struct ruled_tasks *ruled = engine_ruled_tasks(manager->engine);
+	const struct ruled_task *known;
+	struct rules_task task;
+	uint32_t place = 0;
+
+	while (rules_next_rehinted(manager->rules, &place, &task)) {
+		known = ruled_tasks_find(ruled, task.pid);
+		if (!task.matched)
+			tracer_mark_task(manager->tracer, task.pid, false);
+		tell_core(manager, &task, known ? known->comm : "");
+	}
+	tracer_send_marks(manager->tracer);
+}
+
 void rule_tracking_take_event(struct manager *manager, const struct tracer_event *event)
 {
 	if (!manager->rules)

@@ -23,6 +23,12 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 /* A task's present facts, of which no event may have told. */
 void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts);
 
+/* The same for all threads of a process. */
+void rule_tracking_look_at_process(struct manager *manager, uint32_t tgid);
+
+/* Hints ended or changed, and no rule came or went by it. */
+void rule_tracking_rehint(struct manager *manager);
+
 /* Looks at all tasks that there are. */
 void rule_tracking_scan(struct manager *manager);
 

@@ -92,6 +92,14 @@ struct profile_choice {
 	sd_event_source *rules_timer; /* NULL: no condition was about a rule's tasks so far */
 };
 
+/* hinting.h */
+struct hinting {
+	uint64_t end_ns;  /* when the first of them is over; UINT64_MAX: none ends */
+	uint64_t save_ns; /* when they are written to their file; UINT64_MAX: it is up to date */
+	struct hint_hold *holds;
+	sd_event_source *timer;
+};
+
 struct manager {
 	struct manager_options options;
 	char *dropin_dir;
@@ -125,6 +133,7 @@ struct manager {
 	struct override_table resumed; /* of domains, from the wakegovd before */
 	struct task_overrides task_overrides;
 	struct rules *rules;
+	struct hinting hinting;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: none is */
 	uint64_t scanned_ns;			  /* all tasks, for the rules */
 	uint64_t scan_drops;			  /* records lost until then */

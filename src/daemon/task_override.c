@@ -107,16 +107,6 @@ static int find_rule(const struct policy *policy, const char *name, struct task_
 	return -ENOENT;
 }
 
-static int take_class(const struct policy *policy, const char *name, struct task_override *override)
-{
-	for (uint32_t i = 0; name && i < policy->n_classes; i++)
-		if (!strcmp(policy->classes[i].name, name)) {
-			override->properties = policy->classes[i].properties;
-			return 0;
-		}
-	return name ? -ENODATA : 0;
-}
-
 /* A text as in a policy, over what is there. */
 static bool take_level(const char *key, const char *text, enum rule_property property,
 		       struct task_override *override)
@@ -196,8 +186,6 @@ int task_override_add(struct manager *manager, const struct override_request *re
 	*ret_max = task_overrides_room(&manager->policy);
 	r = request->rule ? find_rule(&manager->policy, request->rule, &override)
 			  : find_task(manager, request->pid, &override);
-	if (r == 0)
-		r = take_class(&manager->policy, request->class, &override);
 	if (r < 0)
 		return r;
 	*ret_wrong = take_levels(manager, request, &override);

@@ -13,7 +13,7 @@ struct manager;
 
 /*
  * Takes one with this id. 0; -ESRCH: there is no such task; -ENOENT: there is no such rule;
- * -ENODATA: no such class; -ENOSPC, and *ret_max: so many is as many as can be; -EINVAL, and
+ * -ENOSPC, and *ret_max: so many is as many as can be; -EINVAL, and
  * *ret_wrong: this parameter cannot be.
  */
 int task_override_add(struct manager *manager, const struct override_request *request, uint32_t id,

@@ -195,6 +195,8 @@ void rules_check(const struct policy *policy, const struct topology *topology, r
 	struct check check = { policy, topology, NULL, warn, userdata };
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		if (policy->rules[i].is_hint)
+			continue;
 		check.rule = &policy->rules[i];
 		check_itself(&check);
 		check_never(&check);
@@ -217,7 +219,8 @@ int rules_find_crossed(const struct policy *policy, const struct topology *topol
 		int floor = rule_that_gives(policy, matched, RULE_FLOOR, domain);
 
 		if (cap < 0 || floor < 0 || cap == floor || rule_is_override(policy, cap) ||
-		    rule_is_override(policy, floor) ||
+		    rule_is_override(policy, floor) || policy->rules[cap].is_hint ||
+		    policy->rules[floor].is_hint ||
 		    rule_level_cap(&policy->rules[floor].properties.floor, domain) <=
 			    rule_level_cap(&policy->rules[cap].properties.cap, domain))
 			continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Why a rule is for a task, in words. */
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "rules/match.h"
 #include "rules/rules_private.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 /* A command line may be long; its beginning says what it is. */
 #define TEXT_SHOWN 120
@@ -17,9 +19,9 @@ static void say_user(FILE *out, uint32_t uid)
 	const struct passwd *entry = getpwuid(uid);
 
 	if (entry)
-		fprintf(out, "user is %s", entry->pw_name);
+		fputs(entry->pw_name, out);
 	else
-		fprintf(out, "user is %u", uid);
+		fprintf(out, "%u", uid);
 }
 
 static void say_text(FILE *out, struct rules *rules, const struct task_facts *facts,
@@ -52,6 +54,7 @@ static void say_fact(FILE *out, struct rules *rules, const struct task_facts *fa
 		say_text(out, rules, facts, key, "command");
 		break;
 	case POLICY_MATCH_USER:
+		fputs("user is ", out);
 		say_user(out, facts->uid);
 		break;
 	case POLICY_MATCH_CGROUP:
@@ -133,8 +136,11 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	const struct policy_match *match = &rule->match;
 	const char *between = "";
 
-	if (rule->override.id) {
-		say_override(out, &rule->override);
+	if (rule->override.id || rule->is_hint) {
+		if (rule->is_hint)
+			fputs("tasks that were hinted so", out);
+		else
+			say_override(out, &rule->override);
 		return;
 	}
 	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
@@ -181,19 +187,51 @@ static void say_why_overridden(FILE *out, const struct policy_override *override
 			matches ? ", or was" : ", and was not");
 }
 
+static void say_left(FILE *out, const struct hint *hint)
+{
+	uint64_t now_ns = time_now_ns();
+
+	if (hint->held)
+		fputs(", while its client is connected", out);
+	else if (hint->end_ns > now_ns)
+		fprintf(out, ", for %" PRIu64 " s more",
+			(uint64_t)((hint->end_ns - now_ns) / NS_PER_S));
+}
+
+/* The hint is NULL where the task has none, or one of another class. */
+static void say_hint(FILE *out, const struct hint *hint, const struct task_facts *facts)
+{
+	if (!hint) {
+		fputs("it was not hinted so", out);
+		return;
+	}
+	fputs("hinted by ", out);
+	say_user(out, hint->by_uid);
+	if (hint->pid != facts->pid)
+		fprintf(out, " for %s %u (%s)%s", hint->is_thread ? "thread" : "pid", hint->pid,
+			hint->comm, hint->pid == facts->tgid ? "" : ", by which it was started");
+	say_left(out, hint);
+}
+
 char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
 		    bool *ret_matches)
 {
 	const struct policy_override *override = &rules->policy->rules[rule].override;
-	uint32_t mismatch = override->id ? 0 : rules_find_mismatch(rules, rule, facts);
+	const struct hint *hint = rules_hint_of(rules, rule, facts->pid);
+	bool is_hint = rules->policy->rules[rule].is_hint;
+	uint32_t mismatch = override->id || is_hint ? 0 : rules_find_mismatch(rules, rule, facts);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	*ret_matches = override->id ? rules_was_overridden(rules, rule, facts->pid) : !mismatch;
-	if (override->id)
+	*ret_matches = override->id ? rules_was_overridden(rules, rule, facts->pid)
+		       : is_hint    ? hint != NULL
+				    : !mismatch;
+	if (is_hint)
+		say_hint(out, hint, facts);
+	else if (override->id)
 		say_why_overridden(out, override, *ret_matches);
 	else
 		say_why(out, rules, rule, facts, mismatch);

@@ -20,7 +20,8 @@ struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *
 	rules->index = pid_index_new(max_tasks);
 	rules->tasks = calloc(max_tasks, sizeof(rules->tasks[0]));
 	rules->texts = texts_new(read_process, userdata);
-	if (!rules->index || !rules->tasks || !rules->texts)
+	rules->hints = hints_new();
+	if (!rules->index || !rules->tasks || !rules->texts || !rules->hints)
 		return rules_free(rules);
 	return rules;
 }
@@ -32,6 +33,7 @@ struct rules *rules_free(struct rules *rules)
 	pid_index_free(rules->index);
 	free(rules->tasks);
 	texts_free(rules->texts);
+	hints_free(rules->hints);
 	free(rules);
 	return NULL;
 }
@@ -162,14 +164,71 @@ uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct ta
 				   &texts);
 }
 
-static uint64_t find_matches(struct rules *rules, const struct task_facts *facts)
+struct hints *rules_hints(const struct rules *rules)
 {
-	uint64_t matched = 0, overridden = 0;
+	return rules->hints;
+}
 
-	if (!rules->policy)
-		return 0;
+static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
+{
+	uint32_t place = pid_index_find(rules->index, pid);
+
+	return place == PID_INDEX_NONE ? 0 : rules->tasks[place].hint;
+}
+
+/* A thread that is there has its process's; a process has what it had, or else its parent's. */
+static struct hint *find_hint(const struct rules *rules, const struct task_facts *facts)
+{
+	const struct rules_task *known = rules_find(rules, facts->pid);
+	uint64_t inherited = 0;
+
+	if (!hints_count(rules->hints))
+		return NULL;
+	if (facts->pid != facts->tgid)
+		inherited = hint_of_task(rules, facts->tgid);
+	else if (known && known->start_ns == facts->start_ns)
+		inherited = hint_of_task(rules, facts->pid);
+	if (!hints_find_id(rules->hints, inherited))
+		inherited = hint_of_task(rules, facts->parent);
+	return hints_of(rules->hints, facts, inherited);
+}
+
+/* The bit of the rule that stands for its class. */
+static uint64_t hint_bit(const struct rules *rules, const struct hint *hint)
+{
+	int rule = hint ? hints_rule(rules->policy, hint->class) : -1;
+
+	return rule < 0 ? 0 : 1ULL << rule;
+}
+
+const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid)
+{
+	const struct hint *hint = hints_find_id(rules->hints, hint_of_task(rules, pid));
+
+	return hint_bit(rules, hint) >> rule & 1 ? hint : NULL;
+}
+
+static void set_hint(struct rules *rules, struct known_task *task, const struct hint *now)
+{
+	struct hint *before = hints_find_id(rules->hints, task->hint);
+	uint64_t id = now ? now->id : 0;
+
+	if (task->hint == id)
+		return;
+	if (before && !--before->n_tasks)
+		hints_note_unused(rules->hints);
+	task->hint = id;
+	if (now)
+		hints_find_id(rules->hints, id)->n_tasks++;
+}
+
+static uint64_t find_matches(struct rules *rules, const struct task_facts *facts,
+			     const struct hint *hint)
+{
+	uint64_t matched = hint_bit(rules, hint), overridden = 0;
+
 	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
-		if (!rules_find_mismatch(rules, i, facts))
+		if (!rules->policy->rules[i].is_hint && !rules_find_mismatch(rules, i, facts))
 			matched |= 1ULL << i;
 	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
 		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
@@ -189,6 +248,7 @@ static void count(struct rules *rules, uint64_t before, uint64_t now)
 
 static void forget(struct rules *rules, uint32_t place)
 {
+	set_hint(rules, &rules->tasks[place], NULL);
 	count(rules, rules->tasks[place].counted, 0);
 	pid_index_remove(rules->index, place);
 }
@@ -218,7 +278,8 @@ static uint32_t find_place(struct rules *rules, const struct task_facts *facts, 
 
 bool rules_take(struct rules *rules, const struct task_facts *facts, struct rules_task *ret)
 {
-	uint64_t matched = find_matches(rules, facts);
+	const struct hint *hint = rules->policy ? find_hint(rules, facts) : NULL;
+	uint64_t matched = rules->policy ? find_matches(rules, facts, hint) : 0;
 	struct known_task *known;
 	uint32_t place;
 	bool is_new;
@@ -240,11 +301,41 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 	ret->moved = !is_new && known->task.cgroup_id != facts->cgroup_id;
 	known->task = *ret;
 	known->scan = rules->scan;
+	set_hint(rules, known, hint);
 	count(rules, known->counted, matched);
 	known->counted = matched;
 	if (!matched)
 		forget(rules, place);
 	return is_new || matched != ret->before;
+}
+
+bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret)
+{
+	for (; (*place = pid_index_next(rules->index, *place)) != PID_INDEX_NONE; ++*place) {
+		struct known_task *task = &rules->tasks[*place];
+		const struct hint *hint = hints_find_id(rules->hints, task->hint);
+		uint64_t matched = hint_bit(rules, hint);
+
+		if (!task->hint)
+			continue;
+		for (uint64_t bits = task->counted; bits; bits &= bits - 1)
+			if (!rules->policy->rules[__builtin_ctzll(bits)].is_hint)
+				matched |= bits & -bits;
+		set_hint(rules, task, hint);
+		if (matched == task->counted)
+			continue;
+		*ret = task->task;
+		ret->before = task->task.matched;
+		ret->moved = false;
+		ret->matched = task->task.matched = matched;
+		count(rules, task->counted, matched);
+		task->counted = matched;
+		if (!matched)
+			forget(rules, *place);
+		++*place;
+		return true;
+	}
+	return false;
 }
 
 bool rules_end(struct rules *rules, uint32_t pid)

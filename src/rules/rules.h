@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/settings.h"
+#include "rules/hints.h"
 #include "tracer/facts.h"
 
 struct rules;
@@ -50,6 +51,18 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 
 /* The task exited. Returns whether it matched rules. */
 bool rules_end(struct rules *rules, uint32_t pid);
+
+/*
+ * The hints that there are, borrowed. Who changes one has every task taken again, or those of
+ * rules_next_rehinted().
+ */
+struct hints *rules_hints(const struct rules *rules);
+
+/*
+ * The first task at or behind *place that has another hint than it was taken with, or none any
+ * more: true, *ret as of rules_take(), and *place is the next one. False: there is none left.
+ */
+bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret);
 
 /* Between these all tasks that there are were taken. */
 void rules_begin_scan(struct rules *rules);

@@ -17,6 +17,7 @@ struct ruled {
 struct known_task {
 	struct rules_task task;
 	uint64_t counted; /* what it matched, as the rules are numbered now */
+	uint64_t hint;	  /* its id; 0: it has none */
 	uint32_t scan;	  /* the last one that it was seen in */
 };
 
@@ -26,12 +27,16 @@ struct rules {
 	struct pid_index *index;
 	struct known_task *tasks;
 	struct texts *texts;
+	struct hints *hints;
 	uint32_t scan;
 	uint32_t scan_place;
 };
 
 /* Whether the task was, when it was last taken, among those that the override is for. */
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
+
+/* The hint by which the rule, which stands for a class, is for the task; NULL: it is not. */
+const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid);
 
 /* The first key of the rule that does not hold for the task; 0: the rule matches. */
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

@@ -59,19 +59,14 @@ void tracer_send_marks(struct tracer *tracer)
 	batch_send(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching));
 }
 
-int tracer_scan_tasks(struct tracer *tracer,
-		      void (*handle)(void *userdata, const struct task_facts *facts),
-		      void *userdata)
+static int scan(const struct bpf_link *link, facts_handler_t handle, void *userdata)
 {
-	const struct bpf_link *link = tracer->programs.links[WAKEGOV_TASK_DUMP];
 	struct wakegov_facts all[SCAN_FACTS];
 	_cleanup_close_ int fd = -1;
 	struct task_facts facts;
 	size_t left = 0; /* bytes of one that the last read cut */
 	ssize_t n;
 
-	if (!link)
-		return -EOPNOTSUPP;
 	fd = bpf_iter_create(bpf_link__fd(link));
 	if (fd < 0)
 		return -errno;
@@ -92,30 +87,65 @@ int tracer_scan_tasks(struct tracer *tracer,
 	return 0;
 }
 
+int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userdata)
+{
+	const struct bpf_link *link = tracer->programs.links[WAKEGOV_TASK_DUMP];
+
+	return link ? scan(link, handle, userdata) : -EOPNOTSUPP;
+}
+
+/* Those that the kernel is asked for, and no others. */
+static int scan_some(struct tracer *tracer, union bpf_iter_link_info which, facts_handler_t handle,
+		     void *userdata)
+{
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
+		    .link_info_len = sizeof(which));
+	struct bpf_link *link;
+	int r;
+
+	if (!tracer->programs.links[WAKEGOV_TASK_DUMP])
+		return -EOPNOTSUPP;
+	link = bpf_program__attach_iter(tracer->programs.skel->progs.dump_tasks, &opts);
+	if (!link)
+		return -errno;
+	r = scan(link, handle, userdata);
+	bpf_link__destroy(link);
+	return r;
+}
+
+int tracer_scan_process(struct tracer *tracer, uint32_t tgid, facts_handler_t handle,
+			void *userdata)
+{
+	return scan_some(tracer, (union bpf_iter_link_info){ .task.pid = tgid }, handle, userdata);
+}
+
 struct search {
 	uint32_t pid;
-	struct task_facts found;
+	struct task_facts *found;
+	bool is_found;
 };
 
 static void look_for(void *userdata, const struct task_facts *facts)
 {
 	struct search *search = userdata;
 
-	if (facts->pid == search->pid)
-		search->found = *facts;
+	if (facts->pid != search->pid)
+		return;
+	*search->found = *facts;
+	search->is_found = true;
 }
 
+/* Before Linux 6.12 the filter by thread finds the first thread of a process only. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
 {
-	struct search search = { .pid = pid };
-	int r = tracer_scan_tasks(tracer, look_for, &search);
+	struct search search = { pid, ret };
+	int r = scan_some(tracer, (union bpf_iter_link_info){ .task.tid = pid }, look_for, &search);
 
+	if (r == 0 && !search.is_found)
+		r = tracer_scan_tasks(tracer, look_for, &search);
 	if (r < 0)
 		return r;
-	if (!search.found.pid)
-		return -ESRCH;
-	*ret = search.found;
-	return 0;
+	return search.is_found ? 0 : -ESRCH;
 }
 
 /* The names of its path stand from the last to the first, each with its NUL. */

@@ -22,6 +22,8 @@ struct task_facts {
 	char comm[TASK_COMM_SIZE];
 };
 
+typedef void (*facts_handler_t)(void *userdata, const struct task_facts *facts);
+
 /* Of a process: what it runs. Where a text is not known, its second field says why, for people. */
 struct process_facts {
 	char exe[768];

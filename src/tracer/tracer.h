@@ -194,9 +194,10 @@ void tracer_send_marks(struct tracer *tracer);
  * Hands every thread of the machine to handle, but for those that are about to end. Returns 0, or a
  * negative errno, which is -EOPNOTSUPP where the kernel has no iterator for it.
  */
-int tracer_scan_tasks(struct tracer *tracer,
-		      void (*handle)(void *userdata, const struct task_facts *facts),
-		      void *userdata);
+int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userdata);
+/* The same for the threads of one process. */
+int tracer_scan_process(struct tracer *tracer, uint32_t tgid, facts_handler_t handle,
+			void *userdata);
 
 /* The facts of one thread, by the same way. Also -ESRCH: there is none, and *ret is untouched. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret);

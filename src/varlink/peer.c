@@ -57,6 +57,7 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 		return n;
 	assert(groups);
 	ret->uid = peer.uid;
+	ret->pid = peer.pid;
 	ret->is_owner = query_user_is_owner(peer.uid);
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
 	ret->sees_all = ret->may_change || is_member(policy->read_group, peer.gid, groups, n);

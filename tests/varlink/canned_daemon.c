@@ -16,6 +16,7 @@
 #include "daemon/monitor.h"
 #include "daemon/override_file.h"
 #include "daemon/profile.h"
+#include "daemon/hinting.h"
 #include "daemon/profile_switch.h"
 #include "daemon/recording.h"
 #include "daemon/reload.h"
@@ -48,6 +49,7 @@ static struct {
 	struct explanation explanations[3];
 	struct task_table *tasks;
 	struct ruled_tasks *ruled;
+	struct hints *hints;
 	struct override_table overrides;
 	struct io_device devices[3];
 	struct task users[3]; /* of each device that has any */
@@ -252,6 +254,50 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 {
 	*ret_matches = rule == 0;
 	return strdup(rule ? "another task" : "command is 'tar c' (command = tar*)");
+}
+
+struct hints *rules_hints(const struct rules *rules)
+{
+	return made.hints;
+}
+
+/* Of FIRST_PID and of whoever calls. */
+int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
+{
+	struct hint hint = {
+		.pid = request->pid ?: (uint32_t)request->peer->pid,
+		.children = request->children > 0,
+		.by_uid = request->peer->uid,
+		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
+		.n_tasks = 2,
+		.comm = "make",
+	};
+
+	if (request->pid && request->pid != FIRST_PID)
+		return -ESRCH;
+	if (strcmp(request->class, "batch") != 0)
+		return -ENODATA;
+	snprintf(hint.class, sizeof(hint.class), "%s", request->class);
+	*ret = hints_find(made.hints, hint.pid) ?: hints_add(made.hints, &hint);
+	return *ret ? 0 : -ENOSPC;
+}
+
+int hinting_end(struct manager *manager, const struct hint_request *request)
+{
+	struct hint *hint = hints_find(made.hints, request->pid);
+
+	if (!hint)
+		return -ENOENT;
+	hints_remove(made.hints, hint);
+	return 0;
+}
+
+int hinting_hold(struct manager *manager, struct hint *hint, struct subscription *subscription)
+{
+	static struct channel channel;
+
+	hint->held = true;
+	return channel_subscribe(&channel, &(struct channel_filter){ .kinds = 1 }, subscription);
 }
 
 void rules_say_match(FILE *out, const struct policy_rule *rule)
@@ -619,7 +665,8 @@ static bool make_rules(struct policy *policy)
 	policy->n_classes = 1;
 	policy->max_ruled_tasks = 16384;
 	made.ruled = ruled_tasks_new(16);
-	if (!made.ruled)
+	made.hints = hints_new();
+	if (!made.ruled || !made.hints)
 		return false;
 	add_ruled(900, 900, "tar", 0);
 	add_ruled(901, 900, "tar", 0);
@@ -696,6 +743,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 
 	task_table_free(made.tasks);
 	ruled_tasks_free(made.ruled);
+	hints_free(made.hints);
 	decision_log_free(manager->log);
 	boost_news_free(manager->boost_news);
 	policy_files_free(manager->policy_files);

@@ -17,7 +17,7 @@ from declared import reply_errors
 from service import TOP, ServiceTest, needs_fixture
 
 LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decisions": "decisions",
-         "Overrides": "overrides"}
+         "Overrides": "overrides", "Classes": "classes", "Hints": "hints"}
 # What methods are called with that want or take something, in this order.
 CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "backup"},),
          "ExplainRules": ({"pid": 812},), "Decisions": ({}, {"after_us": 1}),
@@ -27,7 +27,8 @@ CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "ba
                          {"pid": 812, "cap": "30%", "for_us": 1000},
                          {"rule": "backup", "io_boost": "off", "for_us": 1000}),
          "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "Metrics": ({}, {"format": "prometheus"}),
-         "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},)}
+         "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
+         "Hint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.
 ERRORS = {"HandBack": "io.wakegov.NothingToHandBack", "Record": "io.wakegov.Failed", "StopRecording": "io.wakegov.NoRecording"}
 

@@ -31,7 +31,8 @@ STATUS = b'{"method":"io.wakegov.Status"}\0'
 READS = {"Status": {}, "Domains": {}, "Tasks": {}, "Devices": {}, "Rules": {},
          "RuleTasks": {"rule": "any"}, "CappedTasks": {}, "ExplainRules": {"pid": 1},
          "Decisions": {}, "Monitor": {}, "Explain": {"domain": "policy0"}, "Overrides": {},
-         "Metrics": {}, "Profiles": {}}
+         "Metrics": {}, "Profiles": {}, "Classes": {}, "Hints": {}, "Hint": {"class": "batch"},
+         "HoldHint": {"class": "batch"}}
 CHANGES = {"AddOverride": {"domain": "policy0", "freeze": True}, "CancelOverride": {"id": 1},
            "Adopt": {}, "HandBack": {"for_us": 1000000}, "Record": {}, "StopRecording": {},
            "Reload": {}, "ChooseProfile": {"profile": "quiet"},
@@ -68,7 +69,7 @@ class Client:
         return None
 
     def call(self, method, **parameters):
-        more = method in ("Monitor", "Record", "HandBack")
+        more = method in ("Monitor", "Record", "HandBack", "HoldHint")
         return self.ask(json.dumps({"method": f"io.wakegov.{method}", "more": more,
                                     "parameters": parameters}).encode())
 
@@ -221,7 +222,7 @@ class Trust(Installed):
         self.start("[rule names]\ncomm = wg-*\ncap = 90%\n")
         resident = self.resident_kib()
         asks = b"".join(json.dumps({"method": f"io.wakegov.{name}", "parameters": given}).encode() +
-                        b"\0" for name, given in READS.items() if name not in ("Monitor", "RuleTasks"))
+                        b"\0" for name, given in READS.items() if name not in ("Monitor", "RuleTasks", "HoldHint"))
 
         def flood():
             while True:

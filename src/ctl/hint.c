@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* wakegovctl hint: says of which class a task is; the hints that hold; the classes that there are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/commands.h"
+#include "ctl/format.h"
+#include "ctl/quantity.h"
+#include "ctl/show.h"
+#include "ctl/table.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+/* "make (812) and what it starts" */
+static char *cell_whom(const json_t *hint, const char *key)
+{
+	_cleanup_free_ char *comm = format_clean(field_text(hint, "comm"));
+	bool is_thread = json_is_true(json_object_get(hint, "thread"));
+	bool children = json_is_true(json_object_get(hint, "children"));
+	char *text = NULL;
+
+	return asprintf(&text, "%s (%s%" PRIu64 ")%s", comm, is_thread ? "thread " : "",
+			field_number(hint, "pid"), children ? " and what it starts" : "") < 0
+		       ? NULL
+		       : text;
+}
+
+static char *cell_left(const json_t *hint, const char *key)
+{
+	return json_is_integer(json_object_get(hint, key)) ? cell_duration(hint, key)
+							   : strdup("its client");
+}
+
+static char *cell_user(const json_t *hint, const char *key)
+{
+	return format_user(field_number(hint, key));
+}
+
+static void show_hints(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "CLASS", TABLE_LEFT, cell_text, "class" },
+		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
+		{ "LEFT", TABLE_RIGHT, cell_left, "left_us" },
+		{ "BY", TABLE_LEFT, cell_user, "uid" },
+		{ "FOR", TABLE_LEFT, cell_whom },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
+
+	if (!table_print(&table, json_object_get(reply, "hints"), stdout))
+		puts("no task was hinted to be of a class. One is by: wakegovctl hint PID "
+		     "background");
+}
+
+static enum ctl_exit list(struct ctl *ctl)
+{
+	json_auto_t *hints = json_array(), *all = json_pack("{sO}", "hints", hints);
+	json_int_t offset = 0;
+
+	while (offset >= 0) {
+		const json_t *next;
+		json_t *reply;
+		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Hints",
+					      json_pack("{sI}", "offset", offset), &reply);
+
+		if (code != CTL_OK)
+			return code;
+		json_array_extend(hints, json_object_get(reply, "hints"));
+		next = json_object_get(reply, "next_offset");
+		offset = json_is_integer(next) ? json_integer_value(next) : -1;
+		json_decref(reply);
+	}
+	return ctl_print(ctl, all, show_hints);
+}
+
+static char *cell_inherit(const json_t *class, const char *key)
+{
+	return strdup(json_is_true(json_object_get(class, key)) ? "yes" : "no");
+}
+
+static void show_classes(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "CLASS", TABLE_LEFT, cell_text, "name" },
+		{ "CAP", TABLE_RIGHT, cell_level, "cap" },
+		{ "FLOOR", TABLE_RIGHT, cell_level, "floor" },
+		{ "I/O", TABLE_RIGHT, cell_text, "io_boost" },
+		{ "INHERIT", TABLE_RIGHT, cell_inherit, "inherit" },
+		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns) };
+	_cleanup_free_ char *why_not = format_clean(field_text(reply, "why_not_here"));
+
+	table_print(&table, json_object_get(reply, "classes"), stdout);
+	if (field_text(reply, "why_not_here"))
+		printf("none of them does anything here: %s\n", why_not);
+}
+
+static void show_hint(const json_t *reply)
+{
+	const json_t *hint = json_object_get(reply, "hint");
+	_cleanup_free_ char *whom = NULL, *class = NULL, *left = NULL;
+	uint64_t left_s = (field_number(hint, "left_us") + US_PER_S / 2) / US_PER_S;
+
+	if (!json_is_object(hint)) {
+		puts("the hint is over");
+		return;
+	}
+	whom = cell_whom(hint, NULL);
+	class = format_clean(field_text(hint, "class"));
+	left = format_duration(left_s * US_PER_S);
+	printf("%s: %s for %s, or until it ends. End it sooner with: wakegovctl hint %" PRIu64
+	       " none\n",
+	       whom, class, left, field_number(hint, "pid"));
+}
+
+static enum ctl_exit give(struct ctl *ctl, uint64_t pid)
+{
+	const char *text = ctl_value(ctl, "for");
+	bool children = ctl_value(ctl, "children"), alone = ctl_value(ctl, "alone");
+	json_t *parameters;
+	uint64_t us = 0;
+
+	if (text && (!quantity_duration_us(text, &us) || !us))
+		return ctl_misuse(ctl, "--for %s: expected a time such as 30s, 1h30m or 2d", text);
+	if (children && alone)
+		return ctl_misuse(ctl, "give --children or --alone, not both");
+	parameters = json_pack("{sI so}", "pid", (json_int_t)pid, "class",
+			       format_json(ctl->arguments[1]));
+	if (us)
+		json_object_set_new(parameters, "for_us", json_integer((json_int_t)us));
+	if (children || alone)
+		json_object_set_new(parameters, "children", json_boolean(children));
+	return ctl_ask(ctl, "io.wakegov.Hint", parameters, show_hint);
+}
+
+enum ctl_exit command_hint(struct ctl *ctl)
+{
+	const char *first = ctl->n_arguments ? ctl->arguments[0] : "list";
+	uint64_t pid;
+
+	if (ctl->n_arguments <= 1 && !strcmp(first, "list"))
+		return list(ctl);
+	if (ctl->n_arguments == 1 && !strcmp(first, "classes"))
+		return ctl_ask(ctl, "io.wakegov.Classes", NULL, show_classes);
+	if (ctl->n_arguments != 2 || !quantity_number(first, &pid) || !pid)
+		return ctl_misuse(ctl, "expected a PID and a class, such as: wakegovctl hint 812 "
+				       "background; 'wakegovctl hint classes' shows them");
+	return give(ctl, pid);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/api.h"
+#include "daemon/hinting.h"
+#include "daemon/round.h"
+#include "shared/time.h"
+
+#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
+
+/* Why no class does anything here; NULL: some domain is driven. */
+static const char *why_not_here(const struct manager *manager)
+{
+	if (!manager->n_domains)
+		return "this machine has no cpufreq domains";
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (manager->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN)
+			return NULL;
+	return "wakegov drives no domain now: see wakegovctl domains";
+}
+
+int api_list_classes(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const struct policy *policy = &manager->policy;
+	struct json_out *out = reply_begin(reply);
+
+	field_text(out, "why_not_here", why_not_here(manager));
+	field_open(out, "classes", '[');
+	for (uint32_t i = 0; i < policy->n_classes; i++) {
+		const struct policy_class *class = &policy->classes[i];
+		int rule = hints_rule(policy, class->name);
+
+		json_out_open(out, '{');
+		field_text(out, "name", class->name);
+		api_put_properties(out, &class->properties);
+		field_bool(out, "inherit", !class->properties.not_inherited);
+		field_count(out, "tasks", rule < 0 ? 0 : rules_count(manager->rules, rule).tasks);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+/* The type Hint. */
+static void put_hint(struct json_out *out, const struct hint *hint)
+{
+	uint64_t now_ns = time_now_ns();
+	uint64_t left_ns = hint->end_ns > now_ns ? hint->end_ns - now_ns : 0;
+
+	json_out_open(out, '{');
+	field_count(out, "pid", hint->pid);
+	field_text(out, "comm", hint->comm);
+	field_text(out, "class", hint->class);
+	field_bool(out, "thread", hint->is_thread);
+	field_bool(out, "children", hint->children);
+	field_count(out, "tasks", hint->n_tasks);
+	field_count(out, "uid", hint->by_uid);
+	field_count_if(out, "left_us", !hint->held, left_ns / NS_PER_US);
+	json_out_close(out, '}');
+}
+
+int api_list_hints(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const struct hints *hints = rules_hints(manager->rules);
+	const struct hint *hint = NULL;
+	struct api_page page;
+	const char *wrong = api_read_page(call, &page);
+	struct json_out *out;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	out = reply_begin(reply);
+	field_count(out, "total", hints_count(hints));
+	field_open(out, "hints", '[');
+	while ((hint = hints_next(hints, hint))) {
+		uint32_t place = hint->id % HINTS_MAX;
+
+		if (place < page.from)
+			continue;
+		if (!api_take_place(&page, place))
+			break;
+		put_hint(out, hint);
+	}
+	return api_end_page(out, &page, reply);
+}
+
+/* NULL, or the parameter that cannot be. */
+static const char *take_request(const struct call *call, struct hint_request *ret)
+{
+	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
+	json_int_t for_us = call_has_number(call, "for_us") ? call_number(call, "for_us")
+							    : FOR_DEFAULT_US;
+
+	*ret = (struct hint_request){
+		.pid = (uint32_t)pid,
+		.pidfd_id = (uint64_t)pidfd_id,
+		.class = call_text(call, "class"),
+		.children = json_object_get(call->parameters, "children")
+				    ? call_flag(call, "children")
+				    : -1,
+		.for_us = (uint64_t)for_us,
+		.peer = call->peer,
+	};
+	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX))
+		return "pid";
+	if (call_has_number(call, "pidfd_id") && pidfd_id <= 0)
+		return "pidfd_id";
+	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
+}
+
+static int refuse(struct reply *reply, const struct hint_request *request, int error,
+		  const struct policy_query *query)
+{
+	json_int_t pid = request->pid ?: (uint32_t)request->peer->pid;
+
+	switch (error) {
+	case -ESRCH:
+		return api_refuse_task(reply, pid);
+	case -EPERM:
+		return reply_send_error(reply, "io.wakegov.NotYours",
+					json_pack("{sI}", "pid", pid));
+	case -EOPNOTSUPP:
+		return reply_send_error(reply, "io.wakegov.KernelThread",
+					json_pack("{sI}", "pid", pid));
+	case -ENODATA:
+		return reply_send_error(reply, "io.wakegov.NoSuchClass",
+					json_pack("{ss}", "class", request->class));
+	case -ENOENT:
+		return reply_send_error(reply, "io.wakegov.NoSuchHint",
+					json_pack("{sI}", "pid", pid));
+	case -EBUSY:
+		return reply_send_error(reply, "io.wakegov.HintHeld",
+					json_pack("{sI}", "pid", pid));
+	case -EDQUOT:
+		return reply_send_error(reply, "io.wakegov.TooManyHints",
+					json_pack("{sI}", "max", (json_int_t)query->max_hints));
+	case -ENOSPC:
+		return reply_send_error(reply, "io.wakegov.NoRoomForHint", json_object());
+	default:
+		return error;
+	}
+}
+
+static int reply_hint(struct reply *reply, const struct hint *hint)
+{
+	struct json_out *out = reply_begin(reply);
+
+	json_out_key(out, "hint");
+	if (hint)
+		put_hint(out, hint);
+	else
+		json_out_null(out);
+	return reply_end(reply);
+}
+
+int api_give_hint(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct hint_request request;
+	struct hint *hint = NULL;
+	const char *wrong = take_request(call, &request);
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	if (!strcmp(request.class, "none"))
+		r = hinting_end(manager, &request);
+	else
+		r = hinting_give(manager, &request, &hint);
+	if (r < 0)
+		return refuse(reply, &request, r, &manager->policy.query);
+	manager_round(manager);
+	return reply_hint(reply, hint);
+}
+
+/* It ends with the connection. */
+int api_hold_hint(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct hint_request request;
+	struct hint *hint;
+	const char *wrong = take_request(call, &request);
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	r = hinting_give(manager, &request, &hint);
+	if (r < 0)
+		return refuse(reply, &request, r, &manager->policy.query);
+	r = hinting_hold(manager, hint, call->subscription);
+	if (r < 0)
+		return r;
+	reply->continues = true;
+	manager_round(manager);
+	return reply_hint(reply, hint);
+}

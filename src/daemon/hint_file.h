@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* The hints that outlast the daemon: RUN_DIR/hints. Those that a client holds do not. */
+
+#include "rules/hints.h"
+
+#define HINT_FILE "hints"
+
+/* Returns 0 or a negative errno; then the file is as it was. */
+int hint_file_save(const char *directory, const struct hints *hints);
+
+/*
+ * Adds those of the file whose end is after now_ns, and that are not there yet. Returns 0, also
+ * without a file, or a negative errno of statefile_open() or statefile_next().
+ */
+int hint_file_load(const char *directory, uint64_t now_ns, struct hints *hints);

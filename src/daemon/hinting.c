@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/hinting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "daemon/hint_file.h"
+#include "daemon/round.h"
+#include "daemon/rule_tracking.h"
+#include "daemon/state.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
+#include "shared/time.h"
+
+#define SAVE_AFTER_NS	  NS_PER_S /* so many hints of one second are written down at once */
+#define TIMER_ACCURACY_US (100 * US_PER_MS)
+#define PIDFS_MAGIC	  0x50494446 /* linux/magic.h, since Linux 6.9 */
+
+struct hint_hold {
+	struct channel channel;
+	struct manager *manager;
+	uint64_t hint; /* its id */
+	struct hint_hold *next;
+};
+
+static struct hints *hints_in(const struct manager *manager)
+{
+	return rules_hints(manager->rules);
+}
+
+/* What is in the table becomes what tasks have. */
+static void put_in_force(struct manager *manager)
+{
+	if (hints_fill(hints_in(manager), &manager->policy)) {
+		engine_set_policy(manager->engine, &manager->policy);
+		rule_tracking_set_policy(manager);
+	} else {
+		rule_tracking_rehint(manager);
+	}
+}
+
+static void set_timer(struct manager *manager)
+{
+	struct hinting *hinting = &manager->hinting;
+	uint64_t next_ns = hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
+
+	if (next_ns != UINT64_MAX)
+		sd_event_source_set_time(hinting->timer, next_ns / NS_PER_US + 1);
+	sd_event_source_set_enabled(hinting->timer,
+				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+/* One ends then, or 0: now. */
+static void end_by(struct manager *manager, uint64_t end_ns)
+{
+	if (end_ns < manager->hinting.end_ns)
+		manager->hinting.end_ns = end_ns;
+	set_timer(manager);
+}
+
+static void save_later(struct manager *manager)
+{
+	if (manager->hinting.save_ns == UINT64_MAX)
+		manager->hinting.save_ns = time_now_ns() + SAVE_AFTER_NS;
+	set_timer(manager);
+}
+
+static void save(struct manager *manager)
+{
+	int r = hint_file_save(manager->options.run_dir, hints_in(manager));
+
+	manager->hinting.save_ns = UINT64_MAX;
+	if (r < 0)
+		log_warning("hints hold, but a restart of wakegovd will end them: cannot write "
+			    "%s/" HINT_FILE ": %s",
+			    manager->options.run_dir, strerror(-r));
+}
+
+/*
+ * Whether the pid is that of the caller's pidfd. Numbers of inodes of pidfds are used once only
+ * since Linux 6.9. To be called after the task was looked at: a process that has the pid now and is
+ * known to the caller had it all the time since.
+ */
+static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
+{
+	_cleanup_close_ int fd = pidfd_open((pid_t)pid, 0);
+	struct statfs filesystem;
+	struct stat stat;
+
+	return fd >= 0 && fstatfs(fd, &filesystem) == 0 && filesystem.f_type == PIDFS_MAGIC &&
+	       fstat(fd, &stat) == 0 && stat.st_ino == pidfd_id;
+}
+
+/*
+ * As sched_setattr(2) has it: the owner's effective user is the caller's. What another user hinted
+ * is not taken from that one.
+ */
+static bool may_hint(const struct query_peer *peer, const struct task_facts *facts,
+		     const struct hint *has)
+{
+	return peer->may_change || (facts->uid == peer->uid && (!has || has->by_uid == peer->uid));
+}
+
+static const struct policy_class *find_class(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_classes; i++)
+		if (!strcmp(policy->classes[i].name, name))
+			return &policy->classes[i];
+	return NULL;
+}
+
+/* The task's facts, and the hint that it has by itself: NULL, if it has none. */
+static int find_target(struct manager *manager, const struct hint_request *request,
+		       struct task_facts *ret, struct hint **ret_has)
+{
+	uint32_t pid = request->pid ?: (uint32_t)request->peer->pid;
+	int r = pid ? tracer_find_task(manager->tracer, pid, ret) : -ESRCH;
+
+	if (r < 0)
+		return r;
+	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
+		return -ESRCH;
+	*ret_has = hints_find(hints_in(manager), pid);
+	/* One of a task of which nobody has told yet that it is gone. */
+	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
+		hints_remove(hints_in(manager), *ret_has);
+		put_in_force(manager);
+		*ret_has = NULL;
+	}
+	if (!may_hint(request->peer, ret, *ret_has))
+		return -EPERM;
+	if (ret->kernel_thread)
+		return -EOPNOTSUPP;
+	return *ret_has && (*ret_has)->held ? -EBUSY : 0;
+}
+
+static uint64_t since_boot_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static int add(struct manager *manager, const struct hint_request *request,
+	       const struct task_facts *facts, struct hint **ret)
+{
+	struct hints *hints = hints_in(manager);
+	const struct query_peer *peer = request->peer;
+	struct hint hint = {
+		.pid = facts->pid,
+		.is_thread = facts->pid != facts->tgid,
+		.any_user = peer->may_change,
+		.uid = facts->uid,
+		.by_uid = peer->uid,
+		.start_ns = facts->start_ns,
+		.since_ns = since_boot_ns(),
+	};
+
+	if (!peer->may_change &&
+	    hints_count_of(hints, peer->uid) >= manager->policy.query.max_hints)
+		return -EDQUOT;
+	memcpy(hint.comm, facts->comm, sizeof(hint.comm));
+	*ret = hints_add(hints, &hint);
+	return *ret ? 0 : -ENOSPC;
+}
+
+/* The threads that have it are told to the core. */
+static void apply(struct manager *manager, const struct hint *hint, const struct task_facts *facts)
+{
+	if (hints_rule(&manager->policy, hint->class) < 0) {
+		put_in_force(manager);
+		return;
+	}
+	rule_tracking_look_at_process(manager, facts->tgid);
+	rule_tracking_rehint(manager);
+}
+
+int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
+{
+	const struct policy_class *class = find_class(&manager->policy, request->class);
+	struct task_facts facts;
+	struct hint *hint;
+	int r = find_target(manager, request, &facts, &hint);
+
+	if (r == 0 && !class)
+		r = -ENODATA;
+	if (r == 0 && !hint)
+		r = add(manager, request, &facts, &hint);
+	if (r < 0)
+		return r;
+	strcpy(hint->class, class->name);
+	hint->children = request->children < 0 ? !class->properties.not_inherited
+					       : request->children;
+	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
+	apply(manager, hint, &facts);
+	if (!hint->n_tasks || hints_rule(&manager->policy, hint->class) < 0) {
+		hints_remove(hints_in(manager), hint);
+		put_in_force(manager);
+		return -ENOSPC;
+	}
+	end_by(manager, hint->end_ns);
+	save_later(manager);
+	*ret = hint;
+	return 0;
+}
+
+int hinting_end(struct manager *manager, const struct hint_request *request)
+{
+	struct task_facts facts;
+	struct hint *hint;
+	int r = find_target(manager, request, &facts, &hint);
+
+	if (r == 0 && !hint)
+		r = -ENOENT;
+	if (r < 0)
+		return r;
+	hints_remove(hints_in(manager), hint);
+	put_in_force(manager);
+	save_later(manager);
+	return 0;
+}
+
+/* Not at once: who was sending to the client is not done with the channel. */
+static void on_unheard(void *userdata)
+{
+	struct hint_hold *hold = userdata;
+	struct manager *manager = hold->manager;
+	struct hint *hint = hints_find_id(hints_in(manager), hold->hint);
+
+	if (hint) {
+		hint->held = false;
+		hint->end_ns = 0;
+	}
+	end_by(manager, 0);
+}
+
+int hinting_hold(struct manager *manager, struct hint *hint, struct subscription *subscription)
+{
+	struct hint_hold *hold = calloc(1, sizeof(*hold));
+
+	if (!hold || channel_subscribe(&hold->channel, &(struct channel_filter){ .kinds = 1 },
+				       subscription) < 0) {
+		free(hold);
+		hint->end_ns = 0;
+		end_by(manager, 0);
+		return -ENOMEM;
+	}
+	hold->channel.unheard = on_unheard;
+	hold->channel.userdata = hold;
+	hold->manager = manager;
+	hold->hint = hint->id;
+	hold->next = manager->hinting.holds;
+	manager->hinting.holds = hold;
+	hint->held = true;
+	hint->end_ns = UINT64_MAX;
+	return 0;
+}
+
+static void free_unheard(struct manager *manager)
+{
+	struct hint_hold **at = &manager->hinting.holds, *hold;
+
+	while ((hold = *at))
+		if (channel_is_heard(&hold->channel)) {
+			at = &hold->next;
+		} else {
+			*at = hold->next;
+			free(hold);
+		}
+}
+
+static bool is_over(const struct hint *hint, uint64_t now_ns)
+{
+	return hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held);
+}
+
+static void end_over(struct manager *manager, uint64_t now_ns)
+{
+	struct hints *hints = hints_in(manager);
+	struct hint *hint = NULL;
+	bool any = false;
+
+	hints_forget_unused(hints);
+	manager->hinting.end_ns = UINT64_MAX;
+	while ((hint = hints_next(hints, hint)))
+		if (is_over(hint, now_ns)) {
+			hints_remove(hints, hint);
+			any = true;
+		} else if (hint->end_ns < manager->hinting.end_ns) {
+			manager->hinting.end_ns = hint->end_ns;
+		}
+	if (!any)
+		return;
+	put_in_force(manager);
+	save_later(manager);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manager *manager = userdata;
+	uint64_t now_ns = time_now_ns();
+
+	free_unheard(manager);
+	if (now_ns >= manager->hinting.end_ns)
+		end_over(manager, now_ns);
+	if (now_ns >= manager->hinting.save_ns)
+		save(manager);
+	set_timer(manager);
+	manager_round(manager);
+	return 0;
+}
+
+void hinting_mind_tasks(struct manager *manager)
+{
+	if (hints_has_unused(hints_in(manager)))
+		end_by(manager, 0);
+}
+
+void hinting_fill_policy(struct manager *manager)
+{
+	hints_fill(hints_in(manager), &manager->policy);
+}
+
+int hinting_start(struct manager *manager)
+{
+	struct hints *hints = hints_in(manager);
+	int r = hint_file_load(manager->options.run_dir, time_now_ns(), hints);
+
+	if (r < 0)
+		log_warning("hints of the wakegovd before are dropped: cannot use %s/" HINT_FILE
+			    ": %s; give them anew",
+			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
+	manager->hinting.save_ns = UINT64_MAX;
+	if (hints_count(hints))
+		put_in_force(manager);
+	r = sd_event_add_time(manager->event, &manager->hinting.timer, CLOCK_MONOTONIC, 0,
+			      TIMER_ACCURACY_US, on_timer, manager);
+	if (r < 0)
+		return r;
+	end_over(manager, time_now_ns());
+	set_timer(manager);
+	if (hints_count(hints))
+		log_info("%u hint%s of the wakegovd before still hold%s", hints_count(hints),
+			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
+	return 0;
+}
+
+/* Every client has been hung up on. */
+void hinting_stop(struct manager *manager)
+{
+	if (manager->rules && manager->hinting.save_ns != UINT64_MAX)
+		save(manager);
+	free_unheard(manager);
+	sd_event_source_unref(manager->hinting.timer);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A wakegovd on this machine's kernel, with a policy and a directory of its own, for tests of rules."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(TESTS, "lab/guest"))
+from guest import call, wait_for  # noqa: E402
+
+BUILD = os.path.abspath(os.environ.get("WAKEGOV_BUILD", "build"))
+WAKEGOVD = os.path.join(BUILD, "wakegovd")
+WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
+
+
+class RuledDaemon(unittest.TestCase):
+    POLICY = ""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="wakegov-rules-")
+        os.chmod(self.dir, 0o755)  # for clients of other users
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.config = os.path.join(self.dir, "wakegov.conf")
+        self.socket = os.path.join(self.dir, "run/io.wakegov")
+        self.write(self.POLICY)
+
+    def write(self, text):
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def popen(self, command, **options):
+        process = subprocess.Popen(command, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        """It and its children, which are a process group."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+    def start_daemon(self):
+        self.log = os.path.join(self.dir, "log")
+        with open(self.log, "w", encoding="utf-8") as log:
+            daemon = self.popen([WAKEGOVD, "--config", self.config, "--run-dir",
+                                 os.path.join(self.dir, "run")],
+                                stdout=log, stderr=log, start_new_session=True)
+        wait_for(lambda: "governing" in self.said() or daemon.poll() is not None, 30, "a start")
+        self.assertIsNone(daemon.poll(), self.said())
+        return daemon
+
+    def said(self):
+        with open(self.log, encoding="utf-8") as file:
+            return file.read()
+
+    def rule(self, name):
+        for rule in call(self.socket, "Rules")["rules"]:
+            if rule["name"] == name:
+                return rule
+        return None
+
+    def tasks(self, name):
+        return self.rule(name)["tasks"]
+
+    def matches(self, pid):
+        rules = call(self.socket, "ExplainRules", pid=pid)["rules"]
+        return [rule["rule"]["name"] for rule in rules if rule["matches"]]
+
+    def start_named(self, name, code="import time; time.sleep(600)"):
+        text = f"import ctypes, os; ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n" + code
+        return self.popen([sys.executable, "-c", text], start_new_session=True)
+
+    def ctl(self, *arguments):
+        return subprocess.run([WAKEGOVCTL, "--socket", self.socket, *arguments], check=True,
+                              capture_output=True, text=True, timeout=30).stdout
