@@ -74,9 +74,12 @@ static __noinline void follow_end(__u32 pid)
 /* A thread that is not the first takes over the first one's number. */
 static __noinline void follow_exec(struct task_struct *task, int old_pid)
 {
+	__u32 pid = task->pid;
+
 	if (old_pid != task->pid)
 		follow_end(old_pid);
-	tell_facts(task, NULL);
+	if (settings.follow & WAKEGOV_FOLLOW_EXECS || bpf_map_lookup_elem(&matching, &pid))
+		tell_facts(task, NULL);
 }
 
 /* Called before the task's own field has the new name, for an exec as well. */

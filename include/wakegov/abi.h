@@ -315,11 +315,13 @@ struct wakegov_process {
 
 /* What changes of tasks matter to the rules of the policy. */
 enum wakegov_follow {
-	WAKEGOV_FOLLOW_TASKS = 1 << 0, /* there are rules: forks, execs and exits do */
+	WAKEGOV_FOLLOW_TASKS =
+		1 << 0, /* there are rules: forks, execs and exits of those that match */
 	WAKEGOV_FOLLOW_RENAMES = 1 << 1,
 	WAKEGOV_FOLLOW_CGROUPS = 1 << 2,
 	WAKEGOV_FOLLOW_PROCESSES = 1 << 3, /* what they run */
 	WAKEGOV_FOLLOW_COMMANDS = 1 << 4,  /* with their arguments */
+	WAKEGOV_FOLLOW_EXECS = 1 << 5,	   /* any task's, not only those of tasks that match */
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */

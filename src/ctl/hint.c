@@ -133,7 +133,7 @@ static enum ctl_exit give(struct ctl *ctl, uint64_t pid)
 		json_object_set_new(parameters, "for_us", json_integer((json_int_t)us));
 	if (children || alone)
 		json_object_set_new(parameters, "children", json_boolean(children));
-	return ctl_ask(ctl, "io.wakegov.Hint", parameters, show_hint);
+	return ctl_ask(ctl, "io.wakegov.GiveHint", parameters, show_hint);
 }
 
 enum ctl_exit command_hint(struct ctl *ctl)

@@ -76,7 +76,7 @@ static enum ctl_exit prepare(const struct ctl *ctl)
 	if (class) {
 		hint = pack_self();
 		json_object_set_new(hint, "class", format_json(class));
-		code = call(ctl, "io.wakegov.Hint", hint);
+		code = call(ctl, "io.wakegov.GiveHint", hint);
 	}
 	if (code == CTL_OK && overrides(ctl))
 		code = call(ctl, "io.wakegov.AddOverride", pack_override(ctl));

@@ -153,7 +153,7 @@ const struct query_method api_methods[] = {
 	{ "Classes", api_list_classes },
 	{ "Hints", api_list_hints,
 	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
-	{ "Hint", api_give_hint,
+	{ "GiveHint", api_give_hint,
 	  .takes = { { "pid", JSON_INTEGER, true },
 		     { "pidfd_id", JSON_INTEGER, true },
 		     { "class", JSON_STRING },

@@ -151,7 +151,10 @@ static void plan_scan(struct manager *manager, uint64_t delay_ns)
 
 void rule_tracking_set_policy(struct manager *manager)
 {
-	struct tracer_follow follow = { .tasks = rule_all(&manager->policy) };
+	struct tracer_follow follow = {
+		.tasks = rule_all(&manager->policy),
+		.execs = manager->policy.n_rules && !manager->policy.rules[0].is_hint,
+	};
 	struct policy_io_boost io_boost = manager->policy.io_boost;
 	uint32_t keys;
 

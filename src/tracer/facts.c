@@ -39,6 +39,7 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
 	settings->follow = (follow->tasks ? WAKEGOV_FOLLOW_TASKS : 0) |
+			   (follow->execs ? WAKEGOV_FOLLOW_EXECS : 0) |
 			   (follow->renames ? WAKEGOV_FOLLOW_RENAMES : 0) |
 			   (follow->cgroups ? WAKEGOV_FOLLOW_CGROUPS : 0) |
 			   (follow->exes || follow->commands ? WAKEGOV_FOLLOW_PROCESSES : 0) |

@@ -174,8 +174,9 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 
 /* What changes of tasks are to be told about, for the rules: all of it, or nothing. */
 struct tracer_follow {
-	bool tasks;    /* there are rules */
-	bool renames;  /* some of which go by comm … */
+	bool tasks;    /* there are rules … */
+	bool execs;    /* … by which a task may match when it runs another program … */
+	bool renames;  /* … some of which go by comm … */
 	bool cgroups;  /* … or by cgroup … */
 	bool exes;     /* … or by what a process runs … */
 	bool commands; /* … and its arguments */

@@ -19,7 +19,7 @@
 
 struct query_peer {
 	uid_t uid;
-	pid_t pid; /* 0: none that this machine's first PID namespace knows */
+	pid_t pid;     /* 0: none that this machine's first PID namespace knows */
 	bool is_owner; /* root or the daemon's own user */
 	bool may_read;
 	bool may_change;

@@ -478,7 +478,7 @@ suite_service() {
 	installs >&2 || return 1
 	"$LAB" run --init systemd --timeout 1500 --packages power-profiles-daemon,tlp -- \
 		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py
-			/usr/bin/python3 $GUEST/test_desktop.py"
+			/usr/bin/python3 $GUEST/test_desktop.py; /usr/bin/python3 $GUEST/test_hints.py"
 	echo "# kernel 6.12"
 	"$LAB" run --init systemd --kernel 6.12 -- /usr/bin/python3 tests/lib/tap.py \
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader

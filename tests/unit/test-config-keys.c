@@ -60,6 +60,7 @@ GETTER(readers, query.readers)
 GETTER(read_group, query.read_group)
 GETTER(change_group, query.change_group)
 GETTER(max_clients, query.max_clients)
+GETTER(max_hints, query.max_hints)
 GETTER(max_message, query.max_message_bytes)
 GETTER(client_timeout, query.client_timeout_ns)
 
@@ -223,6 +224,10 @@ static const struct key_case cases[] = {
 	  { { "1", 1 }, { "1024", 1024 } },
 	  "a whole number from 1 to 1024",
 	  { "", "0", "1025", "18446744073709551617" } },
+	{ "query", "max-hints", get_max_hints, 256,
+	  { { "0", 0 }, { "1", 1 }, { "16384", 16384 } },
+	  "a whole number from 0 to 16384",
+	  { "", "-1", "16385", "all" } },
 	{ "query", "max-message", get_max_message, 64 * 1024,
 	  { { "1KiB", 1024 }, { "1024B", 1024 }, { "16MiB", 16 * 1024 * 1024 } },
 	  "a size from 1KiB to 16MiB with its unit (B, KiB, MiB)",

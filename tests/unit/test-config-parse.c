@@ -71,9 +71,10 @@ static const struct text_case lines[] = {
 	  "(wakegov(7)); slack says which gain is worth one" },
 	{ "[domain policy3]\nhold = 1ms\n",
 	  ":2: unknown key 'hold' in [domain policy3]; expected one of " DOMAIN_KEYS },
-	{ "[query]\nDown-Hold = 1ms\n", ":2: unknown key 'Down-Hold' in [query]; expected one of "
-					"readers, read-group, change-group, max-clients, "
-					"max-message, client-timeout" },
+	{ "[query]\nDown-Hold = 1ms\n",
+	  ":2: unknown key 'Down-Hold' in [query]; expected one of "
+	  "readers, read-group, change-group, max-clients, max-hints, "
+	  "max-message, client-timeout" },
 	{ "[wakegov]\nm\xc3\xa5x-tasks = 16\n",
 	  ":2: unknown key 'm\\xc3\\xa5x-tasks' in [wakegov]; expected one of backend, max-tasks, "
 	  "max-decisions, max-ruled-tasks; did you mean 'max-tasks'?" },

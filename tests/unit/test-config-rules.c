@@ -243,20 +243,21 @@ static void test_messages(void **state)
 	       TEST_FILE ":2: [rule r] scheduler: found 'other,batch', expected some of other "
 			 "batch idle fifo rr deadline ext, with blanks between; write it without "
 			 "commas: other batch");
-	expect("[rule r]\nclass = fast\n[rule s]\nclass = slow\n", TEST_FILE
-	       ":1: [rule r] class: found 'fast', expected a class that is built in "
-	       "(interactive, tail-latency, background, efficient, batch) or has a section "
-	       "[class fast]\n" TEST_FILE
-	       ":3: [rule s] class: found 'slow', expected a class that is built in "
-	       "(interactive, tail-latency, background, efficient, batch) or has a section "
-	       "[class slow]");
+#define CLASSES                                                                       \
+	"interactive, tail-latency, background, efficient, batch, user-interactive, " \
+	"user-initiated, utility"
+	expect("[rule r]\nclass = fast\n[rule s]\nclass = slow\n",
+	       TEST_FILE ":1: [rule r] class: found 'fast', expected one of " CLASSES
+			 ", or a section [class fast]\n" TEST_FILE
+			 ":3: [rule s] class: found 'slow', expected one of " CLASSES
+			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
-	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost; "
+	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost, "
+	       "inherit; "
 	       "did you mean 'floor'?");
-	expect("[rule r]\nclass = fast\n", TEST_FILE
-	       ":1: [rule r] class: found 'fast', expected a class that is built in "
-	       "(interactive, tail-latency, background, efficient, batch) or has a section "
-	       "[class fast]");
+	expect("[rule r]\nclass = fast\n",
+	       TEST_FILE ":1: [rule r] class: found 'fast', expected one of " CLASSES
+			 ", or a section [class fast]");
 }
 
 static void test_too_many(void **state)

@@ -369,9 +369,134 @@ static void test_override_that_move(void **state)
 	rules_free(rules);
 }
 
+/* Process 7, of user 1, hinted by that user to be of a class; since 4. */
+static struct hint *hint(struct rules *rules, const char *class, bool children)
+{
+	struct hint hint = {
+		.pid = 7,
+		.children = children,
+		.uid = 1,
+		.start_ns = 3,
+		.since_ns = 4,
+		.end_ns = UINT64_MAX,
+	};
+	struct hint *added;
+
+	strcpy(hint.class, class);
+	added = hints_add(rules_hints(rules), &hint);
+	assert_non_null(added);
+	assert_true(hints_fill(rules_hints(rules), &policy));
+	rules_set_policy(rules, &policy);
+	return added;
+}
+
+static struct task_facts of_user(uint32_t pid, uint32_t parent, uint64_t start_ns, uint32_t uid)
+{
+	return (struct task_facts){
+		.pid = pid, .tgid = pid, .parent = parent, .start_ns = start_ns, .uid = uid
+	};
+}
+
+/* Bit 3: behind the rules a, b and c. */
+static void test_hints(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct hint *given = hint(rules, "background", true);
+	const struct task_facts process = of_user(7, 1, 3, 1);
+
+	assert_string_equal(policy.rules[3].name, "hint/background");
+	assert_true(matched_of(rules, process) == 8);
+	assert_true(matched_of(rules, (struct task_facts){ 70, .tgid = 7, .uid = 1 }) == 8);
+	assert_true(matched_of(rules, of_user(71, 7, 5, 1)) == 8);
+	assert_true(matched_of(rules, of_user(72, 71, 6, 1)) == 8);
+	/* Of before; of another user; of another process with the number. */
+	assert_true(matched_of(rules, of_user(73, 7, 3, 1)) == 0);
+	assert_true(matched_of(rules, of_user(74, 7, 5, 0)) == 0);
+	assert_int_equal(given->n_tasks, 4);
+	/* It goes on when its first process ends, and ends with the last. */
+	assert_true(rules_end(rules, 7) && rules_end(rules, 70) && rules_end(rules, 71));
+	assert_true(matched_of(rules, of_user(7, 1, 9, 1)) == 0);
+	assert_true(matched_of(rules, of_user(72, 1, 6, 1)) == 8);
+	assert_false(hints_has_unused(rules_hints(rules)));
+	assert_true(rules_end(rules, 72));
+	assert_true(hints_has_unused(rules_hints(rules)));
+	assert_int_equal(given->n_tasks, 0);
+	rules_free(rules);
+}
+
+/* One that changes or ends is told of each task that has it, once. */
+static void test_hints_that_change(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct hint *given = hint(rules, "background", true);
+	struct rules_task task;
+	uint32_t place = 0;
+
+	assert_true(matched_of(rules, of_user(7, 1, 3, 1)) == 8);
+	assert_true(matched_of(rules, of_user(71, 7, 5, 1)) == 8);
+	assert_false(rules_next_rehinted(rules, &place, &task));
+	hints_remove(rules_hints(rules), given);
+	place = 0;
+	for (uint32_t pid = 7; pid <= 71; pid += 64) {
+		assert_true(rules_next_rehinted(rules, &place, &task));
+		assert_int_equal(task.pid, pid);
+		assert_true(task.before == 8 && task.matched == 0);
+	}
+	assert_false(rules_next_rehinted(rules, &place, &task));
+	assert_null(rules_find(rules, 7));
+	/* Its rule goes with it, and rules of the policy stay. */
+	assert_true(hints_fill(rules_hints(rules), &policy));
+	assert_int_equal(policy.n_rules, 3);
+	assert_false(hints_fill(rules_hints(rules), &policy));
+	rules_free(rules);
+}
+
+/* The class that came first keeps its place where there is no room for two. */
+static void test_hints_without_room(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct hint other = { .pid = 8, .class = "tail-latency" };
+
+	policy.n_overrides = POLICY_RULES_MAX - 4;
+	hint(rules, "background", true);
+	assert_non_null(hints_add(rules_hints(rules), &other));
+	assert_false(hints_fill(rules_hints(rules), &policy));
+	assert_int_equal(hints_rule(&policy, "background"), 3);
+	assert_int_equal(hints_rule(&policy, "tail-latency"), -1);
+	rules_free(rules);
+}
+
+/* Ids are nobody's after theirs; the table refuses, and throws nobody out. */
+static void test_hint_table(void **state)
+{
+	struct hints *hints = hints_new();
+	struct hint *first, *second = NULL;
+	uint64_t id;
+
+	first = hints_add(hints, &(struct hint){ .pid = 5, .by_uid = 9 });
+	id = first->id;
+	assert_ptr_equal(hints_find_id(hints, id), first);
+	assert_int_equal(hints_count_of(hints, 9), 1);
+	hints_remove(hints, first);
+	assert_null(hints_find_id(hints, id));
+	assert_null(hints_find_id(hints, 0));
+	for (uint32_t pid = 1; pid <= HINTS_MAX; pid++) {
+		second = hints_add(hints, &(struct hint){ .pid = pid });
+		assert_non_null(second);
+		assert_int_not_equal(second->id, id);
+	}
+	assert_null(hints_add(hints, &(struct hint){ .pid = HINTS_MAX + 1 }));
+	assert_int_equal(hints_count(hints), HINTS_MAX);
+	hints_free(hints);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_hints_that_change),
+		cmocka_unit_test(test_hints_without_room),
+		cmocka_unit_test(test_hint_table),
 		cmocka_unit_test(test_overrides),
 		cmocka_unit_test(test_override_that_move),
 		cmocka_unit_test(test_changes_are_told_once),

@@ -28,7 +28,7 @@ CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "ba
                          {"rule": "backup", "io_boost": "off", "for_us": 1000}),
          "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "Metrics": ({}, {"format": "prometheus"}),
          "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
-         "Hint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
+         "GiveHint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.
 ERRORS = {"HandBack": "io.wakegov.NothingToHandBack", "Record": "io.wakegov.Failed", "StopRecording": "io.wakegov.NoRecording"}
 

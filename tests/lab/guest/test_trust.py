@@ -31,7 +31,7 @@ STATUS = b'{"method":"io.wakegov.Status"}\0'
 READS = {"Status": {}, "Domains": {}, "Tasks": {}, "Devices": {}, "Rules": {},
          "RuleTasks": {"rule": "any"}, "CappedTasks": {}, "ExplainRules": {"pid": 1},
          "Decisions": {}, "Monitor": {}, "Explain": {"domain": "policy0"}, "Overrides": {},
-         "Metrics": {}, "Profiles": {}, "Classes": {}, "Hints": {}, "Hint": {"class": "batch"},
+         "Metrics": {}, "Profiles": {}, "Classes": {}, "Hints": {}, "GiveHint": {"class": "batch"},
          "HoldHint": {"class": "batch"}}
 CHANGES = {"AddOverride": {"domain": "policy0", "freeze": True}, "CancelOverride": {"id": 1},
            "Adopt": {}, "HandBack": {"for_us": 1000000}, "Record": {}, "StopRecording": {},

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hints under the installed unit, given by a user without rights in each of the ways that there are."""
+import os
+import signal
+import subprocess
+
+import guest
+import tap
+from installed import Installed, NOBODY, POLICY, run, show
+
+SOCKET = "/run/wakegov/io.wakegov"
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+EXAMPLE = "/usr/share/doc/wakegov/examples/hint.py"
+# 40 % of 1800 MHz, and the next OPP at or above.
+CAPPED_KHZ = 1000000
+FULL_KHZ = 1800000
+
+
+class Hints(Installed):
+    def setUp(self):
+        super().setUp()
+        guest.write(POLICY, "")
+        run("systemctl", "start", "wakegovd.service")
+
+    def popen(self, *command, **options):
+        task = subprocess.Popen([*AS_NOBODY, *command], text=True, **options,
+                                preexec_fn=lambda: os.sched_setaffinity(0, {0}))
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        return task
+
+    def wait_khz(self, khz):
+        guest.wait_for(lambda: guest.frequency("policy0") == khz, 10, f"{khz} kHz")
+
+    def hints(self):
+        return guest.call(SOCKET, "Hints")["hints"]
+
+    def test_run(self):
+        """wakegovctl run --class: the command and what it starts are capped until they end"""
+        self.popen("wakegovctl", "run", "--class", "background", "--", "sh", "-c",
+                   "sh -c 'while :; do :; done'")
+        guest.wait_for(lambda: [hint["tasks"] for hint in self.hints()] == [2], 10, "two tasks")
+        self.wait_khz(CAPPED_KHZ)
+        said = run("wakegovctl", "explain", "policy0").stdout
+        self.assertIn("hint/background", said)
+        guest.wait_for(lambda: guest.frequency("policy0") == CAPPED_KHZ, 10, "still")
+        # Killed and started again: it is the same, and so is what the tasks have.
+        os.kill(int(show("MainPID")), signal.SIGKILL)
+        guest.wait_for(lambda: show("ActiveState") == "active" and show("NRestarts") == "1", 30,
+                       "a restart")
+        self.assertEqual([(hint["class"], hint["tasks"]) for hint in self.hints()],
+                         [("background", 2)])
+        self.wait_khz(CAPPED_KHZ)
+
+    def test_programs(self):
+        """a program in C, by the header, and one in Python: each as long as it runs"""
+        task = self.popen(f"{guest.BUILD}/tests/lab/hinted", "background", stdout=subprocess.PIPE)
+        self.addCleanup(task.stdout.close)
+        self.assertEqual(task.stdout.readline(), "0\n")
+        self.wait_khz(CAPPED_KHZ)
+        refused = subprocess.run([f"{guest.BUILD}/tests/lab/hinted", "nonsense"], check=False,
+                                 capture_output=True, text=True)
+        self.assertEqual((refused.returncode, refused.stdout), (1, "-13\n"))
+        example = self.popen("/usr/bin/python3", EXAMPLE, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+        self.addCleanup(example.stdin.close)
+        self.addCleanup(example.stdout.close)
+        self.assertEqual(example.stdout.read(6), "hinted")
+        self.assertEqual(len(self.hints()), 2)
+        example.stdin.write("\n")
+        example.stdin.flush()
+        guest.wait_for(lambda: len(self.hints()) == 1, 10, "the end of the example")
+        # The hint goes with its holder, and the cap with the hint.
+        other = self.popen("sh", "-c", "while :; do :; done")
+        task.kill()
+        guest.wait_for(lambda: not self.hints(), 10, "the end of the program")
+        self.wait_khz(FULL_KHZ)
+        other.kill()
+
+    def test_pid_and_pidfd(self):
+        """wakegovctl hint PID, and the socket with the number of a pidfd; rules and root come first"""
+        task = self.popen("sh", "-c", "while :; do :; done")
+        self.wait_khz(FULL_KHZ)
+        run(*AS_NOBODY, "wakegovctl", "hint", str(task.pid), "utility", "--for", "1h")
+        self.wait_khz(1400000)
+        fd = os.pidfd_open(task.pid)
+        self.addCleanup(os.close, fd)
+        guest.call(SOCKET, "GiveHint", pid=task.pid, pidfd_id=os.fstat(fd).st_ino,
+                   **{"class": "background"})
+        self.wait_khz(CAPPED_KHZ)
+        guest.write(POLICY, "[rule busy]\ncomm = sh\ncap = 70%\n")
+        run("systemctl", "reload", "wakegovd.service")
+        self.wait_khz(1400000)
+        run("wakegovctl", "override", str(task.pid), "--max", "600MHz")
+        self.wait_khz(600000)
+        chain = run("wakegovctl", "rules", str(task.pid)).stdout
+        self.assertRegex(chain, r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*yes  hint/background: ")
+
+    def tearDown(self):
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertEqual(guest.snapshot(), self.before)
+
+
+if __name__ == "__main__":
+    tap.main()
