@@ -73,7 +73,7 @@ static void save_later(struct manager *manager)
 
 static void save(struct manager *manager)
 {
-	int r = hint_file_save(manager->options.run_dir, hints_in(manager));
+	int r = hint_file_save(manager->options.run_dir, manager->rules);
 
 	manager->hinting.save_ns = UINT64_MAX;
 	if (r < 0)
@@ -171,15 +171,14 @@ static int add(struct manager *manager, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-/* The threads that have it are told to the core. */
-static void apply(struct manager *manager, const struct hint *hint, const struct task_facts *facts)
+/* The threads that have it are told to the core; nobody has inherited one that was not there. */
+static void apply(struct manager *manager, const struct hint *hint, const struct task_facts *facts,
+		  bool was_there)
 {
-	if (hints_rule(&manager->policy, hint->class) < 0) {
+	if (was_there || hints_rule(&manager->policy, hint->class) < 0)
 		put_in_force(manager);
-		return;
-	}
-	rule_tracking_look_at_process(manager, facts->tgid);
-	rule_tracking_rehint(manager);
+	if (!was_there)
+		rule_tracking_look_at_process(manager, facts->tgid);
 }
 
 int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
@@ -188,6 +187,7 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 	struct task_facts facts;
 	struct hint *hint;
 	int r = find_target(manager, request, &facts, &hint);
+	bool was_there = r == 0 && hint;
 
 	if (r == 0 && !class)
 		r = -ENODATA;
@@ -199,7 +199,7 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 	hint->children = request->children < 0 ? !class->properties.not_inherited
 					       : request->children;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
-	apply(manager, hint, &facts);
+	apply(manager, hint, &facts, was_there);
 	if (!hint->n_tasks || hints_rule(&manager->policy, hint->class) < 0) {
 		hints_remove(hints_in(manager), hint);
 		put_in_force(manager);
@@ -331,15 +331,17 @@ void hinting_fill_policy(struct manager *manager)
 int hinting_start(struct manager *manager)
 {
 	struct hints *hints = hints_in(manager);
-	int r = hint_file_load(manager->options.run_dir, time_now_ns(), hints);
+	struct hint *hint;
+	int r = hint_file_load(manager->options.run_dir, time_now_ns(), manager->rules);
 
 	if (r < 0)
 		log_warning("hints of the wakegovd before are dropped: cannot use %s/" HINT_FILE
 			    ": %s; give them anew",
 			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
+	while (r < 0 && (hint = hints_next(hints, NULL)))
+		hints_remove(hints, hint);
 	manager->hinting.save_ns = UINT64_MAX;
-	if (hints_count(hints))
-		put_in_force(manager);
+	put_in_force(manager);
 	r = sd_event_add_time(manager->event, &manager->hinting.timer, CLOCK_MONOTONIC, 0,
 			      TIMER_ACCURACY_US, on_timer, manager);
 	if (r < 0)
@@ -355,7 +357,9 @@ int hinting_start(struct manager *manager)
 /* Every client has been hung up on. */
 void hinting_stop(struct manager *manager)
 {
-	if (manager->rules && manager->hinting.save_ns != UINT64_MAX)
+	/* Who inherited one is known now. */
+	if (manager->hinting.timer &&
+	    (hints_count(hints_in(manager)) || manager->hinting.save_ns != UINT64_MAX))
 		save(manager);
 	free_unheard(manager);
 	sd_event_source_unref(manager->hinting.timer);

@@ -309,6 +309,37 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 	return is_new || matched != ret->before;
 }
 
+bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
+		     const struct hint **ret_hint)
+{
+	for (; (*place = pid_index_next(rules->index, *place)) != PID_INDEX_NONE; ++*place) {
+		const struct known_task *task = &rules->tasks[*place];
+		const struct hint *hint = hints_find_id(rules->hints, task->hint);
+
+		if (!hint || task->task.pid != task->task.tgid || task->task.pid == hint->pid)
+			continue;
+		*ret = task->task;
+		*ret_hint = hint;
+		++*place;
+		return true;
+	}
+	return false;
+}
+
+void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint)
+{
+	uint32_t place = PID_INDEX_NONE;
+
+	if (pid_index_find(rules->index, pid) == PID_INDEX_NONE)
+		place = pid_index_add(rules->index, pid);
+	if (place == PID_INDEX_NONE)
+		return;
+	rules->tasks[place] = (struct known_task){
+		.task = { .pid = pid, .tgid = pid, .start_ns = start_ns },
+	};
+	set_hint(rules, &rules->tasks[place], hint);
+}
+
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret)
 {
 	for (; (*place = pid_index_next(rules->index, *place)) != PID_INDEX_NONE; ++*place) {
@@ -322,8 +353,11 @@ bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task
 			if (!rules->policy->rules[__builtin_ctzll(bits)].is_hint)
 				matched |= bits & -bits;
 		set_hint(rules, task, hint);
-		if (matched == task->counted)
+		if (matched == task->counted) {
+			if (!matched)
+				forget(rules, *place);
 			continue;
+		}
 		*ret = task->task;
 		ret->before = task->task.matched;
 		ret->moved = false;

@@ -59,6 +59,15 @@ bool rules_end(struct rules *rules, uint32_t pid);
 struct hints *rules_hints(const struct rules *rules);
 
 /*
+ * A process at or behind *place that has its hint from its parent: true, and *place is the next
+ * one. False: there is none left.
+ */
+bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
+		     const struct hint **ret_hint);
+/* Such a one, before it is taken for the first time: else its parent could be gone by now. */
+void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint);
+
+/*
  * The first task at or behind *place that has another hint than it was taken with, or none any
  * more: true, *ret as of rules_take(), and *place is the next one. False: there is none left.
  */

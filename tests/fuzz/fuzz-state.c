@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a file of /run holds, read as each of the four: as it is, and with this boot's head and
+ * Whatever a file of /run holds, read as each of the five: as it is, and with this boot's head and
  * the right end, without which nearly everything ends there. What was read and saved is read again
  * and saved as the same bytes.
  */
@@ -15,6 +15,7 @@
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups_private.h"
 #include "actuator/uclamps_journal.h"
+#include "daemon/hint_file.h"
 #include "daemon/override_file.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
@@ -87,6 +88,17 @@ static int use_overrides(void)
 	return r;
 }
 
+static int use_hints(void)
+{
+	struct rules *rules = rules_new(64, NULL, NULL);
+	int r = rules ? hint_file_load(directory, 0, rules) : -ENOMEM;
+
+	if (r == 0 && hint_file_save(directory, rules) < 0)
+		abort();
+	rules_free(rules);
+	return r;
+}
+
 static const struct {
 	struct statefile file;
 	int (*use)(void);
@@ -95,6 +107,7 @@ static const struct {
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
 	{ { .name = "groups", .version = 1, .is_log = true }, use_groups },
 	{ { .name = "overrides", .version = 2 }, use_overrides },
+	{ { .name = "hints", .version = 1 }, use_hints },
 };
 
 static void path_of(const char *name, char ret[128])

@@ -24,10 +24,10 @@ class Hints(Installed):
         run("systemctl", "start", "wakegovd.service")
 
     def popen(self, *command, **options):
-        task = subprocess.Popen([*AS_NOBODY, *command], text=True, **options,
+        task = subprocess.Popen([*AS_NOBODY, *command], text=True, start_new_session=True, **options,
                                 preexec_fn=lambda: os.sched_setaffinity(0, {0}))
         self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        self.addCleanup(os.killpg, task.pid, signal.SIGKILL)
         return task
 
     def wait_khz(self, khz):
@@ -72,11 +72,10 @@ class Hints(Installed):
         example.stdin.flush()
         guest.wait_for(lambda: len(self.hints()) == 1, 10, "the end of the example")
         # The hint goes with its holder, and the cap with the hint.
-        other = self.popen("sh", "-c", "while :; do :; done")
+        self.popen("sh", "-c", "while :; do :; done")
         task.kill()
         guest.wait_for(lambda: not self.hints(), 10, "the end of the program")
         self.wait_khz(FULL_KHZ)
-        other.kill()
 
     def test_pid_and_pidfd(self):
         """wakegovctl hint PID, and the socket with the number of a pidfd; rules and root come first"""
