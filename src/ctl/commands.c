@@ -228,6 +228,12 @@ const struct ctl_command ctl_commands[] = {
 			     { "plot", "FILE", "a picture (SVG)" } },
 	},
 	{
+		.name = "import",
+		.help = "rules for a policy, from an application's file of schedqos",
+		.run = command_import,
+		.arguments = "FILE",
+	},
+	{
 		.name = "complete",
 		.run = command_complete,
 		.arguments = "-- WORD…",

@@ -17,6 +17,7 @@ enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_hint(struct ctl *ctl);
+enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_profile(struct ctl *ctl);

@@ -92,12 +92,16 @@ int profile_apply(struct manager *manager, const struct policy_files *files, str
 	struct profile_choice *choice = &manager->profile;
 	const struct policy_profiles *profiles = policy_files_profiles(files);
 	const struct policy_profile *profile = profile_pick(manager, profiles, &choice->why);
+	int r;
 
 	if (choice->chosen[0] && !policy_profiles_find(profiles, choice->chosen))
 		log_warning("the profile %s, which was chosen, is none of the policy any more",
 			    choice->chosen);
 	strcpy(choice->name, profile->name);
-	return policy_files_apply(files, profile, ret);
+	r = policy_files_apply(files, profile, ret);
+	if (r == 0 && manager->options.observe)
+		ret->backend = POLICY_BACKEND_OBSERVE;
+	return r;
 }
 
 static void print_choice(FILE *out, const void *data)

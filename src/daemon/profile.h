@@ -18,7 +18,7 @@ const struct policy_profile *profile_pick(const struct manager *manager,
 					  const struct policy_profiles *profiles,
 					  enum profile_why *ret_why);
 
-/* The files' policy under that one, which is noted as present. Returns 0 or -ENOMEM. */
+/* The files' policy under that one, which is noted as present, and with --observe. 0 or -ENOMEM. */
 int profile_apply(struct manager *manager, const struct policy_files *files, struct policy *ret);
 
 /* Why the present one is that: "chosen", … Static. */

@@ -49,7 +49,7 @@ static int reload(struct manager *manager, char **ret_message)
 	r = profile_apply(manager, manager->policy_files, &policy);
 	if (r < 0)
 		return r;
-	if (policy.backend != manager->policy.backend && !manager->options.observe)
+	if (policy.backend != manager->policy.backend)
 		log_warning("a new backend takes effect when wakegovd is restarted");
 	if (policy.max_tasks != manager->policy.max_tasks ||
 	    policy.max_decisions != manager->policy.max_decisions ||

@@ -42,12 +42,7 @@ int startup_read_policy(struct manager *manager)
 		return r;
 	}
 	profile_read_choice(manager);
-	r = profile_apply(manager, manager->policy_files, &manager->policy);
-	if (r < 0)
-		return r;
-	if (manager->options.observe)
-		manager->policy.backend = POLICY_BACKEND_OBSERVE;
-	return 0;
+	return profile_apply(manager, manager->policy_files, &manager->policy);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "actuator/control.h"
@@ -68,8 +69,9 @@ static void tell(const struct examination *e, enum finding_grade grade, const ch
 static void examine_tracing(const struct examination *e)
 {
 	char lockdown[TEXT_SIZE];
+	struct stat types;
 
-	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+	if (stat("/sys/kernel/btf/vmlinux", &types) == 0 && types.st_size)
 		tell(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
 	else
 		tell(e, FINDING_BAD, "kernel types (BTF)", "missing",

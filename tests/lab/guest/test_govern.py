@@ -169,7 +169,7 @@ class Govern(unittest.TestCase):
         self.assertEqual(memory["AnonHugePages"], 0)
 
     def test_observe(self):
-        """--observe decides and writes nothing"""
+        """--observe decides and writes nothing, also after a reload and an adopt"""
         self.daemon.stop()
         guest.write(guest.policy("policy2", "scaling_governor"), "powersave")
         self.addCleanup(guest.write, guest.policy("policy2", "scaling_governor"), "schedutil")
@@ -181,6 +181,13 @@ class Govern(unittest.TestCase):
             self.assertEqual(daemon.domain("policy2")["writes"], 0)
             self.assertEqual(guest.frequency("policy2"), 400000)
             self.assertTrue(daemon.decisions())
+            # Neither by a policy that says otherwise.
+            daemon.set_policy("[wakegov]\nbackend = setspeed\n")
+            daemon.call("Reload")
+            daemon.call("Adopt")
+            self.assertEqual(daemon.domain("policy2")["state"], "observed")
+            self.assertEqual(guest.read(guest.policy("policy2", "scaling_governor")).strip(),
+                             "powersave")
 
 
 if __name__ == "__main__":
