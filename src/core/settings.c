@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define FULL		((struct policy_level){ POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX })
 #define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
 
 void policy_init(struct policy *policy)
@@ -48,7 +47,7 @@ void policy_init(struct policy *policy)
 			{ "batch", { .cap = PERCENT(80) } },
 			/* By the names of other systems. */
 			{ "user-interactive", { .floor = PERCENT(40), .not_inherited = true } },
-			{ "user-initiated", { .io_boost = FULL } },
+			{ "user-initiated", { .floor = PERCENT(20) } },
 			{ "utility", { .cap = PERCENT(60) } },
 		},
 		.n_classes = 8,

@@ -176,21 +176,34 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? 0 : rules->tasks[place].hint;
 }
 
-/* A thread that is there has its process's; a process has what it had, or else its parent's. */
-static struct hint *find_hint(const struct rules *rules, const struct task_facts *facts)
+/* The one that a thread has from its process; a process as before, or else from its parent. */
+static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
 {
 	const struct rules_task *known = rules_find(rules, facts->pid);
-	uint64_t inherited = 0;
+	uint64_t own = 0;
+
+	if (facts->pid != facts->tgid)
+		return hint_of_task(rules, facts->tgid);
+	if (known && known->start_ns == facts->start_ns)
+		own = hint_of_task(rules, facts->pid);
+	return hints_find_id(rules->hints, own) ? own : hint_of_task(rules, facts->parent);
+}
+
+/* What users hint leaves half of the places to what the administrator wants. */
+static bool has_room(const struct rules *rules, const struct hint *hint, uint32_t pid)
+{
+	return hint->any_user || pid_index_find(rules->index, pid) != PID_INDEX_NONE ||
+	       pid_index_count(rules->index) < pid_index_size(rules->index) / 2;
+}
+
+static const struct hint *find_hint(const struct rules *rules, const struct task_facts *facts)
+{
+	const struct hint *hint;
 
 	if (!hints_count(rules->hints))
 		return NULL;
-	if (facts->pid != facts->tgid)
-		inherited = hint_of_task(rules, facts->tgid);
-	else if (known && known->start_ns == facts->start_ns)
-		inherited = hint_of_task(rules, facts->pid);
-	if (!hints_find_id(rules->hints, inherited))
-		inherited = hint_of_task(rules, facts->parent);
-	return hints_of(rules->hints, facts, inherited);
+	hint = hints_of(rules->hints, facts, find_inherited(rules, facts));
+	return hint && has_room(rules, hint, facts->pid) ? hint : NULL;
 }
 
 /* The bit of the rule that stands for its class. */

@@ -412,6 +412,9 @@ static void test_hints(void **state)
 	/* Of before; of another user; of another process with the number. */
 	assert_true(matched_of(rules, of_user(73, 7, 3, 1)) == 0);
 	assert_true(matched_of(rules, of_user(74, 7, 5, 0)) == 0);
+	/* A thread goes by its process, and not by who started that. */
+	assert_true(matched_of(rules, (struct task_facts){ 75, .tgid = 73, .parent = 7,
+							   .start_ns = 5, .uid = 1 }) == 0);
 	assert_int_equal(given->n_tasks, 4);
 	/* It goes on when its first process ends, and ends with the last. */
 	assert_true(rules_end(rules, 7) && rules_end(rules, 70) && rules_end(rules, 71));
@@ -448,6 +451,22 @@ static void test_hints_that_change(void **state)
 	assert_true(hints_fill(rules_hints(rules), &policy));
 	assert_int_equal(policy.n_rules, 3);
 	assert_false(hints_fill(rules_hints(rules), &policy));
+	rules_free(rules);
+}
+
+/* Users' hints take half of the table, and rules of the policy all of it. */
+static void test_hints_leave_room(void **state)
+{
+	struct rules *rules = make_rules(8);
+	struct hint *given = hint(rules, "background", true);
+	struct task_facts heir = of_user(7, 1, 3, 1);
+
+	for (uint32_t i = 0; i < 6; i++, heir = of_user(80 + i, 7, 5, 1))
+		assert_true(matched_of(rules, heir) == (i < 4 ? 8 : 0));
+	assert_int_equal(given->n_tasks, 4);
+	assert_true(matched_of(rules, make_task(90, 5, "ab")) == 3);
+	given->any_user = true;
+	assert_true(matched_of(rules, of_user(91, 7, 5, 1)) == 8);
 	rules_free(rules);
 }
 
@@ -496,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hints_that_change),
 		cmocka_unit_test(test_hints_without_room),
+		cmocka_unit_test(test_hints_leave_room),
 		cmocka_unit_test(test_hint_table),
 		cmocka_unit_test(test_overrides),
 		cmocka_unit_test(test_override_that_move),
