@@ -222,6 +222,14 @@ static int store_domain(struct policy_rule *rule, const char *text)
 	return 0;
 }
 
+static int store_when(struct policy_rule *rule, const char *text)
+{
+	if (strncmp(text, "rule ", 5) != 0)
+		return -EINVAL;
+	text += 5;
+	return store_text(rule->when, sizeof(rule->when), text + strspn(text, " \t"));
+}
+
 static int store_inherit(struct policy_rule *rule, const char *text)
 {
 	rule->own.not_inherited = !strcmp(text, "no");
@@ -248,6 +256,7 @@ static const struct policy_rule_key keys[] = {
 	  store_scheduler, .is_list = true },
 	{ "nice", "a number from -20 to 19, or two: 5..19", store_nice },
 	{ "kernel-thread", "yes or no", store_kernel_thread },
+	{ "when", "rule and the name of another rule", store_when },
 	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
 	{ "class", "none or the name of a class", store_class },
 	{ "cap", "none, " LEVEL, store_cap, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },

@@ -238,6 +238,25 @@ static int refuse_class(const struct policy *policy, const struct policy_rule *r
 				rule->name, rule->class, list, rule->class);
 }
 
+/* What waits for a rule that waits could wait for itself. */
+static int finish_condition(struct policy *policy, const struct policy_rule *rule,
+			    char **ret_message)
+{
+	struct policy_place place = { .file = rule->file, .line = rule->line };
+	struct policy_rule *condition = policy_rules_find(policy, rule->when);
+
+	if (condition && condition != rule && !condition->when[0]) {
+		condition->is_condition = true;
+		return 0;
+	}
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[rule %s] when: found 'rule %s', expected %s", rule->name,
+				rule->when,
+				!condition	    ? "a rule of this policy"
+				: condition == rule ? "another rule than this one"
+						    : "a rule without a condition of its own");
+}
+
 static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
 {
 	const struct policy_class *class = find_class(policy, rule->class);
@@ -245,6 +264,8 @@ static int finish_rule(struct policy *policy, struct policy_rule *rule, char **r
 
 	if (rule->class[0] && !class)
 		return refuse_class(policy, rule, ret_message);
+	if (rule->when[0] && finish_condition(policy, rule, ret_message) < 0)
+		return -EINVAL;
 	inherit(&rule->properties.cap, &own->cap, class ? &class->properties.cap : NULL);
 	inherit(&rule->properties.floor, &own->floor, class ? &class->properties.floor : NULL);
 	inherit(&rule->properties.io_boost, &own->io_boost,

@@ -184,11 +184,13 @@ struct policy_rule {
 	char class[POLICY_NAME_SIZE]; /* "": none */
 	char file[POLICY_FILE_SIZE];  /* where it stands, for people; an override: "" … */
 	uint32_t line;
-	uint32_t again_line;   /* of a second one of that name in the file, left out; 0: none */
-	uint32_t domain_cpu;   /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
-	bool is_condition;     /* a profile holds while it has a task, whatever it gives */
-	bool is_hint;	       /* it is for the tasks that were hinted to be of … */
-	uint32_t hinted_class; /* … this class, by its number */
+	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
+	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
+	bool is_condition;   /* a profile or a rule holds while it has a task, whatever it gives */
+	char when[POLICY_NAME_SIZE]; /* the rule that has a task while this one holds; "": any time
+				      */
+	bool is_hint;		     /* it is for the tasks that were hinted to be of … */
+	uint32_t hinted_class;	     /* … this class, by its number */
 	struct policy_match match;
 	struct policy_properties own;	     /* as the rule says them … */
 	struct policy_properties properties; /* … and, for what it does not say, its class */

@@ -33,7 +33,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	/* Who fills the ring faster than it is read takes turns with the clients. */
 	sd_event_source_set_priority(source,
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
-	rule_tracking_mind_losses(manager);
+	rule_tracking_mind_events(manager);
 	manager_round(manager);
 	profile_switch_mind_rules(manager);
 	hinting_mind_tasks(manager);

@@ -116,6 +116,17 @@ static void end_missing_overrides(struct manager *manager)
 	}
 }
 
+/* A scan that is sooner stays. */
+static void plan_scan(struct manager *manager, uint64_t delay_ns)
+{
+	uint64_t at_ns = time_now_ns() + delay_ns;
+
+	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
+		at_ns = manager->scanned_ns + SCAN_GAP_NS;
+	if (at_ns < manager->scan_due_ns)
+		manager->scan_due_ns = at_ns;
+}
+
 void rule_tracking_scan(struct manager *manager)
 {
 	int r = 0;
@@ -136,17 +147,9 @@ void rule_tracking_scan(struct manager *manager)
 		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
 			    "%s",
 			    strerror(-r));
-}
-
-/* A scan that is sooner stays. */
-static void plan_scan(struct manager *manager, uint64_t delay_ns)
-{
-	uint64_t at_ns = time_now_ns() + delay_ns;
-
-	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
-		at_ns = manager->scanned_ns + SCAN_GAP_NS;
-	if (at_ns < manager->scan_due_ns)
-		manager->scan_due_ns = at_ns;
+	/* Tasks that were taken before the one that a rule waits for are taken again. */
+	if (rules_take_conditions(manager->rules))
+		plan_scan(manager, 0);
 }
 
 void rule_tracking_set_policy(struct manager *manager)
@@ -258,8 +261,10 @@ void rule_tracking_look_again(struct manager *manager)
 		rule_tracking_scan(manager);
 }
 
-void rule_tracking_mind_losses(struct manager *manager)
+void rule_tracking_mind_events(struct manager *manager)
 {
 	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)
+		plan_scan(manager, 0);
+	if (rules_take_conditions(manager->rules))
 		plan_scan(manager, 0);
 }

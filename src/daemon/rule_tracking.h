@@ -35,5 +35,8 @@ void rule_tracking_scan(struct manager *manager);
 /* The same where there are rules: what was not traced for a while is not known. */
 void rule_tracking_look_again(struct manager *manager);
 
-/* To be called after records were taken: where some were lost, all tasks are looked at. */
-void rule_tracking_mind_losses(struct manager *manager);
+/*
+ * To be called after records were taken: where some were lost, or a rule that another waits for has
+ * its first task or lost its last one, all tasks are looked at.
+ */
+void rule_tracking_mind_events(struct manager *manager);

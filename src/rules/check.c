@@ -131,8 +131,9 @@ static void check_reached(const struct check *check)
 {
 	for (const struct policy_rule *before = check->policy->rules; before < check->rule;
 	     before++) {
-		bool all = !before->match.given && (before->domain_cpu == POLICY_ANY_DOMAIN ||
-						    before->domain_cpu == check->rule->domain_cpu);
+		bool all = !before->match.given && !before->when[0] &&
+			   (before->domain_cpu == POLICY_ANY_DOMAIN ||
+			    before->domain_cpu == check->rule->domain_cpu);
 
 		for (int i = RULE_CAP; i <= RULE_IO_BOOST; i++)
 			all &= gives(before, i) || !gives(check->rule, i);

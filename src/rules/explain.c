@@ -152,6 +152,8 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	}
 	if (!match->given)
 		fputs("every task", out);
+	if (rule->when[0])
+		fprintf(out, ", while rule %s has a task", rule->when);
 }
 
 static void say_why(FILE *out, struct rules *rules, uint32_t rule, const struct task_facts *facts,
@@ -228,13 +230,16 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 		return NULL;
 	*ret_matches = override->id ? rules_was_overridden(rules, rule, facts->pid)
 		       : is_hint    ? hint != NULL
-				    : !mismatch;
+				    : !mismatch && rules_holds(rules, rule);
 	if (is_hint)
 		say_hint(out, hint, facts);
 	else if (override->id)
 		say_why_overridden(out, override, *ret_matches);
 	else
 		say_why(out, rules, rule, facts, mismatch);
+	if (!rules_holds(rules, rule))
+		fprintf(out, ", and rule %s, for which it waits, has no task",
+			rules->policy->rules[rule].when);
 	if (fclose(out) == 0)
 		return text;
 	free(text);

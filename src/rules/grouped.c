@@ -11,7 +11,7 @@ static bool has_form(const struct policy_rule *rule)
 {
 	return (rule->match.given == POLICY_MATCH_CGROUP ||
 		rule->match.given == POLICY_MATCH_UNIT) &&
-	       rule->domain_cpu == POLICY_ANY_DOMAIN;
+	       rule->domain_cpu == POLICY_ANY_DOMAIN && !rule->when[0];
 }
 
 struct grouped grouped_find(const struct policy *policy, const struct topology *topology)

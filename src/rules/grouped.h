@@ -5,7 +5,8 @@
  * Which caps and floors can be those of a cgroup as a whole, in place of each of its tasks. A group
  * limits all that is in it, whatever other rules say of a task: so it can be only
  *
- *	for a rule that goes by cgroup or by unit and by nothing else, in every domain,
+ *	for a rule that goes by cgroup or by unit and by nothing else, in every domain and at any
+ *	time,
  *	as long as no task that it is for is to have more than its cap or less than its floor.
  */
 

@@ -80,6 +80,14 @@ static void take_counts(struct rules *rules, const struct ruled *before)
 	}
 }
 
+static int find_condition(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; name[0] && i < policy->n_rules; i++)
+		if (!strcmp(policy->rules[i].name, name))
+			return i;
+	return -1;
+}
+
 void rules_set_policy(struct rules *rules, const struct policy *policy)
 {
 	struct ruled before[POLICY_RULES_MAX];
@@ -92,6 +100,7 @@ void rules_set_policy(struct rules *rules, const struct policy *policy)
 
 		strcpy(rules->ruled[i].name, policy->rules[i].name);
 		rules->ruled[i].uid = find_uid(policy->rules[i].match.user);
+		rules->ruled[i].condition = find_condition(policy, policy->rules[i].when);
 	}
 	take_counts(rules, before);
 }
@@ -154,6 +163,21 @@ static bool is_overridden(const struct rules *rules, uint32_t rule, const struct
 	if (facts->pid == override->pid)
 		return facts->start_ns == override->start_ns;
 	return facts->tgid == override->pid || (override->children && is_child(rules, rule, facts));
+}
+
+bool rules_holds(const struct rules *rules, uint32_t rule)
+{
+	int condition = rules->ruled[rule].condition;
+
+	return condition < 0 || rules->ruled[condition].count.tasks;
+}
+
+bool rules_take_conditions(struct rules *rules)
+{
+	bool changed = rules->conditions_changed;
+
+	rules->conditions_changed = false;
+	return changed;
 }
 
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
@@ -241,7 +265,8 @@ static uint64_t find_matches(struct rules *rules, const struct task_facts *facts
 	uint64_t matched = hint_bit(rules, hint), overridden = 0;
 
 	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
-		if (!rules->policy->rules[i].is_hint && !rules_find_mismatch(rules, i, facts))
+		if (!rules->policy->rules[i].is_hint && rules_holds(rules, i) &&
+		    !rules_find_mismatch(rules, i, facts))
 			matched |= 1ULL << i;
 	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
 		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
@@ -249,14 +274,22 @@ static uint64_t find_matches(struct rules *rules, const struct task_facts *facts
 	return matched | overridden;
 }
 
+static void count_one(struct rules *rules, uint32_t rule, int more)
+{
+	struct rules_count *count = &rules->ruled[rule].count;
+
+	rules->conditions_changed |= rules->policy && rules->policy->rules[rule].is_condition &&
+				     count->tasks + (more < 0 ? 0 : 1) == 1;
+	count->tasks += more;
+	count->matches += more > 0;
+}
+
 static void count(struct rules *rules, uint64_t before, uint64_t now)
 {
 	for (uint64_t bits = before & ~now; bits; bits &= bits - 1)
-		rules->ruled[__builtin_ctzll(bits)].count.tasks--;
-	for (uint64_t bits = now & ~before; bits; bits &= bits - 1) {
-		rules->ruled[__builtin_ctzll(bits)].count.tasks++;
-		rules->ruled[__builtin_ctzll(bits)].count.matches++;
-	}
+		count_one(rules, __builtin_ctzll(bits), -1);
+	for (uint64_t bits = now & ~before; bits; bits &= bits - 1)
+		count_one(rules, __builtin_ctzll(bits), 1);
 }
 
 static void forget(struct rules *rules, uint32_t place)

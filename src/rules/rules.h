@@ -73,6 +73,12 @@ void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const 
  */
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret);
 
+/*
+ * Whether a rule that another waits for has got its first task, or lost its last one, since this
+ * was asked last: then all tasks are to be taken again.
+ */
+bool rules_take_conditions(struct rules *rules);
+
 /* Between these all tasks that there are were taken. */
 void rules_begin_scan(struct rules *rules);
 /* One that was not: true, and its pid; it is forgotten. False: there is none left, the scan ends.

@@ -10,7 +10,8 @@
 /* What there is about a rule besides the policy. */
 struct ruled {
 	char name[POLICY_NAME_SIZE];
-	uint32_t uid; /* of its user; MATCH_NO_UID */
+	uint32_t uid;  /* of its user; MATCH_NO_UID */
+	int condition; /* the rule that has a task while this one holds; -1: it holds at any time */
 	struct rules_count count;
 };
 
@@ -30,6 +31,7 @@ struct rules {
 	struct hints *hints;
 	uint32_t scan;
 	uint32_t scan_place;
+	bool conditions_changed;
 };
 
 /* Whether the task was, when it was last taken, among those that the override is for. */
@@ -37,6 +39,9 @@ bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid
 
 /* The hint by which the rule, which stands for a class, is for the task; NULL: it is not. */
 const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid);
+
+/* Whether the rule holds now, for whomever it is. */
+bool rules_holds(const struct rules *rules, uint32_t rule);
 
 /* The first key of the rule that does not hold for the task; 0: the rule matches. */
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

@@ -255,6 +255,16 @@ static void test_messages(void **state)
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost, "
 	       "inherit; "
 	       "did you mean 'floor'?");
+	expect("[rule r]\nwhen = game\n",
+	       TEST_FILE ":2: [rule r] when: found 'game', expected rule and the name of another "
+			 "rule");
+	expect("[rule r]\nwhen = rule game\n",
+	       TEST_FILE ":1: [rule r] when: found 'rule game', expected a rule of this policy");
+	expect("[rule r]\nwhen = rule r\n",
+	       TEST_FILE ":1: [rule r] when: found 'rule r', expected another rule than this one");
+	expect("[rule a]\nwhen = rule b\n[rule b]\nwhen = rule c\n[rule c]\n",
+	       TEST_FILE ":1: [rule a] when: found 'rule b', expected a rule without a condition "
+			 "of its own");
 	expect("[rule r]\nclass = fast\n",
 	       TEST_FILE ":1: [rule r] class: found 'fast', expected one of " CLASSES
 			 ", or a section [class fast]");

@@ -369,6 +369,32 @@ static void test_override_that_move(void **state)
 	rules_free(rules);
 }
 
+/* Rule a holds while rule c has a task; who had it has it no more after the next look. */
+static void test_conditions(void **state)
+{
+	struct rules *rules = make_rules(16);
+
+	strcpy(policy.rules[0].when, "c");
+	policy.rules[2].is_condition = true;
+	rules_set_policy(rules, &policy);
+	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
+	assert_explains(rules, &(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" },
+			false,
+			"comm is 'a' (comm = a*), and rule c, for which it waits, has no task");
+	assert_false(rules_take_conditions(rules));
+	assert_true(matched_of(rules, make_task(2, 5, "c")) == 4);
+	assert_true(rules_take_conditions(rules));
+	assert_true(matched_of(rules, make_task(3, 5, "c")) == 4);
+	assert_false(rules_take_conditions(rules));
+	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 3);
+	assert_true(rules_end(rules, 2));
+	assert_false(rules_take_conditions(rules));
+	assert_true(rules_end(rules, 3));
+	assert_true(rules_take_conditions(rules));
+	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
+	rules_free(rules);
+}
+
 /* Process 7, of user 1, hinted by that user to be of a class; since 4. */
 static struct hint *hint(struct rules *rules, const char *class, bool children)
 {
@@ -512,6 +538,7 @@ static void test_hint_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hints_that_change),
 		cmocka_unit_test(test_hints_without_room),
