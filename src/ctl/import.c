@@ -99,8 +99,12 @@ enum ctl_exit command_import(struct ctl *ctl)
 	path = format_clean(ctl->arguments[0]);
 	apps = json_load_file(ctl->arguments[0], 0, &error);
 	if (!json_is_object(apps)) {
-		complain("%s:%d: %s", path, error.line > 0 ? error.line : 1,
-			 apps ? "expected an object of applications" : error.text);
+		if (apps)
+			complain("%s: expected an object of applications", path);
+		else if (error.line > 0)
+			complain("%s:%d: %s", path, error.line, error.text);
+		else
+			complain("%s", error.text);
 		return CTL_REFUSED;
 	}
 	printf("# By wakegovctl import, from %s. Its periods and slices have no place here.\n",
