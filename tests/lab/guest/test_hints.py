@@ -28,6 +28,7 @@ class Hints(Installed):
         guest.write(POLICY, "")
         guest.write(SETSPEED, f"[wakegov]\nbackend = {backend}\n")
         run("systemctl", "start", "wakegovd.service")
+        run("wakegovctl", "profile", "auto")  # whatever was chosen in this boot
 
     def stop(self):
         """The tasks, which are the hints' last, and the daemon: all is as before."""
