@@ -21,8 +21,8 @@ FULL_KHZ = 1800000
 class Hints(Installed):
     def setUp(self):
         super().setUp()
-        self.groups = []
-        self.addCleanup(lambda: [os.killpg(group, signal.SIGKILL) for group in self.groups])
+        self.tasks = []
+        self.addCleanup(self.end_tasks)
 
     def start(self, backend="setspeed"):
         guest.write(POLICY, "")
@@ -32,8 +32,7 @@ class Hints(Installed):
 
     def stop(self):
         """The tasks, which are the hints' last, and the daemon: all is as before."""
-        while self.groups:
-            os.killpg(self.groups.pop(), signal.SIGKILL)
+        self.end_tasks()
         guest.wait_for(lambda: not self.hints(), 10, "the end of the hints")
         run("systemctl", "stop", "wakegovd.service")
         self.assertEqual(guest.snapshot(), self.before)
@@ -41,9 +40,15 @@ class Hints(Installed):
     def popen(self, *command, **options):
         task = subprocess.Popen([*AS_NOBODY, *command], text=True, start_new_session=True, **options,
                                 preexec_fn=lambda: os.sched_setaffinity(0, {0}))
-        self.addCleanup(task.wait)
-        self.groups.append(task.pid)
+        self.tasks.append(task)
         return task
+
+    def end_tasks(self):
+        """Each with what it started."""
+        while self.tasks:
+            task = self.tasks.pop()
+            os.killpg(task.pid, signal.SIGKILL)
+            task.wait()
 
     def wait_khz(self, khz):
         guest.wait_for(lambda: guest.frequency("policy0") == khz, 10, f"{khz} kHz")
