@@ -23,10 +23,13 @@
 #define CO_RUNNER_GAP_NS \
 	100000000ULL /* a task that comes and goes is told about as often at most */
 #define CO_RUNNER_HOLD_NS 100000000ULL /* others run beside a capped task that ran so long ago */
+#define BURSTS_GAP_NS	  100000000ULL /* of each class, the daemon hears as often at most */
 #define OWN_GAP_NS	  10000000ULL /* one whose clamps change all the time is told about as often */
 #define NO_CAP		  WAKEGOV_CAPACITY_MAX
 #define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
 #define RUN_MOST_NS	  1000000000ULL
+#define BURST_STEPS	  16 /* the daemon hears of bursts that are by so many longer, … */
+#define BURST_STEPS_LESS  3 /* … or by three of as many shorter: of those that do not vary, once */
 
 static inline bool may_be_ruled(__u32 pid)
 {
@@ -82,6 +85,25 @@ static inline __u64 min_ns(__u64 a, __u64 b)
 }
 
 /*
+ * What the last ran_ns were at full capacity. The frequency may have changed meanwhile; of two
+ * changes the last one counts.
+ */
+static inline __u64 at_full_capacity(const struct wakegov_cpu *cpu, __u64 ran_ns, __u64 now_ns)
+{
+	__u64 since_ns = now_ns - cpu->level_since_ns, before_ns = 0;
+
+	if (since_ns < ran_ns)
+		before_ns = ran_ns - since_ns;
+	return ((ran_ns - before_ns) * cpu->load.level_q + before_ns * cpu->level_before_q) >>
+	       FULL_LEVEL_LOG;
+}
+
+static inline bool is_timed(__u32 class)
+{
+	return settings.timed >> class % WAKEGOV_CLAMP_CLASSES & 1;
+}
+
+/*
  * What the task ran since it was last looked at, at a switch or a tick. However long ago that was,
  * one look makes no burst long, and no mean much longer: the CPU may have been taken away
  * meanwhile, as a virtual machine's is.
@@ -89,12 +111,14 @@ static inline __u64 min_ns(__u64 a, __u64 b)
 static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u64 ran_ns = min_ns(now_ns - cpu->met_ns, RUN_MOST_NS);
-	__u64 full_ns = ran_ns * cpu->load.level_q >> FULL_LEVEL_LOG;
+	__u64 full_ns = at_full_capacity(cpu, ran_ns, now_ns);
 
 	/* Of whom nothing is known yet, real time is enough: it may have much to do. */
 	run->full_burst_ns += min_ns(full_ns, cpu->long_burst_ns * 4 / 3);
 	run->seen_ns += min_ns(run->mean_ns ? full_ns : ran_ns, cpu->long_burst_ns * 2 / 3);
 	run->real_ns += min_ns(ran_ns, settings.burst_limit_ns / 2);
+	if (is_timed(run->class))
+		run->whole_ns += full_ns;
 	cpu->met_ns = now_ns;
 }
 
@@ -177,7 +201,26 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 	run->own_told_ns = now_ns;
 }
 
-static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu)
+/* Where the ring is full, the next burst tells of it. */
+VERIFIED_ONCE int note_burst(__u32 class, __u64 length_ns, __u64 now_ns)
+{
+	struct wakegov_bursts *of = &bursts[class % WAKEGOV_CLAMP_CLASSES];
+	__u64 step_ns = of->told_ns / BURST_STEPS, most_ns;
+
+	wakegov_quantile_add(&of->length_ns, length_ns);
+	most_ns = of->length_ns.value;
+	if (most_ns <= of->told_ns + step_ns && most_ns + BURST_STEPS_LESS * step_ns >= of->told_ns)
+		return 0;
+	if (of->told_ns && now_ns - of->told_at_ns < BURSTS_GAP_NS)
+		return 0;
+	if (tell_class(WAKEGOV_RECORD_BURSTS, 0, 0, class)) {
+		of->told_ns = most_ns;
+		of->told_at_ns = now_ns;
+	}
+	return 0;
+}
+
+static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u64 full_ns = min_ns(run->full_burst_ns, MEAN_MOST_16THS * cpu->long_burst_ns / 16);
 
@@ -185,7 +228,10 @@ static inline void end_burst(struct task_run *run, const struct wakegov_cpu *cpu
 		run->mean_ns = (run->mean_ns * (MEAN_WEIGHT - 1ULL) + full_ns) / MEAN_WEIGHT;
 	else
 		run->mean_ns = full_ns;
+	if (is_timed(run->class))
+		note_burst(run->class, run->whole_ns, now_ns);
 	run->full_burst_ns = 0;
+	run->whole_ns = 0;
 	run->seen_ns = 0;
 	run->real_ns = 0;
 }
@@ -212,7 +258,7 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	look(run, cpu, now_ns);
 	awaited = judge(cpu, task, run, is_long || (!sleeps && counts(run, cpu)), now_ns);
 	if (sleeps)
-		end_burst(run, cpu);
+		end_burst(run, cpu, now_ns);
 	return awaited;
 }
 

@@ -271,6 +271,8 @@ int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
 	count_event(WAKEGOV_CPU_FREQUENCY);
 	if (!cpu || !cpu->max_khz)
 		return 0;
+	cpu->level_before_q = cpu->load.level_q;
+	cpu->level_since_ns = bpf_ktime_get_ns();
 	cpu->freq_khz = freq_khz;
 	cpu->load.level_q = decay_level_q(cpu->load.capacity, freq_khz, cpu->max_khz);
 	return 0;

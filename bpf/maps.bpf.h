@@ -49,6 +49,7 @@ struct {
 /* Bursts of tasks that were met by a tick, or have a clamp class. */
 struct task_run {
 	__u64 full_burst_ns; /* CPU time since its wake-up, as at full capacity */
+	__u64 whole_ns;	     /* likewise, without a bound: of sets that are timed */
 	__u64 seen_ns;	     /* of that, what is sure; real time for one with no mean yet */
 	__u64 real_ns;	     /* likewise, at the clock that there was */
 	__u64 told_ns;	     /* when co_runner last changed */
@@ -107,6 +108,7 @@ volatile struct wakegov_settings settings;
 const volatile __u32 flush_flag;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
+struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
 /* Numbers of disks that found no place, each by its remainder; the daemon forgets them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
 volatile __u32 clamps_seen; /* a task has some of its own, since those are followed */

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "wakegov/own.h"
+#include "wakegov/quantile.h"
 #include "wakegov/util_acct.h"
 
 #define WAKEGOV_SLOT_BITS     10
@@ -94,6 +95,17 @@ struct wakegov_class_run {
 };
 
 /*
+ * How long the bursts of a clamp class are at full capacity, where a rule says how long they may
+ * take: nine of ten are at most as long. Written by the kernel side, on any CPU: where two meet,
+ * one burst is lost.
+ */
+struct wakegov_bursts {
+	struct wakegov_quantile length_ns;
+	__u64 told_ns;	  /* of that, what the daemon was told of last; 0: nothing */
+	__u64 told_at_ns; /* when that was */
+};
+
+/*
  * A request that was started and has not ended. The kernel allocates requests once and uses them
  * again and again, so their addresses name them; whose end is lost is found when it starts anew.
  * Shallow queues keep to the first places of the CPU, which stay in its cache; only what finds
@@ -152,6 +164,8 @@ struct wakegov_cpu {
 
 	/* written by the kernel side on a frequency change; first by the daemon */
 	__u32 freq_khz; /* and load.level_q with it, which the daemon sets to what it measures */
+	__u32 level_before_q; /* what that was before … */
+	__u64 level_since_ns; /* … this time */
 
 	/* written by the daemon */
 	__u32 max_khz; /* 0: the CPU has no known frequency */
@@ -266,18 +280,19 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, class
 			     theirs */
 	WAKEGOV_RECORD_CLAMPED,	  /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_OWN,   /* slot's task, by pid, asks for other clamps than before: class is
-				 wakegov_own() of them; cpu is 1 when it has exited */
-	WAKEGOV_RECORD_FACTS, /* a task that rules may be for is there, or changed; see below */
-	WAKEGOV_RECORD_GONE,  /* slot is the pid of one that matched rules and exited */
-	WAKEGOV_RECORD_SCAN,  /* a process of several threads changed: they are to be dumped */
+	WAKEGOV_RECORD_OWN,    /* slot's task, by pid, asks for other clamps than before: class is
+				  wakegov_own() of them; cpu is 1 when it has exited */
+	WAKEGOV_RECORD_BURSTS, /* those of a class take longer than it was told, or are shorter */
+	WAKEGOV_RECORD_FACTS,  /* a task that rules may be for is there, or changed; see below */
+	WAKEGOV_RECORD_GONE,   /* slot is the pid of one that matched rules and exited */
+	WAKEGOV_RECORD_SCAN,   /* a process of several threads changed: they are to be dumped */
 };
 
 struct wakegov_record {
 	__u32 type;
 	__u32 cpu;
 	__u32 slot;
-	__u32 class; /* WAKEGOV_RECORD_CO_RUNNER; 0: no longer */
+	__u32 class; /* WAKEGOV_RECORD_BURSTS; WAKEGOV_RECORD_CO_RUNNER, 0: no longer */
 };
 
 /* What rules look at, of one thread. */
@@ -340,7 +355,8 @@ struct wakegov_settings {
 	__u32 co_runner_generation; /* one more: none has been told about */
 	__u32 class_cap[WAKEGOV_CLAMP_CLASSES]; /* the highest of its domains; 1024: none */
 	__u64 floored;				/* sets, as bits, that have a floor */
-	__u32 follow_clamps;			/* children that have some are to be told about */
-	__u32 follow_own; /* every task that changes its own; else those with a class */
-	__u32 follow;	  /* enum wakegov_follow */
+	__u64 timed; /* sets, as bits, whose bursts are to take no longer than a rule says */
+	__u32 follow_clamps; /* children that have some are to be told about */
+	__u32 follow_own;    /* every task that changes its own; else those with a class */
+	__u32 follow;	     /* enum wakegov_follow */
 };

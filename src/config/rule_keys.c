@@ -10,6 +10,7 @@
 #include "config/text.h"
 #include "config/units.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 #define NICE_LEAST (-20)
 #define NICE_MOST  19
@@ -197,6 +198,23 @@ static int store_floor(struct policy_rule *rule, const char *text)
 	return store_level(&rule->own.floor, text, "none", 0);
 }
 
+#define RESPONSE_LEAST_US 10
+#define RESPONSE_MOST_US  10000000
+
+/* A floor as well, found by what the tasks do: of the two in one section the later one holds. */
+static int store_response(struct policy_rule *rule, const char *text)
+{
+	uint64_t ns;
+
+	if (!strcmp(text, "none"))
+		return store_floor(rule, text);
+	if (policy_units_parse(&policy_units_duration, text, &ns) < 0 ||
+	    ns < RESPONSE_LEAST_US * NS_PER_US || ns > RESPONSE_MOST_US * NS_PER_US)
+		return -EINVAL;
+	rule->own.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE, ns / NS_PER_US };
+	return 0;
+}
+
 static int store_io_boost(struct policy_rule *rule, const char *text)
 {
 	if (!strcmp(text, "off"))
@@ -261,6 +279,8 @@ static const struct policy_rule_key keys[] = {
 	{ "class", "none or the name of a class", store_class },
 	{ "cap", "none, " LEVEL, store_cap, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
 	{ "floor", "none, " LEVEL, store_floor, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
+	{ "response", "none, or a time from 10us to 10s", store_response,
+	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
 	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },
 };

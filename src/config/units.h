@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define POLICY_UNITS_MAX 6
+#define POLICY_UNITS_MAX 7
 
 struct policy_units {
 	const char *noun; /* "a duration" */

@@ -2,10 +2,13 @@
 #include "core/clamp_class.h"
 
 #include "core/rule.h"
+#include "shared/time.h"
 #include "wakegov/own.h"
 
 /* A power of two. Halved, more sets are needed for tasks that ask for nearly the same. */
 #define OWN_STEP_CAP 64
+/* Longer than any response may be; a recording may say anything. */
+#define BURST_MOST_NS (1000 * NS_PER_S)
 
 void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy)
 {
@@ -63,11 +66,34 @@ uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uin
 	return i;
 }
 
-static void work_out(const struct policy *policy, uint64_t matched,
+uint64_t clamp_response_cap(uint64_t burst_ns, uint32_t response_us)
+{
+	uint64_t most_ns = burst_ns < BURST_MOST_NS ? burst_ns + burst_ns / 16 : BURST_MOST_NS;
+	uint64_t response_ns = (response_us ?: 1) * NS_PER_US;
+
+	return (most_ns * TOPOLOGY_CAPACITY_MAX + response_ns - 1) / response_ns;
+}
+
+static void take_floor(const struct policy_level *level, uint64_t burst_ns,
+		       const struct topology_domain *domain, struct class_clamp *ret)
+{
+	uint64_t cap;
+
+	if (level->kind != POLICY_LEVEL_RESPONSE) {
+		ret->floor = rule_level_cap(level, domain);
+		return;
+	}
+	cap = clamp_response_cap(burst_ns, level->value);
+	ret->response_us = level->value;
+	ret->floor = cap < TOPOLOGY_CAPACITY_MAX ? cap : TOPOLOGY_CAPACITY_MAX;
+}
+
+static void work_out(const struct policy *policy, uint64_t matched, uint64_t burst_ns,
 		     const struct topology_domain *domain, struct class_clamp *ret)
 {
 	ret->cap = CLAMP_CAP_NONE;
 	ret->floor = 0;
+	ret->response_us = 0;
 	ret->cap_rule = rule_that_gives(policy, matched, RULE_CAP, domain);
 	ret->floor_rule = rule_that_gives(policy, matched, RULE_FLOOR, domain);
 	if (ret->cap_rule >= 0)
@@ -76,8 +102,7 @@ static void work_out(const struct policy *policy, uint64_t matched,
 	if (ret->cap >= TOPOLOGY_CAPACITY_MAX)
 		ret->cap = CLAMP_CAP_NONE;
 	if (ret->floor_rule >= 0)
-		ret->floor = rule_level_cap(&policy->rules[ret->floor_rule].properties.floor,
-					    domain);
+		take_floor(&policy->rules[ret->floor_rule].properties.floor, burst_ns, domain, ret);
 	/* An override wins over a rule, and else the cap over the floor. */
 	if (ret->floor > ret->cap && rule_is_override(policy, ret->floor_rule) &&
 	    !rule_is_override(policy, ret->cap_rule))
@@ -105,18 +130,18 @@ void clamp_merge_own(uint32_t own, struct class_clamp *clamp)
 void clamp_classes_in(const struct clamp_classes *classes, const struct policy *policy,
 		      uint32_t class, const struct topology_domain *domain, struct class_clamp *ret)
 {
-	work_out(policy, classes->matched[class], domain, ret);
+	work_out(policy, classes->matched[class], classes->burst_ns[class], domain, ret);
 	clamp_merge_own(classes->own[class], ret);
 }
 
-void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
-		    struct class_clamp *ret)
+void clamp_of_rules(const struct policy *policy, uint64_t matched, uint64_t burst_ns,
+		    const struct topology *topology, struct class_clamp *ret)
 {
 	struct class_clamp clamp;
 
 	*ret = (struct class_clamp){ .cap = CLAMP_CAP_NONE, .cap_rule = -1, .floor_rule = -1 };
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
-		work_out(policy, matched, &topology->domains[i], &clamp);
+		work_out(policy, matched, burst_ns, &topology->domains[i], &clamp);
 		if (!i) {
 			*ret = clamp;
 			continue;

@@ -9,6 +9,13 @@
  * What a task asks for itself narrows what rules give it, as the kernel does it: the higher floor
  * and the lower cap hold, and the cap wins where they cross. Anybody may ask for anything, so what
  * is asked for is rounded up to 64 of 1024, and such sets never take the room of the rules'.
+ *
+ * A rule may say how long bursts may take instead of a floor. The kernel side learns how long they
+ * are at full capacity, nine of ten of them, and what is told of that makes the floor:
+ *
+ *	floor = 1024 · length at full capacity / response
+ *
+ * and a 16th more, since it tells of what is longer by more than that.
  */
 
 #include <stdbool.h>
@@ -26,7 +33,9 @@ struct clamp_classes {
 	bool follows_own;  /* what tasks ask for themselves counts */
 	uint64_t matched[CLAMP_CLASSES_MAX];
 	uint32_t own[CLAMP_CLASSES_MAX]; /* wakegov/own.h */
-	uint32_t n;			 /* 1 when no task has a clamp */
+	uint64_t
+		burst_ns[CLAMP_CLASSES_MAX]; /* at full capacity; 0: not known, or of no interest */
+	uint32_t n;			     /* 1 when no task has a clamp */
 	uint32_t n_own;
 	/* tasks whose class would be one too many: they are in that of their rules, or in class 0
 	 */
@@ -50,7 +59,14 @@ struct class_clamp {
 	uint32_t floor;	  /* 0: none */
 	int32_t cap_rule; /* index; -1: none, the task asks for it */
 	int32_t floor_rule;
+	uint32_t response_us; /* what floor_rule asks of bursts; 0: nothing */
 };
+
+/*
+ * The capacity by which bursts of that length at full capacity take no longer than the response;
+ * above 1024 where no frequency is high enough, 0 where they are not known. Any two numbers do.
+ */
+uint64_t clamp_response_cap(uint64_t burst_ns, uint32_t response_us);
 
 /* Narrows what rules give by what tasks ask for themselves: wakegov/own.h. */
 void clamp_merge_own(uint32_t own, struct class_clamp *clamp);
@@ -60,8 +76,8 @@ void clamp_classes_in(const struct clamp_classes *classes, const struct policy *
 		      struct class_clamp *ret);
 
 /*
- * What tasks that match these rules are given where domains cannot be told apart: the weakest of
- * what it is in each.
+ * What tasks that match these rules, with bursts of that length, are given where domains cannot be
+ * told apart: the weakest of what it is in each.
  */
-void clamp_of_rules(const struct policy *policy, uint64_t matched, const struct topology *topology,
-		    struct class_clamp *ret);
+void clamp_of_rules(const struct policy *policy, uint64_t matched, uint64_t burst_ns,
+		    const struct topology *topology, struct class_clamp *ret);

@@ -16,8 +16,8 @@
 /* What rules give. What tasks ask for themselves the kernel merges with it. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
 {
-	clamp_of_rules(&engine->policy, engine->clamp_classes.matched[class], engine->topology,
-		       ret);
+	clamp_of_rules(&engine->policy, engine->clamp_classes.matched[class],
+		       engine->clamp_classes.burst_ns[class], engine->topology, ret);
 }
 
 void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct class_clamp *ret)
@@ -225,6 +225,22 @@ void clamping_apply_co_runner(struct engine *engine, const struct input_co_runne
 		return;
 	task->co_runner_class = class;
 	clamped_tasks_queue_clamp(engine->clamped, task);
+}
+
+void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input)
+{
+	uint32_t class = take_class(engine, input->matched, input->own);
+	struct clamped_task *task = NULL;
+
+	if (!class || engine->clamp_classes.burst_ns[class] == input->length_ns)
+		return;
+	engine->clamp_classes.burst_ns[class] = input->length_ns;
+	engine->clamp_classes.version++;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		engine->domains[i].due = true;
+	while ((task = clamped_tasks_next(engine->clamped, task)))
+		if (task->class == class || task->co_runner_class == class)
+			clamped_tasks_queue_clamp(engine->clamped, task);
 }
 
 void clamping_apply_run(struct engine *engine, const struct input_class_run *input)

@@ -18,6 +18,11 @@
 
 /* A running task is seen at the next tick; ticks are 10 ms apart at most. */
 #define RUN_HOLD_NS (12 * NS_PER_MS)
+/*
+ * A write comes tenths of a millisecond after the wake-up that asks for it, which is much of what a
+ * burst may take: the floor waits for the next one of those that come several times a second.
+ */
+#define RESPONSE_HOLD_NS (100 * NS_PER_MS)
 /* An effective cap is checked again after this time: no event says that a capped task stopped. */
 #define RECHECK_NS (100 * NS_PER_MS)
 /*
@@ -64,9 +69,19 @@ static void add_run(const struct class_run *run, const struct class_clamp *clamp
 			    ran_until_ns);
 	if (clamp->cap < cap->lowest_cap)
 		cap->lowest_cap = clamp->cap;
-	if (clamp->floor)
+}
+
+static void add_floor(const struct class_run *run, const struct class_clamp *clamp, uint32_t cpu,
+		      uint64_t hold_ns, uint64_t now_ns, struct effective_cap *cap)
+{
+	uint64_t until_ns;
+
+	if (clamp->response_us && hold_ns < RESPONSE_HOLD_NS)
+		hold_ns = RESPONSE_HOLD_NS;
+	until_ns = end_ns(run->ran_ns, hold_ns, now_ns);
+	if (until_ns && clamp->floor)
 		raise_clamp(&cap->floor, clamp->floor, cpu, run->ran_pid, clamp->floor_rule,
-			    ran_until_ns);
+			    until_ns);
 }
 
 void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
@@ -79,8 +94,12 @@ void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t n
 	*ret = (struct effective_cap){ .lowest_cap = CLAMP_CAP_NONE };
 	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
 		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, info, &clamp);
-		engine_for_each_cpu(engine, cpu, domain)
-			add_run(&engine->cpus[cpu].runs[class], &clamp, cpu, hold_ns, now_ns, ret);
+		engine_for_each_cpu(engine, cpu, domain) {
+			const struct class_run *run = &engine->cpus[cpu].runs[class];
+
+			add_run(run, &clamp, cpu, hold_ns, now_ns, ret);
+			add_floor(run, &clamp, cpu, hold_ns, now_ns, ret);
+		}
 	}
 	ret->bound = (struct clamp_at_work){ .cap = CLAMP_CAP_NONE };
 	if (ret->capped.until_ns)

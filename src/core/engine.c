@@ -325,6 +325,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 	case INPUT_CLASS_RUN:
 		clamping_apply_run(engine, &input->class_run);
 		break;
+	case INPUT_BURSTS:
+		clamping_apply_bursts(engine, &input->bursts);
+		break;
 	case INPUT_REFERENCE:
 		apply_reference(engine, &input->reference, input->now_ns);
 		break;

@@ -85,6 +85,7 @@ static bool load_clamp_class(struct engine *engine, uint32_t index,
 		return false;
 	engine->clamp_classes.matched[index] = saved->matched;
 	engine->clamp_classes.own[index] = saved->own;
+	engine->clamp_classes.burst_ns[index] = saved->burst_ns;
 	engine->clamp_classes.n++;
 	engine->clamp_classes.n_own += saved->own != 0;
 	return true;

@@ -175,6 +175,7 @@ uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain);
 void clamping_set_policy(struct engine *engine);
 void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
 void clamping_apply_run(struct engine *engine, const struct input_class_run *input);
+void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input);
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input);
 /* A domain came to be driven by clamps, or is so no longer. */

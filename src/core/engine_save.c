@@ -125,6 +125,7 @@ static void save_classes(const struct saving *saving)
 	for (piece.index = 1; piece.index < engine->clamp_classes.n; piece.index++) {
 		piece.class.matched = engine->clamp_classes.matched[piece.index];
 		piece.class.own = engine->clamp_classes.own[piece.index];
+		piece.class.burst_ns = engine->clamp_classes.burst_ns[piece.index];
 		saving->take(saving->userdata, &piece);
 	}
 	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++)

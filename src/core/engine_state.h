@@ -59,6 +59,7 @@ struct engine_cpu {
 struct engine_clamp_class {
 	uint64_t matched; /* the rules that make it, as bits … */
 	uint32_t own;	  /* … and what its tasks ask for themselves: wakegov/own.h */
+	uint64_t burst_ns;
 };
 
 struct engine_class_run {

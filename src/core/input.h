@@ -28,6 +28,7 @@ enum input_type {
 	INPUT_CO_RUNNER,  /* a task runs beside capped ones */
 	INPUT_REFERENCE,  /* capacity is measured by another frequency */
 	INPUT_OWN_CLAMPS, /* a task asks for clamps itself, for others than before, or for none */
+	INPUT_BURSTS,	  /* how long those of a clamp class are */
 };
 
 struct input_cpu {
@@ -130,6 +131,13 @@ struct input_class_run {
 	uint32_t own; /* what its tasks ask for themselves: wakegov/own.h */
 };
 
+/* Of a class that a rule's response is for; nine of ten bursts are at most as long. */
+struct input_bursts {
+	uint64_t length_ns; /* at full capacity */
+	uint64_t matched;   /* the class goes by its rules, as that of a run */
+	uint32_t own;
+};
+
 /* A task with short bursts runs beside capped ones. */
 struct input_co_runner {
 	uint32_t pid;
@@ -166,5 +174,6 @@ struct input {
 		struct input_co_runner co_runner;
 		struct input_reference reference;
 		struct input_own_clamps own_clamps;
+		struct input_bursts bursts;
 	};
 };

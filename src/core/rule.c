@@ -76,6 +76,8 @@ uint32_t rule_level_cap(const struct policy_level *level, const struct topology_
 		return (level->value * TOPOLOGY_CAPACITY_MAX + 50) / 100;
 	case POLICY_LEVEL_KHZ:
 		return opp_cap_at_khz(domain, level->value < max_khz ? level->value : max_khz);
+	case POLICY_LEVEL_RESPONSE:
+		return 0;
 	default:
 		return level->value;
 	}

@@ -40,6 +40,7 @@ const struct policy_level *rule_level(const struct policy_properties *properties
 
 /*
  * A level that is given, as capacity in the domain: 0…1024. A frequency is worth what a CPU of the
- * domain does at it, and no more than at the highest.
+ * domain does at it, and no more than at the highest. A response is worth what its bursts need,
+ * which is not known here: 0.
  */
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain);

@@ -107,7 +107,8 @@ enum policy_readers {
 #define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
 /*
  * How much performance, in a rule: on the capacity scale, which is the whole machine's, or as a
- * frequency of the domain where the task runs. Not given: another rule may say.
+ * frequency of the domain where the task runs; or, of a floor, as much as its bursts need to take
+ * no longer than that (core/clamp_class.h). Not given: another rule may say.
  */
 struct policy_level {
 	enum {
@@ -115,6 +116,7 @@ struct policy_level {
 		POLICY_LEVEL_CAPACITY, /* 0…1024 */
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
+		POLICY_LEVEL_RESPONSE, /* us, of a floor */
 	} kind;
 	uint32_t value;
 };
@@ -127,6 +129,7 @@ static inline uint32_t policy_level_most(int kind)
 		[POLICY_LEVEL_CAPACITY] = TOPOLOGY_CAPACITY_MAX,
 		[POLICY_LEVEL_PERCENT] = 100,
 		[POLICY_LEVEL_KHZ] = UINT32_MAX,
+		[POLICY_LEVEL_RESPONSE] = UINT32_MAX,
 	};
 
 	return most[kind];

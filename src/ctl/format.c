@@ -114,10 +114,12 @@ char *format_permille(uint64_t permille)
 
 char *format_level(const char *level)
 {
-	uint64_t khz, percent;
+	uint64_t khz, percent, us;
 
 	if (level && quantity_frequency(level, &khz))
 		return format_frequency(khz);
+	if (level && quantity_duration_us(level, &us))
+		return format_duration(us);
 	if (level && quantity_share(level, &percent))
 		return print("%llu %%", (unsigned long long)percent);
 	return format_clean(level);

@@ -14,6 +14,7 @@
 static const struct policy_units time_units = {
 	.noun = "a time",
 	.list = {
+		{ "us", 1 },
 		{ "ms", 1000 },
 		{ "s", 1000000 },
 		{ "m", 60000000 },

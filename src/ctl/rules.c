@@ -112,6 +112,26 @@ static void show_carrier(const json_t *rule)
 		       by_cgroup ? "in other cgroups " : "", why);
 }
 
+/* "web: bursts of 1.07 M cycles, 90 % within 700 us at 1800 MHz" */
+static void show_bursts(FILE *file, const char *before, const json_t *rule)
+{
+	const json_t *bursts = json_object_get(rule, "bursts");
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	_cleanup_free_ char *floor = format_level(field_text(rule, "floor"));
+	_cleanup_free_ char *khz = format_frequency(field_number(bursts, "khz"));
+	_cleanup_free_ char *needs = format_frequency(field_number(bursts, "needs_khz"));
+	_cleanup_free_ char *highest = format_frequency(field_number(bursts, "highest_khz"));
+
+	if (!json_is_object(bursts))
+		return;
+	fprintf(file, "%s%s: bursts of %.2f M cycles, 90 %% within %s ", before, name,
+		(double)field_number(bursts, "cycles") / 1e6, floor);
+	if (field_is_known(bursts, "khz"))
+		fprintf(file, "at %s\n", khz);
+	else
+		fprintf(file, "would need %s, and the highest frequency is %s\n", needs, highest);
+}
+
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -136,6 +156,8 @@ static void show_rules(const json_t *reply)
 		print_threads_line(rule);
 	json_array_foreach(rules, i, rule)
 		show_carrier(rule);
+	json_array_foreach(rules, i, rule)
+		show_bursts(stdout, "", rule);
 	if (refused)
 		printf("no room for %" PRIu64 " times a task: raise max-ruled-tasks (%" PRIu64
 		       ")\n",
@@ -185,6 +207,9 @@ void rules_print_task(FILE *file, const json_t *reply)
 		show_one(file, explained);
 	if (!json_array_size(rules))
 		fputs("  the policy has none\n", file);
+	json_array_foreach(rules, i, explained)
+		if (json_is_true(json_object_get(explained, "gives_floor")))
+			show_bursts(file, "  ", json_object_get(explained, "rule"));
 }
 
 static void show_task(const json_t *reply)

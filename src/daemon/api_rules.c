@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/opp.h"
 #include "daemon/api.h"
 #include "daemon/grouping.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 /* Of one page: a file is read for the name of each thread of RuleTasks. */
 #define PAGE_TASKS_MAX 100
@@ -27,6 +29,8 @@ const char *api_level_text(const struct policy_level *level, enum rule_property 
 		snprintf(ret, API_LEVEL_SIZE, "%u%%", level->value);
 	else if (level->kind == POLICY_LEVEL_KHZ)
 		snprintf(ret, API_LEVEL_SIZE, "%ukHz", level->value);
+	else if (level->kind == POLICY_LEVEL_RESPONSE)
+		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
 	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
 		snprintf(ret, API_LEVEL_SIZE, "%s", level->value ? "on" : "off");
 	else if (level->value == none)
@@ -49,6 +53,60 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	field_level(out, "cap", &properties->cap, RULE_CAP);
 	field_level(out, "floor", &properties->floor, RULE_FLOOR);
 	field_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+}
+
+/* Where a CPU does most, and what is too long for it is too long for all; NULL: there is none. */
+static const struct topology_domain *fastest_domain(const struct topology *topology)
+{
+	const struct topology_domain *fastest = NULL;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (!fastest || topology->domains[i].capacity > fastest->capacity)
+			fastest = &topology->domains[i];
+	return fastest;
+}
+
+/* Of the tasks that have their floor from this rule; where they are in several classes, the
+ * longest. */
+static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
+				 const struct topology_domain *domain)
+{
+	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
+	struct class_clamp clamp;
+	uint64_t longest_ns = 0;
+
+	for (uint32_t class = 0; class < classes->n; class ++) {
+		clamp_classes_in(classes, &manager->policy, class, domain, &clamp);
+		if (clamp.response_us && clamp.floor_rule == (int32_t)rule &&
+		    classes->burst_ns[class] > longest_ns)
+			longest_ns = classes->burst_ns[class];
+	}
+	return longest_ns;
+}
+
+static void put_bursts(struct json_out *out, const struct manager *manager, uint32_t i)
+{
+	const struct policy_level *floor = &manager->policy.rules[i].properties.floor;
+	const struct topology_domain *domain;
+	uint64_t burst_ns = 0, full_khz, needs_khz;
+
+	domain = fastest_domain(manager->topology);
+	if (floor->kind == POLICY_LEVEL_RESPONSE && domain)
+		burst_ns = longest_burst_ns(manager, i, domain);
+	if (!burst_ns) {
+		field_null(out, "bursts");
+		return;
+	}
+	full_khz = opp_khz_for_cap(domain, TOPOLOGY_CAPACITY_MAX);
+	needs_khz = full_khz * clamp_response_cap(burst_ns, floor->value) / TOPOLOGY_CAPACITY_MAX;
+	field_open(out, "bursts", '{');
+	field_count(out, "us", burst_ns / NS_PER_US);
+	field_count(out, "cycles", burst_ns * full_khz / (NS_PER_S / 1000));
+	field_count(out, "needs_khz", needs_khz);
+	field_count(out, "highest_khz", topology_domain_max_khz(domain));
+	field_count_if(out, "khz", needs_khz <= topology_domain_max_khz(domain),
+		       opp_at_or_above(domain, (uint32_t)needs_khz, 0, UINT32_MAX));
+	json_out_close(out, '}');
 }
 
 static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
@@ -75,6 +133,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
 	api_put_properties(out, &rule->properties);
+	put_bursts(out, manager, i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	field_bool(out, "by_cgroup", grouping_carries(manager, i));

@@ -191,7 +191,7 @@ void grouping_mind(struct manager *manager, const struct rules_task *task)
 	if (!path)
 		return;
 	leave_out_wrong(manager, task->matched, path);
-	clamp_of_rules(&manager->policy, task->matched, manager->topology, &due);
+	clamp_of_rules(&manager->policy, task->matched, 0, manager->topology, &due);
 	if (due.cap_rule >= 0 && grouping->by.caps >> due.cap_rule & 1)
 		give(manager, due.cap_rule, UCLAMP_GROUP_MAX, due.cap, path);
 	if (due.floor_rule >= 0 && grouping->by.floors >> due.floor_rule & 1)

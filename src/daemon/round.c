@@ -364,6 +364,8 @@ static void describe_classes(struct manager *manager)
 		told.cap[class] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
 		if (clamp.floor)
 			told.floored |= 1ULL << class;
+		if (clamp.response_us)
+			told.timed |= 1ULL << class;
 	}
 	tracer_set_classes(manager->tracer, &told);
 	manager->classes_epoch = classes->epoch;
@@ -417,6 +419,22 @@ void manager_round(struct manager *manager)
 			       now_ns);
 	recording_keep(manager, now_ns);
 	set_timer(manager);
+}
+
+static void take_bursts(struct manager *manager, uint32_t class, uint64_t now_ns)
+{
+	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
+	struct input input = { .now_ns = now_ns, .type = INPUT_BURSTS };
+
+	/* Of before the classes had other numbers. */
+	if (class >= classes->n || classes->epoch != manager->classes_epoch)
+		return;
+	input.bursts = (struct input_bursts){
+		.length_ns = tracer_burst_ns(manager->tracer, class),
+		.matched = classes->matched[class],
+		.own = classes->own[class],
+	};
+	engine_apply(manager->engine, &input);
 }
 
 static void take_co_runner(struct manager *manager, const struct tracer_event *event,
@@ -497,6 +515,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_OWN:
 		manager_take_own_clamps(manager, event->pid, event->own, event->ended, now_ns);
+		break;
+	case TRACER_BURSTS:
+		take_bursts(manager, event->class, now_ns);
 		break;
 	case TRACER_CO_RUNNER:
 		take_co_runner(manager, event, now_ns);

@@ -101,6 +101,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U32(input.co_runner.own)),
 	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
 	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
+	[RECORD_BURSTS] = ROW(256, U64(input.bursts.length_ns), U64(input.bursts.matched), U32(input.bursts.own)),
 	[RECORD_TAKE_CLASS] = ROW(256, U32(class.pid), U32(class.class), U32(class.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
@@ -159,7 +160,8 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		COMM(piece.ruled_task.comm), U64(piece.ruled_task.matched)),
 	[RECORD_PIECE_OVERRIDE] = ROW(1,
 		U32(piece.index), U32(piece.override.id), OVERRIDE(piece.override)),
-	[RECORD_PIECE_CLAMP_CLASS] = ROW(1, U32(piece.index), U64(piece.class.matched), U32(piece.class.own)),
+	[RECORD_PIECE_CLAMP_CLASS] = ROW(1, U32(piece.index), U64(piece.class.matched), U32(piece.class.own),
+		U64(piece.class.burst_ns)),
 	[RECORD_PIECE_CLASS_RUN] = ROW(1,
 		U32(piece.index), U32(piece.class_run.class), U64(piece.class_run.run.ran_ns),
 		U64(piece.class_run.run.long_running_ns), U32(piece.class_run.run.ran_pid),
@@ -201,6 +203,7 @@ static const struct {
 	struct input_class_run class_run;
 	struct input_co_runner co_runner;
 	struct input_own_clamps own_clamps;
+	struct input_bursts bursts;
 	struct input_reference reference;
 	struct task_class class;
 	struct task_clamp clamp;
@@ -232,6 +235,7 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0 },
+	{ 0, 0, 0 },
 	{ 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
@@ -244,7 +248,7 @@ static const struct {
 	{ 0, 0, { 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0 },
-	{ 0, 0 },
+	{ 0, 0, 0 },
 	{ 0, { 0, 0, 0, 0 } },
 	{ 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, { 0 } },
@@ -292,6 +296,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_CO_RUNNER: return RECORD_CO_RUNNER;
 	case INPUT_REFERENCE: return RECORD_REFERENCE;
 	case INPUT_OWN_CLAMPS: return RECORD_OWN_CLAMPS;
+	case INPUT_BURSTS: return RECORD_BURSTS;
 	}
 	return RECORD_TYPES;
 }

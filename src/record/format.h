@@ -84,6 +84,7 @@ enum record_type {
 	RECORD_REFERENCE,  /* engine_apply() */
 	RECORD_OWN_CLAMPS, /* likewise */
 	RECORD_PIECE_GROUP,
+	RECORD_BURSTS, /* engine_apply() */
 	RECORD_TYPES,
 };
 

@@ -148,7 +148,7 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 		struct policy_level *level = (struct policy_level *)rule_level(&ret->properties,
 									       properties[i]);
 
-		level->kind = record_get_number(in, POLICY_LEVEL_KHZ);
+		level->kind = record_get_number(in, POLICY_LEVEL_RESPONSE);
 		level->value = record_get_number(in, policy_level_most(level->kind));
 	}
 }

@@ -123,7 +123,7 @@ static void check_itself(const struct check *check)
 		    check->rule->name, check->rule->again_line);
 	if (!check->rule->is_condition && !gives(check->rule, RULE_CAP) &&
 	    !gives(check->rule, RULE_FLOOR) && !gives(check->rule, RULE_IO_BOOST))
-		say(check, "it gives nothing: set cap, floor, io-boost or class");
+		say(check, "it gives nothing: set cap, floor, response, io-boost or class");
 }
 
 /* What is as general stands before it, and gives all that it gives. */

@@ -22,7 +22,7 @@ struct grouped grouped_find(const struct policy *policy, const struct topology *
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		if (!has_form(&policy->rules[i]))
 			continue;
-		clamp_of_rules(policy, 1ULL << i, topology, &clamp);
+		clamp_of_rules(policy, 1ULL << i, 0, topology, &clamp);
 		found.caps |= (uint64_t)(clamp.cap != CLAMP_CAP_NONE) << i;
 		found.floors |= (uint64_t)(clamp.floor != 0) << i;
 	}
@@ -35,11 +35,11 @@ struct grouped grouped_find_wrong(const struct grouped *grouped, const struct po
 	struct grouped wrong = { 0 };
 	struct class_clamp due, own;
 
-	clamp_of_rules(policy, matched, topology, &due);
+	clamp_of_rules(policy, matched, 0, topology, &due);
 	for (uint64_t bits = matched & (grouped->caps | grouped->floors); bits; bits &= bits - 1) {
 		uint32_t i = __builtin_ctzll(bits);
 
-		clamp_of_rules(policy, 1ULL << i, topology, &own);
+		clamp_of_rules(policy, 1ULL << i, 0, topology, &own);
 		wrong.caps |= (uint64_t)(due.cap > own.cap) << i;
 		wrong.floors |= (uint64_t)(due.floor < own.floor) << i;
 	}

@@ -17,6 +17,7 @@ void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *clas
 	for (uint32_t i = 0; i < classes->n; i++)
 		settings->class_cap[i] = classes->cap[i];
 	settings->floored = classes->floored;
+	settings->timed = classes->timed;
 	settings->follow_co_runner = classes->co_runners;
 	settings->burst_limit_ns = classes->burst_limit_ns;
 	settings->n_clamp_classes = classes->n > 1 ? classes->n : 0;
@@ -26,6 +27,7 @@ void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *clas
 void tracer_forget_classes(struct tracer *tracer)
 {
 	tracer->programs.skel->bss->settings.co_runner_generation++;
+	memset(tracer->programs.skel->bss->bursts, 0, sizeof(tracer->programs.skel->bss->bursts));
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
@@ -70,6 +72,11 @@ int tracer_send_task_classes(struct tracer *tracer)
 	__atomic_fetch_add(&tracer->programs.skel->bss->settings.set_generation, 1,
 			   __ATOMIC_RELEASE);
 	return r;
+}
+
+uint64_t tracer_burst_ns(const struct tracer *tracer, uint32_t class)
+{
+	return tracer->programs.skel->bss->bursts[class].length_ns.value;
 }
 
 bool tracer_read_class_run(struct tracer *tracer, uint32_t cpu, uint32_t class, uint64_t now_ns,

@@ -87,6 +87,10 @@ static void hand_on(struct tracer *tracer, const void *data)
 		event.own = record->class;
 		event.ended = record->cpu;
 		break;
+	case WAKEGOV_RECORD_BURSTS:
+		event.type = TRACER_BURSTS;
+		event.class = record->class;
+		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		event.type = TRACER_CO_RUNNER;
 		event.pid = record->slot;

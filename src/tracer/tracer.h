@@ -27,6 +27,7 @@ enum tracer_event_type {
 	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
 	TRACER_OWN,	   /* a task asks for other utilisation clamps than before */
 	TRACER_CO_RUNNER,  /* a task runs for short beside capped ones, or does so no longer */
+	TRACER_BURSTS,	   /* those of a clamp class are longer or shorter: tracer_burst_ns() */
 	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
 	TRACER_GONE,	   /* a task that was marked as matching rules exited */
 	TRACER_SCAN,	   /* several tasks changed at once: tracer_scan_tasks() tells how */
@@ -34,13 +35,13 @@ enum tracer_event_type {
 
 struct tracer_event {
 	enum tracer_event_type type;
-	uint32_t cpu;		 /* TRACER_CPU, TRACER_LIMITS */
-	uint32_t handle;	 /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;		 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
-	uint32_t parent;	 /* TRACER_CHILD: who forked it */
-	uint32_t class;		 /* TRACER_CO_RUNNER: the clamp class of the capped tasks, or 0 */
-	uint32_t own;		 /* TRACER_OWN: wakegov/own.h */
-	bool ended;		 /* TRACER_OWN: it has exited */
+	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
+	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
+	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
+	uint32_t parent; /* TRACER_CHILD: who forked it */
+	uint32_t class;	 /* TRACER_BURSTS; TRACER_CO_RUNNER: that of the capped tasks, or 0 */
+	uint32_t own;	 /* TRACER_OWN: wakegov/own.h */
+	bool ended;	 /* TRACER_OWN: it has exited */
 	struct task_facts facts; /* TRACER_FACTS */
 };
 
@@ -104,11 +105,18 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 bool tracer_read_class_run(struct tracer *tracer, uint32_t cpu, uint32_t class, uint64_t now_ns,
 			   struct input *ret);
 
+/*
+ * How long the bursts of a clamp class are at full capacity, nine of ten of them, in ns; 0: none
+ * has ended yet.
+ */
+uint64_t tracer_burst_ns(const struct tracer *tracer, uint32_t class);
+
 /* What the kernel side is to know of the clamp classes that there are. */
 struct tracer_classes {
 	uint32_t n;			 /* 1: no rule clamps anything, and nothing is measured */
 	uint32_t cap[CLAMP_CLASSES_MAX]; /* 0…1024 */
 	uint64_t floored;		 /* classes, as bits, that have a floor */
+	uint64_t timed;			 /* of these, those whose bursts TRACER_BURSTS tells of */
 	bool co_runners;		 /* tell of those that run beside capped tasks */
 	uint64_t burst_limit_ns;
 };

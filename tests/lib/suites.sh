@@ -363,6 +363,7 @@ suite_programs() {
 	programs pstate Programs.test_fio Machine.test_fallback
 	programs hwp Programs Machine.test_doctor Machine.test_turbo
 	programs acpi Machine.test_doctor
+	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py
 }
 
 # timed DRIVER CLASS [lab run's OPTION…]: a boot of the timed machine.

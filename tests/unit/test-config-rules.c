@@ -90,6 +90,31 @@ static void test_words_for_levels(void **state)
 	}
 }
 
+/* It is a floor as well: what stands later takes the place of what stands before it. */
+static void test_response(void **state)
+{
+	static const struct {
+		const char *text;
+		int kind;
+		uint32_t value;
+	} cases[] = {
+		{ "[rule r]\nresponse = 0.7ms\n", POLICY_LEVEL_RESPONSE, 700 },
+		{ "[rule r]\nresponse = 10us\n", POLICY_LEVEL_RESPONSE, 10 },
+		{ "[rule r]\nresponse = 10s\n", POLICY_LEVEL_RESPONSE, 10000000 },
+		{ "[rule r]\nresponse = none\n", POLICY_LEVEL_CAPACITY, 0 },
+		{ "[rule r]\nfloor = 30%\nresponse = 2ms\n", POLICY_LEVEL_RESPONSE, 2000 },
+		{ "[rule r]\nresponse = 2ms\nfloor = 30%\n", POLICY_LEVEL_PERCENT, 30 },
+		{ "[class c]\nresponse = 2ms\n[rule r]\nclass = c\n", POLICY_LEVEL_RESPONSE, 2000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct policy_level *floor = &read_one(cases[i].text)->properties.floor;
+
+		assert_int_equal(floor->kind, cases[i].kind);
+		assert_int_equal(floor->value, cases[i].value);
+	}
+}
+
 static void test_nothing_is_given(void **state)
 {
 	const struct policy_rule *rule = read_one("[rule r]\n");
@@ -173,6 +198,11 @@ static void test_refused(void **state)
 		"[rule r]\ncap = fast\n",
 		"[rule r]\ncap = 40parsec\n",
 		"[rule r]\nfloor = on\n",
+		"[rule r]\nfloor = 2ms\n",
+		"[rule r]\nresponse = 9us\n",
+		"[rule r]\nresponse = 10.001s\n",
+		"[rule r]\nresponse = 2\n",
+		"[rule r]\nresponse = 30%\n",
 		"[rule r]\nio-boost = maybe\n",
 		"[rule r]\nio-boost = none\n",
 		"[rule r]\ncomm =\n",
@@ -252,7 +282,7 @@ static void test_messages(void **state)
 			 ":3: [rule s] class: found 'slow', expected one of " CLASSES
 			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
-	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, io-boost, "
+	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, response, io-boost, "
 	       "inherit; "
 	       "did you mean 'floor'?");
 	expect("[rule r]\nwhen = game\n",
@@ -287,11 +317,11 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_keys),	 cmocka_unit_test(test_words_for_levels),
-		cmocka_unit_test(test_nothing_is_given), cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_dropin_overrides), cmocka_unit_test(test_two_of_one_name),
-		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_all_keys),	cmocka_unit_test(test_words_for_levels),
+		cmocka_unit_test(test_response),	cmocka_unit_test(test_nothing_is_given),
+		cmocka_unit_test(test_classes),		cmocka_unit_test(test_dropin_overrides),
+		cmocka_unit_test(test_two_of_one_name), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_messages),	cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,46 @@ static void test_own(void **state)
 	free(topology);
 }
 
+/* How long bursts may take, instead of a floor: what they need, as far as it is known. */
+static void test_response(void **state)
+{
+	static const struct {
+		uint64_t matched, burst_ns;
+		uint32_t response_us, floor;
+	} rows[] = {
+		{ FLOOR_50, 0, 1000, 0 },		  /* none has ended yet */
+		{ FLOOR_50, 480000, 1000, 523 },	  /* 480 us and a 16th more, of 1000 */
+		{ FLOOR_50, 480000, 1000000, 1 },	  /* rounded up */
+		{ FLOOR_50, 2000000, 1000, 1024 },	  /* no frequency is high enough */
+		{ CAP_30 | FLOOR_50, 480000, 1000, 307 }, /* the cap wins */
+		{ CAP_30, 480000, 1000, 0 },		  /* not of a rule that says so */
+		{ FLOOR_50, UINT64_MAX, 0, 1024 },	  /* from a recording that nobody made */
+		{ FLOOR_50, UINT64_MAX, UINT32_MAX, 239 },
+	};
+	struct topology *topology = test_topology_usual(1, 1);
+	struct clamp_classes classes = { 0 };
+	struct class_clamp clamp;
+	struct policy policy;
+	uint32_t class;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		set_rules(&policy);
+		policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
+									  rows[i].response_us };
+		clamp_classes_reset(&classes, &policy);
+		class = clamp_classes_take(&classes, rows[i].matched, 0);
+		classes.burst_ns[class] = rows[i].burst_ns;
+		clamp_classes_in(&classes, &policy, class, &topology->domains[0], &clamp);
+		assert_int_equal(clamp.floor, rows[i].floor);
+		assert_int_equal(clamp.response_us,
+				 rows[i].matched & FLOOR_50 ? rows[i].response_us : 0);
+	}
+	/* Other rules, other classes: what was learnt is of none of them. */
+	clamp_classes_reset(&classes, &policy);
+	assert_int_equal(classes.burst_ns[1], 0);
+	free(topology);
+}
+
 /* Whoever asks for anything and everything leaves the rules their room. */
 static void test_own_too_many(void **state)
 {
@@ -160,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_one_too_many),
 		cmocka_unit_test(test_meaning),
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_response),
 		cmocka_unit_test(test_own_too_many),
 	};
 

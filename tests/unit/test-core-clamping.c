@@ -255,6 +255,40 @@ static void test_io_is_never_held_down(void **state)
 	world_deinit(&world);
 }
 
+static void tell_bursts(struct world *world, uint64_t matched, uint64_t length_ns)
+{
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_BURSTS,
+				   .bursts = { .matched = matched, .length_ns = length_ns },
+			   });
+}
+
+/* What is told of bursts is carried by each task of the class, those that come later as well. */
+static void test_bursts(void **state)
+{
+	struct policy policy;
+	struct world world;
+
+	set_rules(&policy);
+	policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE, 1000 };
+	boosts_start(&world, &policy);
+	drive(&world, true);
+	match(&world, PID, FLOOR_50);
+	assert_no_change(&world);
+	tell_bursts(&world, FLOOR_50, 480000);
+	assert_clamp(&world, PID, 523, CLAMP_MAX_NONE);
+	tell_bursts(&world, FLOOR_50, 480000);
+	assert_no_change(&world);
+	match(&world, PID + 1, FLOOR_50);
+	assert_clamp(&world, PID + 1, 523, CLAMP_MAX_NONE);
+	match(&world, PID + 1, 0);
+	assert_clamp(&world, PID + 1, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	tell_bursts(&world, FLOOR_50, 240000);
+	assert_clamp(&world, PID, 262, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_boost),
 		cmocka_unit_test(test_asked_for_itself),
 		cmocka_unit_test(test_io_is_never_held_down),
+		cmocka_unit_test(test_bursts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

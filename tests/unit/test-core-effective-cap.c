@@ -357,6 +357,40 @@ static void test_floor_holds(void **state)
 }
 
 /* A new policy is in force at once, for sets that are known as well. */
+/*
+ * Bursts of 480 us at full capacity that may take a millisecond: 524 of 1024, and the OPP above
+ * that. It waits for the next one, longer than a floor does.
+ */
+static void test_response_holds(void **state)
+{
+	const struct decision *decision;
+	struct machine machine;
+
+	begin(&machine);
+	machine.policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
+									  1000 };
+	engine_set_policy(machine.engine, &machine.policy);
+	busy(&machine, 0, 10);
+	runs(&machine, 0, 9, FLOOR_50, false);
+	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+	engine_apply(machine.engine, &(struct input){
+					     .now_ns = machine.now_ns,
+					     .type = INPUT_BURSTS,
+					     .bursts = { .matched = FLOOR_50, .length_ns = 480000 },
+				     });
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, 1400000);
+	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_int_equal(decision->rule, 3);
+	runs(&machine, 0, 9, FLOOR_50, false);
+	assert_int_equal(decide_at(&machine, 0, machine.now_ns + 90 * NS_PER_MS)->target_khz,
+			 1400000);
+	decide_at(&machine, 0, machine.now_ns + 20 * NS_PER_MS);
+	decide_at(&machine, 0, machine.now_ns + HOLD_NS);
+	assert_int_equal(engine_last(machine.engine, 0)->target_khz, LOW_KHZ);
+	end(&machine);
+}
+
 static void test_new_policy(void **state)
 {
 	struct machine machine;
@@ -385,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_uncap_ends),	   cmocka_unit_test(test_cap_ends),
 		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
 		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
+		cmocka_unit_test(test_response_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

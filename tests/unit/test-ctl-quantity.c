@@ -63,6 +63,7 @@ static void test_times(void **state)
 		{ "30s", true, 30000000 },
 		{ "1.5h", true, 5400000000 },
 		{ "200ms", true, 200000 },
+		{ "700us", true, 700 },
 		{ "10", false },
 		{ "1h30m", true, 5400000000 },
 		{ "2d", true, 172800000000 },

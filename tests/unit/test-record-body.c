@@ -124,6 +124,9 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 	case RECORD_OWN_CLAMPS:
 		input->own_clamps = (struct input_own_clamps){ next(of), next(of) };
 		break;
+	case RECORD_BURSTS:
+		input->bursts = (struct input_bursts){ next(of), next(of), next(of) };
+		break;
 	case RECORD_CO_RUNNER:
 		input->co_runner = (struct input_co_runner){ next(of), next(of), next(of) };
 		break;

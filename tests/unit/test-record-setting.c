@@ -121,7 +121,9 @@ static void test_rules(void **state)
 		memset(policy.rules[i].name, 'a' + i % 26, POLICY_NAME_SIZE - 1);
 		policy.rules[i].domain_cpu = i % 3 ? i : POLICY_ANY_DOMAIN;
 		properties->cap = (struct policy_level){ POLICY_LEVEL_KHZ, UINT32_MAX - i };
-		properties->floor = (struct policy_level){ POLICY_LEVEL_PERCENT, i };
+		properties->floor = (struct policy_level){ i % 2 ? POLICY_LEVEL_PERCENT
+								 : POLICY_LEVEL_RESPONSE,
+							   i };
 		properties->io_boost = (struct policy_level){ i % 2, i % 2 * i };
 	}
 	assert_int_equal(check_policy(&policy), 0);

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""response = TIME, with a database's requests on the machine whose CPUs really slow down."""
+import subprocess
+import unittest
+
+import guest
+import paced_requests as requests
+import tap
+from clamps import clamps_of
+
+PERIODS = ((0.005, 300), (0.05, 60))  # s, requests
+BACKENDS = ("setspeed", "limits")
+
+
+class Response(unittest.TestCase):
+    def serve(self, backend, response, period_s, n):
+        """The times of requests, in us, and what the rules say at their end."""
+        policy = f"[wakegov]\nbackend = {backend}\n[rule database]\ncomm = {requests.NAME}\n{response}\n"
+        with guest.Daemon(policy) as daemon:
+            took_us = requests.serve(period_s, n)
+            said = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, text=True,
+                                  capture_output=True).stdout
+            self.assertEqual(daemon.call("Status")["backend"], backend)
+        given = response.replace("\n", ", ") or "none"
+        tap.note(f"{backend}, {given}, every {period_s * 1000:.0f} ms: "
+                 f"p50 {requests.percentile(took_us, 50):.0f} us, "
+                 f"p90 {requests.percentile(took_us, 90):.0f} us")
+        return took_us, said
+
+    def test_is_met(self):
+        """nine of ten requests take no longer than they may, where without it they take far longer"""
+        for period_s, n in PERIODS:
+            without, _ = self.serve("setspeed", "", period_s, n)
+            self.assertGreater(requests.percentile(without, 50), 1400)
+            for backend in BACKENDS:
+                with self.subTest(backend=backend, period_s=period_s):
+                    took_us, _ = self.serve(backend, "response = 0.7ms", period_s, n)
+                    self.assertLessEqual(requests.percentile(took_us, 90), 700)
+
+    def test_uclamp(self):
+        """under uclamp a task's floor is what its bursts need: 594 us of 700, and a 16th more"""
+        with guest.Daemon("[wakegov]\nbackend = uclamp\n[class database]\nresponse = 0.7ms\n"
+                          f"[rule database]\ncomm = {requests.NAME}\nclass = database\n"), \
+                requests.start(*PERIODS[0]) as task:
+            guest.wait_for(lambda: 900 <= clamps_of(task.pid)[0] < 1024, 10, "a floor")
+            self.assertEqual(clamps_of(task.pid)[1], 1024)
+            task.stdout.read()
+
+    def test_no_more_than_it_takes(self):
+        """where there is time, the frequency is as low as that allows, and rules say which
+
+        600 MHz do for the 1.07 million cycles of a request, and not where one of ten meets a tick.
+        """
+        took_us, said = self.serve("setspeed", "response = 2ms", *PERIODS[0])
+        self.assertLessEqual(requests.percentile(took_us, 90), 2000)
+        self.assertGreater(requests.percentile(took_us, 10), 900)
+        self.assertRegex(said, r"database: bursts of 1\.[0-3]\d M cycles, 90 % within 2.0 ms at "
+                               r"(600|1000) MHz")
+
+    def test_cannot_be_met(self):
+        """what no frequency is high enough for is said, and gets the highest"""
+        took_us, said = self.serve("setspeed", "response = 0.3ms", *PERIODS[0])
+        self.assertLess(requests.percentile(took_us, 90), 700)
+        self.assertRegex(said, r"90 % within 300 us would need 3\d\d\d MHz, and the highest frequency is "
+                               r"1800 MHz")
+
+    def test_cap_wins(self):
+        """a cap bounds it"""
+        took_us, _ = self.serve("setspeed", "response = 0.7ms\ncap = 600MHz", *PERIODS[0])
+        self.assertGreater(requests.percentile(took_us, 10), 1700)
+
+
+if __name__ == "__main__":
+    tap.main()

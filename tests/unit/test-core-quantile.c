@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The estimate by which responses go: of ten numbers nine are at most as large. */
+#include "test-core.h"
+
+#include <stdbool.h>
+
+#include "wakegov/quantile.h"
+
+#define N     20000
+#define SHORT 600000 /* ns */
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+static void add_some(struct wakegov_quantile *quantile, uint64_t number, int n)
+{
+	for (int i = 0; i < n; i++)
+		wakegov_quantile_add(quantile, number);
+}
+
+/* What does not vary is its own quantile, from the first number on. */
+static void test_constant(void **state)
+{
+	struct wakegov_quantile quantile = { 0 };
+
+	for (int i = 0; i < 100; i++) {
+		wakegov_quantile_add(&quantile, SHORT);
+		assert_int_equal(quantile.value, SHORT);
+	}
+}
+
+/* Of numbers between 0 and a million, and of the squares of these, about one of ten is above. */
+static void test_one_of_ten(void **state)
+{
+	for (int squared = 0; squared < 2; squared++) {
+		struct wakegov_quantile quantile = { 0 };
+		uint32_t seed = 1, n_above = 0;
+
+		for (int i = 0; i < N; i++) {
+			uint64_t number = next_random(&seed) % 1000000 + 1;
+
+			if (squared)
+				number = number * number / 1000000 + 1;
+			n_above += number > quantile.value;
+			wakegov_quantile_add(&quantile, number);
+		}
+		assert_in_range(n_above, N / 13, N / 7);
+	}
+}
+
+/* Where one of five is long, they are what counts; where one of fifty is, the short ones are. */
+static void test_two_kinds(void **state)
+{
+	static const struct {
+		uint32_t one_of;
+		uint64_t least, most;
+	} rows[] = { { 5, 6 * SHORT, 8 * SHORT }, { 50, SHORT, 2 * SHORT } };
+
+	for (size_t row = 0; row < 2; row++) {
+		struct wakegov_quantile quantile = { 0 };
+		uint32_t seed = 7, n_right = 0;
+
+		for (int i = 0; i < N; i++) {
+			bool is_long = next_random(&seed) % rows[row].one_of == 0;
+
+			wakegov_quantile_add(&quantile, is_long ? 8 * SHORT : SHORT);
+			n_right += quantile.value >= rows[row].least &&
+				   quantile.value <= rows[row].most;
+		}
+		assert_in_range(n_right, N * 9 / 10, N);
+	}
+}
+
+/* The start of a program is long, and soon forgotten; later chance has to be told from a change. */
+static void test_follows(void **state)
+{
+	struct wakegov_quantile quantile = { 0 };
+
+	wakegov_quantile_add(&quantile, 100000000);
+	add_some(&quantile, SHORT, 40);
+	assert_int_equal(quantile.value, SHORT);
+	add_some(&quantile, 10 * SHORT, 1);
+	assert_in_range(quantile.value, SHORT + 1, SHORT * 11 / 10);
+	add_some(&quantile, 10 * SHORT, 9);
+	assert_int_equal(quantile.value, 10 * SHORT);
+	add_some(&quantile, SHORT, 10);
+	assert_in_range(quantile.value, 9 * SHORT, 10 * SHORT);
+	add_some(&quantile, SHORT, 60);
+	assert_int_equal(quantile.value, SHORT);
+}
+
+/* The smallest and the largest numbers that there are. */
+static void test_extremes(void **state)
+{
+	struct wakegov_quantile quantile = { 0 };
+
+	add_some(&quantile, 0, 3);
+	assert_int_equal(quantile.value, 0);
+	add_some(&quantile, 1, 3);
+	assert_int_equal(quantile.value, 1);
+	add_some(&quantile, UINT64_MAX / 1024, 1000);
+	assert_int_equal(quantile.value, UINT64_MAX / 1024);
+	add_some(&quantile, 0, 1000);
+	assert_int_equal(quantile.value, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_constant),  cmocka_unit_test(test_one_of_ten),
+		cmocka_unit_test(test_two_kinds), cmocka_unit_test(test_follows),
+		cmocka_unit_test(test_extremes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
