@@ -269,6 +269,10 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	if (request.max_khz >= governed->others_max_khz)
 		request.max_khz = UINT32_MAX;
 	request.floor_khz = boosted ? decision->target_khz : request.min_khz;
+	/* A boost and a floor are bound by their own task's cap (src/core/merge.c), not by
+	 * another's. */
+	if (boosted && cap_khz < decision->target_khz)
+		cap_khz = decision->target_khz;
 	request.effective_cap_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
 	return request;
 }

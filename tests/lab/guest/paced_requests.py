@@ -26,15 +26,15 @@ print(json.dumps(took[n // 2:]))
 """
 
 
-def start(period_s, n):
+def start(period_s, n, run=subprocess.Popen):
     """To be read to its end."""
-    return subprocess.Popen(["/usr/bin/python3", "-c", PROGRAM, str(period_s), str(n)], text=True,
-                            stdout=subprocess.PIPE)
+    command = ("/usr/bin/python3", "-c", PROGRAM, str(period_s), str(n))
+    return run(command, text=True, stdout=subprocess.PIPE)
 
 
-def serve(period_s, n):
+def serve(period_s, n, run=subprocess.Popen):
     """How long the second half of n requests took, in us, the shortest first."""
-    with start(period_s, n) as task:
+    with start(period_s, n, run) as task:
         took_s = json.loads(task.stdout.read())
     return sorted(took * 1e6 for took in took_s)
 

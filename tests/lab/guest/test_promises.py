@@ -31,6 +31,8 @@ while True:
     time.sleep(0.04)
 """
 
+# Too short to lift another task's cap.
+SHORT_BURSTS = BURSTS.replace("0.008", "0.0003").replace("0.04", "0.005")
 
 # Runs under its cap until it is told to ask for all that there is, once: sched_setattr(2) of itself
 # with SCHED_FLAG_KEEP_ALL, SCHED_FLAG_UTIL_CLAMP_MAX and -1, which resets it.
@@ -252,6 +254,17 @@ class Unclamped(Promises):
         self.assert_bursts(task, lambda khz: khz >= 1400000)
         task.kill()
         guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 5, "low again")
+        self.end(daemon)
+
+    def test_floor_beside_cap(self):
+        """a task with a floor has no less where a capped loop runs in the same domain"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n"
+                            "[rule high]\ncomm = floored\nfloor = 70%\n")
+        self.run_python("capped", LOOP, "taskset", "-c", "1")
+        task = self.run_python("floored", SHORT_BURSTS)
+        self.assert_bursts(task, lambda khz: khz >= 1400000)
+        task.kill()
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
         self.end(daemon)
 
     def test_own_floor(self):
