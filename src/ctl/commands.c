@@ -157,6 +157,7 @@ const struct ctl_command ctl_commands[] = {
 			{ "class", "CLASS", "what this class gives, but for what rules say: background" },
 			{ "cap", "LEVEL", "at most this, whatever rules say: 30%, 1.2GHz (root)" },
 			{ "floor", "LEVEL", "at least this while it works (root)" },
+			{ "response", "TIME", "as fast as nine of ten bursts need to end in time: 2ms (root)" },
 			{ "no-boost", NULL, "no I/O boost (root)" },
 		},
 	},

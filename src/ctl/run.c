@@ -26,13 +26,15 @@ static json_t *pack_self(void)
 
 static json_t *pack_override(const struct ctl *ctl)
 {
-	static const char *const levels[] = { "cap", "floor" };
+	static const struct {
+		const char *option, *parameter;
+	} levels[] = { { "cap", "cap" }, { "floor", "floor" }, { "response", "floor" } };
 	json_t *parameters = pack_self();
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
-		if (ctl_value(ctl, levels[i]))
-			json_object_set_new(parameters, levels[i],
-					    json_string(ctl_value(ctl, levels[i])));
+		if (ctl_value(ctl, levels[i].option))
+			json_object_set_new(parameters, levels[i].parameter,
+					    json_string(ctl_value(ctl, levels[i].option)));
 	if (ctl_value(ctl, "no-boost"))
 		json_object_set_new(parameters, "io_boost", json_string("off"));
 	return parameters;
@@ -53,7 +55,8 @@ static bool is_level(const struct ctl *ctl, const char *option)
 /* What everybody may not do. */
 static bool overrides(const struct ctl *ctl)
 {
-	return ctl_value(ctl, "cap") || ctl_value(ctl, "floor") || ctl_value(ctl, "no-boost");
+	return ctl_value(ctl, "cap") || ctl_value(ctl, "floor") || ctl_value(ctl, "response") ||
+	       ctl_value(ctl, "no-boost");
 }
 
 static enum ctl_exit call(const struct ctl *ctl, const char *method, json_t *parameters)
@@ -92,11 +95,15 @@ enum ctl_exit command_run(struct ctl *ctl)
 		return RUN_FAILED;
 	}
 	if (!overrides(ctl) && !ctl_value(ctl, "class")) {
-		ctl_misuse(ctl, "give --cap, --floor, --class or --no-boost");
+		ctl_misuse(ctl, "give --cap, --floor, --response, --class or --no-boost");
 		return RUN_FAILED;
 	}
-	if (!is_level(ctl, "cap") || !is_level(ctl, "floor"))
+	if (!is_level(ctl, "cap") || !is_level(ctl, "floor") || !is_level(ctl, "response"))
 		return RUN_FAILED;
+	if (ctl_value(ctl, "floor") && ctl_value(ctl, "response")) {
+		ctl_misuse(ctl, "--response is a floor as well: give one of the two");
+		return RUN_FAILED;
+	}
 	/* It is listed by the name that this process is going to have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
 	if (prepare(ctl) != CTL_OK)

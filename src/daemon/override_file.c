@@ -81,9 +81,9 @@ static bool take_domain(const char *text, const struct topology *topology, uint6
 	return o.domain == topology->n_domains || override_table_put(table, &o, now_ns);
 }
 
-static bool is_level(const struct policy_level *level)
+static bool is_level(const struct policy_level *level, int last_kind)
 {
-	return level->kind >= POLICY_LEVEL_NONE && level->kind <= POLICY_LEVEL_KHZ &&
+	return (int)level->kind >= POLICY_LEVEL_NONE && (int)level->kind <= last_kind &&
 	       level->value <= policy_level_most(level->kind);
 }
 
@@ -120,7 +120,8 @@ static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
 	p->cap.kind = cap;
 	p->floor.kind = floor;
 	p->io_boost.kind = io_boost;
-	if (!is_level(&p->cap) || !is_level(&p->floor) || !is_level(&p->io_boost))
+	if (!is_level(&p->cap, POLICY_LEVEL_KHZ) || !is_level(&p->floor, POLICY_LEVEL_RESPONSE) ||
+	    !is_level(&p->io_boost, POLICY_LEVEL_KHZ))
 		return false;
 	return o.end_ns <= now_ns || task_overrides_add(overrides, &o);
 }

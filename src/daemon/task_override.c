@@ -157,7 +157,8 @@ static const char *take_levels(struct manager *manager, const struct override_re
 {
 	uint32_t frozen_khz = 0;
 
-	if (!take_level("floor", request->floor, RULE_FLOOR, override))
+	if (!take_level("floor", request->floor, RULE_FLOOR, override) &&
+	    !take_level("response", request->floor, RULE_FLOOR, override))
 		return "floor";
 	if (!take_level("cap", request->cap, RULE_CAP, override))
 		return "cap";

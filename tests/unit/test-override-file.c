@@ -65,7 +65,7 @@ static struct task_overrides make_overrides(void)
 	};
 	overrides.entries[1] = (struct task_override){
 		.target = { .id = 11, .rule = "backup" },
-		.properties.floor = { POLICY_LEVEL_KHZ, 1200000 },
+		.properties.floor = { POLICY_LEVEL_RESPONSE, 700 },
 		.uid = 1000,
 		.end_ns = UINT64_MAX,
 	};
@@ -161,6 +161,8 @@ static const char *const bad_lines[] = {
 	"domain 10 0 5000000000 policy0 0 0 0 ",
 	"task 0 0 5000000000" LEVELS "812 5 1 make",
 	"task 1 0 5000000000" LEVELS "0 5 1 make",
+	"task 1 0 5000000000 4 700 0 0 0 0 812 5 1 make", /* a response is no cap */
+	"task 1 0 5000000000 0 0 5 700 0 0 812 5 1 make",
 	"task 1 0 5000000000" LEVELS "812 5 1",
 	"task 1 0 5000000000" LEVELS "812 5 1 sixteen-letters-",
 	"task 1 0 5000000000 9 30 0 0 0 0 812 5 1 make",

@@ -82,6 +82,8 @@ class Methods(ServiceTest):
         added = self.call("AddOverride", rule="backup", min_khz=1200000)["parameters"]["override"]
         self.assertEqual((added["rule"], added["floor"], added["min_khz"]),
                          ("backup", "1200000kHz", None))
+        added = self.call("AddOverride", pid=812, floor="0.7ms")["parameters"]["override"]
+        self.assertEqual(added["floor"], "700us")
 
     def test_of_tasks_refused(self):
         for wrong, parameter in (({"max_khz": 1}, "domain"), ({"pid": 0, "cap": "1"}, "pid"),
@@ -94,6 +96,8 @@ class Methods(ServiceTest):
                                  ({"pid": 812, "cap": "30%", "max_khz": 1}, "cap"),
                                  ({"pid": 812, "floor": "30%", "freeze": True}, "floor"),
                                  ({"pid": 812}, "freeze"),
+                                 ({"pid": 812, "cap": "2ms"}, "cap"),
+                                 ({"pid": 812, "floor": "9us"}, "floor"),
                                  ({"pid": 812, "cap": "much"}, "cap")):
             with self.subTest(wrong):
                 self.assertEqual(error_of(self.call("AddOverride", **wrong)),
@@ -219,6 +223,8 @@ class Run(ServiceTest):
         self.refuse("--cap", "30%", "--", "true", words="no task")
         self.refuse("--cap", "30", "--", "true", words="--cap 30: expected none, a share")
         self.refuse("--floor", "512", "--", "true", words="--floor 512: expected none, a share")
+        self.refuse("--response", "2", "--", "true", words="--response 2: expected none, or a time")
+        self.refuse("--response", "2ms", "--floor", "9%", "--", "true", words="give one of the two")
 
 
 if __name__ == "__main__":

@@ -65,6 +65,16 @@ class Response(unittest.TestCase):
         self.assertRegex(said, r"90 % within 300 us would need 3\d\d\d MHz, and the highest frequency is "
                                r"1800 MHz")
 
+    def test_run(self):
+        """wakegovctl run --response: a command has it without a policy, and it ends with the command"""
+        def run(command, **options):
+            return subprocess.Popen([f"{guest.BUILD}/wakegovctl", "run", "--response", "0.7ms", "--",
+                                     *command], **options)
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n") as daemon:
+            took_us = requests.serve(*PERIODS[0], run)
+            guest.wait_for(lambda: not daemon.call("Overrides")["overrides"], 10, "its end")
+        self.assertLessEqual(requests.percentile(took_us, 90), 700)
+
     def test_cap_wins(self):
         """a cap bounds it"""
         took_us, _ = self.serve("setspeed", "response = 0.7ms\ncap = 600MHz", *PERIODS[0])
