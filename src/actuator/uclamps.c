@@ -198,7 +198,10 @@ static void spare_stranger(const struct uclamped *clamped, struct uclamp now)
 		uclamp_write(clamped->pid, now, none);
 }
 
-/* Line first, then the write, then a look whether it was still that task. */
+/*
+ * Line first, then the write, then a look whether it was still that task. What gives a task back
+ * its own is written without a line as well: a restore finds nothing to do there.
+ */
 static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task_fd,
 		      struct uclamp merged)
 {
@@ -208,7 +211,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 	clamped->was = now;
 	clamped->put = merged;
 	r = add_line(clamps, clamped);
-	if (r == 0)
+	if (r == 0 || uclamp_equals(merged, clamped->own))
 		r = uclamp_write(clamped->pid, now, merged);
 	if (r < 0) {
 		clamped->put = now;
@@ -265,10 +268,9 @@ static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t n
 		uclamps_remove(clamps, entry);
 		return r;
 	}
-	if (r < 0) {
+	if (r < 0)
 		clamps->counts.refused += !entry->refused;
-		entry->refused = true;
-	}
+	entry->refused = r < 0;
 	if (r == UCLAMPS_DONE)
 		entry->changed_ns = now_ns;
 	return r;
@@ -362,7 +364,10 @@ static void for_each_task(struct uclamps *clamps, uint64_t now_ns,
 
 static void check_entry(struct uclamps *clamps, struct entry *entry, uint64_t now_ns)
 {
-	uclamps_check(clamps, entry->clamped.pid, now_ns);
+	if (entry->refused)
+		uclamps_write_now(clamps, entry->clamped.pid, entry->ours, now_ns);
+	else
+		uclamps_check(clamps, entry->clamped.pid, now_ns);
 }
 
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)

@@ -50,7 +50,8 @@ struct uclamps *uclamps_free(struct uclamps *clamps);
 
 /*
  * Has the task carry ours, UCLAMP_LEAST and UCLAMP_MOST for none. Returns an outcome or a negative
- * errno; then the task is as it was, and is left alone until it is to carry none.
+ * errno; then the task is as it was, and is left alone until it is to carry none or all are
+ * looked at.
  */
 int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns);
 
@@ -60,7 +61,7 @@ int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64
  * Returns an outcome or a negative errno; UCLAMPS_UNCHANGED for a task that carries none of ours.
  */
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns);
-/* Likewise of every task. */
+/* Likewise of every task; one that was refused is tried again. */
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns);
 
 /* When uclamps_flush() has something to do; UINT64_MAX: nothing. */
@@ -76,8 +77,9 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
 /*
- * Puts back what every task had, and removes the journal. report (may be NULL) is told of those
- * that failed or that somebody changed, and of the rest in one. Returns 0 or the first error.
+ * Puts back what every task had, and removes the journal if that went well. report (may be NULL) is
+ * told of those that failed or that somebody changed, and of the rest in one. Returns 0 or the
+ * first error.
  */
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
 

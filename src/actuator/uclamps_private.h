@@ -20,7 +20,7 @@ struct entry {
 	struct uclamp ours;
 	uint64_t changed_ns;
 	bool pending; /* ours is not written yet: the rate limit */
-	bool refused; /* by the kernel: not tried again */
+	bool refused; /* not tried again before all are looked at */
 };
 
 struct uclamps {

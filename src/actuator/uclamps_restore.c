@@ -129,7 +129,7 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	clamps->next_ns = UINT64_MAX;
 	close_fdp(&clamps->journal_fd);
 	clamps->journal_fd = -1;
-	r = uclamps_journal_remove(clamps->directory);
+	r = run.error ? 0 : uclamps_journal_remove(clamps->directory);
 	return finish(&run) ?: r;
 }
 

@@ -288,8 +288,11 @@ int grouping_start(struct manager *manager)
 
 void grouping_end(struct manager *manager)
 {
+	int r;
+
 	if (!manager->groups)
 		return;
-	uclamp_groups_release(manager->groups, journal_report_restore, NULL);
+	r = uclamp_groups_release(manager->groups, journal_report_restore, NULL);
+	journal_tell_left(r, "the clamps of cgroups", manager->options.run_dir, "groups");
 	uclamp_groups_free(manager->groups);
 }

@@ -6,6 +6,8 @@
 
 #include "actuator/tunables.h"
 #include "daemon/monitor.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
 #include "shared/time.h"
 
 #define LINE_SIZE 1024
@@ -61,4 +63,11 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 		about.reason = strerrorname_np(-result->error);
 	message_log(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
 		    &about, "%s", text);
+}
+
+void journal_tell_left(int r, const char *what, const char *run_dir, const char *file)
+{
+	if (r < 0)
+		log_error("%s could not all be restored: %s; what is left stands in %s/%s", what,
+			  statefile_refusal(r) ?: strerror(-r), run_dir, file);
 }

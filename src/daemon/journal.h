@@ -12,3 +12,9 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 
 /* Logs what became of a control on its way back. */
 void journal_report_restore(void *userdata, const struct restore_result *result);
+
+/*
+ * Logs that not all of what ("the clamps of tasks") went back, and that what is left stands in the
+ * file of run_dir, where r, the outcome of a restore, is a negative errno.
+ */
+void journal_tell_left(int r, const char *what, const char *run_dir, const char *file);

@@ -84,22 +84,13 @@ static int restore_all(const char *run_dir)
 	int groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
 	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
 
-	if (r < 0)
-		log_error("not everything could be restored: %s; what is left stands in "
-			  "%s/originals",
-			  statefile_refusal(r) ?: strerror(-r), run_dir);
+	journal_tell_left(r, "the settings of domains", run_dir, "originals");
+	journal_tell_left(groups, "the clamps of cgroups", run_dir, "groups");
+	journal_tell_left(clamps, "the clamps of tasks", run_dir, "clamps");
 	if (r > 0)
 		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
 			    "when it is back",
 			    r);
-	if (clamps < 0)
-		log_error("the clamps of tasks could not all be restored: %s; what they were "
-			  "stands in %s/clamps",
-			  statefile_refusal(clamps) ?: strerror(-clamps), run_dir);
-	if (groups < 0)
-		log_error("the clamps of cgroups could not all be restored: %s; what they were "
-			  "stands in %s/groups",
-			  statefile_refusal(groups) ?: strerror(-groups), run_dir);
 	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

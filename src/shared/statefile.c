@@ -192,9 +192,14 @@ const char *statefile_refusal(int error)
 	}
 }
 
+/* A file system that is read-only says so of a file that is not there as well. */
 static int remove_at(int directory, const char *name)
 {
-	return unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	int r = unlinkat(directory, name, 0) < 0 ? -errno : 0;
+
+	if (r < 0 && faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return 0;
+	return r;
 }
 
 static int write_at(int directory, const char *name, const char *text, size_t length)

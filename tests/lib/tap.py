@@ -43,7 +43,8 @@ class TapResult(unittest.TestResult):
         super().addSubTest(test, subtest, err)
         if err is not None:
             self.line("not ok", subtest)
-            self.comment((self.failures + self.errors)[-1][1])
+            failed = issubclass(err[0], test.failureException)
+            self.comment((self.failures if failed else self.errors)[-1][1])
 
     def addError(self, test, err):
         super().addError(test, err)

@@ -156,9 +156,17 @@ class Soak:
         call("Status")
         self.resident = self.descriptors = None
 
+    def descriptors_of(self):
+        """Without the tracer's links: programs are attached when there is first need of them."""
+        count = 0
+        for name in os.listdir(f"/proc/{self.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed since
+                count += os.readlink(f"/proc/{self.pid}/fd/{name}") != "anon_inode:bpf_link"
+        return count
+
     def cost(self):
         resident = int(re.search(r"VmRSS:\s+(\d+)", guest.read(f"/proc/{self.pid}/status")).group(1))
-        return resident, len(os.listdir(f"/proc/{self.pid}/fd"))
+        return resident, self.descriptors_of()
 
     def boosted(self):
         """Those of the dead, whose boosts are to be over."""
