@@ -105,7 +105,7 @@ static uint32_t count_driven(const struct manager *manager)
 
 int manager_run(struct manager *manager)
 {
-	int r = 0;
+	int r = 0, code = 0;
 
 	journal_tell(manager, MESSAGE_GOVERNING, NULL,
 		     "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
@@ -118,7 +118,8 @@ int manager_run(struct manager *manager)
 		manager->wakeups++;
 	}
 	sd_notify(0, "STOPPING=1");
-	return r < 0 ? r : 0;
+	sd_event_get_exit_code(manager->event, &code);
+	return r < 0 ? r : code;
 }
 
 /* What could not be written after a domain can be after the last: to remove takes no room. */
@@ -149,6 +150,15 @@ static void release_domains(struct manager *manager)
 		settle_saved(manager);
 }
 
+static void release_clamps(struct manager *manager)
+{
+	int r = 0;
+
+	if (manager->clamps)
+		r = uclamps_release(manager->clamps, journal_report_restore, NULL);
+	journal_tell_left(r, "the clamps of tasks", manager->options.run_dir, "clamps");
+}
+
 struct manager *manager_free(struct manager *manager)
 {
 	if (!manager)
@@ -159,8 +169,7 @@ struct manager *manager_free(struct manager *manager)
 	hand_back_restore(manager);
 	release_domains(manager);
 	grouping_end(manager);
-	if (manager->clamps)
-		uclamps_release(manager->clamps, journal_report_restore, NULL);
+	release_clamps(manager);
 	uclamps_free(manager->clamps);
 	recorder_free(manager->recorder);
 	query_server_free(manager->server);

@@ -15,7 +15,10 @@
  */
 int manager_new(const struct manager_options *options, struct manager **ret);
 
-/* Governs until SIGTERM or SIGINT. Returns 0 or a negative errno. */
+/*
+ * Governs until SIGTERM or SIGINT, or until a domain's driver is gone (-ENODEV). Returns 0 or a
+ * negative errno.
+ */
 int manager_run(struct manager *manager);
 
 /* Restores every domain, says so, and lets go of everything. Returns NULL. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <systemd/sd-event.h>
 
 #include "actuator/hand_back.h"
 #include "daemon/apply_task_clamps.h"
@@ -146,6 +147,22 @@ static void read_frequency(struct manager *manager, uint32_t domain)
 		tracer_set_frequency(manager->tracer, cpu, khz);
 }
 
+/*
+ * The files of a driver that was unloaded, or whose mode was switched (intel_pstate/status), do not
+ * come back; those of the next one are other files, and may be of other frequencies.
+ */
+static void end_without_driver(struct manager *manager, const char *name)
+{
+	int code;
+
+	if (sd_event_get_exit_code(manager->event, &code) >= 0)
+		return;
+	log_error("%s: its cpufreq driver is gone: wakegovd ends; what starts it again, as systemd "
+		  "does, finds out what there is then",
+		  name);
+	sd_event_exit(manager->event, -ENODEV);
+}
+
 /* What an actuator's outcome means for who drives the domain. */
 static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 {
@@ -163,6 +180,9 @@ static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 	case ACTUATOR_OFFLINE:
 		journal_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
 		set_active(manager, domain, false);
+		break;
+	case -ENODEV:
+		end_without_driver(manager, name);
 		break;
 	default:
 		if (outcome < 0 && !governed->error_logged) {

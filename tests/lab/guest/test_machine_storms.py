@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A machine that changes under wakegovd without an end: what that may cost, and what it leaves.
+
+After each storm the daemon answers and governs, its memory is what it was, and when it has ended
+everything is as before. What it took of the CPUs is printed, and bounded far above what was seen.
+"""
+import contextlib
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+import guest
+import tap
+
+# Every task with I/O is looked at.
+POLICY = ("[wakegov]\nbackend = {}\n[io-boost]\nmin-rate = 1/s\n"
+          "[rule low]\ncomm = capped\ncap = 30%\n")
+DOMAINS = ("policy0", "policy2")
+STORM_S = 5
+CPU_SHARE = 0.6  # of one CPU
+GROWTH_KIB = 1024
+LINES = 10  # of the log, however long a storm lasts
+GROUP = "/sys/fs/cgroup/wakegov-bomb"
+NUMBERS = 600  # of tasks; the kernel keeps 300 for itself
+DISKS = 80  # more than there are places for: WAKEGOV_DEVICES is 64
+
+BOMB = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+FIO = ["--rw=randread", "--bs=4k", "--ioengine=psync", "--direct=1", "--thread", "--time_based"]
+
+
+def disks():
+    """The kernel's names of the disks that a test made."""
+    return {name for name in os.listdir("/sys/block") if name.startswith(("nullb", "storm"))}
+
+
+def shell_write(path, value):
+    """As an administrator does: another process that opens, writes and closes."""
+    return subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def forks():
+    """How many there were since the boot."""
+    return int(re.search(r"^processes (\d+)", guest.read("/proc/stat"), re.M).group(1))
+
+
+class Storms(unittest.TestCase):
+    def setUp(self):
+        random.seed(self._testMethodName)
+        self.before = guest.snapshot()
+        self.daemon = None
+
+    @contextlib.contextmanager
+    def governed(self, backend="setspeed", lines_most=LINES):
+        """The daemon, from before a storm until its end; it is to govern then."""
+        with guest.Daemon(POLICY.format(backend)) as daemon:
+            self.daemon = daemon
+            self.drives()
+            began, kib, cpu_s = time.monotonic(), daemon.memory_kib()["Anonymous"], self.cpu_s()
+            yield daemon
+            took = time.monotonic() - began
+            share = (self.cpu_s() - cpu_s) / took
+            self.drives()
+            growth = daemon.memory_kib()["Anonymous"] - kib
+            lines = len(daemon.log().splitlines())
+            tap.note(f"{took:.1f} s: {100 * share:.0f} % of a CPU, {growth:+} KiB, {lines} lines")
+            self.assertLessEqual(share, CPU_SHARE)
+            self.assertLessEqual(growth, GROWTH_KIB)
+            self.assertLessEqual(lines, lines_most, daemon.log())
+            self.assertEqual(daemon.stop(), 0)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
+        self.assertFalse(os.path.exists("/run/wakegov/originals"))
+
+    def cpu_s(self):
+        return int(guest.read(f"/proc/{self.daemon.process.pid}/schedstat").split()[0]) / 1e9
+
+    def drives(self):
+        """Each domain goes up with a load and down again."""
+        for name, cpu in zip(DOMAINS, (0, 2)):
+            highest = int(guest.read(guest.policy(name, "cpuinfo_max_freq")))
+            with guest.busy_loop(cpu):
+                guest.wait_for(lambda: guest.frequency(name) == highest, 10, f"{name} up")
+            guest.wait_for(lambda: guest.frequency(name) < highest, 10, f"{name} down")
+
+    @staticmethod
+    def storm(deed, seconds=STORM_S):
+        """How often it was done in that time."""
+        end, n = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            deed()
+            n += 1
+        return n
+
+    def test_hotplug(self):
+        """hotplug: CPUs and whole domains go and come"""
+        def some_go():
+            cpus = random.choice(((1,), (3,), (2, 3)))
+            for value in (0, 1):
+                for cpu in cpus:
+                    guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
+        # Two lines for each time that a domain goes: it is somebody's doing.
+        with self.governed(lines_most=1000):
+            tap.note(f"{self.storm(some_go)} times")
+
+    def test_governors(self):
+        """another program sets governors: it has them, until they are adopted"""
+        def another():
+            self.assertTrue(shell_write(guest.policy(random.choice(DOMAINS), "scaling_governor"),
+                                        random.choice(("performance", "powersave", "schedutil"))))
+        with self.governed() as daemon:
+            tap.note(f"{self.storm(another)} times")
+            for name in DOMAINS:
+                another_governor = guest.policy(name, "scaling_governor")
+                shell_write(another_governor, "schedutil")
+            guest.wait_for(lambda: {daemon.domain(name)["state"] for name in DOMAINS} == {"yielded"},
+                           10, "yielded")
+            self.assertEqual(daemon.call("Adopt")["adopted"], 2)
+
+    def test_limits(self):
+        """limits that change with every look are kept to"""
+        def another():
+            shell_write(guest.policy("policy0", "scaling_max_freq"),
+                        random.choice((600000, 1000000, 1800000)))
+        for backend in ("setspeed", "limits"):
+            with self.subTest(backend=backend), self.governed(backend):
+                tap.note(f"{backend}: {self.storm(another)} times")
+                shell_write(guest.policy("policy0", "scaling_max_freq"), 1800000)
+
+    def test_driver(self):
+        """a driver that is unloaded: the daemon ends, and says so; with the next one it governs"""
+        for backend in ("setspeed", "limits", "uclamp"):
+            for _ in range(3):
+                with self.subTest(backend=backend):
+                    daemon = guest.Daemon(POLICY.format(backend)).start()
+                    subprocess.run(["rmmod", "acpi_cpufreq"], check=True)
+                    subprocess.run(["modprobe", "acpi_cpufreq"], check=True)
+                    with guest.busy_loop(0), guest.busy_loop(2):
+                        self.assertEqual(daemon.process.wait(timeout=60), 1)
+                    self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
+                    guest.wait_for(lambda: guest.snapshot() == self.before, 10, "as before")
+        with self.governed():
+            pass
+
+    def test_fork_bomb(self):
+        """a fork bomb in a cgroup"""
+        os.mkdir(GROUP)
+        guest.write(f"{GROUP}/pids.max", 300)
+        try:
+            with self.governed("uclamp"):
+                bomb = subprocess.Popen([sys.executable, "-S", "-c", BOMB], preexec_fn=lambda:
+                                        guest.write(f"{GROUP}/cgroup.procs", 0))
+                time.sleep(STORM_S)
+                self.assertGreater(int(guest.read(f"{GROUP}/pids.current")), 200)
+                guest.write(f"{GROUP}/cgroup.kill", 1)
+                bomb.wait()
+        finally:
+            guest.wait_for(lambda: not guest.read(f"{GROUP}/cgroup.procs"), 20, "its end")
+            os.rmdir(GROUP)
+
+    def test_short_tasks(self):
+        """short tasks, as many as there can be, whose numbers wrap"""
+        highest = guest.read("/proc/sys/kernel/pid_max")
+        guest.write("/proc/sys/kernel/pid_max", NUMBERS)
+        storms = []
+        try:
+            with self.governed("uclamp"):
+                before = forks()
+                if not os.path.exists("/tmp/capped"):
+                    os.symlink("/bin/true", "/tmp/capped")
+                # Some of them have a name, for a moment, that a rule is for.
+                storms = [subprocess.Popen(["bash", "-c", f"while :; do (:); ({capped}); done"])
+                          for capped in (":", "exec /tmp/capped") for _ in range(2)]
+                guest.wait_for(lambda: forks() > before + 3 * NUMBERS, 30, "numbers used again")
+                for storm in storms:
+                    storm.kill()
+                    storm.wait()
+                tap.note(f"{forks() - before} tasks with {NUMBERS} numbers")
+        finally:
+            for storm in storms:
+                storm.kill()
+            guest.write("/proc/sys/kernel/pid_max", highest)
+
+    def test_disks(self):
+        """disks that come and go, more of them than there is room for"""
+        subprocess.run(["modprobe", "null_blk"], check=True)
+        names = [f"storm{i}" for i in range(DISKS)]
+        make = "\n".join(["cd /sys/kernel/config/nullb"] + [
+            f"mkdir {name} && echo 64 >{name}/size && echo 1 >{name}/power" for name in names])
+        with self.governed() as daemon:
+            for _ in range(2):
+                there = disks()
+                subprocess.run(["sh", "-c", make], check=True)
+                new = sorted(disks() - there)
+                self.assertEqual(len(new), DISKS)
+                jobs = [f"--name={disk} --filename=/dev/{disk}" for disk in new]
+                fio = subprocess.Popen(
+                    ["fio", *FIO, "--rate_iops=20", "--runtime=4", *" ".join(jobs).split()],
+                    stdout=subprocess.DEVNULL)
+                most = 0
+                while fio.poll() is None:
+                    most = max(most, len(daemon.call("Devices")["devices"]))
+                    time.sleep(0.2)
+                self.assertEqual(fio.returncode, 0)
+                tap.note(f"{most} of {DISKS} disks known at once")
+                self.assertGreater(most, 50)
+                self.assertGreater(daemon.call("Status")["drops"]["devices"], 0)
+                subprocess.run(["sh", "-c", "rmdir /sys/kernel/config/nullb/storm*"], check=True)
+
+    def test_readers(self):
+        """1,000 tasks with I/O at once, some of which matter at a time"""
+        with self.governed() as daemon:
+            fio = subprocess.Popen(
+                ["fio", *FIO, "--name=readers", f"--filename={guest.null_blk()}", "--numjobs=1000",
+                 "--rate_iops=3", "--runtime=8", "--group_reporting"], stdout=subprocess.DEVNULL)
+            most = 0
+            while fio.poll() is None:
+                most = max(most, daemon.call("Tasks")["total"])
+                time.sleep(0.5)
+            self.assertEqual(fio.returncode, 0)
+            tap.note(f"{most} tasks known at once")
+            self.assertGreater(most, 20)
+
+    def test_clock(self):
+        """the time of day jumps to and fro"""
+        def jump():
+            time.clock_settime(time.CLOCK_REALTIME, time.time() + random.choice((-86400, 86400)))
+            time.sleep(0.01)
+        now, since = time.time(), time.monotonic()
+        try:
+            with self.governed():
+                tap.note(f"{self.storm(jump)} times")
+        finally:
+            time.clock_settime(time.CLOCK_REALTIME, now + time.monotonic() - since)
+
+
+if __name__ == "__main__":
+    tap.main()
