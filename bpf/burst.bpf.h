@@ -28,8 +28,13 @@
 #define NO_CAP		  WAKEGOV_CAPACITY_MAX
 #define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
 #define RUN_MOST_NS	  1000000000ULL
-#define BURST_STEPS	  16 /* the daemon hears of bursts that are by so many longer, … */
-#define BURST_STEPS_LESS  3 /* … or by three of as many shorter: of those that do not vary, once */
+/*
+ * The daemon hears of bursts that are longer by a 16th, or shorter by three. After a second without
+ * a word one is enough, so that what it knows of bursts that do not vary is no further off.
+ */
+#define BURST_STEPS	 16
+#define BURST_STEPS_LESS 3
+#define BURSTS_REST_NS	 1000000000ULL
 
 static inline bool may_be_ruled(__u32 pid)
 {
@@ -205,11 +210,12 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 VERIFIED_ONCE int note_burst(__u32 class, __u64 length_ns, __u64 now_ns)
 {
 	struct wakegov_bursts *of = &bursts[class % WAKEGOV_CLAMP_CLASSES];
-	__u64 step_ns = of->told_ns / BURST_STEPS, most_ns;
+	__u64 step_ns = of->told_ns / BURST_STEPS, less_ns, most_ns;
 
 	wakegov_quantile_add(&of->length_ns, length_ns);
 	most_ns = of->length_ns.value;
-	if (most_ns <= of->told_ns + step_ns && most_ns + BURST_STEPS_LESS * step_ns >= of->told_ns)
+	less_ns = now_ns - of->told_at_ns < BURSTS_REST_NS ? BURST_STEPS_LESS * step_ns : step_ns;
+	if (most_ns <= of->told_ns + step_ns && most_ns + less_ns >= of->told_ns)
 		return 0;
 	if (of->told_ns && now_ns - of->told_at_ns < BURSTS_GAP_NS)
 		return 0;
