@@ -105,7 +105,7 @@ static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 	r = actuator_domain_read_limits(domain, &min_khz, &max_khz);
 	if (r < 0)
 		return r;
-	if (read_khz != opp_at_or_above(domain->info, khz, min_khz, max_khz))
+	if (read_khz != opp_lowest_at_or_above(domain->info, khz, min_khz, max_khz))
 		domain->read_back_mismatches++;
 	return 0;
 }
@@ -149,7 +149,7 @@ static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 		return true;
 	if (actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
 		return true;
-	return khz == opp_at_or_above(domain->info, domain->asked_khz, min_khz, max_khz);
+	return khz == opp_lowest_at_or_above(domain->info, domain->asked_khz, min_khz, max_khz);
 }
 
 /*

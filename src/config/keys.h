@@ -16,6 +16,9 @@
 #define POLICY_WORDS_MAX 6
 #define POLICY_KEYS_MAX	 40
 
+/* The one key that may stand several times in a section: config/opp_power.h reads it. */
+#define POLICY_OPP_POWER_KEY "opp-power"
+
 enum policy_section {
 	POLICY_SECTION_WAKEGOV,
 	POLICY_SECTION_DOMAIN, /* [domain policyN] as well */

@@ -81,6 +81,57 @@ static void check_limit(const struct check *check, const char *section, const st
 	check->warn(check->userdata, line);
 }
 
+/* Powers are used where each OPP of the domain has one. */
+static void check_powers(const struct check *check, const struct topology_domain *domain)
+{
+	uint32_t section = policy_powers_section(check->policy, domain->name);
+	uint32_t missing_khz = 0, n_missing = 0;
+	char line[LINE_SIZE];
+
+	for (uint32_t i = 0; i < domain->n_opps; i++)
+		if (!policy_power_at(check->policy, section, domain->opp_khz[i])) {
+			missing_khz = missing_khz ?: domain->opp_khz[i];
+			n_missing++;
+		}
+	if (!n_missing)
+		return;
+	snprintf(line, sizeof(line),
+		 "[domain%s%s] opp-power is not used for %s: %u of its %u frequencies are missing, "
+		 "%g MHz among them",
+		 section ? " " : "", section ? domain->name : "", domain->name, n_missing,
+		 domain->n_opps, missing_khz / 1000.0);
+	check->warn(check->userdata, line);
+}
+
+/* A frequency of a [domain policyN] that the domain has not. */
+static void check_opp_power(const struct check *check, const struct policy_opp_power *power)
+{
+	const char *name = power->section ? check->policy->domain_sections[power->section - 1].name
+					  : NULL;
+	const struct topology_domain *domain = name ? find_domain(check->topology, name) : NULL;
+	char line[LINE_SIZE];
+
+	if (!domain || opp_is_one(domain, power->khz))
+		return;
+	snprintf(line, sizeof(line),
+		 "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name, name,
+		 power->khz / 1000.0);
+	check->warn(check->userdata, line);
+}
+
+static void check_all_powers(const struct check *check)
+{
+	bool given[POLICY_DOMAIN_SECTIONS_MAX + 1] = { false };
+
+	for (uint32_t i = 0; i < check->policy->n_opp_powers; i++) {
+		given[check->policy->opp_powers[i].section] = true;
+		check_opp_power(check, &check->policy->opp_powers[i]);
+	}
+	for (uint32_t i = 0; i < check->topology->n_domains; i++)
+		if (given[policy_powers_section(check->policy, check->topology->domains[i].name)])
+			check_powers(check, &check->topology->domains[i]);
+}
+
 static void check_domain_section(const struct check *check,
 				 const struct policy_domain_section *section)
 {
@@ -107,6 +158,7 @@ void policy_machine_check(const struct policy *policy, const struct topology *to
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		check_limit(&check, NULL, &limits[i], &policy->domain);
+	check_all_powers(&check);
 	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
 		check_domain_section(&check, &policy->domain_sections[i]);
 }

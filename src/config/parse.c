@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/draft.h"
+#include "config/opp_power.h"
 #include "config/rules.h"
 #include "config/section.h"
 #include "config/text.h"
@@ -64,6 +65,10 @@ static int refuse_unknown(enum policy_section section, const char *section_name,
 		strcat(strcat(list, list[0] ? ", " : ""), keys[i].name);
 		suggest_closest(name, keys[i].name, &closest);
 	}
+	if (section == POLICY_SECTION_DOMAIN) {
+		strcat(list, ", " POLICY_OPP_POWER_KEY);
+		suggest_closest(name, POLICY_OPP_POWER_KEY, &closest);
+	}
 	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
 }
 
@@ -96,6 +101,9 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 	if (sections->rule || sections->class)
 		return policy_rules_assign(sections, place, name, text, ret_message);
 	section = name_open_section(draft, sections);
+	if (sections->current == POLICY_SECTION_DOMAIN && !strcmp(name, POLICY_OPP_POWER_KEY))
+		return policy_opp_power_assign(draft, sections, place, section.text, text,
+					       ret_message);
 	key = policy_keys_find(sections->current, name);
 	if (!key)
 		return refuse_unknown(sections->current, section.text, place, name, ret_message);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "config/text.h"
 #include "shared/cleanup.h"
 
@@ -194,7 +195,8 @@ int policy_profile_assign(struct policy_profile *profile, struct policy_place pl
 		return assign_when(profile, place, text, ret_message);
 	if (!dot || dot == name || !dot[1] || !strncmp(name, "profile ", strlen("profile ")))
 		return refuse_name(profile, place, name, ret_message);
-	if (!strncmp(name, "wakegov.", strlen("wakegov.")))
+	if (!strncmp(name, "wakegov.", strlen("wakegov.")) ||
+	    !strcmp(dot + 1, POLICY_OPP_POWER_KEY))
 		return policy_error_set(ret_message, -EINVAL, place,
 					"[profile %s] %s: what takes effect when wakegovd starts "
 					"cannot be a profile's",

@@ -18,6 +18,7 @@ struct policy_sections {
 	struct policy_rule *rule;
 	struct policy_class *class;
 	struct policy_profile *profile;
+	bool has_powers;	     /* the open one has an opp-power already */
 	struct policy_rule left_out; /* a second [rule NAME] is read into this */
 
 	/* The line that gave each, 0 for none; keys are those of the open section. */
@@ -36,6 +37,7 @@ static inline void policy_section_begin(struct policy_sections *sections)
 	sections->rule = NULL;
 	sections->class = NULL;
 	sections->profile = NULL;
+	sections->has_powers = false;
 	sections->is_open = true;
 }
 

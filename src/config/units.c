@@ -47,6 +47,11 @@ const struct policy_units policy_units_rate = {
 	.list = { { "/s", 1 } },
 };
 
+const struct policy_units policy_units_power = {
+	.noun = "a power",
+	.list = { { "uW", 1 }, { "mW", 1000 }, { "W", 1000000 } },
+};
+
 const struct policy_units policy_units_group = {
 	.noun = "a group of this machine, by name or number,",
 	.list = { { "", 1 } },

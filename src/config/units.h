@@ -22,6 +22,7 @@ extern const struct policy_units policy_units_share;	 /* base: per cent */
 extern const struct policy_units policy_units_capacity;	 /* of the scheduler's 1024 */
 extern const struct policy_units policy_units_size;	 /* base: bytes */
 extern const struct policy_units policy_units_rate;	 /* base: per second */
+extern const struct policy_units policy_units_power;	 /* base: uW */
 
 /* A group of this machine, by its name or number; base: gid. */
 extern const struct policy_units policy_units_group;

@@ -192,6 +192,8 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	if (last->limiter == LIMITER_NONE && demand->capped_pid)
 		last->limiter = demand->rule < 0 ? LIMITER_OWN_CAP : LIMITER_CAP;
 	last->wanted_khz = opp_at_or_above(domain->info, khz, min_khz, max_khz);
+	domain->explanation.lowest_khz = opp_lowest_at_or_above(domain->info, khz, min_khz,
+								max_khz);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;

@@ -57,6 +57,7 @@ struct explanation {
 	struct override_limits override;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
+	uint32_t lowest_khz; /* the OPP that would do; below the wanted one, it is inefficient */
 };
 
 /* One more contender; one that asks for nothing is none. */

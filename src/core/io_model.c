@@ -61,7 +61,7 @@ uint32_t io_choose_khz(const struct topology_domain *domain, uint32_t ratio, uin
 
 		if (khz >= min_khz && khz < highest_khz &&
 		    io_loss_ppm(ratio, io_level_at(domain, khz), highest) <= slack_ppm)
-			return khz;
+			return opp_at_or_above(domain, khz, min_khz, max_khz);
 	}
 	return highest_khz;
 }

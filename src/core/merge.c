@@ -251,10 +251,10 @@ static void merge(const struct engine *engine, uint32_t domain, const struct eff
 /* The next OPP below the target, or 0 when the limits allow none. */
 static uint32_t lower_khz(const struct domain *domain)
 {
-	uint32_t below_khz = opp_below(domain->info, domain->last.target_khz);
-	uint32_t min_khz, max_khz;
+	uint32_t min_khz, max_khz, below_khz;
 
 	domain_limits(domain, &min_khz, &max_khz);
+	below_khz = opp_below(domain->info, domain->last.target_khz, max_khz);
 	return below_khz >= min_khz ? below_khz : 0;
 }
 
@@ -414,7 +414,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 						    domain->policy.headroom_percent);
 	}
 	if (last->timing != TIMING_NOW || last->reason != REASON_UTILISATION ||
-	    last->target_khz == domain->info->opp_khz[0])
+	    last->target_khz == opp_at_or_above(domain->info, 0, 0, UINT32_MAX))
 		return;
 	ret->watch_idle = engine->cpus[cpu].running &&
 			  !comes_and_goes(domain, &engine->cpus[cpu], last->now_ns);

@@ -16,8 +16,8 @@ uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz)
 	return cap < domain->capacity ? cap : domain->capacity;
 }
 
-uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uint32_t min_khz,
-			 uint32_t max_khz)
+uint32_t opp_lowest_at_or_above(const struct topology_domain *domain, uint32_t khz,
+				uint32_t min_khz, uint32_t max_khz)
 {
 	uint32_t chosen = domain->opp_khz[0];
 
@@ -33,13 +33,64 @@ uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uin
 	return chosen;
 }
 
-uint32_t opp_below(const struct topology_domain *domain, uint32_t khz)
+/* Of a cycle, in 2⁻³² of the power's unit by kHz. */
+static uint64_t energy_of(const struct topology_domain *domain, uint32_t i)
 {
-	uint32_t below = 0;
+	return ((uint64_t)domain->opp_power[i] << 32) / domain->opp_khz[i];
+}
 
-	for (uint32_t i = 0; i < domain->n_opps && domain->opp_khz[i] < khz; i++)
-		below = domain->opp_khz[i];
-	return below;
+/* Powers are rounded: what takes a thousandth more takes no more. *least becomes the lesser. */
+static bool takes_more(uint64_t energy, uint64_t *least)
+{
+	bool more = energy - energy / 1000 > *least;
+
+	if (energy < *least)
+		*least = energy;
+	return more;
+}
+
+/* The place of the highest OPP up to max_khz, or 0. */
+static uint32_t highest_within(const struct topology_domain *domain, uint32_t max_khz)
+{
+	uint32_t i = domain->n_opps - 1;
+
+	while (i && domain->opp_khz[i] > max_khz)
+		i--;
+	return i;
+}
+
+uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uint32_t min_khz,
+			 uint32_t max_khz)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t chosen;
+
+	if (!domain->opp_power[0])
+		return opp_lowest_at_or_above(domain, khz, min_khz, max_khz);
+	if (khz < min_khz)
+		khz = min_khz;
+	chosen = highest_within(domain, max_khz);
+	for (uint32_t i = chosen + 1; i-- > 0 && domain->opp_khz[i] >= khz;)
+		if (!takes_more(energy_of(domain, i), &least))
+			chosen = i;
+	return domain->opp_khz[chosen];
+}
+
+uint32_t opp_below(const struct topology_domain *domain, uint32_t khz, uint32_t max_khz)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = highest_within(domain, max_khz) + 1; i-- > 0;)
+		if (!takes_more(energy_of(domain, i), &least) && domain->opp_khz[i] < khz)
+			return domain->opp_khz[i];
+	return 0;
+}
+
+uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i)
+{
+	uint32_t khz = opp_at_or_above(domain, domain->opp_khz[i], 0, UINT32_MAX);
+
+	return khz == domain->opp_khz[i] ? 0 : khz;
 }
 
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz)

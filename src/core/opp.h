@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Between capacity and frequency, and from a frequency to the OPP that serves it. */
+/*
+ * Between capacity and frequency, and from a frequency to the OPP that serves it.
+ *
+ * Where the power of a domain's OPPs is known, an OPP is inefficient if a faster one takes less
+ * energy for the same work: power / frequency. It is skipped, as CPUFREQ_RELATION_E does. The
+ * kernel also skips an OPP that takes as much (em_compute_costs() in kernel/power/energy_model.c).
+ * Here that one is kept: a CPU that works faster goes idle more often, and each wake-up costs
+ * energy.
+ */
 
 #include <stdbool.h>
 
@@ -17,14 +25,21 @@ uint32_t opp_khz_for_cap(const struct topology_domain *domain, uint32_t cap);
 uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz);
 
 /*
- * The lowest OPP at or above khz within [min_khz, max_khz]; the highest OPP within them when none
- * is high enough; the lowest OPP of all when max_khz is below it.
+ * The lowest OPP at or above khz within [min_khz, max_khz] that is not inefficient among those; the
+ * highest OPP within them when none is high enough; the lowest OPP of all when max_khz is below it.
  */
 uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uint32_t min_khz,
 			 uint32_t max_khz);
 
-/* The next OPP below khz, or 0 when khz is the lowest or under it. */
-uint32_t opp_below(const struct topology_domain *domain, uint32_t khz);
+/* The same without regard to energy, as the userspace governor has it: CPUFREQ_RELATION_L. */
+uint32_t opp_lowest_at_or_above(const struct topology_domain *domain, uint32_t khz,
+				uint32_t min_khz, uint32_t max_khz);
+
+/* The next OPP below khz that is not inefficient among those up to max_khz, or 0: there is none. */
+uint32_t opp_below(const struct topology_domain *domain, uint32_t khz, uint32_t max_khz);
+
+/* What is chosen in the place of OPP i if it is inefficient; 0: it is not. */
+uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i);
 
 /* Whether khz is an OPP of the domain. */
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz);

@@ -82,3 +82,22 @@ void policy_domain_for(const struct policy *policy, const char *name, struct pol
 		if (!strcmp(policy->domain_sections[i].name, name))
 			take_domain_section(ret, &policy->domain_sections[i]);
 }
+
+uint32_t policy_powers_section(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_opp_powers; i++) {
+		uint32_t section = policy->opp_powers[i].section;
+
+		if (section && !strcmp(policy->domain_sections[section - 1].name, name))
+			return section;
+	}
+	return 0;
+}
+
+uint32_t policy_power_at(const struct policy *policy, uint32_t section, uint32_t khz)
+{
+	for (uint32_t i = 0; i < policy->n_opp_powers; i++)
+		if (policy->opp_powers[i].section == section && policy->opp_powers[i].khz == khz)
+			return policy->opp_powers[i].uw;
+	return 0;
+}

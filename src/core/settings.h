@@ -12,6 +12,7 @@
 #include "core/topology.h"
 
 #define POLICY_DOMAIN_SECTIONS_MAX 64
+#define POLICY_OPP_POWERS_MAX	   256
 #define POLICY_RULES_MAX	   64 /* which of them a task matches are the bits of one number */
 #define POLICY_CLASSES_MAX	   24
 #define POLICY_NAME_SIZE	   32  /* of a rule or class, with its NUL */
@@ -80,6 +81,13 @@ enum policy_domain_field {
 	POLICY_DOMAIN_RISE_TIME = 1 << 5,
 	POLICY_DOMAIN_REFERENCE = 1 << 6,
 	POLICY_DOMAIN_PREFERENCE = 1 << 7,
+};
+
+/* What a busy CPU takes at an OPP. */
+struct policy_opp_power {
+	uint32_t section; /* [domain]: 0; else 1 + its place in domain_sections */
+	uint32_t khz;
+	uint32_t uw;
 };
 
 struct policy_domain_section {
@@ -234,6 +242,9 @@ struct policy {
 	struct policy_domain domain;
 	struct policy_domain_section domain_sections[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_domain_sections;
+	/* Those of a section stand together and ascend. Takes effect at start. */
+	struct policy_opp_power opp_powers[POLICY_OPP_POWERS_MAX];
+	uint32_t n_opp_powers;
 	struct policy_io_boost io_boost;
 	struct policy_caps caps;
 	struct policy_query query;
@@ -253,3 +264,10 @@ void policy_init(struct policy *policy);
 
 /* What holds for the domain called name: its own section over [domain]. */
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret);
+
+/* The section that gives the power of the domain's OPPs, its own or [domain]: opp_powers.section.
+ */
+uint32_t policy_powers_section(const struct policy *policy, const char *name);
+
+/* uW at the OPP, as the section gives it; 0: it does not. */
+uint32_t policy_power_at(const struct policy *policy, uint32_t section, uint32_t khz);

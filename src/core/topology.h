@@ -19,6 +19,8 @@ struct topology_domain {
 	uint32_t capacity;		   /* of each of its CPUs at the highest OPP, 1…1024 */
 	uint64_t transition_latency_ns;	   /* as the driver says; 0 if it does not */
 	uint32_t reference_khz; /* at which it is worth its capacity; 0: the highest OPP */
+	/* Of a busy CPU at each OPP, in a unit of the domain's own; the first 0: not known. */
+	uint32_t opp_power[DOMAIN_OPPS_MAX];
 };
 
 /* cpu_domain[cpu] for a CPU that belongs to no domain (no cpufreq, or not present). */

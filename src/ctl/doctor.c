@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/load.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/paragraph.h"
@@ -72,8 +73,14 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 {
 	struct report report = { .findings = json_array() };
 	_cleanup_free_ char *path = strdup(ctl->path);
-	int r = path ? doctor_examine(dirname(path), add, &report) : -ENOMEM;
+	_cleanup_free_ char *message = NULL;
+	struct policy policy;
+	int r;
 
+	/* What is wrong with the files is a matter of wakegovd --check-config. */
+	if (policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0)
+		policy_init(&policy);
+	r = path ? doctor_examine(dirname(path), &policy, add, &report) : -ENOMEM;
 	if (r < 0) {
 		complain("cannot examine this machine: %s", strerror(-r));
 		json_decref(report.findings);

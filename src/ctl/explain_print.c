@@ -215,10 +215,20 @@ static void print_clamps(FILE *file, const json_t *reply)
 
 static void print_chosen(FILE *file, const json_t *reply)
 {
-	paragraph_printf(file, "chosen",
-			 "%u MHz: of its frequencies within the limits the lowest that "
-			 "does",
-			 mhz(reply, "wanted_khz"));
+	const json_t *skipped = json_object_get(reply, "skipped");
+	double more_percent = (double)field_number(skipped, "energy_permille") / 10 - 100;
+	const char *source = field_text(skipped, "source");
+	struct line line = { 0 };
+
+	add(&line, "%u MHz: ", mhz(reply, "wanted_khz"));
+	if (!json_is_object(skipped))
+		add(&line, "of its frequencies within the limits the lowest that does");
+	else
+		add(&line, "%u MHz would do, but takes %.1f %% more energy for the same work",
+		    mhz(skipped, "khz"), more_percent);
+	if (source)
+		add(&line, ", says %s", source);
+	paragraph_print(file, "chosen", line.text);
 }
 
 static void print_timing(FILE *file, const json_t *reply)

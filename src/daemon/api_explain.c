@@ -152,6 +152,31 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
+/* The OPP that would have done, and what it takes more than the one that was chosen. */
+static void put_skipped(struct json_out *out, const struct manager *manager,
+			const struct decision *decision, uint32_t lowest_khz)
+{
+	const struct topology_domain *info = &manager->topology->domains[decision->domain];
+	double energy[2] = { 0 }; /* for a cycle, at the one and the other */
+
+	for (uint32_t i = 0; i < info->n_opps; i++) {
+		if (info->opp_khz[i] == lowest_khz)
+			energy[0] = (double)info->opp_power[i] / lowest_khz;
+		if (info->opp_khz[i] == decision->wanted_khz)
+			energy[1] = (double)info->opp_power[i] / decision->wanted_khz;
+	}
+	if (lowest_khz >= decision->wanted_khz || !energy[0] || !energy[1]) {
+		field_null(out, "skipped");
+		return;
+	}
+	field_open(out, "skipped", '{');
+	field_count(out, "khz", lowest_khz);
+	field_count(out, "energy_permille", (uint64_t)(energy[0] / energy[1] * 1000 + 0.5));
+	field_text(out, "source",
+		   power_source_name(manager->domains[decision->domain].power_source));
+	json_out_close(out, '}');
+}
+
 /* acted: the last change that is remembered, or NULL. The files tell of the present only. */
 static int send_explanation(struct reply *reply, struct manager *manager,
 			    const struct decision *decision, const struct explanation *rests_on,
@@ -178,6 +203,7 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	else
 		field_null(out, "io");
 	put_clamps(out, rests_on, decision->limiter);
+	put_skipped(out, manager, decision, rests_on->lowest_khz);
 	json_out_key(out, "acted");
 	if (acted)
 		api_put_decision(out, manager, acted);

@@ -63,7 +63,7 @@ uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 
 	if (!khz)
 		actuator_domain_read_back(&manager->domains[domain].actuator, &khz);
-	return opp_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
+	return opp_lowest_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
 }
 
 int overrides_add(struct manager *manager, const struct override_request *request, uint32_t id)

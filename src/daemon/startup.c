@@ -199,9 +199,10 @@ static void list_cpus(const struct topology *topology, uint32_t domain, char *re
 static int init_domain(struct manager *manager, uint32_t i)
 {
 	struct governed *governed = &manager->domains[i];
-	const struct topology_domain *info = &manager->topology->domains[i];
+	struct topology_domain *info = &manager->topology->domains[i];
 	int r;
 
+	governed->power_source = power_find(&manager->policy, info);
 	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
 	r = actuator_domain_init(&governed->actuator, info, manager->saved);
 	if (r < 0) {

@@ -20,6 +20,7 @@
 #include "daemon/stats.h"
 #include "daemon/task_override_table.h"
 #include "diag/conflicts.h"
+#include "frequency/power.h"
 #include "record/recorder.h"
 #include "rules/grouped.h"
 #include "rules/rules.h"
@@ -61,6 +62,7 @@ struct governed {
 	const struct backend *backend;
 	char passed_over[BACKEND_WHY_SIZE]; /* why `auto` did not take those before it; "" */
 	int preference_outcome;		    /* of the last preference_set() */
+	enum power_source power_source;	    /* of what is known of its OPPs' power */
 	uint32_t others_min_khz; /* scaling_min_freq and max, as far as they are not ours */
 	uint32_t others_max_khz;
 	bool error_logged; /* a failing write is logged once, until one succeeds */

@@ -16,9 +16,11 @@
 #include "actuator/cpufreq.h"
 #include "actuator/tickless.h"
 #include "actuator/uclamp_task.h"
+#include "core/opp.h"
 #include "core/topology.h"
 #include "diag/conflicts.h"
 #include "frequency/frequency.h"
+#include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
@@ -29,6 +31,7 @@
 #define POWER_TERMS_MAX	   4 /* long_term, short_term, peak_power */
 
 struct examination {
+	const struct policy *policy;
 	finding_t tell;
 	void *userdata;
 	bool has_uclamp;
@@ -180,6 +183,37 @@ static void examine_tick(const struct examination *e, const struct topology_doma
 		     "CPU would not be seen to work; the governor performance fits it");
 }
 
+/* "400 and 1000 MHz", of those that are inefficient; "" where none is. */
+static void list_inefficient(const struct topology_domain *domain, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (uint32_t i = 0; i < domain->n_opps && used < size; i++)
+		if (opp_better_khz(domain, i))
+			used += snprintf(ret + used, size - used, "%s%g", used ? ", " : "",
+					 domain->opp_khz[i] / 1000.0);
+}
+
+/* Who says what its OPPs take, and which of them wakegov passes over for that. */
+static bool examine_energy(const struct examination *e, struct topology_domain *domain)
+{
+	const char *source = power_source_name(power_find(e->policy, domain));
+	char what[64], found[TEXT_SIZE], inefficient[TEXT_SIZE / 2];
+
+	if (!source)
+		return false;
+	list_inefficient(domain, inefficient, sizeof(inefficient));
+	snprintf(what, sizeof(what), "%s: energy of its OPPs", domain->name);
+	snprintf(found, sizeof(found), "by %s%s%s%s", source,
+		 *inefficient ? "; inefficient: " : "; none is inefficient", inefficient,
+		 *inefficient ? " MHz" : "");
+	tell(e, FINDING_GOOD, what, found,
+	     *inefficient ? "they are skipped: a faster one takes less energy for the same work"
+			  : "");
+	return true;
+}
+
 static void examine_domain(const struct examination *e, const struct topology_domain *domain)
 {
 	char driver[32] = "unknown", what[64];
@@ -196,6 +230,7 @@ static void examine_domain(const struct examination *e, const struct topology_do
 static int examine_domains(const struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
+	uint32_t n_known = 0;
 	int r = cpufreq_discover(&topology);
 
 	if (r < 0)
@@ -204,8 +239,16 @@ static int examine_domains(const struct examination *e)
 		tell(e, FINDING_BAD, "cpufreq domains", "none",
 		     "there is nothing to drive: modprobe acpi-cpufreq, or look for P-states in "
 		     "the firmware's settings; most virtual machines have none");
-	for (uint32_t i = 0; i < topology->n_domains; i++)
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		examine_domain(e, &topology->domains[i]);
+		n_known += examine_energy(e, &topology->domains[i]);
+	}
+	if (topology->n_domains && !n_known)
+		tell(e, FINDING_NOTE, "energy of the OPPs", "not known",
+		     geteuid() == 0 ? "the kernel has no energy model of these CPUs, so no "
+				      "inefficient OPP is skipped; opp-power in wakegov.conf(5) "
+				      "says what they take"
+				    : "only root can read the kernel's energy model");
 	return 0;
 }
 
@@ -297,9 +340,11 @@ static void examine_leftovers(const struct examination *e, const char *run_dir)
 	}
 }
 
-int doctor_examine(const char *run_dir, finding_t tell_finding, void *userdata)
+int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell_finding,
+		   void *userdata)
 {
 	struct examination e = {
+		.policy = policy,
 		.tell = tell_finding,
 		.userdata = userdata,
 		.is_governed = is_locked(run_dir),

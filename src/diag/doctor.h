@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "core/settings.h"
+
 enum finding_grade {
 	FINDING_GOOD,
 	FINDING_NOTE, /* something less works */
@@ -23,8 +25,12 @@ struct finding {
 
 typedef void (*finding_t)(void *userdata, const struct finding *finding);
 
-/* Tells each finding, in order. run_dir is the daemon's. Returns 0 or a negative errno. */
-int doctor_examine(const char *run_dir, finding_t tell, void *userdata);
+/*
+ * Tells each finding, in order. run_dir is the daemon's, policy what its files say. Returns 0 or a
+ * negative errno.
+ */
+int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell,
+		   void *userdata);
 
 /* "good", "note", "bad" */
 const char *finding_grade_name(enum finding_grade grade);

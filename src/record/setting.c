@@ -58,6 +58,8 @@ void record_domain_put(struct record_out *out, const struct topology_domain *dom
 		below_khz = domain->opp_khz[i];
 	}
 	record_put_varint(out, domain->reference_khz);
+	for (uint32_t i = 0; domain->opp_power[0] && i < domain->n_opps; i++)
+		record_put_varint(out, domain->opp_power[i]);
 }
 
 int record_domain_get(struct record_in *in, const struct topology *topology,
@@ -80,6 +82,8 @@ int record_domain_get(struct record_in *in, const struct topology *topology,
 	}
 	if (in->at < in->end)
 		ret->reference_khz = record_get_number(in, UINT32_MAX);
+	for (uint32_t i = 0; in->at < in->end && i < ret->n_opps; i++)
+		ret->opp_power[i] = record_get_number(in, UINT32_MAX);
 	if (in->bad || !ret->capacity || !ret->n_opps)
 		return -EBADMSG;
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;

@@ -218,8 +218,10 @@ static struct topology *make_topology(const struct platform *platform)
 		to->n_opps = from->n_opps;
 		to->capacity = from->capacity;
 		to->transition_latency_ns = from->transition_latency_ns;
-		for (uint32_t j = 0; j < from->n_opps; j++)
+		for (uint32_t j = 0; j < from->n_opps; j++) {
 			to->opp_khz[j] = from->opps[j].khz;
+			to->opp_power[j] = platform_busy_uw(from, j);
+		}
 	}
 	return topology;
 }

@@ -21,11 +21,6 @@ const struct policy_units sim_units_capacitance = {
 	.list = { { "pF", 1 }, { "nF", 1000 } },
 };
 
-const struct policy_units sim_units_power = {
-	.noun = "a power",
-	.list = { { "uW", 1 }, { "mW", 1000 }, { "W", 1000000 } },
-};
-
 const struct policy_units sim_units_permille = {
 	.noun = "a share",
 	.list = { { "%", 10 } },

@@ -26,7 +26,6 @@ struct sim_key {
 
 extern const struct policy_units sim_units_voltage;	/* base: mV */
 extern const struct policy_units sim_units_capacitance; /* base: pF */
-extern const struct policy_units sim_units_power;	/* base: µW */
 extern const struct policy_units sim_units_permille;	/* "47.4%"; base: 0.1 % */
 
 /* NULL if section has no such key. */

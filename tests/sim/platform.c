@@ -43,7 +43,7 @@ static const struct sim_key keys[] = {
 	DOMAIN("work-per-cycle", &sim_units_permille, "1%", "100%", work_permille),
 	DOMAIN("capacity", &policy_units_none, "1", "1024", capacity),
 	DOMAIN("capacitance", &sim_units_capacitance, "0pF", "1000nF", capacitance_pf),
-	DOMAIN("static-power", &sim_units_power, "0uW", "1000W", static_uw),
+	DOMAIN("static-power", &policy_units_power, "0uW", "1000W", static_uw),
 	DOMAIN("transition-latency", &policy_units_duration, "0ns", "100ms", transition_latency_ns),
 	DOMAIN("schedutil-rate-limit", &policy_units_duration, "0ns", "1s",
 	       schedutil_rate_limit_ns),

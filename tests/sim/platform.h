@@ -99,6 +99,14 @@ static inline uint32_t platform_max_khz(const struct platform_domain *domain)
 	return domain->opps[domain->n_opps - 1].khz;
 }
 
+/* Of a busy CPU at an OPP, as energy models have it: κ · V² · f, without the static power. */
+static inline uint32_t platform_busy_uw(const struct platform_domain *domain, uint32_t opp)
+{
+	uint64_t mv = domain->opps[opp].mv;
+
+	return domain->capacitance_pf * mv * mv / 1000 * domain->opps[opp].khz / 1000000;
+}
+
 static inline uint32_t platform_opp_at_or_above(const struct platform_domain *domain, uint32_t khz)
 {
 	uint32_t opp = 0;

@@ -179,7 +179,7 @@ static void test_manual_has_no_other_key(void **state)
 	policy_keys_get(&n);
 	while (policy_rules_key(n_rule_keys))
 		n_rule_keys++;
-	assert_int_equal(n_items, n + n_rule_keys + 1 /* when, of a profile */);
+	assert_int_equal(n_items, n + n_rule_keys + 2 /* opp-power; when, of a profile */);
 	free(manual);
 }
 
@@ -194,6 +194,8 @@ static void test_manual_has_the_limits(void **state)
 	expect_contains(manual, limit, "domain number");
 	snprintf(limit, sizeof(limit), "There may be %d such", POLICY_DOMAIN_SECTIONS_MAX);
 	expect_contains(manual, limit, "number of sections");
+	snprintf(limit, sizeof(limit), "There may be %d such lines", POLICY_OPP_POWERS_MAX);
+	expect_contains(manual, limit, "number of powers");
 	snprintf(limit, sizeof(limit), "There may be %d rules", POLICY_RULES_MAX);
 	expect_contains(manual, limit, "number of rules");
 	snprintf(limit, sizeof(limit), "There may be %d.", POLICY_CLASSES_MAX);

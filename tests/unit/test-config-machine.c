@@ -93,6 +93,30 @@ static void test_no_such_domain(void **state)
 	       "domains)\n");
 }
 
+static void add_powers(uint32_t section)
+{
+	for (uint32_t i = 0; i < topology->domains[0].n_opps; i++)
+		policy.opp_powers[policy.n_opp_powers++] =
+			(struct policy_opp_power){ section, topology->domains[0].opp_khz[i], 1000 };
+}
+
+/* Powers serve the domains of which every OPP has one. */
+static void test_opp_power(void **state)
+{
+	add_powers(0);
+	expect("");
+	topology->domains[1].opp_khz[5] = 1900000;
+	expect("[domain] opp-power is not used for policy2: 1 of its 9 frequencies are missing, "
+	       "1900 MHz among them\n");
+	add_override("policy2", 0);
+	add_powers(1);
+	expect("[domain policy2] opp-power: policy2 has no 1800 MHz; its line does nothing\n"
+	       "[domain policy2] opp-power is not used for policy2: 1 of its 9 frequencies are "
+	       "missing, 1900 MHz among them\n");
+	policy.opp_powers[policy.n_opp_powers - 4].khz = 1900000;
+	expect("");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -102,6 +126,7 @@ int main(void)
 		TEST(test_no_such_frequency),
 		TEST(test_one_domain_has_it),
 		TEST(test_no_such_domain),
+		TEST(test_opp_power),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

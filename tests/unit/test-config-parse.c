@@ -16,7 +16,7 @@ struct text_case {
 #define DOMAIN_EXPECTED "; expected [domain policyN] with N from 0 to 1023"
 #define DOMAIN_KEYS                                                                  \
 	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time, " \
-	"frequency-reference, energy-preference"
+	"frequency-reference, energy-preference, opp-power"
 #define LINE_EXPECTED "expected key = value, a [section] or a comment"
 
 /* The down-hold is 1ms afterwards, unless the text is refused. */

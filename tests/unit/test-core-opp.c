@@ -103,13 +103,90 @@ static void test_at_or_above(void **state)
 
 static void test_below(void **state)
 {
-	assert_int_equal(opp_below(&big, 2400000), 1800000);
-	assert_int_equal(opp_below(&big, 2399999), 1800000);
-	assert_int_equal(opp_below(&big, 9999999), 2400000);
-	assert_int_equal(opp_below(&big, 1200000), 800000);
-	assert_int_equal(opp_below(&big, 800000), 0);
-	assert_int_equal(opp_below(&big, 1), 0);
-	assert_int_equal(opp_below(&single, 1000000), 0);
+	assert_int_equal(opp_below(&big, 2400000, UINT32_MAX), 1800000);
+	assert_int_equal(opp_below(&big, 2399999, UINT32_MAX), 1800000);
+	assert_int_equal(opp_below(&big, 9999999, UINT32_MAX), 2400000);
+	assert_int_equal(opp_below(&big, 9999999, 1800000), 1800000);
+	assert_int_equal(opp_below(&big, 1200000, UINT32_MAX), 800000);
+	assert_int_equal(opp_below(&big, 800000, UINT32_MAX), 0);
+	assert_int_equal(opp_below(&big, 1, UINT32_MAX), 0);
+	assert_int_equal(opp_below(&single, 1000000, UINT32_MAX), 0);
+}
+
+/*
+ * The A72 of an rk3399, where the three lowest OPPs have the same voltage and so take the same
+ * energy for the same work; but here 408 MHz takes more. 1200 and 1416 MHz were made worse than
+ * 1608 MHz, and 1416 MHz the less so.
+ */
+static const struct topology_domain uneven = {
+	.n_opps = 8,
+	.opp_khz = { 408000, 600000, 816000, 1008000, 1200000, 1416000, 1608000, 1800000 },
+	.opp_power = { 122074, 178050, 242148, 336473, 720000, 835440, 848300, 1130112 },
+	.capacity = 1024,
+};
+
+static void test_inefficient(void **state)
+{
+	static const struct {
+		uint32_t khz, min_khz, max_khz;
+		uint32_t opp_khz, below_khz;
+	} cases[] = {
+		{ 0, 0, UINT32_MAX, 600000, 0 },
+		{ 600001, 0, UINT32_MAX, 816000, 600000 },
+		{ 500000, 0, UINT32_MAX, 600000, 0 },
+		{ 0, 408000, 700000, 600000, 0 },
+		{ 0, 408000, 500000, 408000, 0 },
+		{ 1008000, 0, UINT32_MAX, 1008000, 816000 },
+		{ 1008001, 0, UINT32_MAX, 1608000, 1008000 },
+		{ 1200000, 0, 1500000, 1416000, 1008000 }, /* the better of the bad ones */
+		{ 1200000, 0, 1200000, 1200000, 1008000 }, /* that one is what is left */
+		{ 9999999, 0, 1200000, 1200000, 1008000 },
+		{ 0, 1100000, 1300000, 1200000, 1008000 },
+		{ 1700000, 0, UINT32_MAX, 1800000, 1608000 },
+		{ 9999999, 0, UINT32_MAX, 1800000, 1608000 },
+		{ 0, 0, 100000, 408000, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t khz = opp_at_or_above(&uneven, cases[i].khz, cases[i].min_khz,
+					       cases[i].max_khz);
+
+		assert_int_equal(khz, cases[i].opp_khz);
+		assert_int_equal(opp_below(&uneven, khz, cases[i].max_khz), cases[i].below_khz);
+	}
+	assert_int_equal(opp_better_khz(&uneven, 0), 600000);
+	assert_int_equal(opp_better_khz(&uneven, 1), 0);
+	assert_int_equal(opp_better_khz(&uneven, 2), 0);
+	assert_int_equal(opp_better_khz(&uneven, 5), 1608000);
+	assert_int_equal(opp_better_khz(&uneven, 7), 0);
+	/* A written speed is not weighed. */
+	assert_int_equal(opp_lowest_at_or_above(&uneven, 1100000, 0, UINT32_MAX), 1200000);
+}
+
+/* Whatever the powers are: nothing faster within the limits takes less, and nothing slower does. */
+static void test_never_dominated(void **state)
+{
+	uint32_t random = 1;
+
+	for (int round = 0; round < 2000; round++) {
+		struct topology_domain domain = uneven;
+
+		for (uint32_t i = 0; i < domain.n_opps; i++) {
+			random = random * 1664525 + 1013904223;
+			domain.opp_power[i] = 1 + random / 4096;
+		}
+		for (uint32_t i = 0; i < domain.n_opps; i++) {
+			uint32_t khz = opp_at_or_above(&domain, domain.opp_khz[i], 0, UINT32_MAX);
+			uint32_t j = i;
+
+			while (domain.opp_khz[j] != khz)
+				j++;
+			for (uint32_t k = i; k < domain.n_opps; k++)
+				assert_true(k == j || (double)domain.opp_power[j] / khz <=
+							      (double)domain.opp_power[k] /
+								      domain.opp_khz[k] * 1.0011);
+		}
+	}
 }
 
 /* A turbo machine: its highest OPP is not what its capacity is measured by. */
@@ -137,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_khz_for_cap), cmocka_unit_test(test_cap_at_khz),
 		cmocka_unit_test(test_inverse),	    cmocka_unit_test(test_at_or_above),
 		cmocka_unit_test(test_below),	    cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_inefficient), cmocka_unit_test(test_never_dominated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "shared/cleanup.h"
 
 static char findings[8192]; /* "GRADE WHAT: FOUND (ADVICE)\n" each */
+static struct policy policy;
 
 static void hear(void *userdata, const struct finding *finding)
 {
@@ -22,7 +23,7 @@ static void hear(void *userdata, const struct finding *finding)
 static void examine(const char *run_dir)
 {
 	findings[0] = '\0';
-	assert_int_equal(doctor_examine(run_dir, hear, NULL), 0);
+	assert_int_equal(doctor_examine(run_dir, &policy, hear, NULL), 0);
 }
 
 static void assert_found(const char *text)
@@ -96,6 +97,45 @@ static void test_power_limits(void **state)
 	assert_found("good power limits of package-0: long_term 15 W, short_term 25.5 W (");
 }
 
+static void give_power(uint32_t khz, const char *power)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "../../../kernel/debug/energy_model/cpu0/ps:%u/power", khz);
+	fake_write(path, "%s", power);
+}
+
+/* The kernel's energy model, which needs every OPP, and the policy's before it. */
+static void test_energy(void **state)
+{
+	static const struct policy_opp_power powers[] = {
+		{ 0, 400000, 4 },   { 0, 600000, 6 },	{ 0, 1000000, 9 },
+		{ 0, 1400000, 20 }, { 0, 1800000, 30 },
+	};
+
+	examine("/run/none");
+	assert_found("note energy of the OPPs: not known (the kernel has no energy model");
+	give_power(400000, "40000");
+	give_power(600000, "90000");
+	give_power(1000000, "130000");
+	give_power(1400000, "200000");
+	examine("/run/none");
+	assert_found("note energy of the OPPs: not known");
+	give_power(1800000, "360000");
+	examine("/run/none");
+	assert_found("good policy0: energy of its OPPs: by the kernel's energy model; inefficient: "
+		     "600 MHz (they are skipped");
+	assert_not_found("not known");
+	give_power(600000, "72000");
+	examine("/run/none");
+	assert_found("by the kernel's energy model; none is inefficient ()");
+	for (uint32_t i = 0; i < 5; i++)
+		policy.opp_powers[policy.n_opp_powers++] = powers[i];
+	examine("/run/none");
+	assert_found("by the policy's opp-power; inefficient: 400, 600 MHz (");
+	policy.n_opp_powers = 0;
+}
+
 /* The governor userspace is somebody's choice, unless a daemon that runs has set it. */
 static void test_own_governor(void **state)
 {
@@ -121,7 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_nothing_else_decides), TEST(test_sched_ext),	  TEST(test_dynamic_epp),
-		TEST(test_power_limits),	 TEST(test_own_governor),
+		TEST(test_power_limits),	 TEST(test_own_governor), TEST(test_energy),
 	};
 
 	fake_enter_or_skip();

@@ -56,12 +56,20 @@ static void test_sim(void **state)
 	}
 }
 
+/* What the OPPs take is in the recording: without it another OPP would be chosen in the replay. */
+static void test_inefficient(void **state)
+{
+	test_record_sim_at(&first, rk3399_path, "psyncx4+busyx2:cycles=16000000,period=20ms", 3000);
+	check_replay(0);
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_sim),
+		cmocka_unit_test(test_inefficient),
 	};
 
 	rk3399_path = argv[1];

@@ -116,6 +116,30 @@ static void test_wakegov_limit(void **state)
 	assert_in_range(result.mhz[1], 1400, 1550);
 }
 
+/* 700 MHz take more voltage than 900: they are skipped where the platform says what OPPs take. */
+#define UNEVEN                                                        \
+	"[platform]\nio-cycles = 60000\n"                             \
+	"[domain a]\ncpus = 0\nopp = 500MHz 800mV\nopp = 700MHz 1V\n" \
+	"opp = 900MHz 850mV\nopp = 1GHz 1V\ncapacitance = %s\n"       \
+	"[device disk]\nlatency = 60us\nservice = 40us\nchannels = 1\n"
+
+static double mhz_on_uneven(const char *capacitance)
+{
+	char text[sizeof(UNEVEN) + 16];
+	static struct world world;
+
+	snprintf(text, sizeof(text), UNEVEN, capacitance);
+	test_sim_platform(text, &world.platform);
+	test_sim_workload(&world.platform, "busy:cycles=10500000,period=20ms", &world.workload);
+	return test_sim_run(&world.platform, &world.workload, "wakegov", 2 * TEST_SIM_S).mean_mhz;
+}
+
+static void test_wakegov_energy(void **state)
+{
+	assert_int_equal(mhz_on_uneven("0pF"), 700);
+	assert_int_equal(mhz_on_uneven("100pF"), 900);
+}
+
 static void test_boost_governors(void **state)
 {
 	/* Every wait is boosted with boost-all; without a boost this load is too small. */
@@ -152,7 +176,7 @@ int main(void)
 		cmocka_unit_test(test_wakegov_io),	cmocka_unit_test(test_wakegov_load),
 		cmocka_unit_test(test_wakegov_slow_io), cmocka_unit_test(test_wakegov_policy),
 		cmocka_unit_test(test_wakegov_limit),	cmocka_unit_test(test_boost_governors),
-		cmocka_unit_test(test_oracle),
+		cmocka_unit_test(test_oracle),		cmocka_unit_test(test_wakegov_energy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -560,6 +560,7 @@ static void make_explanations(void)
 	strcpy(made.explanations[0].contenders[0].comm, comms[2]);
 	made.explanations[1].has_io = false;
 	made.explanations[1].rule.name[0] = '\0';
+	made.explanations[1].lowest_khz = 1600000;
 }
 
 /* The first is boosted, the second someone else's, the third gone; the others like the first. */
@@ -587,8 +588,11 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 		.backend = &setspeed,
 		.cpus = "0-3",
 	};
-	if (i == 1)
+	if (i == 1) {
 		strcpy(governed->actuator.why, "scaling_setspeed was changed by someone else");
+		memcpy(info->opp_power, (uint32_t[]){ 200, 800, 900, 2000 }, 4 * sizeof(uint32_t));
+		governed->power_source = POWER_KERNEL;
+	}
 	made.last[i] = (struct decision){ .domain = i };
 	if (i == 2)
 		return;

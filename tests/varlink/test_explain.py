@@ -29,7 +29,11 @@ class Methods(ServiceTest):
         self.assertEqual([c for c in reply["clamps"] if c["acted"]],
                          [{"by": "override-max", "khz": 2400000, "override": 7, "acted": True}])
         self.assertEqual(reply["acted"]["read_back_khz"], 2400000)
-        self.assertIsNone(self.explain(domain="policy1")["parameters"]["io"])
+        self.assertIsNone(reply["skipped"])
+        reply = self.explain(domain="policy1")["parameters"]
+        self.assertIsNone(reply["io"])
+        self.assertEqual(reply["skipped"], {"khz": 1600000, "energy_permille": 1333,
+                                            "source": "the kernel's energy model"})
 
     def test_errors(self):
         for wrong, name, parameters in (
@@ -77,6 +81,8 @@ class Control(ServiceTest):
         self.assertIn("wakegov would ask for", text)
         self.assertIn("not ours   thermal: heat: cooling_device0 is at step 3 of 7", text)
         self.assertIn("held       2400 MHz would do, but not for long enough yet", text)
+        self.assertIn("chosen 2400 MHz: 1600 MHz would do, but takes 33.3 % more energy for the same "
+                      "work, says the kernel's energy model", " ".join(text.split()))
 
     def test_all_and_json(self):
         self.assertEqual(self.run_command().count(", CPUs "), 3)

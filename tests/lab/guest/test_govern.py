@@ -168,6 +168,36 @@ class Govern(unittest.TestCase):
         self.assertLessEqual(memory["Anonymous"], 2048)
         self.assertEqual(memory["AnonHugePages"], 0)
 
+    def test_inefficient(self):
+        """an OPP that takes more energy than a faster one is skipped, unless the limits allow no other"""
+        powers = "opp-power = 400MHz 196mW\nopp-power = 600MHz 337mW\nopp-power = 1000MHz 900mW\n" \
+                 "opp-power = 1400MHz 1W\n"
+        policy = "[wakegov]\nbackend = setspeed\n[domain policy2]\n"
+        self.daemon.stop()
+        self.daemon.set_policy(policy + "min-frequency = 1000MHz\n" + powers)
+        self.daemon.start()
+        guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 above it")
+        said = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy2"], check=True,
+                              capture_output=True, text=True).stdout
+        self.assertIn("chosen 1400 MHz: 1000 MHz would do, but takes 26.0 % more energy for the same "
+                      "work, says the policy's opp-power", " ".join(said.split()))
+        # The table stays until the next start.
+        self.daemon.set_policy(policy + "max-frequency = 1000MHz\n")
+        self.daemon.call("Reload")
+        self.settle()
+        with guest.busy_loop(3):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 3, "all that is allowed")
+        self.daemon.set_policy(policy)
+        self.daemon.call("Reload")
+        self.settle()
+        before = guest.time_in_state("policy2")
+        with guest.busy_loop(3):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 at 1400")
+        self.settle()
+        after = guest.time_in_state("policy2")
+        self.assertEqual(after[1000000], before[1000000])
+        self.assertGreater(after[1400000], before[1400000])
+
     def test_observe(self):
         """--observe decides and writes nothing, also after a reload and an adopt"""
         self.daemon.stop()
