@@ -31,10 +31,10 @@ static struct experiment_params params_of(const struct engine *engine, const str
 /* The first domain that is like it: a boost does the same in both. */
 static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 {
-	const struct topology_domain *info = engine->domains[domain].info;
+	const struct topology_domain *info = &engine->domains[domain].info;
 
 	for (uint32_t i = 0; i < domain; i++) {
-		const struct topology_domain *other = engine->domains[i].info;
+		const struct topology_domain *other = &engine->domains[i].info;
 
 		if (other->capacity == info->capacity && other->n_opps == info->n_opps &&
 		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
@@ -71,7 +71,7 @@ static struct io_group *take_group(struct engine *engine)
 }
 
 /* What was found out in the group that its first task comes from goes with it. */
-static void begin_group(struct engine *engine, struct io_group *group, const struct task *task,
+static void begin_group(struct engine *engine, struct io_group *group, const struct io_task *task,
 			uint32_t kind, uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -139,7 +139,7 @@ void boosts_rest_group(struct engine *engine, uint32_t index)
 	rest(engine, index);
 }
 
-void boosts_leave_group(struct engine *engine, struct task *task)
+void boosts_leave_group(struct engine *engine, struct io_task *task)
 {
 	uint32_t index = task->io_boost.group;
 
@@ -150,7 +150,8 @@ void boosts_leave_group(struct engine *engine, struct task *task)
 		rest(engine, index);
 }
 
-static void join(struct engine *engine, struct task *task, struct io_group *group, uint64_t now_ns)
+static void join(struct engine *engine, struct io_task *task, struct io_group *group,
+		 uint64_t now_ns)
 {
 	boosts_leave_group(engine, task);
 	task->io_boost.group = group - engine->groups;
@@ -176,7 +177,7 @@ void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
 	}
 }
 
-struct io_group *boosts_join_group(struct engine *engine, struct task *task, uint64_t now_ns)
+struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
 	uint32_t kind = kind_of(engine, topology_domain_of(engine->topology, task->cpu));
@@ -215,7 +216,7 @@ struct sums {
 	bool higher;  /* the boost is above the present level */
 };
 
-static void add_task(const struct engine *engine, const struct task *task, uint32_t trial,
+static void add_task(const struct engine *engine, const struct io_task *task, uint32_t trial,
 		     struct sums *sums)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -229,7 +230,7 @@ static void add_task(const struct engine *engine, const struct task *task, uint3
 	sums->share += (uint64_t)boost->rate_per_s * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	sums->driven &= domain->driven;
 	sums->blocked |= domain->trial && domain->trial != trial;
-	wanted = boost->wanted_khz ? io_level_at(domain->info, boost->wanted_khz) : 0;
+	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
 	sums->saved += (uint64_t)boost->rate_per_s *
 		       io_saved_ppm(boost->ratio, boost->level ? boost->level : 1, wanted);
 	sums->higher |= wanted > boost->level + boost->level / 32;
@@ -502,6 +503,11 @@ void boosts_forget_group(struct engine *engine, uint32_t index)
 	set_trial(engine, index, false);
 	engine->groups[index].used = false;
 	plan_groups(engine);
+}
+
+const struct io_group *engine_group(const struct engine *engine, uint32_t group)
+{
+	return group < IO_GROUPS_MAX ? &engine->groups[group] : NULL;
 }
 
 void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_tried,

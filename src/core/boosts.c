@@ -13,7 +13,7 @@
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
 /* A hold's end, or that of what it holds in another domain as well. */
-static uint64_t due_ns(const struct task *task)
+static uint64_t due_ns(const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint64_t at_ns = DUE_NEVER;
@@ -66,7 +66,7 @@ uint32_t boosts_traits(const struct io_boost *boost)
 	       (uint32_t)is_changed(boost) << DUE_CHANGED;
 }
 
-void boosts_set_due(struct engine *engine, const struct task *task)
+void boosts_set_due(struct engine *engine, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
 	struct due_key key = {
@@ -89,7 +89,7 @@ void boosts_set_due(struct engine *engine, const struct task *task)
 		if (task->flip.until_ns)
 			key.other_domain = task->flip.domain;
 	}
-	due_set(engine->due, task_table_place(engine->tasks, task), &key);
+	due_set(engine->due, io_task_place(engine->tasks, task), &key);
 }
 
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
@@ -99,18 +99,18 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 	uint32_t min_khz, max_khz, khz;
 
 	domain_limits(domain, &min_khz, &max_khz);
-	khz = io_choose_khz(domain->info, ratio, slack_ppm, min_khz, max_khz);
-	return khz > opp_at_or_above(domain->info, min_khz, min_khz, max_khz) ? khz : 0;
+	khz = io_choose_khz(&domain->info, ratio, slack_ppm, min_khz, max_khz);
+	return khz > opp_at_or_above(&domain->info, min_khz, min_khz, max_khz) ? khz : 0;
 }
 
-static void mark_domains_due(struct engine *engine, const struct task *task)
+static void mark_domains_due(struct engine *engine, const struct io_task *task)
 {
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.until_ns)
 		engine->domains[task->flip.domain].due = true;
 }
 
-static void grant(struct engine *engine, struct task *task, bool granted)
+static void grant(struct engine *engine, struct io_task *task, bool granted)
 {
 	if (task->io_boost.granted == granted)
 		return;
@@ -120,7 +120,7 @@ static void grant(struct engine *engine, struct task *task, bool granted)
 	mark_domains_due(engine, task);
 }
 
-static void want(struct engine *engine, struct task *task, uint32_t khz)
+static void want(struct engine *engine, struct io_task *task, uint32_t khz)
 {
 	if (task->io_boost.wanted_khz == khz)
 		return;
@@ -130,31 +130,28 @@ static void want(struct engine *engine, struct task *task, uint32_t khz)
 }
 
 /* The most that a boost of the task may ask of the domain, by the rules: 0…1024. */
-static uint32_t most_cap(const struct engine *engine, const struct task *task,
+static uint32_t most_cap(const struct engine *engine, const struct io_task *task,
 			 const struct domain *domain)
 {
-	const struct ruled_task *ruled = ruled_tasks_find(engine->ruled, task->pid);
-	int rule = -1;
+	uint64_t matched = task_find(engine->tasks, task->pid)->matched;
+	int rule = rule_that_gives(&engine->policy, matched, RULE_IO_BOOST, &domain->info);
 
-	if (ruled)
-		rule = rule_that_gives(&engine->policy, ruled->matched, RULE_IO_BOOST,
-				       domain->info);
 	if (rule < 0)
 		return engine->policy.io_boost.enabled ? TOPOLOGY_CAPACITY_MAX : 0;
-	return rule_level_cap(&engine->policy.rules[rule].properties.io_boost, domain->info);
+	return rule_level_cap(&engine->policy.rules[rule].properties.io_boost, &domain->info);
 }
 
 /* The OPP khz, or the one at or above that limit; 0 where no more than the lowest is left. */
 static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t most)
 {
-	uint32_t most_khz = opp_khz_for_cap(domain->info, most);
+	uint32_t most_khz = opp_khz_for_cap(&domain->info, most);
 	uint32_t min_khz, max_khz;
 
 	if (khz <= most_khz)
 		return khz;
 	domain_limits(domain, &min_khz, &max_khz);
-	most_khz = opp_at_or_above(domain->info, most_khz, min_khz, max_khz);
-	return most_khz > opp_at_or_above(domain->info, min_khz, min_khz, max_khz) ? most_khz : 0;
+	most_khz = opp_at_or_above(&domain->info, most_khz, min_khz, max_khz);
+	return most_khz > opp_at_or_above(&domain->info, min_khz, min_khz, max_khz) ? most_khz : 0;
 }
 
 /* Waits without block requests predict nothing: the highest OPP is tried, and what that brings says
@@ -182,7 +179,7 @@ static enum io_boost_state state_by(const struct experiment *experiment)
 	return states[experiment->verdict];
 }
 
-static void leave_alone(struct engine *engine, struct task *task, enum io_boost_state state)
+static void leave_alone(struct engine *engine, struct io_task *task, enum io_boost_state state)
 {
 	task->io_boost.state = state;
 	boosts_leave_group(engine, task);
@@ -190,8 +187,8 @@ static void leave_alone(struct engine *engine, struct task *task, enum io_boost_
 	grant(engine, task, false);
 }
 
-static void settle_measured(struct engine *engine, struct task *task, const struct domain *domain,
-			    uint64_t now_ns)
+static void settle_measured(struct engine *engine, struct io_task *task,
+			    const struct domain *domain, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
 	uint32_t most = most_cap(engine, task, domain);
@@ -223,7 +220,7 @@ static void settle_measured(struct engine *engine, struct task *task, const stru
 }
 
 /* It is to be sampled when a window of its group, or of another on its device, begins or ends. */
-static void plan(struct engine *engine, struct task *task, uint64_t now_ns)
+static void plan(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
 	uint64_t edge_ns = UINT64_MAX;
@@ -237,13 +234,13 @@ static void plan(struct engine *engine, struct task *task, uint64_t now_ns)
 		boost->next_ns = edge_ns > now_ns ? edge_ns : now_ns + 1;
 }
 
-static void end_boost(struct engine *engine, struct task *task)
+static void end_boost(struct engine *engine, struct io_task *task)
 {
 	grant(engine, task, false);
 	boosts_rest_group(engine, task->io_boost.group);
 }
 
-void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns)
+void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 	struct io_boost *boost = &task->io_boost;
@@ -256,7 +253,8 @@ void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_n
 	boosts_set_due(engine, task);
 }
 
-void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns)
+void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from_cpu,
+		      uint64_t now_ns)
 {
 	uint32_t from = topology_domain_of(engine->topology, from_cpu);
 	bool flips = task->flip.moved_ns && now_ns - task->flip.moved_ns < FLIP_NS;
@@ -275,7 +273,7 @@ void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cp
 }
 
 /* What it did since the last sample, for its group and its device. */
-static void tally(struct engine *engine, const struct io_boost *before, const struct task *task)
+static void tally(struct engine *engine, const struct io_boost *before, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
 	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
@@ -298,7 +296,7 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	group->tally.level_ns += ((uint64_t)before->level + boost->level) / 2 * ns;
 }
 
-void boosts_sample_task(struct engine *engine, struct task *task, const struct io_boost *before,
+void boosts_sample_task(struct engine *engine, struct io_task *task, const struct io_boost *before,
 			uint64_t now_ns)
 {
 	tally(engine, before, task);
@@ -307,7 +305,7 @@ void boosts_sample_task(struct engine *engine, struct task *task, const struct i
 	boosts_settle_task(engine, task, now_ns);
 }
 
-static void end_flip(struct engine *engine, struct task *task, uint64_t now_ns)
+static void end_flip(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	if (!task->flip.until_ns || now_ns < task->flip.until_ns)
 		return;
@@ -315,13 +313,13 @@ static void end_flip(struct engine *engine, struct task *task, uint64_t now_ns)
 	task->flip.until_ns = 0;
 }
 
-void boosts_forget_task(struct engine *engine, struct task *task)
+void boosts_forget_task(struct engine *engine, struct io_task *task)
 {
 	clamping_end_io(engine, task->pid);
 	if (task->io_boost.seen_ns)
 		boosts_leave_group(engine, task);
-	due_set(engine->due, task_table_place(engine->tasks, task), NULL);
-	task_table_remove(engine->tasks, task);
+	due_set(engine->due, io_task_place(engine->tasks, task), NULL);
+	io_task_remove(engine->tasks, task);
 }
 
 void boosts_forget_one(struct engine *engine)
@@ -329,16 +327,16 @@ void boosts_forget_one(struct engine *engine)
 	uint32_t place = due_to_forget(engine->due, UINT64_MAX);
 
 	if (place != DUE_NONE)
-		boosts_forget_task(engine, task_table_at(engine->tasks, place));
+		boosts_forget_task(engine, io_task_at(engine->tasks, place));
 }
 
-static void advance_task(struct engine *engine, struct task *task, uint64_t now_ns)
+static void advance_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	end_flip(engine, task, now_ns);
 	io_boost_expire(&task->io_boost, now_ns);
 	if (io_boost_is_over(&task->io_boost))
 		end_boost(engine, task);
-	due_end_asked(engine->due, task_table_place(engine->tasks, task));
+	due_end_asked(engine->due, io_task_place(engine->tasks, task));
 	boosts_set_due(engine, task);
 }
 
@@ -350,12 +348,12 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 	engine_for_each_due(engine, DUE_ASKED, 0, task)
 		advance_task(engine, task, now_ns);
 	while ((place = due_to_forget(engine->due, now_ns)) != DUE_NONE)
-		boosts_forget_task(engine, task_table_at(engine->tasks, place));
+		boosts_forget_task(engine, io_task_at(engine->tasks, place));
 	boosts_look_at_devices(engine, now_ns);
 	boosts_try(engine, now_ns);
 }
 
-static void restart_task(struct engine *engine, struct task *task, uint64_t now_ns)
+static void restart_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	uint32_t before_khz = task->io_boost.wanted_khz;
 	struct io_group *group = NULL;
@@ -370,7 +368,7 @@ static void restart_task(struct engine *engine, struct task *task, uint64_t now_
 
 void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
-	struct task *task = NULL;
+	struct io_task *task = NULL;
 	uint32_t target_khz = engine->domains[domain].last.target_khz, min_khz, max_khz;
 	uint32_t trial = engine->domains[domain].trial;
 
@@ -379,7 +377,7 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 	domain_limits(&engine->domains[domain], &min_khz, &max_khz);
 	if (trial && (target_khz < min_khz || target_khz > max_khz))
 		engine->groups[trial - 1].moved_limits = true;
-	while ((task = task_table_next(engine->tasks, task)))
+	while ((task = io_task_next(engine->tasks, task)))
 		if (topology_domain_of(engine->topology, task->cpu) == domain)
 			restart_task(engine, task, now_ns);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/opp.h"
 
 /* What rules give. What tasks ask for themselves the kernel merges with it. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
@@ -44,7 +45,7 @@ static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why
 	clamp->min_rule = rule;
 }
 
-void engine_clamp_of_task(const struct engine *engine, const struct clamped_task *task,
+void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 			  struct task_clamp *ret)
 {
 	struct class_clamp own, beside;
@@ -72,9 +73,9 @@ void engine_clamp_of_task(const struct engine *engine, const struct clamped_task
 
 static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 {
-	struct clamped_task *task;
+	struct task *task;
 
-	while ((task = clamped_tasks_pop_clamp(engine->clamped))) {
+	while ((task = task_take_waiting(engine->tasks, TASK_WAIT_CLAMP))) {
 		bool changed;
 
 		engine_clamp_of_task(engine, task, ret);
@@ -82,7 +83,7 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 			  ret->max_cap != task->given_max_cap;
 		task->given_min_cap = ret->min_cap;
 		task->given_max_cap = ret->max_cap;
-		clamped_tasks_settle(engine->clamped, task);
+		task_settle(engine->tasks, task);
 		if (changed)
 			return true;
 	}
@@ -92,7 +93,7 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 /* One that waited and is as before is taken out, too, and a replay has to do so as well. */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 {
-	bool waited = clamped_tasks_has_clamp(engine->clamped);
+	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLAMP);
 	bool taken = pop_clamp(engine, ret);
 
 	if (waited)
@@ -103,9 +104,9 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 
 static bool pop_class(struct engine *engine, struct task_class *ret)
 {
-	struct clamped_task *task;
+	struct task *task;
 
-	while ((task = clamped_tasks_pop_class(engine->clamped))) {
+	while ((task = task_take_waiting(engine->tasks, TASK_WAIT_CLASS))) {
 		bool changed = task->class != task->told_class;
 
 		*ret = (struct task_class){
@@ -114,7 +115,7 @@ static bool pop_class(struct engine *engine, struct task_class *ret)
 			.before = task->told_class,
 		};
 		task->told_class = task->class;
-		clamped_tasks_settle(engine->clamped, task);
+		task_settle(engine->tasks, task);
 		if (changed)
 			return true;
 	}
@@ -123,7 +124,7 @@ static bool pop_class(struct engine *engine, struct task_class *ret)
 
 bool engine_take_class(struct engine *engine, struct task_class *ret)
 {
-	bool waited = clamped_tasks_has_class(engine->clamped);
+	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLASS);
 	bool taken = pop_class(engine, ret);
 
 	if (waited)
@@ -134,10 +135,11 @@ bool engine_take_class(struct engine *engine, struct task_class *ret)
 
 static void queue_all(struct engine *engine)
 {
-	struct clamped_task *task = NULL;
+	struct task *task = NULL;
 
-	while ((task = clamped_tasks_next(engine->clamped, task)))
-		clamped_tasks_queue_clamp(engine->clamped, task);
+	while ((task = task_next(engine->tasks, task)))
+		if (task->clamped)
+			task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 /* Every domain is to wait for the tasks of a new class. */
@@ -152,63 +154,50 @@ static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own
 	return class;
 }
 
-void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched)
+void clamping_rule_task(struct engine *engine, struct task *task)
 {
-	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
-	uint32_t class = take_class(engine, matched, task ? task->own : 0);
+	uint32_t class = take_class(engine, task->matched, task->own);
 
-	if (!task && class)
-		task = clamped_tasks_take(engine->clamped, pid);
-	if (!task)
-		return;
-	memcpy(task->comm, comm, sizeof(task->comm));
-	if (task->class == class && task->told_class == class)
+	if (class == task->class && class == task->told_class)
 		return;
 	task->class = class;
-	clamped_tasks_queue_class(engine->clamped, task);
-	clamped_tasks_queue_clamp(engine->clamped, task);
-}
-
-/* By its rules of today. */
-static void rule_again(struct engine *engine, struct clamped_task *task)
-{
-	const struct ruled_task *ruled = ruled_tasks_find(engine->ruled, task->pid);
-
-	clamping_rule_task(engine, task->pid, ruled ? ruled->comm : task->comm,
-			   ruled ? ruled->matched : 0);
+	task_clamp(engine->tasks, task->pid);
+	task_queue(engine->tasks, task, TASK_WAIT_CLASS);
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input)
 {
-	struct clamped_task *task;
+	struct task *task = input->own ? task_clamp(engine->tasks, input->pid)
+				       : task_find(engine->tasks, input->pid);
 
-	task = input->own ? clamped_tasks_take(engine->clamped, input->pid)
-			  : clamped_tasks_find(engine->clamped, input->pid);
 	if (!task || task->own == input->own)
 		return;
 	task->own = input->own;
-	rule_again(engine, task);
-	clamped_tasks_queue_class(engine->clamped, task);
+	clamping_rule_task(engine, task);
+	task_queue(engine->tasks, task, TASK_WAIT_CLASS);
 }
 
 /* The numbers of the rules mean others now: every task is told anew. */
 void clamping_set_policy(struct engine *engine)
 {
-	const struct ruled_task *ruled = NULL;
-	struct clamped_task *task = NULL;
 	bool had_classes = engine->clamp_classes.n > 1;
+	struct task *task = NULL;
 
 	clamp_classes_reset(&engine->clamp_classes, &engine->policy);
-	while ((task = clamped_tasks_next(engine->clamped, task))) {
+	while ((task = task_next(engine->tasks, task))) {
+		if (!task->clamped)
+			continue;
 		task->class = 0;
 		task->co_runner_class = 0;
-		clamped_tasks_queue_class(engine->clamped, task);
+		task_queue(engine->tasks, task, TASK_WAIT_CLASS);
 	}
-	while ((task = clamped_tasks_next(engine->clamped, task)))
+	while ((task = task_next(engine->tasks, task)))
 		if (task->own)
-			rule_again(engine, task);
-	while ((ruled = ruled_tasks_next(engine->ruled, ruled)))
-		clamping_rule_task(engine, ruled->pid, ruled->comm, ruled->matched);
+			clamping_rule_task(engine, task);
+	while ((task = task_next(engine->tasks, task)))
+		if (task->matched)
+			clamping_rule_task(engine, task);
 	for (uint32_t cpu = 0; had_classes && cpu < engine->topology->n_cpus; cpu++)
 		memset(engine->cpus[cpu].runs, 0, sizeof(engine->cpus[cpu].runs));
 	queue_all(engine);
@@ -217,20 +206,19 @@ void clamping_set_policy(struct engine *engine)
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input)
 {
 	uint32_t class = take_class(engine, input->matched, input->own);
-	struct clamped_task *task;
+	struct task *task = class ? task_clamp(engine->tasks, input->pid)
+				  : task_find(engine->tasks, input->pid);
 
-	task = class ? clamped_tasks_take(engine->clamped, input->pid)
-		     : clamped_tasks_find(engine->clamped, input->pid);
-	if (!task)
+	if (!task || !task->clamped)
 		return;
 	task->co_runner_class = class;
-	clamped_tasks_queue_clamp(engine->clamped, task);
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input)
 {
 	uint32_t class = take_class(engine, input->matched, input->own);
-	struct clamped_task *task = NULL;
+	struct task *task = NULL;
 
 	if (!class || engine->clamp_classes.burst_ns[class] == input->length_ns)
 		return;
@@ -238,9 +226,9 @@ void clamping_apply_bursts(struct engine *engine, const struct input_bursts *inp
 	engine->clamp_classes.version++;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 		engine->domains[i].due = true;
-	while ((task = clamped_tasks_next(engine->clamped, task)))
+	while ((task = task_next(engine->tasks, task)))
 		if (task->class == class || task->co_runner_class == class)
-			clamped_tasks_queue_clamp(engine->clamped, task);
+			task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 void clamping_apply_run(struct engine *engine, const struct input_class_run *input)
@@ -283,11 +271,6 @@ const struct clamp_classes *engine_clamp_classes(const struct engine *engine)
 	return &engine->clamp_classes;
 }
 
-const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine)
-{
-	return engine->clamped;
-}
-
 bool engine_clamps_tasks(const struct engine *engine)
 {
 	return engine->n_clamping;
@@ -298,50 +281,58 @@ bool engine_needs_own_clamps(const struct engine *engine)
 	return engine->needs_own && engine->policy.caps.application_clamps;
 }
 
-/* A task whose I/O is followed is no neighbour: its clamp is not lowered for another's cap. */
-static void follow_io(struct engine *engine, const struct task *task)
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task *task)
 {
-	struct clamped_task *clamped = clamped_tasks_find(engine->clamped, task->pid);
-	uint32_t boost_cap = engine_task_boost_cap(engine, task);
-	bool does_io = !task->released;
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
 
-	if (!clamped && boost_cap)
-		clamped = clamped_tasks_take(engine->clamped, task->pid);
-	if (!clamped || (clamped->boost_cap == boost_cap && clamped->does_io == does_io))
+	if (!domain || !io_boost_is_held(&task->io_boost) || engine_leaves_alone(engine, domain))
+		return 0;
+	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
+}
+
+/* A task whose I/O is followed is no neighbour: its clamp is not lowered for another's cap. */
+static void follow_io(struct engine *engine, const struct io_task *io)
+{
+	uint32_t boost_cap = engine_task_boost_cap(engine, io);
+	struct task *task = boost_cap ? task_clamp(engine->tasks, io->pid)
+				      : task_find(engine->tasks, io->pid);
+	bool does_io = !io->released;
+
+	if (!task || !task->clamped || (task->boost_cap == boost_cap && task->does_io == does_io))
 		return;
-	clamped->boost_cap = boost_cap;
-	clamped->does_io = does_io;
-	clamped_tasks_queue_clamp(engine->clamped, clamped);
+	task->boost_cap = boost_cap;
+	task->does_io = does_io;
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 void clamping_follow_io(struct engine *engine)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
-	while (engine->n_clamping && (task = task_table_next(engine->tasks, task)))
+	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
 		follow_io(engine, task);
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)
 {
-	struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
+	struct task *task = task_find(engine->tasks, pid);
 
 	if (!task || (!task->boost_cap && !task->does_io))
 		return;
 	task->boost_cap = 0;
 	task->does_io = false;
-	clamped_tasks_queue_clamp(engine->clamped, task);
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
 uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
 			  int32_t *ret_rule)
 {
-	const struct clamped_task *task = clamped_tasks_find(engine->clamped, pid);
+	const struct task *task = task_find(engine->tasks, pid);
 	struct class_clamp clamp = { .cap = CLAMP_CAP_NONE, .cap_rule = -1 };
 
 	if (task && task->class)
 		clamp_classes_in(&engine->clamp_classes, &engine->policy, task->class,
-				 engine->domains[domain].info, &clamp);
+				 &engine->domains[domain].info, &clamp);
 	*ret_rule = clamp.cap_rule;
 	return clamp.cap;
 }

@@ -10,7 +10,7 @@
 void domain_init(struct domain *domain, uint32_t index, const struct topology_domain *info)
 {
 	*domain = (struct domain){
-		.info = info,
+		.info = *info,
 		.scaling_min_khz = info->opp_khz[0],
 		.scaling_max_khz = topology_domain_max_khz(info),
 		.next_ns = UINT64_MAX,
@@ -22,7 +22,7 @@ void domain_init(struct domain *domain, uint32_t index, const struct topology_do
 uint64_t domain_rate_limit_ns(const struct domain *domain)
 {
 	uint64_t wanted_ns = domain->policy.rate_limit_ns;
-	uint64_t least_ns = 2 * domain->info->transition_latency_ns;
+	uint64_t least_ns = 2 * domain->info.transition_latency_ns;
 
 	if (!wanted_ns)
 		wanted_ns = RATE_LIMIT_DEFAULT_NS;
@@ -36,7 +36,7 @@ static uint32_t policy_khz(const struct domain *domain, struct policy_frequency 
 	case POLICY_FREQUENCY_KHZ:
 		return frequency.value;
 	case POLICY_FREQUENCY_PERCENT:
-		return (uint64_t)topology_domain_max_khz(domain->info) * frequency.value / 100;
+		return (uint64_t)topology_domain_max_khz(&domain->info) * frequency.value / 100;
 	default:
 		return otherwise_khz;
 	}
@@ -77,7 +77,7 @@ static uint32_t at_most(uint32_t khz, uint32_t max_khz, enum limiter by, enum li
 
 static uint32_t freeze(const struct domain *domain, uint32_t khz, enum limiter *limiter)
 {
-	if (opp_at_or_above(domain->info, khz, 0, UINT32_MAX) != domain->override.frozen_khz)
+	if (opp_at_or_above(&domain->info, khz, 0, UINT32_MAX) != domain->override.frozen_khz)
 		*limiter = LIMITER_FROZEN;
 	return domain->override.frozen_khz;
 }
@@ -119,10 +119,10 @@ static enum limiter name_limiter(const struct domain *domain, uint32_t khz)
 	enum limiter limiter = LIMITER_NONE;
 
 	khz = limit(domain, khz, &limiter);
-	if (khz < domain->scaling_min_khz && domain->scaling_min_khz > domain->info->opp_khz[0])
+	if (khz < domain->scaling_min_khz && domain->scaling_min_khz > domain->info.opp_khz[0])
 		return LIMITER_SCALING_MIN;
 	if (khz > domain->scaling_max_khz &&
-	    domain->scaling_max_khz < topology_domain_max_khz(domain->info))
+	    domain->scaling_max_khz < topology_domain_max_khz(&domain->info))
 		return LIMITER_SCALING_MAX;
 	return limiter;
 }
@@ -181,7 +181,7 @@ static void set_winner(struct decision *decision, const struct demand *demand)
 void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns)
 {
 	struct decision *last = &domain->last;
-	uint32_t khz = opp_khz_for_cap(domain->info, demand->cap);
+	uint32_t khz = opp_khz_for_cap(&domain->info, demand->cap);
 	uint32_t min_khz, max_khz;
 
 	domain_limits(domain, &min_khz, &max_khz);
@@ -191,9 +191,10 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	last->limiter = name_limiter(domain, khz);
 	if (last->limiter == LIMITER_NONE && demand->capped_pid)
 		last->limiter = demand->rule < 0 ? LIMITER_OWN_CAP : LIMITER_CAP;
-	last->wanted_khz = opp_at_or_above(domain->info, khz, min_khz, max_khz);
-	domain->explanation.lowest_khz = opp_lowest_at_or_above(domain->info, khz, min_khz,
-								max_khz);
+	last->wanted_khz = opp_at_or_above(&domain->info, khz, min_khz, max_khz);
+	if (demand->explanation)
+		demand->explanation->lowest_khz = opp_lowest_at_or_above(&domain->info, khz,
+									 min_khz, max_khz);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;

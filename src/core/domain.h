@@ -54,7 +54,8 @@ struct domain {
 	uint32_t trial;	    /* the group whose experiment has it, + 1; 0: none */
 	uint64_t next_ns;   /* when to decide again though nothing happens; UINT64_MAX: never */
 
-	const struct topology_domain *info; /* borrowed */
+	uint32_t first_cpu; /* of its CPUs in struct engine; ENGINE_NO_CPU: it has none */
+	struct topology_domain info;
 	struct policy_domain policy;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
@@ -66,9 +67,9 @@ struct domain {
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	struct decision last;
-	struct explanation explanation; /* of it */
 };
 
+/* info is copied. */
 void domain_init(struct domain *domain, uint32_t index, const struct topology_domain *info);
 
 /* Least time between two changes: the policy's, never below twice the transition latency. */

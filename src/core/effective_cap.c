@@ -87,7 +87,7 @@ static void add_floor(const struct class_run *run, const struct class_clamp *cla
 void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 			struct effective_cap *ret)
 {
-	const struct topology_domain *info = engine->domains[domain].info;
+	const struct topology_domain *info = &engine->domains[domain].info;
 	uint64_t hold_ns = effective_cap_hold_ns(engine, domain);
 	struct class_clamp clamp;
 
@@ -134,7 +134,7 @@ uint32_t effective_cap_khz(const struct domain *domain)
 {
 	if (domain->effective_cap == CLAMP_CAP_NONE)
 		return UINT32_MAX;
-	return khz_of(domain->info, domain->effective_cap);
+	return khz_of(&domain->info, domain->effective_cap);
 }
 
 uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
@@ -155,13 +155,13 @@ void effective_cap_watch(const struct engine *engine, uint32_t domain,
 	d->watch_ran = 0;
 	d->watch_long_running = 0;
 	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
-		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, d->info, &clamp);
+		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, &d->info, &clamp);
 		if (clamp.cap > cap->bound.cap)
 			d->watch_long_running |= 1ULL << class;
 		if (clamp.cap != CLAMP_CAP_NONE && !cap->capped.until_ns &&
-		    khz_of(d->info, clamp.cap) < d->last.target_khz)
+		    khz_of(&d->info, clamp.cap) < d->last.target_khz)
 			d->watch_ran |= 1ULL << class;
-		if (clamp.floor && khz_of(d->info, clamp.floor) > d->last.target_khz)
+		if (clamp.floor && khz_of(&d->info, clamp.floor) > d->last.target_khz)
 			d->watch_ran |= 1ULL << class;
 	}
 }
@@ -180,7 +180,7 @@ void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, 
 		/* A task with a higher cap holds the effective cap up until it is done. */
 		if (cap->bound.cap > cap->lowest_cap)
 			look_by(domain, cap->bound.until_ns);
-		else if (last->target_khz >= khz_of(domain->info, cap->bound.cap))
+		else if (last->target_khz >= khz_of(&domain->info, cap->bound.cap))
 			look_by(domain, now_ns + RECHECK_NS);
 	}
 	if (domain->uncap.until_ns > now_ns)

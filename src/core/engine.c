@@ -1,79 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/engine.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/engine_private.h"
 #include "core/rule.h"
 
-static struct topology *copy_topology(const struct topology *topology)
-{
-	size_t size = sizeof(*topology) + topology->n_domains * sizeof(topology->domains[0]);
-	struct topology *copy = calloc(1, size);
+/* Where the parts of an engine begin, in bytes; each is as long as to the next. */
+struct layout {
+	size_t cpus, domains, tasks, topology, explanations, end;
+};
 
-	if (copy)
-		memcpy(copy, topology, size);
-	return copy;
+static struct layout lay_out(const struct topology *topology, const struct policy *policy)
+{
+	struct layout at = { .cpus = sizeof(struct engine) };
+
+	at.domains = at.cpus + topology->n_cpus * sizeof(struct cpu);
+	at.tasks = at.domains + topology->n_domains * sizeof(struct domain);
+	at.topology = at.tasks + task_table_bytes(policy->max_tasks, policy->max_ruled_tasks);
+	at.explanations = at.topology + sizeof(struct topology) +
+			  topology->n_domains * sizeof(struct topology_domain);
+	at.end = at.explanations + topology->n_domains * sizeof(struct explanation);
+	return at;
 }
 
-static void link_cpus(struct engine *engine)
+size_t engine_state_size(const struct topology *topology, const struct policy *policy)
 {
-	const struct topology *topology = engine->topology;
+	return lay_out(topology, policy).topology - offsetof(struct engine, header);
+}
 
-	for (uint32_t i = 0; i < topology->n_domains; i++)
-		engine->first_cpus[i] = ENGINE_NO_CPU;
-	for (uint32_t cpu = topology->n_cpus; cpu-- > 0;) {
-		uint32_t domain = topology_domain_of(topology, cpu);
+/* Made of the sizes of all that a state holds. */
+static uint32_t state_layout(void)
+{
+	static const uint32_t sizes[] = {
+		sizeof(struct engine) - offsetof(struct engine, header),
+		sizeof(struct cpu),
+		sizeof(struct domain),
+		sizeof(struct task),
+		sizeof(struct io_task),
+		sizeof(struct io_device),
+		sizeof(struct io_group),
+	};
+	uint32_t layout = 0;
 
-		if (domain == TOPOLOGY_NO_DOMAIN)
-			continue;
-		engine->cpus[cpu].next = engine->first_cpus[domain];
-		engine->first_cpus[domain] = cpu;
-	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		layout = layout * 1000003 + sizes[i];
+	return layout;
+}
+
+static void set_up(struct engine *engine, const struct topology *topology,
+		   const struct policy *policy)
+{
+	struct layout at = lay_out(topology, policy);
+	char *block = (char *)engine;
+
+	engine->cpus = (struct cpu *)(block + at.cpus);
+	engine->domains = (struct domain *)(block + at.domains);
+	engine->tasks = (struct task_table *)(block + at.tasks);
+	engine->topology = (struct topology *)(block + at.topology);
+	engine->explanations = (struct explanation *)(block + at.explanations);
+	memcpy(engine->topology, topology, at.explanations - at.topology);
+	engine->header = (struct engine_state_header){
+		.version = ENGINE_STATE_VERSION,
+		.layout = state_layout(),
+		.size = engine_state_size(topology, policy),
+	};
+	task_table_init(engine->tasks, policy->max_tasks, policy->max_ruled_tasks);
 }
 
 struct engine *engine_new(const struct topology *topology, const struct policy *policy)
 {
-	struct engine *engine = calloc(1, sizeof(*engine));
+	struct engine *engine = calloc(1, lay_out(topology, policy).end);
 
 	if (!engine)
 		return NULL;
-	engine->topology = copy_topology(topology);
-	engine->tasks = task_table_new(policy->max_tasks);
+	set_up(engine, topology, policy);
 	engine->due = due_new(policy->max_tasks);
-	engine->cpus = calloc(topology->n_cpus, sizeof(*engine->cpus));
-	engine->first_cpus = calloc(topology->n_domains + 1, sizeof(*engine->first_cpus));
-	engine->domains = calloc(topology->n_domains + 1, sizeof(*engine->domains));
-	engine->ruled = ruled_tasks_new(policy->max_ruled_tasks);
-	engine->clamped = clamped_tasks_new(policy->max_ruled_tasks);
-	if (!engine->topology || !engine->tasks || !engine->due || !engine->ruled ||
-	    !engine->clamped || !engine->cpus || !engine->first_cpus || !engine->domains)
+	if (!engine->due)
 		return engine_free(engine);
-	link_cpus(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
-		domain_init(&engine->domains[i], i, &engine->topology->domains[i]);
+		domain_init(&engine->domains[i], i, &topology->domains[i]);
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		io_device_init(&engine->devices[i]);
 	engine->devices_next_ns = UINT64_MAX;
 	engine->groups_next_ns = UINT64_MAX;
 	engine->tracing = TRACING_DUTY_NONE;
 	engine_set_policy(engine, policy);
+	engine_link(engine);
 	return engine;
 }
 
 struct engine *engine_free(struct engine *engine)
 {
-	if (!engine)
-		return NULL;
-	task_table_free(engine->tasks);
-	due_free(engine->due);
-	ruled_tasks_free(engine->ruled);
-	clamped_tasks_free(engine->clamped);
-	free(engine->topology);
-	free(engine->cpus);
-	free(engine->first_cpus);
-	free(engine->domains);
+	if (engine)
+		due_free(engine->due);
 	free(engine);
 	return NULL;
 }
@@ -89,10 +111,8 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
 	engine->policy = *policy;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
-		struct domain *domain = &engine->domains[i];
-
-		policy_domain_for(policy, domain->info->name, &domain->policy);
-		domain->due = true;
+		engine_merge_domain(engine, i);
+		engine->domains[i].due = true;
 	}
 	clamping_set_policy(engine);
 }
@@ -111,24 +131,24 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 }
 
 /* A process that has the number of another has nothing else of it. */
-static bool is_same(const struct task *task, const struct input_task *input)
+static bool is_same(const struct io_task *task, const struct input_task *input)
 {
 	return task->tgid == input->tgid && !memcmp(task->comm, input->comm, sizeof(task->comm));
 }
 
 /* The task's entry: the one it has, or had a moment ago, or a new one. NULL: the table is full. */
-static struct task *take_task(struct engine *engine, const struct input_task *input)
+static struct io_task *take_task(struct engine *engine, const struct input_task *input)
 {
-	struct task *task = task_table_find(engine->tasks, input->pid);
+	struct io_task *task = io_task_find(engine->tasks, input->pid);
 
 	if (task && task->released && !is_same(task, input)) {
 		boosts_forget_task(engine, task);
 		task = NULL;
 	}
-	if (!task && task_table_count(engine->tasks) == task_table_size(engine->tasks))
+	if (!task && io_task_count(engine->tasks) == io_task_size(engine->tasks))
 		boosts_forget_one(engine);
 	if (!task) {
-		task = task_table_add(engine->tasks, input->pid);
+		task = io_task_add(engine->tasks, input->pid);
 		if (!task)
 			return NULL;
 		task->cpu = input->cpu;
@@ -142,7 +162,7 @@ static struct task *take_task(struct engine *engine, const struct input_task *in
 
 static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
 {
-	struct task *task = take_task(engine, input);
+	struct io_task *task = take_task(engine, input);
 	struct policy_io_boost policy = engine->policy.io_boost;
 	struct io_boost before;
 	uint32_t from_cpu;
@@ -164,7 +184,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 /* A task that dies takes its boost with it. */
 static void apply_task_end(struct engine *engine, uint32_t pid)
 {
-	struct task *task = task_table_find(engine->tasks, pid);
+	struct io_task *task = io_task_find(engine->tasks, pid);
 
 	if (!task)
 		return;
@@ -205,6 +225,7 @@ static void apply_reference(struct engine *engine, const struct input_reference 
 			    uint64_t now_ns)
 {
 	engine->topology->domains[input->domain].reference_khz = input->khz;
+	engine->domains[input->domain].info.reference_khz = input->khz;
 	engine->domains[input->domain].due = true;
 	boosts_disturb(engine, input->domain, now_ns);
 }
@@ -234,7 +255,7 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 
 static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
-	override_table_merge(&engine->overrides, domain, &engine->domains[domain].override);
+	engine_merge_domain(engine, domain);
 	engine->domains[domain].due = true;
 	boosts_disturb(engine, domain, now_ns);
 }
@@ -264,7 +285,7 @@ static void end_overrides(struct engine *engine, uint64_t now_ns)
 /* What the rules say of its I/O boost may be another. */
 static void settle_ruled(struct engine *engine, uint32_t pid, uint64_t now_ns)
 {
-	struct task *task = task_table_find(engine->tasks, pid);
+	struct io_task *task = io_task_find(engine->tasks, pid);
 
 	if (task)
 		boosts_settle_task(engine, task, now_ns);
@@ -272,21 +293,14 @@ static void settle_ruled(struct engine *engine, uint32_t pid, uint64_t now_ns)
 
 static void apply_task_rules(struct engine *engine, const struct input_task_rules *input)
 {
-	struct ruled_task *task = ruled_tasks_find(engine->ruled, input->pid);
+	struct task *task = task_rule(engine->tasks, input->pid, input->matched);
 
-	clamping_rule_task(engine, input->pid, input->comm, input->matched);
-	if (!input->matched) {
-		if (task)
-			ruled_tasks_remove(engine->ruled, task);
-		return;
-	}
-	if (!task)
-		task = ruled_tasks_add(engine->ruled, input->pid);
 	if (!task)
 		return;
 	task->tgid = input->tgid;
 	memcpy(task->comm, input->comm, sizeof(task->comm));
-	task->matched = input->matched;
+	clamping_rule_task(engine, task);
+	task_settle(engine->tasks, task);
 }
 
 void engine_apply(struct engine *engine, const struct input *input)
@@ -414,7 +428,7 @@ uint64_t engine_next_ns(const struct engine *engine)
 
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 {
-	struct task *task = engine_find_due(engine, DUE_ENDED, 0, NULL);
+	struct io_task *task = engine_find_due(engine, DUE_ENDED, 0, NULL);
 
 	if (!task)
 		return false;
@@ -426,9 +440,10 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	return true;
 }
 
-const struct task *engine_next_due(struct engine *engine, const struct task *after, uint64_t now_ns)
+const struct io_task *engine_next_due(struct engine *engine, const struct io_task *after,
+				      uint64_t now_ns)
 {
-	const struct task *task = after;
+	const struct io_task *task = after;
 
 	if (!after)
 		due_ask(engine->due, now_ns);
@@ -436,4 +451,61 @@ const struct task *engine_next_due(struct engine *engine, const struct task *aft
 		if (!task->released && now_ns >= task->io_boost.next_ns)
 			return task;
 	return NULL;
+}
+
+void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
+		   uint32_t *ret_max_khz)
+{
+	domain_limits(&engine->domains[domain], ret_min_khz, ret_max_khz);
+}
+
+const struct io_device *engine_device(const struct engine *engine, uint32_t device)
+{
+	return &engine->devices[device];
+}
+
+bool engine_tries(const struct engine *engine, uint32_t domain)
+{
+	return engine->domains[domain].trial;
+}
+
+const struct override_table *engine_overrides(const struct engine *engine)
+{
+	return &engine->overrides;
+}
+
+const struct task_table *engine_tasks(const struct engine *engine)
+{
+	return engine->tasks;
+}
+
+uint32_t engine_take_changed(struct engine *engine)
+{
+	return due_take_changed(engine->due);
+}
+
+uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
+{
+	return due_count_in(engine->due, state);
+}
+
+const struct io_task *engine_next_user(const struct engine *engine, uint32_t device,
+				       const struct io_task *after)
+{
+	return engine_find_due(engine, DUE_ON_DEVICE, device, after);
+}
+
+const struct topology *engine_topology(const struct engine *engine)
+{
+	return engine->topology;
+}
+
+const struct policy *engine_policy(const struct engine *engine)
+{
+	return &engine->policy;
+}
+
+bool engine_is_active(const struct engine *engine, uint32_t domain)
+{
+	return engine->domains[domain].active;
 }

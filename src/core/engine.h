@@ -14,16 +14,16 @@
  *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
  */
 
+#include <stddef.h>
+
 #include "core/clamp.h"
 #include "core/clamp_class.h"
-#include "core/clamped_tasks.h"
 #include "core/decision.h"
 #include "core/explanation.h"
 #include "core/input.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
 #include "core/override.h"
-#include "core/ruled_tasks.h"
 #include "core/settings.h"
 #include "core/task_table.h"
 #include "core/topology.h"
@@ -33,6 +33,21 @@ struct engine;
 /* topology and policy are copied. Domains start inactive. NULL without memory. */
 struct engine *engine_new(const struct topology *topology, const struct policy *policy);
 struct engine *engine_free(struct engine *engine);
+
+/*
+ * What decisions depend on, beside the topology and the policy, as bytes: a new engine of the same
+ * topology and policy that loads them goes on as this one does, decision for decision. They begin
+ * with their version, layout and size. Borrowed until the next call.
+ */
+size_t engine_state_size(const struct topology *topology, const struct policy *policy);
+const void *engine_state(const struct engine *engine);
+
+/*
+ * Into a new engine. The bytes may say anything, and are checked. Returns 0; -EPROTONOSUPPORT for
+ * those of an engine of another version or other sizes; -EBADMSG for those that no engine can have
+ * had: then the engine can only be freed.
+ */
+int engine_load(struct engine *engine, const void *state, size_t size);
 
 /*
  * A new policy, in force at the next decision; every domain becomes due. Sizes of tables are not
@@ -83,7 +98,7 @@ void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata);
  */
 struct engine_ops {
 	/* Applies INPUT_TASK of the task, or INPUT_TASK_END, or nothing. */
-	void (*sample_task)(void *userdata, const struct task *task, uint64_t now_ns);
+	void (*sample_task)(void *userdata, const struct io_task *task, uint64_t now_ns);
 	/* Applies INPUT_DEVICE, or nothing. */
 	void (*sample_device)(void *userdata, uint32_t device, uint64_t now_ns);
 	/* Applies INPUT_CPU of each CPU of a domain that is about to be decided for, or is NULL. */
@@ -106,8 +121,8 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
  * Walks the tasks that are to be sampled (INPUT_TASK) before engine_advance(): NULL gives the
  * first, NULL is returned after the last. Each comes once, even if it could not be sampled.
  */
-const struct task *engine_next_due(struct engine *engine, const struct task *after,
-				   uint64_t now_ns);
+const struct io_task *engine_next_due(struct engine *engine, const struct io_task *after,
+				      uint64_t now_ns);
 
 /* Ends the holds that are over at now_ns; their domains become due. */
 void engine_advance(struct engine *engine, uint64_t now_ns);
@@ -181,16 +196,14 @@ bool engine_take_class(struct engine *engine, struct task_class *ret);
 const struct clamp_classes *engine_clamp_classes(const struct engine *engine);
 /* What a class means where domains cannot be told apart: the weakest of what it is in each. */
 void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct class_clamp *ret);
-/* Tasks with something about their clamps that are followed, and that found no room. */
-const struct clamped_tasks *engine_clamped_tasks(const struct engine *engine);
 
 /*
  * One task whose clamps changed: true, and what it is to carry now; false when there is none. Where
  * no domain is driven by clamps, those that were given are taken back in this way.
  */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
-/* What one of engine_clamped_tasks() is to carry, whether that is new or not. */
-void engine_clamp_of_task(const struct engine *engine, const struct clamped_task *task,
+/* What a task is to carry that is clamped, whether that is new or not. */
+void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 			  struct task_clamp *ret);
 /* Whether any domain is driven by clamps. */
 bool engine_clamps_tasks(const struct engine *engine);
@@ -228,10 +241,13 @@ uint32_t engine_take_changed(struct engine *engine);
 /* How many tasks are followed whose boost is in that state. */
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state);
 /* Walks the tasks that send most of their requests to the device: NULL gives the first. */
-const struct task *engine_next_user(const struct engine *engine, uint32_t device,
-				    const struct task *after);
+const struct io_task *engine_next_user(const struct engine *engine, uint32_t device,
+				       const struct io_task *after);
 
+/* All tasks that the engine was told of: their rules, their clamps and their I/O. */
 const struct task_table *engine_tasks(const struct engine *engine);
-const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine);
+const struct topology *engine_topology(const struct engine *engine);
+const struct policy *engine_policy(const struct engine *engine);
+bool engine_is_active(const struct engine *engine, uint32_t domain);
 /* 0…1024: the boost of a task where it runs now; 0 when it has none. */
-uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task);
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task *task);

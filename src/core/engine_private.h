@@ -9,58 +9,93 @@
 
 #include <stddef.h>
 
-#include "core/clamped_tasks.h"
 #include "core/domain.h"
 #include "core/due.h"
 #include "core/engine.h"
-#include "core/engine_state.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
-#include "core/ruled_tasks.h"
+
+/* When tasks of a clamp class last ran on a CPU. */
+struct class_run {
+	uint64_t ran_ns;	  /* 0: never */
+	uint64_t long_running_ns; /* one that counts */
+	uint32_t ran_pid;
+	uint32_t long_running_pid;
+};
 
 struct cpu {
 	uint32_t next; /* of its domain; ENGINE_NO_CPU ends */
 	uint32_t util_q;
-	bool running;
 	uint64_t idle_since_ns;
-	uint32_t est_q;
 	uint64_t burst_ns;
+	uint32_t est_q;
+	bool running;
 	struct class_run runs[CLAMP_CLASSES_MAX];
 };
 
 #define ENGINE_NO_CPU UINT32_MAX
 
+/* Whether requests are followed, and until when that is so if nothing happens. */
+struct tracing_duty {
+	bool on;
+	bool ends; /* with the next round: the devices are sampled once more */
+	uint64_t began_ns;
+	uint64_t until_ns;
+	uint64_t quiet_ns; /* no other before then, but for tasks that none has seen */
+};
+
 /* Nobody does I/O. */
 #define TRACING_DUTY_NONE ((struct tracing_duty){ .until_ns = UINT64_MAX })
 
+/* Up when bytes of the state get another meaning without another size. */
+#define ENGINE_STATE_VERSION 1
+
+/* How the state begins: a state of another version, layout or size is refused. */
+struct engine_state_header {
+	uint32_t version;
+	uint32_t layout; /* made of the sizes of what follows */
+	uint64_t size;
+};
+
+/*
+ * One block of memory: this, the state's arrays, and then what a state does without. The state is
+ * what decisions depend on, from the header to the end of the tasks. It holds no pointers, so to
+ * save it is to copy it.
+ */
 struct engine {
-	struct topology *topology; /* its own: references may change */
 	struct policy policy;
-	struct task_table *tasks;
-	struct due *due; /* of the tasks */
-	struct ruled_tasks *ruled;
+	engine_tap_t tap;
+	void *tap_userdata;
+	/* Into the same block. */
 	struct cpu *cpus;	/* topology->n_cpus */
-	uint32_t *first_cpus;	/* of each domain; ENGINE_NO_CPU: it has none */
 	struct domain *domains; /* topology->n_domains */
+	struct task_table *tasks;
+	struct topology *topology;	  /* its own: references may change */
+	struct due *due;		  /* of the tasks */
+	struct explanation *explanations; /* of the domains' last decisions */
+
+	struct engine_state_header header;
 	struct clamp_classes clamp_classes;
-	struct clamped_tasks *clamped;
+	struct override_table overrides;
+	struct tracing_duty tracing;
+	uint64_t devices_next_ns; /* the earliest of theirs */
+	uint64_t groups_next_ns;  /* likewise */
+	uint32_t group_turn;	  /* whose turn is next */
+	uint32_t n_groups_begun;
 	uint32_t n_clamping; /* domains that are driven by clamps */
 	bool needs_own;	     /* there are others */
 	struct io_device devices[INPUT_DEVICES_MAX];
-	uint64_t devices_next_ns; /* the earliest of theirs */
 	struct io_group groups[IO_GROUPS_MAX];
-	uint64_t groups_next_ns; /* likewise */
-	uint32_t group_turn;	 /* whose turn is next */
-	uint32_t n_groups_begun;
-	struct override_table overrides;
-	struct tracing_duty tracing;
-	engine_tap_t tap;
-	void *tap_userdata;
 };
 
+/* engine_state.c: links the CPUs of each domain, and copies what the topology says of it. */
+void engine_link(struct engine *engine);
+/* What the policy and the overrides say of the domain. */
+void engine_merge_domain(struct engine *engine, uint32_t domain);
+
 /* In ascending order: a decision costs what its domain has, not what the machine has. */
-#define engine_for_each_cpu(engine, cpu, domain)                                \
-	for (uint32_t cpu = (engine)->first_cpus[domain]; cpu != ENGINE_NO_CPU; \
+#define engine_for_each_cpu(engine, cpu, domain)                                       \
+	for (uint32_t cpu = (engine)->domains[domain].first_cpu; cpu != ENGINE_NO_CPU; \
 	     cpu = (engine)->cpus[cpu].next)
 
 static inline void engine_tell(const struct engine *engine, const struct engine_call *call)
@@ -85,36 +120,40 @@ static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
 		domain->due = true;
 }
 
-/* engine_read.c: an experiment has the domain, and runs it without boosts at present. */
-bool engine_leaves_alone(const struct engine *engine, const struct domain *domain);
+/* An experiment has the domain, and runs it without boosts at present. */
+static inline bool engine_leaves_alone(const struct engine *engine, const struct domain *domain)
+{
+	return domain->trial && !engine->groups[domain->trial - 1].experiment.arm;
+}
 
 /* Goes through the tasks that core/due.h finds. */
-#define engine_for_each_due(engine, which, value, task)                             \
-	for (struct task *task = engine_find_due(engine, which, value, NULL); task; \
+#define engine_for_each_due(engine, which, value, task)                                \
+	for (struct io_task *task = engine_find_due(engine, which, value, NULL); task; \
 	     task = engine_find_due(engine, which, value, task))
 
-static inline struct task *engine_find_due(const struct engine *engine, enum due_which which,
-					   uint32_t value, const struct task *after)
+static inline struct io_task *engine_find_due(const struct engine *engine, enum due_which which,
+					      uint32_t value, const struct io_task *after)
 {
-	uint32_t from = after ? task_table_place(engine->tasks, after) + 1 : 0;
+	uint32_t from = after ? io_task_place(engine->tasks, after) + 1 : 0;
 	uint32_t place = due_find(engine->due, which, value, from);
 
-	return place == DUE_NONE ? NULL : task_table_at(engine->tasks, place);
+	return place == DUE_NONE ? NULL : io_task_at(engine->tasks, place);
 }
 
 /* boosts.c: the reasons of this task to follow requests, as bits (core/due.h). */
 uint32_t boosts_traits(const struct io_boost *boost);
 /* Sets its key, after each change of the task. */
-void boosts_set_due(struct engine *engine, const struct task *task);
+void boosts_set_due(struct engine *engine, const struct io_task *task);
 
 /* A task was sampled; after boosts_move_task() if it is in another domain than before. */
-void boosts_sample_task(struct engine *engine, struct task *task, const struct io_boost *before,
+void boosts_sample_task(struct engine *engine, struct io_task *task, const struct io_boost *before,
 			uint64_t now_ns);
-void boosts_move_task(struct engine *engine, struct task *task, uint32_t from_cpu, uint64_t now_ns);
+void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from_cpu,
+		      uint64_t now_ns);
 /* Settles the state of boosts after a result or a change of the ground. */
-void boosts_settle_task(struct engine *engine, struct task *task, uint64_t now_ns);
+void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t now_ns);
 /* The task is over, and so is what it asked for. */
-void boosts_forget_task(struct engine *engine, struct task *task);
+void boosts_forget_task(struct engine *engine, struct io_task *task);
 /* Makes room for another task: the entry of one that is over goes, if there is any. */
 void boosts_forget_one(struct engine *engine);
 /* The domain's limits, or what it is driven by, changed: what they bound is measured anew. */
@@ -129,8 +168,8 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 			   uint32_t ratio);
 
 /* boost_groups.c: the task's group, where it belongs now; NULL: there are as many as can be. */
-struct io_group *boosts_join_group(struct engine *engine, struct task *task, uint64_t now_ns);
-void boosts_leave_group(struct engine *engine, struct task *task);
+struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, uint64_t now_ns);
+void boosts_leave_group(struct engine *engine, struct io_task *task);
 /* One of its tasks ended. After the last one the experiment asks for no more wake-ups. */
 void boosts_rest_group(struct engine *engine, uint32_t index);
 void boosts_forget_group(struct engine *engine, uint32_t index);
@@ -173,7 +212,7 @@ uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain);
 
 /* clamping.c: the clamp classes of tasks, and what each is to carry. */
 void clamping_set_policy(struct engine *engine);
-void clamping_rule_task(struct engine *engine, uint32_t pid, const char *comm, uint64_t matched);
+void clamping_rule_task(struct engine *engine, struct task *task);
 void clamping_apply_run(struct engine *engine, const struct input_class_run *input);
 void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input);
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);

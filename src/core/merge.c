@@ -12,14 +12,15 @@
 #include "wakegov/util_acct.h"
 
 /* What the task asks of this domain: of its own, and of the other one while it flips. */
-static uint32_t boost_cap_in(const struct engine *engine, const struct task *task, uint32_t domain)
+static uint32_t boost_cap_in(const struct engine *engine, const struct io_task *task,
+			     uint32_t domain)
 {
 	if (topology_domain_of(engine->topology, task->cpu) == domain)
 		return engine_task_boost_cap(engine, task);
 	if (task->flip.until_ns && task->flip.domain == domain &&
 	    io_boost_is_held(&task->io_boost) &&
 	    !engine_leaves_alone(engine, &engine->domains[domain]))
-		return opp_cap_at_khz(engine->domains[domain].info, task->flip.khz);
+		return opp_cap_at_khz(&engine->domains[domain].info, task->flip.khz);
 	return 0;
 }
 
@@ -113,7 +114,7 @@ static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
 	const struct policy_domain *policy = &domain->policy;
 	uint32_t need_cap = utilisation_demand_cap(account_need_q(cpu->util_q, cpu->est_q),
 						   policy->headroom_percent);
-	uint32_t burst_cap = utilisation_burst_cap(domain->info->capacity, cpu->burst_ns,
+	uint32_t burst_cap = utilisation_burst_cap(domain->info.capacity, cpu->burst_ns,
 						   policy->rise_time_ns);
 
 	return need_cap > burst_cap ? need_cap : burst_cap;
@@ -161,7 +162,7 @@ static void name_uncapper(const struct effective_cap *cap, struct demand *demand
 static void merge_uncap(const struct domain *domain, uint64_t now_ns, struct demand *demand)
 {
 	const struct clamp_at_work *uncap = &domain->uncap;
-	uint32_t capacity = domain->info->capacity;
+	uint32_t capacity = domain->info.capacity;
 
 	if (now_ns < uncap->until_ns)
 		ask(demand, &(struct asked){
@@ -176,7 +177,7 @@ static void merge_uncap(const struct domain *domain, uint64_t now_ns, struct dem
 static void merge_floor(const struct engine *engine, const struct clamp_at_work *floor,
 			struct demand *demand)
 {
-	const struct clamped_task *task = clamped_tasks_find(engine->clamped, floor->pid);
+	const struct task *task = task_find(engine->tasks, floor->pid);
 
 	if (floor->until_ns)
 		ask(demand, &(struct asked){
@@ -184,13 +185,13 @@ static void merge_floor(const struct engine *engine, const struct clamp_at_work 
 				    .cap = floor->cap,
 				    .cpu = floor->cpu,
 				    .pid = floor->pid,
-				    .comm = task ? task->comm : NULL,
+				    .comm = task && task->clamped ? task->comm : NULL,
 				    .rule = floor->rule,
 			    });
 }
 
 /* A task's own cap bounds its boost, and then the demand is no higher than that. */
-static void merge_boost(const struct engine *engine, const struct task *task, uint32_t domain,
+static void merge_boost(const struct engine *engine, const struct io_task *task, uint32_t domain,
 			struct demand *demand)
 {
 	const struct asked asked = {
@@ -254,7 +255,7 @@ static uint32_t lower_khz(const struct domain *domain)
 	uint32_t min_khz, max_khz, below_khz;
 
 	domain_limits(domain, &min_khz, &max_khz);
-	below_khz = opp_below(domain->info, domain->last.target_khz, max_khz);
+	below_khz = opp_below(&domain->info, domain->last.target_khz, max_khz);
 	return below_khz >= min_khz ? below_khz : 0;
 }
 
@@ -268,7 +269,8 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 
 	if (!below_khz)
 		return 0;
-	covered_q = utilisation_covered_q(domain->info, below_khz, domain->policy.headroom_percent);
+	covered_q = utilisation_covered_q(&domain->info, below_khz,
+					  domain->policy.headroom_percent);
 	return account_need_q(winner->util_q, winner->est_q) > covered_q ? covered_q : 0;
 }
 
@@ -317,7 +319,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 static void explain_io(const struct engine *engine, const struct demand *demand,
 		       const struct topology_domain *info, struct explanation *ret)
 {
-	const struct task *task = task_table_find(engine->tasks, demand->pid);
+	const struct io_task *task = io_task_find(engine->tasks, demand->pid);
 	const struct io_boost *boost;
 	uint32_t lowest = io_level_at(info, info->opp_khz[0]);
 
@@ -354,18 +356,19 @@ static void explain_rule(const struct engine *engine, const struct decision *dec
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	struct domain *d = &engine->domains[domain];
-	struct demand demand = { .explanation = &d->explanation };
+	struct explanation *explanation = &engine->explanations[domain];
+	struct demand demand = { .explanation = explanation };
 	struct effective_cap cap;
 
 	assert(d->active);
-	d->explanation = (struct explanation){ 0 };
+	*explanation = (struct explanation){ 0 };
 	effective_cap_find(engine, domain, now_ns, &cap);
 	effective_cap_take(d, &cap, now_ns);
 	merge(engine, domain, &cap, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
-	explain_io(engine, &demand, d->info, &d->explanation);
-	explain_rule(engine, &d->last, &d->explanation.rule);
-	domain_explain(d, &d->explanation);
+	explain_io(engine, &demand, &d->info, explanation);
+	explain_rule(engine, &d->last, &explanation->rule);
+	domain_explain(d, explanation);
 	plan_decay(engine, d, &demand, now_ns);
 	effective_cap_plan(d, &cap, now_ns);
 	effective_cap_watch(engine, domain, &cap);
@@ -377,7 +380,7 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)
 {
-	return &engine->domains[domain].explanation;
+	return &engine->explanations[domain];
 }
 
 /* The highest OPP within the effective cap. */
@@ -406,15 +409,15 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;
-	if (opp_at_or_above(domain->info, last->target_khz + 1, min_khz, max_khz) >
+	if (opp_at_or_above(&domain->info, last->target_khz + 1, min_khz, max_khz) >
 	    last->target_khz) {
-		ret->burst_ns = utilisation_covered_burst_ns(domain->info, last->target_khz,
+		ret->burst_ns = utilisation_covered_burst_ns(&domain->info, last->target_khz,
 							     domain->policy.rise_time_ns);
-		ret->high_q = utilisation_covered_q(domain->info, last->target_khz,
+		ret->high_q = utilisation_covered_q(&domain->info, last->target_khz,
 						    domain->policy.headroom_percent);
 	}
 	if (last->timing != TIMING_NOW || last->reason != REASON_UTILISATION ||
-	    last->target_khz == opp_at_or_above(domain->info, 0, 0, UINT32_MAX))
+	    last->target_khz == opp_at_or_above(&domain->info, 0, 0, UINT32_MAX))
 		return;
 	ret->watch_idle = engine->cpus[cpu].running &&
 			  !comes_and_goes(domain, &engine->cpus[cpu], last->now_ns);

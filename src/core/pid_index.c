@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct place {
 	uint32_t pid;  /* 0: free */
@@ -16,33 +17,39 @@ struct pid_index {
 	uint32_t used;	      /* places ever taken: a walk ends there */
 	uint32_t lowest_free; /* no place below is free */
 	uint64_t refused;
-	uint32_t *buckets; /* size of them */
-	struct place places[];
+	struct place places[]; /* then the buckets, as many */
 };
+
+size_t pid_index_bytes(uint32_t size)
+{
+	return (sizeof(struct pid_index) + size * (sizeof(struct place) + sizeof(uint32_t)) + 7) &
+	       ~(size_t)7;
+}
+
+void pid_index_init(struct pid_index *index, uint32_t size)
+{
+	assert(size > 0);
+	index->size = size;
+}
 
 struct pid_index *pid_index_new(uint32_t size)
 {
-	struct pid_index *index = calloc(1, sizeof(*index) + size * sizeof(index->places[0]));
+	struct pid_index *index = calloc(1, pid_index_bytes(size));
 
-	assert(size > 0);
-	if (!index)
-		return NULL;
-	index->size = size;
-	index->buckets = calloc(size, sizeof(*index->buckets));
-	return index->buckets ? index : pid_index_free(index);
+	if (index)
+		pid_index_init(index, size);
+	return index;
 }
 
 struct pid_index *pid_index_free(struct pid_index *index)
 {
-	if (index)
-		free(index->buckets);
 	free(index);
 	return NULL;
 }
 
 static uint32_t *bucket_of(const struct pid_index *index, uint32_t pid)
 {
-	return &index->buckets[pid % index->size];
+	return (uint32_t *)&index->places[index->size] + pid % index->size;
 }
 
 uint32_t pid_index_find(const struct pid_index *index, uint32_t pid)
@@ -86,18 +93,20 @@ uint32_t pid_index_add(struct pid_index *index, uint32_t pid)
 	return place;
 }
 
-bool pid_index_restore(struct pid_index *index, uint32_t place, uint32_t pid)
+bool pid_index_relink(struct pid_index *index, uint32_t size)
 {
-	if (!pid || place >= index->size || index->places[place].pid ||
-	    pid_index_find(index, pid) != PID_INDEX_NONE)
-		return false;
-	take_place(index, place, pid);
-	return true;
-}
+	*index = (struct pid_index){ .size = size, .refused = index->refused };
+	memset(bucket_of(index, 0), 0, size * sizeof(uint32_t));
+	for (uint32_t place = 0; place < size; place++) {
+		uint32_t pid = index->places[place].pid;
 
-void pid_index_restore_refused(struct pid_index *index, uint64_t refused)
-{
-	index->refused = refused;
+		if (!pid)
+			continue;
+		if (pid_index_find(index, pid) != PID_INDEX_NONE)
+			return false;
+		take_place(index, place, pid);
+	}
+	return true;
 }
 
 void pid_index_remove(struct pid_index *index, uint32_t place)

@@ -8,7 +8,7 @@
 void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		   uint64_t now_ns)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
 	while ((task = engine_next_due(engine, task, now_ns)))
 		ops->sample_task(userdata, task, now_ns);

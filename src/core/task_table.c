@@ -1,93 +1,339 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/task_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "core/clamp.h"
 #include "core/pid_index.h"
 
+/* After it in memory: the index of the records, the records, and the I/O. */
 struct task_table {
-	struct pid_index *index;
-	struct task tasks[];
+	uint32_t max_ruled;
+	uint32_t n_ruled; /* records with rules or clamps */
+	uint32_t n_waiting[TASK_WAITS];
+	uint32_t first_waiting[TASK_WAITS]; /* none waits at a place below */
+	uint32_t max_ios;
+	uint32_t n_ios;
+	uint32_t used_ios;	  /* places ever taken: a walk ends there */
+	uint32_t lowest_free_ios; /* no place below is free */
+	uint64_t refused;
+	uint64_t refused_ios;
 };
 
-struct task_table *task_table_new(uint32_t size)
+static struct pid_index *index_of(const struct task_table *table)
 {
-	struct task_table *table = calloc(1, sizeof(*table) + size * sizeof(struct task));
+	return (struct pid_index *)(table + 1);
+}
 
-	if (!table)
-		return NULL;
-	table->index = pid_index_new(size);
-	return table->index ? table : task_table_free(table);
+static struct task *records_of(const struct task_table *table)
+{
+	uint32_t n = table->max_ios + table->max_ruled;
+
+	return (struct task *)((char *)index_of(table) + pid_index_bytes(n));
+}
+
+static struct io_task *ios_of(const struct task_table *table)
+{
+	return (struct io_task *)(records_of(table) + table->max_ios + table->max_ruled);
+}
+
+size_t task_table_bytes(uint32_t max_ios, uint32_t max_ruled)
+{
+	uint32_t n = max_ios + max_ruled;
+
+	return sizeof(struct task_table) + pid_index_bytes(n) + n * sizeof(struct task) +
+	       max_ios * sizeof(struct io_task);
+}
+
+void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
+{
+	assert(max_ios && max_ruled);
+	table->max_ios = max_ios;
+	table->max_ruled = max_ruled;
+	pid_index_init(index_of(table), max_ios + max_ruled);
+}
+
+struct task_table *task_table_new(uint32_t max_ios, uint32_t max_ruled)
+{
+	struct task_table *table = calloc(1, task_table_bytes(max_ios, max_ruled));
+
+	if (table)
+		task_table_init(table, max_ios, max_ruled);
+	return table;
 }
 
 struct task_table *task_table_free(struct task_table *table)
 {
-	if (table)
-		pid_index_free(table->index);
 	free(table);
 	return NULL;
 }
 
-struct task *task_table_at(const struct task_table *table, uint32_t place)
+static struct task *record_at(const struct task_table *table, uint32_t place)
 {
-	return pid_index_has(table->index, place) ? (struct task *)&table->tasks[place] : NULL;
+	return place == PID_INDEX_NONE ? NULL : &records_of(table)[place];
 }
 
-struct task *task_table_find(const struct task_table *table, uint32_t pid)
+struct task *task_find(const struct task_table *table, uint32_t pid)
 {
-	return task_table_at(table, pid_index_find(table->index, pid));
+	return record_at(table, pid_index_find(index_of(table), pid));
 }
 
-struct task *task_table_add(struct task_table *table, uint32_t pid)
+uint32_t task_place(const struct task_table *table, const struct task *task)
 {
-	struct task *task = task_table_at(table, pid_index_add(table->index, pid));
+	return task - records_of(table);
+}
 
-	if (task)
-		*task = (struct task){ .pid = pid };
+struct task *task_next(const struct task_table *table, const struct task *after)
+{
+	uint32_t from = after ? task_place(table, after) + 1 : 0;
+
+	return record_at(table, pid_index_next(index_of(table), from));
+}
+
+/* There is room for each that may have rules or clamps, and each that may do I/O. */
+static struct task *add_record(struct task_table *table, uint32_t pid)
+{
+	struct task *task = record_at(table, pid_index_add(index_of(table), pid));
+
+	assert(task);
+	*task = (struct task){
+		.pid = pid,
+		.given_min_cap = CLAMP_MIN_NONE,
+		.given_max_cap = CLAMP_MAX_NONE,
+	};
 	return task;
 }
 
-void task_table_remove(struct task_table *table, struct task *task)
+static void forget_if_empty(struct task_table *table, struct task *task)
 {
-	pid_index_remove(table->index, task - table->tasks);
+	uint32_t place = task_place(table, task);
+
+	if (task->io || task->matched || task->clamped)
+		return;
+	*task = (struct task){ 0 };
+	pid_index_remove(index_of(table), place);
 }
 
-struct task *task_table_next(const struct task_table *table, const struct task *after)
+static bool is_ruled(const struct task *task)
 {
-	uint32_t from = after ? after - table->tasks + 1 : 0;
-
-	return task_table_at(table, pid_index_next(table->index, from));
+	return task->matched || task->clamped;
 }
 
-uint32_t task_table_count(const struct task_table *table)
+/* The record of a task that is to have rules or clamps; NULL when too many have. */
+static struct task *take_record(struct task_table *table, uint32_t pid)
 {
-	return pid_index_count(table->index);
+	struct task *task = task_find(table, pid);
+
+	if (task && is_ruled(task))
+		return task;
+	if (table->n_ruled == table->max_ruled) {
+		table->refused++;
+		return NULL;
+	}
+	table->n_ruled++;
+	return task ?: add_record(table, pid);
 }
 
-uint32_t task_table_size(const struct task_table *table)
+struct task *task_rule(struct task_table *table, uint32_t pid, uint64_t matched)
 {
-	return pid_index_size(table->index);
+	struct task *task = matched ? take_record(table, pid) : task_find(table, pid);
+
+	if (!task)
+		return NULL;
+	if (!matched && task->matched && !task->clamped)
+		table->n_ruled--;
+	task->matched = matched;
+	return task;
 }
 
-uint64_t task_table_refused(const struct task_table *table)
+struct task *task_clamp(struct task_table *table, uint32_t pid)
 {
-	return pid_index_refused(table->index);
+	struct task *task = take_record(table, pid);
+
+	if (task)
+		task->clamped = true;
+	return task;
 }
 
-uint32_t task_table_place(const struct task_table *table, const struct task *task)
+void task_settle(struct task_table *table, struct task *task)
 {
-	return task - table->tasks;
+	if (task->clamped && !task->class && !task->told_class && !task->own &&
+	    !task->co_runner_class && !task->boost_cap && task->given_min_cap == CLAMP_MIN_NONE &&
+	    task->given_max_cap == CLAMP_MAX_NONE && !task->waits) {
+		task->clamped = false;
+		task->does_io = false;
+		table->n_ruled -= !task->matched;
+	}
+	forget_if_empty(table, task);
 }
 
-bool task_table_restore(struct task_table *table, uint32_t place, const struct task *task)
+uint32_t task_count(const struct task_table *table)
 {
-	if (!pid_index_restore(table->index, place, task->pid))
-		return false;
-	table->tasks[place] = *task;
-	return true;
+	return table->n_ruled;
 }
 
-void task_table_restore_refused(struct task_table *table, uint64_t refused)
+uint32_t task_count_max(const struct task_table *table)
 {
-	pid_index_restore_refused(table->index, refused);
+	return table->max_ruled;
+}
+
+uint64_t task_refused(const struct task_table *table)
+{
+	return table->refused;
+}
+
+void task_queue(struct task_table *table, struct task *task, enum task_wait wait)
+{
+	uint32_t place = task_place(table, task);
+
+	if (task->waits & 1u << wait)
+		return;
+	task->waits |= 1u << wait;
+	if (!table->n_waiting[wait]++ || place < table->first_waiting[wait])
+		table->first_waiting[wait] = place;
+}
+
+bool task_any_waits(const struct task_table *table, enum task_wait wait)
+{
+	return table->n_waiting[wait];
+}
+
+struct task *task_take_waiting(struct task_table *table, enum task_wait wait)
+{
+	uint32_t place = table->first_waiting[wait];
+
+	if (!table->n_waiting[wait])
+		return NULL;
+	while (!(record_at(table, place)->waits & 1u << wait))
+		place++;
+	record_at(table, place)->waits &= ~(1u << wait);
+	table->n_waiting[wait]--;
+	table->first_waiting[wait] = place + 1;
+	return record_at(table, place);
+}
+
+struct io_task *io_task_at(const struct task_table *table, uint32_t place)
+{
+	struct io_task *io = &ios_of(table)[place];
+
+	return place < table->max_ios && io->pid ? io : NULL;
+}
+
+uint32_t io_task_place(const struct task_table *table, const struct io_task *task)
+{
+	return task - ios_of(table);
+}
+
+struct io_task *io_task_find(const struct task_table *table, uint32_t pid)
+{
+	const struct task *task = task_find(table, pid);
+
+	return task && task->io ? io_task_at(table, task->io - 1) : NULL;
+}
+
+static struct io_task *find_free_io(struct task_table *table)
+{
+	struct io_task *ios = ios_of(table);
+	uint32_t place = table->lowest_free_ios;
+
+	while (place < table->used_ios && ios[place].pid)
+		place++;
+	table->lowest_free_ios = place;
+	return place < table->max_ios ? &ios[place] : NULL;
+}
+
+static void take_io(struct task_table *table, const struct io_task *io, struct task *task)
+{
+	task->io = io_task_place(table, io) + 1;
+	if (table->used_ios < task->io)
+		table->used_ios = task->io;
+	table->n_ios++;
+}
+
+struct io_task *io_task_add(struct task_table *table, uint32_t pid)
+{
+	struct task *task = task_find(table, pid);
+	struct io_task *io = find_free_io(table);
+
+	if (!io) {
+		table->refused_ios++;
+		return NULL;
+	}
+	if (!task)
+		task = add_record(table, pid);
+	assert(!task->io);
+	take_io(table, io, task);
+	io->pid = pid;
+	return io;
+}
+
+void io_task_remove(struct task_table *table, struct io_task *io)
+{
+	struct task *task = task_find(table, io->pid);
+	uint32_t place = io_task_place(table, io);
+
+	*io = (struct io_task){ 0 };
+	if (place < table->lowest_free_ios)
+		table->lowest_free_ios = place;
+	table->n_ios--;
+	task->io = 0;
+	forget_if_empty(table, task);
+}
+
+struct io_task *io_task_next(const struct task_table *table, const struct io_task *after)
+{
+	for (uint32_t i = after ? io_task_place(table, after) + 1 : 0; i < table->used_ios; i++)
+		if (ios_of(table)[i].pid)
+			return &ios_of(table)[i];
+	return NULL;
+}
+
+uint32_t io_task_count(const struct task_table *table)
+{
+	return table->n_ios;
+}
+
+uint32_t io_task_size(const struct task_table *table)
+{
+	return table->max_ios;
+}
+
+uint64_t io_task_refused(const struct task_table *table)
+{
+	return table->refused_ios;
+}
+
+bool task_table_recount(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
+{
+	*table = (struct task_table){
+		.max_ios = max_ios,
+		.max_ruled = max_ruled,
+		.refused = table->refused,
+		.refused_ios = table->refused_ios,
+	};
+	for (uint32_t place = 0; place < max_ios; place++)
+		if (ios_of(table)[place].pid)
+			table->used_ios = place + 1;
+	return pid_index_relink(index_of(table), max_ios + max_ruled);
+}
+
+bool task_table_relink(struct task_table *table)
+{
+	struct io_task *io = NULL;
+	struct task *task = NULL;
+
+	while ((task = task_next(table, task))) {
+		task->io = 0;
+		table->n_ruled += is_ruled(task);
+		for (uint32_t wait = 0; wait < TASK_WAITS; wait++)
+			table->n_waiting[wait] += task->waits >> wait & 1;
+	}
+	while ((io = io_task_next(table, io))) {
+		task = task_find(table, io->pid);
+		if (!task || task->io)
+			return false;
+		take_io(table, io, task);
+	}
+	return table->n_ruled <= table->max_ruled;
 }

@@ -60,13 +60,13 @@ static void begin_task(struct io_boost *boost, uint64_t now_ns)
 static void begin_tracing(struct engine *engine, uint64_t now_ns)
 {
 	const struct policy_io_boost *policy = &engine->policy.io_boost;
-	struct task *task = NULL;
+	struct io_task *task = NULL;
 
 	engine->tracing.on = true;
 	engine->tracing.ends = false;
 	engine->tracing.began_ns = now_ns;
 	engine->tracing.until_ns = now_ns + TRACED_WINDOWS_MIN * policy->window_ns;
-	while ((task = task_table_next(engine->tasks, task))) {
+	while ((task = io_task_next(engine->tasks, task))) {
 		begin_task(&task->io_boost, now_ns);
 		boosts_set_due(engine, task);
 	}
@@ -83,14 +83,14 @@ static uint64_t quiet_after(const struct tracing_duty *duty, uint64_t now_ns)
 
 static void end_tracing(struct engine *engine, uint64_t now_ns)
 {
-	struct task *task = NULL;
+	struct io_task *task = NULL;
 
 	engine->tracing.on = false;
 	engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
 	engine->tracing.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
 	if (engine->tracing.until_ns < engine->tracing.quiet_ns)
 		engine->tracing.until_ns = engine->tracing.quiet_ns;
-	while ((task = task_table_next(engine->tasks, task))) {
+	while ((task = io_task_next(engine->tasks, task))) {
 		io_boost_restart_window(&task->io_boost);
 		if (task->io_boost
 			    .traced_per_s) /* not of tasks that came during it: they are new */

@@ -51,7 +51,7 @@ const char *api_rule_name(const struct manager *manager, const struct decision *
 int api_list_tasks(const struct call *call, struct reply *reply);
 
 /* The type Task. */
-void api_put_task(struct json_out *out, const struct manager *manager, const struct task *task);
+void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task);
 /* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
 uint32_t api_gain_permille(uint32_t saved_ppm);
 

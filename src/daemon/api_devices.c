@@ -11,7 +11,7 @@ static void put_device(struct json_out *out, const struct manager *manager, cons
 		       const struct input_device *now)
 {
 	const struct io_device *device = engine_device(manager->engine, now->device);
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 	uint32_t boosted = 0, trying = 0;
 
 	while ((task = engine_next_user(manager->engine, now->device, task))) {

@@ -229,13 +229,13 @@ static bool take_number(const struct call *call, const char *name, uint64_t most
 static uint32_t find_domain(const struct manager *manager, const char *name, bool has_cpu,
 			    uint32_t cpu, uint32_t pid)
 {
-	const struct task *task;
+	const struct io_task *task;
 
 	if (name)
 		return manager_find_domain(manager, name);
 	if (has_cpu)
 		return topology_domain_of(manager->topology, cpu);
-	task = task_table_find(engine_tasks(manager->engine), pid);
+	task = io_task_find(engine_tasks(manager->engine), pid);
 	return task ? topology_domain_of(manager->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
 }
 

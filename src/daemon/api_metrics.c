@@ -217,7 +217,7 @@ static void put_drops(struct metrics *metrics, const struct manager *manager)
 	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
 	sample(metrics, "{where=\"ring\"}", drops.ring);
 	sample(metrics, "{where=\"slots\"}", drops.slots);
-	sample(metrics, "{where=\"tasks\"}", task_table_refused(engine_tasks(manager->engine)));
+	sample(metrics, "{where=\"tasks\"}", io_task_refused(engine_tasks(manager->engine)));
 	sample(metrics, "{where=\"devices\"}", drops.devices);
 	sample(metrics, "{where=\"anomalies\"}", drops.anomalies);
 	sample(metrics, "{where=\"missed\"}", drops.missed);
@@ -238,7 +238,7 @@ static void put_self(struct metrics *metrics, const struct manager *manager)
 	    "Records taken from the kernel side.");
 	one(metrics, "wakegov_tasks", false, api_count_followed(manager->engine),
 	    "Tasks that are followed.");
-	one(metrics, "wakegov_tasks_max", false, task_table_size(engine_tasks(manager->engine)),
+	one(metrics, "wakegov_tasks_max", false, io_task_size(engine_tasks(manager->engine)),
 	    "Tasks that can be followed.");
 	one(metrics, "wakegov_reloads", true, manager->reloads,
 	    "Times that the policy was read again.");

@@ -239,8 +239,8 @@ static const struct policy_rule *cap_of(const struct manager *manager, uint64_t 
 int api_list_capped_tasks(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	const struct ruled_tasks *tasks = engine_ruled_tasks(manager->engine);
-	const struct ruled_task *task = NULL;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *task = NULL;
 	struct json_out *out;
 	struct api_page page;
 	const char *wrong = api_read_page(call, &page);
@@ -249,9 +249,9 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 		return reply_send_invalid(reply, wrong);
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
-	while ((task = ruled_tasks_next(tasks, task))) {
+	while ((task = task_next(tasks, task))) {
 		const struct policy_rule *rule = cap_of(manager, task->matched);
-		uint32_t place = ruled_tasks_place(tasks, task);
+		uint32_t place = task_place(tasks, task);
 
 		if (!rule || place < page.from)
 			continue;

@@ -56,7 +56,7 @@ static void put_tasks_and_drops(struct json_out *out, const struct manager *mana
 
 	field_open(out, "tasks", '{');
 	field_count(out, "count", api_count_followed(manager->engine));
-	field_count(out, "max", task_table_size(tasks));
+	field_count(out, "max", io_task_size(tasks));
 	json_out_close(out, '}');
 	field_count(out, "decisions", decision_log_total(manager->log));
 
@@ -64,7 +64,7 @@ static void put_tasks_and_drops(struct json_out *out, const struct manager *mana
 	field_open(out, "drops", '{');
 	field_count(out, "ring", drops.ring);
 	field_count(out, "slots", drops.slots);
-	field_count(out, "tasks", task_table_refused(tasks));
+	field_count(out, "tasks", io_task_refused(tasks));
 	field_count(out, "devices", drops.devices);
 	field_count(out, "anomalies", drops.anomalies);
 	field_count(out, "missed", drops.missed);

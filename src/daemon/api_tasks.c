@@ -43,7 +43,7 @@ static uint32_t predicted_gain_permille(const struct manager *manager, const str
 					      io_level_at(info, boost->wanted_khz)));
 }
 
-void api_put_task(struct json_out *out, const struct manager *manager, const struct task *task)
+void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint32_t domain = topology_domain_of(manager->topology, task->cpu), pairs = 0;
@@ -93,7 +93,7 @@ struct choice {
 };
 
 struct row {
-	const struct task *task;
+	const struct io_task *task;
 	uint32_t key; /* the most comes first */
 };
 
@@ -141,7 +141,7 @@ static bool differs(const char *wanted, const char *found)
 }
 
 static bool is_chosen(const struct manager *manager, const struct choice *choice,
-		      const struct task *task)
+		      const struct io_task *task)
 {
 	const struct topology *topology = manager->topology;
 	char device[TRACER_DISK_SIZE];
@@ -161,7 +161,7 @@ static bool is_chosen(const struct manager *manager, const struct choice *choice
 	       !strcmp(choice->device, device);
 }
 
-static uint32_t key_of(const struct manager *manager, const struct task *task, enum order order)
+static uint32_t key_of(const struct manager *manager, const struct io_task *task, enum order order)
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
@@ -191,12 +191,12 @@ static int compare(const void *first, const void *second, void *order)
 static int choose(const struct manager *manager, struct choice *choice, struct rows *ret)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
-	*ret = (struct rows){ .rows = calloc(task_table_count(tasks) + 1, sizeof(*ret->rows)) };
+	*ret = (struct rows){ .rows = calloc(io_task_count(tasks) + 1, sizeof(*ret->rows)) };
 	if (!ret->rows)
 		return -ENOMEM;
-	while ((task = task_table_next(tasks, task)))
+	while ((task = io_task_next(tasks, task)))
 		if (is_chosen(manager, choice, task))
 			ret->rows[ret->n++] = (struct row){ task,
 							    key_of(manager, task, choice->order) };

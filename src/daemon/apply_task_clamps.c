@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clamped_tasks.h"
 #include "core/rule.h"
 #include "daemon/grouping.h"
 #include "shared/log.h"
@@ -59,11 +58,13 @@ static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t no
 /* Groups took over from their tasks, or tasks from their groups. */
 static void carry_all(struct manager *manager, uint64_t now_ns)
 {
-	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
-	const struct clamped_task *task = NULL;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *task = NULL;
 	struct task_clamp clamp;
 
-	while ((task = clamped_tasks_next(tasks, task))) {
+	while ((task = task_next(tasks, task))) {
+		if (!task->clamped)
+			continue;
 		engine_clamp_of_task(manager->engine, task, &clamp);
 		carry(manager, &clamp, now_ns);
 	}
@@ -102,12 +103,12 @@ void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own
 
 void manager_check_clamps(struct manager *manager, uint64_t now_ns)
 {
-	const struct clamped_tasks *tasks = engine_clamped_tasks(manager->engine);
-	const struct clamped_task *task = NULL;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *task = NULL;
 	struct uclamp now;
 
 	uclamps_check_all(manager->clamps, now_ns);
-	while ((task = clamped_tasks_next(tasks, task)))
+	while ((task = task_next(tasks, task)))
 		if (task->own && uclamp_read(task->pid, &now) == -ESRCH)
 			manager_take_own_clamps(manager, task->pid, 0, true, now_ns);
 }

@@ -14,7 +14,7 @@ struct boost_news {
 	struct told told[];
 };
 
-static struct told now(const struct task *task)
+static struct told now(const struct io_task *task)
 {
 	if (!task)
 		return (struct told){ 0 };
@@ -23,15 +23,15 @@ static struct told now(const struct task *task)
 
 struct boost_news *boost_news_new(const struct task_table *tasks)
 {
-	uint32_t size = task_table_size(tasks);
+	uint32_t size = io_task_size(tasks);
 	struct boost_news *news = calloc(1, sizeof(*news) + size * sizeof(news->told[0]));
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
 	if (!news)
 		return NULL;
 	news->size = size;
-	while ((task = task_table_next(tasks, task)))
-		news->told[task_table_place(tasks, task)] = now(task);
+	while ((task = io_task_next(tasks, task)))
+		news->told[io_task_place(tasks, task)] = now(task);
 	return news;
 }
 
@@ -44,7 +44,7 @@ struct boost_news *boost_news_free(struct boost_news *news)
 void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
 		     boost_news_t tell, void *userdata)
 {
-	const struct task *task = task_table_at(tasks, place);
+	const struct io_task *task = io_task_at(tasks, place);
 	struct told *told = &news->told[place], before = *told;
 
 	assert(place < news->size);

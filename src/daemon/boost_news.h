@@ -15,7 +15,7 @@ struct boost_news *boost_news_new(const struct task_table *tasks);
 struct boost_news *boost_news_free(struct boost_news *news);
 
 /* before: NULL for a task that nothing was told of yet. */
-typedef void (*boost_news_t)(void *userdata, const struct task *task,
+typedef void (*boost_news_t)(void *userdata, const struct io_task *task,
 			     const enum io_boost_state *before);
 
 /*

@@ -118,7 +118,7 @@ void monitor_publish_decision(struct manager *manager, const struct decision_ent
 			});
 }
 
-static void publish_boost(void *userdata, const struct task *task,
+static void publish_boost(void *userdata, const struct io_task *task,
 			  const enum io_boost_state *before)
 {
 	struct manager *manager = userdata;

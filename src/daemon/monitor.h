@@ -27,7 +27,7 @@ struct event {
 	const char *comm;
 	const char *message;		       /* a sentence */
 	const struct decision_entry *decision; /* of EVENT_DECISION */
-	const struct task *task;	       /* of EVENT_BOOST */
+	const struct io_task *task;	       /* of EVENT_BOOST */
 	const char *previous_state;	       /* of its boost; NULL: it has just come */
 };
 

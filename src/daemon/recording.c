@@ -26,7 +26,6 @@ static void end_recording(struct manager *manager)
 int recording_start(struct manager *manager, uint64_t max_bytes)
 {
 	const struct record_sink sink = { .write = send_block, .userdata = manager };
-	struct engine *engine;
 	int r;
 
 	/* One whose client has gone was not noticed yet. */
@@ -34,16 +33,12 @@ int recording_start(struct manager *manager, uint64_t max_bytes)
 	manager->recorder = recorder_new(&sink);
 	if (!manager->recorder)
 		return -ENOMEM;
-	r = record_engine_take_over(manager->recorder, manager->engine, manager->topology,
-				    &manager->policy, &engine);
-	if (r == 0)
-		r = recorder_error(manager->recorder);
+	recorder_begin(manager->recorder, manager->engine);
+	r = recorder_error(manager->recorder);
 	if (r < 0) {
-		manager->recorder = recorder_free(manager->recorder);
+		end_recording(manager);
 		return r;
 	}
-	engine_free(manager->engine);
-	manager->engine = engine;
 	manager->recording_max_bytes = max_bytes;
 	manager->recording_flushed_ns = time_now_ns();
 	log_info("recording what the core is told and decides, %llu MiB at most",

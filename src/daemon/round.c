@@ -20,7 +20,7 @@
 
 static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_ns)
 {
-	const struct task *task;
+	const struct io_task *task;
 	struct input input;
 
 	if (tracer_read_task(manager->tracer, handle, now_ns, &input) < 0)
@@ -29,7 +29,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 		freq_invariance_measure_tried(manager, &input.task, now_ns);
 	engine_apply(manager->engine, &input);
 	task = input.type == INPUT_TASK
-		       ? task_table_find(engine_tasks(manager->engine), input.task.pid)
+		       ? io_task_find(engine_tasks(manager->engine), input.task.pid)
 		       : NULL;
 	if (task)
 		tracer_watch_hold(manager->tracer, handle,
@@ -71,14 +71,14 @@ static void sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 static void resync_devices(struct manager *manager, uint64_t now_ns)
 {
 	if (now_ns - manager->resynced_ns < RESYNC_NS ||
-	    !task_table_count(engine_tasks(manager->engine)))
+	    !io_task_count(engine_tasks(manager->engine)))
 		return;
 	manager->resynced_ns = now_ns;
 	tracer_resync_devices(manager->tracer, manager_take_event, manager);
 }
 
 /* Most of them because their hold time seems over: those that went on with I/O hold on. */
-static void sample_due_task(void *userdata, const struct task *task, uint64_t now_ns)
+static void sample_due_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	sample_task(userdata, task->handle, now_ns);
 }

@@ -222,13 +222,13 @@ void rule_tracking_look_at_process(struct manager *manager, uint32_t tgid)
 
 void rule_tracking_rehint(struct manager *manager)
 {
-	const struct ruled_tasks *ruled = engine_ruled_tasks(manager->engine);
-	const struct ruled_task *known;
+	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task *known;
 	struct rules_task task;
 	uint32_t place = 0;
 
 	while (rules_next_rehinted(manager->rules, &place, &task)) {
-		known = ruled_tasks_find(ruled, task.pid);
+		known = task_find(tasks, task.pid);
 		if (!task.matched)
 			tracer_mark_task(manager->tracer, task.pid, false);
 		tell_core(manager, &task, known ? known->comm : "");

@@ -12,7 +12,7 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 		.cpu = io_device->totals.completion_cpu,
 		.completion_domain = io_device->completion_domain,
 	};
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 	uint32_t highest_rate = 0;
 
 	if (!io_device->present || found.completion_domain >= topology->n_domains ||

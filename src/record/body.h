@@ -18,7 +18,7 @@ struct record_state;
 struct record_state *record_state_new(void);
 struct record_state *record_state_free(struct record_state *state);
 
-/* Whether type has a body of this form: all but the topology, the policy and the end. */
+/* Whether type has a body of this form: all but the topology, the policy, the state and the end. */
 bool record_has_fields(enum record_type type);
 
 /*

@@ -94,7 +94,7 @@ static int find_task(const struct columns *columns, uint32_t pid)
 	return -1;
 }
 
-static int add_task(struct columns *columns, const struct task *task)
+static int add_task(struct columns *columns, const struct io_task *task)
 {
 	struct task_row *row = &columns->tasks[columns->n_tasks];
 
@@ -124,7 +124,7 @@ static void spend_task(struct filler *filler, int i, uint64_t at_ns)
 	now->since_ns = at_ns;
 }
 
-static void take_task(void *userdata, const struct task *task, bool is_first, uint64_t now_ns)
+static void take_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
 {
 	struct filler *filler = userdata;
 	int i = find_task(filler->columns, task->pid);

@@ -39,8 +39,5 @@ const struct record_layout *record_layout_of(enum record_type type);
 uint64_t record_field_load(const struct record_field *field, const struct record *record);
 void record_field_store(const struct record_field *field, struct record *record, uint64_t value);
 
-/* A record of the same type and time with the fields of its row, and all else zero. */
-void record_keep_fields(const struct record *record, struct record *ret);
-
 /* Whether two decisions are the same, field by field. */
 bool record_same_decision(const struct decision *a, const struct decision *b);

@@ -18,24 +18,26 @@
  * nanoseconds and utilisations that nothing foretells. zstd at level 1 takes a fifth away from all
  * of a recording of the simulator's twelve readers, for 130 ns more per input.
  *
- * The first records are the topology, one for each of its domains, and the policy; then, where the
- * engine was not new, the pieces of what it knew; the last is RECORD_END, which a cut file lacks.
+ * The first records are the topology, one for each of its domains, the policy, and the engine's
+ * state (engine_state()) in pieces: its size, where the piece belongs, and its bytes. What is zero
+ * is left out, but for the last piece; of a new engine there is one, with a size of 0. The last
+ * record is RECORD_END, which a cut file lacks.
  *
  * What the core can be told changes over time. A field that is added goes to the end of its row in
  * record/fields.c, a record type to the end of the list: old recordings then read it as 0, and an
  * older reader refuses a recording only if it makes use of it. RECORD_VERSION goes up when bytes
- * get another meaning.
+ * get another meaning. A state is read only by the wakegov that has the same one: its own header
+ * says so (struct engine_state_header).
  */
 
 #include "core/decision.h"
 #include "core/engine.h"
-#include "core/engine_state.h"
 #include "core/input.h"
 #include "core/settings.h"
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    5
+#define RECORD_VERSION	    6
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8
@@ -71,20 +73,10 @@ enum record_type {
 	RECORD_CO_RUNNER,
 	RECORD_TAKE_CLASS, /* engine_take_class(), where a task waited */
 	RECORD_TAKE_CLAMP, /* engine_take_clamp(), likewise */
-	RECORD_PIECE_CPU,  /* engine_load(), by the type of the piece */
-	RECORD_PIECE_DOMAIN,
-	RECORD_PIECE_DEVICE,
-	RECORD_PIECE_TASK,
-	RECORD_PIECE_RULED_TASK,
-	RECORD_PIECE_OVERRIDE,
-	RECORD_PIECE_CLAMP_CLASS,
-	RECORD_PIECE_CLASS_RUN,
-	RECORD_PIECE_CLAMPED,
-	RECORD_PIECE_REST,
 	RECORD_REFERENCE,  /* engine_apply() */
 	RECORD_OWN_CLAMPS, /* likewise */
-	RECORD_PIECE_GROUP,
-	RECORD_BURSTS, /* engine_apply() */
+	RECORD_BURSTS,
+	RECORD_STATE, /* engine_load(), of the start */
 	RECORD_TYPES,
 };
 
@@ -100,29 +92,20 @@ struct record {
 		struct task_class class;     /* RECORD_TAKE_CLASS; pid 0: it was as before */
 		struct task_clamp clamp;     /* RECORD_TAKE_CLAMP; likewise */
 		const struct policy *policy; /* borrowed from the reader until the next record */
-		struct engine_piece piece;
 	};
 };
 
-/* Between the types of inputs and of pieces and those of their records; -1: it is none. */
+/* Between the types of inputs and those of their records; -1: it is none. */
 enum record_type record_type_of_input(enum input_type type);
-enum record_type record_type_of_piece(enum engine_piece_type type);
 int record_input_type(enum record_type type);
-int record_piece_type(enum record_type type);
 
 static inline bool record_is_input(enum record_type type)
 {
 	return record_input_type(type) >= 0;
 }
 
-static inline bool record_is_piece(enum record_type type)
-{
-	return record_piece_type(type) >= 0;
-}
-
-/* Whether it happened at its now_ns; the others are part of how a recording begins, or have none.
- */
+/* Whether it happened at its now_ns. */
 static inline bool record_is_timed(enum record_type type)
 {
-	return !record_is_piece(type) && type != RECORD_POLICY;
+	return type != RECORD_POLICY;
 }

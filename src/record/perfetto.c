@@ -208,7 +208,7 @@ static void end_task(void *userdata, uint32_t pid, uint64_t now_ns)
 	end_slice(userdata, track(TRACK_TASK, pid), now_ns);
 }
 
-static void write_task_track(struct writer *writer, const struct task *task)
+static void write_task_track(struct writer *writer, const struct io_task *task)
 {
 	char title[64];
 
@@ -216,7 +216,7 @@ static void write_task_track(struct writer *writer, const struct task *task)
 	write_track(writer, track(TRACK_TASK, task->pid), track(TRACK_TASKS, 0), title, NULL);
 }
 
-static void write_task(void *userdata, const struct task *task, bool is_first, uint64_t now_ns)
+static void write_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint64_t uuid = track(TRACK_TASK, task->pid);

@@ -2,56 +2,41 @@
 #include "record/player.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-int player_init(struct player *player, const struct record_reader *reader,
-		const struct policy *policy, struct recorder *again)
+int player_begin(struct record_reader *reader, const struct policy *policy, struct recorder *again,
+		 struct engine **ret)
 {
 	const struct topology *topology = record_reader_topology(reader);
+	const void *state = record_reader_state(reader);
+	struct engine *engine;
+	int r;
 
-	*player = (struct player){
-		.reader = reader,
-		.again = again,
-		.engine = record_engine_new(again, topology, policy),
-		.active = calloc(topology->n_domains + 1, sizeof(*player->active)),
-	};
-	return player->engine && player->active ? 0 : -ENOMEM;
-}
-
-void player_deinit(struct player *player)
-{
-	engine_free(player->engine);
-	free(player->active);
-	*player = (struct player){ 0 };
-}
-
-static void apply(struct player *player, const struct record *record)
-{
-	if (record->type == RECORD_DOMAIN)
-		player->active[record->input.domain.domain] = record->input.domain.active;
-	engine_apply(player->engine, &record->input);
-}
-
-static int load(struct player *player, const struct record *record)
-{
-	if (!record_engine_load(player->again, player->engine, &record->piece))
-		return -EBADMSG;
-	if (record->type == RECORD_PIECE_DOMAIN)
-		player->active[record->piece.index] = record->piece.domain.active;
+	if (!state) {
+		*ret = record_engine_new(again, topology, policy);
+		return *ret ? 0 : -ENOMEM;
+	}
+	engine = engine_new(topology, policy);
+	if (!engine)
+		return -ENOMEM;
+	r = engine_load(engine, state, engine_state_size(topology, policy));
+	if (r < 0) {
+		engine_free(engine);
+		return record_reader_refuse_state(reader, r);
+	}
+	if (again)
+		recorder_begin(again, engine);
+	*ret = engine;
 	return 0;
 }
 
-int player_tell(struct player *player, const struct record *record)
+void player_tell(struct engine *engine, const struct record *record)
 {
 	if (record_is_input(record->type))
-		apply(player, record);
-	else if (record_is_piece(record->type))
-		return load(player, record);
+		engine_apply(engine, &record->input);
 	else if (record->type == RECORD_ADVANCE)
-		engine_advance(player->engine, record->now_ns);
+		engine_advance(engine, record->now_ns);
 	else if (record->type == RECORD_FORGET_TARGET)
-		engine_forget_target(player->engine, record->domain);
+		engine_forget_target(engine, record->domain);
 	else if (record->type == RECORD_TAKE_BACK)
-		engine_take_back(player->engine, record->domain);
-	return 0;
+		engine_take_back(engine, record->domain);
 }

@@ -6,21 +6,16 @@
 #include "record/reader.h"
 #include "record/recorder.h"
 
-struct player {
-	const struct record_reader *reader; /* borrowed, after record_reader_begin() */
-	struct recorder *again;		    /* records what is played; NULL for not */
-	struct engine *engine;
-	bool *active; /* per domain: engine_decide() asserts it, and a file may say anything */
-};
-
-/* Returns 0 or -ENOMEM. In both cases player_deinit() is right afterwards. */
-int player_init(struct player *player, const struct record_reader *reader,
-		const struct policy *policy, struct recorder *again);
-void player_deinit(struct player *player);
+/*
+ * An engine as the recording began with, under the policy given, whose sizes are to be those of the
+ * recorded one. again records what is played; NULL for not. After record_reader_begin(). Returns 0,
+ * -ENOMEM, or a failure of which record_reader_why() has the reason.
+ */
+int player_begin(struct record_reader *reader, const struct policy *policy, struct recorder *again,
+		 struct engine **ret);
 
 /*
  * Tells the engine what record says it was told. Not for what is decided and what follows from
- * that: RECORD_DECIDE, RECORD_TAKE_…; nor for RECORD_POLICY. Returns 0, or -EBADMSG for a
- * piece that no engine can have known.
+ * that: RECORD_DECIDE, RECORD_TAKE_…; nor for RECORD_POLICY.
  */
-int player_tell(struct player *player, const struct record *record);
+void player_tell(struct engine *engine, const struct record *record);

@@ -12,9 +12,10 @@
 
 struct record_reader {
 	struct record_source source;
-	struct record_state *state;
+	struct record_state *fields;
 	struct topology *topology;
 	struct policy policy;	  /* of the start */
+	void *state;		  /* likewise; NULL: the engine was new */
 	struct policy new_policy; /* of the last record that had one */
 	uint64_t block_offset;	  /* of the block that is being read */
 	uint64_t next_offset;	  /* of the block after it */
@@ -45,16 +46,17 @@ struct record_reader *record_reader_new(const struct record_source *source)
 	if (!reader)
 		return NULL;
 	reader->source = *source;
-	reader->state = record_state_new();
-	return reader->state ? reader : record_reader_free(reader);
+	reader->fields = record_state_new();
+	return reader->fields ? reader : record_reader_free(reader);
 }
 
 struct record_reader *record_reader_free(struct record_reader *reader)
 {
 	if (!reader)
 		return NULL;
-	record_state_free(reader->state);
+	record_state_free(reader->fields);
 	free(reader->topology);
+	free(reader->state);
 	free(reader);
 	return NULL;
 }
@@ -67,6 +69,11 @@ const struct topology *record_reader_topology(const struct record_reader *reader
 const struct policy *record_reader_policy(const struct record_reader *reader)
 {
 	return &reader->policy;
+}
+
+const void *record_reader_state(const struct record_reader *reader)
+{
+	return reader->state;
 }
 
 uint64_t record_reader_offset(const struct record_reader *reader)
@@ -92,11 +99,24 @@ static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *read
 	return r;
 }
 
-int record_reader_refuse(struct record_reader *reader, const struct record *record)
+int record_reader_refuse_decision(struct record_reader *reader)
 {
-	return fail(reader, -EBADMSG, "%s",
-		    record->type == RECORD_DECIDE ? "a decision for a domain that is not active"
-						  : "a state in which no engine can have been");
+	return fail(reader, -EBADMSG, "a decision for a domain that is not active");
+}
+
+/* A state is a wakegov's own memory: it says little to another build. */
+static int fail_other_state(struct record_reader *reader)
+{
+	return fail(reader, -EPROTONOSUPPORT,
+		    "begins with the state of another version of wakegov; replay it with that one, "
+		    "or record anew");
+}
+
+int record_reader_refuse_state(struct record_reader *reader, int r)
+{
+	if (r == -EPROTONOSUPPORT)
+		return fail_other_state(reader);
+	return fail(reader, r, "begins with a state in which no engine can have been");
 }
 
 static int fail_record(struct record_reader *reader, int r, enum record_type type)
@@ -264,11 +284,49 @@ static int read_setting(struct record_reader *reader)
 	return r < 0 ? fail_record(reader, r, RECORD_POLICY) : 0;
 }
 
+/* One piece of the state. Returns its last byte's place + 1, or as read_raw(). */
+static int read_piece(struct record_reader *reader, uint64_t size, struct record_in *in)
+{
+	uint64_t at = record_get_number(in, size);
+	size_t n = in->end - in->at;
+
+	if (in->bad || n > size - at || at + n > INT32_MAX)
+		return fail_record(reader, -EBADMSG, RECORD_STATE);
+	memcpy((char *)reader->state + at, in->at, n);
+	return at + n;
+}
+
+static int read_state(struct record_reader *reader)
+{
+	uint64_t expected = engine_state_size(reader->topology, &reader->policy), size;
+	struct record_in in;
+	int r;
+
+	do {
+		r = expect(reader, RECORD_STATE, &in);
+		if (r < 0)
+			return r;
+		size = record_get_varint(&in);
+		if (!size && !reader->state && in.at + 1 == in.end && !*in.at)
+			return 0;
+		if (in.bad || size != expected)
+			return fail_other_state(reader);
+		if (!reader->state)
+			reader->state = calloc(1, size);
+		if (!reader->state)
+			return fail_record(reader, -ENOMEM, RECORD_STATE);
+		r = read_piece(reader, size, &in);
+	} while (r >= 0 && (uint64_t)r < size);
+	return r < 0 ? r : 0;
+}
+
 int record_reader_begin(struct record_reader *reader)
 {
 	int r = read_magic(reader);
 
-	return r < 0 ? r : read_setting(reader);
+	if (r == 0)
+		r = read_setting(reader);
+	return r < 0 ? r : read_state(reader);
 }
 
 /* Numbers that the engine takes on trust, since its caller has them from the topology. */
@@ -306,12 +364,10 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 /* What the record's own type says already. */
 static void set_type(struct record *record)
 {
-	if (record_is_input(record->type)) {
-		record->input.type = record_input_type(record->type);
-		record->input.now_ns = record->now_ns;
-	} else if (record_is_piece(record->type)) {
-		record->piece.type = record_piece_type(record->type);
-	}
+	if (!record_is_input(record->type))
+		return;
+	record->input.type = record_input_type(record->type);
+	record->input.now_ns = record->now_ns;
 }
 
 static int end(struct record_reader *reader)
@@ -339,7 +395,7 @@ int record_reader_next(struct record_reader *reader, struct record *ret)
 		return r;
 	*ret = (struct record){ .type = raw.type };
 	if (record_has_fields(raw.type))
-		r = record_body_get(reader->state, &raw.body, raw.has_time, ret);
+		r = record_body_get(reader->fields, &raw.body, raw.has_time, ret);
 	else if (raw.type == RECORD_POLICY && !raw.has_time)
 		r = take_policy(reader, &raw.body, ret);
 	else if (raw.type == RECORD_END && !raw.has_time)

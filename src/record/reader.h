@@ -43,16 +43,21 @@ int record_reader_begin(struct record_reader *reader);
 /* Borrowed from the reader. */
 const struct topology *record_reader_topology(const struct record_reader *reader);
 const struct policy *record_reader_policy(const struct record_reader *reader);
+/* engine_state_size() bytes for engine_load(), unchecked; NULL: the engine was new. */
+const void *record_reader_state(const struct record_reader *reader);
 
 /* The next call. Returns an enum record_outcome, or as record_reader_begin(); RECORD_END is none.
  */
 int record_reader_next(struct record_reader *reader, struct record *ret);
 
 /*
- * The record that was last read is well-formed, and yet no engine can have been told it: says so
- * in record_reader_why(). Returns -EBADMSG.
+ * The decision that was last read is well-formed, and yet no engine can have made it, for its
+ * domain is not active: says so in record_reader_why(). Returns -EBADMSG.
  */
-int record_reader_refuse(struct record_reader *reader, const struct record *record);
+int record_reader_refuse_decision(struct record_reader *reader);
+
+/* Likewise of what engine_load() refused; r is what it returned, and is returned. */
+int record_reader_refuse_state(struct record_reader *reader, int r);
 
 /* Where the record that was last read, or could not be read, starts in the file, in bytes. */
 uint64_t record_reader_offset(const struct record_reader *reader);

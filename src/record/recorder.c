@@ -10,6 +10,8 @@
 #include "record/fields.h"
 #include "record/setting.h"
 
+#define STATE_PIECE 256 /* larger, and more zeros are written; smaller, and more sizes are */
+
 struct recorder {
 	struct record_sink sink;
 	struct record_state *state;
@@ -164,6 +166,36 @@ static void put_start(struct recorder *recorder, const struct topology *topology
 		put_body(recorder, RECORD_TOPOLOGY_DOMAIN, &body);
 	}
 	put_policy(recorder, policy);
+}
+
+static void put_piece(struct recorder *recorder, size_t size, size_t at, const void *bytes,
+		      size_t n)
+{
+	struct record_out body = new_body(recorder);
+
+	record_put_varint(&body, size);
+	record_put_varint(&body, at);
+	record_put_bytes(&body, bytes, n);
+	put_body(recorder, RECORD_STATE, &body);
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+	return !bytes[0] && !memcmp(bytes, bytes + 1, n - 1);
+}
+
+/* Most of it is room for tasks, CPUs and groups that are not there. */
+static void put_state(struct recorder *recorder, const uint8_t *state, size_t size)
+{
+	size_t n;
+
+	for (size_t at = 0; at < size; at += n) {
+		n = size - at < STATE_PIECE ? size - at : STATE_PIECE;
+		if (at + n == size || !is_zero(state + at, n))
+			put_piece(recorder, size, at, state + at, n);
+	}
+	if (!size)
+		put_piece(recorder, 0, 0, "", 0);
 	recorder_flush(recorder);
 }
 
@@ -238,62 +270,23 @@ struct engine *record_engine_new(struct recorder *recorder, const struct topolog
 {
 	struct engine *engine = engine_new(topology, policy);
 
-	if (recorder)
-		put_start(recorder, topology, policy);
-	if (recorder && engine)
-		engine_set_tap(engine, put_call, recorder);
+	if (!recorder || !engine)
+		return engine;
+	put_start(recorder, topology, policy);
+	put_state(recorder, NULL, 0);
+	engine_set_tap(engine, put_call, recorder);
 	return engine;
 }
 
-bool record_engine_load(struct recorder *recorder, struct engine *engine,
-			const struct engine_piece *piece)
+void recorder_begin(struct recorder *recorder, struct engine *engine)
 {
-	struct record record = { .type = record_type_of_piece(piece->type), .piece = *piece };
-	struct record kept;
+	const struct topology *topology = engine_topology(engine);
+	struct policy policy = *engine_policy(engine);
 
-	if (!recorder)
-		return engine_load(engine, piece);
-	record.now_ns = recorder->now_ns;
-	put(recorder, &record);
-	/* Not more than what a reader will find: that is what makes both the same. */
-	record_keep_fields(&record, &kept);
-	kept.piece.type = piece->type;
-	return engine_load(engine, &kept.piece);
-}
-
-struct take_over {
-	struct recorder *recorder;
-	struct engine *engine;
-	bool refused;
-};
-
-static void take_piece(void *userdata, const struct engine_piece *piece)
-{
-	struct take_over *take_over = userdata;
-
-	if (!record_engine_load(take_over->recorder, take_over->engine, piece))
-		take_over->refused = true;
-}
-
-int record_engine_take_over(struct recorder *recorder, const struct engine *old,
-			    const struct topology *topology, const struct policy *policy,
-			    struct engine **ret)
-{
-	struct take_over take_over = { .recorder = recorder };
-	struct policy in_force = *policy;
-
-	/* Those of the policy may have changed since the start, and these must hold all tasks. */
-	in_force.max_tasks = task_table_size(engine_tasks(old));
-	in_force.max_ruled_tasks = ruled_tasks_size(engine_ruled_tasks(old));
-	take_over.engine = record_engine_new(recorder, topology, &in_force);
-	if (!take_over.engine)
-		return -ENOMEM;
-	engine_save(old, take_piece, &take_over);
-	if (take_over.refused) {
-		engine_free(take_over.engine);
-		return -EINVAL;
-	}
-	engine_copy_explanations(take_over.engine, old);
-	*ret = take_over.engine;
-	return 0;
+	/* Those of the policy may have changed since the engine was made. */
+	policy.max_tasks = io_task_size(engine_tasks(engine));
+	policy.max_ruled_tasks = task_count_max(engine_tasks(engine));
+	put_start(recorder, topology, &policy);
+	put_state(recorder, engine_state(engine), engine_state_size(topology, &policy));
+	engine_set_tap(engine, put_call, recorder);
 }

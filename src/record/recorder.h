@@ -3,7 +3,7 @@
 
 /*
  * The calls that change an engine, written down as the engine tells of them (engine_set_tap()).
- * A recording starts with a new engine, or with one that takes over from one that runs, and ends
+ * A recording starts with a new engine, or with the state of one that runs, and ends
  * before the recorder is freed: with engine_set_tap(engine, NULL, NULL), or with the engine.
  * No call fails because its record could not be written: the first failure is kept, nothing more
  * is written, and recorder_end() returns it.
@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "core/engine.h"
-#include "core/engine_state.h"
 #include "record/format.h"
 
 /* Takes all of data, in order, or returns a negative errno. Called with whole blocks. */
@@ -40,19 +39,12 @@ int recorder_error(const struct recorder *recorder);
 /* Bytes passed to the sink. */
 uint64_t recorder_bytes(const struct recorder *recorder);
 
-/* As engine_new() and engine_load(), which no tap is told of; with a NULL recorder no more. */
+/* As engine_new(), and begins a recording with it; with a NULL recorder no more. */
 struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
 				 const struct policy *policy);
-bool record_engine_load(struct recorder *recorder, struct engine *engine,
-			const struct engine_piece *piece);
 
 /*
- * Starts a recording of an engine that runs: makes a new one and gives it all that the old one
- * knows, piece by piece, through the recorder. The caller goes on with the new one and frees the
- * old. So the replay starts from where the recorded engine started, by construction: whatever the
- * pieces leave out, both lack. policy is the one in force. Returns 0; -ENOMEM; or -EINVAL if the
- * new one does not take what the old one knows, which no engine should give cause for.
+ * Begins a recording of an engine that ran or was loaded: it starts with the engine's state. All
+ * that the engine is told from now on is recorded.
  */
-int record_engine_take_over(struct recorder *recorder, const struct engine *old,
-			    const struct topology *topology, const struct policy *policy,
-			    struct engine **ret);
+void recorder_begin(struct recorder *recorder, struct engine *engine);

@@ -4,15 +4,16 @@
 #include <errno.h>
 
 #include "record/fields.h"
+#include "record/player.h"
 
-static int decide(struct player *player, const struct record *record, struct replay *ret)
+static int decide(struct engine *engine, const struct record *record, struct replay *ret)
 {
 	uint32_t domain = record->decision.domain;
 	const struct decision *decision;
 
-	if (!player->active[domain])
+	if (!engine_is_active(engine, domain))
 		return -EBADMSG;
-	decision = engine_decide(player->engine, domain, record->now_ns);
+	decision = engine_decide(engine, domain, record->now_ns);
 	ret->n_decisions++;
 	ret->recorded = record->decision;
 	ret->replayed = *decision;
@@ -27,29 +28,29 @@ static int compare_task(struct replay *ret, uint32_t recorded, uint32_t replayed
 	return recorded == replayed && same ? REPLAY_SAME : REPLAY_DIFFERS;
 }
 
-static int take_ended(struct player *player, const struct record *record, struct replay *ret)
+static int take_ended(struct engine *engine, const struct record *record, struct replay *ret)
 {
 	uint32_t handle = 0;
-	bool taken = engine_take_ended(player->engine, &handle);
+	bool taken = engine_take_ended(engine, &handle);
 
 	return compare_task(ret, record->handle, taken ? handle : REPLAY_NO_TASK, taken);
 }
 
-static int take_class(struct player *player, const struct record *record, struct replay *ret)
+static int take_class(struct engine *engine, const struct record *record, struct replay *ret)
 {
 	struct task_class class;
 
-	if (!engine_take_class(player->engine, &class))
+	if (!engine_take_class(engine, &class))
 		class = (struct task_class){ 0 };
 	return compare_task(ret, record->class.pid ?: REPLAY_NO_TASK, class.pid ?: REPLAY_NO_TASK,
 			    class.class == record->class.class);
 }
 
-static int take_clamp(struct player *player, const struct record *record, struct replay *ret)
+static int take_clamp(struct engine *engine, const struct record *record, struct replay *ret)
 {
 	struct task_clamp clamp;
 
-	if (!engine_take_clamp(player->engine, &clamp))
+	if (!engine_take_clamp(engine, &clamp))
 		clamp = (struct task_clamp){ 0 };
 	return compare_task(ret, record->clamp.pid ?: REPLAY_NO_TASK, clamp.pid ?: REPLAY_NO_TASK,
 			    clamp.min_cap == record->clamp.min_cap &&
@@ -65,7 +66,7 @@ static void take_time(struct replay *ret, uint64_t now_ns)
 		ret->end_ns = now_ns;
 }
 
-static int take(struct player *player, const struct record *record, struct replay *ret)
+static int take(struct engine *engine, const struct record *record, struct replay *ret)
 {
 	ret->n_inputs += record_is_input(record->type);
 	if (record_is_timed(record->type))
@@ -73,22 +74,23 @@ static int take(struct player *player, const struct record *record, struct repla
 	ret->type = record->type;
 	switch (record->type) {
 	case RECORD_DECIDE:
-		return decide(player, record, ret);
+		return decide(engine, record, ret);
 	case RECORD_TAKE_ENDED:
-		return take_ended(player, record, ret);
+		return take_ended(engine, record, ret);
 	case RECORD_TAKE_CLASS:
-		return take_class(player, record, ret);
+		return take_class(engine, record, ret);
 	case RECORD_TAKE_CLAMP:
-		return take_clamp(player, record, ret);
+		return take_clamp(engine, record, ret);
 	case RECORD_POLICY:
-		engine_set_policy(player->engine, record->policy);
+		engine_set_policy(engine, record->policy);
 		return REPLAY_SAME;
 	default:
-		return player_tell(player, record);
+		player_tell(engine, record);
+		return REPLAY_SAME;
 	}
 }
 
-static int take_all(struct record_reader *reader, struct player *player, struct replay *ret)
+static int take_all(struct record_reader *reader, struct engine *engine, struct replay *ret)
 {
 	struct record record;
 	int r;
@@ -101,9 +103,9 @@ static int take_all(struct record_reader *reader, struct player *player, struct 
 			return REPLAY_SAME;
 		if (r == RECORD_CUT)
 			return REPLAY_CUT;
-		r = take(player, &record, ret);
+		r = take(engine, &record, ret);
 		if (r == -EBADMSG)
-			return record_reader_refuse(reader, &record);
+			return record_reader_refuse_decision(reader);
 		if (r != REPLAY_SAME)
 			return r;
 	}
@@ -111,12 +113,12 @@ static int take_all(struct record_reader *reader, struct player *player, struct 
 
 int replay_run(struct record_reader *reader, struct recorder *again, struct replay *ret)
 {
-	struct player player;
-	int r = player_init(&player, reader, record_reader_policy(reader), again);
+	struct engine *engine = NULL;
+	int r = player_begin(reader, record_reader_policy(reader), again, &engine);
 
 	*ret = (struct replay){ 0 };
 	if (r == 0)
-		r = take_all(reader, &player, ret);
-	player_deinit(&player);
+		r = take_all(reader, engine, ret);
+	engine_free(engine);
 	return r;
 }

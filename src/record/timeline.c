@@ -17,7 +17,7 @@ struct told {
 struct run {
 	struct record_reader *reader;
 	const struct timeline_sink *sink;
-	struct player player;
+	struct engine *engine;
 	struct decision *decisions; /* per domain: the last that was told */
 	struct told *told;	    /* per place of the task table */
 	struct timeline *ret;
@@ -75,7 +75,8 @@ static void tell_end(struct run *run, struct told *told, uint64_t now_ns)
 	*told = (struct told){ 0 };
 }
 
-static void tell_task(struct run *run, const struct task *task, struct told *told, uint64_t now_ns)
+static void tell_task(struct run *run, const struct io_task *task, struct told *told,
+		      uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
 	struct told now = {
@@ -100,18 +101,18 @@ static void tell_task(struct run *run, const struct task *task, struct told *tol
 
 static void tell_tasks(struct run *run, uint64_t now_ns)
 {
-	const struct task_table *tasks = engine_tasks(run->player.engine);
-	const struct task *task = NULL;
+	const struct task_table *tasks = engine_tasks(run->engine);
+	const struct io_task *task = NULL;
 	uint32_t place, next_place = 0;
 
-	while ((task = task_table_next(tasks, task))) {
-		place = task_table_place(tasks, task);
+	while ((task = io_task_next(tasks, task))) {
+		place = io_task_place(tasks, task);
 		for (; next_place < place; next_place++)
 			tell_end(run, &run->told[next_place], now_ns);
 		tell_task(run, task, &run->told[place], now_ns);
 		next_place = place + 1;
 	}
-	for (; next_place < task_table_size(tasks) && run->told[next_place].pid; next_place++)
+	for (; next_place < io_task_size(tasks) && run->told[next_place].pid; next_place++)
 		tell_end(run, &run->told[next_place], now_ns);
 }
 
@@ -119,9 +120,9 @@ static int take_decision(struct run *run, const struct record *record)
 {
 	uint32_t domain = record->decision.domain;
 
-	if (!run->player.active[domain])
-		return record_reader_refuse(run->reader, record);
-	engine_decide(run->player.engine, domain, record->now_ns);
+	if (!engine_is_active(run->engine, domain))
+		return record_reader_refuse_decision(run->reader);
+	engine_decide(run->engine, domain, record->now_ns);
 	tell_decision(run, &record->decision);
 	tell_tasks(run, record->now_ns);
 	return 0;
@@ -138,16 +139,16 @@ static int take(struct run *run, const struct record *record)
 	case RECORD_DECIDE:
 		return take_decision(run, record);
 	case RECORD_POLICY:
-		engine_set_policy(run->player.engine, record->policy);
+		engine_set_policy(run->engine, record->policy);
 		return 0;
 	case RECORD_TAKE_ENDED:
-		engine_take_ended(run->player.engine, &handle);
+		engine_take_ended(run->engine, &handle);
 		return 0;
 	case RECORD_TAKE_CLASS:
-		engine_take_class(run->player.engine, &set);
+		engine_take_class(run->engine, &set);
 		return 0;
 	case RECORD_TAKE_CLAMP:
-		engine_take_clamp(run->player.engine, &clamp);
+		engine_take_clamp(run->engine, &clamp);
 		return 0;
 	case RECORD_TAKE_BACK:
 		taken_back = run->decisions[record->domain];
@@ -161,8 +162,7 @@ static int take(struct run *run, const struct record *record)
 	default:
 		break;
 	}
-	if (player_tell(&run->player, record) < 0)
-		return record_reader_refuse(run->reader, record);
+	player_tell(run->engine, record);
 	if (record->type == RECORD_ADVANCE)
 		tell_tasks(run, record->now_ns);
 	return 0;
@@ -175,9 +175,9 @@ static void begin(struct run *run, uint64_t now_ns)
 
 	take_time(run->ret, now_ns);
 	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++) {
-		decision = *engine_last(run->player.engine, i);
+		decision = *engine_last(run->engine, i);
 		decision.now_ns = now_ns;
-		if (run->player.active[i])
+		if (engine_is_active(run->engine, i))
 			tell_decision(run, &decision);
 	}
 	tell_tasks(run, now_ns);
@@ -205,7 +205,7 @@ static void end_all(struct run *run)
 {
 	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++)
 		tell_pause(run, i, run->ret->end_ns);
-	for (uint32_t i = 0; i < task_table_size(engine_tasks(run->player.engine)); i++)
+	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
 		tell_end(run, &run->told[i], run->ret->end_ns);
 }
 
@@ -221,7 +221,7 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 		.told = calloc(policy->max_tasks, sizeof(*run.told)),
 		.ret = ret,
 	};
-	int r = player_init(&run.player, reader, policy, NULL);
+	int r = player_begin(reader, policy, NULL, &run.engine);
 
 	*ret = (struct timeline){ 0 };
 	if (!run.decisions || !run.told)
@@ -230,7 +230,7 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 		r = take_all(&run);
 	if (r == 0)
 		end_all(&run);
-	player_deinit(&run.player);
+	engine_free(run.engine);
 	free(run.decisions);
 	free(run.told);
 	return r;

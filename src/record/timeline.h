@@ -20,7 +20,7 @@ struct timeline_sink {
 	/* The last decision no longer holds: offline, or somebody else's, or the recording ends. */
 	void (*pause)(void *userdata, uint32_t domain, uint64_t now_ns);
 	/* A new task, or another state of its boost, or another frequency that it asks for. */
-	void (*task)(void *userdata, const struct task *task, bool is_first, uint64_t now_ns);
+	void (*task)(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns);
 	/* It is no longer known, or the recording ends. */
 	void (*task_end)(void *userdata, uint32_t pid, uint64_t now_ns);
 	void *userdata;

@@ -16,7 +16,7 @@
 struct run {
 	struct record_reader *reader;
 	struct lookahead ahead;
-	struct player player;
+	struct engine *engine;
 	struct policy obeyed;	    /* the other one, with the recorded overrides */
 	struct input *task_samples; /* per place of the task table: the last */
 	struct input device_samples[INPUT_DEVICES_MAX];
@@ -31,7 +31,7 @@ struct run {
 static void compare(struct run *run, uint32_t domain)
 {
 	const struct decision *recorded = &run->recorded[domain];
-	const struct decision *other = engine_last(run->player.engine, domain);
+	const struct decision *other = engine_last(run->engine, domain);
 	struct what_if *ret = run->ret;
 	bool differs = recorded->target_khz && other->target_khz &&
 		       recorded->target_khz != other->target_khz;
@@ -59,21 +59,21 @@ static void take_decision(void *userdata, const struct decision *decision)
 
 static void decide(struct run *run, uint32_t domain)
 {
-	if (engine_is_due(run->player.engine, domain, run->now_ns))
-		take_decision(run, engine_decide(run->player.engine, domain, run->now_ns));
+	if (engine_is_due(run->engine, domain, run->now_ns))
+		take_decision(run, engine_decide(run->engine, domain, run->now_ns));
 }
 
-static void sample_task(void *userdata, const struct task *task, uint64_t now_ns)
+static void sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	struct run *run = userdata;
-	uint32_t place = task_table_place(engine_tasks(run->player.engine), task);
+	uint32_t place = io_task_place(engine_tasks(run->engine), task);
 	const struct input *before = &run->task_samples[place];
 	struct input input;
 
 	if (before->task.pid != task->pid || before->now_ns >= now_ns ||
 	    !lookahead_task(&run->ahead, before, now_ns, &input))
 		return;
-	engine_apply(run->player.engine, &input);
+	engine_apply(run->engine, &input);
 }
 
 static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
@@ -84,7 +84,7 @@ static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 
 	if (before->now_ns && before->now_ns < now_ns &&
 	    lookahead_device(&run->ahead, before, now_ns, &input))
-		engine_apply(run->player.engine, &input);
+		engine_apply(run->engine, &input);
 }
 
 /* The recording is in the place of the tracer. */
@@ -97,7 +97,7 @@ static const struct engine_ops ops = {
 /* What the tracer and the actuator would be told; nobody is there to hear. */
 static void take_all_told(struct run *run)
 {
-	struct engine *engine = run->player.engine;
+	struct engine *engine = run->engine;
 	struct task_clamp clamp;
 	struct task_class set;
 	uint32_t handle;
@@ -114,17 +114,17 @@ static void take_all_told(struct run *run)
 static void follow_round(struct run *run)
 {
 	take_all_told(run);
-	engine_sample(run->player.engine, &ops, run, run->now_ns);
+	engine_sample(run->engine, &ops, run, run->now_ns);
 	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
 		if (run->pending[domain])
 			decide(run, domain);
-		run->pending[domain] = engine_is_due(run->player.engine, domain, run->now_ns);
+		run->pending[domain] = engine_is_due(run->engine, domain, run->now_ns);
 	}
 }
 
 static void do_round(struct run *run)
 {
-	engine_round(run->player.engine, &ops, run, run->now_ns);
+	engine_round(run->engine, &ops, run, run->now_ns);
 	take_all_told(run);
 }
 
@@ -135,7 +135,7 @@ static void do_round(struct run *run)
 static void catch_up(struct run *run, uint64_t until_ns)
 {
 	for (int i = 0; i < CATCH_UPS_MAX; i++) {
-		uint64_t next_ns = engine_next_ns(run->player.engine);
+		uint64_t next_ns = engine_next_ns(run->engine);
 
 		if (next_ns <= run->now_ns)
 			next_ns = run->now_ns + NS_PER_MS;
@@ -148,16 +148,16 @@ static void catch_up(struct run *run, uint64_t until_ns)
 
 static void keep_sample(struct run *run, const struct record *record)
 {
-	const struct task_table *tasks = engine_tasks(run->player.engine);
-	const struct task *task;
+	const struct task_table *tasks = engine_tasks(run->engine);
+	const struct io_task *task;
 
 	if (record->type == RECORD_DEVICE)
 		run->device_samples[record->input.device.device] = record->input;
 	if (record->type != RECORD_TASK)
 		return;
-	task = task_table_find(tasks, record->input.task.pid);
+	task = io_task_find(tasks, record->input.task.pid);
 	if (task)
-		run->task_samples[task_table_place(tasks, task)] = record->input;
+		run->task_samples[io_task_place(tasks, task)] = record->input;
 }
 
 static void take_recorded(struct run *run, const struct decision *decision)
@@ -189,28 +189,14 @@ static void take_overrides(struct run *run, const struct policy *recorded)
 	       n * sizeof(recorded->rules[0]));
 }
 
-static int load(struct run *run, const struct record *record)
-{
-	uint32_t domain = record->piece.index;
-	int r = player_tell(&run->player, record);
-
-	if (r < 0)
-		return record_reader_refuse(run->reader, record);
-	if (record->type == RECORD_PIECE_DOMAIN)
-		run->recorded[domain] = record->piece.domain.last;
-	return 0;
-}
-
 static int take(struct run *run, const struct record *record)
 {
 	struct decision taken_back;
 
-	if (record_is_piece(record->type))
-		return load(run, record);
 	switch (record->type) {
 	case RECORD_DECIDE:
-		if (!run->player.active[record->decision.domain])
-			return record_reader_refuse(run->reader, record);
+		if (!engine_is_active(run->engine, record->decision.domain))
+			return record_reader_refuse_decision(run->reader);
 		take_recorded(run, &record->decision);
 		decide(run, record->decision.domain);
 		break;
@@ -225,7 +211,7 @@ static int take(struct run *run, const struct record *record)
 		break;
 	case RECORD_POLICY:
 		take_overrides(run, record->policy);
-		engine_set_policy(run->player.engine, &run->obeyed);
+		engine_set_policy(run->engine, &run->obeyed);
 		break;
 	case RECORD_TAKE_ENDED:
 	case RECORD_TAKE_CLASS:
@@ -234,10 +220,10 @@ static int take(struct run *run, const struct record *record)
 	case RECORD_DOMAIN:
 		if (!record->input.domain.active)
 			pause_domain(run, record->input.domain.domain);
-		player_tell(&run->player, record);
+		player_tell(run->engine, record);
 		break;
 	default:
-		player_tell(&run->player, record);
+		player_tell(run->engine, record);
 		keep_sample(run, record);
 	}
 	return 0;
@@ -249,7 +235,7 @@ static void begin(struct run *run, uint64_t now_ns)
 	run->ret->begun = true;
 	run->ret->begin_ns = run->now_ns = now_ns;
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
-		uint32_t khz = run->player.active[i] ? run->recorded[i].target_khz : 0;
+		uint32_t khz = engine_is_active(run->engine, i) ? run->recorded[i].target_khz : 0;
 
 		opp_times_set(&run->ret->recorded[i], khz, now_ns);
 		opp_times_set(&run->ret->other[i], khz, now_ns);
@@ -292,6 +278,7 @@ static int set_up(struct run *run, const struct policy *policy)
 	const struct topology *topology = record_reader_topology(run->reader);
 	const struct policy *recorded = record_reader_policy(run->reader);
 	uint32_t n = topology->n_domains;
+	int r;
 
 	/* What the engine knew at the beginning has to fit. */
 	run->obeyed = *policy;
@@ -308,10 +295,14 @@ static int set_up(struct run *run, const struct policy *policy)
 	run->pending = calloc(n + 1, sizeof(*run->pending));
 	run->task_samples = calloc(run->obeyed.max_tasks, sizeof(*run->task_samples));
 	if (lookahead_init(&run->ahead, run->reader) < 0 || !run->task_samples ||
-	    player_init(&run->player, run->reader, &run->obeyed, NULL) < 0 || !run->ret->recorded ||
-	    !run->ret->other || !run->recorded || !run->differs || !run->pending)
+	    !run->ret->recorded || !run->ret->other || !run->recorded || !run->differs ||
+	    !run->pending)
 		return -ENOMEM;
+	r = player_begin(run->reader, &run->obeyed, NULL, &run->engine);
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < n; i++) {
+		run->recorded[i] = *engine_last(run->engine, i);
 		run->ret->recorded[i].info = &topology->domains[i];
 		run->ret->other[i].info = &topology->domains[i];
 	}
@@ -327,7 +318,7 @@ int what_if_run(struct record_reader *reader, const struct policy *policy, struc
 		r = take_all(&run);
 	if (r == 0)
 		finish(&run);
-	player_deinit(&run.player);
+	engine_free(run.engine);
 	lookahead_deinit(&run.ahead);
 	free(run.task_samples);
 	free(run.recorded);

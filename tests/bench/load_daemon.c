@@ -139,7 +139,7 @@ static void sample_task(struct load_daemon *daemon, uint32_t index, uint64_t now
 	engine_apply(daemon->engine, &input);
 }
 
-static void sample_due_task(void *userdata, const struct task *task, uint64_t now)
+static void sample_due_task(void *userdata, const struct io_task *task, uint64_t now)
 {
 	sample_task(userdata, task->handle, now);
 }

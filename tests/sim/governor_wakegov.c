@@ -77,7 +77,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 	input.task.busy_ppm = account_busy_ppm(&load);
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
 	engine_apply(w->engine, &input);
-	if (!task_table_find(engine_tasks(w->engine), input.task.pid))
+	if (!io_task_find(engine_tasks(w->engine), input.task.pid))
 		t->has_slot = false; /* the table is full */
 }
 
@@ -103,7 +103,7 @@ static void on_limit(struct sim *sim, uint32_t domain)
 	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
 }
 
-static void sample_due_task(void *userdata, const struct task *task, uint64_t now_ns)
+static void sample_due_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	struct sim *sim = userdata;
 

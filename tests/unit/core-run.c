@@ -120,7 +120,7 @@ static void tell_domain(struct run *run, uint32_t domain, bool driven)
 	engine_apply(run->engine, &input);
 }
 
-static void sample_task(void *userdata, const struct task *task, uint64_t now_ns)
+static void sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	tell_task(userdata, task->pid - 1);
 }
@@ -188,9 +188,9 @@ static void sum_up(struct run *run, const struct decision *decision)
 
 static void check_holds(struct run *run)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
-	while ((task = task_table_next(engine_tasks(run->engine), task)))
+	while ((task = io_task_next(engine_tasks(run->engine), task)))
 		if (io_boost_is_held(&task->io_boost) &&
 		    run->now_ns >= task->io_boost.hold_end_ns &&
 		    run->now_ns > task->io_boost.next_ns)
@@ -256,7 +256,7 @@ static void begin(struct run *run, uint32_t unit_khz, struct core_run_result *re
 /* Whatever happened: without I/O everything ends, and the domains lie at their lowest. */
 static void end(struct run *run)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
 	for (uint32_t i = 0; i < N_TASKS; i++)
 		run->tasks[i].io.stopped = true;
@@ -264,7 +264,7 @@ static void end(struct run *run)
 	run->result->end_ns = run->now_ns;
 	if (engine_next_ns(run->engine) != UINT64_MAX)
 		fault(run, CORE_RUN_NOT_AT_REST);
-	while ((task = task_table_next(engine_tasks(run->engine), task)))
+	while ((task = io_task_next(engine_tasks(run->engine), task)))
 		if (!task->released)
 			fault(run, CORE_RUN_STILL_HELD);
 	for (uint32_t i = 0; i < N_DOMAINS; i++) {

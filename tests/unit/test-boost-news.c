@@ -13,7 +13,7 @@ static char heard[256];
 
 static int set_up(void **state)
 {
-	tasks = task_table_new(SIZE);
+	tasks = task_table_new(SIZE, SIZE);
 	news = boost_news_new(tasks);
 	return 0;
 }
@@ -27,14 +27,14 @@ static int tear_down(void **state)
 
 static void set(uint32_t pid, enum io_boost_state state)
 {
-	struct task *task = task_table_find(tasks, pid);
+	struct io_task *task = io_task_find(tasks, pid);
 
 	if (!task)
-		task = task_table_add(tasks, pid);
+		task = io_task_add(tasks, pid);
 	task->io_boost.state = state;
 }
 
-static void hear(void *userdata, const struct task *task, const enum io_boost_state *before)
+static void hear(void *userdata, const struct io_task *task, const enum io_boost_state *before)
 {
 	size_t used = strlen(heard);
 
@@ -84,7 +84,7 @@ static void test_a_number_that_comes_back_is_another_task(void **state)
 {
 	set(7, IO_BOOST_PAYS);
 	assert_heard("7: new -> pays; ");
-	task_table_remove(tasks, task_table_find(tasks, 7));
+	io_task_remove(tasks, io_task_find(tasks, 7));
 	assert_heard("");
 	set(7, IO_BOOST_PAYS);
 	assert_heard("7: new -> pays; ");
@@ -105,7 +105,7 @@ static void test_full_table(void **state)
 		assert_int_equal(strlen(heard), strlen(expected));
 		assert_heard("");
 		for (uint32_t i = 0; i < SIZE; i++)
-			task_table_remove(tasks, task_table_find(tasks, 10 * round + i + 1));
+			io_task_remove(tasks, io_task_find(tasks, 10 * round + i + 1));
 	}
 }
 

@@ -252,9 +252,9 @@ static void test_ten_thousand_tasks(void **state)
 	for (uint32_t pid = 1; pid <= 10000; pid++)
 		offer(&world, pid);
 	world_round(&world);
-	assert_int_equal(task_table_count(tasks), 1024);
-	assert_int_equal(task_table_refused(tasks), 10000 - 1024);
-	assert_null(task_table_find(tasks, 1025));
+	assert_int_equal(io_task_count(tasks), 1024);
+	assert_int_equal(io_task_refused(tasks), 10000 - 1024);
+	assert_null(io_task_find(tasks, 1025));
 	assert_nobody_boosted(&world);
 	/* They say no more: all of them end, and there is room again. */
 	boosts_run(&world, 2 * NS_PER_S);
@@ -263,8 +263,8 @@ static void test_ten_thousand_tasks(void **state)
 	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
 	for (uint32_t pid = 20001; pid <= 21024; pid++)
 		offer(&world, pid);
-	assert_int_equal(task_table_refused(tasks), 10000 - 1024);
-	assert_int_equal(task_table_count(tasks), 1024);
+	assert_int_equal(io_task_refused(tasks), 10000 - 1024);
+	assert_int_equal(io_task_count(tasks), 1024);
 	world_deinit(&world);
 }
 
@@ -281,7 +281,7 @@ static void test_full_table_and_device(void **state)
 	for (uint32_t i = 0; i < WORLD_TASKS; i++)
 		world_start_io(&world, i, 100 + i, i % 4, &io);
 	boosts_run(&world, NS_PER_S);
-	assert_int_equal(task_table_refused(engine_tasks(world.engine)), WORLD_TASKS - 16);
+	assert_int_equal(io_task_refused(engine_tasks(world.engine)), WORLD_TASKS - 16);
 	for (uint32_t i = 0; i < 16; i++)
 		boosts_assert_state(&world, i, IO_BOOST_PAYS);
 	for (uint32_t i = 16; i < WORLD_TASKS; i++)

@@ -59,7 +59,7 @@ static inline void boosts_assert_target(const struct world *world, uint32_t doma
 static inline void boosts_assert_state(const struct world *world, uint32_t task,
 				       enum io_boost_state state)
 {
-	const struct task *t = world_task(world, task);
+	const struct io_task *t = world_task(world, task);
 
 	assert_non_null(t);
 	assert_string_equal(io_boost_state_name(t->io_boost.state), io_boost_state_name(state));

@@ -2,7 +2,6 @@
 /* What tasks are to carry where domains are driven by clamps. */
 #include "test-core-boosts.h"
 
-#include "core/clamped_tasks.h"
 #include "wakegov/own.h"
 
 #define CAP_30	 0x1 /* bits of the rules below */
@@ -170,7 +169,7 @@ static void test_asked_for_itself(void **state)
 	match(&world, PID, 0);
 	assert_set(&world, CLAMP_CAP_NONE, 0);
 	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
-	assert_int_equal(clamped_tasks_count(engine_clamped_tasks(world.engine)), 0);
+	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
 	world_deinit(&world);
 }
 

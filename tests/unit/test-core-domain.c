@@ -247,7 +247,7 @@ static void test_rate_limit_floor(void **state)
 		struct domain domain = usual();
 
 		slow.transition_latency_ns = cases[i].latency_ns;
-		domain.info = &slow;
+		domain.info = slow;
 		domain.policy.rate_limit_ns = cases[i].policy_ns;
 		assert_int_equal(domain_rate_limit_ns(&domain), cases[i].rate_ns);
 	}

@@ -219,7 +219,7 @@ static void test_boost_is_held_across_sleeps(void **state)
 	}
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	assert_int_equal(world.domains[0].changes, changes);
-	assert_int_equal(task_table_count(engine_tasks(world.engine)), 1);
+	assert_int_equal(io_task_count(engine_tasks(world.engine)), 1);
 	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
 }
@@ -240,7 +240,7 @@ static void test_dead_task_takes_boost_with_it(void **state)
 
 	world_end_task(&world, 1);
 	assert_true(engine_is_due(world.engine, 0, world.now_ns));
-	assert_int_equal(task_table_count(engine_tasks(world.engine)), 0);
+	assert_int_equal(io_task_count(engine_tasks(world.engine)), 0);
 	world_round(&world);
 	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
 	/* Its exit is not told of twice. */
@@ -274,17 +274,17 @@ static void test_full_table_is_counted(void **state)
 	world_start_io(&world, 1, 101, 0, &io);
 	world_start_io(&world, 2, 102, 2, &io);
 	world_run_until(&world, world.now_ns + 500 * NS_PER_MS);
-	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
-	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
+	assert_int_equal(io_task_count(engine_tasks(world.engine)), 2);
+	assert_int_equal(io_task_refused(engine_tasks(world.engine)), 1);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 
 	/* What is only remembered makes room. */
 	world_stop_io(&world, 0);
 	world_run_until(&world, world.now_ns + 50 * NS_PER_MS);
-	assert_int_equal(task_table_count(engine_tasks(world.engine)), 2);
+	assert_int_equal(io_task_count(engine_tasks(world.engine)), 2);
 	boosts_start_paying(&world, 2, 2, &io);
-	assert_int_equal(task_table_refused(engine_tasks(world.engine)), 1);
+	assert_int_equal(io_task_refused(engine_tasks(world.engine)), 1);
 	assert_target(&world, 1, HIGHEST_KHZ, REASON_IO_BOOST);
 	world_deinit(&world);
 }
@@ -431,7 +431,7 @@ static void test_cpus_without_domain(void **state)
 		world_apply(&world, &input);
 		assert_int_equal(
 			engine_task_boost_cap(world.engine,
-					      task_table_find(engine_tasks(world.engine), 100 + i)),
+					      io_task_find(engine_tasks(world.engine), 100 + i)),
 			0);
 	}
 	assert_false(engine_is_due(world.engine, 0, world.now_ns));
@@ -452,42 +452,42 @@ static void match(struct world *world, uint32_t pid, uint64_t matched)
 
 static void test_ruled_tasks(void **state)
 {
-	const struct ruled_tasks *tasks;
+	const struct task_table *tasks;
 	struct world world;
 
 	start(&world);
-	tasks = engine_ruled_tasks(world.engine);
+	tasks = engine_tasks(world.engine);
 	match(&world, 7, 0);
-	assert_int_equal(ruled_tasks_count(tasks), 0);
+	assert_int_equal(task_count(tasks), 0);
 	match(&world, 7, 5);
 	match(&world, 8, 1ULL << 63);
 	match(&world, 7, 4);
-	assert_int_equal(ruled_tasks_count(tasks), 2);
-	assert_int_equal(ruled_tasks_find(tasks, 7)->matched, 4);
-	assert_string_equal(ruled_tasks_find(tasks, 7)->comm, "ruled");
-	assert_true(ruled_tasks_find(tasks, 8)->matched == 1ULL << 63);
+	assert_int_equal(task_count(tasks), 2);
+	assert_int_equal(task_find(tasks, 7)->matched, 4);
+	assert_string_equal(task_find(tasks, 7)->comm, "ruled");
+	assert_true(task_find(tasks, 8)->matched == 1ULL << 63);
 	match(&world, 7, 0);
-	assert_null(ruled_tasks_find(tasks, 7));
-	assert_ptr_equal(ruled_tasks_next(tasks, NULL), ruled_tasks_find(tasks, 8));
+	assert_null(task_find(tasks, 7));
+	assert_ptr_equal(task_next(tasks, NULL), task_find(tasks, 8));
 	world_deinit(&world);
 }
 
 static void test_full_table_of_ruled_tasks(void **state)
 {
-	const struct ruled_tasks *tasks;
+	const struct task_table *tasks;
 	struct policy policy = usual_policy();
 	struct world world;
 
 	policy.max_ruled_tasks = 16;
 	world_init(&world, test_topology_usual(2, 2), &policy);
-	tasks = engine_ruled_tasks(world.engine);
+	tasks = engine_tasks(world.engine);
 	for (uint32_t pid = 1; pid <= 20; pid++)
 		match(&world, pid, 1);
-	assert_int_equal(ruled_tasks_count(tasks), 16);
-	assert_int_equal(ruled_tasks_refused(tasks), 4);
+	assert_int_equal(task_count(tasks), 16);
+	assert_int_equal(task_refused(tasks), 4);
 	match(&world, 3, 0);
 	match(&world, 20, 1);
-	assert_int_equal(ruled_tasks_find(tasks, 20)->matched, 1);
+	assert_int_equal(task_find(tasks, 20)->matched, 1);
 	world_deinit(&world);
 }
 

@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
+#include "core/clamp.h"
 #include "core/task_table.h"
 
 #define MODEL_PIDS 300
 
 static void test_fill(void **state)
 {
-	struct task_table *table = task_table_new(8);
+	struct task_table *table = task_table_new(8, 8);
 
-	assert_int_equal(task_table_size(table), 8);
-	assert_int_equal(task_table_count(table), 0);
-	assert_null(task_table_next(table, NULL));
+	assert_int_equal(io_task_size(table), 8);
+	assert_int_equal(io_task_count(table), 0);
+	assert_null(io_task_next(table, NULL));
 	for (uint32_t pid = 1; pid <= 8; pid++)
-		assert_non_null(task_table_add(table, pid * 1000));
-	assert_int_equal(task_table_count(table), 8);
-	assert_int_equal(task_table_refused(table), 0);
+		assert_non_null(io_task_add(table, pid * 1000));
+	assert_int_equal(io_task_count(table), 8);
+	assert_int_equal(io_task_refused(table), 0);
 
-	assert_null(task_table_add(table, 9000));
-	assert_null(task_table_add(table, 9001));
-	assert_int_equal(task_table_refused(table), 2);
-	assert_int_equal(task_table_count(table), 8);
-	assert_null(task_table_find(table, 9000));
+	assert_null(io_task_add(table, 9000));
+	assert_null(io_task_add(table, 9001));
+	assert_int_equal(io_task_refused(table), 2);
+	assert_int_equal(io_task_count(table), 8);
+	assert_null(io_task_find(table, 9000));
 	/* Nobody was thrown out. */
 	for (uint32_t pid = 1; pid <= 8; pid++)
-		assert_int_equal(task_table_find(table, pid * 1000)->pid, pid * 1000);
+		assert_int_equal(io_task_find(table, pid * 1000)->pid, pid * 1000);
 	assert_null(task_table_free(table));
 }
 
 static void test_reuse_is_zeroed(void **state)
 {
-	struct task_table *table = task_table_new(1);
-	struct task *task = task_table_add(table, 7);
+	struct task_table *table = task_table_new(1, 1);
+	struct io_task *task = io_task_add(table, 7);
 
 	task->handle = 42;
 	task->cpu = 3;
 	memset(&task->io_boost, 0xff, sizeof(task->io_boost));
 	memset(task->comm, 'x', sizeof(task->comm));
-	task_table_remove(table, task);
-	assert_int_equal(task_table_count(table), 0);
-	assert_null(task_table_find(table, 7));
-	assert_null(task_table_next(table, NULL));
+	io_task_remove(table, task);
+	assert_int_equal(io_task_count(table), 0);
+	assert_null(io_task_find(table, 7));
+	assert_null(io_task_next(table, NULL));
 
-	task = task_table_add(table, 8);
+	task = io_task_add(table, 8);
 	assert_non_null(task);
-	assert_memory_equal(task, (&(struct task){ .pid = 8 }), sizeof(*task));
+	assert_memory_equal(task, (&(struct io_task){ .pid = 8 }), sizeof(*task));
 	task_table_free(table);
 }
 
@@ -52,14 +53,14 @@ static void test_reuse_is_zeroed(void **state)
 static void test_chain(void **state)
 {
 	static const uint32_t order[] = { 2, 0, 4, 1, 3 };
-	struct task_table *table = task_table_new(5);
+	struct task_table *table = task_table_new(5, 5);
 
 	for (uint32_t i = 0; i < 5; i++)
-		assert_non_null(task_table_add(table, 3 + i * 5));
+		assert_non_null(io_task_add(table, 3 + i * 10));
 	for (uint32_t removed = 0; removed < 5; removed++) {
-		task_table_remove(table, task_table_find(table, 3 + order[removed] * 5));
+		io_task_remove(table, io_task_find(table, 3 + order[removed] * 10));
 		for (uint32_t i = 0; i < 5; i++) {
-			const struct task *task = task_table_find(table, 3 + order[i] * 5);
+			const struct io_task *task = io_task_find(table, 3 + order[i] * 10);
 
 			assert_int_equal(task != NULL, i > removed);
 		}
@@ -69,22 +70,92 @@ static void test_chain(void **state)
 
 static void test_walk_while_removing(void **state)
 {
-	struct task_table *table = task_table_new(64);
-	struct task *task, *next;
+	struct task_table *table = task_table_new(64, 64);
+	struct io_task *task, *next;
 	uint64_t seen = 0;
 
 	for (uint32_t pid = 1; pid <= 64; pid++)
-		task_table_add(table, pid);
-	for (task = task_table_next(table, NULL); task; task = next) {
-		next = task_table_next(table, task);
+		io_task_add(table, pid);
+	for (task = io_task_next(table, NULL); task; task = next) {
+		next = io_task_next(table, task);
 		seen |= 1ULL << (task->pid - 1);
 		if (task->pid % 3)
-			task_table_remove(table, task);
+			io_task_remove(table, task);
 	}
 	assert_int_equal(seen, UINT64_MAX);
-	assert_int_equal(task_table_count(table), 21);
-	for (task = task_table_next(table, NULL); task; task = task_table_next(table, task))
+	assert_int_equal(io_task_count(table), 21);
+	for (task = io_task_next(table, NULL); task; task = io_task_next(table, task))
 		assert_int_equal(task->pid % 3, 0);
+	task_table_free(table);
+}
+
+/* Rules, clamps and I/O of a task are in one record, which goes when nothing is left. */
+static void test_one_record(void **state)
+{
+	struct task_table *table = task_table_new(2, 2);
+	struct task *task = task_rule(table, 7, 5);
+
+	assert_ptr_equal(task_clamp(table, 7), task);
+	assert_non_null(io_task_add(table, 7));
+	assert_non_null(task_rule(table, 8, 1));
+	assert_int_equal(task_count(table), 2);
+	assert_null(task_rule(table, 9, 1));
+	assert_null(task_clamp(table, 9));
+	assert_int_equal(task_refused(table), 2);
+	/* That there is no room for rules takes none from I/O. */
+	assert_non_null(io_task_add(table, 9));
+
+	task_rule(table, 7, 0);
+	task_settle(table, task);
+	assert_int_equal(task_count(table), 1);
+	assert_ptr_equal(task_find(table, 7), task);
+	io_task_remove(table, io_task_find(table, 7));
+	assert_null(task_find(table, 7));
+	assert_non_null(task_rule(table, 10, 1));
+	assert_ptr_equal(task_next(table, NULL), task_find(table, 10));
+	task_table_free(table);
+}
+
+static void test_waiting(void **state)
+{
+	struct task_table *table = task_table_new(8, 8);
+
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		task_queue(table, task_clamp(table, pid), TASK_WAIT_CLASS);
+		task_queue(table, task_find(table, 1), TASK_WAIT_CLAMP);
+	}
+	/* Once, however often it is queued. */
+	task_queue(table, task_find(table, 1), TASK_WAIT_CLASS);
+	for (uint32_t pid = 1; pid <= 3; pid++)
+		assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, pid);
+	assert_null(task_take_waiting(table, TASK_WAIT_CLASS));
+	assert_false(task_any_waits(table, TASK_WAIT_CLASS));
+	assert_true(task_any_waits(table, TASK_WAIT_CLAMP));
+	/* It waits again after it was taken. */
+	task_queue(table, task_find(table, 2), TASK_WAIT_CLASS);
+	task_queue(table, task_find(table, 1), TASK_WAIT_CLASS);
+	assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, 1);
+	assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, 2);
+	task_table_free(table);
+}
+
+/* One that waits, or was given something, is not forgotten. */
+static void test_settle(void **state)
+{
+	struct task_table *table = task_table_new(4, 4);
+	struct task *task = task_clamp(table, 7);
+
+	task_queue(table, task, TASK_WAIT_CLAMP);
+	task_settle(table, task);
+	assert_ptr_equal(task_find(table, 7), task);
+	assert_ptr_equal(task_take_waiting(table, TASK_WAIT_CLAMP), task);
+	task->given_max_cap = 307;
+	task_settle(table, task);
+	assert_ptr_equal(task_find(table, 7), task);
+	task->given_max_cap = CLAMP_MAX_NONE;
+	task_settle(table, task);
+	assert_null(task_find(table, 7));
+	assert_int_equal(task_count(table), 0);
 	task_table_free(table);
 }
 
@@ -104,19 +175,19 @@ struct model {
 static void step(struct task_table *table, struct model *model, struct test_random *random)
 {
 	uint32_t pid = 1 + test_random_below(random, MODEL_PIDS);
-	struct task *task = task_table_find(table, pid);
+	struct io_task *task = io_task_find(table, pid);
 
 	assert_int_equal(task != NULL, model->there[pid]);
 	if (task) {
 		assert_int_equal(task->pid, pid);
 		assert_int_equal(task->handle, model->handle[pid]);
-		task_table_remove(table, task);
+		io_task_remove(table, task);
 		model->there[pid] = false;
 		model->count--;
 		return;
 	}
-	task = task_table_add(table, pid);
-	assert_int_equal(task != NULL, model->count < task_table_size(table));
+	task = io_task_add(table, pid);
+	assert_int_equal(task != NULL, model->count < io_task_size(table));
 	if (!task) {
 		model->refused++;
 		return;
@@ -128,13 +199,13 @@ static void step(struct task_table *table, struct model *model, struct test_rand
 
 static void compare(const struct task_table *table, const struct model *model)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 	bool walked[MODEL_PIDS + 1] = { false };
 	uint32_t count = 0;
 
-	assert_int_equal(task_table_count(table), model->count);
-	assert_int_equal(task_table_refused(table), model->refused);
-	while ((task = task_table_next(table, task))) {
+	assert_int_equal(io_task_count(table), model->count);
+	assert_int_equal(io_task_refused(table), model->refused);
+	while ((task = io_task_next(table, task))) {
 		assert_true(model->there[task->pid]);
 		assert_false(walked[task->pid]);
 		walked[task->pid] = true;
@@ -148,7 +219,7 @@ static void test_against_model(void **state)
 	static const uint32_t sizes[] = { 1, 2, 7, 64, 150, 1024 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct task_table *table = task_table_new(sizes[i]);
+		struct task_table *table = task_table_new(sizes[i], sizes[i]);
 		struct test_random random = { 6 + i };
 		struct model model = { .count = 0 };
 
@@ -167,9 +238,11 @@ static void test_against_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fill),	     cmocka_unit_test(test_reuse_is_zeroed),
-		cmocka_unit_test(test_chain),	     cmocka_unit_test(test_walk_while_removing),
-		cmocka_unit_test(test_free_nothing), cmocka_unit_test(test_against_model),
+		cmocka_unit_test(test_fill),	      cmocka_unit_test(test_reuse_is_zeroed),
+		cmocka_unit_test(test_chain),	      cmocka_unit_test(test_walk_while_removing),
+		cmocka_unit_test(test_one_record),    cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_settle),	      cmocka_unit_test(test_free_nothing),
+		cmocka_unit_test(test_against_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static bool was_idle(const struct world *world, uint32_t domain)
 }
 
 /* A task that flips is boosted on both sides. */
-static uint32_t boost_cap(const struct world *world, const struct task *task, uint32_t domain)
+static uint32_t boost_cap(const struct world *world, const struct io_task *task, uint32_t domain)
 {
 	if (world->topology->cpu_domain[task->cpu] == domain)
 		return engine_task_boost_cap(world->engine, task);
@@ -74,7 +74,7 @@ static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct po
 /* The demand as the design states it, in the plainest way. */
 uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 	struct policy_domain policy;
 	uint32_t cap = 0;
 
@@ -88,7 +88,7 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 		if (demand > cap)
 			cap = demand;
 	}
-	while ((task = task_table_next(engine_tasks(world->engine), task)))
+	while ((task = io_task_next(engine_tasks(world->engine), task)))
 		if (boost_cap(world, task, domain) > cap)
 			cap = boost_cap(world, task, domain);
 	return cap;
@@ -198,7 +198,7 @@ void world_check(struct world *world, const struct decision *decision, uint32_t 
 }
 
 /* Of one task; the domains are looked at by world_expected_cap(). */
-static uint64_t task_next_ns(const struct task *task)
+static uint64_t task_next_ns(const struct io_task *task)
 {
 	uint64_t next_ns = UINT64_MAX;
 
@@ -214,10 +214,10 @@ void world_check_due(const struct world *world)
 	const struct engine *engine = world->engine;
 	uint32_t n_with[DUE_TRAITS] = { 0 }, n_on[INPUT_DEVICES_MAX] = { 0 };
 	uint64_t next_ns = UINT64_MAX;
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
-	while ((task = task_table_next(engine->tasks, task))) {
-		uint32_t place = task_table_place(engine->tasks, task);
+	while ((task = io_task_next(engine->tasks, task))) {
+		uint32_t place = io_task_place(engine->tasks, task);
 		uint32_t device = task->io_boost.device;
 
 		if (task_next_ns(task) < next_ns)

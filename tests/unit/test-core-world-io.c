@@ -38,7 +38,7 @@ static uint64_t hold_end_ns(const struct world *world, const struct world_task *
 /* As src/daemon/round.c does after a sample. */
 static void watch(struct world *world, struct world_task *t)
 {
-	const struct task *task = task_table_find(engine_tasks(world->engine), t->pid);
+	const struct io_task *task = io_task_find(engine_tasks(world->engine), t->pid);
 
 	if (!world->watches || !task || !io_boost_is_settled(&task->io_boost))
 		t->watch_ns = 0;
@@ -170,17 +170,17 @@ static void sample_device(struct world *world, uint32_t device)
 
 uint32_t world_count_tasks(const struct world *world)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 	uint32_t n = 0;
 
-	while ((task = task_table_next(engine_tasks(world->engine), task)))
+	while ((task = io_task_next(engine_tasks(world->engine), task)))
 		n += !task->released;
 	return n;
 }
 
 void world_sample_due(struct world *world)
 {
-	const struct task *task = NULL;
+	const struct io_task *task = NULL;
 
 	while ((task = engine_next_due(world->engine, task, world->now_ns)))
 		if (world->tasks[task->handle].pid == task->pid)

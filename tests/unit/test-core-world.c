@@ -86,21 +86,18 @@ void world_forget_target(struct world *world, uint32_t domain)
 	engine_forget_target(world->twin, domain);
 }
 
-static void give_piece(void *userdata, const struct engine_piece *piece)
-{
-	assert_true(engine_load(userdata, piece));
-}
-
 void world_renew_twin(struct world *world)
 {
 	struct policy policy = world->policy;
 
-	policy.max_tasks = task_table_size(engine_tasks(world->engine));
-	policy.max_ruled_tasks = ruled_tasks_size(engine_ruled_tasks(world->engine));
+	policy.max_tasks = io_task_size(engine_tasks(world->engine));
+	policy.max_ruled_tasks = task_count_max(engine_tasks(world->engine));
 	engine_free(world->twin);
 	world->twin = engine_new(world->topology, &policy);
 	assert_non_null(world->twin);
-	engine_save(world->engine, give_piece, world->twin);
+	assert_int_equal(engine_load(world->twin, engine_state(world->engine),
+				     engine_state_size(world->topology, &policy)),
+			 0);
 }
 
 uint32_t world_level_q(const struct world *world, uint32_t cpu)

@@ -15,7 +15,6 @@
 #include "test-core.h"
 
 #include "core/engine.h"
-#include "core/engine_state.h"
 #include "core/opp.h"
 #include "core/utilisation.h"
 #include "wakegov/util_acct.h"
@@ -119,9 +118,9 @@ static inline const struct decision *world_last(const struct world *world, uint3
 }
 
 /* NULL when it is not followed. */
-static inline const struct task *world_task(const struct world *world, uint32_t task)
+static inline const struct io_task *world_task(const struct world *world, uint32_t task)
 {
-	const struct task *found = task_table_find(engine_tasks(world->engine),
+	const struct io_task *found = io_task_find(engine_tasks(world->engine),
 						   world->tasks[task].pid);
 
 	return found && !found->released ? found : NULL;

@@ -11,7 +11,7 @@ struct drive {
 	struct test_random random;
 	struct recorder *recorder;
 	struct engine *engine;
-	struct engine *shadow; /* the engine that was taken over from; NULL: none was */
+	struct engine *shadow; /* that loaded the state of the first; NULL: none did */
 	struct topology *topology;
 	struct policy policy;
 	uint64_t now_ns;
@@ -277,11 +277,12 @@ uint64_t test_drive_late(struct test_recording *recording, uint64_t seed, int st
 	for (int i = 0; i < steps_before; i++)
 		step(&drive);
 	drive.decisions = 0;
-	drive.shadow = drive.engine;
 	drive.recorder = test_recorder_new(recording);
-	assert_int_equal(record_engine_take_over(drive.recorder, drive.shadow, drive.topology,
-						 &drive.policy, &drive.engine),
+	drive.shadow = engine_new(drive.topology, &drive.policy);
+	assert_int_equal(engine_load(drive.shadow, engine_state(drive.engine),
+				     engine_state_size(drive.topology, &drive.policy)),
 			 0);
+	recorder_begin(drive.recorder, drive.engine);
 	for (int i = 0; i < steps; i++)
 		step(&drive);
 	return finish(&drive, recording);

@@ -12,8 +12,8 @@
 uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, int flush_steps);
 
 /*
- * The same, but the recording begins after steps_before, with an engine that takes over. The old
- * one is told the same, and must decide the same.
+ * The same, but the recording begins after steps_before. Another engine that loads the state of
+ * then is told the same, and must decide the same.
  */
 uint64_t test_drive_late(struct test_recording *recording, uint64_t seed, int steps_before,
 			 int steps);

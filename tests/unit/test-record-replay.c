@@ -5,11 +5,29 @@
 
 static struct test_recording first, second;
 
-/* Replays first, recorded again into second: not a byte may be another. */
+/* Where the first call lies, behind the state. */
+static size_t calls_begin(struct test_recording *recording)
+{
+	struct record_reader *reader = test_reader_new(recording);
+	struct record record;
+	size_t at;
+
+	assert_int_equal(record_reader_begin(reader), 0);
+	assert_int_equal(record_reader_next(reader, &record), RECORD_READ);
+	at = record_reader_offset(reader);
+	record_reader_free(reader);
+	return at;
+}
+
+/*
+ * Replays first, recorded again into second: not a byte of the calls may be another. Of the state,
+ * what only makes it quick may be: in which order two tasks of one hash are found.
+ */
 static void check_replay(uint64_t n_decisions)
 {
 	struct recorder *again = test_recorder_new(&second);
 	struct replay replay;
+	size_t at, again_at;
 	char why[160];
 
 	assert_int_equal(test_replay(&first, again, &replay, why), REPLAY_SAME);
@@ -18,8 +36,10 @@ static void check_replay(uint64_t n_decisions)
 	assert_true(replay.n_inputs > 0);
 	if (n_decisions)
 		assert_int_equal(replay.n_decisions, n_decisions);
-	assert_int_equal(second.n, first.n);
-	assert_memory_equal(second.data, first.data, first.n);
+	at = calls_begin(&first);
+	again_at = calls_begin(&second);
+	assert_int_equal(second.n - again_at, first.n - at);
+	assert_memory_equal(second.data + again_at, first.data + at, first.n - at);
 }
 
 static void test_random(void **state)

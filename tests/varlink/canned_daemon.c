@@ -48,11 +48,10 @@ static struct {
 	struct decision *last; /* of each domain */
 	struct explanation explanations[3];
 	struct task_table *tasks;
-	struct ruled_tasks *ruled;
 	struct hints *hints;
 	struct override_table overrides;
 	struct io_device devices[3];
-	struct task users[3]; /* of each device that has any */
+	struct io_task users[3]; /* of each device that has any */
 	struct clamp_classes sets;
 } made;
 
@@ -82,8 +81,8 @@ const struct task_table *engine_tasks(const struct engine *engine)
 
 	made.daemon->manager.started_ns = now_ns - UPTIME_S * NS_PER_S;
 	for (uint32_t i = 0; i < made.daemon->n_tasks && i < 8; i++)
-		task_table_find(made.tasks, FIRST_PID + i)->io_boost.hold_end_ns =
-			now_ns + LEASE_S * NS_PER_S;
+		io_task_find(made.tasks, FIRST_PID + i)->io_boost.hold_end_ns = now_ns +
+										LEASE_S * NS_PER_S;
 	return made.tasks;
 }
 
@@ -94,7 +93,7 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 	*ret = (struct experiment_estimate){ 405000, 21000 };
 }
 
-uint32_t engine_task_boost_cap(const struct engine *engine, const struct task *task)
+uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task *task)
 {
 	return 700;
 }
@@ -119,8 +118,8 @@ const struct io_device *engine_device(const struct engine *engine, uint32_t devi
 	return &made.devices[device % 3];
 }
 
-const struct task *engine_next_user(const struct engine *engine, uint32_t device,
-				    const struct task *after)
+const struct io_task *engine_next_user(const struct engine *engine, uint32_t device,
+				       const struct io_task *after)
 {
 	uint32_t i = after ? after - made.users + 1 : 0;
 
@@ -134,11 +133,6 @@ const struct task *engine_next_user(const struct engine *engine, uint32_t device
 const struct clamp_classes *engine_clamp_classes(const struct engine *engine)
 {
 	return &made.sets;
-}
-
-const struct ruled_tasks *engine_ruled_tasks(const struct engine *engine)
-{
-	return made.ruled;
 }
 
 const struct override_table *engine_overrides(const struct engine *engine)
@@ -613,10 +607,10 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 
 static bool make_tasks(const struct canned_daemon *canned)
 {
-	made.tasks = task_table_new(canned->n_tasks > ROOM_FOR_TASKS ? canned->n_tasks
-								     : ROOM_FOR_TASKS);
+	made.tasks = task_table_new(
+		canned->n_tasks > ROOM_FOR_TASKS ? canned->n_tasks : ROOM_FOR_TASKS, 16);
 	for (uint32_t i = 0; made.tasks && i < canned->n_tasks; i++) {
-		struct task *task = task_table_add(made.tasks, FIRST_PID + i);
+		struct io_task *task = io_task_add(made.tasks, FIRST_PID + i);
 
 		task->tgid = i % 3 ? FIRST_PID : 0;
 		task->cpu = i % CPUS;
@@ -635,10 +629,9 @@ static bool make_tasks(const struct canned_daemon *canned)
 
 static void add_ruled(uint32_t pid, uint32_t tgid, const char *comm, uint32_t rule)
 {
-	struct ruled_task *task = ruled_tasks_add(made.ruled, pid);
+	struct task *task = task_rule(made.tasks, pid, 1ULL << rule);
 
 	task->tgid = tgid;
-	task->matched = 1ULL << rule;
 	strcpy(task->comm, comm);
 }
 
@@ -668,9 +661,8 @@ static bool make_rules(struct policy *policy)
 						    { .cap = { POLICY_LEVEL_PERCENT, 30 } } };
 	policy->n_classes = 1;
 	policy->max_ruled_tasks = 16384;
-	made.ruled = ruled_tasks_new(16);
 	made.hints = hints_new();
-	if (!made.ruled || !made.hints)
+	if (!made.hints)
 		return false;
 	add_ruled(900, 900, "tar", 0);
 	add_ruled(901, 900, "tar", 0);
@@ -746,7 +738,6 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 	struct manager *manager = &canned->manager;
 
 	task_table_free(made.tasks);
-	ruled_tasks_free(made.ruled);
 	hints_free(made.hints);
 	decision_log_free(manager->log);
 	boost_news_free(manager->boost_news);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The engine's state as bytes. What a file says is checked here, all of it, before anything relies
+ * on it: each flag, each word of an enum, each index. Whatever follows from other parts of the
+ * state, from the topology or from the policy is not believed but found out anew.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/engine_private.h"
+
+/* A field of which the core relies on not being more. */
+struct bound {
+	uint32_t at;
+	uint32_t size;
+	uint32_t most;
+};
+
+#define MOST(_struct, _field, _most)                                                             \
+	{                                                                                        \
+		offsetof(struct _struct, _field), sizeof(((struct _struct *)0)->_field), (_most) \
+	}
+#define FLAG(_struct, _field) MOST(_struct, _field, 1)
+#define COMM(_struct, _field) MOST(_struct, _field[TASK_COMM_SIZE - 1], 0)
+#define END             \
+	{               \
+		0, 0, 0 \
+	}
+
+static const struct bound engine_bounds[] = {
+	FLAG(engine, needs_own),
+	FLAG(engine, tracing.on),
+	FLAG(engine, tracing.ends),
+	MOST(engine, group_turn, IO_GROUPS_MAX - 1),
+	MOST(engine, overrides.n, OVERRIDES_MAX),
+	MOST(engine, clamp_classes.n, CLAMP_CLASSES_MAX),
+	MOST(engine, clamp_classes.n_own, CLAMP_CLASSES_MAX),
+	END,
+};
+
+static const struct bound cpu_bounds[] = { FLAG(cpu, running), END };
+
+static const struct bound domain_bounds[] = {
+	FLAG(domain, active),
+	FLAG(domain, driven),
+	FLAG(domain, clamps),
+	FLAG(domain, due),
+	FLAG(domain, falls_at_once),
+	MOST(domain, trial, IO_GROUPS_MAX),
+	MOST(domain, last.reason, REASON_LAST),
+	MOST(domain, last.limiter, LIMITER_LAST),
+	MOST(domain, last.timing, TIMING_RATE_LIMITED),
+	COMM(domain, last.comm),
+	END,
+};
+
+static const struct bound device_bounds[] = {
+	FLAG(io_device, present),
+	FLAG(io_device, rates.known),
+	MOST(io_device, totals.device, INPUT_DEVICES_MAX - 1),
+	MOST(io_device, rates.since.device, INPUT_DEVICES_MAX - 1),
+	END,
+};
+
+static const struct bound group_bounds[] = {
+	FLAG(io_group, used),
+	FLAG(io_group, moved_limits),
+	MOST(io_group, experiment.verdict, EXPERIMENT_SAME),
+	MOST(io_group, experiment.window, 2),
+	FLAG(io_group, experiment.order),
+	FLAG(io_group, experiment.rest),
+	FLAG(io_group, experiment.arm),
+	FLAG(io_group, experiment.again),
+	FLAG(io_group, experiment.is_long),
+	FLAG(io_group, experiment.is_confirmed),
+	END,
+};
+
+static const struct bound task_bounds[] = {
+	COMM(task, comm),
+	FLAG(task, does_io),
+	FLAG(task, clamped),
+	MOST(task, waits, (1 << TASK_WAITS) - 1),
+	END,
+};
+
+static const struct bound io_bounds[] = {
+	COMM(io_task, comm),
+	FLAG(io_task, released),
+	MOST(io_task, io_boost.state, IO_BOOST_LAPSED),
+	FLAG(io_task, io_boost.granted),
+	FLAG(io_task, io_boost.sends_requests),
+	FLAG(io_task, io_boost.watched),
+	END,
+};
+
+/* As bytes: a flag that is neither 0 nor 1 is not even to be read as one. */
+static bool is_within(const void *of, const struct bound *bounds)
+{
+	for (const struct bound *bound = bounds; bound->size; bound++) {
+		uint32_t value = 0;
+
+		memcpy(&value, (const char *)of + bound->at, bound->size);
+		if (value > bound->most)
+			return false;
+	}
+	return true;
+}
+
+static bool is_device(uint32_t device)
+{
+	return device < INPUT_DEVICES_MAX || device == IO_BOOST_NO_DEVICE;
+}
+
+/* What is divided by, and sums of which the squares are to fit. */
+static bool is_experiment(const struct experiment *e)
+{
+	return e->scale > 0 && e->random && e->squares >= 0 && e->squares < 1LL << 40 &&
+	       e->weight >= 0 && e->weight < 1LL << 40 && e->pairs >= 0 && e->pairs < 1LL << 40 &&
+	       e->sum < 1LL << 30 && e->sum > -(1LL << 30) && e->silent_ns < 1ULL << 40 &&
+	       e->seen_ns < 1ULL << 40;
+}
+
+static bool is_group(const struct engine *engine, const struct io_group *group)
+{
+	return is_within(group, group_bounds) &&
+	       (!group->used || (group->kind < engine->topology->n_domains &&
+				 is_device(group->device) && is_experiment(&group->experiment)));
+}
+
+static bool is_domain(const struct engine *engine, uint32_t index)
+{
+	const struct domain *domain = &engine->domains[index];
+
+	return is_within(domain, domain_bounds) && domain->last.domain == index &&
+	       domain->last.cpu < engine->topology->n_cpus;
+}
+
+static bool is_task(const struct engine *engine, const struct task *task)
+{
+	return is_within(task, task_bounds) && task_find(engine->tasks, task->pid) == task &&
+	       task->class < engine->clamp_classes.n &&
+	       task->co_runner_class < engine->clamp_classes.n;
+}
+
+static bool is_io(const struct engine *engine, const struct io_task *task)
+{
+	const struct io_boost *boost = &task->io_boost;
+
+	return is_within(task, io_bounds) && is_device(boost->device) &&
+	       (boost->group < IO_GROUPS_MAX || boost->group == IO_BOOST_NO_GROUP) &&
+	       boost->window.seen_ns >= boost->window.start_ns &&
+	       (!task->flip.until_ns || task->flip.domain < engine->topology->n_domains);
+}
+
+static bool are_overrides(const struct engine *engine)
+{
+	const struct override_table *overrides = &engine->overrides;
+
+	for (uint32_t i = 0; i < overrides->n; i++)
+		if (overrides->entries[i].domain >= engine->topology->n_domains ||
+		    (i && overrides->entries[i].id <= overrides->entries[i - 1].id))
+			return false;
+	return true;
+}
+
+static bool are_arrays(const struct engine *engine)
+{
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		if (!is_within(&engine->devices[i], device_bounds))
+			return false;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (!is_group(engine, &engine->groups[i]))
+			return false;
+	for (uint32_t i = 0; i < engine->topology->n_cpus; i++)
+		if (!is_within(&engine->cpus[i], cpu_bounds))
+			return false;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (!is_domain(engine, i))
+			return false;
+	return true;
+}
+
+static bool are_tasks(const struct engine *engine)
+{
+	const struct io_task *io = NULL;
+	const struct task *task = NULL;
+
+	while ((task = task_next(engine->tasks, task)))
+		if (!is_task(engine, task))
+			return false;
+	while ((io = io_task_next(engine->tasks, io)))
+		if (!is_io(engine, io))
+			return false;
+	return true;
+}
+
+void engine_merge_domain(struct engine *engine, uint32_t domain)
+{
+	struct domain *d = &engine->domains[domain];
+
+	policy_domain_for(&engine->policy, d->info.name, &d->policy);
+	override_table_merge(&engine->overrides, domain, &d->override);
+}
+
+void engine_link(struct engine *engine)
+{
+	const struct topology *topology = engine->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		engine->domains[i].info = topology->domains[i];
+		engine->domains[i].first_cpu = ENGINE_NO_CPU;
+		engine_merge_domain(engine, i);
+	}
+	for (uint32_t cpu = topology->n_cpus; cpu-- > 0;) {
+		uint32_t domain = topology_domain_of(topology, cpu);
+
+		if (domain == TOPOLOGY_NO_DOMAIN)
+			continue;
+		engine->cpus[cpu].next = engine->domains[domain].first_cpu;
+		engine->domains[domain].first_cpu = cpu;
+	}
+}
+
+static void count_clamping(struct engine *engine)
+{
+	engine->n_clamping = 0;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
+}
+
+const void *engine_state(const struct engine *engine)
+{
+	return &engine->header;
+}
+
+int engine_load(struct engine *engine, const void *state, size_t size)
+{
+	const struct engine_state_header own = engine->header;
+	uint64_t clamping = engine->clamp_classes.clamping;
+	bool follows_own = engine->clamp_classes.follows_own;
+	uint32_t max_ios = io_task_size(engine->tasks), max_ruled = task_count_max(engine->tasks);
+	const struct io_task *io = NULL;
+
+	if (size != own.size || memcmp(state, &own, sizeof(own)) != 0)
+		return -EPROTONOSUPPORT;
+	memcpy(&engine->header, state, size);
+	/* Another policy may be tried on it. */
+	engine->clamp_classes.clamping = clamping;
+	engine->clamp_classes.follows_own = follows_own;
+	if (!task_table_recount(engine->tasks, max_ios, max_ruled) ||
+	    !is_within(engine, engine_bounds) || !engine->clamp_classes.n || !are_arrays(engine) ||
+	    !are_overrides(engine) || !are_tasks(engine) || !task_table_relink(engine->tasks))
+		return -EBADMSG;
+	engine_link(engine);
+	count_clamping(engine);
+	while ((io = io_task_next(engine->tasks, io)))
+		boosts_set_due(engine, io);
+	return 0;
+}
