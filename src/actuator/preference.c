@@ -9,8 +9,10 @@
 #include "actuator/domain.h"
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define AVAILABLE_FILE "energy_performance_available_preferences"
+#define DYNAMIC_FILE   "/sys/devices/system/cpu/amd_pstate/dynamic_epp"
 
 const char *preference_describe(int outcome)
 {
@@ -26,12 +28,22 @@ const char *preference_describe(int outcome)
 		       "powersave in scaling_governor, then reload";
 	case PREFERENCE_FOREIGN:
 		return "somebody else set energy_performance_preference; it is left to them";
+	case PREFERENCE_DYNAMIC:
+		return "amd-pstate's dynamic_epp sets energy_performance_preference; it is left to "
+		       "the kernel";
 	case -EINVAL:
 		return "the driver does not offer this energy-preference: see "
 		       "energy_performance_available_preferences";
 	default:
 		return "energy_performance_preference cannot be written";
 	}
+}
+
+bool preference_is_dynamic(void)
+{
+	char word[16];
+
+	return sysfs_read_line(word, sizeof(word), DYNAMIC_FILE) && strcmp(word, "enabled") == 0;
 }
 
 static bool is_word_of(const char *list, const char *word)
@@ -92,6 +104,16 @@ static int save_and_write(struct actuator_domain *domain, const char *now, const
 	return r;
 }
 
+/* What stood there before us is of no use any more, and nobody's to put back. */
+static int leave(struct actuator_domain *domain, int outcome)
+{
+	int r;
+
+	saved_drop(domain->saved, domain->info->first_cpu, CONTROL_PREFERENCE);
+	r = saved_save(domain->saved);
+	return r < 0 ? r : outcome;
+}
+
 int preference_set(struct actuator_domain *domain, const char *word)
 {
 	uint32_t policy = domain->info->first_cpu;
@@ -104,11 +126,10 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	r = control_read_file(policy, control_name(CONTROL_PREFERENCE), now, sizeof(now));
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r;
-	if (saved && strcmp(now, saved->put) != 0) {
-		saved_drop(domain->saved, policy, CONTROL_PREFERENCE);
-		r = saved_save(domain->saved);
-		return r < 0 ? r : PREFERENCE_FOREIGN;
-	}
+	if (preference_is_dynamic())
+		return saved ? leave(domain, PREFERENCE_DYNAMIC) : PREFERENCE_DYNAMIC;
+	if (saved && strcmp(now, saved->put) != 0)
+		return leave(domain, PREFERENCE_FOREIGN);
 	if (!word)
 		word = strcpy(before, saved->value);
 	if (strcmp(now, word) == 0)

@@ -6,6 +6,7 @@
  * amd-pstate) weigh. A control beside a domain's lever, saved and restored with the others.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct actuator_domain;
@@ -16,7 +17,11 @@ enum preference_outcome {
 	PREFERENCE_MISSING,   /* the domain has no such control */
 	PREFERENCE_REFUSED, /* under `performance` the kernel takes no other: nothing was written */
 	PREFERENCE_FOREIGN, /* somebody changed what we had set: it is theirs */
+	PREFERENCE_DYNAMIC, /* amd-pstate sets it by the power source: it is left to the kernel */
 };
+
+/* Whether amd-pstate's dynamic_epp is on: the kernel then takes no word from anybody else. */
+bool preference_is_dynamic(void);
 
 /*
  * Sets it to the word; NULL: to what it was before us. Only for a domain that is held. Returns an

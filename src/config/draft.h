@@ -8,6 +8,7 @@
 
 #include "config/error.h"
 #include "config/keys.h"
+#include "config/origins.h"
 #include "config/profile.h"
 #include "core/settings.h"
 
@@ -32,6 +33,7 @@ struct policy_draft {
 	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_limits;
 	struct policy_profiles profiles;
+	struct policy_origins *origins; /* NULL: nobody asks for them */
 };
 
 /* The built-in defaults, without profiles. */

@@ -183,6 +183,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	struct policy_draft draft = *base;
 	int error = 0, r;
 
+	draft.origins = NULL; /* a setting of a profile is no key of a file */
 	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
 		char *message = NULL;
 
@@ -226,7 +227,7 @@ static int load_files(struct policy_files *files, bool may_be_missing, char **fa
 	int error = check_directory(files->path, faults), r;
 	struct policy policy;
 
-	r = policy_parse(draft, "built-in profiles", built_in_profiles, strlen(built_in_profiles),
+	r = policy_parse(draft, POLICY_BUILT_IN_FILE, built_in_profiles, strlen(built_in_profiles),
 			 faults);
 	error = error ?: r;
 	r = load_file(draft, files->path, may_be_missing, faults);
@@ -253,8 +254,9 @@ struct policy_files *policy_files_free(struct policy_files *files)
 	return NULL;
 }
 
-int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
-		      struct policy_files **ret, char **ret_message)
+int policy_files_read_noting(const char *path, bool may_be_missing, const char *dropin_dir,
+			     struct policy_origins *origins, struct policy_files **ret,
+			     char **ret_message)
 {
 	struct policy_files *files = calloc(1, sizeof(*files));
 	char *message = NULL;
@@ -266,6 +268,8 @@ int policy_files_read(const char *path, bool may_be_missing, const char *dropin_
 		r = -ENOMEM;
 	if (r == 0)
 		policy_draft_init(&files->draft);
+	if (r == 0)
+		files->draft.origins = origins;
 	if (r == 0 && dropin_dir)
 		r = list_dropins(dropin_dir, &files->dropins, &message);
 	if (r == 0)
@@ -276,8 +280,15 @@ int policy_files_read(const char *path, bool may_be_missing, const char *dropin_
 		*ret_message = message ?: strdup("cannot read the policy: out of memory");
 		return r;
 	}
+	files->draft.origins = NULL;
 	*ret = files;
 	return 0;
+}
+
+int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
+		      struct policy_files **ret, char **ret_message)
+{
+	return policy_files_read_noting(path, may_be_missing, dropin_dir, NULL, ret, ret_message);
 }
 
 const struct policy_profiles *policy_files_profiles(const struct policy_files *files)

@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 
+#include "config/origins.h"
 #include "config/profile.h"
 #include "core/settings.h"
 
-#define POLICY_DROPINS_MAX 128 /* files in the directory */
+#define POLICY_DROPINS_MAX   128		 /* files in the directory */
+#define POLICY_BUILT_IN_FILE "built-in profiles" /* the place of those */
 
 /* What the files say: a policy for each profile. */
 struct policy_files;
@@ -27,6 +29,11 @@ struct policy_files;
  */
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
 		      struct policy_files **ret, char **ret_message);
+
+/* Also notes where each value came from; the places are borrowed from *ret. */
+int policy_files_read_noting(const char *path, bool may_be_missing, const char *dropin_dir,
+			     struct policy_origins *origins, struct policy_files **ret,
+			     char **ret_message);
 
 /* Takes NULL. Returns NULL. */
 struct policy_files *policy_files_free(struct policy_files *files);

@@ -85,10 +85,9 @@ static int refuse_value(const char *section_name, const struct policy_key *key,
 				section_name, key->name, shown, expected);
 }
 
-/* One "name = text" of a file into the draft; needs an open section. */
-static int assign_key(struct policy_draft *draft, struct policy_sections *sections,
-		      struct policy_place place, const char *name, const char *text,
-		      char **ret_message)
+static int store_key(struct policy_draft *draft, struct policy_sections *sections,
+		     struct policy_place place, const char *name, const char *text,
+		     char **ret_message)
 {
 	struct section_name section;
 	const struct policy_key *key;
@@ -120,6 +119,35 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 		return refuse_value(section.text, key, place, text, ret_message);
 	policy_draft_set(draft, key, sections->domain_section, &value, text, place);
 	return 0;
+}
+
+/* "rule backup" */
+static void name_section(const struct policy_draft *draft, const struct policy_sections *sections,
+			 char *ret, size_t size)
+{
+	if (sections->profile)
+		snprintf(ret, size, "profile %s", sections->profile->name);
+	else if (sections->rule)
+		snprintf(ret, size, "rule %s", sections->rule->name);
+	else if (sections->class)
+		snprintf(ret, size, "class %s", sections->class->name);
+	else
+		snprintf(ret, size, "%s", name_open_section(draft, sections).text);
+}
+
+/* One "name = text" of a file into the draft; needs an open section. */
+static int assign_key(struct policy_draft *draft, struct policy_sections *sections,
+		      struct policy_place place, const char *name, const char *text,
+		      char **ret_message)
+{
+	bool is_more = sections->has_powers && !strcmp(name, POLICY_OPP_POWER_KEY);
+	char section[sizeof("profile ") + POLICY_NAME_SIZE];
+	int r = store_key(draft, sections, place, name, text, ret_message);
+
+	if (r < 0 || !draft->origins || sections->rule == &sections->left_out)
+		return r;
+	name_section(draft, sections, section, sizeof(section));
+	return policy_origins_note(draft->origins, section, name, text, place, is_more);
 }
 
 int policy_parse_setting(struct policy_draft *draft, const struct policy_setting *setting,

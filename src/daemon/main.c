@@ -13,6 +13,7 @@
 #include "actuator/uclamps.h"
 #include "config/load.h"
 #include "config/machine.h"
+#include "config/show.h"
 #include "daemon/footprint.h"
 #include "daemon/journal.h"
 #include "daemon/manager.h"
@@ -26,7 +27,7 @@
 
 #define EXIT_USAGE	2
 
-enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_RESTORE, JOB_VERSION, JOB_HELP };
+enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_SHOW_CONFIG, JOB_RESTORE, JOB_VERSION, JOB_HELP };
 
 static void print_help(void)
 {
@@ -35,6 +36,7 @@ static void print_help(void)
 	       "  --config FILE           read the policy from FILE and FILE.d/*.conf\n"
 	       "                          (default: " WAKEGOV_POLICY_PATH ")\n"
 	       "  --check-config [FILE]   say whether the policy, or FILE alone, is good, and exit\n"
+	       "  --show-config           print every key with its value and the line that gave it\n"
 	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
 	       "  --observe               decide and explain, but write nothing\n"
 	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
@@ -75,6 +77,19 @@ static int check_config(const char *file)
 	printf("%s: %s\n", path,
 	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
 	return EXIT_SUCCESS;
+}
+
+static int show_config(const struct manager_options *options)
+{
+	_cleanup_free_ char *dropin_dir = NULL, *message = NULL;
+
+	if (asprintf(&dropin_dir, "%s.d", options->policy_path) < 0)
+		dropin_dir = NULL;
+	if (dropin_dir && policy_show(options->policy_path, options->policy_may_be_missing,
+				      dropin_dir, stdout, &message) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
+	return EXIT_FAILURE;
 }
 
 /* The frequencies, which are everybody's, go first. */
@@ -132,6 +147,7 @@ struct command {
 enum {
 	OPT_CONFIG = 256,
 	OPT_CHECK,
+	OPT_SHOW,
 	OPT_RESTORE,
 	OPT_OBSERVE,
 	OPT_RUN_DIR,
@@ -143,6 +159,7 @@ enum {
 static const struct option options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "check-config", optional_argument, NULL, OPT_CHECK },
+	{ "show-config", no_argument, NULL, OPT_SHOW },
 	{ "restore", no_argument, NULL, OPT_RESTORE },
 	{ "observe", no_argument, NULL, OPT_OBSERVE },
 	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
@@ -163,6 +180,9 @@ static bool take_option(struct command *command, int option)
 	case OPT_CHECK:
 		command->job = JOB_CHECK_CONFIG;
 		command->check_file = optarg;
+		return true;
+	case OPT_SHOW:
+		command->job = JOB_SHOW_CONFIG;
 		return true;
 	case OPT_RESTORE:
 		command->job = JOB_RESTORE;
@@ -227,6 +247,8 @@ int main(int argc, char *argv[])
 		return EXIT_SUCCESS;
 	case JOB_CHECK_CONFIG:
 		return check_config(command.check_file);
+	case JOB_SHOW_CONFIG:
+		return show_config(&command.manager);
 	case JOB_RESTORE:
 		return restore(command.manager.run_dir);
 	case JOB_GOVERN:

@@ -14,6 +14,7 @@
 
 #include "actuator/control.h"
 #include "actuator/cpufreq.h"
+#include "actuator/preference.h"
 #include "actuator/tickless.h"
 #include "actuator/uclamp_task.h"
 #include "core/opp.h"
@@ -309,11 +310,11 @@ static void examine_firmware(const struct examination *e)
 		tell(e, FINDING_NOTE, "sched_ext scheduler", text,
 		     "it places tasks, and may set the CPUs' frequency targets under schedutil "
 		     "itself: if the two disagree, take backend setspeed or limits, or stop it");
-	if (sysfs_read_line(text, sizeof(text), "/sys/devices/system/cpu/amd_pstate/dynamic_epp") &&
-	    strcmp(text, "disabled") != 0 && strcmp(text, "0") != 0)
-		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", text,
-		     "the kernel sets the energy preference by the power source: leave "
-		     "energy-preference at none, or echo disabled into it");
+	if (preference_is_dynamic())
+		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", "enabled",
+		     "the kernel sets the energy preference by the power source, so wakegov leaves "
+		     "it alone, whatever energy-preference says; to have it set, echo disabled "
+		     "into /sys/devices/system/cpu/amd_pstate/dynamic_epp");
 	examine_power_limits(e);
 }
 

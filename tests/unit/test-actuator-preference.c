@@ -101,6 +101,24 @@ static void test_of_somebody_else(void **state)
 	fake_assert(PREFERENCE, "performance");
 }
 
+/* amd-pstate's own choice is left to it, also where ours stood before, and on the way out. */
+static void test_dynamic(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write("amd_pstate/dynamic_epp", "enabled");
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DYNAMIC);
+	fake_assert(PREFERENCE, "balance_performance");
+	fake_write("amd_pstate/dynamic_epp", "disabled");
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+	fake_write("amd_pstate/dynamic_epp", "enabled");
+	assert_int_equal(preference_set(&s->domain, "performance"), PREFERENCE_DYNAMIC);
+	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_UNCHANGED);
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(PREFERENCE, "power");
+	assert_int_equal(s->saved->n, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
 
 int main(void)
@@ -112,6 +130,7 @@ int main(void)
 		TEST(test_not_offered),
 		TEST(test_missing),
 		TEST(test_of_somebody_else),
+		TEST(test_dynamic),
 	};
 
 	fake_enter_or_skip();

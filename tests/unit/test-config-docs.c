@@ -93,6 +93,7 @@ static void test_conf_gives_every_default(void **state)
 	policy_init(&defaults);
 	memset(&draft, 0x5a, sizeof(draft));
 	draft.policy.n_domain_sections = 0;
+	draft.origins = NULL;
 	uncomment(text);
 	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
 	if (message)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "config/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/keys.h"
+#include "config/load.h"
+#include "config/origins.h"
+#include "config/value.h"
+#include "shared/cleanup.h"
+
+#define BUILT_IN "built in"
+
+struct show {
+	FILE *out;
+	const struct policy_origins *origins;
+	bool is_begun; /* the section's name is printed */
+};
+
+static void begin_section(struct show *show, const char *section)
+{
+	if (!show->is_begun)
+		fprintf(show->out, "\n[%s]\n", section);
+	show->is_begun = true;
+}
+
+static void print_key(struct show *show, const char *section, const char *key, const char *value,
+		      const struct policy_place *place)
+{
+	int width;
+
+	begin_section(show, section);
+	width = fprintf(show->out, "%s = %s", key, value);
+	fprintf(show->out, "%*s ; ", width < 40 ? 40 - width : 0, "");
+	if (place && strcmp(place->file, POLICY_BUILT_IN_FILE) != 0)
+		fprintf(show->out, "%s:%u\n", place->file, place->line);
+	else
+		fputs(BUILT_IN "\n", show->out);
+}
+
+/* What files say of the section, or of one of its keys. */
+static void print_origins(struct show *show, const char *section, const char *key)
+{
+	for (size_t i = 0; i < show->origins->n; i++) {
+		const struct policy_origin *origin = &show->origins->entries[i];
+
+		if (!strcmp(origin->section, section) && (!key || !strcmp(origin->key, key)))
+			print_key(show, section, origin->key, origin->value, &origin->place);
+	}
+}
+
+/* One of the sections of which every key has a value. */
+static void print_plain_section(struct show *show, const struct policy *defaults,
+				enum policy_section section)
+{
+	const char *name = policy_section_name(section);
+	const struct policy_key *keys;
+	size_t n;
+
+	show->is_begun = false;
+	keys = policy_keys_get(&n);
+	for (size_t i = 0; i < n; i++) {
+		const void *base = keys[i].domain_field ? (const void *)&defaults->domain
+							: (const void *)defaults;
+		_cleanup_free_ char *text = NULL;
+		struct policy_value value;
+
+		if (keys[i].section != section)
+			continue;
+		if (policy_origins_find(show->origins, name, keys[i].name)) {
+			print_origins(show, name, keys[i].name);
+			continue;
+		}
+		keys[i].load((const char *)base + keys[i].offset, &value);
+		text = policy_value_format(&keys[i], &value);
+		print_key(show, name, keys[i].name, text ?: "", NULL);
+	}
+	print_origins(show, name, POLICY_OPP_POWER_KEY);
+}
+
+static void print_level(struct show *show, const char *section, const char *key,
+			const struct policy_level *level)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u%%", level->value);
+	if (level->kind == POLICY_LEVEL_PERCENT &&
+	    !policy_origins_find(show->origins, section, key))
+		print_key(show, section, key, text, NULL);
+}
+
+/* A class that is built in, with what files change of it. */
+static void print_class(struct show *show, const struct policy_class *class)
+{
+	const struct policy_properties *properties = &class->properties;
+	char section[sizeof("class ") + POLICY_NAME_SIZE];
+
+	show->is_begun = false;
+	snprintf(section, sizeof(section), "class %s", class->name);
+	print_level(show, section, "cap", &properties->cap);
+	/* A response is a floor too. */
+	if (!policy_origins_find(show->origins, section, "response"))
+		print_level(show, section, "floor", &properties->floor);
+	if (properties->not_inherited && !policy_origins_find(show->origins, section, "inherit"))
+		print_key(show, section, "inherit", "no", NULL);
+	print_origins(show, section, NULL);
+}
+
+static bool is_built_in_class(const struct policy *defaults, const char *section)
+{
+	for (uint32_t i = 0; i < defaults->n_classes; i++)
+		if (!strcmp(section + strlen("class "), defaults->classes[i].name))
+			return true;
+	return false;
+}
+
+/* Sections of one kind, in the order in which files began them. */
+static void print_sections(struct show *show, const struct policy *defaults, const char *kind)
+{
+	const struct policy_origin *entries = show->origins->entries;
+
+	for (size_t i = 0; i < show->origins->n; i++) {
+		size_t j = 0;
+
+		while (strcmp(entries[j].section, entries[i].section) != 0)
+			j++;
+		if (j < i || strncmp(entries[i].section, kind, strlen(kind)) != 0 ||
+		    (!strcmp(kind, "class ") && is_built_in_class(defaults, entries[i].section)))
+			continue;
+		show->is_begun = false;
+		print_origins(show, entries[i].section, NULL);
+	}
+}
+
+int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, FILE *out,
+		char **ret_message)
+{
+	struct policy_origins origins = { 0 };
+	struct show show = { .out = out, .origins = &origins };
+	struct policy_files *files;
+	struct policy defaults;
+	int r = policy_files_read_noting(path, may_be_missing, dropin_dir, &origins, &files,
+					 ret_message);
+
+	if (r == 0) {
+		policy_init(&defaults);
+		fprintf(out, "# %s%s%s%s\n", path, dropin_dir ? ", then " : "", dropin_dir ?: "",
+			dropin_dir ? "/*.conf" : "");
+		for (int section = 0; section < POLICY_SECTIONS; section++) {
+			print_plain_section(&show, &defaults, section);
+			if (section == POLICY_SECTION_DOMAIN)
+				print_sections(&show, &defaults, "domain ");
+		}
+		for (uint32_t i = 0; i < defaults.n_classes; i++)
+			print_class(&show, &defaults.classes[i]);
+		print_sections(&show, &defaults, "class ");
+		print_sections(&show, &defaults, "rule ");
+		print_sections(&show, &defaults, "profile ");
+		policy_files_free(files);
+	}
+	policy_origins_deinit(&origins);
+	return r;
+}
