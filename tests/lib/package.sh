@@ -67,13 +67,14 @@ lintian_is_clean() {
 		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$DEBS"/*.deb
 }
 
-# The same package with a higher version.
+# The package with a higher version, and with another policy as its example.
 make_next() {
 	local tree=$WORK/next
 
 	rm -rf "$tree"
 	dpkg-deb -R "$DEBS"/wakegov_"$VERSION"_*.deb "$tree" || return 1
 	sed -i "s/^Version: .*/Version: $VERSION+next/" "$tree/DEBIAN/control"
+	echo "# next" >>"$tree/usr/share/wakegov/wakegov.conf"
 	dpkg-deb --root-owner-group -b "$tree" "$ROOT/next.deb"
 }
 
@@ -126,9 +127,13 @@ symbols_fit() {
 	[ -n "$id" ] && [ -s "$ROOT/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]
 }
 
-# A policy with a fault, and a unit that was switched off, are as they were.
+# A policy with a fault, a drop-in of the unit, and a unit that was switched off, are as they were; what
+# the package brings is new.
 upgrades() {
+	local dropin=etc/systemd/system/wakegovd.service.d/mine.conf
+
 	echo "nonsense = yes" | install -D /dev/stdin "$ROOT/etc/wakegov/wakegov.conf" || return 1
+	printf '[Service]\nNice=-1\n' | install -D /dev/stdin "$ROOT/$dropin" || return 1
 	! in_root "$ROOT" wakegovd --check-config || return 1
 	in_root "$ROOT" systemctl disable wakegovd.service || return 1
 	in_root "$ROOT" sh -c 'apt-get -qq -y install --reinstall /debs/wakegov_*.deb' || return 1
@@ -136,6 +141,9 @@ upgrades() {
 	in_root "$ROOT" apt-get -qq -y install /next.deb || return 1
 	in_root "$ROOT" dpkg -s wakegov | grep -qxF "Version: $VERSION+next" || return 1
 	[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = disabled ] || return 1
+	[ "$(tail -n 1 "$ROOT/usr/share/wakegov/wakegov.conf")" = "# next" ] || return 1
+	[ "$(cat "$ROOT/$dropin")" = $'[Service]\nNice=-1' ] || return 1
+	rm -r "$ROOT/${dropin%/*}"
 	[ "$(cat "$ROOT/etc/wakegov/wakegov.conf")" = "nonsense = yes" ]
 }
 
