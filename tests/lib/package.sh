@@ -143,7 +143,7 @@ upgrades() {
 	[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = disabled ] || return 1
 	[ "$(tail -n 1 "$ROOT/usr/share/wakegov/wakegov.conf")" = "# next" ] || return 1
 	[ "$(cat "$ROOT/$dropin")" = $'[Service]\nNice=-1' ] || return 1
-	rm -r "$ROOT/${dropin%/*}"
+	rm -r "${ROOT:?}/${dropin%/*}"
 	[ "$(cat "$ROOT/etc/wakegov/wakegov.conf")" = "nonsense = yes" ]
 }
 
