@@ -72,7 +72,8 @@ bool saved_awaits_governor(const struct saved_values *saved, const struct tunabl
  * Adds the controls of one domain, and the tunables of its governor, and saves. One that is in the
  * table already and still holds what we put (a crash before us that could not be undone), or that
  * another domain has added, keeps its first saved value. Returns 0 or a negative errno (-ENOSPC):
- * then table and file are as before. -E2BIG beyond SAVED_CONTROLS_MAX or _TUNABLES_MAX.
+ * then table and file are as before. -E2BIG beyond SAVED_CONTROLS_MAX or _TUNABLES_MAX; -EINVAL for
+ * a value, such as a governor's name, with which the file would be refused.
  */
 int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
 	      const struct tunable *tunables, size_t n_tunables);

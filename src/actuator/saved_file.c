@@ -216,6 +216,9 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
 	_cleanup_free_ void *merged = NULL, *merged_tunables = NULL;
 	int r;
 
+	for (size_t i = 0; i < n; i++)
+		if (!is_value(entries[i].control, entries[i].value))
+			return -EINVAL;
 	if (saved->n + n > SAVED_CONTROLS_MAX ||
 	    saved->n_tunables + n_tunables > SAVED_TUNABLES_MAX)
 		return -E2BIG;

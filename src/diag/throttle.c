@@ -83,9 +83,9 @@ static int find_maximum(const struct search *search)
 			      search->sys, domain->first_cpu) &&
 	    bios_khz <= domain->scaling_max_khz)
 		return tell(search, "firmware",
-			    "the firmware allows %u MHz at most (bios_limit): see its power and "
+			    "the firmware allows %.0f MHz at most (bios_limit): see its power and "
 			    "thermal settings",
-			    (uint32_t)bios_khz / 1000);
+			    bios_khz / 1000);
 	r = find_cooling(search);
 	if (r)
 		return r < 0 ? r : 0;

@@ -28,12 +28,13 @@ static uint32_t reference_khz(uint32_t cpu)
 	double nominal = number_of(cpu, "acpi_cppc/nominal_perf");
 	double highest = number_of(cpu, "acpi_cppc/highest_perf");
 	double nominal_khz = number_of(cpu, "acpi_cppc/nominal_freq") * 1000;
+	double khz = 0;
 
 	if (nominal && nominal_khz)
-		return (uint32_t)(reference * nominal_khz / nominal);
-	return highest ? (uint32_t)(reference * number_of(cpu, "cpufreq/cpuinfo_max_freq") /
-				    highest)
-		       : 0;
+		khz = reference * nominal_khz / nominal;
+	else if (highest)
+		khz = reference * number_of(cpu, "cpufreq/cpuinfo_max_freq") / highest;
+	return khz > 0 && khz <= UINT32_MAX ? (uint32_t)khz : 0;
 }
 
 struct cppc {

@@ -63,7 +63,7 @@ uint32_t reference_base_khz(uint32_t policy)
 
 	return sysfs_read_number(&khz, "/sys/devices/system/cpu/cpufreq/policy%u/base_frequency",
 				 policy) &&
-			       khz > 0
+			       khz > 0 && khz <= UINT32_MAX
 		       ? (uint32_t)khz
 		       : 0;
 }

@@ -176,6 +176,19 @@ static void test_full_table(void **state)
 	saved_free(open_with(SAVED_CONTROLS_MAX, SAVED_TUNABLES_MAX));
 }
 
+/* Else one odd name would keep the whole file from being read. */
+static void test_unreadable_value(void **state)
+{
+	const struct saved_value odd = { .control = CONTROL_GOVERNOR,
+					 .value = "powersa+0",
+					 .put = "userspace" };
+	struct saved_values *saved = open_with(0, 0);
+
+	assert_int_equal(saved_add(saved, &odd, 1, NULL, 0), -EINVAL);
+	assert_int_equal(saved->n, 0);
+	saved_free(saved);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -187,6 +200,7 @@ int main(void)
 		TEST(test_awaits_governor),
 		TEST(test_full_disk_keeps_the_file),
 		TEST(test_left_over_temporary),
+		TEST(test_unreadable_value),
 		TEST(test_full_table),
 	};
 
