@@ -9,6 +9,7 @@
 
 #include "actuator/saved.h"
 #include "daemon/api.h"
+#include "daemon/capabilities.h"
 #include "daemon/events.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
@@ -59,6 +60,7 @@ static int start(struct manager *manager)
 		hinting_start,
 		events_listen,
 		profile_switch_listen,
+		capabilities_drop,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {

@@ -30,6 +30,7 @@ struct counter_reader {
 	/* The CPU was offline or suspended. NULL: that is no matter. */
 	void (*forget)(void *state, uint32_t cpu);
 	void (*close)(void *state);
+	uint64_t capabilities; /* 1 << CAP_…: what it takes to open a CPU's once more */
 };
 
 /* aperf and mperf of perf's `msr` PMU: CAP_PERFMON. */

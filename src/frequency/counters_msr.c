@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,4 +92,5 @@ const struct counter_reader counter_reader_msr = {
 	.open = open_msr,
 	.read = read_msr,
 	.close = close_msr,
+	.capabilities = 1ULL << CAP_SYS_RAWIO,
 };

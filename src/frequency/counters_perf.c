@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
@@ -158,4 +159,5 @@ const struct counter_reader counter_reader_perf = {
 	.read = read_perf,
 	.forget = forget_perf,
 	.close = close_perf,
+	.capabilities = 1ULL << CAP_PERFMON,
 };

@@ -207,6 +207,11 @@ uint64_t frequency_measured_ns(const struct frequency *frequency)
 	return frequency->measured_ns;
 }
 
+uint64_t frequency_capabilities(const struct frequency *frequency)
+{
+	return *frequency->reader ? (*frequency->reader)->capabilities : 0;
+}
+
 const char *frequency_why(const struct frequency *frequency)
 {
 	return frequency->why;

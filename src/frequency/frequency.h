@@ -47,6 +47,9 @@ void frequency_forget(struct frequency *frequency, uint32_t cpu);
 
 /* The reader in use, or "kernel". */
 const char *frequency_source(const struct frequency *frequency);
+/* What it has to keep, as struct counter_reader has it: a CPU that comes back is opened once more.
+ */
+uint64_t frequency_capabilities(const struct frequency *frequency);
 /* When it last measured a CPU; 0: it has not, or it is the kernel. */
 uint64_t frequency_measured_ns(const struct frequency *frequency);
 /* Why those before it are not used: "perf: …; msr: …"; "" where it is the first. */
