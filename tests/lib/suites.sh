@@ -470,7 +470,8 @@ suite_promises() {
 
 suite_storms() {
 	"$LAB" run -- /usr/bin/python3 $GUEST/test_storms.py
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_machine_storms.py
+	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_machine_storms.py
+		/usr/bin/python3 $GUEST/test_selftests.py $("$LAB" selftests)"
 }
 
 suite_nothing() {

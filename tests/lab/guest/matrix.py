@@ -110,7 +110,9 @@ class Matrix(unittest.TestCase):
         with self.subTest(backend=self.backend, step=step):
             try:
                 self.step = step
+                before = self.lines()
                 yield
+                self.said_nothing_twice(before)
                 mark = table.get((self._testMethodName, self.backend, step), "+")
             finally:
                 table[self._testMethodName, self.backend, step] = mark
@@ -185,6 +187,18 @@ class Matrix(unittest.TestCase):
             self.new().start()
         return self.daemon
 
+    def lines(self):
+        """All that the present daemon, or the last one, has said."""
+        return self.daemon.log().splitlines() if self.daemon and self.daemon.process else []
+
+    def said_nothing_twice(self, before=(), log=None):
+        """A fault makes a line, not a storm of them; of what an earlier cell made, each is new."""
+        lines = self.lines() if log is None else log.splitlines()
+        if lines[:len(before)] == list(before):
+            lines = lines[len(before):]
+        twice = {line for line in lines if lines.count(line) > 1}
+        self.assertFalse(twice, "\n".join(lines))
+
     def said_once(self, *words, log=None):
         """One line has all of the words."""
         log = self.daemon.log() if log is None else log
@@ -204,10 +218,18 @@ class Matrix(unittest.TestCase):
     def wait_as_before(self):
         guest.wait_for(self.is_as_before, 10, "everything as before")
 
+    def changed(self):
+        """The names, as --restore says them, of what is not as before."""
+        raise NotImplementedError
+
     def put_back(self):
-        """By --restore, of which another one finds nothing to do."""
+        """By --restore, which says so, and of which another one finds nothing to do."""
+        changed = self.changed()
         status, log = restore()
         self.assertEqual(status, 0, log)
+        for name in changed:
+            self.said_once(f"restored {name}", log=log)
+        self.said_nothing_twice(log=log)
         self.wait_as_before()
         self.assertFalse(os.path.exists(self.STATE))
         self.assertEqual(restore(), (0, ""))

@@ -15,6 +15,7 @@ DOMAINS = ("policy0", "policy2")
 ORIGINALS = f"{RUN}/originals"
 # What a backend takes over.
 TAKEN = {"setspeed": "scaling_governor", "limits": "scaling_min_freq"}
+CHANGED = {"setspeed": ["scaling_governor"], "limits": ["scaling_min_freq", "scaling_max_freq"]}
 FOREIGN = {"setspeed": "performance", "limits": 600000}
 TUNABLE = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
 MIN_KHZ = 1000000
@@ -94,6 +95,10 @@ class Domains(Matrix):
             return all(read_bytes(f"{guest.CPUFREQ}/{name}") == self.before[name] for name in names)
         return False
 
+    def changed(self):
+        return [f"{name} {control}" for name in DOMAINS for control in CHANGED[self.backend]
+                if not self.is_as_before(f"{name}/{control}")]
+
     def leave_behind(self):
         """Controls, and the file about them, as a killed daemon does; the first time by one."""
         if self.backend in left_behind:
@@ -118,7 +123,7 @@ class Domains(Matrix):
         guest.wait_for(lambda: all(guest.read(path) == value.strip()
                                    for path, value in left.items()), 10, "left as it was")
 
-    def each_call_of_restore(self, what, calls=CHANGES):
+    def each_call_of_restore(self, what, words=None, calls=CHANGES):
         """--restore meets with something at each of its calls; the next one does the rest."""
         def attempt(prefix):
             self.leave_behind()
@@ -127,7 +132,8 @@ class Domains(Matrix):
             for name in DOMAINS:
                 if line and "/policy" in line and f"/{name}/" not in line:
                     guest.wait_for(lambda: self.is_as_before(name), 10, f"{name} put back")
-            self.assertTrue(status == 0 or "killed" in line or "wakegovd: " in log, log)
+            self.assertTrue(status == 0 or "killed" in line or words in log, log)
+            self.said_nothing_twice(log=log)
             self.put_back()
         self.each_call(calls, what, attempt)
 
@@ -253,8 +259,10 @@ class Domains(Matrix):
                 self.mount_run()
                 self.leave_behind()
                 fault()
-                restore()
+                status, log = restore()
                 self.wait_as_before()
+                if status:
+                    self.said_once("what is left stands in /run/wakegov/originals", words, log=log)
                 end()
                 self.put_back()
 
@@ -309,7 +317,7 @@ class Domains(Matrix):
                 self.said_once("could not restore policy2", words)
                 self.put_back()
             with self.cell("restore"):
-                self.each_call_of_restore(f"error={error}")
+                self.each_call_of_restore(f"error={error}", words)
 
     def test_ebusy(self):
         """EBUSY: its CPUs offline"""
@@ -341,10 +349,12 @@ class Domains(Matrix):
             with self.cell("reload"):
                 daemon = self.living()
                 online(0)
+                before = len(self.lines())
                 self.reload_minimum()
                 self.goes_on()
                 online(1)
                 self.wait_written()
+                self.said_once("policy2: its CPUs are offline", log="\n".join(self.lines()[before:]))
             with self.cell("stop"):
                 daemon = self.living()
                 online(0)
@@ -352,7 +362,7 @@ class Domains(Matrix):
                 log = daemon.log()
                 online(1)
                 self.put_back()
-                self.assertIn("policy2 is offline: ", log)
+                self.said_once("policy2 is offline: ", log=log)
             with self.cell("restore"):
                 self.leave_behind()
                 online(0)
@@ -403,6 +413,7 @@ class Domains(Matrix):
                     if status == 0:
                         break
                     self.assertTrue(status == 127 or words in log, f"{status}: {log}")
+                    self.said_nothing_twice(log=log)
                     self.put_back()
                 self.wait_as_before()
                 self.assertEqual(restore(), (0, ""))
@@ -492,10 +503,13 @@ class Domains(Matrix):
                 self.living()
                 self.write()
                 self.wait_written()
+                before = self.lines()
                 for seconds in (-2 * 86400, 2 * 86400):
                     jump(seconds)
                     time.sleep(0.2)
                     self.assertTrue(self.written("policy2"), "the override of ten minutes ended")
+                # It is no fault of anything here.
+                self.assertEqual(self.lines(), before)
                 self.goes_on()
                 forget_overrides()
             with self.cell("reload"):
@@ -516,7 +530,10 @@ class Domains(Matrix):
         """files of an earlier boot"""
         files = {"originals": "wakegov originals 2\nboot {}\n" + guest.policy(
             "policy2", "scaling_governor") + " performance *\nend 1\n",
-                 "clamps": "wakegov clamps 1\nboot {}\ntask 1 1 0-1024 0-300\n"}
+                 "clamps": "wakegov clamps 1\nboot {}\ntask 1 1 0-1024 0-300\n",
+                 "groups": "wakegov groups 1\nboot {}\nmax 4711 max max 29.98 /sys/fs/cgroup/x\n",
+                 "overrides": "wakegov overrides 2\nboot {}\nend 1\n",
+                 "hints": "wakegov hints 1\nboot {}\nend 1\n"}
         for _ in self.each_backend():
             for step in STEPS[1:-1]:
                 self.no_cell(step, "the start has put them away")

@@ -97,6 +97,10 @@ class Tasks(Matrix):
     def is_as_before(self):
         return all(clamps_of(task.pid) == NONE for task in self.tasks.values())
 
+    def changed(self):
+        count = sum(clamps_of(task.pid) != NONE for task in self.tasks.values())
+        return ["the clamps of {} task{}".format(count, "s" if count > 1 else "")] if count else []
+
     def leave_behind(self):
         self.living()
         self.daemon.stop(signal.SIGKILL)
@@ -152,6 +156,7 @@ class Tasks(Matrix):
         self.leave_behind()
         status, log = restore(prefix)
         self.assertTrue(status == 0 or "killed" in (met() or "") or "wakegovd: " in log, log)
+        self.said_nothing_twice(log=log)
         self.put_back()
 
     def test_sigstop(self):

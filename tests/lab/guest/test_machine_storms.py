@@ -5,26 +5,18 @@
 After each storm the daemon answers and governs, its memory is what it was, and when it has ended
 everything is as before. What it took of the CPUs is printed, and bounded far above what was seen.
 """
-import contextlib
 import os
 import random
 import re
 import subprocess
 import sys
 import time
-import unittest
 
 import guest
 import tap
+from governed import DOMAINS, Governed, POLICY, shell_write
 
-# Every task with I/O is looked at.
-POLICY = ("[wakegov]\nbackend = {}\n[io-boost]\nmin-rate = 1/s\n"
-          "[rule low]\ncomm = capped\ncap = 30%\n")
-DOMAINS = ("policy0", "policy2")
 STORM_S = 5
-CPU_SHARE = 0.6  # of one CPU
-GROWTH_KIB = 1024
-LINES = 10  # of the log, however long a storm lasts
 GROUP = "/sys/fs/cgroup/wakegov-bomb"
 NUMBERS = 600  # of tasks; the kernel keeps 300 for itself
 DISKS = 80  # more than there are places for: WAKEGOV_DEVICES is 64
@@ -45,55 +37,12 @@ def disks():
     return {name for name in os.listdir("/sys/block") if name.startswith(("nullb", "storm"))}
 
 
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    return subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=False,
-                          stderr=subprocess.DEVNULL).returncode == 0
-
-
 def forks():
     """How many there were since the boot."""
     return int(re.search(r"^processes (\d+)", guest.read("/proc/stat"), re.M).group(1))
 
 
-class Storms(unittest.TestCase):
-    def setUp(self):
-        random.seed(self._testMethodName)
-        self.before = guest.snapshot()
-        self.daemon = None
-
-    @contextlib.contextmanager
-    def governed(self, backend="setspeed", lines_most=LINES):
-        """The daemon, from before a storm until its end; it is to govern then."""
-        with guest.Daemon(POLICY.format(backend)) as daemon:
-            self.daemon = daemon
-            self.drives()
-            began, kib, cpu_s = time.monotonic(), daemon.memory_kib()["Anonymous"], self.cpu_s()
-            yield daemon
-            took = time.monotonic() - began
-            share = (self.cpu_s() - cpu_s) / took
-            self.drives()
-            growth = daemon.memory_kib()["Anonymous"] - kib
-            lines = len(daemon.log().splitlines())
-            tap.note(f"{took:.1f} s: {100 * share:.0f} % of a CPU, {growth:+} KiB, {lines} lines")
-            self.assertLessEqual(share, CPU_SHARE)
-            self.assertLessEqual(growth, GROWTH_KIB)
-            self.assertLessEqual(lines, lines_most, daemon.log())
-            self.assertEqual(daemon.stop(), 0)
-        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
-        self.assertFalse(os.path.exists("/run/wakegov/originals"))
-
-    def cpu_s(self):
-        return int(guest.read(f"/proc/{self.daemon.process.pid}/schedstat").split()[0]) / 1e9
-
-    def drives(self):
-        """Each domain goes up with a load and down again."""
-        for name, cpu in zip(DOMAINS, (0, 2)):
-            highest = int(guest.read(guest.policy(name, "cpuinfo_max_freq")))
-            with guest.busy_loop(cpu):
-                guest.wait_for(lambda: guest.frequency(name) == highest, 10, f"{name} up")
-            guest.wait_for(lambda: guest.frequency(name) < highest, 10, f"{name} down")
-
+class Storms(Governed):
     @staticmethod
     def storm(deed, seconds=STORM_S):
         """How often it was done in that time."""
@@ -119,14 +68,9 @@ class Storms(unittest.TestCase):
         def another():
             self.assertTrue(shell_write(guest.policy(random.choice(DOMAINS), "scaling_governor"),
                                         random.choice(("performance", "powersave", "schedutil"))))
-        with self.governed() as daemon:
+        with self.governed():
             tap.note(f"{self.storm(another)} times")
-            for name in DOMAINS:
-                another_governor = guest.policy(name, "scaling_governor")
-                shell_write(another_governor, "schedutil")
-            guest.wait_for(lambda: {daemon.domain(name)["state"] for name in DOMAINS} == {"yielded"},
-                           10, "yielded")
-            self.assertEqual(daemon.call("Adopt")["adopted"], 2)
+            self.give_back()
 
     def test_limits(self):
         """limits that change with every look are kept to"""

@@ -137,6 +137,35 @@ fetch_keep() {
 	mv "$work/current.new" "$work/current"
 }
 
+# The kernel's own self-tests of cpufreq, from the sources that this machine's apt has.
+fetch_selftests() {
+	local work=$1 package deb
+
+	apt-get -qq update >&2 || return 1
+	package=$(apt-cache show linux-source | fetch_depends | grep -m 1 '^linux-source-') ||
+		return 1
+	rm -rf "$work/tree" "$work/debs"
+	mkdir -p "$work/tree" "$work/debs" || return 1
+	(cd "$work/debs" && apt-get -oAPT::Sandbox::User=root -qq download "$package" >&2) ||
+		return 1
+	deb=$(echo "$work"/debs/*.deb)
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards './usr/src/*.tar.xz' |
+		tar -xJ -C "$work/tree" --strip-components=5 --wildcards \
+			'*/tools/testing/selftests/cpufreq/*' || return 1
+	rm -r "$work/debs"
+	fetch_keep "$work" "$package"
+}
+
+# Prints the directory of these tests, fetching them when the cache has none.
+selftests_main() {
+	local name
+
+	[ $# = 0 ] || die_usage "lab selftests: unexpected argument '$1'"
+	setup_main
+	name=$(fetch_current selftests)
+	echo "$LAB_CACHE/selftests/$name"
+}
+
 # lab fetch [SERIES|emulator|machine]
 fetch_main() {
 	local what=${1:-sid}
@@ -162,6 +191,7 @@ fetch_locked() {
 		case $what in
 		emulator) emulator_fetch "$work" ;;
 		machine/*) machine_fetch "$work" ;;
+		selftests) fetch_retry fetch_selftests "$work" || die "could not fetch $what" ;;
 		*) fetch_kernel "$(fetch_suite "$what")" "$work" ;;
 		esac
 		say "fetched $(cat "$work/current")"

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel's own cpufreq self-tests, from Debian's linux-source, while wakegovd governs.
+
+test_selftests.py DIRECTORY [TEST…], as lab selftests prints it.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import guest
+import tap
+from governed import Governed
+
+FAULTS = r"BUG:|WARNING:|Call Trace|INVALID"
+
+
+class Selftests(Governed):
+    directory = ""
+
+    def run_selftest(self, name):
+        """What it said; neither it nor the kernel found a fault."""
+        subprocess.run(["dmesg", "--clear"], check=True)
+        done = subprocess.run(["bash", "main.sh", "-t", name, "-o", "/tmp/selftest"], check=True,
+                              cwd=self.directory, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        kernel = subprocess.run(["dmesg"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertNotRegex(done.stdout, FAULTS)
+        self.assertNotRegex(kernel, FAULTS)
+        return done.stdout
+
+    def test_basic(self):
+        """basic: every file, CPU, frequency and governor"""
+        # Two lines for each time that a domain's CPUs go.
+        with self.governed(lines_most=60):
+            said = self.run_selftest("basic")
+            self.assertIn("CPUFreq manages: 4 CPUs", said)
+            self.assertEqual(len(re.findall("Running shuffle_", said)), 2, said)
+            self.give_back()
+
+    def test_governors(self):
+        """sptest1, sptest2: switches of governors, one after the other and at once"""
+        subprocess.run(["modprobe", "-a", "cpufreq_ondemand", "cpufreq_conservative"], check=True)
+        for name in ("sptest1", "sptest2"):
+            with self.subTest(name=name), self.governed():
+                self.run_selftest(name)
+                self.give_back()
+
+
+if __name__ == "__main__":
+    Selftests.directory = os.path.abspath(sys.argv.pop(1))
+    tap.main()
