@@ -76,10 +76,11 @@ static void save(struct manager *manager)
 	int r = hint_file_save(manager->options.run_dir, manager->rules);
 
 	manager->hinting.save_ns = UINT64_MAX;
-	if (r < 0)
+	if (r < 0 && !manager->hinting.unsaved)
 		log_warning("hints hold, but a restart of wakegovd will end them: cannot write "
 			    "%s/" HINT_FILE ": %s",
 			    manager->options.run_dir, strerror(-r));
+	manager->hinting.unsaved = r < 0;
 }
 
 /*

@@ -27,10 +27,11 @@ void overrides_save(struct manager *manager)
 	int r = override_file_save(manager->options.run_dir, manager->topology,
 				   engine_overrides(manager->engine), &manager->task_overrides);
 
-	if (r < 0)
+	if (r < 0 && !manager->overrides_unsaved)
 		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
 			    "%s/" OVERRIDE_FILE ": %s",
 			    manager->options.run_dir, strerror(-r));
+	manager->overrides_unsaved = r < 0;
 }
 
 void overrides_read(struct manager *manager)

@@ -98,6 +98,7 @@ struct profile_choice {
 struct hinting {
 	uint64_t end_ns;  /* when the first of them is over; UINT64_MAX: none ends */
 	uint64_t save_ns; /* when they are written to their file; UINT64_MAX: it is up to date */
+	bool unsaved;	  /* they could not be written: that was said */
 	struct hint_hold *holds;
 	sd_event_source *timer;
 };
@@ -134,6 +135,7 @@ struct manager {
 
 	struct override_table resumed; /* of domains, from the wakegovd before */
 	struct task_overrides task_overrides;
+	bool overrides_unsaved; /* they could not be written: that was said */
 	struct rules *rules;
 	struct hinting hinting;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: none is */

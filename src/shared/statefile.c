@@ -154,6 +154,8 @@ int statefile_open(const char *directory, const struct statefile *file,
 		r = check_boot(take_line(ret));
 	if (r == 1)
 		ret->n_max = count_lines(ret->next);
+	else if (r == 0)
+		statefile_remove(directory, file); /* if not now, the next start */
 	return r;
 }
 

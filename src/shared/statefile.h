@@ -35,9 +35,10 @@ struct statefile_reader {
 
 /*
  * Reads the file of a directory and checks its head. Returns 1 when lines follow; 0 without a file
- * or a directory, or with a file of an earlier boot; or a negative errno: -EKEYREJECTED for a file
- * that another user could have written, -EPROTONOSUPPORT for one of another version, -EBADMSG for
- * one that is not of the form above. The caller closes the reader in any case.
+ * or a directory, or with a file of an earlier boot, which is removed; or a negative errno:
+ * -EKEYREJECTED for a file that another user could have written, -EPROTONOSUPPORT for one of
+ * another version, -EBADMSG for one that is not of the form above. The caller closes the reader in
+ * any case.
  */
 int statefile_open(const char *directory, const struct statefile *file,
 		   struct statefile_reader *ret);

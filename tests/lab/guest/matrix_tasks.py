@@ -98,8 +98,8 @@ class Tasks(Matrix):
         return all(clamps_of(task.pid) == NONE for task in self.tasks.values())
 
     def changed(self):
-        count = sum(clamps_of(task.pid) != NONE for task in self.tasks.values())
-        return ["the clamps of {} task{}".format(count, "s" if count > 1 else "")] if count else []
+        # With those of other tasks, which shared a CPU with them.
+        return [] if self.is_as_before() else ["the clamps of "]
 
     def leave_behind(self):
         self.living()
@@ -294,11 +294,12 @@ class Tasks(Matrix):
     def refused(self, call, paths, error, words):
         """One task is left as it is, the others go on, and it is tried again with all."""
         daemon = self.living()
-        with self.attached(call, f"error={error}", n=1, paths=paths):
+        with self.attached(call, f"error={error}", paths=paths):
             self.write()
             pid = self.tasks["wg-new"].pid
+            words = f"task {pid} cannot be clamped: {words}"
             guest.wait_for(lambda: words in daemon.log(), 10, "the line")
-        self.said_once(f"task {pid} cannot be clamped", words)
+        self.said_once(words)
         self.assertEqual(clamps_of(pid), NONE)
         refused = self.tasks.pop("wg-new")
         self.goes_on()
@@ -320,10 +321,11 @@ class Tasks(Matrix):
             with self.cell("reload"):
                 daemon = self.living()
                 self.end("wg-new")
-                with self.attached(TASK, "error=EPERM", n=1, paths=()):
+                words = f"task {self.tasks['wg-one'].pid} cannot be clamped: Operation not permitted"
+                with self.attached(TASK, "error=EPERM", paths=()):
                     self.reload_other_cap()
-                    guest.wait_for(lambda: "Operation not permitted" in daemon.log(), 10, "the line")
-                self.said_once("cannot be clamped", "Operation not permitted")
+                    guest.wait_for(lambda: words in daemon.log(), 10, "the line")
+                self.said_once(words)
                 daemon.call("Reload")
                 self.wait_written(OTHER_CAP)
                 self.daemon.stop()
