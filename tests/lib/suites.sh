@@ -11,7 +11,7 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink timed govern boost programs service lab caps benefit faults sanitize promises conformance levers demo storms nothing
+LONG_SUITES=(varlink timed govern boost programs service storms lab caps benefit faults sanitize promises conformance levers demo soak nothing
 	devices fuzz fleet clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -90,11 +90,12 @@ tests_of() {
 # The manual says who can do what, what happens when something fails, and with which test that was
 # tried: none is missing on either side.
 promises_have_tests() {
-	local said here=(test_trust.py matrix_domains.py matrix_tasks.py test_machine_storms.py)
+	local said here=(test_trust.py matrix_domains.py matrix_tasks.py test_machine_storms.py
+		test_selftests.py)
 
 	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
 		grep -oE '\btest_[a-z_]+\b' |
-		grep -vE '^test_(trust|service|matrix|machine_storms|storms)$' | sort -u)
+		grep -vE '^test_(trust|service|matrix|machine_storms|storms|selftests)$' | sort -u)
 	[ -n "$said" ] || return 1
 	! comm -23 <(echo "$said") <(tests_of "${here[@]}" test_service.py test_storms.py) | grep . ||
 		return 1
@@ -449,10 +450,11 @@ suite_caps() {
 
 suite_faults() {
 	echo "# kernel sid"
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_faults.py
 	# The whole table takes some minutes: tests/README.md.
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_matrix.py Domains.test_eio Domains.test_enospc \
-		Domains.test_ebusy Domains.test_ring Tasks.test_enospc Tasks.test_eperm Tasks.test_ring
+	"$LAB" run --timeout 1800 -- sh -c "/usr/bin/python3 $GUEST/test_faults.py
+		/usr/bin/python3 $GUEST/test_matrix.py Domains.test_eio Domains.test_enospc \
+			Domains.test_ebusy Domains.test_ring \
+			Tasks.test_enospc Tasks.test_eperm Tasks.test_ring"
 	echo "# kernel 6.1"
 	"$LAB" run --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py $GUEST/test_faults.py \
 		Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits \
@@ -469,9 +471,17 @@ suite_promises() {
 }
 
 suite_storms() {
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_storms.py
-	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_machine_storms.py
-		/usr/bin/python3 $GUEST/test_selftests.py $("$LAB" selftests)"
+	local selftests
+
+	selftests=$("$LAB" selftests) || return 1
+	"$LAB" run --suspend --timeout 1800 -- sh -c "/usr/bin/python3 $GUEST/test_storms.py
+		/usr/bin/python3 $GUEST/test_machine_storms.py
+		/usr/bin/python3 $GUEST/test_selftests.py $selftests"
+}
+
+# Two minutes of it, of a day's seed; an hour is by hand.
+suite_soak() {
+	tests/lab/soak --for 2m --seed "$(date +%Y%m%d)"
 }
 
 suite_nothing() {
@@ -489,10 +499,12 @@ suite_service() {
 			/usr/bin/python3 $GUEST/test_desktop.py; /usr/bin/python3 $GUEST/test_hints.py"
 	echo "# kernel 6.12"
 	"$LAB" run --init systemd --kernel 6.12 -- /usr/bin/python3 tests/lib/tap.py \
-		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader
+		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader \
+		Service.test_capabilities
 	echo "# kernel 6.1"
 	"$LAB" run --init systemd --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py \
-		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader
+		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader \
+		Service.test_capabilities
 }
 
 # The demo compares every control with what it was, and its story with the port log.

@@ -148,9 +148,12 @@ class Soak:
     # Looks
 
     def meet(self, before=0):
-        """Another daemon than before is there, and its memory and descriptors are taken."""
+        """Another daemon than before is there, and its memory and descriptors are taken.
+
+        Beside three loads, and on a busy host, a start of two seconds takes minutes.
+        """
         guest.wait_for(lambda: show("ActiveState") == "active" and
-                       int(show("MainPID")) not in (0, before), 30, "the unit active")
+                       int(show("MainPID")) not in (0, before), 120, "the unit active")
         self.pid = int(show("MainPID"))
         guest.wait_for(lambda: os.path.exists(SOCKET), 30, "its socket")
         call("Status")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel's own cpufreq self-tests, from Debian's linux-source, while wakegovd governs.
+"""The kernel's own cpufreq self-tests, from Debian's linux-source, while wakegovd governs; suspends.
 
-test_selftests.py DIRECTORY [TEST…], as lab selftests prints it.
+test_selftests.py DIRECTORY [TEST…], as lab selftests prints it, in a lab that was run with --suspend.
 """
 import os
 import re
@@ -14,6 +14,13 @@ import tap
 from governed import Governed
 
 FAULTS = r"BUG:|WARNING:|Call Trace|INVALID"
+
+
+def set_suspend(level):
+    """How far down: "core" is all but the firmware, which brings nobody back here."""
+    guest.write("/sys/power/mem_sleep", "deep")
+    guest.write("/sys/power/pm_test", level)
+    guest.write("/sys/module/suspend/parameters/pm_test_delay", 1)
 
 
 class Selftests(Governed):
@@ -30,14 +37,27 @@ class Selftests(Governed):
         self.assertNotRegex(kernel, FAULTS)
         return done.stdout
 
-    def test_basic(self):
-        """basic: every file, CPU, frequency and governor"""
+    def test_suspend(self):
+        """suspend, basic: after it every file, CPU, frequency and governor"""
+        set_suspend("core")
         # Two lines for each time that a domain's CPUs go.
         with self.governed(lines_most=60):
-            said = self.run_selftest("basic")
+            said = self.run_selftest("suspend")
+            self.assertIn("Came out of suspend", said)
             self.assertIn("CPUFreq manages: 4 CPUs", said)
             self.assertEqual(len(re.findall("Running shuffle_", said)), 2, said)
             self.give_back()
+
+    def test_suspends(self):
+        """suspends under each backend: the daemon hears of each and governs on"""
+        for backend in ("setspeed", "limits", "uclamp"):
+            with self.subTest(backend=backend), self.governed(backend, lines_most=60) as daemon:
+                for n, level in enumerate(("devices", "core", "core")):
+                    set_suspend(level)
+                    guest.write("/sys/power/state", "mem")
+                    guest.wait_for(lambda: daemon.log().count("resumed from suspend") == n + 1, 10,
+                                   "the daemon hears of it")
+                    self.drives()
 
     def test_governors(self):
         """sptest1, sptest2: switches of governors, one after the other and at once"""

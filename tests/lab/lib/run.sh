@@ -8,7 +8,7 @@ run_defaults() {
 	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=900
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
 	RUN_STALLS="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
-	RUN_PACKAGES=""
+	RUN_PACKAGES="" RUN_SUSPEND=no
 	RUN_COMMAND=()
 }
 
@@ -24,6 +24,7 @@ run_parse() {
 			;;
 		--no-cpufreq) RUN_CPUFREQ=no ;;
 		--stalls) RUN_STALLS=yes ;;
+		--suspend) RUN_SUSPEND=yes ;;
 		--build) RUN_BUILD=yes ;;
 		--) shift && break ;;
 		-*) die_usage "lab run: unknown option '$1', see lab help" ;;
@@ -138,6 +139,19 @@ run_write_share() {
 	} >"$share/config"
 }
 
+# A folder of the host's, with its options, for the guest to mount. Linux 6.10 and newer leave a
+# virtio device as it is while the machine sleeps, if that says that it keeps its state.
+run_qemu_folder() {
+	local tag=$1 path=$2 bus=""
+
+	if [ "$RUN_SUSPEND" = yes ]; then
+		RUN_QEMU+=(-device "pcie-root-port,id=port-$tag,chassis=${#RUN_QEMU[@]}")
+		bus=,bus=port-$tag,x-pcie-pm-no-soft-reset=on
+	fi
+	RUN_QEMU+=(-fsdev "local,id=$tag,security_model=none,path=$path"
+		-device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag$bus")
+}
+
 # Fills RUN_QEMU with the whole command line of the VM.
 run_qemu_command() {
 	local dir=$1 initramfs=$2 cpu="" append=$RUN_APPEND ports=null pstates=""
@@ -157,11 +171,10 @@ run_qemu_command() {
 		-kernel "$LAB_RELEASE_DIR/vmlinuz" -initrd "$initramfs"
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic softlockup_panic=1 mitigations=off$append"
 		-serial "file:$RUN_CONSOLE"
-		-virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap"
-		-virtfs "local,path=$dir/share,mount_tag=lab,security_model=none"
 	)
-	[ -z "$RUN_EXTRAS" ] ||
-		RUN_QEMU+=(-virtfs "local,path=${RUN_EXTRAS//,/,,},mount_tag=extras,security_model=none,readonly=on")
+	run_qemu_folder hostroot /,readonly=on,multidevs=remap
+	run_qemu_folder lab "$dir/share"
+	[ -z "$RUN_EXTRAS" ] || run_qemu_folder extras "${RUN_EXTRAS//,/,,},readonly=on"
 	case $RUN_CLOCK in
 	# 2 ns for each instruction of any CPU, and none for what the host does meanwhile.
 	virtual) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;
