@@ -157,9 +157,10 @@ static void end_without_driver(struct manager *manager, const char *name)
 
 	if (sd_event_get_exit_code(manager->event, &code) >= 0)
 		return;
-	log_error("%s: its cpufreq driver is gone: wakegovd ends; what starts it again, as systemd "
-		  "does, finds out what there is then",
-		  name);
+	log_error(
+		"%s: its cpufreq driver is gone: wakegovd ends; start it again for the next driver, "
+		"as systemd does",
+		name);
 	sd_event_exit(manager->event, -ENODEV);
 }
 
