@@ -11,7 +11,7 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink timed govern boost programs service storms lab caps benefit faults sanitize promises conformance levers demo soak nothing
+LONG_SUITES=(varlink timed govern boost programs service storms lab caps benefit faults sanitize promises conformance levers demo nothing
 	devices fuzz fleet clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -479,11 +479,6 @@ suite_storms() {
 		/usr/bin/python3 $GUEST/test_selftests.py $selftests"
 }
 
-# Two minutes of it, of a day's seed; an hour is by hand.
-suite_soak() {
-	tests/lab/soak --for 2m --seed "$(date +%Y%m%d)"
-}
-
 suite_nothing() {
 	"$LAB" run --no-cpufreq -- /usr/bin/python3 $GUEST/test_nothing_to_drive.py no-cpufreq
 	"$LAB" run --without cpufreq_userspace -- \
@@ -505,6 +500,8 @@ suite_service() {
 	"$LAB" run --init systemd --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py \
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader \
 		Service.test_capabilities
+	# Of the day's seed; here, since no other suite installs meanwhile what it takes. An hour is by hand.
+	tests/lab/soak --for 2m --seed "$(date +%Y%m%d)"
 }
 
 # The demo compares every control with what it was, and its story with the port log.
