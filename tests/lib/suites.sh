@@ -11,7 +11,7 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink timed govern boost programs service storms lab caps benefit faults sanitize promises conformance levers demo nothing
+LONG_SUITES=(varlink service timed govern storms boost programs lab caps benefit faults sanitize promises conformance levers demo nothing
 	devices fuzz fleet clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
