@@ -78,18 +78,25 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 		io->host_cpu_ns += host_ns - think_ns;
 }
 
-/* Kernel threads write back for others: what they send is nobody's host time. */
+/*
+ * Kernel threads write back for others: what they send makes none of them hot. One that waits for
+ * it is hot by its waits, and a task waits for that thread in turn, as a commit does for the
+ * journal's: its requests are counted then.
+ */
 static inline bool sends_for_itself(struct task_struct *task)
 {
 	return task->pid && !(task->flags & PF_KTHREAD);
 }
 
-/* Whose request it is. The owner's workers may be at it on several CPUs at once. */
+/*
+ * Whose request it is; NULL: of no hot task, or sent by an interrupt of an idle CPU. The owner's
+ * workers may be at it on several CPUs at once.
+ */
 static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
 {
 	struct wakegov_slot *owner = find_owner(task);
 
-	return owner ? owner : find_slot(task->pid);
+	return owner || !task->pid ? owner : find_slot(task->pid);
 }
 
 /* What would stay wrong is added as one. */
@@ -152,7 +159,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct wakegov_slot *slot = sends_for_itself(task) ? slot_of_sender(task) : NULL;
+	struct wakegov_slot *slot = slot_of_sender(task);
 	struct wakegov_cpu *cpu = count_event(program), *sender;
 	struct wakegov_device *device = NULL;
 	struct wakegov_flight *flight = NULL;
@@ -256,7 +263,7 @@ int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned 
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_COMPLETE);
 
-	if (cpu && !cpu->count_only)
+	if (cpu)
 		complete_request(request, n_bytes, cpu);
 	return 0;
 }
@@ -268,7 +275,7 @@ int BPF_PROG(on_block_rq_merge, struct request *request)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_MERGE), *sender;
 	struct wakegov_flight *flight;
 
-	if (!cpu || cpu->count_only)
+	if (!cpu)
 		return 0;
 	sender = sender_of(request);
 	if (!sender)

@@ -75,17 +75,22 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
 	programs_need(&tracer->programs, WAKEGOV_SCHED_WAKING, follow || clamps);
 }
 
+/*
+ * Ends first, everywhere, and then starts, CPU by CPU: an end is handled wherever it comes, so that
+ * of what is followed none is lost. What was started before is in no place, and says nothing.
+ */
 void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
 
 	if (follow != tracer_counts_only(tracer))
 		return;
+	/* No end is without a start until all are followed, nor when they are no more. */
+	settings->follow_since_ns = UINT64_MAX;
 	if (follow) {
-		tracer_attach_needed(tracer, true);
 		void_flights(tracer);
 		void_depths(tracer, now_ns);
-		settings->follow_since_ns = UINT64_MAX; /* until it is so on every CPU */
+		tracer_attach_needed(tracer, true);
 	}
 	tracer->tick_ns = tick_ns();
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)

@@ -130,6 +130,38 @@ static void test_exit_in_flight(void **state)
 		assert_int_equal(native->tracer->devices[i].n_far, 0);
 }
 
+/*
+ * A CPU on which starts are only counted, as some are while following begins, handles the ends of
+ * what others started: none is missed, and what a queue has in flight is not more and more.
+ */
+static void test_ends_where_starts_are_counted(void **state)
+{
+	struct work_uring work = { "native-queue", NATIVE_OTHER, 0, 32 };
+	struct native *native = *state;
+	const struct wakegov_slot *slot;
+	struct disk_under_test disk;
+	pid_t pid;
+
+	disk_find(native, &disk);
+	native_watch(native, 0);
+	work.file = native->file;
+	pid = work_uring(&work);
+	native->watched_pid = pid;
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	slot = &native->tracer->slots[native->watched.task.handle];
+	for (int ms = 0; ms < PATIENCE_MS && slot->started < 1000; ms += 10)
+		usleep(10000);
+	assert_true(slot->started >= 1000);
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		native->tracer->cpus[cpu].count_only = true;
+	for (int ms = 0; ms < PATIENCE_MS && slot->started != slot->completed; ms += 10)
+		usleep(10000);
+	assert_int_equal(slot->started, slot->completed);
+	tracer_follow_requests(native->tracer, true, native_now_ns());
+	work_end(pid);
+	disk_settle(native, &disk);
+}
+
 /* The tracer comes when requests are in flight. */
 static void test_completion_without_start(void **state)
 {
@@ -201,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start_without_completion),
+		cmocka_unit_test(test_ends_where_starts_are_counted),
 		cmocka_unit_test(test_completion_without_start),
 		cmocka_unit_test(test_lost_completions),
 		cmocka_unit_test(test_exit_in_flight),
