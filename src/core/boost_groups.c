@@ -302,12 +302,13 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 	struct io_group *group = &engine->groups[index];
 	struct experiment *experiment = &group->experiment;
 
-	if (!has_question(experiment, params, group, sums)) {
-		experiment->next_ns = now_ns + LOOK_NS;
-		return false;
-	}
+	/* First: the level at which another's experiment runs a domain answers no question. */
 	if (sums->blocked) {
 		experiment->next_ns = now_ns + BLOCKED_NS;
+		return false;
+	}
+	if (!has_question(experiment, params, group, sums)) {
+		experiment->next_ns = now_ns + LOOK_NS;
 		return false;
 	}
 	if (experiment->verdict == EXPERIMENT_NONE)

@@ -94,8 +94,8 @@ void boosts_set_due(struct engine *engine, const struct io_task *task)
 
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
 {
-	/* A quarter of the slack is left for what the estimate is off by. */
-	uint32_t slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent) * 3 / 4;
+	/* The other half of the slack is for what that is off by, and for watching and trying. */
+	uint32_t slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent) / 2;
 	uint32_t min_khz, max_khz, khz;
 
 	domain_limits(domain, &min_khz, &max_khz);

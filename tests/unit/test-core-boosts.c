@@ -44,7 +44,7 @@ static void test_how_fast(void **state)
 		uint32_t khz;
 	} cases[] = {
 		{ 90, 10, 2200000 },   { 50, 50, 2400000 }, { 10, 90, 2400000 }, { 9, 1, 2200000 },
-		{ 500, 100, 2200000 }, { 96, 4, 1800000 },  { 190, 5, 1600000 },
+		{ 500, 100, 2400000 }, { 96, 4, 2000000 },  { 190, 5, 1800000 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -139,11 +139,11 @@ static void test_more_than_predicted(void **state)
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 1800000);
+	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 2000000);
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
 	boosts_run(&world, 50 * NS_PER_MS);
-	/* 85 + 15 µs; with 1.5 % more 16.5: from 2.18 GHz on. */
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	/* 85 + 15 µs; with 1 % more 16: from 2.25 GHz on. */
+	boosts_assert_target(&world, 0, 2400000, REASON_IO_BOOST);
 	world_deinit(&world);
 }
 
@@ -306,8 +306,8 @@ static void test_slack(void **state)
 {
 	static const struct {
 		uint32_t slack_percent, khz;
-	} cases[] = { { 2, 2400000 }, { 6, 2200000 }, { 50, 1200000 } };
-	/* 50 µs + 50 µs: with three quarters of a slack of 50 %, up to 160 µs. */
+	} cases[] = { { 2, 2400000 }, { 10, 2200000 }, { 50, 1600000 } };
+	/* 50 µs + 50 µs: with half of a slack of 50 %, up to 133 µs. */
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -316,7 +316,7 @@ static void test_slack(void **state)
 
 		policy_init(&policy);
 		policy.io_boost.slack_percent = cases[i].slack_percent;
-		/* A gain within the slack is not one: 1.2 GHz take 150 of 200 µs. */
+		/* A gain within the slack is not one: 1.6 GHz take 125 of 200 µs. */
 		boosts_start(&world, &policy);
 		world_start_io(&world, 0, 100, 0, &io);
 		boosts_run(&world, NS_PER_S);
