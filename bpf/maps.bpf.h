@@ -98,6 +98,31 @@ struct {
 	__type(value, struct wakegov_process);
 } processes SEC(".maps");
 
+/* Tasks that are placed, by thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WAKEGOV_RULED_TASKS);
+	__type(key, __u32);
+	__type(value, struct wakegov_placed);
+} placed SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAKEGOV_PLACED_GROUPS);
+	__type(key, __u32);
+	__type(value, struct wakegov_placed_group);
+} placed_groups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WAKEGOV_CACHES);
+	__type(key, __u32);
+	__type(value, struct wakegov_cache);
+} caches SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, WAKEGOV_RING_BYTES);

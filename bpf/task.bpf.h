@@ -7,6 +7,7 @@
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
+#include "placing.bpf.h"
 #include "process.bpf.h"
 #include "think.bpf.h"
 
@@ -17,6 +18,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	struct wakegov_slot *slot;
 
 	wake_task(task);
+	if (settings.placing)
+		waking_placed(task);
 	if (!may_be_hot(task->pid) || task == bpf_get_current_task_btf())
 		return 0;
 	count_event(WAKEGOV_SCHED_WAKING);
@@ -102,6 +105,8 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	tell_clamped_child(parent, child);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
+	if (settings.placing)
+		fork_placed(parent, child); /* before its facts: it has its parent's affinity */
 	if (settings.follow)
 		follow_fork(parent, child);
 	return 0;
@@ -143,6 +148,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 		follow_end_of_process(task);
 	if (settings.follow)
 		follow_end(task->pid);
+	if (settings.placing)
+		end_placed(task);
 	slot = find_slot(task->pid);
 	if (!slot)
 		return 0;

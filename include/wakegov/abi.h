@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "wakegov/latency.h"
 #include "wakegov/own.h"
 #include "wakegov/quantile.h"
 #include "wakegov/util_acct.h"
@@ -36,6 +37,9 @@
 #define WAKEGOV_COMM_SIZE     16
 #define WAKEGOV_DISK_SIZE     32
 #define WAKEGOV_NO_DOMAIN     0xffffffffU
+#define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
+#define WAKEGOV_NO_CACHE      0xffffffffU
+#define WAKEGOV_PLACED_GROUPS 64
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -124,6 +128,35 @@ struct wakegov_flights {
 	struct wakegov_flight ways[WAKEGOV_FLIGHT_WAYS];
 } __attribute__((aligned(64)));
 
+/* A last-level cache, or a cluster: placing.bpf.h. */
+struct wakegov_cache {
+	__u32 n_cpus; /* of them online; written by the daemon */
+	__u32 n_busy; /* as far as they have switched tasks since the placing began */
+	__u64 full_since_ns; /* when the last idle one of them began to work */
+} __attribute__((aligned(64)));
+
+/* Tasks that a rule or class places together. Written by the kernel side; all but watch grow. */
+struct wakegov_placed_group {
+	__u64 wakeups; /* of one of them by another … */
+	__u64 inside;  /* … in the waker's cache */
+	__u64 run_ns[WAKEGOV_CACHES];
+	__u32 latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run: latency.h */
+	__u32 n_runnable;   /* tasks that want to run, as far as they have been seen */
+	__u32 max_runnable; /* since the daemon, reading it, made it 0 */
+	__u64 watch;	  /* caches, as bits, to be told of when one is full; the daemon sets them */
+	__u32 watch_wake; /* to be told of when one of its tasks wakes; likewise */
+	__u32 pad;
+};
+
+/* One of its tasks, by thread id. */
+struct wakegov_placed {
+	__u16 group;
+	__u16 runnable; /* it is one of the group's n_runnable */
+	__u32 waker_cache;
+	__u64 woken_ns;	    /* 0: it does not wait for its first run after a wake-up */
+	__u64 ran_since_ns; /* 0: it does not run */
+};
+
 struct wakegov_cpu {
 	/*
 	 * What each switch touches, beside its count: two cache lines.
@@ -170,6 +203,12 @@ struct wakegov_cpu {
 	/* written by the daemon */
 	__u32 max_khz; /* 0: the CPU has no known frequency */
 	__u32 domain;
+	__u32 cache; /* WAKEGOV_NO_CACHE: none that is followed */
+
+	/* written by the kernel side, on the CPU itself, while tasks are placed */
+	__u32 placing_generation; /* of settings, that what follows is of */
+	__u64 busy_ns;		  /* total of past busy times */
+	__u64 busy_since_ns;	  /* 0: it is idle */
 
 	/* written by the kernel side, those of requests that were sent here */
 	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
@@ -286,6 +325,10 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_FACTS,  /* a task that rules may be for is there, or changed; see below */
 	WAKEGOV_RECORD_GONE,   /* slot is the pid of one that matched rules and exited */
 	WAKEGOV_RECORD_SCAN,   /* a process of several threads changed: they are to be dumped */
+	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the cache
+					class */
+	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot has to wait: cpu's cache is full */
+	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group slot woke up */
 };
 
 struct wakegov_record {
@@ -359,4 +402,9 @@ struct wakegov_settings {
 	__u32 follow_clamps; /* children that have some are to be told about */
 	__u32 follow_own;    /* every task that changes its own; else those with a class */
 	__u32 follow;	     /* enum wakegov_follow */
+
+	/* placement */
+	__u32 placing; /* a rule or class with one has tasks */
+	__u32 placing_generation; /* one more: no CPU is known to work */
+	__u64 full_limit_ns;	  /* a cache without an idle CPU for so long is full */
 };

@@ -1,59 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The way back: of a table, and of the journal of a daemon that was killed. */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/tunables.h"
+#include "actuator/relatives.h"
+#include "actuator/restore_tasks.h"
 #include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
-
-/* How far up the line of parents an heir is looked for. */
-#define GENERATIONS_MAX 8
-
-struct run {
-	restore_report_t report;
-	void *userdata;
-	size_t done;
-	int error; /* the first one */
-};
-
-static void tell(struct run *run, const char *name, enum restore_outcome outcome, const char *value,
-		 const char *current, int error)
-{
-	const struct restore_result result = {
-		.policy = TUNABLE_SHARED,
-		.name = name,
-		.outcome = outcome,
-		.value = value,
-		.current = current,
-		.error = error,
-	};
-
-	if (run->report)
-		run->report(run->userdata, &result);
-	if (outcome == RESTORE_FAILED)
-		run->error = run->error ?: error;
-}
 
 static void print_clamp(char ret_text[16], struct uclamp clamp)
 {
 	snprintf(ret_text, 16, "%u-%u", clamp.min_cap, clamp.max_cap);
 }
 
-static void tell_task(struct run *run, uint32_t pid, enum restore_outcome outcome,
+static void tell_task(struct restore_tasks *run, uint32_t pid, enum restore_outcome outcome,
 		      struct uclamp value, struct uclamp current, int error)
 {
-	char name[48], value_text[16], current_text[16];
+	char value_text[16], current_text[16];
 
-	snprintf(name, sizeof(name), "the clamps of task %u", pid);
 	print_clamp(value_text, value);
 	print_clamp(current_text, current);
-	tell(run, name, outcome, value_text, current_text, error);
+	restore_tasks_tell(run, pid, outcome, value_text, current_text, error);
 }
 
 static bool is_ours(uint16_t now, uint16_t put, uint16_t was)
@@ -75,7 +45,7 @@ static struct uclamp target_of(const struct uclamped *clamped, struct uclamp now
 	return target;
 }
 
-static void restore_clamp(struct run *run, uint32_t pid, const struct uclamped *clamped)
+static void restore_clamp(struct restore_tasks *run, uint32_t pid, const struct uclamped *clamped)
 {
 	struct uclamp now, target;
 	int r = uclamp_read(pid, &now);
@@ -93,7 +63,7 @@ static void restore_clamp(struct run *run, uint32_t pid, const struct uclamped *
 		run->done++;
 }
 
-static void restore_task(struct run *run, const struct uclamped *clamped)
+static void restore_task(struct restore_tasks *run, const struct uclamped *clamped)
 {
 	_cleanup_close_ int fd = -1;
 	uint64_t start;
@@ -103,22 +73,9 @@ static void restore_task(struct run *run, const struct uclamped *clamped)
 		restore_clamp(run, clamped->pid, clamped);
 }
 
-/* One line for all that went well: there can be thousands. */
-static int finish(struct run *run)
-{
-	char name[64];
-
-	if (run->done) {
-		snprintf(name, sizeof(name), "the clamps of %zu task%s", run->done,
-			 run->done == 1 ? "" : "s");
-		tell(run, name, RESTORE_DONE, "what they were", NULL, 0);
-	}
-	return run->error;
-}
-
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
 {
-	struct run run = { .report = report, .userdata = userdata };
+	struct restore_tasks run = { report, userdata, .what = "clamps" };
 	int r;
 
 	for (size_t i = 0; i < clamps->size; i++)
@@ -130,28 +87,7 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	close_fdp(&clamps->journal_fd);
 	clamps->journal_fd = -1;
 	r = run.error ? 0 : uclamps_journal_remove(clamps->directory);
-	return finish(&run) ?: r;
-}
-
-/* The process of a task, and the parent of that; both 0 where it is gone. */
-struct relatives {
-	uint32_t process;
-	uint32_t parent;
-};
-
-static struct relatives read_relatives(uint32_t pid)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	struct relatives relatives = { 0 };
-	char path[48], line[128];
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %u", &relatives.process) == 0 &&
-		    sscanf(line, "PPid: %u", &relatives.parent) == 1)
-			break;
-	return relatives;
+	return restore_tasks_finish(&run) ?: r;
 }
 
 /* A task of the journal and the process that it is of. */
@@ -194,7 +130,7 @@ static int find_members(struct journal *journal)
 		return -ENOMEM;
 	for (size_t i = 0; i < journal->n; i++)
 		journal->members[i] = (struct member){
-			.process = read_relatives(journal->clamped[i].pid).process,
+			.process = relatives_of(journal->clamped[i].pid).process,
 			.clamped = &journal->clamped[i],
 		};
 	qsort(journal->members, journal->n, sizeof(*journal->members), compare_process);
@@ -233,8 +169,8 @@ static const struct uclamped *find_ancestor(const struct journal *journal, uint3
 {
 	const struct uclamped *from = NULL;
 
-	for (int i = 0; i < GENERATIONS_MAX && pid > 1 && !from; i++) {
-		struct relatives relatives = read_relatives(pid);
+	for (int i = 0; i < RELATIVES_GENERATIONS && pid > 1 && !from; i++) {
+		struct relatives relatives = relatives_of(pid);
 
 		if (relatives.process)
 			from = find_giver(journal, relatives.process, now);
@@ -243,42 +179,25 @@ static const struct uclamped *find_ancestor(const struct journal *journal, uint3
 	return from;
 }
 
+struct heirs {
+	struct restore_tasks *run;
+	const struct journal *journal;
+};
+
 /* A task that is not in the journal and carries what one of it had put on it. */
-static void restore_heir(struct run *run, const struct journal *journal, uint32_t pid)
+static void restore_heir(void *userdata, uint32_t pid)
 {
+	const struct heirs *heirs = userdata;
 	const struct uclamped *from = NULL;
 	struct uclamp now;
 
-	if (find(journal, pid) || uclamp_read(pid, &now) < 0)
+	if (find(heirs->journal, pid) || uclamp_read(pid, &now) < 0)
 		return;
 	if (now.min_cap == UCLAMP_LEAST && now.max_cap == UCLAMP_MOST)
 		return;
-	from = find_ancestor(journal, pid, now);
+	from = find_ancestor(heirs->journal, pid, now);
 	if (from)
-		restore_clamp(run, pid, from);
-}
-
-static void restore_heirs_of(struct run *run, const struct journal *journal, const char *process)
-{
-	_cleanup_closedir_ DIR *tasks = NULL;
-	const struct dirent *entry;
-	char path[300];
-
-	snprintf(path, sizeof(path), "/proc/%s/task", process);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			restore_heir(run, journal, (uint32_t)strtoul(entry->d_name, NULL, 10));
-}
-
-static void restore_heirs(struct run *run, const struct journal *journal)
-{
-	_cleanup_closedir_ DIR *processes = opendir("/proc");
-	const struct dirent *entry;
-
-	while (processes && (entry = readdir(processes)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			restore_heirs_of(run, journal, entry->d_name);
+		restore_clamp(heirs->run, pid, from);
 }
 
 static void forget(struct journal *journal)
@@ -289,7 +208,7 @@ static void forget(struct journal *journal)
 
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
-	struct run run = { .report = report, .userdata = userdata };
+	struct restore_tasks run = { report, userdata, .what = "clamps" };
 	_cleanup_(forget) struct journal journal = { 0 };
 	int r = uclamps_journal_read(directory, &journal.clamped, &journal.n);
 
@@ -299,9 +218,9 @@ int uclamps_restore(const char *directory, restore_report_t report, void *userda
 		return r;
 	/* Heirs first: they are known by what their ancestors still carry and are. */
 	if (journal.n)
-		restore_heirs(&run, &journal);
+		relatives_each_task(restore_heir, &(struct heirs){ &run, &journal });
 	for (size_t i = 0; i < journal.n; i++)
 		restore_task(&run, &journal.clamped[i]);
 	r = run.error ? 0 : uclamps_journal_remove(directory);
-	return finish(&run) ?: r;
+	return restore_tasks_finish(&run) ?: r;
 }

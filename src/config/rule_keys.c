@@ -9,6 +9,7 @@
 #include "config/patterns.h"
 #include "config/text.h"
 #include "config/units.h"
+#include "core/placement.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -222,6 +223,18 @@ static int store_io_boost(struct policy_rule *rule, const char *text)
 	return store_level(&rule->own.io_boost, text, "on", TOPOLOGY_CAPACITY_MAX);
 }
 
+static int store_placement(struct policy_rule *rule, const char *text)
+{
+	const char *name;
+
+	for (uint32_t kind = 0; (name = placement_kind_name(kind)); kind++)
+		if (!strcmp(text, name)) {
+			rule->own.placement = (struct policy_level){ POLICY_LEVEL_PLACEMENT, kind };
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int store_class(struct policy_rule *rule, const char *text)
 {
 	if (!strcmp(text, "none")) {
@@ -282,6 +295,8 @@ static const struct policy_rule_key keys[] = {
 	{ "response", "none, or a time from 10us to 10s", store_response,
 	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
+	{ "placement", "none, wake-affine, wake-hold, fork-affine or fork-spread", store_placement,
+	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },
 };
 /* clang-format on */

@@ -7,6 +7,7 @@
 
 #include "config/rule_keys.h"
 #include "config/text.h"
+#include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
 
@@ -260,16 +261,14 @@ static int finish_condition(struct policy *policy, const struct policy_rule *rul
 static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
 {
 	const struct policy_class *class = find_class(policy, rule->class);
-	const struct policy_properties *own = &rule->own;
 
 	if (rule->class[0] && !class)
 		return refuse_class(policy, rule, ret_message);
 	if (rule->when[0] && finish_condition(policy, rule, ret_message) < 0)
 		return -EINVAL;
-	inherit(&rule->properties.cap, &own->cap, class ? &class->properties.cap : NULL);
-	inherit(&rule->properties.floor, &own->floor, class ? &class->properties.floor : NULL);
-	inherit(&rule->properties.io_boost, &own->io_boost,
-		class ? &class->properties.io_boost : NULL);
+	for (int i = 0; i < RULE_PROPERTIES; i++)
+		inherit((struct policy_level *)rule_level(&rule->properties, i),
+			rule_level(&rule->own, i), class ? rule_level(&class->properties, i) : NULL);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/rule.h"
 
+#include <stddef.h>
+
 #include "core/opp.h"
 
 const struct policy_level *rule_level(const struct policy_properties *properties,
@@ -11,6 +13,8 @@ const struct policy_level *rule_level(const struct policy_properties *properties
 		return &properties->cap;
 	case RULE_FLOOR:
 		return &properties->floor;
+	case RULE_PLACEMENT:
+		return &properties->placement;
 	default:
 		return &properties->io_boost;
 	}
@@ -41,6 +45,7 @@ bool rule_is_override(const struct policy *policy, int64_t i)
 	return rule_exists(policy, i) && rule_overrides(policy) >> i & 1;
 }
 
+/* domain is NULL for what is no domain's. */
 static int first_that_gives(const struct policy *policy, uint64_t matched,
 			    enum rule_property property, const struct topology_domain *domain)
 {
@@ -48,7 +53,8 @@ static int first_that_gives(const struct policy *policy, uint64_t matched,
 		uint32_t i = __builtin_ctzll(matched);
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->domain_cpu != POLICY_ANY_DOMAIN && rule->domain_cpu != domain->first_cpu)
+		if (rule->domain_cpu != POLICY_ANY_DOMAIN &&
+		    (!domain || rule->domain_cpu != domain->first_cpu))
 			continue;
 		if (rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE)
 			return i;
@@ -65,6 +71,12 @@ int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_pro
 	if (i >= 0)
 		return i;
 	return first_that_gives(policy, matched & rule_all(policy) & ~overrides, property, domain);
+}
+
+int rule_that_gives_anywhere(const struct policy *policy, uint64_t matched,
+			     enum rule_property property)
+{
+	return rule_that_gives(policy, matched, property, NULL);
 }
 
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain)

@@ -22,6 +22,8 @@ enum rule_property {
 	RULE_CAP,
 	RULE_FLOOR,
 	RULE_IO_BOOST,
+	RULE_PLACEMENT,
+	RULE_PROPERTIES,
 };
 
 /*
@@ -30,6 +32,9 @@ enum rule_property {
  */
 int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
 		    const struct topology_domain *domain);
+/* Likewise of what is no domain's: a rule that is for one domain gives none of it. */
+int rule_that_gives_anywhere(const struct policy *policy, uint64_t matched,
+			     enum rule_property property);
 
 /* Whether any task may have an I/O boost: by the policy, or because a rule says so. */
 bool rule_any_io_boost(const struct policy *policy);

@@ -113,6 +113,7 @@ enum policy_readers {
 };
 
 #define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
+
 /*
  * How much performance, in a rule: on the capacity scale, which is the whole machine's, or as a
  * frequency of the domain where the task runs; or, of a floor, as much as its bursts need to take
@@ -125,6 +126,7 @@ struct policy_level {
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
 		POLICY_LEVEL_RESPONSE, /* us, of a floor */
+		POLICY_LEVEL_PLACEMENT, /* enum placement_kind */
 	} kind;
 	uint32_t value;
 };
@@ -138,6 +140,7 @@ static inline uint32_t policy_level_most(int kind)
 		[POLICY_LEVEL_PERCENT] = 100,
 		[POLICY_LEVEL_KHZ] = UINT32_MAX,
 		[POLICY_LEVEL_RESPONSE] = UINT32_MAX,
+		[POLICY_LEVEL_PLACEMENT] = UINT32_MAX,
 	};
 
 	return most[kind];
@@ -148,6 +151,7 @@ struct policy_properties {
 	struct policy_level cap;      /* 1024: none, whatever later rules say */
 	struct policy_level floor;    /* 0: likewise */
 	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
+	struct policy_level placement;	  /* of the group that a rule's tasks are: core/placement.h */
 	bool not_inherited;	      /* of a class: by hints, it is not for what a task starts */
 };
 

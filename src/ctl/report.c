@@ -12,6 +12,7 @@
 
 #include "config/load.h"
 #include "config/value.h"
+#include "core/rule.h"
 #include "ctl/commands.h"
 #include "ctl/paragraph.h"
 #include "ctl/show.h"
@@ -149,6 +150,12 @@ static void add_rules(json_t *rules, const struct policy *policy)
 	static const char *const keys[] = { "comm",   "exe",	      "command",   "user",
 					    "cgroup", "unit",	      "user-unit", "scheduler",
 					    "nice",   "kernel-thread" };
+	static const char *const properties[RULE_PROPERTIES] = {
+		[RULE_CAP] = "cap",
+		[RULE_FLOOR] = "floor",
+		[RULE_IO_BOOST] = "io-boost",
+		[RULE_PLACEMENT] = "placement",
+	};
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
@@ -157,12 +164,9 @@ static void add_rules(json_t *rules, const struct policy *policy)
 		for (size_t j = 0; j < ARRAY_SIZE(keys); j++)
 			if (rule->match.given & 1u << j)
 				json_array_append_new(by, json_string(keys[j]));
-		if (rule->properties.cap.kind != POLICY_LEVEL_NONE)
-			json_array_append_new(gives, json_string("cap"));
-		if (rule->properties.floor.kind != POLICY_LEVEL_NONE)
-			json_array_append_new(gives, json_string("floor"));
-		if (rule->properties.io_boost.kind != POLICY_LEVEL_NONE)
-			json_array_append_new(gives, json_string("io-boost"));
+		for (int j = 0; j < RULE_PROPERTIES; j++)
+			if (rule_level(&rule->properties, j)->kind != POLICY_LEVEL_NONE)
+				json_array_append_new(gives, json_string(properties[j]));
 		json_array_append_new(rules, json_pack("{so so}", "by", by, "gives", gives));
 	}
 }

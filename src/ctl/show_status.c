@@ -92,13 +92,13 @@ static void show_frequency(const json_t *frequency)
 	free(text);
 }
 
-static void show_advice(const json_t *advice)
+static void show_sentences(const char *title, const json_t *sentences)
 {
 	const json_t *sentence;
 	size_t i;
 
-	json_array_foreach(advice, i, sentence)
-		paragraph_print(stdout, "advice", json_string_value(sentence));
+	json_array_foreach(sentences, i, sentence)
+		paragraph_print(stdout, title, json_string_value(sentence));
 }
 
 static void show_cost(const json_t *reply)
@@ -148,7 +148,8 @@ void show_status(const json_t *reply)
 	show_counts(reply);
 	show_cost(reply);
 	show_frequency(json_object_get(reply, "frequency"));
-	show_advice(json_object_get(reply, "advice"));
+	show_sentences("unable", json_object_get(reply, "unable"));
+	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
 	show_programs(json_object_get(reply, "programs"));

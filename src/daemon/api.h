@@ -71,6 +71,11 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
 
+/* api_placement.c: the field groups of a Rule, and the field unable of Status. */
+void api_put_placed(struct json_out *out, const struct manager *manager,
+		    const struct policy_rule *rule);
+void api_put_unable(struct json_out *out, const struct manager *manager);
+
 /* api_hint.c: classes, and the tasks that were hinted to be of one. */
 int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);
@@ -91,7 +96,7 @@ bool api_take_place(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
-/* Properties as the fields cap, floor and io_boost. */
+/* Properties as the fields cap, floor, io_boost and placement. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* api_profile.c: profiles of the policy. */

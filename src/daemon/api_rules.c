@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/opp.h"
+#include "core/placement.h"
 #include "daemon/api.h"
 #include "daemon/grouping.h"
 #include "daemon/process.h"
@@ -31,6 +32,8 @@ const char *api_level_text(const struct policy_level *level, enum rule_property 
 		snprintf(ret, API_LEVEL_SIZE, "%ukHz", level->value);
 	else if (level->kind == POLICY_LEVEL_RESPONSE)
 		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
+	else if (level->kind == POLICY_LEVEL_PLACEMENT)
+		snprintf(ret, API_LEVEL_SIZE, "%s", placement_kind_name(level->value));
 	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
 		snprintf(ret, API_LEVEL_SIZE, "%s", level->value ? "on" : "off");
 	else if (level->value == none)
@@ -53,6 +56,7 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	field_level(out, "cap", &properties->cap, RULE_CAP);
 	field_level(out, "floor", &properties->floor, RULE_FLOOR);
 	field_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+	field_level(out, "placement", &properties->placement, RULE_PLACEMENT);
 }
 
 /* Where a CPU does most, and what is too long for it is too long for all; NULL: there is none. */
@@ -134,6 +138,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
 	api_put_properties(out, &rule->properties);
 	put_bursts(out, manager, i);
+	api_put_placed(out, manager, rule);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	field_bool(out, "by_cgroup", grouping_carries(manager, i));
@@ -285,6 +290,12 @@ static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule
 	       rule_that_gives(&manager->policy, matched, property, &nowhere) == (int)rule;
 }
 
+static bool gives_anywhere(const struct manager *manager, uint64_t matched, uint32_t rule,
+			   enum rule_property property)
+{
+	return rule_that_gives_anywhere(&manager->policy, matched, property) == (int)rule;
+}
+
 /* hides_program: the caller may not see the program and the command line of this task. */
 static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
 			 const struct task_facts *facts, bool hides_program)
@@ -307,6 +318,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	field_bool(out, "gives_cap", gives(manager, matched, i, RULE_CAP));
 	field_bool(out, "gives_floor", gives(manager, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(manager, matched, i, RULE_IO_BOOST));
+	field_bool(out, "gives_placement", gives_anywhere(manager, matched, i, RULE_PLACEMENT));
 	json_out_close(out, '}');
 	return r;
 }

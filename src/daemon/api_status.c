@@ -218,6 +218,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_open(out, "advice", '[');
 	r = api_put_advice(out, manager);
 	json_out_close(out, ']');
+	api_put_unable(out, manager);
 	return r < 0 ? r : reply_end(reply);
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
 #include "daemon/hinting.h"
+#include "daemon/placing.h"
 #include "daemon/profile_switch.h"
 #include "daemon/reload.h"
 #include "daemon/round.h"
@@ -112,6 +113,7 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	if (r == -ENOBUFS)
 		for (uint32_t i = 0; i < manager->topology->n_cpus; i++)
 			verify_domain_of(manager, i);
+	placing_mind_cpus(manager);
 	manager_round(manager);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actuator/affinities.h"
 #include "actuator/cpufreq.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
@@ -98,15 +99,17 @@ static int restore_all(const char *run_dir)
 	int r = restore_saved(run_dir, journal_report_restore, NULL);
 	int groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
 	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
+	int affinities = affinities_restore(run_dir, journal_report_restore, NULL);
 
 	journal_tell_left(r, "the settings of domains", run_dir, "originals");
 	journal_tell_left(groups, "the clamps of cgroups", run_dir, "groups");
 	journal_tell_left(clamps, "the clamps of tasks", run_dir, "clamps");
+	journal_tell_left(affinities, "the affinity of tasks", run_dir, "affinities");
 	if (r > 0)
 		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
 			    "when it is back",
 			    r);
-	return r < 0 || clamps < 0 || groups < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r < 0 || clamps < 0 || groups < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int restore(const char *run_dir)

@@ -17,6 +17,7 @@
 #include "daemon/hinting.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
+#include "daemon/placing.h"
 #include "daemon/profile_switch.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
@@ -56,6 +57,7 @@ static int start(struct manager *manager)
 		api_open,
 		startup_acquire_domains,
 		grouping_start,
+		placing_start,
 		rule_tracking_start,
 		hinting_start,
 		events_listen,
@@ -171,6 +173,7 @@ struct manager *manager_free(struct manager *manager)
 	hand_back_restore(manager);
 	release_domains(manager);
 	grouping_end(manager);
+	placing_end(manager);
 	release_clamps(manager);
 	uclamps_free(manager->clamps);
 	recorder_free(manager->recorder);

@@ -12,6 +12,7 @@
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/overrides.h"
+#include "daemon/placing.h"
 #include "daemon/process.h"
 #include "daemon/recording.h"
 #include "daemon/rule_tracking.h"
@@ -363,6 +364,7 @@ static void set_timer(struct manager *manager)
 	next_ns = earlier_of(next_ns, uclamps_next_ns(manager->clamps));
 	next_ns = earlier_of(next_ns, task_overrides_next_ns(&manager->task_overrides));
 	next_ns = earlier_of(next_ns, manager->scan_due_ns);
+	next_ns = earlier_of(next_ns, placing_next_ns(manager));
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
 		return;
@@ -438,6 +440,7 @@ void manager_round(struct manager *manager)
 	if (grouping_follow(manager))
 		rule_tracking_scan(manager);
 	manager_apply_task_clamps(manager, now_ns);
+	placing_look(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
 	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
@@ -551,6 +554,11 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 	case TRACER_GONE:
 	case TRACER_SCAN:
 		rule_tracking_take_event(manager, event);
+		break;
+	case TRACER_PLACED_CHILD:
+	case TRACER_FULL_CACHE:
+	case TRACER_GROUP_WAKES:
+		placing_take_event(manager, event);
 		break;
 	}
 }

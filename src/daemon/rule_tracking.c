@@ -8,6 +8,7 @@
 #include "core/rule.h"
 #include "daemon/apply_task_clamps.h"
 #include "daemon/grouping.h"
+#include "daemon/placing.h"
 #include "daemon/state.h"
 #include "rules/check.h"
 #include "shared/log.h"
@@ -78,6 +79,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	known = rules_find(manager->rules, facts->pid);
 	if (known)
 		grouping_mind(manager, known);
+	placing_take_task(manager, facts->pid, facts->tgid, facts->parent);
 	if (!changed)
 		return;
 	if (!task.matched != !task.before)
@@ -92,6 +94,7 @@ static void end_task(struct manager *manager, uint32_t pid)
 
 	task_overrides_end_task(&manager->task_overrides, pid, 0);
 	tell_core(manager, &ended, "");
+	placing_end_task(manager, pid);
 }
 
 static void end_missing(struct manager *manager)
@@ -166,6 +169,7 @@ void rule_tracking_set_policy(struct manager *manager)
 	memset(manager->crossed_rules, 0, sizeof(manager->crossed_rules));
 	rules_set_policy(manager->rules, &manager->policy);
 	grouping_set_policy(manager);
+	placing_set_policy(manager);
 	keys = rules_keys(manager->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT | POLICY_MATCH_USER_UNIT);
@@ -232,6 +236,7 @@ void rule_tracking_rehint(struct manager *manager)
 		if (!task.matched)
 			tracer_mark_task(manager->tracer, task.pid, false);
 		tell_core(manager, &task, known ? known->comm : "");
+		placing_take_task(manager, task.pid, 0, 0);
 	}
 	tracer_send_marks(manager->tracer);
 }

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "actuator/affinities.h"
 #include "actuator/backend_select.h"
 #include "actuator/cpufreq.h"
 #include "actuator/preference.h"
@@ -122,15 +123,18 @@ static int check_refused(int r, const char *run_dir, const char *file, const cha
 	return r;
 }
 
-static int restore_clamps(const char *run_dir)
+static int restore_tasks(const char *run_dir)
 {
 	int r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
 			      "clamps", "the tasks' clamps (uclampset)");
 
-	return r
-		       ?: check_refused(
-				  uclamp_groups_restore(run_dir, journal_report_restore, NULL),
+	if (r == 0)
+		r = check_refused(uclamp_groups_restore(run_dir, journal_report_restore, NULL),
 				  run_dir, "groups", "the cgroups' cpu.uclamp files");
+	if (r == 0)
+		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL), run_dir,
+				  "affinities", "the tasks' affinity (taskset)");
+	return r;
 }
 
 int startup_restore_predecessor(struct manager *manager)
@@ -148,7 +152,7 @@ int startup_restore_predecessor(struct manager *manager)
 			  run_dir, statefile_refusal(r) ?: strerror(-r));
 		return r;
 	}
-	r = beside_another ? 0 : restore_clamps(run_dir);
+	r = beside_another ? 0 : restore_tasks(run_dir);
 	if (r < 0)
 		return r;
 	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {

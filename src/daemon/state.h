@@ -138,6 +138,7 @@ struct manager {
 	bool overrides_unsaved; /* they could not be written: that was said */
 	struct rules *rules;
 	struct hinting hinting;
+	struct placing *placing;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: none is */
 	uint64_t scanned_ns;			  /* all tasks, for the rules */
 	uint64_t scan_drops;			  /* records lost until then */

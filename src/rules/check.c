@@ -114,6 +114,14 @@ static bool gives(const struct policy_rule *rule, enum rule_property property)
 	return rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE;
 }
 
+static bool gives_any(const struct policy_rule *rule)
+{
+	for (int i = 0; i < RULE_PROPERTIES; i++)
+		if (gives(rule, i))
+			return true;
+	return false;
+}
+
 static void check_itself(const struct check *check)
 {
 	if (check->rule->again_line)
@@ -121,9 +129,11 @@ static void check_itself(const struct check *check)
 		    "a second [rule %s] stands at line %u and is left out: give it another "
 		    "name",
 		    check->rule->name, check->rule->again_line);
-	if (!check->rule->is_condition && !gives(check->rule, RULE_CAP) &&
-	    !gives(check->rule, RULE_FLOOR) && !gives(check->rule, RULE_IO_BOOST))
-		say(check, "it gives nothing: set cap, floor, response, io-boost or class");
+	if (!check->rule->is_condition && !gives_any(check->rule))
+		say(check, "it gives nothing: set cap, floor, response, io-boost, placement "
+			   "or class");
+	if (check->rule->domain_cpu != POLICY_ANY_DOMAIN && gives(check->rule, RULE_PLACEMENT))
+		say(check, "placement is of no domain: with domain = it gives none");
 }
 
 /* What is as general stands before it, and gives all that it gives. */
@@ -135,7 +145,7 @@ static void check_reached(const struct check *check)
 			   (before->domain_cpu == POLICY_ANY_DOMAIN ||
 			    before->domain_cpu == check->rule->domain_cpu);
 
-		for (int i = RULE_CAP; i <= RULE_IO_BOOST; i++)
+		for (int i = 0; i < RULE_PROPERTIES; i++)
 			all &= gives(before, i) || !gives(check->rule, i);
 		if (!all)
 			continue;

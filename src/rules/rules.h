@@ -58,6 +58,9 @@ bool rules_end(struct rules *rules, uint32_t pid);
  */
 struct hints *rules_hints(const struct rules *rules);
 
+/* The hint by which the rule, which stands for a class, is for the task; NULL: it is not. */
+const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid);
+
 /*
  * A process at or behind *place that has its hint from its parent: true, and *place is the next
  * one. False: there is none left.

@@ -37,9 +37,6 @@ struct rules {
 /* Whether the task was, when it was last taken, among those that the override is for. */
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
 
-/* The hint by which the rule, which stands for a class, is for the task; NULL: it is not. */
-const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid);
-
 /* Whether the rule holds now, for whomever it is. */
 bool rules_holds(const struct rules *rules, uint32_t rule);
 

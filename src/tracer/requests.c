@@ -72,7 +72,8 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
 
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_COMPLETE, follow);
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_MERGE, follow);
-	programs_need(&tracer->programs, WAKEGOV_SCHED_WAKING, follow || clamps);
+	programs_need(&tracer->programs, WAKEGOV_SCHED_WAKING,
+		      follow || clamps || shared->settings.placing);
 }
 
 /*

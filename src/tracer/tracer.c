@@ -40,6 +40,16 @@ static size_t flights_bytes(void)
 	return map_bytes(WAKEGOV_FLIGHT_SETS * sizeof(struct wakegov_flights));
 }
 
+static size_t caches_bytes(void)
+{
+	return map_bytes(WAKEGOV_CACHES * sizeof(struct wakegov_cache));
+}
+
+static size_t groups_bytes(void)
+{
+	return map_bytes(WAKEGOV_PLACED_GROUPS * sizeof(struct wakegov_placed_group));
+}
+
 static int map_values(const struct bpf_map *map, size_t bytes, void **ret)
 {
 	void *values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
@@ -95,6 +105,21 @@ static void hand_on(struct tracer *tracer, const void *data)
 		event.type = TRACER_CO_RUNNER;
 		event.pid = record->slot;
 		event.class = record->class;
+		break;
+	case WAKEGOV_RECORD_PLACED_CHILD:
+		event.type = TRACER_PLACED_CHILD;
+		event.parent = record->cpu;
+		event.pid = record->slot;
+		event.cache = record->class;
+		break;
+	case WAKEGOV_RECORD_FULL_CACHE:
+		event.type = TRACER_FULL_CACHE;
+		event.cache = record->cpu;
+		event.group = record->slot;
+		break;
+	case WAKEGOV_RECORD_GROUP_WAKES:
+		event.type = TRACER_GROUP_WAKES;
+		event.group = record->slot;
 		break;
 	default: /* WAKEGOV_RECORD_NEWS: they are taken after the records */
 		return;
@@ -169,6 +194,7 @@ static void describe_cpus(struct tracer *tracer)
 		uint32_t domain = topology->cpu_domain[cpu];
 
 		shared->domain = WAKEGOV_NO_DOMAIN;
+		shared->cache = WAKEGOV_NO_CACHE;
 		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
@@ -191,6 +217,8 @@ static int map_all(struct tracer *tracer)
 		{ skel->maps.slots, slots_bytes(), (void **)&tracer->slots },
 		{ skel->maps.devices, devices_bytes(), (void **)&tracer->devices },
 		{ skel->maps.flights, flights_bytes(), (void **)&tracer->flights },
+		{ skel->maps.caches, caches_bytes(), (void **)&tracer->caches },
+		{ skel->maps.placed_groups, groups_bytes(), (void **)&tracer->groups },
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
@@ -285,6 +313,10 @@ struct tracer *tracer_free(struct tracer *tracer)
 		munmap(tracer->devices, devices_bytes());
 	if (tracer->flights)
 		munmap(tracer->flights, flights_bytes());
+	if (tracer->caches)
+		munmap(tracer->caches, caches_bytes());
+	if (tracer->groups)
+		munmap(tracer->groups, groups_bytes());
 	programs_unload(&tracer->programs);
 	free(tracer->seen_runs);
 	free(tracer);

@@ -31,17 +31,23 @@ enum tracer_event_type {
 	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
 	TRACER_GONE,	   /* a task that was marked as matching rules exited */
 	TRACER_SCAN,	   /* several tasks changed at once: tracer_scan_tasks() tells how */
+	TRACER_PLACED_CHILD, /* a task that is placed (tracer/placing.h) forked; so the next two */
+	TRACER_FULL_CACHE,
+	TRACER_GROUP_WAKES,
 };
 
 struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE */
-	uint32_t parent; /* TRACER_CHILD: who forked it */
+	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE, TRACER_PLACED_CHILD
+			  */
+	uint32_t parent; /* TRACER_CHILD, TRACER_PLACED_CHILD: who forked it */
 	uint32_t class;	 /* TRACER_BURSTS; TRACER_CO_RUNNER: that of the capped tasks, or 0 */
 	uint32_t own;	 /* TRACER_OWN: wakegov/own.h */
 	bool ended;	 /* TRACER_OWN: it has exited */
+	uint32_t cache;	 /* TRACER_FULL_CACHE; TRACER_PLACED_CHILD: the one that it was forked in */
+	uint32_t group;	 /* TRACER_FULL_CACHE, TRACER_GROUP_WAKES */
 	struct task_facts facts; /* TRACER_FACTS */
 };
 

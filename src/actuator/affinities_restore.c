@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The way back from the log of a daemon that was killed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actuator/affinities_private.h"
+#include "actuator/affinity_task.h"
+#include "actuator/relatives.h"
+#include "actuator/uclamp_task.h"
+#include "shared/cleanup.h"
+
+static void tell_task(struct restore_tasks *run, const struct affinity *affinity,
+		      enum restore_outcome outcome, const struct cpu_mask *now, int error)
+{
+	char own[CPU_MASK_TEXT_SIZE], current[256] = "";
+
+	cpu_mask_print(&affinity->own, own);
+	if (now)
+		cpu_mask_print_list(now, current, sizeof(current));
+	restore_tasks_tell(run, affinity->pid, outcome, own, current, error);
+}
+
+void affinity_restore(struct restore_tasks *run, const struct affinity *affinity)
+{
+	struct cpu_mask now;
+	int r = affinity_read(affinity->pid, &now);
+
+	if (r == 0 && !affinity_is_ours(affinity, &now)) {
+		tell_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
+		return;
+	}
+	if (r == 0)
+		r = affinity_write(affinity->pid, &affinity->own);
+	if (r == 0)
+		run->done++;
+	else if (r != -ESRCH)
+		tell_task(run, affinity, RESTORE_FAILED, NULL, r);
+}
+
+/* The lines of the log, by number and then as they were written. */
+struct lines {
+	struct restore_tasks *run;
+	struct affinity *lines;
+	size_t n;
+};
+
+struct numbered {
+	struct affinity affinity;
+	size_t line;
+};
+
+static int compare(const void *one, const void *other)
+{
+	const struct numbered *a = one, *b = other;
+
+	if (a->affinity.pid != b->affinity.pid)
+		return a->affinity.pid < b->affinity.pid ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int sort_lines(struct affinity *lines, size_t n)
+{
+	_cleanup_free_ struct numbered *numbered = calloc(n + 1, sizeof(*numbered));
+
+	if (!numbered)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		numbered[i] = (struct numbered){ lines[i], i };
+	qsort(numbered, n, sizeof(*numbered), compare);
+	for (size_t i = 0; i < n; i++)
+		lines[i] = numbered[i].affinity;
+	return 0;
+}
+
+static int compare_pid(const void *key, const void *element)
+{
+	uint32_t pid = *(const uint32_t *)key, other = ((const struct affinity *)element)->pid;
+
+	return pid < other ? -1 : pid > other;
+}
+
+/* The first line of a number; NULL: it has none. */
+static const struct affinity *find_first(const struct lines *lines, uint32_t pid)
+{
+	const struct affinity *line =
+		bsearch(&pid, lines->lines, lines->n, sizeof(*lines->lines), compare_pid);
+
+	while (line && line > lines->lines && line[-1].pid == pid)
+		line--;
+	return line;
+}
+
+/*
+ * The line of the task of which now is what was put: the last one mostly. Between a line and its
+ * write we can have been killed, and then the one before says it.
+ */
+static const struct affinity *find_put(const struct lines *lines, uint32_t pid, uint64_t start,
+				       const struct cpu_mask *now)
+{
+	const struct affinity *line = find_first(lines, pid), *found = NULL, *last = NULL;
+
+	for (; line && line < lines->lines + lines->n && line->pid == pid; line++) {
+		if (start && line->start != start)
+			continue;
+		last = line;
+		if (cpu_mask_equals(now, &line->put))
+			found = line;
+	}
+	return found ?: last;
+}
+
+static void restore_line(const struct lines *lines, uint32_t pid)
+{
+	const struct affinity *line;
+	_cleanup_close_ int fd = -1;
+	struct cpu_mask now;
+	uint64_t start;
+
+	fd = uclamp_open_task(pid, &start);
+	if (fd < 0 || affinity_read(pid, &now) < 0)
+		return;
+	line = find_put(lines, pid, start, &now);
+	if (!line || cpu_mask_equals(&now, &line->own))
+		return;
+	affinity_restore(lines->run, line);
+}
+
+/* Any line of a thread of that process which put what the heir has. */
+static const struct affinity *find_giver(const struct lines *lines, uint32_t process,
+					 const struct cpu_mask *now)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		if (cpu_mask_equals(now, &lines->lines[i].put) &&
+		    (lines->lines[i].pid == process ||
+		     relatives_of(lines->lines[i].pid).process == process))
+			return &lines->lines[i];
+	return NULL;
+}
+
+static bool was_put(const struct lines *lines, const struct cpu_mask *now)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		if (cpu_mask_equals(now, &lines->lines[i].put))
+			return true;
+	return false;
+}
+
+/* A task that is not in the log, and has what was put on one from which it descends. */
+static void restore_heir(void *userdata, uint32_t pid)
+{
+	const struct lines *lines = userdata;
+	const struct affinity *from = NULL;
+	uint32_t ancestor = pid;
+	struct affinity heir;
+	struct cpu_mask now;
+
+	if (find_first(lines, pid) || affinity_read(pid, &now) < 0 || !was_put(lines, &now))
+		return;
+	for (int i = 0; i < RELATIVES_GENERATIONS && ancestor > 1 && !from; i++) {
+		struct relatives relatives = relatives_of(ancestor);
+
+		if (relatives.process)
+			from = find_giver(lines, relatives.process, &now);
+		ancestor = relatives.parent;
+	}
+	if (!from)
+		return;
+	heir = *from;
+	heir.pid = pid;
+	affinity_restore(lines->run, &heir);
+}
+
+int affinities_restore(const char *directory, restore_report_t report, void *userdata)
+{
+	struct restore_tasks run = { report, userdata, .what = "affinity" };
+	_cleanup_free_ struct affinity *read = NULL;
+	struct lines lines = { .run = &run };
+	int r = affinities_log_read(directory, &read, &lines.n);
+
+	lines.lines = read;
+	if (r == 0)
+		r = sort_lines(lines.lines, lines.n);
+	if (r < 0)
+		return r;
+	/* Heirs first: they are known by what their ancestors have, and that these are. */
+	if (lines.n)
+		relatives_each_task(restore_heir, &lines);
+	for (size_t i = 0; i < lines.n; i++)
+		if (!i || lines.lines[i].pid != lines.lines[i - 1].pid)
+			restore_line(&lines, lines.lines[i].pid);
+	r = run.error ? 0 : affinities_log_remove(directory);
+	return restore_tasks_finish(&run) ?: r;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/placement.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FULL_CPU	1024
+#define BACK_OFF_MOST_NS 64000000000ULL
+/* Held for so long, the next let-go counts as the first. */
+#define LASTED_NS	60000000000ULL
+/* A p99 of fewer wake-ups is one of chance: with so many two are above it. */
+#define WAKEUPS_LEAST	200
+/* Older ones say nothing. */
+#define WAITS_MOST_NS	20000000000ULL
+/*
+ * A bucket is a quarter of a doubling. One above what it is without could be chance in one window,
+ * not in two. Without anything to compare with, only a doubling counts.
+ */
+#define RISE_AT_ONCE	2
+#define RISE_OF_ITSELF	4
+
+void placement_init(struct placement *placement, enum placement_kind kind)
+{
+	*placement = (struct placement){
+		.kind = kind,
+		.preferred = PLACEMENT_NO_CACHE,
+		.back_off_ns = PLACEMENT_LOOK_NS,
+	};
+}
+
+static void let_go(struct placement *placement, uint64_t caches, enum placement_why why,
+		   uint64_t now_ns)
+{
+	if (now_ns - placement->held_since_ns >= LASTED_NS)
+		placement->back_off_ns = PLACEMENT_LOOK_NS;
+	placement->held &= ~caches;
+	placement->why = why;
+	placement->changed = true;
+	placement->rises = 0;
+	placement->retry_ns = now_ns + placement->back_off_ns;
+	if (placement->back_off_ns < BACK_OFF_MOST_NS)
+		placement->back_off_ns *= 2;
+}
+
+static void hold(struct placement *placement, uint64_t caches, uint64_t now_ns)
+{
+	placement->held |= caches;
+	placement->why = PLACEMENT_HOLDS;
+	placement->changed = true;
+	placement->held_since_ns = now_ns;
+	placement->retry_ns = now_ns + PLACEMENT_LOOK_NS;
+}
+
+bool placement_full(struct placement *placement, uint32_t cache, uint64_t now_ns)
+{
+	if (!placement_holds(placement, cache))
+		return false;
+	let_go(placement, 1ULL << cache, PLACEMENT_FULL, now_ns);
+	return true;
+}
+
+/* In 1024ths of a CPU, on average over the window. */
+static uint64_t average(uint64_t now, uint64_t mark, uint64_t window_ns)
+{
+	return window_ns && now > mark ? (now - mark) * FULL_CPU / window_ns : 0;
+}
+
+static void drop_offline(struct placement *placement, const struct placement_machine *machine,
+			 uint64_t now_ns)
+{
+	uint64_t offline = 0;
+
+	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
+		if (i >= machine->n_caches || !machine->caches[i].n_cpus)
+			offline |= 1ULL << i;
+	if (placement->held & offline)
+		let_go(placement, placement->held & offline, PLACEMENT_OFFLINE, now_ns);
+}
+
+/* The bucket of the 99th percentile of what came since the mark, and how many those are. */
+static uint32_t find_p99(const struct placement *placement, const struct placement_counts *counts,
+			 uint64_t *ret_n)
+{
+	uint64_t n = 0, above = 0;
+	uint32_t bucket = WAKEGOV_LATENCIES;
+
+	for (uint32_t i = 0; i < WAKEGOV_LATENCIES; i++)
+		n += counts->latencies[i] - placement->mark_latencies[i];
+	*ret_n = n;
+	while (bucket > 1 && above * 100 <= n) {
+		bucket--;
+		above += counts->latencies[bucket] - placement->mark_latencies[bucket];
+	}
+	return bucket;
+}
+
+/* Whether it rose, with hysteresis. What is held is compared with what it was without. */
+static bool has_risen(struct placement *placement, uint32_t p99)
+{
+	uint32_t without = placement->p99[false], before = placement->p99[true];
+
+	if (!without)
+		return before && p99 >= before + RISE_OF_ITSELF;
+	placement->rises = p99 > without ? placement->rises + 1 : 0;
+	return p99 >= without + RISE_AT_ONCE || placement->rises > 1;
+}
+
+/* Returns whether to begin anew: there were enough wake-ups, or they could not say anything. */
+static bool judge_latency(struct placement *placement, const struct placement_counts *counts,
+			  uint64_t now_ns)
+{
+	bool with = placement->held, risen;
+	uint64_t n;
+	uint32_t p99 = find_p99(placement, counts, &n);
+
+	if (placement->changed || now_ns - placement->waits_ns >= WAITS_MOST_NS)
+		return true;
+	if (n < WAKEUPS_LEAST)
+		return false;
+	risen = with && has_risen(placement, p99);
+	placement->p99[with] = p99;
+	if (risen)
+		let_go(placement, placement->held, PLACEMENT_SLOWER, now_ns);
+	return true;
+}
+
+/* Of the group, what it would need there, and of all others, what they use of it. */
+static bool fits(const struct placement *placement, const struct placement_machine *machine,
+		 const struct placement_counts *counts, uint32_t cache, uint64_t window_ns)
+{
+	const struct placement_cache *there = &machine->caches[cache];
+	uint64_t room = (uint64_t)there->n_cpus * FULL_CPU, need = 0, others, own_there = 0;
+
+	for (uint32_t i = 0; i < machine->n_caches; i++)
+		need += average(counts->run_ns[i], placement->mark.run_ns[i], window_ns);
+	own_there = average(counts->run_ns[cache], placement->mark.run_ns[cache], window_ns);
+	others = average(there->busy_ns, placement->mark_busy_ns[cache], window_ns);
+	others = others > own_there ? others - own_there : 0;
+	if (others < room / 8)
+		others = 0; /* what is always there */
+	need += need / 3;
+	if (need > (uint64_t)placement->max_runnable * FULL_CPU)
+		need = (uint64_t)placement->max_runnable * FULL_CPU;
+	return others + need <= room;
+}
+
+/* Of those where it fits the one in which it ran most; at first the one with most idle CPUs. */
+static uint32_t find_cache(const struct placement *placement,
+			   const struct placement_machine *machine,
+			   const struct placement_counts *counts, uint64_t window_ns)
+{
+	uint32_t best = PLACEMENT_NO_CACHE;
+	uint64_t best_ran_ns = 0;
+
+	for (uint32_t i = 0; i < machine->n_caches; i++) {
+		uint64_t ran_ns = counts->run_ns[i] - placement->mark.run_ns[i];
+
+		if (!machine->caches[i].n_cpus ||
+		    !fits(placement, machine, counts, i, window_ns))
+			continue;
+		if (best != PLACEMENT_NO_CACHE && ran_ns < best_ran_ns)
+			continue;
+		if (best != PLACEMENT_NO_CACHE && ran_ns == best_ran_ns &&
+		    machine->caches[i].n_idle <= machine->caches[best].n_idle)
+			continue;
+		best = i;
+		best_ran_ns = ran_ns;
+	}
+	return best;
+}
+
+/* A quarter of its CPUs' time was idle: room for tasks that are held there. */
+static uint64_t find_idle_caches(const struct placement *placement,
+				 const struct placement_machine *machine, uint64_t window_ns)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < machine->n_caches; i++) {
+		const struct placement_cache *cache = &machine->caches[i];
+		uint64_t busy = average(cache->busy_ns, placement->mark_busy_ns[i], window_ns);
+
+		if (cache->n_cpus && busy * 4 <= (uint64_t)cache->n_cpus * FULL_CPU * 3)
+			found |= 1ULL << i;
+	}
+	return found;
+}
+
+/*
+ * More tasks that want to run than the cache has CPUs wait for one another there: how long they
+ * wait without is to be known first.
+ */
+static bool is_to_measure(const struct placement *placement, const struct placement_machine *machine,
+			  uint32_t cache)
+{
+	return !placement->p99[false] && placement->max_runnable > machine->caches[cache].n_cpus;
+}
+
+static void try_to_hold(struct placement *placement, const struct placement_machine *machine,
+			const struct placement_counts *counts, uint64_t now_ns)
+{
+	uint64_t window_ns = placement->window_ns ? now_ns - placement->window_ns : 0;
+	uint64_t caches;
+	uint32_t cache;
+
+	if (now_ns < placement->retry_ns)
+		return;
+	if (placement->kind != PLACEMENT_WAKE_AFFINE) {
+		caches = find_idle_caches(placement, machine, window_ns) & ~placement->held;
+		if (caches)
+			hold(placement, caches, now_ns);
+		return;
+	}
+	if (placement->held)
+		return;
+	cache = find_cache(placement, machine, counts, window_ns);
+	if (cache == PLACEMENT_NO_CACHE) {
+		placement->why = PLACEMENT_NO_ROOM;
+	} else if (is_to_measure(placement, machine, cache)) {
+		placement->why = PLACEMENT_MEASURES;
+	} else {
+		placement->preferred = cache;
+		hold(placement, 1ULL << cache, now_ns);
+	}
+}
+
+static void begin_waits(struct placement *placement, const struct placement_counts *counts,
+			bool changed, uint64_t now_ns)
+{
+	placement->waits_ns = now_ns;
+	placement->changed = changed;
+	memcpy(placement->mark_latencies, counts->latencies, sizeof(placement->mark_latencies));
+}
+
+static void begin_window(struct placement *placement, const struct placement_machine *machine,
+			 const struct placement_counts *counts, uint64_t now_ns)
+{
+	uint64_t wakeups = counts->wakeups - placement->mark.wakeups;
+
+	if (placement->window_ns && wakeups) {
+		placement->has_inside = true;
+		placement->inside_permille =
+			(uint32_t)((counts->inside - placement->mark.inside) * 1000 / wakeups);
+	}
+	placement->window_ns = now_ns;
+	placement->max_runnable = 0;
+	placement->mark = *counts;
+	for (uint32_t i = 0; i < machine->n_caches; i++)
+		placement->mark_busy_ns[i] = machine->caches[i].busy_ns;
+}
+
+/* A group that has grown since it was placed. */
+static void drop_unmeasured(struct placement *placement, const struct placement_machine *machine,
+			    uint64_t now_ns)
+{
+	if (placement->kind != PLACEMENT_WAKE_AFFINE || !placement->held ||
+	    !is_to_measure(placement, machine, placement->preferred))
+		return;
+	placement->held = 0;
+	placement->why = PLACEMENT_MEASURES;
+	placement->changed = true;
+	placement->retry_ns = now_ns + PLACEMENT_LOOK_NS;
+}
+
+bool placement_look(struct placement *placement, const struct placement_machine *machine,
+		    const struct placement_counts *counts, uint64_t now_ns)
+{
+	uint64_t before = placement->held, window_ns = now_ns - placement->window_ns;
+	bool over = true;
+
+	drop_offline(placement, machine, now_ns);
+	if (counts->max_runnable > placement->max_runnable)
+		placement->max_runnable = counts->max_runnable;
+	drop_unmeasured(placement, machine, now_ns);
+	if (placement->window_ns && window_ns < PLACEMENT_LOOK_NS)
+		return placement->held != before;
+	if (placement->window_ns)
+		over = judge_latency(placement, counts, now_ns);
+	try_to_hold(placement, machine, counts, now_ns);
+	if (over || placement->held != before)
+		begin_waits(placement, counts, placement->held != before, now_ns);
+	begin_window(placement, machine, counts, now_ns);
+	return placement->held != before;
+}
+
+uint64_t placement_p99_ns(const struct placement *placement, bool with)
+{
+	return placement->p99[with] ? wakegov_latency_end_ns(placement->p99[with]) : 0;
+}
+
+const char *placement_kind_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[PLACEMENT_NONE] = "none",
+		[PLACEMENT_WAKE_AFFINE] = "wake-affine",
+		[PLACEMENT_WAKE_HOLD] = "wake-hold",
+		[PLACEMENT_FORK_AFFINE] = "fork-affine",
+		[PLACEMENT_FORK_SPREAD] = "fork-spread",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
+const char *placement_why_text(enum placement_why why)
+{
+	static const char *const texts[] = {
+		[PLACEMENT_BEGINS] = "it begins",
+		[PLACEMENT_HOLDS] = "it is kept",
+		[PLACEMENT_MEASURES] = "how long its tasks wait without is measured first",
+		[PLACEMENT_FULL] = "let go: no CPU of the cache was idle",
+		[PLACEMENT_SLOWER] = "let go: its tasks waited longer after wake-ups",
+		[PLACEMENT_OFFLINE] = "let go: the CPUs of the cache are offline",
+		[PLACEMENT_NO_ROOM] = "no cache has room for it",
+	};
+
+	return texts[why];
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+
+#include "daemon/api.h"
+#include "daemon/placing.h"
+#include "shared/time.h"
+
+#define CPUS_SIZE 128
+
+static void put_p99(struct json_out *out, const char *key, const struct placement *placement,
+		    bool with)
+{
+	field_count_if(out, key, placement->p99[with],
+		       placement_p99_ns(placement, with) / NS_PER_US);
+}
+
+static void put_group(struct json_out *out, const struct manager *manager,
+		      const struct placed_group *group)
+{
+	const struct placement *placement = &group->placement;
+	const struct cpu_mask *cpus = placing_cpus_of(manager, group);
+	bool in_one = placement->held && cpus;
+	char list[CPUS_SIZE] = "";
+
+	if (in_one)
+		cpu_mask_print_list(cpus, list, sizeof(list));
+	json_out_open(out, '{');
+	field_count(out, "tasks", group->n_tasks);
+	field_bool(out, "placed", placement->held);
+	field_text(out, "cpus", in_one ? list : NULL);
+	field_text(out, "why", placement_why_text(placement->why));
+	field_count_if(out, "inside_permille", placement->has_inside, placement->inside_permille);
+	put_p99(out, "p99_us", placement, true);
+	put_p99(out, "p99_without_us", placement, false);
+	json_out_close(out, '}');
+}
+
+void api_put_placed(struct json_out *out, const struct manager *manager,
+		    const struct policy_rule *rule)
+{
+	const struct placed_group *group;
+	uint32_t place = 0;
+
+	field_open(out, "groups", '[');
+	while ((group = placing_next_group(manager, rule->name, &place)))
+		put_group(out, manager, group);
+	json_out_close(out, ']');
+}
+
+static bool places(const struct policy_properties *properties)
+{
+	return properties->placement.value != PLACEMENT_NONE;
+}
+
+static bool any_places(const struct policy *policy)
+{
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		if (places(&policy->rules[i].properties))
+			return true;
+	return false;
+}
+
+void api_put_unable(struct json_out *out, const struct manager *manager)
+{
+	const struct policy *policy = &manager->policy;
+	const char *why = any_places(policy) ? placing_why_not(manager) : NULL;
+	struct affinities_counts counts;
+	char text[160];
+
+	field_open(out, "unable", '[');
+	placing_count(manager, &counts);
+	if (why) {
+		snprintf(text, sizeof(text), "placement does nothing here: %s", why);
+		json_out_text(out, text);
+	}
+	if (counts.foreign) {
+		snprintf(text, sizeof(text),
+			 "placement was given up for %llu tasks of which somebody set the affinity",
+			 (unsigned long long)counts.foreign);
+		json_out_text(out, text);
+	}
+	if (counts.refused) {
+		snprintf(text, sizeof(text), "the kernel refused %llu times to place a task",
+			 (unsigned long long)counts.refused);
+		json_out_text(out, text);
+	}
+	json_out_close(out, ']');
+}

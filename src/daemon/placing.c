@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/placing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actuator/affinity_task.h"
+#include "actuator/caches.h"
+#include "core/pid_index.h"
+#include "core/rule.h"
+#include "daemon/journal.h"
+#include "shared/log.h"
+#include "shared/time.h"
+#include "tracer/placing.h"
+
+#define HINT_KEY (1ULL << 63) /* of a group: its number is a hint's */
+
+struct placed_task {
+	uint32_t pid;
+	uint32_t group;
+	uint32_t cache; /* its own: where it was forked, was spread to, or is held */
+};
+
+struct placing {
+	bool wanted; /* a rule places tasks */
+	struct caches caches;
+	struct placement_machine machine;
+	struct affinities *affinities;
+	struct pid_index *index;
+	struct placed_task *tasks;
+	struct placed_group groups[PLACEMENT_GROUPS_MAX];
+	bool refused; /* the kernel did, and it was told */
+};
+
+static struct placed_task *find_task(const struct placing *placing, uint32_t pid)
+{
+	uint32_t place = pid_index_find(placing->index, pid);
+
+	return place == PID_INDEX_NONE ? NULL : &placing->tasks[place];
+}
+
+const char *placing_why_not(const struct manager *manager)
+{
+	if (manager->placing->caches.n < 2)
+		return "all CPUs share one last-level cache, and there are no clusters";
+	if (manager->policy.backend == POLICY_BACKEND_OBSERVE)
+		return "wakegovd only observes";
+	return NULL;
+}
+
+/* The caches' CPUs that are online are counted when one comes or goes only. */
+static void read_machine(struct manager *manager, uint64_t now_ns)
+{
+	struct placing *placing = manager->placing;
+
+	for (uint32_t i = 0; i < placing->machine.n_caches; i++) {
+		placing->machine.caches[i].n_idle = 0;
+		placing->machine.caches[i].busy_ns =
+			tracer_cache_busy_ns(manager->tracer, i, now_ns);
+	}
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
+		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
+
+		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(manager->tracer, cpu))
+			placing->machine.caches[cache].n_idle++;
+	}
+}
+
+static void complain(struct manager *manager, uint32_t pid, int error)
+{
+	if (!manager->placing->refused && error != -EINVAL)
+		log_warning("task %u cannot be placed: %s; it, and others like it, are left as "
+			    "they are",
+			    pid, strerror(-error));
+	manager->placing->refused |= error != -EINVAL;
+}
+
+static uint32_t cache_of_task(const struct placing *placing, uint32_t pid)
+{
+	int cpu = affinity_read_cpu(pid);
+
+	return cpu < 0 ? PLACEMENT_NO_CACHE : caches_of_cpu(&placing->caches, (uint32_t)cpu);
+}
+
+static void set_cache(struct placing *placing, struct placed_task *task, uint32_t cache)
+{
+	struct placed_group *group = &placing->groups[task->group];
+
+	if (task->cache != PLACEMENT_NO_CACHE)
+		group->n_in[task->cache]--;
+	task->cache = cache;
+	if (cache != PLACEMENT_NO_CACHE)
+		group->n_in[cache]++;
+}
+
+/*
+ * The cache to which the task is to be kept. What was let go of stays where it comes to be: a
+ * placement at a fork is over then, and one that holds begins anew where the task is.
+ */
+static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
+{
+	struct placement *placement = &placing->groups[task->group].placement;
+
+	if (placement->kind == PLACEMENT_WAKE_AFFINE)
+		return placement_holds(placement, placement->preferred) ? placement->preferred
+									: PLACEMENT_NO_CACHE;
+	if (placement->kind == PLACEMENT_WAKE_HOLD && task->cache == PLACEMENT_NO_CACHE)
+		set_cache(placing, task, cache_of_task(placing, task->pid));
+	if (!placement_holds(placement, task->cache))
+		set_cache(placing, task, PLACEMENT_NO_CACHE);
+	return task->cache;
+}
+
+static void apply_to_task(struct manager *manager, struct placed_task *task)
+{
+	struct placing *placing = manager->placing;
+	uint32_t cache = wanted_cache(placing, task);
+	int r;
+
+	if (cache == PLACEMENT_NO_CACHE)
+		r = affinities_let_go(placing->affinities, task->pid);
+	else
+		r = affinities_keep(placing->affinities, task->pid, &placing->caches.cpus[cache]);
+	if (r < 0)
+		complain(manager, task->pid, r);
+}
+
+static void watch(struct manager *manager, uint32_t group)
+{
+	const struct placed_group *of = &manager->placing->groups[group];
+
+	tracer_watch_group(manager->tracer, group, of->placement.held, of->next_ns == UINT64_MAX);
+}
+
+static void apply(struct manager *manager, uint32_t group)
+{
+	struct placing *placing = manager->placing;
+	uint32_t place = pid_index_next(placing->index, 0);
+
+	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
+		if (placing->tasks[place].group == group)
+			apply_to_task(manager, &placing->tasks[place]);
+	watch(manager, group);
+	log_debug("placement of %s: caches %llx: %s", placing->groups[group].rule,
+		  (unsigned long long)placing->groups[group].placement.held,
+		  placement_why_text(placing->groups[group].placement.why));
+}
+
+static uint64_t sum_of(const struct placement_counts *counts)
+{
+	uint64_t sum = counts->wakeups;
+
+	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
+		sum += counts->run_ns[i];
+	return sum;
+}
+
+/* A group that has done nothing since the last look is looked at when one of its tasks wakes up. */
+static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
+{
+	struct placing *placing = manager->placing;
+	struct placed_group *group = &placing->groups[index];
+	struct placement_counts counts;
+	bool changed, slept;
+
+	tracer_read_group(manager->tracer, index, &counts);
+	read_machine(manager, now_ns);
+	slept = group->seen == sum_of(&counts);
+	group->seen = sum_of(&counts);
+	changed = placement_look(&group->placement, &placing->machine, &counts, now_ns);
+	group->next_ns = slept && group->n_tasks ? UINT64_MAX : now_ns + PLACEMENT_LOOK_NS;
+	if (changed)
+		apply(manager, index);
+	else
+		watch(manager, index);
+}
+
+/* While the domains are handed back, no task is placed. */
+static void stand(struct manager *manager)
+{
+	struct placing *placing = manager->placing;
+
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
+		struct placed_group *group = &placing->groups[i];
+
+		if (!group->key || !group->placement.held)
+			continue;
+		placement_init(&group->placement, group->placement.kind);
+		group->next_ns = manager->hand_back.until_ns;
+		apply(manager, i);
+	}
+}
+
+void placing_look(struct manager *manager, uint64_t now_ns)
+{
+	struct placing *placing = manager->placing;
+
+	if (manager->hand_back.until_ns) {
+		stand(manager);
+		return;
+	}
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (placing->groups[i].key && placing->groups[i].next_ns <= now_ns)
+			look(manager, i, now_ns);
+}
+
+uint64_t placing_next_ns(const struct manager *manager)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (manager->placing->groups[i].key &&
+		    manager->placing->groups[i].next_ns < next_ns)
+			next_ns = manager->placing->groups[i].next_ns;
+	return next_ns;
+}
+
+/* The number of the group; PLACEMENT_GROUPS_MAX: there is no room for it. */
+static uint32_t take_group(struct manager *manager, uint32_t rule, uint64_t key)
+{
+	struct placing *placing = manager->placing;
+	const struct policy_rule *of = &manager->policy.rules[rule];
+	uint32_t free = PLACEMENT_GROUPS_MAX;
+
+	for (uint32_t i = PLACEMENT_GROUPS_MAX; i-- > 0;) {
+		struct placed_group *group = &placing->groups[i];
+
+		if (group->key == key && !strcmp(group->rule, of->name) &&
+		    group->placement.kind == of->properties.placement.value)
+			return i;
+		if (!group->key)
+			free = i;
+	}
+	if (free == PLACEMENT_GROUPS_MAX)
+		return free;
+	placing->groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
+	strcpy(placing->groups[free].rule, of->name);
+	placement_init(&placing->groups[free].placement, of->properties.placement.value);
+	tracer_clear_group(manager->tracer, free);
+	return free;
+}
+
+/* Whether the task is to be placed, and in which group. */
+static bool find_group(struct manager *manager, uint32_t pid, uint32_t *ret_rule, uint64_t *ret_key)
+{
+	const struct rules_task *known = rules_find(manager->rules, pid);
+	const struct hint *hint;
+	int rule;
+
+	if (!known || !manager->placing->wanted || placing_why_not(manager))
+		return false;
+	rule = rule_that_gives_anywhere(&manager->policy, known->matched, RULE_PLACEMENT);
+	if (rule < 0 || manager->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
+		return false;
+	hint = rules_hint_of(manager->rules, (uint32_t)rule, pid);
+	*ret_rule = (uint32_t)rule;
+	*ret_key = hint ? hint->id | HINT_KEY : known->cgroup_id;
+	return *ret_key;
+}
+
+/* The one with the fewest for its CPUs. */
+static uint32_t find_emptiest(const struct placing *placing, const struct placed_group *group)
+{
+	const struct placement_cache *caches = placing->machine.caches;
+	uint32_t best = PLACEMENT_NO_CACHE;
+
+	for (uint32_t i = 0; i < placing->machine.n_caches; i++)
+		if (caches[i].n_cpus &&
+		    (best == PLACEMENT_NO_CACHE ||
+		     group->n_in[i] * caches[best].n_cpus < group->n_in[best] * caches[i].n_cpus))
+			best = i;
+	return best;
+}
+
+/* forked_in: the cache where it was forked by one of the group; PLACEMENT_NO_CACHE: not known. */
+static uint32_t first_cache(const struct placing *placing, const struct placed_group *group,
+			    uint32_t pid, uint32_t forked_in)
+{
+	switch (group->placement.kind) {
+	case PLACEMENT_WAKE_HOLD:
+		return forked_in != PLACEMENT_NO_CACHE ? forked_in : cache_of_task(placing, pid);
+	case PLACEMENT_FORK_AFFINE:
+		return forked_in;
+	case PLACEMENT_FORK_SPREAD:
+		return find_emptiest(placing, group);
+	default:
+		return PLACEMENT_NO_CACHE;
+	}
+}
+
+static void count_tasks(struct manager *manager)
+{
+	tracer_place(manager->tracer, pid_index_count(manager->placing->index), PLACEMENT_FULL_NS);
+}
+
+static void add_task(struct manager *manager, uint32_t pid, uint32_t index, uint32_t forked_in)
+{
+	struct placing *placing = manager->placing;
+	struct placed_group *group = &placing->groups[index];
+	uint32_t place = pid_index_add(placing->index, pid);
+	struct placed_task *task;
+
+	if (place == PID_INDEX_NONE || tracer_place_task(manager->tracer, pid, index) < 0)
+		return;
+	task = &placing->tasks[place];
+	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
+	group->n_tasks++;
+	count_tasks(manager);
+	set_cache(placing, task, first_cache(placing, group, pid, forked_in));
+	look(manager, index, time_now_ns());
+	apply_to_task(manager, task);
+}
+
+/* A group without tasks is none. */
+static void remove_task(struct manager *manager, struct placed_task *task)
+{
+	struct placing *placing = manager->placing;
+	struct placed_group *group = &placing->groups[task->group];
+
+	set_cache(placing, task, PLACEMENT_NO_CACHE);
+	pid_index_remove(placing->index, task - placing->tasks);
+	tracer_unplace_task(manager->tracer, task->pid);
+	if (!--group->n_tasks) {
+		tracer_watch_group(manager->tracer, group - placing->groups, 0, false);
+		group->key = 0;
+	}
+	count_tasks(manager);
+}
+
+void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uint32_t parent)
+{
+	struct placing *placing = manager->placing;
+	struct placed_task *task = find_task(placing, pid);
+	uint32_t rule, index = PLACEMENT_GROUPS_MAX;
+	uint64_t key;
+
+	if (!placing->wanted && !task && !affinities_knows(placing->affinities, pid))
+		return;
+	/* Where it was lost that it was forked. */
+	if (!affinities_knows(placing->affinities, pid) &&
+	    !affinities_forked(placing->affinities, tgid, pid))
+		affinities_forked(placing->affinities, parent, pid);
+	if (find_group(manager, pid, &rule, &key))
+		index = take_group(manager, rule, key);
+	if (task && task->group == index)
+		return;
+	if (task)
+		remove_task(manager, task);
+	if (index < PLACEMENT_GROUPS_MAX) {
+		add_task(manager, pid, index, PLACEMENT_NO_CACHE);
+		return;
+	}
+	tracer_unplace_task(manager->tracer, pid);
+	affinities_let_go(placing->affinities, pid);
+}
+
+void placing_end_task(struct manager *manager, uint32_t pid)
+{
+	struct placed_task *task = find_task(manager->placing, pid);
+
+	if (task)
+		remove_task(manager, task);
+	affinities_forget(manager->placing->affinities, pid);
+}
+
+/* It is of its parent's group at once: what rules it matches is told next. */
+static void take_child(struct manager *manager, const struct tracer_event *event)
+{
+	struct placing *placing = manager->placing;
+	const struct placed_task *parent = find_task(placing, event->parent);
+
+	affinities_forked(placing->affinities, event->parent, event->pid);
+	if (parent && !find_task(placing, event->pid))
+		add_task(manager, event->pid, parent->group, event->cache);
+}
+
+void placing_take_event(struct manager *manager, const struct tracer_event *event)
+{
+	struct placed_group *group;
+
+	if (event->type == TRACER_PLACED_CHILD) {
+		take_child(manager, event);
+		return;
+	}
+	if (event->group >= PLACEMENT_GROUPS_MAX || !manager->placing->groups[event->group].key)
+		return;
+	group = &manager->placing->groups[event->group];
+	if (event->type == TRACER_GROUP_WAKES)
+		group->next_ns = 0;
+	else if (placement_full(&group->placement, event->cache, time_now_ns()))
+		apply(manager, event->group);
+}
+
+void placing_set_policy(struct manager *manager)
+{
+	struct placing *placing = manager->placing;
+	uint32_t place;
+
+	placing->wanted = false;
+	for (uint64_t bits = rule_all(&manager->policy); bits; bits &= bits - 1)
+		placing->wanted |= manager->policy.rules[__builtin_ctzll(bits)]
+					   .properties.placement.value != PLACEMENT_NONE;
+	place = pid_index_next(placing->index, 0);
+	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
+		placing_take_task(manager, placing->tasks[place].pid, 0, 0);
+}
+
+void placing_mind_cpus(struct manager *manager)
+{
+	struct placing *placing = manager->placing;
+	struct cpu_mask online;
+
+	affinity_read_online(&online);
+	for (uint32_t i = 0; i < placing->caches.n; i++) {
+		placing->machine.caches[i].n_cpus = 0;
+		for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+			placing->machine.caches[i].n_cpus +=
+				cpu_mask_has(&placing->caches.cpus[i], cpu) &&
+				cpu_mask_has(&online, cpu);
+		tracer_set_cache_size(manager->tracer, i, placing->machine.caches[i].n_cpus);
+	}
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (placing->groups[i].key)
+			look(manager, i, time_now_ns());
+}
+
+int placing_start(struct manager *manager)
+{
+	struct placing *placing = calloc(1, sizeof(*placing));
+
+	if (!placing)
+		return -ENOMEM;
+	manager->placing = placing;
+	placing->affinities = affinities_new(manager->options.run_dir);
+	placing->index = pid_index_new(AFFINITIES_MAX);
+	placing->tasks = calloc(AFFINITIES_MAX, sizeof(*placing->tasks));
+	if (!placing->affinities || !placing->index || !placing->tasks)
+		return -ENOMEM;
+	caches_discover(manager->topology->n_cpus, &placing->caches);
+	placing->machine.n_caches = placing->caches.n;
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		tracer_set_cpu_cache(manager->tracer, cpu, caches_of_cpu(&placing->caches, cpu));
+	placing_mind_cpus(manager);
+	return 0;
+}
+
+void placing_end(struct manager *manager)
+{
+	struct placing *placing = manager->placing;
+	int r = 0;
+
+	if (!placing)
+		return;
+	if (placing->affinities)
+		r = affinities_release(placing->affinities, journal_report_restore, NULL);
+	journal_tell_left(r, "the affinity of tasks", manager->options.run_dir, "affinities");
+	affinities_free(placing->affinities);
+	pid_index_free(placing->index);
+	free(placing->tasks);
+	free(placing);
+	manager->placing = NULL;
+}
+
+const struct placed_group *placing_next_group(const struct manager *manager, const char *rule,
+					      uint32_t *place)
+{
+	const struct placed_group *groups = manager->placing->groups;
+
+	while (*place < PLACEMENT_GROUPS_MAX) {
+		const struct placed_group *group = &groups[(*place)++];
+
+		if (group->key && !strcmp(group->rule, rule))
+			return group;
+	}
+	return NULL;
+}
+
+const struct cpu_mask *placing_cpus_of(const struct manager *manager,
+				       const struct placed_group *group)
+{
+	uint32_t cache = group->placement.preferred;
+
+	return cache == PLACEMENT_NO_CACHE ? NULL : &manager->placing->caches.cpus[cache];
+}
+
+void placing_count(const struct manager *manager, struct affinities_counts *ret)
+{
+	affinities_count(manager->placing->affinities, ret);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "shared/cpu_mask.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool cpu_mask_is_empty(const struct cpu_mask *mask)
+{
+	for (uint32_t i = 0; i < CPU_MASK_WORDS; i++)
+		if (mask->words[i])
+			return false;
+	return true;
+}
+
+struct cpu_mask cpu_mask_and(const struct cpu_mask *one, const struct cpu_mask *other)
+{
+	struct cpu_mask both;
+
+	for (uint32_t i = 0; i < CPU_MASK_WORDS; i++)
+		both.words[i] = one->words[i] & other->words[i];
+	return both;
+}
+
+bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other)
+{
+	struct cpu_mask both = cpu_mask_and(one, other);
+
+	return cpu_mask_equals(&both, one);
+}
+
+static int digit_of(char c)
+{
+	if (isdigit((unsigned char)c))
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool cpu_mask_parse(const char *text, struct cpu_mask *ret)
+{
+	struct cpu_mask mask = { 0 };
+	uint32_t at = 0; /* digits from the last one on */
+
+	if (!strcmp(text, "all")) {
+		*ret = cpu_mask_all();
+		return true;
+	}
+	for (const char *c = text + strlen(text); c-- > text;) {
+		int digit = digit_of(*c);
+
+		if (*c == ',')
+			continue;
+		if (digit < 0 || (digit && at >= CPU_MASK_CPUS / 4))
+			return false;
+		if (digit)
+			mask.words[at / 16] |= (uint64_t)digit << at % 16 * 4;
+		at++;
+	}
+	*ret = mask;
+	return at;
+}
+
+void cpu_mask_print(const struct cpu_mask *mask, char ret[static CPU_MASK_TEXT_SIZE])
+{
+	struct cpu_mask all = cpu_mask_all();
+	uint32_t word = CPU_MASK_WORDS - 1;
+	size_t used;
+
+	if (cpu_mask_equals(mask, &all)) {
+		strcpy(ret, "all");
+		return;
+	}
+	while (word && !mask->words[word])
+		word--;
+	used = snprintf(ret, CPU_MASK_TEXT_SIZE, "%llx", (unsigned long long)mask->words[word]);
+	while (word--)
+		used += snprintf(ret + used, CPU_MASK_TEXT_SIZE - used, "%016llx",
+				 (unsigned long long)mask->words[word]);
+}
+
+bool cpu_mask_parse_list(const char *text, struct cpu_mask *ret)
+{
+	struct cpu_mask mask = { 0 };
+
+	while (*text && *text != '\n') {
+		unsigned long first, last;
+		char *end;
+
+		if (!isdigit((unsigned char)*text))
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-' && isdigit((unsigned char)end[1]))
+			last = strtoul(end + 1, &end, 10);
+		if (last >= CPU_MASK_CPUS || first > last || !strchr(",\n", *end))
+			return false;
+		for (unsigned long cpu = first; cpu <= last; cpu++)
+			cpu_mask_add(&mask, cpu);
+		text = *end == ',' ? end + 1 : end;
+	}
+	*ret = mask;
+	return true;
+}
+
+void cpu_mask_print_list(const struct cpu_mask *mask, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (uint32_t cpu = 0; cpu < CPU_MASK_CPUS && used < size; cpu++) {
+		uint32_t first = cpu;
+
+		if (!cpu_mask_has(mask, cpu))
+			continue;
+		while (cpu_mask_has(mask, cpu + 1))
+			cpu++;
+		used += snprintf(ret + used, size - used, used ? ",%u" : "%u", first);
+		if (cpu > first && used < size)
+			used += snprintf(ret + used, size - used, "-%u", cpu);
+	}
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Placement on two last-level caches: where tasks are kept, when that is let go, and what is put back."""
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+CACHES = [{0, 1}, {2, 3}]
+ALL = {0, 1, 2, 3}
+WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
+CLASS = "together"
+# A parent that forks N children, tells their pids and where it forked them, and waits with them.
+FORKS = """
+import os, sys, time
+kept, pids = [], []
+for i in range(int(sys.argv[1])):
+    before = os.sched_getcpu() if hasattr(os, "sched_getcpu") else None
+    pid = os.fork()
+    if not pid:
+        sys.stdin.read()
+        os._exit(0)
+    pids.append(pid)
+print(*pids, flush=True)
+sys.stdin.read()
+"""
+
+
+def allowed(pid):
+    """As the kernel has it, offline CPUs included."""
+    return re.search(r"^Cpus_allowed:\s*(\S+)", guest.read(f"/proc/{pid}/status"), re.M).group(1)
+
+
+def mask(cpus):
+    return f"{sum(1 << cpu for cpu in cpus):x}"
+
+
+def run_as(*command, **options):
+    return subprocess.Popen([f"{guest.BUILD}/wakegovctl", "run", "--class", CLASS, "--", *command],
+                            stdout=subprocess.PIPE, text=True, **options)
+
+
+class Placement(unittest.TestCase):
+    def setUp(self):
+        self.daemon = None
+        self.tasks = []
+        self.addCleanup(self.clean_up)
+
+    def clean_up(self):
+        self.end_tasks()
+        if self.daemon:
+            self.daemon.stop(signal.SIGKILL)
+            self.restore()
+
+    def end_tasks(self):
+        while self.tasks:
+            task = self.tasks.pop()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(task.pid, signal.SIGKILL)
+            task.wait()
+            for stream in (task.stdin, task.stdout):
+                if stream:
+                    stream.close()
+
+    def start(self, placement):
+        self.daemon = guest.Daemon(f"[class {CLASS}]\nplacement = {placement}\n").start()
+
+    def restore(self):
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+
+    def popen(self, *command, cpus=ALL, hinted=True):
+        run = run_as if hinted else lambda *command, **options: subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, **options)
+        task = run(*command, stdin=subprocess.PIPE, start_new_session=True,
+                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        self.tasks.append(task)
+        return task
+
+    def sleeper(self, cpus=ALL):
+        """A task that has read nothing yet: it sleeps, hinted."""
+        task = self.popen("sh", "-c", "echo; read x", cpus=cpus)
+        self.assertEqual(task.stdout.readline(), "\n")
+        return task
+
+    def groups(self):
+        return [group for rule in self.daemon.call("Rules")["rules"] for group in rule["groups"]]
+
+    def wait_allowed(self, pid, cpus):
+        guest.wait_for(lambda: allowed(pid) == mask(cpus), 10,
+                       f"CPUs {cpus} of {pid}, which has {allowed(pid)}: {self.groups()}")
+
+    def kept_to(self, pid):
+        """The cache, once the task is kept to one."""
+        guest.wait_for(lambda: allowed(pid) in [mask(cache) for cache in CACHES], 10, "a cache")
+        return next(cache for cache in CACHES if mask(cache) == allowed(pid))
+
+    def load(self, workers, ms, hinted=True):
+        """Wake-ups, their median and p99 in us, and how many per cent are inside a cache."""
+        command = (WAKELOAD, str(workers), "100", str(ms), "2")
+        done = (run_as if hinted else lambda *command: subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True))(*command).communicate()[0].split()
+        print(f"# {workers} workers{', placed' if hinted else ''}: {' '.join(done)}", flush=True)
+        return [float(word) for word in done]
+
+    def test_wake_affine(self):
+        """few tasks wake one another in one cache; with four for each CPU they are let go in time"""
+        self.start("wake-affine")
+        _, _, _, inside = self.load(1, 700)
+        self.assertGreaterEqual(inside, 90)
+        *_, without_us, _ = self.load(16, 1000, hinted=False)
+        task = self.popen(WAKELOAD, "16", "100", "1500", "2")
+        guest.wait_for(lambda: any(group["tasks"] == 17 for group in self.groups()), 10, "17 tasks")
+        guest.wait_for(lambda: allowed(task.pid) == mask(ALL), 10, "the let-go")
+        with_us = float(task.communicate()[0].split()[2])
+        print(f"# p99 {with_us} us with, {without_us} without", flush=True)
+        self.assertLess(with_us, 1.3 * without_us)
+
+    def test_exact(self):
+        """what each had comes back: at a let-go, at the end, and after SIGKILL, to children as well"""
+        self.start("wake-affine")
+        free, pinned = self.sleeper(), self.sleeper(cpus={1, 2, 3})
+        kept = self.kept_to(free.pid)
+        self.wait_allowed(pinned.pid, kept & {1, 2, 3})
+        self.daemon.stop()
+        self.wait_allowed(free.pid, ALL)
+        self.wait_allowed(pinned.pid, {1, 2, 3})
+        self.assertNotIn("affinities", os.listdir("/run/wakegov"))
+        self.end_tasks()
+
+        self.start("wake-affine")
+        parent = self.popen("sh", "-c", "read x; sleep 1000 & echo $!; read x", cpus={0, 2, 3})
+        guest.wait_for(lambda: allowed(parent.pid) in ("1", "c"), 10, "the parent is kept")
+        self.daemon.stop(signal.SIGKILL)
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        child = int(parent.stdout.readline())
+        self.assertEqual(allowed(child), allowed(parent.pid))
+        self.restore()
+        self.assertEqual((allowed(parent.pid), allowed(child)), ("d", "d"))
+        self.assertNotIn("affinities", os.listdir("/run/wakegov"))
+
+    def test_others(self):
+        """what somebody sets is theirs; an affinity outside of it, and a cpuset, are no way out"""
+        self.start("wake-affine")
+        task = self.sleeper()
+        kept = self.kept_to(task.pid)
+        os.sched_setaffinity(task.pid, {min(kept)})
+        other = self.sleeper(cpus=ALL - kept)  # of another group, for which it is the only cache
+        self.daemon.stop()
+        self.assertEqual(allowed(task.pid), mask({min(kept)}))
+        self.assertEqual(allowed(other.pid), mask(ALL - kept))
+        self.assertIn("somebody else", self.daemon.log())
+
+    def test_offline(self):
+        """the whole cache goes offline: let go, and what each had comes back"""
+        self.start("wake-affine")
+        with guest.busy_loop(0):
+            time.sleep(0.1)
+            task = self.sleeper()
+            self.wait_allowed(task.pid, CACHES[1])
+        for cpu in CACHES[1]:
+            guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", 0)
+        try:
+            guest.wait_for(lambda: self.groups()[0]["cpus"] != "2-3", 10, "the let-go")
+        finally:
+            for cpu in CACHES[1]:
+                guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", 1)
+        self.daemon.stop()
+        self.assertEqual(allowed(task.pid), mask(ALL))
+
+    def test_forks(self):
+        """fork-spread: as many in each cache; fork-affine: where they were forked"""
+        for placement in "fork-spread", "fork-affine":
+            with self.subTest(placement):
+                self.start(placement)
+                parent = self.popen("/usr/bin/python3", "-c", FORKS, "8")
+                children = parent.stdout.readline().split()
+                since = time.monotonic()
+                if placement == "fork-spread":
+                    guest.wait_for(lambda: [allowed(pid) for pid in children].count("3") == 4 and
+                                   [allowed(pid) for pid in children].count("c") == 4, 10, "as many")
+                    print(f"# even after {1000 * (time.monotonic() - since):.1f} ms", flush=True)
+                else:
+                    guest.wait_for(lambda: all(allowed(pid) in "3c" for pid in children), 10, "caches")
+                    self.assertEqual(len({allowed(pid) for pid in children}), 1)
+                self.daemon.stop()
+                for pid in children:
+                    self.assertEqual(allowed(pid), mask(ALL))
+                self.end_tasks()
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a group is kept to a cache, and when that cache is let go. Two caches of two CPUs. */
+#include "test-core.h"
+
+#include <string.h>
+
+#include "core/placement.h"
+
+#define CPU_NS PLACEMENT_LOOK_NS /* of one CPU in one window */
+
+struct world {
+	struct placement placement;
+	struct placement_machine machine;
+	struct placement_counts counts;
+	uint64_t now_ns;
+};
+
+static void set_up(struct world *world, enum placement_kind kind, uint32_t n_tasks)
+{
+	*world = (struct world){
+		.machine = { .n_caches = 2, .caches = { { 2, 2, 0 }, { 2, 2, 0 } } },
+		.now_ns = 7 * PLACEMENT_LOOK_NS,
+		.counts.max_runnable = n_tasks,
+	};
+	placement_init(&world->placement, kind);
+}
+
+static bool look(struct world *world)
+{
+	return placement_look(&world->placement, &world->machine, &world->counts, world->now_ns);
+}
+
+/* A window in which the group and others run, in eighths of a CPU, and it wakes n times. */
+static bool pass(struct world *world, uint32_t cache, uint32_t own, uint32_t others, uint32_t n,
+		 uint64_t latency_ns)
+{
+	world->now_ns += PLACEMENT_LOOK_NS;
+	world->counts.run_ns[cache] += own * CPU_NS / 8;
+	world->machine.caches[cache].busy_ns += (own + others) * CPU_NS / 8;
+	world->counts.latencies[wakegov_latency_bucket(latency_ns)] += n;
+	return look(world);
+}
+
+/* Each number is in the bucket whose end is above it, and whose predecessor's is not. */
+static void test_latency_buckets(void **state)
+{
+	for (uint64_t ns = 1; ns < 10000000000ULL; ns += ns / 7 + 1) {
+		uint32_t bucket = wakegov_latency_bucket(ns);
+
+		assert_true(ns < wakegov_latency_end_ns(bucket));
+		assert_true(!bucket || ns >= wakegov_latency_end_ns(bucket - 1));
+	}
+	assert_int_equal(wakegov_latency_bucket(UINT64_MAX), WAKEGOV_LATENCIES - 1);
+}
+
+/* At first the cache with the most idle CPUs; at the same moment, without any window. */
+static void test_begins_at_once(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 1);
+	world.machine.caches[0].n_idle = 1;
+	assert_true(look(&world));
+	assert_int_equal(world.placement.preferred, 1);
+	assert_true(placement_holds(&world.placement, 1));
+	assert_false(placement_holds(&world.placement, 0));
+	assert_int_equal(world.placement.why, PLACEMENT_HOLDS);
+}
+
+/* Full: let go at once; held again after a second, then after two, four, … */
+static void test_full_backs_off(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint64_t let_go_ns = world.now_ns;
+
+		assert_false(placement_full(&world.placement, 1, world.now_ns));
+		assert_true(placement_full(&world.placement, 0, world.now_ns));
+		assert_int_equal(world.placement.why, PLACEMENT_FULL);
+		assert_false(placement_full(&world.placement, 0, world.now_ns));
+		while (!placement_holds(&world.placement, 0))
+			pass(&world, 0, 1, 0, 0, 0);
+		assert_int_equal(world.now_ns - let_go_ns, PLACEMENT_LOOK_NS << i);
+	}
+	/* What lasted a minute begins anew. */
+	for (uint32_t i = 0; i < 61; i++)
+		pass(&world, 0, 1, 0, 0, 0);
+	placement_full(&world.placement, 0, world.now_ns);
+	pass(&world, 0, 1, 0, 0, 0);
+	assert_true(placement_holds(&world.placement, 0));
+}
+
+/* However it goes, no group gets a cache more often than once a second. */
+static void test_moves_once_a_second(void **state)
+{
+	struct world world;
+	uint64_t held_ns = 0;
+	uint32_t seed = 1, n_held = 0;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint64_t before = world.placement.held;
+
+		seed = seed * 1664525 + 1013904223;
+		world.now_ns += seed % 400 * 1000000ULL;
+		if (seed >> 20 & 1)
+			placement_full(&world.placement, seed >> 21 & 1, world.now_ns);
+		world.machine.caches[0].n_cpus = seed >> 24 & 3;
+		world.counts.run_ns[seed >> 22 & 1] += seed >> 8;
+		look(&world);
+		if (!(world.placement.held & ~before))
+			continue;
+		assert_true(!held_ns || world.now_ns - held_ns >= PLACEMENT_LOOK_NS);
+		held_ns = world.now_ns;
+		n_held++;
+	}
+	assert_in_range(n_held, 10, 10000);
+}
+
+/* It goes where it fits beside others: with two tasks, in a cache of which others use no CPU. */
+static void test_fits(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	placement_full(&world.placement, 0, world.now_ns);
+	pass(&world, 0, 16, 8, 0, 0);
+	assert_true(placement_holds(&world.placement, 1));
+	placement_full(&world.placement, 1, world.now_ns);
+	world.machine.caches[1].busy_ns += CPU_NS;
+	pass(&world, 0, 12, 8, 0, 0);
+	assert_int_equal(world.placement.held, 0);
+	world.machine.caches[1].busy_ns += CPU_NS;
+	pass(&world, 0, 12, 8, 0, 0);
+	assert_int_equal(world.placement.held, 0);
+	assert_int_equal(world.placement.why, PLACEMENT_NO_ROOM);
+	pass(&world, 1, 4, 1, 0, 0);
+	pass(&world, 1, 4, 1, 0, 0);
+	assert_true(placement_holds(&world.placement, 1));
+}
+
+/* More tasks than CPUs: how long they wait is known first, and more than that lets go. */
+static void test_many_tasks_are_measured(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 1);
+	look(&world);
+	assert_true(placement_holds(&world.placement, 0));
+	world.counts.max_runnable = 8;
+	assert_true(look(&world));
+	assert_int_equal(world.placement.why, PLACEMENT_MEASURES);
+	/* The window in which that was says nothing; the next one does. */
+	pass(&world, 0, 2, 0, 1000, 50000);
+	assert_int_equal(placement_p99_ns(&world.placement, false), 0);
+	pass(&world, 0, 2, 0, 1000, 50000);
+	assert_in_range(placement_p99_ns(&world.placement, false), 50000, 62500);
+	assert_true(placement_holds(&world.placement, 0));
+	pass(&world, 0, 2, 0, 1000, 60000);
+	assert_true(placement_holds(&world.placement, 0));
+	pass(&world, 0, 2, 0, 1000, 120000);
+	assert_int_equal(world.placement.held, 0);
+	assert_int_equal(world.placement.why, PLACEMENT_SLOWER);
+}
+
+/* A little above counts when it is so twice in a row; and once more in between does not. */
+static void test_rises_with_hysteresis(void **state)
+{
+	static const uint64_t little_ns = 60000, same_ns = 50000;
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 8);
+	look(&world);
+	pass(&world, 0, 2, 0, 1000, same_ns);
+	assert_true(placement_holds(&world.placement, 0));
+	for (uint32_t i = 0; i < 10; i++) {
+		pass(&world, 0, 2, 0, 1000, little_ns);
+		pass(&world, 0, 2, 0, 1000, same_ns);
+	}
+	assert_true(placement_holds(&world.placement, 0));
+	pass(&world, 0, 2, 0, 1000, little_ns);
+	pass(&world, 0, 2, 0, 1000, little_ns);
+	assert_int_equal(world.placement.why, PLACEMENT_SLOWER);
+}
+
+/* Few wake-ups are waited for; one of a hundred that is long is not the p99, two are. */
+static void test_quantile(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	pass(&world, 0, 2, 0, 100, 50000); /* of the window in which it was placed */
+	for (uint32_t i = 0; i < 3; i++)
+		pass(&world, 0, 2, 0, 50, 50000);
+	assert_int_equal(placement_p99_ns(&world.placement, true), 0);
+	pass(&world, 0, 2, 0, 100, 50000);
+	assert_in_range(placement_p99_ns(&world.placement, true), 50000, 62500);
+	world.counts.latencies[wakegov_latency_bucket(90000)] += 2;
+	pass(&world, 0, 2, 0, 198, 50000);
+	assert_in_range(placement_p99_ns(&world.placement, true), 50000, 62500);
+	world.counts.latencies[wakegov_latency_bucket(90000)] += 3;
+	pass(&world, 0, 2, 0, 197, 50000);
+	assert_in_range(placement_p99_ns(&world.placement, true), 90000, 115000);
+}
+
+/* All CPUs of the cache offline: let go at once, whatever the time. */
+static void test_offline(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 1);
+	look(&world);
+	world.machine.caches[0].n_cpus = 1;
+	world.now_ns += 1000;
+	assert_false(look(&world));
+	world.machine.caches[0].n_cpus = 0;
+	world.now_ns += 1000;
+	assert_true(look(&world));
+	assert_int_equal(world.placement.why, PLACEMENT_OFFLINE);
+	pass(&world, 1, 2, 0, 0, 0);
+	assert_true(placement_holds(&world.placement, 1));
+}
+
+/* Of the others each cache is for itself, and one that works three quarters of its time is none. */
+static void test_each_cache(void **state)
+{
+	static const enum placement_kind kinds[] = { PLACEMENT_WAKE_HOLD, PLACEMENT_FORK_AFFINE,
+						     PLACEMENT_FORK_SPREAD };
+	struct world world;
+
+	for (uint32_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		set_up(&world, kinds[i], 8);
+		look(&world);
+		assert_int_equal(world.placement.held, 3);
+		assert_true(placement_full(&world.placement, 1, world.now_ns));
+		assert_int_equal(world.placement.held, 1);
+		pass(&world, 1, 6, 7, 0, 0);
+		pass(&world, 1, 6, 7, 0, 0);
+		assert_int_equal(world.placement.held, 1);
+		pass(&world, 1, 5, 7, 0, 0);
+		pass(&world, 1, 5, 7, 0, 0);
+		assert_int_equal(world.placement.held, 3);
+	}
+}
+
+static void test_names(void **state)
+{
+	assert_string_equal(placement_kind_name(PLACEMENT_FORK_SPREAD), "fork-spread");
+	assert_null(placement_kind_name(PLACEMENT_FORK_SPREAD + 1));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_latency_buckets),
+		cmocka_unit_test(test_begins_at_once),
+		cmocka_unit_test(test_full_backs_off),
+		cmocka_unit_test(test_moves_once_a_second),
+		cmocka_unit_test(test_fits),
+		cmocka_unit_test(test_many_tasks_are_measured),
+		cmocka_unit_test(test_rises_with_hysteresis),
+		cmocka_unit_test(test_quantile),
+		cmocka_unit_test(test_offline),
+		cmocka_unit_test(test_each_cache),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
