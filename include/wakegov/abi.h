@@ -130,8 +130,8 @@ struct wakegov_flights {
 
 /* A last-level cache, or a cluster: placing.bpf.h. */
 struct wakegov_cache {
-	__u32 n_cpus; /* of them online; written by the daemon */
-	__u32 n_busy; /* as far as they have switched tasks since the placing began */
+	__u32 n_cpus;	     /* of them online; written by the daemon */
+	__u32 n_busy;	     /* as far as they have switched tasks since the placing began */
 	__u64 full_since_ns; /* when the last idle one of them began to work */
 } __attribute__((aligned(64)));
 
@@ -143,7 +143,7 @@ struct wakegov_placed_group {
 	__u32 latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run: latency.h */
 	__u32 n_runnable;   /* tasks that want to run, as far as they have been seen */
 	__u32 max_runnable; /* since the daemon, reading it, made it 0 */
-	__u64 watch;	  /* caches, as bits, to be told of when one is full; the daemon sets them */
+	__u64 watch; /* caches, as bits, to be told of when one is full; the daemon sets them */
 	__u32 watch_wake; /* to be told of when one of its tasks wakes; likewise */
 	__u32 pad;
 };
@@ -325,8 +325,8 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_FACTS,  /* a task that rules may be for is there, or changed; see below */
 	WAKEGOV_RECORD_GONE,   /* slot is the pid of one that matched rules and exited */
 	WAKEGOV_RECORD_SCAN,   /* a process of several threads changed: they are to be dumped */
-	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the cache
-					class */
+	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the
+					cache class */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot has to wait: cpu's cache is full */
 	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group slot woke up */
 };
@@ -404,7 +404,7 @@ struct wakegov_settings {
 	__u32 follow;	     /* enum wakegov_follow */
 
 	/* placement */
-	__u32 placing; /* a rule or class with one has tasks */
+	__u32 placing;		  /* a rule or class with one has tasks */
 	__u32 placing_generation; /* one more: no CPU is known to work */
 	__u64 full_limit_ns;	  /* a cache without an idle CPU for so long is full */
 };

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define WAKEGOV_LATENCIES	96 /* up to 14 s */
+#define WAKEGOV_LATENCIES	  96 /* up to 14 s */
 #define WAKEGOV_LATENCY_LEAST_LOG 10
 
 static inline __u32 wakegov_latency_log2(__u64 number)

@@ -25,8 +25,8 @@ struct entry {
 
 struct affinities {
 	const char *directory;
-	int log_fd;   /* −1: not begun */
-	size_t lines; /* of the log */
+	int log_fd;	    /* −1: not begun */
+	size_t lines;	    /* of the log */
 	uint32_t n_present; /* CPUs of the machine */
 	struct pid_index *index;
 	struct entry *entries;
@@ -141,22 +141,6 @@ static int add_line(struct affinities *affinities, const struct affinity *affini
 		r = affinities_log_add(affinities->log_fd, affinity);
 	affinities->lines += r == 0;
 	return r;
-}
-
-bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *now)
-{
-	struct cpu_mask limit, put;
-
-	if (cpu_mask_equals(now, &affinity->put))
-		return true;
-	affinity_read_cpuset(affinity->pid, &limit);
-	put = cpu_mask_and(&affinity->put, &limit);
-	if (cpu_mask_equals(now, &put))
-		return true;
-	/* The kernel ends one that leaves no CPU to run on. */
-	affinity_read_online(&limit);
-	put = cpu_mask_and(&put, &limit);
-	return cpu_mask_is_empty(&put);
 }
 
 /* As much as its cpuset has is no affinity of its own. */

@@ -10,6 +10,22 @@
 #include "actuator/uclamp_task.h"
 #include "shared/cleanup.h"
 
+bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *now)
+{
+	struct cpu_mask limit, put;
+
+	if (cpu_mask_equals(now, &affinity->put))
+		return true;
+	affinity_read_cpuset(affinity->pid, &limit);
+	put = cpu_mask_and(&affinity->put, &limit);
+	if (cpu_mask_equals(now, &put))
+		return true;
+	/* The kernel ends one that leaves no CPU to run on. */
+	affinity_read_online(&limit);
+	put = cpu_mask_and(&put, &limit);
+	return cpu_mask_is_empty(&put);
+}
+
 static void tell_task(struct restore_tasks *run, const struct affinity *affinity,
 		      enum restore_outcome outcome, const struct cpu_mask *now, int error)
 {
@@ -83,8 +99,8 @@ static int compare_pid(const void *key, const void *element)
 /* The first line of a number; NULL: it has none. */
 static const struct affinity *find_first(const struct lines *lines, uint32_t pid)
 {
-	const struct affinity *line =
-		bsearch(&pid, lines->lines, lines->n, sizeof(*lines->lines), compare_pid);
+	const struct affinity *line = bsearch(&pid, lines->lines, lines->n, sizeof(*lines->lines),
+					      compare_pid);
 
 	while (line && line > lines->lines && line[-1].pid == pid)
 		line--;

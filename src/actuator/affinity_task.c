@@ -56,8 +56,8 @@ static bool read_group(const char *path, struct cpu_mask *ret)
 
 	if (sysfs_read_line(list, sizeof(list), "/sys/fs/cgroup%s/cpuset.cpus.effective", path))
 		return cpu_mask_parse_list(list, ret);
-	return sysfs_read_line(list, sizeof(list),
-			       "/sys/fs/cgroup/cpuset%s/cpuset.effective_cpus", path) &&
+	return sysfs_read_line(list, sizeof(list), "/sys/fs/cgroup/cpuset%s/cpuset.effective_cpus",
+			       path) &&
 	       cpu_mask_parse_list(list, ret);
 }
 

@@ -33,8 +33,8 @@ static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 {
 	char cluster[LIST_SIZE], core[LIST_SIZE];
 
-	return sysfs_read_line(cluster, sizeof(cluster), CPU_DIRECTORY "/topology/cluster_cpus_list",
-			       cpu) &&
+	return sysfs_read_line(cluster, sizeof(cluster),
+			       CPU_DIRECTORY "/topology/cluster_cpus_list", cpu) &&
 	       sysfs_read_line(core, sizeof(core), CPU_DIRECTORY "/topology/core_cpus_list", cpu) &&
 	       strcmp(cluster, core) != 0 && cpu_mask_parse_list(cluster, ret);
 }

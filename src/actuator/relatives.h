@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Who started whom: for tasks that have inherited what a daemon that was killed had put on others. */
+/* Who started whom: for tasks that have inherited what a daemon that was killed had put on others.
+ */
 
 #include <stdint.h>
 

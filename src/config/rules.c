@@ -268,7 +268,8 @@ static int finish_rule(struct policy *policy, struct policy_rule *rule, char **r
 		return -EINVAL;
 	for (int i = 0; i < RULE_PROPERTIES; i++)
 		inherit((struct policy_level *)rule_level(&rule->properties, i),
-			rule_level(&rule->own, i), class ? rule_level(&class->properties, i) : NULL);
+			rule_level(&rule->own, i),
+			class ? rule_level(&class->properties, i) : NULL);
 	return 0;
 }
 

@@ -4,20 +4,20 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FULL_CPU	1024
+#define FULL_CPU	 1024
 #define BACK_OFF_MOST_NS 64000000000ULL
 /* Held for so long, the next let-go counts as the first. */
-#define LASTED_NS	60000000000ULL
+#define LASTED_NS 60000000000ULL
 /* A p99 of fewer wake-ups is one of chance: with so many two are above it. */
-#define WAKEUPS_LEAST	200
+#define WAKEUPS_LEAST 200
 /* Older ones say nothing. */
-#define WAITS_MOST_NS	20000000000ULL
+#define WAITS_MOST_NS 20000000000ULL
 /*
  * A bucket is a quarter of a doubling. One above what it is without could be chance in one window,
  * not in two. Without anything to compare with, only a doubling counts.
  */
-#define RISE_AT_ONCE	2
-#define RISE_OF_ITSELF	4
+#define RISE_AT_ONCE   2
+#define RISE_OF_ITSELF 4
 
 void placement_init(struct placement *placement, enum placement_kind kind)
 {
@@ -155,8 +155,7 @@ static uint32_t find_cache(const struct placement *placement,
 	for (uint32_t i = 0; i < machine->n_caches; i++) {
 		uint64_t ran_ns = counts->run_ns[i] - placement->mark.run_ns[i];
 
-		if (!machine->caches[i].n_cpus ||
-		    !fits(placement, machine, counts, i, window_ns))
+		if (!machine->caches[i].n_cpus || !fits(placement, machine, counts, i, window_ns))
 			continue;
 		if (best != PLACEMENT_NO_CACHE && ran_ns < best_ran_ns)
 			continue;
@@ -189,8 +188,8 @@ static uint64_t find_idle_caches(const struct placement *placement,
  * More tasks that want to run than the cache has CPUs wait for one another there: how long they
  * wait without is to be known first.
  */
-static bool is_to_measure(const struct placement *placement, const struct placement_machine *machine,
-			  uint32_t cache)
+static bool is_to_measure(const struct placement *placement,
+			  const struct placement_machine *machine, uint32_t cache)
 {
 	return !placement->p99[false] && placement->max_runnable > machine->caches[cache].n_cpus;
 }

@@ -21,7 +21,7 @@
 #define PLACEMENT_GROUPS_MAX 64
 #define PLACEMENT_NO_CACHE   UINT32_MAX
 
-#define PLACEMENT_FULL_NS 5000000ULL
+#define PLACEMENT_FULL_NS    5000000ULL
 /* Of a window, and the least time between two caches of one group. */
 #define PLACEMENT_LOOK_NS 1000000000ULL
 
@@ -46,8 +46,8 @@ enum placement_why {
 /* Of a group; all of it but the first grows. */
 struct placement_counts {
 	uint32_t max_runnable; /* tasks that wanted to run at the same time, since the last look */
-	uint64_t wakeups; /* of one of its tasks by another … */
-	uint64_t inside;  /* … in the waker's cache */
+	uint64_t wakeups;      /* of one of its tasks by another … */
+	uint64_t inside;       /* … in the waker's cache */
 	uint64_t run_ns[PLACEMENT_CACHES_MAX];
 	uint32_t latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run */
 };
@@ -55,8 +55,8 @@ struct placement_counts {
 struct placement_machine {
 	uint32_t n_caches;
 	struct placement_cache {
-		uint32_t n_cpus; /* online */
-		uint32_t n_idle; /* now */
+		uint32_t n_cpus;  /* online */
+		uint32_t n_idle;  /* now */
 		uint64_t busy_ns; /* of its CPUs, in all; it grows */
 	} caches[PLACEMENT_CACHES_MAX];
 };
@@ -67,7 +67,7 @@ struct placement {
 	uint64_t held;	    /* caches, as bits, to which tasks are kept now */
 	uint32_t preferred; /* of wake-affine: the one that is held, or was last */
 
-	uint64_t window_ns; /* the window began; 0: there was no look yet */
+	uint64_t window_ns;	      /* the window began; 0: there was no look yet */
 	struct placement_counts mark; /* as of then */
 	uint64_t mark_busy_ns[PLACEMENT_CACHES_MAX];
 	uint32_t max_runnable; /* in it */

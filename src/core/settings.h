@@ -125,7 +125,7 @@ struct policy_level {
 		POLICY_LEVEL_CAPACITY, /* 0…1024 */
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
-		POLICY_LEVEL_RESPONSE, /* us, of a floor */
+		POLICY_LEVEL_RESPONSE,	/* us, of a floor */
 		POLICY_LEVEL_PLACEMENT, /* enum placement_kind */
 	} kind;
 	uint32_t value;
@@ -151,8 +151,8 @@ struct policy_properties {
 	struct policy_level cap;      /* 1024: none, whatever later rules say */
 	struct policy_level floor;    /* 0: likewise */
 	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
-	struct policy_level placement;	  /* of the group that a rule's tasks are: core/placement.h */
-	bool not_inherited;	      /* of a class: by hints, it is not for what a task starts */
+	struct policy_level placement; /* of the group that a rule's tasks are: core/placement.h */
+	bool not_inherited;	       /* of a class: by hints, it is not for what a task starts */
 };
 
 enum policy_match_key {

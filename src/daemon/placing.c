@@ -56,8 +56,8 @@ static void read_machine(struct manager *manager, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < placing->machine.n_caches; i++) {
 		placing->machine.caches[i].n_idle = 0;
-		placing->machine.caches[i].busy_ns =
-			tracer_cache_busy_ns(manager->tracer, i, now_ns);
+		placing->machine.caches[i].busy_ns = tracer_cache_busy_ns(manager->tracer, i,
+									  now_ns);
 	}
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
 		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
@@ -399,8 +399,9 @@ void placing_set_policy(struct manager *manager)
 
 	placing->wanted = false;
 	for (uint64_t bits = rule_all(&manager->policy); bits; bits &= bits - 1)
-		placing->wanted |= manager->policy.rules[__builtin_ctzll(bits)]
-					   .properties.placement.value != PLACEMENT_NONE;
+		placing->wanted |=
+			manager->policy.rules[__builtin_ctzll(bits)].properties.placement.value !=
+			PLACEMENT_NONE;
 	place = pid_index_next(placing->index, 0);
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
 		placing_take_task(manager, placing->tasks[place].pid, 0, 0);
@@ -415,9 +416,9 @@ void placing_mind_cpus(struct manager *manager)
 	for (uint32_t i = 0; i < placing->caches.n; i++) {
 		placing->machine.caches[i].n_cpus = 0;
 		for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
-			placing->machine.caches[i].n_cpus +=
-				cpu_mask_has(&placing->caches.cpus[i], cpu) &&
-				cpu_mask_has(&online, cpu);
+			placing->machine.caches[i].n_cpus += cpu_mask_has(&placing->caches.cpus[i],
+									  cpu) &&
+							     cpu_mask_has(&online, cpu);
 		tracer_set_cache_size(manager->tracer, i, placing->machine.caches[i].n_cpus);
 	}
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)

@@ -3,8 +3,8 @@
 
 /*
  * Placement: from the tasks of rules and classes with one to groups, to what core/placement.h makes
- * of what the kernel side counts of them, to the tasks' affinities. A group is the tasks that a rule
- * places and that have one hint, or where it is no hint's are in one cgroup.
+ * of what the kernel side counts of them, to the tasks' affinities. A group is the tasks that a
+ * rule places and that have one hint, or where it is no hint's are in one cgroup.
  */
 
 #include "actuator/affinities.h"
@@ -39,7 +39,8 @@ void placing_mind_cpus(struct manager *manager);
 void placing_look(struct manager *manager, uint64_t now_ns);
 uint64_t placing_next_ns(const struct manager *manager);
 
-/* The group at or behind *place that the rule is for; *place is the next one. NULL: none is left. */
+/* The group at or behind *place that the rule is for; *place is the next one. NULL: none is left.
+ */
 const struct placed_group *placing_next_group(const struct manager *manager, const char *rule,
 					      uint32_t *place);
 /* The CPUs of the cache to which a wake-affine group is kept, or was last. */

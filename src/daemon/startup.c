@@ -132,8 +132,8 @@ static int restore_tasks(const char *run_dir)
 		r = check_refused(uclamp_groups_restore(run_dir, journal_report_restore, NULL),
 				  run_dir, "groups", "the cgroups' cpu.uclamp files");
 	if (r == 0)
-		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL), run_dir,
-				  "affinities", "the tasks' affinity (taskset)");
+		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
+				  run_dir, "affinities", "the tasks' affinity (taskset)");
 	return r;
 }
 

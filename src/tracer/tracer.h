@@ -18,19 +18,19 @@ struct tracer;
 
 /* What a record says has happened; the totals are read when they are needed. */
 enum tracer_event_type {
-	TRACER_CPU,	   /* a CPU left its band or went idle */
-	TRACER_TASK,	   /* a task began to do I/O, moved to another domain, or exited */
-	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
-	TRACER_DEVICE,	   /* a block device was seen for the first time */
-	TRACER_RESUME,	   /* the machine was suspended and goes on */
-	TRACER_DEVICE_END, /* one that inputs told of has disappeared */
-	TRACER_CHILD,	   /* a task was forked that has utilisation clamps */
-	TRACER_OWN,	   /* a task asks for other utilisation clamps than before */
-	TRACER_CO_RUNNER,  /* a task runs for short beside capped ones, or does so no longer */
-	TRACER_BURSTS,	   /* those of a clamp class are longer or shorter: tracer_burst_ns() */
-	TRACER_FACTS,	   /* what rules look at, of a task that is new or changed */
-	TRACER_GONE,	   /* a task that was marked as matching rules exited */
-	TRACER_SCAN,	   /* several tasks changed at once: tracer_scan_tasks() tells how */
+	TRACER_CPU,	     /* a CPU left its band or went idle */
+	TRACER_TASK,	     /* a task began to do I/O, moved to another domain, or exited */
+	TRACER_LIMITS,	     /* the limits of a CPU's domain changed */
+	TRACER_DEVICE,	     /* a block device was seen for the first time */
+	TRACER_RESUME,	     /* the machine was suspended and goes on */
+	TRACER_DEVICE_END,   /* one that inputs told of has disappeared */
+	TRACER_CHILD,	     /* a task was forked that has utilisation clamps */
+	TRACER_OWN,	     /* a task asks for other utilisation clamps than before */
+	TRACER_CO_RUNNER,    /* a task runs for short beside capped ones, or does so no longer */
+	TRACER_BURSTS,	     /* those of a clamp class are longer or shorter: tracer_burst_ns() */
+	TRACER_FACTS,	     /* what rules look at, of a task that is new or changed */
+	TRACER_GONE,	     /* a task that was marked as matching rules exited */
+	TRACER_SCAN,	     /* several tasks changed at once: tracer_scan_tasks() tells how */
 	TRACER_PLACED_CHILD, /* a task that is placed (tracer/placing.h) forked; so the next two */
 	TRACER_FULL_CACHE,
 	TRACER_GROUP_WAKES,
@@ -40,7 +40,8 @@ struct tracer_event {
 	enum tracer_event_type type;
 	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
 	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE, TRACER_PLACED_CHILD
+	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE,
+			  * TRACER_PLACED_CHILD
 			  */
 	uint32_t parent; /* TRACER_CHILD, TRACER_PLACED_CHILD: who forked it */
 	uint32_t class;	 /* TRACER_BURSTS; TRACER_CO_RUNNER: that of the capped tasks, or 0 */

@@ -21,14 +21,14 @@ struct tracer {
 	const struct topology *topology;
 	struct programs programs;
 	struct ring_buffer *ring;
-	struct wakegov_cpu *cpus;	 /* mapped; n_cpus */
-	struct wakegov_slot *slots;	 /* mapped; WAKEGOV_SLOTS */
-	struct wakegov_device *devices;	 /* mapped; WAKEGOV_DEVICES */
-	struct wakegov_flights *flights; /* mapped; WAKEGOV_FLIGHT_SETS */
-	struct wakegov_cache *caches;	 /* mapped; WAKEGOV_CACHES */
+	struct wakegov_cpu *cpus;	     /* mapped; n_cpus */
+	struct wakegov_slot *slots;	     /* mapped; WAKEGOV_SLOTS */
+	struct wakegov_device *devices;	     /* mapped; WAKEGOV_DEVICES */
+	struct wakegov_flights *flights;     /* mapped; WAKEGOV_FLIGHT_SETS */
+	struct wakegov_cache *caches;	     /* mapped; WAKEGOV_CACHES */
 	struct wakegov_placed_group *groups; /* mapped; WAKEGOV_PLACED_GROUPS */
-	tracer_handler_t handler;	 /* while tracer_consume() runs */
-	size_t taken_bytes;		 /* of the ring, by that */
+	tracer_handler_t handler;	     /* while tracer_consume() runs */
+	size_t taken_bytes;		     /* of the ring, by that */
 	void *userdata;
 
 	struct batch marks;   /* of tasks that match rules */

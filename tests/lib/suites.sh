@@ -11,7 +11,7 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first.
-LONG_SUITES=(varlink service timed govern storms boost programs lab caps benefit faults sanitize promises conformance levers demo nothing
+LONG_SUITES=(varlink service timed govern storms boost programs lab caps benefit faults sanitize promises conformance levers demo placement nothing
 	devices fuzz fleet clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
@@ -95,7 +95,7 @@ promises_have_tests() {
 
 	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
 		grep -oE '\btest_[a-z_]+\b' |
-		grep -vE '^test_(trust|service|matrix|machine_storms|storms|selftests)$' | sort -u)
+		grep -vE '^test_(trust|service|matrix|machine_storms|placement|storms|selftests)$' | sort -u)
 	[ -n "$said" ] || return 1
 	! comm -23 <(echo "$said") <(tests_of "${here[@]}" test_service.py test_storms.py) | grep . ||
 		return 1
@@ -468,6 +468,11 @@ suite_levers() {
 # The same list for every backend.
 suite_promises() {
 	"$LAB" run --clock virtual --timeout 1500 -- /usr/bin/python3 $GUEST/test_promises.py
+}
+
+# Two last-level caches, in a time that nothing on this machine disturbs.
+suite_placement() {
+	"$LAB" run --llcs 2 --clock virtual -- /usr/bin/python3 $GUEST/test_placement.py
 }
 
 suite_storms() {

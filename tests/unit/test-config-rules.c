@@ -283,7 +283,7 @@ static void test_messages(void **state)
 			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, response, io-boost, "
-	       "inherit; "
+	       "placement, inherit; "
 	       "did you mean 'floor'?");
 	expect("[rule r]\nwhen = game\n",
 	       TEST_FILE ":2: [rule r] when: found 'game', expected rule and the name of another "

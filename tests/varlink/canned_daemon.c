@@ -315,7 +315,7 @@ bool grouping_carries(const struct manager *manager, uint32_t rule)
 
 static const struct placed_group canned_group = {
 	.key = 1,
-	.rule = "database",
+	.rule = "backup",
 	.n_tasks = 3,
 	.placement = {
 		.kind = PLACEMENT_WAKE_AFFINE,

@@ -172,6 +172,13 @@ class Data(ServiceTest):
         self.assertEqual(len(status["advice"]), 1)
         self.assertIn("lands in policy0", status["advice"][0])
 
+    def test_unable(self):
+        """what rules and classes could not do, and nothing of what none of them asks for"""
+        status = self.connect().call("io.wakegov.Status")["parameters"]
+        self.assertEqual(status["unable"], [
+            "placement was given up for 1 tasks of which somebody set the affinity",
+            "the kernel refused 2 times to place a task"])
+
     def test_drops(self):
         status = self.connect().call("io.wakegov.Status")["parameters"]
         self.assertEqual(status["drops"], {"ring": 0, "slots": 3, "tasks": 0, "devices": 4,

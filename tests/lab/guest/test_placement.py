@@ -16,12 +16,11 @@ CACHES = [{0, 1}, {2, 3}]
 ALL = {0, 1, 2, 3}
 WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
 CLASS = "together"
-# A parent that forks N children, tells their pids and where it forked them, and waits with them.
+# A parent that forks N children, tells their numbers, and waits with them.
 FORKS = """
-import os, sys, time
-kept, pids = [], []
+import os, sys
+pids = []
 for i in range(int(sys.argv[1])):
-    before = os.sched_getcpu() if hasattr(os, "sched_getcpu") else None
     pid = os.fork()
     if not pid:
         sys.stdin.read()
@@ -93,7 +92,7 @@ class Placement(unittest.TestCase):
 
     def wait_allowed(self, pid, cpus):
         guest.wait_for(lambda: allowed(pid) == mask(cpus), 10,
-                       f"CPUs {cpus} of {pid}, which has {allowed(pid)}: {self.groups()}")
+                       f"CPUs {cpus} of {pid}")
 
     def kept_to(self, pid):
         """The cache, once the task is kept to one."""

@@ -29,7 +29,7 @@ table_parse() {
 		--csv) TABLE_CSV=yes ;;
 		--stalls) TABLE_RUN_OPTIONS+=(--stalls) ;;
 		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
-			--driver | --cpus | --domains | --turbo | --transition | --seed)
+			--driver | --cpus | --domains | --turbo | --transition | --seed | --llcs | --packages)
 			need_value "$1" $#
 			table_set "$1" "$2"
 			shift
