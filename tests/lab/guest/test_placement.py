@@ -16,17 +16,20 @@ CACHES = [{0, 1}, {2, 3}]
 ALL = {0, 1, 2, 3}
 WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
 CLASS = "together"
-# A parent that forks N children, tells their numbers, and waits with them.
+# A parent that forks N children, tells their numbers with its CPU before and after, and waits with them.
 FORKS = """
 import os, sys
-pids = []
+def cpu():
+    return open("/proc/self/stat").read().rsplit(")")[-1].split()[36]
+told = []
 for i in range(int(sys.argv[1])):
+    before = cpu()
     pid = os.fork()
     if not pid:
         sys.stdin.read()
         os._exit(0)
-    pids.append(pid)
-print(*pids, flush=True)
+    told += [str(pid), before, cpu()]
+print(*told, flush=True)
 sys.stdin.read()
 """
 
@@ -180,7 +183,8 @@ class Placement(unittest.TestCase):
             with self.subTest(placement):
                 self.start(placement)
                 parent = self.popen("/usr/bin/python3", "-c", FORKS, "8")
-                children = parent.stdout.readline().split()
+                told = parent.stdout.readline().split()
+                children = told[::3]
                 since = time.monotonic()
                 if placement == "fork-spread":
                     guest.wait_for(lambda: [allowed(pid) for pid in children].count("3") == 4 and
@@ -188,7 +192,9 @@ class Placement(unittest.TestCase):
                     print(f"# even after {1000 * (time.monotonic() - since):.1f} ms", flush=True)
                 else:
                     guest.wait_for(lambda: all(allowed(pid) in "3c" for pid in children), 10, "caches")
-                    self.assertEqual(len({allowed(pid) for pid in children}), 1)
+                    for pid, before, after in zip(children, told[1::3], told[2::3]):
+                        if before == after:
+                            self.assertEqual(allowed(pid), "3" if int(before) < 2 else "c")
                 self.daemon.stop()
                 for pid in children:
                     self.assertEqual(allowed(pid), mask(ALL))
