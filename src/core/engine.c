@@ -56,11 +56,11 @@ static void set_up(struct engine *engine, const struct topology *topology,
 	struct layout at = lay_out(topology, policy);
 	char *block = (char *)engine;
 
-	engine->cpus = (struct cpu *)(block + at.cpus);
-	engine->domains = (struct domain *)(block + at.domains);
-	engine->tasks = (struct task_table *)(block + at.tasks);
-	engine->topology = (struct topology *)(block + at.topology);
-	engine->explanations = (struct explanation *)(block + at.explanations);
+	engine->cpus = (void *)(block + at.cpus);
+	engine->domains = (void *)(block + at.domains);
+	engine->tasks = (void *)(block + at.tasks);
+	engine->topology = (void *)(block + at.topology);
+	engine->explanations = (void *)(block + at.explanations);
 	memcpy(engine->topology, topology, at.explanations - at.topology);
 	engine->header = (struct engine_state_header){
 		.version = ENGINE_STATE_VERSION,

@@ -30,7 +30,7 @@ static struct task *records_of(const struct task_table *table)
 {
 	uint32_t n = table->max_ios + table->max_ruled;
 
-	return (struct task *)((char *)index_of(table) + pid_index_bytes(n));
+	return (void *)((char *)index_of(table) + pid_index_bytes(n));
 }
 
 static struct io_task *ios_of(const struct task_table *table)

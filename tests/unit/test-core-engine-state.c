@@ -95,7 +95,7 @@ static void test_as_it_was(void **state)
 
 static void test_others(void **state)
 {
-	struct engine_state_header *header = (struct engine_state_header *)bytes;
+	struct engine_state_header *header = (void *)bytes;
 
 	header->version++;
 	assert_int_equal(load(), -EPROTONOSUPPORT);
