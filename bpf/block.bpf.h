@@ -156,6 +156,14 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 	slot->last_start_ns = cpu->load.updated_ns;
 }
 
+/* A look ends with the first request after its time: without one it costs nothing. */
+static inline void end_look(const struct wakegov_cpu *cpu)
+{
+	if (settings.look_end_ns && cpu->load.updated_ns > settings.look_end_ns &&
+	    tell(WAKEGOV_RECORD_LOOK, 0, 0))
+		settings.look_end_ns = 0;
+}
+
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -168,6 +176,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	if (!cpu)
 		return;
 	if (cpu->count_only) {
+		end_look(cpu);
 		count_only(task, slot, cpu);
 		return;
 	}

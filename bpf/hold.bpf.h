@@ -6,6 +6,7 @@
  * timer for each slot tells the daemon of that end, and the daemon does not wake up to look for it.
  */
 
+#include "bytes.bpf.h"
 #include "think.bpf.h"
 
 struct hold {
@@ -39,6 +40,8 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	if (!hold_ns || slot->exited)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
+	if (settings.by_bytes)
+		see_bytes(slot, now_ns);
 	end_ns = last_io_ns(slot, now_ns) + hold_ns;
 	if (end_ns > now_ns)
 		hold_ns = end_ns - now_ns;

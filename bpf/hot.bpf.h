@@ -6,6 +6,7 @@
  * reads its totals there.
  */
 
+#include "bytes.bpf.h"
 #include "worker.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
@@ -46,6 +47,8 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	slot->think_ns = 0;
 	slot->told_move_ns = now_ns;
 	slot->hold_ns = 0;
+	slot->task = (unsigned long)task;
+	slot->bytes = bytes_of(task);
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);

@@ -89,6 +89,11 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+struct task_io_accounting {
+	__u64 read_bytes;
+	__u64 write_bytes;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -106,6 +111,7 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
 	char comm[16];
+	struct task_io_accounting ioac;
 	struct bpf_local_storage *bpf_storage;
 	struct uclamp_se uclamp_req[2]; /* asked for: min, max … */
 	struct uclamp_se uclamp[2];	/* … and within what its cgroup and the sysctls allow */

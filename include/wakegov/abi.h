@@ -290,6 +290,8 @@ struct wakegov_slot {
 	__u64 last_wait_ns;
 	__u64 told_move_ns;
 	__u64 hold_ns; /* set by the daemon: to be told after so long without I/O; 0 again then */
+	__u64 task;    /* the kernel's address of the task … */
+	__u64 bytes;   /* … and what it had read and written when that was looked at */
 	char comm[WAKEGOV_COMM_SIZE];
 } __attribute__((aligned(64)));
 
@@ -303,7 +305,7 @@ static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 	return slot->last_wait_ns > last_ns ? slot->last_wait_ns : last_ns;
 }
 
-/* What the program that watches hold times is run with. */
+/* What the programs that watch hold times and read bytes are run with. */
 struct wakegov_watch {
 	__u64 hold_ns;
 	__u32 slot;
@@ -324,6 +326,8 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_BURSTS, /* those of a class take longer than it was told, or are shorter */
 	WAKEGOV_RECORD_FACTS,  /* a task that rules may be for is there, or changed; see below */
 	WAKEGOV_RECORD_GONE,   /* slot is the pid of one that matched rules and exited */
+	WAKEGOV_RECORD_LOOK, /* class 1: a task without a slot may do I/O that it does not wait for;
+				0: the look for such tasks took its time */
 	WAKEGOV_RECORD_SCAN,   /* a process of several threads changed: they are to be dumped */
 	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the
 					cache class */
@@ -389,6 +393,10 @@ struct wakegov_settings {
 	__u32 own_tgid;	       /* the daemon's process, never told about */
 	__u64 move_gap_ns;     /* least time between two records of one task's moves */
 	__u64 follow_since_ns; /* requests were last begun to be followed then */
+	__u32 by_bytes;	       /* no program sees requests start */
+	__u32 pad;
+	__u64 look_next_ns; /* not before, a task is told of by its bytes */
+	__u64 look_end_ns;  /* the daemon is told then that a look is over; 0: there is none */
 
 	/* bursts and clamp classes */
 	__u32 n_clamp_classes;	    /* 0: no rule clamps anything, and nothing is measured */

@@ -33,6 +33,7 @@ void tracer_pause(struct tracer *tracer)
 	programs_pause(&tracer->programs, true);
 	now_ns = time_now_ns();
 	tracer_follow_requests(tracer, false, now_ns);
+	tracer_attach_starts(tracer, false);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
 	rest_cpus(tracer, now_ns);
@@ -74,5 +75,6 @@ void tracer_resume(struct tracer *tracer)
 	tracer_forget_processes(tracer);
 	rest_cpus(tracer, time_now_ns());
 	programs_pause(&tracer->programs, false);
+	tracer_attach_starts(tracer, !tracer_counts_only(tracer));
 	find_tasks(tracer);
 }

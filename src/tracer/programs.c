@@ -115,6 +115,17 @@ static uint32_t find_flush_flag(const struct btf *kernel)
 	return OLD_RQF_FLUSH_SEQ;
 }
 
+static bool has_member(const struct btf *kernel, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_STRUCT);
+	const struct btf_type *type = btf__type_by_id(kernel, id > 0 ? id : 0);
+
+	for (int i = 0; id > 0 && i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(kernel, btf_members(type)[i].name_off), member))
+			return true;
+	return false;
+}
+
 /* Marks for loading what this kernel has. */
 static int probe(struct programs *programs)
 {
@@ -129,6 +140,7 @@ static int probe(struct programs *programs)
 		states[i] = there ? TRACER_ATTACHED : TRACER_MISSING;
 	}
 	programs->skel->rodata->flush_flag = find_flush_flag(kernel);
+	programs->accounts_bytes = has_member(kernel, "task_io_accounting", "read_bytes");
 	btf__free(kernel);
 
 	/* One source of block requests is enough, and the older one counts requeues twice. */

@@ -17,7 +17,8 @@ struct programs {
 	struct bpf_link *links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* attached: whenever it is needed */
 	bool needed[WAKEGOV_PROGRAMS];
-	bool paused; /* none is attached but the one that the daemon asks */
+	bool accounts_bytes; /* the kernel counts what each task reads and writes */
+	bool paused;	     /* none is attached but the one that the daemon asks */
 	int errors[WAKEGOV_PROGRAMS];
 };
 

@@ -92,12 +92,18 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 		void_flights(tracer);
 		void_depths(tracer, now_ns);
 		tracer_attach_needed(tracer, true);
+		tracer_attach_starts(tracer, true);
+	} else {
+		tracer_end_learning(tracer);
 	}
 	tracer->tick_ns = tick_ns();
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		tracer->cpus[cpu].count_only = !follow;
-	if (follow)
+	if (follow) {
 		settings->follow_since_ns = time_now_ns();
-	else
-		tracer_attach_needed(tracer, false);
+		tracer_begin_learning(tracer);
+		return;
+	}
+	tracer_attach_needed(tracer, false);
+	tracer_attach_starts(tracer, false);
 }

@@ -136,7 +136,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.handle = handle,
 		.cpu = slot->cpu,
 		.io_waits = slot->io_waits,
-		.io_starts = slot->io_starts,
+		.io_starts = tracer_read_starts(tracer, handle % WAKEGOV_SLOTS),
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.watched = slot->hold_ns,
 		.level_q = tracer_level_q(tracer, cpu),
@@ -181,4 +181,6 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle)
 	if (pid)
 		__atomic_fetch_sub(&tracer->programs.skel->bss->hot_tasks[pid % WAKEGOV_HOT], 1,
 				   __ATOMIC_RELAXED);
+	if (pid && tracer_counts_only(tracer))
+		tracer_attach_starts(tracer, false);
 }

@@ -80,7 +80,11 @@ static void hand_on(struct tracer *tracer, const void *data)
 	case WAKEGOV_RECORD_CPU:
 		event.type = TRACER_CPU;
 		break;
+	case WAKEGOV_RECORD_LOOK:
+		tracer_look(tracer, record->class);
+		return;
 	case WAKEGOV_RECORD_TASK:
+		tracer_look_found(tracer);
 		event.type = TRACER_TASK;
 		break;
 	case WAKEGOV_RECORD_DEVICE:
@@ -290,6 +294,7 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	if (!tracer)
 		return -ENOMEM;
 	tracer->topology = topology;
+	tracer_look_found(tracer);
 	tracer->seen_runs = calloc(topology->n_cpus, sizeof(*tracer->seen_runs));
 	r = tracer->seen_runs ? set_up(tracer, policy, ret_why) : -ENOMEM;
 	if (r < 0) {

@@ -17,6 +17,17 @@ struct seen_slot {
 	uint64_t in_flight_ns;
 };
 
+/* A slot's task as bytes.c knows it: starts were that many when its bytes were those. */
+struct by_bytes {
+	uint32_t id;	/* of the slot */
+	bool explained; /* its bytes say how many requests it starts */
+	uint64_t starts;
+	uint64_t bytes;
+	uint64_t offset;	    /* of the starts that are told, over those of the slot */
+	uint64_t mean_q8;	    /* bytes of a request, times 256; 0: not known */
+	uint64_t least_q8, most_q8; /* of the means of the present tracing period; 0: none yet */
+};
+
 struct tracer {
 	const struct topology *topology;
 	struct programs programs;
@@ -34,6 +45,9 @@ struct tracer {
 	struct batch marks;   /* of tasks that match rules */
 	struct batch classes; /* of tasks */
 	struct seen_slot seen[WAKEGOV_SLOTS];
+	struct by_bytes by_bytes[WAKEGOV_SLOTS];
+	bool looks; /* for tasks that never wait */
+	uint64_t look_gap_ns;
 	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* n_cpus; ran_ns as it was last read */
 	uint64_t known_devices;	 /* bits by index: those that were handed out */
 	uint64_t past_anomalies; /* of devices that are gone */
@@ -49,6 +63,18 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
 /* requests.c: attaches what is needed now, and nothing else. follow: requests are to be followed.
  */
 void tracer_attach_needed(struct tracer *tracer, bool follow);
+
+/* bytes.c: the requests that the slot's task started so far, counted or by its bytes. */
+uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index);
+/* At the start and at the end of a tracing period; all starts are counted meanwhile. */
+void tracer_begin_learning(struct tracer *tracer);
+void tracer_end_learning(struct tracer *tracer);
+/* The programs that see starts, attached if they are needed. */
+void tracer_attach_starts(struct tracer *tracer, bool follow);
+/* What the kernel side says: a look is to begin, or may end. */
+void tracer_look(struct tracer *tracer, bool begins);
+/* A task has a slot: looks are worth it. */
+void tracer_look_found(struct tracer *tracer);
 
 /* What the kernel side says of a task, for the rules. */
 void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);

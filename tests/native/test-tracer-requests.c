@@ -116,6 +116,80 @@ static void test_count_only(void **state)
 	follow(native, true); /* nothing changes */
 }
 
+/* So that its requests are known: as the daemon looks at a task while it is followed. */
+static struct input_task learn_requests(struct native *native)
+{
+	struct input_task task = read_task(native);
+
+	for (int i = 0; i < 3; i++)
+		task = wait_for_starts(native, task.io_starts);
+	return task;
+}
+
+/* Its starts go on by its bytes when no program sees them, and from where they are. */
+static void check_by_bytes(struct native *native, const struct work_uring *uring)
+{
+	struct input_task before, after;
+	uint64_t events, counted, starts, bytes;
+	pid_t pid;
+
+	native_watch(native, 0);
+	pid = start_unlinked(native, uring);
+	learn_requests(native);
+	follow(native, false);
+	events = native_program_events(native, "block_io_start");
+	bytes = work_read_bytes(pid);
+	before = read_task(native);
+	for (int i = 0; i < 5; i++)
+		after = wait_for_starts(native, read_task(native).io_starts);
+	bytes = work_read_bytes(pid) - bytes;
+	starts = after.io_starts - before.io_starts;
+	print_message("%llu starts, %llu of 4 KiB\n", (unsigned long long)starts,
+		      (unsigned long long)bytes / WORK_BLOCK_BYTES);
+	assert_in_range(starts * 100, bytes / WORK_BLOCK_BYTES * 95,
+			bytes / WORK_BLOCK_BYTES * 105);
+	assert_int_equal(native_program_events(native, "block_io_start"), events);
+
+	follow(native, true);
+	events = native_program_events(native, "block_io_start");
+	before = read_task(native);
+	assert_true(before.io_starts >= after.io_starts);
+	after = wait_for_starts(native, before.io_starts);
+	counted = native_program_events(native, "block_io_start") - events;
+	assert_true(after.io_starts - before.io_starts <= counted);
+	work_end(pid);
+}
+
+static void test_by_bytes(void **state)
+{
+	struct native *native = *state;
+	const struct work_uring queue = { "native-queue", NATIVE_OTHER, native->file, 8 };
+
+	check_by_bytes(native, NULL);
+	check_by_bytes(native, &queue);
+}
+
+/* Requests of two sizes in turn, each for long: their bytes do not say how many there are. */
+static void test_uneven_requests_are_counted(void **state)
+{
+	struct native *native = *state;
+	uint64_t events;
+	pid_t pid;
+
+	native_watch(native, 0);
+	follow(native, false);
+	pid = work_read_sizes("native-sizes", NATIVE_OTHER, native->file, 150);
+	native->watched_pid = pid;
+	follow(native, true);
+	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
+	learn_requests(native);
+	follow(native, false);
+	events = native_program_events(native, "block_io_start");
+	wait_for_starts(native, read_task(native).io_starts);
+	assert_true(native_program_events(native, "block_io_start") > events + 50);
+	work_end(pid);
+}
+
 /* What is in flight at either change of a deep queue stays in nobody's depth, and is no fault. */
 static void test_changes_at_depth(void **state)
 {
@@ -150,6 +224,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count_only),
+		cmocka_unit_test(test_by_bytes),
+		cmocka_unit_test(test_uneven_requests_are_counted),
 		cmocka_unit_test(test_changes_at_depth),
 	};
 

@@ -141,8 +141,11 @@ static void test_policy_switches_off(void **state)
 	work_end(pid);
 }
 
-/* Its requests wait in a queue and it does not wait for each: they are seen when they start. */
-static void run_fio(struct native *native, const char *engine)
+/*
+ * Its requests wait in a queue and it does not wait for each: they are seen when they start or,
+ * where no program sees that, by its bytes.
+ */
+static void run_fio(struct native *native, const char *engine, bool follow)
 {
 	char engine_option[64], file_option[64];
 	const char *const argv[] = { "./native-fio", "--name=native",
@@ -159,6 +162,7 @@ static void run_fio(struct native *native, const char *engine)
 	snprintf(engine_option, sizeof(engine_option), "--ioengine=%s", engine);
 	snprintf(file_option, sizeof(file_option), "--filename=/proc/%d/fd/%d", getpid(),
 		 native->file);
+	tracer_follow_requests(native->tracer, follow, native_now_ns());
 	native_watch(native, 0);
 	pid = work_exec(argv);
 	native->watched_tgid = pid; /* its worker; the first thread only reads it in */
@@ -179,7 +183,8 @@ static void run_fio(struct native *native, const char *engine)
 			break;
 	}
 	work_end(pid);
-	print_message("%s: %llu waits, %llu starts in %.0f ms\n", engine, (unsigned long long)waits,
+	print_message("%s, %s: %llu waits, %llu starts in %.0f ms\n", engine,
+		      follow ? "followed" : "by bytes", (unsigned long long)waits,
 		      (unsigned long long)starts, (last.now_ns - first.now_ns) / 1e6);
 	assert_string_equal(first.task.comm, "native-fio");
 	assert_true(starts > 250);
@@ -195,8 +200,10 @@ static void test_queued_io_is_told(void **state)
 		unlink("native-fio");
 		skip();
 	}
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
-		run_fio(*state, engines[i]);
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		run_fio(*state, engines[i], true);
+		run_fio(*state, engines[i], false);
+	}
 	unlink("native-fio");
 }
 

@@ -14,14 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES 4096
-
-static char block[BLOCK_BYTES] __attribute__((aligned(BLOCK_BYTES)));
+static char block[WORK_BLOCK_BYTES] __attribute__((aligned(WORK_BLOCK_BYTES)));
 
 static int write_file(int fd)
 {
-	for (int i = 0; i < WORK_FILE_BYTES / BLOCK_BYTES; i++)
-		if (write(fd, block, BLOCK_BYTES) != BLOCK_BYTES)
+	for (int i = 0; i < WORK_FILE_BYTES / WORK_BLOCK_BYTES; i++)
+		if (write(fd, block, WORK_BLOCK_BYTES) != WORK_BLOCK_BYTES)
 			return errno ? -errno : -EIO;
 	return fsync(fd) < 0 ? -errno : 0;
 }
@@ -41,7 +39,7 @@ int work_file_new(void)
 	unlink(path);
 	if (r < 0)
 		return r;
-	return pread(direct, block, BLOCK_BYTES, 0) == BLOCK_BYTES ? direct : -EIO;
+	return pread(direct, block, WORK_BLOCK_BYTES, 0) == WORK_BLOCK_BYTES ? direct : -EIO;
 }
 
 void work_pin(pid_t pid, uint32_t cpu)
@@ -112,9 +110,9 @@ pid_t work_spin(uint32_t cpu)
 /* The i-th of a sequence that the disk does not see as one. */
 static void read_block(int file, uint32_t i)
 {
-	off_t offset = (off_t)(i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES));
+	off_t offset = (off_t)(i * 2654435761U % (WORK_FILE_BYTES / WORK_BLOCK_BYTES));
 
-	if (pread(file, block, BLOCK_BYTES, offset * BLOCK_BYTES) != BLOCK_BYTES)
+	if (pread(file, block, WORK_BLOCK_BYTES, offset * WORK_BLOCK_BYTES) != WORK_BLOCK_BYTES)
 		_exit(EXIT_FAILURE);
 }
 
@@ -130,6 +128,38 @@ pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t p
 			usleep(pause_us);
 	}
 	_exit(EXIT_SUCCESS);
+}
+
+pid_t work_read_sizes(const char *name, uint32_t cpu, int file, uint32_t change_ms)
+{
+	static char blocks[8 * WORK_BLOCK_BYTES] __attribute__((aligned(WORK_BLOCK_BYTES)));
+	pid_t pid = work_start_on(name, cpu);
+	struct timespec now;
+
+	if (pid)
+		return pid;
+	for (;;) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((now.tv_sec * 1000ULL + now.tv_nsec / 1000000) / change_ms % 2)
+			read_block(file, 0);
+		else if (pread(file, blocks, sizeof(blocks), 0) != sizeof(blocks))
+			_exit(EXIT_FAILURE);
+	}
+}
+
+uint64_t work_read_bytes(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	FILE *io;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	io = fopen(path, "re");
+	while (io && fgets(line, sizeof(line), io) && sscanf(line, "read_bytes: %llu", &bytes) != 1)
+		;
+	if (io)
+		fclose(io);
+	return bytes;
 }
 
 static uint64_t cpu_now_us(void)
@@ -205,8 +235,9 @@ pid_t work_fault(const char *name, int file)
 		if (bytes == MAP_FAILED)
 			_exit(EXIT_FAILURE);
 		madvise((void *)bytes, WORK_FILE_BYTES, MADV_RANDOM);
-		for (uint32_t i = 0; i < WORK_FILE_BYTES / BLOCK_BYTES; i++)
-			bytes[i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES) * BLOCK_BYTES];
+		for (uint32_t i = 0; i < WORK_FILE_BYTES / WORK_BLOCK_BYTES; i++)
+			bytes[i * 2654435761U % (WORK_FILE_BYTES / WORK_BLOCK_BYTES) *
+			      WORK_BLOCK_BYTES];
 		munmap((void *)bytes, WORK_FILE_BYTES);
 	}
 	return pid;
@@ -218,8 +249,8 @@ pid_t work_read_buffered(const char *name, int file)
 
 	while (!pid) {
 		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-		for (off_t at = 0; at < WORK_FILE_BYTES; at += BLOCK_BYTES)
-			if (pread(file, block, BLOCK_BYTES, at) != BLOCK_BYTES)
+		for (off_t at = 0; at < WORK_FILE_BYTES; at += WORK_BLOCK_BYTES)
+			if (pread(file, block, WORK_BLOCK_BYTES, at) != WORK_BLOCK_BYTES)
 				_exit(EXIT_FAILURE);
 	}
 	return pid;
@@ -231,9 +262,10 @@ pid_t work_write_buffered(const char *name, int file)
 
 	while (!pid) {
 		for (uint32_t i = 0; i < 1000; i++) {
-			off_t at = i * 2654435761U % (WORK_FILE_BYTES / BLOCK_BYTES);
+			off_t at = i * 2654435761U % (WORK_FILE_BYTES / WORK_BLOCK_BYTES);
 
-			if (pwrite(file, block, BLOCK_BYTES, at * BLOCK_BYTES) != BLOCK_BYTES)
+			if (pwrite(file, block, WORK_BLOCK_BYTES, at * WORK_BLOCK_BYTES) !=
+			    WORK_BLOCK_BYTES)
 				_exit(EXIT_FAILURE);
 		}
 		syncfs(file);

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WORK_FILE_BYTES (16 << 20)
+#define WORK_FILE_BYTES	 (16 << 20)
+#define WORK_BLOCK_BYTES 4096 /* of each read */
 
 /*
  * A file of WORK_FILE_BYTES in the current directory, open for direct reading and without a name
@@ -23,6 +24,12 @@ pid_t work_spin(uint32_t cpu);
 
 /* Reads 4 KiB blocks directly, with a pause after each; n = 0: for ever. Its comm is name. */
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us);
+
+/* Reads on one CPU, for so long blocks of 4 KiB, then as long of 32, and so on. */
+pid_t work_read_sizes(const char *name, uint32_t cpu, int file, uint32_t change_ms);
+
+/* What the kernel accounts to it. */
+uint64_t work_read_bytes(pid_t pid);
 
 /* A queue of requests by io_uring. */
 struct work_uring {

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * I/O by the bytes that the kernel itself accounts to each task (task_io_account_read() and
+ * task_io_account_write()). They stand for block requests while no program sees those start: the
+ * daemon knows how many bytes a request of each hot task has, and a tick shows tasks without a slot
+ * that send requests and do not wait for them.
+ */
+
+#include "slot.bpf.h"
+
+#define LEAST_BYTES 512 /* of a request */
+#define LOOK_GAP_NS \
+	1000000000ULL		 /* between two records of such tasks; the daemon makes it longer */
+#define BYTES_PAUSE_NS 900000ULL /* less than a tick: what else expires need not look again */
+
+/* The bytes of a task without a slot, as a tick saw them. Tasks with equal remainders take turns.
+ */
+struct cold_bytes {
+	__u64 seen_ns;
+	__u64 bytes;
+	__u64 pid;
+};
+
+static struct cold_bytes cold_bytes[WAKEGOV_HOT];
+
+static inline __u64 bytes_of(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->ioac.read_bytes))
+		return 0;
+	return task->ioac.read_bytes + task->ioac.write_bytes;
+}
+
+/* The task may have ended, and its memory be another's: its pid tells. */
+static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
+{
+	struct task_struct *task = (void *)slot->task;
+	__u64 bytes;
+
+	if (slot->exited || (__u32)BPF_CORE_READ(task, pid) != slot->pid ||
+	    !bpf_core_field_exists(task->ioac.read_bytes))
+		return;
+	bytes = BPF_CORE_READ(task, ioac.read_bytes) + BPF_CORE_READ(task, ioac.write_bytes);
+	if (bytes == slot->bytes)
+		return;
+	slot->bytes = bytes;
+	if (settings.by_bytes)
+		slot->last_start_ns = now_ns;
+}
+
+/* Enough bytes for a task that is told about, if its requests are small: the daemon is to look. */
+static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen, __u64 now_ns)
+{
+	__u64 bytes = bytes_of(task), grown = bytes - seen->bytes,
+	      passed_ns = now_ns - seen->seen_ns;
+	bool known = seen->pid == (__u32)task->pid && passed_ns < LOOK_GAP_NS;
+
+	seen->seen_ns = now_ns;
+	seen->bytes = bytes;
+	seen->pid = task->pid;
+	if (!known || !settings.window_ios || now_ns < settings.look_next_ns ||
+	    grown * settings.window_ns < settings.window_ios * LEAST_BYTES * passed_ns ||
+	    (__u32)task->tgid == settings.own_tgid || find_slot(task->pid))
+		return;
+	if (tell_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
+		settings.look_next_ns = now_ns + LOOK_GAP_NS;
+}
+
+/* At a tick, or another timer. */
+static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
+{
+	struct cold_bytes *seen = &cold_bytes[(__u32)task->pid % WAKEGOV_HOT];
+
+	if (settings.by_bytes && now_ns - seen->seen_ns >= BYTES_PAUSE_NS)
+		suspect(task, seen, now_ns);
+}
+
+/* Run by the daemon, which reads them in the slot. */
+SEC("syscall")
+int read_bytes(struct wakegov_watch *watch)
+{
+	struct wakegov_slot *slot = slot_at(watch->slot);
+
+	if (slot)
+		see_bytes(slot, bpf_ktime_get_ns());
+	return 0;
+}
