@@ -219,11 +219,11 @@ static double mean_ns(const struct runs *runs)
 	return runs->n > 0 ? runs->ns / runs->n : 0;
 }
 
-/* One of each pair; pairs[0] runs once per I/O. */
+/* One of each pair; the empty one of pairs[0] runs once per I/O, ours while it is attached. */
 static void price(const struct sample *sum, struct cost ret[PAIRS])
 {
 	for (size_t i = 0; i < PAIRS; i++) {
-		ret[i].runs_per_io = sum->ours[i].n / sum->ours[0].n;
+		ret[i].runs_per_io = sum->ours[i].n / sum->empty[0].n;
 		ret[i].ours_ns = mean_ns(&sum->ours[i]);
 		ret[i].empty_ns = mean_ns(&sum->empty[i]);
 		ret[i].added_ns = (ret[i].ours_ns - ret[i].empty_ns) * ret[i].runs_per_io;
@@ -241,7 +241,7 @@ static bool run_round(const struct pair *pairs, const struct wakegov_cpu *cpus, 
 	status = run_fio(pairs, cpus, options, n, split);
 	take_sample(pairs, cpus, &after);
 	add_sample(&sum, &before, &after);
-	if (status || sum.ours[0].n < 1) {
+	if (status || sum.empty[0].n < 1) {
 		fprintf(stderr, "trace-cost: fio failed (wait status %d)\n", status);
 		return false;
 	}
@@ -304,7 +304,7 @@ static double block_ns(const struct pair *pairs, const struct sample *sum)
 	struct cost costs[PAIRS];
 	double ns = 0;
 
-	if (sum->ours[0].n < 1)
+	if (sum->empty[0].n < 1)
 		return 0;
 	price(sum, costs);
 	for (size_t i = 0; i < PAIRS; i++)
