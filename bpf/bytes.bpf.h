@@ -54,13 +54,16 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 {
 	__u64 bytes = bytes_of(task), grown = bytes - seen->bytes,
 	      passed_ns = now_ns - seen->seen_ns;
+	__u64 least = settings.window_ios * LEAST_BYTES;
 	bool known = seen->pid == (__u32)task->pid && passed_ns < LOOK_GAP_NS;
 
+	if (known && grown < least && passed_ns < settings.window_ns)
+		return; /* its window goes on */
 	seen->seen_ns = now_ns;
 	seen->bytes = bytes;
 	seen->pid = task->pid;
-	if (!known || !settings.window_ios || now_ns < settings.look_next_ns ||
-	    grown * settings.window_ns < settings.window_ios * LEAST_BYTES * passed_ns ||
+	if (!known || !least || now_ns < settings.look_next_ns || grown < least ||
+	    grown * settings.window_ns < least * passed_ns ||
 	    (__u32)task->tgid == settings.own_tgid || find_slot(task->pid))
 		return;
 	if (tell_class(WAKEGOV_RECORD_LOOK, 0, 0, true))

@@ -115,6 +115,30 @@ class Boost(unittest.TestCase):
             load.end()
             self.settle()
 
+    def test_by_bytes(self):
+        """no program runs at the requests of a task that is known, and its rate is that of its disk"""
+        self.start()
+        load = self.psync("3")
+        self.confirm(load)
+
+        def state():
+            return next(program["state"] for program in self.daemon.call("Status")["programs"]
+                        if program["name"] in ("block_io_start", "block_rq_issue")
+                        and program["state"] not in ("unused", "missing"))
+
+        def reads():
+            return int(guest.read(f"/sys/block/{guest.NULL_BLK['null_blk_create']}/stat").split()[0])
+
+        guest.wait_for(lambda: state() == "not-needed", 5, "only bytes are counted")
+        before, start = reads(), time.monotonic()
+        time.sleep(1)
+        rate = (reads() - before) / (time.monotonic() - start)
+        found = [task["io_rate_per_s"] for task in self.daemon.call("Tasks")["tasks"]
+                 if task["pid"] in load.threads()]
+        tap.note(f"{found} I/O/s of {rate:.0f}")
+        self.assertEqual(len(found), 1)
+        self.assertAlmostEqual(found[0] / rate, 1, delta=0.2)
+
     def shares_at_lowest(self, seconds):
         """Of each domain's time."""
         before = {name: guest.time_in_state(name) for name in DOMAINS}
