@@ -136,7 +136,6 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.handle = handle,
 		.cpu = slot->cpu,
 		.io_waits = slot->io_waits,
-		.io_starts = tracer_read_starts(tracer, handle % WAKEGOV_SLOTS),
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.watched = slot->hold_ns,
 		.level_q = tracer_level_q(tracer, cpu),
@@ -144,6 +143,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);
+	/* Last: it is a system call, and the others are as of now_ns. */
+	ret->task.io_starts = tracer_read_starts(tracer, handle % WAKEGOV_SLOTS);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
 	return 0;
 }
