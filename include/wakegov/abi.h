@@ -328,7 +328,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_GONE,   /* slot is the pid of one that matched rules and exited */
 	WAKEGOV_RECORD_LOOK, /* class 1: a task without a slot may do I/O that it does not wait for;
 				0: the look for such tasks took its time */
-	WAKEGOV_RECORD_SCAN,   /* a process of several threads changed: they are to be dumped */
+	WAKEGOV_RECORD_SCAN, /* a process of several threads changed: they are to be dumped */
 	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the
 					cache class */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot has to wait: cpu's cache is full */
