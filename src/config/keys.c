@@ -158,6 +158,9 @@ static const struct policy_key keys[] = {
 	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", RANGE(none, "16", "65536"),
 	  FIELD(max_ruled_tasks, store_u32) },
 
+	{ POLICY_SECTION_WAKEGOV, "history", .words = { [false] = "no", [true] = "yes" },
+	  FIELD(history, store_bool) },
+
 	{ POLICY_SECTION_DOMAIN, "min-frequency",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(min, store_frequency), POLICY_DOMAIN_MIN },

@@ -12,6 +12,7 @@ void policy_init(struct policy *policy)
 		.backend = POLICY_BACKEND_AUTO,
 		.max_tasks = 1024,
 		.max_decisions = 512,
+		.history = true,
 		.max_ruled_tasks = 16384,
 		.domain = {
 			.headroom_percent = 125,

@@ -243,6 +243,7 @@ struct policy {
 	uint32_t max_tasks;	  /* size of the task table; takes effect at start */
 	uint32_t max_decisions;	  /* remembered decisions; takes effect at start */
 	uint32_t max_ruled_tasks; /* tasks that match a rule; takes effect at start */
+	bool history;		  /* decisions are kept on disk */
 	struct policy_domain domain;
 	struct policy_domain_section domain_sections[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_domain_sections;

@@ -8,17 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frequency/energy.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
 #define POLICY "%s/devices/system/cpu/cpufreq/policy%" PRIu32
-
-double model_estimate(double khz, double highest_khz)
-{
-	double f = khz / highest_khz, volts = 0.6 + 0.4 * f;
-
-	return f * volts * volts;
-}
 
 static FILE *open_domain(const struct model *model, const struct model_domain *domain,
 			 const char *name)
@@ -146,7 +140,7 @@ static void take_estimates(struct model_domain *domain)
 			highest_khz = domain->opps[i].khz;
 	/* In proportion to what the other domains' CPUs take. */
 	for (uint32_t i = 0; i < domain->n_opps; i++)
-		domain->opps[i].power = model_estimate(domain->opps[i].khz, highest_khz) *
+		domain->opps[i].power = energy_power_share(domain->opps[i].khz, highest_khz) *
 					highest_khz;
 }
 

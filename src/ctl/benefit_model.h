@@ -57,10 +57,3 @@ void model_deinit(struct model *model);
  * be spread evenly over its frequencies: the more often it is read the better.
  */
 void model_read(struct model *model, uint64_t now_ns);
-
-/*
- * What a busy CPU takes at khz, over what it takes at highest_khz: f·V², where V falls on a line
- * from its highest to 0.6 of that at 0 Hz. Of the OPPs of an rk3399 (rk3399-opp.dtsi), both kinds,
- * V is within 14 % of that line.
- */
-double model_estimate(double khz, double highest_khz);

@@ -87,18 +87,18 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 	return code;
 }
 
-bool ctl_moment(const struct ctl *ctl, const char *option, uint64_t *ret_monotonic_us)
+bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret)
 {
+	const struct moment now = { moment_monotonic_us(), moment_realtime_us() };
 	const char *text = ctl_value(ctl, option);
-	int r = moment_parse(text, moment_monotonic_us(), moment_realtime_us(), ret_monotonic_us);
+	int r = moment_parse(text, &now, ret);
 
 	if (r == -ERANGE)
-		ctl_misuse(ctl, "--%s %s: this machine was not up then, or slept since", option,
-			   text);
+		ctl_misuse(ctl, "--%s %s: that is still to come, or too long ago", option, text);
 	else if (r < 0)
 		ctl_misuse(ctl,
-			   "--%s %s: expected a time of day such as 14:03 or 14:03:07, or how long "
-			   "ago, such as 30s or 1h",
+			   "--%s %s: expected a time of day such as 14:03 or 14:03:07, a day and a "
+			   "time such as '2026-11-20 14:03', or how long ago, such as 30s or 1h",
 			   option, text);
 	return r == 0;
 }

@@ -73,8 +73,10 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 /* CTL_OK, or CTL_REFUSED with a complaint when standard output could not be written. */
 enum ctl_exit ctl_flush(void);
 
+struct moment;
+
 /* The moment that an option of the command gives. False: it gives none, and that was told. */
-bool ctl_moment(const struct ctl *ctl, const char *option, uint64_t *ret_monotonic_us);
+bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
 
 /* A mistake on the command line, in words, and where to read on. Returns CTL_USAGE. */
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)

@@ -75,7 +75,7 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "[DOMAIN]",
 		.options = {
 			{ "lines", "N", "only the newest N", 'n' },
-			{ "since", "TIME", "only those since 14:03, or of the last 30s, 1h30m" },
+			{ "since", "TIME", "only those since 14:03, '2026-11-20 14:03', or of the last 1h30m, 5d" },
 			{ "follow", NULL, "go on with those that come, until Ctrl-C", 'f' },
 		},
 	},
@@ -91,7 +91,7 @@ const struct ctl_command ctl_commands[] = {
 		.run = command_explain,
 		.arguments = "[policyN | cpuN | PID]",
 		.options = {
-			{ "at", "TIME", "as of then: 14:03, 14:03:07, or 30s for so long ago" },
+			{ "at", "TIME", "as of then: 14:03, '2026-11-20 14:03:07', or 5d for so long ago" },
 		},
 	},
 #ifdef HAVE_NCURSES
@@ -190,6 +190,11 @@ const struct ctl_command ctl_commands[] = {
 		.name = "report",
 		.help = "all of this that somebody who helps wants to see, without names",
 		.run = command_report,
+	},
+	{
+		.name = "stats",
+		.help = "time at each frequency and why; what each boost and cap brought and cost",
+		.run = command_stats,
 	},
 	{
 		.name = "metrics",

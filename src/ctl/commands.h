@@ -22,6 +22,7 @@ enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_profile(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
+enum ctl_exit command_stats(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only where it was built with ncurses */
 enum ctl_exit command_benefit(struct ctl *ctl);

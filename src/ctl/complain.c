@@ -187,8 +187,10 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain("wakegovd drives no domain now, so there is nothing to compare. See: "
 			 "wakegovctl domains");
 	else if (!strcmp(error, "io.wakegov.NotRemembered"))
-		complain("no change of the domain at or before then is remembered. See: wakegovctl "
-			 "decisions; max-decisions in wakegov.conf(5) says how many are kept");
+		complain(
+			"no change of the domain at or before then is remembered. Those that are "
+			"kept on disk are shown to root: sudo wakegovctl explain; see max-decisions "
+			"and history in wakegov.conf(5)");
 	else if (!strcmp(error, "io.wakegov.NoSuchOverride"))
 		complain("no override in force has this number. See: wakegovctl override list");
 	else if (!strcmp(error, "io.wakegov.TooManyOverrides"))

@@ -7,6 +7,7 @@
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/format.h"
+#include "ctl/moment.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"
 #include "shared/cleanup.h"
@@ -19,6 +20,8 @@ struct listing {
 	const char *domain; /* NULL: of all */
 	uint64_t max;	    /* of the remembered ones, the newest */
 	uint64_t after_us;  /* only later ones */
+	uint64_t
+		since_us; /* the same on the clock on the wall, of those on disk; 0: none of them */
 	enum ctl_exit code;
 };
 
@@ -26,7 +29,8 @@ static bool is_wanted(const struct listing *listing, const json_t *decision)
 {
 	const char *domain = field_text(decision, "domain");
 
-	return field_number(decision, "monotonic_us") > listing->after_us &&
+	return (field_number(decision, "monotonic_us") > listing->after_us ||
+		field_is_known(decision, "realtime_us")) &&
 	       (!listing->domain || (domain && !strcmp(domain, listing->domain)));
 }
 
@@ -41,8 +45,6 @@ static void choose(const struct listing *listing, json_t *reply)
 		if (is_wanted(listing, decision))
 			json_array_append(chosen, (json_t *)decision);
 	}
-	while (json_array_size(chosen) > listing->max)
-		json_array_remove(chosen, 0);
 	json_object_set_new(reply, "decisions", chosen);
 }
 
@@ -61,15 +63,51 @@ static enum ctl_exit check_domain(const struct listing *listing)
 	return code;
 }
 
+/* One page of what is on disk, or what is in memory. */
+static enum ctl_exit ask_page(const struct listing *listing, uint64_t from, json_t **ret)
+{
+	json_t *parameters = json_pack("{sI}", "after_us", (json_int_t)listing->after_us);
+
+	if (listing->since_us)
+		json_object_set_new(parameters, "since_realtime_us",
+				    json_integer((json_int_t)listing->since_us));
+	if (from)
+		json_object_set_new(parameters, "from", json_integer((json_int_t)from));
+	return ctl_call(listing->ctl, "io.wakegov.Decisions", parameters, ret);
+}
+
+static void say_incomplete(const json_t *reply)
+{
+	if (json_is_false(json_object_get(reply, "is_complete")))
+		complain("decisions from before what wakegovd remembers may be missing: only root "
+			 "sees those that are kept on disk (history in wakegov.conf(5))");
+}
+
 static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 {
-	enum ctl_exit code = ctl_call(listing->ctl, "io.wakegov.Decisions",
-				      json_pack("{sI}", "after_us", (json_int_t)listing->after_us),
-				      ret);
+	json_t *all = json_array(), *reply;
+	uint64_t from = 0;
+	enum ctl_exit code;
 
-	if (code == CTL_OK)
-		choose(listing, *ret);
-	return code;
+	do {
+		code = ask_page(listing, from, &reply);
+		if (code != CTL_OK) {
+			json_decref(all);
+			return code;
+		}
+		choose(listing, reply);
+		json_array_extend(all, json_object_get(reply, "decisions"));
+		from = field_number(reply, "next");
+		json_object_set(reply, "decisions", all);
+		if (from)
+			json_decref(reply);
+	} while (from);
+	json_decref(all);
+	say_incomplete(reply);
+	while (json_array_size(json_object_get(reply, "decisions")) > listing->max)
+		json_array_remove(json_object_get(reply, "decisions"), 0);
+	*ret = reply;
+	return CTL_OK;
 }
 
 static void print_line(struct listing *listing, const json_t *decision)
@@ -145,6 +183,7 @@ enum ctl_exit command_decisions(struct ctl *ctl)
 		.domain = ctl->n_arguments ? ctl->arguments[0] : NULL,
 		.max = follows && !ctl_value(ctl, "since") ? SHOWN_BEFORE_FOLLOWING : UINT64_MAX,
 	};
+	struct moment since = { 0 };
 	enum ctl_exit code;
 	json_t *reply;
 
@@ -154,8 +193,10 @@ enum ctl_exit command_decisions(struct ctl *ctl)
 				  ctl->arguments[1]);
 	if (max && !quantity_number(max, &listing.max))
 		return ctl_misuse(ctl, "-n %s: expected how many to show", max);
-	if (ctl_value(ctl, "since") && !ctl_moment(ctl, "since", &listing.after_us))
+	if (ctl_value(ctl, "since") && !ctl_moment(ctl, "since", &since))
 		return CTL_USAGE;
+	listing.after_us = since.monotonic_us;
+	listing.since_us = since.realtime_us;
 	code = check_domain(&listing);
 	if (code != CTL_OK)
 		return code;

@@ -26,10 +26,14 @@ static json_t *target_of(const char *text)
 }
 
 /* With the moment, if one was given. */
-static json_t *at_moment(json_t *parameters, uint64_t at_us)
+static json_t *at_moment(json_t *parameters, const struct moment *at)
 {
-	if (at_us)
-		json_object_set_new(parameters, "at_us", json_integer((json_int_t)at_us));
+	if (at->monotonic_us)
+		json_object_set_new(parameters, "at_us",
+				    json_integer((json_int_t)at->monotonic_us));
+	if (at->realtime_us)
+		json_object_set_new(parameters, "at_realtime_us",
+				    json_integer((json_int_t)at->realtime_us));
 	return parameters;
 }
 
@@ -38,9 +42,9 @@ static void show_one(const json_t *reply)
 	explain_print(stdout, reply);
 }
 
-static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, uint64_t at_us)
+static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, const struct moment *at)
 {
-	return ctl_ask(ctl, "io.wakegov.Explain", at_moment(parameters, at_us), show_one);
+	return ctl_ask(ctl, "io.wakegov.Explain", at_moment(parameters, at), show_one);
 }
 
 static void show_all(const json_t *reply)
@@ -57,7 +61,7 @@ static void show_all(const json_t *reply)
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 }
 
-static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, uint64_t at_us,
+static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, const struct moment *at,
 			     json_t *explanations)
 {
 	const json_t *domain;
@@ -65,7 +69,7 @@ static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, uint64_t at
 
 	json_array_foreach(domains, i, domain) {
 		json_t *one = json_pack("{ss}", "domain", field_text(domain, "name")), *reply;
-		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at_us),
+		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at),
 					      &reply);
 
 		if (code != CTL_OK)
@@ -75,13 +79,13 @@ static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, uint64_t at
 	return CTL_OK;
 }
 
-static enum ctl_exit explain_all(struct ctl *ctl, uint64_t at_us)
+static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
 {
 	json_t *explanations = json_array(), *domains, *all;
 	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
 
 	if (code == CTL_OK) {
-		code = collect(ctl, json_object_get(domains, "domains"), at_us, explanations);
+		code = collect(ctl, json_object_get(domains, "domains"), at, explanations);
 		json_decref(domains);
 	}
 	all = json_pack("{so}", "explanations", explanations);
@@ -101,7 +105,7 @@ static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
 		json_decref(target);
 		return code;
 	}
-	code = explain_one(ctl, target, 0);
+	code = explain_one(ctl, target, &(struct moment){ 0 });
 	if (code == CTL_OK || code == CTL_REFUSED) {
 		rules_print_task(stdout, rules);
 		code = ctl_flush();
@@ -113,13 +117,14 @@ static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
 enum ctl_exit command_explain(struct ctl *ctl)
 {
 	const char *at = ctl_value(ctl, "at");
-	uint64_t at_us = 0, pid;
+	struct moment then = { 0 };
+	uint64_t pid;
 	json_t *target;
 
-	if (at && !ctl_moment(ctl, "at", &at_us))
+	if (at && !ctl_moment(ctl, "at", &then))
 		return CTL_USAGE;
 	if (!ctl->n_arguments)
-		return explain_all(ctl, at_us);
+		return explain_all(ctl, &then);
 	target = target_of(ctl->arguments[0]);
 	if (!target || ctl->n_arguments > 1) {
 		json_decref(target);
@@ -130,6 +135,6 @@ enum ctl_exit command_explain(struct ctl *ctl)
 	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
 	/* A task without I/O is in rules all the same; as JSON, "rules PID" has them. */
 	if (!pid || at || ctl->json)
-		return explain_one(ctl, target, at_us);
+		return explain_one(ctl, target, &then);
 	return explain_task(ctl, target, pid);
 }

@@ -241,24 +241,43 @@ static void print_timing(FILE *file, const json_t *reply)
 				 mhz(reply, "wanted_khz"));
 }
 
+/* On the clock on the wall, if it is known of then, so long ago. */
+static char *format_then(const json_t *acted)
+{
+	uint64_t at_us = field_number(acted, "monotonic_us"), now_us = moment_monotonic_us();
+	uint64_t wall_us = field_number(acted, "realtime_us"), wall_now_us = moment_realtime_us();
+	_cleanup_free_ char *time = NULL, *age = NULL;
+	char *text = NULL;
+
+	if (wall_us) {
+		time = format_wall_time(wall_us);
+		age = format_duration(wall_now_us > wall_us ? wall_now_us - wall_us : 0);
+	} else {
+		time = format_time(at_us, now_us, wall_now_us);
+		age = format_duration(now_us > at_us ? now_us - at_us : 0);
+	}
+	return asprintf(&text, "at %s, %s ago", time, age) < 0 ? NULL : text;
+}
+
 static void print_written(FILE *file, const json_t *reply)
 {
 	const json_t *acted = json_object_get(reply, "acted");
-	uint64_t at_us = field_number(acted, "monotonic_us"), now_us = moment_monotonic_us();
-	_cleanup_free_ char *time = format_time(at_us, now_us, moment_realtime_us());
-	_cleanup_free_ char *age = format_duration(now_us > at_us ? now_us - at_us : 0);
+	_cleanup_free_ char *then = format_then(acted);
 
 	if (!json_is_object(acted))
 		return;
 	if (field_is_known(acted, "previous_khz"))
-		paragraph_printf(file, "changed", "from %u to %u MHz at %s, %s ago",
-				 mhz(acted, "previous_khz"), mhz(acted, "target_khz"), time, age);
+		paragraph_printf(file, "changed", "from %u to %u MHz %s",
+				 mhz(acted, "previous_khz"), mhz(acted, "target_khz"), then);
 	else
-		paragraph_printf(file, "changed", "to %u MHz at %s, %s ago",
-				 mhz(acted, "target_khz"), time, age);
+		paragraph_printf(file, "changed", "to %u MHz %s", mhz(acted, "target_khz"), then);
 	if (field_is_known(acted, "read_back_khz"))
 		paragraph_printf(file, "read back", "%u MHz right after that",
 				 mhz(acted, "read_back_khz"));
+	if (field_is_known(reply, "left_out"))
+		paragraph_printf(file, "not kept",
+				 "%u more decisions before the next one that is kept on disk",
+				 (unsigned int)field_number(reply, "left_out"));
 }
 
 static void print_limiters(FILE *file, const json_t *reply)

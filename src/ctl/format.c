@@ -142,6 +142,17 @@ char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now
 		     (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
 }
 
+char *format_wall_time(uint64_t realtime_us)
+{
+	time_t seconds = (time_t)(realtime_us / US_PER_S);
+	struct tm day;
+
+	if (!localtime_r(&seconds, &day))
+		return print("-");
+	return print("%02d-%02d %02d:%02d:%02d.%03u", day.tm_mon + 1, day.tm_mday, day.tm_hour,
+		     day.tm_min, day.tm_sec, (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
+}
+
 char *format_task(const char *comm, uint64_t pid)
 {
 	_cleanup_free_ char *name = comm ? format_clean(comm) : NULL;

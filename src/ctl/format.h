@@ -44,6 +44,9 @@ char *format_gain(uint64_t permille);
  */
 char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us);
 
+/* The same of a moment on the clock on the wall, with the day before it: "11-20 14:03:07.042". */
+char *format_wall_time(uint64_t realtime_us);
+
 /* "fio, pid 812"; comm may be NULL, pid 0. */
 char *format_task(const char *comm, uint64_t pid);
 

@@ -60,17 +60,44 @@ static uint64_t age_of(uint64_t of_day_us, uint64_t now_realtime_us)
 	return now_us >= of_day_us ? now_us - of_day_us : now_us + US_PER_DAY - of_day_us;
 }
 
-int moment_parse(const char *text, uint64_t now_monotonic_us, uint64_t now_realtime_us,
-		 uint64_t *ret_monotonic_us)
+/* A day before the time of day, by the calendar here. */
+static bool parse_date(const char *text, uint64_t *ret_realtime_us)
 {
-	uint64_t age_us, of_day_us;
+	struct tm day = { .tm_isdst = -1 };
+	uint64_t of_day_us;
+	time_t then;
+	int n = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d %n", &day.tm_year, &day.tm_mon, &day.tm_mday, &n) != 3 ||
+	    !n || !parse_time_of_day(text + n, &of_day_us) || day.tm_year < 1970 ||
+	    day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31)
+		return false;
+	day.tm_year -= 1900;
+	day.tm_mon--;
+	/* A day may have 23 hours: it is not midnight that the time is added to. */
+	day.tm_hour = (int)(of_day_us / US_PER_S / 3600);
+	day.tm_min = (int)(of_day_us / US_PER_S / 60 % 60);
+	day.tm_sec = (int)(of_day_us / US_PER_S % 60);
+	then = mktime(&day);
+	*ret_realtime_us = (uint64_t)then * US_PER_S + of_day_us % US_PER_S;
+	return then >= 0;
+}
+
+int moment_parse(const char *text, const struct moment *now, struct moment *ret)
+{
+	uint64_t age_us, of_day_us, realtime_us;
 
 	if (parse_time_of_day(text, &of_day_us))
-		age_us = age_of(of_day_us, now_realtime_us);
+		age_us = age_of(of_day_us, now->realtime_us);
+	else if (parse_date(text, &realtime_us) && realtime_us <= now->realtime_us)
+		age_us = now->realtime_us - realtime_us;
+	else if (parse_date(text, &realtime_us))
+		return -ERANGE;
 	else if (!quantity_duration_us(text, &age_us))
 		return -EINVAL;
-	if (age_us >= now_monotonic_us)
+	if (age_us >= now->realtime_us)
 		return -ERANGE;
-	*ret_monotonic_us = now_monotonic_us - age_us;
+	ret->realtime_us = now->realtime_us - age_us;
+	ret->monotonic_us = age_us < now->monotonic_us ? now->monotonic_us - age_us : 0;
 	return 0;
 }

@@ -9,10 +9,15 @@
 uint64_t moment_monotonic_us(void);
 uint64_t moment_realtime_us(void);
 
+/* On both clocks. */
+struct moment {
+	uint64_t monotonic_us; /* 0: before the machine was started */
+	uint64_t realtime_us;
+};
+
 /*
- * "14:03", "14:03:07" or "14:03:07.042", the last time that it was so, or "1h30m": so long ago. In
- * CLOCK_MONOTONIC, given what both clocks show now. Returns 0, -ERANGE for what was before the
- * machine was started, and -EINVAL for anything else.
+ * "14:03", "14:03:07" or "14:03:07.042", the last time that it was so, "2026-11-20 14:03" likewise,
+ * or "1h30m": so long ago, given what both clocks show now. Returns 0, -ERANGE for what is still to
+ * come or was before 1970, and -EINVAL for anything else.
  */
-int moment_parse(const char *text, uint64_t now_monotonic_us, uint64_t now_realtime_us,
-		 uint64_t *ret_monotonic_us);
+int moment_parse(const char *text, const struct moment *now, struct moment *ret);

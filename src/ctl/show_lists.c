@@ -157,6 +157,8 @@ void show_domains(const json_t *reply)
 
 static char *cell_time(const json_t *row, const char *key)
 {
+	if (field_is_known(row, "realtime_us"))
+		return format_wall_time(field_number(row, "realtime_us"));
 	return format_time(field_number(row, key), moment_monotonic_us(), moment_realtime_us());
 }
 

@@ -44,6 +44,7 @@ int api_list_decisions(const struct call *call, struct reply *reply);
 /* The type Decision. */
 void api_put_decision(struct json_out *out, const struct manager *manager,
 		      const struct decision_entry *entry);
+void api_put_past_decision(struct json_out *out, const struct history_entry *entry);
 /* The rule that acted, by its number under the policy of today; NULL: none. */
 const char *api_rule_name(const struct manager *manager, const struct decision *decision);
 
@@ -108,6 +109,10 @@ int api_hold_profile(const struct call *call, struct reply *reply);
 int api_hand_back(const struct call *call, struct reply *reply);
 /* The field of Status. */
 void api_put_hand_back(struct json_out *out, const struct manager *manager);
+
+/* api_stats.c: what is counted of decisions, for people. */
+int api_show_stats(const struct call *call, struct reply *reply);
+const char *api_stats_kind_name(enum stats_kind kind);
 
 /* api_explain.c, api_override.c, api_metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);

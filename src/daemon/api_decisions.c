@@ -11,14 +11,16 @@ const char *api_rule_name(const struct manager *manager, const struct decision *
 	return policy->rules[decision->rule - 1].name;
 }
 
-void api_put_decision(struct json_out *out, const struct manager *manager,
-		      const struct decision_entry *entry)
+/* Of the past: with names of then, and when that was by the clock on the wall. */
+static void put_decision(struct json_out *out, const struct decision_entry *entry,
+			 const char *domain, const char *rule, uint64_t realtime_us)
 {
 	const struct decision *decision = &entry->decision;
 
 	json_out_open(out, '{');
 	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
-	field_text(out, "domain", manager->topology->domains[decision->domain].name);
+	field_nonzero(out, "realtime_us", realtime_us);
+	field_text(out, "domain", domain);
 	field_nonzero(out, "previous_khz", decision->previous_khz);
 	field_nonzero(out, "target_khz", decision->target_khz);
 	field_nonzero(out, "read_back_khz", entry->read_back_khz);
@@ -28,25 +30,91 @@ void api_put_decision(struct json_out *out, const struct manager *manager,
 	field_count(out, "cpu", decision->cpu);
 	field_nonzero(out, "pid", decision->pid);
 	field_text(out, "comm", decision->comm[0] ? decision->comm : NULL);
-	field_text(out, "rule", api_rule_name(manager, decision));
+	field_text(out, "rule", rule);
 	field_nonzero(out, "capped_pid", decision->capped_pid);
 	json_out_close(out, '}');
+}
+
+void api_put_decision(struct json_out *out, const struct manager *manager,
+		      const struct decision_entry *entry)
+{
+	put_decision(out, entry, manager->topology->domains[entry->decision.domain].name,
+		     api_rule_name(manager, &entry->decision), 0);
+}
+
+void api_put_past_decision(struct json_out *out, const struct history_entry *entry)
+{
+	const struct explained_rule *rule = &entry->entry.explanation.rule;
+
+	put_decision(out, &entry->entry, entry->domain, rule->name[0] ? rule->name : NULL,
+		     entry->realtime_us);
+}
+
+/* The reply that the archive's part goes to, up to what is in memory. */
+struct listing {
+	struct json_out *out;
+	uint64_t from_us;  /* on the clock on the wall */
+	uint64_t until_ns; /* the oldest that is in memory, on the clock that only grows … */
+	uint64_t until_us; /* … and on that one */
+};
+
+/* Two daemons' clocks that only grow may show the same; those on the wall do not then. */
+#define SAME_US (10 * US_PER_S)
+
+static void put_past(void *context, const struct history_entry *entry)
+{
+	const struct listing *listing = context;
+
+	if (entry->realtime_us + SAME_US >= listing->until_us &&
+	    entry->entry.decision.now_ns >= listing->until_ns)
+		return;
+	if (entry->realtime_us > listing->from_us)
+		api_put_past_decision(listing->out, entry);
+}
+
+static struct listing find_memory(const struct manager *manager)
+{
+	const struct decision_entry *oldest = decision_log_at(manager->log, 0);
+	uint64_t now_ns = time_now_ns();
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (struct listing){
+		.until_ns = oldest ? oldest->decision.now_ns : now_ns,
+		.until_us = (uint64_t)wall.tv_sec * US_PER_S + (uint64_t)wall.tv_nsec / 1000 -
+			    (now_ns - (oldest ? oldest->decision.now_ns : now_ns)) / NS_PER_US,
+	};
 }
 
 int api_list_decisions(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	json_int_t after_us = call_number(call, "after_us");
+	json_int_t after_us = call_number(call, "after_us"), from = call_number(call, "from");
+	json_int_t since_us = call_number(call, "since_realtime_us");
+	struct listing listing = find_memory(manager);
 	const struct decision_entry *entry;
-	struct json_out *out;
+	bool wants_past, has_past = manager->past.archive && call->peer->may_change;
+	uint64_t next = 0;
 
 	if (after_us < 0)
 		return reply_send_invalid(reply, "after_us");
-	out = reply_begin(reply);
-	field_open(out, "decisions", '[');
-	for (uint32_t i = 0; (entry = decision_log_at(manager->log, i)); i++)
+	if (since_us < 0)
+		return reply_send_invalid(reply, "since_realtime_us");
+	if (from < 0)
+		return reply_send_invalid(reply, "from");
+	wants_past = call_has_number(call, "since_realtime_us") &&
+		     (uint64_t)since_us < listing.until_us;
+	listing.from_us = (uint64_t)since_us;
+	listing.out = reply_begin(reply);
+	field_open(listing.out, "decisions", '[');
+	if (wants_past && has_past)
+		next = archive_list(manager->past.archive, (uint64_t)from, listing.from_us,
+				    put_past, &listing);
+	for (uint32_t i = 0; !next && (entry = decision_log_at(manager->log, i)); i++)
 		if (entry->decision.now_ns / NS_PER_US > (uint64_t)after_us)
-			api_put_decision(out, manager, entry);
-	json_out_close(out, ']');
+			api_put_decision(listing.out, manager, entry);
+	json_out_close(listing.out, ']');
+	field_nonzero(listing.out, "next", next);
+	field_bool(listing.out, "is_complete", !wants_past || has_past);
 	return reply_end(reply);
 }

@@ -49,16 +49,13 @@ static void put_rule(struct json_out *out, const struct explained_rule *rule)
 	json_out_close(out, '}');
 }
 
-static void put_io(struct json_out *out, const struct manager *manager,
-		   const struct explained_io *io)
+static void put_io(struct json_out *out, const struct explained_io *io, const char *device)
 {
 	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
-	char device[TRACER_DISK_SIZE];
-	bool named = tracer_device_name(manager->tracer, io->device, device) == 0;
 
 	field_open(out, "io", '{');
 	field_text(out, "state", io_boost_state_name(io->state));
-	field_text(out, "device", named ? device : NULL);
+	field_text(out, "device", device);
 	field_count(out, "io_rate_per_s", io->rate_per_s);
 	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
 	field_count_if(out, "predicted_gain_permille", is_predicted,
@@ -177,18 +174,58 @@ static void put_skipped(struct json_out *out, const struct manager *manager,
 	json_out_close(out, '}');
 }
 
-/* acted: the last change that is remembered, or NULL. The files tell of the present only. */
-static int send_explanation(struct reply *reply, struct manager *manager,
-			    const struct decision *decision, const struct explanation *rests_on,
-			    const struct decision_entry *acted, bool is_present)
+/* What is explained: a decision of the present or the past, and where it is from. */
+struct explained {
+	const struct decision *decision;
+	const struct explanation *rests_on;
+	const struct decision_entry *acted; /* the last change that is remembered, or NULL … */
+	const struct history_entry *past;   /* … or that of the archive, or NULL */
+	uint32_t left_out;		    /* decisions after it */
+	bool is_present;		    /* the files tell of the present only */
+};
+
+static void put_acted(struct json_out *out, const struct manager *manager,
+		      const struct explained *explained)
 {
+	json_out_key(out, "acted");
+	if (explained->past)
+		api_put_past_decision(out, explained->past);
+	else if (explained->acted)
+		api_put_decision(out, manager, explained->acted);
+	else
+		json_out_null(out);
+	field_nonzero(out, "left_out", explained->left_out);
+}
+
+static void put_io_of(struct json_out *out, const struct manager *manager,
+		      const struct explained *explained)
+{
+	char name[TRACER_DISK_SIZE];
+	const char *device = NULL;
+
+	if (!explained->rests_on->has_io) {
+		field_null(out, "io");
+		return;
+	}
+	if (explained->past)
+		device = explained->past->device[0] ? explained->past->device : NULL;
+	else if (tracer_device_name(manager->tracer, explained->rests_on->io.device, name) == 0)
+		device = name;
+	put_io(out, &explained->rests_on->io, device);
+}
+
+static int send_explanation(struct reply *reply, struct manager *manager,
+			    const struct explained *explained)
+{
+	const struct decision *decision = explained->decision;
+	const struct explanation *rests_on = explained->rests_on;
 	const struct topology_domain *info = &manager->topology->domains[decision->domain];
 	struct json_out *out = reply_begin(reply);
 	bool is_decided = decision->target_khz != 0;
 
 	json_out_key(out, "domain");
 	api_put_domain(out, manager, decision->domain);
-	field_bool(out, "is_present", is_present);
+	field_bool(out, "is_present", explained->is_present);
 	field_count_if(out, "decided_us", is_decided, decision->now_ns / NS_PER_US);
 	field_text(out, "reason", is_decided ? reason_name(decision->reason) : NULL);
 	field_text(out, "limiter", is_decided ? limiter_name(decision->limiter) : NULL);
@@ -198,19 +235,12 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	field_nonzero(out, "target_khz", decision->target_khz);
 	put_contenders(out, rests_on, info);
 	put_rule(out, &rests_on->rule);
-	if (rests_on->has_io)
-		put_io(out, manager, &rests_on->io);
-	else
-		field_null(out, "io");
+	put_io_of(out, manager, explained);
 	put_clamps(out, rests_on, decision->limiter);
 	put_skipped(out, manager, decision, rests_on->lowest_khz);
-	json_out_key(out, "acted");
-	if (acted)
-		api_put_decision(out, manager, acted);
-	else
-		json_out_null(out);
+	put_acted(out, manager, explained);
 	field_open(out, "limiters", '[');
-	if (is_present)
+	if (explained->is_present)
 		put_limiters(out, manager, decision->domain);
 	json_out_close(out, ']');
 	return reply_end(reply);
@@ -239,15 +269,37 @@ static uint32_t find_domain(const struct manager *manager, const char *name, boo
 	return task ? topology_domain_of(manager->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
 }
 
+/* What is not in memory may be in the archive, for those who may see all tasks' names. */
+static int explain_past(const struct call *call, struct reply *reply, uint32_t domain,
+			uint64_t at_us, uint64_t at_realtime_us)
+{
+	struct manager *manager = call->userdata;
+	struct history_entry past;
+	struct explained explained = { .decision = &past.entry.decision,
+				       .rests_on = &past.entry.explanation,
+				       .past = &past };
+
+	if (!at_realtime_us || !manager->past.archive || !call->peer->may_change ||
+	    !archive_find(manager->past.archive, manager->topology->domains[domain].name,
+			  at_realtime_us, &past, &explained.left_out))
+		return reply_send_error(reply, "io.wakegov.NotRemembered",
+					json_pack("{sI}", "at_us", (json_int_t)at_us));
+	past.entry.decision.domain = domain;
+	return send_explanation(reply, manager, &explained);
+}
+
 int api_explain(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	const char *name = call_text(call, "domain");
 	bool has_cpu = call_has_number(call, "cpu");
+	struct explained explained = { 0 };
 	const struct decision_entry *acted;
-	uint64_t cpu, pid, at_us;
+	uint64_t cpu, pid, at_us, at_realtime_us;
 	uint32_t domain;
 
+	if (!take_number(call, "at_realtime_us", UINT64_MAX / 2, &at_realtime_us))
+		return reply_send_invalid(reply, "at_realtime_us");
 	if (!take_number(call, "cpu", UINT32_MAX, &cpu))
 		return reply_send_invalid(reply, "cpu");
 	if (!take_number(call, "pid", UINT32_MAX, &pid))
@@ -267,12 +319,19 @@ int api_explain(const struct call *call, struct reply *reply)
 		return api_refuse_task(reply, (json_int_t)pid);
 
 	acted = decision_log_find(manager->log, domain, at_us ? at_us * NS_PER_US : UINT64_MAX);
-	if (!at_us)
-		return send_explanation(reply, manager, engine_last(manager->engine, domain),
-					engine_explanation(manager->engine, domain), acted, true);
-	if (!acted)
+	if (at_realtime_us && (!at_us || !acted))
+		return explain_past(call, reply, domain, at_us, at_realtime_us);
+	explained.acted = acted;
+	explained.is_present = !at_us;
+	if (explained.is_present) {
+		explained.decision = engine_last(manager->engine, domain);
+		explained.rests_on = engine_explanation(manager->engine, domain);
+	} else if (acted) {
+		explained.decision = &acted->decision;
+		explained.rests_on = &acted->explanation;
+	} else {
 		return reply_send_error(reply, "io.wakegov.NotRemembered",
 					json_pack("{sI}", "at_us", (json_int_t)at_us));
-	return send_explanation(reply, manager, &acted->decision, &acted->explanation, acted,
-				false);
+	}
+	return send_explanation(reply, manager, &explained);
 }

@@ -162,9 +162,28 @@ static void put_domains(struct metrics *metrics, struct manager *manager)
 	}
 }
 
-static void put_opp_times(struct metrics *metrics, const struct manager *manager)
+static uint64_t opp_us(const struct manager *manager, uint32_t domain, uint32_t opp)
 {
-	uint64_t now_ns = time_now_ns();
+	uint64_t ns = 0;
+
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
+		ns += stats_ns(manager->stats, stats_since_start(manager->stats), domain, opp,
+			       reason);
+	return ns / NS_PER_US;
+}
+
+static uint64_t reason_us(const struct manager *manager, uint32_t domain, enum reason reason)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t opp = 0; opp < manager->topology->domains[domain].n_opps; opp++)
+		ns += stats_ns(manager->stats, stats_since_start(manager->stats), domain, opp,
+			       reason);
+	return ns / NS_PER_US;
+}
+
+static void put_times(struct metrics *metrics, const struct manager *manager)
+{
 	char labels[80];
 
 	begin(metrics, "wakegov_domain_opp_seconds", true,
@@ -176,10 +195,81 @@ static void put_opp_times(struct metrics *metrics, const struct manager *manager
 			snprintf(labels, sizeof(labels),
 				 "{domain=\"%s\",opp_hertz=\"%" PRIu64 "\"}", domain->name,
 				 domain->opp_khz[opp] * UINT64_C(1000));
-			sample_us(metrics, labels,
-				  stats_opp_ns(manager->stats, i, opp, now_ns) / NS_PER_US);
+			sample_us(metrics, labels, opp_us(manager, i, opp));
 		}
 	}
+	begin(metrics, "wakegov_domain_reason_seconds", true,
+	      "For how long something was why the domain ran as it did.");
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
+			snprintf(labels, sizeof(labels), "{domain=\"%s\",reason=\"%s\"}",
+				 manager->topology->domains[i].name, reason_name(reason));
+			sample_us(metrics, labels, reason_us(manager, i, reason));
+		}
+}
+
+/* By kind: which tasks and rules there are is no matter of the machine. */
+static struct stats_sums account_of(const struct manager *manager, enum stats_kind kind)
+{
+	const struct stats_period *start = stats_since_start(manager->stats);
+	struct stats_sums sums = { 0 };
+	const struct stats_row *row;
+
+	for (uint32_t i = 0; (row = stats_row(start, i)); i++)
+		if (row->key.kind == kind)
+			stats_add_sums(&sums, &row->sums);
+	return sums;
+}
+
+static void put_change(struct metrics *metrics, const struct manager *manager, const char *family,
+		       const char *help,
+		       void (*value)(const struct stats_sums *sums, uint64_t *ret_spent_us,
+				     uint64_t *ret_saved_us))
+{
+	char labels[80];
+
+	begin(metrics, family, true, help);
+	for (enum stats_kind kind = 0; kind < STATS_KINDS; kind++) {
+		struct stats_sums sums = account_of(manager, kind);
+		uint64_t spent_us, saved_us;
+
+		value(&sums, &spent_us, &saved_us);
+		snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"spent\"}",
+			 api_stats_kind_name(kind));
+		sample_us(metrics, labels, spent_us);
+		snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"saved\"}",
+			 api_stats_kind_name(kind));
+		sample_us(metrics, labels, saved_us);
+	}
+}
+
+/* In millionths. */
+static void cycles_of(const struct stats_sums *sums, uint64_t *ret_spent, uint64_t *ret_saved)
+{
+	*ret_spent = sums->spent_khz_ms;
+	*ret_saved = sums->saved_khz_ms;
+}
+
+static void joules_of(const struct stats_sums *sums, uint64_t *ret_spent, uint64_t *ret_saved)
+{
+	*ret_spent = (uint64_t)(sums->spent_j * US_PER_S);
+	*ret_saved = (uint64_t)(sums->saved_j * US_PER_S);
+}
+
+static void put_account(struct metrics *metrics, const struct manager *manager)
+{
+	struct stats_sums boosts = account_of(manager, STATS_IO_BOOST);
+
+	put_change(metrics, manager, "wakegov_account_megahertz_seconds",
+		   "Above and below the target without it; kind domain: the governor before.",
+		   cycles_of);
+	put_change(metrics, manager, "wakegov_account_joules",
+		   "The same as energy, by an estimate; Stats in io.wakegov says which.",
+		   joules_of);
+	one(metrics, "wakegov_account_ios", true, boosts.ios,
+	    "I/Os that tasks with a boost sent for which it was tried.");
+	one(metrics, "wakegov_account_gained_ios", true, boosts.gained,
+	    "Those of them that would not have been without it, as the trials found.");
 }
 
 static void sample_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
@@ -260,7 +350,9 @@ int api_show_metrics(const struct call *call, struct reply *reply)
 	put_self(&metrics, manager);
 	put_drops(&metrics, manager);
 	put_domains(&metrics, manager);
-	put_opp_times(&metrics, manager);
+	account_catch_up(manager);
+	put_times(&metrics, manager);
+	put_account(&metrics, manager);
 	put_counts(&metrics, manager);
 	if (metrics.format == METRICS_OPENMETRICS)
 		put(&metrics, "# EOF\n");

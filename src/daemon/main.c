@@ -42,6 +42,7 @@ static void print_help(void)
 	       "  --observe               decide and explain, but write nothing\n"
 	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
 	       ")\n"
+	       "  --state-dir DIR         decisions of a week, and what is counted (default: none)\n"
 	       "  --debug                 say every decision\n"
 	       "  --version, --help\n\n"
 	       "Exit status: 0 done, 1 it could not be done (the last line says why), 2 wrong\n"
@@ -154,6 +155,7 @@ enum {
 	OPT_RESTORE,
 	OPT_OBSERVE,
 	OPT_RUN_DIR,
+	OPT_STATE_DIR,
 	OPT_DEBUG,
 	OPT_VERSION,
 	OPT_HELP
@@ -166,6 +168,7 @@ static const struct option options[] = {
 	{ "restore", no_argument, NULL, OPT_RESTORE },
 	{ "observe", no_argument, NULL, OPT_OBSERVE },
 	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
+	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -195,6 +198,9 @@ static bool take_option(struct command *command, int option)
 		return true;
 	case OPT_RUN_DIR:
 		command->manager.run_dir = optarg;
+		return true;
+	case OPT_STATE_DIR:
+		command->manager.state_dir = *optarg ? optarg : NULL;
 		return true;
 	case OPT_DEBUG:
 		log_set_level(LOG_DEBUG);

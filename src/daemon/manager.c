@@ -17,6 +17,7 @@
 #include "daemon/hinting.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
+#include "daemon/past.h"
 #include "daemon/placing.h"
 #include "daemon/profile_switch.h"
 #include "daemon/round.h"
@@ -33,12 +34,20 @@ static int make_core(struct manager *manager)
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
 	manager->stats = stats_new(manager->topology);
-	if (!manager->engine || !manager->log || !manager->stats) {
+	manager->account = account_new(manager->topology);
+	if (!manager->engine || !manager->log || !manager->stats || !manager->account) {
 		log_error("out of memory for %u tasks: lower max-tasks in the policy",
 			  manager->policy.max_tasks);
 		return -ENOMEM;
 	}
+	account_set_powers(manager);
 	overrides_resume(manager);
+	return 0;
+}
+
+static int start_past(struct manager *manager)
+{
+	past_start(manager);
 	return 0;
 }
 
@@ -59,6 +68,7 @@ static int start(struct manager *manager)
 		grouping_start,
 		placing_start,
 		rule_tracking_start,
+		start_past,
 		hinting_start,
 		events_listen,
 		profile_switch_listen,
@@ -171,6 +181,7 @@ struct manager *manager_free(struct manager *manager)
 	if (manager->watch)
 		events_take_touched(manager);
 	hand_back_restore(manager);
+	past_stop(manager);
 	release_domains(manager);
 	grouping_end(manager);
 	placing_end(manager);
@@ -194,6 +205,7 @@ struct manager *manager_free(struct manager *manager)
 	engine_free(manager->engine);
 	decision_log_free(manager->log);
 	stats_free(manager->stats);
+	account_free(manager->account);
 	boost_news_free(manager->boost_news);
 	saved_free(manager->saved);
 	sd_event_unref(manager->event);

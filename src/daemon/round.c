@@ -12,6 +12,7 @@
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/overrides.h"
+#include "daemon/past.h"
 #include "daemon/placing.h"
 #include "daemon/process.h"
 #include "daemon/recording.h"
@@ -116,7 +117,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 
 	engine_apply(manager->engine, &input);
 	if (!active)
-		stats_set_target(manager->stats, domain, 0, input.now_ns);
+		account_set_target(manager, domain, 0, input.now_ns);
 }
 
 void manager_read_limits(struct manager *manager, uint32_t domain)
@@ -326,14 +327,15 @@ static void act(struct manager *manager, const struct decision *decision)
 	name_task(&named);
 	decision_log_add(manager->log, &named, governed->actuator.read_back_khz,
 			 engine_explanation(manager->engine, decision->domain));
+	past_add(manager, &named, governed->actuator.read_back_khz);
 	stats_add_decision(manager->stats, decision);
 	show(manager, &named, governed->actuator.read_back_khz);
 	take_outcome(manager, decision->domain, outcome);
-	stats_set_target(manager->stats, decision->domain,
-			 governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
-				 ? decision->target_khz
-				 : 0,
-			 decision->now_ns);
+	account_set_target(manager, decision->domain,
+			   governed->actuator.state == ACTUATOR_STATE_DRIVEN && outcome >= 0
+				   ? decision->target_khz
+				   : 0,
+			   decision->now_ns);
 }
 
 static void take_decision(void *userdata, const struct decision *decision)
@@ -341,6 +343,8 @@ static void take_decision(void *userdata, const struct decision *decision)
 	struct manager *manager = userdata;
 
 	act(manager, decision);
+	if (manager->domains[decision->domain].actuator.state == ACTUATOR_STATE_DRIVEN)
+		account_take(manager, decision);
 	topology_for_each_cpu(manager->topology, cpu, decision->domain) {
 		struct engine_band band;
 
@@ -355,7 +359,8 @@ static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-static void set_timer(struct manager *manager)
+/* Returns whether there is nothing to wait for. */
+static bool set_timer(struct manager *manager)
 {
 	uint64_t next_ns = UINT64_MAX;
 
@@ -367,10 +372,11 @@ static void set_timer(struct manager *manager)
 	next_ns = earlier_of(next_ns, placing_next_ns(manager));
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
-		return;
+		return true;
 	}
 	sd_event_source_set_time(manager->timer, next_ns / NS_PER_US + 1);
 	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
+	return false;
 }
 
 static void describe_classes(struct manager *manager)
@@ -446,7 +452,7 @@ void manager_round(struct manager *manager)
 	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
 			       now_ns);
 	recording_keep(manager, now_ns);
-	set_timer(manager);
+	past_keep(manager, now_ns, set_timer(manager));
 }
 
 static void take_bursts(struct manager *manager, uint32_t class, uint64_t now_ns)

@@ -200,6 +200,15 @@ static void list_cpus(const struct topology *topology, uint32_t domain, char *re
 	}
 }
 
+/* Of these powersave is a way to choose, and not the lowest frequency. */
+static bool driver_chooses(uint32_t cpu)
+{
+	char driver[CONTROL_VALUE_SIZE];
+
+	return control_read_file(cpu, "scaling_driver", driver, sizeof(driver)) >= 0 &&
+	       (!strcmp(driver, "intel_pstate") || !strcmp(driver, "amd-pstate-epp"));
+}
+
 static int init_domain(struct manager *manager, uint32_t i)
 {
 	struct governed *governed = &manager->domains[i];
@@ -213,6 +222,10 @@ static int init_domain(struct manager *manager, uint32_t i)
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
 		return r;
 	}
+	if (control_read(governed->actuator.governor_fd, governed->governor_before,
+			 sizeof(governed->governor_before)) < 0)
+		governed->governor_before[0] = '\0';
+	governed->driver_chooses = driver_chooses(info->first_cpu);
 	manager->n_domains++;
 	return 0;
 }

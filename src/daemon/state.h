@@ -15,6 +15,8 @@
 #include "config/load.h"
 #include "core/decision_log.h"
 #include "core/engine.h"
+#include "daemon/account.h"
+#include "daemon/archive.h"
 #include "daemon/boost_news.h"
 #include "daemon/message.h"
 #include "daemon/stats.h"
@@ -31,6 +33,7 @@ struct manager_options {
 	const char *policy_path;    /* drop-ins lie in policy_path.d */
 	bool policy_may_be_missing; /* all is built-in then, but for the drop-ins */
 	const char *run_dir;	    /* saved values, lock and socket */
+	const char *state_dir;	    /* what outlasts the boot; NULL: nothing does */
 	bool observe;		    /* write nothing, whatever the policy says */
 };
 
@@ -65,6 +68,8 @@ struct governed {
 	enum power_source power_source;	    /* of what is known of its OPPs' power */
 	uint32_t others_min_khz; /* scaling_min_freq and max, as far as they are not ours */
 	uint32_t others_max_khz;
+	char governor_before[CONTROL_VALUE_SIZE]; /* before wakegov; "": not known */
+	bool driver_chooses;			  /* under powersave as well */
 	bool error_logged; /* a failing write is logged once, until one succeeds */
 	char cpus[64];	   /* "0-1", for people */
 };
@@ -103,6 +108,15 @@ struct hinting {
 	sd_event_source *timer;
 };
 
+/* past.h */
+struct past {
+	struct archive *archive; /* NULL: decisions are not kept */
+	bool is_counted;	 /* what is counted is kept */
+	uint64_t saved_ns;
+	int32_t day; /* of then */
+	int32_t loaded[STATS_DAYS];
+};
+
 struct manager {
 	struct manager_options options;
 	char *dropin_dir;
@@ -131,6 +145,8 @@ struct manager {
 	uint64_t recording_flushed_ns;
 	struct decision_log *log;
 	struct stats *stats;
+	struct account *account;
+	struct past past;
 	struct boost_news *boost_news; /* NULL while no client monitors boosts */
 
 	struct override_table resumed; /* of domains, from the wakegovd before */

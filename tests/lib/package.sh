@@ -153,7 +153,7 @@ removes() {
 }
 
 purges() {
-	mkdir "$ROOT/run/wakegov"
+	mkdir -p "$ROOT/run/wakegov" "$ROOT/var/lib/wakegov"
 	in_root "$ROOT" apt-get -qq -y purge wakegov wakegov-sim 'wakegov.*-dbgsym' || return 1
 	[ "$(cat "$ROOT/etc/wakegov/wakegov.conf")" = "nonsense = yes" ] || return 1
 	rm -r "$ROOT/etc/wakegov"

@@ -43,6 +43,7 @@ static void assert_policy_equal(const struct policy *a, const struct policy *b)
 	assert_int_equal(a->backend, b->backend);
 	assert_int_equal(a->max_tasks, b->max_tasks);
 	assert_int_equal(a->max_decisions, b->max_decisions);
+	assert_int_equal(a->history, b->history);
 	assert_int_equal(a->n_domain_sections, b->n_domain_sections);
 	assert_int_equal(a->io_boost.enabled, b->io_boost.enabled);
 	assert_int_equal(a->io_boost.min_rate_per_s, b->io_boost.min_rate_per_s);

@@ -33,6 +33,7 @@ struct key_case {
 GETTER(backend, backend)
 GETTER(max_tasks, max_tasks)
 GETTER(max_decisions, max_decisions)
+GETTER(history, history)
 GETTER(max_ruled_tasks, max_ruled_tasks)
 GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
@@ -135,6 +136,11 @@ static const struct key_case cases[] = {
 	  { { "16", 16 }, { "65536", 65536 } },
 	  "a whole number from 16 to 65536",
 	  { "", "15", "65537", "auto" } },
+
+	{ "wakegov", "history", get_history, true,
+	  { { "yes", true }, { "no", false } },
+	  "no or yes",
+	  { "", "Yes", "1", "off" } },
 
 	{ "domain", "min-frequency", get_min_frequency, 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
 	  FREQUENCY_BAD },

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ctl/benefit_model.h"
+#include "frequency/energy.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -69,7 +70,7 @@ static void check(double cpu1_s, double cpu3_s, double low_s, double high_s, dou
 
 static void test_estimate(void **state)
 {
-	const double low0 = model_estimate(400, 1800), low2 = model_estimate(400, 1400);
+	const double low0 = energy_power_share(400, 1800), low2 = energy_power_share(400, 1400);
 
 	/* An idle second costs nothing, however high its frequency. */
 	check(0, 0, 0, 10, 0);
@@ -92,7 +93,7 @@ static void test_estimate_against_voltages(void **state)
 		     { 1200, 0.95 }, { 1416, 1.025 }, { 1608, 1.1 },  { 1800, 1.2 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(opps); i++) {
-		double volts = sqrt(model_estimate(opps[i].mhz, 1800) * 1800 / opps[i].mhz);
+		double volts = sqrt(energy_power_share(opps[i].mhz, 1800) * 1800 / opps[i].mhz);
 
 		assert_true(fabs(volts / (opps[i].volts / 1.2) - 1) < 0.14);
 	}

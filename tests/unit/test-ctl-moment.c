@@ -34,7 +34,15 @@ static void test_moments(void **state)
 		{ "1h30m", 0, 5400 * S },
 		{ "1.5h", 0, 5400 * S },
 		{ "99999s", 0, 99999 * S },
-		{ "100000s", -ERANGE, 0 },
+		/* before it was started: on the wall only */
+		{ "100000s", 0, 100000 * S },
+		{ "7d", 0, 7 * 86400 * S },
+		{ "2024-10-04 14:03:07.500", 0, 0 },
+		{ "2024-10-03 10:30", 0, (86400 + 3 * 3600 + 33 * 60 + 7) * S + 500000 },
+		{ "2024-10-04 14:03:08", -ERANGE, 0 },
+		{ "2024-10-04", -EINVAL, 0 },
+		{ "2024-13-04 10:00", -EINVAL, 0 },
+		{ "20001d", -ERANGE, 0 },
 		{ "14:03", 0, 7 * S + 500000 },
 		{ "24:00:00", -EINVAL, 0 },
 		{ "14:03:07.5", -EINVAL, 0 },
@@ -46,17 +54,23 @@ static void test_moments(void **state)
 		{ "soon", -EINVAL, 0 },
 	};
 
+	const struct moment now = { MONOTONIC, REALTIME };
+
 	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		uint64_t at_us = 0;
-		int result = moment_parse(cases[i].text, MONOTONIC, REALTIME, &at_us);
+		struct moment then = { 0 };
+		int result = moment_parse(cases[i].text, &now, &then);
 
-		if (result != cases[i].result || (!result && MONOTONIC - at_us != cases[i].ago_us))
+		if (result != cases[i].result ||
+		    (!result && REALTIME - then.realtime_us != cases[i].ago_us))
 			print_message("'%s'\n", cases[i].text);
 		assert_int_equal(result, cases[i].result);
-		if (!result)
-			assert_int_equal(MONOTONIC - at_us, cases[i].ago_us);
+		if (result)
+			continue;
+		assert_int_equal(REALTIME - then.realtime_us, cases[i].ago_us);
+		assert_int_equal(then.monotonic_us,
+				 cases[i].ago_us < MONOTONIC ? MONOTONIC - cases[i].ago_us : 0);
 	}
 }
 

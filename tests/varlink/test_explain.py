@@ -96,7 +96,7 @@ class Control(ServiceTest):
                                  (("5", "--at", "1s"), "wakegovctl tasks")):
             self.assertIn(words, self.run_command(*arguments, code=REFUSED))
         for arguments in (("disk",), ("policy0", "policy1"), ("policy0", "--at", "soon"),
-                          ("policy0", "--at", "25:00:00"), ("policy0", "--at", "100000h")):
+                          ("policy0", "--at", "25:00:00"), ("policy0", "--at", "1000000h")):
             self.assertIn("See: wakegovctl explain --help", self.run_command(*arguments, code=USAGE))
 
 

@@ -63,7 +63,7 @@ class Formats(MetricsTest):
         labels = {label for family in self.families().values()
                   for sample in family.samples for label in sample.labels}
         self.assertLessEqual(labels, {"domain", "opp_hertz", "reason", "limiter", "state",
-                                      "where", "version"})
+                                      "where", "version", "kind", "way"})
 
 
 @needs_fixture
@@ -81,6 +81,13 @@ class Values(MetricsTest):
         self.assertEqual(self.value("wakegov_domain_writes_total", domain="policy0"), 42)
         self.assertEqual(self.value("wakegov_domain_opp_seconds_total", domain="policy1",
                                     opp_hertz="1600000000"), 2.469135)
+        self.assertEqual(self.value("wakegov_domain_reason_seconds_total", domain="policy1",
+                                    reason="io-boost"), 0)
+        self.assertEqual(self.value("wakegov_account_megahertz_seconds_total", kind="cap",
+                                    way="saved"), 72000)
+        self.assertEqual(self.value("wakegov_account_joules_total", kind="io-boost",
+                                    way="spent"), 1.25)
+        self.assertEqual(self.value("wakegov_account_gained_ios_total"), 2594306)
         self.assertEqual(self.value("wakegov_decisions_total", reason="idle"), 17)
         self.assertEqual(self.value("wakegov_boost_tasks", state="trying"), 3)
         self.assertEqual(self.value("wakegov_drops_total", where="anomalies"), 5)
@@ -98,7 +105,7 @@ class Large(MetricsTest):
 
     def test_it_is_bounded_by_the_machine(self):
         n = sum(len(family.samples) for family in self.families().values())
-        self.assertLess(n, 1000 * (8 + 4) + 60)
+        self.assertLess(n, 1000 * (8 + 4 + 6) + 80)
 
 
 if __name__ == "__main__":

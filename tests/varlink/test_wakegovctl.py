@@ -162,6 +162,15 @@ class Output(ControlTest):
         for wrong in (("-n", "x"), ("--since", "soon"), ("policy0", "policy1")):
             self.run_command("decisions", *wrong, code=USAGE)
 
+    def test_stats(self):
+        text = self.run_command("stats")
+        self.assertRegex(text, r"(?m)^policy1 +1600 +idle +2\.4 s +2\.4 s +2\.4 s$")
+        self.assertRegex(text, r"(?m)^io-boost +fio +nvme0n1 +1 min 1 s +2594306 ± 134520 +\+12300 +\+1$")
+        self.assertRegex(text, r"(?m)^cap +backup +- +1 min +- +-72000 +-20$")
+        self.assertRegex(text, r"(?m)^domain +policy0 +schedutil .* -1 +\+0$")
+        self.assertEqual(set(json.loads(self.run_command("stats", "--json"))),
+                         {"start", "today", "week"})
+
     def reload_until_it_ends(self, process):
         """What happens before a monitor listens is no event to it, and it shows events only."""
         end = time.monotonic() + PATIENCE_S

@@ -102,6 +102,28 @@ class Boost(unittest.TestCase):
         domain = self.daemon.domain(name)
         return domain["reason"] == "io-boost" and domain["comm"] == "freqload"
 
+    def check_account(self):
+        """What the boost brought and cost is counted, and the time at each OPP is all of the time."""
+        stats = self.daemon.call("Stats")
+        row = next(r for r in stats["account"] if r["name"] == "freqload" and r["ios"])
+        tap.note(f"the account: {row}")
+        self.assertEqual((row["kind"], row["device"][:5]), ("io-boost", "nullb"))
+        self.assertGreater(row["gained_ios"], 0.02 * row["ios"])
+        # A second and more, twice, at 1400 and not 400 MHz.
+        self.assertGreater(row["time_us"], 2000000)
+        self.assertGreater(row["spent_mhz_s"], 1000)
+        self.assertEqual(row["saved_mhz_s"], 0)
+        self.assertGreater(row["spent_mj"], 0)
+        status = self.daemon.call("Status")
+        for domain in stats["domains"]:
+            us = sum(time["time_us"] for time in domain["times"])
+            self.assertLessEqual(us, status["uptime_us"])
+            self.assertGreater(us, 2000000)
+        boosted = sum(time["time_us"] for time in stats["domains"][1]["times"]
+                      if time["reason"] == "io-boost" and time["khz"] == 1400000)
+        self.assertGreater(boosted, 2000000)
+        self.assertRegex(self.ctl("stats"), r"io-boost +freqload +nullb\d+ ")
+
     def test_pays(self):
         """a task that a faster clock serves is boosted, each time anew"""
         self.start()
@@ -112,8 +134,10 @@ class Boost(unittest.TestCase):
             guest.wait_for(lambda: self.boosted("policy2") and
                            self.daemon.domain("policy2")["target_khz"] == 1400000, 1, "the boost")
             self.assertRegex(self.ctl("tasks"), r"freqload +policy2 +pays +nullb")
+            time.sleep(1)
             load.end()
             self.settle()
+        self.check_account()
 
     def test_by_bytes(self):
         """no program runs at the requests of a task that is known, and its rate is that of its disk"""

@@ -19,6 +19,7 @@ from clamps import clamps_of
 from installed import Installed, POLICY, SETSPEED, drop_in, journal, run, show
 
 CAP_SYS_NICE = 1 << 23
+STATE = "/var/lib/wakegov"
 TLP_CONF = "/etc/tlp.d/90-test.conf"
 
 
@@ -128,6 +129,72 @@ class Service(Installed):
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
         self.wait_active(pid)
         self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
+
+    def past(self, *options, user=()):
+        done = run(*user, "wakegovctl", "decisions", "--since", "1h", "--json", *options)
+        return [d for d in json.loads(done.stdout)["decisions"] if d["realtime_us"]], done.stderr
+
+    def test_past(self):
+        """what was decided before a SIGKILL is listed and explained, for root; a stop keeps what is counted"""
+        run("rm", "-rf", STATE)
+        run("systemctl", "start", "wakegovd.service")
+        pid = int(show("MainPID"))
+        with guest.busy_loop(3):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
+            time.sleep(2)
+            busy = time.strftime("%Y-%m-%d %H:%M:%S")
+        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 10, "the lowest OPP")
+        time.sleep(1)
+        os.kill(pid, signal.SIGKILL)
+        guest.wait_for(lambda: show("ActiveState") == "active" and int(show("MainPID")) not in (0, pid),
+                       20, "another daemon")
+        decisions, told = self.past("policy2")
+        tap.note(f"{len(decisions)} decisions of policy2 before the SIGKILL, in "
+                 f"{os.path.getsize(STATE + '/history.1')} bytes")
+        self.assertEqual(told, "")
+        targets = [d["target_khz"] for d in decisions]
+        self.assertIn(1400000, targets)
+        self.assertEqual(targets[-1], 400000)
+        explained = run("wakegovctl", "explain", "policy2", "--at", busy).stdout
+        self.assertRegex(explained, r"chosen +1400 MHz")
+        self.assertRegex(explained, r"changed +(from \d+ )?to 1400 MHz at \d\d-\d\d \d\d:")
+        nobody = ("setpriv", "--reuid=65534", "--clear-groups")
+        decisions, told = self.past(user=nobody)
+        self.assertEqual(decisions, [])
+        self.assertIn("only root sees those", told)
+        self.assertIn("shown to root", run(*nobody, "wakegovctl", "explain", "policy2", "--at", busy,
+                                           check=False).stderr)
+        self.assertEqual(os.stat(STATE).st_mode & 0o777, 0o700)
+        self.assertNotIn(" is left out", journal())
+        run("systemctl", "restart", "wakegovd.service")
+        stats = json.loads(run("wakegovctl", "--json", "stats").stdout)
+        us = {period: sum(t["time_us"] for d in stats[period]["domains"] for t in d["times"])
+              for period in stats}
+        self.assertGreater(us["today"], us["start"] + 1000000)
+        self.assertEqual(us["today"], us["week"])
+
+    def test_no_room_for_the_past(self):
+        """a full disk is said once, and is not in the way; history = no keeps nothing"""
+        run("mkdir", "-p", STATE)
+        run("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", STATE)
+        self.addCleanup(run, "umount", STATE)
+        guest.write(f"{STATE}/other", "")
+        with open(f"{STATE}/other", "wb") as other:
+            other.write(bytes(8192))
+        before = journal().count("cannot keep decisions in")
+        run("systemctl", "start", "wakegovd.service")
+        with guest.busy_loop(3):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
+        self.assertEqual(journal().count("cannot keep decisions in"), before + 1)
+        run("systemctl", "stop", "wakegovd.service")
+        os.remove(f"{STATE}/other")
+        guest.write(POLICY, "[wakegov]\nhistory = no\n")
+        run("systemctl", "start", "wakegovd.service")
+        with guest.busy_loop(3):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertEqual([name for name in os.listdir(STATE) if name.startswith(("history", "account"))
+                          and os.path.getsize(f"{STATE}/{name}")], [])
 
     def test_watchdog(self):
         """a daemon that hangs is ended by the watchdog, and every control restored"""

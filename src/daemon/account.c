@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/io_model.h"
+#include "core/opp.h"
+#include "daemon/api.h"
+#include "shared/time.h"
+#include "wakegov/decay.h"
+
+#define CLOCK_READ_NS (60 * NS_PER_S)
+#define DAY_NS	      (24 * 3600 * NS_PER_S)
+#define DAY_LEAST     (STATS_DAYS + 1) /* a clock that was never set */
+
+/* The boost of a domain whose I/Os are counted. */
+struct boosted {
+	struct stats_key key;
+	uint32_t group; /* IO_BOOST_NO_GROUP: none is */
+	uint64_t ios;	/* of the group, up to which they are counted */
+	struct experiment_estimate found;
+};
+
+struct account {
+	struct stats_time read;		 /* the clocks, when they were last read */
+	uint64_t counted[IO_GROUPS_MAX]; /* I/Os of each group, for whatever domain */
+	struct boosted domains[];
+};
+
+struct account *account_new(const struct topology *topology)
+{
+	struct account *account =
+		calloc(1, sizeof(*account) + topology->n_domains * sizeof(account->domains[0]));
+
+	for (uint32_t i = 0; account && i < topology->n_domains; i++)
+		account->domains[i].group = IO_BOOST_NO_GROUP;
+	return account;
+}
+
+struct account *account_free(struct account *account)
+{
+	free(account);
+	return NULL;
+}
+
+static void read_clock(struct stats_time *ret, uint64_t now_ns)
+{
+	struct tm here, date = { 0 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &here);
+	date.tm_year = here.tm_year;
+	date.tm_mon = here.tm_mon;
+	date.tm_mday = here.tm_mday;
+	ret->now_ns = now_ns;
+	ret->day = (int32_t)(timegm(&date) * NS_PER_S / DAY_NS);
+	if (ret->day < DAY_LEAST)
+		ret->day = DAY_LEAST;
+	ret->of_day_ns = (here.tm_hour * 3600ULL + here.tm_min * 60ULL + here.tm_sec) * NS_PER_S +
+			 now.tv_nsec;
+}
+
+struct stats_time account_time(struct account *account, uint64_t now_ns)
+{
+	struct stats_time time = account->read;
+	uint64_t since_ns = now_ns - time.now_ns;
+
+	if (since_ns >= CLOCK_READ_NS || time.of_day_ns + since_ns >= DAY_NS) {
+		read_clock(&account->read, now_ns);
+		return account->read;
+	}
+	time.now_ns = now_ns;
+	time.of_day_ns += since_ns;
+	return time;
+}
+
+/* What the group's tasks sent since the boost was last counted, if it is the same group still. */
+static void count_ios(struct manager *manager, uint32_t domain, const struct stats_time *time)
+{
+	struct account *account = manager->account;
+	struct boosted *boosted = &account->domains[domain];
+	const struct io_group *group = engine_group(manager->engine, boosted->group);
+	uint64_t from, n, whole;
+
+	if (!group)
+		return;
+	/* Another group has its place now. */
+	if (account->counted[boosted->group] > group->tally.ios)
+		account->counted[boosted->group] = 0;
+	from = boosted->ios;
+	if (account->counted[boosted->group] > from)
+		from = account->counted[boosted->group];
+	n = group->tally.ios > from ? group->tally.ios - from : 0;
+	account->counted[boosted->group] = boosted->ios = group->tally.ios;
+	if (!n)
+		return;
+	/* Of 1 + gain so many are the gain. */
+	whole = IO_PPM + (boosted->found.gain_ppm > 0 ? (uint32_t)boosted->found.gain_ppm : 0);
+	stats_add_ios(manager->stats, &boosted->key,
+		      &(struct stats_sums){
+			      .ios = n,
+			      .gained = n * (whole - IO_PPM) / whole,
+			      .gained_error = n * boosted->found.error_ppm / whole,
+		      },
+		      time);
+}
+
+/* The highest that was asked for by others than those who won. */
+static uint32_t runner_up_cap(const struct explanation *rests_on, enum reason winner)
+{
+	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++)
+		if (rests_on->contenders[i].reason != winner)
+			return rests_on->contenders[i].cap;
+	return 0;
+}
+
+static uint32_t utilisation_cap(const struct explanation *rests_on)
+{
+	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++)
+		if (rests_on->contenders[i].reason == REASON_UTILISATION)
+			return rests_on->contenders[i].cap;
+	return 0;
+}
+
+static uint32_t khz_for(struct manager *manager, uint32_t domain, uint32_t cap)
+{
+	const struct topology_domain *info = &manager->topology->domains[domain];
+	uint32_t min_khz, max_khz;
+
+	engine_limits(manager->engine, domain, &min_khz, &max_khz);
+	return opp_at_or_above(info, opp_khz_for_cap(info, cap), min_khz, max_khz);
+}
+
+/* What the governor before wakegov would have asked for. */
+static uint32_t before_khz(struct manager *manager, uint32_t domain,
+			   const struct explanation *rests_on)
+{
+	const struct governed *governed = &manager->domains[domain];
+
+	if (!strcmp(governed->governor_before, "performance"))
+		return khz_for(manager, domain, UINT16_MAX);
+	if (!strcmp(governed->governor_before, "powersave") && !governed->driver_chooses)
+		return khz_for(manager, domain, 0);
+	return khz_for(manager, domain, utilisation_cap(rests_on));
+}
+
+static void set_name(char *ret, size_t size, const char *name)
+{
+	strncpy(ret, name, size - 1);
+}
+
+/* Those that no rule gives are what tasks ask for themselves. */
+static const char *rule_name(const struct manager *manager, const struct decision *decision)
+{
+	return api_rule_name(manager, decision) ?: "own";
+}
+
+static void explain_boost(struct manager *manager, const struct decision *decision,
+			  struct stats_effect *ret)
+{
+	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
+	const struct task *task = task_find(engine_tasks(manager->engine), decision->pid);
+	struct boosted *boosted = &manager->account->domains[decision->domain];
+	const struct io_group *group = task ? engine_group(manager->engine, task->io_boost.group)
+					    : NULL;
+
+	ret->key.kind = STATS_IO_BOOST;
+	set_name(ret->key.name, sizeof(ret->key.name), decision->comm);
+	if (tracer_device_name(manager->tracer, rests_on->io.device, ret->key.device) < 0)
+		ret->key.device[0] = '\0';
+	ret->without_khz = khz_for(manager, decision->domain,
+				   runner_up_cap(rests_on, REASON_IO_BOOST));
+	if (!group || !rests_on->io.tried)
+		return;
+	if (group->experiment.on_level && group->experiment.off_level)
+		ret->without_khz = (uint64_t)decision->target_khz * group->experiment.off_level /
+				   group->experiment.on_level;
+	*boosted = (struct boosted){ .key = ret->key,
+				     .group = task->io_boost.group,
+				     .ios = group->tally.ios,
+				     .found = rests_on->io.found };
+}
+
+static void explain_floor(struct manager *manager, const struct decision *decision,
+			  struct stats_effect *ret)
+{
+	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
+
+	ret->key.kind = STATS_FLOOR;
+	set_name(ret->key.name, sizeof(ret->key.name), rule_name(manager, decision));
+	ret->without_khz = khz_for(manager, decision->domain,
+				   runner_up_cap(rests_on, decision->reason));
+}
+
+static void explain_cap(struct manager *manager, const struct decision *decision,
+			struct stats_effect *ret)
+{
+	ret->key.kind = STATS_CAP;
+	set_name(ret->key.name, sizeof(ret->key.name), rule_name(manager, decision));
+	ret->without_khz = khz_for(manager, decision->domain, decision->want_cap);
+}
+
+static uint32_t work_cap(const struct manager *manager, uint32_t domain, uint64_t now_ns)
+{
+	struct input input;
+	uint32_t sum = 0;
+
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
+		sum += DECAY_CAP(input.cpu.util_q);
+	}
+	return sum;
+}
+
+void account_take(struct manager *manager, const struct decision *decision)
+{
+	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
+	const struct governed *governed = &manager->domains[decision->domain];
+	struct stats_time time = account_time(manager->account, decision->now_ns);
+	struct stats_cause cause = { .reason = decision->reason };
+	struct stats_effect *whole = &cause.effects[STATS_EFFECTS - 1];
+
+	count_ios(manager, decision->domain, &time);
+	manager->account->domains[decision->domain].group = IO_BOOST_NO_GROUP;
+	if (decision->reason == REASON_IO_BOOST)
+		explain_boost(manager, decision, &cause.effects[0]);
+	else if (decision->reason == REASON_FLOOR || decision->reason == REASON_OWN_FLOOR)
+		explain_floor(manager, decision, &cause.effects[0]);
+	if (decision->limiter == LIMITER_CAP || decision->limiter == LIMITER_OWN_CAP)
+		explain_cap(manager, decision, &cause.effects[1]);
+	whole->key.kind = STATS_DOMAIN;
+	set_name(whole->key.name, sizeof(whole->key.name), governed->actuator.info->name);
+	set_name(whole->key.device, sizeof(whole->key.device), governed->governor_before);
+	whole->without_khz = before_khz(manager, decision->domain, rests_on);
+	/* What an idle CPU remembers of its last work would count for as long as it is idle. */
+	if (decision->reason != REASON_IDLE)
+		cause.work_cap = work_cap(manager, decision->domain, decision->now_ns);
+	stats_set_cause(manager->stats, decision->domain, &cause, &time);
+}
+
+void account_set_target(struct manager *manager, uint32_t domain, uint32_t khz, uint64_t now_ns)
+{
+	struct stats_time time = account_time(manager->account, now_ns);
+
+	stats_set_target(manager->stats, domain, khz, &time);
+}
+
+void account_set_powers(struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		const struct topology_domain *info = &manager->topology->domains[i];
+
+		/* Of the kernel's table it is not known whether it is in microwatts. */
+		if (manager->domains[i].power_source == POWER_POLICY)
+			stats_set_power(manager->stats, i, info->opp_power[info->n_opps - 1] / 1e6);
+	}
+}
+
+struct stats_time account_catch_up(struct manager *manager)
+{
+	struct stats_time time = account_time(manager->account, time_now_ns());
+
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		count_ios(manager, i, &time);
+	stats_catch_up(manager->stats, &time);
+	return time;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/past.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/account.h"
+#include "daemon/state.h"
+#include "daemon/stats_file.h"
+#include "shared/log.h"
+#include "shared/time.h"
+
+#define SAVE_NS (60 * NS_PER_S)
+
+static void give_up(struct manager *manager, const char *what, int32_t day, int error)
+{
+	log_warning("cannot %s %s/account.%d: %s; what is counted is not kept any more until "
+		    "wakegovd is restarted",
+		    what, manager->options.state_dir, day, strerror(-error));
+	manager->past.is_counted = false;
+}
+
+/* Of each day of the week once, so that what is counted of it now and was before is added up. */
+static void load_days(struct manager *manager, int32_t today)
+{
+	const char *directory = manager->options.state_dir;
+
+	for (int32_t day = today - STATS_DAYS + 1; day <= today; day++) {
+		int32_t *loaded = &manager->past.loaded[day % STATS_DAYS];
+		int r;
+
+		if (*loaded == day)
+			continue;
+		*loaded = day;
+		r = stats_file_load(directory, manager->stats, manager->topology, day);
+		if (r < 0)
+			log_warning("%s/account.%d is left out: %s", directory, day,
+				    r == -EBADMSG ? "wakegovd did not write it so" : strerror(-r));
+	}
+	stats_file_remove_before(directory, today - STATS_DAYS + 1);
+}
+
+/* Today's, and yesterday's where the day has just begun. */
+static void save_days(struct manager *manager, uint64_t now_ns)
+{
+	int32_t today = account_catch_up(manager).day;
+	int r = 0;
+
+	manager->past.saved_ns = now_ns;
+	if (manager->past.day != today) {
+		r = stats_file_save(manager->options.state_dir, manager->stats, manager->topology,
+				    manager->past.day);
+		load_days(manager, today);
+		manager->past.day = today;
+	}
+	if (r == 0)
+		r = stats_file_save(manager->options.state_dir, manager->stats, manager->topology,
+				    today);
+	if (r < 0)
+		give_up(manager, "write", today, r);
+}
+
+void past_start(struct manager *manager)
+{
+	const char *directory = manager->options.state_dir;
+
+	if (!directory || !manager->policy.history || !manager->n_domains ||
+	    archive_open(directory, manager->n_domains, &manager->past.archive) < 0)
+		return;
+	manager->past.is_counted = true;
+	manager->past.saved_ns = time_now_ns();
+	manager->past.day = account_time(manager->account, manager->past.saved_ns).day;
+	load_days(manager, manager->past.day);
+}
+
+void past_stop(struct manager *manager)
+{
+	if (manager->past.is_counted)
+		save_days(manager, time_now_ns());
+	manager->past.is_counted = false;
+	manager->past.archive = archive_close(manager->past.archive);
+}
+
+void past_add(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
+{
+	struct history_entry entry = {
+		.entry = { .decision = *decision,
+			   .read_back_khz = read_back_khz,
+			   .explanation = *engine_explanation(manager->engine, decision->domain) },
+	};
+	struct explanation *rests_on = &entry.entry.explanation;
+
+	if (!manager->past.archive)
+		return;
+	strcpy(entry.domain, manager->topology->domains[decision->domain].name);
+	if (rests_on->has_io &&
+	    tracer_device_name(manager->tracer, rests_on->io.device, entry.device) < 0)
+		entry.device[0] = '\0';
+	archive_add(manager->past.archive, decision->domain, &entry);
+}
+
+void past_keep(struct manager *manager, uint64_t now_ns, bool still)
+{
+	if (manager->past.archive && !manager->policy.history) {
+		past_stop(manager);
+		return;
+	}
+	if (manager->past.archive && !archive_keep(manager->past.archive, now_ns, still))
+		manager->past.archive = archive_close(manager->past.archive);
+	if (manager->past.is_counted && now_ns - manager->past.saved_ns >= SAVE_NS)
+		save_days(manager, now_ns);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What outlasts the daemon: the decisions of a week (daemon/archive.h) and what was counted of its
+ * days (daemon/stats_file.h), in the directory that systemd gives (StateDirectory=), unless the
+ * policy says no (history). What cannot be kept is said once, and wakegov governs on without.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct decision;
+struct manager;
+
+/* After the core is made: what there is of the last days is added to what will be counted. */
+void past_start(struct manager *manager);
+/* Writes what is left. */
+void past_stop(struct manager *manager);
+
+/* A decision that changed a target, with the names in it. */
+void past_add(struct manager *manager, const struct decision *decision, uint32_t read_back_khz);
+/* At the end of a round. still: no timer is set. */
+void past_keep(struct manager *manager, uint64_t now_ns, bool still);

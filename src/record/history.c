@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/history.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "record/format.h"
+
+#define GROUP_FIELDS 8
+
+/* A number of 1, 4 or 8 bytes, or a text of more. */
+struct field {
+	uint16_t offset;
+	uint16_t size;
+	uint64_t most;
+};
+
+/* clang-format off */
+#define MOST(_field, _most) \
+	{ offsetof(struct history_entry, _field), sizeof(((struct history_entry *)0)->_field), (_most) }
+#define U64(_field) MOST(_field, UINT64_MAX)
+#define U32(_field) MOST(_field, UINT32_MAX)
+#define TEXT(_field) MOST(_field, 0)
+#define WHY(_field) entry.explanation._field
+#define CONTENDER(_i) \
+	U32(WHY(contenders[_i].cap)), U32(WHY(contenders[_i].cpu)), U32(WHY(contenders[_i].pid)), \
+	MOST(WHY(contenders[_i].reason), REASON_LAST), TEXT(WHY(contenders[_i].comm))
+
+/* What changes from one to the next comes first: groups at the end that are as before are left out. */
+static const struct field fields[] = {
+	U64(entry.decision.now_ns), U64(realtime_us), U32(entry.decision.target_khz),
+	U32(entry.decision.previous_khz), U32(entry.decision.wanted_khz),
+	U32(entry.decision.want_cap), U32(entry.read_back_khz),
+	MOST(entry.decision.reason, REASON_LAST),
+	MOST(entry.decision.timing, TIMING_RATE_LIMITED), U32(entry.decision.cpu), TEXT(domain),
+	U32(WHY(contenders[0].cap)), U32(WHY(contenders[1].cap)), U32(WHY(n_contenders)),
+	U32(entry.decision.pid), TEXT(entry.decision.comm),
+	MOST(entry.decision.limiter, LIMITER_LAST), U32(entry.decision.capped_pid),
+	U32(entry.decision.rule), U32(left_out), MOST(WHY(has_io), 1), TEXT(device),
+	MOST(WHY(io.state), IO_BOOST_LAPSED), U32(WHY(io.rate_per_s)), U32(WHY(io.wanted_khz)),
+	U32(WHY(io.host_ppm)), U32(WHY(io.predicted_ppm)), U32(WHY(io.tried)),
+	U32(WHY(io.found.gain_ppm)), U32(WHY(io.found.error_ppm)), U32(WHY(io.device)),
+	CONTENDER(0), CONTENDER(1), CONTENDER(2), CONTENDER(3), CONTENDER(4), CONTENDER(5),
+	U32(WHY(scaling_min_khz)), U32(WHY(scaling_max_khz)), U32(WHY(policy_min_khz)),
+	U32(WHY(policy_max_khz)), U32(WHY(override.min_khz)), U32(WHY(override.max_khz)),
+	U32(WHY(override.frozen_khz)), U32(WHY(override.min_id)), U32(WHY(override.max_id)),
+	U32(WHY(override.frozen_id)), TEXT(WHY(rule.name)), TEXT(WHY(rule.file)),
+	U32(WHY(rule.line)), U32(WHY(rule.pid)), U32(WHY(lowest_khz)),
+};
+/* clang-format on */
+
+#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+_Static_assert(EXPLANATION_CONTENDERS_MAX == 6, "the table lists them");
+
+static bool is_text(const struct field *field)
+{
+	return field->size > sizeof(uint64_t);
+}
+
+static uint64_t load(const struct field *field, const struct history_entry *entry)
+{
+	const char *at = (const char *)entry + field->offset;
+	uint32_t u32;
+	uint64_t u64;
+
+	switch (field->size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 4:
+		memcpy(&u32, at, sizeof(u32));
+		return u32;
+	default:
+		memcpy(&u64, at, sizeof(u64));
+		return u64;
+	}
+}
+
+static void store(const struct field *field, struct history_entry *entry, uint64_t value)
+{
+	char *at = (char *)entry + field->offset;
+	uint32_t u32 = (uint32_t)value;
+
+	switch (field->size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 4:
+		memcpy(at, &u32, sizeof(u32));
+		break;
+	default:
+		memcpy(at, &value, sizeof(value));
+	}
+}
+
+static bool is_as_before(const struct field *field, const struct history_entry *entry,
+			 const struct history_entry *last)
+{
+	if (is_text(field))
+		return !strcmp((const char *)entry + field->offset,
+			       (const char *)last + field->offset);
+	return load(field, entry) == load(field, last);
+}
+
+static void put_field(struct record_out *out, const struct field *field,
+		      const struct history_entry *entry, const struct history_entry *last)
+{
+	if (is_text(field))
+		record_put_text(out, (const char *)entry + field->offset);
+	else
+		record_put_difference(out, load(field, entry) - load(field, last));
+}
+
+static bool put_entry(struct record_out *out, const struct history_entry *entry,
+		      const struct history_entry *last)
+{
+	size_t groups_at = out->n, end = out->n + 1, mask_at = 0;
+
+	record_put_bytes(out, "", 1);
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		if (i % GROUP_FIELDS == 0) {
+			mask_at = out->n;
+			record_put_bytes(out, "", 1);
+		}
+		if (!is_text(&fields[i]) && load(&fields[i], entry) > fields[i].most)
+			return false;
+		if (is_as_before(&fields[i], entry, last))
+			continue;
+		put_field(out, &fields[i], entry, last);
+		if (out->full)
+			return false;
+		out->data[mask_at] |= (uint8_t)(1 << i % GROUP_FIELDS);
+		out->data[groups_at] = (uint8_t)(i / GROUP_FIELDS + 1);
+		end = out->n;
+	}
+	out->n = end;
+	return true;
+}
+
+void history_put_header(uint8_t ret[HISTORY_FILE_HEADER])
+{
+	struct record_out out = { .data = ret, .size = HISTORY_FILE_HEADER };
+
+	record_put_bytes(&out, HISTORY_MAGIC, HISTORY_MAGIC_SIZE);
+	record_put_u32(&out, HISTORY_VERSION);
+}
+
+void history_begin(struct history_writer *writer)
+{
+	memset(&writer->last, 0, sizeof(writer->last));
+	writer->chain_bytes = 0;
+	writer->n = 0;
+}
+
+static void open_block(struct history_writer *writer)
+{
+	if (writer->chain_bytes >= HISTORY_CHAIN_BYTES)
+		history_begin(writer);
+	writer->block[RECORD_BLOCK_HEADER] = !writer->chain_bytes;
+	writer->n = RECORD_BLOCK_HEADER + 1;
+}
+
+size_t history_put(struct history_writer *writer, const struct history_entry *entry)
+{
+	struct record_out out = { .data = writer->block, .size = sizeof(writer->block) };
+	size_t before;
+
+	if (!writer->n)
+		open_block(writer);
+	out.n = before = writer->n;
+	if (!put_entry(&out, entry, &writer->last)) {
+		writer->n = before > RECORD_BLOCK_HEADER + 1 ? before : 0;
+		return 0;
+	}
+	writer->n = out.n;
+	writer->last = *entry;
+	return out.n - before;
+}
+
+bool history_is_full(const struct history_writer *writer)
+{
+	return writer->n >= HISTORY_BLOCK_BYTES;
+}
+
+size_t history_close(struct history_writer *writer)
+{
+	struct record_out header = { .data = writer->block, .size = RECORD_BLOCK_HEADER };
+	size_t n = writer->n, length = n - RECORD_BLOCK_HEADER;
+
+	if (!n)
+		return 0;
+	record_put_u32(&header, (uint32_t)length | (uint32_t)(~length & UINT16_MAX) << 16);
+	record_put_u32(&header, record_crc(writer->block + RECORD_BLOCK_HEADER, length));
+	writer->chain_bytes += (uint32_t)n;
+	writer->n = 0;
+	return n;
+}
+
+/* The length of the whole block at an offset; 0: there is none, or it was touched. */
+static size_t block_at(const uint8_t *data, size_t size, size_t at)
+{
+	struct record_in in = { data + at, data + size, false };
+	uint32_t lengths = record_get_u32(&in), crc = record_get_u32(&in), length;
+
+	length = lengths & UINT16_MAX;
+	if (in.bad || length != (~lengths >> 16) || !length || length > size - at - 8 ||
+	    record_crc(data + at + RECORD_BLOCK_HEADER, length) != crc)
+		return 0;
+	return RECORD_BLOCK_HEADER + length;
+}
+
+int history_read(struct history_reader *reader, const void *data, size_t size)
+{
+	struct record_in in = { data, (const uint8_t *)data + size, false };
+
+	*reader = (struct history_reader){ .data = data, .size = size };
+	if (size < HISTORY_FILE_HEADER)
+		return -ENODATA;
+	if (memcmp(data, HISTORY_MAGIC, HISTORY_MAGIC_SIZE) != 0)
+		return -EBADMSG;
+	in.at += HISTORY_MAGIC_SIZE;
+	if (record_get_u32(&in) != HISTORY_VERSION)
+		return -EPROTONOSUPPORT;
+	reader->next = HISTORY_FILE_HEADER;
+	return 0;
+}
+
+/* 1: a block with something in it is open; 0: there is none. */
+static int open_next(struct history_reader *reader)
+{
+	size_t n;
+
+	while (reader->in.at == reader->in.end) {
+		n = block_at(reader->data, reader->size, reader->next);
+		if (!n)
+			return 0;
+		reader->in.at = reader->data + reader->next + RECORD_BLOCK_HEADER;
+		reader->in.end = reader->data + reader->next + n;
+		if (*reader->in.at++) {
+			reader->began = reader->next;
+			reader->is_first = true;
+			memset(&reader->last, 0, sizeof(reader->last));
+		}
+		reader->next += n;
+	}
+	return 1;
+}
+
+static bool get_field(struct record_in *in, const struct field *field, struct history_entry *entry)
+{
+	uint64_t value;
+
+	if (is_text(field)) {
+		memset((char *)entry + field->offset, 0, field->size);
+		record_get_text(in, (char *)entry + field->offset, field->size);
+		return !in->bad;
+	}
+	value = load(field, entry) + record_get_difference(in);
+	store(field, entry, value);
+	return !in->bad && value <= field->most;
+}
+
+static uint8_t get_byte(struct record_in *in)
+{
+	if (in->at < in->end)
+		return *in->at++;
+	in->bad = true;
+	return 0;
+}
+
+int history_next(struct history_reader *reader)
+{
+	struct record_in *in = &reader->in;
+	size_t n_groups;
+
+	reader->is_first = false;
+	if (!open_next(reader))
+		return 0;
+	n_groups = get_byte(in);
+	for (size_t group = 0; group < n_groups; group++) {
+		uint8_t mask = get_byte(in);
+
+		for (size_t bit = 0; mask >> bit; bit++) {
+			size_t i = group * GROUP_FIELDS + bit;
+
+			if (!(mask >> bit & 1))
+				continue;
+			if (i >= N_FIELDS || !get_field(in, &fields[i], &reader->last))
+				return -EBADMSG;
+		}
+	}
+	return in->bad ? -EBADMSG : 1;
+}
+
+int history_seek(struct history_reader *reader, size_t at)
+{
+	if (at < HISTORY_FILE_HEADER || at >= reader->size ||
+	    !block_at(reader->data, reader->size, at) || !reader->data[at + RECORD_BLOCK_HEADER])
+		return -EBADMSG;
+	reader->next = at;
+	reader->in = (struct record_in){ 0 };
+	return 0;
+}
+
+void history_seek_time(struct history_reader *reader, uint64_t realtime_us)
+{
+	size_t found = reader->next, at = reader->next, n;
+
+	for (; (n = block_at(reader->data, reader->size, at)); at += n) {
+		if (!reader->data[at + RECORD_BLOCK_HEADER] || history_seek(reader, at) < 0 ||
+		    history_next(reader) != 1)
+			continue;
+		if (reader->last.realtime_us > realtime_us)
+			break;
+		found = at;
+	}
+	history_seek(reader, found);
+}
+
+size_t history_good_bytes(const void *data, size_t size)
+{
+	struct history_reader reader;
+	size_t at, n;
+
+	if (history_read(&reader, data, size) < 0)
+		return 0;
+	for (at = reader.next; (n = block_at(data, size, at)); at += n)
+		;
+	return at;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/archive.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+#define DOMAINS 2
+#define DAY_S	86400ULL
+
+static char directory[] = "/tmp/wakegov-archive-XXXXXX";
+
+static uint64_t total_bytes(uint32_t *ret_files)
+{
+	char pattern[64];
+	uint64_t sum = 0;
+	struct stat st;
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/*", directory);
+	*ret_files = 0;
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (; *ret_files < found.gl_pathc; ++*ret_files) {
+			assert_int_equal(stat(found.gl_pathv[*ret_files], &st), 0);
+			sum += (uint64_t)st.st_size;
+		}
+	globfree(&found);
+	return sum;
+}
+
+static int begin(void **state)
+{
+	strcpy(directory + strlen(directory) - 6, "XXXXXX");
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	return system(command);
+}
+
+static struct archive *open_archive(void)
+{
+	struct archive *archive;
+
+	assert_int_equal(archive_open(directory, DOMAINS, &archive), 0);
+	return archive;
+}
+
+static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint32_t khz)
+{
+	struct history_entry entry = {
+		.entry.decision = { .now_ns = now_ns, .target_khz = khz, .pid = khz % 977 },
+	};
+
+	snprintf(entry.domain, sizeof(entry.domain), "policy%u", domain);
+	archive_add(archive, domain, &entry);
+}
+
+struct seen {
+	uint32_t n;
+	uint64_t first_us, last_us, longest_us; /* between two of a domain */
+	uint64_t of_domain_us[DOMAINS];
+	uint64_t left_out;
+	uint32_t khz;
+};
+
+static void see(void *context, const struct history_entry *entry)
+{
+	struct seen *seen = context;
+	uint32_t domain = (uint32_t)(entry->domain[6] - '0');
+	uint64_t *before_us = &seen->of_domain_us[domain];
+
+	if (!seen->n++)
+		seen->first_us = entry->realtime_us;
+	if (*before_us && entry->realtime_us - *before_us > seen->longest_us)
+		seen->longest_us = entry->realtime_us - *before_us;
+	*before_us = seen->last_us = entry->realtime_us;
+	seen->left_out += entry->left_out;
+	seen->khz = entry->entry.decision.target_khz;
+}
+
+static struct seen list(struct archive *archive, uint64_t since_us, uint32_t *ret_pages)
+{
+	struct seen seen = { 0 };
+	uint64_t from = 0;
+
+	*ret_pages = 0;
+	do {
+		from = archive_list(archive, from, since_us, see, &seen);
+		++*ret_pages;
+	} while (from);
+	return seen;
+}
+
+/* A machine that decides every second for nine days, for each of its domains. */
+static void test_a_week_fits(void **state)
+{
+	struct archive *archive = open_archive();
+	uint64_t start_ns = time_now_ns(), n = 0, bytes;
+	struct seen seen;
+	uint32_t files, pages;
+
+	for (uint64_t s = 0; s < 9 * DAY_S; s++, n += DOMAINS)
+		for (uint32_t domain = 0; domain < DOMAINS; domain++) {
+			add(archive, domain, start_ns + s * NS_PER_S + domain,
+			    400000 + s % 7 * 100000);
+			assert_true(archive_keep(archive, start_ns + s * NS_PER_S, false));
+		}
+	bytes = total_bytes(&files);
+	assert_true(bytes <= ARCHIVE_FILES * ARCHIVE_FILE_BYTES);
+	assert_true(files <= ARCHIVE_FILES);
+	seen = list(archive, 0, &pages);
+	print_message("%" PRIu64 " decisions; %u kept in %" PRIu64
+		      " KiB, %.1f bytes each; %.2f days, %.0f s apart "
+		      "at most, %u pages\n",
+		      n, seen.n, bytes / 1024, (double)bytes / seen.n,
+		      (double)(seen.last_us - seen.first_us) / US_PER_S / DAY_S,
+		      (double)seen.longest_us / US_PER_S, pages);
+	assert_true(seen.last_us - seen.first_us >= 7 * DAY_S * US_PER_S);
+	assert_true(seen.longest_us <= 60 * US_PER_S);
+	assert_true(seen.n + seen.left_out <= n);
+	assert_true(pages > 1 && pages < seen.n / 500);
+	archive_close(archive);
+}
+
+/* A write of whatever is new when nothing is left to do: a daemon that is killed loses nothing. */
+static void test_written_when_still(void **state)
+{
+	struct archive *archive = open_archive();
+	uint32_t files;
+	uint64_t before, now_ns = time_now_ns();
+
+	before = total_bytes(&files);
+	add(archive, 0, now_ns, 400000);
+	archive_keep(archive, now_ns, false);
+	assert_int_equal(total_bytes(&files), before);
+	archive_keep(archive, now_ns + 59 * NS_PER_S, false);
+	assert_int_equal(total_bytes(&files), before);
+	archive_keep(archive, now_ns + 60 * NS_PER_S, false);
+	assert_true(total_bytes(&files) > before);
+	before = total_bytes(&files);
+	add(archive, 0, now_ns + 61 * NS_PER_S, 800000);
+	archive_keep(archive, now_ns + 61 * NS_PER_S, true);
+	assert_true(total_bytes(&files) > before);
+	/* And nothing where there is nothing new. */
+	before = total_bytes(&files);
+	archive_keep(archive, now_ns + 500 * NS_PER_S, true);
+	assert_int_equal(total_bytes(&files), before);
+	archive_close(archive);
+}
+
+static void test_finds(void **state)
+{
+	struct archive *archive = open_archive();
+	uint64_t now_ns = time_now_ns(), wall_us;
+	struct history_entry found;
+	uint32_t left_out;
+
+	for (uint32_t i = 0; i < 50; i++)
+		add(archive, i % 2, now_ns + i * NS_PER_S, 100000 + i);
+	archive_find(archive, "policy0", UINT64_MAX, &found, &left_out);
+	assert_int_equal(found.entry.decision.target_khz, 100048);
+	wall_us = found.realtime_us - 48 * US_PER_S;
+	assert_true(archive_find(archive, "policy1", wall_us + 20500000, &found, &left_out));
+	assert_int_equal(found.entry.decision.target_khz, 100019);
+	assert_int_equal(left_out, 0);
+	assert_false(archive_find(archive, "policy1", wall_us, &found, &left_out));
+	assert_false(archive_find(archive, "policy7", UINT64_MAX, &found, &left_out));
+	archive_close(archive);
+}
+
+static void damage(off_t at, bool cut)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/history.1", directory);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	if (cut)
+		assert_int_equal(ftruncate(fd, at), 0);
+	else
+		assert_int_equal(pwrite(fd, "\x5a\xa5", 2, at), 2);
+	close(fd);
+}
+
+/* Killed in the middle of a write, or by somebody's editor: what is whole is kept, and it goes on.
+ */
+static void test_goes_on_after_damage(void **state)
+{
+	struct archive *archive = open_archive();
+	uint64_t now_ns = time_now_ns(), bytes;
+	uint32_t files, pages;
+	struct seen seen;
+
+	for (uint32_t i = 0; i < 10; i++) {
+		add(archive, 0, now_ns + i * NS_PER_S, 100000 + i);
+		archive_keep(archive, now_ns, true);
+	}
+	archive_close(archive);
+	bytes = total_bytes(&files);
+	damage((off_t)bytes - 3, true);
+	archive = open_archive();
+	seen = list(archive, 0, &pages);
+	assert_int_equal(seen.n, 9);
+	add(archive, 0, now_ns + 20 * NS_PER_S, 200000);
+	seen = list(archive, 0, &pages);
+	assert_int_equal(seen.n, 10);
+	assert_int_equal(seen.khz, 200000);
+	archive_close(archive);
+	damage((off_t)bytes / 2, false);
+	archive = open_archive();
+	seen = list(archive, 0, &pages);
+	assert_in_range(seen.n, 1, 6);
+	archive_close(archive);
+	/* Not ours: another file is begun. */
+	damage(0, false);
+	archive = open_archive();
+	add(archive, 0, now_ns + 30 * NS_PER_S, 300000);
+	seen = list(archive, 0, &pages);
+	assert_int_equal(seen.n, 1);
+	total_bytes(&files);
+	assert_int_equal(files, 2);
+	archive_close(archive);
+}
+
+/* As if the disk were full: said once, and nothing of it is in the way. */
+static void test_full_disk(void **state)
+{
+	const struct rlimit full = { 200, RLIM_INFINITY };
+	struct rlimit before;
+	struct archive *archive = open_archive();
+	uint64_t now_ns = time_now_ns();
+	uint32_t files, pages;
+	bool can = true;
+
+	getrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &full);
+	for (uint32_t i = 0; i < 50; i++) {
+		add(archive, 0, now_ns + i * NS_PER_S, 100000 + i * 1000);
+		can = archive_keep(archive, now_ns + i * NS_PER_S, true);
+	}
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_false(can);
+	assert_true(total_bytes(&files) <= 200);
+	archive_close(archive);
+	archive = open_archive();
+	assert_in_range(list(archive, 0, &pages).n, 1, 10);
+	archive_close(archive);
+}
+
+/* One that is started again and again must not push a week out. */
+static void test_restarts_are_rationed(void **state)
+{
+	uint64_t now_ns = time_now_ns();
+	uint32_t files;
+
+	for (uint32_t start = 0; start < 50; start++) {
+		struct archive *archive = open_archive();
+
+		for (uint32_t i = 0; i < 5000; i++)
+			add(archive, i % 2, now_ns + start * NS_PER_S + i * 1000, i * 77777);
+		archive_close(archive);
+	}
+	assert_true(total_bytes(&files) < 200000);
+	assert_int_equal(files, 1);
+}
+
+static void test_no_directory(void **state)
+{
+	struct archive *archive;
+
+	assert_int_equal(archive_open("/no/such/directory", DOMAINS, &archive), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_week_fits, begin, end),
+		cmocka_unit_test_setup_teardown(test_written_when_still, begin, end),
+		cmocka_unit_test_setup_teardown(test_finds, begin, end),
+		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin, end),
+		cmocka_unit_test_setup_teardown(test_full_disk, begin, end),
+		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin, end),
+		cmocka_unit_test(test_no_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
