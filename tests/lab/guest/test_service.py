@@ -171,7 +171,7 @@ class Service(Installed):
         us = {period: sum(t["time_us"] for d in stats[period]["domains"] for t in d["times"])
               for period in stats}
         self.assertGreater(us["today"], us["start"] + 1000000)
-        self.assertEqual(us["today"], us["week"])
+        self.assertGreaterEqual(us["week"], us["today"])
 
     def test_no_room_for_the_past(self):
         """a full disk is said once, and is not in the way; history = no keeps nothing"""
