@@ -161,8 +161,7 @@ static void explain_boost(struct manager *manager, const struct decision *decisi
 			  struct stats_effect *ret)
 {
 	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
-	const struct io_task *task =
-		io_task_find(engine_tasks(manager->engine), decision->pid);
+	const struct io_task *task = io_task_find(engine_tasks(manager->engine), decision->pid);
 	struct boosted *boosted = &manager->account->domains[decision->domain];
 	const struct io_group *group = task ? engine_group(manager->engine, task->io_boost.group)
 					    : NULL;
