@@ -220,7 +220,22 @@ leaves_etc_alone() {
 	[ "$(cat "$policy")" = "# mine" ] && [ "$(find "$stage" -type f)" = "$policy" ]
 }
 
+# Those that the others depend on need no name.
+readme_names_packages() {
+	local package missing=0
+
+	for package in "${BUILD_PACKAGES[@]}"; do
+		case $package in
+		ninja-build | libc6-dev | linux-libc-dev) ;;
+		*) grep -qE "(^|[^a-z0-9-])$package([^a-z0-9-]|\$)" "$REPO/README.md" ||
+			{ echo "README does not name $package" && missing=1; } ;;
+		esac
+	done
+	return $missing
+}
+
 suite_install() {
+	check "README names the packages that a build needs" readme_names_packages
 	check "installing and removing leaves /etc alone" leaves_etc_alone
 	check "meson install puts everything where a distribution expects it" installs
 }

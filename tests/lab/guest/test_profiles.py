@@ -32,14 +32,17 @@ def set_clock(text):
 
 
 @contextlib.contextmanager
-def running(name, nice=0):
-    """A task of that name which does nothing but run, on CPU 1."""
+def running(name, nice=0, unit=""):
+    """A task of that name which does nothing but run, on CPU 1; in the cgroup of a unit."""
     folder = f"/tmp/programs/{os.path.dirname(name)}"
     os.makedirs(folder, exist_ok=True)
     path = f"{folder}/{os.path.basename(name)}"
     shutil.copy("/bin/dash", path)
     task = subprocess.Popen([path, "-c", "while :; do :; done"], preexec_fn=lambda: (
         os.sched_setaffinity(0, {1}), os.nice(nice)))
+    group = f"/sys/fs/cgroup/{unit}"
+    os.makedirs(group, exist_ok=True)
+    guest.write(f"{group}/cgroup.procs", task.pid)
     try:
         yield task
     finally:
@@ -208,6 +211,7 @@ class Examples(unittest.TestCase):
             done = subprocess.run([f"{guest.BUILD}/wakegovd", "--check-config", path],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, f"{path}: good\n")
 
     def test_games(self):
         """games: while one runs it has its floor, and what is niced its cap"""
@@ -218,6 +222,10 @@ class Examples(unittest.TestCase):
                 self.assert_given(daemon, niced, cap="30%")
                 self.assert_given(daemon, game, floor="60%")
             self.assert_given(daemon, niced)
+            slice_of_user = "user.slice/user-1000.slice/user@1000.service/background.slice"
+            with running("wine64-preloader") as game, running("indexer", unit=slice_of_user) as beside:
+                self.assert_given(daemon, game, floor="60%")
+                self.assert_given(daemon, beside, cap="30%")
 
     def test_battery(self):
         """laptop and backup: on battery what is niced, and a backup, has less; the domains have a ceiling"""
@@ -248,6 +256,9 @@ class Examples(unittest.TestCase):
                 self.assert_given(daemon, running_task, **before)
                 set_clock(f"2026-11-23 {hour}:00")
                 self.assert_given(daemon, running_task, **within)
+                if name == "database":
+                    with running("postgres", unit="system.slice/postgresql@15-main.service") as server:
+                        self.assert_given(daemon, server, cap="none", floor="40%")
                 daemon.stop()
 
 

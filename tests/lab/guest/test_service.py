@@ -382,6 +382,24 @@ class Service(Installed):
                 break
         self.assertLessEqual(woken, 2)
 
+    def test_energy_model(self):
+        """the unit reads the kernel's energy model, whose inefficient OPPs are skipped; doctor names them"""
+        debug = "/sys/kernel/debug"
+        run("mount", "-t", "tmpfs", "made-up", debug)
+        self.addCleanup(run, "umount", debug)
+        for mhz, mw in ((400, 49), (600, 84), (1000, 900), (1400, 1000), (1800, 2278)):
+            os.makedirs(f"{debug}/energy_model/cpu0/ps:{mhz}000")
+            guest.write(f"{debug}/energy_model/cpu0/ps:{mhz}000/power", f"{mw}000")
+        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
+        run("systemctl", "start", "wakegovd.service")
+        guest.wait_for(lambda: guest.frequency("policy0") == 1400000, 5, "an efficient OPP")
+        said = " ".join(run("wakegovctl", "explain", "policy0").stdout.split())
+        self.assertIn("1000 MHz would do, but takes 26.0 % more energy for the same work, says the "
+                      "kernel's energy model", said)
+        said = " ".join(run("wakegovctl", "doctor", check=False).stdout.split())
+        self.assertIn("policy0: energy of its OPPs: by the kernel's energy model; inefficient: 1000 "
+                      "MHz", said)
+
     def test_hardened(self):
         """the unit is as tight as systemd can judge"""
         done = run("systemd-analyze", "security", "--no-pager", "wakegovd.service", check=False)
