@@ -211,7 +211,6 @@ class Examples(unittest.TestCase):
             done = subprocess.run([f"{guest.BUILD}/wakegovd", "--check-config", path],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(done.stdout, f"{path}: good\n")
 
     def test_games(self):
         """games: while one runs it has its floor, and what is niced its cap"""
