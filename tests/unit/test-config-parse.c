@@ -77,7 +77,7 @@ static const struct text_case lines[] = {
 	  "max-message, client-timeout" },
 	{ "[wakegov]\nm\xc3\xa5x-tasks = 16\n",
 	  ":2: unknown key 'm\\xc3\\xa5x-tasks' in [wakegov]; expected one of backend, max-tasks, "
-	  "max-decisions, max-ruled-tasks; did you mean 'max-tasks'?" },
+	  "max-decisions, max-ruled-tasks, history; did you mean 'max-tasks'?" },
 	{ "[domain]\nheadroom = 150%\n\nheadroom = 150%\n",
 	  ":4: [domain] headroom: found the key again, expected it once; the first is at line 2" },
 	{ "[domain policy3]\nheadroom = 150%\nheadroom = 150%\n",
