@@ -13,12 +13,15 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/load.h"
 #include "ctl/benefit_answer.h"
 #include "ctl/benefit_energy.h"
 #include "ctl/benefit_model.h"
+#include "ctl/benefit_plot.h"
 #include "ctl/benefit_sample.h"
 #include "ctl/commands.h"
 #include "ctl/complain.h"
@@ -55,10 +58,12 @@ struct experiment {
 	uint64_t block_ns;
 	uint64_t until_ns;
 	uint32_t n_pairs; /* to measure */
+	char *config;	  /* what it is compared with, in place of a governor; NULL: a governor */
 	int signals;
 	int lent_fd; /* of HandBack; negative: wakegov governs */
 	bool interrupted;
 	json_t *governed; /* who governs what, as it is when wakegov does */
+	FILE *plot;	  /* NULL: no picture is asked for */
 	const char *pid;  /* whose waits count; NULL: everybody's */
 	struct energy_meter meter;
 	struct model model;
@@ -114,7 +119,8 @@ static bool is_undisturbed(const struct experiment *experiment, enum ctl_exit *r
 	json_auto_t *now = NULL;
 
 	*ret = take_state(experiment->ctl, &now);
-	return *ret == CTL_OK && is_same(experiment->governed, now, experiment->lent_fd >= 0);
+	return *ret == CTL_OK &&
+	       is_same(experiment->governed, now, experiment->lent_fd >= 0 && !experiment->config);
 }
 
 static void mind_signals(struct experiment *experiment)
@@ -149,6 +155,19 @@ static void wait_until(struct experiment *experiment, uint64_t until_ns)
 	}
 }
 
+static const char *lending_method(const struct experiment *experiment)
+{
+	return experiment->config ? "io.wakegov.HoldPolicy" : "io.wakegov.HandBack";
+}
+
+static json_t *lending_parameters(const struct experiment *experiment)
+{
+	if (experiment->config)
+		return json_pack("{ss}", "text", experiment->config);
+	return json_pack("{ss* sI}", "governor", experiment->findings.against, "for_us",
+			 (json_int_t)HAND_BACK_US);
+}
+
 /* Returns 1: the daemon has answered, and goes on. */
 static int take_answer(void *context, const json_t *reply)
 {
@@ -156,7 +175,7 @@ static int take_answer(void *context, const json_t *reply)
 
 	if (!json_is_string(json_object_get(reply, "error")))
 		return 1;
-	complain_refusal(experiment->ctl->command->name, "io.wakegov.HandBack", reply);
+	complain_refusal(experiment->ctl->command->name, lending_method(experiment), reply);
 	return -ECANCELED;
 }
 
@@ -171,10 +190,8 @@ static enum ctl_exit lend(struct experiment *experiment)
 	experiment->lent_fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 	if (experiment->lent_fd < 0)
 		return complain_open(ctl->path, experiment->lent_fd);
-	r = caller_stream(experiment->lent_fd, "io.wakegov.HandBack",
-			  json_pack("{ss* sI}", "governor", experiment->findings.against, "for_us",
-				    (json_int_t)HAND_BACK_US),
-			  take_answer, experiment);
+	r = caller_stream(experiment->lent_fd, lending_method(experiment),
+			  lending_parameters(experiment), take_answer, experiment);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
 	return r < 0 ? complain_call(ctl->path, r) : CTL_OK;
@@ -192,6 +209,34 @@ static enum ctl_exit take_again(struct experiment *experiment)
 	while (!is_undisturbed(experiment, &code) && code == CTL_OK && time_now_ns() < until_ns)
 		usleep(10000);
 	return code;
+}
+
+/* A configuration is a path; governors have no slash and no dot. What is wrong with it is said. */
+static enum ctl_exit read_config(struct experiment *experiment)
+{
+	const char *path = experiment->findings.against;
+	_cleanup_free_ char *message = NULL;
+	_cleanup_close_ int fd = -1;
+	struct policy *policy;
+	struct stat st;
+	int r;
+
+	if (!path || !strpbrk(path, "/."))
+		return CTL_OK;
+	policy = malloc(sizeof(*policy));
+	r = policy ? policy_load(path, false, NULL, policy, &message) : -ENOMEM;
+	free(policy);
+	if (r < 0) {
+		complain_lines("", message ?: strerror(-r));
+		return CTL_REFUSED;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		experiment->config = calloc(1, (size_t)st.st_size + 1);
+	if (experiment->config && read(fd, experiment->config, (size_t)st.st_size) == st.st_size)
+		return CTL_OK;
+	complain("cannot read %s: %s", path, strerror(errno));
+	return CTL_REFUSED;
 }
 
 /* Shows what the command has written, and keeps the end of it. */
@@ -412,8 +457,31 @@ static enum ctl_exit run(struct experiment *experiment)
 		return code;
 	answer = benefit_answer(&experiment->findings);
 	printed = ctl_print(experiment->ctl, answer, benefit_show_answer);
+	if (experiment->plot)
+		benefit_plot(experiment->plot, answer);
 	json_decref(answer);
 	return code != CTL_OK ? code : printed;
+}
+
+/* Before it begins: that a picture cannot be written is not to be found out in the end. */
+static enum ctl_exit open_plot(struct experiment *experiment, const char *path)
+{
+	experiment->plot = path ? fopen(path, "we") : NULL;
+	if (!path || experiment->plot)
+		return CTL_OK;
+	complain("cannot write %s: %s", path, strerror(errno));
+	return CTL_REFUSED;
+}
+
+static enum ctl_exit close_plot(struct experiment *experiment, const char *path)
+{
+	bool failed = experiment->plot && ferror(experiment->plot);
+
+	if ((experiment->plot && fclose(experiment->plot)) || failed) {
+		complain("cannot write %s: %s", path, strerror(errno));
+		return CTL_REFUSED;
+	}
+	return CTL_OK;
 }
 
 static void find_energy(struct experiment *experiment)
@@ -472,9 +540,18 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 	if (getrandom(&findings->seed, sizeof(findings->seed), 0) < 0)
 		findings->seed = time_now_ns();
 	findings->seed &= INT32_MAX;
+	code = read_config(&experiment);
+	if (code != CTL_OK)
+		return code;
 	find_energy(&experiment);
+	code = open_plot(&experiment, ctl_value(ctl, "plot"));
+	if (code != CTL_OK)
+		return code;
 	code = run(&experiment);
+	if (close_plot(&experiment, ctl_value(ctl, "plot")) != CTL_OK && code == CTL_OK)
+		code = CTL_REFUSED;
 	model_deinit(&experiment.model);
 	json_decref(experiment.governed);
+	free(experiment.config);
 	return code;
 }

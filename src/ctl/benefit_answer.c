@@ -48,6 +48,7 @@ void benefit_take_pair(struct benefit_findings *findings, const double with[FIGU
 		if (!(with[i] > 0 && without[i] > 0))
 			continue;
 		benefit_add(&findings->sums[i], with[i], without[i]);
+		findings->ratios[findings->n_pairs][i] = (float)(with[i] / without[i]);
 		findings->with[i] += with[i];
 		findings->without[i] += without[i];
 	}
@@ -172,6 +173,17 @@ static json_t *verdict(const struct benefit_findings *findings)
 			   "COMMAND to time");
 }
 
+/* With wakegov over without it, in the order in which they were measured. */
+static json_t *ratios_json(const struct benefit_findings *findings, enum benefit_figure figure)
+{
+	json_t *ratios = json_array();
+
+	for (uint32_t i = 0; i < findings->n_pairs; i++)
+		if (findings->ratios[i][figure] > 0)
+			json_array_append_new(ratios, json_real(findings->ratios[i][figure]));
+	return ratios;
+}
+
 static json_t *finding_json(const struct benefit_findings *findings, enum benefit_figure figure)
 {
 	struct finding_of finding;
@@ -186,14 +198,15 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 	else if (bound(&finding) < UNSTEADY_PERCENT)
 		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
 			 bound(&finding));
-	return json_pack("{ss so ss sI sf sf sf sf sf ss ss*}", "name", figures[figure].key,
+	return json_pack("{ss so ss sI sf sf sf sf sf ss ss* so}", "name", figures[figure].key,
 			 "title", format_json(finding.name), "words", words, "pairs",
 			 (json_int_t)findings->sums[figure].n, "ratio", finding.ratio.ratio, "low",
 			 finding.ratio.low, "high", finding.ratio.high, "with", finding.with,
 			 "without", finding.without, "unit", figures[figure].unit, "source",
 			 figure == FIGURE_ENERGY     ? findings->energy_source
 			 : figure == FIGURE_ESTIMATE ? findings->estimate
-						     : NULL);
+						     : NULL,
+			 "ratios", ratios_json(findings, figure));
 }
 
 json_t *benefit_answer(const struct benefit_findings *findings)

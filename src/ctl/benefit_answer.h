@@ -34,7 +34,8 @@ struct benefit_findings {
 	uint32_t n_pairs;
 	uint32_t n_void;
 	struct benefit_sums sums[FIGURES];
-	double with[FIGURES]; /* added up, of the pairs that have the figure */
+	float ratios[BENEFIT_PAIRS_MAX][FIGURES]; /* of each pair; 0: not known */
+	double with[FIGURES];			  /* added up, of the pairs that have the figure */
 	double without[FIGURES];
 };
 

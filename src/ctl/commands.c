@@ -168,10 +168,11 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "[-- COMMAND…]",
 		.has_tail = true,
 		.options = {
-			{ "against", "GOVERNOR", "schedutil, …; unless given, that of before wakegov" },
+			{ "against", "WHAT", "schedutil, …, or a file with another policy; else the governor before" },
 			{ "for", "TIME", "how long in all: 10m unless given" },
 			{ "block", "TIME", "before it is switched again: 10s unless given" },
 			{ "figure", "NAME", "what the last number that COMMAND prints is: IOPS" },
+			{ "plot", "FILE", "a picture of the pairs (SVG)" },
 			{ "pid", "PID", "whose waits for a CPU count: everybody's unless given" },
 		},
 	},

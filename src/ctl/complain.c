@@ -180,6 +180,9 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain(
 			"somebody records already, and one recording goes on at a time. It ends with "
 			"that wakegovctl record; see: pgrep -a wakegovctl");
+	else if (!strcmp(error, "io.wakegov.PolicyHeld"))
+		complain("another policy is compared with already, and one experiment goes on at a "
+			 "time");
 	else if (!strcmp(error, "io.wakegov.HandedBack"))
 		complain("the domains are handed back already, and one experiment goes on at a "
 			 "time. See: wakegovctl status");

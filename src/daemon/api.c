@@ -172,6 +172,8 @@ const struct query_method api_methods[] = {
 	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
 	{ "HandBack", api_hand_back, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "governor", JSON_STRING, true }, { "for_us", JSON_INTEGER } } },
+	{ "HoldPolicy", api_hold_policy, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "text", JSON_STRING } } },
 	{ "Profiles", api_list_profiles },
 	{ "ChooseProfile", api_choose_profile, QUERY_RIGHT_CHANGE,
 	  .takes = { { "profile", JSON_STRING, true } } },

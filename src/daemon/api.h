@@ -105,6 +105,9 @@ int api_list_profiles(const struct call *call, struct reply *reply);
 int api_choose_profile(const struct call *call, struct reply *reply);
 int api_hold_profile(const struct call *call, struct reply *reply);
 
+/* api_policy_hold.c: another policy for as long as the client listens. */
+int api_hold_policy(const struct call *call, struct reply *reply);
+
 /* api_hand_back.c: domains lent to another governor. */
 int api_hand_back(const struct call *call, struct reply *reply);
 /* The field of Status. */

@@ -210,6 +210,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_text(out, "mode", drives_any(manager) ? "governing" : "observing");
 	field_text(out, "backend", name_backend(manager));
 	api_put_hand_back(out, manager);
+	field_bool(out, "policy_is_held", manager->policy_hold.original);
 	api_put_policy(out, manager);
 	put_tasks_and_drops(out, manager);
 	put_self_and_frequency(out, manager);

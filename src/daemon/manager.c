@@ -19,6 +19,7 @@
 #include "daemon/overrides.h"
 #include "daemon/past.h"
 #include "daemon/placing.h"
+#include "daemon/policy_hold.h"
 #include "daemon/profile_switch.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
@@ -194,6 +195,7 @@ struct manager *manager_free(struct manager *manager)
 	free(manager->socket_path);
 	sd_event_source_unref(manager->timer);
 	sd_event_source_unref(manager->hand_back.timer);
+	policy_hold_deinit(manager);
 	profile_switch_deinit(manager);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)

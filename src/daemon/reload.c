@@ -8,6 +8,7 @@
 #include "daemon/conflicts.h"
 #include "daemon/journal.h"
 #include "daemon/policy.h"
+#include "daemon/policy_hold.h"
 #include "daemon/profile.h"
 #include "daemon/profile_switch.h"
 #include "daemon/round.h"
@@ -23,6 +24,7 @@ static int read_files(struct manager *manager, char **ret_message)
 
 	if (r < 0)
 		return r;
+	policy_hold_forget(manager);
 	policy_files_free(manager->policy_files);
 	manager->policy_files = files;
 	return 0;

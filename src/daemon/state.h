@@ -108,6 +108,13 @@ struct hinting {
 	sd_event_source *timer;
 };
 
+/* policy_hold.h */
+struct policy_hold {
+	struct channel channel;
+	struct policy_files *original; /* what to go back to; NULL: no other one is in force */
+	sd_event_source *unheld;
+};
+
 /* past.h */
 struct past {
 	struct archive *archive; /* NULL: decisions are not kept */
@@ -147,6 +154,7 @@ struct manager {
 	struct stats *stats;
 	struct account *account;
 	struct past past;
+	struct policy_hold policy_hold;
 	struct boost_news *boost_news; /* NULL while no client monitors boosts */
 
 	struct override_table resumed; /* of domains, from the wakegovd before */

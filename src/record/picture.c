@@ -5,88 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "record/svg.h"
 #include "shared/cleanup.h"
-#include "shared/text.h"
 
-#define LEFT	      110
-#define RIGHT	      30
-#define WIDTH	      (LEFT + COLUMNS_N + RIGHT)
-#define TOP	      64
-#define PANEL	      110 /* the height of a domain */
-#define GAP	      26
-#define ROW	      18 /* the height of a task */
-#define BOTTOM	      40
-#define ROWS_MAX      16
-#define TICK_WIDTH    100 /* pixels between two times, at least */
-#define LEGEND_WIDTH  118
-
-#define SVG_TEXT_SIZE 512
-
-static void svg_end(FILE *out)
-{
-	fputs("</svg>\n", out);
-}
-
-/* As much of SVG as lines, boxes and words need. Coordinates are in pixels. */
-static void svg_box(FILE *out, double x, double y, double width, double height, const char *fill)
-{
-	fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n",
-		x, y, width, height, fill);
-}
-
-static void svg_begin(FILE *out, int width, int height)
-{
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n",
-		width, height, width, height);
-	svg_box(out, 0, 0, width, height, "#ffffff");
-}
-
-static void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *stroke)
-{
-	fprintf(out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n", x1,
-		y1, x2, y2, stroke);
-}
-
-static void put_escaped(FILE *out, const char *foreign)
-{
-	char text[SVG_TEXT_SIZE];
-
-	text_copy(text, sizeof(text), foreign);
-	for (const char *c = text; *c; c++) {
-		if (*c == '&')
-			fputs("&amp;", out);
-		else if (*c == '<')
-			fputs("&lt;", out);
-		else if (*c == '>')
-			fputs("&gt;", out);
-		else
-			fputc(*c, out);
-	}
-}
-
-static void put_text(FILE *out, double x, double y, const char *anchor, const char *text,
-		     bool small)
-{
-	fprintf(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\"%s>", x, y, anchor,
-		small ? " font-size=\"11\" fill=\"#555555\"" : "");
-	put_escaped(out, text);
-	fputs("</text>\n", out);
-}
-
-/* anchor: start, middle or end. */
-static void svg_text(FILE *out, double x, double y, const char *anchor, const char *text)
-{
-	put_text(out, x, y, anchor, text, false);
-}
-
-/* In small print. */
-static void svg_label(FILE *out, double x, double y, const char *anchor, const char *text)
-{
-	put_text(out, x, y, anchor, text, true);
-}
+#define LEFT	     110
+#define RIGHT	     30
+#define WIDTH	     (LEFT + COLUMNS_N + RIGHT)
+#define TOP	     64
+#define PANEL	     110 /* the height of a domain */
+#define GAP	     26
+#define ROW	     18 /* the height of a task */
+#define BOTTOM	     40
+#define ROWS_MAX     16
+#define TICK_WIDTH   100 /* pixels between two times, at least */
+#define LEGEND_WIDTH 118
 
 struct colour {
 	const char *name;

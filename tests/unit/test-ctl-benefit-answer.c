@@ -5,9 +5,12 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/benefit_answer.h"
+#include "ctl/benefit_plot.h"
 #include "shared/cleanup.h"
 
 /* What wakegov's blocks have over the others': some per cent more or less, and so much noise. */
@@ -18,7 +21,9 @@ struct effect {
 
 static json_t *answer_of(const struct effect effects[2], uint32_t n_pairs)
 {
-	struct benefit_findings findings = { .own = "IOPS", .energy_source = "powercap" };
+	static struct benefit_findings findings;
+
+	findings = (struct benefit_findings){ .own = "IOPS", .energy_source = "powercap" };
 
 	for (uint32_t i = 0; i < n_pairs; i++) {
 		double with[FIGURES] = { 0 }, without[FIGURES] = { 0 };
@@ -133,12 +138,34 @@ static void test_unknown(void **state)
 			 3);
 }
 
+/* A mark for each pair of each figure, and the words of the answer. */
+static void test_plot(void **state)
+{
+	static const struct effect effects[2] = { { FIGURE_IOS, 2000, 12, 0.5 },
+						  { FIGURE_ENERGY, 24, -9, 3 } };
+	json_t *answer = answer_of(effects, 7);
+	char *text = NULL;
+	size_t size = 0, marks = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	benefit_plot(out, answer);
+	assert_int_equal(fclose(out), 0);
+	for (const char *at = text; (at = strstr(at, "fill=\"#08519c\"")); at++)
+		marks++;
+	assert_int_equal(marks, 2 * 7);
+	assert_non_null(strstr(text, "12.0 ± 0.2 % more"));
+	assert_non_null(strstr(text, "7 pairs of blocks"));
+	assert_non_null(strstr(text, "</svg>"));
+	assert_null(strstr(text, "nan"));
+	free(text);
+	json_decref(answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdict),
-		cmocka_unit_test(test_too_few),
-		cmocka_unit_test(test_measured_before_estimated),
+		cmocka_unit_test(test_verdict), cmocka_unit_test(test_plot),
+		cmocka_unit_test(test_too_few), cmocka_unit_test(test_measured_before_estimated),
 		cmocka_unit_test(test_unknown),
 	};
 
