@@ -55,11 +55,8 @@ struct domain {
 	uint64_t next_ns;   /* when to decide again though nothing happens; UINT64_MAX: never */
 
 	uint32_t first_cpu; /* of its CPUs in struct engine; ENGINE_NO_CPU: it has none */
-	struct topology_domain info;
-	struct policy_domain policy;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
-	struct override_limits override;
 	uint32_t effective_cap;	    /* as of the last decision; CLAMP_CAP_NONE: none */
 	struct clamp_at_work uncap; /* the task that raised it, and gets its whole cap at once */
 	uint64_t watch_ran;	    /* clamp classes, as bits: see struct engine_band */
@@ -67,6 +64,11 @@ struct domain {
 	uint64_t changed_ns;	 /* of the last change of the target */
 	uint64_t lower_since_ns; /* since when less is wanted; 0: it is not */
 	struct decision last;
+
+	/* From here on no decision changes anything. */
+	struct override_limits override;
+	struct policy_domain policy;
+	struct topology_domain info;
 };
 
 /* info is copied. */

@@ -139,30 +139,32 @@ uint32_t effective_cap_khz(const struct domain *domain)
 
 uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
 {
-	return effective_cap_khz(&engine->domains[domain]);
+	bool is_proposed = engine->is_deciding && engine->proposed.last.domain == domain;
+
+	return effective_cap_khz(is_proposed ? &engine->proposed : &engine->domains[domain]);
 }
 
 /*
  * What the kernel side watches for: long-running tasks that would raise the effective cap, capped
  * tasks where the domain runs above their cap, and tasks whose floor is above the domain's OPP.
  */
-void effective_cap_watch(const struct engine *engine, uint32_t domain,
+void effective_cap_watch(const struct engine *engine, struct domain *domain,
 			 const struct effective_cap *cap)
 {
-	struct domain *d = &engine->domains[domain];
 	struct class_clamp clamp;
 
-	d->watch_ran = 0;
-	d->watch_long_running = 0;
+	domain->watch_ran = 0;
+	domain->watch_long_running = 0;
 	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
-		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, &d->info, &clamp);
+		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, &domain->info,
+				 &clamp);
 		if (clamp.cap > cap->bound.cap)
-			d->watch_long_running |= 1ULL << class;
+			domain->watch_long_running |= 1ULL << class;
 		if (clamp.cap != CLAMP_CAP_NONE && !cap->capped.until_ns &&
-		    khz_of(&d->info, clamp.cap) < d->last.target_khz)
-			d->watch_ran |= 1ULL << class;
-		if (clamp.floor && khz_of(&d->info, clamp.floor) > d->last.target_khz)
-			d->watch_ran |= 1ULL << class;
+		    khz_of(&domain->info, clamp.cap) < domain->last.target_khz)
+			domain->watch_ran |= 1ULL << class;
+		if (clamp.floor && khz_of(&domain->info, clamp.floor) > domain->last.target_khz)
+			domain->watch_ran |= 1ULL << class;
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/engine.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,6 +306,7 @@ static void apply_task_rules(struct engine *engine, const struct input_task_rule
 
 void engine_apply(struct engine *engine, const struct input *input)
 {
+	assert(!engine->is_deciding);
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_APPLY, .input = input });
 	switch (input->type) {
 	case INPUT_CPU:
@@ -385,15 +387,6 @@ void engine_forget_target(struct engine *engine, uint32_t domain)
 	engine_tell(engine,
 		    &(struct engine_call){ .type = ENGINE_FORGET_TARGET, .domain = domain });
 	forget_target(&engine->domains[domain]);
-}
-
-void engine_take_back(struct engine *engine, uint32_t domain)
-{
-	struct domain *d = &engine->domains[domain];
-
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_BACK, .domain = domain });
-	d->last.target_khz = d->last.previous_khz;
-	d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);
 }
 
 static uint64_t boosts_next_ns(const struct engine *engine)

@@ -58,6 +58,12 @@ void engine_set_policy(struct engine *engine, const struct policy *policy);
 
 void engine_apply(struct engine *engine, const struct input *input);
 
+/* What became of a decision. */
+enum engine_outcome {
+	ENGINE_SET, /* its domain runs at it, as far as is known; or nothing had to be written */
+	ENGINE_NOT_SET, /* its target was not set: the domain is as before */
+};
+
 /*
  * The tap is called for each call that changes the engine, in their order, but for engine_load().
  * A NULL tap is none.
@@ -65,10 +71,9 @@ void engine_apply(struct engine *engine, const struct input *input);
 enum engine_call_type {
 	ENGINE_APPLY,
 	ENGINE_ADVANCE,
-	ENGINE_DECIDE,
+	ENGINE_COMMIT,
 	ENGINE_SET_POLICY,
 	ENGINE_FORGET_TARGET,
-	ENGINE_TAKE_BACK,
 	ENGINE_TAKE_ENDED,
 	ENGINE_TAKE_CLASS,
 	ENGINE_TAKE_CLAMP,
@@ -76,10 +81,13 @@ enum engine_call_type {
 
 struct engine_call {
 	enum engine_call_type type;
-	uint64_t now_ns; /* of advance and decide */
+	uint64_t now_ns; /* of advance and the decision */
 	union {
 		const struct input *input;
-		const struct decision *decision; /* what it came to */
+		struct {
+			const struct decision *decision;
+			enum engine_outcome outcome;
+		};
 		const struct policy *policy;
 		uint32_t domain;
 		uint32_t handle;
@@ -103,7 +111,8 @@ struct engine_ops {
 	void (*sample_device)(void *userdata, uint32_t device, uint64_t now_ns);
 	/* Applies INPUT_CPU of each CPU of a domain that is about to be decided for, or is NULL. */
 	void (*sample_domain)(void *userdata, uint32_t domain, uint64_t now_ns);
-	/* Does what was decided, and asks engine_band() what to watch for. */
+	/* Does what was decided, tells engine_commit(), then asks engine_band() what to watch for.
+	 */
 	void (*take_decision)(void *userdata, const struct decision *decision);
 	/* The task of that handle is no longer followed. May be NULL. */
 	void (*release_task)(void *userdata, uint32_t handle);
@@ -129,28 +138,34 @@ void engine_advance(struct engine *engine, uint64_t now_ns);
 
 bool engine_is_due(const struct engine *engine, uint32_t domain, uint64_t now_ns);
 
-/* Decides for one active domain. The decision is borrowed until the next one for it. */
+/*
+ * Decides for one active domain. The engine is as before, and is to be told nothing else, until
+ * engine_commit(). The decision is borrowed until the next one.
+ */
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns);
+
+/*
+ * What became of the decision, which is the domain's last one from now on. One that was not set is
+ * decided again a rate limit later.
+ */
+void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome outcome);
 
 /* The last decision for a domain; target_khz is 0 before the first. */
 const struct decision *engine_last(const struct engine *engine, uint32_t domain);
 
-/* What the last decision for the domain rests on. Borrowed until the next one for it. */
+/* What the last decision for the domain rests on, or the one under way. Borrowed until the next. */
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain);
 
 /* The domain's target was lost (it was offline, or written over): the next decision is a change. */
 void engine_forget_target(struct engine *engine, uint32_t domain);
 
-/* The last target for the domain was not set: it is as before, and decided again a rate limit
- * later.
- */
-void engine_take_back(struct engine *engine, uint32_t domain);
-
 /* The limits that decisions for the domain keep to. */
 void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
 		   uint32_t *ret_max_khz);
 
-/* The OPP that serves the caps at work in the domain, as of its last decision; UINT32_MAX: none. */
+/* The OPP that serves the caps at work in the domain, by its last decision or the one under way;
+ * UINT32_MAX: none.
+ */
 uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain);
 
 /* When to call again though nothing happens; UINT64_MAX: never, all is still. */

@@ -73,6 +73,9 @@ struct engine {
 	struct topology *topology;	  /* its own: references may change */
 	struct due *due;		  /* of the tasks */
 	struct explanation *explanations; /* of the domains' last decisions */
+	/* The domain as engine_commit() makes it, while one is decided for. */
+	struct domain proposed;
+	bool is_deciding;
 
 	struct engine_state_header header;
 	struct clamp_classes clamp_classes;
@@ -204,7 +207,7 @@ uint32_t effective_cap_khz(const struct domain *domain);
 /* Stores the new effective cap, and which task raised it, if one did. */
 void effective_cap_take(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
 /* After the decision: what the kernel side watches for, and when to decide again. */
-void effective_cap_watch(const struct engine *engine, uint32_t domain,
+void effective_cap_watch(const struct engine *engine, struct domain *domain,
 			 const struct effective_cap *cap);
 void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
 /* For how long a task is at work after it last ran. */

@@ -226,10 +226,11 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
  * ask for; a boost and a floor are held for longer than a change of frequency takes, so they are
  * bound by the cap of their own task alone.
  */
-static void merge(const struct engine *engine, uint32_t domain, const struct effective_cap *cap,
-		  uint64_t now_ns, struct demand *demand)
+static void merge(const struct engine *engine, const struct domain *d,
+		  const struct effective_cap *cap, uint64_t now_ns, struct demand *demand)
 {
-	uint64_t after_ns = idle_after_ns(&engine->domains[domain]);
+	uint32_t domain = d->last.domain;
+	uint64_t after_ns = idle_after_ns(d);
 	bool was_idle;
 
 	*demand = (struct demand){
@@ -244,7 +245,7 @@ static void merge(const struct engine *engine, uint32_t domain, const struct eff
 	merge_utilisation(engine, domain, was_idle, demand);
 	bound(demand, &cap->bound);
 	name_uncapper(cap, demand);
-	merge_uncap(&engine->domains[domain], now_ns, demand);
+	merge_uncap(d, now_ns, demand);
 	merge_floor(engine, &cap->floor, demand);
 	merge_boosts(engine, domain, demand);
 }
@@ -355,27 +356,43 @@ static void explain_rule(const struct engine *engine, const struct decision *dec
 
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
-	struct domain *d = &engine->domains[domain];
+	struct domain *d = &engine->proposed;
 	struct explanation *explanation = &engine->explanations[domain];
 	struct demand demand = { .explanation = explanation };
 	struct effective_cap cap;
 
-	assert(d->active);
+	assert(engine->domains[domain].active && !engine->is_deciding);
+	engine->is_deciding = true;
+	*d = engine->domains[domain];
 	*explanation = (struct explanation){ 0 };
 	effective_cap_find(engine, domain, now_ns, &cap);
 	effective_cap_take(d, &cap, now_ns);
-	merge(engine, domain, &cap, now_ns, &demand);
+	merge(engine, d, &cap, now_ns, &demand);
 	domain_decide(d, &demand, now_ns);
 	explain_io(engine, &demand, &d->info, explanation);
 	explain_rule(engine, &d->last, &explanation->rule);
 	domain_explain(d, explanation);
 	plan_decay(engine, d, &demand, now_ns);
 	effective_cap_plan(d, &cap, now_ns);
-	effective_cap_watch(engine, domain, &cap);
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_DECIDE,
-						   .now_ns = now_ns,
-						   .decision = &d->last });
+	effective_cap_watch(engine, d, &cap);
 	return &d->last;
+}
+
+void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome outcome)
+{
+	struct domain *d = &engine->domains[domain];
+
+	assert(engine->is_deciding && engine->proposed.last.domain == domain);
+	engine->is_deciding = false;
+	memcpy(d, &engine->proposed, offsetof(struct domain, override));
+	if (outcome == ENGINE_NOT_SET) {
+		d->last.target_khz = d->last.previous_khz;
+		d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);
+	}
+	engine_tell(engine, &(struct engine_call){ .type = ENGINE_COMMIT,
+						   .now_ns = d->last.now_ns,
+						   .decision = &engine->proposed.last,
+						   .outcome = outcome });
 }
 
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)

@@ -312,14 +312,16 @@ static void act(struct manager *manager, const struct decision *decision)
 	 * What failed is tried again by the next decision, not by a timer: a control that cannot be
 	 * written would wake an idle machine for ever.
 	 */
-	if (!changed && !governed->backend->leaves_governor && !governed->error_logged)
-		return;
-	request = request_of(manager, decision);
-	outcome = governed->backend->apply(&governed->actuator, &request);
-	if (outcome == ACTUATOR_UNVERIFIED) {
-		engine_take_back(manager->engine, decision->domain);
+	if (!changed && !governed->backend->leaves_governor && !governed->error_logged) {
+		engine_commit(manager->engine, decision->domain, ENGINE_SET);
 		return;
 	}
+	request = request_of(manager, decision);
+	outcome = governed->backend->apply(&governed->actuator, &request);
+	engine_commit(manager->engine, decision->domain,
+		      outcome == ACTUATOR_UNVERIFIED ? ENGINE_NOT_SET : ENGINE_SET);
+	if (outcome == ACTUATOR_UNVERIFIED)
+		return;
 	if (!changed) {
 		take_outcome(manager, decision->domain, outcome);
 		return;

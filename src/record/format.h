@@ -37,7 +37,7 @@
 
 #define RECORD_MAGIC	    "wakegov\x1a"
 #define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    6
+#define RECORD_VERSION	    7
 #define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_HEADER 8
@@ -63,9 +63,8 @@ enum record_type {
 	RECORD_LIMITS,
 	RECORD_DOMAIN,
 	RECORD_ADVANCE,
-	RECORD_DECIDE, /* engine_decide() and what came out */
+	RECORD_DECIDE, /* engine_decide(), what came out, and engine_commit() */
 	RECORD_FORGET_TARGET,
-	RECORD_TAKE_BACK,
 	RECORD_TAKE_ENDED, /* engine_take_ended(), where it gave a handle */
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
@@ -84,10 +83,11 @@ enum record_type {
 struct record {
 	enum record_type type;
 	uint64_t now_ns;
+	enum engine_outcome outcome; /* of RECORD_DECIDE */
 	union {
 		struct input input; /* with its own now_ns the same */
 		struct decision decision;
-		uint32_t domain;	     /* RECORD_FORGET_TARGET, RECORD_TAKE_BACK */
+		uint32_t domain;	     /* RECORD_FORGET_TARGET */
 		uint32_t handle;	     /* RECORD_TAKE_ENDED */
 		struct task_class class;     /* RECORD_TAKE_CLASS; pid 0: it was as before */
 		struct task_clamp clamp;     /* RECORD_TAKE_CLAMP; likewise */

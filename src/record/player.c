@@ -37,6 +37,4 @@ void player_tell(struct engine *engine, const struct record *record)
 		engine_advance(engine, record->now_ns);
 	else if (record->type == RECORD_FORGET_TARGET)
 		engine_forget_target(engine, record->domain);
-	else if (record->type == RECORD_TAKE_BACK)
-		engine_take_back(engine, record->domain);
 }

@@ -354,7 +354,6 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	case RECORD_DECIDE:
 		return record->decision.domain < n_domains;
 	case RECORD_FORGET_TARGET:
-	case RECORD_TAKE_BACK:
 		return record->domain < n_domains;
 	default:
 		return true;

@@ -233,17 +233,14 @@ static void put_call(void *userdata, const struct engine_call *call)
 		record.type = RECORD_ADVANCE;
 		record.now_ns = call->now_ns;
 		break;
-	case ENGINE_DECIDE:
+	case ENGINE_COMMIT:
 		record.type = RECORD_DECIDE;
 		record.now_ns = call->now_ns;
 		record.decision = *call->decision;
+		record.outcome = call->outcome;
 		break;
 	case ENGINE_FORGET_TARGET:
 		record.type = RECORD_FORGET_TARGET;
-		record.domain = call->domain;
-		break;
-	case ENGINE_TAKE_BACK:
-		record.type = RECORD_TAKE_BACK;
 		record.domain = call->domain;
 		break;
 	case ENGINE_TAKE_ENDED:

@@ -14,6 +14,7 @@ static int decide(struct engine *engine, const struct record *record, struct rep
 	if (!engine_is_active(engine, domain))
 		return -EBADMSG;
 	decision = engine_decide(engine, domain, record->now_ns);
+	engine_commit(engine, domain, record->outcome);
 	ret->n_decisions++;
 	ret->recorded = record->decision;
 	ret->replayed = *decision;

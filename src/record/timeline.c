@@ -119,18 +119,23 @@ static void tell_tasks(struct run *run, uint64_t now_ns)
 static int take_decision(struct run *run, const struct record *record)
 {
 	uint32_t domain = record->decision.domain;
+	struct decision not_set;
 
 	if (!engine_is_active(run->engine, domain))
 		return record_reader_refuse_decision(run->reader);
 	engine_decide(run->engine, domain, record->now_ns);
+	engine_commit(run->engine, domain, record->outcome);
 	tell_decision(run, &record->decision);
+	not_set = record->decision;
+	not_set.target_khz = not_set.previous_khz;
+	if (record->outcome == ENGINE_NOT_SET)
+		tell_decision(run, &not_set);
 	tell_tasks(run, record->now_ns);
 	return 0;
 }
 
 static int take(struct run *run, const struct record *record)
 {
-	struct decision taken_back;
 	struct task_clamp clamp;
 	struct task_class set;
 	uint32_t handle;
@@ -150,11 +155,6 @@ static int take(struct run *run, const struct record *record)
 	case RECORD_TAKE_CLAMP:
 		engine_take_clamp(run->engine, &clamp);
 		return 0;
-	case RECORD_TAKE_BACK:
-		taken_back = run->decisions[record->domain];
-		taken_back.target_khz = taken_back.previous_khz;
-		tell_decision(run, &taken_back);
-		break;
 	case RECORD_DOMAIN:
 		if (!record->input.domain.active)
 			tell_pause(run, record->input.domain.domain, record->now_ns);

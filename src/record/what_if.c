@@ -52,6 +52,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 {
 	struct run *run = userdata;
 
+	engine_commit(run->engine, decision->domain, ENGINE_SET);
 	run->pending[decision->domain] = false;
 	run->ret->n_other++;
 	opp_times_set(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
@@ -191,23 +192,21 @@ static void take_overrides(struct run *run, const struct policy *recorded)
 
 static int take(struct run *run, const struct record *record)
 {
-	struct decision taken_back;
+	struct decision recorded;
 
 	switch (record->type) {
 	case RECORD_DECIDE:
 		if (!engine_is_active(run->engine, record->decision.domain))
 			return record_reader_refuse_decision(run->reader);
-		take_recorded(run, &record->decision);
+		recorded = record->decision;
+		/* The other one's write is taken to have worked. */
+		if (record->outcome == ENGINE_NOT_SET)
+			recorded.target_khz = recorded.previous_khz;
+		take_recorded(run, &recorded);
 		decide(run, record->decision.domain);
 		break;
 	case RECORD_ADVANCE:
 		follow_round(run);
-		break;
-	case RECORD_TAKE_BACK:
-		/* A write of the recorded decision; the other one's is taken to have worked. */
-		taken_back = run->recorded[record->domain];
-		taken_back.target_khz = taken_back.previous_khz;
-		take_recorded(run, &taken_back);
 		break;
 	case RECORD_POLICY:
 		take_overrides(run, record->policy);

@@ -152,6 +152,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 {
 	struct load_daemon *daemon = userdata;
 
+	engine_commit(daemon->engine, decision->domain, ENGINE_SET);
 	if (decision->target_khz == decision->previous_khz)
 		return;
 	publish(daemon, decision, write_khz(daemon, decision->domain, decision->target_khz));

@@ -144,6 +144,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 	struct sim *sim = userdata;
 	struct wakegov_sim *w = sim->governor_data;
 
+	engine_commit(w->engine, decision->domain, ENGINE_SET);
 	if (decision->target_khz != decision->previous_khz)
 		sim_request_khz(sim, decision->domain, decision->target_khz);
 	topology_for_each_cpu(w->topology, cpu, decision->domain) {

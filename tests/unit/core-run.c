@@ -199,8 +199,11 @@ static void check_holds(struct run *run)
 
 static void take_decision(void *userdata, const struct decision *decision)
 {
-	check_change(userdata, decision);
-	sum_up(userdata, decision);
+	struct run *run = userdata;
+
+	engine_commit(run->engine, decision->domain, ENGINE_SET);
+	check_change(run, decision);
+	sum_up(run, decision);
 }
 
 static void round_once(struct run *run)

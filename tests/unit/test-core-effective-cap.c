@@ -108,7 +108,9 @@ static void runs(struct machine *machine, uint32_t cpu, uint32_t pid, uint64_t m
 static const struct decision *decide_at(struct machine *machine, uint32_t domain, uint64_t now_ns)
 {
 	machine->now_ns = now_ns;
-	return engine_decide(machine->engine, domain, now_ns);
+	engine_decide(machine->engine, domain, now_ns);
+	engine_commit(machine->engine, domain, ENGINE_SET);
+	return engine_last(machine->engine, domain);
 }
 
 static const struct decision *decide(struct machine *machine, uint32_t domain)

@@ -62,6 +62,7 @@ static int set_up(void **state)
 	tell_task(OTHER_PID, 1);
 	engine_advance(engine, NS_PER_S);
 	engine_decide(engine, 0, NS_PER_S);
+	engine_commit(engine, 0, ENGINE_SET);
 	size = engine_state_size(topology, &policy);
 	bytes = malloc(size);
 	memcpy(bytes, engine_state(engine), size);
@@ -220,9 +221,12 @@ static void test_any_byte(void **state)
 			refused++;
 		} else {
 			engine_advance(other, 2 * NS_PER_S);
-			for (uint32_t domain = 0; domain < 2; domain++)
-				if (engine_is_due(other, domain, 2 * NS_PER_S))
-					engine_decide(other, domain, 2 * NS_PER_S);
+			for (uint32_t domain = 0; domain < 2; domain++) {
+				if (!engine_is_due(other, domain, 2 * NS_PER_S))
+					continue;
+				engine_decide(other, domain, 2 * NS_PER_S);
+				engine_commit(other, domain, ENGINE_SET);
+			}
 			engine_take_ended(other, &handle);
 		}
 		engine_free(other);

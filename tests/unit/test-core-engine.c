@@ -385,18 +385,42 @@ static void test_forgotten_target_is_given_again(void **state)
 }
 
 /* What was not set is decided again, when the rate limit allows it and not before. */
-static void test_target_taken_back(void **state)
+static void test_target_not_set(void **state)
 {
 	struct world world;
 
 	start(&world);
+	world.refuses = true;
 	world_switch(&world, 1, true);
-	while (world_last(&world, 0)->target_khz == LOWEST_KHZ)
+	while (world_last(&world, 0)->wanted_khz == LOWEST_KHZ)
 		world_run_until(&world, world.now_ns + NS_PER_MS / 10);
-	engine_take_back(world.engine, 0);
 	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
 	assert_false(engine_is_due(world.engine, 0, world_last(&world, 0)->now_ns));
 	assert_int_equal(engine_next_ns(world.engine), world_last(&world, 0)->now_ns + NS_PER_MS);
+	world.refuses = false;
+	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
+	assert_true(world_last(&world, 0)->target_khz > LOWEST_KHZ);
+	world_deinit(&world);
+}
+
+/* Until the outcome is told, everything is as before, and the proposal is what is asked about. */
+static void test_decide_changes_nothing(void **state)
+{
+	size_t size;
+	void *before;
+	struct world world;
+
+	start(&world);
+	world_switch(&world, 1, true);
+	world_run_until(&world, world.now_ns + NS_PER_MS);
+	size = engine_state_size(world.topology, &world.policy);
+	before = malloc(size);
+	memcpy(before, engine_state(world.engine), size);
+	engine_decide(world.engine, 0, world.now_ns + 50 * NS_PER_MS);
+	assert_memory_equal(engine_state(world.engine), before, size);
+	engine_commit(world.engine, 0, ENGINE_SET);
+	assert_int_equal(engine_last(world.engine, 0)->now_ns, world.now_ns + 50 * NS_PER_MS);
+	free(before);
 	world_deinit(&world);
 }
 
@@ -515,7 +539,8 @@ int main(void)
 		cmocka_unit_test(test_reload_makes_all_due),
 		cmocka_unit_test(test_limits_make_due_when_they_change),
 		cmocka_unit_test(test_forgotten_target_is_given_again),
-		cmocka_unit_test(test_target_taken_back),
+		cmocka_unit_test(test_target_not_set),
+		cmocka_unit_test(test_decide_changes_nothing),
 		cmocka_unit_test(test_cpus_without_domain),
 		cmocka_unit_test(test_ruled_tasks),
 		cmocka_unit_test(test_full_table_of_ruled_tasks),

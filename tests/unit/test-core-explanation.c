@@ -68,6 +68,7 @@ static void test_of_a_decision(void **state)
 						       .running = true } });
 	engine_advance(engine, NS_PER_S);
 	decision = engine_decide(engine, 0, NS_PER_S);
+	engine_commit(engine, 0, ENGINE_SET);
 	explanation = *engine_explanation(engine, 0);
 	assert_int_equal(explanation.n_contenders, 2);
 	assert_int_equal(explanation.contenders[0].cap, decision->want_cap);

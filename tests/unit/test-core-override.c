@@ -112,7 +112,9 @@ static uint32_t decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	engine_advance(engine, now_ns);
 	assert_true(engine_is_due(engine, domain, now_ns));
-	return engine_decide(engine, domain, now_ns)->target_khz;
+	engine_decide(engine, domain, now_ns);
+	engine_commit(engine, domain, ENGINE_SET);
+	return engine_last(engine, domain)->target_khz;
 }
 
 /* Through the engine: it makes the domain due, asks to be called at its end, and ends by itself. */

@@ -177,11 +177,14 @@ static void decide(struct world *world, uint32_t domain)
 	decision = engine_decide(world->engine, domain, world->now_ns);
 	twin = engine_decide(world->twin, domain, world->now_ns);
 	assert_memory_equal(decision, twin, sizeof(*decision));
+	engine_commit(world->engine, domain, world->refuses ? ENGINE_NOT_SET : ENGINE_SET);
+	engine_commit(world->twin, domain, world->refuses ? ENGINE_NOT_SET : ENGINE_SET);
 	topology_for_each_cpu(world->topology, cpu, domain) {
 		engine_band(world->engine, cpu, &world->cpus[cpu].band);
 		world->cpus[cpu].armed = true;
 	}
-	world_check(world, decision, cap);
+	if (!world->refuses)
+		world_check(world, decision, cap);
 }
 
 static void run_round(struct world *world, bool may_be_due)

@@ -64,6 +64,7 @@ struct world {
 	uint64_t handles_ended;
 	uint64_t samples; /* of tasks */
 	bool watches;	  /* the kernel side can watch hold times */
+	bool refuses;	  /* no target can be set */
 	struct world_cpu cpus[WORLD_CPUS_MAX];
 	struct world_domain domains[WORLD_DOMAINS_MAX];
 	struct world_task tasks[WORLD_TASKS];

@@ -142,20 +142,16 @@ static void do_policy(struct drive *drive)
 static void decide(struct drive *drive, uint32_t domain)
 {
 	const struct decision *decision, *other;
-	bool take_back = !below(drive, 8);
+	enum engine_outcome outcome = below(drive, 8) ? ENGINE_SET : ENGINE_NOT_SET;
 
 	decision = engine_decide(drive->engine, domain, drive->now_ns);
 	drive->decisions++;
-	take_back = take_back && decision->target_khz != decision->previous_khz;
 	if (drive->shadow) {
 		other = engine_decide(drive->shadow, domain, drive->now_ns);
 		assert_memory_equal(decision, other, sizeof(*other));
+		engine_commit(drive->shadow, domain, outcome);
 	}
-	if (!take_back)
-		return;
-	engine_take_back(drive->engine, domain);
-	if (drive->shadow)
-		engine_take_back(drive->shadow, domain);
+	engine_commit(drive->engine, domain, outcome);
 }
 
 static void take_ended(struct drive *drive)

@@ -141,7 +141,7 @@ static void test_others(void **state)
 			garbage[j] = test_random_next(&random);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "not a recording");
 		/* With the right beginning it is found a little later. */
-		memcpy(garbage, RECORD_MAGIC "\6\0\0", RECORD_FILE_HEADER);
+		memcpy(garbage, RECORD_MAGIC "\7\0\0", RECORD_FILE_HEADER);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "damaged");
 	}
 }
@@ -154,10 +154,10 @@ static void test_other_versions(void **state)
 	test_drive(&spoilt, 5, 10, 0);
 	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION + 1;
 	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
-	assert_non_null(strstr(why, "made by a newer wakegov: version 7"));
+	assert_non_null(strstr(why, "made by a newer wakegov: version 8"));
 	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION - 1;
 	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
-	assert_non_null(strstr(why, "made by an older wakegov: version 5"));
+	assert_non_null(strstr(why, "made by an older wakegov: version 6"));
 
 	/* The end is the last record: a type of record that is not known yet. */
 	test_drive(&spoilt, 5, 10, 0);
@@ -202,6 +202,7 @@ static void test_full_disk(void **state)
 		input.now_ns = i * NS_PER_MS;
 		engine_apply(engine, &input);
 		assert_non_null(engine_decide(engine, 0, input.now_ns));
+		engine_commit(engine, 0, ENGINE_SET);
 	}
 	assert_int_equal(left, -1);
 	assert_int_equal(recorder_error(recorder), -ENOSPC);

@@ -163,8 +163,10 @@ static uint64_t work(struct recorder *recorder, struct engine *engine, uint64_t 
 						    .ran_pid = LEASE_TASK,
 						    .long_running_pid = LEASE_TASK } });
 		engine_advance(engine, now_ns);
-		if (engine_is_due(engine, 0, now_ns))
-			engine_decide(engine, 0, now_ns);
+		if (!engine_is_due(engine, 0, now_ns))
+			continue;
+		engine_decide(engine, 0, now_ns);
+		engine_commit(engine, 0, ENGINE_SET);
 	}
 	return now_ns;
 }
