@@ -28,22 +28,6 @@ struct account {
 	struct boosted domains[];
 };
 
-struct account *account_new(const struct topology *topology)
-{
-	struct account *account =
-		calloc(1, sizeof(*account) + topology->n_domains * sizeof(account->domains[0]));
-
-	for (uint32_t i = 0; account && i < topology->n_domains; i++)
-		account->domains[i].group = IO_BOOST_NO_GROUP;
-	return account;
-}
-
-struct account *account_free(struct account *account)
-{
-	free(account);
-	return NULL;
-}
-
 static void read_clock(struct stats_time *ret, uint64_t now_ns)
 {
 	struct tm here, date = { 0 };
@@ -60,6 +44,25 @@ static void read_clock(struct stats_time *ret, uint64_t now_ns)
 		ret->day = DAY_LEAST;
 	ret->of_day_ns = (here.tm_hour * 3600ULL + here.tm_min * 60ULL + here.tm_sec) * NS_PER_S +
 			 now.tv_nsec;
+}
+
+struct account *account_new(const struct topology *topology)
+{
+	struct account *account =
+		calloc(1, sizeof(*account) + topology->n_domains * sizeof(account->domains[0]));
+
+	if (!account)
+		return NULL;
+	read_clock(&account->read, time_now_ns());
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		account->domains[i].group = IO_BOOST_NO_GROUP;
+	return account;
+}
+
+struct account *account_free(struct account *account)
+{
+	free(account);
+	return NULL;
 }
 
 struct stats_time account_time(struct account *account, uint64_t now_ns)
