@@ -192,13 +192,12 @@ int record_input_type(enum record_type type)
 	return -1;
 }
 
-uint64_t record_field_load(const struct record_field *field, const struct record *record)
+uint64_t record_number_load(const void *at, uint8_t size)
 {
-	const char *at = (const char *)record + field->offset;
 	uint32_t u32;
 	uint64_t u64;
 
-	switch (field->size) {
+	switch (size) {
 	case 1:
 		return *(const uint8_t *)at;
 	case 4:
@@ -210,14 +209,13 @@ uint64_t record_field_load(const struct record_field *field, const struct record
 	}
 }
 
-void record_field_store(const struct record_field *field, struct record *record, uint64_t value)
+void record_number_store(void *at, uint8_t size, uint64_t value)
 {
-	char *at = (char *)record + field->offset;
-	uint32_t u32 = value;
+	uint32_t u32 = (uint32_t)value;
 
-	switch (field->size) {
+	switch (size) {
 	case 1:
-		*(uint8_t *)at = value;
+		*(uint8_t *)at = (uint8_t)value;
 		break;
 	case 4:
 		memcpy(at, &u32, sizeof(u32));
@@ -225,6 +223,16 @@ void record_field_store(const struct record_field *field, struct record *record,
 	default:
 		memcpy(at, &value, sizeof(value));
 	}
+}
+
+uint64_t record_field_load(const struct record_field *field, const struct record *record)
+{
+	return record_number_load((const char *)record + field->offset, field->size);
+}
+
+void record_field_store(const struct record_field *field, struct record *record, uint64_t value)
+{
+	record_number_store((char *)record + field->offset, field->size, value);
 }
 
 bool record_same_decision(const struct decision *a, const struct decision *b)

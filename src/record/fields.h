@@ -36,6 +36,10 @@ struct record_layout {
 /* slots is 0 for the types that are not in the table: the topology, the policy, the end, … */
 const struct record_layout *record_layout_of(enum record_type type);
 
+/* A number of 1, 4 or 8 bytes, which need not be aligned. */
+uint64_t record_number_load(const void *at, uint8_t size);
+void record_number_store(void *at, uint8_t size, uint64_t value);
+
 uint64_t record_field_load(const struct record_field *field, const struct record *record);
 void record_field_store(const struct record_field *field, struct record *record, uint64_t value);
 

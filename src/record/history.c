@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "record/fields.h"
 #include "record/format.h"
 
 #define GROUP_FIELDS 8
@@ -61,37 +62,12 @@ static bool is_text(const struct field *field)
 
 static uint64_t load(const struct field *field, const struct history_entry *entry)
 {
-	const char *at = (const char *)entry + field->offset;
-	uint32_t u32;
-	uint64_t u64;
-
-	switch (field->size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 4:
-		memcpy(&u32, at, sizeof(u32));
-		return u32;
-	default:
-		memcpy(&u64, at, sizeof(u64));
-		return u64;
-	}
+	return record_number_load((const char *)entry + field->offset, field->size);
 }
 
 static void store(const struct field *field, struct history_entry *entry, uint64_t value)
 {
-	char *at = (char *)entry + field->offset;
-	uint32_t u32 = (uint32_t)value;
-
-	switch (field->size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 4:
-		memcpy(at, &u32, sizeof(u32));
-		break;
-	default:
-		memcpy(at, &value, sizeof(value));
-	}
+	record_number_store((char *)entry + field->offset, field->size, value);
 }
 
 static bool is_as_before(const struct field *field, const struct history_entry *entry,
