@@ -125,6 +125,7 @@ const struct ctl_command ctl_commands[] = {
 			{ "min", "FREQUENCY", "keep it at this or above: 1.2GHz, 50%" },
 			{ "max", "FREQUENCY", "keep it at this or below" },
 			{ "freeze", NULL, "keep it where it is now" },
+			{ "response", "TIME", "of tasks: as fast as nine of ten bursts need to end in time: 2ms" },
 			{ "for", "TIME", "how long: 30s, 1h30m, 2d; 10m unless given, 30d at most" },
 		},
 	},

@@ -35,6 +35,12 @@ enum ctl_exit command_export(struct ctl *ctl);
 enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
 void rules_print_task(FILE *file, const json_t *reply);
 
+/*
+ * Whether the option of the key's name, where it is given, has a value that a rule may have; else
+ * what is expected is told.
+ */
+bool run_takes_level(const struct ctl *ctl, const char *option);
+
 /* What doctor finds, a part of report as well. NULL: it could not look, and that was told. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
 void doctor_show(const json_t *findings);

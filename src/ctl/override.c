@@ -234,6 +234,8 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 	}
 	if (ctl_value(ctl, "freeze"))
 		json_object_set_new(parameters, "freeze", json_true());
+	if (ctl_value(ctl, "response"))
+		json_object_set_new(parameters, "floor", json_string(ctl_value(ctl, "response")));
 	code = ctl_call(ctl, "io.wakegov.AddOverride", parameters, &reply);
 	if (code == CTL_OK)
 		json_array_append_new(made, reply);
@@ -307,10 +309,29 @@ static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t 
 	return make_for_domains(ctl, target, made);
 }
 
+/* Whether the options go together, and with what they are for. */
+static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
+{
+	const char *response = ctl_value(ctl, "response");
+	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max") || response;
+	bool is_rule = !strncmp(target, "rule:", 5);
+	uint64_t pid;
+
+	if (has_limit == !!ctl_value(ctl, "freeze"))
+		return ctl_misuse(ctl, "give --min or --response, --max or both, or --freeze");
+	if (ctl_value(ctl, "freeze") && is_rule)
+		return ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
+				       "--min and --max");
+	if (response && ctl_value(ctl, "min"))
+		return ctl_misuse(ctl, "--response is a floor as --min is: give one of the two");
+	if (response && !is_rule && !quantity_number(target, &pid))
+		return ctl_misuse(ctl, "--response is for tasks: give a PID or rule:NAME");
+	return run_takes_level(ctl, "response") ? CTL_OK : CTL_USAGE;
+}
+
 static enum ctl_exit add(struct ctl *ctl)
 {
 	const char *target = ctl->arguments[0], *verb = verb_like(ctl, target);
-	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max");
 	json_auto_t *made = json_array();
 	const json_t *reply;
 	enum ctl_exit code;
@@ -323,11 +344,9 @@ static enum ctl_exit add(struct ctl *ctl)
 		return ctl_misuse(ctl,
 				  "expected one domain, CPU, PID or rule:NAME, or all, and what "
 				  "it is to keep to");
-	if (has_limit == !!ctl_value(ctl, "freeze"))
-		return ctl_misuse(ctl, "give --min, --max or both, or --freeze");
-	if (ctl_value(ctl, "freeze") && !strncmp(target, "rule:", 5))
-		return ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
-				       "--min and --max");
+	code = check_options(ctl, target);
+	if (code != CTL_OK)
+		return code;
 	code = make_for(ctl, target, made);
 	json_array_foreach(made, i, reply) {
 		enum ctl_exit shown = ctl_print(ctl, reply, show_override);

@@ -40,7 +40,7 @@ static json_t *pack_override(const struct ctl *ctl)
 	return parameters;
 }
 
-static bool is_level(const struct ctl *ctl, const char *option)
+bool run_takes_level(const struct ctl *ctl, const char *option)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(option);
 	const char *text = ctl_value(ctl, option);
@@ -98,7 +98,8 @@ enum ctl_exit command_run(struct ctl *ctl)
 		ctl_misuse(ctl, "give --cap, --floor, --response, --class or --no-boost");
 		return RUN_FAILED;
 	}
-	if (!is_level(ctl, "cap") || !is_level(ctl, "floor") || !is_level(ctl, "response"))
+	if (!run_takes_level(ctl, "cap") || !run_takes_level(ctl, "floor") ||
+	    !run_takes_level(ctl, "response"))
 		return RUN_FAILED;
 	if (ctl_value(ctl, "floor") && ctl_value(ctl, "response")) {
 		ctl_misuse(ctl, "--response is a floor as well: give one of the two");

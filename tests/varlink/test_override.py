@@ -181,6 +181,12 @@ class Control(ServiceTest):
             text = self.run_command(target, limit, "1.2GHz")
             self.assertIn(words, text)
             self.run_command("cancel", text.split()[-1])
+        for target in "812", "rule:backup":
+            text = self.run_command(target, "--response", "0.7ms", "--max", "50%")
+            self.assertIn("cap 50 %, floor 700 us for ", text)
+            listed = json.loads(self.run_command("--json"))["overrides"][-1]
+            self.assertEqual((listed["floor"], listed["cap"]), ("700us", "50%"))
+            self.run_command("cancel", text.split()[-1])
         self.assertIn("ps -eL", self.run_command("813", "--freeze", code=REFUSED))
         self.assertIn("wakegovctl rules", self.run_command("rule:x", "--max", "1GHz", code=REFUSED))
         self.assertIn("more than one frequency",
@@ -193,6 +199,11 @@ class Control(ServiceTest):
                                  (("policy0", "--max", "101%"), "such as 50%"),
                                  (("policy0", "--max", "1GHz", "--for", "10"), "such as 30s"),
                                  (("policy0", "policy2", "--freeze"), "one domain"),
+                                 (("policy0", "--response", "2ms"), "for tasks"),
+                                 (("all", "--response", "2ms", "--max", "1GHz"), "for tasks"),
+                                 (("812", "--response", "2"), "none, or a time from 10us"),
+                                 (("812", "--response", "2ms", "--min", "9%"), "one of the two"),
+                                 (("rule:backup", "--response", "2ms", "--freeze"), "--freeze"),
                                  (("cancel",), "override list"),
                                  (("cancel", "x"), "override list")):
             with self.subTest(arguments):

@@ -81,6 +81,18 @@ class Response(unittest.TestCase):
             guest.wait_for(lambda: not daemon.call("Overrides")["overrides"], 10, "its end")
         self.assertLessEqual(requests.percentile(took_us, 90), 700)
 
+    def test_override(self):
+        """wakegovctl override PID --response: of a task that runs already, and it ends with the task"""
+        def run(command, **options):
+            task = subprocess.Popen(command, **options)
+            subprocess.run([f"{guest.BUILD}/wakegovctl", "override", str(task.pid), "--response", "0.7ms"],
+                           check=True, capture_output=True)
+            return task
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n") as daemon:
+            took_us = requests.serve(*PERIODS[0], run)
+            guest.wait_for(lambda: not daemon.call("Overrides")["overrides"], 10, "its end")
+        self.assertLessEqual(requests.percentile(took_us, 90), 700)
+
     def test_cap_wins(self):
         """a cap bounds it"""
         took_us, _ = self.serve("setspeed", "response = 0.7ms\ncap = 600MHz", *PERIODS[0])
