@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a file of /run holds, read as each of the five: as it is, and with this boot's head and
+ * Whatever a file of /run holds, read as each of the six: as it is, and with this boot's head and
  * the right end, without which nearly everything ends there. What was read and saved is read again
  * and saved as the same bytes.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actuator/affinities_private.h"
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups_private.h"
 #include "actuator/uclamps_journal.h"
@@ -53,6 +54,25 @@ static int use_clamps(void)
 	for (size_t i = 0; list && i < n; i++)
 		list[i] = &clamped[i];
 	fd = list ? uclamps_journal_rewrite(directory, list, n) : -ENOMEM;
+	if (fd < 0)
+		abort();
+	close(fd);
+	return 0;
+}
+
+static int use_affinities(void)
+{
+	_cleanup_free_ struct affinity *affinities = NULL;
+	_cleanup_free_ const struct affinity **list = NULL;
+	size_t n = 0;
+	int fd, r = affinities_log_read(directory, &affinities, &n);
+
+	if (r < 0)
+		return r;
+	list = calloc(n + 1, sizeof(*list));
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = &affinities[i];
+	fd = list ? affinities_log_rewrite(directory, list, n) : -ENOMEM;
 	if (fd < 0)
 		abort();
 	close(fd);
@@ -105,6 +125,7 @@ static const struct {
 } kinds[] = {
 	{ { .name = "originals", .version = 2 }, use_originals },
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
+	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
 	{ { .name = "groups", .version = 1, .is_log = true }, use_groups },
 	{ { .name = "overrides", .version = 2 }, use_overrides },
 	{ { .name = "hints", .version = 1 }, use_hints },

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log that says how to put affinities back: what is not as we wrote it is refused whole. */
+#include "test-core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "actuator/affinities_private.h"
+
+static char directory[] = "/tmp/wakegov-affinities-XXXXXX";
+static char path[sizeof(directory) + 16];
+static struct affinity saved[2];
+static struct affinity *read_back;
+static size_t n_read;
+
+static int set_up_all(void **state)
+{
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/" AFFINITIES_FILE, directory);
+	saved[0] = (struct affinity){ .pid = 4711, .start = 88123, .own = cpu_mask_all() };
+	cpu_mask_add(&saved[0].put, 0);
+	saved[1] = (struct affinity){ .pid = UINT32_MAX, .start = UINT64_MAX };
+	for (uint32_t cpu = 0; cpu < CPU_MASK_CPUS; cpu += 3)
+		cpu_mask_add(&saved[1].own, cpu);
+	return 0;
+}
+
+static int tear_down_all(void **state)
+{
+	return rmdir(directory);
+}
+
+static int tear_down(void **state)
+{
+	free(read_back);
+	read_back = NULL;
+	n_read = 0;
+	return affinities_log_remove(directory);
+}
+
+static int read_log(void)
+{
+	free(read_back);
+	return affinities_log_read(directory, &read_back, &n_read);
+}
+
+/* The first n, as a daemon writes them that begins its log; then text. */
+static void write_log(size_t n, const char *text)
+{
+	const struct affinity *const list[] = { &saved[0], &saved[1] };
+	int fd = affinities_log_rewrite(directory, list, n);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void assert_same(const struct affinity *one, const struct affinity *other)
+{
+	assert_int_equal(one->pid, other->pid);
+	assert_int_equal(one->start, other->start);
+	assert_true(cpu_mask_equals(&one->own, &other->own));
+	assert_true(cpu_mask_equals(&one->put, &other->put));
+}
+
+static void test_round_trip(void **state)
+{
+	int fd;
+
+	fd = affinities_log_rewrite(directory, (const struct affinity *const[]){ &saved[0] }, 1);
+	assert_int_equal(affinities_log_add(fd, &saved[1]), 0);
+	assert_int_equal(affinities_log_add(fd, &saved[0]), 0);
+	close(fd);
+	assert_int_equal(read_log(), 0);
+	assert_int_equal(n_read, 3);
+	assert_same(&read_back[0], &saved[0]);
+	assert_same(&read_back[1], &saved[1]);
+	assert_same(&read_back[2], &saved[0]);
+}
+
+static void test_no_log(void **state)
+{
+	assert_int_equal(read_log(), 0);
+	assert_int_equal(n_read, 0);
+	assert_int_equal(affinities_restore(directory, NULL, NULL), 0);
+}
+
+/* A line that was cut announced nothing: the task is as it was. */
+static void test_cut(void **state)
+{
+	write_log(1, "task 4711 88123 all c");
+	assert_int_equal(read_log(), 0);
+	assert_int_equal(n_read, 1);
+}
+
+static void test_damaged(void **state)
+{
+	static const char *const lines[] = {
+		"task 0 5 all 3\n",	     "task 7 5 all\n",	  "task 7 5 0 3\n",
+		"task 7 5 all 03\n",	     "task 7 5 all 3 \n", "task -7 5 all 3\n",
+		"task 4294967303 5 all 3\n", "task 7 5 all g\n",  "task 7 5 all 3,1\n",
+		"tusk 7 5 all 3\n",	     "end 1\n",		  "\n",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		write_log(1, lines[i]);
+		assert_int_equal(read_log(), -EBADMSG);
+		assert_null(read_back);
+		assert_int_equal(affinities_restore(directory, NULL, NULL), -EBADMSG);
+		assert_int_equal(access(path, F_OK), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_round_trip, tear_down),
+		cmocka_unit_test_teardown(test_no_log, tear_down),
+		cmocka_unit_test_teardown(test_cut, tear_down),
+		cmocka_unit_test_teardown(test_damaged, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
+}
