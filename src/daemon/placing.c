@@ -164,6 +164,8 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 	struct placement_counts counts;
 	bool changed, slept;
 
+	if (manager->hand_back.until_ns)
+		return;
 	tracer_read_group(manager->tracer, index, &counts);
 	read_machine(manager, now_ns);
 	slept = group->seen == sum_of(&counts);
@@ -176,18 +178,19 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 		watch(manager, index);
 }
 
-/* While the domains are handed back, no task is placed. */
+/* While the domains are handed back, no task is placed. That may end at any time. */
 static void stand(struct manager *manager)
 {
 	struct placing *placing = manager->placing;
 
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
 		struct placed_group *group = &placing->groups[i];
+		bool held = group->key && group->placement.held;
 
-		if (!group->key || !group->placement.held)
+		group->next_ns = 0;
+		if (!held)
 			continue;
 		placement_init(&group->placement, group->placement.kind);
-		group->next_ns = manager->hand_back.until_ns;
 		apply(manager, i);
 	}
 }
@@ -209,6 +212,8 @@ uint64_t placing_next_ns(const struct manager *manager)
 {
 	uint64_t next_ns = UINT64_MAX;
 
+	if (manager->hand_back.until_ns)
+		return next_ns;
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
 		if (manager->placing->groups[i].key &&
 		    manager->placing->groups[i].next_ns < next_ns)
