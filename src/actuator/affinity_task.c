@@ -61,13 +61,35 @@ static bool read_group(const char *path, struct cpu_mask *ret)
 	       cpu_mask_parse_list(list, ret);
 }
 
+/*
+ * The path of its cgroup: in the hierarchy of cpusets where v1 has them. "" where it is not known.
+ * Kernels without v1's cpusets have no /proc/PID/cpuset.
+ */
+static void read_group_path(uint32_t pid, char ret[static LIST_SIZE])
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char name[64];
+
+	if (sysfs_read_line(ret, LIST_SIZE, "/proc/%u/cpuset", pid))
+		return;
+	snprintf(name, sizeof(name), "/proc/%u/cgroup", pid);
+	file = fopen(name, "re");
+	while (file && fgets(ret, LIST_SIZE, file)) {
+		if (strncmp(ret, "0::", 3) != 0)
+			continue;
+		ret[strcspn(ret, "\n")] = '\0';
+		memmove(ret, ret + 3, strlen(ret + 3) + 1);
+		return;
+	}
+	ret[0] = '\0';
+}
+
 void affinity_read_cpuset(uint32_t pid, struct cpu_mask *ret)
 {
 	char path[LIST_SIZE], *slash;
 
 	*ret = cpu_mask_all();
-	if (!sysfs_read_line(path, sizeof(path), "/proc/%u/cpuset", pid))
-		return;
+	read_group_path(pid, path);
 	/* The root is no limit: its list leaves out what is offline. */
 	while (path[0] && strcmp(path, "/") != 0 && !read_group(path, ret)) {
 		slash = strrchr(path, '/');

@@ -11,11 +11,14 @@ import unittest
 
 import guest
 import tap
+from test_hand_back import Stream
 
 CACHES = [{0, 1}, {2, 3}]
 ALL = {0, 1, 2, 3}
 WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
 CLASS = "together"
+CGROUPS = "/sys/fs/cgroup"
+GROUP = f"{CGROUPS}/wakegov-lab"
 # A parent that forks N children, tells their numbers with its CPU before and after, and waits with them.
 FORKS = """
 import os, sys
@@ -76,17 +79,21 @@ class Placement(unittest.TestCase):
     def restore(self):
         subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
 
-    def popen(self, *command, cpus=ALL, hinted=True):
+    def popen(self, *command, cpus=ALL, group=None, hinted=True):
+        def prepare():
+            if group:
+                guest.write(f"{group}/cgroup.procs", 0)
+            os.sched_setaffinity(0, cpus)
+
         run = run_as if hinted else lambda *command, **options: subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, **options)
-        task = run(*command, stdin=subprocess.PIPE, start_new_session=True,
-                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        task = run(*command, stdin=subprocess.PIPE, start_new_session=True, preexec_fn=prepare)
         self.tasks.append(task)
         return task
 
-    def sleeper(self, cpus=ALL):
-        """A task that has read nothing yet: it sleeps, hinted."""
-        task = self.popen("sh", "-c", "echo; read x", cpus=cpus)
+    def sleeper(self, **options):
+        """A task that has read nothing yet: it sleeps, hinted unless told otherwise."""
+        task = self.popen("sh", "-c", "echo; read x", **options)
         self.assertEqual(task.stdout.readline(), "\n")
         return task
 
@@ -149,7 +156,7 @@ class Placement(unittest.TestCase):
         self.assertNotIn("affinities", os.listdir("/run/wakegov"))
 
     def test_others(self):
-        """what somebody sets is theirs; an affinity outside of it, and a cpuset, are no way out"""
+        """what somebody sets is theirs; an affinity outside of it is no way out"""
         self.start("wake-affine")
         task = self.sleeper()
         kept = self.kept_to(task.pid)
@@ -159,6 +166,53 @@ class Placement(unittest.TestCase):
         self.assertEqual(allowed(task.pid), mask({min(kept)}))
         self.assertEqual(allowed(other.pid), mask(ALL - kept))
         self.assertIn("somebody else", self.daemon.log())
+
+    def end_cpuset(self):
+        self.end_tasks()
+        guest.wait_for(lambda: not guest.read(f"{GROUP}/cgroup.procs"), 10, "an empty cpuset")
+        os.rmdir(GROUP)
+        guest.write(f"{CGROUPS}/cgroup.subtree_control", "-cpuset")
+
+    def test_cpuset(self):
+        """a cpuset that changes meanwhile: at the end, and after SIGKILL, the task has all that it allows"""
+        guest.write(f"{CGROUPS}/cgroup.subtree_control", "+cpuset")
+        os.mkdir(GROUP)
+        self.addCleanup(self.end_cpuset)
+        for end in signal.SIGTERM, signal.SIGKILL:
+            for part in True, False:  # of the cache is left, or nothing
+                with self.subTest(end=end.name, part=part):
+                    guest.write(f"{GROUP}/cpuset.cpus", "0,2-3")
+                    self.start("wake-affine")
+                    task = self.sleeper(group=GROUP)
+                    guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2, 3})), 10, "a cache")
+                    other = CACHES[allowed(task.pid) == mask({0})]
+                    left = {1, 2} if part else other
+                    guest.write(f"{GROUP}/cpuset.cpus", ",".join(map(str, left)))
+                    self.assertEqual(allowed(task.pid), mask(left - other if part else left))
+                    self.daemon.stop(end)
+                    self.restore()
+                    self.assertEqual(allowed(task.pid), mask(left))
+                    guest.write(f"{GROUP}/cpuset.cpus", "0-3")
+                    self.assertEqual(allowed(task.pid), mask(ALL))
+                    self.end_tasks()
+
+    def test_hand_back(self):
+        """while the domains are handed back no task is placed, also none that is hinted then; after that all"""
+        self.start("wake-affine")
+        first = self.sleeper()
+        self.kept_to(first.pid)
+        lent = Stream(self.daemon, "HandBack", for_us=3600 * 1000000)
+        lent.reply()
+        second = self.sleeper()
+        third = self.sleeper(hinted=False)
+        subprocess.run([f"{guest.BUILD}/wakegovctl", "hint", str(third.pid), CLASS],
+                       check=True, capture_output=True)
+        time.sleep(2)
+        for task in first, second, third:
+            self.assertEqual(allowed(task.pid), mask(ALL))
+        lent.close()
+        for task in first, second, third:
+            self.kept_to(task.pid)
 
     def test_offline(self):
         """the whole cache goes offline: let go, and what each had comes back"""
