@@ -95,6 +95,17 @@ def wait_for(condition, seconds, what):
     raise AssertionError(f"not within {seconds * PATIENCE} s: {what}")
 
 
+def tell_domain(name):
+    """What a domain has and who runs, for the reader of a test that failed."""
+    for control in (*CONTROLS, "scaling_cur_freq"):
+        print(f"# {name} {control} {read(policy(name, control))}", flush=True)
+    for command in ("top -b -n1 -H -o %CPU", "grep -E IWI|LOC|RES /proc/interrupts",
+                    "dmesg --level=err,warn"):
+        lines = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+        for line in lines.splitlines()[:16]:
+            print(f"# {line}", flush=True)
+
+
 NULL_BLK = {"null_blk_create": "nullb1", "null_blk_create_bound": "nullb2",
             "null_blk_create_paced": "nullb3"}
 

@@ -64,7 +64,11 @@ class Profiles(unittest.TestCase):
             self.assertEqual(daemon.call("Profiles")["why"], why)
 
     def assert_runs(self, khz, cpu_domain="policy0"):
-        guest.wait_for(lambda: guest.frequency(cpu_domain) == khz, 10, f"{khz} kHz")
+        try:
+            guest.wait_for(lambda: guest.frequency(cpu_domain) == khz, 10, f"{khz} kHz")
+        except AssertionError:
+            guest.tell_domain(cpu_domain)
+            raise
 
     def test_chosen(self):
         """a profile that is chosen holds, also for the next daemon, until auto; the files are not read"""
