@@ -3,30 +3,23 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
 #define LIST_SIZE 4096 /* the kernel's, of CPU ranges: a page */
 
 int affinity_read(uint32_t pid, struct cpu_mask *ret)
 {
-	_cleanup_fclose_ FILE *file = NULL;
 	char text[CPU_MASK_TEXT_SIZE + 32];
+	int r = sysfs_read_tagged(text, sizeof(text), "Cpus_allowed:\t", "/proc/%u/status", pid);
 
-	snprintf(text, sizeof(text), "/proc/%u/status", pid);
-	file = fopen(text, "re");
-	if (!file)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (fgets(text, sizeof(text), file)) {
-		if (strncmp(text, "Cpus_allowed:\t", 14) != 0)
-			continue;
-		text[strcspn(text, "\n")] = '\0';
-		return cpu_mask_parse(text + 14, ret) ? 0 : -EBADMSG;
-	}
-	return -ESRCH; /* it ended while it was read */
+	/* It may have ended before, or while it was read. */
+	if (r == 0 || r == -ENOENT)
+		return -ESRCH;
+	if (r < 0)
+		return r;
+	return cpu_mask_parse(text, ret) ? 0 : -EBADMSG;
 }
 
 int affinity_write(uint32_t pid, const struct cpu_mask *mask)
@@ -61,35 +54,15 @@ static bool read_group(const char *path, struct cpu_mask *ret)
 	       cpu_mask_parse_list(list, ret);
 }
 
-/*
- * The path of its cgroup: in the hierarchy of cpusets where v1 has them. "" where it is not known.
- * Kernels without v1's cpusets have no /proc/PID/cpuset.
- */
-static void read_group_path(uint32_t pid, char ret[static LIST_SIZE])
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char name[64];
-
-	if (sysfs_read_line(ret, LIST_SIZE, "/proc/%u/cpuset", pid))
-		return;
-	snprintf(name, sizeof(name), "/proc/%u/cgroup", pid);
-	file = fopen(name, "re");
-	while (file && fgets(ret, LIST_SIZE, file)) {
-		if (strncmp(ret, "0::", 3) != 0)
-			continue;
-		ret[strcspn(ret, "\n")] = '\0';
-		memmove(ret, ret + 3, strlen(ret + 3) + 1);
-		return;
-	}
-	ret[0] = '\0';
-}
-
 void affinity_read_cpuset(uint32_t pid, struct cpu_mask *ret)
 {
 	char path[LIST_SIZE], *slash;
 
 	*ret = cpu_mask_all();
-	read_group_path(pid, path);
+	/* Kernels without v1's cpusets have no /proc/PID/cpuset. */
+	if (!sysfs_read_line(path, sizeof(path), "/proc/%u/cpuset", pid) &&
+	    sysfs_read_tagged(path, sizeof(path), "0::", "/proc/%u/cgroup", pid) <= 0)
+		return;
 	/* The root is no limit: its list leaves out what is offline. */
 	while (path[0] && strcmp(path, "/") != 0 && !read_group(path, ret)) {
 		slash = strrchr(path, '/');

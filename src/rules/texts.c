@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "rules/texts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "rules/cgroups.h"
-#include "shared/cleanup.h"
+#include "shared/sysfs.h"
 
 #define CGROUPS_MAX 1024 /* known at a time; more of them are read again and again */
 #define TEXT_SIZE   4096
-#define CGROUP_LINE "0::"
 
 struct cgroup_text {
 	uint64_t id; /* 0: free */
@@ -48,20 +45,6 @@ struct texts *texts_free(struct texts *texts)
 	return NULL;
 }
 
-/* Returns how many bytes, with a NUL after them, or a negative errno. */
-static ssize_t read_file(const char *path, char ret[static TEXT_SIZE])
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = 0, n = fd < 0 ? -1 : 1;
-
-	while (n > 0 && length < TEXT_SIZE - 1) {
-		n = read(fd, ret + length, TEXT_SIZE - 1 - length);
-		length += n > 0 ? n : 0;
-	}
-	ret[length] = '\0';
-	return n < 0 ? -errno : length;
-}
-
 static const char *get_of_process(struct texts *texts, uint32_t tgid, enum policy_match_key key,
 				  const char **ret_unknown)
 {
@@ -87,34 +70,19 @@ static bool is_path_of(uint64_t id, const char *path)
 	return cgroups_mount()[0] && stat(directory, &st) == 0 && st.st_ino == id;
 }
 
-static const char *find_unified(char *lines)
-{
-	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
-		if (!strncmp(line, CGROUP_LINE, strlen(CGROUP_LINE)))
-			return line + strlen(CGROUP_LINE);
-	return NULL;
-}
-
 static const char *read_cgroup(struct texts *texts, const struct task_facts *facts,
 			       struct cgroup_text *keep, const char **ret_unknown)
 {
-	char file[64], text[TEXT_SIZE];
-	const char *path;
-	ssize_t n;
+	int r = sysfs_read_tagged(texts->path, sizeof(texts->path), "0::", "/proc/%u/cgroup",
+				  facts->pid);
 
-	snprintf(file, sizeof(file), "/proc/%u/cgroup", facts->pid);
-	n = read_file(file, text);
-	if (n < 0) {
-		*ret_unknown = strerror((int)-n);
+	if (r < 0)
+		*ret_unknown = strerror(-r);
+	if (r <= 0)
 		return NULL;
-	}
-	path = find_unified(text);
-	if (!path)
-		return NULL;
-	strcpy(texts->path, path);
-	if (is_path_of(facts->cgroup_id, path)) {
+	if (is_path_of(facts->cgroup_id, texts->path)) {
 		free(keep->path);
-		*keep = (struct cgroup_text){ facts->cgroup_id, strdup(path) };
+		*keep = (struct cgroup_text){ facts->cgroup_id, strdup(texts->path) };
 	}
 	return texts->path;
 }

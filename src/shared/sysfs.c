@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "shared/sysfs.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +35,38 @@ bool sysfs_read_line(char *ret, size_t size, const char *format, ...)
 	found = read_line(ret, size, format, args);
 	va_end(args);
 	return found;
+}
+
+int sysfs_read_tagged(char *ret, size_t size, const char *tag, const char *format, ...)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[SYSFS_PATH_SIZE];
+	bool begins = true;
+	va_list args;
+	int length;
+
+	ret[0] = '\0';
+	va_start(args, format);
+	length = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (length >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(ret, (int)size, file)) {
+		bool has_tag = begins && !strncmp(ret, tag, strlen(tag));
+		char *end = ret + strcspn(ret, "\n");
+
+		begins = *end == '\n';
+		*end = '\0';
+		if (!has_tag)
+			continue;
+		memmove(ret, ret + strlen(tag), strlen(ret + strlen(tag)) + 1);
+		return 1;
+	}
+	ret[0] = '\0';
+	return ferror(file) ? -errno : 0;
 }
 
 bool sysfs_read_number(double *ret, const char *format, ...)

@@ -15,6 +15,13 @@
 bool sysfs_read_line(char *ret, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * What follows the tag in the first line that begins with it, without its end, cut to size. Returns
+ * 1, 0 where no line does, or -errno; ret is "" then.
+ */
+int sysfs_read_tagged(char *ret, size_t size, const char *tag, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* A decimal number that the file begins with. A double holds integers up to 2⁵³ exactly. */
 bool sysfs_read_number(double *ret, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
