@@ -36,8 +36,8 @@ enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
 void rules_print_task(FILE *file, const json_t *reply);
 
 /*
- * Whether the option of the key's name, where it is given, has a value that a rule may have; else
- * what is expected is told.
+ * The option has the name of a rule's key. Returns false and prints what it takes where it is given
+ * with a value that the key does not take.
  */
 bool run_takes_level(const struct ctl *ctl, const char *option);
 

@@ -185,10 +185,9 @@ static void stand(struct manager *manager)
 
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
 		struct placed_group *group = &placing->groups[i];
-		bool held = group->key && group->placement.held;
 
 		group->next_ns = 0;
-		if (!held)
+		if (!group->key || !group->placement.held)
 			continue;
 		placement_init(&group->placement, group->placement.kind);
 		apply(manager, i);

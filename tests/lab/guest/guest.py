@@ -99,11 +99,11 @@ def tell_domain(name):
     """What a domain has and who runs, for the reader of a test that failed."""
     for control in (*CONTROLS, "scaling_cur_freq"):
         print(f"# {name} {control} {read(policy(name, control))}", flush=True)
-    for command in ("top -b -n1 -H -o %CPU", "grep -E IWI|LOC|RES /proc/interrupts",
-                    "dmesg --level=err,warn"):
-        lines = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
-        for line in lines.splitlines()[:16]:
-            print(f"# {line}", flush=True)
+    script = ("top -b -n1 -H -o %CPU | head -n 16; grep -E 'IWI|LOC|RES' /proc/interrupts; "
+              "dmesg --level=err,warn | tail -n 16")
+    lines = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False).stdout
+    for line in lines.splitlines():
+        print(f"# {line}", flush=True)
 
 
 NULL_BLK = {"null_blk_create": "nullb1", "null_blk_create_bound": "nullb2",
