@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Block requests, from the start of one to its end, and the tasks that send them. */
+/* Block requests from start to end, and the tasks that send them. */
 
 #include "flight.bpf.h"
 #include "hot.bpf.h"
 
 #define IDLE_PLACE \
-	1024 /* in units of 2^20 ns, a second: a task's place for a device may be taken */
+	1024 /* 1024 · 2^20 ns, about a second: after that another device may take the place */
 
 static __noinline struct wakegov_slot_io *take_place(struct wakegov_slot *slot, __u32 index,
 						     __u32 now)
@@ -41,8 +41,9 @@ static inline struct wakegov_slot_io *place_of(struct wakegov_slot *slot, __u32 
 }
 
 /*
- * The time since the last of the task's requests was completed, if none is in flight. What was
- * written down before its last start is not the end of that one: it is being written, or is lost.
+ * The time since the task's last request completed, 0 while one is in flight. An idle_since_ns
+ * before the last start does not date the end of that request: its update is still to come, or was
+ * lost.
  */
 static inline __u64 take_host_time(struct wakegov_slot *slot, __u64 now_ns, __u64 *ret_think_ns)
 {
@@ -53,7 +54,7 @@ static inline __u64 take_host_time(struct wakegov_slot *slot, __u64 now_ns, __u6
 		return 0;
 	*ret_think_ns = slot->think_ns;
 	slot->think_ns = 0;
-	slot->sleep_ns = 0; /* left over from a sleep that a signal prevented */
+	slot->sleep_ns = 0; /* a sleep that a signal prevented may have left it */
 	return since_ns > slot->last_start_ns && now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
@@ -79,9 +80,9 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 }
 
 /*
- * Kernel threads write back for others: what they send makes none of them hot. One that waits for
- * it is hot by its waits, and a task waits for that thread in turn, as a commit does for the
- * journal's: its requests are counted then.
+ * Kernel threads write back for other tasks, so requests alone do not make them hot. A kernel
+ * thread that waits for its requests is hot by its waits, and then its requests are counted: tasks
+ * wait for it in turn, as a commit does for the journal's thread.
  */
 static inline bool sends_for_itself(struct task_struct *task)
 {
@@ -89,8 +90,8 @@ static inline bool sends_for_itself(struct task_struct *task)
 }
 
 /*
- * Whose request it is; NULL: of no hot task, or sent by an interrupt of an idle CPU. The owner's
- * workers may be at it on several CPUs at once.
+ * The slot of the task that a request belongs to; NULL: no hot task sent it, or an interrupt of an
+ * idle CPU. An owner's workers may write to its slot on several CPUs at once.
  */
 static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
 {
@@ -99,7 +100,7 @@ static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
 	return owner || !task->pid ? owner : find_slot(task->pid);
 }
 
-/* What would stay wrong is added as one. */
+/* Added atomically: a lost update would never be repaired. */
 static inline void count_started(struct wakegov_slot *slot, __u64 now_ns)
 {
 	__u32 depth = __sync_fetch_and_add(&slot->started, 1) + 1 - slot->completed;
@@ -109,7 +110,10 @@ static inline void count_started(struct wakegov_slot *slot, __u64 now_ns)
 		slot->max_depth = depth;
 }
 
-/* Without a place for it, or a moment too late there, the request is in nobody's depth. */
+/*
+ * Follows a request in flight. It is not followed if there is no place, or if another CPU takes the
+ * place first.
+ */
 static inline void follow(struct request *request, struct wakegov_flight *flight,
 			  struct wakegov_device *device, __u32 index, struct wakegov_slot *slot,
 			  __u64 now_ns)
@@ -126,7 +130,10 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 		count_started(slot, now_ns);
 }
 
-/* The kernel's own time in the request is of its last use when it starts, and right when issued. */
+/*
+ * request->start_time_ns still dates the request's last use at block_io_start; at block_rq_issue it
+ * is right.
+ */
 static inline __u64 start_time(struct request *request, enum wakegov_program program)
 {
 	if (program == WAKEGOV_BLOCK_ISSUE && request->start_time_ns)
@@ -141,8 +148,8 @@ static inline bool is_again(struct request *request, const struct wakegov_flight
 }
 
 /*
- * Enough for a hold time and a rate. What the CPU did last, a tick ago at most, is a clock that
- * costs nothing; the daemon adds the tick.
+ * Only counts the start: that is enough for a hold time and a rate. Skips the clock read: the CPU's
+ * last update is a tick old at most, and the daemon adds the tick.
  */
 static inline void count_only(struct task_struct *task, struct wakegov_slot *slot,
 			      const struct wakegov_cpu *cpu)
@@ -156,7 +163,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 	slot->last_start_ns = cpu->load.updated_ns;
 }
 
-/* A look ends with the first request after its time: without one it costs nothing. */
+/* The first request after its end ends a look. Without requests a look costs nothing. */
 static inline void end_look(const struct wakegov_cpu *cpu)
 {
 	if (settings.look_end_ns && cpu->load.updated_ns > settings.look_end_ns &&
@@ -192,7 +199,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	}
 	if (flight && flight->request) {
 		if (is_again(request, flight, program))
-			return; /* not a start: it was requeued */
+			return; /* requeued, not a new start */
 		mend_flight(flight);
 	}
 	if (slot)
@@ -207,7 +214,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	follow(request, flight, device, cpu->last_device, slot, now_ns);
 }
 
-/* Once per request, in the context of who sends it, where the kernel has it (6.5 and newer). */
+/* Runs once per request, in the sender's context. The kernel has it since 6.5. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_block_io_start, struct request *request)
 {
@@ -216,8 +223,8 @@ int BPF_PROG(on_block_io_start, struct request *request)
 }
 
 /*
- * Where it has not: when the driver gets it, which may be in another's context. Flushes are sent by
- * the kernel then.
+ * For older kernels: runs when the driver gets the request, which may be in another task's context.
+ * It sees flushes as sent by the kernel.
  */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_rq_issue, struct request *request)
@@ -227,8 +234,8 @@ int BPF_PROG(on_block_rq_issue, struct request *request)
 }
 
 /*
- * A write with a flush before or after it ends when all is done; its data's end, and that of the
- * kernel's own request for a flush, come earlier and carry this mark.
+ * A write with a flush before or after it ends when all steps are done. The ends of its data and of
+ * the kernel's own flush request come earlier, and have this flag.
  */
 static inline bool is_step_of_flush(struct request *request)
 {
@@ -236,8 +243,9 @@ static inline bool is_step_of_flush(struct request *request)
 }
 
 /*
- * A completion without a start. Empty ones may be of a flush whose start is not seen before 6.5,
- * and what was started before starts were followed is no surprise.
+ * Counts a completion without a start as an anomaly. It is none for an empty request, which may be
+ * a flush whose start is not seen before 6.5, nor for a request that started before starts were
+ * followed.
  */
 static __noinline void count_stray(struct request *request, unsigned int n_bytes)
 {
@@ -277,7 +285,10 @@ int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned 
 	return 0;
 }
 
-/* Taken up by another request before it was issued: it ends with that one, and unheard. */
+/*
+ * The request was merged into another one before it was issued. It completes with that one, without
+ * a block_rq_complete of its own.
+ */
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_block_rq_merge, struct request *request)
 {

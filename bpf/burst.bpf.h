@@ -2,35 +2,35 @@
 #pragma once
 
 /*
- * Bursts: the CPU time from a task's wake-up to its next sleep, and with them which caps and floors
- * are at work on a CPU. A task *counts* when a change of frequency would come in time for it: when
- * its present burst, or its mean one, is long. Bursts are taken at full capacity, so that none is
- * long because a cap made the clock slow.
+ * Bursts, the CPU time from a task's wake-up to its next sleep, decide which caps and floors hold
+ * on a CPU. A task is long-running when its present burst or its mean burst is long: then a change
+ * of frequency comes in time for it. Bursts are scaled to full capacity, so that a slow clock under
+ * a cap makes no burst long.
  *
- * Nobody is told of a burst. The CPU keeps when tasks of each clamp class last ran, and says so
- * only when one of a class that the daemon waits for does. Without rules that clamp, nothing is
- * done here.
+ * No event is emitted per burst. Each CPU records when tasks of each clamp class last ran, and
+ * emits an event only for a class that the daemon waits for. Without rules that clamp, none of
+ * this runs.
  */
 
 #include "clamped.bpf.h"
 
-#define MEAN_WEIGHT 8 /* a burst is an eighth of the mean … */
+#define MEAN_WEIGHT 8 /* a new burst has an eighth of the weight in the mean … */
 /*
- * … and is worth little more than one that is just long: what counts is that most of them are. One
- * now and then is long because the CPU was taken away, or the task's memory was.
+ * … and is cut to little more than a long burst, so that the mean is long only if most bursts are.
+ * Single bursts are long because the CPU, or the task's memory, was taken away.
  */
-#define MEAN_MOST_16THS 17
-#define CO_RUNNER_GAP_NS \
-	100000000ULL /* a task that comes and goes is told about as often at most */
-#define CO_RUNNER_HOLD_NS 100000000ULL /* others run beside a capped task that ran so long ago */
-#define BURSTS_GAP_NS	  100000000ULL /* of each class, the daemon hears as often at most */
-#define OWN_GAP_NS	  10000000ULL /* one whose clamps change all the time is told about as often */
+#define MEAN_MOST_16THS	  17
+#define CO_RUNNER_GAP_NS  100000000ULL /* a task that comes and goes is reported no more often */
+#define CO_RUNNER_HOLD_NS 100000000ULL /* others are co-runners so long after a capped one ran */
+#define BURSTS_GAP_NS	  100000000ULL /* least time between two BURSTS records of a class */
+#define OWN_GAP_NS	  10000000ULL  /* least time between two OWN records of a task */
 #define NO_CAP		  WAKEGOV_CAPACITY_MAX
 #define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
 #define RUN_MOST_NS	  1000000000ULL
 /*
- * The daemon hears of bursts that are longer by a 16th, or shorter by three. After a second without
- * a word one is enough, so that what it knows of bursts that do not vary is no further off.
+ * A BURSTS record is emitted when bursts are longer by a 16th, or shorter by three 16ths. After a
+ * second without a record, shorter by one 16th is enough: so the daemon's value of steady bursts is
+ * off by a 16th at most.
  */
 #define BURST_STEPS	 16
 #define BURST_STEPS_LESS 3
@@ -50,7 +50,7 @@ static inline void set_co_runner(struct task_run *run, __u32 pid, __u32 class)
 	run->co_runner = class;
 }
 
-/* The daemon's word is looked for once after each time that it spoke. */
+/* Looks the task up once after each change of task_classes by the daemon. */
 static inline void learn_class(struct task_run *run, __u32 pid)
 {
 	__u32 *class;
@@ -68,7 +68,7 @@ static inline struct task_run *find_run(struct task_struct *task)
 	return has_storage(task) ? bpf_task_storage_get(&task_runs, task, NULL, 0) : NULL;
 }
 
-/* Never with a run queue locked: memory may have to be found. */
+/* Not with a run queue locked: this may allocate memory. */
 static inline struct task_run *take_run(struct task_struct *task)
 {
 	struct task_run *run = bpf_task_storage_get(&task_runs, task, NULL,
@@ -90,8 +90,8 @@ static inline __u64 min_ns(__u64 a, __u64 b)
 }
 
 /*
- * What the last ran_ns were at full capacity. The frequency may have changed meanwhile; of two
- * changes the last one counts.
+ * Scales the last ran_ns to full capacity. If the frequency changed meanwhile, the time is split at
+ * the change; of several changes only the last one is known.
  */
 static inline __u64 at_full_capacity(const struct wakegov_cpu *cpu, __u64 ran_ns, __u64 now_ns)
 {
@@ -109,16 +109,16 @@ static inline bool is_timed(__u32 class)
 }
 
 /*
- * What the task ran since it was last looked at, at a switch or a tick. However long ago that was,
- * one look makes no burst long, and no mean much longer: the CPU may have been taken away
- * meanwhile, as a virtual machine's is.
+ * Adds what the task ran since the last switch or tick. Each step is bounded, so that one of them
+ * alone makes no burst long and no mean much longer: a hypervisor may have taken the CPU away
+ * meanwhile.
  */
 static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u64 ran_ns = min_ns(now_ns - cpu->met_ns, RUN_MOST_NS);
 	__u64 full_ns = at_full_capacity(cpu, ran_ns, now_ns);
 
-	/* Of whom nothing is known yet, real time is enough: it may have much to do. */
+	/* A task without a mean is judged by real time: it may have much to do. */
 	run->full_burst_ns += min_ns(full_ns, cpu->long_burst_ns * 4 / 3);
 	run->seen_ns += min_ns(run->mean_ns ? full_ns : ran_ns, cpu->long_burst_ns * 2 / 3);
 	run->real_ns += min_ns(ran_ns, settings.burst_limit_ns / 2);
@@ -153,7 +153,7 @@ static inline void note_capped(struct wakegov_cpu *cpu, __u32 class, __u64 now_n
 		cpu->capped_ns = now_ns;
 }
 
-/* Returns whether the daemon waits for this. */
+/* Records a run of the class. Returns whether the daemon waits for it. */
 VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool is_long,
 			   __u64 now_ns)
 {
@@ -161,7 +161,7 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool
 	struct wakegov_class_run *class_run;
 
 	if (!cpu)
-		return false; /* for the verifier: never so */
+		return false; /* never NULL; the verifier needs the check */
 	class_run = &cpu->runs[class % WAKEGOV_CLAMP_CLASSES];
 
 	cpu->met_pid = pid;
@@ -184,14 +184,14 @@ static inline void tell_co_runner(struct task_run *run, struct task_struct *task
 				  __u64 now_ns)
 {
 	if (!tell_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
-		return; /* tried again when it wakes up the next time */
+		return; /* its next wake-up tries again */
 	set_co_runner(run, task->pid, class);
 	run->told_ns = now_ns;
 }
 
 /*
- * Where a task can be told about that gave itself other clamps, or was given some: when it wakes
- * up, and at a tick. The change itself passes no tracepoint.
+ * Reports a change of the task's own clamps. No tracepoint sees sched_setattr(2) change them, so
+ * wake-ups and ticks compare.
  */
 static inline void look_at_own(struct task_run *run, struct task_struct *task, __u64 now_ns)
 {
@@ -206,7 +206,7 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 	run->own_told_ns = now_ns;
 }
 
-/* Where the ring is full, the next burst tells of it. */
+/* Where the ring buffer is full, the next burst tries again. */
 VERIFIED_ONCE int note_burst(__u32 class, __u64 length_ns, __u64 now_ns)
 {
 	struct wakegov_bursts *of = &bursts[class % WAKEGOV_CLAMP_CLASSES];
@@ -250,7 +250,7 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 	return note_run(cpu, run->class, task->pid, is_long, now_ns);
 }
 
-/* The task stops running; true: the daemon waits for what it was. */
+/* The task stops running. Returns whether the daemon waits for its class. */
 static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
 				 __u64 now_ns)
 {
@@ -259,7 +259,10 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 
 	if (!run)
 		return false;
-	/* Where only its end shows a burst to be long, no change of frequency comes in time. */
+	/*
+	 * A burst that is seen to be long only at its end does not count: no change of frequency
+	 * comes in time for it.
+	 */
 	is_long = counts(run, cpu);
 	look(run, cpu, now_ns);
 	awaited = judge(cpu, task, run, is_long || (!sleeps && counts(run, cpu)), now_ns);
@@ -268,7 +271,7 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	return awaited;
 }
 
-/* The task begins to run: one that is known to run for long counts at once. */
+/* The task begins to run. A task with a long mean is long-running at once. */
 static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct task_run *run;
@@ -279,7 +282,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	return run && note_run(cpu, run->class, task->pid, counts(run, cpu), now_ns);
 }
 
-/* A tick meets whoever runs for long, sooner or later. */
+/* Called at a tick. A task that runs for long is running at one sooner or later. */
 static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct task_run *run = take_run(task);
@@ -291,7 +294,9 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 	return judge(cpu, task, run, counts(run, cpu), now_ns);
 }
 
-/* Who wakes up where a capped task runs is to carry its cap while its bursts are short. */
+/*
+ * A short-running task that wakes up where a capped task runs is a co-runner: it gets that cap too.
+ */
 static inline void check_co_runner(struct task_struct *task, struct task_run *run,
 				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {
@@ -305,8 +310,10 @@ static inline void check_co_runner(struct task_struct *task, struct task_run *ru
 	tell_co_runner(run, task, capped, now_ns);
 }
 
-/* A wake-up, on the CPU where the task last ran. Those without a clamp class matter beside capped
- * ones. */
+/*
+ * A wake-up; the CPU is the one where the task last ran. Tasks without a clamp class matter as
+ * co-runners.
+ */
 static inline void wake_task(struct task_struct *task)
 {
 	struct wakegov_cpu *cpu;
@@ -321,7 +328,7 @@ static inline void wake_task(struct task_struct *task)
 	if (!may_be_ruled(task->pid) && !(settings.follow_own && has_clamps(task)) &&
 	    !(settings.follow_co_runner && has_capped(cpu, cpu->load.switched_ns)))
 		return;
-	/* The kernel's own deadline and stop tasks have no clamps. */
+	/* Deadline and stop tasks have no clamps. */
 	if ((__u32)task->tgid == settings.own_tgid || task->prio <= 0)
 		return;
 	run = take_run(task);
@@ -333,7 +340,7 @@ static inline void wake_task(struct task_struct *task)
 		check_co_runner(task, run, cpu, now_ns);
 }
 
-/* A child has what its parent has, until the daemon knows better. */
+/* A child inherits its parent's class until the daemon writes another. */
 static inline void inherit_class(struct task_struct *parent, struct task_struct *child)
 {
 	struct task_run *from, *to;
@@ -348,7 +355,7 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 		return;
 	to->class = from->class;
 	to->generation = from->generation;
-	to->own = from->own; /* so that it is told when the child has others */
+	to->own = from->own; /* so that a child with other clamps is reported */
 }
 
 static inline void forget_task(struct task_struct *task)

@@ -2,20 +2,21 @@
 #pragma once
 
 /*
- * I/O by the bytes that the kernel itself accounts to each task (task_io_account_read() and
- * task_io_account_write()). They stand for block requests while no program sees those start: the
- * daemon knows how many bytes a request of each hot task has, and a tick shows tasks without a slot
- * that send requests and do not wait for them.
+ * I/O by the bytes that the kernel accounts to each task (task_io_account_read() and
+ * task_io_account_write()). While no program runs at the start of requests, the daemon computes
+ * their number from these bytes and the size of a request of each hot task. A tick finds tasks
+ * without a slot that send requests and do not wait for them.
  */
 
 #include "slot.bpf.h"
 
-#define LEAST_BYTES 512 /* of a request */
-#define LOOK_GAP_NS \
-	1000000000ULL		 /* between two records of such tasks; the daemon makes it longer */
-#define BYTES_PAUSE_NS 900000ULL /* less than a tick: what else expires need not look again */
+#define LEAST_BYTES    512	     /* of a request */
+#define LOOK_GAP_NS    1000000000ULL /* between two LOOK records, or longer: the daemon says */
+#define BYTES_PAUSE_NS 900000ULL     /* less than a tick: timers in between skip the check */
 
-/* The bytes of a task without a slot, as a tick saw them. Tasks with equal remainders take turns.
+/*
+ * The bytes of a task without a slot at its last tick. Tasks whose pids have the same remainder
+ * overwrite each other's entry.
  */
 struct cold_bytes {
 	__u64 seen_ns;
@@ -32,7 +33,7 @@ static inline __u64 bytes_of(struct task_struct *task)
 	return task->ioac.read_bytes + task->ioac.write_bytes;
 }
 
-/* The task may have ended, and its memory be another's: its pid tells. */
+/* The task may have exited and its memory may belong to another one: compare the pid. */
 static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
 {
 	struct task_struct *task = (void *)slot->task;
@@ -49,7 +50,10 @@ static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
 		slot->last_start_ns = now_ns;
 }
 
-/* Enough bytes for a task that is told about, if its requests are small: the daemon is to look. */
+/*
+ * Asks the daemon to look when the task may be hot: when its bytes would be enough if all its
+ * requests were of the least size.
+ */
 static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen, __u64 now_ns)
 {
 	__u64 bytes = bytes_of(task), grown = bytes - seen->bytes,
@@ -58,7 +62,7 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 	bool known = seen->pid == (__u32)task->pid && passed_ns < LOOK_GAP_NS;
 
 	if (known && grown < least && passed_ns < settings.window_ns)
-		return; /* its window goes on */
+		return; /* the window is not over */
 	seen->seen_ns = now_ns;
 	seen->bytes = bytes;
 	seen->pid = task->pid;
@@ -70,7 +74,6 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 		settings.look_next_ns = now_ns + LOOK_GAP_NS;
 }
 
-/* At a tick, or another timer. */
 static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 {
 	struct cold_bytes *seen = &cold_bytes[(__u32)task->pid % WAKEGOV_HOT];
@@ -79,7 +82,7 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 		suspect(task, seen, now_ns);
 }
 
-/* Run by the daemon, which reads them in the slot. */
+/* The daemon runs this, and then reads the bytes in the slot. */
 SEC("syscall")
 int read_bytes(struct wakegov_watch *watch)
 {

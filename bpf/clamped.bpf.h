@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Utilisation clamps, of which a task can change its own at any time. The daemon is told of those
- * that changed. Children inherit them, ours among them: the daemon is told of a child that has any,
- * and gives it back what its parent has without us.
+ * Utilisation clamps of single tasks. A task can change its own at any time; each change that is
+ * seen emits a record. Children inherit clamps, also those that wakegov wrote: a child that has any
+ * emits a record, and the daemon restores what its parent has without wakegov.
  */
 
 #include "maps.bpf.h"
@@ -18,7 +18,10 @@ static inline bool has_clamps(const struct task_struct *task)
 	       BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined);
 }
 
-/* What the task asks for, as far as it may have it: see wakegov_own(). */
+/*
+ * The clamps that the task asks for, within its cgroup's and the sysctls' limits: see
+ * wakegov_own().
+ */
 static inline __u32 own_clamps(const struct task_struct *task)
 {
 	__u32 min = 0, max = WAKEGOV_CAPACITY_MAX;
@@ -39,7 +42,7 @@ static __noinline void tell_clamps_seen(void)
 	tell(WAKEGOV_RECORD_NEWS, 0, 0);
 }
 
-/* Mostly nobody has any, and then wake-ups are not looked at. */
+/* Until a task with own clamps is seen, wake-ups are not checked for changes. */
 static inline void look_for_clamps(const struct task_struct *task)
 {
 	if (settings.follow_own && !clamps_seen && has_clamps(task))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* CPUs: utilisation as time goes by, frequency, and when user space is to hear of it. */
+/* CPUs: their utilisation and frequency, and when they emit a record. */
 
 #include "burst.bpf.h"
 #include "hot.bpf.h"
@@ -10,7 +10,10 @@
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
-/* Tells once that the CPU needs a look, or keeps it: an idle CPU has no next event to try again. */
+/*
+ * Emits one record that the CPU needs a look. Where the ring buffer is full, news is left for the
+ * daemon's next look, since an idle CPU has no next event at which to try again.
+ */
 static __noinline void tell_cpu(struct wakegov_cpu *cpu)
 {
 	if (!tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
@@ -18,7 +21,7 @@ static __noinline void tell_cpu(struct wakegov_cpu *cpu)
 	cpu->armed = 0;
 }
 
-/* What account_need_q() and account_burst_ns() make of it is compared in the core as well. */
+/* The core compares account_need_q() and account_burst_ns() with the same limits. */
 static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u32 need_q = account_need_q(account_util_q(&cpu->load), cpu->load.est_q);
@@ -29,15 +32,15 @@ static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 }
 
 /*
- * Who runs, as far as anyone is told: 0 when idle, and while the daemon itself runs. Its own work
- * is no reason to raise a clock, and its going to sleep none to wake it.
+ * The running task, 0 when the CPU is idle or runs the daemon. The daemon's own work must not raise
+ * a clock, and its going to sleep must not wake it.
  */
 static inline __u32 seen_pid(struct task_struct *task)
 {
 	return task->pid && (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
 }
 
-/* Who leaves and who comes, for the clamp classes; true: the daemon waits for one of them. */
+/* Accounts both tasks' bursts. Returns whether the daemon waits for one of their classes. */
 static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps, __u64 now_ns)
 {
@@ -63,7 +66,7 @@ static inline struct account_task *take_load(struct task_struct *task)
 	return bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* What is not followed is not looked up: the idle task, and the daemon. */
+/* Accounts both tasks' utilisation, but not that of the idle task and of the daemon. */
 static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
 				struct task_struct *next, bool sleeps, __u64 now_ns)
 {
@@ -76,7 +79,10 @@ static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		account_task_sleeps(left);
 }
 
-/* A wait for I/O is counted; what is followed besides is when it is none for its own requests. */
+/*
+ * Counts a wait for I/O. While requests are followed, also dates the sleep, unless the task waits
+ * for its own requests.
+ */
 static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct *task,
 			       __u64 now_ns)
 {
@@ -93,8 +99,8 @@ static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct
 }
 
 /*
- * The band is looked at for a CPU that has work only: what an idle one remembers may well be
- * outside, and then each switch to the daemon and back would wake the daemon.
+ * Only a CPU that has work compares its utilisation with the band. The utilisation of an idle CPU
+ * may be outside, and then each switch to the daemon and back would wake the daemon.
  */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -126,8 +132,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 }
 
 /*
- * Tasks whose bursts are long enough to be met by a tick are the ones worth remembering; this is
- * also where storage can be had, which under the lock of a switch it cannot.
+ * Only a task that runs at a tick gets task storage: its bursts are long enough to matter. Storage
+ * can be allocated here, but not under the run queue's lock in a switch.
  */
 static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
@@ -144,8 +150,8 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 #define LATE_NS 500000ULL
 
 /*
- * By how much it is later than it may be: the CPU was taken away, as a virtual machine's is. 0: as
- * little as interrupts take. Timers of another clock than the monotonic one are far ahead of it.
+ * By how much the timer is late because the hypervisor took the CPU away; 0 for a delay that
+ * interrupts explain. Expiry times of other clocks than CLOCK_MONOTONIC lie far ahead of it.
  */
 static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 {
@@ -154,7 +160,7 @@ static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 	return late_ns > (__s64)LATE_NS ? late_ns : 0;
 }
 
-/* It was there before the programs were attached: it is taken to begin now. */
+/* The task ran before the programs were attached: accounting takes it to begin now. */
 static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
@@ -166,8 +172,8 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 }
 
 /*
- * The scheduler's tick is a timer of this kind. It is what shows a task that runs on without a
- * switch; an idle CPU has no tick, and what else expires there is not looked at.
+ * The scheduler's tick is an hrtimer. It shows a task that runs on without a switch. An idle CPU
+ * has no tick, so timers that expire there are ignored.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick, struct hrtimer *timer)
@@ -194,7 +200,10 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
 		learn_command(task);
 	stolen_ns = lateness(timer, now_ns);
-	/* How much before the timer was stolen too nobody knows: none of it makes a burst long. */
+	/*
+	 * Time before the timer's expiry may have been stolen as well: drop all of it, so that it
+	 * makes no burst long.
+	 */
 	if (settings.n_clamp_classes && stolen_ns)
 		cpu->met_ns = now_ns;
 	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
@@ -208,8 +217,8 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 }
 
 /*
- * Interrupts of an idle CPU; what interrupts a task is the task's time already, and the daemon's is
- * no news. Here as well the band is looked at only for a CPU that counts as one with work.
+ * Accounts interrupts of an idle CPU; an interrupt of a task is in the task's time already, and the
+ * daemon's time is not accounted. As in a switch, only a CPU that has work compares with the band.
  */
 static inline int begin_interrupt(enum wakegov_program program)
 {
@@ -263,9 +272,9 @@ int BPF_PROG(on_softirq_exit)
 }
 
 /*
- * Runs on the CPU that changes the frequency, which need not be the one whose frequency it is: so
- * only the level is replaced, and time since that CPU's last event (a tick at most) is accounted
- * at the new one.
+ * Runs on the CPU that changes the frequency, which may be another one than the CPU whose frequency
+ * changes. So it only replaces the level: time since that CPU's last event (a tick at most) is
+ * accounted at the new level.
  */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
@@ -294,8 +303,8 @@ int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 #define RESUMED "dpm_resume"
 
 /*
- * Each phase begins and ends with this event. cpufreq restarts its governors at the end of this
- * one; processes, the daemon too, go on a little later.
+ * Each phase of a suspend begins and ends with this event. At the end of this phase cpufreq
+ * restarts its governors; processes, also the daemon, resume a little later.
  */
 SEC("tp_btf/suspend_resume")
 int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)

@@ -11,8 +11,8 @@ static inline struct wakegov_device *device_at(__u32 index)
 }
 
 /*
- * The number of the whole disk that a request is for, a new one when another medium is in it; 0:
- * it is for none, as in a controller's queue.
+ * The sequence number (diskseq) of the whole disk of a request; it changes with the medium. 0: the
+ * request belongs to no disk, as in a controller's queue.
  */
 static inline __u64 seq_of(struct request *request)
 {
@@ -20,8 +20,9 @@ static inline __u64 seq_of(struct request *request)
 }
 
 /*
- * With more disks than places a request to one of the rest would search them all, twice. One that
- * found none is remembered until the daemon's next look at the devices, when it may try again.
+ * With more disks than places, each request to one of the others would search all places twice. A
+ * disk that found no place is remembered, until the daemon clears it at its next look at the
+ * devices.
  */
 static inline bool is_unplaced(__u64 seq)
 {
@@ -41,7 +42,9 @@ static __noinline struct wakegov_device *find_device(__u64 seq, __u32 *ret_index
 	return NULL;
 }
 
-/* The place is given back when it cannot be told: unclassified, a stacked device would count twice.
+/*
+ * Releases the place if no record can be emitted: until the daemon has classified a device, a
+ * stacked one would count twice.
  */
 static inline bool introduce_device(struct wakegov_device *device, struct request *request,
 				    __u32 index)
@@ -56,7 +59,10 @@ static inline bool introduce_device(struct wakegov_device *device, struct reques
 	return false;
 }
 
-/* At first sight. Two CPUs that try at once try in the same order, so one finds the other's. */
+/*
+ * Takes a place at the first request. Two CPUs that do so at once try places in the same order, so
+ * one finds the other's.
+ */
 static __noinline struct wakegov_device *add_device(struct request *request, __u64 seq,
 						    __u32 *ret_index)
 {
@@ -100,8 +106,9 @@ static __noinline struct wakegov_device *look_up_device(struct request *request,
 }
 
 /*
- * Its index is then the CPU's last_device, and mostly was. A queue's address may come to be that of
- * another, and another medium be in the same disk: the daemon notices while it follows tasks.
+ * The request's device; its index is then in the CPU's last_device, where it mostly was before. A
+ * new queue may have an old one's address, and a disk may get another medium: the daemon notices
+ * that while it follows tasks.
  */
 static inline struct wakegov_device *device_of(struct request *request, struct wakegov_cpu *cpu,
 					       bool followed)
@@ -114,7 +121,6 @@ static inline struct wakegov_device *device_of(struct request *request, struct w
 	return look_up_device(request, cpu);
 }
 
-/* One more in flight. */
 static inline void raise_depth(struct wakegov_device *device, __u64 now_ns)
 {
 	__u64 since_ns;
@@ -122,19 +128,22 @@ static inline void raise_depth(struct wakegov_device *device, __u64 now_ns)
 	if (wakegov_flow_depth(__sync_fetch_and_add(&device->flow, 1)) != 0)
 		return;
 	since_ns = device->idle_since_ns;
-	device->idle_since_ns = 0; /* not to be taken for the start of the next idle time */
+	device->idle_since_ns = 0; /* must not be taken for the start of the next idle time */
 	if (since_ns && now_ns > since_ns)
 		device->idle_ns += now_ns - since_ns;
 }
 
-/* One less in flight, with the change of flow that says so. True: the device is idle now. */
+/*
+ * Adds change to flow, which takes one request out of flight. Returns whether the device is idle
+ * now.
+ */
 static inline bool lower_depth(struct wakegov_device *device, __u64 change)
 {
 	__s32 was = wakegov_flow_depth(__sync_fetch_and_add(&device->flow, change));
 
 	if (was > 0)
 		return was == 1;
-	/* The daemon set it right at the same moment. */
+	/* The daemon corrected the depth at the same moment. */
 	__sync_fetch_and_add(&device->flow, 1);
 	__sync_fetch_and_add(&device->anomalies, 1);
 	return false;

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * What rules look at, told when it changes and dumped when it is asked for. A child is as its
- * parent in all of it, so only the forks of tasks that match rules are told.
+ * The attributes of tasks that rules ask for. A change emits a record, and an iterator dumps all
+ * tasks on request. A child starts with its parent's attributes, so only forks of tasks that match
+ * rules emit a record.
  */
 
 #include "maps.bpf.h"
@@ -23,7 +24,7 @@ static inline void read_facts(struct task_struct *task, struct wakegov_facts *fa
 	BPF_CORE_READ_STR_INTO(&facts->comm, task, comm);
 }
 
-/* A loss is counted by tell() below: the daemon then has all tasks dumped. */
+/* A full ring buffer is counted: the daemon then has all tasks dumped. */
 static __noinline void tell_facts(struct task_struct *task, const char *comm)
 {
 	struct wakegov_facts_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
@@ -45,7 +46,7 @@ static __noinline void tell_facts(struct task_struct *task, const char *comm)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* All threads of the task's process. */
+/* Reports all threads of the task's process. */
 static inline void tell_process(struct task_struct *task)
 {
 	if (task->signal->nr_threads > 1)
@@ -61,7 +62,7 @@ static __noinline void follow_fork(struct task_struct *parent, struct task_struc
 	if (bpf_map_lookup_elem(&matching, &parent_pid))
 		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
 	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || child->cgroups == parent->cgroups)
-		return; /* not even born into another cgroup */
+		return; /* rules see nothing in it that its parent has not */
 	tell_facts(child, NULL);
 }
 
@@ -71,7 +72,7 @@ static __noinline void follow_end(__u32 pid)
 		tell(WAKEGOV_RECORD_GONE, 0, pid);
 }
 
-/* A thread that is not the first takes over the first one's number. */
+/* When a thread other than the leader execs, it takes over the leader's pid. */
 static __noinline void follow_exec(struct task_struct *task, int old_pid)
 {
 	__u32 pid = task->pid;
@@ -82,7 +83,7 @@ static __noinline void follow_exec(struct task_struct *task, int old_pid)
 		tell_facts(task, NULL);
 }
 
-/* Called before the task's own field has the new name, for an exec as well. */
+/* Runs before task->comm has the new name; an exec renames as well. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
 {

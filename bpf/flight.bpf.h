@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Requests in flight: whose they are, and what their end means for the task and the device. */
+/* Requests in flight: their owner, and the accounting of their end to task and device. */
 
 #include "device.bpf.h"
 #include "slot.bpf.h"
@@ -10,7 +10,10 @@ static inline struct wakegov_flights *far_of(struct request *request)
 {
 	__u32 low = (unsigned long)request, set;
 
-	/* Arithmetic is for numbers, says the verifier; a half of a pointer is one when copied. */
+	/*
+	 * The verifier allows arithmetic on numbers only. A 32-bit copy of half a pointer is a
+	 * number to it.
+	 */
 	__asm__ volatile("%0 = %1" : "=w"(set) : "w"(low));
 	set = set * 2654435761U >> 22; /* WAKEGOV_FLIGHT_SETS are 2^10 */
 	return bpf_map_lookup_elem(&flights, &set);
@@ -26,7 +29,7 @@ static __noinline struct wakegov_flight *find_far(struct request *request)
 	return NULL;
 }
 
-/* Only where there is no near one, or the request may have been far before. */
+/* Called where there is no near place, or where the request may have been far before. */
 static __noinline struct wakegov_flight *find_far_place(struct request *request,
 							struct wakegov_flight *near)
 {
@@ -41,7 +44,7 @@ static __noinline struct wakegov_flight *find_far_place(struct request *request,
 	return near;
 }
 
-/* The CPU that sent a request, and that it is looked for with. */
+/* The CPU that sent a request; its near places are searched for the request. */
 static inline struct wakegov_cpu *sender_of(struct request *request)
 {
 	return cpu_at(request->mq_ctx->cpu);
@@ -55,7 +58,7 @@ static inline struct wakegov_flight *find_flight(struct request *request, struct
 	return find_far(request);
 }
 
-/* The one it has, left over from before, or a free one; NULL: there is none. */
+/* The place that the request still has from an earlier use, or a free one; NULL: all are taken. */
 static inline struct wakegov_flight *find_place(struct request *request, struct wakegov_cpu *cpu,
 						const struct wakegov_device *device)
 {
@@ -67,18 +70,18 @@ static inline struct wakegov_flight *find_place(struct request *request, struct 
 		if (flight->request == (unsigned long)request)
 			return flight;
 		if (!flight->request)
-			place = flight; /* in the end the first of them */
+			place = flight; /* the loop goes down, so the first free one stays */
 	}
 	return place && !device->n_far ? place : find_far_place(request, place);
 }
 
-/* False: another one got it first. */
+/* Returns false if another CPU took the place first. */
 static inline bool claim(struct wakegov_flight *flight, struct request *request)
 {
 	return !__sync_val_compare_and_swap(&flight->request, 0, (unsigned long)request);
 }
 
-/* Gives its place back, after everything was read there. */
+/* Releases the place, once everything in it has been read. */
 static inline void clear_flight(struct wakegov_flight *flight, struct wakegov_device *device)
 {
 	if (flight->far && device)
@@ -86,7 +89,7 @@ static inline void clear_flight(struct wakegov_flight *flight, struct wakegov_de
 	flight->request = 0;
 }
 
-/* One less of the task's in flight. True: it was the last. */
+/* Accounts the end of one request of the task. Returns whether it was the last in flight. */
 static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
 {
 	__sync_fetch_and_add(&slot->completions_ns, now_ns);
@@ -94,8 +97,9 @@ static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
 }
 
 /*
- * The interrupt that told of it, where one is handled on an idle CPU: to handle it is the host's
- * work, and the clock was read then. It may have begun before what is so fast was started.
+ * When a request ended. On an idle CPU that is the start of the interrupt, for which the clock was
+ * read: handling it is host time. A fast request may have started during the interrupt; then the
+ * clock is read again.
  */
 static inline __u64 end_time(const struct wakegov_flight *flight, const struct wakegov_cpu *here)
 {
@@ -105,8 +109,8 @@ static inline __u64 end_time(const struct wakegov_flight *flight, const struct w
 }
 
 /*
- * Its end on the CPU here, by the change of the device's flow. The place is free for others only
- * after it was read.
+ * Ends a flight on the CPU here; change is added to the device's flow. The place is released last,
+ * since another request may take it at once.
  */
 static inline void end_flight(struct wakegov_flight *flight, __u64 change,
 			      const struct wakegov_cpu *here)
@@ -125,8 +129,8 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change,
 }
 
 /*
- * It starts again, and nobody heard of its end. When that was is unknown, so neither of them is
- * said to be idle since.
+ * The request starts again, so its end was missed. The time of that end is unknown, so neither task
+ * nor device gets an idle time from it.
  */
 static __noinline void mend_flight(struct wakegov_flight *flight)
 {

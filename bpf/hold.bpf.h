@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A boost ends a hold time after its task's last I/O. While nothing else about the boost changes, a
- * timer for each slot tells the daemon of that end, and the daemon does not wake up to look for it.
+ * A boost ends a hold time after its task's last I/O. A timer for each slot watches for that end
+ * and emits a record, so that the daemon does not wake up to look.
  */
 
 #include "bytes.bpf.h"
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct hold);
 } holds SEC(".maps");
 
-/* Requests that are only counted end unseen: nothing says that one is in flight. */
+/* While requests are only counted, their ends are not seen, so none is known to be in flight. */
 static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
 {
 	const struct wakegov_cpu *cpu = this_cpu();
@@ -30,7 +30,9 @@ static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
 	return wakegov_slot_last_ns(slot);
 }
 
-/* Told once. Where the ring is full, the timer tries again after another hold time. */
+/*
+ * Emits one record. Where the ring buffer is full, the timer tries again after another hold time.
+ */
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 {
 	struct wakegov_slot *slot = slot_at(*index);
@@ -53,7 +55,10 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	return 0;
 }
 
-/* Run by the daemon, where a timer may be had: programs of wake-ups run under locks. */
+/*
+ * The daemon runs this. A timer cannot be set up by the programs of wake-ups, which run under
+ * locks.
+ */
 SEC("syscall")
 int watch_hold(struct wakegov_watch *watch)
 {
@@ -62,7 +67,7 @@ int watch_hold(struct wakegov_watch *watch)
 
 	if (!hold)
 		return 0;
-	bpf_timer_init(&hold->timer, &holds, CLOCK_MONOTONIC); /* fails where it was before */
+	bpf_timer_init(&hold->timer, &holds, CLOCK_MONOTONIC); /* fails if it was done before */
 	bpf_timer_set_callback(&hold->timer, on_hold_end);
 	return bpf_timer_start(&hold->timer, watch->hold_ns, 0);
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * How often tasks do I/O. One that does it fast enough takes a slot, and from then on the daemon
- * reads its totals there.
+ * Counts how often tasks do I/O. A task with enough I/O per window takes a slot, from which the
+ * daemon then reads its totals.
  */
 
 #include "bytes.bpf.h"
@@ -12,8 +12,8 @@
 enum io_kind { IO_WAIT, IO_START };
 
 /*
- * The I/O of a task without a slot in the present window. Tasks whose pids have the same remainder
- * share one: the daemon lets go of a task that is told about and is too slow.
+ * I/O of tasks without a slot in the present window. Tasks whose pids have the same remainder share
+ * one count, so a slow task may take a slot; the daemon releases it.
  */
 struct cold_tasks {
 	__u64 window_ns; /* start of the window */
@@ -53,7 +53,7 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
 	if (!tell(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
-		give_back_slot(slot); /* tried again when the next window is full */
+		give_back_slot(slot); /* the next full window tries again */
 }
 
 static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind, __u64 now_ns)
@@ -73,7 +73,7 @@ static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind
 	cold->window_ns = 0;
 }
 
-/* A task in an I/O wait sleeps; those of io_uring's workers are their owner's, who waits too. */
+/* Counts an I/O wait. Waits of io_uring's workers are not counted: their owner waits as well. */
 static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot, __u64 now_ns)
 {
 	if (find_owner(task))

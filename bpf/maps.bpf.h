@@ -38,7 +38,7 @@ struct {
 	__type(value, struct wakegov_flights);
 } flights SEC(".maps");
 
-/* The utilisation of those that a tick met while they ran. */
+/* Utilisation of the tasks that were running at a tick. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -46,21 +46,20 @@ struct {
 	__type(value, struct account_task);
 } tasks SEC(".maps");
 
-/* Bursts of tasks that were met by a tick, or have a clamp class. */
+/* Bursts of tasks that were running at a tick or have a clamp class. */
 struct task_run {
-	__u64 full_burst_ns; /* CPU time since its wake-up, as at full capacity */
-	__u64 whole_ns;	     /* likewise, without a bound: of sets that are timed */
-	__u64 seen_ns;	     /* of that, what is sure; real time for one with no mean yet */
-	__u64 real_ns;	     /* likewise, at the clock that there was */
+	__u64 full_burst_ns; /* CPU time since the wake-up, scaled to full capacity */
+	__u64 whole_ns;	     /* the same without an upper bound, for classes that are timed */
+	__u64 seen_ns;	     /* the same, with smaller steps; real time while mean_ns is 0 */
+	__u64 real_ns;	     /* the same as real time, not scaled */
 	__u64 told_ns;	     /* when co_runner last changed */
-	__u32 mean_ns;	     /* of past bursts at full capacity */
-	__u32 generation;    /* of the task_classes that class is from */
+	__u32 mean_ns;	     /* mean of past bursts at full capacity */
+	__u32 generation;    /* generation of task_classes from which class was read */
 	__u32 class;
-	__u32 co_runner; /* the class of the capped tasks that it was last told to run beside; 0:
-			  * none
+	__u32 co_runner; /* the class of the capped tasks beside which it was last reported; 0: none
 			  */
 	__u32 co_runner_generation;
-	__u32 own; /* the clamps of its own that were told last: wakegov_own() */
+	__u32 own; /* its own clamps as last reported: wakegov_own() */
 	__u64 own_told_ns;
 };
 
@@ -71,7 +70,7 @@ struct {
 	__type(value, struct task_run);
 } task_runs SEC(".maps");
 
-/* What the daemon says of a task, by thread id; it says 0 of one that has no class any more. */
+/* Clamp classes, by thread id. The daemon writes them; 0: the task has lost its class. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -80,7 +79,7 @@ struct {
 	__type(value, __u32);
 } task_classes SEC(".maps");
 
-/* Tasks that match rules, by thread id: their forks and their end are told. */
+/* Tasks that match rules, by thread id. Their forks and exits emit a record. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -89,7 +88,7 @@ struct {
 	__type(value, __u32);
 } matching SEC(".maps");
 
-/* Processes that are there, while rules go by what they run. */
+/* What each process runs, while a rule asks for it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -98,7 +97,7 @@ struct {
 	__type(value, struct wakegov_process);
 } processes SEC(".maps");
 
-/* Tasks that are placed, by thread id. */
+/* Placed tasks, by thread id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -134,12 +133,15 @@ const volatile __u32 flush_flag;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
-/* Numbers of disks that found no place, each by its remainder; the daemon forgets them. */
+/* Sequence numbers of disks that found no place, hashed by remainder. The daemon clears them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
-volatile __u32 clamps_seen; /* a task has some of its own, since those are followed */
-volatile __u32 news;	    /* what there is on any CPU, or of the machine: enum wakegov_news */
+volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
+volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wakegov_news */
 
-/* Of any program's. Most tasks have none, and this takes a seventh of a look-up that says so. */
+/*
+ * Whether any BPF program keeps storage for the task. Most tasks have none, and this test takes a
+ * seventh of the time of a look-up that fails.
+ */
 static inline bool has_storage(const struct task_struct *task)
 {
 	return task->bpf_storage;
@@ -155,7 +157,7 @@ static inline struct wakegov_cpu *this_cpu(void)
 	return cpu_at(bpf_get_smp_processor_id());
 }
 
-/* Counts one run of a program where nobody else writes: on this CPU. */
+/* Counts a run of a program in this CPU's own counters, which no other CPU writes. */
 static inline struct wakegov_cpu *count_event(enum wakegov_program program)
 {
 	struct wakegov_cpu *cpu = this_cpu();
@@ -165,7 +167,7 @@ static inline struct wakegov_cpu *count_event(enum wakegov_program program)
 	return cpu;
 }
 
-/* Tells the daemon; false, and counted, when the ring buffer is full. */
+/* Emits a record. Returns false, and counts a drop, when the ring buffer is full. */
 static inline bool tell_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
 {
 	struct wakegov_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
@@ -190,7 +192,7 @@ static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
 	return tell_class(type, cpu, slot, 0);
 }
 
-/* To be taken at the daemon's next look; cpu is NULL for what is the machine's. */
+/* Leaves news for the daemon's next look. cpu is NULL for news of the whole machine. */
 static inline void keep_news(struct wakegov_cpu *cpu, __u32 what)
 {
 	if (cpu)

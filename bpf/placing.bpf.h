@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * Placement: which task of a group wakes which, from and in which last-level cache, how long it
- * waits then, and whether a cache has had no idle CPU for long. Nothing is done here while no rule
- * or class with a placement has a task. A waker in another group, or none, is not counted: an
- * interrupt wakes from wherever it came.
+ * Placement: counts wake-ups within a group by the last-level cache of the waker and of the CPU
+ * where the task then runs, how long woken tasks wait, and caches in which no CPU has been idle for
+ * long. While no rule or class with a placement has a task, these functions are not called.
+ * Wake-ups by tasks outside the group and by interrupts are not counted: they say nothing about the
+ * group's cache.
  */
 
 #include "maps.bpf.h"
@@ -28,8 +29,8 @@ static inline struct wakegov_cache *cache_of(const struct wakegov_cpu *cpu)
 }
 
 /*
- * Only the CPU that begins to work as the last of its cache writes the time. It may do so when
- * another is idle again already, so the number is looked at as well.
+ * The CPU that becomes busy last writes the time since when its cache is full. Another CPU may be
+ * idle again by then, so is_full() also compares n_busy.
  */
 static inline void note_busy(struct wakegov_cpu *cpu, bool busy, __u64 now_ns)
 {
@@ -59,7 +60,7 @@ static inline bool is_full(const struct wakegov_cache *cache, __u64 now_ns)
 	       now_ns - cache->full_since_ns >= settings.full_limit_ns;
 }
 
-/* A task of the group wants to run where no CPU has been idle for long. */
+/* Emits a record when a task of the group is runnable in a cache that has been full for long. */
 static inline void press(struct wakegov_placed_group *group, __u32 index,
 			 const struct wakegov_cpu *cpu, __u64 now_ns)
 {
@@ -95,7 +96,7 @@ static inline void note_asleep(struct wakegov_placed_group *group, struct wakego
 	__sync_fetch_and_add(&group->n_runnable, -1);
 }
 
-/* Runs where the waker does; the task is still where it slept. */
+/* sched_waking runs on the waker's CPU; the task's CPU is still the one where it slept. */
 static __noinline void waking_placed(struct task_struct *task)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
@@ -169,7 +170,7 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 				     struct task_struct *next, bool sleeps, __u64 now_ns)
 {
 	if (!cpu)
-		return; /* for the verifier: never so */
+		return; /* never NULL; the verifier needs the check */
 	note_busy(cpu, next->pid, now_ns);
 	if (prev->pid)
 		leave_placed(cpu, prev->pid, sleeps, now_ns);
@@ -177,7 +178,7 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 		enter_placed(cpu, next->pid, now_ns);
 }
 
-/* A child is of its parent's group, with its affinity, until the daemon says otherwise. */
+/* A child starts in its parent's group and with its affinity; the daemon may change that. */
 static __noinline void fork_placed(struct task_struct *parent, struct task_struct *child)
 {
 	struct wakegov_placed *from = find_placed(parent->pid), born = { 0 };

@@ -3,15 +3,15 @@
 
 /*
  * What processes run: the program and its arguments. Both are read without a lock and without a
- * page fault, so that no process can make its reader wait. The program is the kernel's to know, of
- * any task; arguments lie in the process's own memory, and are read while it is the current one.
+ * page fault, so that no process can make its reader wait. The kernel knows the program of any
+ * task. Arguments lie in the process's own memory, and are read while it is the current one.
  */
 
 #include "facts.bpf.h"
 
 static const struct wakegov_process nothing_known;
 
-/* Where the walk from a file to the root stands. */
+/* The state of the walk from a file to the root. */
 struct exe_walk {
 	struct wakegov_process *process;
 	struct mount *mount;
@@ -26,7 +26,7 @@ static inline long end_walk(struct exe_walk *walk, __u32 bytes)
 	return 1;
 }
 
-/* One step, as d_path() goes, for bpf_loop(): returns 1 where it is the last. */
+/* One step for bpf_loop(), as d_path() walks. Returns 1 at the last. */
 static long step_up(__u32 index, struct exe_walk *walk)
 {
 	struct dentry *dentry = walk->dentry;
@@ -51,8 +51,8 @@ static long step_up(__u32 index, struct exe_walk *walk)
 }
 
 /*
- * Up to the root of the mount namespace. The verifier goes through the step of bpf_loop() once, and
- * through a loop of our own in every state: that took a third of the time to load all programs.
+ * Walks up to the root of the mount namespace. The verifier checks the step of bpf_loop() once, but
+ * a plain loop in every state: a plain loop took a third of the time to load all programs.
  */
 static __noinline void read_exe(struct mm_struct *mm, struct wakegov_process *process)
 {
@@ -65,12 +65,12 @@ static __noinline void read_exe(struct mm_struct *mm, struct wakegov_process *pr
 	};
 
 	process->exe_bytes = 0;
-	process->exe_is_long = !!file; /* until it ends */
+	process->exe_is_long = !!file; /* until the walk reaches the root */
 	if (file)
 		bpf_loop(WAKEGOV_EXE_DEPTH, step_up, &walk, 0);
 }
 
-/* Of the current process, or of what it forked just now. */
+/* Reads the arguments of the current process, or of its new child. */
 static __noinline void read_command(struct mm_struct *mm, struct wakegov_process *process)
 {
 	__u64 start = BPF_CORE_READ(mm, arg_start);
@@ -109,8 +109,8 @@ static __noinline void learn_process(struct task_struct *task, bool is_current)
 }
 
 /*
- * One that was there before. An exec that was missed shows as another memory, and so does one that
- * came in between here: then what was written may be of both.
+ * Adds a process that began before it was followed. A different mm shows an exec that was missed,
+ * and also one that happened during this function: then the entry may mix both programs.
  */
 static __noinline void learn_found(struct task_struct *task)
 {
@@ -127,7 +127,10 @@ static __noinline void learn_found(struct task_struct *task)
 		tell(WAKEGOV_RECORD_SCAN, 0, 0);
 }
 
-/* The current task's process was there before: its arguments are read as soon as it runs. */
+/*
+ * Reads the arguments of a process that began before it was followed, now that it is the current
+ * one.
+ */
 static __noinline void learn_command(struct task_struct *task)
 {
 	struct wakegov_process *process;
@@ -156,7 +159,7 @@ static inline void follow_end_of_process(struct task_struct *task)
 		bpf_map_delete_elem(&processes, &tgid);
 }
 
-/* Where it runs is known by its moves, and here after a time in which none was seen. */
+/* Writes the CPU of a task: moves keep it up to date, except while no program ran. */
 static inline void find_cpu(struct task_struct *task)
 {
 	struct wakegov_slot *slot = may_be_hot(task->pid) ? find_slot(task->pid) : NULL;
@@ -165,7 +168,7 @@ static inline void find_cpu(struct task_struct *task)
 		slot->cpu = task->thread_info.cpu;
 }
 
-/* The daemon reads what this writes: every task that is not about to end. */
+/* Writes the attributes of every task that is not exiting, for the daemon to read. */
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *context)
 {

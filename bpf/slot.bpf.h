@@ -6,8 +6,7 @@
 #include "maps.bpf.h"
 
 /*
- * How many hot tasks have a pid like this one: what costs a look-up and concerns hot tasks only is
- * spared the others.
+ * How many hot tasks have a pid of this remainder. Where it is 0, a look-up of the slot is skipped.
  */
 static inline __u32 *hot_count(__u32 pid)
 {
@@ -30,8 +29,8 @@ static inline __u32 slot_place(__u32 pid, int probe)
 }
 
 /*
- * The slot of a task. Those that do much I/O have one, most of them in its first place, and are
- * found without a look at the counters; where most have none, ask may_be_hot() first.
+ * The slot of a task. Tasks that do much I/O have one, mostly in the first place that is tried, and
+ * this does not read the counters of may_be_hot(). Where most tasks have none, call that first.
  */
 static inline struct wakegov_slot *find_slot(__u32 pid)
 {
@@ -66,7 +65,7 @@ static inline __u32 next_id(__u32 id, __u32 index)
 	return (((id >> WAKEGOV_SLOT_BITS) + 2) | 1) << WAKEGOV_SLOT_BITS | index;
 }
 
-/* Returns the index of the slot that the task has from now on, WAKEGOV_SLOTS if all are taken. */
+/* Takes a slot for the task. Returns its index, WAKEGOV_SLOTS if all are taken. */
 VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
 {
 	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
@@ -82,7 +81,7 @@ VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
 	return WAKEGOV_SLOTS;
 }
 
-/* Before the daemon knew of it; afterwards it is the daemon that gives it back. */
+/* Releases a slot that the daemon has not seen. The daemon releases all others. */
 static inline void give_back_slot(struct wakegov_slot *slot)
 {
 	__sync_fetch_and_add(hot_count(slot->pid), -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Tasks: they wake up, move, begin and end. */
+/* Tasks: wake-up, migration, fork, exec and exit. */
 
 #include "burst.bpf.h"
 #include "clamped.bpf.h"
@@ -11,7 +11,7 @@
 #include "process.bpf.h"
 #include "think.bpf.h"
 
-/* The end of a sleep of its own accord. A task that wakes itself never slept. */
+/* The end of a sleep. A task that wakes itself never slept. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
@@ -29,7 +29,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* Its utilisation goes with it. */
+/* The task takes its utilisation along. */
 static inline void move_load(struct task_struct *task, __u32 to)
 {
 	struct account_task *load = load_of(task);
@@ -93,8 +93,8 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 }
 
 /*
- * The current task has forked it. The kernel skips a program whose CPU is within the same one for a
- * task that was preempted there; here no task can be, so no child is missed.
+ * The current task has forked this one. The kernel skips a program while the same one is
+ * interrupted on that CPU. A task cannot be preempted here, so no child is missed.
  */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
@@ -106,13 +106,13 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)
-		fork_placed(parent, child); /* before its facts: it has its parent's affinity */
+		fork_placed(parent, child); /* first: it still has its parent's affinity */
 	if (settings.follow)
 		follow_fork(parent, child);
 	return 0;
 }
 
-/* The thread goes on as the same task; on_task_rename() has its new name. */
+/* The thread stays the same task. on_task_rename() takes its new name. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 {
@@ -124,7 +124,10 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 	return 0;
 }
 
-/* A process gives its work back to the one that made it; a thread's goes on beside it. */
+/*
+ * The utilisation of a process goes back to its parent, where the work goes on. That of a thread
+ * does not.
+ */
 static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *cpu)
 {
 	struct account_task *from = load_of(task), *to;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Think time: a hot task sleeps of its own accord while it has nothing in flight. No clock makes
- * that shorter.
+ * Think time: a hot task sleeps with no request in flight. A faster clock does not make that
+ * shorter.
  */
 
 #include "slot.bpf.h"
@@ -14,9 +14,10 @@ static inline bool has_requests(const struct wakegov_slot *slot)
 }
 
 /*
- * A task that waits for requests of its own need not be in an I/O wait: io_getevents() never is,
- * and io_uring may be. It begins to think when the last of them is done. One in an I/O wait with
- * nothing in flight waits for what others sent: a flush, a page, a request that took its own up.
+ * A task that waits for its own requests need not be in an I/O wait: io_getevents(2) never is,
+ * io_uring may be. It begins to think when the last of them completes. A task in an I/O wait with
+ * nothing in flight waits for requests of others: for a flush, a page, or a request that its own
+ * was merged into.
  */
 static inline void begin_sleep(struct wakegov_slot *slot, bool waits, __u64 now_ns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's half of wakegov: it aggregates, and tells user space only what changes a decision.
- * Loaded and read by src/tracer; the data both share is in include/wakegov/abi.h.
+ * The kernel side of wakegov. It aggregates, and emits a record only for what changes a decision.
+ * src/tracer loads and reads it; include/wakegov/abi.h has the data that both sides share.
  */
 #include "block.bpf.h"
 #include "cpu.bpf.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * io_uring's workers. What cannot be sent at once, because no tag is free or the file system would
- * sleep, is handed to threads that the kernel makes beside the task that owns the ring. They send
- * its requests and wait in its place, each for a few: it is the owner whose I/O that is.
+ * io_uring's workers. When a request cannot be sent at once, because no tag is free or the file
+ * system would sleep, the kernel hands it to a worker thread of the ring's owner. The worker sends
+ * and waits in the owner's place, so its I/O is counted for the owner.
  */
 
 #include "slot.bpf.h"
@@ -12,9 +12,9 @@
 #define WORKER_PREFIX 8 /* "iou-wrk-" */
 
 /*
- * The kernel calls a worker by its owner's pid, as ps shows it: io_wq_worker() in io-wq.c. The
- * structures that lead there are others in 6.3 and newer, and libbpf would want rights that the
- * daemon has not, to look for those that are missing in the kernel's modules. 0: it was renamed.
+ * The owner's pid, which io_wq_worker() in io-wq.c writes into the worker's name; 0: it was
+ * renamed. The structures that lead to the owner changed in 6.3; for those that a kernel lacks,
+ * libbpf would search the BTF of modules, for which the daemon has no right.
  */
 static __noinline __u32 owner_of(struct task_struct *task)
 {
@@ -33,7 +33,7 @@ static __noinline __u32 owner_of(struct task_struct *task)
 	return pid;
 }
 
-/* The slot of the owner; NULL: it is no worker, or its owner is not known to do I/O. */
+/* The slot of the owner; NULL: the task is no worker, or its owner has no slot. */
 static inline struct wakegov_slot *find_owner(struct task_struct *task)
 {
 	__u32 pid = task->flags & PF_IO_WORKER ? owner_of(task) : 0;
