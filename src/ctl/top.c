@@ -274,9 +274,26 @@ static bool can_paint(void)
 	return move && move != (char *)-1;
 }
 
+/*
+ * NULL: there is none to paint on. A resize between the question for the size and ncurses' handler
+ * waits for that; without one it would be lost.
+ */
+static SCREEN *open_screen(void)
+{
+	sigset_t resize, before;
+	SCREEN *screen;
+
+	sigemptyset(&resize);
+	sigaddset(&resize, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &resize, &before);
+	screen = can_paint() ? newterm(NULL, stdout, stdin) : NULL;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return screen;
+}
+
 static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 {
-	SCREEN *screen = can_paint() ? newterm(NULL, stdout, stdin) : NULL;
+	SCREEN *screen = open_screen();
 
 	if (!screen) {
 		complain("this terminal (TERM=%s) cannot show a live view. Try: wakegovctl monitor",

@@ -11,6 +11,7 @@
 
 #include "daemon/api.h"
 #include "daemon/footprint.h"
+#include "daemon/placing.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -292,6 +293,10 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++)
 		sample_named(metrics, "limiter", limiter_name(limiter),
 			     stats_limits(manager->stats, limiter));
+	begin(metrics, "wakegov_placement_groups", false,
+	      "Groups of tasks with a placement, by whether they are kept to a cache now.");
+	sample(metrics, "{state=\"placed\"}", placing_count_groups(manager, true));
+	sample(metrics, "{state=\"let-go\"}", placing_count_groups(manager, false));
 	begin(metrics, "wakegov_boost_tasks", false,
 	      "Tasks that do I/O, by what is thought of a boost for them.");
 	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)

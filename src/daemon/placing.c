@@ -493,3 +493,15 @@ void placing_count(const struct manager *manager, struct affinities_counts *ret)
 {
 	affinities_count(manager->placing->affinities, ret);
 }
+
+uint32_t placing_count_groups(const struct manager *manager, bool placed)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
+		const struct placed_group *group = &manager->placing->groups[i];
+
+		n += group->key && !!group->placement.held == placed;
+	}
+	return n;
+}

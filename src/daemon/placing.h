@@ -49,3 +49,5 @@ const struct cpu_mask *placing_cpus_of(const struct manager *manager,
 /* Why no task can be placed here: a clause; NULL: they can. */
 const char *placing_why_not(const struct manager *manager);
 void placing_count(const struct manager *manager, struct affinities_counts *ret);
+/* How many groups are kept to a cache now, or are not: let go, or not yet placed. */
+uint32_t placing_count_groups(const struct manager *manager, bool placed);

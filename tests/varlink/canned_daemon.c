@@ -352,6 +352,11 @@ void placing_count(const struct manager *manager, struct affinities_counts *ret)
 	*ret = (struct affinities_counts){ .kept = 3, .foreign = 1, .refused = 2 };
 }
 
+uint32_t placing_count_groups(const struct manager *manager, bool placed)
+{
+	return placed ? 1 : 2;
+}
+
 /* The machine, and what the daemon does. */
 
 const char *frequency_source(const struct frequency *frequency)

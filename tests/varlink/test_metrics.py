@@ -90,6 +90,8 @@ class Values(MetricsTest):
         self.assertEqual(self.value("wakegov_account_gained_ios_total"), 2594306)
         self.assertEqual(self.value("wakegov_decisions_total", reason="idle"), 17)
         self.assertEqual(self.value("wakegov_boost_tasks", state="trying"), 3)
+        self.assertEqual(self.value("wakegov_placement_groups", state="placed"), 1)
+        self.assertEqual(self.value("wakegov_placement_groups", state="let-go"), 2)
         self.assertEqual(self.value("wakegov_drops_total", where="anomalies"), 5)
         self.assertEqual(self.value("wakegov_cpu_seconds_total"), 1.234567)
         self.assertEqual(self.value("wakegov_memory_bytes"), 2150 * 1024)

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -100,6 +101,11 @@ class Placement(unittest.TestCase):
     def groups(self):
         return [group for rule in self.daemon.call("Rules")["rules"] for group in rule["groups"]]
 
+    def counted(self):
+        """Groups that are placed, and that are let go, as a monitoring system has them."""
+        text = self.daemon.call("Metrics")["text"]
+        return [int(n) for n in re.findall(r"^wakegov_placement_groups\{.*\} (\d+)$", text, re.M)]
+
     def wait_allowed(self, pid, cpus):
         guest.wait_for(lambda: allowed(pid) == mask(cpus), 10,
                        f"CPUs {cpus} of {pid}")
@@ -122,9 +128,9 @@ class Placement(unittest.TestCase):
         self.start("wake-affine")
         _, _, _, inside = self.load(1, 700)
         self.assertGreaterEqual(inside, 90)
-        *_, without_us, _ = self.load(16, 1000, hinted=False)
-        *_, with_us, _ = self.load(16, 1000)
-        self.assertLess(with_us, 1.5 * without_us)  # one run says little: see lab table placement
+        pairs = [[self.load(16, 1000, hinted=hinted)[2] for hinted in (False, True)] for _ in range(3)]
+        ratio = statistics.median(placed / alone for alone, placed in pairs)
+        self.assertLess(ratio, 1.5)  # three runs say little: see lab table placement
         task = self.popen(WAKELOAD, "16", "100", "1000000", "2")
         guest.wait_for(lambda: any(group["tasks"] == 17 for group in self.groups()), 10, "17 tasks")
         self.wait_allowed(task.pid, ALL)
@@ -210,9 +216,11 @@ class Placement(unittest.TestCase):
         time.sleep(2)
         for task in first, second, third:
             self.assertEqual(allowed(task.pid), mask(ALL))
+        self.assertEqual(self.counted(), [0, 3])
         lent.close()
         for task in first, second, third:
             self.kept_to(task.pid)
+        self.assertEqual(self.counted(), [3, 0])
 
     def test_offline(self):
         """the whole cache goes offline: let go, and what each had comes back"""
