@@ -10,57 +10,89 @@ import unittest
 
 
 class TapResult(unittest.TestResult):
-    """Prints one TAP line per test as it ends."""
+    """Prints the TAP lines of each test as it ends.
 
-    def __init__(self):
+    With tries=2 a test that fails runs once more, from the beginning, and what it gives then counts.
+    What failed first is shown as a comment, and so is that the second run passed.
+    """
+
+    def __init__(self, tries=1):
         super().__init__()
+        self.tries = tries
         self.count = 0
 
-    def line(self, word, test, rest=""):
-        self.count += 1
-        name = test.shortDescription() or test.id()
-        print(f"{word} {self.count} - {name}{rest}", flush=True)
+    def startTest(self, test):
+        super().startTest(test)
+        self.before = len(self.failures), len(self.errors)
+        self.lines = []
 
-    def comment(self, text):
-        for line in text.rstrip().splitlines():
-            print("# " + line, flush=True)
+    def stopTest(self, test):
+        super().stopTest(test)
+        n_failures, n_errors = self.before
+        failed = self.failures[n_failures:] + self.errors[n_errors:]
+        if not failed or self.tries == 1:
+            for line in self.lines:
+                self.show(*line)
+            return
+        del self.failures[n_failures:], self.errors[n_errors:]
+        for _, text in failed:
+            note("failed, and runs again: " + text)
+        self.tries -= 1
+        again = type(test)(test.id().rpartition(".")[2])
+        again.run(self)
+        self.tries += 1
+        if (len(self.failures), len(self.errors)) == (n_failures, n_errors):
+            note("passed when run again: " + title(test))
+
+    def show(self, word, test, rest="", text=""):
+        self.count += 1
+        print(f"{word} {self.count} - {title(test)}{rest}", flush=True)
+        if text:
+            note(text)
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        self.line("ok", test)
+        self.lines.append(("ok", test))
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
-        self.line("ok", test, f" # SKIP {reason}")
+        self.lines.append(("ok", test, f" # SKIP {reason}"))
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self.line("not ok", test)
-        self.comment(self.failures[-1][1])
+        self.lines.append(("not ok", test, "", self.failures[-1][1]))
 
     def addSubTest(self, test, subtest, err):
         """Only a failure gives a line, after which the test itself gives none."""
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self.line("not ok", subtest)
             failed = issubclass(err[0], test.failureException)
-            self.comment((self.failures if failed else self.errors)[-1][1])
+            self.lines.append(("not ok", subtest, "", (self.failures if failed else self.errors)[-1][1]))
 
     def addError(self, test, err):
         super().addError(test, err)
-        self.line("not ok", test)
-        self.comment(self.errors[-1][1])
+        line = "not ok", test, "", self.errors[-1][1]
+        if isinstance(test, unittest.TestCase):
+            self.lines.append(line)
+        else:  # what a class or module sets up, which is no test
+            self.show(*line)
+
+
+def title(test):
+    return test.shortDescription() or test.id()
 
 
 def note(text):
-    """A measured figure, beside the result that it belongs to."""
-    print("# " + text, flush=True)
+    """A measured figure, beside the result that it belongs to, or why a test failed."""
+    for line in text.rstrip().splitlines():
+        print("# " + line, flush=True)
 
 
 def run(module, names):
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
-    result = TapResult()
+    # The lab's tests wait for other processes, and its host may stand still for longer than they wait.
+    result = TapResult(tries=2 if "WAKEGOV_LAB" in os.environ else 1)
     suite.run(result)
     print(f"1..{result.count}", flush=True)
     sys.exit(0 if result.wasSuccessful() else 1)
