@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tasks that are kept to some CPUs, and what is written to one of them. */
+/* The table of tasks whose affinity the daemon has set, and the writes to one of them. */
 #include "actuator/affinities.h"
 
 #include <errno.h>
@@ -14,18 +14,18 @@
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 
-/* Lines of the log that no task needs any more, until it is started anew. */
+/* The log is rewritten when it has so many lines more than twice the tasks that are kept. */
 #define LOG_SPARE 4096
 
 struct entry {
 	struct affinity affinity;
 	bool kept;
-	bool foreign; /* somebody set it while it was kept */
+	bool foreign; /* another program set the affinity while the task was kept */
 };
 
 struct affinities {
 	const char *directory;
-	int log_fd;	    /* −1: not begun */
+	int log_fd;	    /* −1: no line was written yet */
 	size_t lines;	    /* of the log */
 	uint32_t n_present; /* CPUs of the machine */
 	struct pid_index *index;
@@ -83,8 +83,8 @@ void affinities_forget(struct affinities *affinities, uint32_t pid)
 	pid_index_remove(affinities->index, entry - affinities->entries);
 }
 
-/* Those that are kept no longer were remembered for the sake of their children. */
-static void forget_let_go(struct affinities *affinities)
+/* Drops the entries of released tasks; they stay in the table only to recognise their children. */
+static void forget_released(struct affinities *affinities)
 {
 	uint32_t place = pid_index_next(affinities->index, 0);
 
@@ -99,7 +99,7 @@ static struct entry *add(struct affinities *affinities, uint32_t pid, uint64_t s
 
 	affinities_forget(affinities, pid);
 	if (pid_index_count(affinities->index) == AFFINITIES_MAX)
-		forget_let_go(affinities);
+		forget_released(affinities);
 	place = pid_index_add(affinities->index, pid);
 	if (place == PID_INDEX_NONE)
 		return NULL;
@@ -107,7 +107,7 @@ static struct entry *add(struct affinities *affinities, uint32_t pid, uint64_t s
 	return &affinities->entries[place];
 }
 
-/* Only what tasks have now, in place of everything that was ever written. */
+/* Replaces the log by one line for each task that is kept. */
 static int start_log(struct affinities *affinities)
 {
 	uint32_t n_entries = pid_index_count(affinities->index), place = 0;
@@ -143,9 +143,9 @@ static int add_line(struct affinities *affinities, const struct affinity *affini
 	return r;
 }
 
-/* As much as its cpuset has is no affinity of its own. */
-static struct cpu_mask own_of(const struct affinities *affinities, uint32_t pid,
-			      const struct cpu_mask *now)
+/* The affinity to restore: "every CPU" where the task may run on its whole cpuset. */
+static struct cpu_mask own_affinity(const struct affinities *affinities, uint32_t pid,
+				    const struct cpu_mask *now)
 {
 	struct cpu_mask present = { 0 }, cpuset;
 
@@ -157,9 +157,12 @@ static struct cpu_mask own_of(const struct affinities *affinities, uint32_t pid,
 	return cpu_mask_is_in(&cpuset, now) ? cpu_mask_all() : *now;
 }
 
-/* The number is still the task's: its entry, or none, and what it has now. */
-static int look(struct affinities *affinities, uint32_t pid, uint64_t *ret_start,
-		struct entry **ret_entry, struct cpu_mask *ret_now)
+/*
+ * Reads the task's start and affinity, and finds its entry. Drops an entry of an earlier task with
+ * the same pid.
+ */
+static int identify(struct affinities *affinities, uint32_t pid, uint64_t *ret_start,
+		    struct entry **ret_entry, struct cpu_mask *ret_now)
 {
 	_cleanup_close_ int fd = uclamp_open_task(pid, ret_start);
 	int r = fd < 0 ? fd : affinity_read(pid, ret_now);
@@ -182,7 +185,8 @@ static int take_over(struct affinities *affinities, struct entry *entry)
 	return AFFINITIES_TAKEN_OVER;
 }
 
-static int put_back(struct affinities *affinities, struct entry *entry, const struct cpu_mask *now)
+static int restore_own(struct affinities *affinities, struct entry *entry,
+		       const struct cpu_mask *now)
 {
 	int r;
 
@@ -195,7 +199,7 @@ static int put_back(struct affinities *affinities, struct entry *entry, const st
 	return r == -ESRCH ? AFFINITIES_GONE : AFFINITIES_DONE;
 }
 
-int affinities_let_go(struct affinities *affinities, uint32_t pid)
+int affinities_release_task(struct affinities *affinities, uint32_t pid)
 {
 	struct cpu_mask now;
 	struct entry *entry;
@@ -204,16 +208,17 @@ int affinities_let_go(struct affinities *affinities, uint32_t pid)
 
 	if (!affinities_knows(affinities, pid))
 		return AFFINITIES_UNCHANGED;
-	r = look(affinities, pid, &start, &entry, &now);
+	r = identify(affinities, pid, &start, &entry, &now);
 	if (r == -ESRCH)
 		return AFFINITIES_GONE;
 	if (r < 0 || !entry || !entry->kept)
 		return r < 0 ? r : AFFINITIES_UNCHANGED;
-	return put_back(affinities, entry, &now);
+	return restore_own(affinities, entry, &now);
 }
 
-/* Line first, then the write. What is not taken is as before. */
-static int put(struct affinities *affinities, struct entry *entry, const struct cpu_mask *mask)
+/* Writes the line before the affinity. On failure the task and its entry are unchanged. */
+static int write_mask(struct affinities *affinities, struct entry *entry,
+		      const struct cpu_mask *mask)
 {
 	struct affinity *affinity = &entry->affinity;
 	const struct cpu_mask before = affinity->put;
@@ -237,7 +242,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 	struct cpu_mask now, own, mask, cpuset, within;
 	struct entry *entry;
 	uint64_t start;
-	int r = look(affinities, pid, &start, &entry, &now);
+	int r = identify(affinities, pid, &start, &entry, &now);
 
 	if (r < 0)
 		return r == -ESRCH ? AFFINITIES_GONE : r;
@@ -245,13 +250,13 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 		return take_over(affinities, entry);
 	if (entry && entry->foreign)
 		return AFFINITIES_TAKEN_OVER;
-	own = entry && entry->kept ? entry->affinity.own : own_of(affinities, pid, &now);
+	own = entry && entry->kept ? entry->affinity.own : own_affinity(affinities, pid, &now);
 	mask = cpu_mask_and(&own, cpus);
 	affinity_read_cpuset(pid, &cpuset);
 	within = cpu_mask_and(&mask, &cpuset);
 	if (cpu_mask_is_empty(&within)) {
 		if (entry && entry->kept)
-			put_back(affinities, entry, &now);
+			restore_own(affinities, entry, &now);
 		return AFFINITIES_OUTSIDE;
 	}
 	if (cpu_mask_equals(&now, &within))
@@ -265,7 +270,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 	if (!entry->kept)
 		entry->affinity.put = now;
 	entry->affinity.own = own;
-	return put(affinities, entry, &mask);
+	return write_mask(affinities, entry, &mask);
 }
 
 bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t child)
@@ -279,7 +284,7 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 	if (!from || child == parent)
 		return false;
 	inherited = from->affinity;
-	if (look(affinities, child, &start, &entry, &now) < 0 || entry)
+	if (identify(affinities, child, &start, &entry, &now) < 0 || entry)
 		return entry && entry->kept;
 	inherited.pid = child;
 	inherited.start = start;

@@ -2,17 +2,17 @@
 #pragma once
 
 /*
- * Tasks that are kept to some CPUs, and where they were allowed to run before. What a task is kept
- * to is within that and its cpuset. What somebody else sets meanwhile is theirs: the task is left
- * alone from then on. What a cpuset takes away is not; nor is that the kernel ends an affinity of
- * which no CPU is online.
+ * Restricts tasks to some of the CPUs of their own affinity and cpuset, and restores the affinity.
+ * When another program sets the affinity meanwhile, the task keeps that one and is left alone. Two
+ * changes of a mask have another cause: a cpuset that becomes narrower, and the kernel, which
+ * resets an affinity of which no CPU is online.
  *
- * An original that is as much as the cpuset has is put back as "every CPU": so it grows with the
- * cpuset, as it did. Children inherit their parents' affinity: affinities_forked() knows what they
- * had without us.
+ * A task that could run on its whole cpuset gets back "every CPU", so that it follows a cpuset that
+ * grows. Children inherit the affinity of their parents; affinities_forked() records the parents'
+ * own affinity for them.
  *
- * A task is known by its number and the time of its start. Before a task is written to, a line goes
- * to DIRECTORY/affinities, a log (shared/statefile.h); masks are hexadecimal:
+ * A task is identified by its pid and start time. Each write to a task is preceded by a line in
+ * DIRECTORY/affinities, a log (shared/statefile.h); masks are hexadecimal:
  *
  *	task 4711 88123 all 3		number, start in ticks, its own mask, what we write now
  */
@@ -23,53 +23,58 @@
 #include "actuator/restore.h"
 #include "shared/cpu_mask.h"
 
-#define AFFINITIES_MAX 16384 /* tasks; others are left as they are, and counted as refused */
+#define AFFINITIES_MAX 16384 /* tasks; more are not restricted, and counted as refused */
 
 enum affinities_outcome {
 	AFFINITIES_DONE,
 	AFFINITIES_UNCHANGED,  /* nothing to write */
 	AFFINITIES_GONE,       /* the task has exited */
-	AFFINITIES_TAKEN_OVER, /* somebody else set its affinity */
-	AFFINITIES_OUTSIDE,    /* it may not run on any of these CPUs: it is as it was */
+	AFFINITIES_TAKEN_OVER, /* another program set its affinity */
+	AFFINITIES_OUTSIDE,    /* the task may run on none of these CPUs; it has its own affinity */
 };
 
 struct affinities;
 
 struct affinities_counts {
-	uint32_t kept;	  /* tasks, now */
-	uint64_t refused; /* by the kernel, or because there is no room */
-	uint64_t foreign; /* tasks of which somebody set the affinity while they were kept */
+	uint32_t kept;	  /* number of tasks kept now */
+	uint64_t refused; /* writes that the kernel refused, and tasks for which the table had no
+			     room */
+	uint64_t foreign; /* tasks whose affinity another program set while they were kept */
 };
 
-/* directory is borrowed; it must exist. NULL without memory. */
+/* directory is borrowed and must exist. Returns NULL without memory. */
 struct affinities *affinities_new(const char *directory);
-/* Puts nothing back: see affinities_release(). */
+/* Restores no affinity: affinities_release() does. */
 struct affinities *affinities_free(struct affinities *affinities);
 
-/* Keeps the task to these CPUs. Returns an outcome or a negative errno; then it is as it was. */
+/*
+ * Restricts the task to these CPUs. Returns an outcome, or a negative errno with the affinity
+ * unchanged.
+ */
 int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cpu_mask *cpus);
-/* Puts back what it had. Returns an outcome or a negative errno. */
-int affinities_let_go(struct affinities *affinities, uint32_t pid);
+/* Restores the task's own affinity. Returns an outcome or a negative errno. */
+int affinities_release_task(struct affinities *affinities, uint32_t pid);
 
 /*
- * parent forked child, which may have what is ours from it. Its own is its parent's from now on;
- * whether it is kept itself is the caller's. Returns whether it has something of ours.
+ * Call this after parent forked child. A child that inherited an affinity that we wrote gets an
+ * entry with its parent's own affinity; the caller decides whether to keep the child. Returns
+ * whether the child has an affinity that we wrote.
  */
 bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t child);
-/* Whether the task is, or was, kept or a child of one that was. */
+/* Whether the table has an entry: the task is kept, was kept, or its parent was when it forked. */
 bool affinities_knows(const struct affinities *affinities, uint32_t pid);
-/* The task has exited, or is to be judged as a new one. */
+/* Drops the entry: the task has exited, or is to be treated as new. */
 void affinities_forget(struct affinities *affinities, uint32_t pid);
 
 /*
- * Puts back what every task had, and removes the log if that went well. report (may be NULL) is
- * told of those that failed or that somebody changed, and of the rest in one. Returns 0 or the
- * first error.
+ * Restores the affinity of every task that is kept, and removes the log when none failed. report
+ * (may be NULL) gets one call for each task that failed or that another program changed, and one
+ * for all others together. Returns 0 or the first error.
  */
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata);
 /*
- * The same from the log of a daemon that was killed, with the children that inherited from its
- * tasks. Harmless without a log. Returns 0 or a negative errno: for which statefile_refusal() says
+ * The same for the tasks in the log of a daemon that was killed, and for children that inherited
+ * from them. Returns 0, also without a log, or a negative errno; statefile_refusal() then says
  * whether the file was refused.
  */
 int affinities_restore(const char *directory, restore_report_t report, void *userdata);

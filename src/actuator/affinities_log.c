@@ -60,7 +60,7 @@ int affinities_log_remove(const char *directory)
 	return statefile_remove(directory, &log_file);
 }
 
-/* Strict: the line must be the one that we would have written, to the letter. */
+/* Accepts only lines that are, to the letter, what affinities_log_add() writes. */
 static bool parse_line(const char *line, struct affinity *ret)
 {
 	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE], expected[LINE_SIZE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way back from the log of a daemon that was killed. */
+/* Restores affinities from the log of a daemon that was killed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *no
 	put = cpu_mask_and(&affinity->put, &limit);
 	if (cpu_mask_equals(now, &put))
 		return true;
-	/* The kernel ends one that leaves no CPU to run on. */
+	/* The kernel resets an affinity of which no CPU is online. */
 	affinity_read_online(&limit);
 	put = cpu_mask_and(&put, &limit);
 	return cpu_mask_is_empty(&put);
@@ -54,7 +54,7 @@ void affinity_restore(struct restore_tasks *run, const struct affinity *affinity
 		tell_task(run, affinity, RESTORE_FAILED, NULL, r);
 }
 
-/* The lines of the log, by number and then as they were written. */
+/* The lines of the log, sorted by pid and then as they were written. */
 struct lines {
 	struct restore_tasks *run;
 	struct affinity *lines;
@@ -96,7 +96,7 @@ static int compare_pid(const void *key, const void *element)
 	return pid < other ? -1 : pid > other;
 }
 
-/* The first line of a number; NULL: it has none. */
+/* The first line of the pid, or NULL. */
 static const struct affinity *find_first(const struct lines *lines, uint32_t pid)
 {
 	const struct affinity *line = bsearch(&pid, lines->lines, lines->n, sizeof(*lines->lines),
@@ -108,8 +108,8 @@ static const struct affinity *find_first(const struct lines *lines, uint32_t pid
 }
 
 /*
- * The line of the task of which now is what was put: the last one mostly. Between a line and its
- * write we can have been killed, and then the one before says it.
+ * The last line of the task with the mask that it has now: not its last line if the daemon was
+ * killed between line and write. If no line has that mask, the last one.
  */
 static const struct affinity *find_put(const struct lines *lines, uint32_t pid, uint64_t start,
 				       const struct cpu_mask *now)
@@ -142,7 +142,7 @@ static void restore_line(const struct lines *lines, uint32_t pid)
 	affinity_restore(lines->run, line);
 }
 
-/* Any line of a thread of that process which put what the heir has. */
+/* A line of any thread of the process that has the child's mask. */
 static const struct affinity *find_giver(const struct lines *lines, uint32_t process,
 					 const struct cpu_mask *now)
 {
@@ -162,7 +162,7 @@ static bool was_put(const struct lines *lines, const struct cpu_mask *now)
 	return false;
 }
 
-/* A task that is not in the log, and has what was put on one from which it descends. */
+/* Restores a task without a line that inherited an affinity from an ancestor with one. */
 static void restore_heir(void *userdata, uint32_t pid)
 {
 	const struct lines *lines = userdata;
@@ -199,7 +199,9 @@ int affinities_restore(const char *directory, restore_report_t report, void *use
 		r = sort_lines(lines.lines, lines.n);
 	if (r < 0)
 		return r;
-	/* Heirs first: they are known by what their ancestors have, and that these are. */
+	/*
+	 * Children first: only the masks that their ancestors still have show what they inherited.
+	 */
 	if (lines.n)
 		relatives_each_task(restore_heir, &lines);
 	for (size_t i = 0; i < lines.n; i++)

@@ -14,7 +14,7 @@ int affinity_read(uint32_t pid, struct cpu_mask *ret)
 	char text[CPU_MASK_TEXT_SIZE + 32];
 	int r = sysfs_read_tagged(text, sizeof(text), "Cpus_allowed:\t", "/proc/%u/status", pid);
 
-	/* It may have ended before, or while it was read. */
+	/* The task may exit before or during the read. */
 	if (r == 0 || r == -ENOENT)
 		return -ESRCH;
 	if (r < 0)
@@ -35,14 +35,14 @@ int affinity_read_cpu(uint32_t pid)
 
 	if (!sysfs_read_line(text, sizeof(text), "/proc/%u/stat", pid))
 		return -ESRCH;
-	/* The 39th word; the second, the name, may have blanks and brackets of its own. */
+	/* `processor` is field 39. Field 2, the name, may contain blanks and brackets. */
 	word = strrchr(text, ')');
 	for (int i = 2; word && i < 39; i++)
 		word = strchr(word + 1, ' ');
 	return word ? (int)strtol(word + 1, NULL, 10) : -EBADMSG;
 }
 
-/* cgroup v2 has the file in the groups for which the controller is on, v1 in every one. */
+/* cgroup v2 has this file only in groups with the cpuset controller, v1 in all groups. */
 static bool read_group(const char *path, struct cpu_mask *ret)
 {
 	char list[LIST_SIZE];
@@ -59,11 +59,11 @@ void affinity_read_cpuset(uint32_t pid, struct cpu_mask *ret)
 	char path[LIST_SIZE], *slash;
 
 	*ret = cpu_mask_all();
-	/* Kernels without v1's cpusets have no /proc/PID/cpuset. */
+	/* Kernels without cpusets of cgroup v1 have no /proc/PID/cpuset. */
 	if (!sysfs_read_line(path, sizeof(path), "/proc/%u/cpuset", pid) &&
 	    sysfs_read_tagged(path, sizeof(path), "0::", "/proc/%u/cgroup", pid) <= 0)
 		return;
-	/* The root is no limit: its list leaves out what is offline. */
+	/* The root group limits nothing; its list merely omits offline CPUs. */
 	while (path[0] && strcmp(path, "/") != 0 && !read_group(path, ret)) {
 		slash = strrchr(path, '/');
 		if (!slash)

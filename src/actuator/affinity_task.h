@@ -5,24 +5,24 @@
 
 #include "shared/cpu_mask.h"
 
-/*
- * The CPUs on which the task may run, those that are offline too. Returns 0, -ESRCH or another
- * negative errno.
- */
+/* Reads the task's affinity, offline CPUs included. Returns 0, -ESRCH or another negative errno. */
 int affinity_read(uint32_t pid, struct cpu_mask *ret);
 
 /*
- * What its cpuset leaves of that is what it has then. Returns 0, -ESRCH, -EINVAL (it is a kernel
- * thread that stays where it is, or none of the CPUs is online and in its cpuset), -EPERM
- * (CAP_SYS_NICE) or another negative errno.
+ * Sets the affinity; the kernel narrows it to the cpuset. Returns 0, -ESRCH, -EINVAL (a per-CPU
+ * kernel thread, or none of the CPUs is online and in the cpuset), -EPERM (CAP_SYS_NICE is missing)
+ * or another negative errno.
  */
 int affinity_write(uint32_t pid, const struct cpu_mask *mask);
 
-/* The CPUs of the task's cpuset; all, where it is in none. */
+/* The CPUs of the task's cpuset, or all if it has none. */
 void affinity_read_cpuset(uint32_t pid, struct cpu_mask *ret);
 
-/* Where it ran last, or runs. Returns a CPU, -ESRCH or another negative errno. */
+/*
+ * The CPU on which the task runs or last ran. Returns a negative errno on failure, -ESRCH when it
+ * has exited.
+ */
 int affinity_read_cpu(uint32_t pid);
 
-/* Those that are online. */
+/* The CPUs that are online. */
 void affinity_read_online(struct cpu_mask *ret);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A backend is a lever: it makes a domain run at what was decided. Each offers the same steps:
+ * A backend makes a domain run at the decided frequency. Each has the same steps:
  *
  *	acquire    can this lever move this domain? found out by trying, never by kernel version;
  *	           what it held goes to disk before the first write (actuator/saved.h)
@@ -10,8 +10,8 @@
  *	verify     is the control still ours?
  *	release    put the saved values back, unless somebody else changed the control after us
  *
- * A domain that somebody else took over is theirs: it is `yielded`, its saved values are forgotten,
- * and apply and release leave it alone from then on.
+ * When another program takes a domain over, the backend sets it `yielded` and drops its saved
+ * values; apply and release then do nothing.
  */
 
 #include <stdbool.h>
@@ -19,70 +19,70 @@
 
 #include "actuator/domain.h"
 
-/* What happened, beside failure (negative errno). Expected outcomes are not errors. */
+/* Expected outcomes; failures are negative errno. */
 enum actuator_outcome {
 	ACTUATOR_DONE = 0,
-	ACTUATOR_UNCHANGED = 1,	 /* that is what was asked for already: nothing was written */
-	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control, and keeps it */
+	ACTUATOR_UNCHANGED = 1,	 /* the request is in force already: nothing was written */
+	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control; the domain is yielded */
 	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
-	ACTUATOR_UNVERIFIED = 4, /* the request is not ours, and who set it is not known yet */
+	ACTUATOR_UNVERIFIED = 4, /* the kernel holds another request than ours, and the watch has
+				    reported no writer yet */
 };
 
 /*
- * What a decision asks of a lever, in OPPs of the domain. setspeed takes the target. limits keeps
- * to what the domain's own governor needs to be told: the floor under it and the ceiling over it.
- * Of these, uclamp takes what is the domain's own; the rest its tasks carry.
+ * What a decision asks of a backend, in OPPs of the domain. setspeed writes the target. limits
+ * writes the floor as minimum and the effective cap as maximum around the domain's own governor.
+ * uclamp writes the domain's own limits only; the rest are clamps of tasks.
  */
 struct actuator_request {
-	uint32_t target_khz; /* what the domain is to run at */
-	uint32_t min_khz;    /* its own limits, of the policy and of overrides; 0: no minimum … */
-	uint32_t max_khz;    /* … UINT32_MAX: no maximum */
-	uint32_t floor_khz;  /* below which it must not fall: boosts and min_khz; 0: no floor */
-	uint32_t effective_cap_khz; /* above which it must not rise: caps and max_khz; UINT32_MAX:
+	uint32_t target_khz; /* the frequency at which the domain is to run */
+	uint32_t min_khz; /* the domain's own limits, from the policy and overrides; 0: no minimum …
+			   */
+	uint32_t max_khz;   /* … UINT32_MAX: no maximum */
+	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
+	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
 				       none */
 };
 
 struct backend {
 	const char *name;
-	bool writes; /* false: it only looks on */
+	bool writes; /* false: observes only */
 	/*
-	 * Between the limits the domain's own governor sets the frequency: the target is what is
-	 * expected of it. The limits can change while the target stays, so apply is to be called
-	 * for every decision.
+	 * The domain's own governor sets the frequency between the limits, and the target is only
+	 * expected. Limits can change while the target stays: call apply for every decision.
 	 */
 	bool leaves_governor;
-	bool clamps_tasks; /* floors, caps and boosts are given to the tasks */
+	bool clamps_tasks; /* floors, caps and boosts become clamps of tasks */
 	/*
-	 * Takes the control of the domain: saves what it holds into domain->saved and to
-	 * disk, then takes the lever. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed, try
-	 * again when a CPU comes online); or a negative errno with domain->why a sentence that
-	 * says what is missing and what to do; then nothing is changed, on disk neither. -ENOSPC
-	 * and the like when that could not be saved. -EOPNOTSUPP when this lever does
-	 * not exist on this domain.
+	 * Takes control of the domain: saves the present values in domain->saved and on disk, then
+	 * switches the control. Returns ACTUATOR_DONE; ACTUATOR_OFFLINE (nothing changed; try again
+	 * when a CPU comes online); or a negative errno with domain->why, a sentence that says what
+	 * is missing and what to do. On failure nothing is changed, on disk neither: -ENOSPC and
+	 * the like when the values could not be saved, -EOPNOTSUPP when the domain has no such
+	 * control.
 	 */
 	int (*acquire)(struct actuator_domain *domain);
 	/*
-	 * Asks for what the request says, and fills domain->read_back_khz. Returns an
-	 * actuator_outcome or a negative errno. On ACTUATOR_OFFLINE and on failure the request is
-	 * forgotten, so that the next call writes again. On ACTUATOR_UNVERIFIED nothing was
-	 * written; call again a rate limit later, when the watch has told of a writer if there is
-	 * one.
+	 * Writes the request and fills domain->read_back_khz. Returns an actuator_outcome or a
+	 * negative errno. ACTUATOR_OFFLINE and failures forget the request, so that the next call
+	 * writes again. On ACTUATOR_UNVERIFIED nothing was written; call again a rate limit later,
+	 * when the watch has reported a writer if there is one.
 	 */
 	int (*apply)(struct actuator_domain *domain, const struct actuator_request *request);
 	/*
-	 * Checks that the control is still ours: the governor always; the value last asked for
-	 * when actuator_watch saw somebody else write it. Call it when the watch or the hotplug
-	 * socket tells, and after a resume. A domain that is back online is driven again, its
+	 * Checks that the control is still ours: always the governor, and the requested value if
+	 * actuator_watch saw another program write it. Call it after events of the watch or the
+	 * hotplug socket and after a resume. Takes up a domain that is online again, with its
 	 * request forgotten. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a
 	 * negative errno.
 	 */
 	int (*verify)(struct actuator_domain *domain);
 	/*
-	 * Puts the saved values back where the control is still ours, and forgets them. Per
-	 * control: one that fails does not stop the rest, and stays in the file for `wakegovd
-	 * --restore`. report (may be NULL) is told of each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE
-	 * (to be restored when it is back: the file keeps it) or the first error. Harmless on a
-	 * domain that is not held.
+	 * Restores the saved values of controls that are still ours, and drops them. A control that
+	 * fails does not stop the rest and stays in the file for `wakegovd --restore`. report (may
+	 * be NULL) is called for each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (the file keeps the
+	 * values until the domain is back) or the first error. Does nothing on a domain that is not
+	 * held.
 	 */
 	int (*release)(struct actuator_domain *domain, restore_report_t report, void *userdata);
 };

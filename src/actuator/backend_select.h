@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * Which backend moves a domain: the one that the policy names, or under `auto` the first of
+ * Chooses the backend of a domain: the one that the policy names, or under `auto` the first of
+ * these that can be acquired:
  *
  *	uclamp    schedutil governs the domain and the kernel has utilisation clamps
  *	setspeed  the driver offers the userspace governor
  *	limits    scaling_min_freq and scaling_max_freq can be written
  *	observe   always
- *
- * that takes it, each found out by trying.
  */
 
 #include "actuator/backend.h"
@@ -21,8 +20,8 @@
 const struct backend *backend_find(enum policy_backend backend);
 
 /*
- * Acquires the domain with *ret; passed_over says why those before it did not take it. Returns an
- * actuator_outcome or a negative errno, with domain->why filled; nothing is changed then.
+ * Acquires the domain with the backend in *ret; passed_over says why the earlier ones could not.
+ * Returns an actuator_outcome or a negative errno, with domain->why filled and nothing changed.
  */
 int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE]);

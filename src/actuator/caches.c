@@ -7,10 +7,10 @@
 #include "shared/sysfs.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu/cpu%u"
-#define LIST_SIZE     4096 /* the kernel's, of CPU ranges: a page */
+#define LIST_SIZE     4096 /* a page: the kernel's limit for a list of CPU ranges */
 #define INDEXES_MAX   8
 
-/* Of the cache of the highest level that has data. */
+/* The CPUs of the highest-level cache that holds data. */
 static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
 {
 	double level, highest = 0;
@@ -28,7 +28,7 @@ static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
 	return highest > 1;
 }
 
-/* One that is as large as a core's threads is none. */
+/* A cluster of one core's threads does not count. */
 static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 {
 	char cluster[LIST_SIZE], core[LIST_SIZE];
@@ -39,7 +39,7 @@ static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 	       strcmp(cluster, core) != 0 && cpu_mask_parse_list(cluster, ret);
 }
 
-/* A CPU that is in one already brings no other. */
+/* Adds no cache for a CPU that already belongs to one. */
 static void take(struct caches *caches, uint32_t cpu, const struct cpu_mask *cpus)
 {
 	if (caches->of_cpu[cpu] != CACHES_NONE || caches->n == PLACEMENT_CACHES_MAX)

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The last-level caches of the machine, among which tasks are placed; where all CPUs share one, the
- * clusters below it that have CPUs of more than one core.
+ * The last-level caches, among which tasks are placed. If all CPUs share one, the clusters below it
+ * that have more than one core take their place.
  */
 
 #include <stdint.h>
@@ -13,17 +13,17 @@
 #include "shared/cpu_mask.h"
 
 struct caches {
-	uint32_t n; /* below 2 there is nothing to place */
+	uint32_t n; /* with fewer than 2, no task is placed */
 	struct cpu_mask cpus[PLACEMENT_CACHES_MAX];
-	uint8_t of_cpu[TOPOLOGY_CPUS_MAX]; /* CACHES_NONE: it has none that is followed */
+	uint8_t of_cpu[TOPOLOGY_CPUS_MAX]; /* CACHES_NONE: the CPU has no cache in the table */
 };
 
 #define CACHES_NONE UINT8_MAX
 
-/* Those of the CPUs that are online, of n_cpus. */
+/* Finds the caches of the online CPUs below n_cpus. */
 void caches_discover(uint32_t n_cpus, struct caches *ret);
 
-/* The cache of a CPU, any number; PLACEMENT_NO_CACHE. */
+/* The cache of any CPU number, or PLACEMENT_NO_CACHE. */
 static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
 {
 	if (cpu >= TOPOLOGY_CPUS_MAX || caches->of_cpu[cpu] == CACHES_NONE)

@@ -81,7 +81,7 @@ int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t
 	return fd < 0 ? fd : control_read(fd, ret_value, size);
 }
 
-/* The newline ends the value in a plain file as well, as the tests' trees have. */
+/* The newline also ends the value in the plain files of the tests' trees. */
 int control_write(int fd, const char *value)
 {
 	char line[CONTROL_VALUE_SIZE + 1];

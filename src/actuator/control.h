@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The controls of a domain, all files in /sys/devices/system/cpu/cpufreq/policyN, and how they are
- * read and written. libcpupower has no part in this: it re-opens, and turns each error to -ENODEV.
+ * The controls of a domain, files in /sys/devices/system/cpu/cpufreq/policyN. libcpupower is not
+ * used for them: it opens a file again for each access, and turns every error into -ENODEV.
  */
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define CONTROL_DIRECTORY "/sys/devices/system/cpu/cpufreq"
 
-/* The longest value: "balance_performance"; and a governor's name. NUL included. */
+/* The longest value is "balance_performance", or a governor's name; with NUL. */
 #define CONTROL_VALUE_SIZE    24
 #define CONTROL_GOVERNOR_SIZE 16
 
@@ -34,12 +34,12 @@ const char *control_name(enum control control);
 int control_open(uint32_t policy, const char *file, int flags);
 
 /*
- * Reads the first line, from the start, without its end. Returns its length or a negative errno:
+ * Reads the first line from offset 0, without its newline. Returns its length or a negative errno:
  * -EBUSY when all CPUs of the domain are offline, -EOVERFLOW when it does not fit.
  */
 int control_read(int fd, char *ret_value, size_t size);
 
-/* The same for a decimal number; -EINVAL for what is none (`<unsupported>`). */
+/* The same for a decimal number; -EINVAL for other text, such as `<unsupported>`. */
 int control_read_u32(int fd, uint32_t *ret);
 
 /* Opens, reads, closes. */

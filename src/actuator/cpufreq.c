@@ -26,7 +26,7 @@ struct khz_list {
 	uint32_t *khz;
 };
 
-/* Appends what fits a uint32_t and is not 0. */
+/* Appends the frequencies that fit a uint32_t and are not 0. */
 static int append(struct khz_list *list, const struct cpufreq_available_frequencies *first)
 {
 	size_t n = list->n;
@@ -45,7 +45,7 @@ static int append(struct khz_list *list, const struct cpufreq_available_frequenc
 	return 0;
 }
 
-/* Newer kernels have a switch per domain, older ones one for all. */
+/* Newer kernels have a boost switch per domain, older ones one for the machine. */
 static bool boost_is_on(uint32_t policy)
 {
 	double on;
@@ -145,7 +145,10 @@ static int compare_policies(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Fills the N of each policyN, ascending. Returns how many, or -E2BIG or another errno. */
+/*
+ * Fills in the N of each policyN, ascending. Returns their number, -E2BIG or another negative
+ * errno.
+ */
 static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 {
 	_cleanup_closedir_ DIR *directory = opendir(CONTROL_DIRECTORY);
@@ -192,7 +195,7 @@ static int fill_domain(struct topology_domain *domain, uint32_t policy)
 	return discover_frequencies(domain);
 }
 
-/* Gives the CPUs of a list to the domain that comes next. Returns how many, or -E2BIG. */
+/* Assigns the CPUs of a list to the next domain. Returns their number or -E2BIG. */
 static int claim_cpus(struct topology *topology, const struct cpufreq_affected_cpus *first)
 {
 	int claimed = 0;
@@ -210,7 +213,7 @@ static int claim_cpus(struct topology *topology, const struct cpufreq_affected_c
 	return claimed;
 }
 
-/* The related CPUs include those that are offline. */
+/* related_cpus includes offline CPUs. */
 static int claim_related(struct topology *topology, uint32_t policy)
 {
 	struct cpufreq_affected_cpus *first = cpufreq_get_related_cpus(policy);
@@ -220,7 +223,7 @@ static int claim_related(struct topology *topology, uint32_t policy)
 	return claimed;
 }
 
-/* A domain that cannot be read, such as an offline one, is left out. */
+/* Leaves out a domain that cannot be read, such as an offline one. */
 static int add_domain(struct topology *topology, uint32_t policy)
 {
 	int r = fill_domain(&topology->domains[topology->n_domains], policy);

@@ -78,7 +78,7 @@ void actuator_domain_deinit(struct actuator_domain *domain)
 		close_fdp(fds[i]);
 		*fds[i] = -1;
 	}
-	range_let_go(&domain->range);
+	range_close(&domain->range);
 }
 
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
@@ -145,11 +145,11 @@ int actuator_domain_mark_offline(struct actuator_domain *domain)
 	return actuator_domain_explain(domain, ACTUATOR_OFFLINE, "all its CPUs are offline");
 }
 
-void actuator_domain_let_go(struct actuator_domain *domain)
+void actuator_domain_drop(struct actuator_domain *domain)
 {
 	close_fdp(&domain->setspeed_fd);
 	domain->setspeed_fd = -1;
-	range_let_go(&domain->range);
+	range_close(&domain->range);
 	domain->held = false;
 	domain->touched = 0;
 	domain->asked_khz = 0;
@@ -160,7 +160,7 @@ int actuator_domain_release(struct actuator_domain *domain, restore_report_t rep
 {
 	int r;
 
-	actuator_domain_let_go(domain);
+	actuator_domain_drop(domain);
 	domain->state = ACTUATOR_STATE_RELEASED;
 	r = restore_domain(domain->saved, domain->info->first_cpu, report, userdata);
 	return r > 0 ? ACTUATOR_OFFLINE : r;

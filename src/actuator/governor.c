@@ -37,7 +37,7 @@ size_t governor_collect_tunables(struct actuator_domain *domain, const char *gov
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The speed is saved only where it counted: other governors show `<unsupported>`. */
+/* Saves the speed only under `userspace`; other governors show `<unsupported>`. */
 static int save_values(struct actuator_domain *domain, const char *governor)
 {
 	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
@@ -70,7 +70,7 @@ static int save_values(struct actuator_domain *domain, const char *governor)
 	return 0;
 }
 
-/* Drivers that choose frequencies by themselves know `performance` and `powersave` only. */
+/* Drivers that choose frequencies themselves offer only `performance` and `powersave`. */
 static bool sets_policy_itself(const char *driver)
 {
 	return strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0 ||
@@ -113,7 +113,7 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 	if (strcmp(governor, GOVERNOR_USERSPACE) == 0)
 		return 0;
 
-	/* It answers -ENODEV to everything; errno and reading back tell more. */
+	/* libcpupower returns -ENODEV for every failure; errno and reading back tell more. */
 	errno = 0;
 	cpufreq_modify_policy_governor(domain->info->first_cpu, userspace);
 	error = errno;

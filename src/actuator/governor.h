@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Takes the kernel's userspace governor for a domain. */
+/* Switches a domain to the kernel's userspace governor. */
 
 #include "actuator/tunables.h"
 
@@ -20,8 +20,8 @@ struct actuator_domain;
 int governor_take(struct actuator_domain *domain);
 
 /*
- * The tunables of a governor that is about to be replaced, to be saved. What cannot be kept is no
- * reason not to replace it, but one to say so: it is named in domain->unsaved. Returns how many.
+ * Collects the tunables of a governor that is about to be replaced, to be saved. One that cannot be
+ * saved does not prevent the replacement; domain->unsaved names it. Returns their number.
  */
 size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
 				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX]);

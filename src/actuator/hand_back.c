@@ -20,7 +20,7 @@ bool actuator_offers_governor(const struct actuator_domain *domain, const char *
 	return false;
 }
 
-/* Written down before it is done. */
+/* Saves the switch before it is made. */
 static int lend(struct actuator_domain *domain, const char *governor)
 {
 	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];

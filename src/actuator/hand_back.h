@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * A domain that we drive, lent for a while to another governor of the kernel: first everything is
- * put back as it was before us, then the governor is switched, which is saved as any other saved
- * value is, so that a crash puts it back too. The domain is ACTUATOR_STATE_HANDED_BACK meanwhile.
+ * Gives a driven domain to another kernel governor for a while. First every control is restored,
+ * then the governor is switched; the switch is saved like every other, so that it is undone after a
+ * crash. Meanwhile the domain is ACTUATOR_STATE_HANDED_BACK.
  */
 
 #include <stdbool.h>
@@ -15,21 +15,21 @@
 bool actuator_offers_governor(const struct actuator_domain *domain, const char *governor);
 
 /*
- * governor: NULL for the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER,
- * ACTUATOR_OFFLINE as struct backend's release and verify; or a negative errno with domain->why
- * filled. The domain is not driven in any of these cases.
+ * governor NULL means the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
+ * and ACTUATOR_OFFLINE as release and verify of struct backend; or a negative errno with
+ * domain->why filled. The domain is not driven in any of these cases.
  */
 int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
 		       const char *governor);
 
 /*
- * Whether the governor is still the one that it was lent to. Returns ACTUATOR_DONE;
+ * Checks that the domain still has the governor that it was given. Returns ACTUATOR_DONE;
  * ACTUATOR_TAKEN_OVER, and the domain is yielded; ACTUATOR_OFFLINE; or a negative errno.
  */
 int actuator_verify_handed_back(struct actuator_domain *domain);
 
 /*
- * Ends it: what was there before us is there again, and the domain can be acquired. Returns as
+ * Restores what was there before us, so that the domain can be acquired. Returns as
  * actuator_verify_handed_back().
  */
 int actuator_end_hand_back(struct actuator_domain *domain);

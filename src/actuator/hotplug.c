@@ -29,7 +29,7 @@ static bool parse_cpu(const char *path, uint32_t *ret_cpu)
 	return sscanf(path, "/devices/system/cpu/cpu%5u%n", ret_cpu, &end) == 1 && !path[end];
 }
 
-/* The header "action@path" is the first of the strings; KEY=value follow. */
+/* The first string is the header "action@path"; KEY=value strings follow. */
 bool hotplug_parse(const char *text, size_t size, uint32_t *ret_cpu, bool *ret_online)
 {
 	bool is_cpu = false, has_path = false, has_action = false, online = false;

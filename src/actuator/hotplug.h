@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 /*
- * Opens a non-blocking socket for the event loop (EPOLLIN). It lets only online and offline events
- * through, so no other device's events wake us. Returns the descriptor or a negative errno.
+ * Opens a non-blocking socket for the event loop (EPOLLIN). Its filter passes only online and
+ * offline events, so that other devices' events do not wake the daemon. Returns the descriptor or a
+ * negative errno.
  */
 int hotplug_open(void);
 
 /*
- * Reads one event. Returns 1 with *ret_cpu and *ret_online filled; 0 when there is none now;
- * a negative errno, of which -ENOBUFS means that events were lost: verify every domain.
- * Call it until it returns 0.
+ * Reads one event. Returns 1 with *ret_cpu and *ret_online filled, 0 when none is waiting, or a
+ * negative errno. -ENOBUFS: events were lost, verify every domain. Call it until it returns 0.
  */
 int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online);
 

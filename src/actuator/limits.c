@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drives a domain by scaling_min_freq and scaling_max_freq, under any driver and governor: the
- * floor of the boosts is the minimum, the ceiling of the caps the maximum, and between the two the
- * domain's own governor, or the hardware, goes on as it did. Our target is not forced on it: it
- * knows the utilisation sooner than we do, and an unchanged floor and ceiling cost no write.
+ * floor of the boosts is the minimum and the effective cap the maximum. Between them the domain's
+ * own governor, or the hardware, chooses. It knows the utilisation sooner than we do, so our target
+ * is not forced on it, and an unchanged floor and cap cost no write.
  */
 #include <errno.h>
 

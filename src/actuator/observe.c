@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Decides, records, explains, and writes nothing. */
+/* The backend that writes nothing, for a daemon that decides, records and explains only. */
 #include <errno.h>
 
 #include "actuator/backend.h"
@@ -11,7 +11,7 @@ static int observe_acquire(struct actuator_domain *domain)
 	return ACTUATOR_DONE;
 }
 
-/* asked_khz records what would have been asked for. */
+/* asked_khz is what another backend would have written. */
 static int observe_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
 	int r = actuator_domain_read_back(domain, &domain->read_back_khz);
@@ -22,7 +22,7 @@ static int observe_apply(struct actuator_domain *domain, const struct actuator_r
 	return r < 0 ? r : ACTUATOR_UNCHANGED;
 }
 
-/* Nothing is ours, so nothing can be taken from us. */
+/* No control is ours, so none can be taken over. */
 static int observe_verify(struct actuator_domain *domain)
 {
 	uint32_t khz;

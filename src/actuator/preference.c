@@ -57,7 +57,7 @@ static bool is_word_of(const char *list, const char *word)
 	return false;
 }
 
-/* Whether the driver would take the word: a write that must fail is not made. */
+/* Checks whether the driver would accept the word; a write that must fail is not made. */
 static int check_word(uint32_t policy, const char *word)
 {
 	char governor[CONTROL_VALUE_SIZE] = "", offered[256] = "";
@@ -104,7 +104,7 @@ static int save_and_write(struct actuator_domain *domain, const char *now, const
 	return r;
 }
 
-/* What stood there before us is of no use any more, and nobody's to put back. */
+/* Drops the saved value: the preference is not ours to restore any more. */
 static int leave(struct actuator_domain *domain, int outcome)
 {
 	int r;

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * energy_performance_preference: what drivers that choose frequencies by themselves (intel_pstate,
- * amd-pstate) weigh. A control beside a domain's lever, saved and restored with the others.
+ * energy_performance_preference, by which drivers that choose frequencies themselves (intel_pstate,
+ * amd-pstate) weigh power against speed. A second control of a domain, saved and restored with the
+ * others.
  */
 
 #include <stdbool.h>
@@ -13,19 +14,20 @@ struct actuator_domain;
 
 enum preference_outcome {
 	PREFERENCE_DONE,
-	PREFERENCE_UNCHANGED, /* it is so already, or none is wanted */
+	PREFERENCE_UNCHANGED, /* it has the word already, or none is wanted */
 	PREFERENCE_MISSING,   /* the domain has no such control */
-	PREFERENCE_REFUSED, /* under `performance` the kernel takes no other: nothing was written */
-	PREFERENCE_FOREIGN, /* somebody changed what we had set: it is theirs */
-	PREFERENCE_DYNAMIC, /* amd-pstate sets it by the power source: it is left to the kernel */
+	PREFERENCE_REFUSED, /* under `performance` the kernel refuses every other word: nothing was
+			       written */
+	PREFERENCE_FOREIGN, /* another program changed our word, and keeps its own */
+	PREFERENCE_DYNAMIC, /* amd-pstate sets it by the power source: left to the kernel */
 };
 
-/* Whether amd-pstate's dynamic_epp is on: the kernel then takes no word from anybody else. */
+/* Whether amd-pstate's dynamic_epp is on: the kernel then refuses every word. */
 bool preference_is_dynamic(void);
 
 /*
- * Sets it to the word; NULL: to what it was before us. Only for a domain that is held. Returns an
- * outcome or a negative errno, -EINVAL for a word that the driver does not offer.
+ * Writes the word; NULL: the one from before us. Only for a domain that is held. Returns an outcome
+ * or a negative errno, -EINVAL for a word that the driver does not offer.
  */
 int preference_set(struct actuator_domain *domain, const char *word);
 

@@ -12,7 +12,7 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-/* A busy machine's work queue needs some tens of milliseconds to apply a write. */
+/* The kernel applies a write from a work queue, within tens of milliseconds on a busy machine. */
 #define SETTLE_NS (250 * NS_PER_MS)
 
 static void forget_past(struct range_limit *limit)
@@ -42,8 +42,7 @@ static int save_values(struct actuator_domain *domain, uint32_t min_khz, uint32_
 	return 0;
 }
 
-/* What the table of saved values says, which can be older than what the file holds now: see
- * saved_add(). */
+/* The value in the table, which can be older than what the file holds now: saved_add(). */
 static uint32_t saved_khz(const struct actuator_domain *domain, enum control control)
 {
 	const struct saved_value *entry = saved_find(domain->saved, domain->info->first_cpu,
@@ -129,7 +128,7 @@ static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
 	return khz > max_khz ? max_khz : khz;
 }
 
-int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again)
+int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again)
 {
 	struct range *range = &domain->range;
 	struct range_limit *first = &range->max, *second = &range->min;
@@ -151,7 +150,7 @@ int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz
 	return r < 0 ? r : written | r;
 }
 
-/* Where we held no limit of ours, somebody's is obeyed as any other is, and put back at the end. */
+/* A limit that another program set while we held none there is obeyed, and restored at the end. */
 static int take_value(struct actuator_domain *domain, struct range_limit *limit,
 		      enum control control, uint32_t khz)
 {
@@ -163,7 +162,7 @@ static int take_value(struct actuator_domain *domain, struct range_limit *limit,
 	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
 }
 
-/* `beyond`: no limiter but another writer can have brought this value about. */
+/* `beyond`: only another writer, and no limiter, can cause this value. */
 static int check_limit(struct actuator_domain *domain, enum control control, uint32_t khz,
 		       bool touched, bool beyond)
 {
@@ -189,7 +188,7 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	return r < 0 ? r : 0;
 }
 
-/* 1, and which: it is somebody else's. */
+/* Returns 1, and which limit, when another program wrote one. */
 static int check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
 		 uint32_t *ret_khz)
 {
@@ -208,7 +207,7 @@ static int check(struct actuator_domain *domain, unsigned int touched, enum cont
 	*ret_khz = max_khz;
 	if (r)
 		return r;
-	/* A maximum below our minimum takes the minimum with it. */
+	/* The kernel lowers our minimum together with a maximum below it. */
 	r = check_limit(domain, CONTROL_MIN_FREQ, min_khz, touched & (1u << CONTROL_MIN_FREQ),
 			min_khz < range->min.put_khz && min_khz < max_khz);
 	*ret_control = CONTROL_MIN_FREQ;
@@ -228,7 +227,7 @@ int range_verify(struct actuator_domain *domain, unsigned int touched)
 	if (r != 1)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);
-	actuator_domain_let_go(domain);
+	actuator_domain_drop(domain);
 	saved_drop(domain->saved, policy, control);
 	r = restore_domain(domain->saved, policy, NULL, NULL);
 	return actuator_domain_yield(domain, control_name(control), text, r);
@@ -259,8 +258,8 @@ static int fail(struct actuator_domain *domain, int error)
 }
 
 /*
- * Between the limits the domain's governor decides. Outside of them it may be for as long as it
- * takes the kernel to apply them, so what a write brought is looked at by the next call.
+ * Between the limits the domain's governor decides. The frequency may lie outside of them until the
+ * kernel has applied a write, so the next call compares.
  */
 static int read_back(struct actuator_domain *domain, bool settled)
 {
@@ -293,7 +292,7 @@ int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t mi
 		read_back(domain, true);
 
 	domain->unchecked = false;
-	written = range_put(domain, min_khz, max_khz, again);
+	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
 	domain->asked_khz = target_khz;

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * scaling_min_freq and scaling_max_freq as a lever. Both are requests of the user that the kernel
- * merges with others' (thermal limits, the firmware's), and reading gives the merged value, from a
- * work queue a moment after the write. So a maximum below ours is another limiter's and a maximum
- * above ours is another writer's; the same holds for a minimum, turned around. Where the watch has
- * seen another program close the file, every value that is not ours is that program's.
+ * Drives a domain by scaling_min_freq and scaling_max_freq. Both are user requests that the kernel
+ * merges with others (thermal limits, firmware), and reading gives the merged value, from a work
+ * queue a moment after the write. So a maximum below ours comes from another limiter and one above
+ * ours from another writer; for a minimum it is the other way round. When the watch saw another
+ * program close the file, every value that is not ours is from that program.
  */
 
 #include <stdbool.h>
@@ -17,24 +17,25 @@
 
 struct actuator_domain;
 
-/* So many writes may pass before the kernel gets round to the first. */
+/* Number of our writes that may pass before the kernel has applied the first. */
 #define RANGE_WAS 4
 
 struct range_limit {
 	int fd;		    /* open for writing; −1: not taken */
-	uint32_t saved_khz; /* before us, or set by somebody while we held it there */
-	uint32_t put_khz;   /* what we wrote last */
-	/* what stood there before, the latest first: it can be read until put_khz was */
+	uint32_t saved_khz; /* value before us, or set by another program while we held it there */
+	uint32_t put_khz;   /* our last write */
+	/* the values before put_khz, latest first: reading may give them until it is applied */
 	uint32_t was_khz[RANGE_WAS];
-	bool suspect; /* somebody wrote it, and what is read may still be ours: range_settle() */
+	bool suspect; /* another program wrote it, and reading may still give our value:
+			 range_settle() */
 };
 
 struct range {
 	struct range_limit min, max;
-	uint64_t settles_ns; /* while a limit is suspect: when the kernel has applied every write */
+	uint64_t settles_ns; /* while a limit is suspect: time at which the kernel has applied every
+				write */
 };
 
-/* Nothing taken. */
 static inline void range_init(struct range *range)
 {
 	*range = (struct range){ .min.fd = -1, .max.fd = -1 };
@@ -46,14 +47,14 @@ static inline bool range_is_taken(const struct range *range)
 }
 
 /*
- * Opens both files and saves what they hold. Returns 0; -EBUSY when the domain is offline;
- * -EOPNOTSUPP where there are no such files; or another negative errno with domain->why filled.
- * Nothing is changed by it.
+ * Opens both files and saves their values. Returns 0; -EBUSY when the domain is offline;
+ * -EOPNOTSUPP without such files; or another negative errno with domain->why filled. Changes
+ * nothing.
  */
 int range_take(struct actuator_domain *domain);
 
-/* Closes both files. What they hold is restore_domain()'s concern. */
-static inline void range_let_go(struct range *range)
+/* Closes both files; restore_domain() restores their values. */
+static inline void range_close(struct range *range)
 {
 	close_fdp(&range->min.fd);
 	close_fdp(&range->max.fd);
@@ -61,14 +62,14 @@ static inline void range_let_go(struct range *range)
 }
 
 /*
- * Asks for [min_khz, max_khz] within the saved values; the maximum wins where they contradict. The
- * file that makes room is written first, so that the two never cross. Returns 1 when something was
- * written, 0 when it stood there already, or a negative errno: then one of the two may be as asked.
- * `again` writes even so.
+ * Writes [min_khz, max_khz] within the saved values; the maximum wins where they cross. The file
+ * that makes room is written first, so that the two never cross. Returns 1 when something was
+ * written, 0 when both were in force, or a negative errno with one of the two perhaps written.
+ * `again` writes in any case.
  */
-int range_put(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again);
+int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again);
 
-/* Ours, and perhaps out of date. */
+/* Whether the value is one that we wrote, perhaps an earlier one. */
 static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz)
 {
 	for (size_t i = 0; i < RANGE_WAS; i++)
@@ -82,7 +83,7 @@ static inline bool range_is_suspect(const struct range *range)
 	return range->min.suspect || range->max.suspect;
 }
 
-/* Takes what is ours off limits that were just read: what is left are the others' limits. */
+/* Removes our own limits from values that were just read: the others' limits remain. */
 static inline void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
 {
 	if (*max_khz >= range->max.put_khz || range_limit_was(&range->max, *max_khz))
@@ -92,23 +93,23 @@ static inline void range_strip(const struct range *range, uint32_t *min_khz, uin
 }
 
 /*
- * Looks whether the limits are still ours; `touched` as in struct actuator_domain. A limit that
- * somebody set where we held none becomes its saved value. One that somebody set in the place of
- * ours is theirs, and the domain with it: the rest of the saved values are put back. Returns
+ * Checks that the limits are still ours; `touched` as in struct actuator_domain. A limit that
+ * another program set where we held none becomes the saved value. One set in the place of ours
+ * means that the program takes over the domain, and the other saved values are restored. Returns
  * ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain, unsigned int touched);
 
 /*
- * The last look at suspect limits, once the kernel has applied both writes: what stood there before
- * ours and is read then was written by the other program. Returns ACTUATOR_UNVERIFIED before that
- * time; else what range_verify() does, and no limit is suspect afterwards.
+ * The last check of suspect limits, when the kernel has applied both writes: if reading then gives
+ * a value from before ours, the other program wrote it. Returns ACTUATOR_UNVERIFIED before that
+ * time; else what range_verify() returns, and no limit is suspect afterwards.
  */
 int range_settle(struct actuator_domain *domain);
 
 /*
- * The apply step of a backend that holds the domain between two limits: takes the files where they
- * are not taken yet, and writes them as range_put() does. Returns what struct backend's apply does.
+ * The apply step of a backend that holds the domain between two limits: opens the files if need be,
+ * and writes as range_write(). Returns what struct backend's apply does.
  */
 int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t min_khz,
 		uint32_t max_khz);

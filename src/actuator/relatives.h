@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Who started whom: for tasks that have inherited what a daemon that was killed had put on others.
+/*
+ * The parents of tasks, to find tasks that inherited a setting from a task of a daemon that was
+ * killed.
  */
 
 #include <stdint.h>
 
-/* How far up the line of parents an heir's ancestor is looked for. */
+/* Number of generations that are searched for the ancestor of a task. */
 #define RELATIVES_GENERATIONS 8
 
-/* The process of a task, and the parent of that; both 0 where it is gone. */
+/* The process of a task and its parent process; both 0 when the task is gone. */
 struct relatives {
 	uint32_t process;
 	uint32_t parent;
@@ -17,5 +19,5 @@ struct relatives {
 
 struct relatives relatives_of(uint32_t pid);
 
-/* Every thread that there is. */
+/* Calls visit for every thread of the machine. */
 void relatives_each_task(void (*visit)(void *userdata, uint32_t pid), void *userdata);

@@ -23,7 +23,7 @@ static enum restore_outcome outcome_of_error(int error)
 	}
 }
 
-/* Tells, counts, and drops the control from the table if there is nothing left to do for it. */
+/* Reports and counts the result, and drops the control unless it is to be tried again. */
 static void finish(struct restore_run *run, const struct saved_value *saved,
 		   struct restore_result *result)
 {
@@ -37,7 +37,9 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 		saved_drop(run->saved, saved->policy, saved->control);
 }
 
-/* Limits are applied later, from a work queue: only the governor can be read back at once. */
+/*
+ * The kernel applies limits later, from a work queue: only the governor can be read back at once.
+ */
 static int write_and_check(const struct saved_value *saved)
 {
 	const char *file = control_name(saved->control);
@@ -53,15 +55,15 @@ static int write_and_check(const struct saved_value *saved)
 }
 
 /*
- * A limit that reads as the saved value may be about to become what we wrote last: see above. Only
- * a write of our own is sure to come after that.
+ * A limit that reads as the saved value may be about to change to our last write; only another
+ * write of ours comes after that for certain.
  */
 static bool shows_late(const struct saved_value *saved)
 {
 	return saved->control == CONTROL_MIN_FREQ || saved->control == CONTROL_MAX_FREQ;
 }
 
-/* For every control but the speed: what it holds tells whose it is. Returns the outcome. */
+/* For every control but the speed, whose value does not show who wrote it. Returns the outcome. */
 static enum restore_outcome restore_value(struct restore_run *run, enum control control,
 					  uint32_t policy)
 {
@@ -94,8 +96,8 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 }
 
 /*
- * Written without comparing: scaling_setspeed reads as the current frequency on older kernels, so
- * that the same number can hide another request.
+ * Writes without comparing: on older kernels scaling_setspeed reads as the current frequency, and
+ * an equal number can hide another request.
  */
 static void restore_speed(struct restore_run *run, uint32_t policy)
 {
@@ -111,7 +113,7 @@ static void restore_speed(struct restore_run *run, uint32_t policy)
 	finish(run, &saved, &result);
 }
 
-/* A speed matters only under the userspace governor, as it was before us and is now. */
+/* Only the userspace governor uses a speed; it must be there now and have been there before us. */
 static bool speed_is_ours(struct restore_run *run, const struct saved_value *governor,
 			  enum restore_outcome outcome)
 {
@@ -120,7 +122,9 @@ static bool speed_is_ours(struct restore_run *run, const struct saved_value *gov
 	return outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE;
 }
 
-/* From here on the governor is ours to put back whatever it is, and its tunables with it. */
+/*
+ * Marks the governor as being restored: from here on it and its tunables are ours, whatever it is.
+ */
 static void note_begun(struct restore_run *run, struct saved_value *entry)
 {
 	char current[CONTROL_VALUE_SIZE];
@@ -134,8 +138,8 @@ static void note_begun(struct restore_run *run, struct saved_value *entry)
 }
 
 /*
- * With its tunables, when they went away with it. That is written down first: who is killed between
- * the two leaves a governor that is back, with the kernel's defaults.
+ * Restores the governor, and its tunables if the kernel freed them. The mark is saved first: a
+ * process killed between the two leaves the governor with the kernel's defaults.
  */
 static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy,
 					     const char *governor)
@@ -153,7 +157,7 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 	return outcome;
 }
 
-/* The one that makes room first, so that the two never cross. */
+/* Writes the limit that makes room first, so that the two never cross. */
 static void restore_range(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *max = saved_find(run->saved, policy, CONTROL_MAX_FREQ);

@@ -2,16 +2,14 @@
 #pragma once
 
 /*
- * Puts saved values back, control by control. Used by a clean release and, after a crash, by
- * `wakegovd --restore`. Order within a domain: limits, governor, its tunables, energy preference,
- * speed; the speed only where the governor was `userspace` before us, as going back to another
- * governor undoes it.
+ * Restores saved values, control by control, for a clean release and, after a crash, for `wakegovd
+ * --restore`. Order within a domain: limits, governor, its tunables, energy preference, speed. The
+ * speed is restored only if the governor was `userspace` before us.
  *
- * Tunables are written only when the governor had none just before we put it back: then the kernel
- * has freed them, and made them anew with its defaults, because we had taken the governor away.
- * Where they are there, a domain that we don't drive has kept the governor alive, or somebody else
- * has brought it back: what they hold is theirs. The first domain that comes back decides for all
- * that share them.
+ * Tunables are written only if the governor had none just before it was restored: the kernel had
+ * freed them because we replaced the governor, and made them again with its defaults. Otherwise a
+ * domain that we do not drive has kept the governor, or another program has restored it, and their
+ * values stay. The first domain that is restored decides for all that share them.
  */
 
 #include <stddef.h>
@@ -23,11 +21,11 @@ struct saved_values;
 
 enum restore_outcome {
 	RESTORE_DONE,	    /* written */
-	RESTORE_UNCHANGED,  /* it held its saved value already */
-	RESTORE_TAKEN_OVER, /* it holds neither our value nor the saved one: theirs, left alone */
-	RESTORE_GONE,	    /* the domain, or the tunable, does not exist any more */
-	RESTORE_OFFLINE,    /* every CPU offline; stays in the file */
-	RESTORE_FAILED,	    /* stays in the file */
+	RESTORE_UNCHANGED,  /* it has its saved value already */
+	RESTORE_TAKEN_OVER, /* it has neither our value nor the saved one, and is left alone */
+	RESTORE_GONE,	    /* the domain or the tunable no longer exists */
+	RESTORE_OFFLINE,    /* every CPU is offline; the value stays in the file */
+	RESTORE_FAILED,	    /* the value stays in the file */
 };
 
 struct restore_result {
@@ -35,29 +33,31 @@ struct restore_result {
 	const char *name; /* of the control, or of a tunable with its governor; valid in the call */
 	enum restore_outcome outcome;
 	const char *value;   /* the saved value; valid during the call */
-	const char *current; /* for RESTORE_TAKEN_OVER: what it holds */
+	const char *current; /* for RESTORE_TAKEN_OVER: the present value */
 	int error;	     /* for RESTORE_FAILED: a negative errno */
 };
 
-/* Told of each control, in order; of a tunable only when it was, or could have been, written. */
+/* Called for each control in order; for a tunable only if it was, or could have been, written. */
 typedef void (*restore_report_t)(void *userdata, const struct restore_result *result);
 
 /*
- * Restores what DIRECTORY/originals holds and removes the file when nothing is left to do; lines
- * that failed or whose domain is offline stay. Idempotent, and harmless without file or directory.
- * Returns 0, the number of controls that wait for an offline domain, or the first negative errno
- * (where statefile_refusal() has a reason, the file was refused and nothing was written).
+ * Restores the values in DIRECTORY/originals. Lines that failed or whose domain is offline stay;
+ * without any the file is removed. Idempotent, also without file or directory. Returns 0, the
+ * number of controls of offline domains, or the first negative errno (where statefile_refusal() has
+ * a reason, the file was refused and nothing was written).
  */
 int restore_saved(const char *directory, restore_report_t report, void *userdata);
 
 /*
- * The same for one domain of a table in memory; saves the table. Shared tunables stay in it while
- * another domain's governor is awaited. report may be NULL.
+ * The same for one domain of a table in memory; saves the table. Shared tunables stay in it until
+ * every domain of their governor is restored. report may be NULL.
  */
 int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
 		   void *userdata);
 
-/* Only its limits, and without saving the table: for a domain that is somebody else's but for them.
+/*
+ * Restores only the limits, without saving the table: for a domain of which another program took
+ * over the rest.
  */
 void restore_limits(struct saved_values *saved, uint32_t policy);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One run over the saved values, as restore.c and restore_tunables.c share it. */
+/* The state of one restoration, which restore.c and restore_tunables.c share. */
 
 #include "actuator/restore.h"
 #include "actuator/saved.h"
@@ -14,7 +14,7 @@ struct restore_run {
 	int error;   /* the first one */
 };
 
-/* Reports and counts one result; the caller drops it from the table where nothing is left to do. */
+/* Reports and counts one result. The caller drops the control from the table when it is done. */
 static inline void restore_tell(struct restore_run *run, const struct restore_result *result)
 {
 	if (run->report)
@@ -26,15 +26,15 @@ static inline void restore_tell(struct restore_run *run, const struct restore_re
 }
 
 /*
- * Writes back the tunables of a governor that policyN has just been given back, when nobody had it
- * before, so that the kernel made them anew. Those that fail are tried again after the rest, as one
- * can depend on another (up_threshold > down_threshold).
+ * Restores the tunables of a governor that policyN has just got back, if no domain had it before:
+ * the kernel then made them with its defaults. Those that fail are tried again after the rest, as
+ * one can depend on another (up_threshold > down_threshold).
  */
 void restore_tunables(struct restore_run *run, uint32_t policy, const char *governor);
 
 /*
- * For the end of a run. Tunables whose governor is not awaited any more were never lost, for it was
- * alive all the time or somebody else brought it back: they are left as they are and dropped.
- * Those that failed in an earlier run are tried again, unless somebody else changed them.
+ * Ends a run. Tunables whose governor needs no restoration any more were never freed, or another
+ * program restored it: they are dropped unwritten. Those that failed in an earlier run are tried
+ * again, unless another program changed them.
  */
 void restore_settle_tunables(struct restore_run *run);

@@ -22,7 +22,7 @@ static void tell(struct restore_run *run, const struct tunable *tunable,
 	restore_tell(run, &result);
 }
 
-/* The first failure is not told, as there is a second try. Always returns false. */
+/* Does not report the first failure, as a second try follows. Always returns false. */
 static bool fail(struct restore_run *run, struct tunable *tunable, int error, bool last)
 {
 	if (last) {
@@ -50,8 +50,8 @@ static bool is_gone(int error)
 }
 
 /*
- * Writes the saved value over what the kernel put there, and over nothing else. Returns whether
- * nothing is left to do for it. What needs no write is not told of.
+ * Writes the saved value if the tunable has the kernel's default. Returns whether the tunable is
+ * done. Reports only writes.
  */
 static bool restore(struct restore_run *run, struct tunable *tunable, bool last)
 {
@@ -110,7 +110,7 @@ void restore_tunables(struct restore_run *run, uint32_t policy, const char *gove
 	try_each(run, policy, governor, true);
 }
 
-/* Returns whether nothing is left to do for it. */
+/* Returns whether the tunable is done. */
 static bool settle(struct restore_run *run, struct tunable *tunable, bool last)
 {
 	char current[TUNABLE_VALUE_SIZE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Drives a domain through the kernel's userspace governor. Taking it is governor.c. */
+/* Drives a domain through the kernel's userspace governor; governor.c switches to it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "shared/cleanup.h"
 
 /*
- * The domain is somebody else's from now on. What there was before us is no concern any more, but
- * for the limits, which are still ours if we pinned them.
+ * Yields the domain: drops its saved values, except for the limits, which are still ours if we
+ * pinned them.
  */
 static int yield_domain(struct actuator_domain *domain, const char *control, const char *value)
 {
@@ -22,7 +22,7 @@ static int yield_domain(struct actuator_domain *domain, const char *control, con
 	uint32_t policy = domain->info->first_cpu;
 	int r;
 
-	actuator_domain_let_go(domain);
+	actuator_domain_drop(domain);
 	if (pinned)
 		restore_limits(domain->saved, policy);
 	r = saved_forget(domain->saved, policy);
@@ -31,8 +31,8 @@ static int yield_domain(struct actuator_domain *domain, const char *control, con
 
 /*
  * The request that the kernel holds, or 0. scaling_setspeed reads as the request on newer kernels
- * and as the current frequency on older ones; strictly between the limits, where nothing was
- * clamped, both are the same.
+ * and as the current frequency on older ones; strictly between the limits, where nothing is
+ * clamped, both are equal.
  */
 static uint32_t learn_request(struct actuator_domain *domain)
 {
@@ -45,8 +45,8 @@ static uint32_t learn_request(struct actuator_domain *domain)
 }
 
 /*
- * intel_pstate in passive mode hands a request to the hardware as the least that it may run at, so
- * the most must be said as well: by scaling_max_freq. Where it works without HWP that does no harm.
+ * intel_pstate in passive mode passes a request to the hardware as the minimum, so scaling_max_freq
+ * must state the maximum. Without HWP this does no harm.
  */
 static int pin_limits(struct actuator_domain *domain)
 {
@@ -59,7 +59,7 @@ static int pin_limits(struct actuator_domain *domain)
 		return 0;
 	r = range_take(domain);
 	if (r < 0) {
-		actuator_domain_let_go(domain);
+		actuator_domain_drop(domain);
 		restore_domain(domain->saved, policy, NULL, NULL);
 	}
 	return r;
@@ -81,15 +81,18 @@ static int setspeed_acquire(struct actuator_domain *domain)
 	domain->held = true;
 	domain->touched = 0;
 	actuator_domain_mark_driven(domain);
-	/* A governor that has just started requests the frequency that it found. */
+	/*
+	 * A governor that has just started requests the frequency that it found: no request to
+	 * keep.
+	 */
 	if (r == 0 || control_read_u32(domain->setspeed_fd, &domain->asked_khz) < 0)
 		domain->asked_khz = learn_request(domain);
 	return ACTUATOR_DONE;
 }
 
 /*
- * The store discards the driver's error, so this is what tells. A value between OPPs is a
- * measurement (APERF/MPERF), not the driver's word, and proves nothing.
+ * The store to scaling_setspeed discards the driver's error; only reading back shows it. A value
+ * between OPPs is a measurement (APERF/MPERF), not the driver's request, and proves nothing.
  */
 static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 {
@@ -124,7 +127,7 @@ static int verify_governor(struct actuator_domain *domain)
 	return ACTUATOR_DONE;
 }
 
-/* Another governor makes the store fail with EINVAL, an offline domain with EBUSY. */
+/* The store fails with EINVAL under another governor, with EBUSY when the domain is offline. */
 static int explain_failure(struct actuator_domain *domain, int error)
 {
 	int r;
@@ -140,7 +143,7 @@ static int explain_failure(struct actuator_domain *domain, int error)
 	return error;
 }
 
-/* Whether scaling_setspeed, read back, is what we asked for: as a request, or as it was clamped. */
+/* Whether scaling_setspeed reads as our request, or as our request clamped to the limits. */
 static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 {
 	uint32_t min_khz, max_khz;
@@ -153,8 +156,8 @@ static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
 }
 
 /*
- * The request that the kernel holds, in *ret_khz. Returns whether it is ours; with none on record
- * there is nothing to compare with, and the next apply writes anyway.
+ * Reads the kernel's request into *ret_khz. Returns whether it is ours; yes without a request on
+ * record, as the next apply writes anyway.
  */
 static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
 {
@@ -183,9 +186,9 @@ static int verify_speed(struct actuator_domain *domain)
 }
 
 /*
- * Another program's write is known by its closing the file, which comes a moment after; a value
- * that nobody wrote comes from a governor that the kernel has restarted. So a value that is not
- * ours is not written over at once, but by the next call: the watch has told by then.
+ * The watch sees another program when it closes the file, a moment after its write. A value without
+ * a writer comes from a governor that the kernel has restarted. So a value that is not ours is
+ * overwritten by the next call only, when the watch has reported a writer if there is one.
  */
 static bool is_doubtful(struct actuator_domain *domain)
 {
@@ -195,7 +198,7 @@ static bool is_doubtful(struct actuator_domain *domain)
 	return domain->unverified;
 }
 
-/* A request above the pinned maximum would be cut by it: what makes room is written first. */
+/* The pinned maximum would cut a request above it: the file that makes room is written first. */
 static int write_speed(struct actuator_domain *domain, uint32_t khz)
 {
 	struct range *range = &domain->range;
@@ -203,11 +206,11 @@ static int write_speed(struct actuator_domain *domain, uint32_t khz)
 	int r = 0;
 
 	if (pinned && khz > range->max.put_khz)
-		r = range_put(domain, range->min.saved_khz, khz, false);
+		r = range_write(domain, range->min.saved_khz, khz, false);
 	if (r >= 0)
 		r = control_write_u32(domain->setspeed_fd, khz);
 	if (r >= 0 && pinned)
-		r = range_put(domain, range->min.saved_khz, khz, !domain->asked_khz);
+		r = range_write(domain, range->min.saved_khz, khz, !domain->asked_khz);
 	return r < 0 ? r : 0;
 }
 

@@ -9,9 +9,12 @@
 #include "actuator/domain.h"
 #include "shared/sysfs.h"
 
-#define LIST_SIZE 4096 /* the kernel's, of CPU ranges: a page */
+#define LIST_SIZE 4096 /* a page: the kernel's limit for a list of CPU ranges */
 
-/* A list is as "0,2-3"; what is none, as "(null)" where the kernel was told of no CPU, is empty. */
+/*
+ * A list such as "0,2-3". Other text counts as empty: the kernel prints "(null)" without
+ * nohz_full=.
+ */
 static bool is_in(const char *list, uint32_t cpu)
 {
 	unsigned int first, last;

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * CPUs without the scheduler's tick (nohz_full=). A task that is alone on one runs on with neither
- * a tick nor a switch, so nothing tells wakegov that it works: the CPU would stay at the clock that
- * it had when the task began.
+ * CPUs without the scheduler's tick (nohz_full=). A task alone on such a CPU causes neither ticks
+ * nor switches, so wakegov cannot see its load, and would leave the CPU at the frequency from
+ * before the task began.
  */
 
 #include <stdbool.h>
@@ -12,11 +12,11 @@
 
 struct actuator_domain;
 
-/* Whether policyN has such a CPU. ret_cpu, the first of them, may be NULL. */
+/* Whether policyN has such a CPU; *ret_cpu (may be NULL) is the first of them. */
 bool tickless_has(uint32_t policy, uint32_t *ret_cpu);
 
 /*
- * For the backends that set a domain's clock: 0, or -EOPNOTSUPP with domain->why where one of its
- * CPUs has no tick.
+ * For the backends that set frequencies: 0, or -EOPNOTSUPP with domain->why when the domain has
+ * such a CPU.
  */
 int tickless_refuse(struct actuator_domain *domain);

@@ -20,7 +20,7 @@ static bool is_word(const char *text, size_t size)
 	return length > 0 && length < size && text[strspn(text, LOWER_WORD)] == '\0';
 }
 
-/* What else has a folder there: policyN in cpufreq/, stats in policyN/. */
+/* Other directories there: policyN in cpufreq/, stats in policyN/. */
 bool tunable_is_governor(const char *text)
 {
 	return is_word(text, CONTROL_VALUE_SIZE) && strncmp(text, "policy", 6) != 0 &&
@@ -59,7 +59,7 @@ static int open_at(int directory, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Step by step, as O_NOFOLLOW is about the last part of a path only. */
+/* Opens one directory at a time, as O_NOFOLLOW applies to the last part of a path only. */
 static int open_directory(uint32_t policy, const char *governor)
 {
 	_cleanup_close_ int top = open_at(AT_FDCWD, CONTROL_DIRECTORY, O_RDONLY | O_DIRECTORY);
@@ -86,7 +86,7 @@ bool tunables_exist(uint32_t policy, const char *governor)
 	return own >= 0 || shared >= 0;
 }
 
-/* The whole of it, without the newline at its end. */
+/* Reads the whole value, without its newline. */
 static int read_value(int fd, char ret_value[TUNABLE_VALUE_SIZE])
 {
 	char text[TUNABLE_VALUE_SIZE + 2];
@@ -137,7 +137,7 @@ int tunable_write(const struct tunable *tunable, const char *value)
 	return n == length ? 0 : -EIO;
 }
 
-/* Returns 1; 0 for what is not for reading and writing, so that it holds nothing to keep. */
+/* Returns 1, or 0 for a file that cannot be both read and written, and so holds no setting. */
 static int collect_one(int directory, const char *name, struct tunable *ret)
 {
 	_cleanup_close_ int fd = -1;

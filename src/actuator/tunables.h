@@ -14,25 +14,28 @@
 
 #include "actuator/control.h"
 
-/* NUL included; the kernel's own have up to 21 characters, and ten digits. */
+/* With NUL; the kernel's names have up to 21 characters, its values ten digits. */
 #define TUNABLE_NAME_SIZE	  32
 #define TUNABLE_VALUE_SIZE	  32
 
 #define TUNABLES_PER_GOVERNOR_MAX 32
 
-/* In place of a policy: one for all domains. */
+/* Stands for the policy of a tunable that all domains share. */
 #define TUNABLE_SHARED UINT32_MAX
 
 struct tunable {
 	uint32_t policy; /* the N of policyN, or TUNABLE_SHARED */
 	char governor[CONTROL_VALUE_SIZE];
 	char name[TUNABLE_NAME_SIZE];
-	char value[TUNABLE_VALUE_SIZE]; /* before us; one word */
+	char value[TUNABLE_VALUE_SIZE]; /* value before us, one word */
 	char put[TUNABLE_VALUE_SIZE];	/* see actuator/saved.h */
-	bool tried; /* it failed, and was told of, while this process runs; not saved */
+	bool tried; /* restoring it failed and was reported in this process; not saved to disk */
 };
 
-/* Whether text can be a governor, a tunable's name, a value. No other makes it to /sys. */
+/*
+ * Whether text is valid as a governor, a tunable's name or a value. Only valid text is written to
+ * /sys.
+ */
 bool tunable_is_governor(const char *text);
 bool tunable_is_name(const char *text);
 bool tunable_is_value(const char *text);
@@ -40,14 +43,14 @@ bool tunable_is_value(const char *text);
 /* The tunable's file. Returns false if it does not fit. */
 bool tunable_path(const struct tunable *tunable, char *ret_path, size_t size);
 
-/* Whether the governor has tunables now, of policyN or shared. */
+/* Whether the governor has tunables now, shared or of policyN. */
 bool tunables_exist(uint32_t policy, const char *governor);
 
 /*
- * Reads what can be read and written of the governor's tunables, of policyN or else shared, in the
- * order of their names. A governor without any has 0. Those that cannot be kept (a name or a value
- * that is too long or not one word, an error, more than n_max) are left out, and named in
- * ret_unsaved, cut if it must be, or "". Returns how many, or a negative errno.
+ * Reads the governor's tunables that can be read and written, those of policyN or else the shared
+ * ones, sorted by name. Those that cannot be saved (a name or value that is too long or not one
+ * word, an error, more than n_max) are left out; ret_unsaved, which may be cut, names them. Returns
+ * the number, 0 for a governor without tunables, or a negative errno.
  */
 int tunables_collect(uint32_t policy, const char *governor, struct tunable *ret, size_t n_max,
 		     char *ret_unsaved, size_t unsaved_size);

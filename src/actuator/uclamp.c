@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Leaves a domain to the kernel's schedutil, which reads the clamps of the tasks that run there:
- * those are what is driven (actuator/uclamps.h). This half of the lever says whether a domain can
- * be moved by them, and whether it still can. It writes the domain's own limits, those of the
- * policy and of overrides, to scaling_min_freq and scaling_max_freq: a clamp is a task's, and no
- * task is a domain. A domain without limits is not written to.
+ * Leaves a domain to schedutil, which reads the clamps of the tasks that run there
+ * (actuator/uclamps.h). This file checks that a domain can be driven so, and still can. It writes
+ * the domain's own limits, from the policy and overrides, to scaling_min_freq and scaling_max_freq,
+ * as no task's clamp can express them. A domain without limits is not written to.
  */
 #include <errno.h>
 #include <string.h>
@@ -66,7 +65,7 @@ static int uclamp_acquire(struct actuator_domain *domain)
 	return ACTUATOR_DONE;
 }
 
-/* What schedutil makes of it, where there is no limit to write. */
+/* The frequency that schedutil is expected to set where no limit is written. */
 static int expect(struct actuator_domain *domain, uint32_t target_khz)
 {
 	int r;
@@ -91,12 +90,12 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 	return range_apply(domain, request->target_khz, request->min_khz, request->max_khz);
 }
 
-/* Another governor reads no clamps. They stay as they are, for the other domains. */
+/* Yields the domain: another governor reads no clamps. Tasks keep theirs for the other domains. */
 static int yield_domain(struct actuator_domain *domain, const char *governor)
 {
 	int r;
 
-	actuator_domain_let_go(domain);
+	actuator_domain_drop(domain);
 	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
 	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
 }

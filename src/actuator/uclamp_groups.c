@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of cgroups that carry clamps of ours. */
+/* The table of cgroups with clamps that we wrote. */
 #include "actuator/uclamp_groups.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ int uclamp_groups_fd(const struct uclamp_groups *groups)
 	return groups->inotify_fd;
 }
 
-/* The last one takes its place. */
+/* Removes the entry; the last one moves to its place. */
 static void forget(struct uclamp_groups *groups, struct group_file *file)
 {
 	int parent_wd = file->parent_wd;
@@ -79,7 +79,7 @@ static bool is_gone(const struct group_file *file)
 	return group_file_read(file->fd, &now) == -ENODEV;
 }
 
-/* Groups are removed without a word. */
+/* No event reports the removal of a group: drops the entries of removed ones. */
 static void sweep(struct uclamp_groups *groups)
 {
 	for (size_t i = groups->n; i-- > 0;)
@@ -102,7 +102,7 @@ bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
 	return false;
 }
 
-/* From the last to the first, so that what takes a place has been looked at. What fails is kept. */
+/* From the last to the first, as forget() moves the last entry. Entries that fail stay. */
 static int put_back(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
 		    uint32_t rule)
 {
@@ -144,7 +144,7 @@ static struct group_file *find(struct uclamp_groups *groups, const char *cgroup,
 	return NULL;
 }
 
-/* Returns the number of the watch or a negative errno. */
+/* Returns the watch descriptor of inotify or a negative errno. */
 static int watch(const struct uclamp_groups *groups, const char *cgroup, const char *file)
 {
 	char path[PATH_MAX];
@@ -191,7 +191,7 @@ static int add(struct uclamp_groups *groups, const char *cgroup, enum uclamp_gro
 	return 0;
 }
 
-/* What a group asks for, its parents limit to what they have; those of the root have none. */
+/* Parents, except for the root, limit a group to their own value. */
 static int check_parents(const char *cgroup, uint32_t hundredths)
 {
 	char parent[PATH_MAX];
@@ -217,7 +217,7 @@ static int check_parents(const char *cgroup, uint32_t hundredths)
 	return 0;
 }
 
-/* Line first, then the write, then a look whether it holds. */
+/* Saves the file's line, writes the value, and reads it back. */
 static int write_file(struct uclamp_groups *groups, struct group_file *file, uint32_t merged)
 {
 	uint32_t now = file->put;
@@ -256,7 +256,7 @@ static int set_file(struct uclamp_groups *groups, struct group_file *file, uint3
 		r = write_file(groups, file, merged);
 	if (r >= 0)
 		return r;
-	/* -ESTALE: somebody else wrote meanwhile, and that is left as it is. */
+	/* -ESTALE: another program wrote meanwhile, and its value stays. */
 	if (r != -ESTALE)
 		group_file_restore(file, NULL, NULL);
 	forget(groups, file);
@@ -302,7 +302,7 @@ static struct group_file *find_wd(struct uclamp_groups *groups, int wd)
 	return NULL;
 }
 
-/* Our own writes are heard of as well. */
+/* inotify reports our own writes too. */
 static void look(struct uclamp_groups *groups, struct group_file *file,
 		 uclamp_groups_foreign_t foreign, void *userdata)
 {
@@ -339,7 +339,7 @@ bool uclamp_groups_read(struct uclamp_groups *groups, uclamp_groups_foreign_t fo
 			file = find_wd(groups, event->wd);
 			if (file)
 				look(groups, file, foreign, userdata);
-			/* What was not heard of may be of any. */
+			/* After an overflow any file may have changed. */
 			for (size_t i = groups->n; event->mask & IN_Q_OVERFLOW && i-- > 0;)
 				look(groups, &groups->files[i], foreign, userdata);
 		}

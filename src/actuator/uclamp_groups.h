@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Clamps of whole cgroups: cpu.uclamp.min and cpu.uclamp.max. What a group has of its own is merged
- * with ours (the higher floor, the lower cap) and put back when ours ends. What somebody changes
- * while ours is there is theirs: that file is left alone from then on.
+ * Clamps of whole cgroups: cpu.uclamp.min and cpu.uclamp.max. Our clamp is merged with the group's
+ * own (the higher floor, the lower cap), and the group's own is restored when ours ends. When
+ * another program writes a file meanwhile, its value stays and the file is left alone.
  *
- * Before a file is written to, its line goes to DIRECTORY/groups (see shared/statefile.h), which is
- * replaced each time: groups are few.
+ * Before a file is written to, its line goes to DIRECTORY/groups (shared/statefile.h). The file is
+ * replaced each time, as groups are few.
  *
  *	max 4711 10000 10000 4000 PATH	inode, its own, what it was just before, ours, directory
  *
- * Values are hundredths of a per cent of the capacity scale, as the kernel keeps them.
+ * Values are in hundredths of a per cent of capacity, as in the kernel.
  */
 
 #include <stdbool.h>
@@ -20,69 +20,77 @@
 
 #include "actuator/restore.h"
 
-#define UCLAMP_GROUPS_MAX 256 /* files at a time; further groups are refused */
+#define UCLAMP_GROUPS_MAX 256 /* files at a time; more are refused */
 
 enum uclamp_group_end { UCLAMP_GROUP_MIN, UCLAMP_GROUP_MAX };
 
 enum uclamp_groups_outcome {
 	UCLAMP_GROUPS_DONE,
 	UCLAMP_GROUPS_UNCHANGED, /* nothing to write */
-	UCLAMP_GROUPS_GONE,	 /* there is no such group any more */
+	UCLAMP_GROUPS_GONE,	 /* the group was removed */
 };
 
 struct uclamp_groups;
 
-/* directory is borrowed; it must exist. NULL without memory or inotify. */
+/* directory is borrowed and must exist. Returns NULL without memory or inotify. */
 struct uclamp_groups *uclamp_groups_new(const char *directory);
 
-/* Puts nothing back: see uclamp_groups_release. */
+/* Restores nothing: uclamp_groups_release() does. */
 struct uclamp_groups *uclamp_groups_free(struct uclamp_groups *groups);
 
 /*
- * Has the cgroup, a directory, carry cap (0…1024) for a rule, which its file belongs to from then
- * on. Returns an outcome or a negative errno, with nothing changed: -EOPNOTSUPP where there is no
- * such file, -ERANGE for a floor that the groups above it don't let it have, -ESTALE where the
- * value is not what was written, -ENOSPC when there are too many.
+ * Sets a clamp (0…1024) of the cgroup, a directory, for a rule, which owns the file from then on.
+ * Returns an outcome, or a negative errno with nothing changed: -EOPNOTSUPP without such a file,
+ * -ERANGE for a floor above that of a parent group, -ESTALE when the value reads as another one,
+ * -ENOSPC when there are too many.
  */
 int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
 		      uint32_t cap, uint32_t rule);
 
-/* Whether the cgroup carries this for the rule; with NULL, whether any does. */
+/* Whether the rule has set this clamp of the cgroup; rule NULL: whether any rule has. */
 bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
 			 enum uclamp_group_end end, uint32_t rule);
 
-/* Puts back the rule's file of the cgroup; with NULL, all of the rule's. */
+/* Restores the rule's file of the cgroup; cgroup NULL: all of the rule's. */
 void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
 			uint32_t rule);
 
-/* The rules are others: what is not set again until uclamp_groups_end_claims() is put back then. */
+/*
+ * Begins a change of the rules. uclamp_groups_end_claims() restores each file that was not set
+ * again by then.
+ */
 void uclamp_groups_begin_claims(struct uclamp_groups *groups);
 void uclamp_groups_end_claims(struct uclamp_groups *groups);
 
-/* Readable when somebody wrote to a file that carries a clamp of ours, or switched controllers. */
+/*
+ * Becomes readable when another program writes to a file that has our clamp, or switches
+ * controllers.
+ */
 int uclamp_groups_fd(const struct uclamp_groups *groups);
 
-/* Told of each file that somebody else changed, which is forgotten; value is what it says now. */
+/*
+ * Called for each file that another program changed, which is dropped; value is its present value.
+ */
 typedef void (*uclamp_groups_foreign_t)(void *userdata, const char *cgroup,
 					enum uclamp_group_end end, uint32_t rule,
 					const char *value);
 
 /*
- * Returns whether somebody switched controllers of groups on or off: files of ours may be gone with
- * what they held, or are new, so that each is to be set again.
+ * Returns whether another program switched controllers of groups on or off: files may have been
+ * removed with our values or created anew, so that each must be set again.
  */
 bool uclamp_groups_read(struct uclamp_groups *groups, uclamp_groups_foreign_t foreign,
 			void *userdata);
 
 /*
- * Puts everything back and removes DIRECTORY/groups; what failed stays in it. report may be NULL.
- * Returns 0 or the first error.
+ * Restores every file and removes DIRECTORY/groups; files that failed stay in it. report may be
+ * NULL. Returns 0 or the first error.
  */
 int uclamp_groups_release(struct uclamp_groups *groups, restore_report_t report, void *userdata);
 
 /*
- * The same from the file of a daemon that was killed. Harmless without one. Returns 0 or a negative
- * errno, for which statefile_refusal() says whether the file was refused.
+ * The same for the groups in the file of a daemon that was killed. Returns 0, also without a file,
+ * or a negative errno; statefile_refusal() then says whether the file was refused.
  */
 int uclamp_groups_restore(const char *directory, restore_report_t report, void *userdata);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files: a cgroup's two, and the one that says how to put them back. */
+/* Reads and writes the two files of a cgroup, and the state file by which they are restored. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -17,7 +17,7 @@
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
-/* Closed by no line, so that it reads as a log does; but it is always written as a whole. */
+/* Without an end line, so that it reads as a log does; but it is always written as a whole. */
 static const struct statefile groups_file = { .name = "groups", .version = 1, .is_log = true };
 
 const char *uclamp_group_file(enum uclamp_group_end end)

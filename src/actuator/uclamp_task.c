@@ -54,7 +54,7 @@ static int write_clamps(uint32_t pid, uint64_t flags, uint32_t min, uint32_t max
 	return syscall(SYS_sched_setattr, pid, &attributes, 0) < 0 ? -errno : 0;
 }
 
-/* What a task of this scheduling policy has that was given none. */
+/* The kernel's default minimum for a task of this scheduling policy. */
 static uint32_t default_min(uint32_t sched_policy)
 {
 	double min;
@@ -109,7 +109,7 @@ int uclamp_probe(void)
 			    own.max_cap && own.max_cap < UCLAMP_MOST ? own.max_cap : UCLAMP_RESET);
 }
 
-/* The 22nd word; the second, the name, may have blanks and brackets of its own. */
+/* `starttime` is field 22. Field 2, the name, may contain blanks and brackets. */
 static int parse_start(const char *text, uint64_t *ret_start)
 {
 	const char *word = strrchr(text, ')');

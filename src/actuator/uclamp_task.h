@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * One task's utilisation clamps, by sched_setattr(2). A clamp is a capacity, 0…1024: the kernel's
- * governor sees the CPU as no less, or no more, used than that while the task is runnable there.
+ * One task's utilisation clamps, by sched_setattr(2). A clamp is a capacity, 0…1024: while the task
+ * is runnable, the kernel's governor counts the CPU's utilisation as no less, or no more.
  */
 
 #include <stdbool.h>
@@ -23,28 +23,29 @@ static inline bool uclamp_equals(struct uclamp one, struct uclamp other)
 }
 
 /*
- * Whether this kernel has utilisation clamps, found out by setting our own to what they are.
- * Returns 0; -EOPNOTSUPP (CONFIG_UCLAMP_TASK is missing) or another negative errno (-EPERM: a
- * filter of system calls).
+ * Whether this kernel has utilisation clamps, tested by writing our own unchanged. Returns 0;
+ * -EOPNOTSUPP (CONFIG_UCLAMP_TASK is missing) or another negative errno (-EPERM: a filter of system
+ * calls).
  */
 int uclamp_probe(void);
 
-/* The clamps that the task asked for, or was given. Returns 0, -ESRCH or another negative errno. */
+/* The requested clamps of the task. Returns 0, -ESRCH or another negative errno. */
 int uclamp_read(uint32_t pid, struct uclamp *ret);
 
 /*
- * Changes from what the task has now; policy, priority and the other clamp stay. What is the
- * kernel's default becomes "not set" again, which a change of scheduling policy tells from a value
- * that happens to be the same. Returns 0, -ESRCH, -EPERM (CAP_SYS_NICE) or another negative errno.
+ * Changes the task's clamps from `from` to `to`; policy, priority and an unchanged clamp stay. The
+ * kernel's default is written as "not set": on a change of the scheduling policy the kernel treats
+ * the two differently. Returns 0, -ESRCH, -EPERM (CAP_SYS_NICE is missing) or another negative
+ * errno.
  */
 int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to);
 
 /*
- * A task for good, though its number may come to be another's: opens a descriptor that only ever
- * names this one, and fills *ret_start with the time of its start in ticks since boot. Returns the
- * descriptor or a negative errno, -ESRCH when there is no such task.
+ * Opens a descriptor that names this task only, also when its pid is used again, and fills
+ * *ret_start with its start time in ticks since boot. Returns the descriptor or a negative errno,
+ * -ESRCH when there is no such task.
  */
 int uclamp_open_task(uint32_t pid, uint64_t *ret_start);
 
-/* Whether the task of the descriptor still is. */
+/* Whether the task of the descriptor has not exited. */
 bool uclamp_is_alive(int task_fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tasks that carry clamps of ours, and what is written to one of them. */
+/* The table of tasks with clamps that we wrote, and the writes to one of them. */
 #include "actuator/uclamps.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "shared/cleanup.h"
 
 #define SIZE_FIRST 256
-/* Lines of the journal that no task needs any more, until it is started anew. */
+/* The journal is rewritten when it has so many lines more than twice the tasks. */
 #define JOURNAL_SPARE 4096
 
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
@@ -40,7 +40,9 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 	return NULL;
 }
 
-/* Open addressing: an entry lies at its own place or behind it, with no free one between. */
+/*
+ * Open addressing: an entry lies at its hashed place or behind it, with no free place in between.
+ */
 static size_t place_of(const struct uclamps *clamps, uint32_t pid)
 {
 	return (pid * 2654435761U) & (clamps->size - 1);
@@ -66,7 +68,7 @@ void uclamps_remove(struct uclamps *clamps, struct entry *entry)
 	for (size_t i = (hole + 1) & mask; clamps->entries[i].clamped.pid; i = (i + 1) & mask) {
 		size_t place = place_of(clamps, clamps->entries[i].clamped.pid);
 
-		/* Whether its own place lies at or before the hole, going round. */
+		/* Whether the entry's hashed place lies at or before the hole, cyclically. */
 		if (((i - place) & mask) < ((i - hole) & mask))
 			continue;
 		clamps->entries[hole] = clamps->entries[i];
@@ -103,7 +105,7 @@ static int grow(struct uclamps *clamps)
 	return 0;
 }
 
-/* Tasks exit without a word: before the table grows, those that did are dropped. */
+/* Exits are not reported: drops the entries of tasks that have exited, before the table grows. */
 static void sweep(struct uclamps *clamps)
 {
 	for (size_t i = 0; i < clamps->size; i++) {
@@ -116,7 +118,7 @@ static void sweep(struct uclamps *clamps)
 		fd = uclamp_open_task(entry->clamped.pid, &start);
 		if (fd == -ESRCH || (fd >= 0 && start != entry->clamped.start)) {
 			uclamps_remove(clamps, entry);
-			i--; /* another may have moved here */
+			i--; /* removal may have moved another entry here */
 		}
 	}
 }
@@ -130,7 +132,7 @@ struct entry *uclamps_insert(struct uclamps *clamps, const struct entry *entry)
 	return put_entry(clamps, entry);
 }
 
-/* Only what tasks carry, in place of everything that was ever written. */
+/* Replaces the journal by one line for each task. */
 static int start_journal(struct uclamps *clamps)
 {
 	_cleanup_free_ const struct uclamped **list = calloc(clamps->n + 1, sizeof(*list));
@@ -175,7 +177,7 @@ struct uclamp uclamps_merge(struct uclamp own, struct uclamp ours)
 	return merged;
 }
 
-/* What somebody changed after us is the task's own from now on, and was meant to be merged. */
+/* A clamp that another program changed becomes the task's own, to be merged with ours. */
 static void take_foreign(struct uclamps *clamps, struct uclamped *clamped, struct uclamp now)
 {
 	if (now.min_cap != clamped->put.min_cap)
@@ -187,8 +189,8 @@ static void take_foreign(struct uclamps *clamps, struct uclamped *clamped, struc
 }
 
 /*
- * The number became another task's between our look at it and our write: that one is to have what
- * its own kind has, which is not known, so it is the kernel's default that it gets.
+ * The pid became another task's between our look and our write. That task's own clamps are not
+ * known, so it gets the kernel's default.
  */
 static void spare_stranger(const struct uclamped *clamped, struct uclamp now)
 {
@@ -199,8 +201,8 @@ static void spare_stranger(const struct uclamped *clamped, struct uclamp now)
 }
 
 /*
- * Line first, then the write, then a look whether it was still that task. What gives a task back
- * its own is written without a line as well: a restore finds nothing to do there.
+ * Adds the line, writes, and then checks that the pid still is that task's. A write that only
+ * restores the task's own clamps needs no line: a restoration finds nothing to do there.
  */
 static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task_fd,
 		      struct uclamp merged)
@@ -224,7 +226,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 	return UCLAMPS_GONE;
 }
 
-/* Our entry for the task of this number and start, with what it carries now; new where need be. */
+/* The entry of the task with this pid and start, added if need be, with its present clamps. */
 static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct entry **ret)
 {
 	struct entry *entry = uclamps_lookup(clamps, pid);
@@ -260,7 +262,7 @@ void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped)
 	clamps->recent[clamps->n_recent++ % UCLAMPS_RECENT] = *clamped;
 }
 
-/* A task that is gone, or carries nothing of ours, has no entry. */
+/* Drops the entry of a task that is gone or has none of our clamps. */
 static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t now_ns)
 {
 	if (r == UCLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
@@ -301,7 +303,7 @@ int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, 
 	return finish(clamps, entry, write_task(clamps, &entry->clamped, task_fd, merged), now_ns);
 }
 
-/* The first change is written at once; more of them at the rate limit. */
+/* Writes the first change at once, further ones at the rate limit. */
 static int put_off(struct uclamps *clamps, struct entry *entry, struct uclamp ours)
 {
 	uint64_t due_ns = entry->changed_ns + UCLAMPS_RATE_LIMIT_NS;
@@ -344,7 +346,7 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 	return uclamps_write_now(clamps, pid, entry->ours, now_ns);
 }
 
-/* Calls one of the functions above for each task; those may remove it. */
+/* Calls one of the functions above for each task; the function may remove the entry. */
 static void for_each_task(struct uclamps *clamps, uint64_t now_ns,
 			  void (*look)(struct uclamps *clamps, struct entry *entry,
 				       uint64_t now_ns))
@@ -356,7 +358,7 @@ static void for_each_task(struct uclamps *clamps, uint64_t now_ns,
 		if (!pid)
 			continue;
 		look(clamps, entry, now_ns);
-		/* Where it was removed, another may have moved to its place. */
+		/* After a removal another entry may have moved here. */
 		if (entry->clamped.pid && entry->clamped.pid != pid)
 			i--;
 	}

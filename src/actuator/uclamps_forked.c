@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Children of tasks that carry clamps of ours. */
+/* Children of tasks with clamps that we wrote. */
 #include <errno.h>
 
 #include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
 
-/* What the parent carries, or carried a moment ago: it can have forked before it was written to. */
+/* The parent's entry, or its former one: the parent can have forked before its last write. */
 static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t parent)
 {
 	const struct entry *entry = uclamps_lookup(clamps, parent);
@@ -23,7 +23,7 @@ static bool inherits(uint16_t now, uint16_t put, uint16_t was, uint16_t own)
 	return now != own && (now == put || now == was);
 }
 
-/* Which of what the child carries is ours; the rest it has from its parent, or from itself. */
+/* The child's own clamps: each one that is not ours it has from its parent's own, or set itself. */
 static struct uclamp own_of(const struct uclamped *parent, struct uclamp now)
 {
 	struct uclamp own = now;
@@ -35,7 +35,7 @@ static struct uclamp own_of(const struct uclamped *parent, struct uclamp now)
 	return own;
 }
 
-/* It may have had children in its turn, and they have inherited from it what it had. */
+/* The child may have forked before the write, and its children inherited the clamps that it had. */
 static int remember_gone(struct uclamps *clamps, uint32_t child, const struct uclamped *parent)
 {
 	struct uclamped gone = *parent;
@@ -65,7 +65,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	fresh.clamped.was = fresh.clamped.put;
 	fresh.clamped.own = own_of(from, fresh.clamped.put);
 
-	/* One that has got clamps of its own already knew them as its parent's. */
+	/* An existing entry may hold clamps that the child inherited from ours as its own. */
 	if (entry && entry->clamped.start == fresh.clamped.start) {
 		ours = entry->ours;
 		entry->clamped.own = own_of(from, entry->clamped.own);

@@ -63,7 +63,7 @@ static bool is_clamp(unsigned int min, unsigned int max)
 	return min <= UCLAMP_MOST && max <= UCLAMP_MOST;
 }
 
-/* Strict: the line must be the one that we would have written, to the letter. */
+/* Accepts only lines that are, to the letter, what uclamps_journal_add() writes. */
 static bool parse_line(const char *line, struct uclamped *ret)
 {
 	unsigned int pid, own_min, own_max, put_min, put_max;
@@ -87,7 +87,7 @@ static bool parse_line(const char *line, struct uclamped *ret)
 	return strcmp(line, expected) == 0;
 }
 
-/* By number, then start, then in the order of the lines, which an equal key keeps. */
+/* Sorted by pid, then start, then the order of the lines. */
 struct numbered {
 	struct uclamped clamped;
 	size_t line;
@@ -104,7 +104,10 @@ static int compare(const void *one, const void *other)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The last line of each task, with what the one before it said in `was`. Returns how many. */
+/*
+ * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
+ * number.
+ */
 static size_t merge_lines(struct numbered *lines, size_t n, struct uclamped *ret)
 {
 	size_t n_tasks = 0;

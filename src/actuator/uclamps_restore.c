@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way back: of a table, and of the journal of a daemon that was killed. */
+/* Restores the clamps of a table, and those in the journal of a daemon that was killed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,10 @@ static bool is_ours(uint16_t now, uint16_t put, uint16_t was)
 	return now == put || now == was;
 }
 
-/* What somebody changed stays, as far as it and what goes back do not contradict. */
+/*
+ * The clamps to restore. A clamp that another program changed stays, unless it contradicts the
+ * restored one.
+ */
 static struct uclamp target_of(const struct uclamped *clamped, struct uclamp now)
 {
 	struct uclamp target = now;
@@ -90,7 +93,7 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	return restore_tasks_finish(&run) ?: r;
 }
 
-/* A task of the journal and the process that it is of. */
+/* A task of the journal and its process. */
 struct member {
 	uint32_t process;
 	const struct uclamped *clamped;
@@ -122,7 +125,7 @@ static int compare_process(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Each task's process is looked up once, however many heirs there are. */
+/* Looks up the process of each task once, however many children there are. */
 static int find_members(struct journal *journal)
 {
 	journal->members = calloc(journal->n, sizeof(*journal->members));
@@ -137,7 +140,7 @@ static int find_members(struct journal *journal)
 	return 0;
 }
 
-/* Whether the task carries a clamp that this one could have handed down. */
+/* Whether a child with clamps `now` could have inherited them from this task. */
 static bool could_inherit(const struct uclamped *from, struct uclamp now)
 {
 	bool min = is_ours(now.min_cap, from->put.min_cap, from->was.min_cap);
@@ -147,7 +150,7 @@ static bool could_inherit(const struct uclamped *from, struct uclamp now)
 	       (max && now.max_cap != from->own.max_cap);
 }
 
-/* The task of that process that could have handed this down, or NULL. */
+/* The task of the process from which the clamps could be inherited, or NULL. */
 static const struct uclamped *find_giver(const struct journal *journal, uint32_t process,
 					 struct uclamp now)
 {
@@ -163,7 +166,10 @@ static const struct uclamped *find_giver(const struct journal *journal, uint32_t
 	return NULL;
 }
 
-/* The task of the journal that it descends from, threads of one process among them; or NULL. */
+/*
+ * The nearest ancestor in the journal, or a thread of its process, from which the clamps could be
+ * inherited; or NULL.
+ */
 static const struct uclamped *find_ancestor(const struct journal *journal, uint32_t pid,
 					    struct uclamp now)
 {
@@ -184,7 +190,7 @@ struct heirs {
 	const struct journal *journal;
 };
 
-/* A task that is not in the journal and carries what one of it had put on it. */
+/* Restores a task without a line that inherited clamps from an ancestor with one. */
 static void restore_heir(void *userdata, uint32_t pid)
 {
 	const struct heirs *heirs = userdata;
@@ -216,7 +222,9 @@ int uclamps_restore(const char *directory, restore_report_t report, void *userda
 		r = find_members(&journal);
 	if (r < 0)
 		return r;
-	/* Heirs first: they are known by what their ancestors still carry and are. */
+	/*
+	 * Children first: only the clamps that their ancestors still have show what they inherited.
+	 */
 	if (journal.n)
 		relatives_each_task(restore_heir, &(struct heirs){ &run, &journal });
 	for (size_t i = 0; i < journal.n; i++)

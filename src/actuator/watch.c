@@ -10,7 +10,7 @@
 #include "actuator/domain.h"
 #include "shared/cleanup.h"
 
-/* Room for many events in one read; each is a struct without a name. */
+/* Room for 64 events in one read; events of watched files have no name. */
 #define EVENTS_SIZE (64 * sizeof(struct inotify_event))
 
 struct watched {
@@ -54,7 +54,7 @@ struct actuator_watch *actuator_watch_free(struct actuator_watch *watch)
 	return NULL;
 }
 
-/* Nothing that is added twice: inotify would hand out the same number again. */
+/* Does not watch a file twice: inotify would return the same descriptor again. */
 static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
 			 enum control control)
 {

@@ -119,7 +119,7 @@ static void apply_to_task(struct manager *manager, struct placed_task *task)
 	int r;
 
 	if (cache == PLACEMENT_NO_CACHE)
-		r = affinities_let_go(placing->affinities, task->pid);
+		r = affinities_release_task(placing->affinities, task->pid);
 	else
 		r = affinities_keep(placing->affinities, task->pid, &placing->caches.cpus[cache]);
 	if (r < 0)
@@ -356,7 +356,7 @@ void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uin
 		return;
 	}
 	tracer_unplace_task(manager->tracer, pid);
-	affinities_let_go(placing->affinities, pid);
+	affinities_release_task(placing->affinities, pid);
 }
 
 void placing_end_task(struct manager *manager, uint32_t pid)
