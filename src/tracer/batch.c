@@ -4,7 +4,10 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 
-/* Returns how many were taken, up to the first that was not: its errno is in *ret_error. */
+/*
+ * Returns how many entries the kernel accepted before the first failure, whose errno is in
+ * *ret_error.
+ */
 static uint32_t send_some(const struct batch *batch, int fd, uint32_t from, int *ret_error)
 {
 	uint32_t n = batch->n - from;
@@ -29,7 +32,7 @@ void batch_flush(struct batch *batch, int fd)
 			break;
 		if (error != -ENOENT && !batch->error)
 			batch->error = error;
-		from++; /* without the one that was not taken */
+		from++; /* skip the entry that failed */
 	}
 	batch->n = 0;
 }

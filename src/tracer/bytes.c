@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block requests by bytes. A program at each start of a request costs more than what it counts is
- * worth. While requests are followed, this learns how many bytes a request of each task has; after
- * that the kernel's own account of the task's bytes says how many it started. The program stays
- * attached for tasks whose requests are of different sizes, or are sent by others in their name.
+ * Computes the number of block requests from bytes, as a program at each start of a request would
+ * cost more than the number is worth. While requests are followed, this file learns the bytes per
+ * request of each task; afterwards it divides the bytes that the kernel accounts to the task. The
+ * program stays attached while there are tasks whose requests differ in size or are sent by others
+ * for them.
  *
- * Tasks without a slot that never wait are found by their bytes as well: the kernel side says that
- * there may be one, and for a short time, the look, the program counts again.
+ * Bytes also reveal tasks without a slot that never wait: the kernel side reports that there may be
+ * one, and the program is attached for a short time, the look.
  */
 #include <bpf/bpf.h>
 
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
-#define INTERVAL_STARTS 64	    /* a mean of fewer requests says little */
-#define APART		8	    /* means of one task may differ by so much of the smaller one */
-#define LEAST_BYTES	512	    /* of a request */
-#define BYTES_Q8	(4096 << 8) /* of a task whose requests were never seen */
+#define INTERVAL_STARTS 64	    /* least requests for a mean */
+#define APART		8	    /* means of one task may differ by an eighth of the smallest */
+#define LEAST_BYTES	512	    /* least bytes of a request */
+#define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that was never followed */
 #define LOOK_WINDOWS	5
-#define LOOK_GAP_NS	NS_PER_S /* between two looks, twice as long after each that found nothing */
+#define LOOK_GAP_NS	NS_PER_S /* between two looks; doubled after each look that finds no task */
 #define LOOK_GAP_MAX_NS (16 * NS_PER_S)
 
 static volatile struct wakegov_settings *settings_of(struct tracer *tracer)
@@ -40,7 +41,10 @@ static uint64_t read_bytes(struct tracer *tracer, uint32_t index)
 	return ((volatile struct wakegov_slot *)&tracer->slots[index])->bytes;
 }
 
-/* What is known of the slot's task. At first sight its bytes are those of when it got the slot. */
+/*
+ * The record of the slot's task. A new one starts with the bytes at the time when the task got the
+ * slot.
+ */
 static struct by_bytes *find_by_bytes(struct tracer *tracer, uint32_t index)
 {
 	const struct wakegov_slot *slot = &tracer->slots[index];
@@ -49,7 +53,7 @@ static struct by_bytes *find_by_bytes(struct tracer *tracer, uint32_t index)
 	if (task->id != slot->id)
 		*task = (struct by_bytes){
 			.id = slot->id,
-			.explained = true, /* it is followed soon */
+			.explained = true, /* the next tracing period will tell */
 			.starts = slot->io_starts,
 			.bytes = settings_of(tracer)->by_bytes ? slot->bytes
 							       : read_bytes(tracer, index),
@@ -103,7 +107,10 @@ void tracer_begin_learning(struct tracer *tracer)
 	}
 }
 
-/* A task without requests and bytes, as on a network's file system, is one that its waits show. */
+/*
+ * Decides whether the task's bytes give its requests. They do for a task with neither, as on a
+ * network file system: its waits are counted.
+ */
 static void explain(struct by_bytes *task, uint64_t starts, uint64_t bytes)
 {
 	if (!task->most_q8)
@@ -137,7 +144,10 @@ static bool needs_starts(const struct tracer *tracer)
 	return false;
 }
 
-/* What was told of starts goes on from where it is. */
+/*
+ * Switches between counting and bytes, so that the reported number of starts continues from its
+ * present value.
+ */
 static void set_by_bytes(struct tracer *tracer, bool by_bytes)
 {
 	volatile struct wakegov_settings *settings = settings_of(tracer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clamp classes: which task is in which, and when tasks of each last ran on a CPU. */
+/* The clamp classes: the class of each task, and when tasks of each class last ran on a CPU. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -38,8 +38,8 @@ void tracer_forget_classes(struct tracer *tracer)
 }
 
 /*
- * The kernel side takes the entry away when the task exits, so only one that is there is replaced:
- * the kernel does that for one entry a call.
+ * The kernel side deletes the entry when the task exits, so this only replaces an existing entry,
+ * which the kernel does for one entry per call.
  */
 static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 {
@@ -47,7 +47,7 @@ static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 
 	batch_flush(&tracer->classes, fd);
 	bpf_map_update_elem(fd, &pid, &none, BPF_EXIST);
-	/* It exited before it was told about the last time. */
+	/* The task exited before its class was sent last time. */
 	if (syscall(SYS_tkill, pid, 0) < 0 && errno == ESRCH)
 		bpf_map_delete_elem(fd, &pid);
 }
@@ -68,7 +68,7 @@ int tracer_send_task_classes(struct tracer *tracer)
 {
 	int r = batch_send(&tracer->classes, bpf_map__fd(tracer->programs.skel->maps.task_classes));
 
-	/* Last: from now on it is looked for. */
+	/* Last: from now on the kernel side reads the new classes. */
 	__atomic_fetch_add(&tracer->programs.skel->bss->settings.set_generation, 1,
 			   __ATOMIC_RELEASE);
 	return r;

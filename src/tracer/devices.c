@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The block devices: their totals, and their depth against what the kernel says. */
+/* The totals of block devices; compares their depth with the kernel's own count. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "tracer/disk.h"
 #include "tracer/tracer_private.h"
 
-#define LOST_IDLE_NS NS_PER_S	     /* of a device that is idle, says the kernel */
-#define LOST_NS	     (10 * NS_PER_S) /* of one that is not */
-#define LOST_MAX     64		     /* looked at at once */
+#define LOST_IDLE_NS NS_PER_S	     /* for a device that the kernel reports as idle */
+#define LOST_NS	     (10 * NS_PER_S) /* for a busy device */
+#define LOST_MAX     64		     /* requests per search */
 
 _Static_assert((int)INPUT_DEVICES_MAX == WAKEGOV_DEVICES, "devices in all");
 
@@ -22,7 +22,7 @@ static uint64_t idle_until(const volatile struct wakegov_device *device, uint64_
 {
 	uint64_t idle_ns, since_ns;
 
-	/* An idle time that ends meanwhile would be counted twice or not at all. */
+	/* If an idle time ends during the read, it would be counted twice or not at all. */
 	do {
 		since_ns = device->idle_since_ns;
 		idle_ns = device->idle_ns;
@@ -72,7 +72,7 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 	return 0;
 }
 
-/* Ends what the kernel side still has in flight, unless it has just done so itself. */
+/* Ends a request that the kernel side has in flight, unless the kernel side has just done so. */
 static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uint64_t request)
 {
 	struct wakegov_device *device = &tracer->devices[flight->device % WAKEGOV_DEVICES];
@@ -96,13 +96,13 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 	__atomic_fetch_add(&slot->completed, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A request as it was when it was looked at. */
+/* A snapshot of a request. */
 struct seen {
 	struct wakegov_flight *flight;
 	struct wakegov_flight as;
 };
 
-/* Requests of a device that were started before then. */
+/* A search for requests of a device that started before a time. */
 struct search {
 	uint32_t device;
 	uint64_t then_ns;
@@ -132,7 +132,7 @@ static void find_older(const struct tracer *tracer, uint32_t device, uint64_t th
 		look_at(ret, tracer->flights[i].ways, WAKEGOV_FLIGHT_WAYS);
 }
 
-/* Every request of the device: it is gone, or is another one's business. */
+/* Ends every request of a device that is gone or ignored. */
 static void end_all(struct tracer *tracer, uint32_t index)
 {
 	struct search search;
@@ -145,8 +145,8 @@ static void end_all(struct tracer *tracer, uint32_t index)
 }
 
 /*
- * How long ago a request must have been started to be lost, by what the kernel says is with the
- * driver now: in a scheduler's queue, or in a flush, it may lie unseen.
+ * The age at which a request counts as lost. It depends on the number of requests that the driver
+ * has by the kernel's count: a request in a scheduler's queue or in a flush is not in that count.
  */
 static uint64_t lost_after_ns(const struct wakegov_device *device, const char *name)
 {
@@ -159,9 +159,9 @@ static uint64_t lost_after_ns(const struct wakegov_device *device, const char *n
 }
 
 /*
- * A request whose completion no program heard of ends when the kernel uses it again, which is soon
- * on a device in use. One that is not used again, or on another CPU, holds the depth up: it is
- * ended here.
+ * A request whose completion no program saw ends when the kernel uses its struct again, which is
+ * soon on a busy device. One that is not used again, or only on another CPU, would keep the depth
+ * too high: it is ended here.
  */
 static void resync(struct tracer *tracer, uint32_t index, const char *name)
 {
@@ -175,7 +175,10 @@ static void resync(struct tracer *tracer, uint32_t index, const char *name)
 	if (after_ns >= now_ns)
 		return;
 	find_older(tracer, index, now_ns - after_ns, &search);
-	/* Idle after it was seen, too: what was completed meanwhile is not there any more. */
+	/*
+	 * The device must be idle after the search as well: requests that completed meanwhile are
+	 * gone then.
+	 */
 	if (!search.n || lost_after_ns(device, name) > after_ns)
 		return;
 	for (size_t i = 0; i < search.n; i++)
@@ -183,13 +186,13 @@ static void resync(struct tracer *tracer, uint32_t index, const char *name)
 			end_flight(tracer, search.found[i].flight, search.found[i].as.request);
 }
 
-/* Its index may come to name another device: nothing counted for this one may stay behind. */
+/* The index may be used for another device: removes everything that was counted for this one. */
 static void forget(struct tracer *tracer, uint32_t index)
 {
 	struct wakegov_device *device = &tracer->devices[index];
 	uint64_t anomalies = device->anomalies;
 
-	device->ignored = 1; /* nothing more is started on it */
+	device->ignored = 1; /* the kernel side counts no further starts */
 	end_all(tracer, index);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		for (uint32_t j = 0; j < WAKEGOV_SLOT_IOS; j++)

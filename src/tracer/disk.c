@@ -18,7 +18,7 @@ static void path_of(const char *name, const char *attribute, char ret[128])
 	snprintf(ret, 128, "/sys/block/%.*s/%s", WAKEGOV_DISK_SIZE, name, attribute);
 }
 
-/* An attribute's line, cut to size; 0 or a negative errno. */
+/* Reads an attribute's line, cut to size. Returns 0 or a negative errno. */
 static int read_text(const char *name, const char *attribute, char *ret, size_t size)
 {
 	char path[128];
@@ -63,7 +63,10 @@ static bool has_entries(const char *path)
 	return entry;
 }
 
-/* A file in memory has no disk below it. What cannot be looked at is taken for one that has. */
+/*
+ * A loop device on a file in memory has no disk below it. One whose file cannot be examined counts
+ * as on a disk.
+ */
 static bool is_loop_on_disk(const char *name)
 {
 	char path[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What /sys/block says about a disk. */
+/* Reads a disk's attributes in /sys/block. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,11 +16,14 @@ void disk_sysfs_name(const char *name, char *ret);
  */
 bool disk_is_stacked(const char *name);
 
-/* Whether there is such a disk, and still the one, or the medium, with this number. */
+/*
+ * Whether the disk exists and still has this sequence number: another disk, or another medium, has
+ * another.
+ */
 bool disk_is_there(const char *name, uint64_t seq);
 
 /*
- * Requests that the driver has now. -ENODATA where the kernel does not count them
+ * The number of requests that the driver has now. -ENODATA where the kernel does not count them
  * (queue/iostats is 0), or another negative errno.
  */
 int disk_read_in_flight(const char *name, uint32_t *ret);

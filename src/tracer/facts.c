@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What rules look at: of which tasks it is told, and all tasks at once. */
+/*
+ * The facts of tasks that rules match: which tasks the kernel side reports, and scans of all tasks.
+ */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -54,7 +56,7 @@ void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 		  matches ? BATCH_SET : BATCH_DELETE, pid, 1);
 }
 
-/* One for which the map has no room is found by the next scan. */
+/* A task for which the map has no room is found by the next scan. */
 void tracer_send_marks(struct tracer *tracer)
 {
 	batch_send(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching));
@@ -65,7 +67,7 @@ static int scan(const struct bpf_link *link, facts_handler_t handle, void *userd
 	struct wakegov_facts all[SCAN_FACTS];
 	_cleanup_close_ int fd = -1;
 	struct task_facts facts;
-	size_t left = 0; /* bytes of one that the last read cut */
+	size_t left = 0; /* bytes of an incomplete record at the end of the last read */
 	ssize_t n;
 
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -95,7 +97,7 @@ int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userd
 	return link ? scan(link, handle, userdata) : -EOPNOTSUPP;
 }
 
-/* Those that the kernel is asked for, and no others. */
+/* Scans the tasks that the iterator is restricted to. */
 static int scan_some(struct tracer *tracer, union bpf_iter_link_info which, facts_handler_t handle,
 		     void *userdata)
 {
@@ -136,7 +138,7 @@ static void look_for(void *userdata, const struct task_facts *facts)
 	search->is_found = true;
 }
 
-/* Before Linux 6.12 the filter by thread finds the first thread of a process only. */
+/* Before Linux 6.12 the filter by thread finds only the first thread of a process. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
 {
 	struct search search = { pid, ret };
@@ -149,7 +151,7 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 	return search.is_found ? 0 : -ESRCH;
 }
 
-/* The names of its path stand from the last to the first, each with its NUL. */
+/* The path's components are in reverse order, each with its NUL. */
 static const char *take_exe(const struct wakegov_process *from, struct process_facts *ret)
 {
 	const char *name = from->exe, *end = from->exe + from->exe_bytes;

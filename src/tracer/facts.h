@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What rules look at, as the kernel says it at one moment. */
+/* The facts of tasks and processes that rules match, at one moment. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 struct task_facts {
 	uint32_t pid; /* thread id */
 	uint32_t tgid;
-	uint64_t start_ns;  /* since boot: another task with this pid has another */
+	uint64_t start_ns;  /* since boot; distinguishes tasks with the same pid */
 	uint64_t cgroup_id; /* in the unified hierarchy: the inode of its directory */
 	uint32_t uid;	    /* the effective one */
 	uint32_t scheduler; /* SCHED_OTHER and the like */
@@ -24,7 +24,7 @@ struct task_facts {
 
 typedef void (*facts_handler_t)(void *userdata, const struct task_facts *facts);
 
-/* Of a process: what it runs. Where a text is not known, its second field says why, for people. */
+/* The program of a process. If a text is unknown, its second field gives the reason, for people. */
 struct process_facts {
 	char exe[768];
 	const char *exe_unknown; /* NULL: it is known */

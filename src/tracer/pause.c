@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A time in which no program runs: nothing of the machine's work pays for the tracer. */
+/* Pausing the tracer: no BPF program runs, so that the machine's work pays nothing for it. */
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
 #define NOWHERE UINT32_MAX
 
 /*
- * As if every CPU went idle now: the next switch or tick shows who runs there. The utilisation
- * stays, since time in which nothing was seen passed for nobody.
+ * Marks every CPU as idle now: the next switch or tick shows who runs there. The utilisation stays,
+ * as no time was accounted during the pause.
  */
 static void rest_cpus(struct tracer *tracer, uint64_t now_ns)
 {
@@ -38,14 +38,17 @@ void tracer_pause(struct tracer *tracer)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
 	rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
-		tracer->slots[i].hold_ns = 0; /* nothing says when the task does no more I/O */
+		tracer->slots[i].hold_ns = 0; /* the end of the hold time is not watched any more */
 }
 
 static void ignore(void *userdata, const struct task_facts *facts)
 {
 }
 
-/* The program that dumps tasks writes where each of them runs; of who ended it cannot. */
+/*
+ * The iterator over tasks updates the CPU of each that it finds. Tasks that it does not find have
+ * exited.
+ */
 static void find_tasks(struct tracer *tracer)
 {
 	uint64_t now_ns;
@@ -59,7 +62,7 @@ static void find_tasks(struct tracer *tracer)
 			slot->cpu = 0;
 			slot->exited = 1;
 		} else if (slot->last_wait_ns < now_ns) {
-			/* Its hold time begins anew, as if it had just done I/O. */
+			/* Restarts the hold time, as after an I/O. */
 			slot->last_wait_ns = now_ns;
 		}
 	}

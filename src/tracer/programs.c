@@ -86,8 +86,8 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 }
 
 /*
- * A BTF tracepoint is there when the kernel's BTF has the type of its callback, an iterator when it
- * has the function that stands for it.
+ * A BTF tracepoint exists if the kernel's BTF has the type of its callback, an iterator if it has
+ * the iterator's function.
  */
 static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 {
@@ -100,8 +100,8 @@ static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
 }
 
 /*
- * An enum that the kernel has since 6.11, a macro before. It is not for CO-RE to look for: what is
- * not in the kernel's own BTF, libbpf looks for in its modules', for which the unit has no right.
+ * The flag is an enum since Linux 6.11, a macro before. CO-RE cannot find it: libbpf would also
+ * search the BTF of modules, which the unit may not read.
  */
 static uint32_t find_flush_flag(const struct btf *kernel)
 {
@@ -126,14 +126,14 @@ static bool has_member(const struct btf *kernel, const char *name, const char *m
 	return false;
 }
 
-/* Marks for loading what this kernel has. */
+/* Selects for loading the programs that this kernel supports. */
 static int probe(struct programs *programs)
 {
 	enum tracer_program_state *states = programs->states;
 	struct btf *kernel = btf__load_vmlinux_btf();
 
 	if (!kernel)
-		return -ENOENT; /* libbpf's own errno tells where it looked last */
+		return -ENOENT; /* libbpf's errno is that of the last place where it looked */
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
 		bool there = has_tracepoint(kernel, infos[i].tracepoint);
 
@@ -143,7 +143,10 @@ static int probe(struct programs *programs)
 	programs->accounts_bytes = has_member(kernel, "task_io_accounting", "read_bytes");
 	btf__free(kernel);
 
-	/* One source of block requests is enough, and the older one counts requeues twice. */
+	/*
+	 * One of the two sources of block requests is enough, and the older one counts requeues
+	 * twice.
+	 */
 	if (states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
 		states[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
@@ -155,7 +158,7 @@ static int probe(struct programs *programs)
 static const char *explain_load(int error)
 {
 	switch (error) {
-	case -EPERM: /* the verifier's refusals are -EACCES, -EINVAL and others */
+	case -EPERM: /* the verifier refuses with -EACCES, -EINVAL and others */
 		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
 		       "locked down for confidentiality allows no tracing at all";
 	case -ENOMEM:
@@ -166,7 +169,7 @@ static const char *explain_load(int error)
 	}
 }
 
-/* libbpf has one error for all that keeps it from the kernel's types. */
+/* libbpf has a single error for every reason why it cannot read the kernel's types. */
 static const char *explain_probe(void)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
@@ -189,7 +192,7 @@ __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_
 	return 0;
 }
 
-/* libbpf has taken what it needs from the object; its pages would stay mapped for nothing. */
+/* libbpf has copied what it needs from the object: unmaps the image's pages. */
 static void let_image_go(const struct bpf_object_skeleton *skeleton)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE);
@@ -230,7 +233,10 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 
 	libbpf_set_print(print_libbpf);
 	r = load(programs, n_cpus, true, ret_why);
-	/* PREEMPT_RT refuses BPF timers so. Without them tracer_watch_hold() watches nothing. */
+	/*
+	 * PREEMPT_RT refuses BPF timers with this error. Without timers tracer_watch_hold() watches
+	 * nothing.
+	 */
 	if (r == -EOPNOTSUPP) {
 		wakegov__destroy(programs->skel);
 		r = load(programs, n_cpus, false, ret_why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Block requests: followed from their start to their end, or only counted. */
+/* Switches between following block requests from start to end, and counting them only. */
 #include <time.h>
 
 #include "shared/time.h"
@@ -13,7 +13,7 @@ static bool any_far(const struct tracer *tracer)
 	return false;
 }
 
-/* What was in flight when following ended: most of it is over, and nobody saw it end. */
+/* Forgets the requests that were in flight when following ended: most have ended unseen. */
 static void void_flights(struct tracer *tracer)
 {
 	bool far = any_far(tracer);
@@ -60,9 +60,8 @@ static uint64_t tick_ns(void)
 }
 
 /*
- * Programs that run at each request and each wake-up, and are of use only while requests are
- * followed, or tasks have clamps. What a program costs that does nothing counts for more than what
- * these do.
+ * Attaches the programs at each request and each wake-up only while they are of use: a program that
+ * returns at once costs more than the work that these do.
  */
 void tracer_attach_needed(struct tracer *tracer, bool follow)
 {
@@ -77,8 +76,9 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
 }
 
 /*
- * Ends first, everywhere, and then starts, CPU by CPU: an end is handled wherever it comes, so that
- * of what is followed none is lost. What was started before is in no place, and says nothing.
+ * Follows ends first on every CPU, then starts CPU by CPU: a request may end on any CPU, so that no
+ * end of a followed request is lost. Requests that started before have no entry, and their ends are
+ * ignored.
  */
 void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 {
@@ -86,7 +86,10 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 
 	if (follow != tracer_counts_only(tracer))
 		return;
-	/* No end is without a start until all are followed, nor when they are no more. */
+	/*
+	 * An end without a start is no anomaly before all CPUs follow starts, nor after they have
+	 * stopped.
+	 */
 	settings->follow_since_ns = UINT64_MAX;
 	if (follow) {
 		void_flights(tracer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tasks that do I/O: their totals, and the end of following one. */
+/* The tasks that do I/O: their totals, and the release of their slots. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -27,13 +27,13 @@ static void read_ios(struct tracer *tracer, const volatile struct wakegov_slot *
 	}
 }
 
-/* The time of a start that is only counted is up to a tick too early. */
+/* A start that is only counted is dated by the tick, so its time is up to a tick too early. */
 static uint64_t late_ns(const struct tracer *tracer)
 {
 	return tracer_counts_only(tracer) ? tracer->tick_ns : 0;
 }
 
-/* A hold time is to end late rather than early. */
+/* Rounds up: a hold time should end late rather than early. */
 static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
 			   uint64_t now_ns)
 {
@@ -44,11 +44,14 @@ static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slo
 
 struct in_flight {
 	uint32_t depth;
-	uint32_t max_depth; /* since the last look */
-	uint64_t sums_ns;   /* Σ (end − start), where now is the end of those that have none */
+	uint32_t max_depth; /* since the last read */
+	uint64_t sums_ns;   /* Σ (end − start); requests in flight end now */
 };
 
-/* Counts and sums are written one after the other: read again when one changed meanwhile. */
+/*
+ * The kernel side writes a count and its sum one after the other: reads again when one changed
+ * meanwhile.
+ */
 static void read_in_flight(struct wakegov_slot *slot, uint64_t now_ns, struct in_flight *ret)
 {
 	const volatile struct wakegov_slot *s = slot;
@@ -60,15 +63,16 @@ static void read_in_flight(struct wakegov_slot *slot, uint64_t now_ns, struct in
 		ret->depth = started - completed;
 		ret->sums_ns = s->completions_ns - s->starts_ns + ret->depth * now_ns;
 	} while ((started != s->started || completed != s->completed) && ++tries < 16);
-	/* The kernel side sees 0 and begins anew. */
+	/* The kernel side starts a new maximum from 0. */
 	ret->max_depth = __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
 	if (ret->max_depth < ret->depth)
 		ret->max_depth = ret->depth;
 }
 
 /*
- * Between a count and its sum the sums are off by a time of day: more than can have been in flight
- * since the last look shows that, and then it is taken that nothing changed.
+ * A read between the writes of a count and its sum is off by a whole timestamp. A step that exceeds
+ * what can have been in flight since the last read reveals this; then the present requests count as
+ * in flight since that read.
  */
 static uint64_t add_in_flight(struct seen_slot *seen, const struct in_flight *now, uint32_t id,
 			      uint64_t now_ns)
@@ -89,7 +93,7 @@ static uint64_t add_in_flight(struct seen_slot *seen, const struct in_flight *no
 	return seen->in_flight_ns;
 }
 
-/* While requests are only counted nothing is known to be in flight, and what was is no more. */
+/* While requests are only counted, the number in flight is unknown and counts as 0. */
 static void read_depth(struct tracer *tracer, uint32_t handle, uint64_t now_ns,
 		       struct input_task *task)
 {
@@ -107,7 +111,7 @@ static void read_depth(struct tracer *tracer, uint32_t handle, uint64_t now_ns,
 	task->in_flight_ns = add_in_flight(seen, &in_flight, slot->id, now_ns);
 }
 
-/* Of the time that the accounting remembers, weighted as it does. */
+/* The busy share of the CPU over the time that the accounting remembers, with its weights. */
 static uint32_t busy_ppm(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
 {
 	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
@@ -143,15 +147,15 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);
-	/* Last: it is a system call, and the others are as of now_ns. */
+	/* Last, as it is a system call and the other values are as of now_ns. */
 	ret->task.io_starts = tracer_read_starts(tracer, handle % WAKEGOV_SLOTS);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
 	return 0;
 }
 
 /*
- * The kernel's own field says whether it still watches. Where it cannot, looking for the end of the
- * hold time goes on: the task is not said to be watched.
+ * hold_ns shows whether the kernel side watches the task. Where it cannot, the daemon keeps
+ * checking the end of the hold time: the sample does not say that the task is watched.
  */
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {

@@ -125,13 +125,13 @@ static void hand_on(struct tracer *tracer, const void *data)
 		event.type = TRACER_GROUP_WAKES;
 		event.group = record->slot;
 		break;
-	default: /* WAKEGOV_RECORD_NEWS: they are taken after the records */
+	default: /* WAKEGOV_RECORD_NEWS: tracer_consume() takes the news after the records */
 		return;
 	}
 	tracer->handler(tracer->userdata, &event);
 }
 
-/* Stops, with this record taken, when they were as many as the ring holds. */
+/* Stops after this record once it has taken as many bytes as the ring holds. */
 static int take_record(void *context, void *data, size_t size)
 {
 	struct tracer *tracer = context;
@@ -188,7 +188,7 @@ bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu)
 	return __atomic_load_n(&tracer->cpus[cpu].load.running, __ATOMIC_RELAXED);
 }
 
-/* Until the first frequency is known a CPU counts as running at its highest. */
+/* A CPU counts as running at its highest frequency until the first one is reported. */
 static void describe_cpus(struct tracer *tracer)
 {
 	const struct topology *topology = tracer->topology;
@@ -253,7 +253,7 @@ static void mark_far(struct tracer *tracer)
 			tracer->flights[i].ways[j].far = 1;
 }
 
-/* Without starts or without ends a depth says nothing; then tasks' requests are counted only. */
+/* Depth needs both starts and ends; without one of them requests are counted only. */
 static void follow_devices(struct tracer *tracer)
 {
 	const enum tracer_program_state *states = tracer->programs.states;
@@ -348,7 +348,7 @@ static void take_news_of(struct tracer *tracer, uint32_t cpu)
 	}
 }
 
-/* The kernel side writes what there is of a CPU there first, and then that there is some. */
+/* The kernel side sets the CPU's news first, and then the flag that there are some. */
 static void take_news(struct tracer *tracer)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->programs.skel->bss->news, 0, __ATOMIC_ACQ_REL);
@@ -375,7 +375,7 @@ int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userda
 	return n == -EAGAIN ? 1 : n < 0 ? n : 0;
 }
 
-/* The band is in place before the kernel side is told to look at it. */
+/* Writes the band before the flag that makes the kernel side compare with it. */
 bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band)
 {
 	struct wakegov_cpu *shared = &tracer->cpus[cpu];
@@ -393,14 +393,14 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	shared->watch_ran = band->watch_ran;
 	shared->watch_long_running = band->watch_long_running;
 	shared->long_burst_ns = band->long_burst_ns;
-	/* The kernel side writes who runs, and then looks at what is armed. */
+	/* The kernel side writes the running task first, and then reads `armed`. */
 	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);
 	return !band->watch_idle || __atomic_load_n(&shared->load.running, __ATOMIC_SEQ_CST);
 }
 
 /*
- * The fields are read while the kernel side writes them. A torn set of them is a sample of a
- * moment that never was, off by one event's time; the next one is right again.
+ * The kernel side may write the fields during this read. A torn set is a sample that is off by one
+ * event's time; the next one is right again.
  */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
 {
