@@ -5,7 +5,10 @@
 #include "core/engine_private.h"
 #include "shared/time.h"
 
-/* Who uses it and where it completes may change: for those who are shown it, and for advice. */
+/*
+ * Time between samples for the number of users and the CPU of completions, which are shown and used
+ * for advice.
+ */
 #define LOOK_NS (500 * NS_PER_MS)
 
 static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)

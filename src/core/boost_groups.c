@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The experiments of groups of tasks (core/io_group.h): who belongs to which, and when a pair is
- * run. While it is, the domains of the group's tasks are the experiment's: without the boost they
- * run as if there were no I/O boost at all, so that what is compared with is the kernel left alone.
- * One group at a time has a domain.
+ * The experiments of groups of tasks (core/io_group.h): the group of each task, and the start of
+ * each pair. During a pair the domains of the group's tasks belong to the experiment. In its window
+ * without the boost they run without any I/O boost, so that the boost is compared with the kernel
+ * alone. A domain belongs to one group at a time.
  */
 #include <stddef.h>
 
@@ -12,10 +12,10 @@
 #include "shared/time.h"
 
 #define HALF_NS	    (16 * NS_PER_MS)
-#define RATE_LIMITS 4 /* a window has at least as many, so that most of it is at its level */
+#define RATE_LIMITS 4 /* least rate limits per window: most of it is then at its level */
 #define SETTLE_NS   (5 * NS_PER_MS)
-#define BLOCKED_NS  HALF_NS	      /* until it is looked again whether the domains are free */
-#define LOOK_NS	    (100 * NS_PER_MS) /* … and whether there is something to compare */
+#define BLOCKED_NS  HALF_NS	      /* time until the next check whether the domains are free */
+#define LOOK_NS	    (100 * NS_PER_MS) /* … and whether the levels differ */
 
 static struct experiment_params params_of(const struct engine *engine, const struct io_group *group)
 {
@@ -28,7 +28,7 @@ static struct experiment_params params_of(const struct engine *engine, const str
 	};
 }
 
-/* The first domain that is like it: a boost does the same in both. */
+/* The first domain of the same kind: a boost has the same effect in both. */
 static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;
@@ -54,7 +54,7 @@ static bool is_for(const struct io_group *group, const struct io_boost *boost, u
 	       io_are_alike(group->depth_milli, boost->depth_milli);
 }
 
-/* A free one, or the one that has had no task for the longest time. NULL: all have tasks. */
+/* A free group, or the one without tasks for the longest time. NULL: all have tasks. */
 static struct io_group *take_group(struct engine *engine)
 {
 	struct io_group *oldest = NULL;
@@ -70,7 +70,7 @@ static struct io_group *take_group(struct engine *engine)
 	return oldest;
 }
 
-/* What was found out in the group that its first task comes from goes with it. */
+/* Starts a group with the results of the group from which its first task comes. */
 static void begin_group(struct engine *engine, struct io_group *group, const struct io_task *task,
 			uint32_t kind, uint64_t now_ns)
 {
@@ -117,7 +117,7 @@ static void look_soon(struct engine *engine, struct io_group *group, uint64_t no
 		engine->groups_next_ns = group->experiment.next_ns;
 }
 
-/* A pair under way ends when its window does. */
+/* Lets the experiment rest. A pair under way ends with its window. */
 static void rest(struct engine *engine, uint32_t index)
 {
 	struct io_group *group = &engine->groups[index];
@@ -159,7 +159,10 @@ static void join(struct engine *engine, struct io_task *task, struct io_group *g
 	group->seen_ns = now_ns;
 }
 
-/* The tasks of a group come and go as they move; those of its device tell of another load. */
+/*
+ * Tasks leave and join a group as they move between domains, so the number of tasks on the device
+ * shows whether the load has changed.
+ */
 void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
 {
 	uint32_t n_users = engine->devices[device].n_users;
@@ -185,7 +188,7 @@ struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, 
 
 	if (boost->group != IO_BOOST_NO_GROUP)
 		group = &engine->groups[boost->group];
-	/* One that moves to and fro does not change its group with each move. */
+	/* A task that moves to and fro does not change its group with each move. */
 	if (group && task->flip.until_ns)
 		kind = group->kind;
 	if (!group || !is_for(group, boost, kind, task->tgid)) {
@@ -207,12 +210,12 @@ struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, 
 
 /* Sums over the tasks of a group, weighted by their rates. */
 struct sums {
-	uint32_t n; /* whose boosts are not over */
+	uint32_t n; /* tasks whose boosts are not over */
 	uint64_t weight;
-	uint64_t share; /* of host time, at the highest level of all */
-	uint64_t saved; /* of the time of an I/O, by the boost, from the present level */
+	uint64_t share; /* share of host time at the highest level of all */
+	uint64_t saved; /* time of an I/O that the boost saves over the present level */
 	bool driven;
-	bool blocked; /* another group has a domain of theirs */
+	bool blocked; /* another group's experiment has one of their domains */
 	bool higher;  /* the boost is above the present level */
 };
 
@@ -269,7 +272,10 @@ static void set_trial(struct engine *engine, uint32_t index, bool on)
 	}
 }
 
-/* The clock falls at once where the experiment takes the boost away: a held fall is its arm's. */
+/*
+ * Switches arms. A fall of the frequency to the arm without the boost is not held: the hold would
+ * count in that arm.
+ */
 static void switch_arms(struct engine *engine, uint32_t index)
 {
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
@@ -280,8 +286,8 @@ static void switch_arms(struct engine *engine, uint32_t index)
 }
 
 /*
- * Whether there is something to compare: a boost that is not given must be worth more than the
- * slack from where its domain is now.
+ * Whether a pair can tell something: a boost that is not granted must save more than the slack over
+ * the domain's present level.
  */
 static bool has_question(const struct experiment *experiment,
 			 const struct experiment_params *params, const struct io_group *group,
@@ -295,14 +301,14 @@ static bool has_question(const struct experiment *experiment,
 						   : predicted_ppm(sums) > params->slack_ppm;
 }
 
-/* Before a pair: whether one can be run now. */
+/* Whether a pair can start now. */
 static bool may_start(struct engine *engine, uint32_t index, const struct experiment_params *params,
 		      const struct sums *sums, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
 	struct experiment *experiment = &group->experiment;
 
-	/* First: the level at which another's experiment runs a domain answers no question. */
+	/* Checked first: under another group's experiment the present level says nothing. */
 	if (sums->blocked) {
 		experiment->next_ns = now_ns + BLOCKED_NS;
 		return false;
@@ -321,7 +327,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 	return true;
 }
 
-/* What the gain that was found says of ρ, where it is large enough to say something. */
+/* The ρ that corresponds to the gain found, if the gain is large enough. */
 static uint32_t found_ratio(const struct experiment *experiment,
 			    const struct experiment_params *params)
 {
@@ -334,7 +340,7 @@ static uint32_t found_ratio(const struct experiment *experiment,
 				 experiment->on_level);
 }
 
-/* All of its device's tasks are sampled at the edges of its windows. */
+/* Has all tasks of the device sampled at the edges of the windows. */
 static void set_edge(struct engine *engine, uint32_t device)
 {
 	uint64_t edge_ns = UINT64_MAX;
@@ -372,7 +378,7 @@ static void stop_trying(struct engine *engine, uint32_t index,
 	experiment_void(&group->experiment, params, now_ns);
 	switch_arms(engine, index);
 	set_trial(engine, index, false);
-	rest(engine, index); /* until one of its tasks is sampled */
+	rest(engine, index); /* until one of the group's tasks is sampled */
 	set_edge(engine, group->device);
 }
 
@@ -384,7 +390,7 @@ static bool has_pausing(const struct engine *engine, uint32_t index, uint64_t no
 	return false;
 }
 
-/* A task that pauses is not sampled: its time is added here. */
+/* A pausing task is not sampled: adds its time here. */
 static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct experiment_tally *tally = &engine->groups[index].tally;
@@ -437,8 +443,8 @@ static bool are_alike(const struct io_group *a, const struct io_group *b)
 }
 
 /*
- * One ρ for all that are alike, in whatever domains: a task that moves to and fro between two
- * groups must not find another OPP in each.
+ * Uses one ρ for all groups that are alike but for the domain: a task that moves to and fro between
+ * two groups must get the same OPP in both.
  */
 static bool hold_ratio(struct engine *engine, const struct io_group *group)
 {
@@ -478,7 +484,7 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 		run_pair(engine, index, &params, now_ns);
 }
 
-/* The one after the last that had its turn comes first, so that each has one. */
+/* Starts with the group after the one that had the last turn, so that each gets its turn. */
 void boosts_try(struct engine *engine, uint64_t now_ns)
 {
 	uint32_t first = engine->group_turn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The engine's I/O boosts: whose is given, where, and until when. */
+/* The engine's I/O boosts: which tasks have one, in which domain, and until when. */
 #include <stddef.h>
 
 #include "core/engine_private.h"
@@ -8,11 +8,13 @@
 #include "core/rule.h"
 #include "shared/time.h"
 
-#define FLIP_NS (100 * NS_PER_MS) /* back within this: the task flips */
-/* A task that is over is known for so long, or until the next round after that. */
+#define FLIP_NS (100 * NS_PER_MS) /* a task that returns within this time moves to and fro */
+/*
+ * The entry of a task whose boost is over is kept for so long, or until the next round after that.
+ */
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
-/* A hold's end, or that of what it holds in another domain as well. */
+/* The end of the task's hold, or of its hold in the other domain. */
 static uint64_t due_ns(const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -20,14 +22,14 @@ static uint64_t due_ns(const struct io_task *task)
 
 	if (!io_boost_is_over(boost))
 		at_ns = boost->next_ns;
-	else if (boost->granted) /* what is loaded into the engine may be so */
+	else if (boost->granted) /* a loaded state can be so */
 		at_ns = 0;
 	if (task->flip.until_ns && task->flip.until_ns < at_ns)
 		at_ns = task->flip.until_ns;
 	return at_ns;
 }
 
-/* Its rate differs from that of the last tracing period: probably another load. */
+/* Whether the rate differs from that of the last tracing period: probably another load. */
 static bool rate_moved(const struct io_boost *boost)
 {
 	uint32_t rate = boost->rate_per_s, traced = boost->traced_per_s;
@@ -36,7 +38,7 @@ static bool rate_moved(const struct io_boost *boost)
 	return apart > traced / 3;
 }
 
-/* Something is being found out of it. */
+/* Whether the task is still being measured or tried. */
 static bool asks_for_tracing(const struct io_boost *boost)
 {
 	if (boost->device == IO_BOOST_NO_DEVICE)
@@ -44,13 +46,13 @@ static bool asks_for_tracing(const struct io_boost *boost)
 	return !io_boost_is_known(boost);
 }
 
-/* No window of it has been traced yet. */
+/* Whether no window of the task has been traced yet. */
 static bool is_unseen(const struct io_boost *boost)
 {
 	return boost->device != IO_BOOST_NO_DEVICE && !boost->traced_windows;
 }
 
-/* What was found out may be over. Requests of a task that had none are something new, too. */
+/* Whether earlier results may be out of date. Requests of a task that had none are a change too. */
 static bool is_changed(const struct io_boost *boost)
 {
 	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
@@ -76,7 +78,7 @@ void boosts_set_due(struct engine *engine, const struct io_task *task)
 		.followed = !task->released,
 		.domain = DUE_NOWHERE,
 		.other_domain = DUE_NOWHERE,
-		.device = boost->device, /* without one: the low bits of all ones */
+		.device = boost->device, /* IO_BOOST_NO_DEVICE is cut to its low bits */
 		.group = boost->group,
 		.traits = boosts_traits(boost),
 		.state = boost->state,
@@ -94,7 +96,10 @@ void boosts_set_due(struct engine *engine, const struct io_task *task)
 
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
 {
-	/* The other half of the slack is for what that is off by, and for watching and trying. */
+	/*
+	 * Uses half of the slack; the other half covers errors of the model and the cost of
+	 * measuring and trying.
+	 */
 	uint32_t slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent) / 2;
 	uint32_t min_khz, max_khz, khz;
 
@@ -129,7 +134,7 @@ static void want(struct engine *engine, struct io_task *task, uint32_t khz)
 		engine_mark_due(engine, task->cpu);
 }
 
-/* The most that a boost of the task may ask of the domain, by the rules: 0…1024. */
+/* The highest capacity that rules allow the task's boost to ask of the domain: 0…1024. */
 static uint32_t most_cap(const struct engine *engine, const struct io_task *task,
 			 const struct domain *domain)
 {
@@ -141,7 +146,9 @@ static uint32_t most_cap(const struct engine *engine, const struct io_task *task
 	return rule_level_cap(&engine->policy.rules[rule].properties.io_boost, &domain->info);
 }
 
-/* The OPP khz, or the one at or above that limit; 0 where no more than the lowest is left. */
+/*
+ * The OPP khz, or the one at or above the limit if that is lower; 0 where only the lowest is left.
+ */
 static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t most)
 {
 	uint32_t most_khz = opp_khz_for_cap(&domain->info, most);
@@ -154,8 +161,10 @@ static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t mo
 	return most_khz > opp_at_or_above(&domain->info, min_khz, min_khz, max_khz) ? most_khz : 0;
 }
 
-/* Waits without block requests predict nothing: the highest OPP is tried, and what that brings says
- * which is enough. */
+/*
+ * Waits without block requests allow no prediction: the highest OPP is tried, and the gain then
+ * tells which OPP is enough.
+ */
 static uint32_t choose_khz(const struct engine *engine, const struct domain *domain,
 			   const struct io_group *group)
 {
@@ -164,7 +173,7 @@ static uint32_t choose_khz(const struct engine *engine, const struct domain *dom
 	return boosts_choose_khz(engine, domain, ratio ? ratio : IO_LEVEL_MAX);
 }
 
-/* What the experiment says of one of its tasks. */
+/* The state of a task by the result of its experiment. */
 static enum io_boost_state state_by(const struct experiment *experiment)
 {
 	static const enum io_boost_state states[] = {
@@ -204,12 +213,12 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		return;
 	}
 	group = boosts_join_group(engine, task, now_ns);
-	if (!group) { /* there are as many as can be */
+	if (!group) { /* the table of groups is full */
 		leave_alone(engine, task, IO_BOOST_AT_LEVEL);
 		return;
 	}
 	want(engine, task, limit_khz(domain, choose_khz(engine, domain, group), most));
-	/* Where nothing is written, nothing can be tried: the prediction is what there is. */
+	/* A domain that is not written to allows no experiment: the prediction decides. */
 	if (!domain->driven) {
 		boost->state = IO_BOOST_PREDICTED;
 		grant(engine, task, group->ratio && boost->wanted_khz);
@@ -219,7 +228,10 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 	grant(engine, task, group->experiment.arm && boost->wanted_khz);
 }
 
-/* It is to be sampled when a window of its group, or of another on its device, begins or ends. */
+/*
+ * Has the task sampled when a window of its group, or of another group on its device, begins or
+ * ends.
+ */
 static void plan(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
 	struct io_boost *boost = &task->io_boost;
@@ -272,7 +284,7 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 	task->io_boost.wanted_khz = 0; /* an OPP of the other domain */
 }
 
-/* What it did since the last sample, for its group and its device. */
+/* Adds the task's I/O since the last sample to its group and its device. */
 static void tally(struct engine *engine, const struct io_boost *before, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -284,7 +296,7 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 
 	if (!before->seen_ns)
 		return;
-	if (n >= since) /* otherwise it is counted anew, after a pause */
+	if (n >= since) /* otherwise counting restarts, after a pause */
 		n -= since;
 	if (has_device)
 		engine->devices[boost->device].ios += n;

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * What clamps tasks are to carry where the kernel's own governor sets the clock (uclamp): only what
- * changed is handed out, so that a task that stays as it is costs nothing.
+ * The utilisation clamps that tasks get where the kernel's own governor sets the frequency
+ * (uclamp). Only changes are handed out, so that an unchanged task costs nothing.
  *
- * A clamp is of the whole machine, as the kernel's is: where rules say different things for
- * different domains, the weakest of them is given.
+ * A clamp holds on the whole machine, as in the kernel: where rules give different clamps in
+ * different domains, the weakest is used.
  */
 
 #include <stdbool.h>
@@ -17,15 +17,15 @@
 #define CLAMP_MIN_NONE 0
 #define CLAMP_MAX_NONE TOPOLOGY_CAPACITY_MAX
 
-/* What a task has its lower or its upper clamp from. */
+/* The reason for a task's lower or upper clamp. */
 enum clamp_why {
-	CLAMP_NONE,	 /* it has none */
-	CLAMP_RULE,	 /* its own floor or cap, by a rule */
+	CLAMP_NONE,	 /* no clamp */
+	CLAMP_RULE,	 /* its floor or cap, by a rule */
 	CLAMP_BOOST,	 /* its I/O boost */
-	CLAMP_NEIGHBOUR, /* it runs for short beside a capped task: that one's cap */
+	CLAMP_NEIGHBOUR, /* it is short-running beside a capped task, and gets that task's cap */
 };
 
-/* min_cap is never above max_cap. Where both are none, the task is to be as it was before. */
+/* min_cap is never above max_cap. If both are none, the task gets its own clamps back. */
 struct task_clamp {
 	uint32_t pid; /* thread id; it may have exited meanwhile */
 	uint32_t min_cap;
@@ -33,8 +33,8 @@ struct task_clamp {
 	enum clamp_why min_why;
 	enum clamp_why max_why;
 	int32_t min_rule; /* CLAMP_RULE: index into the policy's rules; else -1 */
-	int32_t max_rule; /* likewise; CLAMP_NEIGHBOUR: of the capped task */
+	int32_t max_rule; /* the same; CLAMP_NEIGHBOUR: the rule of the capped task */
 };
 
-/* The names that people read: none, rule, io-boost, neighbour. Static strings. */
+/* Names for people: none, rule, io-boost, neighbour. Static strings. */
 const char *clamp_why_name(enum clamp_why why);

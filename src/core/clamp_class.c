@@ -5,9 +5,9 @@
 #include "shared/time.h"
 #include "wakegov/own.h"
 
-/* A power of two. Halved, more sets are needed for tasks that ask for nearly the same. */
+/* A power of two. Half the step means more classes for tasks that ask for nearly the same. */
 #define OWN_STEP_CAP 64
-/* Longer than any response may be; a recording may say anything. */
+/* Above every allowed response; bounds what a recording may contain. */
 #define BURST_MOST_NS (1000 * NS_PER_S)
 
 void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy)
@@ -34,7 +34,7 @@ static uint32_t round_up(uint32_t cap)
 	return (cap + OWN_STEP_CAP - 1) & -OWN_STEP_CAP;
 }
 
-/* A floor that is rounded up is one that holds, and so is a cap. */
+/* Rounds up: the higher floor still suffices, and the higher cap only allows more. */
 static uint32_t round_own(uint32_t own)
 {
 	return wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)));

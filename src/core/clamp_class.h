@@ -2,20 +2,20 @@
 #pragma once
 
 /*
- * Clamp sets: tasks that match the same rules with a cap or a floor, and ask for the same clamps
- * themselves, are one class, so that the kernel side has a small number for what it need not
- * understand. Set 0 are the tasks that have neither.
+ * A clamp class holds the tasks that match the same rules with a cap or a floor and ask for the
+ * same clamps themselves. The kernel side sees only its number. Class 0 has the tasks with neither.
  *
- * What a task asks for itself narrows what rules give it, as the kernel does it: the higher floor
- * and the lower cap hold, and the cap wins where they cross. Anybody may ask for anything, so what
- * is asked for is rounded up to 64 of 1024, and such sets never take the room of the rules'.
+ * A task's own clamps narrow those of the rules, as in the kernel: the higher floor and the lower
+ * cap hold, and the cap wins where they cross. Any task may ask for any clamp, so own clamps are
+ * rounded up to multiples of 64 of 1024, and classes with own clamps cannot take the places of the
+ * rules' classes.
  *
- * A rule may say how long bursts may take instead of a floor. The kernel side learns how long they
- * are at full capacity, nine of ten of them, and what is told of that makes the floor:
+ * A rule may give a response time instead of a floor. The kernel side measures the 90th percentile
+ * of the bursts at full capacity, and reports changes; the floor is
  *
  *	floor = 1024 · length at full capacity / response
  *
- * and a 16th more, since it tells of what is longer by more than that.
+ * and a 16th more, as only a length that is greater by more than that is reported.
  */
 
 #include <stdbool.h>
@@ -25,50 +25,51 @@
 #include "core/topology.h"
 
 #define CLAMP_CLASSES_MAX     64
-#define CLAMP_CLASSES_OWN_MAX 32 /* with clamps of the tasks' own */
+#define CLAMP_CLASSES_OWN_MAX 32 /* classes with own clamps of tasks */
 #define CLAMP_CAP_NONE	      UINT32_MAX
 
 struct clamp_classes {
 	uint64_t clamping; /* bit i: rules[i] gives a cap or a floor */
-	bool follows_own;  /* what tasks ask for themselves counts */
+	bool follows_own;  /* own clamps of tasks count */
 	uint64_t matched[CLAMP_CLASSES_MAX];
-	uint32_t own[CLAMP_CLASSES_MAX]; /* wakegov/own.h */
-	uint64_t
-		burst_ns[CLAMP_CLASSES_MAX]; /* at full capacity; 0: not known, or of no interest */
-	uint32_t n;			     /* 1 when no task has a clamp */
+	uint32_t own[CLAMP_CLASSES_MAX];      /* wakegov/own.h */
+	uint64_t burst_ns[CLAMP_CLASSES_MAX]; /* at full capacity; 0: not known or not needed */
+	uint32_t n;			      /* 1 when no task has a clamp */
 	uint32_t n_own;
-	/* tasks whose class would be one too many: they are in that of their rules, or in class 0
+	/*
+	 * tasks for which there is no further class: they get that of their rules alone, or class 0
 	 */
 	uint64_t refused;
-	uint32_t epoch;	  /* one more: the numbers mean others */
-	uint32_t version; /* one more: something about them changed */
+	uint32_t epoch;	  /* incremented when the numbers get new meanings */
+	uint32_t version; /* incremented on every change of a class */
 };
 
-/* No class but 0, for the rules of this policy. Begins a new epoch. */
+/* Leaves class 0 only, for the rules of this policy. Begins a new epoch. */
 void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy);
 
-/* The class of tasks that match these rules and ask for this, a new one if need be. */
+/* The class of tasks with these rules and own clamps, a new one if need be. */
 uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uint32_t own);
 
 /*
- * What a class means in a domain. The floor is never above the cap: an override's floor raises a
- * rule's cap, and any other floor gives way.
+ * The clamps of a class in a domain. The floor is never above the cap: an override's floor raises a
+ * rule's cap, every other floor is lowered to the cap.
  */
 struct class_clamp {
 	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */
 	uint32_t floor;	  /* 0: none */
-	int32_t cap_rule; /* index; -1: none, the task asks for it */
+	int32_t cap_rule; /* index; -1: an own clamp of the task */
 	int32_t floor_rule;
-	uint32_t response_us; /* what floor_rule asks of bursts; 0: nothing */
+	uint32_t response_us; /* the response time of floor_rule; 0: none */
 };
 
 /*
- * The capacity by which bursts of that length at full capacity take no longer than the response;
- * above 1024 where no frequency is high enough, 0 where they are not known. Any two numbers do.
+ * The capacity at which bursts of that length at full capacity take no longer than the response
+ * time; above 1024 where no frequency is high enough, 0 where the length is not known. Accepts any
+ * two numbers.
  */
 uint64_t clamp_response_cap(uint64_t burst_ns, uint32_t response_us);
 
-/* Narrows what rules give by what tasks ask for themselves: wakegov/own.h. */
+/* Narrows the clamps of rules by a task's own: wakegov/own.h. */
 void clamp_merge_own(uint32_t own, struct class_clamp *clamp);
 
 void clamp_classes_in(const struct clamp_classes *classes, const struct policy *policy,
@@ -76,8 +77,8 @@ void clamp_classes_in(const struct clamp_classes *classes, const struct policy *
 		      struct class_clamp *ret);
 
 /*
- * What tasks that match these rules, with bursts of that length, are given where domains cannot be
- * told apart: the weakest of what it is in each.
+ * The clamps of tasks with these rules and burst lengths where domains cannot be distinguished: the
+ * weakest of all domains.
  */
 void clamp_of_rules(const struct policy *policy, uint64_t matched, uint64_t burst_ns,
 		    const struct topology *topology, struct class_clamp *ret);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine's clamps: which class each task is in, and, where domains are driven by clamps, what
- *each is to carry.
+ * The engine's clamps: the class of each task and, where domains are driven by clamps, the clamps
+ * of each task.
  *
  *	min = max(its floor, its I/O boost)
  *	max = min(its cap, the cap beside which it runs for short)
  *
- * and the cap wins where the two cross. Only a rule's cap ever lowers a clamp: what schedutil gives
- * a task that waits for I/O is never taken from it.
+ * and the cap wins where the two cross. Only a rule's cap lowers a clamp: schedutil's own boost of
+ * tasks that wait for I/O stays.
  */
 #include <string.h>
 
 #include "core/engine_private.h"
 #include "core/opp.h"
 
-/* What rules give. What tasks ask for themselves the kernel merges with it. */
+/* The clamps of rules; the kernel merges the tasks' own with them. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
 {
 	clamp_of_rules(&engine->policy, engine->clamp_classes.matched[class],
@@ -90,7 +90,7 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 	return false;
 }
 
-/* One that waited and is as before is taken out, too, and a replay has to do so as well. */
+/* Also takes out a task that waits but is unchanged, as a replay must do the same. */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 {
 	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLAMP);
@@ -142,7 +142,7 @@ static void queue_all(struct engine *engine)
 			task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
-/* Every domain is to wait for the tasks of a new class. */
+/* Makes every domain watch for the tasks of a new class. */
 static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own)
 {
 	uint32_t before = engine->clamp_classes.n,
@@ -178,7 +178,7 @@ void clamping_apply_own(struct engine *engine, const struct input_own_clamps *in
 	task_queue(engine->tasks, task, TASK_WAIT_CLASS);
 }
 
-/* The numbers of the rules mean others now: every task is told anew. */
+/* Rule numbers have new meanings: hands out every task's class again. */
 void clamping_set_policy(struct engine *engine)
 {
 	bool had_classes = engine->clamp_classes.n > 1;
@@ -239,7 +239,7 @@ void clamping_apply_run(struct engine *engine, const struct input_class_run *inp
 		return;
 	run = &engine->cpus[input->cpu].runs[clamp_classes_take(&engine->clamp_classes,
 								input->matched, input->own)];
-	/* What were two sets may be one under this policy. */
+	/* Two former classes may be one under this policy. */
 	if (input->ran_ns > run->ran_ns) {
 		run->ran_ns = input->ran_ns;
 		run->ran_pid = input->ran_pid;
@@ -290,7 +290,7 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
 }
 
-/* A task whose I/O is followed is no neighbour: its clamp is not lowered for another's cap. */
+/* A task whose I/O is followed does not get the cap of a neighbour. */
 static void follow_io(struct engine *engine, const struct io_task *io)
 {
 	uint32_t boost_cap = engine_task_boost_cap(engine, io);

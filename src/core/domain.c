@@ -83,9 +83,9 @@ static uint32_t freeze(const struct domain *domain, uint32_t khz, enum limiter *
 }
 
 /*
- * khz within what the policy and the overrides allow, and the last of them that changed it. An
- * override's limit stands in the place of the policy's. A minimum gives way to a maximum, but an
- * override's does not to the policy's.
+ * Clamps khz to the limits of the policy and the overrides, and names the last limit that changed
+ * it. An override's limit replaces the policy's. A maximum wins over a minimum, but the policy's
+ * maximum does not win over an override's minimum.
  */
 static uint32_t limit(const struct domain *domain, uint32_t khz, enum limiter *limiter)
 {
@@ -147,12 +147,12 @@ static enum timing time_change(struct domain *domain, const struct demand *deman
 		domain->lower_since_ns = 0;
 	if (!last->previous_khz || last->wanted_khz == last->previous_khz)
 		return TIMING_NOW;
-	/* What a cap forbids is taken away at once, as what a limit does. */
+	/* A cap takes effect at once, as every limit does. */
 	if (last->wanted_khz < last->previous_khz && last->previous_khz <= max_khz &&
 	    !demand->capped_pid) {
 		if (!domain->lower_since_ns)
 			domain->lower_since_ns = now_ns;
-		/* Idle already held for as long: see merge in engine.c. */
+		/* The merge has already held idle for this time: see merge(). */
 		domain->next_ns = domain->lower_since_ns + domain->policy.down_hold_ns;
 		if (demand->reason != REASON_IDLE && !domain->falls_at_once &&
 		    now_ns < domain->next_ns)

@@ -7,15 +7,15 @@
 
 struct due {
 	uint32_t size;
-	uint32_t n;	  /* places from there on are not used, and nothing of them is news */
-	uint8_t *used;	  /* of each place, 0 or 1 … */
-	uint8_t *asked;	  /* … as for memchr() … */
+	uint32_t n;	  /* no place from there on is used or changed */
+	uint8_t *used;	  /* for each place, 0 or 1 … */
+	uint8_t *asked;	  /* … so that memchr() can search … */
 	uint8_t *changed; /* … are these */
-	/* How many there are, so that nobody passes over all of them to find none. */
+	/* Their number, so that no pass searches for none. */
 	uint32_t n_ended;
 	uint32_t n_to_forget;
 	uint32_t n_with[DUE_TRAITS];
-	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of those that are followed */
+	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of the followed tasks */
 	struct due_key keys[];
 };
 
@@ -51,7 +51,10 @@ struct due *due_free(struct due *due)
 	return NULL;
 }
 
-/* Newcomers get the lowest free place, so what is passed over stays short. */
+/*
+ * Ends the walked part behind the last used place. It stays short, as a new task gets the lowest
+ * free place.
+ */
 static void shorten(struct due *due)
 {
 	while (due->n && !due->used[due->n - 1] && !due->changed[due->n - 1])
@@ -103,7 +106,7 @@ static bool is_one(const struct due *due, uint32_t place, enum due_which which, 
 	return false;
 }
 
-/* The first place at from or after it where the flag is set. */
+/* The first place from `from` on where the flag is set. */
 static uint32_t find_flag(const struct due *due, const uint8_t *flags, uint32_t from)
 {
 	const uint8_t *found = from < due->n ? memchr(flags + from, 1, due->n - from) : NULL;

@@ -19,14 +19,14 @@
 /* A running task is seen at the next tick; ticks are 10 ms apart at most. */
 #define RUN_HOLD_NS (12 * NS_PER_MS)
 /*
- * A write comes tenths of a millisecond after the wake-up that asks for it, which is much of what a
- * burst may take: the floor waits for the next one of those that come several times a second.
+ * A write comes tenths of a millisecond after the wake-up that causes it, which is a large part of
+ * a burst: the floor is held for the next of several bursts per second.
  */
 #define RESPONSE_HOLD_NS (100 * NS_PER_MS)
 /* An effective cap is checked again after this time: no event says that a capped task stopped. */
 #define RECHECK_NS (100 * NS_PER_MS)
 /*
- * What ran under a cap looks smaller than it is: its demand is as much as it may have, until its
+ * The utilisation of a task that ran under a cap is too low: its demand is its whole cap until the
  * utilisation has grown for two half-lives.
  */
 #define UNCAP_NS (2 * DECAY_HALF_LIFE_NS)
@@ -38,7 +38,7 @@ uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain)
 	return hold_ns > RUN_HOLD_NS ? hold_ns : RUN_HOLD_NS;
 }
 
-/* The end of its work; 0: it has none. */
+/* When the task's work ends; 0: no work. */
 static uint64_t end_ns(uint64_t last_ns, uint64_t hold_ns, uint64_t now_ns)
 {
 	return last_ns && now_ns < last_ns + hold_ns ? last_ns + hold_ns : 0;

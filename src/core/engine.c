@@ -9,7 +9,7 @@
 #include "core/engine_private.h"
 #include "core/rule.h"
 
-/* Where the parts of an engine begin, in bytes; each is as long as to the next. */
+/* Offsets of the engine's parts in bytes; each part extends to the next. */
 struct layout {
 	size_t cpus, domains, tasks, topology, explanations, end;
 };
@@ -32,7 +32,7 @@ size_t engine_state_size(const struct topology *topology, const struct policy *p
 	return lay_out(topology, policy).topology - offsetof(struct engine, header);
 }
 
-/* Made of the sizes of all that a state holds. */
+/* A hash of the sizes of all parts of a state. */
 static uint32_t state_layout(void)
 {
 	static const uint32_t sizes[] = {
@@ -118,7 +118,7 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	clamping_set_policy(engine);
 }
 
-/* A sample is taken because something happened there: a decision is due. */
+/* A sample follows an event: a decision is due. */
 static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 {
 	if (input->cpu >= engine->topology->n_cpus)
@@ -131,13 +131,13 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine_mark_due(engine, input->cpu);
 }
 
-/* A process that has the number of another has nothing else of it. */
+/* Whether the sample is of the same process and program as the entry: a pid may be used again. */
 static bool is_same(const struct io_task *task, const struct input_task *input)
 {
 	return task->tgid == input->tgid && !memcmp(task->comm, input->comm, sizeof(task->comm));
 }
 
-/* The task's entry: the one it has, or had a moment ago, or a new one. NULL: the table is full. */
+/* The task's entry: its present one, its former one, or a new one. NULL: the table is full. */
 static struct io_task *take_task(struct engine *engine, const struct input_task *input)
 {
 	struct io_task *task = io_task_find(engine->tasks, input->pid);
@@ -182,7 +182,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	boosts_sample_task(engine, task, &before, now_ns);
 }
 
-/* A task that dies takes its boost with it. */
+/* The end of a task ends its boost. */
 static void apply_task_end(struct engine *engine, uint32_t pid)
 {
 	struct io_task *task = io_task_find(engine->tasks, pid);
@@ -261,7 +261,7 @@ static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now
 	boosts_disturb(engine, domain, now_ns);
 }
 
-/* One that takes the number of another may be about another domain. */
+/* An override that replaces another with the same id may be for another domain. */
 static void apply_override(struct engine *engine, const struct input_override *override,
 			   uint64_t now_ns)
 {
@@ -283,7 +283,7 @@ static void end_overrides(struct engine *engine, uint64_t now_ns)
 		merge_overrides(engine, ended.domain, now_ns);
 }
 
-/* What the rules say of its I/O boost may be another. */
+/* Settles the task's boost after a change of the rules' limit for it. */
 static void settle_ruled(struct engine *engine, uint32_t pid, uint64_t now_ns)
 {
 	struct io_task *task = io_task_find(engine->tasks, pid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine's state as bytes. What a file says is checked here, all of it, before anything relies
- * on it: each flag, each word of an enum, each index. Whatever follows from other parts of the
- * state, from the topology or from the policy is not believed but found out anew.
+ * Saves and loads the engine's state as bytes. Loading checks everything in a file before it is
+ * used: each flag, each value of an enum, each index. Whatever follows from other parts of the
+ * state, from the topology or from the policy is computed again.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "core/engine_private.h"
 
-/* A field of which the core relies on not being more. */
+/* A field for which the core relies on an upper bound. */
 struct bound {
 	uint32_t at;
 	uint32_t size;
@@ -95,7 +95,7 @@ static const struct bound io_bounds[] = {
 	END,
 };
 
-/* As bytes: a flag that is neither 0 nor 1 is not even to be read as one. */
+/* Compares bytes: reading a bool that is neither 0 nor 1 would be undefined. */
 static bool is_within(const void *of, const struct bound *bounds)
 {
 	for (const struct bound *bound = bounds; bound->size; bound++) {
@@ -113,7 +113,7 @@ static bool is_device(uint32_t device)
 	return device < INPUT_DEVICES_MAX || device == IO_BOOST_NO_DEVICE;
 }
 
-/* What is divided by, and sums of which the squares are to fit. */
+/* Checks divisors, and sums whose squares must fit. */
 static bool is_experiment(const struct experiment *e)
 {
 	return e->scale > 0 && e->random && e->squares >= 0 && e->squares < 1LL << 40 &&
@@ -246,7 +246,7 @@ int engine_load(struct engine *engine, const void *state, size_t size)
 	if (size != own.size || memcmp(state, &own, sizeof(own)) != 0)
 		return -EPROTONOSUPPORT;
 	memcpy(&engine->header, state, size);
-	/* Another policy may be tried on it. */
+	/* The loaded state may be tried with another policy. */
 	engine->clamp_classes.clamping = clamping;
 	engine->clamp_classes.follows_own = follows_own;
 	if (!task_table_recount(engine->tasks, max_ios, max_ruled) ||

@@ -7,33 +7,33 @@
 #define Q   16 /* fractional bits of the sums and of ln E */
 #define ONE (1LL << Q)
 
-/*
- * The parameters, and what happens with twice the value.
- */
-#define ODDS	      30		 /* 1/α, of a wrong answer: a fifth more pairs */
-#define PRIOR_ODDS    8			 /* that by which a prediction divides it: as much less */
-#define LEAST_IOS     20		 /* of a window: slow groups need longer ones */
-#define WINDOW_MOST   8			 /* half_ns for them: slower groups can be asked */
-#define PAIRS_MOST    100		 /* until it can't be told: smaller gains are found */
+/* The parameters, and the effect of doubling each. */
+#define ODDS	      30  /* 1/α of a wrong answer: a fifth more pairs */
+#define PRIOR_ODDS    8	  /* a prediction divides ODDS by it: half as many odds needed */
+#define LEAST_IOS     20  /* I/Os of a window: slow groups need longer ones */
+#define WINDOW_MOST   8	  /* in half_ns: slower groups can be tested */
+#define PAIRS_MOST    100 /* until the verdict is "cannot tell": smaller gains are found */
 #define HALF_LIFE_NS  (6000 * NS_PER_MS) /* of evidence: a change is noticed later */
-#define BUDGET_PPM    1200	/* of the rate while boosted: noticed sooner, costs double */
-#define BUDGET_OFF    5		/* times that, of the time, at most: a pair in 3.5 s */
-#define RHO	      (2 * ONE) /* E grows fastest at about ten pairs; at twenty */
-#define CLIP	      (3 * ONE) /* of u, so that a pause is one pair: moves the answer more */
-#define SCALE_START   20972	/* 2 %, where nothing larger is predicted */
+#define BUDGET_PPM    1200 /* of the boosted rate: changes are noticed sooner, at twice the cost */
+#define BUDGET_OFF    5	   /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
+#define RHO	      (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
+#define CLIP	      (3 * ONE) /* of u: a pause counts as one pair; outliers count more */
+#define SCALE_START   20972	/* 2 %, unless a larger gain is predicted */
 #define SCALE_MIN     2048	/* 0.2 %: counts are whole numbers */
 #define SCALE_MAX     (1 << 20)
-#define MEMORY	      16	/* of the scale, in pairs */
-#define KEEP	      (8 * ONE) /* pairs that an answer weighs against those that refresh it */
-#define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until an answer in doubt may be opened again */
-#define HINT	      2			  /* √2 deviations: chance does that once in twelve */
-#define CLEARLY	      4			  /* two: once in forty */
-#define SAME_MOST     3 /* pairs at one level, until there is nothing to compare */
-#define LOOKS	      4 /* for silence, in a window */
-#define SILENCES      4 /* times the share of silence: a gain below it may be that of a tick */
-/* Of the throttles that people have: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
+#define MEMORY	      16	/* memory of the scale, in pairs */
+#define KEEP	      (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
+#define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until a doubtful answer may be reopened */
+#define HINT	      2			  /* √2 standard deviations: by chance once in twelve */
+#define CLEARLY	      4			  /* two standard deviations: by chance once in forty */
+#define SAME_MOST     3 /* pairs at equal levels until the verdict is EXPERIMENT_SAME */
+#define LOOKS	      4 /* looks for silence per window */
+#define SILENCES      4 /* times the share of silence: a smaller gain may come from a tick */
+/*
+ * The longest tick of known throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100.
+ */
 #define TICK_NS		(100 * NS_PER_MS)
-#define TICK_PAIRS_MOST 24 /* of long windows, ten seconds, and before them: half is boosted */
+#define TICK_PAIRS_MOST 24 /* long pairs (ten seconds), and short ones before: half is boosted */
 
 /* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
 static int32_t ln_q20(uint64_t x)
@@ -125,7 +125,7 @@ static void shrink(struct experiment *e, int by)
 	e->device_squares -= e->device_squares / by;
 }
 
-/* An eighth of a half-life takes a twelfth. */
+/* Ages the sums: an eighth of a half-life takes a twelfth. */
 static void age(struct experiment *e, uint64_t now_ns)
 {
 	if (now_ns - e->aged_ns > 32 * HALF_LIFE_NS)
@@ -134,7 +134,7 @@ static void age(struct experiment *e, uint64_t now_ns)
 		shrink(e, 12);
 }
 
-/* Of d − slack. */
+/* The mean of d − slack. */
 static int32_t mean(const struct experiment *e)
 {
 	return e->weight ? e->sum * ONE / e->weight : 0;
@@ -156,13 +156,13 @@ static int64_t squares_about_mean(const struct experiment *e)
 	return e->squares > about ? e->squares - about : 0;
 }
 
-/* Whether the gain is above slack, by more than √z2 of its own deviations. */
+/* Whether the gain exceeds the slack by more than √z2 of its standard deviations. */
 static bool is_above_slack(const struct experiment *e, int z2)
 {
 	return e->sum > 0 && e->sum * e->sum > z2 * squares_about_mean(e) * ONE;
 }
 
-/* What the group gains, others on its device lose, and more. */
+/* Whether others on the device lose more than the group gains. */
 static bool is_device_slower(const struct experiment *e)
 {
 	int64_t about = e->pairs ? e->device_sum * e->device_sum / e->pairs * ONE : 0;
@@ -180,7 +180,7 @@ static void add(struct experiment *e, const struct experiment_params *p, int32_t
 	u = u > CLIP ? CLIP : u < -CLIP ? -CLIP : u;
 	e->sum += u;
 	e->squares += u * u / ONE;
-	/* u / x: what is clipped weighs less (Huber 1964). */
+	/* The weight is u / x: clipped values count less (Huber 1964). */
 	e->weight += u == CLIP || u == -CLIP ? u * ONE / x : (1LL << 32) / e->scale;
 	e->pairs += ONE;
 	e->tried++;
@@ -192,7 +192,7 @@ static void add(struct experiment *e, const struct experiment_params *p, int32_t
 	e->scale = e->scale < SCALE_MIN ? SCALE_MIN : e->scale > SCALE_MAX ? SCALE_MAX : e->scale;
 }
 
-/* Chance has no reason to be like the prediction. */
+/* Whether the gain is like the prediction, which chance would not favour. */
 static bool is_as_predicted(const struct experiment *e, const struct experiment_params *p)
 {
 	int32_t slack = ln_gain(p->slack_ppm), found = mean(e) + slack;
@@ -201,7 +201,7 @@ static bool is_as_predicted(const struct experiment *e, const struct experiment_
 	       found <= e->predicted * 2;
 }
 
-/* The part of the time that pairs may spend in the worse arm, as its inverse. */
+/* The inverse of the share of time that pairs may spend in the worse arm. */
 static uint64_t spread(const struct experiment *e, const struct experiment_params *p)
 {
 	uint64_t share_ppm = BUDGET_OFF * BUDGET_PPM, boosted_ppm;
@@ -239,7 +239,7 @@ static uint64_t settle_ns(const struct experiment *e, const struct experiment_pa
 	return e->is_long ? TICK_NS : p->settle_ns;
 }
 
-/* Short windows see a gain, and so much silence that a tick may have given it. */
+/* Whether short windows show a gain that a tick may explain, by the silence in them. */
 static bool may_be_of_tick(const struct experiment *e, const struct experiment_params *p)
 {
 	int64_t gain = mean(e) + ln_gain(p->slack_ppm), silent_us = e->silent_ns / 1000;
@@ -248,7 +248,7 @@ static bool may_be_of_tick(const struct experiment *e, const struct experiment_p
 	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
 }
 
-/* Done once: a gain that long windows confirm is refreshed by short ones. */
+/* Repeats the question once, in long windows; short ones then refresh a gain that they confirm. */
 static void ask_in_long_windows(struct experiment *e, uint64_t now_ns)
 {
 	e->is_long = true;
@@ -290,8 +290,9 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 }
 
 /*
- * More than half of what was found is gone, by half a deviation; or the device is slower for it.
- * Unboosted: there is a gain after all, or the levels are apart now.
+ * Whether an answer is in doubt. With the boost: more than half of the gain is gone, by half a
+ * standard deviation, or the device is slower for it. Without: a gain has appeared, or the levels
+ * differ now.
  */
 static bool is_in_doubt(const struct experiment *e)
 {
@@ -304,7 +305,7 @@ static bool is_in_doubt(const struct experiment *e)
 	return (lost > 0 && 4 * lost * lost > squares_about_mean(e) * ONE) || is_device_slower(e);
 }
 
-/* A switch takes its time. */
+/* Switches to an arm, which takes settle_ns. */
 static void run_arm(struct experiment *e, const struct experiment_params *p, bool arm,
 		    uint64_t now_ns)
 {
@@ -314,8 +315,8 @@ static void run_arm(struct experiment *e, const struct experiment_params *p, boo
 }
 
 /*
- * A device that works in ticks gains in some of their phases what it loses in others: pairs are to
- * meet them at random, and not one after the other.
+ * On a device that works in ticks, a gain in some phases of the tick is a loss in others: pairs
+ * start at random phases.
  */
 static void start_pair(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
@@ -326,7 +327,7 @@ static void start_pair(struct experiment *e, const struct experiment_params *p, 
 	e->mark_ns = 0;
 }
 
-/* Whether the pair says something; it has been added then. */
+/* Adds the pair to the sums. Returns false for a pair that says nothing. */
 static void finish_pair(struct experiment *e, const struct experiment_params *p, bool says,
 			uint64_t now_ns)
 {
@@ -346,7 +347,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 	if (e->verdict == EXPERIMENT_OPEN)
 		return;
 	run_arm(e, p, e->rest, now_ns);
-	/* At random, lest it fall in with what happens every second. */
+	/* At random, so that pairs do not coincide with periodic work. */
 	pause_ns = worse_ns * spread(e, p);
 	e->next_ns = now_ns + pause_ns / 2 + (pause_ns >> 16) * (draw(e) >> 16);
 }
@@ -369,8 +370,8 @@ void experiment_void(struct experiment *e, const struct experiment_params *p, ui
 }
 
 /*
- * Of one window: its logarithmic rate by the time of its tasks, which come and go and move between
- * domains; that of the device per second; and its level.
+ * One window: the logarithm of its rate per time of its tasks, which come and go and move between
+ * domains; the device's rate per second; and its level.
  */
 struct window {
 	int32_t rate;
@@ -398,7 +399,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	const struct window first = { e->first, e->first_device, e->first_level };
 	const struct window *on = e->order ? &first : last, *off = e->order ? last : &first;
 
-	/* Less than a thirty-second apart, and rounding of OPPs and counters is. */
+	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
 	if (on->level <= off->level + off->level / 32) {
 		e->same += e->same < SAME_MOST;
 		finish_pair(e, p, false, now_ns);
@@ -411,7 +412,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	finish_pair(e, p, true, now_ns);
 }
 
-/* A quarter of the last window, in which there were at least LEAST_IOS. */
+/* The time between looks: a quarter of the last window, which had at least LEAST_IOS. */
 static uint64_t look_ns(const struct experiment *e, const struct experiment_params *p)
 {
 	uint64_t window_ns = half_ns(e, p);
@@ -419,7 +420,7 @@ static uint64_t look_ns(const struct experiment *e, const struct experiment_para
 	return (e->window_ns > window_ns ? e->window_ns : window_ns) / LOOKS;
 }
 
-/* A silence longer than a tick is a pause, which the boost did not cause. */
+/* Ends a silence. One that is longer than a tick is a pause, which the boost did not cause. */
 static void end_silence(struct experiment *e)
 {
 	if (e->silence_ns < TICK_NS * 3 / 4)
@@ -440,7 +441,7 @@ static void look(struct experiment *e, const struct experiment_tally *tally, uin
 	e->looked_ios = tally->ios;
 }
 
-/* True when the window is over. */
+/* Ends the window if it is over, and returns whether it is. */
 static bool end_window(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns)
 {
@@ -498,7 +499,7 @@ bool experiment_update(struct experiment *e, const struct experiment_params *p,
 	return false;
 }
 
-/* The spread is taken about the mean: exact at the slack, approximate off it. */
+/* Uses the spread about the mean: exact at the slack, approximate elsewhere. */
 struct experiment_estimate experiment_estimate(const struct experiment *e,
 					       const struct experiment_params *p)
 {

@@ -12,7 +12,7 @@ void explanation_note(struct explanation *explanation, const struct contender *c
 	explanation->n_contenders++;
 	if (n > EXPLANATION_CONTENDERS_MAX)
 		n = EXPLANATION_CONTENDERS_MAX;
-	/* The first of equals comes first: so does the merge. */
+	/* Equals keep their order, as in the merge. */
 	for (i = n; i > 0 && explanation->contenders[i - 1].cap < contender->cap; i--)
 		if (i < EXPLANATION_CONTENDERS_MAX)
 			explanation->contenders[i] = explanation->contenders[i - 1];

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Everything that the core ever learns, one struct per fact, with the time at which it held. A
- * list of inputs and of the moments of decision is a recording: fed back under the same policy it
- * gives the same decisions.
+ * Everything that the core learns, one struct per fact, with the time at which it held. A recording
+ * is a list of inputs and of the times of decisions: under the same policy it gives the same
+ * decisions.
  */
 
 #include <stdbool.h>
@@ -17,66 +17,67 @@
 enum input_type {
 	INPUT_CPU,	  /* how busy a CPU is */
 	INPUT_TASK,	  /* the totals of a task that does I/O */
-	INPUT_TASK_END,	  /* it exited */
+	INPUT_TASK_END,	  /* a task exited */
 	INPUT_DEVICE,	  /* the totals of a block device */
-	INPUT_DEVICE_END, /* it disappeared; its index may come to name another */
+	INPUT_DEVICE_END, /* a device disappeared; its index may name another one later */
 	INPUT_LIMITS,	  /* scaling_min_freq and scaling_max_freq of a domain */
-	INPUT_DOMAIN,	  /* a domain is there to be decided for, or no longer */
-	INPUT_OVERRIDE,	  /* somebody limits a domain for a while, or no longer */
+	INPUT_DOMAIN,	  /* whether decisions are made for a domain */
+	INPUT_OVERRIDE,	  /* an override of a domain, or its end */
 	INPUT_TASK_RULES, /* which rules a task matches now */
 	INPUT_CLASS_RUN,  /* tasks with clamps ran on a CPU */
 	INPUT_CO_RUNNER,  /* a task runs beside capped ones */
-	INPUT_REFERENCE,  /* capacity is measured by another frequency */
-	INPUT_OWN_CLAMPS, /* a task asks for clamps itself, for others than before, or for none */
-	INPUT_BURSTS,	  /* how long those of a clamp class are */
+	INPUT_REFERENCE,  /* the frequency at which a domain has its capacity */
+	INPUT_OWN_CLAMPS, /* own clamps of a task: new, changed or none */
+	INPUT_BURSTS,	  /* the length of bursts of a clamp class */
 };
 
 struct input_cpu {
 	uint32_t cpu;
 	uint32_t util_q;	/* as of now_ns; capacity · 2^20 */
 	bool running;		/* not idle */
-	uint64_t idle_since_ns; /* work for less than an eighth of the time does not end it */
-	uint32_t est_q;		/* what its task is known to need; 0: nothing is known of it */
-	uint64_t burst_ns;	/* that it works without an idle moment, where that is news; or 0 */
+	uint64_t idle_since_ns; /* less than an eighth of the time at work does not end it */
+	uint32_t est_q;		/* the known need of its task; 0: not known */
+	uint64_t burst_ns;	/* time without an idle moment, if it matters; or 0 */
 };
 
 /*
- * What one task did to one block device, so far. *Host time* is the time from the completion of
- * its last request in flight, on any device, to its next request: the device has nothing to do for
- * the task, because the CPU side has not yet sent it.
+ * The I/O of one task on one block device so far. *Host time* is the time from the completion of
+ * the task's last request in flight, on any device, to its next request: the device has no work
+ * from the task because the CPU side has not sent it yet.
  */
 struct input_task_io {
 	uint32_t device;      /* index < INPUT_DEVICES_MAX */
-	uint64_t ios;	      /* requests that it sent */
+	uint64_t ios;	      /* requests that the task sent */
 	uint64_t host_ns;     /* host times that ended with a request to this device */
-	uint64_t host_cpu_ns; /* the part of them in which it did not sleep of its own accord */
+	uint64_t host_cpu_ns; /* the part of host_ns without voluntary sleep */
 };
 
-/* A block device at the bottom of its stack, so far. */
+/* The totals of a block device at the bottom of its stack so far. */
 struct input_device {
 	uint32_t device;
 	uint64_t completions;
-	uint64_t idle_ns;	 /* time at depth 0, the present one included */
+	uint64_t idle_ns;	 /* time at depth 0, the present idle time included */
 	uint32_t depth;		 /* requests in flight, of all tasks */
-	uint32_t completion_cpu; /* where the last completion was handled */
+	uint32_t completion_cpu; /* CPU of the last completion */
 };
 
 struct input_task {
 	uint32_t pid;
 	uint32_t tgid;
-	uint32_t handle; /* the tracer's name for it, given back when it lapses */
+	uint32_t handle; /* the tracer's name for the task, given back when the task is over */
 	uint32_t cpu;
 	char comm[TASK_COMM_SIZE];
 	uint64_t io_waits;  /* wake-ups from an I/O wait so far */
-	uint64_t io_starts; /* block requests that it started so far */
+	uint64_t io_starts; /* block requests started so far */
 	uint64_t last_io_ns;
-	uint32_t level_q;      /* at which its CPU accrues now: capacity · 2^20, see decay.h */
-	uint64_t in_flight_ns; /* that its requests took so far, those in flight up to now */
-	uint32_t depth;	       /* of its requests in flight */
-	uint32_t max_depth;    /* most of them in flight at a time since the last sample */
-	uint32_t busy_ppm;     /* of its CPU's time lately; 0: not known, or never */
-	bool watched;	       /* the kernel side will tell when it does no more I/O */
-	uint32_t n_ios;	       /* 0: its waits are for something without block requests */
+	uint32_t level_q; /* at which the utilisation of its CPU accrues now: capacity · 2^20, see
+			     decay.h */
+	uint64_t in_flight_ns; /* summed time of its requests so far, those in flight up to now */
+	uint32_t depth;	       /* requests in flight */
+	uint32_t max_depth;    /* most requests in flight at a time since the last sample */
+	uint32_t busy_ppm;     /* recent busy share of its CPU; 0: not known, or idle */
+	bool watched;	       /* the kernel side reports the end of its hold time */
+	uint32_t n_ios;	       /* 0: its waits are not for block requests */
 	struct input_task_io ios[TASK_IOS_MAX];
 };
 
@@ -89,15 +90,14 @@ struct input_limits {
 struct input_domain {
 	uint32_t domain;
 	bool active;
-	bool driven; /* what is decided is written: effects can be measured */
-	bool clamps; /* by the clamps of its tasks, which the kernel's governor reads: core/clamp.h
-		      */
+	bool driven; /* decisions are written, so that effects can be measured */
+	bool clamps; /* driven by the clamps of its tasks: core/clamp.h */
 };
 
 /*
- * Told when it changes. A task that ends, or matches none any more, matches 0: it is forgotten.
- * What the rules give is looked up in the core's own policy (core/rule.h), so that a replay under
- * another one works.
+ * Sent on changes. A task that ends or no longer matches any rule has 0, and is forgotten. The core
+ * looks up the rules' properties in its own policy (core/rule.h), so that a replay under another
+ * policy works.
  */
 struct input_task_rules {
 	uint32_t pid;
@@ -108,41 +108,39 @@ struct input_task_rules {
 
 /* Limits of a domain for a while (core/override.h); 0 in kHz is not given. */
 struct input_override {
-	uint32_t id; /* not 0; one with the id of another replaces it */
+	uint32_t id; /* not 0; replaces an override with the same id */
 	uint32_t domain;
 	uint32_t min_khz;
 	uint32_t max_khz;
-	uint32_t frozen_khz; /* the OPP at which it is kept */
-	uint32_t uid;	     /* who asked for it; no decision depends on it */
-	uint64_t end_ns;     /* not after now_ns: it is cancelled */
+	uint32_t frozen_khz; /* OPP of the domain while frozen */
+	uint32_t uid;	     /* user who asked for it; no decision depends on it */
+	uint64_t end_ns;     /* up to now_ns: cancels the override */
 };
 
-/*
- * When tasks of a clamp class last ran on a CPU; a task that counts has long bursts. The class goes
- * by the rules that make it, as a task does.
- */
+/* When tasks of a clamp class last ran on a CPU. The class is named by its rules, as a task is. */
 struct input_class_run {
 	uint32_t cpu;
 	uint64_t matched; /* bit i: rules[i]; 0: tasks without a clamp */
 	uint64_t ran_ns;
-	uint64_t long_running_ns; /* 0: none that counts did */
+	uint64_t long_running_ns; /* when a long-running task did; 0: none */
 	uint32_t ran_pid;
 	uint32_t long_running_pid;
-	uint32_t own; /* what its tasks ask for themselves: wakegov/own.h */
+	uint32_t own; /* own clamps of its tasks: wakegov/own.h */
 };
 
-/* Of a class that a rule's response is for; nine of ten bursts are at most as long. */
+/* The 90th percentile of the bursts of a class with a response time. */
 struct input_bursts {
 	uint64_t length_ns; /* at full capacity */
-	uint64_t matched;   /* the class goes by its rules, as that of a run */
+	uint64_t matched;   /* names the class by its rules, as in input_class_run */
 	uint32_t own;
 };
 
-/* A task with short bursts runs beside capped ones. */
+/* A short-running task runs beside capped ones. */
 struct input_co_runner {
 	uint32_t pid;
-	uint64_t matched; /* by those; 0: it does so no longer, or its bursts are long */
-	uint32_t own;	  /* likewise */
+	uint64_t matched; /* rules of the capped tasks; 0: no longer beside capped tasks, or no
+			     longer short-running */
+	uint32_t own;	  /* own clamps of the capped tasks: wakegov/own.h */
 };
 
 struct input_own_clamps {
@@ -150,7 +148,9 @@ struct input_own_clamps {
 	uint32_t own; /* wakegov/own.h; 0: none, or it has exited */
 };
 
-/* At which frequency the CPUs of a domain are worth their capacity: turbo was switched, or policy.
+/*
+ * The frequency at which CPUs of a domain have their capacity: turbo was switched, or the policy
+ * changed.
  */
 struct input_reference {
 	uint32_t domain;

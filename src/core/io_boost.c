@@ -4,13 +4,15 @@
 #include "core/io_model.h"
 #include "shared/time.h"
 
-#define UNHELD_WINDOWS 10   /* between two looks at a task of which nothing is expected */
-#define LONG_WINDOWS   10   /* after so many, a window is over with any number of I/Os */
-#define SHALLOW_MILLI  8000 /* thousandths of requests of one task in flight: each waits alone … */
+#define UNHELD_WINDOWS 10    /* between samples of a task that is not expected to pay */
+#define LONG_WINDOWS   10    /* after so many a window ends with any number of I/Os */
+#define SHALLOW_MILLI  8000  /* in flight, in thousandths of a request: each waits alone … */
 #define DEEP_MILLI     32000 /* … or all for the queue */
-#define FILLING	       8     /* one more in flight for each so many that were started is growth */
+#define FILLING	       8     /* a queue that grows by one per so many starts is filling */
 
-/* Of all devices: what of its host time it ran or was to run, and what it slept of its own accord.
+/*
+ * Sums over devices: host time in which the task ran or was runnable, and in which it slept
+ * voluntarily.
  */
 static void total_host_ns(const struct input_task *task, uint64_t *ret_cpu_ns,
 			  uint64_t *ret_think_ns)
@@ -52,8 +54,7 @@ static uint64_t ios_before(const struct io_window *window, uint32_t device)
 	return 0;
 }
 
-/* Totals of another task with this number, or of which a device is gone: nothing to compare with.
- */
+/* Whether totals are lower than before: another task with the same pid, or a device is gone. */
 static bool went_back(const struct io_window *window, const struct input_task *task)
 {
 	uint64_t host_cpu_ns, think_ns;
@@ -93,7 +94,7 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 	return waits > starts ? waits : starts;
 }
 
-/* Thousandths of requests that a task had in flight, while it had any. */
+/* Mean number of requests in flight, in thousandths, while there were any. */
 static uint64_t window_depth_milli(const struct io_window *window, const struct input_task *task,
 				   uint64_t elapsed_ns)
 {
@@ -107,13 +108,13 @@ static uint64_t window_depth_milli(const struct io_window *window, const struct 
 }
 
 /*
- * In a deep queue, empty places that no CPU is at work for are not the host's: the device hands out
- * in lots what it has done, or the task waits for a lot to be whole. In a closed network of queues
- * the throughput grows, for what a station gets faster by, as its mean queue does with the last
- * customer: Q(N) − Q(N − 1), and by the arrival theorem Q(N − 1) = Q(N) / U − 1, where U is how
- * busy the station is (Reiser and Lavenberg, 1980). So of Q empty places 1 − Q (1 − U) / U counts
- * at most. With few in flight that is too little: each waits for interrupts and wake-ups as well,
- * in which no CPU is busy and which yet take less time on a fast one. So it counts in part.
+ * In a deep queue, places that are empty while no CPU is busy are not due to the host: the device
+ * completes in batches, or the task waits for a full batch. In a closed network of queues the
+ * throughput grows, per speed-up of a station, as its mean queue does with the last customer: Q(N)
+ * − Q(N − 1), and by the arrival theorem Q(N − 1) = Q(N) / U − 1, where U is the utilisation of the
+ * station (Reiser and Lavenberg, 1980). So of Q empty places at most 1 − Q (1 − U) / U counts. With
+ * few requests in flight this is too little: each also waits for interrupts and wake-ups, during
+ * which no CPU is busy but which a faster CPU shortens. So the bound counts in part.
  */
 static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t depth_milli,
 			   uint64_t elapsed_ns)
@@ -134,13 +135,12 @@ static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, u
 }
 
 /*
- * The share of the time of an I/O that is the host's. With one request at a time that is host time.
- * A task that keeps up to D in flight has D places for requests, and each that is empty waits for
- * the host: of D · T the requests took what was in flight, and the rest, less what the task slept
- * of its own accord, is the host's. (By device idle time alone, as the design has it, a task with
- * four requests on a disk of five channels would get nothing, and loses a tenth of what it could
- * have.) D is the most that it had in flight, but no more than twice the mean and one less: a burst
- * does not stand for the whole window.
+ * The host's share of the time of an I/O. With one request at a time it is host time. A task that
+ * keeps up to D requests in flight has D places, and an empty place waits for the host: of D · T,
+ * the requests took their time in flight, and the rest, less the task's voluntary sleep, is the
+ * host's. (By the device's idle time alone, a task with four requests on a disk of five channels
+ * would get no boost, and lose a tenth of its throughput.) D is the maximum in flight, but at most
+ * twice the mean less one, as a burst does not represent the whole window.
  */
 static uint64_t host_share_ppm(const struct io_window *window, const struct input_task *task,
 			       uint64_t elapsed_ns)
@@ -166,7 +166,9 @@ static uint64_t host_share_ppm(const struct io_window *window, const struct inpu
 			  depth_milli, elapsed_ns);
 }
 
-/* The task may have been elsewhere since the last sample, or the clock another: that is seen late.
+/*
+ * Integrates the level and the busy share of the task's CPU. A move or a change of frequency since
+ * the last sample is seen late.
  */
 static void see_cpu(struct io_window *window, const struct input_task *task, uint64_t now_ns)
 {
@@ -194,7 +196,7 @@ static uint32_t window_ratio(const struct io_boost *boost, const struct policy_i
 	return io_ratio_of_share(share_ppm, level ? level : 1);
 }
 
-/* Smoothed as shares at the highest level of all: there a ratio without bound is at most 1. */
+/* Smooths shares at the highest level of all, as there an unbounded ratio is at most 1. */
 static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
 {
 	uint32_t n = boost->n_windows < IO_BOOST_SMOOTHING ? boost->n_windows + 1
@@ -216,9 +218,10 @@ static void set_ratio(struct io_boost *boost, uint32_t ratio)
 }
 
 /*
- * Its queue fills: more of what it started is in flight now than ended. So it is with one that
- * begins, and for as long as a request takes after a tracing period's start, since what was sent
- * before is not followed. How deep it is, and who waits for whom, shows when it is full.
+ * Whether the queue fills: more requests are in flight than at the start of the window. This holds
+ * for a task that has just begun, and at the start of a tracing period for the duration of a
+ * request, as earlier requests are not followed. The depth, and whether the task or the device
+ * waits, shows only when the queue is full.
  */
 static bool is_filling(const struct io_window *window, const struct input_task *task)
 {
@@ -245,7 +248,7 @@ static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
 
-/* Less than half of min-rate; what may end a boost takes more than what may begin one. */
+/* Less than half of min-rate: the rate to end a boost is below the rate to begin one. */
 static bool is_slow(const struct io_window *window, const struct policy_io_boost *policy,
 		    const struct input_task *task, uint64_t elapsed_ns)
 {
@@ -277,9 +280,9 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
 }
 
 /*
- * Long enough, and with the I/Os of an eligible task: a device that hands out what it has done
- * every now and then, or a task that works in bursts, has none in one window and many in the next.
- * A rate by itself is to be seen to change, and is taken over a long one, as one that is too low.
+ * Whether the window is long enough and has the I/Os of an eligible task. A device that completes
+ * in batches, or a task that works in bursts, has none in one window and many in the next. A rate
+ * alone, or one that is too low, is taken over a long window.
  */
 static bool is_whole(const struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, bool followed, uint64_t now_ns)
@@ -295,7 +298,10 @@ static bool is_whole(const struct io_boost *boost, const struct policy_io_boost 
 		       policy->min_rate_per_s * policy->window_ns;
 }
 
-/* While a request is in flight there is I/O. One whose end was lost ends with the rate. */
+/*
+ * The time of the last I/O: now while a request is in flight. A request whose end was lost stops
+ * counting with the rate.
+ */
 static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
 {
 	return task->depth ? now_ns : task->last_io_ns;
@@ -326,9 +332,9 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 }
 
 /*
- * A task that is boosted is looked at when its hold ends, one that may be soon after a window.
- * Whose boost is settled and whose hold is watched need be looked at only to see what changes;
- * but a tracing period is to be short.
+ * Plans the next sample: at the end of the hold for a boosted task, after a window for one that may
+ * be boosted soon. A task with a settled boost and a watched hold is sampled only to notice
+ * changes, but more often in a tracing period, which should be short.
  */
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
@@ -339,7 +345,7 @@ void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy,
 
 	if (boost->watched && boost->traced_windows && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
-	else if (boost->granted) /* one that was looked at seldom may have to be looked at now */
+	else if (boost->granted) /* a rarely sampled task may be due earlier now */
 		boost->next_ns = boost->hold_end_ns > now_ns ? boost->hold_end_ns : now_ns;
 	else
 		boost->next_ns = now_ns + policy->window_ns * (waits ? UNHELD_WINDOWS : 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The engine's decisions: the merge over a domain's CPUs and tasks, and when to look again. */
+/* The engine's decisions: the merge over a domain's CPUs and tasks, and when to decide again. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #include "core/utilisation.h"
 #include "wakegov/util_acct.h"
 
-/* What the task asks of this domain: of its own, and of the other one while it flips. */
+/*
+ * The boost that the task asks of this domain: its own, or the other one while the task moves to
+ * and fro.
+ */
 static uint32_t boost_cap_in(const struct engine *engine, const struct io_task *task,
 			     uint32_t domain)
 {
@@ -25,8 +28,8 @@ static uint32_t boost_cap_in(const struct engine *engine, const struct io_task *
 }
 
 /*
- * How long a domain was idle when what its CPUs remember no longer counts. It counts again when
- * work took half of that off, so that a moment of work just after that time changes nothing.
+ * The idle time after which the past utilisation of a domain's CPUs no longer counts. It counts
+ * again when half of that time was spent at work, so that a moment of work changes nothing.
  */
 static uint64_t idle_after_ns(const struct domain *domain)
 {
@@ -35,15 +38,15 @@ static uint64_t idle_after_ns(const struct domain *domain)
 	return domain->last.reason == REASON_IDLE ? hold_ns / 2 : hold_ns;
 }
 
-/* As if the present burst ended now: see account_end_busy(). */
+/* The idle time as if the present burst ended now: see account_end_busy(). */
 static uint64_t cpu_idle_since_ns(const struct cpu *cpu)
 {
 	return cpu->idle_since_ns + (cpu->running ? ACCOUNT_IDLE_SHARE * cpu->burst_ns : 0);
 }
 
 /*
- * A CPU that was idle and runs for a moment is not at work, and what it remembers of before is no
- * reason for a change. A task that does what it always does is at work at once.
+ * A CPU that runs for a moment after being idle is not at work, and its past utilisation does not
+ * change the decision. A task with a known need is at work at once.
  */
 static bool is_at_work(const struct cpu *cpu, uint64_t after_ns, uint64_t now_ns)
 {
@@ -67,7 +70,7 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain, uint
 	return since_ns;
 }
 
-/* Who asks for how much; also those who lose are named in an explanation. */
+/* A contender. Explanations also name those that lose. */
 struct asked {
 	enum reason reason;
 	uint32_t cap;
@@ -91,7 +94,7 @@ static void note(const struct demand *demand, const struct asked *asked)
 	explanation_note(demand->explanation, &contender);
 }
 
-/* True: it is the highest demand so far. */
+/* Adds a contender; returns whether it is the highest so far. */
 static bool ask(struct demand *demand, const struct asked *asked)
 {
 	note(demand, asked);
@@ -108,7 +111,7 @@ static bool ask(struct demand *demand, const struct asked *asked)
 	return true;
 }
 
-/* What a CPU that works wants: by what it uses, by what its task is known to need, by its burst. */
+/* The demand of a CPU at work: by its utilisation, by the known need of its task, by its burst. */
 static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
 {
 	const struct policy_domain *policy = &domain->policy;
@@ -120,7 +123,7 @@ static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
 	return need_cap > burst_cap ? need_cap : burst_cap;
 }
 
-/* After an idle time a CPU wants what its task is known to need, whatever ran there before. */
+/* After an idle time the demand is the known need of the task, whatever ran before. */
 static uint32_t known_cap(const struct domain *domain, const struct cpu *cpu)
 {
 	return utilisation_demand_cap(cpu->est_q, domain->policy.headroom_percent);
@@ -141,7 +144,7 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, bool
 			    });
 }
 
-/* No more than the cap of a task. */
+/* Cuts the demand to the cap of a task. */
 static void bound(struct demand *demand, const struct clamp_at_work *by)
 {
 	if (demand->cap <= by->cap)
@@ -190,7 +193,7 @@ static void merge_floor(const struct engine *engine, const struct clamp_at_work 
 			    });
 }
 
-/* A task's own cap bounds its boost, and then the demand is no higher than that. */
+/* The task's own cap bounds its boost, and the resulting demand. */
 static void merge_boost(const struct engine *engine, const struct io_task *task, uint32_t domain,
 			struct demand *demand)
 {
@@ -204,7 +207,10 @@ static void merge_boost(const struct engine *engine, const struct io_task *task,
 	};
 	struct clamp_at_work own = { .pid = task->pid };
 
-	/* Most tasks ask for nothing, and this is where a machine with many spends its time. */
+	/*
+	 * Most tasks ask for nothing: this test saves most of the time on a machine with many
+	 * tasks.
+	 */
 	if (!asked.cap)
 		return;
 	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
@@ -221,10 +227,10 @@ static void merge_boosts(const struct engine *engine, uint32_t domain, struct de
 }
 
 /*
- * The maximum over CPUs and boosts. What ran before everything went idle counts for the hold time
- * only: an idle domain belongs at its lowest OPP, whatever its CPUs remember. Caps bound what CPUs
- * ask for; a boost and a floor are held for longer than a change of frequency takes, so they are
- * bound by the cap of their own task alone.
+ * The maximum over CPUs and boosts. After a domain goes idle, its CPUs' past utilisation counts for
+ * the hold time only: an idle domain belongs at its lowest OPP. The effective cap bounds the demand
+ * of CPUs. Boosts and floors are held for longer than a change of frequency takes, so only their
+ * own task's cap bounds them.
  */
 static void merge(const struct engine *engine, const struct domain *d,
 		  const struct effective_cap *cap, uint64_t now_ns, struct demand *demand)
@@ -261,8 +267,8 @@ static uint32_t lower_khz(const struct domain *domain)
 }
 
 /*
- * Below which utilisation the next lower OPP would do; 0 when there is none that the limits allow,
- * or when it would do already and the limits or the timing keep it from being used.
+ * The utilisation below which the next lower OPP suffices; 0 when the limits allow none, or when it
+ * suffices already and the limits or the timing prevent its use.
  */
 static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 {
@@ -276,9 +282,8 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 }
 
 /*
- * It works now, and was idle a moment ago: it is so again and again, hundreds or thousands of times
- * a second. To be told each time would cost more than what there is to save; a look after the hold
- * time is enough.
+ * The CPU works now and was idle a moment ago, and goes on so hundreds or thousands of times a
+ * second. A record each time would cost more than it saves; a check after the hold time suffices.
  */
 static bool comes_and_goes(const struct domain *domain, const struct cpu *cpu, uint64_t now_ns)
 {
@@ -286,9 +291,9 @@ static bool comes_and_goes(const struct domain *domain, const struct cpu *cpu, u
 }
 
 /*
- * An idle CPU tells nobody that its utilisation decays, nor an idle domain that its hold time is
- * over, which can be before a fall that waits is due: the time when that matters is computed. A
- * running CPU is watched by the kernel side.
+ * An idle CPU causes no event when its utilisation decays, nor an idle domain when its hold time
+ * ends, which can be before a held fall is due: computes the time when either matters. The kernel
+ * side watches running CPUs.
  */
 static void plan_decay(const struct engine *engine, struct domain *domain,
 		       const struct demand *demand, uint64_t now_ns)
@@ -301,7 +306,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		return;
 	if (!winner->running)
 		decay_ns = utilisation_decay_ns(winner->util_q, low_q(domain, winner));
-	/* A load that comes and goes near the edge is not looked at more often than it matters. */
+	/* Limits checks of a load that crosses the edge of the band again and again. */
 	if (decay_ns < domain->policy.down_hold_ns)
 		decay_ns = domain->policy.down_hold_ns;
 	if (decay_ns != UINT64_MAX)
@@ -316,7 +321,7 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		domain->next_ns = at_ns;
 }
 
-/* What the numbers of the winner's I/O were; nothing where no task's boost won. */
+/* Notes the I/O of the winner, if a task's boost won. */
 static void explain_io(const struct engine *engine, const struct demand *demand,
 		       const struct topology_domain *info, struct explanation *ret)
 {

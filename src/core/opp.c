@@ -33,13 +33,16 @@ uint32_t opp_lowest_at_or_above(const struct topology_domain *domain, uint32_t k
 	return chosen;
 }
 
-/* Of a cycle, in 2⁻³² of the power's unit by kHz. */
+/* The energy of a cycle, in 2⁻³² of the power's unit per kHz. */
 static uint64_t energy_of(const struct topology_domain *domain, uint32_t i)
 {
 	return ((uint64_t)domain->opp_power[i] << 32) / domain->opp_khz[i];
 }
 
-/* Powers are rounded: what takes a thousandth more takes no more. *least becomes the lesser. */
+/*
+ * Whether an OPP takes more energy than *least, by more than a thousandth, as powers are rounded.
+ * Sets *least to the lesser.
+ */
 static bool takes_more(uint64_t energy, uint64_t *least)
 {
 	bool more = energy - energy / 1000 > *least;
@@ -49,7 +52,7 @@ static bool takes_more(uint64_t energy, uint64_t *least)
 	return more;
 }
 
-/* The place of the highest OPP up to max_khz, or 0. */
+/* The index of the highest OPP up to max_khz, or 0. */
 static uint32_t highest_within(const struct topology_domain *domain, uint32_t max_khz)
 {
 	uint32_t i = domain->n_opps - 1;

@@ -5,10 +5,9 @@
  * Between capacity and frequency, and from a frequency to the OPP that serves it.
  *
  * Where the power of a domain's OPPs is known, an OPP is inefficient if a faster one takes less
- * energy for the same work: power / frequency. It is skipped, as CPUFREQ_RELATION_E does. The
- * kernel also skips an OPP that takes as much (em_compute_costs() in kernel/power/energy_model.c).
- * Here that one is kept: a CPU that works faster goes idle more often, and each wake-up costs
- * energy.
+ * energy for the same work: power / frequency. It is skipped, as by CPUFREQ_RELATION_E. The kernel
+ * also skips an OPP that takes equal energy (em_compute_costs() in kernel/power/energy_model.c).
+ * Here that one is kept: a faster CPU goes idle more often, and each wake-up costs energy.
  */
 
 #include <stdbool.h>
@@ -21,7 +20,10 @@
  */
 uint32_t opp_khz_for_cap(const struct topology_domain *domain, uint32_t cap);
 
-/* What a CPU of the domain is worth at khz, rounded down: its inverse up to the reference. */
+/*
+ * The capacity of a CPU of the domain at khz, rounded down: the inverse of opp_khz_for_cap() up to
+ * the reference.
+ */
 uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz);
 
 /*
@@ -31,14 +33,14 @@ uint32_t opp_cap_at_khz(const struct topology_domain *domain, uint32_t khz);
 uint32_t opp_at_or_above(const struct topology_domain *domain, uint32_t khz, uint32_t min_khz,
 			 uint32_t max_khz);
 
-/* The same without regard to energy, as the userspace governor has it: CPUFREQ_RELATION_L. */
+/* The same without regard to energy, as in the userspace governor: CPUFREQ_RELATION_L. */
 uint32_t opp_lowest_at_or_above(const struct topology_domain *domain, uint32_t khz,
 				uint32_t min_khz, uint32_t max_khz);
 
 /* The next OPP below khz that is not inefficient among those up to max_khz, or 0: there is none. */
 uint32_t opp_below(const struct topology_domain *domain, uint32_t khz, uint32_t max_khz);
 
-/* What is chosen in the place of OPP i if it is inefficient; 0: it is not. */
+/* The OPP that replaces OPP i if that is inefficient; 0: it is not. */
 uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i);
 
 /* Whether khz is an OPP of the domain. */

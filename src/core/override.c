@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The place of the id, or where it belongs. */
+/* The index of the id, or the index for its insertion. */
 static uint32_t place_of(const struct override_table *table, uint32_t id)
 {
 	uint32_t i = 0;

@@ -14,7 +14,7 @@ struct place {
 struct pid_index {
 	uint32_t size;
 	uint32_t count;
-	uint32_t used;	      /* places ever taken: a walk ends there */
+	uint32_t used;	      /* end of the places ever used, and of walks */
 	uint32_t lowest_free; /* no place below is free */
 	uint64_t refused;
 	struct place places[]; /* then the buckets, as many */

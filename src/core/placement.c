@@ -6,15 +6,15 @@
 
 #define FULL_CPU	 1024
 #define BACK_OFF_MOST_NS 64000000000ULL
-/* Held for so long, the next let-go counts as the first. */
+/* After a hold of this length the back-off starts again at its least. */
 #define LASTED_NS 60000000000ULL
-/* A p99 of fewer wake-ups is one of chance: with so many two are above it. */
+/* A p99 of fewer wake-ups is a matter of chance: of 200, two are above it. */
 #define WAKEUPS_LEAST 200
-/* Older ones say nothing. */
+/* Measurements of waits that take longer than this are discarded. */
 #define WAITS_MOST_NS 20000000000ULL
 /*
- * A bucket is a quarter of a doubling. One above what it is without could be chance in one window,
- * not in two. Without anything to compare with, only a doubling counts.
+ * Rises in buckets, each a quarter of a doubling. A rise of one bucket can be chance in one window,
+ * but not in two. Without a measurement to compare with, only a doubling counts.
  */
 #define RISE_AT_ONCE   2
 #define RISE_OF_ITSELF 4
@@ -59,7 +59,7 @@ bool placement_full(struct placement *placement, uint32_t cache, uint64_t now_ns
 	return true;
 }
 
-/* In 1024ths of a CPU, on average over the window. */
+/* The average over the window, in 1024ths of a CPU. */
 static uint64_t average(uint64_t now, uint64_t mark, uint64_t window_ns)
 {
 	return window_ns && now > mark ? (now - mark) * FULL_CPU / window_ns : 0;
@@ -77,7 +77,7 @@ static void drop_offline(struct placement *placement, const struct placement_mac
 		let_go(placement, placement->held & offline, PLACEMENT_OFFLINE, now_ns);
 }
 
-/* The bucket of the 99th percentile of what came since the mark, and how many those are. */
+/* The bucket of the 99th percentile of wake-ups since the mark, and their number. */
 static uint32_t find_p99(const struct placement *placement, const struct placement_counts *counts,
 			 uint64_t *ret_n)
 {
@@ -94,7 +94,7 @@ static uint32_t find_p99(const struct placement *placement, const struct placeme
 	return bucket;
 }
 
-/* Whether it rose, with hysteresis. What is held is compared with what it was without. */
+/* Whether p99 has risen against that without a cache, with hysteresis. */
 static bool has_risen(struct placement *placement, uint32_t p99)
 {
 	uint32_t without = placement->p99[false], before = placement->p99[true];
@@ -105,7 +105,10 @@ static bool has_risen(struct placement *placement, uint32_t p99)
 	return p99 >= without + RISE_AT_ONCE || placement->rises > 1;
 }
 
-/* Returns whether to begin anew: there were enough wake-ups, or they could not say anything. */
+/*
+ * Judges the waits. Returns whether to start a new measurement: there were enough wake-ups, or the
+ * old ones say nothing.
+ */
 static bool judge_latency(struct placement *placement, const struct placement_counts *counts,
 			  uint64_t now_ns)
 {
@@ -124,7 +127,7 @@ static bool judge_latency(struct placement *placement, const struct placement_co
 	return true;
 }
 
-/* Of the group, what it would need there, and of all others, what they use of it. */
+/* Whether the group's need and the present use of the cache by others fit together. */
 static bool fits(const struct placement *placement, const struct placement_machine *machine,
 		 const struct placement_counts *counts, uint32_t cache, uint64_t window_ns)
 {
@@ -137,14 +140,17 @@ static bool fits(const struct placement *placement, const struct placement_machi
 	others = average(there->busy_ns, placement->mark_busy_ns[cache], window_ns);
 	others = others > own_there ? others - own_there : 0;
 	if (others < room / 8)
-		others = 0; /* what is always there */
+		others = 0; /* background work that is always there */
 	need += need / 3;
 	if (need > (uint64_t)placement->max_runnable * FULL_CPU)
 		need = (uint64_t)placement->max_runnable * FULL_CPU;
 	return others + need <= room;
 }
 
-/* Of those where it fits the one in which it ran most; at first the one with most idle CPUs. */
+/*
+ * Of the caches where the group fits, the one in which it ran most; at first the one with most idle
+ * CPUs.
+ */
 static uint32_t find_cache(const struct placement *placement,
 			   const struct placement_machine *machine,
 			   const struct placement_counts *counts, uint64_t window_ns)
@@ -168,7 +174,7 @@ static uint32_t find_cache(const struct placement *placement,
 	return best;
 }
 
-/* A quarter of its CPUs' time was idle: room for tasks that are held there. */
+/* The caches whose CPUs were idle for a quarter of the time: room for tasks that are kept there. */
 static uint64_t find_idle_caches(const struct placement *placement,
 				 const struct placement_machine *machine, uint64_t window_ns)
 {
@@ -185,8 +191,8 @@ static uint64_t find_idle_caches(const struct placement *placement,
 }
 
 /*
- * More tasks that want to run than the cache has CPUs wait for one another there: how long they
- * wait without is to be known first.
+ * With more runnable tasks than the cache has CPUs, tasks would wait for each other there: their
+ * waits without a cache must be known first.
  */
 static bool is_to_measure(const struct placement *placement,
 			  const struct placement_machine *machine, uint32_t cache)
@@ -247,7 +253,7 @@ static void begin_window(struct placement *placement, const struct placement_mac
 		placement->mark_busy_ns[i] = machine->caches[i].busy_ns;
 }
 
-/* A group that has grown since it was placed. */
+/* Releases a group that has grown since it was placed unmeasured. */
 static void drop_unmeasured(struct placement *placement, const struct placement_machine *machine,
 			    uint64_t now_ns)
 {

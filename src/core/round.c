@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The round: the same steps for the daemon, the simulator and whoever tries a policy. */
+/* The round: the same steps for the daemon, the simulator, replay and what-if. */
 #include "core/engine_private.h"
 
 /* A CPU that goes idle during a decision makes its domain due again, without an event. */
@@ -12,7 +12,7 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
 
 	while ((task = engine_next_due(engine, task, now_ns)))
 		ops->sample_task(userdata, task, now_ns);
-	/* After the tasks, which name the devices that they use. */
+	/* After the tasks, as they name the devices. */
 	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
 		if (now_ns >= engine_device(engine, device)->next_ns)
 			ops->sample_device(userdata, device, now_ns);

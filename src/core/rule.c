@@ -45,7 +45,7 @@ bool rule_is_override(const struct policy *policy, int64_t i)
 	return rule_exists(policy, i) && rule_overrides(policy) >> i & 1;
 }
 
-/* domain is NULL for what is no domain's. */
+/* domain is NULL for properties that do not depend on a domain. */
 static int first_that_gives(const struct policy *policy, uint64_t matched,
 			    enum rule_property property, const struct topology_domain *domain)
 {

@@ -2,19 +2,19 @@
 #pragma once
 
 /*
- * What rules give a task. The newest override, or else the first rule of those that it matches
- * wins, for each property: one that does not give the property, or is for another domain, leaves it
- * to the next.
+ * The properties that rules give a task. For each property the newest override wins, or else the
+ * first rule that the task matches; one that does not give the property, or is for another domain,
+ * is passed over.
  */
 
 #include "core/settings.h"
 #include "core/topology.h"
 
-/* The rules that there are, and those of them that are overrides, as bits. */
+/* All rules, and the overrides among them, as bits. */
 uint64_t rule_all(const struct policy *policy);
 uint64_t rule_overrides(const struct policy *policy);
 
-/* Whether i, of any value, is the number of a rule, and of one that is an override. */
+/* Whether any number i is that of a rule, and of an override. */
 bool rule_exists(const struct policy *policy, int64_t i);
 bool rule_is_override(const struct policy *policy, int64_t i);
 
@@ -27,25 +27,24 @@ enum rule_property {
 };
 
 /*
- * The one of the rules matched (bit i: policy->rules[i]) that gives the property in the domain, as
- * an index; -1: none.
+ * The rule among `matched` (bit i: policy->rules[i]) that gives the property in the domain, as an
+ * index; -1: none.
  */
 int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_property property,
 		    const struct topology_domain *domain);
-/* Likewise of what is no domain's: a rule that is for one domain gives none of it. */
+/* The same for properties that do not depend on a domain; rules for one domain are passed over. */
 int rule_that_gives_anywhere(const struct policy *policy, uint64_t matched,
 			     enum rule_property property);
 
-/* Whether any task may have an I/O boost: by the policy, or because a rule says so. */
+/* Whether any task may have an I/O boost, by the policy or by a rule. */
 bool rule_any_io_boost(const struct policy *policy);
 
-/* What properties say; kind POLICY_LEVEL_NONE: nothing. Borrowed. */
+/* The level of a property; kind POLICY_LEVEL_NONE: not given. Borrowed. */
 const struct policy_level *rule_level(const struct policy_properties *properties,
 				      enum rule_property property);
 
 /*
- * A level that is given, as capacity in the domain: 0…1024. A frequency is worth what a CPU of the
- * domain does at it, and no more than at the highest. A response is worth what its bursts need,
- * which is not known here: 0.
+ * A given level as capacity in the domain: 0…1024. A frequency stands for the capacity at it, at
+ * most that of the highest OPP. A response time has 0, as its bursts are not known here.
  */
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain);

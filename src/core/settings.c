@@ -46,7 +46,7 @@ void policy_init(struct policy *policy)
 			{ "background", { .cap = PERCENT(40) } },
 			{ "efficient", { .cap = PERCENT(60) } },
 			{ "batch", { .cap = PERCENT(80) } },
-			/* By the names of other systems. */
+			/* Names of other systems' classes. */
 			{ "user-interactive", { .floor = PERCENT(40), .not_inherited = true } },
 			{ "user-initiated", { .floor = PERCENT(20) } },
 			{ "utility", { .cap = PERCENT(60) } },

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The administrator's policy as plain data. src/config reads it from files; src/core only obeys
- * it. A struct policy holds no pointers: it is copied and swapped whole.
+ * The administrator's policy as plain data, read from files by src/config. A struct policy has no
+ * pointers: it is copied and swapped as a whole.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #define POLICY_DOMAIN_SECTIONS_MAX 64
 #define POLICY_OPP_POWERS_MAX	   256
-#define POLICY_RULES_MAX	   64 /* which of them a task matches are the bits of one number */
+#define POLICY_RULES_MAX	   64 /* the matches of a task are the bits of one number */
 #define POLICY_CLASSES_MAX	   24
 #define POLICY_NAME_SIZE	   32  /* of a rule or class, with its NUL */
 #define POLICY_PATTERN_SIZE	   160 /* of what a rule matches by, with its NUL */
@@ -37,7 +37,7 @@ struct policy_frequency {
 	uint32_t value; /* kHz or per cent */
 };
 
-/* The frequency at which a CPU is worth its capacity (src/frequency/reference.h). */
+/* The frequency at which a CPU has its capacity (src/frequency/reference.h). */
 struct policy_reference {
 	enum {
 		POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */
@@ -49,9 +49,9 @@ struct policy_reference {
 	uint32_t khz;
 };
 
-/* The kernel's words for energy_performance_preference, but for the first. */
+/* The kernel's words for energy_performance_preference, after the first. */
 enum policy_preference {
-	POLICY_PREFERENCE_NONE, /* as it is */
+	POLICY_PREFERENCE_NONE, /* leaves it as it is */
 	POLICY_PREFERENCE_DEFAULT,
 	POLICY_PREFERENCE_PERFORMANCE,
 	POLICY_PREFERENCE_BALANCE_PERFORMANCE,
@@ -59,16 +59,16 @@ enum policy_preference {
 	POLICY_PREFERENCE_POWER,
 };
 
-/* What [domain] sets for every domain, and [domain policyN] for one. */
+/* The settings of [domain] for all domains, and of [domain policyN] for one. */
 struct policy_domain {
 	struct policy_frequency min;
 	struct policy_frequency max;
-	uint32_t headroom_percent; /* 125: ask for a quarter more than is used */
+	uint32_t headroom_percent; /* 125: a quarter above the utilisation */
 	uint64_t rate_limit_ns;	   /* least time between two writes; 0: from the driver's latency */
-	uint64_t down_hold_ns;	   /* how long less must be wanted before less is given */
+	uint64_t down_hold_ns;	   /* how long a lower OPP must be wanted before it is set */
 	struct policy_reference reference; /* takes effect at start */
 	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
-	enum policy_preference preference; /* of drivers that choose by themselves */
+	enum policy_preference preference; /* for drivers that choose frequencies themselves */
 };
 
 /* Which fields a [domain policyN] section gives; the others come from [domain]. */
@@ -83,7 +83,7 @@ enum policy_domain_field {
 	POLICY_DOMAIN_PREFERENCE = 1 << 7,
 };
 
-/* What a busy CPU takes at an OPP. */
+/* The power of a busy CPU at an OPP. */
 struct policy_opp_power {
 	uint32_t section; /* [domain]: 0; else 1 + its place in domain_sections */
 	uint32_t khz;
@@ -100,24 +100,24 @@ struct policy_io_boost {
 	bool enabled;
 	uint32_t min_rate_per_s;   /* I/O waits or requests per second that make a task eligible */
 	uint64_t window_ns;	   /* over which the rate is taken */
-	uint64_t hold_ns;	   /* how long after its last I/O a task keeps its boost */
-	uint32_t slack_percent;	   /* of the throughput at the highest OPP that may be given up */
-	uint32_t min_host_percent; /* of the time of an I/O: with less, the device is what it waits
-				      for */
+	uint64_t hold_ns;	   /* time after its last I/O for which a task keeps its boost */
+	uint32_t slack_percent;	   /* throughput, against the highest OPP, that may be given up */
+	uint32_t min_host_percent; /* least share of the host in the time of an I/O; below it the
+				      task waits for the device */
 };
 
-/* Whom the query socket answers. */
+/* Who may use the query socket. */
 enum policy_readers {
 	POLICY_READERS_EVERYONE,
-	POLICY_READERS_GROUP, /* of read_group and change_group, and root */
+	POLICY_READERS_GROUP, /* members of read_group and change_group, and root */
 };
 
 #define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
 
 /*
- * How much performance, in a rule: on the capacity scale, which is the whole machine's, or as a
- * frequency of the domain where the task runs; or, of a floor, as much as its bursts need to take
- * no longer than that (core/clamp_class.h). Not given: another rule may say.
+ * A level of performance in a rule: on the machine's capacity scale, as a frequency of the task's
+ * domain, or, for a floor, as a response time of its bursts (core/clamp_class.h). Not given:
+ * another rule may give it.
  */
 struct policy_level {
 	enum {
@@ -125,7 +125,7 @@ struct policy_level {
 		POLICY_LEVEL_CAPACITY, /* 0…1024 */
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
-		POLICY_LEVEL_RESPONSE,	/* us, of a floor */
+		POLICY_LEVEL_RESPONSE,	/* us, for a floor */
 		POLICY_LEVEL_PLACEMENT, /* enum placement_kind */
 	} kind;
 	uint32_t value;
@@ -146,13 +146,13 @@ static inline uint32_t policy_level_most(int kind)
 	return most[kind];
 }
 
-/* What a rule gives the tasks that it matches. */
+/* The properties that a rule gives the tasks that it matches. */
 struct policy_properties {
-	struct policy_level cap;      /* 1024: none, whatever later rules say */
-	struct policy_level floor;    /* 0: likewise */
-	struct policy_level io_boost; /* the most that an I/O boost may ask for; 0: there is none */
-	struct policy_level placement; /* of the group that a rule's tasks are: core/placement.h */
-	bool not_inherited;	       /* of a class: by hints, it is not for what a task starts */
+	struct policy_level cap;       /* 1024: no cap, whatever later rules give */
+	struct policy_level floor;     /* 0: no floor, whatever later rules give */
+	struct policy_level io_boost;  /* highest I/O boost; 0: no boost */
+	struct policy_level placement; /* for the group of the rule's tasks: core/placement.h */
+	bool not_inherited;	       /* for a class: a hint does not extend to children */
 };
 
 enum policy_match_key {
@@ -168,7 +168,7 @@ enum policy_match_key {
 	POLICY_MATCH_KERNEL_THREAD = 1 << 9,
 };
 
-/* Which tasks a rule is for: those for which everything that is given holds. Patterns are globs. */
+/* Which tasks a rule matches: those that meet everything given. Patterns are globs. */
 struct policy_match {
 	uint32_t given; /* enum policy_match_key */
 	char comm[POLICY_PATTERN_SIZE];
@@ -185,30 +185,31 @@ struct policy_match {
 
 #define POLICY_ANY_DOMAIN UINT32_MAX
 
-/* An override of a task or a rule: which tasks it is for, instead of what a file's rule matches. */
+/* The tasks of an override of a task or a rule, instead of a struct policy_match. */
 struct policy_override {
-	uint32_t id;		     /* 0: it is none */
+	uint32_t id;		     /* 0: no override */
 	uint32_t pid;		     /* of a process, or of one of its threads, that … */
 	uint64_t start_ns;	     /* … began then, since boot; or */
-	bool children;		     /* and what it starts from then on */
-	char rule[POLICY_NAME_SIZE]; /* the rule whose tasks it is for */
+	bool children;		     /* and its later children */
+	char rule[POLICY_NAME_SIZE]; /* the rule whose tasks it overrides */
 };
 
 struct policy_rule {
 	char name[POLICY_NAME_SIZE];  /* of an override: override-N */
 	char class[POLICY_NAME_SIZE]; /* "": none */
-	char file[POLICY_FILE_SIZE];  /* where it stands, for people; an override: "" … */
+	char file[POLICY_FILE_SIZE];  /* its place, for people; an override: "" … */
 	uint32_t line;
-	uint32_t again_line; /* of a second one of that name in the file, left out; 0: none */
-	uint32_t domain_cpu; /* the N of the policyN where it holds, or POLICY_ANY_DOMAIN */
-	bool is_condition;   /* a profile or a rule holds while it has a task, whatever it gives */
-	char when[POLICY_NAME_SIZE]; /* the rule that has a task while this one holds; "": any time
-				      */
-	bool is_hint;		     /* it is for the tasks that were hinted to be of … */
+	uint32_t again_line; /* line of a second rule of that name in the file, which is left out;
+				0: none */
+	uint32_t domain_cpu; /* the N of the policyN where the rule holds, or POLICY_ANY_DOMAIN */
+	bool is_condition; /* a condition of a profile or another rule, which holds while this rule
+			      has a task */
+	char when[POLICY_NAME_SIZE]; /* this rule holds while that one has a task; "": always */
+	bool is_hint;		     /* matches the tasks with a hint for … */
 	uint32_t hinted_class;	     /* … this class, by its number */
 	struct policy_match match;
-	struct policy_properties own;	     /* as the rule says them … */
-	struct policy_properties properties; /* … and, for what it does not say, its class */
+	struct policy_properties own;	     /* as the rule gives them … */
+	struct policy_properties properties; /* … completed by its class */
 	struct policy_override override;
 };
 
@@ -219,35 +220,35 @@ struct policy_class {
 };
 
 /*
- * Which tasks are long-running: at full capacity, a burst that lasts as long as
- * the domain's rate limit and the margin is long; see core/effective_cap.c.
+ * Which tasks are long-running: those whose bursts, at full capacity, last at least as long as the
+ * domain's rate limit and the margin; see core/effective_cap.c.
  */
 struct policy_caps {
 	uint64_t burst_margin_ns;
-	uint64_t burst_limit_ns; /* of real time: a burst that takes so long is long at any clock */
-	bool application_clamps; /* what tasks ask for themselves counts as a rule's does */
+	uint64_t burst_limit_ns; /* real time: a burst of this length is long at any frequency */
+	bool application_clamps; /* own clamps of tasks count as a rule's do */
 };
 
 struct policy_query {
 	enum policy_readers readers;
-	uint32_t read_group;   /* gid: sees other users' command lines */
-	uint32_t change_group; /* gid: may change what the daemon does, and sees everything */
+	uint32_t read_group;   /* gid that sees other users' command lines */
+	uint32_t change_group; /* gid that may change what the daemon does, and sees everything */
 	uint32_t max_clients;
-	uint32_t max_hints; /* of a user who may not change; 0: none */
+	uint32_t max_hints; /* hints of a user without the right to change; 0: none */
 	uint32_t max_message_bytes;
-	uint64_t client_timeout_ns; /* to complete a request, or to read a reply */
+	uint64_t client_timeout_ns; /* time to complete a request or to read a reply */
 };
 
 struct policy {
 	enum policy_backend backend;
 	uint32_t max_tasks;	  /* size of the task table; takes effect at start */
 	uint32_t max_decisions;	  /* remembered decisions; takes effect at start */
-	uint32_t max_ruled_tasks; /* tasks that match a rule; takes effect at start */
+	uint32_t max_ruled_tasks; /* number of tasks that match rules; takes effect at start */
 	bool history;		  /* decisions are kept on disk */
 	struct policy_domain domain;
 	struct policy_domain_section domain_sections[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_domain_sections;
-	/* Those of a section stand together and ascend. Takes effect at start. */
+	/* Those of a section are adjacent and ascending. Takes effect at start. */
 	struct policy_opp_power opp_powers[POLICY_OPP_POWERS_MAX];
 	uint32_t n_opp_powers;
 	struct policy_io_boost io_boost;
@@ -258,8 +259,8 @@ struct policy {
 	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
 	uint32_t n_rules;
 	/*
-	 * Overrides win over all rules, the newest first. They stand at the end, the oldest last,
-	 * so that the rules of the files keep their numbers whatever overrides come and go.
+	 * Overrides win over all rules, the newest first. They are at the end of `rules`, the
+	 * newest last, so that rules of files keep their numbers.
 	 */
 	uint32_t n_overrides;
 };
@@ -267,12 +268,12 @@ struct policy {
 /* The built-in policy: what an empty file means. */
 void policy_init(struct policy *policy);
 
-/* What holds for the domain called name: its own section over [domain]. */
+/* The settings of the domain called name: its own section over [domain]. */
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret);
 
 /* The section that gives the power of the domain's OPPs, its own or [domain]: opp_powers.section.
  */
 uint32_t policy_powers_section(const struct policy *policy, const char *name);
 
-/* uW at the OPP, as the section gives it; 0: it does not. */
+/* Power at the OPP in uW, by the section; 0: not given. */
 uint32_t policy_power_at(const struct policy *policy, uint32_t section, uint32_t khz);

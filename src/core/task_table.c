@@ -7,15 +7,15 @@
 #include "core/clamp.h"
 #include "core/pid_index.h"
 
-/* After it in memory: the index of the records, the records, and the I/O. */
+/* Followed in memory by the index of the records, the records, and the I/O. */
 struct task_table {
 	uint32_t max_ruled;
 	uint32_t n_ruled; /* records with rules or clamps */
 	uint32_t n_waiting[TASK_WAITS];
-	uint32_t first_waiting[TASK_WAITS]; /* none waits at a place below */
+	uint32_t first_waiting[TASK_WAITS]; /* first place where a task may wait */
 	uint32_t max_ios;
 	uint32_t n_ios;
-	uint32_t used_ios;	  /* places ever taken: a walk ends there */
+	uint32_t used_ios;	  /* end of the places ever used, and of walks */
 	uint32_t lowest_free_ios; /* no place below is free */
 	uint64_t refused;
 	uint64_t refused_ios;
@@ -91,7 +91,7 @@ struct task *task_next(const struct task_table *table, const struct task *after)
 	return record_at(table, pid_index_next(index_of(table), from));
 }
 
-/* There is room for each that may have rules or clamps, and each that may do I/O. */
+/* The index has room for all tasks that may have rules or clamps and all that may do I/O. */
 static struct task *add_record(struct task_table *table, uint32_t pid)
 {
 	struct task *task = record_at(table, pid_index_add(index_of(table), pid));
@@ -120,7 +120,7 @@ static bool is_ruled(const struct task *task)
 	return task->matched || task->clamped;
 }
 
-/* The record of a task that is to have rules or clamps; NULL when too many have. */
+/* The record of a task that will have rules or clamps; NULL when too many have. */
 static struct task *take_record(struct task_table *table, uint32_t pid)
 {
 	struct task *task = task_find(table, pid);

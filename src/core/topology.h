@@ -16,10 +16,10 @@ struct topology_domain {
 	uint32_t first_cpu; /* the N of policyN */
 	uint32_t n_opps;
 	uint32_t opp_khz[DOMAIN_OPPS_MAX]; /* ascending, without repetition, at least one */
-	uint32_t capacity;		   /* of each of its CPUs at the highest OPP, 1…1024 */
-	uint64_t transition_latency_ns;	   /* as the driver says; 0 if it does not */
-	uint32_t reference_khz; /* at which it is worth its capacity; 0: the highest OPP */
-	/* Of a busy CPU at each OPP, in a unit of the domain's own; the first 0: not known. */
+	uint32_t capacity; /* capacity of each of its CPUs at the highest OPP, 1…1024 */
+	uint64_t transition_latency_ns; /* by the driver; 0: not known */
+	uint32_t reference_khz; /* at which its CPUs have their capacity; 0: the highest OPP */
+	/* Power of a busy CPU at each OPP, in any unit; the first 0: not known. */
 	uint32_t opp_power[DOMAIN_OPPS_MAX];
 };
 
@@ -43,7 +43,7 @@ static inline uint32_t topology_domain_reference_khz(const struct topology_domai
 	return domain->reference_khz ? domain->reference_khz : topology_domain_max_khz(domain);
 }
 
-/* The index of the CPU's domain, or TOPOLOGY_NO_DOMAIN; any number is a CPU here. */
+/* The index of the CPU's domain, or TOPOLOGY_NO_DOMAIN. Accepts any CPU number. */
 static inline uint32_t topology_domain_of(const struct topology *topology, uint32_t cpu)
 {
 	return cpu < topology->n_cpus ? topology->cpu_domain[cpu] : TOPOLOGY_NO_DOMAIN;

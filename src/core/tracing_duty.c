@@ -30,7 +30,7 @@ static bool is_needed(const struct engine *engine, uint64_t now_ns)
 	return now_ns >= duty->quiet_ns || due_has(engine->due, 1u << DUE_NEW);
 }
 
-/* Samples the devices in use at at_ns, or before. */
+/* Has the devices in use sampled at at_ns at the latest. */
 static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
 {
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {

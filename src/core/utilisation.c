@@ -8,7 +8,7 @@ uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
 {
 	uint64_t percent_of_q = 100ULL << DECAY_Q_SHIFT;
 
-	/* Rounded up, so that any use at all is a demand. */
+	/* Rounded up, so that any utilisation is a demand. */
 	return ((uint64_t)util_q * headroom_percent + percent_of_q - 1) / percent_of_q;
 }
 
@@ -17,7 +17,7 @@ uint32_t utilisation_burst_cap(uint32_t capacity, uint64_t burst_ns, uint64_t ri
 	return burst_ns < rise_time_ns ? capacity * burst_ns / rise_time_ns : capacity;
 }
 
-/* The burst that wants one more than this is worth, less the nanosecond that makes it do so. */
+/* The shortest burst that demands one unit more, less a nanosecond. */
 uint64_t utilisation_covered_burst_ns(const struct topology_domain *domain, uint32_t khz,
 				      uint64_t rise_time_ns)
 {
@@ -27,8 +27,8 @@ uint64_t utilisation_covered_burst_ns(const struct topology_domain *domain, uint
 }
 
 /*
- * The inverse of demand to the unit, with both of its roundings: a CPU just below this has the
- * lower demand, so the moment when it gets there is the moment when the decision changes.
+ * The exact inverse of the demand, with both of its roundings: utilisation reaches this value at
+ * the moment when the decision changes.
  */
 uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t khz,
 			       uint32_t headroom_percent)
@@ -36,7 +36,7 @@ uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t kh
 	return ((uint64_t)opp_cap_at_khz(domain, khz) << DECAY_Q_SHIFT) * 100 / headroom_percent;
 }
 
-/* Bisection over the one decay function, so that the answer cannot disagree with it. */
+/* Bisects over the decay function itself, so that the two cannot disagree. */
 uint64_t utilisation_decay_ns(uint32_t util_q, uint32_t threshold_q)
 {
 	uint64_t low_ns = 0, high_ns = 32 * DECAY_HALF_LIFE_NS;

@@ -2,24 +2,24 @@
 #pragma once
 
 /*
- * Utilisation on the core's side: the kernel side accounts it (include/wakegov/decay.h), the core
- * asks what it calls for and when it will have changed.
+ * Utilisation in the core: the kernel side accounts it (include/wakegov/decay.h); the core computes
+ * the demand and the time of its next change.
  */
 
 #include <stdint.h>
 
 #include "core/topology.h"
 
-/* headroom · utilisation, in capacity: what a CPU at util_q wants. May exceed its capacity. */
+/* The demand of a CPU at util_q: headroom · utilisation, in capacity. May exceed its capacity. */
 uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent);
 
 /*
- * What a CPU of this capacity wants that has worked without an idle moment for burst_ns: its share
- * of the capacity as the burst has of rise_time_ns, all of it from then on. It has no headroom.
+ * The demand of a CPU of this capacity that has worked without an idle moment for burst_ns: the
+ * share burst_ns / rise_time_ns of its capacity, at most all of it, without headroom.
  */
 uint32_t utilisation_burst_cap(uint32_t capacity, uint64_t burst_ns, uint64_t rise_time_ns);
 
-/* The longest burst for which khz is enough. */
+/* The longest burst for which khz suffices. */
 uint64_t utilisation_covered_burst_ns(const struct topology_domain *domain, uint32_t khz,
 				      uint64_t rise_time_ns);
 
@@ -28,7 +28,7 @@ uint32_t utilisation_covered_q(const struct topology_domain *domain, uint32_t kh
 			       uint32_t headroom_percent);
 
 /*
- * How long an idle CPU takes to decay from util_q to less than threshold_q; 0 when it is there,
+ * The time in which an idle CPU decays from util_q to below threshold_q; 0 when it is there,
  * UINT64_MAX when it never gets there (threshold 0).
  */
 uint64_t utilisation_decay_ns(uint32_t util_q, uint32_t threshold_q);
