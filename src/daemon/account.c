@@ -12,19 +12,19 @@
 
 #define CLOCK_READ_NS (60 * NS_PER_S)
 #define DAY_NS	      (24 * 3600 * NS_PER_S)
-#define DAY_LEAST     (STATS_DAYS + 1) /* a clock that was never set */
+#define DAY_LEAST     (STATS_DAYS + 1) /* before this day the clock was never set */
 
-/* The boost of a domain whose I/Os are counted. */
+/* The boost of a domain of which the I/Os are counted. */
 struct boosted {
 	struct stats_key key;
-	uint32_t group; /* IO_BOOST_NO_GROUP: none is */
-	uint64_t ios;	/* of the group, up to which they are counted */
+	uint32_t group; /* IO_BOOST_NO_GROUP: none */
+	uint64_t ios;	/* I/Os of the group at the last count */
 	struct experiment_estimate found;
 };
 
 struct account {
-	struct stats_time read;		 /* the clocks, when they were last read */
-	uint64_t counted[IO_GROUPS_MAX]; /* I/Os of each group, for whatever domain */
+	struct stats_time read;		 /* the clocks at the last read */
+	uint64_t counted[IO_GROUPS_MAX]; /* I/Os of each group that were counted, for all domains */
 	struct boosted domains[];
 };
 
@@ -79,7 +79,7 @@ struct stats_time account_time(struct account *account, uint64_t now_ns)
 	return time;
 }
 
-/* What the group's tasks sent since the boost was last counted, if it is the same group still. */
+/* Counts the I/Os of the group's tasks since the last count, if it is still the same group. */
 static void count_ios(struct manager *manager, uint32_t domain, const struct stats_time *time)
 {
 	struct account *account = manager->account;
@@ -89,7 +89,7 @@ static void count_ios(struct manager *manager, uint32_t domain, const struct sta
 
 	if (!group)
 		return;
-	/* Another group has its place now. */
+	/* Another group has this index now. */
 	if (account->counted[boosted->group] > group->tally.ios)
 		account->counted[boosted->group] = 0;
 	from = boosted->ios;
@@ -99,7 +99,7 @@ static void count_ios(struct manager *manager, uint32_t domain, const struct sta
 	account->counted[boosted->group] = boosted->ios = group->tally.ios;
 	if (!n)
 		return;
-	/* Of 1 + gain so many are the gain. */
+	/* Of 1 + gain, this part is the gain. */
 	whole = IO_PPM + (boosted->found.gain_ppm > 0 ? (uint32_t)boosted->found.gain_ppm : 0);
 	stats_add_ios(manager->stats, &boosted->key,
 		      &(struct stats_sums){
@@ -110,7 +110,7 @@ static void count_ios(struct manager *manager, uint32_t domain, const struct sta
 		      time);
 }
 
-/* The highest that was asked for by others than those who won. */
+/* The highest demand of those that did not win. */
 static uint32_t runner_up_cap(const struct explanation *rests_on, enum reason winner)
 {
 	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++)
@@ -136,7 +136,7 @@ static uint32_t khz_for(struct manager *manager, uint32_t domain, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), min_khz, max_khz);
 }
 
-/* What the governor before wakegov would have asked for. */
+/* The frequency that the governor before wakegov would have set. */
 static uint32_t before_khz(struct manager *manager, uint32_t domain,
 			   const struct explanation *rests_on)
 {
@@ -154,7 +154,7 @@ static void set_name(char *ret, size_t size, const char *name)
 	strncpy(ret, name, size - 1);
 }
 
-/* Those that no rule gives are what tasks ask for themselves. */
+/* Caps and floors without a rule are own clamps of tasks. */
 static const char *rule_name(const struct manager *manager, const struct decision *decision)
 {
 	return api_rule_name(manager, decision) ?: "own";
@@ -237,7 +237,7 @@ void account_take(struct manager *manager, const struct decision *decision)
 	set_name(whole->key.name, sizeof(whole->key.name), governed->actuator.info->name);
 	set_name(whole->key.device, sizeof(whole->key.device), governed->governor_before);
 	whole->without_khz = before_khz(manager, decision->domain, rests_on);
-	/* What an idle CPU remembers of its last work would count for as long as it is idle. */
+	/* The past utilisation of an idle CPU would count for as long as it is idle. */
 	if (decision->reason != REASON_IDLE)
 		cause.work_cap = work_cap(manager, decision->domain, decision->now_ns);
 	stats_set_cause(manager->stats, decision->domain, &cause, &time);
@@ -255,7 +255,7 @@ void account_set_powers(struct manager *manager)
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		const struct topology_domain *info = &manager->topology->domains[i];
 
-		/* Of the kernel's table it is not known whether it is in microwatts. */
+		/* The unit of the kernel's table is not known. */
 		if (manager->domains[i].power_source == POWER_POLICY)
 			stats_set_power(manager->stats, i, info->opp_power[info->n_opps - 1] / 1e6);
 	}

@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * What decisions are counted as (daemon/stats.h). What a boost brings is what the experiments that
- * run anyway found: of the I/Os that its tasks sent while it was given, so many would not have been
- * without it. What it costs is what the domain's target is above that of the experiment's other
- * half; where nothing was tried, above what else was asked for. A cap saves what the target is
- * below what was asked for before the cap. And all of it together is compared with the governor
- * that each domain had before wakegov, by that governor's rule: the highest limit under
- * performance, the lowest under powersave where that is not a driver's own, else what the CPUs'
- * utilisation asks for.
+ * Enters decisions into the account (daemon/stats.h). The gain of a boost is what the experiments
+ * found: the share of its tasks' I/Os that would not have been sent without it. Its cost is the
+ * difference between the domain's target and the frequency in the experiment's other arm; without
+ * an experiment, the highest other demand. The saving of a cap is the difference between the demand
+ * before the cap and the target. The total is compared with the governor that each domain had
+ * before wakegov, by that governor's rule: the highest limit under performance, the lowest under
+ * powersave unless a driver chooses by itself, else what the CPUs' utilisation asks for.
  */
 
 #include <stdint.h>
@@ -24,14 +23,14 @@ struct manager;
 struct account *account_new(const struct topology *topology);
 struct account *account_free(struct account *account);
 
-/* The time of both clocks. The one on the wall is read once a minute: a jump is seen that late. */
+/* The time by both clocks. The wall clock is read once a minute, so a jump is noticed that late. */
 struct stats_time account_time(struct account *account, uint64_t now_ns);
 
-/* What is known of the power of CPUs is what energy is estimated by, from then on. */
+/* Sets the CPUs' known power, by which energy is estimated from now on. */
 void account_set_powers(struct manager *manager);
-/* A decision was taken for a domain, whether it changed the target or not. */
+/* Enters a decision for a domain, also one that did not change the target. */
 void account_take(struct manager *manager, const struct decision *decision);
-/* The domain was told to run at khz, or was let go of (0). */
+/* The domain was set to khz, or released (0). */
 void account_set_target(struct manager *manager, uint32_t domain, uint32_t khz, uint64_t now_ns);
-/* Counts up to now. Returns the time that it is. */
+/* Counts up to now. Returns the present time. */
 struct stats_time account_catch_up(struct manager *manager);

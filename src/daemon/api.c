@@ -100,7 +100,6 @@ static int stop_recording(const struct call *call, struct reply *reply)
 	return reply_send(reply, json_object());
 }
 
-/* As io.wakegov.varlink declares them. */
 const struct query_method api_methods[] = {
 	{ "Status", api_show_status },
 	{ "Domains", api_list_domains },

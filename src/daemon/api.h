@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * What clients of the socket may ask for. Each method of io.wakegov.varlink is a function, which
- * writes its reply from what the daemon knows at that moment; a field that is shown stands in one
- * line of these files. call->userdata is the manager.
+ * The methods of io.wakegov.varlink. Each is a function that writes its reply from the daemon's
+ * present state; each shown field stands in one line of these files. call->userdata is the manager.
  */
 
 #include "core/rule.h"
@@ -26,26 +25,26 @@ int api_list_domains(const struct call *call, struct reply *reply);
 void api_put_policy(struct json_out *out, const struct manager *manager);
 void api_put_domain(struct json_out *out, struct manager *manager, uint32_t domain);
 
-/* What a domain was asked for, in kHz; 0: nothing. A target that could not be asked for is none. */
+/* The request for a domain in kHz; 0: none. A target that could not be set is none. */
 struct api_asked {
 	uint32_t target_khz;
-	uint32_t min_khz; /* what it is held between: 0 where its governor is left alone */
+	uint32_t min_khz; /* the limits that were written; 0 where its governor is left alone */
 	uint32_t max_khz;
 };
 
 struct api_asked api_asked(const struct manager *manager, uint32_t domain);
-/* Of the domain's busiest CPU, now, 0…1024. */
+/* The present utilisation of the domain's busiest CPU, 0…1024. */
 uint32_t api_utilisation(struct manager *manager, uint32_t domain);
 uint32_t api_count_followed(const struct engine *engine);
 
-/* api_decisions.c: decisions that are remembered. */
+/* api_decisions.c: remembered decisions. */
 int api_list_decisions(const struct call *call, struct reply *reply);
 
 /* The type Decision. */
 void api_put_decision(struct json_out *out, const struct manager *manager,
 		      const struct decision_entry *entry);
 void api_put_past_decision(struct json_out *out, const struct history_entry *entry);
-/* The rule that acted, by its number under the policy of today; NULL: none. */
+/* The name of the acting rule, by its number in the present policy; NULL: none. */
 const char *api_rule_name(const struct manager *manager, const struct decision *decision);
 
 /* api_tasks.c: tasks that do I/O. */
@@ -53,21 +52,23 @@ int api_list_tasks(const struct call *call, struct reply *reply);
 
 /* The type Task. */
 void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task);
-/* Of the time of an I/O, saved, as throughput gained: X' / X − 1 = u / (1 − u). */
+/*
+ * Converts the saved share of the time of an I/O to a gain of throughput: X' / X − 1 = u / (1 − u).
+ */
 uint32_t api_gain_permille(uint32_t saved_ppm);
 
-/* api_devices.c: block devices, and what the administrator could do better. */
+/* api_devices.c: block devices, and advice to the administrator. */
 int api_list_devices(const struct call *call, struct reply *reply);
-/* Sentences, in a list that is open. Reads /proc/interrupts for each device that one is about. */
+/* Adds sentences to an open list. Reads /proc/interrupts for each device that one is about. */
 int api_put_advice(struct json_out *out, const struct manager *manager);
 
-/* api_rules.c: rules, and what they are for a task. */
+/* api_rules.c: rules, and those that a task matches. */
 int api_list_rules(const struct call *call, struct reply *reply);
 int api_list_rule_tasks(const struct call *call, struct reply *reply);
 int api_list_capped_tasks(const struct call *call, struct reply *reply);
 int api_explain_rules(const struct call *call, struct reply *reply);
 
-/* What a level is in a policy; NULL: it is not given. */
+/* A level as text of a policy; NULL: not given. */
 #define API_LEVEL_SIZE 24
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
@@ -77,24 +78,24 @@ void api_put_placed(struct json_out *out, const struct manager *manager,
 		    const struct policy_rule *rule);
 void api_put_unable(struct json_out *out, const struct manager *manager);
 
-/* api_hint.c: classes, and the tasks that were hinted to be of one. */
+/* api_hint.c: classes, and hints of tasks. */
 int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);
 int api_hold_hint(const struct call *call, struct reply *reply);
 
-/* A page of a list: its entries keep their places as long as they are there. */
+/* A page of a list whose entries keep their places. */
 struct api_page {
-	uint32_t from; /* the place where it begins */
-	uint32_t left; /* of its entries */
-	int64_t next;  /* the place where the next page begins; -1: this is the last one */
+	uint32_t from; /* first place of the page */
+	uint32_t left; /* entries that still fit */
+	int64_t next;  /* first place of the next page; -1: this is the last one */
 };
 
-/* From offset and limit. The parameter that cannot be, or NULL. */
+/* Reads offset and limit. Returns the name of an invalid parameter, or NULL. */
 const char *api_read_page(const struct call *call, struct api_page *ret);
-/* False: the page is full, and the next one begins here. */
+/* Counts an entry. Returns false when the page is full; the next one begins here. */
 bool api_take_place(struct api_page *page, uint32_t place);
-/* Ends the list, and the reply with next_offset. */
+/* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
 /* Properties as the fields cap, floor, io_boost and placement. */
@@ -105,15 +106,15 @@ int api_list_profiles(const struct call *call, struct reply *reply);
 int api_choose_profile(const struct call *call, struct reply *reply);
 int api_hold_profile(const struct call *call, struct reply *reply);
 
-/* api_policy_hold.c: another policy for as long as the client listens. */
+/* api_policy_hold.c: another policy while the client listens. */
 int api_hold_policy(const struct call *call, struct reply *reply);
 
-/* api_hand_back.c: domains lent to another governor. */
+/* api_hand_back.c: gives domains to another governor for a while. */
 int api_hand_back(const struct call *call, struct reply *reply);
-/* The field of Status. */
+/* The field hand_back of Status. */
 void api_put_hand_back(struct json_out *out, const struct manager *manager);
 
-/* api_stats.c: what is counted of decisions, for people. */
+/* api_stats.c: the account of decisions, for people. */
 int api_show_stats(const struct call *call, struct reply *reply);
 const char *api_stats_kind_name(enum stats_kind kind);
 

@@ -11,7 +11,7 @@ const char *api_rule_name(const struct manager *manager, const struct decision *
 	return policy->rules[decision->rule - 1].name;
 }
 
-/* Of the past: with names of then, and when that was by the clock on the wall. */
+/* A decision of the archive, with the names and the wall-clock time of then. */
 static void put_decision(struct json_out *out, const struct decision_entry *entry,
 			 const char *domain, const char *rule, uint64_t realtime_us)
 {
@@ -50,15 +50,17 @@ void api_put_past_decision(struct json_out *out, const struct history_entry *ent
 		     entry->realtime_us);
 }
 
-/* The reply that the archive's part goes to, up to what is in memory. */
+/* The reply that takes the archive's entries, up to those in memory. */
 struct listing {
 	struct json_out *out;
-	uint64_t from_us;  /* on the clock on the wall */
-	uint64_t until_ns; /* the oldest that is in memory, on the clock that only grows … */
-	uint64_t until_us; /* … and on that one */
+	uint64_t from_us;  /* wall clock */
+	uint64_t until_ns; /* oldest decision in memory, by the monotonic clock … */
+	uint64_t until_us; /* … and by the wall clock */
 };
 
-/* Two daemons' clocks that only grow may show the same; those on the wall do not then. */
+/*
+ * Monotonic times of two boots may be equal; their wall-clock times then differ by more than this.
+ */
 #define SAME_US (10 * US_PER_S)
 
 static void put_past(void *context, const struct history_entry *entry)

@@ -24,7 +24,7 @@ static void put_device(struct json_out *out, const struct manager *manager, cons
 	field_count(out, "depth", now->depth);
 	field_count(out, "completions", now->completions);
 	field_count(out, "idle_us", now->idle_ns / NS_PER_US);
-	/* As of when its requests were last followed. */
+	/* At the time when requests were last followed. */
 	field_count_if(out, "completions_per_s", device->rates.known,
 		       device->rates.completions_per_s);
 	field_count_if(out, "idle_permille", device->rates.known, device->rates.idle_permille);
@@ -56,7 +56,7 @@ int api_list_devices(const struct call *call, struct reply *reply)
 	return reply_end(reply);
 }
 
-/* Consumes the sentence. */
+/* Frees the sentence. */
 static int put_sentence(struct json_out *out, char *sentence)
 {
 	if (!sentence)

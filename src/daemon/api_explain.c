@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a domain is where it is. */
+/* Explains a domain's frequency. */
 #include <errno.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static void put_clamp(struct json_out *out, const char *by, uint32_t khz, uint32
 	json_out_close(out, '}');
 }
 
-/* In the order in which they come; an override's stands in the place of the policy's. */
+/* In the order of their application; an override's limit replaces the policy's. */
 static void put_clamps(struct json_out *out, const struct explanation *rests_on, enum limiter acted)
 {
 	const struct override_limits *override = &rests_on->override;
@@ -149,12 +149,12 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
-/* The OPP that would have done, and what it takes more than the one that was chosen. */
+/* The sufficient OPP that was skipped, and the energy that it takes more than the chosen one. */
 static void put_skipped(struct json_out *out, const struct manager *manager,
 			const struct decision *decision, uint32_t lowest_khz)
 {
 	const struct topology_domain *info = &manager->topology->domains[decision->domain];
-	double energy[2] = { 0 }; /* for a cycle, at the one and the other */
+	double energy[2] = { 0 }; /* of a cycle at either OPP */
 
 	for (uint32_t i = 0; i < info->n_opps; i++) {
 		if (info->opp_khz[i] == lowest_khz)
@@ -174,14 +174,14 @@ static void put_skipped(struct json_out *out, const struct manager *manager,
 	json_out_close(out, '}');
 }
 
-/* What is explained: a decision of the present or the past, and where it is from. */
+/* The decision to explain, of the present or the past, and its source. */
 struct explained {
 	const struct decision *decision;
 	const struct explanation *rests_on;
-	const struct decision_entry *acted; /* the last change that is remembered, or NULL … */
+	const struct decision_entry *acted; /* the last remembered change, or NULL … */
 	const struct history_entry *past;   /* … or that of the archive, or NULL */
-	uint32_t left_out;		    /* decisions after it */
-	bool is_present;		    /* the files tell of the present only */
+	uint32_t left_out; /* number of decisions after it that the archive left out */
+	bool is_present;   /* the present decision: files in /sys belong to it */
 };
 
 static void put_acted(struct json_out *out, const struct manager *manager,
@@ -246,7 +246,7 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	return reply_end(reply);
 }
 
-/* A number that is not negative, in *ret; 0 where it is not given. */
+/* Reads a number that is not negative into *ret; 0 where it is not given. */
 static bool take_number(const struct call *call, const char *name, uint64_t most, uint64_t *ret)
 {
 	json_int_t value = call_number(call, name);
@@ -255,7 +255,7 @@ static bool take_number(const struct call *call, const char *name, uint64_t most
 	return value >= 0 && *ret <= most;
 }
 
-/* One of the three is given. A task's domain is the one where it runs. */
+/* Finds the domain by whichever of the three is given. A task's domain is that of its CPU. */
 static uint32_t find_domain(const struct manager *manager, const char *name, bool has_cpu,
 			    uint32_t cpu, uint32_t pid)
 {
@@ -269,7 +269,10 @@ static uint32_t find_domain(const struct manager *manager, const char *name, boo
 	return task ? topology_domain_of(manager->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
 }
 
-/* What is not in memory may be in the archive, for those who may see all tasks' names. */
+/*
+ * Looks in the archive for a decision that is not in memory, for callers who may see the names of
+ * all tasks.
+ */
 static int explain_past(const struct call *call, struct reply *reply, uint32_t domain,
 			uint64_t at_us, uint64_t at_realtime_us)
 {

@@ -10,7 +10,7 @@
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
 #define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
 
-/* Why no class does anything here; NULL: some domain is driven. */
+/* The reason why classes have no effect here; NULL: some domain is driven. */
 static const char *why_not_here(const struct manager *manager)
 {
 	if (!manager->n_domains)
@@ -88,7 +88,7 @@ int api_list_hints(const struct call *call, struct reply *reply)
 	return api_end_page(out, &page, reply);
 }
 
-/* NULL, or the parameter that cannot be. */
+/* Returns NULL, or the name of an invalid parameter. */
 static const char *take_request(const struct call *call, struct hint_request *ret)
 {
 	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
@@ -177,7 +177,7 @@ int api_give_hint(const struct call *call, struct reply *reply)
 	return reply_hint(reply, hint);
 }
 
-/* It ends with the connection. */
+/* The hint ends with the connection. */
 int api_hold_hint(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the daemon counts, as text for a monitoring system. How many series there are is bounded by
- * the machine: some per domain, and one per domain and OPP. Tasks are counted by state, not named.
+ * The daemon's counters as text for a monitoring system. The number of series is bounded by the
+ * machine: some per domain, and one per domain and OPP. Tasks are counted by state, not named.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +25,8 @@ enum metrics_format {
 struct metrics {
 	struct buffer text;
 	enum metrics_format format;
-	const char *family; /* that is being written */
-	bool counts;	    /* it is a counter */
+	const char *family; /* the present family */
+	bool counts;	    /* the family is a counter */
 	int error;
 };
 
@@ -46,7 +46,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct metrics *metrics, c
 		metrics->error = buffer_append(&metrics->text, line, length);
 }
 
-/* The samples of a counter end with _total; in the older format its family does as well. */
+/* Samples of a counter end with _total; in the older format the family's name does too. */
 static void begin(struct metrics *metrics, const char *family, bool counts, const char *help)
 {
 	const char *suffix = counts && metrics->format == METRICS_PROMETHEUS ? "_total" : "";
@@ -57,7 +57,7 @@ static void begin(struct metrics *metrics, const char *family, bool counts, cons
 	put(metrics, "# TYPE %s%s %s\n", family, suffix, counts ? "counter" : "gauge");
 }
 
-/* labels: name="value" pairs in braces, or "". Nothing of them needs quoting. */
+/* labels: name="value" pairs in braces, or "". No value needs quoting. */
 static void sample(struct metrics *metrics, const char *labels, uint64_t value)
 {
 	put(metrics, "%s%s%s %" PRIu64 "\n", metrics->family, metrics->counts ? "_total" : "",
@@ -77,7 +77,6 @@ static void one(struct metrics *metrics, const char *family, bool counts, uint64
 	sample(metrics, "", value);
 }
 
-/* Of one domain. */
 static uint64_t current_hz(struct manager *manager, uint32_t domain)
 {
 	uint32_t khz = 0;
@@ -126,7 +125,7 @@ static const struct {
 	const char *help;
 	uint64_t (*value)(struct manager *manager, uint32_t domain);
 	bool counts;
-	bool is_known; /* 0 is a value; else it means that it is not known */
+	bool is_known; /* 0 is a value; otherwise 0 means unknown */
 } domain_families[] = {
 	{ "wakegov_domain_frequency_hertz", "What the kernel says that the domain runs at.",
 	  current_hz, false, false },
@@ -209,7 +208,7 @@ static void put_times(struct metrics *metrics, const struct manager *manager)
 		}
 }
 
-/* By kind: which tasks and rules there are is no matter of the machine. */
+/* Sums by kind, so that the number of series does not depend on tasks and rules. */
 static struct stats_sums account_of(const struct manager *manager, enum stats_kind kind)
 {
 	const struct stats_period *start = stats_since_start(manager->stats);
@@ -244,7 +243,7 @@ static void put_change(struct metrics *metrics, const struct manager *manager, c
 	}
 }
 
-/* In millionths. */
+/* The results are in millionths. */
 static void cycles_of(const struct stats_sums *sums, uint64_t *ret_spent, uint64_t *ret_saved)
 {
 	*ret_spent = sums->spent_khz_ms;

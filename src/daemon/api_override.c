@@ -10,7 +10,7 @@
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
 #define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
 
-/* The type Override: one of a domain, or one of tasks; the other is NULL. */
+/* The type Override, of a domain or of tasks; the other argument is NULL. */
 static void put_override(struct json_out *out, const struct manager *manager,
 			 const struct input_override *of_domain,
 			 const struct task_override *of_tasks)
@@ -43,7 +43,7 @@ static void put_override(struct json_out *out, const struct manager *manager,
 	json_out_close(out, '}');
 }
 
-/* id 0: all of them. */
+/* id 0: all overrides. */
 static void put_overrides(struct json_out *out, const struct manager *manager, uint32_t id)
 {
 	const struct override_table *table = engine_overrides(manager->engine);
@@ -67,7 +67,7 @@ int api_list_overrides(const struct call *call, struct reply *reply)
 	return reply_end(reply);
 }
 
-/* One of domain, pid and rule. NULL, or the parameter that cannot be. */
+/* Reads one of domain, pid and rule. Returns NULL, or the name of an invalid parameter. */
 static const char *take_target(const struct call *call, struct override_request *ret)
 {
 	json_int_t pid = call_number(call, "pid");
@@ -85,7 +85,7 @@ static const char *take_target(const struct call *call, struct override_request 
 	return ret->children && !ret->pid ? "children" : NULL;
 }
 
-/* A parameter of kHz, 0 where it is not given. False when it is no frequency. */
+/* Reads a parameter in kHz, 0 where it is not given. Returns false when it is no frequency. */
 static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
 {
 	json_int_t khz = call_number(call, name);
@@ -94,7 +94,7 @@ static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
 	return !call_has_number(call, name) || (khz > 0 && khz <= UINT32_MAX);
 }
 
-/* What policies say of tasks. NULL, or the parameter that cannot be. */
+/* Reads levels as in a policy. Returns NULL, or the name of an invalid parameter. */
 static const char *take_levels(const struct call *call, struct override_request *ret)
 {
 	ret->floor = call_text(call, "floor");
@@ -113,7 +113,7 @@ static bool gives_something(const struct override_request *request)
 	       request->io_boost;
 }
 
-/* NULL, or the parameter that cannot be. */
+/* Returns NULL, or the name of an invalid parameter. */
 static const char *take_request(const struct call *call, struct override_request *ret)
 {
 	json_int_t for_us = call_has_number(call, "for_us") ? call_number(call, "for_us")
@@ -137,13 +137,13 @@ static const char *take_request(const struct call *call, struct override_request
 	wrong = take_levels(call, ret);
 	if (wrong)
 		return wrong;
-	/* Freezing leaves no other limit to give; without it there has to be one. */
+	/* freeze excludes other limits; without it at least one is needed. */
 	if (ret->freeze ? ret->min_khz || ret->max_khz : !gives_something(ret))
 		return "freeze";
 	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
 }
 
-/* Above all that are in force. */
+/* An id above all that are in force. */
 static uint32_t next_id(const struct manager *manager)
 {
 	const struct override_table *table = engine_overrides(manager->engine);

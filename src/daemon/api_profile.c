@@ -46,7 +46,7 @@ int api_choose_profile(const struct call *call, struct reply *reply)
 	return r < 0 ? refuse(reply, r, profile) : put_profiles(reply, call->userdata);
 }
 
-/* One client at a time; it ends with the connection. */
+/* One client at a time; the hold ends with its connection. */
 int api_hold_profile(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;

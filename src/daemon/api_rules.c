@@ -13,10 +13,10 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-/* Of one page: a file is read for the name of each thread of RuleTasks. */
+/* Tasks of one page: RuleTasks reads a file for the name of each. */
 #define PAGE_TASKS_MAX 100
 
-/* What only who may look into a task can read of it: /proc/PID/exe, and cmdline with hidepid=. */
+/* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
 
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
@@ -59,7 +59,10 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	field_level(out, "placement", &properties->placement, RULE_PLACEMENT);
 }
 
-/* Where a CPU does most, and what is too long for it is too long for all; NULL: there is none. */
+/*
+ * The domain with the fastest CPUs: bursts that are too long for it are too long for all. NULL:
+ * none.
+ */
 static const struct topology_domain *fastest_domain(const struct topology *topology)
 {
 	const struct topology_domain *fastest = NULL;
@@ -70,8 +73,7 @@ static const struct topology_domain *fastest_domain(const struct topology *topol
 	return fastest;
 }
 
-/* Of the tasks that have their floor from this rule; where they are in several classes, the
- * longest. */
+/* The bursts of the tasks that have their floor from this rule, the longest of their classes. */
 static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
 				 const struct topology_domain *domain)
 {
@@ -275,7 +277,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 	return api_end_page(out, &page, reply);
 }
 
-/* A property that the task has in one domain at least is given, wherever it runs now. */
+/* Whether the task has the property in at least one domain, wherever it runs now. */
 static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule,
 		  enum rule_property property)
 {
@@ -323,7 +325,9 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	return r;
 }
 
-/* By its present facts, as a scan finds them: changes of which no event told count as well. */
+/*
+ * Explains by the task's present facts, as a scan finds them, including changes without an event.
+ */
 int api_explain_rules(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;

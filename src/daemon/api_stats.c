@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long domains were where and why, and what boosts and caps brought and cost. */
+/* The time of domains by OPP and reason, and the gains and costs of boosts and caps. */
 #include <errno.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void put_row(struct json_out *out, const struct stats_row *row)
 	json_out_close(out, '}');
 }
 
-/* That of all domains. */
+/* The source for all domains. */
 static void put_energy_source(struct json_out *out, const struct manager *manager)
 {
 	enum power_source source = manager->n_domains ? manager->domains[0].power_source

@@ -18,7 +18,7 @@ static bool drives_any(const struct manager *manager)
 	return false;
 }
 
-/* That of all domains, or that they are not all moved by the same. */
+/* The backend of all domains, or "mixed". */
 static const char *name_backend(const struct manager *manager)
 {
 	const struct governed *domains = manager->domains;
@@ -113,8 +113,8 @@ static void put_programs(struct json_out *out, const struct manager *manager)
 }
 
 /*
- * As it is now, not as it was at the last decision. The core does not hear of it: else whoever asks
- * would have every domain decided anew.
+ * Reads the present utilisation, not that of the last decision. It is no input of the core:
+ * otherwise each query would cause decisions.
  */
 uint32_t api_utilisation(struct manager *manager, uint32_t domain)
 {

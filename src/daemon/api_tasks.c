@@ -14,7 +14,7 @@ uint32_t api_gain_permille(uint32_t saved_ppm)
 	return (uint64_t)saved_ppm * 1000 / (IO_PPM - saved_ppm);
 }
 
-/* Its I/O was measured, and it runs in a domain. */
+/* Whether the task's I/O was measured and it runs in a domain. */
 static bool is_measured(const struct io_boost *boost, uint32_t domain)
 {
 	return domain != TOPOLOGY_NO_DOMAIN &&
@@ -22,7 +22,7 @@ static bool is_measured(const struct io_boost *boost, uint32_t domain)
 		(boost->device != IO_BOOST_NO_DEVICE && boost->state != IO_BOOST_MEASURING));
 }
 
-/* Of the time of an I/O, at the present target of the domain. */
+/* The host's share of the time of an I/O at the domain's present target. */
 static uint32_t host_share_permille(const struct manager *manager, const struct io_boost *boost,
 				    uint32_t domain)
 {
@@ -33,7 +33,7 @@ static uint32_t host_share_permille(const struct manager *manager, const struct 
 	       1000;
 }
 
-/* Of wanted_khz over the lowest OPP of the domain. */
+/* The predicted gain of wanted_khz over the lowest OPP of the domain. */
 static uint32_t predicted_gain_permille(const struct manager *manager, const struct io_boost *boost,
 					uint32_t domain)
 {
@@ -81,12 +81,12 @@ void api_put_task(struct json_out *out, const struct manager *manager, const str
 
 enum order { ORDER_NONE, ORDER_PID, ORDER_COMM, ORDER_RATE, ORDER_GAIN, ORDER_BOOST, ORDERS };
 
-/* Which tasks, in which order, and which page of them. */
+/* The selection, the order and the page of tasks. */
 struct choice {
 	const char *domain; /* NULL: any */
 	const char *state;
 	const char *device;
-	uint32_t pid; /* of the thread or its process; 0: any */
+	uint32_t pid; /* a thread or a process; 0: any */
 	enum order order;
 	uint64_t offset;
 	uint64_t limit;
@@ -94,7 +94,7 @@ struct choice {
 
 struct row {
 	const struct io_task *task;
-	uint32_t key; /* the most comes first */
+	uint32_t key; /* descending */
 };
 
 struct rows {
@@ -102,7 +102,7 @@ struct rows {
 	size_t n;
 };
 
-/* NULL, or the parameter that is wrong. */
+/* Returns NULL, or the name of an invalid parameter. */
 static const char *read_choice(const struct call *call, struct choice *ret)
 {
 	static const char *const names[ORDERS] = {
@@ -147,7 +147,7 @@ static bool is_chosen(const struct manager *manager, const struct choice *choice
 	char device[TRACER_DISK_SIZE];
 
 	if (task->released)
-		return false; /* remembered, and not followed any more */
+		return false; /* remembered, but not followed any more */
 	if (choice->pid && choice->pid != task->pid && choice->pid != task->tgid)
 		return false;
 	if (differs(choice->state, io_boost_state_name(task->io_boost.state)))
@@ -175,7 +175,7 @@ static uint32_t key_of(const struct manager *manager, const struct io_task *task
 	return 0;
 }
 
-/* Names and numbers of tasks go up. */
+/* Ascending for names and pids. */
 static int compare(const void *first, const void *second, void *order)
 {
 	const struct row *a = first, *b = second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the core's word on what tasks are to carry to the tasks: backend uclamp. */
+/* Applies the clamps that the core decides to tasks: backend uclamp. */
 #include "daemon/apply_task_clamps.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "shared/log.h"
 #include "wakegov/own.h"
 
-/* The rule that a clamp is from, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
+/* The rule of a clamp, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
 static void name_rule(const struct manager *manager, const struct task_clamp *clamp, char *ret,
 		      size_t size)
 {
@@ -26,8 +26,8 @@ static void name_rule(const struct manager *manager, const struct task_clamp *cl
 }
 
 /*
- * A task is refused once: see uclamps_set(). No rule is for a neighbour, and none is broken when it
- * cannot carry the cap.
+ * Reports a refusal once per task: see uclamps_set(). A neighbour's cap has no rule, and its
+ * refusal breaks none.
  */
 static void complain(const struct manager *manager, const struct task_clamp *clamp, int error)
 {
@@ -55,7 +55,9 @@ static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t no
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
 
-/* Groups took over from their tasks, or tasks from their groups. */
+/*
+ * Applies the clamps of all tasks again: groups took clamps over from tasks, or tasks from groups.
+ */
 static void carry_all(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
@@ -82,7 +84,10 @@ void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 	uclamps_flush(manager->clamps, now_ns);
 }
 
-/* As the kernel side saw it, but for a task that carries ours: there its own is not to be seen. */
+/*
+ * Takes own clamps from the kernel side, except for a task with our clamps: there they hide its
+ * own.
+ */
 void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
 			     uint64_t now_ns)
 {

@@ -3,11 +3,11 @@
 
 #include "daemon/state.h"
 
-/* Gives tasks the clamps that the core wants them to have; their children lose them. */
+/* Applies changed clamps to tasks, and restores those of their children. */
 void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns);
-/* A task asks for clamps itself: own is wakegov/own.h, 0 and ended when it has exited. */
+/* Takes a task's own clamps: own is as in wakegov/own.h, 0 and ended when it has exited. */
 void manager_take_own_clamps(struct manager *manager, uint32_t pid, uint32_t own, bool ended,
 			     uint64_t now_ns);
-/* Looks at every task's: for news of them that was lost. */
+/* Checks the clamps of every task: records of changes were lost. */
 void manager_check_clamps(struct manager *manager, uint64_t now_ns);
 void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child);

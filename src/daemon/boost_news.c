@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct told {
-	uint32_t pid; /* 0: of nobody */
+	uint32_t pid; /* 0: no task */
 	enum io_boost_state state;
 };
 

@@ -4,8 +4,9 @@
 #include "daemon/state.h"
 
 /*
- * Gives up what only a start needs: BPF programs are loaded, and the kernel lets whoever has them
- * attach them. CAP_SYS_NICE stays, for the clamps of tasks, and what opens a CPU's counters once
- * more (counters.h, frequency/reference.h). Returns 0 or a negative errno, which was logged.
+ * Drops the capabilities that only the start needs: BPF programs are loaded, and the kernel lets
+ * the holder of their descriptors attach them. CAP_SYS_NICE stays for the clamps of tasks, and
+ * those that reopen a CPU's counters (counters.h, frequency/reference.h) stay. Returns 0 or a
+ * negative errno, which was logged.
  */
 int capabilities_drop(struct manager *manager);

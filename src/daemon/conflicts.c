@@ -41,7 +41,7 @@ void manager_find_rivals(struct manager *manager)
 	}
 }
 
-/* What the other program set is what will be put back in the end. */
+/* The values that the other program set are saved as those to restore. */
 static int adopt(struct manager *manager, uint32_t domain)
 {
 	struct governed *governed = &manager->domains[domain];

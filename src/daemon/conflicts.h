@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Others that move the same knobs, and what was left to them. */
+/* Other programs that change the same controls, and the domains that were yielded to them. */
 
 #include "daemon/state.h"
 
 /*
- * Takes a domain back that was left to another program, or all (NULL), and says how many. -ENOENT:
- * there is no domain of the name.
+ * Takes back a domain that was yielded to another program, or all (NULL), and returns their number.
+ * -ENOENT: no domain has the name.
  */
 int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted);
 
-/* Looks anew who else moves the same knobs, and logs whom it has not seen before. */
+/* Looks for other programs that change the same controls, and logs new ones. */
 void manager_find_rivals(struct manager *manager);

@@ -23,7 +23,7 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-#define TIMER_ACCURACY_US 200 /* sd-event's own default, 250 ms, is made for other work */
+#define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
 
 static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
@@ -31,7 +31,10 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 
 	int r = tracer_consume(manager->tracer, manager_take_event, manager);
 
-	/* Who fills the ring faster than it is read takes turns with the clients. */
+	/*
+	 * The same priority as clients: a task that fills the ring without a pause must not starve
+	 * them.
+	 */
 	sd_event_source_set_priority(source,
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
 	rule_tracking_mind_events(manager);
@@ -50,7 +53,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		task_override_end_over(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;
-		/* What is in the ring is older than what the scan finds, and taken first. */
+		/*
+		 * Records in the ring are older than what the scan finds, so they are taken first.
+		 */
 		tracer_consume(manager->tracer, manager_take_event, manager);
 		rule_tracking_scan(manager);
 	}
@@ -137,7 +142,7 @@ static int on_turbo(sd_event_source *source, const struct inotify_event *event, 
 	return 0;
 }
 
-/* Most machines have one of these at most. */
+/* Listens to each of the switches of turbo that exists, mostly one. */
 static void listen_for_turbo(struct manager *manager)
 {
 	for (const char *const *path = reference_turbo_switches; *path; path++) {
@@ -180,7 +185,7 @@ static int add_signals(struct manager *manager)
 	return r;
 }
 
-/* Signals are blocked first of all: from then on none can end the daemon half way. */
+/* Blocks signals first, so that none can end the daemon half way. */
 int events_open(struct manager *manager)
 {
 	int r = sd_event_new(&manager->event);
@@ -200,7 +205,9 @@ int events_open(struct manager *manager)
 	return 0;
 }
 
-/* Who took a domain over, or that it is gone, is heard before the next decision is written. */
+/*
+ * These sources come first: a take-over or an offline domain must be known before the next write.
+ */
 static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t handler)
 {
 	sd_event_source *source;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Whatever wakes the daemon: each event is taken to where it belongs, and a round follows. */
+/* The event loop: each event goes to its subsystem, and a round follows. */
 
 #include "daemon/state.h"
 
-/* Makes the event loop; from then on no signal ends the daemon half way. 0 or a negative errno. */
+/*
+ * Creates the event loop; from then on no signal ends the daemon half way. Returns 0 or a negative
+ * errno.
+ */
 int events_open(struct manager *manager);
 
-/* Listens for everything, when all is there that events are taken to. 0 or a negative errno. */
+/* Registers all event sources, once every subsystem exists. Returns 0 or a negative errno. */
 int events_listen(struct manager *manager);
 
-/* Looks who wrote to files of ours since the last time. */
+/* Checks for writes of other programs to our files since the last time. */
 void events_take_touched(struct manager *manager);

@@ -12,10 +12,10 @@
 #define OWN_MAPPING_BYTES (128 * 1024)
 
 /*
- * A table that has a mapping of its own takes memory where it is used only. malloc() begins with
- * the same threshold and raises it when a large block is freed, as the kernel's type information
- * is: from then on tables would come from the heap, which calloc() has to clear. And one huge page
- * in the place of a few used small ones is 2 MiB.
+ * A table with its own mapping takes memory only for touched pages. malloc() starts with this
+ * threshold for mappings, but raises it when a large block is freed, such as the kernel's BTF: from
+ * then on tables would come from the heap, which calloc() has to clear. And a huge page in the
+ * place of a few touched small ones is 2 MiB.
  */
 void footprint_limit(void)
 {

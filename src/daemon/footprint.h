@@ -2,23 +2,23 @@
 #pragma once
 
 /*
- * What the daemon itself costs, and how it keeps its memory small: the tables are sized for the
- * worst, and mostly empty.
+ * Measures the daemon's own cost, and keeps its memory small: its tables are sized for the worst
+ * case and mostly empty.
  */
 
 #include <stdint.h>
 
 /*
- * What malloc() and the kernel are to do with this process's memory. To be called before much is
- * allocated. Where one of it is refused, more memory is used and nothing else happens.
+ * Sets how malloc() and the kernel manage this process's memory. Call it before large allocations.
+ * A refused setting only costs memory.
  */
 void footprint_limit(void);
 
-/* Gives back what only the start needed. */
+/* Frees memory that only the start needed. */
 void footprint_trim(void);
 
 /* User and system time of this process. */
 uint64_t footprint_cpu_us(void);
 
-/* Proportional set size in KiB; 0 when the kernel does not say. */
+/* Proportional set size in KiB; 0: not known. */
 uint64_t footprint_pss_kib(void);

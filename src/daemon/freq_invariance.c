@@ -27,7 +27,7 @@ static uint32_t choose_reference(struct manager *manager, const struct topology_
 	return khz;
 }
 
-/* What was said at the start is known; only what is another is told on. */
+/* Logs changes only: the start has logged the first value. */
 static void take_reference(struct manager *manager, uint32_t domain, uint32_t khz)
 {
 	struct topology_domain *info = &manager->topology->domains[domain];

@@ -20,13 +20,13 @@ static uint64_t *bits_of(struct grouped *grouped, enum uclamp_group_end end)
 	return end == UCLAMP_GROUP_MAX ? &grouped->caps : &grouped->floors;
 }
 
-/* The cgroup that a rule means. */
+/* The cgroup that a rule names. */
 struct group {
-	size_t length; /* of its part of a task's path */
+	size_t length; /* length of its part of a task's path */
 	char directory[PATH_MAX];
 };
 
-/* That of a task in path. False: there is none, the task was moved since. */
+/* Finds the group of a task in path. False: the task has left it since. */
 static bool find_group(const struct manager *manager, uint32_t rule, const char *path,
 		       struct group *ret)
 {
@@ -36,7 +36,7 @@ static bool find_group(const struct manager *manager, uint32_t rule, const char 
 	return ret->length > 0;
 }
 
-/* 0: it is gone, or behind a directory that may not be searched. */
+/* The inode of a directory; 0: it is gone, or may not be searched. */
 static uint64_t inode_of(const char *directory)
 {
 	struct stat st;
@@ -44,7 +44,7 @@ static uint64_t inode_of(const char *directory)
 	return stat(directory, &st) == 0 ? st.st_ino : 0;
 }
 
-/* With an inode of 0, whether any group is left out for the rule. */
+/* Whether the group is left out for the rule; inode 0: whether any is. */
 static bool is_left(const struct grouping *grouping, uint32_t rule, enum uclamp_group_end end,
 		    uint64_t inode)
 {
@@ -71,7 +71,7 @@ static void say_left(struct manager *manager, uint32_t i, enum uclamp_group_end 
 		   rule->file, rule->line, rule->name, property, why);
 }
 
-/* From now on each task of the group carries it. */
+/* Leaves a group out: from now on each of its tasks gets the clamp itself. */
 __attribute__((format(printf, 5, 6))) static void leave_out(struct manager *manager, uint32_t rule,
 							    enum uclamp_group_end end,
 							    const char *directory,
@@ -183,7 +183,7 @@ void grouping_mind(struct manager *manager, const struct rules_task *task)
 
 	if (!(task->matched & (grouping->by.caps | grouping->by.floors)))
 		return;
-	/* One of the two groups may be left out. */
+	/* One of the task's old and new groups may be left out. */
 	grouping->regiven |= task->moved && grouping->n_left;
 	if (seen->cgroup_id == task->cgroup_id && seen->matched == task->matched)
 		return;

@@ -60,7 +60,7 @@ static void take_again(struct manager *manager, uint32_t domain)
 
 static void end(struct manager *manager)
 {
-	/* Who took a domain over meanwhile is heard while it is not ours, and keeps it. */
+	/* Takes take-overs by other programs while the domain is not ours: they keep it. */
 	events_take_touched(manager);
 	manager->hand_back.until_ns = 0;
 	tracer_resume(manager->tracer);
@@ -90,7 +90,7 @@ static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* The client has gone. Not at once: who was sending to it is not done with it. */
+/* The client has gone. Deferred, as the sender still uses the channel. */
 static void on_unheard(void *userdata)
 {
 	struct hand_back *hand_back = &((struct manager *)userdata)->hand_back;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The replies of io.wakegov.HandBack: one when it is done, one when it is over. */
+/* The replies of io.wakegov.HandBack: one at the start, one at the end. */
 
 #include "varlink/reply.h"
 
@@ -10,5 +10,5 @@ struct manager;
 /* ended: NULL for the first. */
 int hand_back_stream_put_reply(struct reply *reply, const char *ended);
 
-/* The last one, where its client is still there: its time is over. */
+/* Sends the last one if the client is still there: the time is over. */
 void hand_back_stream_end(struct manager *manager);

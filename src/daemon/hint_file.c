@@ -40,7 +40,7 @@ int hint_file_save(const char *directory, const struct rules *rules)
 	return statefile_write(directory, &hint_file, print_lines, rules);
 }
 
-/* What follows "hint ". Returns whether it is of the form. */
+/* Parses what follows "hint ". Returns whether it is valid. */
 static bool take_hint(const char *text, uint64_t now_ns, struct hints *hints)
 {
 	int is_thread, children, any_user, n = 0;
@@ -60,7 +60,7 @@ static bool take_hint(const char *text, uint64_t now_ns, struct hints *hints)
 	return true;
 }
 
-/* What follows "heir ": those of a hint that is over are left out. */
+/* Parses what follows "heir "; leaves out heirs of a hint that has ended. */
 static bool take_heir(const char *text, struct rules *rules)
 {
 	const struct hint *hint;

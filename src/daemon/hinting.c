@@ -18,14 +18,14 @@
 #include "shared/statefile.h"
 #include "shared/time.h"
 
-#define SAVE_AFTER_NS	  NS_PER_S /* so many hints of one second are written down at once */
+#define SAVE_AFTER_NS	  NS_PER_S /* hints within a second are saved together */
 #define TIMER_ACCURACY_US (100 * US_PER_MS)
 #define PIDFS_MAGIC	  0x50494446 /* linux/magic.h, since Linux 6.9 */
 
 struct hint_hold {
 	struct channel channel;
 	struct manager *manager;
-	uint64_t hint; /* its id */
+	uint64_t hint; /* id of the hint */
 	struct hint_hold *next;
 };
 
@@ -34,7 +34,7 @@ static struct hints *hints_in(const struct manager *manager)
 	return rules_hints(manager->rules);
 }
 
-/* What is in the table becomes what tasks have. */
+/* Applies the table of hints to the tasks. */
 static void put_in_force(struct manager *manager)
 {
 	if (hints_fill(hints_in(manager), &manager->policy)) {
@@ -56,7 +56,7 @@ static void set_timer(struct manager *manager)
 				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-/* One ends then, or 0: now. */
+/* Plans the end of a hint at end_ns; 0: now. */
 static void end_by(struct manager *manager, uint64_t end_ns)
 {
 	if (end_ns < manager->hinting.end_ns)
@@ -84,9 +84,9 @@ static void save(struct manager *manager)
 }
 
 /*
- * Whether the pid is that of the caller's pidfd. Numbers of inodes of pidfds are used once only
- * since Linux 6.9. To be called after the task was looked at: a process that has the pid now and is
- * known to the caller had it all the time since.
+ * Whether the pid is that of the caller's pidfd. Inode numbers of pidfds are unique only since
+ * Linux 6.9. Call it after the task was looked up: if the pid is the caller's process now, it was
+ * at the look-up.
  */
 static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 {
@@ -99,8 +99,8 @@ static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 }
 
 /*
- * As sched_setattr(2) has it: the owner's effective user is the caller's. What another user hinted
- * is not taken from that one.
+ * As for sched_setattr(2), the caller's user must be the task's effective user. A user cannot
+ * replace another user's hint.
  */
 static bool may_hint(const struct query_peer *peer, const struct task_facts *facts,
 		     const struct hint *has)
@@ -116,7 +116,7 @@ static const struct policy_class *find_class(const struct policy *policy, const 
 	return NULL;
 }
 
-/* The task's facts, and the hint that it has by itself: NULL, if it has none. */
+/* Finds the task's facts and its own hint; NULL: it has none. */
 static int find_target(struct manager *manager, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
 {
@@ -128,7 +128,7 @@ static int find_target(struct manager *manager, const struct hint_request *reque
 	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
 		return -ESRCH;
 	*ret_has = hints_find(hints_in(manager), pid);
-	/* One of a task of which nobody has told yet that it is gone. */
+	/* The entry of an earlier task with this pid, whose end was not reported yet. */
 	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
 		hints_remove(hints_in(manager), *ret_has);
 		put_in_force(manager);
@@ -172,7 +172,7 @@ static int add(struct manager *manager, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-/* The threads that have it are told to the core; nobody has inherited one that was not there. */
+/* Reports the threads with the hint to the core; a new hint has no heirs yet. */
 static void apply(struct manager *manager, const struct hint *hint, const struct task_facts *facts,
 		  bool was_there)
 {
@@ -228,7 +228,7 @@ int hinting_end(struct manager *manager, const struct hint_request *request)
 	return 0;
 }
 
-/* Not at once: who was sending to the client is not done with the channel. */
+/* Deferred, as the sender still uses the channel. */
 static void on_unheard(void *userdata)
 {
 	struct hint_hold *hold = userdata;
@@ -355,10 +355,10 @@ int hinting_start(struct manager *manager)
 	return 0;
 }
 
-/* Every client has been hung up on. */
+/* All clients are disconnected by now. */
 void hinting_stop(struct manager *manager)
 {
-	/* Who inherited one is known now. */
+	/* The heirs are known now. */
 	if (manager->hinting.timer &&
 	    (hints_count(hints_in(manager)) || manager->hinting.save_ns != UINT64_MAX))
 		save(manager);

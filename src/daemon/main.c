@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovd: options, and which of its jobs is asked for. See wakegovd(8). */
+/* wakegovd: options, and the choice of the job. See wakegovd(8). */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ static void print_warning(void *userdata, const char *line)
 	puts(line);
 }
 
-/* A FILE is checked alone, so that a drop-in can be tried before it is put in its place. */
+/* Checks FILE alone, so that a drop-in can be tried before it is installed. */
 static int check_config(const char *file)
 {
 	const char *path = file ? file : WAKEGOV_POLICY_PATH;
@@ -72,7 +72,7 @@ static int check_config(const char *file)
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* A machine that cannot be read is not asked. */
+	/* Without a readable machine, its checks are left out. */
 	if (cpufreq_discover(&topology) == 0)
 		policy_machine_check(&policy, topology, print_warning, NULL);
 	rules_check(&policy, topology, print_rule_warning, NULL);
@@ -94,7 +94,7 @@ static int show_config(const struct manager_options *options)
 	return EXIT_FAILURE;
 }
 
-/* The frequencies, which are everybody's, go first. */
+/* Frequencies first, as they affect every user. */
 static int restore_all(const char *run_dir)
 {
 	int r = restore_saved(run_dir, journal_report_restore, NULL);
@@ -118,7 +118,7 @@ static int restore(const char *run_dir)
 	_cleanup_close_ int run_dir_fd = startup_lock_run_dir(run_dir);
 	_cleanup_close_ int machine_fd = -1;
 
-	/* Nothing was ever left there. */
+	/* No run directory: nothing was left. */
 	if (run_dir_fd == -ENOENT)
 		return EXIT_SUCCESS;
 	if (run_dir_fd < 0)
@@ -175,7 +175,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Returns false when the option is none. */
+/* Returns false for an unknown option. */
 static bool take_option(struct command *command, int option)
 {
 	switch (option) {

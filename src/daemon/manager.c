@@ -137,7 +137,10 @@ int manager_run(struct manager *manager)
 	return r < 0 ? r : code;
 }
 
-/* What could not be written after a domain can be after the last: to remove takes no room. */
+/*
+ * The file that could not be written after one domain can be removed after the last: that takes no
+ * room.
+ */
 static void settle_saved(struct manager *manager)
 {
 	int r = saved_save(manager->saved);
@@ -178,7 +181,7 @@ struct manager *manager_free(struct manager *manager)
 {
 	if (!manager)
 		return NULL;
-	/* Who wrote last before the end counts as well. */
+	/* Takes other programs' last writes before the end. */
 	if (manager->watch)
 		events_take_touched(manager);
 	hand_back_restore(manager);

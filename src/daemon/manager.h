@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * The manager owns every subsystem and is the only one that calls across them: tracer → core →
- * actuator, and all of them for the query socket.
+ * The manager owns every subsystem, and only it calls across them: tracer → core → actuator, and
+ * all of them for the query socket.
  */
 
 #include "daemon/state.h"
 
 /*
- * Reads the policy, takes the lock, restores what a crashed predecessor left behind, loads the
- * tracer, takes the domains and opens the socket. What fails is logged, with what to do about it,
- * and everything taken so far is given back. Returns 0 or a negative errno.
+ * Reads the policy, takes the lock, restores what a crashed predecessor left, loads the tracer,
+ * takes the domains and opens the socket. A failure is logged with the remedy, and everything taken
+ * so far is released. Returns 0 or a negative errno.
  */
 int manager_new(const struct manager_options *options, struct manager **ret);
 
@@ -21,5 +21,5 @@ int manager_new(const struct manager_options *options, struct manager **ret);
  */
 int manager_run(struct manager *manager);
 
-/* Restores every domain, says so, and lets go of everything. Returns NULL. */
+/* Restores every domain, logs that, and frees everything. Returns NULL. */
 struct manager *manager_free(struct manager *manager);

@@ -16,7 +16,7 @@
 #define FIELD_SIZE 128
 #define FIELDS_MAX 8
 
-/* An id never changes its meaning; a new meaning gets a new one (journalctl --new-id128). */
+/* An id never changes its meaning; a new meaning gets a new id (journalctl --new-id128). */
 static const struct {
 	const char *id;
 	int level;
@@ -63,8 +63,8 @@ static void add_number(struct fields *fields, const char *name, unsigned int val
 }
 
 /*
- * journald looks for the unit of a sender when it comes to read what was sent. Of one that has
- * ended by then, as --restore does at once, it finds none, and journalctl -u would leave it out.
+ * journald looks up the sender's unit when it reads a message. For a process that has exited by
+ * then, such as --restore, it finds none, and journalctl -u would omit the message.
  */
 static void add_unit(struct fields *fields)
 {

@@ -14,7 +14,7 @@ static const char *const kind_names[EVENT_KINDS] = {
 	[EVENT_ERROR] = "error",       [EVENT_CHANGE] = "change",
 };
 
-/* As bits; none given: all of them. -EINVAL: there is no such kind. */
+/* Reads the kinds as bits; none given: all. Returns -EINVAL for an unknown kind. */
 static int read_kinds(const json_t *array, uint32_t *ret)
 {
 	uint32_t kinds = 0;
@@ -52,7 +52,7 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 		return api_refuse_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);
-	/* The first reply, without an event, says that it listens from now on. */
+	/* The first reply, without an event, confirms the subscription. */
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");
 	r = reply_end(reply);
@@ -137,7 +137,7 @@ static void publish_boost(void *userdata, const struct io_task *task,
 			});
 }
 
-/* Who begins to listen is told of what changes from then on. */
+/* A new listener gets changes from now on. */
 void monitor_publish_boosts(struct manager *manager)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);

@@ -65,7 +65,7 @@ static uint32_t find_domain(const struct topology *topology, const char *name)
 	return i;
 }
 
-/* What follows "domain ". Returns whether it is of the form. */
+/* Parses what follows "domain ". Returns whether it is valid. */
 static bool take_domain(const char *text, const struct topology *topology, uint64_t now_ns,
 			struct override_table *table)
 {
@@ -87,7 +87,7 @@ static bool is_level(const struct policy_level *level, int last_kind)
 	       level->value <= policy_level_most(level->kind);
 }
 
-/* Which task or rule: what follows the levels. */
+/* Parses the task or rule, which follows the levels. */
 static bool take_target(const char *text, bool is_task, struct task_override *ret)
 {
 	struct policy_override *target = &ret->target;
@@ -103,7 +103,7 @@ static bool take_target(const char *text, bool is_task, struct task_override *re
 	return statefile_unescape(text + n + 1, ret->comm, sizeof(ret->comm));
 }
 
-/* What follows "task " or "rule ". */
+/* Parses what follows "task " or "rule ". */
 static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
 			       struct task_overrides *overrides)
 {

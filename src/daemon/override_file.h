@@ -9,9 +9,9 @@
  *	task 4 0 5214000000000 2 30 0 0 0 0 812 5040000000 1 make
  *	rule 5 0 5214000000000 2 30 0 0 0 0 backup
  *
- * For a task or a rule the cap, the floor and the I/O boost follow, each as kind and value (see
- * core/settings.h), then a rule's name or a task's id, start, whether its children are meant, and
- * its name.
+ * For a task or a rule, the cap, the floor and the I/O boost follow, each as kind and value (see
+ * core/settings.h); then a rule's name, or a task's pid, start, whether its children are included,
+ * and its name.
  */
 
 #include "core/override.h"
@@ -25,9 +25,9 @@ int override_file_save(const char *directory, const struct topology *topology,
 		       const struct override_table *table, const struct task_overrides *overrides);
 
 /*
- * Fills *ret with those that have not ended at now_ns and whose domain is still there, and
- * *ret_overrides with those of tasks and rules; without a file there are none. Returns 0, or a
- * negative errno as statefile_open() does: then both are empty.
+ * Fills *ret with the overrides of existing domains that have not ended at now_ns, and
+ * *ret_overrides with those of tasks and rules; none without a file. Returns 0, or a negative errno
+ * as statefile_open() does, with both empty.
  */
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
 		       struct override_table *ret, struct task_overrides *ret_overrides);

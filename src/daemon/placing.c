@@ -14,23 +14,23 @@
 #include "shared/time.h"
 #include "tracer/placing.h"
 
-#define HINT_KEY (1ULL << 63) /* of a group: its number is a hint's */
+#define HINT_KEY (1ULL << 63) /* marks the key of a group as the number of a hint */
 
 struct placed_task {
 	uint32_t pid;
 	uint32_t group;
-	uint32_t cache; /* its own: where it was forked, was spread to, or is held */
+	uint32_t cache; /* the task's cache: where it was forked, was spread to, or is held */
 };
 
 struct placing {
-	bool wanted; /* a rule places tasks */
+	bool wanted; /* a rule or class places tasks */
 	struct caches caches;
 	struct placement_machine machine;
 	struct affinities *affinities;
 	struct pid_index *index;
 	struct placed_task *tasks;
 	struct placed_group groups[PLACEMENT_GROUPS_MAX];
-	bool refused; /* the kernel did, and it was told */
+	bool refused; /* the kernel refused, which was logged */
 };
 
 static struct placed_task *find_task(const struct placing *placing, uint32_t pid)
@@ -49,7 +49,7 @@ const char *placing_why_not(const struct manager *manager)
 	return NULL;
 }
 
-/* The caches' CPUs that are online are counted when one comes or goes only. */
+/* Reads the machine's state. Counts the online CPUs of caches only after one came or went. */
 static void read_machine(struct manager *manager, uint64_t now_ns)
 {
 	struct placing *placing = manager->placing;
@@ -95,8 +95,8 @@ static void set_cache(struct placing *placing, struct placed_task *task, uint32_
 }
 
 /*
- * The cache to which the task is to be kept. What was let go of stays where it comes to be: a
- * placement at a fork is over then, and one that holds begins anew where the task is.
+ * The cache to which to keep the task. A released task stays where it then runs: a placement at the
+ * fork is over, and one that holds begins again there.
  */
 static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
 {
@@ -156,7 +156,10 @@ static uint64_t sum_of(const struct placement_counts *counts)
 	return sum;
 }
 
-/* A group that has done nothing since the last look is looked at when one of its tasks wakes up. */
+/*
+ * Looks at a group. One that was idle since the last look is looked at when one of its tasks wakes
+ * up.
+ */
 static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 {
 	struct placing *placing = manager->placing;
@@ -178,7 +181,7 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 		watch(manager, index);
 }
 
-/* While the domains are handed back, no task is placed. That may end at any time. */
+/* While the domains are handed back, no task is placed. The hand-back may end at any time. */
 static void stand(struct manager *manager)
 {
 	struct placing *placing = manager->placing;
@@ -220,7 +223,7 @@ uint64_t placing_next_ns(const struct manager *manager)
 	return next_ns;
 }
 
-/* The number of the group; PLACEMENT_GROUPS_MAX: there is no room for it. */
+/* The index of the group, added if need be; PLACEMENT_GROUPS_MAX: no room. */
 static uint32_t take_group(struct manager *manager, uint32_t rule, uint64_t key)
 {
 	struct placing *placing = manager->placing;
@@ -245,7 +248,7 @@ static uint32_t take_group(struct manager *manager, uint32_t rule, uint64_t key)
 	return free;
 }
 
-/* Whether the task is to be placed, and in which group. */
+/* Whether to place the task, and in which group. */
 static bool find_group(struct manager *manager, uint32_t pid, uint32_t *ret_rule, uint64_t *ret_key)
 {
 	const struct rules_task *known = rules_find(manager->rules, pid);
@@ -263,7 +266,7 @@ static bool find_group(struct manager *manager, uint32_t pid, uint32_t *ret_rule
 	return *ret_key;
 }
 
-/* The one with the fewest for its CPUs. */
+/* The cache with the fewest tasks per CPU. */
 static uint32_t find_emptiest(const struct placing *placing, const struct placed_group *group)
 {
 	const struct placement_cache *caches = placing->machine.caches;
@@ -277,7 +280,7 @@ static uint32_t find_emptiest(const struct placing *placing, const struct placed
 	return best;
 }
 
-/* forked_in: the cache where it was forked by one of the group; PLACEMENT_NO_CACHE: not known. */
+/* forked_in: the cache where a task of the group forked it; PLACEMENT_NO_CACHE: not known. */
 static uint32_t first_cache(const struct placing *placing, const struct placed_group *group,
 			    uint32_t pid, uint32_t forked_in)
 {
@@ -316,7 +319,7 @@ static void add_task(struct manager *manager, uint32_t pid, uint32_t index, uint
 	apply_to_task(manager, task);
 }
 
-/* A group without tasks is none. */
+/* Removes the task, and its group after the last one. */
 static void remove_task(struct manager *manager, struct placed_task *task)
 {
 	struct placing *placing = manager->placing;
@@ -341,7 +344,7 @@ void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uin
 
 	if (!placing->wanted && !task && !affinities_knows(placing->affinities, pid))
 		return;
-	/* Where it was lost that it was forked. */
+	/* The record of its fork was lost. */
 	if (!affinities_knows(placing->affinities, pid) &&
 	    !affinities_forked(placing->affinities, tgid, pid))
 		affinities_forked(placing->affinities, parent, pid);
@@ -368,7 +371,7 @@ void placing_end_task(struct manager *manager, uint32_t pid)
 	affinities_forget(manager->placing->affinities, pid);
 }
 
-/* It is of its parent's group at once: what rules it matches is told next. */
+/* The child joins its parent's group at once; a record of the rules that it matches follows. */
 static void take_child(struct manager *manager, const struct tracer_event *event)
 {
 	struct placing *placing = manager->placing;

@@ -16,7 +16,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
-/* As a file, which is what a policy is read from. */
+/* Reads the text by way of a file, as policies are read from files. */
 static int read_text(const char *text, struct policy_files **ret, char **ret_message)
 {
 	_cleanup_close_ int fd = memfd_create("policy", MFD_CLOEXEC);
@@ -63,7 +63,7 @@ static int go_back(struct manager *manager)
 	return put_into_force(manager);
 }
 
-/* Not at once: who was sending to the client is not done with it. */
+/* Deferred, as the sender still uses the channel. */
 static void on_unheard(void *userdata)
 {
 	struct manager *manager = userdata;
@@ -84,7 +84,7 @@ int policy_hold_start(struct manager *manager, const char *text, char **ret_mess
 
 	if (r < 0)
 		return r;
-	/* One whose client has gone was not noticed yet. */
+	/* The end of an earlier client was not noticed yet. */
 	r = go_back(manager);
 	if (r >= 0 && !hold->unheld)
 		r = sd_event_add_defer(manager->event, &hold->unheld, on_unheld, manager);

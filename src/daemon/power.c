@@ -30,7 +30,7 @@ static void look_at_line(const char *supply, void *context)
 		supplies->line_online |= says(supply, "online", "1");
 }
 
-/* But one of a mouse or the like. */
+/* Looks at a battery, unless it belongs to a mouse or the like. */
 static void look_at_battery(const char *supply, void *context)
 {
 	struct supplies *supplies = context;
@@ -39,7 +39,7 @@ static void look_at_battery(const char *supply, void *context)
 		supplies->discharging |= says(supply, "status", "Discharging");
 }
 
-/* A battery is asked only where that decides: its controller may take tens of milliseconds. */
+/* Batteries are read only if they decide: a controller may take tens of milliseconds. */
 bool power_is_battery(void)
 {
 	struct supplies supplies = { 0 };

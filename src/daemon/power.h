@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Where the machine has its power from. */
+/* Whether the machine runs on a battery. */
 
 #include <stdbool.h>
 
 /*
- * Whether it runs on a battery, as below /sys/class/power_supply: no line is online, and there is
- * one or a battery is discharging. What has neither, and batteries of mice and the like, are not
- * counted, as systemd's ConditionACPower= does it.
+ * Whether the machine runs on a battery, by /sys/class/power_supply: no line is online, and there
+ * is one or a battery is discharging. A machine with neither does not, and batteries of mice and
+ * the like do not count, as for systemd's ConditionACPower=.
  */
 bool power_is_battery(void);
 
-/* A socket for the event loop; EPOLLIN: the above may have changed. Negative errno on failure. */
+/*
+ * Opens a socket for the event loop; EPOLLIN: the above may have changed. Returns a negative errno
+ * on failure.
+ */
 int power_open(void);
 
-/* Reads what has come. Returns whether it is about a power supply. */
+/* Reads an event. Returns whether it is about a power supply. */
 bool power_read(int fd);

@@ -21,7 +21,7 @@ int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
 	length = read(fd, ret, PROCESS_COMM_SIZE);
 	if (length <= 0)
 		return length < 0 ? -errno : -ESRCH;
-	/* What ends it in the file is a line's end. */
+	/* The file ends with a newline. */
 	ret[length - 1] = '\0';
 	return 0;
 }

@@ -15,12 +15,12 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-/* A rule whose tasks come and go all the time changes no more often than that. */
+/* A condition on a rule changes the profile no more often than this. */
 #define RULES_GAP_US	US_PER_S
 
 #define MINUTES_PER_DAY (24 * 60)
 
-/* Where it is another one, or holds for another reason. */
+/* Switches profiles if another one should be in force, or for another reason. */
 static void reconsider(struct manager *manager)
 {
 	struct profile_choice *choice = &manager->profile;
@@ -53,7 +53,7 @@ static int on_power(sd_event_source *source, int fd, uint32_t revents, void *use
 	return 0;
 }
 
-/* The next moment at which a condition begins or ends. */
+/* The next time at which a condition begins or ends. */
 static time_t next_boundary(const struct policy_profiles *profiles)
 {
 	struct tm local = profile_local_time();
@@ -81,7 +81,7 @@ static void arm_clock(struct manager *manager)
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	const struct itimerspec next = { .it_value.tv_sec = next_boundary(profiles) };
 
-	/* It also fires when somebody sets the clock. */
+	/* It also fires when the clock is set. */
 	timerfd_settime(manager->profile.clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
 			&next, NULL);
 }
@@ -92,7 +92,7 @@ static int on_clock(sd_event_source *source, int fd, uint32_t revents, void *use
 
 	if (read(fd, &expired, sizeof(expired)) < 0 && errno != ECANCELED)
 		return 0;
-	/* In this order, a moment that passes meanwhile is not missed. */
+	/* In this order a time that passes meanwhile is not missed. */
 	arm_clock(userdata);
 	reconsider(userdata);
 	return 0;
@@ -142,7 +142,7 @@ static int listen_for_rules(struct manager *manager)
 	return r < 0 ? r : sd_event_source_set_enabled(*timer, SD_EVENT_OFF);
 }
 
-/* Not at once: a new policy makes a round, and so would make one within a round. */
+/* Deferred, as a new policy causes a round, and this may be called in one. */
 void profile_switch_mind_rules(struct manager *manager)
 {
 	struct profile_choice *choice = &manager->profile;
@@ -183,7 +183,7 @@ int profile_switch_listen(struct manager *manager)
 	if (r < 0)
 		log_error("cannot hear of what the conditions of profiles are about: %s",
 			  strerror(-r));
-	/* What happened before it was listened for is seen now. */
+	/* Takes changes from before the daemon listened. */
 	reconsider(manager);
 	return r < 0 ? r : 0;
 }
@@ -200,7 +200,7 @@ int profile_switch_choose(struct manager *manager, const char *name)
 	return 0;
 }
 
-/* Not at once: who was sending to the client is not done with it. */
+/* Deferred, as the sender still uses the channel. */
 static void on_unheld(void *userdata)
 {
 	struct manager *manager = userdata;

@@ -10,7 +10,7 @@
 
 #define MESSAGE_BYTES_MAX (128 * 1024)
 
-/* Base64, as of RFC 4648; the caller frees it. */
+/* Encodes in Base64 (RFC 4648); the caller frees it. */
 static char *encode(const uint8_t *data, size_t size)
 {
 	static const char digits[] =

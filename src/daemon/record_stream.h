@@ -8,12 +8,12 @@
 
 struct manager;
 
-/* One of them. ended: NULL while more follow. */
+/* Writes one reply. ended: NULL while more follow. */
 int record_stream_put_reply(struct reply *reply, const char *data, const char *ended,
 			    uint64_t bytes);
 
-/* A block. Returns 0, -EPIPE when its client has gone, or another negative errno. */
+/* Sends a block. Returns 0, -EPIPE when the client has gone, or another negative errno. */
 int record_stream_send(struct manager *manager, const void *data, size_t size);
 
-/* The last one, after which the client may call again. why: stopped, size, failed. */
+/* Sends the last reply, after which the client may call again. why: stopped, size, failed. */
 void record_stream_end(struct manager *manager, uint64_t bytes, const char *why);

@@ -10,7 +10,7 @@
 #include "shared/time.h"
 
 #define FLUSH_NS  1000000000ULL
-#define END_BYTES (2 * RECORD_BLOCK_MAX) /* kept for the blocks that end it */
+#define END_BYTES (2 * RECORD_BLOCK_MAX) /* reserved for the last blocks */
 
 static int send_block(void *userdata, const void *data, size_t size)
 {
@@ -28,7 +28,7 @@ int recording_start(struct manager *manager, uint64_t max_bytes)
 	const struct record_sink sink = { .write = send_block, .userdata = manager };
 	int r;
 
-	/* One whose client has gone was not noticed yet. */
+	/* The end of an earlier client was not noticed yet. */
 	end_recording(manager);
 	manager->recorder = recorder_new(&sink);
 	if (!manager->recorder)

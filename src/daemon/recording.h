@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A recording of what the core is told and decides, sent over the query socket to the one client
- * that asked for it: the daemon writes no file.
+ * A recording of the core's inputs and decisions, sent over the query socket to the client that
+ * asked for it: the daemon writes no file.
  */
 
 #include <stdint.h>
@@ -14,14 +14,13 @@ struct manager;
 #define RECORDING_BYTES_DEFAULT (64ULL << 20)
 
 /*
- * From now on the engine is another one that goes on as the old one, and all it is told is
- * recorded, up to max_bytes. The server must have its subscriber. Returns 0 or a negative errno,
- * and nothing is changed.
+ * Starts a recording of up to max_bytes: replaces the engine by one that continues its state. The
+ * channel must have its subscriber. Returns 0, or a negative errno with nothing changed.
  */
 int recording_start(struct manager *manager, uint64_t max_bytes);
 
-/* Ends it in good order; harmless when there is none. why: a word for the client. */
+/* Ends the recording, if any. why: a word for the client. */
 void recording_stop(struct manager *manager, const char *why);
 
-/* At the end of a round: what there is goes out, and an end where it is time for one. */
+/* For the end of a round: sends what was recorded, and ends the recording when it is full. */
 void recording_keep(struct manager *manager, uint64_t now_ns);

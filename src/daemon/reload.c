@@ -38,7 +38,7 @@ static int reload(struct manager *manager, char **ret_message)
 	free(manager->last_reload_error);
 	manager->last_reload_error = NULL;
 	if (r < 0) {
-		/* Without memory there is no message either. */
+		/* The message is NULL without memory. */
 		const char *why = *ret_message ? *ret_message : strerror(-r);
 
 		manager->last_reload_error = strdup(why);

@@ -4,10 +4,9 @@
 #include "daemon/state.h"
 
 /*
- * Reads the policy again; warn, if it is not NULL, gets each line that warns of something
- * meanwhile. On failure returns a negative errno and an allocated message in *ret_message
- * (file:line: what is wrong), which the caller frees and which is NULL without memory; the old
- * policy stays.
+ * Reads the policy again; warn, if not NULL, gets each line of warning. On failure returns a
+ * negative errno with the old policy in force, and in *ret_message an allocated message (file:line:
+ * error), which the caller frees and which is NULL without memory.
  */
 int manager_reload(struct manager *manager, void (*warn)(void *context, const char *line),
 		   void *context, char **ret_message);

@@ -38,7 +38,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 				  io_boost_is_settled(&task->io_boost)
 					  ? manager->policy.io_boost.hold_ns
 					  : 0);
-	else /* it ended, or the table is full */
+	else /* the task ended, or the table is full */
 		tracer_release_task(manager->tracer, handle);
 }
 
@@ -69,7 +69,7 @@ static void sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 
 #define RESYNC_NS (NS_PER_S / 10)
 
-/* Only with tasks to judge by it; rounds come often then, and it needs no timer of its own. */
+/* Only while tasks are followed; rounds are frequent then, so it needs no timer of its own. */
 static void resync_devices(struct manager *manager, uint64_t now_ns)
 {
 	if (now_ns - manager->resynced_ns < RESYNC_NS ||
@@ -79,7 +79,7 @@ static void resync_devices(struct manager *manager, uint64_t now_ns)
 	tracer_resync_devices(manager->tracer, manager_take_event, manager);
 }
 
-/* Most of them because their hold time seems over: those that went on with I/O hold on. */
+/* Samples a due task. Mostly its hold time seems over; it holds on if the task went on with I/O. */
 static void sample_due_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	sample_task(userdata, task->handle, now_ns);
@@ -131,13 +131,15 @@ void manager_read_limits(struct manager *manager, uint32_t domain)
 
 	if (actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
 					&input.limits.max_khz) < 0)
-		return; /* offline: verify says so */
+		return; /* offline: verify reports that */
 	governed->others_min_khz = input.limits.min_khz;
 	governed->others_max_khz = input.limits.max_khz;
 	engine_apply(manager->engine, &input);
 }
 
-/* For the accounting, where no event of the kernel has told: at start, after hotplug and suspend.
+/*
+ * Reads the frequency for the accounting, where no kernel event has reported it: at start, after
+ * hotplug and suspend.
  */
 static void read_frequency(struct manager *manager, uint32_t domain)
 {
@@ -150,8 +152,8 @@ static void read_frequency(struct manager *manager, uint32_t domain)
 }
 
 /*
- * The files of a driver that was unloaded, or whose mode was switched (intel_pstate/status), do not
- * come back; those of the next one are other files, and may be of other frequencies.
+ * The files of a driver that was unloaded or switched (intel_pstate/status) do not come back; those
+ * of the next driver are new files, perhaps with other frequencies.
  */
 static void end_without_driver(struct manager *manager, const char *name)
 {
@@ -166,7 +168,7 @@ static void end_without_driver(struct manager *manager, const char *name)
 	sd_event_exit(manager->event, -ENODEV);
 }
 
-/* What an actuator's outcome means for who drives the domain. */
+/* Applies an outcome of the actuator to the state of the domain. */
 static void take_outcome(struct manager *manager, uint32_t domain, int outcome)
 {
 	struct governed *governed = &manager->domains[domain];
@@ -208,8 +210,8 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
 	/*
-	 * While others are handed back nothing is decided for those that are observed either, and
-	 * one that comes online is taken with the others.
+	 * During a hand-back nothing is decided for observed domains either, and a domain that
+	 * comes online is acquired with the others.
 	 */
 	if (manager->hand_back.until_ns &&
 	    (before == ACTUATOR_STATE_OFFLINE || before == ACTUATOR_STATE_OBSERVED)) {
@@ -240,14 +242,14 @@ void manager_verify_domain(struct manager *manager, uint32_t domain)
 	set_active(manager, domain, true);
 	manager_read_limits(manager, domain);
 	read_frequency(manager, domain);
-	/* What was asked for may be lost: hotplug and resume restart the governor. */
+	/* The request may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
 	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz ||
 	    range_is_suspect(&governed->actuator.range))
 		engine_forget_target(manager->engine, domain);
 }
 
-/* The core has no name for a task that it was told nothing of but that it ran. */
+/* The core has no name for a task of which it only knows that it ran. */
 static void name_task(struct decision *decision)
 {
 	char comm[PROCESS_COMM_SIZE];
@@ -275,8 +277,8 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 }
 
 /*
- * What others limit by scaling_min and max is no floor or ceiling of ours: written down as one, it
- * would stay when they let go.
+ * Limits of others in scaling_min_freq and scaling_max_freq are not part of our floor or cap:
+ * written by us, they would outlast the others.
  */
 static struct actuator_request request_of(struct manager *manager, const struct decision *decision)
 {
@@ -309,8 +311,8 @@ static void act(struct manager *manager, const struct decision *decision)
 	int outcome;
 
 	/*
-	 * What failed is tried again by the next decision, not by a timer: a control that cannot be
-	 * written would wake an idle machine for ever.
+	 * The next decision retries a failed write, not a timer: a control that cannot be written
+	 * would wake an idle machine for ever.
 	 */
 	if (!changed && !governed->backend->leaves_governor && !governed->error_logged) {
 		engine_commit(manager->engine, decision->domain, ENGINE_SET);
@@ -361,7 +363,7 @@ static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Returns whether there is nothing to wait for. */
+/* Returns whether no timer is needed. */
 static bool set_timer(struct manager *manager)
 {
 	uint64_t next_ns = UINT64_MAX;
@@ -407,7 +409,7 @@ static void describe_classes(struct manager *manager)
 	manager->classes_version = classes->version;
 }
 
-/* Which tasks are clamped, for the kernel side. What the sets are is known there first. */
+/* Sends the clamp classes of tasks to the kernel side, after the classes' own properties. */
 static void tell_classes(struct manager *manager)
 {
 	struct task_class class;
@@ -462,7 +464,7 @@ static void take_bursts(struct manager *manager, uint32_t class, uint64_t now_ns
 	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
 	struct input input = { .now_ns = now_ns, .type = INPUT_BURSTS };
 
-	/* Of before the classes had other numbers. */
+	/* The class number is from before a renumbering. */
 	if (class >= classes->n || classes->epoch != manager->classes_epoch)
 		return;
 	input.bursts = (struct input_bursts){
@@ -490,7 +492,7 @@ static void take_co_runner(struct manager *manager, const struct tracer_event *e
 	engine_apply(manager->engine, &input);
 }
 
-/* The kernel has restarted its governors: what was asked for is lost, and limits may be others. */
+/* The kernel has restarted its governors: requests are lost, and limits may have changed. */
 static void resume(struct manager *manager)
 {
 	log_info("resumed from suspend: every domain is looked at and set again");
@@ -530,7 +532,7 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 		break;
 	case TRACER_LIMITS:
 		domain = manager->topology->cpu_domain[event->cpu];
-		/* With a backend that writes them itself, whose they are is the question. */
+		/* A backend that writes limits itself must find out who changed them. */
 		if (domain != TOPOLOGY_NO_DOMAIN &&
 		    range_is_taken(&manager->domains[domain].actuator.range))
 			manager_verify_domain(manager, domain);

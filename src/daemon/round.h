@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What is heard becomes inputs of the core, and what the core decides is done. */
+/* Turns events into inputs of the core, and carries out its decisions. */
 
 #include "daemon/state.h"
 
 /*
- * One round: holds end, due domains are decided and written, the kernel side is told what to
- * watch for, the timer is set to when a round is needed though nothing happens.
+ * One round: ends holds, decides for due domains and writes, arms the kernel side, and sets the
+ * timer for the next round without an event.
  */
 void manager_round(struct manager *manager);
 
 /* Reads scaling_min/max of a domain for the core. */
 void manager_read_limits(struct manager *manager, uint32_t domain);
 
-/* Looks whether a domain is still ours and online, and tells the core. */
+/* Checks whether a domain is still ours and online, and reports that to the core. */
 void manager_verify_domain(struct manager *manager, uint32_t domain);
 
 /* Takes one record of the tracer. */

@@ -14,11 +14,11 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-/* However often there is a reason, all tasks are not looked at more often than this. */
+/* The least time between two scans of all tasks. */
 #define SCAN_GAP_NS (50 * NS_PER_MS)
 /*
- * No event tells that a task took another user, nice value or scheduling policy. Mostly it does so
- * soon after it began, so those are looked at again so long after.
+ * No event reports a change of user, nice value or scheduling policy. A task mostly changes these
+ * soon after its start, so it is examined again after this time.
  */
 #define SECOND_LOOK_NS (1000 * NS_PER_MS)
 #define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
@@ -39,7 +39,7 @@ void rule_tracking_check_policy(struct manager *manager)
 	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
 }
 
-/* Each pair of rules once. */
+/* Warns once per pair of rules. */
 static void warn_of_crossing(struct manager *manager, uint64_t matched)
 {
 	const struct policy_rule *rules = manager->policy.rules;
@@ -112,14 +112,14 @@ static void end_missing_overrides(struct manager *manager)
 	for (uint32_t i = 0; i < manager->task_overrides.n; i++) {
 		struct task_override *override = &manager->task_overrides.entries[i];
 
-		/* One for which there was no room is not known, and may well be there. */
+		/* A task without room in the table is not known, and may well exist. */
 		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
 		    !rules_find(manager->rules, override->target.pid))
 			override->ended = TASK_OVERRIDE_TASK_GONE;
 	}
 }
 
-/* A scan that is sooner stays. */
+/* Plans a scan, unless an earlier one is planned. */
 static void plan_scan(struct manager *manager, uint64_t delay_ns)
 {
 	uint64_t at_ns = time_now_ns() + delay_ns;
@@ -150,7 +150,7 @@ void rule_tracking_scan(struct manager *manager)
 		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
 			    "%s",
 			    strerror(-r));
-	/* Tasks that were taken before the one that a rule waits for are taken again. */
+	/* Tasks that were taken before the first task of a condition's rule are taken again. */
 	if (rules_take_conditions(manager->rules))
 		plan_scan(manager, 0);
 }

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Rules on their way from the tracer's facts to the core: what only the manager may connect. */
+/* Matches the tracer's facts with rules, and reports the matches to the core. */
 
 #include "tracer/tracer.h"
 
 struct manager;
 
-/* Makes the table and, where the policy has rules, finds the tasks that they are for. */
+/* Creates the table and, if the policy has rules, finds their tasks. */
 int rule_tracking_start(struct manager *manager);
 void rule_tracking_end(struct manager *manager);
 
-/* Warns of what is odd about the policy on this machine. */
+/* Warns of settings of the policy that have no effect on this machine. */
 void rule_tracking_check_policy(struct manager *manager);
 
-/* The manager's policy is a new one, and the core has it. */
+/* The manager and the core have a new policy. */
 void rule_tracking_set_policy(struct manager *manager);
 
 /* TRACER_FACTS, TRACER_GONE or TRACER_SCAN. */
 void rule_tracking_take_event(struct manager *manager, const struct tracer_event *event);
 
-/* A task's present facts, of which no event may have told. */
+/* Takes a task's present facts, which no event may have reported. */
 void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts);
 
 /* The same for all threads of a process. */
 void rule_tracking_look_at_process(struct manager *manager, uint32_t tgid);
 
-/* Hints ended or changed, and no rule came or went by it. */
+/* Hints ended or changed, with the rules unchanged. */
 void rule_tracking_rehint(struct manager *manager);
 
-/* Looks at all tasks that there are. */
+/* Scans all tasks. */
 void rule_tracking_scan(struct manager *manager);
 
-/* The same where there are rules: what was not traced for a while is not known. */
+/* The same if there are rules, after a time without tracing. */
 void rule_tracking_look_again(struct manager *manager);
 
 /*
- * To be called after records were taken: where some were lost, or a rule that another waits for has
- * its first task or lost its last one, all tasks are looked at.
+ * Call this after records were taken: scans all tasks if records were lost, or if a rule that is a
+ * condition got its first task or lost its last.
  */
 void rule_tracking_mind_events(struct manager *manager);

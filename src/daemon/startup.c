@@ -47,13 +47,12 @@ int startup_read_policy(struct manager *manager)
 }
 
 /*
- * flock(2) asks for no more than a descriptor, so that anybody could hold a lock on the directory
- * of cpufreq, and on most files there. This one belongs to the same tree, and only root can open
- * it; nothing is written to it.
+ * flock(2) needs only a descriptor, so any user could lock the directory of cpufreq and most files
+ * in it. This file is in the same tree, and only root can open it; nothing is written to it.
  */
 #define MACHINE_LOCK "/sys/bus/cpu/uevent"
 
-/* Told at that level where another wakegovd has it. */
+/* Logs at this level if another wakegovd has the lock. */
 static int lock_file(const char *path, int flags, int level)
 {
 	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -88,7 +87,7 @@ int startup_lock_machine(int level)
 {
 	int fd = lock_file(MACHINE_LOCK, O_WRONLY, level);
 
-	/* Whoever cannot open it cannot write to cpufreq either. */
+	/* A process that cannot open it cannot write to cpufreq either. */
 	return fd < 0 && fd != -EBUSY ? -ENOENT : fd;
 }
 
@@ -110,7 +109,7 @@ int startup_lock(struct manager *manager)
 	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
 }
 
-/* What cannot be put back is reported one by one; a file that was refused ends the start. */
+/* Failed restorations are reported one by one; a refused file ends the start. */
 static int check_refused(int r, const char *run_dir, const char *file, const char *how)
 {
 	const char *why = r < 0 ? statefile_refusal(r) : NULL;
@@ -140,7 +139,7 @@ static int restore_tasks(const char *run_dir)
 int startup_restore_predecessor(struct manager *manager)
 {
 	const char *run_dir = manager->options.run_dir;
-	/* What was left behind is now what another daemon will put back. */
+	/* The other daemon will restore what was left behind. */
 	bool beside_another = manager->machine_lock_fd == -EBUSY;
 	int r = beside_another ? 0 : restore_saved(run_dir, journal_report_restore, NULL);
 
@@ -200,7 +199,7 @@ static void list_cpus(const struct topology *topology, uint32_t domain, char *re
 	}
 }
 
-/* Of these powersave is a way to choose, and not the lowest frequency. */
+/* For these drivers powersave is an algorithm, and not the lowest frequency. */
 static bool driver_chooses(uint32_t cpu)
 {
 	char driver[CONTROL_VALUE_SIZE];
@@ -268,7 +267,7 @@ int startup_discover(struct manager *manager)
 	return 0;
 }
 
-/* A domain that a named backend cannot move is fatal; `auto` comes to observe it in the end. */
+/* Fails for a domain that a named backend cannot drive; `auto` ends with observe. */
 static int acquire(struct manager *manager, struct governed *governed)
 {
 	const char *name = governed->actuator.info->name;
@@ -291,7 +290,7 @@ static int acquire(struct manager *manager, struct governed *governed)
 	return r;
 }
 
-/* Told once for each outcome: a driver that has none has none after every reload. */
+/* Logs each outcome once: a driver without the control lacks it after every reload. */
 void startup_set_preference(struct manager *manager, uint32_t domain)
 {
 	static const char *const words[] = {

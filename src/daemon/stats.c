@@ -11,11 +11,11 @@
 #define REASONS (REASON_LAST + 1)
 
 struct held {
-	uint32_t khz; /* 0: nothing is counted */
-	uint32_t opp; /* its index; that of no OPP if it is none */
+	uint32_t khz; /* 0: no time is counted */
+	uint32_t opp; /* index of the OPP, or that for "no OPP" */
 	uint64_t since_ns;
 	struct stats_cause cause;
-	double highest_w; /* of a busy CPU at its highest OPP */
+	double highest_w; /* power of a busy CPU at its highest OPP */
 };
 
 struct stats_period {
@@ -32,7 +32,7 @@ struct stats {
 	struct stats_period *start;
 	struct stats_period *days[STATS_DAYS];
 	uint32_t n_cells;
-	uint32_t *first_cell; /* of each domain */
+	uint32_t *first_cell; /* first cell of each domain */
 	struct held *domains;
 };
 
@@ -95,9 +95,9 @@ struct stats *stats_free(struct stats *stats)
 double stats_power_share(const struct topology_domain *domain, uint32_t khz, uint32_t work_cap)
 {
 	double highest_khz = topology_domain_max_khz(domain);
-	double work = (double)work_cap / domain->capacity; /* CPUs at the highest OPP */
+	double work = (double)work_cap / domain->capacity; /* in CPUs at the highest OPP */
 
-	/* The same work takes so much longer at a lower clock. */
+	/* The same work takes longer at a lower frequency, in this ratio. */
 	return work * highest_khz / khz * energy_share_in(domain, khz);
 }
 
@@ -106,7 +106,7 @@ static bool same_key(const struct stats_key *a, const struct stats_key *b)
 	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->device, b->device);
 }
 
-/* The last one takes what finds no room, whatever its kind. */
+/* The last row takes everything for which there is no room. */
 static struct stats_row *find_row(struct stats_period *period, const struct stats_key *key)
 {
 	static const struct stats_key others = { STATS_KINDS, "others", "" };
@@ -134,7 +134,7 @@ void stats_add_sums(struct stats_sums *sums, const struct stats_sums *more)
 	sums->gained_error += more->gained_error;
 }
 
-/* Of the days the one that holds it, emptied if it held another. */
+/* The period of the day, emptied if it held another day. */
 static struct stats_period *period_of(struct stats *stats, int32_t day)
 {
 	struct stats_period *period = stats->days[day % STATS_DAYS];
@@ -188,7 +188,7 @@ static void add_interval(struct stats *stats, struct stats_period *period, uint3
 	}
 }
 
-/* What lies before midnight is yesterday's, however long ago it began. */
+/* Splits an interval at midnight. */
 static void close_interval(struct stats *stats, uint32_t domain, const struct stats_time *time)
 {
 	struct held *held = &stats->domains[domain];

@@ -2,12 +2,11 @@
 #pragma once
 
 /*
- * What the daemon counts of its decisions: how long each domain was at each OPP and why, and an
- * account of each boost and cap: what it brought and what it cost. All of it since the start, and
- * for each of the last seven days.
+ * The account of decisions: the time of each domain at each OPP by reason, and the gain and cost of
+ * each boost and cap, since the start and for each of the last seven days.
  *
- * Between two calls for a domain its target and its cause hold; the time goes to the period of the
- * day in which it passed.
+ * A domain's target and cause hold until its next call; the time goes to the period of the day in
+ * which it passed.
  */
 
 #include <stdbool.h>
@@ -20,14 +19,14 @@
 #define STATS_DAYS	  7
 #define STATS_EFFECTS	  4
 #define STATS_DEVICE_SIZE 32
-/* Of a period's account; what finds no room goes to the last row, "others". */
+/* Rows of a period's account; the last, "others", takes what finds no room. */
 #define STATS_ROWS_MAX 64
 
 enum stats_kind {
-	STATS_IO_BOOST, /* of the tasks of a name, on a device */
-	STATS_FLOOR,	/* of a rule, or that tasks ask for */
+	STATS_IO_BOOST, /* by name of tasks and device */
+	STATS_FLOOR,	/* of a rule, or own floors of tasks */
 	STATS_CAP,
-	STATS_DOMAIN, /* against the governor before wakegov, whose name is in `device` */
+	STATS_DOMAIN, /* compared with the governor before wakegov, whose name is in `device` */
 	STATS_KINDS,
 };
 
@@ -37,28 +36,28 @@ struct stats_key {
 	char device[STATS_DEVICE_SIZE];
 };
 
-/* A boost or a cap that a target is up to. */
+/* A boost or cap that determines a target. */
 struct stats_effect {
 	struct stats_key key;
-	uint32_t without_khz; /* what the target would be without it; 0: there is no effect */
+	uint32_t without_khz; /* target without it; 0: no effect */
 };
 
-/* Why a domain is where it is. Zeroed: nothing is counted but the time at its target. */
+/* The causes of a domain's target. Zeroed: only the time at the target is counted. */
 struct stats_cause {
 	enum reason reason;
-	uint32_t work_cap; /* what its CPUs get done, added up, on the scale of capacity */
+	uint32_t work_cap; /* summed work of its CPUs on the capacity scale */
 	struct stats_effect effects[STATS_EFFECTS];
 };
 
 struct stats_sums {
-	uint64_t ns;	       /* it was in force */
-	uint64_t spent_khz_ms; /* the integral of what the target was above … */
-	uint64_t saved_khz_ms; /* … and below that without it */
-	double spent_j;	       /* an estimate, likewise; see stats_power_share() */
+	uint64_t ns;	       /* time in force */
+	uint64_t spent_khz_ms; /* integral of the target above … */
+	uint64_t saved_khz_ms; /* … and below the target without it */
+	double spent_j;	       /* an estimate of the same; see stats_power_share() */
 	double saved_j;
-	uint64_t ios;	       /* that tasks sent meanwhile, and were compared with … */
-	uint64_t gained;       /* … of which so many would not have been without it … */
-	uint64_t gained_error; /* … give or take so many */
+	uint64_t ios;	       /* I/Os of tasks meanwhile, compared with … */
+	uint64_t gained;       /* … of which so many would not have been sent without it … */
+	uint64_t gained_error; /* … with this error */
 };
 
 struct stats_row {
@@ -66,7 +65,7 @@ struct stats_row {
 	struct stats_sums sums;
 };
 
-/* The time on both clocks; day is that of the calendar here, counted from 1970 on, above 7. */
+/* The time by both clocks; day is that of the local calendar, counted from 1970, above 7. */
 struct stats_time {
 	uint64_t now_ns;
 	int32_t day;
@@ -80,19 +79,19 @@ struct stats_period;
 struct stats *stats_new(const struct topology *topology);
 struct stats *stats_free(struct stats *stats);
 
-/* What a busy CPU of the domain takes at its highest OPP; 1 W until this is called. */
+/* Sets the power of a busy CPU of the domain at its highest OPP; 1 W until this is called. */
 void stats_set_power(struct stats *stats, uint32_t domain, double highest_w);
-/* The domain was told to run at a target, or was let go of (khz 0: no time counts from now on). */
+/* The domain was set to a target, or released (khz 0: no time is counted from now on). */
 void stats_set_target(struct stats *stats, uint32_t domain, uint32_t khz,
 		      const struct stats_time *time);
-/* Why it is there from now on. */
+/* Sets the cause from now on. */
 void stats_set_cause(struct stats *stats, uint32_t domain, const struct stats_cause *cause,
 		     const struct stats_time *time);
 void stats_add_sums(struct stats_sums *sums, const struct stats_sums *more);
-/* I/Os that a boost was in force for. */
+/* Adds I/Os during which a boost was in force. */
 void stats_add_ios(struct stats *stats, const struct stats_key *key, const struct stats_sums *ios,
 		   const struct stats_time *time);
-/* Counts up to now, so that what is read is of now. */
+/* Counts up to now, for a following read. */
 void stats_catch_up(struct stats *stats, const struct stats_time *time);
 
 void stats_add_decision(struct stats *stats, const struct decision *decision);
@@ -103,23 +102,22 @@ uint64_t stats_limits(const struct stats *stats, enum limiter limiter);
 
 /* Since the start. Borrowed. */
 const struct stats_period *stats_since_start(const struct stats *stats);
-/* Of one day; NULL: nothing is counted of it. Borrowed. */
+/* The period of one day; NULL: not counted. Borrowed. */
 const struct stats_period *stats_of_day(const struct stats *stats, int32_t day);
-/* Adds what was counted before the start. */
+/* Adds time that was counted before the start. */
 void stats_add_ns(struct stats *stats, int32_t day, uint32_t domain, uint32_t opp,
 		  enum reason reason, uint64_t ns);
 void stats_add_row(struct stats *stats, int32_t day, const struct stats_row *row);
-/* The days from one to another, added up: the caller frees it. NULL without memory. */
+/* Sums days; the caller frees it. NULL without memory. */
 struct stats_period *stats_sum_days(const struct stats *stats, int32_t from, int32_t to);
 struct stats_period *stats_period_free(struct stats_period *period);
-/* Of a period. */
 uint64_t stats_ns(const struct stats *stats, const struct stats_period *period, uint32_t domain,
 		  uint32_t opp, enum reason reason);
-/* The i-th row of its account, or NULL. */
+/* The i-th row of a period's account, or NULL. */
 const struct stats_row *stats_row(const struct stats_period *period, uint32_t i);
 
 /*
- * What the CPUs of a domain take at khz while they get work_cap done, in units of what a busy one
- * takes at its highest OPP. The one place where energy is estimated here.
+ * The power of a domain's CPUs at khz while they do the work work_cap, relative to a busy CPU at
+ * the highest OPP. The only estimate of energy in the daemon.
  */
 double stats_power_share(const struct topology_domain *domain, uint32_t khz, uint32_t work_cap);

@@ -129,7 +129,7 @@ int stats_file_save(const char *directory, const struct stats *stats,
 	return write_file(directory, day, data, HEAD_SIZE + body.n);
 }
 
-/* The index of the domain of that name, and of its OPP; their numbers where there is none. */
+/* The index of the named domain, and of its OPP; the numbers of both if there is none. */
 static uint32_t find_domain(const struct topology *topology, const char *name)
 {
 	uint32_t i = 0;

@@ -44,7 +44,7 @@ __attribute__((format(printf, 3, 4))) static void tell(struct manager *manager,
 		     override->target.id, what);
 }
 
-/* What is in the table becomes what tasks have. */
+/* Applies the table of overrides to the tasks. */
 static void put_in_force(struct manager *manager)
 {
 	task_overrides_fill(&manager->task_overrides, &manager->policy);
@@ -107,7 +107,7 @@ static int find_rule(const struct policy *policy, const char *name, struct task_
 	return -ENOENT;
 }
 
-/* A text as in a policy, over what is there. */
+/* Parses a level as in a policy, replacing the present one. */
 static bool take_level(const char *key, const char *text, enum rule_property property,
 		       struct task_override *override)
 {
@@ -128,7 +128,7 @@ static void take_khz(uint32_t khz, struct policy_level *level)
 		*level = (struct policy_level){ POLICY_LEVEL_KHZ, khz };
 }
 
-/* The frequency of the CPU where it last ran, or 0: that is in no domain. */
+/* The frequency of the CPU where the task last ran; 0: it is in no domain. */
 static uint32_t present_khz(struct manager *manager, uint32_t pid)
 {
 	char path[64], text[512];
@@ -141,7 +141,9 @@ static uint32_t present_khz(struct manager *manager, uint32_t pid)
 	file = fopen(path, "re");
 	n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
 	text[n] = '\0';
-	/* The name may hold anything, and ends with the last bracket: field 2. The CPU is field 39.
+	/*
+	 * The name, field 2, may contain anything and ends with the last bracket. The CPU is field
+	 * 39.
 	 */
 	rest = strrchr(text, ')');
 	for (int field = 2; rest && field < 39; field++)

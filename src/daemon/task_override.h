@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Overrides of tasks and of rules as the manager handles them (task_override_table.h is the table):
- * a change of one is a change of the policy in force. What ends one is its time, the end of its
- * task, or a reload after which there is no such rule.
+ * Adds and ends overrides of tasks and rules (task_override_table.h is the table): each change is a
+ * change of the policy in force. An override ends at its time, with its task, or by a reload
+ * without its rule.
  */
 
 #include "daemon/overrides.h"
@@ -12,14 +12,13 @@
 struct manager;
 
 /*
- * Takes one with this id. 0; -ESRCH: there is no such task; -ENOENT: there is no such rule;
- * -ENOSPC, and *ret_max: so many is as many as can be; -EINVAL, and
- * *ret_wrong: this parameter cannot be.
+ * Adds an override with this id. Returns 0; -ESRCH: no such task; -ENOENT: no such rule; -ENOSPC,
+ * with the maximum in *ret_max; -EINVAL, with the invalid parameter in *ret_wrong.
  */
 int task_override_add(struct manager *manager, const struct override_request *request, uint32_t id,
 		      uint32_t *ret_max, const char **ret_wrong);
-/* Returns whether there was one with this id. */
+/* Ends the override with this id; returns whether there was one. */
 bool task_override_cancel(struct manager *manager, uint32_t id);
 
-/* Ends those whose time or task is over, when task_overrides_next_ns() has come. */
+/* Ends the overrides whose time or task has ended; call it at task_overrides_next_ns(). */
 void task_override_end_over(struct manager *manager);
