@@ -44,7 +44,10 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 	char *sentence = NULL;
 	int r;
 
-	/* Drivers that spread their queues themselves, as NVMe does, do not let anyone else. */
+	/*
+	 * Drivers that spread their queues themselves, such as NVMe's, do not let others set the
+	 * affinity.
+	 */
 	if (interrupt)
 		r = asprintf(&sentence,
 			     "interrupt of %s lands in %s, %s runs in %s: write %s to "

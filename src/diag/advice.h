@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the administrator could do better than the governor: sentences for `wakegovctl status`. */
+/* Advice to the administrator: sentences for `wakegovctl status`. */
 
 #include <stdbool.h>
 
@@ -10,17 +10,19 @@
 #include "diag/interrupts.h"
 
 /*
- * A block device whose completions are handled in a domain in which none of its tasks runs. Two
- * domains are kept up for one stream of I/O then, or the slower one decides.
+ * A block device whose completions are handled in a domain in which none of its tasks runs. Then
+ * one stream of I/O keeps two domains at a high frequency, or the slower one limits it.
  */
 struct misplacement {
 	uint32_t cpu;		    /* where the last completion was handled … */
-	uint32_t completion_domain; /* … and has been for some looks */
+	uint32_t completion_domain; /* … and has been for some samples */
 	uint32_t task_domain;	    /* where the busiest of its tasks runs */
 	uint32_t n_tasks;
 };
 
-/* Whether the tasks of a device run elsewhere than it completes; *ret is set only then. */
+/*
+ * Whether the tasks of a device run in another domain than its completions; *ret is set only then.
+ */
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret);
 
@@ -30,16 +32,16 @@ char *advice_on_rival(const struct rival *rival);
 /* "12 times a task got no cap and no floor: …": there were too many clamp classes. As below. */
 char *advice_on_clamp_classes(uint64_t refused);
 
-/* A domain as people know it. */
+/* The names of a domain for people. */
 struct advice_place {
 	const char *domain; /* "policy4" */
 	const char *cpus;   /* "4-5" */
 };
 
 /*
- * "interrupt of nvme0q3 lands in policy0, the task runs in policy4: …" and what to do about it.
- * interrupt is NULL when it could not be told; n_tasks is at least 1. Returns a string that the
- * caller frees, or NULL without memory.
+ * "interrupt of nvme0q3 lands in policy0, the task runs in policy4: …" and the remedy. interrupt is
+ * NULL if it is not known; n_tasks is at least 1. Returns a string that the caller frees, or NULL
+ * without memory.
  */
 char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
 			     const struct advice_place *completions,

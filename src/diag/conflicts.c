@@ -13,16 +13,16 @@
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
-/* The broker answers by itself; one that hangs must not hang us. */
+/* The broker answers by itself; a hanging one must not block the daemon. */
 #define BUS_TIMEOUT_US 200000
 
 #define COMM_SIZE      32
 
-/* By any of the three; NULL: not in this way. */
+/* A program is found by any of the three; NULL: not in this way. */
 struct trace {
 	struct rival rival;
 	const char *bus_names[2];
-	const char *comm; /* of its process, as the kernel cuts it: 15 characters */
+	const char *comm; /* of its process, cut by the kernel to 15 characters */
 	const char *path;
 };
 

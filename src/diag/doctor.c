@@ -58,7 +58,7 @@ static bool is_locked(const char *run_dir)
 
 	snprintf(path, sizeof(path), "%s/lock", run_dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Who may not look is not told that nobody is there. */
+	/* Without permission to look, the lock counts as held. */
 	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
@@ -127,7 +127,7 @@ static void examine_cgroups(const struct examination *e)
 	     "CONFIG_UCLAMP_TASK_GROUP=y");
 }
 
-/* The driver's own mode decides whether it lets anyone else choose. */
+/* The driver's own mode decides whether others can set frequencies. */
 static const char *advise_on_driver(const char *driver)
 {
 	if (strcmp(driver, "intel_pstate") == 0)
@@ -162,7 +162,7 @@ static void examine_governor(const struct examination *e, const struct topology_
 	snprintf(what, sizeof(what), "%s: governor", domain->name);
 	snprintf(found, sizeof(found), "%s of %.150s; auto would take %s", governor, offered,
 		 choose(e, domain->first_cpu, governor, offered));
-	/* What a daemon that runs has set is no matter for advice. */
+	/* A setting of a running daemon needs no advice. */
 	if (e->is_governed && strcmp(governor, "userspace") == 0)
 		snprintf(found, sizeof(found), "userspace of %.150s, set by wakegovd", offered);
 	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
@@ -184,7 +184,7 @@ static void examine_tick(const struct examination *e, const struct topology_doma
 		     "CPU would not be seen to work; the governor performance fits it");
 }
 
-/* "400 and 1000 MHz", of those that are inefficient; "" where none is. */
+/* The inefficient OPPs, such as "400 and 1000 MHz"; "" for none. */
 static void list_inefficient(const struct topology_domain *domain, char *ret, size_t size)
 {
 	size_t used = 0;
@@ -196,7 +196,7 @@ static void list_inefficient(const struct topology_domain *domain, char *ret, si
 					 domain->opp_khz[i] / 1000.0);
 }
 
-/* Who says what its OPPs take, and which of them wakegov passes over for that. */
+/* The source of the OPPs' power, and the OPPs that wakegov skips because of it. */
 static bool examine_energy(const struct examination *e, struct topology_domain *domain)
 {
 	const char *source = power_source_name(power_find(e->policy, domain));
@@ -253,7 +253,7 @@ static int examine_domains(const struct examination *e)
 	return 0;
 }
 
-/* Readers are tried on the CPU that this runs on, so none is woken. */
+/* Tries readers on the present CPU, so that no CPU is woken. */
 static void examine_counters(const struct examination *e)
 {
 	struct frequency *frequency = frequency_new(sysconf(_SC_NPROCESSORS_CONF), 0,
@@ -301,7 +301,7 @@ static void examine_power_limits(const struct examination *e)
 	}
 }
 
-/* Who decides on frequencies beside the governor, and is no program. */
+/* Limits of frequencies by firmware. */
 static void examine_firmware(const struct examination *e)
 {
 	char text[TEXT_SIZE];

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Looks what this machine has of what wakegov needs, and changes nothing. Needs no daemon; what
- * only root can find out is said to be so.
+ * Examines whether this machine has what wakegov needs, and changes nothing. Needs no daemon;
+ * findings that need root say so.
  */
 
 #include <stdbool.h>
@@ -12,21 +12,21 @@
 
 enum finding_grade {
 	FINDING_GOOD,
-	FINDING_NOTE, /* something less works */
+	FINDING_NOTE, /* a part does not work */
 	FINDING_BAD,  /* wakegov cannot work, or not as asked */
 };
 
 struct finding {
 	enum finding_grade grade;
 	const char *what;   /* "kernel types (BTF)", "policy0: driver" */
-	const char *found;  /* what was probed gave */
-	const char *advice; /* what it means and what to do; "" */
+	const char *found;  /* result of the probe */
+	const char *advice; /* meaning and remedy; or "" */
 };
 
 typedef void (*finding_t)(void *userdata, const struct finding *finding);
 
 /*
- * Tells each finding, in order. run_dir is the daemon's, policy what its files say. Returns 0 or a
+ * Reports each finding, in order. run_dir is the daemon's, policy that of its files. Returns 0 or a
  * negative errno.
  */
 int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell,

@@ -10,7 +10,7 @@
 
 #include "shared/cleanup.h"
 
-/* Whether word has the part in it, as a name of its own. */
+/* Whether word contains the part as a separate name. */
 static bool names_part(const char *word, size_t length, const char *part, size_t part_length)
 {
 	for (size_t i = 0; i + part_length <= length; i++) {
@@ -46,7 +46,7 @@ static bool names_any_part(const char *word, size_t length, const char *path)
 	return false;
 }
 
-/* "           CPU0       CPU1": CPUs that are offline have no column. -1: nor has this one. */
+/* "           CPU0       CPU1": offline CPUs have no column. Returns the CPU's column, or -1. */
 static int column_of(const char *header, uint32_t cpu)
 {
 	int column = 0;
@@ -80,7 +80,7 @@ struct search {
 
 /*
  * " 38:   2   1904  IR-PCI-MSI-0000:01:00.0   3-edge      nvme0q3": number, a count per CPU, the
- * chip, which may give an address of its own, its number there, and the actions, by commas.
+ * chip, perhaps with its address, the number there, and the actions, separated by commas.
  */
 static void look_at(struct search *search, const char *line)
 {
@@ -142,7 +142,10 @@ int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrup
 	return 0;
 }
 
-/* nvme0n1 and, by another path to the same disk, nvme1c0n1 are of nvme0; others of themselves. */
+/*
+ * nvme0n1 and, by another path to the same disk, nvme1c0n1 belong to nvme0; other disks to
+ * themselves.
+ */
 static void print_instance(const char *disk, char *ret, size_t size)
 {
 	unsigned int subsystem, controller, namespace;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Which interrupt tells a CPU that a block device is done, by /proc/interrupts. */
+/* Finds the interrupt by which a block device reports completions to a CPU, in /proc/interrupts. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,17 +12,17 @@ struct interrupt {
 };
 
 /*
- * Of the interrupts in table, a text in the form of /proc/interrupts, that one which came most
- * often to cpu among those whose action names a part of path. A part names a driver's instance: a
- * component of path that has a digit in it. Actions give it as it is or with a suffix that starts
- * with a sign, and NVMe's with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever came
- * there, or the CPU has no column (it is offline); -ENOMEM; or what reading failed with.
+ * Among the interrupts in table, a text in the form of /proc/interrupts, finds the one most
+ * frequent on cpu whose action names a part of path. A part names a driver's instance: a component
+ * of path with a digit. Actions have it as it is, or with a suffix that starts with a punctuation
+ * character, and NVMe's with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever occurred
+ * there, or the CPU has no column (it is offline); -ENOMEM; or the error of reading.
  */
 int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret);
 
 /*
- * The same in /proc/interrupts for a disk of /sys/block. path is where its device is in /sys, and
- * for NVMe, whose disks may belong to several controllers, the controller by the disk's name.
- * Returns as above.
+ * The same in /proc/interrupts for a disk of /sys/block. path is its device's in /sys, and for
+ * NVMe, whose disks may have several controllers, the controller of the disk's name. Returns as
+ * above.
  */
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);

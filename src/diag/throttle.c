@@ -40,7 +40,7 @@ static bool cools_cpus(const struct search *search, const char *name)
 	       (!strcmp(type, "Processor") || strstr(type, "cpufreq"));
 }
 
-/* 1 when one is at work and was told of, 0, or what emit ended with. */
+/* Returns 1 when a device is active and was reported, 0, or the result of emit. */
 static int tell_cooling(const struct search *search, const char *name)
 {
 	double state, most;
@@ -70,7 +70,7 @@ static int find_cooling(const struct search *search)
 	return r;
 }
 
-/* The first of the known reasons for a lowered scaling_max_freq; else somebody wrote it. */
+/* Reports the first known reason for a lowered scaling_max_freq; else another program wrote it. */
 static int find_maximum(const struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
@@ -128,7 +128,10 @@ static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
 	return khz > domain->scaling_max_khz ? domain->scaling_max_khz : khz;
 }
 
-/* What was asked for, within the limits, and what runs: up to 5 % apart is how it is measured. */
+/*
+ * Compares the request, within the limits, with the present frequency: up to 5 % is within the
+ * measurement's error.
+ */
 static int find_driver(const struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Who else has a say in the frequency of a domain: the firmware, heat, another program, the driver.
- * Read when somebody asks; nothing is kept.
+ * Finds other limits on the frequency of a domain: firmware, heat, another program, the driver.
+ * Read on request; no state is kept.
  */
 
 #include <stdint.h>
@@ -12,18 +12,18 @@
 
 struct throttle_domain {
 	uint32_t first_cpu;  /* the N of policyN */
-	uint32_t lowest_khz; /* its OPPs */
+	uint32_t lowest_khz; /* its lowest OPP */
 	uint32_t highest_khz;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
-	uint32_t asked_min_khz; /* what was asked for; 0: nothing */
+	uint32_t asked_min_khz; /* the request; 0: none */
 	uint32_t asked_max_khz;
 	uint32_t current_khz; /* 0: not known */
 };
 
 /*
- * Calls emit for each, with a word (scaling-min, scaling-max, firmware, thermal, boost-off, driver)
- * and a sentence; ends early with what emit returns if that is not 0. sys is /sys.
+ * Calls emit for each limit, with a word (scaling-min, scaling-max, firmware, thermal, boost-off,
+ * driver) and a sentence; ends early with the result of emit if that is not 0. sys is /sys.
  */
 int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context);

@@ -4,7 +4,7 @@
 #include "frequency/counters.h"
 #include "shared/time.h"
 
-#define LEAST_TIME_NS (50 * NS_PER_MS) /* a rate over less is off by more than the clocks are */
+#define LEAST_TIME_NS (50 * NS_PER_MS) /* over less, the rate is off by more than the clocks */
 
 static uint64_t now_ns(void)
 {

@@ -18,9 +18,9 @@ static double number_of(uint32_t cpu, const char *file)
 }
 
 /*
- * The reference counter counts at the rate of reference_perf on the scale of abstract performance,
- * where nominal_perf is nominal_freq (MHz) or, where firmware does not say, highest_perf the
- * highest frequency of cpufreq: drivers/acpi/cppc_acpi.c.
+ * The reference counter's rate is reference_perf on the scale of abstract performance, where
+ * nominal_perf is nominal_freq (MHz) or, if firmware does not give it, highest_perf is the highest
+ * frequency of cpufreq: drivers/acpi/cppc_acpi.c.
  */
 static uint32_t reference_khz(uint32_t cpu)
 {

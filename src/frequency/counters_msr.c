@@ -75,7 +75,7 @@ static int open_msr(uint32_t n_cpus, uint32_t base_khz, void **ret, const char *
 		msr->fds[cpu] = -1;
 	counter_clock_start(&msr->clock, base_khz);
 	r = read_msr(msr, here, &counts, &khz);
-	/* A hypervisor without them may let them be read as 0. */
+	/* A hypervisor without these registers may let them read as 0. */
 	if (r == 0 && !counts.reference)
 		r = -EIO;
 	*ret_why = r == -EIO ? "this CPU has no registers APERF and MPERF"

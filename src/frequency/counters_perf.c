@@ -159,6 +159,6 @@ const struct counter_reader counter_reader_perf = {
 	.read = read_perf,
 	.forget = forget_perf,
 	.close = close_perf,
-	/* The second where perf_event_paranoid is 3, a value of Debian's kernels. */
+	/* The second is needed if perf_event_paranoid is 3, a value of Debian's kernels. */
 	.capabilities = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN,
 };

@@ -15,12 +15,15 @@ const struct counter_reader *const counter_readers[] = {
 	NULL,
 };
 
-/* So many times in a row; an interrupt of the firmware's can spoil one. */
+/*
+ * Consecutive implausible measurements until a reader is dropped; a firmware interrupt can spoil
+ * one.
+ */
 #define DOUBTS_MAX 3
 
-/* Where a measurement of a CPU begins. */
+/* The start of a measurement of a CPU. */
 struct base {
-	uint64_t ns; /* 0: nowhere */
+	uint64_t ns; /* 0: none */
 	uint32_t reported_khz;
 	struct counts counts;
 };
@@ -28,7 +31,7 @@ struct base {
 struct frequency {
 	uint32_t n_cpus;
 	uint32_t base_khz;
-	const struct counter_reader *const *reader; /* *reader is NULL: the kernel */
+	const struct counter_reader *const *reader; /* *reader is NULL: the kernel's frequency */
 	void *state;				    /* the reader's */
 	frequency_ask_t ask;
 	void *userdata;
@@ -101,7 +104,7 @@ struct frequency *frequency_free(struct frequency *frequency)
 	return NULL;
 }
 
-/* Counters of 32 bits wrap; of 64 bits, what is less than before has not counted. */
+/* Counters of 32 bits wrap; a counter of 64 bits that decreased has not counted. */
 static bool count_on(uint64_t from, uint64_t to, uint64_t *ret)
 {
 	*ret = to >= from ? to - from : (uint32_t)(to - from);
@@ -119,7 +122,7 @@ static bool are_twofold(uint64_t a_khz, uint64_t b_khz)
 	return b_khz && (a_khz > 2 * b_khz || 2 * a_khz < b_khz);
 }
 
-/* NULL: it can be believed. The time that passed bounds what can have been counted. */
+/* Returns NULL for a plausible measurement. The time that passed bounds the counts. */
 static const char *doubt(const struct frequency *frequency, const struct span *span, uint32_t cpu,
 			 uint32_t reference_khz, uint32_t reported_khz, uint64_t khz)
 {

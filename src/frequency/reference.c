@@ -68,7 +68,7 @@ uint32_t reference_base_khz(uint32_t policy)
 		       : 0;
 }
 
-/* Of family 6, or 0. */
+/* The model of a CPU of family 6, or 0. */
 static uint32_t intel_model(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");

@@ -37,7 +37,7 @@ static uint32_t byte_at(uint64_t value, unsigned int bit)
 	return value >> bit & 0xff;
 }
 
-/* Silvermont's ratios are of a bus clock that is not the same on all of them. */
+/* Silvermont's ratios are relative to a bus clock that differs between models. */
 static int read_silvermont(const struct registers *registers, struct ratios *ret)
 {
 	static const uint32_t bus_khz[] = { 83300, 100000, 133300, 116700, 80000 };
@@ -58,7 +58,7 @@ static int read_silvermont(const struct registers *registers, struct ratios *ret
 	return 0;
 }
 
-/* A ratio, then how much lower each larger group of cores is; the first step down counts. */
+/* A ratio, then the steps down for larger groups of cores; the first step counts. */
 static int read_knights(const struct registers *registers, struct ratios *ret)
 {
 	uint64_t limit;
@@ -79,7 +79,10 @@ static int read_knights(const struct registers *registers, struct ratios *ret)
 	return 0;
 }
 
-/* A ratio for each group of cores, and how many cores the group has; the first of `cores`. */
+/*
+ * A ratio for each group of cores, and the number of cores of the group; takes the first of
+ * `cores`.
+ */
 static int read_groups(const struct registers *registers, uint32_t cores, struct ratios *ret)
 {
 	uint64_t ratios, sizes;
@@ -100,7 +103,7 @@ static int read_groups(const struct registers *registers, uint32_t cores, struct
 	return -ENODATA;
 }
 
-/* A ratio for each number of cores at work. A CPU may have fewer than four. */
+/* A ratio for each number of working cores. A CPU may have fewer than four. */
 static int read_core(const struct registers *registers, struct ratios *ret)
 {
 	uint64_t limit;

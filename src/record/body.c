@@ -16,10 +16,10 @@ struct record_state {
 	uint64_t *last[RECORD_TYPES]; /* slots · n_fields */
 };
 
-/* One record on its way: its fields, and what became of them so far. */
+/* One record that is written or read: its fields and the state so far. */
 struct pass {
 	const struct record_field *fields;
-	uint64_t *last; /* of what the record is about */
+	uint64_t *last; /* last values of the record's subject */
 	uint64_t now_ns;
 	uint64_t change[RECORD_FIELDS_MAX];
 };
@@ -65,7 +65,9 @@ bool record_has_fields(enum record_type type)
 	return type == RECORD_ADVANCE || record_layout_of(type)->slots;
 }
 
-/* change is not cleared: a field looks only at those before it, and this is done for each record.
+/*
+ * `change` is not cleared: a field reads only the fields before it, and clearing would be done for
+ * each record.
  */
 static void begin(struct pass *pass, struct record_state *state, enum record_type type,
 		  uint64_t key)

@@ -110,7 +110,7 @@ void record_get_text(struct record_in *in, char *ret, size_t size)
 
 uint32_t record_crc(const void *data, size_t n)
 {
-	/* The remainders of the sixteen values of either half of a byte. */
+	/* The CRC remainders of the sixteen values of each half of a byte. */
 	static const uint32_t high[16] = {
 		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
 		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where bytes are put. What does not fit is left out and sets full. */
+/* A buffer to write to. Bytes that do not fit are left out, and set `full`. */
 struct record_out {
 	uint8_t *data;
 	size_t size;
@@ -25,7 +25,7 @@ void record_put_difference(struct record_out *out, uint64_t difference);
 void record_put_u32(struct record_out *out, uint32_t number); /* four bytes, little-endian */
 void record_put_text(struct record_out *out, const char *text);
 
-/* Where they are taken. Reading past the end, or what is no number, gives 0 and sets bad. */
+/* A buffer to read from. Reading past the end, or an invalid number, gives 0 and sets `bad`. */
 struct record_in {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -33,11 +33,11 @@ struct record_in {
 };
 
 uint64_t record_get_varint(struct record_in *in);
-/* A varint of most at most. */
+/* A varint, at most `most`. */
 uint64_t record_get_number(struct record_in *in, uint64_t most);
 uint64_t record_get_difference(struct record_in *in);
 uint32_t record_get_u32(struct record_in *in);
-/* A text of less than size bytes without a NUL inside; ret is always terminated. */
+/* A text of fewer than size bytes without a NUL inside; ret is always terminated. */
 void record_get_text(struct record_in *in, char *ret, size_t size);
 
 /* CRC-32 as of zlib and Ethernet. */

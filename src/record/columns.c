@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What holds until the next event. */
+/* The state until the next event. */
 struct now {
 	uint32_t khz;
 	uint8_t reason;
 	uint64_t since_ns;
-	uint64_t longest_ns; /* of the reason of the present column */
+	uint64_t longest_ns; /* longest time of a reason in the present column */
 };
 
 struct task_now {
@@ -46,7 +46,7 @@ static void put_khz(struct domain_column *column, uint32_t khz)
 	column->last_khz = khz;
 }
 
-/* What held until at_ns goes into the columns up to there. */
+/* Fills the columns up to at_ns with the present state. */
 static void spend(struct filler *filler, uint32_t domain, uint64_t at_ns)
 {
 	struct domain_column *columns = filler->columns->domains[domain];

@@ -2,31 +2,31 @@
 #pragma once
 
 /*
- * A recording cut into columns of time, one for each pixel of a picture, so that a picture of an
- * hour takes no more memory than one of a second: per domain what it ran at and why, per task the
+ * A recording cut into columns of time, one per pixel of a picture, so that a picture of an hour
+ * takes no more memory than one of a second: per domain the frequency and its reason, per task the
  * state of its boost.
  */
 
 #include "record/timeline.h"
 
 #define COLUMNS_N	  860
-#define COLUMNS_TASKS_MAX 64 /* those that come later are counted only */
+#define COLUMNS_TASKS_MAX 64 /* later ones are only counted */
 
 #define COLUMN_NOTHING	  0xff /* for reason and state */
 
 struct domain_column {
-	uint32_t least_khz; /* in this column; 0: nothing was decided */
+	uint32_t least_khz; /* lowest in this column; 0: no decision */
 	uint32_t most_khz;
 	uint32_t last_khz;
-	uint8_t reason; /* enum reason: that which held longest */
+	uint8_t reason; /* enum reason: the one that held longest */
 };
 
 struct task_row {
 	uint32_t pid;
 	char comm[TASK_COMM_SIZE];
-	uint32_t boosted;	  /* columns in which it was */
+	uint32_t boosted;	  /* number of columns with a boost */
 	uint8_t state[COLUMNS_N]; /* enum io_boost_state; the last in each column */
-	bool held[COLUMNS_N];	  /* in any part of it */
+	bool held[COLUMNS_N];	  /* boosted in any part of the column */
 };
 
 struct columns {
@@ -39,9 +39,9 @@ struct columns {
 };
 
 /*
- * Plays what reader gives, after record_reader_begin(), in the columns of measured
- * (timeline_measure(), of the same file). Returns as timeline_run(). In all cases columns_deinit()
- * is right afterwards.
+ * Plays the records of reader, after record_reader_begin(), into the columns of `measured`
+ * (timeline_measure() of the same file). Returns as timeline_run(). Call columns_deinit() in all
+ * cases.
  */
 int columns_fill(struct record_reader *reader, const struct timeline *measured,
 		 struct columns *ret);

@@ -12,12 +12,12 @@
 #define U32(_field) FIELD(_field, RECORD_EXPECT_LAST, 0, UINT32_MAX)
 #define NOW(_field) FIELD(_field, RECORD_EXPECT_NOW, 0, UINT64_MAX)
 #define LIKE(_field, _like) FIELD(_field, RECORD_EXPECT_LIKE, _like, UINT64_MAX)
-/* Numbers, words and flags of which the core relies on not being more. */
+/* Numbers, enums and flags for which the core relies on an upper bound. */
 #define MOST(_field, _most) FIELD(_field, RECORD_EXPECT_LAST, 0, _most)
 #define FLAG(_field) MOST(_field, 1)
 #define END { 0, 0, 0, 0, 0 }
 
-/* A comm goes as two numbers, of which the last byte is its NUL. */
+/* A comm is written as two numbers; the last byte of the second is its NUL. */
 #define COMM(_field) \
 	{ offsetof(struct record, _field), 8, RECORD_EXPECT_LAST, 0, UINT64_MAX }, \
 	{ offsetof(struct record, _field[8]), 8, RECORD_EXPECT_LAST, 0, UINT64_MAX >> 8 }
@@ -38,7 +38,7 @@
 
 #define ROW(_slots, ...) { _slots, (const struct record_field[]){ __VA_ARGS__, END } }
 
-/* Eight fields share a byte that says which of them are as expected: those that change come first. */
+/* Eight fields share a byte of flags, so fields that change often come first. */
 static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_CPU] = ROW(256,
 		U32(input.cpu.cpu), U32(input.cpu.util_q), FLAG(input.cpu.running),
@@ -89,8 +89,8 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 };
 
 /*
- * Every field by its position. One that is added in src/core does not compile here: it goes to the
- * end of its row above, or nobody can replay what depends on it.
+ * Every field by its position. A field that is added in src/core does not compile here: add it to
+ * the end of its row above, or nothing that depends on it can be replayed.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
@@ -130,7 +130,7 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 },
 };
 
-/* And every word: one more raises the highest in its rows, and its type needs a row. */
+/* And every enum value: a new one raises the maximum in its rows, and its type needs a row. */
 #pragma GCC diagnostic error "-Wswitch"
 static __attribute__((unused)) void all_words(const struct decision *decision)
 {

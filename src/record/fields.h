@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * The fields of the records that come often, one row for each type. How they become bytes is
- * record/body.h's business.
- */
+/* The fields of the frequent records, one row for each type; record/body.h encodes them. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +10,10 @@
 
 #define RECORD_FIELDS_MAX 96
 
-/* What its value is expected to be; the difference from that is written. */
+/* The expected value of a field; the difference from it is written. */
 enum record_expect {
-	RECORD_EXPECT_LAST, /* what it was when the same CPU, task or device was last recorded */
-	RECORD_EXPECT_LIKE, /* that, changed by as much as the field `like` */
+	RECORD_EXPECT_LAST, /* the value in the last record of the same CPU, task or device */
+	RECORD_EXPECT_LIKE, /* the same, changed by as much as the field `like` */
 	RECORD_EXPECT_NOW,  /* the record's time */
 };
 
@@ -24,16 +21,16 @@ struct record_field {
 	uint16_t offset; /* in struct record */
 	uint8_t size;	 /* in bytes; 0 ends a row */
 	uint8_t expect;	 /* enum record_expect */
-	uint8_t like;	 /* its place in the row, before this one's */
-	uint64_t most;	 /* the core relies on no more */
+	uint8_t like;	 /* index in the row, below this one's */
+	uint64_t most;	 /* upper bound on which the core relies */
 };
 
 struct record_layout {
-	uint32_t slots; /* how many things are remembered; those beyond share theirs */
-	const struct record_field *fields; /* the first says what it is about */
+	uint32_t slots; /* number of subjects that are remembered; further ones share slots */
+	const struct record_field *fields; /* the first names the subject */
 };
 
-/* slots is 0 for the types that are not in the table: the topology, the policy, the end, … */
+/* slots is 0 for types without a row: the topology, the policy, the end, … */
 const struct record_layout *record_layout_of(enum record_type type);
 
 /* A number of 1, 4 or 8 bytes, which need not be aligned. */

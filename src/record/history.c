@@ -28,7 +28,7 @@ struct field {
 	U32(WHY(contenders[_i].cap)), U32(WHY(contenders[_i].cpu)), U32(WHY(contenders[_i].pid)), \
 	MOST(WHY(contenders[_i].reason), REASON_LAST), TEXT(WHY(contenders[_i].comm))
 
-/* What changes from one to the next comes first: groups at the end that are as before are left out. */
+/* Fields that change often come first: groups at the end without a change are left out. */
 static const struct field fields[] = {
 	U64(entry.decision.now_ns), U64(realtime_us), U32(entry.decision.target_khz),
 	U32(entry.decision.previous_khz), U32(entry.decision.wanted_khz),
@@ -173,7 +173,7 @@ size_t history_close(struct history_writer *writer)
 	return n;
 }
 
-/* The length of the whole block at an offset; 0: there is none, or it was touched. */
+/* The length of the block at an offset; 0: there is none, or it is damaged. */
 static size_t block_at(const uint8_t *data, size_t size, size_t at)
 {
 	struct record_in in = { data + at, data + size, false };
@@ -202,7 +202,7 @@ int history_read(struct history_reader *reader, const void *data, size_t size)
 	return 0;
 }
 
-/* 1: a block with something in it is open; 0: there is none. */
+/* Opens the next block. Returns 1, or 0 when there is none. */
 static int open_next(struct history_reader *reader)
 {
 	size_t n;

@@ -73,7 +73,7 @@ static const struct input *find_device(const struct lookahead *ahead, uint32_t d
 	return NULL;
 }
 
-/* How far now_ns is on the way from one sample to the next: 0…1. */
+/* The position of now_ns between two samples: 0…1. */
 static double share_of_way(const struct input *before, const struct input *after, uint64_t now_ns)
 {
 	if (now_ns <= before->now_ns || after->now_ns <= before->now_ns)
@@ -83,7 +83,7 @@ static double share_of_way(const struct input *before, const struct input *after
 	return (double)(now_ns - before->now_ns) / (double)(after->now_ns - before->now_ns);
 }
 
-/* A total that went back is another thing's: that of before stays. */
+/* Interpolates a total. One that decreased belongs to another subject: the earlier value stays. */
 static uint64_t between(uint64_t before, uint64_t after, double share)
 {
 	return after > before ? before + (uint64_t)((double)(after - before) * share) : before;
@@ -120,7 +120,7 @@ bool lookahead_task(const struct lookahead *ahead, const struct input *before, u
 	ret->task.in_flight_ns = between(before->task.in_flight_ns, after->task.in_flight_ns,
 					 share);
 	count_ios(&before->task, &after->task, share, &ret->task);
-	/* It did I/O all the way up to its last. */
+	/* The task did I/O continuously up to its last. */
 	last_io_ns = after->task.last_io_ns < now_ns ? after->task.last_io_ns : now_ns;
 	if (last_io_ns > before->task.last_io_ns)
 		ret->task.last_io_ns = last_io_ns;

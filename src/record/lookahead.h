@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The records of a file with a look at those that follow, so that samples can be had at times at
- * which none was taken: totals are counted on between the sample before and the one after.
+ * The records of a file with a view of later ones, to compute samples at times without one: totals
+ * are interpolated between the sample before and the one after.
  */
 
 #include "record/reader.h"
@@ -15,19 +15,19 @@ struct lookahead {
 	struct record_reader *reader; /* borrowed */
 	struct record *records;	      /* LOOKAHEAD_RECORDS, a ring */
 	uint32_t first, n;
-	int result; /* RECORD_READ, or what reading on came to */
+	int result; /* RECORD_READ, or the result of reading on */
 };
 
-/* Returns 0 or -ENOMEM. In both cases lookahead_deinit() is right afterwards. */
+/* Returns 0 or -ENOMEM. Call lookahead_deinit() in both cases. */
 int lookahead_init(struct lookahead *ahead, struct record_reader *reader);
 void lookahead_deinit(struct lookahead *ahead);
 
-/* As record_reader_next(), but that the policy of a RECORD_POLICY is not to be used. */
+/* As record_reader_next(), except that the policy of a RECORD_POLICY must not be used. */
 int lookahead_next(struct lookahead *ahead, struct record *ret);
 
 /*
- * What a task, or a device, would have been found at if it had been sampled at now_ns, given the
- * sample before. False when none follows soon.
+ * The sample of a task or a device at now_ns, given the sample before. False when no later one
+ * follows soon.
  */
 bool lookahead_task(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
 		    struct input *ret);

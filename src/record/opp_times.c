@@ -12,7 +12,7 @@ static uint32_t index_of(const struct topology_domain *info, uint32_t khz)
 
 void opp_times_set(struct opp_times *times, uint32_t khz, uint64_t now_ns)
 {
-	/* Times of one round go a little back and forth; those of a forged file may do anything. */
+	/* Times of one round can go back a little; those of a forged file may be anything. */
 	if (now_ns > times->since_ns) {
 		if (times->khz)
 			times->at_ns[index_of(times->info, times->khz)] += now_ns - times->since_ns;

@@ -9,7 +9,7 @@
 #define WIRE_VARINT	   0
 #define WIRE_LENGTH	   2
 
-/* As much of protocol buffers' encoding as a trace needs. */
+/* The part of protocol buffers' encoding that a trace needs. */
 static void protobuf_put_number(struct record_out *out, uint32_t field, uint64_t number)
 {
 	record_put_varint(out, field << 3 | WIRE_VARINT);
@@ -61,7 +61,7 @@ enum event_type { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
 #define SEQUENCE       1
 #define SEQUENCE_BEGIN 1 /* SEQ_INCREMENTAL_STATE_CLEARED */
 
-/* Tracks; those of domains and tasks count from their group's on. */
+/* Tracks; those of domains and tasks are numbered from their group's on. */
 enum track_group { TRACK_DOMAINS = 1, TRACK_REASON, TRACK_FREQUENCY, TRACK_TASKS, TRACK_TASK };
 
 struct writer {
@@ -69,7 +69,7 @@ struct writer {
 	const struct topology *topology;
 };
 
-/* A message that is being put together. */
+/* A message under construction. */
 struct message {
 	uint8_t bytes[512];
 	struct record_out out;
@@ -151,7 +151,7 @@ static void write_event(struct writer *writer, const struct message *event, uint
 {
 	struct message packet;
 
-	/* A name is at most 15 bytes, so that all of this fits. */
+	/* A name has at most 15 bytes, so the message fits. */
 	message_init(&packet);
 	protobuf_put_number(&packet.out, PACKET_TIMESTAMP, now_ns);
 	protobuf_put_message(&packet.out, PACKET_TRACK_EVENT, &event->out);
@@ -202,7 +202,7 @@ static void write_decision(void *userdata, const struct decision *decision, bool
 	write_event(writer, &event, decision->now_ns);
 }
 
-/* One task at a time has a pid, so its slices are begun and ended on the track of that. */
+/* At most one task has a pid at a time, so its slices are on the track of the pid. */
 static void end_task(void *userdata, uint32_t pid, uint64_t now_ns)
 {
 	end_slice(userdata, track(TRACK_TASK, pid), now_ns);

@@ -12,7 +12,7 @@
 #include "record/timeline.h"
 
 /*
- * Plays what reader gives, after record_reader_begin(), and writes the trace to out. Returns as
- * timeline_run(); what could not be written shows in ferror(out).
+ * Plays the records of reader, after record_reader_begin(), and writes the trace to out. Returns as
+ * timeline_run(); write errors show in ferror(out).
  */
 int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret);

@@ -17,7 +17,7 @@
 #define ROW	     18 /* the height of a task */
 #define BOTTOM	     40
 #define ROWS_MAX     16
-#define TICK_WIDTH   100 /* pixels between two times, at least */
+#define TICK_WIDTH   100 /* least distance of time labels in pixels */
 #define LEGEND_WIDTH 118
 
 struct colour {
@@ -25,7 +25,7 @@ struct colour {
 	const char *fill;
 };
 
-/* By enum reason, in its order; what has no colour of its own gets the last. */
+/* By enum reason; reasons without a colour of their own get the last. */
 static const char *const reason_fills[] = {
 	[REASON_IDLE] = "#eeeeee",
 	[REASON_UTILISATION] = "#c6dbef",
@@ -45,7 +45,7 @@ static const char *reason_fill(uint8_t reason)
 	return reason < ARRAY_SIZE(reason_fills) ? reason_fills[reason] : "#c7e9c0";
 }
 
-/* Neighbouring columns of one colour are one box. */
+/* Draws adjacent columns of one colour as one box. */
 static void draw_boxes(FILE *out, double y, double height, const char *(*fill)(const void *, int),
 		       const void *of)
 {
@@ -83,7 +83,7 @@ static double height_of(const struct topology_domain *info, uint32_t khz)
 	return (double)khz / high * (PANEL - 6);
 }
 
-/* From column to column, with a stroke over all that a column saw. */
+/* Draws a line from column to column, with a vertical stroke over the range of a column. */
 static void draw_frequency(FILE *out, double y, const struct topology_domain *info,
 			   const struct domain_column *columns)
 {
@@ -132,7 +132,7 @@ static void draw_domain(FILE *out, double y, const struct topology_domain *info,
 	svg_line(out, LEFT, y + PANEL, LEFT + COLUMNS_N, y + PANEL, "#555555");
 }
 
-/* 1, 2 or 5 times a power of ten: the least that leaves room for its numbers. */
+/* 1, 2 or 5 times a power of ten: the smallest that leaves room for the labels. */
 static double tick_s(double span_s)
 {
 	static const double steps[] = { 1, 2, 5 };

@@ -14,18 +14,18 @@ struct record_reader {
 	struct record_source source;
 	struct record_state *fields;
 	struct topology *topology;
-	struct policy policy;	  /* of the start */
-	void *state;		  /* likewise; NULL: the engine was new */
-	struct policy new_policy; /* of the last record that had one */
-	uint64_t block_offset;	  /* of the block that is being read */
+	struct policy policy;	  /* at the start */
+	void *state;		  /* the same; NULL: the engine was new */
+	struct policy new_policy; /* of the last record with one */
+	uint64_t block_offset;	  /* of the present block */
 	uint64_t next_offset;	  /* of the block after it */
 	uint64_t offset;
-	struct record_in in; /* what is left of the block */
+	struct record_in in; /* rest of the block */
 	uint8_t block[UINT16_MAX];
 	char why[160];
 };
 
-/* One record as it lies in a block. */
+/* One record in its encoded form. */
 struct raw_record {
 	enum record_type type;
 	bool has_time;
@@ -104,7 +104,7 @@ int record_reader_refuse_decision(struct record_reader *reader)
 	return fail(reader, -EBADMSG, "a decision for a domain that is not active");
 }
 
-/* A state is a wakegov's own memory: it says little to another build. */
+/* A state is the memory of one wakegov, and means little to another build. */
 static int fail_other_state(struct record_reader *reader)
 {
 	return fail(reader, -EPROTONOSUPPORT,
@@ -129,7 +129,9 @@ static int fail_record(struct record_reader *reader, int r, enum record_type typ
 	return fail(reader, r, "%s", strerror(-r));
 }
 
-/* Fills data as far as the file goes. Returns how many bytes, or a negative errno. */
+/*
+ * Reads up to size bytes, fewer at the end of the file. Returns their number, or a negative errno.
+ */
 static ssize_t read_all(struct record_reader *reader, void *data, size_t size)
 {
 	size_t n = 0;
@@ -167,7 +169,7 @@ static int read_block(struct record_reader *reader)
 	lengths = record_get_u32(&in);
 	n = lengths & UINT16_MAX;
 	crc = record_get_u32(&in);
-	/* The length is believed before the rest is there: it has a check of its own. */
+	/* The length has a check of its own, as it is used before the rest is there. */
 	if (r >= 4 && (lengths >> 16 != (~n & UINT16_MAX) || !n))
 		return fail(reader, -EBADMSG, "damaged: the length of a block");
 	if (r < (ssize_t)sizeof(header))
@@ -241,7 +243,7 @@ static int read_magic(struct record_reader *reader)
 	return 0;
 }
 
-/* The next record, which has to be of type. */
+/* Reads the next record, which must be of this type. */
 static int expect(struct record_reader *reader, enum record_type type, struct record_in *ret)
 {
 	struct raw_record raw;
@@ -284,7 +286,7 @@ static int read_setting(struct record_reader *reader)
 	return r < 0 ? fail_record(reader, r, RECORD_POLICY) : 0;
 }
 
-/* One piece of the state. Returns its last byte's place + 1, or as read_raw(). */
+/* Reads one piece of the state. Returns the offset of its end, or as read_raw(). */
 static int read_piece(struct record_reader *reader, uint64_t size, struct record_in *in)
 {
 	uint64_t at = record_get_number(in, size);
@@ -329,7 +331,7 @@ int record_reader_begin(struct record_reader *reader)
 	return r < 0 ? r : read_state(reader);
 }
 
-/* Numbers that the engine takes on trust, since its caller has them from the topology. */
+/* Checks numbers that the engine trusts, since its callers take them from the topology. */
 static bool is_sound(const struct record_reader *reader, const struct record *record)
 {
 	uint32_t n_domains = reader->topology->n_domains;
@@ -360,7 +362,7 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	}
 }
 
-/* What the record's own type says already. */
+/* Sets the input's type by the record's. */
 static void set_type(struct record *record)
 {
 	if (!record_is_input(record->type))

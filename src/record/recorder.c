@@ -10,15 +10,15 @@
 #include "record/fields.h"
 #include "record/setting.h"
 
-#define STATE_PIECE 256 /* larger, and more zeros are written; smaller, and more sizes are */
+#define STATE_PIECE 256 /* larger pieces have more zeros, smaller ones more sizes */
 
 struct recorder {
 	struct record_sink sink;
 	struct record_state *state;
 	int error;
 	uint64_t bytes;
-	uint64_t now_ns; /* for records that have no time */
-	size_t n;	 /* in block, without its header */
+	uint64_t now_ns; /* time for records without one */
+	size_t n;	 /* bytes in block without its header */
 	uint8_t body[RECORD_BODY_MAX];
 	uint8_t block[RECORD_BLOCK_HEADER + RECORD_BLOCK_MAX];
 };
@@ -91,7 +91,7 @@ static struct record_out open_block(struct recorder *recorder)
 	};
 }
 
-/* What r and out came to; a block that is long enough goes. */
+/* Adds a record, if r and out have no error, and writes a block that is long enough. */
 static void close_block(struct recorder *recorder, const struct record_out *out, int r)
 {
 	recorder->error = r < 0 ? r : out->full ? -E2BIG : 0;
@@ -184,7 +184,7 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, n - 1);
 }
 
-/* Most of it is room for tasks, CPUs and groups that are not there. */
+/* Most of a state is unused room for tasks, CPUs and groups, and zero. */
 static void put_state(struct recorder *recorder, const uint8_t *state, size_t size)
 {
 	size_t n;
@@ -208,14 +208,14 @@ static void put_input(struct recorder *recorder, const struct input *input)
 	record.now_ns = input->now_ns;
 	record.input = *input;
 
-	/* What lies beyond the devices of a task is nobody's. */
+	/* Entries behind the devices of a task have no meaning. */
 	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
 		memset(&record.input.task.ios[n_ios], 0,
 		       (TASK_IOS_MAX - n_ios) * sizeof(record.input.task.ios[0]));
 	put(recorder, &record);
 }
 
-/* For engine_set_tap(). What was changed without a time of its own is as of the last record. */
+/* For engine_set_tap(). A call without a time has that of the last record. */
 static void put_call(void *userdata, const struct engine_call *call)
 {
 	struct recorder *recorder = userdata;
@@ -280,7 +280,7 @@ void recorder_begin(struct recorder *recorder, struct engine *engine)
 	const struct topology *topology = engine_topology(engine);
 	struct policy policy = *engine_policy(engine);
 
-	/* Those of the policy may have changed since the engine was made. */
+	/* The sizes in the policy may have changed since the engine was made. */
 	policy.max_tasks = io_task_size(engine_tasks(engine));
 	policy.max_ruled_tasks = task_count_max(engine_tasks(engine));
 	put_start(recorder, topology, &policy);

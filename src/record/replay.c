@@ -21,7 +21,7 @@ static int decide(struct engine *engine, const struct record *record, struct rep
 	return record_same_decision(decision, &record->decision) ? REPLAY_SAME : REPLAY_DIFFERS;
 }
 
-/* What was said of one task is to be said of it again. */
+/* The replayed call must be about the same task as the recorded one. */
 static int compare_task(struct replay *ret, uint32_t recorded, uint32_t replayed, bool same)
 {
 	ret->recorded_task = recorded;

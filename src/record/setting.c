@@ -89,7 +89,9 @@ int record_domain_get(struct record_in *in, const struct topology *topology,
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;
 }
 
-/* Every key of section that given names; a key without a domain field is given always. */
+/*
+ * Writes every key of the section that `given` names; a key without a domain field is always given.
+ */
 static void put_keys(struct record_out *out, bool of_domain, const void *base, uint32_t given)
 {
 	struct policy_value value;
@@ -113,7 +115,7 @@ static void put_keys(struct record_out *out, bool of_domain, const void *base, u
 
 static const enum rule_property properties[] = { RULE_CAP, RULE_FLOOR, RULE_IO_BOOST };
 
-/* What a rule gives; which tasks it is for is told by the inputs. */
+/* Writes the properties of a rule; inputs tell which tasks match it. */
 static void put_rule(struct record_out *out, const struct policy_rule *rule)
 {
 	record_put_text(out, rule->name);
@@ -157,7 +159,9 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/* A recording of before there were rules ends here, and one of before overrides after them. */
+/*
+ * A recording from before rules existed ends here, and one from before overrides after the rules.
+ */
 static void get_rules(struct record_in *in, struct policy *ret)
 {
 	if (in->bad || in->at == in->end)
@@ -173,7 +177,7 @@ static void get_rules(struct record_in *in, struct policy *ret)
 		get_rule(in, &ret->rules[i]);
 }
 
-/* NULL if there is none here. */
+/* The key, or NULL if this build does not have it. */
 static const struct policy_key *get_key(struct record_in *in)
 {
 	char section[KEY_NAME_SIZE], name[KEY_NAME_SIZE];

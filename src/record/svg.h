@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * As much of SVG as lines, boxes and words need. Coordinates are in pixels; texts are UTF-8, of
- * which what is unsafe is escaped (shared/text.h). What could not be written shows in ferror(out).
+ * Writes lines, boxes and texts in SVG. Coordinates are in pixels; texts are UTF-8, with unsafe
+ * characters escaped (shared/text.h). Write errors show in ferror(out).
  */
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
 
 #include "record/player.h"
 
-/* What was last told of the task in one place of the table. */
+/* The last reported state of the task in one place of the table. */
 struct told {
-	uint32_t pid; /* 0: nothing */
+	uint32_t pid; /* 0: no task */
 	enum io_boost_state state;
 	bool held;
 	uint32_t wanted_khz;
@@ -18,7 +18,7 @@ struct run {
 	struct record_reader *reader;
 	const struct timeline_sink *sink;
 	struct engine *engine;
-	struct decision *decisions; /* per domain: the last that was told */
+	struct decision *decisions; /* per domain: the last one reported */
 	struct told *told;	    /* per place of the task table */
 	struct timeline *ret;
 };
@@ -168,7 +168,7 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-/* What was decided before the recording began holds from its beginning on. */
+/* Decisions from before the recording hold from its beginning on. */
 static void begin(struct run *run, uint64_t now_ns)
 {
 	struct decision decision;

@@ -9,25 +9,25 @@
 #include "record/player.h"
 #include "shared/time.h"
 
-/* A timer is late by so much, and what was recorded then is better than what is made up. */
+/* A timer may be late by this much; a recorded sample is then better than a computed one. */
 #define LATE_NS	      (2 * NS_PER_MS)
-#define CATCH_UPS_MAX 1000 /* between two records: more only in a file that was forged */
+#define CATCH_UPS_MAX 1000 /* between two records: only a forged file has more */
 
 struct run {
 	struct record_reader *reader;
 	struct lookahead ahead;
 	struct engine *engine;
-	struct policy obeyed;	    /* the other one, with the recorded overrides */
-	struct input *task_samples; /* per place of the task table: the last */
+	struct policy obeyed;	    /* the other policy, with the recorded overrides */
+	struct input *task_samples; /* per place of the task table: the last sample */
 	struct input device_samples[INPUT_DEVICES_MAX];
-	struct decision *recorded; /* per domain: the last */
+	struct decision *recorded; /* per domain: the last decision */
 	bool *differs;		   /* per domain */
-	bool *pending;		   /* per domain: was due in the last round */
+	bool *pending;		   /* per domain: due in the last round, but not decided */
 	uint64_t now_ns;
 	struct what_if *ret;
 };
 
-/* Decisions may want the same and wait; what differs is what the domain runs at. */
+/* Compares the targets: decisions may want the same and wait. */
 static void compare(struct run *run, uint32_t domain)
 {
 	const struct decision *recorded = &run->recorded[domain];
@@ -88,14 +88,14 @@ static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 		engine_apply(run->engine, &input);
 }
 
-/* The recording is in the place of the tracer. */
+/* The recording takes the place of the tracer. */
 static const struct engine_ops ops = {
 	.sample_task = sample_task,
 	.sample_device = sample_device,
 	.take_decision = take_decision,
 };
 
-/* What the tracer and the actuator would be told; nobody is there to hear. */
+/* Takes out everything that the tracer and the actuator would get. */
 static void take_all_told(struct run *run)
 {
 	struct engine *engine = run->engine;
@@ -109,8 +109,8 @@ static void take_all_told(struct run *run)
 }
 
 /*
- * A recorded round. Decisions that were recorded follow one by one, each after the samples for it;
- * what is due here and was not decided there waits until the next round.
+ * Follows a recorded round. Recorded decisions come one by one, each after its samples; a domain
+ * that is due here but was not decided there waits until the next round.
  */
 static void follow_round(struct run *run)
 {
@@ -130,8 +130,8 @@ static void do_round(struct run *run)
 }
 
 /*
- * What its own timers would have made it do before the next record. Where something is due of which
- * there is no sample, it looks again a millisecond later.
+ * Makes the rounds that this engine's own timers would have caused before the next record. Where
+ * something is due without a sample, it tries again a millisecond later.
  */
 static void catch_up(struct run *run, uint64_t until_ns)
 {
@@ -168,7 +168,7 @@ static void take_recorded(struct run *run, const struct decision *decision)
 	opp_times_set(&run->ret->recorded[decision->domain], decision->target_khz, run->now_ns);
 }
 
-/* Nobody's frequency while the domain is not decided for. */
+/* No frequency is accounted while the domain is not decided for. */
 static void pause_domain(struct run *run, uint32_t domain)
 {
 	opp_times_set(&run->ret->recorded[domain], 0, run->now_ns);
@@ -177,8 +177,8 @@ static void pause_domain(struct run *run, uint32_t domain)
 }
 
 /*
- * Overrides of tasks are somebody's wish, not the policy's: they hold under the other one as well,
- * the oldest first where its rules leave no room.
+ * Overrides of tasks come from users, not from the policy: they hold under the other policy too,
+ * the oldest first if its rules leave no room.
  */
 static void take_overrides(struct run *run, const struct policy *recorded)
 {
@@ -199,7 +199,7 @@ static int take(struct run *run, const struct record *record)
 		if (!engine_is_active(run->engine, record->decision.domain))
 			return record_reader_refuse_decision(run->reader);
 		recorded = record->decision;
-		/* The other one's write is taken to have worked. */
+		/* The write of the other policy's decision counts as successful. */
 		if (record->outcome == ENGINE_NOT_SET)
 			recorded.target_khz = recorded.previous_khz;
 		take_recorded(run, &recorded);
@@ -228,7 +228,7 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-/* The frequencies with which the recording begins are those of both. */
+/* Both start with the frequencies at the beginning of the recording. */
 static void begin(struct run *run, uint64_t now_ns)
 {
 	run->ret->begun = true;
@@ -279,7 +279,7 @@ static int set_up(struct run *run, const struct policy *policy)
 	uint32_t n = topology->n_domains;
 	int r;
 
-	/* What the engine knew at the beginning has to fit. */
+	/* The recorded state at the beginning must fit. */
 	run->obeyed = *policy;
 	run->obeyed.max_tasks = recorded->max_tasks;
 	run->obeyed.max_ruled_tasks = recorded->max_ruled_tasks;
