@@ -165,14 +165,32 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
-static void mark_conditions(const struct policy_profiles *profiles, struct policy *policy)
+/* The rule of "rule NAME.KEY"; a name may have a dot as well. NULL: the key is of another section.
+ */
+static struct policy_rule *find_rule_of(struct policy *policy, const struct policy_setting *setting)
+{
+	const char *name = setting->name + strlen("rule "), *dot = strrchr(setting->name, '.');
+	char rule[POLICY_NAME_SIZE];
+
+	if (strncmp(setting->name, "rule ", strlen("rule ")) != 0)
+		return NULL;
+	snprintf(rule, sizeof(rule), "%.*s", (int)(dot - name), name);
+	return policy_rules_find(policy, rule);
+}
+
+static void mark_rules(const struct policy_profiles *profiles, struct policy *policy)
 {
 	for (uint32_t i = 0; i < profiles->n; i++) {
-		struct policy_rule *rule = policy_rules_find(policy,
-							     profiles->entries[i].when.rule);
+		const struct policy_profile *profile = &profiles->entries[i];
+		struct policy_rule *rule = policy_rules_find(policy, profile->when.rule);
 
 		if (rule)
 			rule->is_condition = true;
+		for (uint32_t j = 0; j < profile->n_settings; j++) {
+			rule = find_rule_of(policy, &profile->settings[j]);
+			if (rule)
+				rule->is_filled = true;
+		}
 	}
 }
 
@@ -195,7 +213,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	error = error ?: r;
 	r = profile ? 0 : policy_draft_check(&draft, faults);
 	error = error ?: r;
-	mark_conditions(&draft.profiles, &draft.policy);
+	mark_rules(&draft.profiles, &draft.policy);
 	*ret = draft.policy;
 	return error;
 }

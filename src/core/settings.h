@@ -204,6 +204,7 @@ struct policy_rule {
 	uint32_t domain_cpu; /* the N of the policyN where the rule holds, or POLICY_ANY_DOMAIN */
 	bool is_condition; /* a condition of a profile or another rule, which holds while this rule
 			      has a task */
+	bool is_filled;	   /* a profile sets a key of it */
 	char when[POLICY_NAME_SIZE]; /* this rule holds while that one has a task; "": always */
 	bool is_hint;		     /* matches the tasks with a hint for … */
 	uint32_t hinted_class;	     /* … this class, by its number */

@@ -91,6 +91,17 @@ static void check_cgroup(const struct check *check, const char *cgroup)
 		say(check, "cgroup = %s is not there now; the rule holds as soon as it is", cgroup);
 }
 
+/* A list names what different machines have: one that is there is enough. */
+static bool any_may_be_there(const char *patterns, bool (*is_there)(const char *literal))
+{
+	char pattern[POLICY_PATTERN_SIZE];
+	bool any = false;
+
+	while (!any && policy_patterns_next(&patterns, pattern))
+		any = !match_is_literal(pattern) || is_there(pattern);
+	return any;
+}
+
 static void check_machine(const struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
@@ -100,8 +111,10 @@ static void check_machine(const struct check *check)
 	if (match->given & POLICY_MATCH_USER && !is_number(match->user) && !getpwnam(match->user))
 		say(check, "user = %s can never match: there is no such user; add it and reload",
 		    match->user);
-	check_literals(check, POLICY_MATCH_UNIT, match->unit, check_unit);
-	check_literals(check, POLICY_MATCH_CGROUP, match->cgroup, check_cgroup);
+	if (!any_may_be_there(match->unit, cgroups_have_unit))
+		check_literals(check, POLICY_MATCH_UNIT, match->unit, check_unit);
+	if (!any_may_be_there(match->cgroup, cgroups_have_path))
+		check_literals(check, POLICY_MATCH_CGROUP, match->cgroup, check_cgroup);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
 	if (!has_domain)
@@ -129,7 +142,7 @@ static void check_itself(const struct check *check)
 		    "a second [rule %s] stands at line %u and is left out: give it another "
 		    "name",
 		    check->rule->name, check->rule->again_line);
-	if (!check->rule->is_condition && !gives_any(check->rule))
+	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any(check->rule))
 		say(check, "it gives nothing: set cap, floor, response, io-boost, placement "
 			   "or class");
 	if (check->rule->domain_cpu != POLICY_ANY_DOMAIN && gives(check->rule, RULE_PLACEMENT))

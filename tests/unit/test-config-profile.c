@@ -169,6 +169,24 @@ static void test_conditions(void **state)
 	policy_files_free(files);
 }
 
+/* By any profile, whichever holds. */
+static void test_filled_rules(void **state)
+{
+	struct policy_files *files = read_text("[rule a]\ncomm = a\n[rule a.b]\ncomm = b\n"
+					       "[rule c]\ncomm = c\n[rule d]\ncomm = d\n"
+					       "[profile x]\nrule a.b.cap = 10%\n"
+					       "class batch.cap = 10%\n"
+					       "[profile y]\nrule c.cap = 10%\n");
+	struct policy policy;
+
+	apply(files, "y", &policy);
+	assert_false(policy.rules[0].is_filled);
+	assert_true(policy.rules[1].is_filled);
+	assert_true(policy.rules[2].is_filled);
+	assert_false(policy.rules[3].is_filled);
+	policy_files_free(files);
+}
+
 static void expect_refused(const char *text, const char *message)
 {
 	struct policy_files *files = NULL;
@@ -249,13 +267,10 @@ static void test_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind_of_key),
-		cmocka_unit_test(test_class_of_profile),
-		cmocka_unit_test(test_built_in),
-		cmocka_unit_test(test_changed_built_in),
-		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_every_kind_of_key), cmocka_unit_test(test_class_of_profile),
+		cmocka_unit_test(test_built_in),	  cmocka_unit_test(test_changed_built_in),
+		cmocka_unit_test(test_conditions),	  cmocka_unit_test(test_filled_rules),
+		cmocka_unit_test(test_refused),		  cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests_name("config-profile", tests, NULL, NULL);

@@ -127,6 +127,9 @@ static void test_second_and_empty(void **state)
 	rule->again_line = 0;
 	rule->properties.cap.kind = POLICY_LEVEL_NONE;
 	expect(false, "a: it gives nothing");
+	rule->is_filled = true;
+	check(false);
+	assert_int_equal(n_said, 0);
 }
 
 static void test_unit_that_is_not_there(void **state)
@@ -134,9 +137,16 @@ static void test_unit_that_is_not_there(void **state)
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
 						      .unit = "no-such-unit.service" };
 	expect(true, "a: unit = no-such-unit.service has no cgroup now");
-	strcpy(policy.rules[0].match.unit, "*.slice no-such-unit.service");
-	expect(true, "a: unit = no-such-unit.service has no cgroup now");
-	strcpy(policy.rules[0].match.unit, "no-such-*.service");
+	strcpy(policy.rules[0].match.unit, "no-such-unit.service no-such-other.service");
+	check(true);
+	assert_int_equal(n_said, 2);
+	/* What a pattern stands for may be there. */
+	strcpy(policy.rules[0].match.unit, "no-such-unit.service no-such-*.service");
+	check(true);
+	assert_int_equal(n_said, 0);
+	policy.n_rules = 0;
+	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_CGROUP,
+						      .cgroup = "/no-such /" };
 	check(true);
 	assert_int_equal(n_said, 0);
 }

@@ -214,7 +214,7 @@ class Examples(unittest.TestCase):
         for path in glob.glob(f"{EXAMPLES}/*.conf"):
             done = subprocess.run([f"{guest.BUILD}/wakegovd", "--check-config", path],
                                   capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_games(self):
         """games: while one runs it has its floor, and what is niced its cap"""
