@@ -146,6 +146,12 @@ class Profiles(unittest.TestCase):
                 self.assert_runs(1800000)
                 self.assert_holds(daemon, "games")
             self.assert_holds(daemon, "balanced")
+            # A shell that takes the name without running another program.
+            renamed = subprocess.Popen(["sh", "-c", "printf doom > /proc/$$/comm; read line"],
+                                       stdin=subprocess.PIPE)
+            self.assert_holds(daemon, "games")
+            renamed.communicate(b"\n")
+            self.assert_holds(daemon, "balanced")
             self.assertNotIn("gives nothing", daemon.log())
 
     def test_comes_and_goes(self):
