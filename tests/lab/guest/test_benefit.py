@@ -8,12 +8,16 @@ import json
 import signal
 import subprocess
 import unittest
+from xml.etree import ElementTree
 
 import guest
 import tap
 
 FIO = ["fio", "--name=psync", "--direct=1", "--ioengine=psync", "--rw=randread", "--bs=4k",
        "--cpus_allowed=0", "--time_based"]
+
+SVG = "{http://www.w3.org/2000/svg}"
+MARK = "#08519c"  # of a pair, see src/ctl/benefit_plot.c
 
 
 def fio(device, seconds, *more):
@@ -138,6 +142,30 @@ class Answer(unittest.TestCase):
         self.assertRegex(verdict, r"^Verdict: .*\.$")
         for figure in ("score", "estimated energy"):
             self.assertIn(figure, verdict)
+
+    def test_against_file(self):
+        """another policy governs the blocks that are its own, and the picture has each pair"""
+        policy, picture = "/tmp/slow.conf", "/tmp/slow.svg"
+        with open(policy, "w", encoding="ascii") as file:
+            file.write("[domain]\nmax-frequency = 600MHz\n")
+        with guest.Daemon() as daemon, guest.busy_loop(0):
+            answer, found = figures(start_benefit("--against", policy, "--for", "6s", "--block",
+                                                  "1s", "--plot", picture))
+            # The daemon's own policy, by which the loop has the highest frequency.
+            guest.wait_for(lambda: guest.frequency("policy0") == 1800000, 5, "its own policy")
+            self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        self.assertEqual((answer["against"], answer["pairs"], answer["void"]), (policy, 3, 0))
+        self.assertGreater(found["mhz"]["low"], 1)
+        self.assertLess(found["mhz"]["without"], 700)
+        drawn = ElementTree.parse(picture).getroot()
+        texts = [text.text for text in drawn.iter(f"{SVG}text")]
+        marks = [box for box in drawn.iter(f"{SVG}rect") if box.get("fill") == MARK]
+        self.assertIn(f"With wakegov, against {policy}: 3 pairs of blocks", texts)
+        self.assertIn(answer["verdict"], texts)
+        for figure in answer["figures"]:
+            self.assertIn(figure["words"], texts)
+        self.assertEqual(len(marks), sum(len(figure["ratios"]) for figure in answer["figures"]))
+        self.assertGreaterEqual(len(marks), 3)
 
 
 class Power(unittest.TestCase):
