@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/topology.h"
 #include "record/format.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -23,6 +24,20 @@
 #define RESERVE_BYTES (BURST_BYTES / 4) /* with less, entries of a domain keep apart */
 #define ENTRY_BYTES   64		/* of one such, with its share of a block */
 #define PAGE_ENTRIES  1000
+#define PARTS	      64 /* of a file; in one begins about one chain */
+#define PART_BYTES    (ARCHIVE_FILE_BYTES / PARTS)
+#define NUMBERS	      TOPOLOGY_CPUS_MAX /* N of policyN, a CPU's */
+
+/* A place is a file's number and the offset of a block in it. */
+#define PLACE_BITS 20
+
+_Static_assert(ARCHIVE_FILE_BYTES <= 1 << PLACE_BITS, "an offset fits in");
+
+/* What is known of the chains that begin in a part of a file. */
+struct part {
+	uint64_t earliest_us; /* of their entries */
+	uint64_t place;	      /* of the first; 0: there is none */
+};
 
 struct archive {
 	char *directory;
@@ -36,6 +51,9 @@ struct archive {
 	int64_t offset_us;     /* of the clock on the wall */
 	uint64_t unwritten_ns; /* since when there is something; 0: there is nothing */
 	struct history_writer writer;
+	uint64_t chain; /* the place of the chain that is written */
+	struct part parts[ARCHIVE_FILES][PARTS];
+	uint64_t has[ARCHIVE_FILES][NUMBERS]; /* a bit for each part with entries of policyN */
 	uint32_t n_domains;
 	struct ration {
 		uint64_t kept_us;
@@ -93,6 +111,8 @@ static int begin_file(struct archive *archive)
 	archive->last++;
 	if (!archive->first)
 		archive->first = archive->last;
+	memset(archive->parts[archive->last % ARCHIVE_FILES], 0, sizeof(archive->parts[0]));
+	memset(archive->has[archive->last % ARCHIVE_FILES], 0, sizeof(archive->has[0]));
 	history_put_header(header);
 	archive->size = sizeof(header);
 	if (write(archive->fd, header, sizeof(header)) != sizeof(header))
@@ -119,6 +139,53 @@ static uint8_t *read_file(struct archive *archive, uint32_t number, size_t *ret_
 	       (n = read(fd, data + *ret_size, ARCHIVE_FILE_BYTES - *ret_size)) > 0)
 		*ret_size += (size_t)n;
 	return take_ptr(data);
+}
+
+/* A block that cannot be read ends its file. */
+static bool open_file(struct archive *archive, uint32_t number, uint8_t **ret_data,
+		      struct history_reader *ret)
+{
+	size_t size = 0;
+
+	*ret_data = read_file(archive, number, &size);
+	return *ret_data && history_read(ret, *ret_data, size) == 0;
+}
+
+static uint32_t number_of(const char *domain)
+{
+	return (uint32_t)strtoul(domain + strcspn(domain, "0123456789"), NULL, 10) % NUMBERS;
+}
+
+static uint32_t part_of(uint64_t place)
+{
+	return (uint32_t)(place & ((1 << PLACE_BITS) - 1)) / PART_BYTES;
+}
+
+/* chain: the place where that of the entry begins. */
+static void note_entry(struct archive *archive, uint64_t chain, const struct history_entry *entry)
+{
+	uint32_t file = (uint32_t)(chain >> PLACE_BITS) % ARCHIVE_FILES;
+	struct part *part = &archive->parts[file][part_of(chain)];
+
+	if (!part->place)
+		*part = (struct part){ entry->realtime_us, chain };
+	if (part->earliest_us > entry->realtime_us)
+		part->earliest_us = entry->realtime_us;
+	archive->has[file][number_of(entry->domain)] |= 1ULL << part_of(chain);
+}
+
+static void note_files(struct archive *archive)
+{
+	for (uint32_t number = archive->first; number && number <= archive->last; number++) {
+		_cleanup_free_ uint8_t *data = NULL;
+		struct history_reader reader;
+
+		if (!open_file(archive, number, &data, &reader))
+			continue;
+		while (history_next(&reader) == 1)
+			note_entry(archive, (uint64_t)number << PLACE_BITS | reader.began,
+				   &reader.last);
+	}
 }
 
 static uint64_t realtime_us(void)
@@ -209,6 +276,7 @@ int archive_open(const char *directory, uint32_t n_domains, struct archive **ret
 	}
 	if (r == 0) {
 		remove_old(archive);
+		note_files(archive);
 		*ret = archive;
 		return 0;
 	}
@@ -310,6 +378,9 @@ void archive_add(struct archive *archive, uint32_t domain, struct history_entry 
 	entry->left_out = ration->left_out;
 	n = archive->writer.n ? 0 : RECORD_BLOCK_HEADER;
 	n += history_put(&archive->writer, entry);
+	if (history_begins_anew(&archive->writer))
+		archive->chain = (uint64_t)archive->last << PLACE_BITS | archive->size;
+	note_entry(archive, archive->chain, entry);
 	archive->balance -= (int64_t)n;
 	*ration = (struct ration){ .kept_us = now_us };
 	if (!archive->unwritten_ns)
@@ -337,51 +408,78 @@ struct archive *archive_close(struct archive *archive)
 	return NULL;
 }
 
-/* A block that cannot be read ends its file. */
-static bool open_file(struct archive *archive, uint32_t number, uint8_t **ret_data,
-		      struct history_reader *ret)
-{
-	size_t size = 0;
+/* What the chains of a part have of a domain. */
+struct found {
+	bool is_there; /* an entry not after then: the last such */
+	struct history_entry entry;
+	bool is_followed;  /* one behind it, or the first … */
+	uint32_t left_out; /* … which says so */
+};
 
-	*ret_data = read_file(archive, number, &size);
-	return *ret_data && history_read(ret, *ret_data, size) == 0;
+static void search_part(struct archive *archive, uint64_t place, const char *domain,
+			uint64_t realtime_us, struct found *ret)
+{
+	_cleanup_free_ uint8_t *data = NULL;
+	struct history_reader reader;
+
+	*ret = (struct found){ 0 };
+	if (!open_file(archive, (uint32_t)(place >> PLACE_BITS), &data, &reader) ||
+	    history_seek(&reader, place & ((1 << PLACE_BITS) - 1)) < 0)
+		return;
+	while (history_next(&reader) == 1 && part_of(reader.began) == part_of(place)) {
+		if (strcmp(reader.last.domain, domain) != 0)
+			continue;
+		if (reader.last.realtime_us <= realtime_us) {
+			ret->entry = reader.last;
+			ret->is_there = true;
+			ret->is_followed = false;
+		} else if (!ret->is_followed) {
+			ret->left_out = reader.last.left_out;
+			ret->is_followed = true;
+		}
+	}
+}
+
+/* From the newest part back: of those that have entries of the domain only. */
+static void search(struct archive *archive, const char *domain, uint64_t realtime_us,
+		   struct found *ret)
+{
+	uint64_t next = 0;
+
+	*ret = (struct found){ 0 };
+	for (uint32_t number = archive->last; number && number >= archive->first; number--) {
+		const struct part *parts = archive->parts[number % ARCHIVE_FILES];
+		uint64_t has = archive->has[number % ARCHIVE_FILES][number_of(domain)];
+
+		for (uint32_t i = PARTS; i-- && !ret->is_there;) {
+			if (!(has >> i & 1))
+				continue;
+			if (parts[i].earliest_us <= realtime_us)
+				search_part(archive, parts[i].place, domain, realtime_us, ret);
+			if (!ret->is_there)
+				next = parts[i].place;
+		}
+	}
+	if (ret->is_there && !ret->is_followed && next) {
+		struct found behind;
+
+		search_part(archive, next, domain, 0, &behind);
+		ret->left_out = behind.left_out;
+	}
 }
 
 bool archive_find(struct archive *archive, const char *domain, uint64_t realtime_us,
 		  struct history_entry *ret, uint32_t *ret_left_out)
 {
-	bool found = false, followed = false;
+	struct found found;
 
 	write_block(archive);
-	*ret_left_out = 0;
-	for (uint32_t number = archive->last; number && number >= archive->first && !found;
-	     number--) {
-		_cleanup_free_ uint8_t *data = NULL;
-		struct history_reader reader;
-
-		if (!open_file(archive, number, &data, &reader))
-			continue;
-		followed = false;
-		while (history_next(&reader) == 1) {
-			if (strcmp(reader.last.domain, domain) != 0)
-				continue;
-			if (reader.last.realtime_us <= realtime_us) {
-				*ret = reader.last;
-				found = true;
-				followed = false;
-			} else if (!followed) {
-				*ret_left_out = reader.last.left_out;
-				followed = true;
-			}
-		}
-	}
-	return found;
+	search(archive, domain, realtime_us, &found);
+	if (found.is_there)
+		*ret = found.entry;
+	*ret_left_out = found.left_out;
+	return found.is_there;
 }
-
-/* A place is a file's number and the offset of a block in it. */
-#define PLACE_BITS 20
-
-_Static_assert(ARCHIVE_FILE_BYTES <= 1 << PLACE_BITS, "an offset fits in");
 
 uint64_t archive_list(struct archive *archive, uint64_t from, uint64_t realtime_us,
 		      void (*take)(void *context, const struct history_entry *entry), void *context)

@@ -8,6 +8,9 @@
  * while there is room every decision is kept; on a machine that decides without pause those of each
  * domain that come as far apart as there is room for, and how many were left out between.
  *
+ * Which domains have entries in which parts of the files is known in memory, from when the archive
+ * is opened and all of it read. So one entry is found by reading two parts, of a file each.
+ *
  * Nothing here wakes the daemon. What is kept is written in a round, when the first of it is a
  * minute old or nothing is left to do, so that a daemon that is killed loses a minute at most. A
  * write that fails ends it, with one message: wakegov governs on without.

@@ -154,6 +154,11 @@ size_t history_put(struct history_writer *writer, const struct history_entry *en
 	return out.n - before;
 }
 
+bool history_begins_anew(const struct history_writer *writer)
+{
+	return writer->n && writer->block[RECORD_BLOCK_HEADER];
+}
+
 bool history_is_full(const struct history_writer *writer)
 {
 	return writer->n >= HISTORY_BLOCK_BYTES;

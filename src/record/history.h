@@ -56,6 +56,8 @@ void history_begin(struct history_writer *writer);
  * Adds an entry to the open block. Returns the bytes that it takes, or 0 for an impossible value.
  */
 size_t history_put(struct history_writer *writer, const struct history_entry *entry);
+/* Whether the open block begins anew. */
+bool history_begins_anew(const struct history_writer *writer);
 /* Whether the open block should be closed. */
 bool history_is_full(const struct history_writer *writer);
 /* Closes the block. Returns the number of bytes of writer->block to write; 0: it has no entry. */

@@ -54,12 +54,17 @@ static int end(void **state)
 	return system(command);
 }
 
-static struct archive *open_archive(void)
+static struct archive *open_archive_of(uint32_t n_domains)
 {
 	struct archive *archive;
 
-	assert_int_equal(archive_open(directory, DOMAINS, &archive), 0);
+	assert_int_equal(archive_open(directory, n_domains, &archive), 0);
 	return archive;
+}
+
+static struct archive *open_archive(void)
+{
+	return open_archive_of(DOMAINS);
 }
 
 static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint32_t khz)
@@ -185,6 +190,111 @@ static void test_finds(void **state)
 	archive_close(archive);
 }
 
+#define SEARCHED 5 /* domains of these entries; the last has none */
+#define ENTRIES	 500000
+#define QUERIES	 500 /* of a domain */
+
+struct listed {
+	uint32_t n;
+	struct {
+		uint64_t realtime_us;
+		uint32_t khz, left_out;
+	} entries[ENTRIES];
+};
+
+static void list_one(void *context, const struct history_entry *entry)
+{
+	struct listed *listed = (struct listed *)context + (entry->domain[6] - '0');
+
+	assert_true(listed->n < ENTRIES);
+	listed->entries[listed->n].realtime_us = entry->realtime_us;
+	listed->entries[listed->n].khz = entry->entry.decision.target_khz;
+	listed->entries[listed->n++].left_out = entry->left_out;
+}
+
+/* As whoever reads all of them finds it. */
+static void compare(struct archive *archive, const struct listed *listed, const char *domain,
+		    uint64_t realtime_us)
+{
+	uint32_t last = listed->n, left_out;
+	struct history_entry found;
+
+	while (last && listed->entries[last - 1].realtime_us > realtime_us)
+		last--;
+	assert_int_equal(archive_find(archive, domain, realtime_us, &found, &left_out), last > 0);
+	if (!last)
+		return;
+	assert_int_equal(found.entry.decision.target_khz, listed->entries[last - 1].khz);
+	assert_int_equal(left_out, last < listed->n ? listed->entries[last].left_out : 0);
+}
+
+/* At some entries and right before them, and wherever the clock was set back. */
+static void compare_all(struct archive *archive)
+{
+	struct listed *listed = calloc(SEARCHED, sizeof(*listed));
+	uint64_t from = 0;
+
+	assert_non_null(listed);
+	do {
+		from = archive_list(archive, from, 0, list_one, listed);
+	} while (from);
+	assert_true(listed[0].n > ENTRIES / 4 && listed[1].n > QUERIES && listed[2].n == 1);
+	for (uint32_t domain = 0; domain < SEARCHED; domain++) {
+		const struct listed *of = &listed[domain];
+		uint32_t step = of->n / QUERIES + 1;
+		char name[16];
+
+		snprintf(name, sizeof(name), "policy%u", domain);
+		compare(archive, of, name, listed[0].entries[ENTRIES / 8].realtime_us);
+		for (uint32_t i = 0; i < of->n; i++) {
+			uint64_t at_us = of->entries[i].realtime_us;
+
+			if (i % step && i && at_us >= of->entries[i - 1].realtime_us)
+				continue;
+			compare(archive, of, name, at_us);
+			compare(archive, of, name, at_us - 1);
+		}
+	}
+	free(listed);
+}
+
+/*
+ * Nine days of one domain that decides all the time, one that does so now and then, one that did it
+ * once and one on the first day; daemons that end, and for one of them a clock that is a day late.
+ */
+static void test_finds_as_a_list(void **state)
+{
+	struct archive *archive = open_archive_of(SEARCHED);
+	uint64_t start_ns = time_now_ns(), seed = 1;
+	uint32_t files;
+
+	for (uint64_t s = 0; s < 9 * DAY_S; s++) {
+		bool is_late = s / DAY_S == 5;
+		uint64_t now_ns = start_ns + (s - (is_late ? DAY_S : 0)) * NS_PER_S;
+
+		if (s % (DAY_S / 3) == 0 || (s + 100) % DAY_S == 0 || (s < 2000 && s % 50 == 0)) {
+			archive_close(archive);
+			archive = open_archive_of(SEARCHED);
+		}
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		if (seed >> 63)
+			add(archive, 0, now_ns, 400000 + (uint32_t)(s % 100000));
+		if (seed >> 54 == 0)
+			add(archive, 1, now_ns + 1, 500000 + (uint32_t)(s % 100000));
+		if (s == 4 * DAY_S + 4321)
+			add(archive, 2, now_ns + 2, 600000);
+		if (s < DAY_S)
+			add(archive, 3, now_ns + 3, 700000 + (uint32_t)s);
+	}
+	total_bytes(&files);
+	assert_true(files > 2);
+	compare_all(archive);
+	archive_close(archive);
+	archive = open_archive_of(SEARCHED);
+	compare_all(archive);
+	archive_close(archive);
+}
+
 static void damage(off_t at, bool cut)
 {
 	char path[64];
@@ -296,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_week_fits, begin, end),
 		cmocka_unit_test_setup_teardown(test_written_when_still, begin, end),
 		cmocka_unit_test_setup_teardown(test_finds, begin, end),
+		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin, end),
 		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin, end),
 		cmocka_unit_test_setup_teardown(test_full_disk, begin, end),
 		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin, end),
