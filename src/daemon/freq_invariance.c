@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/capabilities.h"
 #include "daemon/journal.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
@@ -103,6 +104,7 @@ static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 			     "frequencies are no longer counted by %s but by %s: %s", dropped,
 			     frequency_source(manager->frequency),
 			     frequency_why(manager->frequency));
+		capabilities_drop(manager);
 		break;
 	case FREQUENCY_NOTHING:
 		break;

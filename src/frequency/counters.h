@@ -33,7 +33,7 @@ struct counter_reader {
 	uint64_t capabilities; /* 1 << CAP_…: capabilities for reopening a CPU's counters */
 };
 
-/* aperf and mperf of perf's `msr` PMU: CAP_PERFMON. */
+/* aperf and mperf of perf's `msr` PMU: CAP_PERFMON, CAP_SYS_ADMIN. */
 extern const struct counter_reader counter_reader_perf;
 /* The same from /dev/cpu/N/msr: CAP_SYS_RAWIO. */
 extern const struct counter_reader counter_reader_msr;

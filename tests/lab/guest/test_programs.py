@@ -5,6 +5,7 @@
 LAB_DRIVER is the driver that the machine was started for.
 """
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -12,10 +13,13 @@ import unittest
 import guest
 import table_programs as programs
 import tap
+from test_timed import APERF, set_counter
 
 DRIVER = os.environ["LAB_DRIVER"]
 NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 PERF_PMU = "/sys/bus/event_source/devices/msr"
+# Of linux/capability.h.
+CAPABILITIES = {"sys_rawio": 17, "sys_admin": 21, "sys_nice": 23, "perfmon": 38, "bpf": 39}
 
 # What each driver offers, as doctor has to see it: its name and the backend that auto takes.
 OFFERS = {"acpi": ("acpi-cpufreq", "uclamp"), "msr": ("acpi-cpufreq", "uclamp"),
@@ -115,6 +119,33 @@ class Machine(unittest.TestCase):
             tap.note(f"{said}; {khz / 1000:.0f} MHz")
             self.assertEqual(said["source"], source)
             self.assertAlmostEqual(khz, 1800000, delta=36000)
+
+    def kept(self, daemon):
+        """What measures, and the capabilities that the daemon has."""
+        mask = re.search(r"CapPrm:\s+(\w+)", guest.read(f"/proc/{daemon.process.pid}/status"))[1]
+        return (daemon.call("Status")["frequency"]["source"],
+                {name for name, bit in CAPABILITIES.items() if int(mask, 16) >> bit & 1})
+
+    def test_capabilities(self):
+        """CAP_PERFMON and CAP_SYS_ADMIN stay while perf measures; of the unit's only the first, if it does"""
+        paranoid = "/proc/sys/kernel/perf_event_paranoid"
+        self.addCleanup(guest.write, paranoid, guest.read(paranoid))
+        as_unit = ["setpriv", "--bounding-set", "-all,+bpf,+perfmon,+sys_nice"]
+        for level, prefix, source, kept in (
+                (3, (), "perf", {"perfmon", "sys_admin", "sys_nice", "sys_rawio"}),
+                (3, without(PERF_PMU), "msr", {"sys_nice", "sys_rawio"}),
+                (2, as_unit, "perf", {"perfmon", "sys_nice"}),
+                (3, as_unit, "kernel", {"sys_nice"})):
+            with self.subTest(level=level, prefix=prefix):
+                guest.write(paranoid, level)
+                with guest.Daemon(prefix=prefix) as daemon:
+                    self.assertEqual(self.kept(daemon), (source, kept))
+        with guest.Daemon() as daemon, guest.busy_loop(1):
+            def is_dropped():
+                set_counter(1, APERF, 1000)
+                return self.kept(daemon)[0] != "perf"
+            guest.wait_for(is_dropped, 5, "counters that go back believed no longer")
+            self.assertEqual(self.kept(daemon), ("msr", {"sys_nice", "sys_rawio"}))
 
     def runs_at(self, daemon, khz):
         domain = daemon.domain("policy1")
