@@ -185,6 +185,8 @@ class Soak:
         with open("/dev/port", "wb", buffering=0) as port:
             port.seek(PORT)
             port.write(MARK)
+        # A change that was under way at the mark has been told to cpufreq by then.
+        time.sleep(0.1)
         after = [guest.frequency(name) for name in names]
         said = [domains[name]["current_khz"] for name in names]
         targets = [domains[name]["target_khz"] for name in names]

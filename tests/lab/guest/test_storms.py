@@ -264,9 +264,9 @@ class Storms(CapsTest):
                 if clamps_of(pid) != (0, due_cap(pid))}
 
     def is_right(self, pids):
-        """Who ran for short beside a capped task has its cap until it next wakes: so it is woken."""
-        for pid, (_, due) in self.wrong(pids).items():
-            if due == NO_CLAMPS[1]:
+        """Who ran for short beside one with a lower cap has that until it next wakes: so it is woken."""
+        for pid, ((_, most), due) in self.wrong(pids).items():
+            if most < due:
                 os.kill(pid, signal.SIGSTOP)
                 os.kill(pid, signal.SIGCONT)
         time.sleep(0.5)
