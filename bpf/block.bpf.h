@@ -120,8 +120,8 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 {
 	if (!flight || !claim(flight, request))
 		return;
-	if (flight->far)
-		__sync_fetch_and_add(&device->n_far, 1);
+	if (flight->overflow)
+		__sync_fetch_and_add(&device->n_overflow, 1);
 	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;

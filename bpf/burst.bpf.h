@@ -55,9 +55,9 @@ static inline void learn_class(struct task_run *run, __u32 pid)
 {
 	__u32 *class;
 
-	if (run->generation == settings.set_generation)
+	if (run->generation == settings.class_generation)
 		return;
-	run->generation = settings.set_generation;
+	run->generation = settings.class_generation;
 	class = bpf_map_lookup_elem(&task_classes, &pid);
 	if (class)
 		run->class = *class;
@@ -127,7 +127,7 @@ static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now
 	cpu->met_ns = now_ns;
 }
 
-static inline bool counts(const struct task_run *run, const struct wakegov_cpu *cpu)
+static inline bool is_long_running(const struct task_run *run, const struct wakegov_cpu *cpu)
 {
 	return run->seen_ns >= cpu->long_burst_ns || run->mean_ns >= cpu->long_burst_ns ||
 	       run->real_ns >= settings.burst_limit_ns;
@@ -180,10 +180,10 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool
 	       (cpu->watch_ran & bit || (is_long && cpu->watch_long_running & bit));
 }
 
-static inline void tell_co_runner(struct task_run *run, struct task_struct *task, __u32 class,
+static inline void emit_co_runner(struct task_run *run, struct task_struct *task, __u32 class,
 				  __u64 now_ns)
 {
-	if (!tell_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
+	if (!emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
 		return; /* its next wake-up tries again */
 	set_co_runner(run, task->pid, class);
 	run->told_ns = now_ns;
@@ -200,7 +200,7 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 	if (own == run->own || now_ns - run->own_told_ns < OWN_GAP_NS ||
 	    !(run->class || settings.follow_own))
 		return;
-	if (!tell_class(WAKEGOV_RECORD_OWN, 0, task->pid, own))
+	if (!emit_class(WAKEGOV_RECORD_OWN, 0, task->pid, own))
 		return;
 	run->own = own;
 	run->own_told_ns = now_ns;
@@ -219,7 +219,7 @@ VERIFIED_ONCE int note_burst(__u32 class, __u64 length_ns, __u64 now_ns)
 		return 0;
 	if (of->told_ns && now_ns - of->told_at_ns < BURSTS_GAP_NS)
 		return 0;
-	if (tell_class(WAKEGOV_RECORD_BURSTS, 0, 0, class)) {
+	if (emit_class(WAKEGOV_RECORD_BURSTS, 0, 0, class)) {
 		of->told_ns = most_ns;
 		of->told_at_ns = now_ns;
 	}
@@ -246,7 +246,7 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 			 bool is_long, __u64 now_ns)
 {
 	if (is_long && run->co_runner)
-		tell_co_runner(run, task, 0, now_ns);
+		emit_co_runner(run, task, 0, now_ns);
 	return note_run(cpu, run->class, task->pid, is_long, now_ns);
 }
 
@@ -263,9 +263,9 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	 * A burst that is seen to be long only at its end does not count: no change of frequency
 	 * comes in time for it.
 	 */
-	is_long = counts(run, cpu);
+	is_long = is_long_running(run, cpu);
 	look(run, cpu, now_ns);
-	awaited = judge(cpu, task, run, is_long || (!sleeps && counts(run, cpu)), now_ns);
+	awaited = judge(cpu, task, run, is_long || (!sleeps && is_long_running(run, cpu)), now_ns);
 	if (sleeps)
 		end_burst(run, cpu, now_ns);
 	return awaited;
@@ -279,7 +279,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	if (!(cpu->armed & WAKEGOV_ARM_CLASSES))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run->class, task->pid, counts(run, cpu), now_ns);
+	return run && note_run(cpu, run->class, task->pid, is_long_running(run, cpu), now_ns);
 }
 
 /* Called at a tick. A task that runs for long is running at one sooner or later. */
@@ -291,7 +291,7 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 		return false;
 	look_at_own(run, task, now_ns);
 	look(run, cpu, now_ns);
-	return judge(cpu, task, run, counts(run, cpu), now_ns);
+	return judge(cpu, task, run, is_long_running(run, cpu), now_ns);
 }
 
 /*
@@ -307,7 +307,7 @@ static inline void check_co_runner(struct task_struct *task, struct task_run *ru
 		capped = 0;
 	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)
 		return;
-	tell_co_runner(run, task, capped, now_ns);
+	emit_co_runner(run, task, capped, now_ns);
 }
 
 /*
@@ -363,14 +363,14 @@ static inline void forget_task(struct task_struct *task)
 	struct task_run *run;
 	__u32 pid = task->pid;
 
-	if (!settings.set_generation && !settings.follow_own)
+	if (!settings.class_generation && !settings.follow_own)
 		return;
 	bpf_map_delete_elem(&task_classes, &pid);
 	run = find_run(task);
 	if (!run)
 		return;
 	if (run->own && settings.follow_own)
-		tell_class(WAKEGOV_RECORD_OWN, 1, pid, 0);
+		emit_class(WAKEGOV_RECORD_OWN, 1, pid, 0);
 	if (run->co_runner)
-		tell_co_runner(run, task, 0, bpf_ktime_get_ns());
+		emit_co_runner(run, task, 0, bpf_ktime_get_ns());
 }

@@ -70,7 +70,7 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 	    grown * settings.window_ns < least * passed_ns ||
 	    (__u32)task->tgid == settings.own_tgid || find_slot(task->pid))
 		return;
-	if (tell_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
+	if (emit_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
 		settings.look_next_ns = now_ns + LOOK_GAP_NS;
 }
 

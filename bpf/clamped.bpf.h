@@ -35,7 +35,7 @@ static inline __u32 own_clamps(const struct task_struct *task)
 	return wakegov_own(min, max);
 }
 
-static __noinline void tell_clamps_seen(void)
+static __noinline void emit_clamps_seen(void)
 {
 	clamps_seen = 1;
 	keep_news(NULL, WAKEGOV_NEWS_CLAMPS);
@@ -46,12 +46,12 @@ static __noinline void tell_clamps_seen(void)
 static inline void look_for_clamps(const struct task_struct *task)
 {
 	if (settings.follow_own && !clamps_seen && has_clamps(task))
-		tell_clamps_seen();
+		emit_clamps_seen();
 }
 
-static inline void tell_clamped_child(const struct task_struct *parent,
+static inline void emit_clamped_child(const struct task_struct *parent,
 				      const struct task_struct *child)
 {
 	if (settings.follow_clamps && has_clamps(child))
-		tell_class(WAKEGOV_RECORD_CLAMPED, parent->pid, child->pid, 0);
+		emit_class(WAKEGOV_RECORD_CLAMPED, parent->pid, child->pid, 0);
 }

@@ -14,7 +14,7 @@
  * Emits one record that the CPU needs a look. Where the ring buffer is full, news is left for the
  * daemon's next look, since an idle CPU has no next event at which to try again.
  */
-static __noinline void tell_cpu(struct wakegov_cpu *cpu)
+static __noinline void emit_cpu(struct wakegov_cpu *cpu)
 {
 	if (!tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
@@ -127,7 +127,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (awaited || (cpu->armed & WAKEGOV_ARM_IDLE && goes_idle) ||
 	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && cpu->load.updated_ns == now_ns &&
 	     outside_band(cpu, now_ns)))
-		tell_cpu(cpu);
+		emit_cpu(cpu);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (cpu->armed & WAKEGOV_ARM_BAND)
 		awaited |= outside_band(cpu, now_ns);
 	if (awaited)
-		tell_cpu(cpu);
+		emit_cpu(cpu);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static inline int end_interrupt(enum wakegov_program program)
 	account_end_interrupt(&cpu->load, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.idle_since_ns == now_ns &&
 	    account_util_q(&cpu->load) > cpu->band_high_q)
-		tell_cpu(cpu);
+		emit_cpu(cpu);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static inline void read_facts(struct task_struct *task, struct wakegov_facts *fa
 }
 
 /* A full ring buffer is counted: the daemon then has all tasks dumped. */
-static __noinline void tell_facts(struct task_struct *task, const char *comm)
+static __noinline void emit_facts(struct task_struct *task, const char *comm)
 {
 	struct wakegov_facts_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	struct wakegov_cpu *here;
@@ -47,12 +47,12 @@ static __noinline void tell_facts(struct task_struct *task, const char *comm)
 }
 
 /* Reports all threads of the task's process. */
-static inline void tell_process(struct task_struct *task)
+static inline void emit_process(struct task_struct *task)
 {
 	if (task->signal->nr_threads > 1)
 		tell(WAKEGOV_RECORD_SCAN, 0, 0);
 	else
-		tell_facts(task, NULL);
+		emit_facts(task, NULL);
 }
 
 static __noinline void follow_fork(struct task_struct *parent, struct task_struct *child)
@@ -63,7 +63,7 @@ static __noinline void follow_fork(struct task_struct *parent, struct task_struc
 		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
 	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || child->cgroups == parent->cgroups)
 		return; /* rules see nothing in it that its parent has not */
-	tell_facts(child, NULL);
+	emit_facts(child, NULL);
 }
 
 static __noinline void follow_end(__u32 pid)
@@ -80,7 +80,7 @@ static __noinline void follow_exec(struct task_struct *task, int old_pid)
 	if (old_pid != task->pid)
 		follow_end(old_pid);
 	if (settings.follow & WAKEGOV_FOLLOW_EXECS || bpf_map_lookup_elem(&matching, &pid))
-		tell_facts(task, NULL);
+		emit_facts(task, NULL);
 }
 
 /* Runs before task->comm has the new name; an exec renames as well. */
@@ -93,7 +93,7 @@ int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
 	if (slot)
 		bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
 	if (settings.follow & WAKEGOV_FOLLOW_RENAMES)
-		tell_facts(task, comm);
+		emit_facts(task, comm);
 	return 0;
 }
 
@@ -105,8 +105,8 @@ int BPF_PROG(on_cgroup_attach_task, struct cgroup *to, const char *path, struct 
 		return 0;
 	count_event(WAKEGOV_CGROUP_MOVE);
 	if (threadgroup)
-		tell_process(task);
+		emit_process(task);
 	else
-		tell_facts(task, NULL);
+		emit_facts(task, NULL);
 	return 0;
 }

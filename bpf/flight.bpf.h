@@ -6,7 +6,7 @@
 #include "device.bpf.h"
 #include "slot.bpf.h"
 
-static inline struct wakegov_flights *far_of(struct request *request)
+static inline struct wakegov_flights *overflow_of(struct request *request)
 {
 	__u32 low = (unsigned long)request, set;
 
@@ -19,9 +19,9 @@ static inline struct wakegov_flights *far_of(struct request *request)
 	return bpf_map_lookup_elem(&flights, &set);
 }
 
-static __noinline struct wakegov_flight *find_far(struct request *request)
+static __noinline struct wakegov_flight *find_overflow(struct request *request)
 {
-	struct wakegov_flights *set = far_of(request);
+	struct wakegov_flights *set = overflow_of(request);
 
 	for (int i = 0; set && i < WAKEGOV_FLIGHT_WAYS; i++)
 		if (set->ways[i].request == (unsigned long)request)
@@ -29,22 +29,23 @@ static __noinline struct wakegov_flight *find_far(struct request *request)
 	return NULL;
 }
 
-/* Called where there is no near place, or where the request may have been far before. */
-static __noinline struct wakegov_flight *find_far_place(struct request *request,
-							struct wakegov_flight *near)
+/* Called where the CPU has no free place, or where the request may have an earlier place in the
+ * overflow. */
+static __noinline struct wakegov_flight *find_overflow_place(struct request *request,
+							     struct wakegov_flight *place)
 {
-	struct wakegov_flights *set = far_of(request);
+	struct wakegov_flights *set = overflow_of(request);
 
 	for (int i = 0; set && i < WAKEGOV_FLIGHT_WAYS; i++)
 		if (set->ways[i].request == (unsigned long)request)
 			return &set->ways[i];
-	for (int i = 0; !near && set && i < WAKEGOV_FLIGHT_WAYS; i++)
+	for (int i = 0; !place && set && i < WAKEGOV_FLIGHT_WAYS; i++)
 		if (!set->ways[i].request)
-			near = &set->ways[i];
-	return near;
+			place = &set->ways[i];
+	return place;
 }
 
-/* The CPU that sent a request; its near places are searched for the request. */
+/* The CPU that sent a request, in whose own places the request is searched first. */
 static inline struct wakegov_cpu *sender_of(struct request *request)
 {
 	return cpu_at(request->mq_ctx->cpu);
@@ -52,10 +53,10 @@ static inline struct wakegov_cpu *sender_of(struct request *request)
 
 static inline struct wakegov_flight *find_flight(struct request *request, struct wakegov_cpu *cpu)
 {
-	for (int i = 0; i < WAKEGOV_NEAR_WAYS; i++)
-		if (cpu->near[i].request == (unsigned long)request)
-			return &cpu->near[i];
-	return find_far(request);
+	for (int i = 0; i < WAKEGOV_CPU_FLIGHTS; i++)
+		if (cpu->flights[i].request == (unsigned long)request)
+			return &cpu->flights[i];
+	return find_overflow(request);
 }
 
 /* The place that the request still has from an earlier use, or a free one; NULL: all are taken. */
@@ -64,15 +65,15 @@ static inline struct wakegov_flight *find_place(struct request *request, struct 
 {
 	struct wakegov_flight *place = NULL;
 
-	for (int i = WAKEGOV_NEAR_WAYS - 1; i >= 0; i--) {
-		struct wakegov_flight *flight = &cpu->near[i];
+	for (int i = WAKEGOV_CPU_FLIGHTS - 1; i >= 0; i--) {
+		struct wakegov_flight *flight = &cpu->flights[i];
 
 		if (flight->request == (unsigned long)request)
 			return flight;
 		if (!flight->request)
 			place = flight; /* the loop goes down, so the first free one stays */
 	}
-	return place && !device->n_far ? place : find_far_place(request, place);
+	return place && !device->n_overflow ? place : find_overflow_place(request, place);
 }
 
 /* Returns false if another CPU took the place first. */
@@ -84,8 +85,8 @@ static inline bool claim(struct wakegov_flight *flight, struct request *request)
 /* Releases the place, once everything in it has been read. */
 static inline void clear_flight(struct wakegov_flight *flight, struct wakegov_device *device)
 {
-	if (flight->far && device)
-		__sync_fetch_and_add(&device->n_far, -1);
+	if (flight->overflow && device)
+		__sync_fetch_and_add(&device->n_overflow, -1);
 	flight->request = 0;
 }
 

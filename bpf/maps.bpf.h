@@ -168,7 +168,7 @@ static inline struct wakegov_cpu *count_event(enum wakegov_program program)
 }
 
 /* Emits a record. Returns false, and counts a drop, when the ring buffer is full. */
-static inline bool tell_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
+static inline bool emit_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
 {
 	struct wakegov_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	struct wakegov_cpu *here;
@@ -189,7 +189,7 @@ static inline bool tell_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
 
 static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
 {
-	return tell_class(type, cpu, slot, 0);
+	return emit_class(type, cpu, slot, 0);
 }
 
 /* Leaves news for the daemon's next look. cpu is NULL for news of the whole machine. */

@@ -72,7 +72,7 @@ static inline void press(struct wakegov_placed_group *group, __u32 index,
 	cache = cache_of(cpu);
 	if (!cache || !is_full(cache, now_ns))
 		return;
-	if (tell_class(WAKEGOV_RECORD_FULL_CACHE, cpu->cache, index, 0))
+	if (emit_class(WAKEGOV_RECORD_FULL_CACHE, cpu->cache, index, 0))
 		group->watch &= ~bit;
 }
 
@@ -116,7 +116,7 @@ static __noinline void waking_placed(struct task_struct *task)
 	to->woken_ns = bpf_ktime_get_ns();
 	to->waker_cache = from && from->group == to->group ? here->cache : WAKEGOV_NO_CACHE;
 	press(group, to->group, there, to->woken_ns);
-	if (group->watch_wake && tell_class(WAKEGOV_RECORD_GROUP_WAKES, 0, to->group, 0))
+	if (group->watch_wake && emit_class(WAKEGOV_RECORD_GROUP_WAKES, 0, to->group, 0))
 		group->watch_wake = 0;
 }
 
@@ -196,7 +196,7 @@ static __noinline void fork_placed(struct task_struct *parent, struct task_struc
 	born.waker_cache = WAKEGOV_NO_CACHE;
 	note_runnable(group, &born);
 	bpf_map_update_elem(&placed, &pid, &born, BPF_ANY);
-	tell_class(WAKEGOV_RECORD_PLACED_CHILD, parent->pid, pid, here->cache);
+	emit_class(WAKEGOV_RECORD_PLACED_CHILD, parent->pid, pid, here->cache);
 }
 
 static inline void end_placed(const struct task_struct *task)

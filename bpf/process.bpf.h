@@ -142,7 +142,7 @@ static __noinline void learn_command(struct task_struct *task)
 		return;
 	read_command(task->mm, process);
 	if (process->command_is_read)
-		tell_process(task);
+		emit_process(task);
 }
 
 static inline void follow_new_process(struct task_struct *parent, struct task_struct *child)

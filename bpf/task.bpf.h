@@ -102,7 +102,7 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	struct task_struct *parent = bpf_get_current_task_btf();
 
 	count_event(WAKEGOV_WAKEUP_NEW);
-	tell_clamped_child(parent, child);
+	emit_clamped_child(parent, child);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)

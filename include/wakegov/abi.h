@@ -21,9 +21,9 @@
 #define WAKEGOV_DEVICES	      64   /* block devices followed */
 #define WAKEGOV_UNPLACED      256  /* remembered of those that found no place */
 #define WAKEGOV_NO_DEVICE     0xffffffffU
-#define WAKEGOV_FLIGHT_SETS   1024 /* places for requests where a CPU has no near one left */
+#define WAKEGOV_FLIGHT_SETS   1024 /* overflow sets, for requests of CPUs without a free place */
 #define WAKEGOV_FLIGHT_WAYS   2
-#define WAKEGOV_NEAR_WAYS     5	 /* a CPU's own places for requests that it sent: two cache lines */
+#define WAKEGOV_CPU_FLIGHTS   5	 /* a CPU's own places for requests that it sent: two cache lines */
 #define WAKEGOV_CLAMP_CLASSES 64 /* clamp classes; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
@@ -120,7 +120,7 @@ struct wakegov_flight {
 	__u64 start_ns;
 	__u32 owner; /* the id of the sender's slot; 0: it has none */
 	__u16 device;
-	__u16 far; /* it is one of flights */
+	__u16 overflow; /* it lies in the map of overflow sets, not with a CPU */
 };
 
 /* The places for requests whose addresses have the same hash. */
@@ -211,7 +211,7 @@ struct wakegov_cpu {
 	__u64 busy_since_ns;	  /* 0: it is idle */
 
 	/* written by the kernel side, those of requests that were sent here */
-	struct wakegov_flight near[WAKEGOV_NEAR_WAYS] __attribute__((aligned(64)));
+	struct wakegov_flight flights[WAKEGOV_CPU_FLIGHTS] __attribute__((aligned(64)));
 
 	/* written by the kernel side, on the CPU itself */
 	struct wakegov_class_run runs[WAKEGOV_CLAMP_CLASSES] __attribute__((aligned(64)));
@@ -229,8 +229,8 @@ struct wakegov_device {
 	__u64 idle_ns;	     /* total of past idle times; the present one is not in it */
 	__u64 anomalies;     /* completions without a start and the reverse */
 	__u32 completion_cpu;
-	__u32 ignored; /* written by the daemon: stacked, counted at the bottom only */
-	__u32 n_far;   /* its requests that are in flights; mostly 0, and not looked for there */
+	__u32 ignored;	  /* written by the daemon: stacked, counted at the bottom only */
+	__u32 n_overflow; /* its requests in overflow sets; mostly 0, and then not searched there */
 	char name[WAKEGOV_DISK_SIZE]; /* as the kernel calls it */
 } __attribute__((aligned(64)));
 
@@ -400,7 +400,7 @@ struct wakegov_settings {
 
 	/* bursts and clamp classes */
 	__u32 n_clamp_classes;	    /* 0: no rule clamps anything, and nothing is measured */
-	__u32 set_generation;	    /* one more whenever task_classes changed */
+	__u32 class_generation;	    /* incremented on changes of task_classes */
 	__u64 burst_limit_ns;	    /* a burst that took so long counts, however slow the clock */
 	__u32 follow_co_runner;	    /* those are to be told about */
 	__u32 co_runner_generation; /* one more: none has been told about */

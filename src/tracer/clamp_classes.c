@@ -69,7 +69,7 @@ int tracer_send_task_classes(struct tracer *tracer)
 	int r = batch_send(&tracer->classes, bpf_map__fd(tracer->programs.skel->maps.task_classes));
 
 	/* Last: from now on the kernel side reads the new classes. */
-	__atomic_fetch_add(&tracer->programs.skel->bss->settings.set_generation, 1,
+	__atomic_fetch_add(&tracer->programs.skel->bss->settings.class_generation, 1,
 			   __ATOMIC_RELEASE);
 	return r;
 }

@@ -84,8 +84,8 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 	if (!__atomic_compare_exchange_n(&flight->request, &expected, 0, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;
-	if (flight->far)
-		__atomic_fetch_sub(&device->n_far, 1, __ATOMIC_RELAXED);
+	if (flight->overflow)
+		__atomic_fetch_sub(&device->n_overflow, 1, __ATOMIC_RELAXED);
 	flow = __atomic_add_fetch(&device->flow, WAKEGOV_COMPLETED, __ATOMIC_ACQ_REL);
 	if (wakegov_flow_depth(flow) <= 0)
 		device->idle_since_ns = time_now_ns();
@@ -127,8 +127,8 @@ static void find_older(const struct tracer *tracer, uint32_t device, uint64_t th
 	ret->then_ns = then_ns;
 	ret->n = 0;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		look_at(ret, tracer->cpus[cpu].near, WAKEGOV_NEAR_WAYS);
-	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS && tracer->devices[device].n_far; i++)
+		look_at(ret, tracer->cpus[cpu].flights, WAKEGOV_CPU_FLIGHTS);
+	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS && tracer->devices[device].n_overflow; i++)
 		look_at(ret, tracer->flights[i].ways, WAKEGOV_FLIGHT_WAYS);
 }
 
@@ -201,7 +201,7 @@ static void forget(struct tracer *tracer, uint32_t index)
 	tracer->past_anomalies += anomalies;
 	device->queue = 0;
 	device->flow = 0;
-	device->n_far = 0;
+	device->n_overflow = 0;
 	device->idle_since_ns = 0;
 	device->idle_ns = 0;
 	device->anomalies = 0;

@@ -51,7 +51,7 @@ static void test_start_without_completion(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
 	work_pin(0, 1);
 	for (uint32_t i = 1; i <= 3; i++)
-		add_lost_request(native->tracer, disk.index, WAKEGOV_NEAR_WAYS - i);
+		add_lost_request(native->tracer, disk.index, WAKEGOV_CPU_FLIGHTS - i);
 	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
 	native_resync(native);
 	assert_false(disk_agrees_at_rest(native, &disk, 200));
@@ -127,7 +127,7 @@ static void test_exit_in_flight(void **state)
 			assert_int_equal(slot->started, slot->completed);
 	}
 	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
-		assert_int_equal(native->tracer->devices[i].n_far, 0);
+		assert_int_equal(native->tracer->devices[i].n_overflow, 0);
 }
 
 /*
