@@ -36,10 +36,10 @@ enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
 void rules_print_task(FILE *file, const json_t *reply);
 
 /*
- * The option has the name of a rule's key. Returns false and prints what it takes where it is given
- * with a value that the key does not take.
+ * Whether --response is absent, or valid and without the other option for a floor. Returns false
+ * after printing why.
  */
-bool run_takes_level(const struct ctl *ctl, const char *option);
+bool run_takes_response(const struct ctl *ctl, const char *floor);
 
 /* What doctor finds, a part of report as well. NULL: it could not look, and that was told. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);

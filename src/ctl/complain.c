@@ -127,12 +127,70 @@ static void complain_parameter(const char *command, const json_t *parameters)
 		 command, parameter, command);
 }
 
+/* Errors whose sentence needs no parameter. */
+static const struct {
+	const char *error;
+	const char *sentence;
+} refusals[] = {
+	{ "io.wakegov.NoSuchCpu",
+	  "this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains" },
+	{ "io.wakegov.NoSuchTask",
+	  "there is no task with this number: it ended, or never was. See: ps -eL" },
+	{ "io.wakegov.NoSuchClass",
+	  "the policy has no class of this name. See: wakegovctl hint classes" },
+	{ "io.wakegov.NotYours",
+	  "the task is another user's, or somebody else gave it its hint: only root, and "
+	  "change-group in wakegov.conf(5), may change that" },
+	{ "io.wakegov.KernelThread",
+	  "this is a thread of the kernel, which takes no hints; a rule can be for it. See: "
+	  "wakegov.conf(5)" },
+	{ "io.wakegov.NoSuchHint",
+	  "the task has no hint of its own. See: wakegovctl hint list; wakegovctl rules PID" },
+	{ "io.wakegov.HintHeld",
+	  "a program holds the hint of this task, and ends it with its connection" },
+	{ "io.wakegov.TooManyHints",
+	  "you have as many hints as a user may have: max-hints in wakegov.conf(5). End one with: "
+	  "wakegovctl hint PID none" },
+	{ "io.wakegov.NoRoomForHint",
+	  "there is no room for it: as many tasks match rules as can (max-ruled-tasks in "
+	  "wakegov.conf(5)), or the policy has too many rules. See: wakegovctl rules" },
+	{ "io.wakegov.NoSuchRule", "the policy has no such rule. See: wakegovctl rules" },
+	{ "io.wakegov.NoSuchProfile", "the policy has no such profile. See: wakegovctl profile" },
+	{ "io.wakegov.RecordingBusy",
+	  "somebody records already, and one recording goes on at a time. It ends with that "
+	  "wakegovctl record; see: pgrep -a wakegovctl" },
+	{ "io.wakegov.PolicyHeld",
+	  "another policy is compared with already, and one experiment goes on at a time" },
+	{ "io.wakegov.HandedBack",
+	  "the domains are handed back already, and one experiment goes on at a time. See: "
+	  "wakegovctl status" },
+	{ "io.wakegov.NothingToHandBack",
+	  "wakegovd drives no domain now, so there is nothing to compare. See: wakegovctl domains" },
+	{ "io.wakegov.NotRemembered",
+	  "no change of the domain at or before then is remembered. Those that are kept on disk "
+	  "are shown to root: sudo wakegovctl explain; see max-decisions and history in "
+	  "wakegov.conf(5)" },
+	{ "io.wakegov.NoSuchOverride",
+	  "no override in force has this number. See: wakegovctl override list" },
+	{ "io.wakegov.TooManyOverrides",
+	  "as many overrides as there can be are in force. End one with: wakegovctl override "
+	  "cancel ID" },
+};
+
+static const char *find_refusal(const char *error)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		if (!strcmp(error, refusals[i].error))
+			return refusals[i].sentence;
+	return NULL;
+}
+
 enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
 	_cleanup_free_ char *domain = format_clean(field_text(parameters, "domain"));
-	const char *error = field_text(reply, "error");
+	const char *error = field_text(reply, "error"), *sentence = find_refusal(error);
 
 	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
 		complain_lines("the policy was not loaded, the one before it holds: ",
@@ -141,64 +199,12 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
 	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))
 		complain("there is no domain '%s'. See: wakegovctl domains", domain);
-	else if (!strcmp(error, "io.wakegov.NoSuchCpu"))
-		complain(
-			"this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains");
-	else if (!strcmp(error, "io.wakegov.NoSuchTask") &&
-		 strcmp(method, "io.wakegov.Explain") != 0)
-		complain("there is no task with this number: it ended, or never was. See: ps -eL");
-	else if (!strcmp(error, "io.wakegov.NoSuchClass"))
-		complain("the policy has no class of this name. See: wakegovctl hint classes");
-	else if (!strcmp(error, "io.wakegov.NotYours"))
-		complain("the task is another user's, or somebody else gave it its hint: only "
-			 "root, and change-group in wakegov.conf(5), may change that");
-	else if (!strcmp(error, "io.wakegov.KernelThread"))
-		complain("this is a thread of the kernel, which takes no hints; a rule can be for "
-			 "it. See: wakegov.conf(5)");
-	else if (!strcmp(error, "io.wakegov.NoSuchHint"))
-		complain("the task has no hint of its own. See: wakegovctl hint list; wakegovctl "
-			 "rules PID");
-	else if (!strcmp(error, "io.wakegov.HintHeld"))
-		complain("a program holds the hint of this task, and ends it with its connection");
-	else if (!strcmp(error, "io.wakegov.TooManyHints"))
-		complain("you have as many hints as a user may have: max-hints in wakegov.conf(5). "
-			 "End one with: wakegovctl hint PID none");
-	else if (!strcmp(error, "io.wakegov.NoRoomForHint"))
-		complain("there is no room for it: as many tasks match rules as can "
-			 "(max-ruled-tasks in wakegov.conf(5)), or the policy has too many rules. "
-			 "See: wakegovctl rules");
-	else if (!strcmp(error, "io.wakegov.NoSuchTask"))
-		complain(
-			"no task with this number does I/O as often as min-rate in wakegov.conf(5) "
-			"says. See: wakegovctl tasks; a CPU is explained by: wakegovctl explain "
-			"cpuN");
-	else if (!strcmp(error, "io.wakegov.NoSuchRule"))
-		complain("the policy has no such rule. See: wakegovctl rules");
-	else if (!strcmp(error, "io.wakegov.NoSuchProfile"))
-		complain("the policy has no such profile. See: wakegovctl profile");
-	else if (!strcmp(error, "io.wakegov.RecordingBusy"))
-		complain(
-			"somebody records already, and one recording goes on at a time. It ends with "
-			"that wakegovctl record; see: pgrep -a wakegovctl");
-	else if (!strcmp(error, "io.wakegov.PolicyHeld"))
-		complain("another policy is compared with already, and one experiment goes on at a "
-			 "time");
-	else if (!strcmp(error, "io.wakegov.HandedBack"))
-		complain("the domains are handed back already, and one experiment goes on at a "
-			 "time. See: wakegovctl status");
-	else if (!strcmp(error, "io.wakegov.NothingToHandBack"))
-		complain("wakegovd drives no domain now, so there is nothing to compare. See: "
-			 "wakegovctl domains");
-	else if (!strcmp(error, "io.wakegov.NotRemembered"))
-		complain(
-			"no change of the domain at or before then is remembered. Those that are "
-			"kept on disk are shown to root: sudo wakegovctl explain; see max-decisions "
-			"and history in wakegov.conf(5)");
-	else if (!strcmp(error, "io.wakegov.NoSuchOverride"))
-		complain("no override in force has this number. See: wakegovctl override list");
-	else if (!strcmp(error, "io.wakegov.TooManyOverrides"))
-		complain("as many overrides as there can be are in force. End one with: wakegovctl "
-			 "override cancel ID");
+	else if (!strcmp(error, "io.wakegov.NoSuchTask") && !strcmp(method, "io.wakegov.Explain"))
+		complain("no task with this number does I/O as often as min-rate in "
+			 "wakegov.conf(5) says. See: wakegovctl tasks; a CPU is explained by: "
+			 "wakegovctl explain cpuN");
+	else if (sentence)
+		complain("%s", sentence);
 	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))
 		complain("%s is for root, and for the members of change-group (wakegov.conf(5)). "
 			 "Try: sudo wakegovctl %s",

@@ -322,11 +322,9 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 	if (ctl_value(ctl, "freeze") && is_rule)
 		return ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
 				       "--min and --max");
-	if (response && ctl_value(ctl, "min"))
-		return ctl_misuse(ctl, "--response is a floor as --min is: give one of the two");
 	if (response && !is_rule && !quantity_number(target, &pid))
 		return ctl_misuse(ctl, "--response is for tasks: give a PID or rule:NAME");
-	return run_takes_level(ctl, "response") ? CTL_OK : CTL_USAGE;
+	return run_takes_response(ctl, "min") ? CTL_OK : CTL_USAGE;
 }
 
 static enum ctl_exit add(struct ctl *ctl)

@@ -40,7 +40,11 @@ static json_t *pack_override(const struct ctl *ctl)
 	return parameters;
 }
 
-bool run_takes_level(const struct ctl *ctl, const char *option)
+/*
+ * The option has the name of a rule's key. Returns false, and prints what the key accepts, for a
+ * value that it does not accept.
+ */
+static bool takes_level(const struct ctl *ctl, const char *option)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(option);
 	const char *text = ctl_value(ctl, option);
@@ -52,7 +56,16 @@ bool run_takes_level(const struct ctl *ctl, const char *option)
 	return false;
 }
 
-/* What everybody may not do. */
+bool run_takes_response(const struct ctl *ctl, const char *floor)
+{
+	if (ctl_value(ctl, "response") && ctl_value(ctl, floor)) {
+		ctl_misuse(ctl, "--response is a floor as --%s is: give one of the two", floor);
+		return false;
+	}
+	return takes_level(ctl, "response");
+}
+
+/* Whether options need an override, which only root and change-group may add. */
 static bool overrides(const struct ctl *ctl)
 {
 	return ctl_value(ctl, "cap") || ctl_value(ctl, "floor") || ctl_value(ctl, "response") ||
@@ -98,13 +111,9 @@ enum ctl_exit command_run(struct ctl *ctl)
 		ctl_misuse(ctl, "give --cap, --floor, --response, --class or --no-boost");
 		return RUN_FAILED;
 	}
-	if (!run_takes_level(ctl, "cap") || !run_takes_level(ctl, "floor") ||
-	    !run_takes_level(ctl, "response"))
+	if (!takes_level(ctl, "cap") || !takes_level(ctl, "floor") ||
+	    !run_takes_response(ctl, "floor"))
 		return RUN_FAILED;
-	if (ctl_value(ctl, "floor") && ctl_value(ctl, "response")) {
-		ctl_misuse(ctl, "--response is a floor as well: give one of the two");
-		return RUN_FAILED;
-	}
 	/* It is listed by the name that this process is going to have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
 	if (prepare(ctl) != CTL_OK)

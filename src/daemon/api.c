@@ -19,6 +19,17 @@ static void add_warning(void *array, const char *line)
 	json_array_append_new(array, json_string(line));
 }
 
+int api_refuse_policy(struct reply *reply, int r, const char *message)
+{
+	struct json_out *out;
+
+	if (!message)
+		return r;
+	out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
+	field_text(out, "message", message);
+	return reply_end(reply);
+}
+
 static int reload(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
@@ -30,13 +41,8 @@ static int reload(const struct call *call, struct reply *reply)
 	int r;
 
 	r = manager_reload(manager, add_warning, warnings, &message);
-	if (r < 0 && message) {
-		out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
-		field_text(out, "message", message);
-		return reply_end(reply);
-	}
 	if (r < 0)
-		return r;
+		return api_refuse_policy(reply, r, message);
 
 	out = reply_begin(reply);
 	api_put_policy(out, manager);

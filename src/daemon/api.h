@@ -136,6 +136,8 @@ static inline int api_refuse_domain(struct reply *reply, const char *domain)
 	return reply_send_error(reply, "io.wakegov.NoSuchDomain",
 				json_pack("{ss}", "domain", domain));
 }
+/* Replies to a failure r of a new policy: with its message, which is NULL without memory. */
+int api_refuse_policy(struct reply *reply, int r, const char *message);
 
 static inline int api_refuse_task(struct reply *reply, json_int_t pid)
 {

@@ -10,7 +10,6 @@ int api_hold_policy(const struct call *call, struct reply *reply)
 	struct manager *manager = call->userdata;
 	struct channel *channel = &manager->policy_hold.channel;
 	_cleanup_free_ char *message = NULL;
-	struct json_out *out;
 	int r;
 
 	if (channel_is_heard(channel))
@@ -19,15 +18,10 @@ int api_hold_policy(const struct call *call, struct reply *reply)
 	if (r < 0)
 		return r;
 	r = policy_hold_start(manager, call_text(call, "text"), &message);
-	if (r < 0)
+	if (r < 0) {
 		channel_unsubscribe(call->subscription);
-	if (r < 0 && message) {
-		out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
-		field_text(out, "message", message);
-		return reply_end(reply);
+		return api_refuse_policy(reply, r, message);
 	}
-	if (r < 0)
-		return r;
 	reply->continues = true;
 	return reply_send(reply, json_object());
 }
