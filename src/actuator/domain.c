@@ -171,7 +171,7 @@ int actuator_domain_yield(struct actuator_domain *domain, const char *control, c
 {
 	domain->state = ACTUATOR_STATE_YIELDED;
 	return actuator_domain_explain(domain, ACTUATOR_TAKEN_OVER,
-				       "somebody else set %s to %s%s%s", control, value,
+				       "another program set %s to %s%s%s", control, value,
 				       error < 0 ? "; its line stays in the originals file: " : "",
 				       error < 0 ? strerror(-error) : "");
 }

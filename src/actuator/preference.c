@@ -27,7 +27,7 @@ const char *preference_describe(int outcome)
 		return "the performance governor allows no energy-preference but performance: set "
 		       "powersave in scaling_governor, then reload";
 	case PREFERENCE_FOREIGN:
-		return "somebody else set energy_performance_preference; it is left to them";
+		return "another program set energy_performance_preference; its value stays";
 	case PREFERENCE_DYNAMIC:
 		return "amd-pstate's dynamic_epp sets energy_performance_preference; it is left to "
 		       "the kernel";

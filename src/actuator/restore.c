@@ -269,7 +269,7 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 		snprintf(ret_text, size, "%s is %s as before", name, result->value);
 		break;
 	case RESTORE_TAKEN_OVER:
-		snprintf(ret_text, size, "left %s at %s: somebody else set it", name,
+		snprintf(ret_text, size, "left %s at %s: another program set it", name,
 			 result->current);
 		break;
 	case RESTORE_GONE:

@@ -311,9 +311,9 @@ const char *placement_why_text(enum placement_why why)
 		[PLACEMENT_BEGINS] = "it begins",
 		[PLACEMENT_HOLDS] = "it is kept",
 		[PLACEMENT_MEASURES] = "how long its tasks wait without is measured first",
-		[PLACEMENT_FULL] = "let go: no CPU of the cache was idle",
-		[PLACEMENT_SLOWER] = "let go: its tasks waited longer after wake-ups",
-		[PLACEMENT_OFFLINE] = "let go: the CPUs of the cache are offline",
+		[PLACEMENT_FULL] = "released: no CPU of the cache was idle",
+		[PLACEMENT_SLOWER] = "released: its tasks waited longer after wake-ups",
+		[PLACEMENT_OFFLINE] = "released: the CPUs of the cache are offline",
 		[PLACEMENT_NO_ROOM] = "no cache has room for it",
 	};
 

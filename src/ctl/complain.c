@@ -37,9 +37,10 @@ enum ctl_exit complain_open(const char *path, int error)
 	switch (error) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		complain("wakegovd is not running: nobody listens on %s. Start it with: systemctl "
-			 "start wakegovd",
-			 path);
+		complain(
+			"wakegovd is not running: no process listens on %s. Start it with: systemctl "
+			"start wakegovd",
+			path);
 		return CTL_UNREACHABLE;
 	case -EACCES:
 	case -EPERM:
@@ -139,7 +140,7 @@ static const struct {
 	{ "io.wakegov.NoSuchClass",
 	  "the policy has no class of this name. See: wakegovctl hint classes" },
 	{ "io.wakegov.NotYours",
-	  "the task is another user's, or somebody else gave it its hint: only root, and "
+	  "the task is another user's, or another user gave it its hint: only root, and "
 	  "change-group in wakegov.conf(5), may change that" },
 	{ "io.wakegov.KernelThread",
 	  "this is a thread of the kernel, which takes no hints; a rule can be for it. See: "
@@ -157,7 +158,7 @@ static const struct {
 	{ "io.wakegov.NoSuchRule", "the policy has no such rule. See: wakegovctl rules" },
 	{ "io.wakegov.NoSuchProfile", "the policy has no such profile. See: wakegovctl profile" },
 	{ "io.wakegov.RecordingBusy",
-	  "somebody records already, and one recording goes on at a time. It ends with that "
+	  "a recording is under way, and only one is made at a time. It ends with its "
 	  "wakegovctl record; see: pgrep -a wakegovctl" },
 	{ "io.wakegov.PolicyHeld",
 	  "another policy is compared with already, and one experiment goes on at a time" },

@@ -75,7 +75,7 @@ void api_put_unable(struct json_out *out, const struct manager *manager)
 	}
 	if (counts.foreign) {
 		snprintf(text, sizeof(text),
-			 "placement was given up for %llu tasks of which somebody set the affinity",
+			 "placement was given up for %llu tasks whose affinity another program set",
 			 (unsigned long long)counts.foreign);
 		json_out_text(out, text);
 	}

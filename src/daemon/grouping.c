@@ -262,8 +262,9 @@ static void yield_file(void *userdata, const char *cgroup, enum uclamp_group_end
 {
 	struct manager *manager = userdata;
 
-	leave_out(manager, rule, end, cgroup, "somebody set %s of %s to %s, which is left so",
-		  uclamp_group_file(end), cgroup, value);
+	leave_out(manager, rule, end, cgroup,
+		  "another program set %s of %s to %s, and its value stays", uclamp_group_file(end),
+		  cgroup, value);
 }
 
 bool grouping_take_written(struct manager *manager)

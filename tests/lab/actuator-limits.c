@@ -136,7 +136,7 @@ void test_limits_taken_over(void **state)
 	write_limit(0, "scaling_max_freq", "1400000");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
 	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
-	assert_string_equal(domain->why, "somebody else set scaling_max_freq to 1400000");
+	assert_string_equal(domain->why, "another program set scaling_max_freq to 1400000");
 	assert_int_equal(ask(domain, 400000, 400000), ACTUATOR_TAKEN_OVER);
 	expect_limits(0, 400000, 1400000);
 	assert_null(fixture_saved_text(f));

@@ -17,7 +17,7 @@ void test_foreign_governor(void **state)
 	write_control(0, "scaling_governor", "performance");
 	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(domain->state, ACTUATOR_STATE_YIELDED);
-	assert_string_equal(domain->why, "somebody else set scaling_governor to performance");
+	assert_string_equal(domain->why, "another program set scaling_governor to performance");
 	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_governor", "performance");
@@ -44,7 +44,7 @@ void test_foreign_governor_found_by_release(void **state)
 	write_control(0, "scaling_governor", "powersave");
 	assert_int_equal(backend->release(domain, fixture_report, f), ACTUATOR_DONE);
 	assert_string_equal(f->report,
-			    "left policy0 scaling_governor at powersave: somebody else set it\n");
+			    "left policy0 scaling_governor at powersave: another program set it\n");
 	assert_control(0, "scaling_governor", "powersave");
 }
 
@@ -66,7 +66,7 @@ void test_foreign_speed(void **state)
 	write_control(0, "scaling_setspeed", "1800000");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_SETSPEED);
 	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
-	assert_string_equal(domain->why, "somebody else set scaling_setspeed to 1800000");
+	assert_string_equal(domain->why, "another program set scaling_setspeed to 1800000");
 	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_cur_freq", "1800000");

@@ -182,7 +182,7 @@ void test_clamps_released(void **state)
 	task_expect(pids[0], 0, 1024);
 	task_expect(pids[1], 10, 1000);
 	task_expect(pids[2], 0, 700);
-	assert_non_null(strstr(f->report, "at 0-700: somebody else set it\n"));
+	assert_non_null(strstr(f->report, "at 0-700: another program set it\n"));
 	assert_non_null(strstr(f->report, "restored the clamps of 2 tasks to what they were\n"));
 	assert_null(journal_text(f));
 	for (int i = 0; i < 3; i++)
@@ -418,7 +418,8 @@ void test_uclamp_needs_schedutil(void **state)
 	write_control(0, "scaling_governor", "performance");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_GOVERNOR);
 	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
-	assert_string_equal(f->domains[0].why, "somebody else set scaling_governor to performance");
+	assert_string_equal(f->domains[0].why,
+			    "another program set scaling_governor to performance");
 	assert_null(fixture_saved_text(f));
 }
 

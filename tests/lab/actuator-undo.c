@@ -128,7 +128,7 @@ void test_tunables_never_lost(void **state)
 	assert_int_equal(backend->release(&f->domains[0], fixture_report, f), ACTUATOR_DONE);
 	assert_string_equal(f->report,
 			    "restored policy0 scaling_governor to schedutil\n"
-			    "left schedutil/rate_limit_us at 500: somebody else set it\n");
+			    "left schedutil/rate_limit_us at 500: another program set it\n");
 	assert_tunable(RATE_LIMIT, "500");
 	assert_null(fixture_saved_text(f));
 }

@@ -224,7 +224,8 @@ static void test_never_lost(void **state)
 	fake_write(RATE_LIMIT, "500");
 	release(0);
 	fake_assert(RATE_LIMIT, "500");
-	assert_string_equal(report, "left schedutil/rate_limit_us at 500: somebody else set it\n");
+	assert_string_equal(report,
+			    "left schedutil/rate_limit_us at 500: another program set it\n");
 	assert_no_file();
 }
 
@@ -249,7 +250,8 @@ static void test_brought_back_by_others(void **state)
 	assert_int_equal(saved->n_tunables, 1);
 	release(1);
 	fake_assert(RATE_LIMIT, "500");
-	assert_string_equal(report, "left schedutil/rate_limit_us at 500: somebody else set it\n");
+	assert_string_equal(report,
+			    "left schedutil/rate_limit_us at 500: another program set it\n");
 	assert_no_file();
 }
 
@@ -330,7 +332,7 @@ static void test_changed_after_failure(void **state)
 	assert_int_equal(release(1), ACTUATOR_DONE);
 	fake_fail_tunable(NULL, 0);
 	fake_write(RATE_LIMIT, "500");
-	assert_restore(0, "left schedutil/rate_limit_us at 500: somebody else set it\n");
+	assert_restore(0, "left schedutil/rate_limit_us at 500: another program set it\n");
 	fake_assert(RATE_LIMIT, "500");
 	assert_no_file();
 }

@@ -121,7 +121,8 @@ static void test_foreign_governor(void **state)
 {
 	save(&schedutil, 1);
 	fake_write(POLICY("governor"), "performance");
-	assert_restores(0, "left policy0 scaling_governor at performance: somebody else set it\n");
+	assert_restores(0,
+			"left policy0 scaling_governor at performance: another program set it\n");
 	fake_assert(POLICY("governor"), "performance");
 	assert_no_file();
 }
@@ -131,7 +132,8 @@ static void test_foreign_governor_keeps_its_speed(void **state)
 {
 	save(speed, 2);
 	fake_write(POLICY("governor"), "performance");
-	assert_restores(0, "left policy0 scaling_governor at performance: somebody else set it\n");
+	assert_restores(0,
+			"left policy0 scaling_governor at performance: another program set it\n");
 	fake_assert(POLICY("setspeed"), "1000000");
 	assert_no_file();
 }

@@ -297,7 +297,7 @@ static void test_hwp_limit_of_somebody_else(void **state)
 	fake_write(POLICY("max_freq"), "1400000");
 	s->domain.touched = 1u << CONTROL_MAX_FREQ;
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
-	assert_string_equal(s->domain.why, "somebody else set scaling_max_freq to 1400000");
+	assert_string_equal(s->domain.why, "another program set scaling_max_freq to 1400000");
 	fake_assert(POLICY("max_freq"), "1400000");
 	fake_assert(POLICY("governor"), "schedutil");
 }

@@ -176,7 +176,7 @@ class Data(ServiceTest):
         """what rules and classes could not do, and nothing of what none of them asks for"""
         status = self.connect().call("io.wakegov.Status")["parameters"]
         self.assertEqual(status["unable"], [
-            "placement was given up for 1 tasks of which somebody set the affinity",
+            "placement was given up for 1 tasks whose affinity another program set",
             "the kernel refused 2 times to place a task"])
 
     def test_drops(self):

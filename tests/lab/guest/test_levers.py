@@ -265,7 +265,7 @@ class Groups(unittest.TestCase):
         self.assertEqual(self.clamps(other), ("0.00", "max"))
 
     def test_foreign(self):
-        """groups: what somebody else sets stays, said once, and the task carries the cap itself"""
+        """groups: what another program sets stays, said once, and the task carries the cap itself"""
         task = self.start_task()
         with guest.Daemon(UCLAMP + self.RULE) as daemon:
             self.wait_for(("0.00", "29.98"))

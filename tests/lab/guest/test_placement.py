@@ -171,7 +171,7 @@ class Placement(unittest.TestCase):
         self.daemon.stop()
         self.assertEqual(allowed(task.pid), mask({min(kept)}))
         self.assertEqual(allowed(other.pid), mask(ALL - kept))
-        self.assertIn("somebody else", self.daemon.log())
+        self.assertIn("another program", self.daemon.log())
 
     def end_cpuset(self):
         self.end_tasks()
