@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a rule is for a task, in words. */
+/* Explains in words why a rule matches a task or not. */
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void say_text(FILE *out, struct rules *rules, const struct task_facts *fa
 		fprintf(out, "it has no %s", name);
 }
 
-/* What the key looks at, of the task. */
+/* Writes the task's value for the key. */
 static void say_fact(FILE *out, struct rules *rules, const struct task_facts *facts,
 		     enum policy_match_key key)
 {
@@ -200,7 +200,7 @@ static void say_left(FILE *out, const struct hint *hint)
 			(uint64_t)((hint->end_ns - now_ns) / NS_PER_S));
 }
 
-/* The hint is NULL where the task has none, or one of another class. */
+/* hint is NULL if the task has none of this class. */
 static void say_hint(FILE *out, const struct hint *hint, const struct task_facts *facts)
 {
 	if (!hint) {

@@ -10,7 +10,7 @@
 struct hints {
 	struct pid_index *index;
 	struct hint *entries;
-	uint64_t given; /* so many, all in all */
+	uint64_t given; /* number of hints ever given */
 	bool has_unused;
 };
 
@@ -35,7 +35,7 @@ struct hints *hints_free(struct hints *hints)
 	return NULL;
 }
 
-/* An id ends with the place. */
+/* An id's low part is the place. */
 struct hint *hints_add(struct hints *hints, const struct hint *hint)
 {
 	uint32_t place = pid_index_add(hints->index, hint->pid);
@@ -140,7 +140,7 @@ int hints_rule(const struct policy *policy, const char *class)
 	return -1;
 }
 
-/* The classes that are hinted, as bits. */
+/* The classes with hints, as bits. */
 static uint32_t find_classes(const struct hints *hints, const struct policy *policy)
 {
 	const struct hint *hint = NULL;
@@ -179,7 +179,7 @@ static uint32_t classes_with_rule(const struct policy *policy)
 	return found;
 }
 
-/* A class that has a rule keeps it, whichever comes for which there is no room. */
+/* A class that has a rule keeps it, even if new ones find no room. */
 bool hints_fill(const struct hints *hints, struct policy *policy)
 {
 	uint32_t classes = find_classes(hints, policy), before = classes_with_rule(policy);

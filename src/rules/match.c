@@ -31,7 +31,7 @@ static bool is_cgroup(const char *pattern, const char *path)
 	return true;
 }
 
-/* The next part of a cgroup's path, as systemd means it. NULL: that was the last one. */
+/* The next part of a cgroup's path, unescaped as systemd does. NULL: no more. */
 static const char *take_part(const char *path, char ret[static PATH_SIZE])
 {
 	size_t length;
@@ -42,7 +42,7 @@ static const char *take_part(const char *path, char ret[static PATH_SIZE])
 		return NULL;
 	memcpy(ret, path, length);
 	ret[length] = '\0';
-	/* A name that the kernel could take for a file of its own is escaped so. */
+	/* systemd escapes a name that could be one of the kernel's files. */
 	if (ret[0] == '_')
 		memmove(ret, ret + 1, length);
 	return path + length;
@@ -53,7 +53,7 @@ static bool is_slice(const char *part)
 	return fnmatch("?*.slice", part, 0) == 0;
 }
 
-/* Those of systemd's types that have cgroups. */
+/* The unit types of systemd that have cgroups. */
 static bool is_any_unit(const char *part)
 {
 	static const char *const types[] = {
@@ -68,7 +68,7 @@ static bool is_any_unit(const char *part)
 
 /*
  * As systemd's cg_path_get_unit(): slices, which only a manager makes, and the first unit behind
- * them. What lies below that is named by whoever it is delegated to.
+ * them. Names below that are chosen by the delegate.
  */
 static bool is_unit(const char *pattern, const char *path)
 {
@@ -156,7 +156,7 @@ static bool holds(const struct policy_match *match, enum policy_match_key key, u
 uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts)
 {
-	/* What is at hand first, then what is mostly at hand, then files. */
+	/* In the order of cost: facts at hand, facts mostly at hand, files. */
 	static const enum policy_match_key order[] = {
 		POLICY_MATCH_KERNEL_THREAD, POLICY_MATCH_USER,	    POLICY_MATCH_NICE,
 		POLICY_MATCH_SCHEDULER,	    POLICY_MATCH_COMM,	    POLICY_MATCH_CGROUP,

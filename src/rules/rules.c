@@ -53,7 +53,7 @@ static uint32_t find_uid(const char *user)
 	return entry ? entry->pw_uid : MATCH_NO_UID;
 }
 
-/* The rules before as they are numbered now; those that are gone are left out. */
+/* The earlier rules by their present numbers; removed ones are left out. */
 static uint64_t renumber(const struct rules *rules, uint64_t counted, const struct ruled *before)
 {
 	uint64_t now = 0;
@@ -65,7 +65,7 @@ static uint64_t renumber(const struct rules *rules, uint64_t counted, const stru
 	return now;
 }
 
-/* The same rule goes on with its counts, wherever it stands now. */
+/* Keeps the counts of a rule whose number changed. */
 static void take_counts(struct rules *rules, const struct ruled *before)
 {
 	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
@@ -136,7 +136,7 @@ bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid
 	return place != PID_INDEX_NONE && rules->tasks[place].counted >> rule & 1;
 }
 
-/* What a task belongs to, it still does when the one that started it is gone. */
+/* A task keeps its membership when its parent exits. */
 static bool is_child(const struct rules *rules, uint32_t rule, const struct task_facts *facts)
 {
 	const struct rules_task *known = rules_find(rules, facts->pid);
@@ -148,7 +148,7 @@ static bool is_child(const struct rules *rules, uint32_t rule, const struct task
 		rules_was_overridden(rules, rule, facts->pid));
 }
 
-/* matched: the rules of files that are for the task. */
+/* matched: the rules of files that match the task. */
 static bool is_overridden(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
 			  uint64_t matched)
 {
@@ -200,7 +200,9 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? 0 : rules->tasks[place].hint;
 }
 
-/* The one that a thread has from its process; a process as before, or else from its parent. */
+/*
+ * The hint that a thread has from its process; for a process its former one, or else its parent's.
+ */
 static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
 {
 	const struct rules_task *known = rules_find(rules, facts->pid);
@@ -213,7 +215,7 @@ static uint64_t find_inherited(const struct rules *rules, const struct task_fact
 	return hints_find_id(rules->hints, own) ? own : hint_of_task(rules, facts->parent);
 }
 
-/* What users hint leaves half of the places to what the administrator wants. */
+/* Hints of users may take half of the table; the other half is for the administrator's rules. */
 static bool has_room(const struct rules *rules, const struct hint *hint, uint32_t pid)
 {
 	return hint->any_user || pid_index_find(rules->index, pid) != PID_INDEX_NONE ||
@@ -230,7 +232,7 @@ static const struct hint *find_hint(const struct rules *rules, const struct task
 	return hint && has_room(rules, hint, facts->pid) ? hint : NULL;
 }
 
-/* The bit of the rule that stands for its class. */
+/* The bit of the rule of the hint's class. */
 static uint64_t hint_bit(const struct rules *rules, const struct hint *hint)
 {
 	int rule = hint ? hints_rule(rules->policy, hint->class) : -1;
@@ -299,14 +301,16 @@ static void forget(struct rules *rules, uint32_t place)
 	pid_index_remove(rules->index, place);
 }
 
-/* The place of the task; PID_INDEX_NONE where it is not known and has none, or there is no room. */
+/*
+ * The place of the task, added if need be; PID_INDEX_NONE where it needs none or there is no room.
+ */
 static uint32_t find_place(struct rules *rules, const struct task_facts *facts, bool matches,
 			   bool *ret_is_new)
 {
 	uint32_t place = pid_index_find(rules->index, facts->pid);
 
 	*ret_is_new = false;
-	/* Of the one that had the pid before nothing is left. */
+	/* Drops the entry of an earlier task with this pid. */
 	if (place != PID_INDEX_NONE && rules->tasks[place].task.start_ns != facts->start_ns) {
 		forget(rules, place);
 		place = PID_INDEX_NONE;
@@ -339,7 +343,7 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 		.cgroup_id = facts->cgroup_id,
 	};
 	if (place == PID_INDEX_NONE) {
-		ret->matched = 0; /* without a place it is left alone */
+		ret->matched = 0; /* without a place it gets nothing */
 		return is_new;
 	}
 	known = &rules->tasks[place];

@@ -7,19 +7,19 @@
 #include "rules/rules.h"
 #include "rules/texts.h"
 
-/* What there is about a rule besides the policy. */
+/* The state of a rule besides the policy. */
 struct ruled {
 	char name[POLICY_NAME_SIZE];
-	uint32_t uid;  /* of its user; MATCH_NO_UID */
-	int condition; /* the rule that has a task while this one holds; -1: it holds at any time */
+	uint32_t uid;  /* uid of its user, or MATCH_NO_UID */
+	int condition; /* the rule that must have a task; -1: no condition */
 	struct rules_count count;
 };
 
 struct known_task {
 	struct rules_task task;
-	uint64_t counted; /* what it matched, as the rules are numbered now */
-	uint64_t hint;	  /* its id; 0: it has none */
-	uint32_t scan;	  /* the last one that it was seen in */
+	uint64_t counted; /* rules for which it was counted, by their present numbers */
+	uint64_t hint;	  /* id of the hint; 0: none */
+	uint32_t scan;	  /* last scan in which it was taken */
 };
 
 struct rules {
@@ -34,11 +34,11 @@ struct rules {
 	bool conditions_changed;
 };
 
-/* Whether the task was, when it was last taken, among those that the override is for. */
+/* Whether the task was among those of the override when it was last taken. */
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
 
-/* Whether the rule holds now, for whomever it is. */
+/* Whether the rule's condition holds now. */
 bool rules_holds(const struct rules *rules, uint32_t rule);
 
-/* The first key of the rule that does not hold for the task; 0: the rule matches. */
+/* The first key of the rule that does not match the task; 0: the rule matches. */
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

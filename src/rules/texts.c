@@ -9,7 +9,7 @@
 #include "rules/cgroups.h"
 #include "shared/sysfs.h"
 
-#define CGROUPS_MAX 1024 /* known at a time; more of them are read again and again */
+#define CGROUPS_MAX 1024 /* cached; further ones are read again each time */
 #define TEXT_SIZE   4096
 
 struct cgroup_text {
@@ -21,9 +21,9 @@ struct texts {
 	struct cgroup_text cgroups[CGROUPS_MAX];
 	process_facts_t read_process;
 	void *userdata;
-	uint32_t tgid; /* of process; 0: none was read */
+	uint32_t tgid; /* process of `process`; 0: none was read */
 	struct process_facts process;
-	char path[TEXT_SIZE]; /* of a cgroup that is not kept */
+	char path[TEXT_SIZE]; /* path of a cgroup that is not cached */
 };
 
 struct texts *texts_new(process_facts_t read_process, void *userdata)
@@ -60,7 +60,9 @@ static const char *get_of_process(struct texts *texts, uint32_t tgid, enum polic
 	return is_exe ? process->exe : process->command;
 }
 
-/* The task may have been moved since its facts were taken: then this is not the path of its id. */
+/*
+ * The task may have moved since its facts were taken; then this is not the path of its cgroup id.
+ */
 static bool is_path_of(uint64_t id, const char *path)
 {
 	char directory[2 * TEXT_SIZE];

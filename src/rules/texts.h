@@ -2,12 +2,11 @@
 #pragma once
 
 /*
- * The facts of a task that are texts: its program, its command line, its cgroup. The path of a
- * cgroup is read once, as long as there are not too many; what a process runs is asked for once for
- * all of its threads that are looked at in a row.
+ * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
+ * unless there are too many; the program of a process is read once for consecutive threads of it.
  *
- * Nothing here reads the memory of a process, /proc/PID/cmdline for one: that takes the lock of its
- * memory, and waits for what its pages come from, which may be a file system of its owner.
+ * Nothing here reads a process's memory, as /proc/PID/cmdline does: that takes its mmap lock and
+ * may wait for its pages, which may come from a file system of the process's owner.
  */
 
 #include "core/settings.h"
@@ -20,12 +19,12 @@ struct texts *texts_new(process_facts_t read_process, void *userdata);
 struct texts *texts_free(struct texts *texts);
 
 /*
- * Of POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL where there is none, as of
- * a kernel thread, or it is not known: then *ret_unknown says why, else it is NULL. Both borrowed
- * until the next call.
+ * The text for POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL if there is
+ * none, as for a kernel thread, or it is not known: then *ret_unknown is the reason, else NULL.
+ * Both are borrowed until the next call.
  */
 const char *texts_get(struct texts *texts, const struct task_facts *facts,
 		      enum policy_match_key key, const char **ret_unknown);
 
-/* Asks again for what processes run: it may have changed. */
+/* Drops the cached program of a process, which may have changed. */
 void texts_forget_process(struct texts *texts);

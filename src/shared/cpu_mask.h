@@ -44,15 +44,18 @@ static inline bool cpu_mask_equals(const struct cpu_mask *one, const struct cpu_
 
 bool cpu_mask_is_empty(const struct cpu_mask *mask);
 struct cpu_mask cpu_mask_and(const struct cpu_mask *one, const struct cpu_mask *other);
-/* Whether all of one are in the other. */
+/* Whether every CPU of one is in the other. */
 bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other);
 
 /* Reads "ff,00000001", most significant first, as in /proc/PID/status. False: it is none. */
 bool cpu_mask_parse(const char *text, struct cpu_mask *ret);
-/* Writes one so, without leading zeros and commas; "all" for every CPU, which is read as well. */
+/*
+ * Writes a mask in this form, without leading zeros and commas; "all" for every CPU, which
+ * cpu_mask_parse() accepts too.
+ */
 void cpu_mask_print(const struct cpu_mask *mask, char ret[static CPU_MASK_TEXT_SIZE]);
 
 /* Reads "0-3,8", as in cpuset.cpus and /sys. False: it is none, or names CPUs past the last. */
 bool cpu_mask_parse_list(const char *text, struct cpu_mask *ret);
-/* Writes one so, cut to size. */
+/* Writes a mask in this form, cut to size. */
 void cpu_mask_print_list(const struct cpu_mask *mask, char *ret, size_t size);

@@ -19,11 +19,11 @@ bool log_is_shown(int level);
 bool log_is_journal(void);
 
 /*
- * From now on take also gets each line of LOG_WARNING and worse that the log gets, NULL ends that:
- * for a client that waits for what it has caused.
+ * From now on `take` also gets each line of LOG_WARNING and worse; NULL ends that. For a client
+ * that waits for the result of its call.
  */
 void log_set_listener(void (*take)(void *userdata, const char *line), void *userdata);
-/* Gives the listener a line that goes to the log by another way than log_message(). */
+/* Passes the listener a line that reaches the log in another way than by log_message(). */
 void log_tell_listener(int level, const char *line);
 
 void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -37,7 +37,7 @@ static int read_boot_id(char ret_boot_id[BOOT_ID_SIZE])
 	return n == BOOT_ID_SIZE - 1 ? 0 : -EIO;
 }
 
-/* What another user could have written must not say what is put into the kernel. */
+/* A file that another user could have written must not determine writes to the kernel. */
 static int check_owner(int fd, size_t *ret_length)
 {
 	struct stat st;
@@ -52,7 +52,9 @@ static int check_owner(int fd, size_t *ret_length)
 	return 0;
 }
 
-/* The whole file with a NUL after it. Returns 0, -ENOENT without a file or a directory, … */
+/*
+ * Reads the whole file, with a NUL behind it. Returns 0, -ENOENT without a file or a directory, …
+ */
 static int read_whole(const char *directory, const char *name, char **ret_text, size_t *ret_length)
 {
 	_cleanup_close_ int directory_fd = open_directory(directory);
@@ -92,7 +94,7 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* Cuts the next whole line off. NULL: there is none. */
+/* Takes the next whole line, or NULL. */
 static char *take_line(struct statefile_reader *reader)
 {
 	char *line = reader->next, *end = strchr(line, '\n');
@@ -104,7 +106,7 @@ static char *take_line(struct statefile_reader *reader)
 	return line;
 }
 
-/* Whether all of text, of which there is some, is among these characters. */
+/* Whether text is not empty and has only these characters. */
 static bool is_made_of(const char *text, const char *characters)
 {
 	return *text && text[strspn(text, characters)] == '\0';
@@ -194,7 +196,7 @@ const char *statefile_refusal(int error)
 	}
 }
 
-/* A file system that is read-only says so of a file that is not there as well. */
+/* A read-only file system returns EROFS even for a missing file. */
 static int remove_at(int directory, const char *name)
 {
 	int r = unlinkat(directory, name, 0) < 0 ? -errno : 0;
@@ -217,7 +219,7 @@ static int write_at(int directory, const char *name, const char *text, size_t le
 		if (n < 0)
 			return -errno;
 	}
-	/* After a crash of the machine nobody reads it: the boot is another one then. */
+	/* After a crash of the machine the file is not read: the boot differs. */
 	return 0;
 }
 
@@ -281,7 +283,7 @@ int statefile_append(int fd, const char *line)
 
 	if (n < 0)
 		return -errno;
-	/* A part of a line would spoil the next one: it is taken back. */
+	/* Removes an incomplete line, which would damage the next one. */
 	if ((size_t)n < length)
 		return ftruncate(fd, lseek(fd, 0, SEEK_END) - n) < 0 ? -errno : -ENOSPC;
 	return 0;

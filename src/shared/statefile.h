@@ -9,10 +9,10 @@
  *	KEY VALUE…		any number of lines; what they say is up to the file's owner
  *	end N			the number of these lines; a log has no such line
  *
- * A file is replaced as a whole: it is written beside the old one and renamed. Lines are also added
- * to a log, each by one write(2), before what they announce is done; a last line without its
- * newline announced nothing, and is left out. Text that somebody else chose is the last value of
- * its line, and is escaped.
+ * A file is replaced as a whole: it is written beside the old one and renamed. A log is also
+ * appended to, each line by one write(2) before the action that it announces; a last line without a
+ * newline announced nothing, and is left out. Text from other users is the last value of its line,
+ * and is escaped.
  */
 
 #include <stdbool.h>
@@ -28,8 +28,8 @@ struct statefile {
 struct statefile_reader {
 	char *text;
 	char *next;
-	size_t n;     /* lines taken */
-	size_t n_max; /* no more lines follow than this */
+	size_t n;     /* lines read so far */
+	size_t n_max; /* upper bound on the number of lines */
 	bool is_log;
 };
 
@@ -50,12 +50,12 @@ void statefile_close(struct statefile_reader *reader);
  */
 int statefile_next(struct statefile_reader *reader, char **ret_line);
 
-/* Why the file was refused; NULL for an error that is about something else. */
+/* Why the file was refused; NULL for errors of another kind. */
 const char *statefile_refusal(int error);
 
 /*
- * Replaces the file by one with the lines that print() writes. Returns 0 or a negative errno; then
- * the file is as it was.
+ * Replaces the file by the lines that print() writes. Returns 0, or a negative errno with the old
+ * file unchanged.
  */
 int statefile_write(const char *directory, const struct statefile *file,
 		    void (*print)(FILE *out, const void *data), const void *data);
@@ -64,8 +64,8 @@ int statefile_write(const char *directory, const struct statefile *file,
 int statefile_open_log(const char *directory, const struct statefile *file);
 
 /*
- * Adds a line, which ends with a newline. Returns 0 or a negative errno, and then nothing was
- * added: -ENOSPC and the like.
+ * Appends a line, which ends with a newline. Returns 0, or a negative errno such as -ENOSPC with
+ * nothing added.
  */
 int statefile_append(int fd, const char *line);
 
@@ -75,5 +75,5 @@ int statefile_remove(const char *directory, const struct statefile *file);
 /* Writes text with a backslash and three octal digits for each byte that is not plain ASCII. */
 void statefile_print_escaped(FILE *out, const char *text);
 
-/* The text again. Returns false when it does not fit. */
+/* The inverse. Returns false when the text does not fit. */
 bool statefile_unescape(const char *escaped, char *ret, size_t size);

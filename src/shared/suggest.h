@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What somebody meant who typed a word that there is not. */
+/* Suggestions for a mistyped word. */
 
 #include <stdbool.h>
 

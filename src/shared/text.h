@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Text that somebody else chose: names of tasks, which any user may fill with any bytes, of units
- * and devices, of a recording's domains; paths. Each kind of output has one way for it:
+ * Text from other users: names of tasks, which any user may fill with any bytes, of units and
+ * devices, of a recording's domains; paths. Each kind of output has one way for it:
  *
  *	terminal, journal, traces	text_clean() or text_copy()
  *	files of /run			statefile_print_escaped(), which keeps the text

@@ -22,7 +22,7 @@
 int uevent_open(uint32_t action, uint32_t other_action);
 
 /*
- * Reads one: returns its length, 0 when there is none now, or a negative errno, of which -ENOBUFS
- * means that some were lost. What others than the kernel send is passed over.
+ * Reads one event. Returns its length, 0 when none is waiting, or a negative errno; -ENOBUFS: some
+ * were lost. Messages from other senders than the kernel are passed over.
  */
 ssize_t uevent_read(int fd, char ret_text[static UEVENT_SIZE]);
