@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What policy files say: the values, where those were given that can contradict each other, and
+ * The contents of policy files: the values, the places of those that can contradict each other, and
  * profiles.
  */
 
@@ -33,7 +33,7 @@ struct policy_draft {
 	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_limits;
 	struct policy_profiles profiles;
-	struct policy_origins *origins; /* NULL: nobody asks for them */
+	struct policy_origins *origins; /* NULL: not wanted */
 };
 
 /* The built-in defaults, without profiles. */
@@ -48,8 +48,8 @@ void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
 		      struct policy_place place);
 
 /*
- * What only the whole can show: a min-frequency over its max-frequency in [domain] or for one
+ * Checks that need the whole policy: a min-frequency over its max-frequency in [domain] or for one
  * domain, where both are in Hz or both in per cent. Returns 0, or -EINVAL and adds to *ret_message
- * a line for each, at the place of the one that was given later.
+ * a line for each, at the place of the later one.
  */
 int policy_draft_check(const struct policy_draft *draft, char **ret_message);

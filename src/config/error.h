@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The sentence that tells an administrator what to mend, and where. */
+/* Messages that tell the administrator what to correct, and where. */
 
 /* A line of a policy file; line 0 stands for the file as a whole. */
 struct policy_place {

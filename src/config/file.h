@@ -16,7 +16,7 @@
 int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message);
 
 /*
- * Refuses a file or directory that somebody may write besides root and the user and group that we
- * run as: who writes a policy decides with our rights. Returns 0, or -EPERM and *ret_message.
+ * Refuses a file or directory that another user than root and the user and group of this process
+ * may write: its writer decides with our rights. Returns 0, or -EPERM and *ret_message.
  */
 int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message);

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * What a valid policy asks of domains that this machine does not have: a [domain policyN] that is
- * not there, a frequency that is none of the domain's. It holds all the same; the next frequency is
- * used.
+ * Warns of settings of a valid policy that do not fit this machine: a [domain policyN] without such
+ * a domain, a frequency that is no OPP. They hold all the same; the next OPP is used.
  */
 
 #include "core/settings.h"

@@ -14,5 +14,5 @@
  */
 bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE]);
 
-/* Whether a comma stands in it that no backslash stands before: somebody took it for a divider. */
+/* Whether the list has a comma without a backslash before it, probably meant as a divider. */
 bool policy_patterns_have_comma(const char *list);

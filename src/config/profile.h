@@ -3,8 +3,8 @@
 
 /*
  * The sections [profile NAME]: keys of other sections, as "domain.headroom = 110%", that hold while
- * the profile does; and when it does so by itself. In a later file a section of the same name goes
- * on with the same profile, key by key.
+ * the profile is in force; and the conditions under which it comes into force by itself. A section
+ * of the same name in a later file continues the profile, key by key.
  */
 
 #include <stdbool.h>
@@ -52,7 +52,7 @@ struct policy_profiles {
 	uint32_t n;
 };
 
-/* The one that holds where no other does: the first. */
+/* The profile that is in force without any other: the first. */
 #define POLICY_PROFILE_DEFAULT "balanced"
 
 /* NULL: there is none of that name. */

@@ -155,7 +155,7 @@ static int refuse_key(const char *section, const char *owner, struct policy_plac
 	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
 }
 
-/* What was meant, where that can be told: "steam, wine" as a list, 30 as a share. */
+/* Adds a suggestion of what was probably meant: "steam, wine" as a list, 30 as a share. */
 static void suggest(const struct policy_rule_key *key, const char *text,
 		    char ret[static SUGGESTION_SIZE])
 {
@@ -239,7 +239,7 @@ static int refuse_class(const struct policy *policy, const struct policy_rule *r
 				rule->name, rule->class, list, rule->class);
 }
 
-/* What waits for a rule that waits could wait for itself. */
+/* A condition on a rule that has a condition itself could form a circle. */
 static int finish_condition(struct policy *policy, const struct policy_rule *rule,
 			    char **ret_message)
 {

@@ -125,7 +125,7 @@ static int open_profile(struct policy_sections *sections, struct policy_draft *d
 	return r;
 }
 
-/* inih leaves out what follows the bracket; a key that someone wrote there would be lost. */
+/* inih ignores text behind the bracket; a key there would be lost. */
 static int check_header(struct policy_place place, const char *header, const char *end,
 			char **ret_message)
 {

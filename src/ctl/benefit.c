@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * benefit: what wakegov is worth on this machine. A switchback experiment: in pairs of blocks, of
- * which one is wakegov's and the other that of another governor, in an order that is chance. What
- * came before does not count: each block begins with a time to settle that is not measured.
+ * benefit: measures what wakegov gains on this machine, in a switchback experiment: pairs of
+ * blocks, one under wakegov and one under another governor, in random order. Each block begins with
+ * a time to settle that is not measured, so that earlier blocks do not count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@
 #define LINE_SIZE 4096
 
 struct block {
-	bool is_measured; /* not interrupted, and nobody interfered */
+	bool is_measured; /* not interrupted, and without interference */
 	double figures[FIGURES];
 };
 
@@ -62,15 +62,15 @@ struct experiment {
 	int signals;
 	int lent_fd; /* of HandBack; negative: wakegov governs */
 	bool interrupted;
-	json_t *governed; /* who governs what, as it is when wakegov does */
+	json_t *governed; /* the governors of all domains under wakegov */
 	FILE *plot;	  /* NULL: no picture is asked for */
-	const char *pid;  /* whose waits count; NULL: everybody's */
+	const char *pid;  /* process whose waits count; NULL: all */
 	struct energy_meter meter;
 	struct model model;
 	struct benefit_findings findings;
 };
 
-/* Whatever somebody could change meanwhile. */
+/* The state that another user could change meanwhile. */
 static enum ctl_exit take_state(const struct ctl *ctl, json_t **ret)
 {
 	json_auto_t *status = NULL, *overrides = NULL, *states = json_array(), *ids = json_array();

@@ -27,10 +27,10 @@ static const struct {
 	[FIGURE_CHANGES] = { "changes_per_s", "its changes", "more", "fewer", "/s" },
 };
 
-/* However sure a difference is: nobody acts on less. */
+/* A smaller difference is negligible, however certain. */
 #define NEGLIGIBLE_PERCENT 0.5
 
-/* Who may differ by half is not called the same. */
+/* With a wider interval the two are not called equal. */
 #define UNSTEADY_PERCENT 50
 
 /* A figure with enough pairs to say something. */

@@ -52,8 +52,10 @@ enum ctl_exit ctl_flush(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return CTL_OK;
-	/* Whoever read has enough. Where the signal is ignored, as under systemd, it is the same
-	 * end. */
+	/*
+	 * The reader has closed the pipe. If the signal is ignored, as under systemd, this ends in
+	 * the same way.
+	 */
 	if (errno == EPIPE) {
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);

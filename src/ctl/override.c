@@ -88,7 +88,7 @@ static void show_override(const json_t *reply)
 {
 	const json_t *override = json_object_get(reply, "override");
 	_cleanup_free_ char *target = cell_whom(override, NULL);
-	/* To the second: some of it has passed, but nobody asked for 9 min 59 s. */
+	/* Rounded to the second, so that a new override shows 10 min and not 9 min 59 s. */
 	uint64_t left_s = (field_number(override, "left_us") + US_PER_S / 2) / US_PER_S;
 	_cleanup_free_ char *left = format_duration(left_s * US_PER_S);
 	_cleanup_free_ char *limits = cell_wanted(override, NULL);

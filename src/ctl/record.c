@@ -64,7 +64,10 @@ static int write_base64(FILE *out, const char *text)
 	return 0;
 }
 
-/* For its owner alone: who asked may see more of others' tasks than who can read the folder. */
+/*
+ * Readable by its owner only, who may see more of others' tasks than the users who can read the
+ * directory.
+ */
 static FILE *create(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * The interface itself, under the name that it has, org.freedesktop.UPower.PowerProfiles, and the
- * one that it had, net.hadess.PowerProfiles. Where somebody else has a name, as
- * power-profiles-daemon does, it is left to him, his choice is followed, and the name is taken when
- * he goes.
+ * The interface itself, under its present name, org.freedesktop.UPower.PowerProfiles, and its
+ * former one, net.hadess.PowerProfiles. If another program, such as power-profiles-daemon, owns a
+ * name, its choice is followed, and the name is taken when it goes.
  */
 
 #include "desktop/desktop.h"

@@ -54,7 +54,7 @@ struct hint *hints_find_id(const struct hints *hints, uint64_t id);
 /* Walks them: NULL gives the first, NULL is returned after the last. */
 struct hint *hints_next(const struct hints *hints, const struct hint *after);
 
-/* Whether the last task of a hint has gone: noted, cleared by forgetting it, and read. */
+/* Set, clear and read a flag: the last task of a hint has exited. */
 void hints_note_unused(struct hints *hints);
 void hints_forget_unused(struct hints *hints);
 bool hints_has_unused(const struct hints *hints);

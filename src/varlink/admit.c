@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who gets a place among the clients, and who has to yield it. */
+/* Decides which client gets a place, and which one has to yield it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -12,7 +12,7 @@ struct newcomer {
 	uint64_t now_us;
 };
 
-/* What it sent lies there, and we have not come to it yet. */
+/* Whether the client has sent something that was not read yet. */
 static bool has_spoken(const struct query_client *client)
 {
 	int n = 0;
@@ -32,9 +32,9 @@ static bool is_stale(const struct query_client *client, uint64_t now_us)
 enum readiness { STAYS, YIELDS, YIELDS_FIRST };
 
 /*
- * To its own user and to those who hold fewer places than its own if it is stale; busy, only to
- * those who hold two fewer, so that nobody ends with fewer than the newcomer. Root gets in however
- * busy the others are, and yields to nobody else.
+ * A stale client yields to its own user and to users with fewer places; a busy one only to users
+ * with at least two fewer, so that no user ends with fewer than the newcomer. Root displaces any
+ * other client, and yields to none.
  */
 static enum readiness readiness_of(const struct query_client *client,
 				   const struct newcomer *newcomer)
@@ -52,7 +52,10 @@ static enum readiness readiness_of(const struct query_client *client,
 	return newcomer->peer->is_owner || n > newcomer->n_own + 1 ? YIELDS : STAYS;
 }
 
-/* Of two that are as ready, that of the user who holds more; of one user's, the longer quiet. */
+/*
+ * Of two that are equally ready, the one of the user with more places goes; of one user's, the one
+ * that has been quiet for longer.
+ */
 static bool goes_before(const struct query_client *client, const struct query_client *other)
 {
 	if (client->user->n_clients != other->user->n_clients)

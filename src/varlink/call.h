@@ -17,7 +17,7 @@ struct call {
 	bool more;
 	bool oneway;
 	bool upgrade;
-	void *userdata; /* of whom the methods are */
+	void *userdata; /* for the methods */
 	const struct query_peer *peer;
 	struct subscription *subscription; /* for a method that streams to fill in */
 };

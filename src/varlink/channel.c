@@ -118,7 +118,7 @@ bool channel_has_news(struct subscription *subscription)
 {
 	const struct channel *channel = subscription->channel;
 
-	/* What is not for it is as good as read. */
+	/* Skips messages that the filter excludes. */
 	while (subscription->next >= channel->first && subscription->next < channel->next &&
 	       !is_for(&subscription->filter, &message_at(channel, subscription->next)->tag))
 		subscription->next++;

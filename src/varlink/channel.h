@@ -4,9 +4,9 @@
 /*
  * A stream of messages to every client that asked for it with "more".
  *
- * A message is kept once, in a ring, for all subscribers; of a subscriber only its place in it is
- * kept. So one that does not read costs the others nothing: it falls behind, until what it has not
- * read yet is overwritten. While nobody subscribes there is no ring, and nothing to publish to.
+ * A message is kept once, in a ring, for all subscribers; each subscriber has a position in it. So
+ * a subscriber that does not read costs the others nothing: it falls behind, until its unread
+ * messages are overwritten. Without subscribers there is no ring, and publishing is not needed.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #define CHANNEL_BYTES	 (4u * 1024 * 1024)
 #define CHANNEL_MESSAGES 16384u
 
-/* By what subscribers choose. */
+/* The properties by which subscribers filter. */
 struct channel_tag {
 	uint32_t kind;		       /* below 32 */
 	uint32_t pid;		       /* 0: of no task */
@@ -41,8 +41,8 @@ struct channel {
 	uint64_t next;
 	uint64_t end; /* of the last one, counted in bytes since the first of all */
 	uint32_t n_subscribers;
-	bool is_over;			 /* who has had everything is no subscriber any more */
-	void (*unheard)(void *userdata); /* the last subscriber has gone; NULL: nobody cares */
+	bool is_over;			 /* a subscriber that has read everything is removed */
+	void (*unheard)(void *userdata); /* called when the last subscriber has gone; may be NULL */
 	void *userdata;
 };
 
@@ -51,7 +51,7 @@ struct subscription {
 	struct channel *channel; /* borrowed; NULL: none */
 	struct channel_filter filter;
 	uint64_t next;		  /* the number of the first message that it has not had */
-	uint64_t behind_since_us; /* it has not read since then, though there is more; 0: it has */
+	uint64_t behind_since_us; /* since when it has unread messages; 0: none */
 };
 
 /* Subscribes to what is published from now on. Returns 0 or -ENOMEM. */

@@ -13,7 +13,7 @@
 #include "varlink/peer.h"
 #include "varlink/server.h"
 
-/* What the client's deadline is about. */
+/* The reason of the client's deadline. */
 enum client_wait {
 	CLIENT_WAIT_NONE,
 	CLIENT_WAIT_CALL,  /* the rest of a call */
@@ -55,7 +55,10 @@ struct query_server {
 
 /* connection.c: the account of that user; NULL when none of its clients is there. */
 struct query_user *query_user_find(const struct query_server *server, uid_t uid);
-/* It with one client more; NULL without memory. Then one client less; the last frees it. */
+/*
+ * Adds a client to the user's account; NULL without memory. query_user_leave() removes one; the
+ * last frees the account.
+ */
 struct query_user *query_user_join(struct query_server *server, uid_t uid);
 void query_user_leave(struct query_user *user);
 

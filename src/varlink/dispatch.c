@@ -104,7 +104,9 @@ static int run_method(const struct query_method *method, const struct call *call
 	/* No method of ours hands its connection over to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");
-	/* Streams want more, and somebody who listens; the others answer once in any case. */
+	/*
+	 * Methods that stream need `more` and a subscription; the others answer once in any case.
+	 */
 	if (method->streams && !call->more)
 		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
 	if (method->streams && call->oneway)

@@ -8,7 +8,7 @@
 #include "varlink/method.h"
 #include "varlink/peer.h"
 
-/* Whom it is for. All borrowed. */
+/* The caller and the methods. All borrowed. */
 struct query_context {
 	const struct query_method *methods; /* of io.wakegov */
 	void *userdata;			    /* for them */

@@ -14,7 +14,7 @@
 #include "varlink/buffer.h"
 
 struct json_out {
-	struct buffer *buffer; /* borrowed; NULL: nobody wants to know */
+	struct buffer *buffer; /* borrowed; NULL: no reply is wanted */
 	int error;	       /* 0, -EMSGSIZE or -ENOMEM */
 	bool separate;	       /* an element stands before the next one */
 	size_t used;	       /* of scratch */

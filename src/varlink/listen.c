@@ -29,7 +29,7 @@ static int set_address(struct sockaddr_un *address, const char *path)
 	return 0;
 }
 
-/* Returns whether somebody listens on the socket, or a negative errno. */
+/* Returns whether a process listens on the socket, or a negative errno. */
 static int is_live(const char *path)
 {
 	_cleanup_close_ int fd = -1;
@@ -69,7 +69,10 @@ static int remove_stale(const char *path)
 	return unlink(path) < 0 ? -errno : 0;
 }
 
-/* Under another name until it listens, for everybody: who sees the socket can connect to it. */
+/*
+ * Binds under another name until it listens, as a client that sees the socket must be able to
+ * connect.
+ */
 static int bind_and_listen(int fd, const char *path)
 {
 	_cleanup_free_ char *early = NULL;

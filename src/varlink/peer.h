@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Who is at the other end of a connection, and what that user may do. Credentials are those that
- * the peer had when it connected, as the kernel kept them: nothing is looked up in /proc, so it
- * does not matter whether that process is still there.
+ * The user at the other end of a connection, and the rights of that user. Credentials are those at
+ * the time of the connect, as the kernel kept them: nothing is looked up in /proc, so the process
+ * need not exist any more.
  *
  *	reading          everyone, or with readers = group the members of read-group
  *	seeing all       root, the daemon's own user, read-group and change-group: the command lines

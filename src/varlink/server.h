@@ -61,8 +61,8 @@ int query_server_publish(struct query_server *server, struct channel *channel,
 struct query_server *query_server_free(struct query_server *server);
 
 /*
- * Binds and listens on path (mode 0666: privileges are judged by peer credentials). A stale socket
- * of a dead daemon is replaced; one that somebody answers on gives -EADDRINUSE; a path that is not
- * a socket gives -EEXIST and is left alone. Returns a descriptor or a negative errno.
+ * Binds and listens on path (mode 0666: rights are judged by peer credentials). Replaces a stale
+ * socket of a dead daemon; -EADDRINUSE if a process answers on it; -EEXIST for a path that is not a
+ * socket, which is left alone. Returns a descriptor or a negative errno.
  */
 int query_listen(const char *path);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A client whose call goes on: it gets what is published, and is let go when it does not read. */
+/*
+ * A client whose call goes on: it gets the published messages, and is dropped when it does not
+ * read.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -74,8 +77,8 @@ int query_client_serve_stream(struct query_client *client, uint32_t revents)
 }
 
 /*
- * Looks whether the client keeps up. Returns whether it has everything; -ESTALE if it is to be told
- * that it does not, and dropped.
+ * Checks whether the client keeps up. Returns whether it has everything, or -ESTALE if it must get
+ * an error and be dropped.
  */
 static int check(struct query_client *client, uint64_t now_us)
 {
