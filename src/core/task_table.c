@@ -7,18 +7,14 @@
 #include "core/clamp.h"
 #include "core/pid_index.h"
 
-/* Followed in memory by the index of the records, the records, and the I/O. */
+/* Followed in memory by the indexes of the records and of the I/O, the records, and the I/O. */
 struct task_table {
 	uint32_t max_ruled;
 	uint32_t n_ruled; /* records with rules or clamps */
 	uint32_t n_waiting[TASK_WAITS];
 	uint32_t first_waiting[TASK_WAITS]; /* first place where a task may wait */
 	uint32_t max_ios;
-	uint32_t n_ios;
-	uint32_t used_ios;	  /* end of the places ever used, and of walks */
-	uint32_t lowest_free_ios; /* no place below is free */
 	uint64_t refused;
-	uint64_t refused_ios;
 };
 
 static struct pid_index *index_of(const struct task_table *table)
@@ -26,11 +22,15 @@ static struct pid_index *index_of(const struct task_table *table)
 	return (struct pid_index *)(table + 1);
 }
 
+static struct pid_index *io_index_of(const struct task_table *table)
+{
+	return (void *)((char *)index_of(table) +
+			pid_index_bytes(table->max_ios + table->max_ruled));
+}
+
 static struct task *records_of(const struct task_table *table)
 {
-	uint32_t n = table->max_ios + table->max_ruled;
-
-	return (void *)((char *)index_of(table) + pid_index_bytes(n));
+	return (void *)((char *)io_index_of(table) + pid_index_bytes(table->max_ios));
 }
 
 static struct io_task *ios_of(const struct task_table *table)
@@ -42,8 +42,8 @@ size_t task_table_bytes(uint32_t max_ios, uint32_t max_ruled)
 {
 	uint32_t n = max_ios + max_ruled;
 
-	return sizeof(struct task_table) + pid_index_bytes(n) + n * sizeof(struct task) +
-	       max_ios * sizeof(struct io_task);
+	return sizeof(struct task_table) + pid_index_bytes(n) + pid_index_bytes(max_ios) +
+	       n * sizeof(struct task) + max_ios * sizeof(struct io_task);
 }
 
 void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
@@ -52,6 +52,7 @@ void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ru
 	table->max_ios = max_ios;
 	table->max_ruled = max_ruled;
 	pid_index_init(index_of(table), max_ios + max_ruled);
+	pid_index_init(io_index_of(table), max_ios);
 }
 
 struct task_table *task_table_new(uint32_t max_ios, uint32_t max_ruled)
@@ -109,7 +110,7 @@ static void forget_if_empty(struct task_table *table, struct task *task)
 {
 	uint32_t place = task_place(table, task);
 
-	if (task->io || task->matched || task->clamped)
+	if (task->matched || task->clamped || io_task_find(table, task->pid))
 		return;
 	*task = (struct task){ 0 };
 	pid_index_remove(index_of(table), place);
@@ -215,9 +216,7 @@ struct task *task_take_waiting(struct task_table *table, enum task_wait wait)
 
 struct io_task *io_task_at(const struct task_table *table, uint32_t place)
 {
-	struct io_task *io = &ios_of(table)[place];
-
-	return place < table->max_ios && io->pid ? io : NULL;
+	return pid_index_has(io_index_of(table), place) ? &ios_of(table)[place] : NULL;
 }
 
 uint32_t io_task_place(const struct task_table *table, const struct io_task *task)
@@ -227,71 +226,40 @@ uint32_t io_task_place(const struct task_table *table, const struct io_task *tas
 
 struct io_task *io_task_find(const struct task_table *table, uint32_t pid)
 {
-	const struct task *task = task_find(table, pid);
-
-	return task && task->io ? io_task_at(table, task->io - 1) : NULL;
-}
-
-static struct io_task *find_free_io(struct task_table *table)
-{
-	struct io_task *ios = ios_of(table);
-	uint32_t place = table->lowest_free_ios;
-
-	while (place < table->used_ios && ios[place].pid)
-		place++;
-	table->lowest_free_ios = place;
-	return place < table->max_ios ? &ios[place] : NULL;
-}
-
-static void take_io(struct task_table *table, const struct io_task *io, struct task *task)
-{
-	task->io = io_task_place(table, io) + 1;
-	if (table->used_ios < task->io)
-		table->used_ios = task->io;
-	table->n_ios++;
+	return io_task_at(table, pid_index_find(io_index_of(table), pid));
 }
 
 struct io_task *io_task_add(struct task_table *table, uint32_t pid)
 {
-	struct task *task = task_find(table, pid);
-	struct io_task *io = find_free_io(table);
+	struct io_task *io = io_task_at(table, pid_index_add(io_index_of(table), pid));
 
-	if (!io) {
-		table->refused_ios++;
+	if (!io)
 		return NULL;
-	}
-	if (!task)
-		task = add_record(table, pid);
-	assert(!task->io);
-	take_io(table, io, task);
-	io->pid = pid;
+	if (!task_find(table, pid))
+		add_record(table, pid);
+	*io = (struct io_task){ .pid = pid };
 	return io;
 }
 
 void io_task_remove(struct task_table *table, struct io_task *io)
 {
 	struct task *task = task_find(table, io->pid);
-	uint32_t place = io_task_place(table, io);
 
 	*io = (struct io_task){ 0 };
-	if (place < table->lowest_free_ios)
-		table->lowest_free_ios = place;
-	table->n_ios--;
-	task->io = 0;
+	pid_index_remove(io_index_of(table), io_task_place(table, io));
 	forget_if_empty(table, task);
 }
 
 struct io_task *io_task_next(const struct task_table *table, const struct io_task *after)
 {
-	for (uint32_t i = after ? io_task_place(table, after) + 1 : 0; i < table->used_ios; i++)
-		if (ios_of(table)[i].pid)
-			return &ios_of(table)[i];
-	return NULL;
+	uint32_t from = after ? io_task_place(table, after) + 1 : 0;
+
+	return io_task_at(table, pid_index_next(io_index_of(table), from));
 }
 
 uint32_t io_task_count(const struct task_table *table)
 {
-	return table->n_ios;
+	return pid_index_count(io_index_of(table));
 }
 
 uint32_t io_task_size(const struct task_table *table)
@@ -301,7 +269,7 @@ uint32_t io_task_size(const struct task_table *table)
 
 uint64_t io_task_refused(const struct task_table *table)
 {
-	return table->refused_ios;
+	return pid_index_refused(io_index_of(table));
 }
 
 bool task_table_recount(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
@@ -310,12 +278,9 @@ bool task_table_recount(struct task_table *table, uint32_t max_ios, uint32_t max
 		.max_ios = max_ios,
 		.max_ruled = max_ruled,
 		.refused = table->refused,
-		.refused_ios = table->refused_ios,
 	};
-	for (uint32_t place = 0; place < max_ios; place++)
-		if (ios_of(table)[place].pid)
-			table->used_ios = place + 1;
-	return pid_index_relink(index_of(table), max_ios + max_ruled);
+	return pid_index_relink(index_of(table), max_ios + max_ruled) &&
+	       pid_index_relink(io_index_of(table), max_ios);
 }
 
 bool task_table_relink(struct task_table *table)
@@ -324,16 +289,12 @@ bool task_table_relink(struct task_table *table)
 	struct task *task = NULL;
 
 	while ((task = task_next(table, task))) {
-		task->io = 0;
 		table->n_ruled += is_ruled(task);
 		for (uint32_t wait = 0; wait < TASK_WAITS; wait++)
 			table->n_waiting[wait] += task->waits >> wait & 1;
 	}
-	while ((io = io_task_next(table, io))) {
-		task = task_find(table, io->pid);
-		if (!task || task->io)
+	while ((io = io_task_next(table, io)))
+		if (io_task_find(table, io->pid) != io || !task_find(table, io->pid))
 			return false;
-		take_io(table, io, task);
-	}
 	return table->n_ruled <= table->max_ruled;
 }

@@ -27,7 +27,6 @@ struct task {
 	uint32_t tgid;
 	char comm[TASK_COMM_SIZE]; /* as last reported with its rules */
 	uint64_t matched;	   /* bit i: rules[i] of the policy */
-	uint32_t io;		   /* place + 1 of its I/O; 0: not followed */
 	/* Its clamps: core/clamping.c. */
 	uint32_t class; /* core/clamp_class.h */
 	uint32_t told_class;
