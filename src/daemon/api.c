@@ -19,17 +19,6 @@ static void add_warning(void *array, const char *line)
 	json_array_append_new(array, json_string(line));
 }
 
-int api_refuse_policy(struct reply *reply, int r, const char *message)
-{
-	struct json_out *out;
-
-	if (!message)
-		return r;
-	out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
-	field_text(out, "message", message);
-	return reply_end(reply);
-}
-
 static int reload(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;

@@ -137,7 +137,16 @@ static inline int api_refuse_domain(struct reply *reply, const char *domain)
 				json_pack("{ss}", "domain", domain));
 }
 /* Replies to a failure r of a new policy: with its message, which is NULL without memory. */
-int api_refuse_policy(struct reply *reply, int r, const char *message);
+static inline int api_refuse_policy(struct reply *reply, int r, const char *message)
+{
+	struct json_out *out;
+
+	if (!message)
+		return r;
+	out = reply_begin_error(reply, "io.wakegov.PolicyInvalid");
+	field_text(out, "message", message);
+	return reply_end(reply);
+}
 
 static inline int api_refuse_task(struct reply *reply, json_int_t pid)
 {
