@@ -25,7 +25,7 @@ static uint64_t anomalies_of(const struct native *native)
  */
 static void add_lost_request(struct tracer *tracer, uint32_t device, uint32_t way)
 {
-	volatile struct wakegov_flight *flight = &tracer->cpus[1].near[way];
+	volatile struct wakegov_flight *flight = &tracer->cpus[1].flights[way];
 
 	for (uint32_t ms = 0; flight->request && ms < PATIENCE_MS; ms++)
 		usleep(1000);
