@@ -294,9 +294,7 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 	return judge(cpu, task, run, is_long_running(run, cpu), now_ns);
 }
 
-/*
- * A short-running task that wakes up where a capped task runs is a co-runner: it gets that cap too.
- */
+/* A short-running task that wakes up where a capped task runs is a co-runner, with that cap too. */
 static inline void check_co_runner(struct task_struct *task, struct task_run *run,
 				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {

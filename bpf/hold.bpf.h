@@ -30,9 +30,7 @@ static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
 	return wakegov_slot_last_ns(slot);
 }
 
-/*
- * Emits one record. Where the ring buffer is full, the timer tries again after another hold time.
- */
+/* Emits one record. If the ring buffer is full, the timer tries again after another hold time. */
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 {
 	struct wakegov_slot *slot = slot_at(*index);

@@ -5,9 +5,7 @@
 
 #include "maps.bpf.h"
 
-/*
- * How many hot tasks have a pid of this remainder. Where it is 0, a look-up of the slot is skipped.
- */
+/* The number of hot tasks with a pid of this remainder. If 0, a look-up of the slot is skipped. */
 static inline __u32 *hot_count(__u32 pid)
 {
 	return (__u32 *)&hot_tasks[pid % WAKEGOV_HOT];

@@ -16,9 +16,7 @@ struct affinity {
 	struct cpu_mask put; /* as we wrote it */
 };
 
-/*
- * Whether `now` is the mask that we wrote, or what the cpuset and the online CPUs have made of it.
- */
+/* Whether `now` is the mask that we wrote, or what cpuset and online CPUs have made of it. */
 bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *now);
 
 /* Restores the task's own affinity if it still has the one that we wrote. */

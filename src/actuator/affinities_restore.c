@@ -200,7 +200,7 @@ int affinities_restore(const char *directory, restore_report_t report, void *use
 	if (r < 0)
 		return r;
 	/*
-	 * Children first: only the masks that their ancestors still have show what they inherited.
+	 * Children first: their ancestors' masks, which show what they inherited, are still there.
 	 */
 	if (lines.n)
 		relatives_each_task(restore_heir, &lines);

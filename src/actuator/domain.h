@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * The state of one cpufreq domain in the backends: its open controls and what was written to them.
- */
+/* A cpufreq domain in the backends: its open controls and what was written to them. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -37,9 +37,7 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 		saved_drop(run->saved, saved->policy, saved->control);
 }
 
-/*
- * The kernel applies limits later, from a work queue: only the governor can be read back at once.
- */
+/* The kernel applies limits later, from a work queue: only the governor can be checked at once. */
 static int write_and_check(const struct saved_value *saved)
 {
 	const char *file = control_name(saved->control);
@@ -122,9 +120,7 @@ static bool speed_is_ours(struct restore_run *run, const struct saved_value *gov
 	return outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE;
 }
 
-/*
- * Marks the governor as being restored: from here on it and its tunables are ours, whatever it is.
- */
+/* Marks the governor as being restored: from here on it is ours whatever it is, tunables too. */
 static void note_begun(struct restore_run *run, struct saved_value *entry)
 {
 	char current[CONTROL_VALUE_SIZE];

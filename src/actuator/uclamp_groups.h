@@ -68,9 +68,7 @@ void uclamp_groups_end_claims(struct uclamp_groups *groups);
  */
 int uclamp_groups_fd(const struct uclamp_groups *groups);
 
-/*
- * Called for each file that another program changed, which is dropped; value is its present value.
- */
+/* Called for each file that another program changed, which is dropped; value is its new value. */
 typedef void (*uclamp_groups_foreign_t)(void *userdata, const char *cgroup,
 					enum uclamp_group_end end, uint32_t rule,
 					const char *value);

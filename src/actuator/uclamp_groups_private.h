@@ -45,7 +45,5 @@ int group_file_restore(const struct group_file *file, restore_report_t report, v
  */
 int group_files_save(const char *directory, const struct group_file *files, size_t n);
 
-/*
- * The entries of this boot, in an array that the caller frees. Returns as uclamp_groups_restore().
- */
+/* This boot's entries, in an array that the caller frees. Returns as uclamp_groups_restore(). */
 int group_files_load(const char *directory, struct group_file **ret, size_t *ret_n);

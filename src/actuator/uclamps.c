@@ -40,9 +40,7 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 	return NULL;
 }
 
-/*
- * Open addressing: an entry lies at its hashed place or behind it, with no free place in between.
- */
+/* Open addressing: an entry is at its hashed place or behind it, with no free place between. */
 static size_t place_of(const struct uclamps *clamps, uint32_t pid)
 {
 	return (pid * 2654435761U) & (clamps->size - 1);

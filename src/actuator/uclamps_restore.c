@@ -223,7 +223,7 @@ int uclamps_restore(const char *directory, restore_report_t report, void *userda
 	if (r < 0)
 		return r;
 	/*
-	 * Children first: only the clamps that their ancestors still have show what they inherited.
+	 * Children first: their ancestors' clamps, which show what they inherited, are still there.
 	 */
 	if (journal.n)
 		relatives_each_task(restore_heir, &(struct heirs){ &run, &journal });

@@ -9,9 +9,7 @@
 #include "shared/time.h"
 
 #define FLIP_NS (100 * NS_PER_MS) /* a task that returns within this time moves to and fro */
-/*
- * The entry of a task whose boost is over is kept for so long, or until the next round after that.
- */
+/* The entry of a task whose boost is over is kept so long, or until the next round after that. */
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
 /* The end of the task's hold, or of its hold in the other domain. */
@@ -146,9 +144,7 @@ static uint32_t most_cap(const struct engine *engine, const struct io_task *task
 	return rule_level_cap(&engine->policy.rules[rule].properties.io_boost, &domain->info);
 }
 
-/*
- * The OPP khz, or the one at or above the limit if that is lower; 0 where only the lowest is left.
- */
+/* khz, or the OPP at or above the limit if that is lower; 0 where only the lowest is left. */
 static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t most)
 {
 	uint32_t most_khz = opp_khz_for_cap(&domain->info, most);

@@ -36,9 +36,7 @@ struct clamp_classes {
 	uint64_t burst_ns[CLAMP_CLASSES_MAX]; /* at full capacity; 0: not known or not needed */
 	uint32_t n;			      /* 1 when no task has a clamp */
 	uint32_t n_own;
-	/*
-	 * tasks for which there is no further class: they get that of their rules alone, or class 0
-	 */
+	/* tasks without room for their class: they get that of their rules alone, or class 0 */
 	uint64_t refused;
 	uint32_t epoch;	  /* incremented when the numbers get new meanings */
 	uint32_t version; /* incremented on every change of a class */

@@ -155,9 +155,7 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 /* The last decision for a domain; target_khz is 0 before the first. */
 const struct decision *engine_last(const struct engine *engine, uint32_t domain);
 
-/*
- * The basis of the last decision for the domain, or of the one under way. Borrowed until the next.
- */
+/* The basis of the last decision for the domain, or the present one. Borrowed until the next. */
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain);
 
 /* The domain's target was lost (it was offline, or written over): the next decision is a change. */

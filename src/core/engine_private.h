@@ -174,9 +174,7 @@ void boosts_advance(struct engine *engine, uint64_t now_ns);
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);
 
-/*
- * boost_groups.c: moves the task to the group where it belongs. NULL: the table of groups is full.
- */
+/* boost_groups.c: moves the task to its group. NULL: the table of groups is full. */
 struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, uint64_t now_ns);
 void boosts_leave_group(struct engine *engine, struct io_task *task);
 /* A task of the group ended. Without tasks the experiment causes no wake-ups. */

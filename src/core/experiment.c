@@ -29,9 +29,7 @@
 #define SAME_MOST     3 /* pairs at equal levels until the verdict is EXPERIMENT_SAME */
 #define LOOKS	      4 /* looks for silence per window */
 #define SILENCES      4 /* times the share of silence: a smaller gain may come from a tick */
-/*
- * The longest tick of known throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100.
- */
+/* The longest tick of throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
 #define TICK_NS		(100 * NS_PER_MS)
 #define TICK_PAIRS_MOST 24 /* long pairs (ten seconds), and short ones before: half is boosted */
 

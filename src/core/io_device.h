@@ -46,9 +46,7 @@ void io_device_sample(struct io_device *device, const struct input_device *total
 
 /* Computes the rates from the last two samples that are far enough apart. */
 void io_device_take_rates(struct io_device *device);
-/*
- * The counts since the last sample are incomplete: restarts with the next sample; the rates stay.
- */
+/* Counts since the last sample are incomplete: restarts with the next; the rates stay. */
 void io_device_restart_rates(struct io_device *device);
 
 /* Whether the domain of completions is steady. */

@@ -52,9 +52,7 @@ struct task_flip {
 	uint32_t khz;	   /* OPP that it asks for there */
 };
 
-/*
- * The I/O of a task. Names are of the last sample: a task that runs another program is a new task.
- */
+/* The I/O of a task. Names are of the last sample; with another program it is another task. */
 struct io_task {
 	uint32_t pid; /* 0: the place is free */
 	uint32_t tgid;

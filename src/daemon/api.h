@@ -52,9 +52,7 @@ int api_list_tasks(const struct call *call, struct reply *reply);
 
 /* The type Task. */
 void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task);
-/*
- * Converts the saved share of the time of an I/O to a gain of throughput: X' / X − 1 = u / (1 − u).
- */
+/* Converts the saved share of an I/O's time to a gain of throughput: X' / X − 1 = u / (1 − u). */
 uint32_t api_gain_permille(uint32_t saved_ppm);
 
 /* api_devices.c: block devices, and advice to the administrator. */

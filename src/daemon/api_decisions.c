@@ -58,9 +58,7 @@ struct listing {
 	uint64_t until_us; /* … and by the wall clock */
 };
 
-/*
- * Monotonic times of two boots may be equal; their wall-clock times then differ by more than this.
- */
+/* Monotonic times of two boots may be equal; their wall-clock times differ by more than this. */
 #define SAME_US (10 * US_PER_S)
 
 static void put_past(void *context, const struct history_entry *entry)

@@ -325,9 +325,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	return r;
 }
 
-/*
- * Explains by the task's present facts, as a scan finds them, including changes without an event.
- */
+/* Explains by the task's present facts, as a scan finds them, with changes without an event. */
 int api_explain_rules(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;

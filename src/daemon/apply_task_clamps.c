@@ -55,9 +55,7 @@ static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t no
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
 
-/*
- * Applies the clamps of all tasks again: groups took clamps over from tasks, or tasks from groups.
- */
+/* Applies all tasks' clamps again: groups took clamps over from tasks, or tasks from groups. */
 static void carry_all(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);

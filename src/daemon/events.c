@@ -53,9 +53,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		task_override_end_over(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;
-		/*
-		 * Records in the ring are older than what the scan finds, so they are taken first.
-		 */
+		/* Records in the ring are older than what the scan finds: they go first. */
 		tracer_consume(manager->tracer, manager_take_event, manager);
 		rule_tracking_scan(manager);
 	}
@@ -205,9 +203,7 @@ int events_open(struct manager *manager)
 	return 0;
 }
 
-/*
- * These sources come first: a take-over or an offline domain must be known before the next write.
- */
+/* These sources are first: a take-over or an offline domain must be known before the next write. */
 static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t handler)
 {
 	sd_event_source *source;

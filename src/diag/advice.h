@@ -20,9 +20,7 @@ struct misplacement {
 	uint32_t n_tasks;
 };
 
-/*
- * Whether the tasks of a device run in another domain than its completions; *ret is set only then.
- */
+/* Whether a device's tasks run in another domain than its completions; *ret is set only then. */
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret);
 

@@ -47,9 +47,7 @@
 
 _Static_assert(RECORD_BLOCK_MAX <= UINT16_MAX, "the length of a block has 16 bits");
 
-/*
- * The body starts with a difference of time; without the flag the time is that of the last record.
- */
+/* The body starts with a difference of time; without the flag the time is the last record's. */
 #define RECORD_FLAG_TIME 0x80
 
 enum record_type {

@@ -52,9 +52,7 @@ void history_put_header(uint8_t ret[HISTORY_FILE_HEADER]);
 
 /* Makes the next block begin anew: for the first of a file, or after a lost block. */
 void history_begin(struct history_writer *writer);
-/*
- * Adds an entry to the open block. Returns the bytes that it takes, or 0 for an impossible value.
- */
+/* Adds an entry to the open block. Returns the bytes of it, or 0 for an impossible value. */
 size_t history_put(struct history_writer *writer, const struct history_entry *entry);
 /* Whether the open block begins anew. */
 bool history_begins_anew(const struct history_writer *writer);

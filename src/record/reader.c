@@ -129,9 +129,7 @@ static int fail_record(struct record_reader *reader, int r, enum record_type typ
 	return fail(reader, r, "%s", strerror(-r));
 }
 
-/*
- * Reads up to size bytes, fewer at the end of the file. Returns their number, or a negative errno.
- */
+/* Reads size bytes, fewer at the end of the file. Returns their number, or a negative errno. */
 static ssize_t read_all(struct record_reader *reader, void *data, size_t size)
 {
 	size_t n = 0;

@@ -89,9 +89,7 @@ int record_domain_get(struct record_in *in, const struct topology *topology,
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;
 }
 
-/*
- * Writes every key of the section that `given` names; a key without a domain field is always given.
- */
+/* Writes each key of the section that `given` names; one without a domain field is always given. */
 static void put_keys(struct record_out *out, bool of_domain, const void *base, uint32_t given)
 {
 	struct policy_value value;
@@ -159,9 +157,7 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/*
- * A recording from before rules existed ends here, and one from before overrides after the rules.
- */
+/* A recording from before rules ends here, and one from before overrides after the rules. */
 static void get_rules(struct record_in *in, struct policy *ret)
 {
 	if (in->bad || in->at == in->end)

@@ -17,9 +17,7 @@ struct timeline_sink {
 	 * timing than the one before.
 	 */
 	void (*decision)(void *userdata, const struct decision *decision, bool is_first);
-	/*
-	 * The last decision has ended: the domain is offline or taken over, or the recording ends.
-	 */
+	/* The last decision has ended: the domain is offline or yielded, or the recording ends. */
 	void (*pause)(void *userdata, uint32_t domain, uint64_t now_ns);
 	/* A new task, or a change of its boost's state or OPP. */
 	void (*task)(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns);

@@ -200,9 +200,7 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? 0 : rules->tasks[place].hint;
 }
 
-/*
- * The hint that a thread has from its process; for a process its former one, or else its parent's.
- */
+/* A thread's hint from its process; for a process its former one, or else its parent's. */
 static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
 {
 	const struct rules_task *known = rules_find(rules, facts->pid);
@@ -301,9 +299,7 @@ static void forget(struct rules *rules, uint32_t place)
 	pid_index_remove(rules->index, place);
 }
 
-/*
- * The place of the task, added if need be; PID_INDEX_NONE where it needs none or there is no room.
- */
+/* The task's place, added if need be; PID_INDEX_NONE where it needs none or there is no room. */
 static uint32_t find_place(struct rules *rules, const struct task_facts *facts, bool matches,
 			   bool *ret_is_new)
 {

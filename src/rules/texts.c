@@ -60,9 +60,7 @@ static const char *get_of_process(struct texts *texts, uint32_t tgid, enum polic
 	return is_exe ? process->exe : process->command;
 }
 
-/*
- * The task may have moved since its facts were taken; then this is not the path of its cgroup id.
- */
+/* The task may have moved since its facts were taken; then this is another cgroup's path. */
 static bool is_path_of(uint64_t id, const char *path)
 {
 	char directory[2 * TEXT_SIZE];

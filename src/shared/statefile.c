@@ -52,9 +52,7 @@ static int check_owner(int fd, size_t *ret_length)
 	return 0;
 }
 
-/*
- * Reads the whole file, with a NUL behind it. Returns 0, -ENOENT without a file or a directory, …
- */
+/* Reads the file, with a NUL behind it. Returns 0, -ENOENT without a file or a directory, … */
 static int read_whole(const char *directory, const char *name, char **ret_text, size_t *ret_length)
 {
 	_cleanup_close_ int directory_fd = open_directory(directory);

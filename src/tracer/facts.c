@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The facts of tasks that rules match: which tasks the kernel side reports, and scans of all tasks.
- */
+/* The facts of tasks for the rules: which tasks the kernel side reports, and scans of all. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>

@@ -131,9 +131,7 @@ void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *clas
 void tracer_forget_classes(struct tracer *tracer);
 /* Sets the class of one task; takes effect with tracer_send_task_classes(). */
 void tracer_set_task_class(struct tracer *tracer, const struct task_class *class);
-/*
- * Returns a negative errno when a class could not be written; a task that has exited is no failure.
- */
+/* Returns a negative errno when a class could not be written; an exited task is no failure. */
 int tracer_send_task_classes(struct tracer *tracer);
 
 /*

@@ -104,9 +104,7 @@ static int run_method(const struct query_method *method, const struct call *call
 	/* No method of ours hands its connection over to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");
-	/*
-	 * Methods that stream need `more` and a subscription; the others answer once in any case.
-	 */
+	/* Methods that stream need `more` and a subscription; others answer once in any case. */
 	if (method->streams && !call->more)
 		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
 	if (method->streams && call->oneway)
