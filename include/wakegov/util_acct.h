@@ -195,9 +195,10 @@ static inline void account_task_sleeps(struct account_task *task)
 #define ACCOUNT_MEMORY_NS 500000000ULL
 
 /*
- * A CPU accrues the same whoever runs. So a switch between two tasks brings its utilisation up to
- * date only where something is known of the next one, or when that was last done so long ago.
- * Twice as long: between two such tasks a band that is left is seen as much later, a tick at most.
+ * A CPU accrues the same whichever task runs. So a switch between two tasks updates its utilisation
+ * only where the next one's state is known, or when the last update is this long ago. Twice as
+ * long: between two such tasks it is noticed as much later, at most by a tick, that the band was
+ * left.
  */
 #define ACCOUNT_LATE_NS 500000ULL
 
@@ -254,9 +255,9 @@ static inline void account_task_hands_on(const struct account_task *from, struct
 }
 
 /*
- * The CPU was taken away for so long until now, as a virtual machine's is: that time passed for
- * nobody. It is less in all than since the last event. load is the running task's; NULL: nothing is
- * known of it.
+ * The CPU was taken away for this time until now, as a virtual machine's is: the time is accounted
+ * to no task. It is less in all than the time since the last event. load is the running task's;
+ * NULL: not known.
  */
 static inline void account_stolen(struct account_cpu *cpu, struct account_task *load,
 				  __u64 stolen_ns, __u64 now_ns)

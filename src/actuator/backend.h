@@ -4,11 +4,11 @@
 /*
  * A backend makes a domain run at the decided frequency. Each has the same steps:
  *
- *	acquire    can this lever move this domain? found out by trying, never by kernel version;
- *	           what it held goes to disk before the first write (actuator/saved.h)
- *	apply      ask for a frequency, and read back what the kernel says it runs at now
- *	verify     is the control still ours?
- *	release    put the saved values back, unless somebody else changed the control after us
+ *	acquire    take control, if trying shows that this backend can drive the domain; the
+ *	           present values go to disk before the first write (actuator/saved.h)
+ *	apply      write a frequency, and read back the present one
+ *	verify     check that the control is still ours
+ *	release    restore the saved values, unless another program changed the control after us
  *
  * When another program takes a domain over, the backend sets it `yielded` and drops its saved
  * values; apply and release then do nothing.

@@ -11,7 +11,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-/* What is to be explained, as the method takes it; NULL when it is nothing of that. */
+/* The target as a parameter of the method; NULL: text is none. */
 static json_t *target_of(const char *text)
 {
 	uint64_t number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakegovctl report: what somebody who helps wants to know, in one text that may be shown to
+ * wakegovctl report: what is needed to help with a problem, in one text that may be shown to
  * strangers. Command lines are not in it, and names that people chose are taken out. Each part
  * stands alone: where one cannot be had, it says why.
  */

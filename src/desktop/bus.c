@@ -204,7 +204,7 @@ int bus_start(struct desktop *desktop)
 					     signals_names[i].name, vtable, desktop);
 	for (size_t i = 0; r >= 0 && i < SIGNALS_NAMES; i++) {
 		r = sd_bus_request_name(desktop->bus, signals_names[i].name, SD_BUS_NAME_QUEUE);
-		/* 0: it is ours when who has it goes. */
+		/* 0: queued, ours when the present owner goes */
 		if (r == 0)
 			follow(desktop, &signals_names[i]);
 	}

@@ -15,5 +15,5 @@ int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile
 /* -ENOENT: the sender has none of that number. */
 int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie);
 
-/* Somebody chose another profile: ends all holds, and tells those who had them. */
+/* For another choice of profile: ends all holds, and informs their owners. */
 void holds_end(struct desktop *desktop);

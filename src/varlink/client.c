@@ -130,7 +130,7 @@ static int settle(struct query_client *client, bool progress)
 	return sd_event_source_set_io_events(client->io, unread ? EPOLLOUT : EPOLLIN);
 }
 
-/* One turn. Returns 0, or a negative errno if the client is to be dropped. */
+/* One turn. Returns 0, or a negative errno with which the caller drops the client. */
 static int serve(struct query_client *client)
 {
 	int r = send_replies(client), answered = 0;
