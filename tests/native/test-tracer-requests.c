@@ -149,7 +149,7 @@ static void check_by_bytes(struct native *native, const struct work_uring *uring
 	follow(native, false);
 	bytes = work_read_bytes(pid);
 	before = read_task(native);
-	for (int i = 0; i < 5 || (!unseen && i < 100); i++)
+	for (int i = 0; i < 5 || (!unseen && i < 600); i++)
 		unseen |= starts_unseen(native);
 	after = read_task(native);
 	bytes = work_read_bytes(pid) - bytes;

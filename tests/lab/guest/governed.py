@@ -28,6 +28,7 @@ def shell_write(path, value):
 class Governed(unittest.TestCase):
     def setUp(self):
         random.seed(self._testMethodName)
+        guest.restart_governors()
         self.before = guest.snapshot()
         self.daemon = None
 

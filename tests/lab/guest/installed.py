@@ -13,7 +13,8 @@ NOBODY = 65534
 
 
 def run(*command, check=True):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=90)
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          timeout=90 * guest.PATIENCE)
     if check and done.returncode:
         raise AssertionError(f"{' '.join(command)}: {done.returncode}: {done.stderr}")
     return done

@@ -253,7 +253,7 @@ class Matrix(unittest.TestCase):
         """As systemd does it; under the unit itself it is test_service's test_watchdog."""
         for number in (signal.SIGABRT, signal.SIGCONT):
             self.daemon.process.send_signal(number)
-        self.assertEqual(self.daemon.process.wait(timeout=20), -signal.SIGABRT)
+        self.assertEqual(self.daemon.process.wait(timeout=20 * guest.PATIENCE), -signal.SIGABRT)
         self.put_back()
 
     def limited(self, option, values, *words):

@@ -177,7 +177,7 @@ class Domains(Matrix):
         with self.attached(call, "signal=SIGKILL", n=1):
             with contextlib.suppress(OSError):
                 step()
-            self.assertEqual(daemon.process.wait(timeout=20), -signal.SIGKILL)
+            self.assertEqual(daemon.process.wait(timeout=20 * guest.PATIENCE), -signal.SIGKILL)
         self.put_back()
 
     def test_sigstop(self):

@@ -148,7 +148,7 @@ class Tasks(Matrix):
             daemon = self.living()
             with self.attached(calls, "signal=SIGKILL", n=1, paths=paths):
                 self.alone(step)
-                self.assertEqual(daemon.process.wait(timeout=20), -signal.SIGKILL)
+                self.assertEqual(daemon.process.wait(timeout=20 * guest.PATIENCE), -signal.SIGKILL)
             self.put_back()
 
     def restore_meets(self, prefix):

@@ -29,6 +29,7 @@ def shell_write(path, value):
 
 class Limits(unittest.TestCase):
     def setUp(self):
+        guest.restart_governors()
         self.before = guest.snapshot()
 
     def test_ceiling(self):
@@ -109,7 +110,7 @@ class Uclamp(unittest.TestCase):
 
     def start_reader(self):
         load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--cpus",
-                                "1", "--time", "60")
+                                "1", "--time", "1000")
         self.addCleanup(load.wait)
         self.addCleanup(load.kill)
         return load
@@ -147,7 +148,7 @@ class Uclamp(unittest.TestCase):
 
     def test_refused(self):
         """uclamp: each task that may not be clamped is told of once, by its rule's line"""
-        sleepers = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+        sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(2)]
         for sleeper in sleepers:
             self.addCleanup(sleeper.wait)
             self.addCleanup(sleeper.kill)
@@ -198,7 +199,7 @@ class Groups(unittest.TestCase):
             os.rmdir(path)
 
     def start_task(self, path=GROUP, program="/bin/sleep"):
-        task = subprocess.Popen([program, "100"])
+        task = subprocess.Popen([program, "1000"])
         self.addCleanup(task.wait)
         self.addCleanup(task.kill)
         shell_write(f"{path}/cgroup.procs", task.pid)
@@ -452,7 +453,7 @@ class Others(unittest.TestCase):
         """another governor of the same knobs is named in doctor, in the log and in status"""
         rival = "/tmp/gamemoded"
         shutil.copy("/bin/sleep", rival)
-        process = subprocess.Popen([rival, "100"])
+        process = subprocess.Popen([rival, "1000"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         code, findings = self.findings()

@@ -52,6 +52,7 @@ def running(name, nice=0, unit=""):
 
 class Profiles(unittest.TestCase):
     def setUp(self):
+        guest.restart_governors()
         self.before = guest.snapshot()
         self.addCleanup(self.assert_restored)
 
@@ -160,11 +161,12 @@ class Profiles(unittest.TestCase):
         with guest.Daemon(text) as daemon:
             with running("doom") as task:
                 path = os.readlink(f"/proc/{task.pid}/exe")
-            end = time.monotonic() + 5
-            while time.monotonic() < end:
+            start = time.monotonic()
+            while time.monotonic() < start + 5:
                 subprocess.run([path, "-c", ":"], check=True)
                 time.sleep(0.005)
-            self.assertLessEqual(daemon.log().count("profile "), 7)
+            changes = daemon.log().count("profile ")
+            self.assertLessEqual(changes, time.monotonic() - start + 2)
             self.assert_holds(daemon, "balanced")
 
     def test_held(self):

@@ -121,18 +121,31 @@ class Service(Installed):
         self.assertIn(f"pid {task.pid} ", run("wakegovctl", "override", "list").stdout)
 
     def test_killed(self):
-        """after SIGKILL the unit restores every control, and starts the daemon again"""
+        """after SIGKILL the unit restores every control, and is about to start the daemon again"""
         run("systemctl", "start", "wakegovd.service")
         pid = int(show("MainPID"))
-        drop_in("RestartSec=3s")
-        os.kill(pid, 9)
-        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
-        self.wait_active(pid)
+        drop_in("RestartSec=10min")
+        os.kill(pid, signal.SIGKILL)
+        self.restored_and_restarted(pid, "signal")
         self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
+
+    def restored_and_restarted(self, pid, result):
+        """Systemd's own restart, which test_groups waits for, would leave a moment for the look."""
+        guest.wait_for(lambda: show("SubState") == "auto-restart", 30, "its end")
+        self.assertEqual(show("Result"), result)
+        self.assertEqual(guest.snapshot(), self.before)
+        run("systemctl", "restart", "wakegovd.service")
+        self.wait_active(pid)
 
     def past(self, *options, user=()):
         done = run(*user, "wakegovctl", "decisions", "--since", "1h", "--json", *options)
         return [d for d in json.loads(done.stdout)["decisions"] if d["realtime_us"]], done.stderr
+
+    @staticmethod
+    def kept():
+        """In bytes: what was decided is written when there is nothing left to do."""
+        path = f"{STATE}/history.1"
+        return os.path.getsize(path) if os.path.exists(path) else 0
 
     def test_past(self):
         """what was decided before a SIGKILL is listed and explained, for root; a stop keeps what is counted"""
@@ -142,8 +155,9 @@ class Service(Installed):
         with guest.busy_loop(3):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
             time.sleep(2)
-            busy = time.strftime("%Y-%m-%d %H:%M:%S")
-        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 10, "the lowest OPP")
+            busy, kept = time.strftime("%Y-%m-%d %H:%M:%S"), self.kept()
+        guest.wait_for(lambda: guest.frequency("policy2") == 400000 and self.kept() > kept, 10,
+                       "the lowest OPP, and the way there in the file")
         time.sleep(1)
         os.kill(pid, signal.SIGKILL)
         guest.wait_for(lambda: show("ActiveState") == "active" and int(show("MainPID")) not in (0, pid),
@@ -154,7 +168,7 @@ class Service(Installed):
         self.assertEqual(told, "")
         targets = [d["target_khz"] for d in decisions]
         self.assertIn(1400000, targets)
-        self.assertEqual(targets[-1], 400000)
+        self.assertIn(400000, targets[targets.index(1400000):])
         explained = run("wakegovctl", "explain", "policy2", "--at", busy).stdout
         self.assertRegex(explained, r"chosen +1400 MHz")
         self.assertRegex(explained, r"changed +(from \d+ )?to 1400 MHz at \d\d-\d\d \d\d:")
@@ -198,14 +212,13 @@ class Service(Installed):
 
     def test_watchdog(self):
         """a daemon that hangs is ended by the watchdog, and every control restored"""
-        drop_in("WatchdogSec=2s\nRestartSec=5s")
+        drop_in("WatchdogSec=10s\nRestartSec=10min")
         run("systemctl", "start", "wakegovd.service")
-        time.sleep(5)
-        pid = int(show("MainPID"))
-        self.assertEqual(show("NRestarts"), "0", "the loop does not feed the watchdog")
-        os.kill(pid, 19)
-        guest.wait_for(lambda: guest.snapshot() == self.before, 30, "everything restored")
-        self.wait_active(pid)
+        pid, fed = int(show("MainPID")), show("WatchdogTimestampMonotonic")
+        guest.wait_for(lambda: show("WatchdogTimestampMonotonic") != fed, 10, "the watchdog fed")
+        self.assertEqual(int(show("MainPID")), pid)
+        os.kill(pid, signal.SIGSTOP)
+        self.restored_and_restarted(pid, "watchdog")
 
     def test_failed_start(self):
         """a start on a bad policy fails with its file and line, and changes nothing"""
@@ -252,7 +265,7 @@ class Service(Installed):
         run("chmod", "0666", device)
         load = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
                                  f"{guest.BUILD}/tests/lab/freqload", "psync", "--khz", "1800000",
-                                 "--file", device, "--cpus", "1", "--time", "60"])
+                                 "--file", device, "--cpus", "1", "--time", "1000"])
         self.addCleanup(load.wait)
         self.addCleanup(load.kill)
         journal_file = "/run/wakegov/clamps"
@@ -419,7 +432,7 @@ class Service(Installed):
             programs = guest.call("/run/wakegov/io.wakegov", "Status")["programs"]
             return {program["name"]: program["state"] for program in programs}
         self.assertEqual(states()["block_rq_complete"], "not-needed")
-        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--time", "60")
+        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--time", "1000")
         guest.wait_for(lambda: states()["block_rq_complete"] == "attached", 10, "requests followed")
         load.terminate()
         load.communicate()
