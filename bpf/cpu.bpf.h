@@ -5,6 +5,7 @@
 
 #include "burst.bpf.h"
 #include "hot.bpf.h"
+#include "idle.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"
 #include "think.bpf.h"
@@ -123,6 +124,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	switch_tasks(cpu, prev, next, sleeps, now_ns);
 	if (settings.placing)
 		switch_placed(cpu, prev, next, sleeps, now_ns);
+	if (settings.idle_latencies && next->pid)
+		note_idle_latency(cpu, next->pid);
 	goes_idle = goes_idle && !cpu->load.running;
 	if (awaited || (cpu->armed & WAKEGOV_ARM_IDLE && goes_idle) ||
 	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && cpu->load.updated_ns == now_ns &&

@@ -97,6 +97,15 @@ struct {
 	__type(value, struct wakegov_process);
 } processes SEC(".maps");
 
+/* The idle latencies of tasks, in us, by thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WAKEGOV_RULED_TASKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} idle_latencies SEC(".maps");
+
 /* Placed tasks, by thread id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

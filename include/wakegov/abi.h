@@ -41,6 +41,7 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
+#define WAKEGOV_IDLE_ANY      0xffffffffU /* an idle latency: none is asked for */
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
@@ -211,6 +212,12 @@ struct wakegov_cpu {
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
 
+	/* idle latency: written by the daemon, but what it is told of counts as limited already */
+	__u32 idle_limit_us; /* WAKEGOV_IDLE_ANY: a task with one is to be told of */
+	/* lowered by the kernel side, on the CPU itself; the daemon makes it WAKEGOV_IDLE_ANY */
+	__u32 idle_seen_us;  /* the shortest one of the tasks that began to run here … */
+	__u32 idle_seen_pid; /* … and whose it is */
+
 	/* written by the kernel side, on the CPU itself, while tasks are placed */
 	__u32 placing_generation; /* settings.placing_generation of the following fields */
 	__u64 busy_ns;		  /* total of past busy times */
@@ -341,6 +348,7 @@ enum wakegov_record_type {
 					cache class */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot has to wait: cpu's cache is full */
 	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group slot woke up */
+	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
 };
 
 struct wakegov_record {
@@ -420,6 +428,8 @@ struct wakegov_settings {
 	__u32 follow_clamps;			/* report forked children with clamps */
 	__u32 follow_own; /* report own clamps of every task; else of tasks with a class */
 	__u32 follow;	  /* enum wakegov_follow */
+
+	__u32 idle_latencies; /* a rule or class with an idle latency has tasks */
 
 	/* placement */
 	__u32 placing;		  /* a rule or class with one has tasks */

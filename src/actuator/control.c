@@ -11,15 +11,24 @@
 
 const char *control_name(enum control control)
 {
-	static const char *const names[CONTROL_N] = {
+	static const char *const names[] = {
 		[CONTROL_GOVERNOR] = "scaling_governor",
 		[CONTROL_SETSPEED] = "scaling_setspeed",
 		[CONTROL_MIN_FREQ] = "scaling_min_freq",
 		[CONTROL_MAX_FREQ] = "scaling_max_freq",
 		[CONTROL_PREFERENCE] = "energy_performance_preference",
+		[CONTROL_RESUME_LATENCY] = "pm_qos_resume_latency_us",
 	};
 
 	return names[control];
+}
+
+void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE])
+{
+	snprintf(ret, CONTROL_PATH_SIZE,
+		 control == CONTROL_RESUME_LATENCY ? CONTROL_CPUS "/cpu%u/power/%s"
+						   : CONTROL_DIRECTORY "/policy%u/%s",
+		 number, control_name(control));
 }
 
 int control_open(uint32_t policy, const char *file, int flags)
@@ -108,6 +117,30 @@ int control_write_u32(int fd, uint32_t value)
 int control_write_file(uint32_t policy, const char *file, const char *value)
 {
 	_cleanup_close_ int fd = control_open(policy, file, O_WRONLY);
+
+	return fd < 0 ? fd : control_write(fd, value);
+}
+
+static int open_path(enum control control, uint32_t number, int flags)
+{
+	char path[CONTROL_PATH_SIZE];
+	int fd;
+
+	control_path(control, number, path);
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
+{
+	_cleanup_close_ int fd = open_path(control, number, O_RDONLY);
+
+	return fd < 0 ? fd : control_read(fd, ret_value, size);
+}
+
+int control_store(enum control control, uint32_t number, const char *value)
+{
+	_cleanup_close_ int fd = open_path(control, number, O_WRONLY);
 
 	return fd < 0 ? fd : control_write(fd, value);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CONTROL_CPUS	  "/sys/devices/system/cpu"
 #define CONTROL_DIRECTORY "/sys/devices/system/cpu/cpufreq"
 
 /* The longest value is "balance_performance", or a governor's name; with NUL. */
@@ -22,10 +23,25 @@ enum control {
 	CONTROL_MAX_FREQ,   /* scaling_max_freq, kHz */
 	CONTROL_PREFERENCE, /* energy_performance_preference; many drivers have none */
 	CONTROL_N,
+	/* Of cpuN: power/pm_qos_resume_latency_us. No loop over a domain's controls has it. */
+	CONTROL_RESUME_LATENCY = CONTROL_N,
 };
 
 /* The name of its file. */
 const char *control_name(enum control control);
+
+#define CONTROL_PATH_SIZE 128
+
+/* How pm_qos_resume_latency_us says 0 us; its "0" says that there is no limit. */
+#define RESUME_LATENCY_ZERO "n/a"
+#define RESUME_LATENCY_FREE "0"
+
+/* Where the file of a control of policyN, or of cpuN, is. */
+void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
+
+/* Open, read or write, and close it, as the functions below do. */
+int control_load(enum control control, uint32_t number, char *ret_value, size_t size);
+int control_store(enum control control, uint32_t number, const char *value);
 
 /*
  * Opens a file of policyN with open(2)'s flags, O_CLOEXEC and O_NOFOLLOW added; `file` is one

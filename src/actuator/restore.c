@@ -27,8 +27,15 @@ static enum restore_outcome outcome_of_error(int error)
 static void finish(struct restore_run *run, const struct saved_value *saved,
 		   struct restore_result *result)
 {
+	char name[64];
+
 	result->policy = saved->policy;
 	result->name = control_name(saved->control);
+	if (saved->control == CONTROL_RESUME_LATENCY) {
+		snprintf(name, sizeof(name), "%s of CPU %u", result->name, saved->policy);
+		result->policy = TUNABLE_SHARED;
+		result->name = name;
+	}
 	result->value = saved->value;
 	if (result->error)
 		result->outcome = outcome_of_error(result->error);
@@ -40,13 +47,12 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 /* The kernel applies limits later, from a work queue: only the governor can be checked at once. */
 static int write_and_check(const struct saved_value *saved)
 {
-	const char *file = control_name(saved->control);
 	char current[CONTROL_VALUE_SIZE];
-	int r = control_write_file(saved->policy, file, saved->value);
+	int r = control_store(saved->control, saved->policy, saved->value);
 
 	if (r < 0 || saved->control != CONTROL_GOVERNOR)
 		return r;
-	r = control_read_file(saved->policy, file, current, sizeof(current));
+	r = control_load(saved->control, saved->policy, current, sizeof(current));
 	if (r < 0)
 		return r;
 	return strcmp(current, saved->value) == 0 ? 0 : -EIO;
@@ -75,7 +81,7 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 		return RESTORE_UNCHANGED;
 
 	saved = *entry;
-	r = control_read_file(policy, control_name(control), current, sizeof(current));
+	r = control_load(control, policy, current, sizeof(current));
 	if (r < 0) {
 		result.error = r;
 	} else if (strcmp(current, saved.value) == 0) {
@@ -107,7 +113,7 @@ static void restore_speed(struct restore_run *run, uint32_t policy)
 		return;
 
 	saved = *entry;
-	result.error = control_write_file(policy, control_name(CONTROL_SETSPEED), saved.value);
+	result.error = control_store(CONTROL_SETSPEED, policy, saved.value);
 	finish(run, &saved, &result);
 }
 
@@ -125,8 +131,7 @@ static void note_begun(struct restore_run *run, struct saved_value *entry)
 {
 	char current[CONTROL_VALUE_SIZE];
 
-	if (control_read_file(entry->policy, control_name(CONTROL_GOVERNOR), current,
-			      sizeof(current)) < 0 ||
+	if (control_load(CONTROL_GOVERNOR, entry->policy, current, sizeof(current)) < 0 ||
 	    strcmp(current, entry->put) != 0)
 		return;
 	strcpy(entry->put, SAVED_ANY);
@@ -159,8 +164,7 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 	const struct saved_value *max = saved_find(run->saved, policy, CONTROL_MAX_FREQ);
 	char min_khz[CONTROL_VALUE_SIZE];
 	bool min_first = max &&
-			 control_read_file(policy, control_name(CONTROL_MIN_FREQ), min_khz,
-					   sizeof(min_khz)) > 0 &&
+			 control_load(CONTROL_MIN_FREQ, policy, min_khz, sizeof(min_khz)) > 0 &&
 			 strtoul(max->value, NULL, 10) < strtoul(min_khz, NULL, 10);
 
 	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
@@ -203,6 +207,13 @@ void restore_limits(struct saved_values *saved, uint32_t policy)
 	restore_range(&run, policy);
 }
 
+enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu)
+{
+	struct restore_run run = { .saved = saved };
+
+	return restore_value(&run, CONTROL_RESUME_LATENCY, cpu);
+}
+
 int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
 		   void *userdata)
 {
@@ -216,7 +227,7 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 	return finish_run(&run);
 }
 
-/* The lowest policy of the table that is at least `from`; false if there is none. */
+/* The lowest policy or CPU of the table that is at least `from`; false if there is none. */
 static bool next_policy(const struct saved_values *saved, uint32_t from, uint32_t *ret_policy)
 {
 	bool found = false;
@@ -232,6 +243,15 @@ static bool next_policy(const struct saved_values *saved, uint32_t from, uint32_
 	return found;
 }
 
+int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata)
+{
+	struct restore_run run = { .saved = saved, .report = report, .userdata = userdata };
+
+	for (uint32_t cpu = 0; next_policy(saved, cpu, &cpu); cpu++)
+		restore_value(&run, CONTROL_RESUME_LATENCY, cpu);
+	return finish_run(&run);
+}
+
 int restore_saved(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_run run = { .report = report, .userdata = userdata };
@@ -241,8 +261,10 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	if (r < 0)
 		return r;
 
-	for (; next_policy(run.saved, policy, &policy); policy++)
+	for (; next_policy(run.saved, policy, &policy); policy++) {
 		restore_policy(&run, policy);
+		restore_value(&run, CONTROL_RESUME_LATENCY, policy);
+	}
 
 	r = finish_run(&run);
 	saved_free(run.saved);

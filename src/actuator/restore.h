@@ -29,7 +29,7 @@ enum restore_outcome {
 };
 
 struct restore_result {
-	uint32_t policy;  /* the N of policyN, or TUNABLE_SHARED */
+	uint32_t policy;  /* the N of policyN, or TUNABLE_SHARED, also for a CPU's */
 	const char *name; /* of the control, or of a tunable with its governor; valid in the call */
 	enum restore_outcome outcome;
 	const char *value;   /* the saved value; valid during the call */
@@ -60,6 +60,11 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
  * over the rest.
  */
 void restore_limits(struct saved_values *saved, uint32_t policy);
+
+/* The resume latency of a CPU, without saving the table. */
+enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu);
+/* That of all CPUs; saves the table. report may be NULL. */
+int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata);
 
 /*
  * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or

@@ -8,6 +8,7 @@
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
+ *	/sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us 0 50
  *
  * A line has a control's path, its value before us, and what we put there (`*`: it changes all the
  * time). For a tunable of the governor that we replaced, the third word is `*` until the governor
@@ -15,7 +16,7 @@
  * write failed.
  *
  * A file with a line that we would not have written is refused as a whole: a line can name nothing
- * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or
+ * but five files of a policyN, one of a cpuN, and files directly in cpufreq/GOVERNOR/ or
  * cpufreq/policyN/GOVERNOR/.
  */
 
@@ -29,11 +30,11 @@
 
 #define SAVED_FILE	   "originals"
 #define SAVED_ANY	   "*"
-#define SAVED_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N)
+#define SAVED_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N + TOPOLOGY_CPUS_MAX)
 #define SAVED_TUNABLES_MAX ((size_t)4096)
 
 struct saved_value {
-	uint32_t policy; /* the N of policyN */
+	uint32_t policy; /* the N of policyN, or of cpuN for a CPU's control */
 	enum control control;
 	char value[CONTROL_VALUE_SIZE]; /* before us */
 	char put[CONTROL_VALUE_SIZE];	/* what we put there, or SAVED_ANY */

@@ -18,8 +18,10 @@ static const struct statefile saved_file = { .name = SAVED_FILE, .version = 2 };
 
 static void print_control(char ret_line[LINE_SIZE], const struct saved_value *entry)
 {
-	snprintf(ret_line, LINE_SIZE, CONTROL_DIRECTORY "/policy%u/%s %s %s", entry->policy,
-		 control_name(entry->control), entry->value, entry->put);
+	char path[CONTROL_PATH_SIZE];
+
+	control_path(entry->control, entry->policy, path);
+	snprintf(ret_line, LINE_SIZE, "%s %s %s", path, entry->value, entry->put);
 }
 
 static void print_tunable(char ret_line[LINE_SIZE], const struct tunable *tunable)
@@ -65,6 +67,8 @@ static bool is_value(enum control control, const char *value)
 	if (control == CONTROL_GOVERNOR || control == CONTROL_PREFERENCE)
 		return is_word(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_-");
+	if (control == CONTROL_RESUME_LATENCY && strcmp(value, RESUME_LATENCY_ZERO) == 0)
+		return true;
 	return is_word(value, "0123456789") && strlen(value) <= 10;
 }
 
@@ -74,12 +78,14 @@ static bool parse_control(const char *line, struct saved_value *ret)
 	char name[32], expected[LINE_SIZE];
 	struct saved_value entry = { 0 };
 
-	if (sscanf(line, CONTROL_DIRECTORY "/policy%4u/%31s %23s %23s", &entry.policy, name,
-		   entry.value, entry.put) != 4 ||
+	if ((sscanf(line, CONTROL_DIRECTORY "/policy%4u/%31s %23s %23s", &entry.policy, name,
+		    entry.value, entry.put) != 4 &&
+	     sscanf(line, CONTROL_CPUS "/cpu%4u/power/%31s %23s %23s", &entry.policy, name,
+		    entry.value, entry.put) != 4) ||
 	    entry.policy >= TOPOLOGY_CPUS_MAX)
 		return false;
 	while (strcmp(name, control_name(entry.control)) != 0)
-		if (++entry.control == CONTROL_N)
+		if (entry.control++ == CONTROL_RESUME_LATENCY)
 			return false;
 	print_control(expected, &entry);
 	if (strcmp(line, expected) != 0 || !is_value(entry.control, entry.value) ||

@@ -58,11 +58,10 @@ struct actuator_watch *actuator_watch_free(struct actuator_watch *watch)
 static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
 			 enum control control)
 {
-	char path[128];
+	char path[CONTROL_PATH_SIZE];
 	int wd;
 
-	snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", domain->info->first_cpu,
-		 control_name(control));
+	control_path(control, domain->info->first_cpu, path);
 	if (control == CONTROL_PREFERENCE && access(path, F_OK) < 0)
 		return 0;
 	wd = inotify_add_watch(watch->fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_CREATE);

@@ -235,6 +235,20 @@ static int store_placement(struct policy_rule *rule, const char *text)
 	return -EINVAL;
 }
 
+#define IDLE_LATENCY_MOST_US 1000000
+
+static int store_idle_latency(struct policy_rule *rule, const char *text)
+{
+	uint64_t ns = POLICY_IDLE_LATENCY_NONE * NS_PER_US;
+
+	if (strcmp(text, "none") != 0 &&
+	    (policy_units_parse(&policy_units_duration, text, &ns) < 0 ||
+	     ns > IDLE_LATENCY_MOST_US * NS_PER_US))
+		return -EINVAL;
+	rule->own.idle_latency = (struct policy_level){ POLICY_LEVEL_IDLE_LATENCY, ns / NS_PER_US };
+	return 0;
+}
+
 static int store_class(struct policy_rule *rule, const char *text)
 {
 	if (!strcmp(text, "none")) {
@@ -296,6 +310,8 @@ static const struct policy_rule_key keys[] = {
 	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
 	{ "placement", "none, wake-affine, wake-hold, fork-affine or fork-spread", store_placement,
+	  .is_for = POLICY_KEY_OF_BOTH },
+	{ "idle-latency", "none, or a time from 0us to 1s", store_idle_latency,
 	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },
 };

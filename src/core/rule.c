@@ -15,6 +15,8 @@ const struct policy_level *rule_level(const struct policy_properties *properties
 		return &properties->floor;
 	case RULE_PLACEMENT:
 		return &properties->placement;
+	case RULE_IDLE_LATENCY:
+		return &properties->idle_latency;
 	default:
 		return &properties->io_boost;
 	}

@@ -112,7 +112,9 @@ enum policy_readers {
 	POLICY_READERS_GROUP, /* members of read_group and change_group, and root */
 };
 
-#define POLICY_GROUP_NONE UINT32_MAX /* as a gid */
+#define POLICY_GROUP_NONE	 UINT32_MAX /* as a gid */
+
+#define POLICY_IDLE_LATENCY_NONE UINT32_MAX /* the CPUs may sleep as deeply as they like */
 
 /*
  * A level of performance in a rule: on the machine's capacity scale, as a frequency of the task's
@@ -125,8 +127,9 @@ struct policy_level {
 		POLICY_LEVEL_CAPACITY, /* 0…1024 */
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
-		POLICY_LEVEL_RESPONSE,	/* us, for a floor */
-		POLICY_LEVEL_PLACEMENT, /* enum placement_kind */
+		POLICY_LEVEL_RESPONSE,	   /* us, for a floor */
+		POLICY_LEVEL_PLACEMENT,	   /* enum placement_kind */
+		POLICY_LEVEL_IDLE_LATENCY, /* us; POLICY_IDLE_LATENCY_NONE */
 	} kind;
 	uint32_t value;
 };
@@ -141,6 +144,7 @@ static inline uint32_t policy_level_most(int kind)
 		[POLICY_LEVEL_KHZ] = UINT32_MAX,
 		[POLICY_LEVEL_RESPONSE] = UINT32_MAX,
 		[POLICY_LEVEL_PLACEMENT] = UINT32_MAX,
+		[POLICY_LEVEL_IDLE_LATENCY] = UINT32_MAX,
 	};
 
 	return most[kind];
@@ -148,11 +152,12 @@ static inline uint32_t policy_level_most(int kind)
 
 /* The properties that a rule gives the tasks that it matches. */
 struct policy_properties {
-	struct policy_level cap;       /* 1024: no cap, whatever later rules give */
-	struct policy_level floor;     /* 0: no floor, whatever later rules give */
-	struct policy_level io_boost;  /* highest I/O boost; 0: no boost */
-	struct policy_level placement; /* for the group of the rule's tasks: core/placement.h */
-	bool not_inherited;	       /* for a class: a hint does not extend to children */
+	struct policy_level cap;	  /* 1024: no cap, whatever later rules give */
+	struct policy_level floor;	  /* 0: no floor, whatever later rules give */
+	struct policy_level io_boost;	  /* highest I/O boost; 0: no boost */
+	struct policy_level placement;	  /* for the group of the rule's tasks: core/placement.h */
+	struct policy_level idle_latency; /* time that CPUs may take to wake up from idle */
+	bool not_inherited;		  /* for a class: a hint does not extend to children */
 };
 
 enum policy_match_key {

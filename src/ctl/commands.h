@@ -35,10 +35,9 @@ enum ctl_exit command_export(struct ctl *ctl);
 enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
 void rules_print_task(FILE *file, const json_t *reply);
 
-/*
- * Whether --response is absent, or valid and without the other option for a floor. Returns false
- * after printing why.
- */
+/* Whether the option is absent or valid. Returns false after printing why. */
+bool run_takes_level(const struct ctl *ctl, const char *option);
+/* The same of --response, which is also refused beside the other option for a floor. */
 bool run_takes_response(const struct ctl *ctl, const char *floor);
 
 /* What doctor finds, a part of report as well. NULL: it could not look, and that was told. */

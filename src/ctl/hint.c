@@ -88,6 +88,7 @@ static void show_classes(const json_t *reply)
 		{ "FLOOR", TABLE_RIGHT, cell_level, "floor" },
 		{ "I/O", TABLE_RIGHT, cell_text, "io_boost" },
 		{ "PLACEMENT", TABLE_LEFT, cell_text, "placement" },
+		{ "IDLE", TABLE_RIGHT, cell_level, "idle_latency" },
 		{ "INHERIT", TABLE_RIGHT, cell_inherit, "inherit" },
 		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
 	};

@@ -40,7 +40,12 @@ static char *wanted_of_tasks(const json_t *override)
 	static const struct {
 		const char *key;
 		const char *title;
-	} levels[] = { { "cap", "cap" }, { "floor", "floor" }, { "io_boost", "io-boost" } };
+	} levels[] = {
+		{ "cap", "cap" },
+		{ "floor", "floor" },
+		{ "io_boost", "io-boost" },
+		{ "idle_latency", "idle-latency" },
+	};
 	const char *between = "";
 	char *text = NULL;
 	size_t size;
@@ -236,6 +241,9 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 		json_object_set_new(parameters, "freeze", json_true());
 	if (ctl_value(ctl, "response"))
 		json_object_set_new(parameters, "floor", json_string(ctl_value(ctl, "response")));
+	if (ctl_value(ctl, "idle-latency"))
+		json_object_set_new(parameters, "idle_latency",
+				    json_string(ctl_value(ctl, "idle-latency")));
 	code = ctl_call(ctl, "io.wakegov.AddOverride", parameters, &reply);
 	if (code == CTL_OK)
 		json_array_append_new(made, reply);
@@ -312,19 +320,22 @@ static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t 
 /* Whether the options go together, and with what they are for. */
 static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 {
-	const char *response = ctl_value(ctl, "response");
-	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max") || response;
+	const char *response = ctl_value(ctl, "response"), *idle = ctl_value(ctl, "idle-latency");
+	bool has_limit = ctl_value(ctl, "min") || ctl_value(ctl, "max") || response || idle;
 	bool is_rule = !strncmp(target, "rule:", 5);
 	uint64_t pid;
 
 	if (has_limit == !!ctl_value(ctl, "freeze"))
-		return ctl_misuse(ctl, "give --min or --response, --max or both, or --freeze");
+		return ctl_misuse(ctl, "give --min or --response, --max, --idle-latency, or more "
+				       "of them, or --freeze");
 	if (ctl_value(ctl, "freeze") && is_rule)
 		return ctl_misuse(ctl, "the tasks of a rule run at more than one frequency; give "
 				       "--min and --max");
-	if (response && !is_rule && !quantity_number(target, &pid))
-		return ctl_misuse(ctl, "--response is for tasks: give a PID or rule:NAME");
-	return run_takes_response(ctl, "min") ? CTL_OK : CTL_USAGE;
+	if ((response || idle) && !is_rule && !quantity_number(target, &pid))
+		return ctl_misuse(ctl, "--%s is for tasks: give a PID or rule:NAME",
+				  response ? "response" : "idle-latency");
+	return run_takes_response(ctl, "min") && run_takes_level(ctl, "idle-latency") ? CTL_OK
+										      : CTL_USAGE;
 }
 
 static enum ctl_exit add(struct ctl *ctl)

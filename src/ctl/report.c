@@ -155,6 +155,7 @@ static void add_rules(json_t *rules, const struct policy *policy)
 		[RULE_FLOOR] = "floor",
 		[RULE_IO_BOOST] = "io-boost",
 		[RULE_PLACEMENT] = "placement",
+		[RULE_IDLE_LATENCY] = "idle-latency",
 	};
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {

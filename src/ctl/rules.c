@@ -171,6 +171,18 @@ static void show_groups(FILE *file, const char *before, const json_t *rule)
 		show_group(file, before, name, group);
 }
 
+/* "database: CPUs 0,2-3 take no longer than 50 us to wake up from idle" */
+static void show_idle_cpus(FILE *file, const char *before, const json_t *rule)
+{
+	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
+	_cleanup_free_ char *cpus = format_clean(field_text(rule, "idle_cpus"));
+	_cleanup_free_ char *latency = format_level(field_text(rule, "idle_latency"));
+
+	if (field_text(rule, "idle_cpus"))
+		fprintf(file, "%s%s: CPUs %s may take %s to wake up from idle\n", before, name,
+			cpus, latency);
+}
+
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -199,6 +211,8 @@ static void show_rules(const json_t *reply)
 		show_bursts(stdout, "", rule);
 	json_array_foreach(rules, i, rule)
 		show_groups(stdout, "", rule);
+	json_array_foreach(rules, i, rule)
+		show_idle_cpus(stdout, "", rule);
 	if (refused)
 		printf("no room for %" PRIu64 " times a task: raise max-ruled-tasks (%" PRIu64
 		       ")\n",
@@ -230,6 +244,7 @@ static void show_one(FILE *file, const json_t *explained)
 	show_given(file, explained, "gives_floor", "floor", "floor");
 	show_given(file, explained, "gives_io_boost", "io_boost", "io-boost");
 	show_given(file, explained, "gives_placement", "placement", "placement");
+	show_given(file, explained, "gives_idle_latency", "idle_latency", "idle-latency");
 	fprintf(file, ": %s\n",
 		field_text(explained, "why") ? why
 					     : "by a program or a command line that is not yours");
@@ -255,6 +270,9 @@ void rules_print_task(FILE *file, const json_t *reply)
 	json_array_foreach(rules, i, explained)
 		if (json_is_true(json_object_get(explained, "gives_placement")))
 			show_groups(file, "  ", json_object_get(explained, "rule"));
+	json_array_foreach(rules, i, explained)
+		if (json_is_true(json_object_get(explained, "gives_idle_latency")))
+			show_idle_cpus(file, "  ", json_object_get(explained, "rule"));
 }
 
 static void show_task(const json_t *reply)

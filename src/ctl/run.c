@@ -24,11 +24,17 @@ static json_t *pack_self(void)
 			 (json_int_t)RUN_FOR_US);
 }
 
+static const struct {
+	const char *option, *parameter;
+} levels[] = {
+	{ "cap", "cap" },
+	{ "floor", "floor" },
+	{ "response", "floor" },
+	{ "idle-latency", "idle_latency" },
+};
+
 static json_t *pack_override(const struct ctl *ctl)
 {
-	static const struct {
-		const char *option, *parameter;
-	} levels[] = { { "cap", "cap" }, { "floor", "floor" }, { "response", "floor" } };
 	json_t *parameters = pack_self();
 
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
@@ -44,7 +50,7 @@ static json_t *pack_override(const struct ctl *ctl)
  * The option has the name of a rule's key. Returns false, and prints what the key accepts, for a
  * value that it does not accept.
  */
-static bool takes_level(const struct ctl *ctl, const char *option)
+bool run_takes_level(const struct ctl *ctl, const char *option)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(option);
 	const char *text = ctl_value(ctl, option);
@@ -62,14 +68,16 @@ bool run_takes_response(const struct ctl *ctl, const char *floor)
 		ctl_misuse(ctl, "--response is a floor as --%s is: give one of the two", floor);
 		return false;
 	}
-	return takes_level(ctl, "response");
+	return run_takes_level(ctl, "response");
 }
 
 /* Whether options need an override, which only root and change-group may add. */
 static bool overrides(const struct ctl *ctl)
 {
-	return ctl_value(ctl, "cap") || ctl_value(ctl, "floor") || ctl_value(ctl, "response") ||
-	       ctl_value(ctl, "no-boost");
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (ctl_value(ctl, levels[i].option))
+			return true;
+	return ctl_value(ctl, "no-boost");
 }
 
 static enum ctl_exit call(const struct ctl *ctl, const char *method, json_t *parameters)
@@ -108,11 +116,12 @@ enum ctl_exit command_run(struct ctl *ctl)
 		return RUN_FAILED;
 	}
 	if (!overrides(ctl) && !ctl_value(ctl, "class")) {
-		ctl_misuse(ctl, "give --cap, --floor, --response, --class or --no-boost");
+		ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class or "
+				"--no-boost");
 		return RUN_FAILED;
 	}
-	if (!takes_level(ctl, "cap") || !takes_level(ctl, "floor") ||
-	    !run_takes_response(ctl, "floor"))
+	if (!run_takes_level(ctl, "cap") || !run_takes_level(ctl, "floor") ||
+	    !run_takes_response(ctl, "floor") || !run_takes_level(ctl, "idle-latency"))
 		return RUN_FAILED;
 	/* It is listed by the name that this process is going to have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));

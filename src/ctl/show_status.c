@@ -92,6 +92,15 @@ static void show_frequency(const json_t *frequency)
 	free(text);
 }
 
+static void show_idle_cpus(const json_t *reply)
+{
+	_cleanup_free_ char *cpus = format_clean(field_text(reply, "idle_cpus"));
+
+	if (field_text(reply, "idle_cpus"))
+		printf("idle       CPUs %s may not sleep deeply now, see: wakegovctl rules\n",
+		       cpus);
+}
+
 static void show_sentences(const char *title, const json_t *sentences)
 {
 	const json_t *sentence;
@@ -148,6 +157,7 @@ void show_status(const json_t *reply)
 	show_counts(reply);
 	show_cost(reply);
 	show_frequency(json_object_get(reply, "frequency"));
+	show_idle_cpus(reply);
 	show_sentences("unable", json_object_get(reply, "unable"));
 	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');

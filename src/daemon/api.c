@@ -146,6 +146,7 @@ const struct query_method api_methods[] = {
 		     { "floor", JSON_STRING, true },
 		     { "cap", JSON_STRING, true },
 		     { "io_boost", JSON_STRING, true },
+		     { "idle_latency", JSON_STRING, true },
 		     { "for_us", JSON_INTEGER, true } } },
 	{ "CancelOverride", api_cancel_override, QUERY_RIGHT_CHANGE,
 	  .takes = { { "id", JSON_INTEGER } } },

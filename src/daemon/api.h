@@ -74,6 +74,9 @@ const char *api_level_text(const struct policy_level *level, enum rule_property 
 /* api_placement.c: the field groups of a Rule, and the field unable of Status. */
 void api_put_placed(struct json_out *out, const struct manager *manager,
 		    const struct policy_rule *rule);
+/* The field idle_cpus of a rule, or of all; sentences of what cannot be done. */
+void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule);
+void api_put_unable_to_limit(struct json_out *out, const struct manager *manager);
 void api_put_unable(struct json_out *out, const struct manager *manager);
 
 /* api_hint.c: classes, and hints of tasks. */
@@ -96,7 +99,7 @@ bool api_take_place(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
-/* Properties as the fields cap, floor, io_boost and placement. */
+/* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* api_profile.c: profiles of the policy. */

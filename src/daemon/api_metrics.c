@@ -11,6 +11,7 @@
 
 #include "daemon/api.h"
 #include "daemon/footprint.h"
+#include "daemon/idle_latency.h"
 #include "daemon/placing.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -296,6 +297,8 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 	      "Groups of tasks with a placement, by whether they are kept to a cache now.");
 	sample(metrics, "{state=\"placed\"}", placing_count_groups(manager, true));
 	sample(metrics, "{state=\"let-go\"}", placing_count_groups(manager, false));
+	one(metrics, "wakegov_idle_latency_cpus", false, idle_latency_count(manager),
+	    "CPUs that may not sleep deeply now, for tasks with an idle latency.");
 	begin(metrics, "wakegov_boost_tasks", false,
 	      "Tasks that do I/O, by what is thought of a boost for them.");
 	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)

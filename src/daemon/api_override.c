@@ -21,6 +21,7 @@ static void put_override(struct json_out *out, const struct manager *manager,
 	const struct task_override *override = of_tasks ? of_tasks : &no_tasks;
 	const struct policy_properties *levels = &override->properties;
 	char floor[API_LEVEL_SIZE], cap[API_LEVEL_SIZE], io_boost[API_LEVEL_SIZE];
+	char idle[API_LEVEL_SIZE];
 	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : override->end_ns;
 	uint32_t pid = override->target.pid;
 
@@ -38,6 +39,8 @@ static void put_override(struct json_out *out, const struct manager *manager,
 	field_text(out, "floor", api_level_text(&levels->floor, RULE_FLOOR, floor));
 	field_text(out, "cap", api_level_text(&levels->cap, RULE_CAP, cap));
 	field_text(out, "io_boost", api_level_text(&levels->io_boost, RULE_IO_BOOST, io_boost));
+	field_text(out, "idle_latency",
+		   api_level_text(&levels->idle_latency, RULE_IDLE_LATENCY, idle));
 	field_count(out, "uid", of_domain ? limits->uid : override->uid);
 	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
@@ -100,17 +103,20 @@ static const char *take_levels(const struct call *call, struct override_request 
 	ret->floor = call_text(call, "floor");
 	ret->cap = call_text(call, "cap");
 	ret->io_boost = call_text(call, "io_boost");
+	ret->idle_latency = call_text(call, "idle_latency");
 	if (ret->floor && (ret->domain || ret->min_khz || ret->freeze))
 		return "floor";
 	if (ret->cap && (ret->domain || ret->max_khz || ret->freeze))
 		return "cap";
+	if (ret->idle_latency && ret->domain)
+		return "idle_latency";
 	return ret->io_boost && ret->domain ? "io_boost" : NULL;
 }
 
 static bool gives_something(const struct override_request *request)
 {
 	return request->min_khz || request->max_khz || request->floor || request->cap ||
-	       request->io_boost;
+	       request->io_boost || request->idle_latency;
 }
 
 /* Returns NULL, or the name of an invalid parameter. */

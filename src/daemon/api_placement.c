@@ -84,5 +84,6 @@ void api_put_unable(struct json_out *out, const struct manager *manager)
 			 (unsigned long long)counts.refused);
 		json_out_text(out, text);
 	}
+	api_put_unable_to_limit(out, manager);
 	json_out_close(out, ']');
 }

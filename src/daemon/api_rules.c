@@ -34,6 +34,11 @@ const char *api_level_text(const struct policy_level *level, enum rule_property 
 		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
 	else if (level->kind == POLICY_LEVEL_PLACEMENT)
 		snprintf(ret, API_LEVEL_SIZE, "%s", placement_kind_name(level->value));
+	else if (level->kind == POLICY_LEVEL_IDLE_LATENCY &&
+		 level->value < POLICY_IDLE_LATENCY_NONE)
+		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
+	else if (level->kind == POLICY_LEVEL_IDLE_LATENCY)
+		snprintf(ret, API_LEVEL_SIZE, "none");
 	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
 		snprintf(ret, API_LEVEL_SIZE, "%s", level->value ? "on" : "off");
 	else if (level->value == none)
@@ -57,6 +62,7 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	field_level(out, "floor", &properties->floor, RULE_FLOOR);
 	field_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
 	field_level(out, "placement", &properties->placement, RULE_PLACEMENT);
+	field_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
 }
 
 /*
@@ -141,6 +147,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	api_put_properties(out, &rule->properties);
 	put_bursts(out, manager, i);
 	api_put_placed(out, manager, rule);
+	api_put_idle_cpus(out, manager, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	field_bool(out, "by_cgroup", grouping_carries(manager, i));
@@ -321,6 +328,8 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	field_bool(out, "gives_floor", gives(manager, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(manager, matched, i, RULE_IO_BOOST));
 	field_bool(out, "gives_placement", gives_anywhere(manager, matched, i, RULE_PLACEMENT));
+	field_bool(out, "gives_idle_latency",
+		   gives_anywhere(manager, matched, i, RULE_IDLE_LATENCY));
 	json_out_close(out, '}');
 	return r;
 }

@@ -4,6 +4,7 @@
 #include "daemon/api.h"
 #include "daemon/footprint.h"
 #include "daemon/freq_invariance.h"
+#include "daemon/idle_latency.h"
 #include "daemon/process.h"
 #include "daemon/profile.h"
 #include "frequency/frequency.h"
@@ -220,6 +221,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	r = api_put_advice(out, manager);
 	json_out_close(out, ']');
 	api_put_unable(out, manager);
+	api_put_idle_cpus(out, manager, IDLE_LATENCY_ANY_RULE);
 	return r < 0 ? r : reply_end(reply);
 }
 

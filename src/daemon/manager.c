@@ -15,6 +15,7 @@
 #include "daemon/grouping.h"
 #include "daemon/hand_back.h"
 #include "daemon/hinting.h"
+#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/overrides.h"
 #include "daemon/past.h"
@@ -68,6 +69,7 @@ static int start(struct manager *manager)
 		startup_acquire_domains,
 		grouping_start,
 		placing_start,
+		idle_latency_start,
 		rule_tracking_start,
 		start_past,
 		hinting_start,
@@ -189,6 +191,7 @@ struct manager *manager_free(struct manager *manager)
 	release_domains(manager);
 	grouping_end(manager);
 	placing_end(manager);
+	idle_latency_end(manager);
 	release_clamps(manager);
 	uclamps_free(manager->clamps);
 	recorder_free(manager->recorder);

@@ -9,7 +9,7 @@
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
-static const struct statefile override_file = { .name = OVERRIDE_FILE, .version = 2 };
+static const struct statefile override_file = { .name = OVERRIDE_FILE, .version = 3 };
 
 struct saved {
 	const struct topology *topology;
@@ -22,9 +22,10 @@ static void print_task_override(FILE *out, const struct task_override *o)
 	const struct policy_override *target = &o->target;
 	const struct policy_properties *p = &o->properties;
 
-	fprintf(out, "%s %u %u %" PRIu64 " %d %u %d %u %d %u ", target->pid ? "task" : "rule",
+	fprintf(out, "%s %u %u %" PRIu64 " %d %u %d %u %d %u %d %u ", target->pid ? "task" : "rule",
 		target->id, o->uid, o->end_ns, p->cap.kind, p->cap.value, p->floor.kind,
-		p->floor.value, p->io_boost.kind, p->io_boost.value);
+		p->floor.value, p->io_boost.kind, p->io_boost.value, p->idle_latency.kind,
+		p->idle_latency.value);
 	if (target->pid)
 		fprintf(out, "%u %" PRIu64 " %d ", target->pid, target->start_ns, target->children);
 	statefile_print_escaped(out, target->pid ? o->comm : target->rule);
@@ -109,19 +110,22 @@ static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
 {
 	struct task_override o = { 0 };
 	struct policy_properties *p = &o.properties;
-	int cap, floor, io_boost, n = 0;
+	int cap, floor, io_boost, idle_latency, n = 0;
 
-	if (sscanf(text, "%u %u %" SCNu64 " %d %u %d %u %d %u%n", &o.target.id, &o.uid, &o.end_ns,
-		   &cap, &p->cap.value, &floor, &p->floor.value, &io_boost, &p->io_boost.value,
-		   &n) != 9 ||
+	if (sscanf(text, "%u %u %" SCNu64 " %d %u %d %u %d %u %d %u%n", &o.target.id, &o.uid,
+		   &o.end_ns, &cap, &p->cap.value, &floor, &p->floor.value, &io_boost,
+		   &p->io_boost.value, &idle_latency, &p->idle_latency.value, &n) != 11 ||
 	    text[n] != ' ' || !take_target(text + n + 1, is_task, &o) || !o.target.id ||
 	    task_overrides_find(overrides, o.target.id))
 		return false;
 	p->cap.kind = cap;
 	p->floor.kind = floor;
 	p->io_boost.kind = io_boost;
+	p->idle_latency.kind = idle_latency;
 	if (!is_level(&p->cap, POLICY_LEVEL_KHZ) || !is_level(&p->floor, POLICY_LEVEL_RESPONSE) ||
 	    !is_level(&p->io_boost, POLICY_LEVEL_KHZ))
+		return false;
+	if (idle_latency != POLICY_LEVEL_NONE && idle_latency != POLICY_LEVEL_IDLE_LATENCY)
 		return false;
 	return o.end_ns <= now_ns || task_overrides_add(overrides, &o);
 }

@@ -28,6 +28,7 @@ struct override_request {
 	const char *floor;
 	const char *cap;
 	const char *io_boost;
+	const char *idle_latency;
 	uint32_t uid; /* user who asks for it */
 	uint64_t for_us;
 };

@@ -6,6 +6,7 @@
 
 #include "config/load.h"
 #include "daemon/conflicts.h"
+#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/policy.h"
 #include "daemon/policy_hold.h"
@@ -58,6 +59,7 @@ static int reload(struct manager *manager, char **ret_message)
 	    policy.max_ruled_tasks != manager->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	manager->reloads++;
+	idle_latency_retry(manager);
 	policy_put_into_effect(manager, &policy);
 	manager_find_rivals(manager);
 	rule_tracking_check_policy(manager);

@@ -9,6 +9,7 @@
 #include "daemon/apply_task_clamps.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
+#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/overrides.h"
@@ -374,6 +375,7 @@ static bool set_timer(struct manager *manager)
 	next_ns = earlier_of(next_ns, task_overrides_next_ns(&manager->task_overrides));
 	next_ns = earlier_of(next_ns, manager->scan_due_ns);
 	next_ns = earlier_of(next_ns, placing_next_ns(manager));
+	next_ns = earlier_of(next_ns, idle_latency_next_ns(manager));
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
 		return true;
@@ -451,6 +453,7 @@ void manager_round(struct manager *manager)
 		rule_tracking_scan(manager);
 	manager_apply_task_clamps(manager, now_ns);
 	placing_look(manager, now_ns);
+	idle_latency_look(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
 	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
@@ -569,6 +572,9 @@ void manager_take_event(void *userdata, const struct tracer_event *event)
 	case TRACER_FULL_CACHE:
 	case TRACER_GROUP_WAKES:
 		placing_take_event(manager, event);
+		break;
+	case TRACER_IDLE_LATENCY:
+		idle_latency_take_event(manager, event->cpu, now_ns);
 		break;
 	}
 }

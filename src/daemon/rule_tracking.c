@@ -8,6 +8,7 @@
 #include "core/rule.h"
 #include "daemon/apply_task_clamps.h"
 #include "daemon/grouping.h"
+#include "daemon/idle_latency.h"
 #include "daemon/placing.h"
 #include "daemon/state.h"
 #include "rules/check.h"
@@ -80,6 +81,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	if (known)
 		grouping_mind(manager, known);
 	placing_take_task(manager, facts->pid, facts->tgid, facts->parent);
+	idle_latency_take_task(manager, facts->pid);
 	if (!changed)
 		return;
 	if (!task.matched != !task.before)
@@ -95,6 +97,7 @@ static void end_task(struct manager *manager, uint32_t pid)
 	task_overrides_end_task(&manager->task_overrides, pid, 0);
 	tell_core(manager, &ended, "");
 	placing_end_task(manager, pid);
+	idle_latency_end_task(manager, pid);
 }
 
 static void end_missing(struct manager *manager)
@@ -170,6 +173,7 @@ void rule_tracking_set_policy(struct manager *manager)
 	rules_set_policy(manager->rules, &manager->policy);
 	grouping_set_policy(manager);
 	placing_set_policy(manager);
+	idle_latency_set_policy(manager);
 	keys = rules_keys(manager->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT | POLICY_MATCH_USER_UNIT);
@@ -237,6 +241,7 @@ void rule_tracking_rehint(struct manager *manager)
 			tracer_mark_task(manager->tracer, task.pid, false);
 		tell_core(manager, &task, known ? known->comm : "");
 		placing_take_task(manager, task.pid, 0, 0);
+		idle_latency_take_task(manager, task.pid);
 	}
 	tracer_send_marks(manager->tracer);
 }

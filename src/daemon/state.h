@@ -168,6 +168,7 @@ struct manager {
 	struct rules *rules;
 	struct hinting hinting;
 	struct placing *placing;
+	struct idle_latency *idle_latency;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: no scan is due */
 	uint64_t scanned_ns;			  /* last scan of all tasks */
 	uint64_t scan_drops;			  /* records lost until then */

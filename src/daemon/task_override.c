@@ -166,6 +166,8 @@ static const char *take_levels(struct manager *manager, const struct override_re
 		return "cap";
 	if (!take_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
 		return "io_boost";
+	if (!take_level("idle-latency", request->idle_latency, RULE_IDLE_LATENCY, override))
+		return "idle_latency";
 	/* The tasks of a rule run at many frequencies. */
 	if (request->freeze && override->target.pid)
 		frozen_khz = present_khz(manager, override->target.pid);

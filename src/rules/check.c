@@ -143,10 +143,14 @@ static void check_itself(const struct check *check)
 		    "name",
 		    check->rule->name, check->rule->again_line);
 	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any(check->rule))
-		say(check, "it gives nothing: set cap, floor, response, io-boost, placement "
-			   "or class");
-	if (check->rule->domain_cpu != POLICY_ANY_DOMAIN && gives(check->rule, RULE_PLACEMENT))
+		say(check, "it gives nothing: set cap, floor, response, io-boost, placement, "
+			   "idle-latency or class");
+	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
+		return;
+	if (gives(check->rule, RULE_PLACEMENT))
 		say(check, "placement is of no domain: with domain = it gives none");
+	if (gives(check->rule, RULE_IDLE_LATENCY))
+		say(check, "idle-latency is of no domain: with domain = it gives none");
 }
 
 /* What is as general stands before it, and gives all that it gives. */

@@ -125,6 +125,9 @@ static void hand_on(struct tracer *tracer, const void *data)
 		event.type = TRACER_GROUP_WAKES;
 		event.group = record->slot;
 		break;
+	case WAKEGOV_RECORD_IDLE_LATENCY:
+		event.type = TRACER_IDLE_LATENCY;
+		break;
 	default: /* WAKEGOV_RECORD_NEWS: tracer_consume() takes the news after the records */
 		return;
 	}
@@ -199,6 +202,8 @@ static void describe_cpus(struct tracer *tracer)
 
 		shared->domain = WAKEGOV_NO_DOMAIN;
 		shared->cache = WAKEGOV_NO_CACHE;
+		shared->idle_limit_us = WAKEGOV_IDLE_ANY;
+		shared->idle_seen_us = WAKEGOV_IDLE_ANY;
 		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;

@@ -35,11 +35,12 @@ enum tracer_event_type {
 				too */
 	TRACER_FULL_CACHE,
 	TRACER_GROUP_WAKES,
+	TRACER_IDLE_LATENCY, /* a task runs on a CPU that may sleep more deeply than it allows */
 };
 
 struct tracer_event {
 	enum tracer_event_type type;
-	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS */
+	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS, TRACER_IDLE_LATENCY */
 	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
 	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE,
 			  * TRACER_PLACED_CHILD

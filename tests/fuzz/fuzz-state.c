@@ -127,7 +127,7 @@ static const struct {
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
 	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
 	{ { .name = "groups", .version = 1, .is_log = true }, use_groups },
-	{ { .name = "overrides", .version = 2 }, use_overrides },
+	{ { .name = "overrides", .version = 3 }, use_overrides },
 	{ { .name = "hints", .version = 1 }, use_hints },
 };
 

@@ -95,7 +95,7 @@ promises_have_tests() {
 
 	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
 		grep -oE '\btest_[a-z_]+\b' |
-		grep -vE '^test_(trust|service|matrix|machine_storms|placement|storms|selftests)$' | sort -u)
+		grep -vE '^test_(trust|service|matrix|machine_storms|placement|idle_latency|storms|selftests)$' | sort -u)
 	[ -n "$said" ] || return 1
 	! comm -23 <(echo "$said") <(tests_of "${here[@]}" test_service.py test_storms.py) | grep . ||
 		return 1
@@ -495,7 +495,8 @@ suite_promises() {
 
 # Two last-level caches, in a time that nothing on this machine disturbs.
 suite_placement() {
-	"$LAB" run --llcs 2 --clock virtual -- /usr/bin/python3 $GUEST/test_placement.py
+	"$LAB" run --llcs 2 --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_placement.py
+		/usr/bin/python3 $GUEST/test_idle_latency.py"
 }
 
 suite_storms() {

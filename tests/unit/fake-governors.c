@@ -25,8 +25,8 @@ static bool own;
 static const char *failing;
 static int failure;
 
-int __real_control_write_file(uint32_t policy, const char *file, const char *value);
-int __wrap_control_write_file(uint32_t policy, const char *file, const char *value);
+int __real_control_store(enum control control, uint32_t number, const char *value);
+int __wrap_control_store(enum control control, uint32_t number, const char *value);
 int __real_tunable_write(const struct tunable *tunable, const char *value);
 int __wrap_tunable_write(const struct tunable *tunable, const char *value);
 int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor);
@@ -78,9 +78,9 @@ static void update_all(void)
 		update(&defaults[i]);
 }
 
-int __wrap_control_write_file(uint32_t policy, const char *file, const char *value)
+int __wrap_control_store(enum control control, uint32_t number, const char *value)
 {
-	int r = __real_control_write_file(policy, file, value);
+	int r = __real_control_store(control, number, value);
 
 	update_all();
 	return r;
@@ -88,7 +88,7 @@ int __wrap_control_write_file(uint32_t policy, const char *file, const char *val
 
 int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor)
 {
-	return __wrap_control_write_file(cpu, control_name(CONTROL_GOVERNOR), governor);
+	return __wrap_control_store(CONTROL_GOVERNOR, cpu, governor);
 }
 
 static long read_tunable(const struct tunable *like, const char *name)

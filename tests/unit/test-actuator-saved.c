@@ -141,15 +141,15 @@ static void test_left_over_temporary(void **state)
 	saved_free(open_with(2, 0));
 }
 
-/* 256 policies with all their controls, and four tunables each. */
+/* 256 policies with all their controls, as many CPUs, and four tunables each. */
 static void add_256(struct saved_values *saved, uint32_t first)
 {
-	static struct saved_value entries[256 * CONTROL_N];
+	static struct saved_value entries[256 * (CONTROL_RESUME_LATENCY + 1)];
 	static struct tunable tunables[256 * 4];
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(entries); i++)
-		entries[i] = (struct saved_value){ first + i / CONTROL_N, i % CONTROL_N,
-						   "1234567890", "1234567890" };
+		entries[i] = (struct saved_value){ first + i % 256, i / 256, "1234567890",
+						   "1234567890" };
 	for (uint32_t i = 0; i < ARRAY_SIZE(tunables); i++) {
 		tunables[i] = (struct tunable){ first + i / 4, "fifteen-letters", "",
 						"1234567890123456789012345678901",

@@ -90,6 +90,27 @@ static void test_words_for_levels(void **state)
 	}
 }
 
+static void test_idle_latency(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t us;
+	} rows[] = {
+		{ "[rule r]\nidle-latency = 50us\n", 50 },
+		{ "[rule r]\nidle-latency = 0us\n", 0 },
+		{ "[rule r]\nidle-latency = 1s\n", 1000000 },
+		{ "[rule r]\nidle-latency = none\n", POLICY_IDLE_LATENCY_NONE },
+		{ "[class c]\nidle-latency = 2ms\n[rule r]\nclass = c\n", 2000 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct policy_level *level = &read_one(rows[i].text)->properties.idle_latency;
+
+		assert_int_equal(level->kind, POLICY_LEVEL_IDLE_LATENCY);
+		assert_int_equal(level->value, rows[i].us);
+	}
+}
+
 /* It is a floor as well: what stands later takes the place of what stands before it. */
 static void test_response(void **state)
 {
@@ -200,6 +221,9 @@ static void test_refused(void **state)
 		"[rule r]\nfloor = on\n",
 		"[rule r]\nfloor = 2ms\n",
 		"[rule r]\nresponse = 9us\n",
+		"[rule r]\nidle-latency = 50\n",
+		"[rule r]\nidle-latency = -1us\n",
+		"[rule r]\nidle-latency = 1001ms\n",
 		"[rule r]\nresponse = 10.001s\n",
 		"[rule r]\nresponse = 2\n",
 		"[rule r]\nresponse = 30%\n",
@@ -283,7 +307,7 @@ static void test_messages(void **state)
 			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, response, io-boost, "
-	       "placement, inherit; "
+	       "placement, idle-latency, inherit; "
 	       "did you mean 'floor'?");
 	expect("[rule r]\nwhen = game\n",
 	       TEST_FILE ":2: [rule r] when: found 'game', expected rule and the name of another "
@@ -317,11 +341,12 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_keys),	cmocka_unit_test(test_words_for_levels),
-		cmocka_unit_test(test_response),	cmocka_unit_test(test_nothing_is_given),
-		cmocka_unit_test(test_classes),		cmocka_unit_test(test_dropin_overrides),
-		cmocka_unit_test(test_two_of_one_name), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_messages),	cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_all_keys),	 cmocka_unit_test(test_words_for_levels),
+		cmocka_unit_test(test_idle_latency),	 cmocka_unit_test(test_response),
+		cmocka_unit_test(test_nothing_is_given), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_dropin_overrides), cmocka_unit_test(test_two_of_one_name),
+		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,8 @@ static struct task_overrides make_overrides(void)
 	overrides.entries[0] = (struct task_override){
 		.target = { .id = 10, .pid = 812, .start_ns = 5 * NS_PER_S, .children = true },
 		.properties = { .cap = { POLICY_LEVEL_PERCENT, 30 },
-				.io_boost = { POLICY_LEVEL_CAPACITY, 0 } },
+				.io_boost = { POLICY_LEVEL_CAPACITY, 0 },
+				.idle_latency = { POLICY_LEVEL_IDLE_LATENCY, 50 } },
 		.comm = "a b) 1 2",
 		.end_ns = 5 * NS_PER_S,
 	};
@@ -152,7 +153,7 @@ static void test_domain_that_is_gone(void **state)
 	assert_int_equal(again.entries[0].id, 9);
 }
 
-#define LEVELS " 2 30 0 0 0 0 "
+#define LEVELS " 2 30 0 0 0 0 0 0 "
 
 static const char *const bad_lines[] = {
 	"domain 3 0 5000000000 policy0 0 0",
@@ -161,14 +162,15 @@ static const char *const bad_lines[] = {
 	"domain 10 0 5000000000 policy0 0 0 0 ",
 	"task 0 0 5000000000" LEVELS "812 5 1 make",
 	"task 1 0 5000000000" LEVELS "0 5 1 make",
-	"task 1 0 5000000000 4 700 0 0 0 0 812 5 1 make", /* a response is no cap */
-	"task 1 0 5000000000 0 0 5 700 0 0 812 5 1 make",
+	"task 1 0 5000000000 4 700 0 0 0 0 0 0 812 5 1 make", /* a response is no cap */
+	"task 1 0 5000000000 0 0 5 700 0 0 0 0 812 5 1 make",
 	"task 1 0 5000000000" LEVELS "812 5 1",
 	"task 1 0 5000000000" LEVELS "812 5 1 sixteen-letters-",
-	"task 1 0 5000000000 9 30 0 0 0 0 812 5 1 make",
-	"task 1 0 5000000000 1 99999 0 0 0 0 812 5 1 make",
+	"task 1 0 5000000000 9 30 0 0 0 0 0 0 812 5 1 make",
+	"task 1 0 5000000000 1 99999 0 0 0 0 0 0 812 5 1 make",
+	"task 1 0 5000000000 0 0 0 0 0 0 1 50 812 5 1 make", /* no idle latency */
 	"rule 1 0 5000000000" LEVELS,
-	"rule 1 0 5000000000 2 30 0 0 0 backup",
+	"rule 1 0 5000000000 2 30 0 0 0 0 0 backup",
 	"rule 11 0 5000000000" LEVELS "again",
 	"rule 1 0 5000000000" LEVELS "thirty-two-letters-are-one-too-many",
 	"else 1 0 5000000000" LEVELS "backup",

@@ -13,6 +13,7 @@
 #include "daemon/grouping.h"
 #include "daemon/hand_back.h"
 #include "daemon/hinting.h"
+#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/monitor.h"
 #include "daemon/override_file.h"
@@ -355,6 +356,26 @@ void placing_count(const struct manager *manager, struct affinities_counts *ret)
 uint32_t placing_count_groups(const struct manager *manager, bool placed)
 {
 	return placed ? 1 : 2;
+}
+
+void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
+{
+	*ret = (struct cpu_mask){ { rule <= 0 ? 6 : 0 } };
+}
+
+uint32_t idle_latency_count(const struct manager *manager)
+{
+	return 2;
+}
+
+void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret)
+{
+	*ret = (struct cpu_mask){ { 8 } };
+}
+
+const char *idle_latency_why_not(const struct manager *manager)
+{
+	return NULL;
 }
 
 /* The machine, and what the daemon does. */
@@ -748,7 +769,8 @@ static bool make_rules(struct policy *policy)
 		.line = 12,
 		.match.given = POLICY_MATCH_COMMAND,
 		.properties = { .cap = { POLICY_LEVEL_PERCENT, 30 },
-				.io_boost = { POLICY_LEVEL_CAPACITY, 0 } },
+				.io_boost = { POLICY_LEVEL_CAPACITY, 0 },
+				.idle_latency = { POLICY_LEVEL_IDLE_LATENCY, 50 } },
 	};
 	static const struct policy_rule override = {
 		.name = "override-3",

@@ -44,7 +44,8 @@ class Methods(ServiceTest):
         self.assertEqual(added, {"id": added["id"], "domain": "policy0", "min_khz": 1200000,
                                  "max_khz": 1800000, "frozen_khz": None, "uid": os.geteuid(),
                                  "pid": None, "comm": None, "rule": None,
-                                 "children": False, "floor": None, "cap": None, "io_boost": None})
+                                 "children": False, "floor": None, "cap": None, "io_boost": None,
+                                 "idle_latency": None})
         listed = self.overrides()
         self.assert_left(listed[0], 90)
         self.assertEqual(listed, [added])
@@ -187,6 +188,11 @@ class Control(ServiceTest):
             listed = json.loads(self.run_command("--json"))["overrides"][-1]
             self.assertEqual((listed["floor"], listed["cap"]), ("700us", "50%"))
             self.run_command("cancel", text.split()[-1])
+            text = self.run_command(target, "--idle-latency", "50us")
+            self.assertIn(": idle-latency 50 us for ", text)
+            listed = json.loads(self.run_command("--json"))["overrides"][-1]
+            self.assertEqual((listed["idle_latency"], listed["cap"]), ("50us", None))
+            self.run_command("cancel", text.split()[-1])
         self.assertIn("ps -eL", self.run_command("813", "--freeze", code=REFUSED))
         self.assertIn("wakegovctl rules", self.run_command("rule:x", "--max", "1GHz", code=REFUSED))
         self.assertIn("more than one frequency",
@@ -204,6 +210,8 @@ class Control(ServiceTest):
                                  (("812", "--response", "2"), "none, or a time from 10us"),
                                  (("812", "--response", "2ms", "--min", "9%"), "one of the two"),
                                  (("rule:backup", "--response", "2ms", "--freeze"), "--freeze"),
+                                 (("policy0", "--idle-latency", "50us"), "for tasks"),
+                                 (("812", "--idle-latency", "50"), "none, or a time from 0us"),
                                  (("cancel",), "override list"),
                                  (("cancel", "x"), "override list")):
             with self.subTest(arguments):
@@ -235,6 +243,7 @@ class Run(ServiceTest):
         self.refuse("--cap", "30", "--", "true", words="--cap 30: expected none, a share")
         self.refuse("--floor", "512", "--", "true", words="--floor 512: expected none, a share")
         self.refuse("--response", "2", "--", "true", words="--response 2: expected none, or a time")
+        self.refuse("--idle-latency", "2", "--", "true", words="--idle-latency 2: expected none, or a time")
         self.refuse("--response", "2ms", "--floor", "9%", "--", "true", words="give one of the two")
 
 

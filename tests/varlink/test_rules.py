@@ -85,7 +85,8 @@ class Control(ServiceTest):
                                    r"- \(4194301\) and 1 more, see: wakegovctl rules backup$")
         self.assertEqual(lines[3], "backup: 3 tasks kept to CPUs 0-1; 98.7 % of their wake-ups inside a "
                                    "cache; p99 of their waits 12 us; without 16 us")
-        self.assertIn("no room for 2 times a task: raise max-ruled-tasks (16384)", lines[4])
+        self.assertEqual(lines[4], "backup: CPUs 1-2 may take 50 us to wake up from idle")
+        self.assertIn("no room for 2 times a task: raise max-ruled-tasks (16384)", lines[5])
         rules = json.loads(self.run_command("--json", "rules"))["rules"]
         self.assertEqual([task["pid"] for task in rules[0]["threads"][1:]],
                          [4194303, 4194302, 4194301, 4194300])

@@ -533,7 +533,7 @@ class Domains(Matrix):
             "policy2", "scaling_governor") + " performance *\nend 1\n",
                  "clamps": "wakegov clamps 1\nboot {}\ntask 1 1 0-1024 0-300\n",
                  "groups": "wakegov groups 1\nboot {}\nmax 4711 max max 29.98 /sys/fs/cgroup/x\n",
-                 "overrides": "wakegov overrides 2\nboot {}\nend 1\n",
+                 "overrides": "wakegov overrides 3\nboot {}\nend 1\n",
                  "hints": "wakegov hints 1\nboot {}\nend 1\n"}
         for _ in self.each_backend():
             for step in STEPS[1:-1]:

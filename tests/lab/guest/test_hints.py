@@ -12,6 +12,7 @@ from installed import Installed, NOBODY, POLICY, SETSPEED, run, show
 
 SOCKET = "/run/wakegov/io.wakegov"
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+RESUME_LATENCY = "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us"
 EXAMPLE = "/usr/share/doc/wakegov/examples/hint.py"
 # 40 % of 1800 MHz, and the next OPP at or above.
 CAPPED_KHZ = 1000000
@@ -134,6 +135,30 @@ class Hints(Installed):
         chain = run("wakegovctl", "rules", str(task.pid)).stdout
         self.assertRegex(chain, r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*yes  hint/background: ")
         self.stop()
+
+    def test_explained(self):
+        """what a class places and how deeply its CPUs sleep: explain has the chain, also after SIGKILL"""
+        self.start()
+        guest.write(POLICY, "[class prompt]\nplacement = wake-affine\nidle-latency = 50us\n"
+                            "[rule busy]\ncomm = sh\ncap = 70%\n")
+        run("systemctl", "reload", "wakegovd.service")
+        task = self.popen("wakegovctl", "run", "--class", "prompt", "--", "sh", "-c",
+                          "while :; do sleep 0.01; done")
+        guest.wait_for(lambda: guest.read(RESUME_LATENCY) == "50", 10, "an idle latency")
+        run("wakegovctl", "override", str(task.pid), "--max", "600MHz")
+        before = show("NRestarts")
+        for _ in range(2):
+            guest.wait_for(lambda: "CPUs 0 may take 50 us" in run("wakegovctl", "explain", str(task.pid)).stdout,
+                           10, "the limit in explain")
+            self.assertRegex(run("wakegovctl", "explain", str(task.pid)).stdout,
+                             r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*"
+                             r"yes  hint/prompt, placement wake-affine, idle-latency 50 us: hinted by ")
+            if show("NRestarts") == before:
+                os.kill(int(show("MainPID")), signal.SIGKILL)
+                guest.wait_for(lambda: show("ActiveState") == "active" and show("NRestarts") != before, 30,
+                               "a restart")
+        self.stop()
+        self.assertEqual(guest.read(RESUME_LATENCY), "0")
 
 
 if __name__ == "__main__":

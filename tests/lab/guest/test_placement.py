@@ -179,6 +179,21 @@ class Placement(unittest.TestCase):
         os.rmdir(GROUP)
         guest.write(f"{CGROUPS}/cgroup.subtree_control", "-cpuset")
 
+    def change_cpuset(self, end, part):
+        guest.write(f"{GROUP}/cpuset.cpus", "0,2-3")
+        self.start("wake-affine")
+        task = self.sleeper(group=GROUP)
+        guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2, 3})), 10, "a cache")
+        other = CACHES[allowed(task.pid) == mask({0})]
+        left = {1, 2} if part else other
+        guest.write(f"{GROUP}/cpuset.cpus", ",".join(map(str, left)))
+        self.assertEqual(allowed(task.pid), mask(left - other if part else left))
+        self.daemon.stop(end)
+        self.restore()
+        self.assertEqual(allowed(task.pid), mask(left))
+        guest.write(f"{GROUP}/cpuset.cpus", "0-3")
+        self.assertEqual(allowed(task.pid), mask(ALL))
+
     def test_cpuset(self):
         """a cpuset that changes meanwhile: at the end, and after SIGKILL, the task has all that it allows"""
         guest.write(f"{CGROUPS}/cgroup.subtree_control", "+cpuset")
@@ -187,20 +202,8 @@ class Placement(unittest.TestCase):
         for end in signal.SIGTERM, signal.SIGKILL:
             for part in True, False:  # of the cache is left, or nothing
                 with self.subTest(end=end.name, part=part):
-                    guest.write(f"{GROUP}/cpuset.cpus", "0,2-3")
-                    self.start("wake-affine")
-                    task = self.sleeper(group=GROUP)
-                    guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2, 3})), 10, "a cache")
-                    other = CACHES[allowed(task.pid) == mask({0})]
-                    left = {1, 2} if part else other
-                    guest.write(f"{GROUP}/cpuset.cpus", ",".join(map(str, left)))
-                    self.assertEqual(allowed(task.pid), mask(left - other if part else left))
-                    self.daemon.stop(end)
-                    self.restore()
-                    self.assertEqual(allowed(task.pid), mask(left))
-                    guest.write(f"{GROUP}/cpuset.cpus", "0-3")
-                    self.assertEqual(allowed(task.pid), mask(ALL))
-                    self.end_tasks()
+                    self.change_cpuset(end, part)
+                self.clean_up()  # of a case that failed, too
 
     def test_hand_back(self):
         """while the domains are handed back no task is placed, also none that is hinted then; after that all"""
@@ -260,7 +263,7 @@ class Placement(unittest.TestCase):
                 self.daemon.stop()
                 for pid in children:
                     self.assertEqual(allowed(pid), mask(ALL))
-                self.end_tasks()
+            self.clean_up()  # of a case that failed, too
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Idle latency: a task that a rule or class gives one limits how deeply the CPUs where it runs may
+ * sleep (actuator/resume_latency.h), for as long as it keeps running there. The kernel side tells
+ * when such a task begins to run on a CPU without that limit. What ran on the limited CPUs is
+ * looked at from time to time, and the limit becomes that of the tasks that ran since, or none.
+ */
+
+#include "daemon/state.h"
+#include "shared/cpu_mask.h"
+
+int idle_latency_start(struct manager *manager);
+/* Puts back what every CPU had. */
+void idle_latency_end(struct manager *manager);
+
+/* Another policy holds; its tasks are told of after that. */
+void idle_latency_set_policy(struct manager *manager);
+/* The policy was read again: CPUs that were left to somebody else are limited again. */
+void idle_latency_retry(struct manager *manager);
+/* The task is there, and what rules it matches is up to date. */
+void idle_latency_take_task(struct manager *manager, uint32_t pid);
+void idle_latency_end_task(struct manager *manager, uint32_t pid);
+/* TRACER_IDLE_LATENCY */
+void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+
+/* The look that is due. */
+void idle_latency_look(struct manager *manager, uint64_t now_ns);
+uint64_t idle_latency_next_ns(const struct manager *manager);
+
+#define IDLE_LATENCY_ANY_RULE (-1)
+
+/* The CPUs that are limited now for tasks of the rule; those left to somebody else. */
+void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret);
+void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret);
+uint32_t idle_latency_count(const struct manager *manager); /* of CPUs that are limited */
+/* Why what a rule asks for does nothing here: a clause; NULL: it may do something. */
+const char *idle_latency_why_not(const struct manager *manager);
