@@ -47,6 +47,7 @@ static void save_days(struct manager *manager, uint64_t now_ns)
 	int r = 0;
 
 	manager->past.saved_ns = now_ns;
+	manager->past.is_unsaved = false;
 	if (manager->past.day != today) {
 		r = stats_file_save(manager->options.state_dir, manager->stats, manager->topology,
 				    manager->past.day);
@@ -90,6 +91,7 @@ void past_add(struct manager *manager, const struct decision *decision, uint32_t
 	};
 	struct explanation *rests_on = &entry.entry.explanation;
 
+	manager->past.is_unsaved = true;
 	if (!manager->past.archive)
 		return;
 	strcpy(entry.domain, manager->topology->domains[decision->domain].name);
@@ -109,4 +111,11 @@ void past_keep(struct manager *manager, uint64_t now_ns, bool still)
 		manager->past.archive = archive_close(manager->past.archive);
 	if (manager->past.is_counted && now_ns - manager->past.saved_ns >= SAVE_NS)
 		save_days(manager, now_ns);
+}
+
+uint64_t past_next_ns(const struct manager *manager)
+{
+	const struct past *past = &manager->past;
+
+	return past->is_counted && past->is_unsaved ? past->saved_ns + SAVE_NS : UINT64_MAX;
 }

@@ -20,5 +20,10 @@ void past_stop(struct manager *manager);
 
 /* A decision that changed a target, with the names in it. */
 void past_add(struct manager *manager, const struct decision *decision, uint32_t read_back_khz);
-/* At the end of a round. still: no timer is set. */
+/* At the end of a round. still: nothing else is left to do. */
 void past_keep(struct manager *manager, uint64_t now_ns, bool still);
+/*
+ * When a round is due for what was counted to be saved; UINT64_MAX: no target was changed since.
+ * Once only, so that an idle machine is not woken again and again to save that it is idle.
+ */
+uint64_t past_next_ns(const struct manager *manager);

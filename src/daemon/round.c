@@ -364,8 +364,8 @@ static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Returns whether no timer is needed. */
-static bool set_timer(struct manager *manager)
+/* UINT64_MAX: there is nothing to wait for. */
+static uint64_t next_due_ns(const struct manager *manager)
 {
 	uint64_t next_ns = UINT64_MAX;
 
@@ -375,14 +375,17 @@ static bool set_timer(struct manager *manager)
 	next_ns = earlier_of(next_ns, task_overrides_next_ns(&manager->task_overrides));
 	next_ns = earlier_of(next_ns, manager->scan_due_ns);
 	next_ns = earlier_of(next_ns, placing_next_ns(manager));
-	next_ns = earlier_of(next_ns, idle_latency_next_ns(manager));
+	return earlier_of(next_ns, idle_latency_next_ns(manager));
+}
+
+static void set_timer(struct manager *manager, uint64_t next_ns)
+{
 	if (next_ns == UINT64_MAX) {
 		sd_event_source_set_enabled(manager->timer, SD_EVENT_OFF);
-		return true;
+		return;
 	}
 	sd_event_source_set_time(manager->timer, next_ns / NS_PER_US + 1);
 	sd_event_source_set_enabled(manager->timer, SD_EVENT_ONESHOT);
-	return false;
 }
 
 static void describe_classes(struct manager *manager)
@@ -439,7 +442,7 @@ void manager_round(struct manager *manager)
 		.release_task = release_task,
 		.now_ns = time_now_ns,
 	};
-	uint64_t now_ns = time_now_ns();
+	uint64_t now_ns = time_now_ns(), next_ns;
 	bool stands = manager->hand_back.until_ns;
 
 	if (!stands) {
@@ -459,7 +462,9 @@ void manager_round(struct manager *manager)
 	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
 			       now_ns);
 	recording_keep(manager, now_ns);
-	past_keep(manager, now_ns, set_timer(manager));
+	next_ns = next_due_ns(manager);
+	past_keep(manager, now_ns, next_ns == UINT64_MAX);
+	set_timer(manager, earlier_of(next_ns, past_next_ns(manager)));
 }
 
 static void take_bursts(struct manager *manager, uint32_t class, uint64_t now_ns)

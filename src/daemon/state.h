@@ -123,6 +123,7 @@ struct policy_hold {
 struct past {
 	struct archive *archive; /* NULL: decisions are not kept */
 	bool is_counted;	 /* what is counted is kept */
+	bool is_unsaved;	 /* a target was changed since it was saved */
 	uint64_t saved_ns;
 	int32_t day; /* of then */
 	int32_t loaded[STATS_DAYS];

@@ -442,9 +442,10 @@ suite_timed() {
 	done
 }
 
-# Lent to another governor, by each backend; and what is found out with that.
+# Lent to another governor, by each backend; what outlasts the daemon; and what is found out by lending.
 suite_benefit() {
-	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_hand_back.py
+	"$LAB" run --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_hand_back.py
+		/usr/bin/python3 $GUEST/test_past.py"
 	"$LAB" run --machine timed --driver acpi -- \
 		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer
 	"$LAB" run --machine timed --driver msr -- \
