@@ -84,6 +84,10 @@ static int write_back(uint32_t policy, const char *word)
 	return strcmp(now, word) == 0 ? PREFERENCE_DONE : -EIO;
 }
 
+/*
+ * From one word to another goes by way of the word before us: if wakegovd is killed in between, the
+ * control holds a word that the file of saved values knows.
+ */
 static int save_and_write(struct actuator_domain *domain, const char *now, const char *word)
 {
 	struct saved_value entry = {
@@ -91,8 +95,10 @@ static int save_and_write(struct actuator_domain *domain, const char *now, const
 		.control = CONTROL_PREFERENCE,
 	};
 	const struct saved_value *saved = saved_find(domain->saved, entry.policy, entry.control);
-	int r;
+	int r = saved ? write_back(entry.policy, saved->value) : PREFERENCE_DONE;
 
+	if (r != PREFERENCE_DONE)
+		return r;
 	snprintf(entry.value, sizeof(entry.value), "%s", saved ? saved->value : now);
 	snprintf(entry.put, sizeof(entry.put), "%s", word);
 	saved_drop(domain->saved, entry.policy, entry.control);

@@ -11,8 +11,8 @@
 
 enum resume_latency_outcome {
 	RESUME_LATENCY_DONE,
-	RESUME_LATENCY_UNCHANGED, /* the CPU is limited to that, or to less by somebody else */
-	RESUME_LATENCY_FOREIGN,	  /* somebody changed what we had set: it is theirs */
+	RESUME_LATENCY_UNCHANGED, /* the CPU is limited to that, or to less by another program */
+	RESUME_LATENCY_FOREIGN,	  /* another program changed what we had set: it is theirs */
 };
 
 /*

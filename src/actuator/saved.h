@@ -87,8 +87,8 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
 int saved_forget(struct saved_values *saved, uint32_t policy);
 
 /*
- * Another saved value for a control of the table, as somebody changed it while we held nothing else
- * there, and saves. Returns 0 (also without an entry) or a negative errno.
+ * Another saved value for a control of the table, as another program changed it while we held
+ * nothing else there, and saves. Returns 0 (also without an entry) or a negative errno.
  */
 int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
 		  const char *value);

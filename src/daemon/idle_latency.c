@@ -24,7 +24,7 @@
 struct limited_cpu {
 	uint32_t us; /* NONE: it is not */
 	uint32_t pid;
-	bool given_up; /* somebody else changed it, or it cannot be written */
+	bool given_up; /* another program changed it, or it cannot be written */
 };
 
 struct idle_latency {

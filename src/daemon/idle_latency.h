@@ -17,7 +17,7 @@ void idle_latency_end(struct manager *manager);
 
 /* Another policy holds; its tasks are told of after that. */
 void idle_latency_set_policy(struct manager *manager);
-/* The policy was read again: CPUs that were left to somebody else are limited again. */
+/* The policy was read again: CPUs that were left to another program are limited again. */
 void idle_latency_retry(struct manager *manager);
 /* The task is there, and what rules it matches is up to date. */
 void idle_latency_take_task(struct manager *manager, uint32_t pid);
@@ -31,7 +31,7 @@ uint64_t idle_latency_next_ns(const struct manager *manager);
 
 #define IDLE_LATENCY_ANY_RULE (-1)
 
-/* The CPUs that are limited now for tasks of the rule; those left to somebody else. */
+/* The CPUs that are limited now for tasks of the rule; those left to another program. */
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret);
 void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret);
 uint32_t idle_latency_count(const struct manager *manager); /* of CPUs that are limited */

@@ -3,10 +3,12 @@
 #include "fake-setting.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "actuator/preference.h"
+#include "actuator/restore.h"
 
 #define POLICY(file) "cpufreq/policy0/" file
 #define PREFERENCE   POLICY("energy_performance_preference")
@@ -48,6 +50,56 @@ static void test_set_and_restored(void **state)
 	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "balance_performance");
 	assert_int_equal(s->saved->n, 0);
+}
+
+/* Before its Nth write from then on the daemon is killed; 0: it is not. */
+static unsigned int writes_until_kill;
+static jmp_buf killed;
+
+int __real_control_write_file(uint32_t policy, const char *file, const char *value);
+int __wrap_control_write_file(uint32_t policy, const char *file, const char *value);
+
+int __wrap_control_write_file(uint32_t policy, const char *file, const char *value)
+{
+	if (writes_until_kill && --writes_until_kill == 0)
+		longjmp(killed, 1);
+	return __real_control_write_file(policy, file, value);
+}
+
+/* Whether it was killed amid the change. */
+static bool set_until_kill(struct setting *s, const char *word, unsigned int write)
+{
+	volatile bool was_killed = true;
+
+	writes_until_kill = write;
+	if (!setjmp(killed)) {
+		assert_int_equal(preference_set(&s->domain, word), PREFERENCE_DONE);
+		was_killed = false;
+	}
+	writes_until_kill = 0;
+	return was_killed;
+}
+
+static void test_killed_amid_a_change(void **state)
+{
+	struct setting *s = *state;
+
+	for (const char *const *word = (const char *const[]){ "balance_power", NULL, "" };
+	     !*word || **word; word++) {
+		unsigned int write = 1;
+		bool was_killed;
+
+		do {
+			fake_write(PREFERENCE, "balance_performance");
+			assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+			was_killed = set_until_kill(s, *word, write++);
+			assert_int_equal(restore_saved(s->run_dir, NULL, NULL), 0);
+			fake_assert(PREFERENCE, "balance_performance");
+			saved_drop(s->saved, 0, CONTROL_PREFERENCE);
+			assert_int_equal(saved_save(s->saved), 0);
+		} while (was_killed);
+		assert_int_equal(write, 4); /* two writes, and none left */
+	}
 }
 
 static void test_set_back_by_a_reload(void **state)
@@ -124,13 +176,10 @@ static void test_dynamic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_set_and_restored),
-		TEST(test_set_back_by_a_reload),
-		TEST(test_not_written_under_performance),
-		TEST(test_not_offered),
-		TEST(test_missing),
-		TEST(test_of_somebody_else),
-		TEST(test_dynamic),
+		TEST(test_set_and_restored),	 TEST(test_killed_amid_a_change),
+		TEST(test_set_back_by_a_reload), TEST(test_not_written_under_performance),
+		TEST(test_not_offered),		 TEST(test_missing),
+		TEST(test_of_somebody_else),	 TEST(test_dynamic),
 	};
 
 	fake_enter_or_skip();
