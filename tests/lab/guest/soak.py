@@ -177,23 +177,29 @@ class Soak:
         tasks += [domain for domain in call("Domains")["domains"] if domain["reason"] == "io-boost"]
         return [task for task in tasks if not os.path.exists(f"/proc/{task['pid']}")]
 
+    @staticmethod
+    def changes(names):
+        """Of each domain the frequency, and how many changes there were until then."""
+        return [(guest.frequency(name), guest.read(guest.policy(name, "stats/total_trans")))
+                for name in names]
+
     def agree(self):
         """What it runs at, by status, cpufreq, and a mark in the port log, of a moment."""
         domains = {domain["name"]: domain for domain in call("Domains")["domains"]}
         names = ("policy0", "policy2")
-        before = [guest.frequency(name) for name in names]
+        before = self.changes(names)
         with open("/dev/port", "wb", buffering=0) as port:
             port.seek(PORT)
             port.write(MARK)
-        # A change that was under way at the mark has been told to cpufreq by then.
+        # By then cpufreq has counted a change that was under way at the mark.
         time.sleep(0.1)
-        after = [guest.frequency(name) for name in names]
+        after = self.changes(names)
         said = [domains[name]["current_khz"] for name in names]
         targets = [domains[name]["target_khz"] for name in names]
         # A mark that is in the log counts, so each is a look; one amid a change tells nothing.
-        is_quiet = before == after == said
-        print("# look {} {}".format(*(after if before == after else (0, 0))), flush=True)
-        return is_quiet and targets == said and \
+        khz = [frequency for frequency, _ in after]
+        print("# look {} {}".format(*(khz if before == after else (0, 0))), flush=True)
+        return before == after and khz == said and targets == said and \
             all(domains[name]["state"] == "driven" for name in names)
 
     def look(self):

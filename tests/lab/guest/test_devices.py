@@ -112,8 +112,8 @@ class Devices(unittest.TestCase):
     def loop(self):
         """A loop device on a file in memory, whose requests end where its work queue runs."""
         run("modprobe", "loop")
-        run("truncate", "-s", "64M", "/tmp/lab-loop")
-        path = run("losetup", "--find", "--show", "--direct-io=off", "/tmp/lab-loop")
+        run("truncate", "-s", "64M", "/run/lab-loop")
+        path = run("losetup", "--find", "--show", "--direct-io=off", "/run/lab-loop")
         self.addCleanup(run, "losetup", "-d", path)
         return path
 
