@@ -31,17 +31,21 @@ void control_path(enum control control, uint32_t number, char ret[static CONTROL
 		 number, control_name(control));
 }
 
+static int open_path(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int control_open(uint32_t policy, const char *file, int flags)
 {
-	char path[128];
-	int fd;
+	char path[CONTROL_PATH_SIZE];
 
 	if (snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", policy, file) >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
-
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? -errno : fd;
+	return open_path(path, flags);
 }
 
 int control_read(int fd, char *ret_value, size_t size)
@@ -114,33 +118,24 @@ int control_write_u32(int fd, uint32_t value)
 	return control_write(fd, text);
 }
 
-int control_write_file(uint32_t policy, const char *file, const char *value)
-{
-	_cleanup_close_ int fd = control_open(policy, file, O_WRONLY);
-
-	return fd < 0 ? fd : control_write(fd, value);
-}
-
-static int open_path(enum control control, uint32_t number, int flags)
+static int open_control(enum control control, uint32_t number, int flags)
 {
 	char path[CONTROL_PATH_SIZE];
-	int fd;
 
 	control_path(control, number, path);
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? -errno : fd;
+	return open_path(path, flags);
 }
 
 int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
 {
-	_cleanup_close_ int fd = open_path(control, number, O_RDONLY);
+	_cleanup_close_ int fd = open_control(control, number, O_RDONLY);
 
 	return fd < 0 ? fd : control_read(fd, ret_value, size);
 }
 
 int control_store(enum control control, uint32_t number, const char *value)
 {
-	_cleanup_close_ int fd = open_path(control, number, O_WRONLY);
+	_cleanup_close_ int fd = open_control(control, number, O_WRONLY);
 
 	return fd < 0 ? fd : control_write(fd, value);
 }

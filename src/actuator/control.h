@@ -39,7 +39,7 @@ const char *control_name(enum control control);
 /* Where the file of a control of policyN, or of cpuN, is. */
 void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
 
-/* Open, read or write, and close it, as the functions below do. */
+/* Opens it, reads or writes as control_read() and control_write() do, and closes it. */
 int control_load(enum control control, uint32_t number, char *ret_value, size_t size);
 int control_store(enum control control, uint32_t number, const char *value);
 
@@ -58,10 +58,9 @@ int control_read(int fd, char *ret_value, size_t size);
 /* The same for a decimal number; -EINVAL for other text, such as `<unsupported>`. */
 int control_read_u32(int fd, uint32_t *ret);
 
-/* Opens, reads, closes. */
+/* The same of a file of policyN that is no control. */
 int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t size);
 
 /* Writes value and a newline in one write at offset 0. Returns 0 or a negative errno. */
 int control_write(int fd, const char *value);
 int control_write_u32(int fd, uint32_t value);
-int control_write_file(uint32_t policy, const char *file, const char *value);

@@ -36,7 +36,7 @@ static int lend(struct actuator_domain *domain, const char *governor)
 	n = governor_collect_tunables(domain, domain->lent_to, tunables);
 	r = saved_add(domain->saved, &saved, 1, tunables, n);
 	if (r == 0)
-		r = control_write_file(saved.policy, control_name(CONTROL_GOVERNOR), governor);
+		r = control_store(CONTROL_GOVERNOR, saved.policy, governor);
 	if (r == 0)
 		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
 	if (r >= 0 && strcmp(domain->lent_to, governor) != 0)

@@ -62,7 +62,7 @@ static int check_word(uint32_t policy, const char *word)
 {
 	char governor[CONTROL_VALUE_SIZE] = "", offered[256] = "";
 
-	control_read_file(policy, control_name(CONTROL_GOVERNOR), governor, sizeof(governor));
+	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
 	if (strcmp(governor, "performance") == 0)
 		return PREFERENCE_REFUSED;
 	if (control_read_file(policy, AVAILABLE_FILE, offered, sizeof(offered)) > 0 &&
@@ -73,12 +73,11 @@ static int check_word(uint32_t policy, const char *word)
 
 static int write_back(uint32_t policy, const char *word)
 {
-	const char *file = control_name(CONTROL_PREFERENCE);
 	char now[CONTROL_VALUE_SIZE];
-	int r = control_write_file(policy, file, word);
+	int r = control_store(CONTROL_PREFERENCE, policy, word);
 
 	if (r == 0)
-		r = control_read_file(policy, file, now, sizeof(now));
+		r = control_load(CONTROL_PREFERENCE, policy, now, sizeof(now));
 	if (r < 0)
 		return r;
 	return strcmp(now, word) == 0 ? PREFERENCE_DONE : -EIO;
@@ -113,10 +112,8 @@ static int save_and_write(struct actuator_domain *domain, const char *now, const
 /* Drops the saved value: the preference is not ours to restore any more. */
 static int leave(struct actuator_domain *domain, int outcome)
 {
-	int r;
+	int r = saved_forget_control(domain->saved, domain->info->first_cpu, CONTROL_PREFERENCE);
 
-	saved_drop(domain->saved, domain->info->first_cpu, CONTROL_PREFERENCE);
-	r = saved_save(domain->saved);
 	return r < 0 ? r : outcome;
 }
 
@@ -129,7 +126,7 @@ int preference_set(struct actuator_domain *domain, const char *word)
 
 	if (!word && !saved)
 		return PREFERENCE_UNCHANGED;
-	r = control_read_file(policy, control_name(CONTROL_PREFERENCE), now, sizeof(now));
+	r = control_load(CONTROL_PREFERENCE, policy, now, sizeof(now));
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r;
 	if (preference_is_dynamic())

@@ -20,12 +20,6 @@ static int read_us(uint32_t cpu, char ret_text[CONTROL_VALUE_SIZE], uint32_t *re
 	return 0;
 }
 
-static int forget(struct saved_values *saved, uint32_t cpu)
-{
-	saved_drop(saved, cpu, CONTROL_RESUME_LATENCY);
-	return saved_save(saved);
-}
-
 static int save_and_write(struct saved_values *saved, const struct saved_value *entry)
 {
 	int r = saved_add(saved, entry, 1, NULL, 0);
@@ -35,7 +29,7 @@ static int save_and_write(struct saved_values *saved, const struct saved_value *
 	r = control_store(CONTROL_RESUME_LATENCY, entry->policy, entry->put);
 	if (r == 0)
 		return RESUME_LATENCY_DONE;
-	forget(saved, entry->policy);
+	saved_forget_control(saved, entry->policy, CONTROL_RESUME_LATENCY);
 	return r;
 }
 
@@ -56,7 +50,7 @@ int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
 		strcpy(entry.put, RESUME_LATENCY_ZERO);
 	r = read_us(cpu, entry.value, &now_us);
 	if (r == 0 && old && strcmp(entry.value, old->put) != 0) {
-		r = forget(saved, cpu);
+		r = saved_forget_control(saved, cpu, CONTROL_RESUME_LATENCY);
 		return r < 0 ? r : RESUME_LATENCY_FOREIGN;
 	}
 	if (r == 0 && old && strcmp(entry.put, old->put) != 0) {

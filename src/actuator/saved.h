@@ -86,6 +86,9 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
  */
 int saved_forget(struct saved_values *saved, uint32_t policy);
 
+/* The same for one control, and no tunable. */
+int saved_forget_control(struct saved_values *saved, uint32_t policy, enum control control);
+
 /*
  * Another saved value for a control of the table, as another program changed it while we held
  * nothing else there, and saves. Returns 0 (also without an entry) or a negative errno.

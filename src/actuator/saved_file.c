@@ -260,6 +260,12 @@ int saved_replace(struct saved_values *saved, uint32_t policy, enum control cont
 	return saved_save(saved);
 }
 
+int saved_forget_control(struct saved_values *saved, uint32_t policy, enum control control)
+{
+	saved_drop(saved, policy, control);
+	return saved_save(saved);
+}
+
 int saved_forget(struct saved_values *saved, uint32_t policy)
 {
 	for (int control = 0; control < CONTROL_N; control++)

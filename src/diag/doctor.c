@@ -156,7 +156,7 @@ static void examine_governor(const struct examination *e, const struct topology_
 	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", what[64], found[TEXT_SIZE];
 	const char *advice = "";
 
-	control_read_file(domain->first_cpu, "scaling_governor", governor, sizeof(governor));
+	control_load(CONTROL_GOVERNOR, domain->first_cpu, governor, sizeof(governor));
 	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
 			  sizeof(offered));
 	snprintf(what, sizeof(what), "%s: governor", domain->name);

@@ -21,7 +21,10 @@
 
 void write_control(uint32_t policy, const char *file, const char *value)
 {
-	assert_int_equal(control_write_file(policy, file, value), 0);
+	_cleanup_close_ int fd = control_open(policy, file, O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(control_write(fd, value), 0);
 }
 
 void write_limit(uint32_t policy, const char *file, const char *value)
@@ -125,8 +128,8 @@ static void read_tunables(char ret_text[SNAPSHOT_TUNABLES_SIZE])
 /* Empty for what the driver has not: a preference. */
 static void snapshot_control(struct fixture *f, uint32_t d, enum control control)
 {
-	int r = control_read_file(f->topology->domains[d].first_cpu, control_name(control),
-				  f->before[d][control], SNAPSHOT_FILE_SIZE);
+	int r = control_load(control, f->topology->domains[d].first_cpu, f->before[d][control],
+			     SNAPSHOT_FILE_SIZE);
 
 	if (r == -ENOENT && control == CONTROL_PREFERENCE)
 		f->before[d][control][0] = '\0';

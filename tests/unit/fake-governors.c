@@ -35,8 +35,7 @@ static bool is_governed_by(uint32_t policy, const char *governor)
 {
 	char current[CONTROL_VALUE_SIZE];
 
-	return control_read_file(policy, control_name(CONTROL_GOVERNOR), current,
-				 sizeof(current)) >= 0 &&
+	return control_load(CONTROL_GOVERNOR, policy, current, sizeof(current)) >= 0 &&
 	       strcmp(current, governor) == 0;
 }
 

@@ -56,14 +56,14 @@ static void test_set_and_restored(void **state)
 static unsigned int writes_until_kill;
 static jmp_buf killed;
 
-int __real_control_write_file(uint32_t policy, const char *file, const char *value);
-int __wrap_control_write_file(uint32_t policy, const char *file, const char *value);
+int __real_control_store(enum control control, uint32_t number, const char *value);
+int __wrap_control_store(enum control control, uint32_t number, const char *value);
 
-int __wrap_control_write_file(uint32_t policy, const char *file, const char *value)
+int __wrap_control_store(enum control control, uint32_t number, const char *value)
 {
 	if (writes_until_kill && --writes_until_kill == 0)
 		longjmp(killed, 1);
-	return __real_control_write_file(policy, file, value);
+	return __real_control_store(control, number, value);
 }
 
 /* Whether it was killed amid the change. */
