@@ -167,7 +167,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 static inline void end_look(const struct wakegov_cpu *cpu)
 {
 	if (settings.look_end_ns && cpu->load.updated_ns > settings.look_end_ns &&
-	    tell(WAKEGOV_RECORD_LOOK, 0, 0))
+	    emit(WAKEGOV_RECORD_LOOK, 0, 0))
 		settings.look_end_ns = 0;
 }
 

@@ -39,7 +39,7 @@ static __noinline void emit_clamps_seen(void)
 {
 	clamps_seen = 1;
 	keep_news(NULL, WAKEGOV_NEWS_CLAMPS);
-	tell(WAKEGOV_RECORD_NEWS, 0, 0);
+	emit(WAKEGOV_RECORD_NEWS, 0, 0);
 }
 
 /* Until a task with own clamps is seen, wake-ups are not checked for changes. */

@@ -17,7 +17,7 @@
  */
 static __noinline void emit_cpu(struct wakegov_cpu *cpu)
 {
-	if (!tell(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
+	if (!emit(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
 	cpu->armed = 0;
 }
@@ -299,7 +299,7 @@ int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 {
 	count_event(WAKEGOV_CPU_LIMITS);
 	keep_news(cpu_at(policy->cpu), WAKEGOV_NEWS_LIMITS);
-	tell(WAKEGOV_RECORD_NEWS, 0, 0);
+	emit(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;
 }
 
@@ -321,6 +321,6 @@ int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)
 	if (bpf_strncmp(phase, sizeof(phase), RESUMED))
 		return 0;
 	keep_news(NULL, WAKEGOV_NEWS_RESUME);
-	tell(WAKEGOV_RECORD_NEWS, 0, 0);
+	emit(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;
 }

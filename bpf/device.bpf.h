@@ -53,7 +53,7 @@ static inline bool introduce_device(struct wakegov_device *device, struct reques
 
 	device->queue = (unsigned long)request->q;
 	BPF_CORE_READ_STR_INTO(&device->name, disk, disk_name);
-	if (tell(WAKEGOV_RECORD_DEVICE, bpf_get_smp_processor_id(), index))
+	if (emit(WAKEGOV_RECORD_DEVICE, bpf_get_smp_processor_id(), index))
 		return true;
 	device->seq = 0;
 	return false;

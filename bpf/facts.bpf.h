@@ -50,7 +50,7 @@ static __noinline void emit_facts(struct task_struct *task, const char *comm)
 static inline void emit_process(struct task_struct *task)
 {
 	if (task->signal->nr_threads > 1)
-		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+		emit(WAKEGOV_RECORD_SCAN, 0, 0);
 	else
 		emit_facts(task, NULL);
 }
@@ -69,7 +69,7 @@ static __noinline void follow_fork(struct task_struct *parent, struct task_struc
 static __noinline void follow_end(__u32 pid)
 {
 	if (bpf_map_delete_elem(&matching, &pid) == 0)
-		tell(WAKEGOV_RECORD_GONE, 0, pid);
+		emit(WAKEGOV_RECORD_GONE, 0, pid);
 }
 
 /* When a thread other than the leader execs, it takes over the leader's pid. */

@@ -45,7 +45,7 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	end_ns = last_io_ns(slot, now_ns) + hold_ns;
 	if (end_ns > now_ns)
 		hold_ns = end_ns - now_ns;
-	else if (tell(WAKEGOV_RECORD_TASK, slot->cpu, *index)) {
+	else if (emit(WAKEGOV_RECORD_TASK, slot->cpu, *index)) {
 		slot->hold_ns = 0;
 		return 0;
 	}

@@ -52,7 +52,7 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
-	if (!tell(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
+	if (!emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
 		give_back_slot(slot); /* the next full window tries again */
 }
 

@@ -20,6 +20,6 @@ static __noinline void note_idle_latency(struct wakegov_cpu *cpu, __u32 pid)
 		cpu->idle_seen_pid = pid;
 	}
 	if (*us < cpu->idle_limit_us &&
-	    tell(WAKEGOV_RECORD_IDLE_LATENCY, bpf_get_smp_processor_id(), 0))
+	    emit(WAKEGOV_RECORD_IDLE_LATENCY, bpf_get_smp_processor_id(), 0))
 		cpu->idle_limit_us = *us;
 }

@@ -196,7 +196,7 @@ static inline bool emit_class(__u32 type, __u32 cpu, __u32 slot, __u32 class)
 	return true;
 }
 
-static inline bool tell(__u32 type, __u32 cpu, __u32 slot)
+static inline bool emit(__u32 type, __u32 cpu, __u32 slot)
 {
 	return emit_class(type, cpu, slot, 0);
 }

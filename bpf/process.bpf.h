@@ -124,7 +124,7 @@ static __noinline void learn_found(struct task_struct *task)
 	learn_process(task, false);
 	process = find_process(task->tgid);
 	if (process && process->mm != (__u64)task->mm)
-		tell(WAKEGOV_RECORD_SCAN, 0, 0);
+		emit(WAKEGOV_RECORD_SCAN, 0, 0);
 }
 
 /*

@@ -66,7 +66,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	now_ns = bpf_ktime_get_ns();
 	if (now_ns - slot->told_move_ns < settings.move_gap_ns)
 		return 0;
-	if (tell(WAKEGOV_RECORD_TASK, to, slot_index(slot)))
+	if (emit(WAKEGOV_RECORD_TASK, to, slot_index(slot)))
 		slot->told_move_ns = now_ns;
 	return 0;
 }
@@ -157,6 +157,6 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	if (!slot)
 		return 0;
 	slot->exited = 1;
-	tell(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot));
+	emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot));
 	return 0;
 }
