@@ -180,12 +180,11 @@ struct wakegov_cpu {
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only
-	 * counted: a cache line.
+	 * counted: a cache line. The daemon writes the first two.
 	 */
-	__u32 count_only
-		__attribute__((aligned(64))); /* requests are only counted; written by the daemon */
-	__u32 follow_devices; /* starts and completions are both traced; written by the daemon */
-	__u32 last_device;    /* device of the last request that was sent here */
+	__u32 count_only __attribute__((aligned(64))); /* requests are only counted */
+	__u32 follow_devices;			       /* starts and completions are both traced */
+	__u32 last_device; /* device of the last request that was sent here */
 	__u32 pad;
 	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
 
@@ -212,11 +211,15 @@ struct wakegov_cpu {
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
 
-	/* idle latency: written by the daemon, but what it is told of counts as limited already */
-	__u32 idle_limit_us; /* WAKEGOV_IDLE_ANY: a task with one is to be told of */
-	/* lowered by the kernel side, on the CPU itself; the daemon makes it WAKEGOV_IDLE_ANY */
-	__u32 idle_seen_us;  /* the shortest one of the tasks that began to run here … */
-	__u32 idle_seen_pid; /* … and whose it is */
+	/*
+	 * How deeply the CPU may sleep, WAKEGOV_IDLE_ANY: without a limit. A task with a shorter
+	 * idle latency emits a record and lowers it; the daemon sets it to what it wrote, or
+	 * to 0 where it gave the CPU up.
+	 */
+	__u32 idle_limit_us;
+	/* The shortest idle latency of tasks that began to run here since the daemon took it. */
+	__u32 idle_seen_us;
+	__u32 idle_seen_pid; /* the task that has it */
 
 	/* written by the kernel side, on the CPU itself, while tasks are placed */
 	__u32 placing_generation; /* settings.placing_generation of the following fields */

@@ -11,8 +11,7 @@ struct policy_sections {
 	bool is_open;
 	bool is_refused; /* the open one has a fault; its keys are passed over */
 	enum policy_section current;
-	uint32_t
-		domain_section; /* with POLICY_SECTION_DOMAIN: index, or POLICY_NO_DOMAIN_SECTION */
+	uint32_t domain_section; /* of POLICY_SECTION_DOMAIN, or POLICY_NO_DOMAIN_SECTION */
 
 	/* The open one of these kinds, in the draft; all NULL: it is another section. */
 	struct policy_rule *rule;

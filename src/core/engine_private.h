@@ -200,10 +200,8 @@ uint64_t tracing_duty_next_ns(const struct engine *engine);
 /* effective_cap.c: the caps and floors of the tasks at work in a domain. The highest of each wins.
  */
 struct effective_cap {
-	struct clamp_at_work
-		bound; /* the effective cap: the most that the domain's CPUs may ask for */
-	struct clamp_at_work
-		long_running;	     /* the highest cap of long-running tasks, capped or not */
+	struct clamp_at_work bound; /* the effective cap: the most that its CPUs may ask for */
+	struct clamp_at_work long_running; /* the highest of long-running tasks, capped or not */
 	struct clamp_at_work capped; /* the highest cap of capped tasks, long-running or not */
 	struct clamp_at_work floor;
 	uint32_t lowest_cap;

@@ -20,8 +20,7 @@ struct listing {
 	const char *domain; /* NULL: of all */
 	uint64_t max;	    /* of the remembered ones, the newest */
 	uint64_t after_us;  /* only later ones */
-	uint64_t
-		since_us; /* the same on the clock on the wall, of those on disk; 0: none of them */
+	uint64_t since_us;  /* of those on disk only later ones, in CLOCK_REALTIME; 0: none */
 	enum ctl_exit code;
 };
 

@@ -16,7 +16,7 @@
 
 #define NONE POLICY_IDLE_LATENCY_NONE
 
-/* So long after its last task ran on a CPU, the CPU keeps the limit at least. */
+/* A CPU keeps its limit for at least this time after the last such task ran there. */
 #define LOOK_NS (100 * NS_PER_MS)
 /* While looks change nothing they become rarer, so that steady tasks wake the daemon rarely. */
 #define LOOK_MOST_NS (1600 * NS_PER_MS)
@@ -30,8 +30,8 @@ struct limited_cpu {
 struct idle_latency {
 	bool wanted;  /* a rule gives one */
 	bool missing; /* this kernel has no such file */
-	bool told;    /* that it does nothing here */
-	bool failed;  /* a write did, and that was told */
+	bool told;    /* a warning said that it does nothing here */
+	bool failed;  /* a warning said that a write failed */
 	struct pid_index *index;
 	uint32_t *task_us; /* by place in the index */
 	struct limited_cpu *cpus;

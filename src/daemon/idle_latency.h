@@ -15,7 +15,7 @@ int idle_latency_start(struct manager *manager);
 /* Puts back what every CPU had. */
 void idle_latency_end(struct manager *manager);
 
-/* Another policy holds; its tasks are told of after that. */
+/* Another policy holds; idle_latency_take_task() of each of its tasks follows. */
 void idle_latency_set_policy(struct manager *manager);
 /* The policy was read again: CPUs that were left to another program are limited again. */
 void idle_latency_retry(struct manager *manager);

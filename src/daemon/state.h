@@ -43,10 +43,9 @@ struct manager_options {
 #define GROUPING_WHY_SIZE 384 /* for cap and floor */
 
 struct grouping {
-	bool active; /* a domain is driven by clamps */
-	struct grouped
-		by;   /* rules that are clamped by group, except for groups that are left out */
-	bool regiven; /* clamps of tasks must be applied again */
+	bool active;	   /* a domain is driven by clamps */
+	struct grouped by; /* rules that are clamped by group, but for groups left out */
+	bool regiven;	   /* clamps of tasks must be applied again */
 	struct grouping_seen {
 		uint64_t cgroup_id;
 		uint64_t matched;

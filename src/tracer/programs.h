@@ -15,8 +15,7 @@
 struct programs {
 	struct wakegov *skel;
 	struct bpf_link *links[WAKEGOV_PROGRAMS];
-	enum tracer_program_state
-		states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: attached whenever it is needed */
+	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */
 	bool needed[WAKEGOV_PROGRAMS];
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */
 	bool paused;	     /* none is attached but the iterator, which runs on request */

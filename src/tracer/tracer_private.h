@@ -23,10 +23,9 @@ struct by_bytes {
 	bool explained; /* its number of requests follows from its bytes */
 	uint64_t starts;
 	uint64_t bytes;
-	uint64_t offset;  /* reported starts minus the slot's */
-	uint64_t mean_q8; /* bytes of a request, times 256; 0: not known */
-	uint64_t least_q8,
-		most_q8; /* range of the means in the present tracing period; 0: none yet */
+	uint64_t offset;	    /* reported starts minus the slot's */
+	uint64_t mean_q8;	    /* bytes of a request, times 256; 0: not known */
+	uint64_t least_q8, most_q8; /* range of the means in this tracing period; 0: none yet */
 };
 
 struct tracer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How deeply a CPU may sleep: written, saved, put back to the letter, and left to somebody else. */
+/* How deeply a CPU may sleep: written, saved, put back to the letter, and left to another program.
+ */
 #include "fake-cpufreq.h"
 
 #include <errno.h>
@@ -143,7 +144,7 @@ static void test_beside_a_domain(void **state)
 	fake_assert(FILE_OF(0), "0");
 }
 
-/* Nothing is written that could not be put back, or of which nobody would know. */
+/* Without room in the file of saved values, nothing is written. */
 static void test_faults(void **state)
 {
 	assert_int_equal(resume_latency_limit(saved, 7, 50), -ENOENT);

@@ -173,7 +173,7 @@ static void test_held_while_it_runs(void **state)
 	assert_int_equal(world.file_us[2], NONE);
 	assert_int_equal(idle_latency_count(&manager), 0);
 	assert_int_equal(idle_latency_next_ns(&manager), UINT64_MAX);
-	run(2, 50); /* it is told of again */
+	run(2, 50); /* the kernel side emits a record again */
 	assert_int_equal(world.file_us[2], 50);
 }
 
