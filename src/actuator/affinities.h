@@ -11,10 +11,8 @@
  * grows. Children inherit the affinity of their parents; affinities_forked() records the parents'
  * own affinity for them.
  *
- * A task is identified by its pid and start time. Each write to a task is preceded by a line in
- * DIRECTORY/affinities, a log (shared/statefile.h); masks are hexadecimal:
- *
- *	task 4711 88123 all 3		number, start in ticks, its own mask, what we write now
+ * A task is identified by its pid and start time. Each write to a task is preceded by a line in the
+ * log DIRECTORY/affinities (actuator/task_log.h), with the masks in hexadecimal.
  */
 
 #include <stddef.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Restores affinities from the log of a daemon that was killed. */
+/* The log of affinities, from which those of a daemon that was killed are restored. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "actuator/affinities_private.h"
 #include "actuator/affinity_task.h"
@@ -10,13 +9,41 @@
 #include "actuator/uclamp_task.h"
 #include "shared/cleanup.h"
 
+static void print_masks(const void *entry, char *ret, size_t size)
+{
+	const struct affinity *affinity = entry;
+	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
+
+	cpu_mask_print(&affinity->own, own);
+	cpu_mask_print(&affinity->put, put);
+	snprintf(ret, size, "%s %s", own, put);
+}
+
+static bool parse_masks(const char *text, void *ret)
+{
+	struct affinity *affinity = ret;
+	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
+
+	_Static_assert(CPU_MASK_TEXT_SIZE > 280, "the widths below");
+	return sscanf(text, "%280s %280s", own, put) == 2 && cpu_mask_parse(own, &affinity->own) &&
+	       cpu_mask_parse(put, &affinity->put) && !cpu_mask_is_empty(&affinity->own);
+}
+
+const struct task_log_kind affinities_log = {
+	.file = { .name = "affinities", .version = 1, .is_log = true },
+	.max_tasks = AFFINITIES_MAX,
+	.size = sizeof(struct affinity),
+	.print = print_masks,
+	.parse = parse_masks,
+};
+
 bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *now)
 {
 	struct cpu_mask limit, put;
 
 	if (cpu_mask_equals(now, &affinity->put))
 		return true;
-	affinity_read_cpuset(affinity->pid, &limit);
+	affinity_read_cpuset(affinity->task.pid, &limit);
 	put = cpu_mask_and(&affinity->put, &limit);
 	if (cpu_mask_equals(now, &put))
 		return true;
@@ -34,20 +61,20 @@ static void tell_task(struct restore_tasks *run, const struct affinity *affinity
 	cpu_mask_print(&affinity->own, own);
 	if (now)
 		cpu_mask_print_list(now, current, sizeof(current));
-	restore_tasks_tell(run, affinity->pid, outcome, own, current, error);
+	restore_tasks_tell(run, affinity->task.pid, outcome, own, current, error);
 }
 
 void affinity_restore(struct restore_tasks *run, const struct affinity *affinity)
 {
 	struct cpu_mask now;
-	int r = affinity_read(affinity->pid, &now);
+	int r = affinity_read(affinity->task.pid, &now);
 
 	if (r == 0 && !affinity_is_ours(affinity, &now)) {
 		tell_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
 		return;
 	}
 	if (r == 0)
-		r = affinity_write(affinity->pid, &affinity->own);
+		r = affinity_write(affinity->task.pid, &affinity->own);
 	if (r == 0)
 		run->done++;
 	else if (r != -ESRCH)
@@ -61,50 +88,9 @@ struct lines {
 	size_t n;
 };
 
-struct numbered {
-	struct affinity affinity;
-	size_t line;
-};
-
-static int compare(const void *one, const void *other)
-{
-	const struct numbered *a = one, *b = other;
-
-	if (a->affinity.pid != b->affinity.pid)
-		return a->affinity.pid < b->affinity.pid ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
-}
-
-static int sort_lines(struct affinity *lines, size_t n)
-{
-	_cleanup_free_ struct numbered *numbered = calloc(n + 1, sizeof(*numbered));
-
-	if (!numbered)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		numbered[i] = (struct numbered){ lines[i], i };
-	qsort(numbered, n, sizeof(*numbered), compare);
-	for (size_t i = 0; i < n; i++)
-		lines[i] = numbered[i].affinity;
-	return 0;
-}
-
-static int compare_pid(const void *key, const void *element)
-{
-	uint32_t pid = *(const uint32_t *)key, other = ((const struct affinity *)element)->pid;
-
-	return pid < other ? -1 : pid > other;
-}
-
-/* The first line of the pid, or NULL. */
 static const struct affinity *find_first(const struct lines *lines, uint32_t pid)
 {
-	const struct affinity *line = bsearch(&pid, lines->lines, lines->n, sizeof(*lines->lines),
-					      compare_pid);
-
-	while (line && line > lines->lines && line[-1].pid == pid)
-		line--;
-	return line;
+	return task_log_first(&affinities_log, lines->lines, lines->n, pid);
 }
 
 /*
@@ -116,8 +102,8 @@ static const struct affinity *find_put(const struct lines *lines, uint32_t pid, 
 {
 	const struct affinity *line = find_first(lines, pid), *found = NULL, *last = NULL;
 
-	for (; line && line < lines->lines + lines->n && line->pid == pid; line++) {
-		if (start && line->start != start)
+	for (; line && line < lines->lines + lines->n && line->task.pid == pid; line++) {
+		if (start && line->task.start != start)
 			continue;
 		last = line;
 		if (cpu_mask_equals(now, &line->put))
@@ -148,8 +134,8 @@ static const struct affinity *find_giver(const struct lines *lines, uint32_t pro
 {
 	for (size_t i = 0; i < lines->n; i++)
 		if (cpu_mask_equals(now, &lines->lines[i].put) &&
-		    (lines->lines[i].pid == process ||
-		     relatives_of(lines->lines[i].pid).process == process))
+		    (lines->lines[i].task.pid == process ||
+		     relatives_of(lines->lines[i].task.pid).process == process))
 			return &lines->lines[i];
 	return NULL;
 }
@@ -183,20 +169,18 @@ static void restore_heir(void *userdata, uint32_t pid)
 	if (!from)
 		return;
 	heir = *from;
-	heir.pid = pid;
+	heir.task.pid = pid;
 	affinity_restore(lines->run, &heir);
 }
 
 int affinities_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_tasks run = { report, userdata, .what = "affinity" };
-	_cleanup_free_ struct affinity *read = NULL;
+	_cleanup_free_ void *read = NULL;
 	struct lines lines = { .run = &run };
-	int r = affinities_log_read(directory, &read, &lines.n);
+	int r = task_log_read(directory, &affinities_log, &read, &lines.n);
 
 	lines.lines = read;
-	if (r == 0)
-		r = sort_lines(lines.lines, lines.n);
 	if (r < 0)
 		return r;
 	/*
@@ -205,8 +189,8 @@ int affinities_restore(const char *directory, restore_report_t report, void *use
 	if (lines.n)
 		relatives_each_task(restore_heir, &lines);
 	for (size_t i = 0; i < lines.n; i++)
-		if (!i || lines.lines[i].pid != lines.lines[i - 1].pid)
-			restore_line(&lines, lines.lines[i].pid);
-	r = run.error ? 0 : affinities_log_remove(directory);
+		if (!i || lines.lines[i].task.pid != lines.lines[i - 1].task.pid)
+			restore_line(&lines, lines.lines[i].task.pid);
+	r = run.error ? 0 : statefile_remove(directory, &affinities_log.file);
 	return restore_tasks_finish(&run) ?: r;
 }

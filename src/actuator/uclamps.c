@@ -2,19 +2,47 @@
 /* The table of tasks with clamps that we wrote, and the writes to one of them. */
 #include "actuator/uclamps.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "actuator/uclamps_private.h"
+#include "core/pid_index.h"
 #include "shared/cleanup.h"
 
-#define SIZE_FIRST 256
-/* The journal is rewritten when it has so many lines more than twice the tasks. */
-#define JOURNAL_SPARE 4096
+/* Twice as many tasks as rules may have. */
+#define UCLAMPS_MAX 131072
 
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
+
+static void print_clamps(const void *entry, char *ret, size_t size)
+{
+	const struct uclamped *clamped = entry;
+
+	snprintf(ret, size, "%u-%u %u-%u", clamped->own.min_cap, clamped->own.max_cap,
+		 clamped->put.min_cap, clamped->put.max_cap);
+}
+
+static bool parse_clamps(const char *text, void *ret)
+{
+	struct uclamped *clamped = ret;
+	struct uclamp *own = &clamped->own, *put = &clamped->put;
+
+	if (sscanf(text, "%4hu-%4hu %4hu-%4hu", &own->min_cap, &own->max_cap, &put->min_cap,
+		   &put->max_cap) != 4)
+		return false;
+	clamped->was = *own;
+	return own->min_cap <= UCLAMP_MOST && own->max_cap <= UCLAMP_MOST &&
+	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
+}
+
+const struct task_log_kind uclamps_log = {
+	.file = { .name = "clamps", .version = 1, .is_log = true },
+	.max_tasks = UCLAMPS_MAX,
+	.size = sizeof(struct entry),
+	.print = print_clamps,
+	.parse = parse_clamps,
+};
 
 struct uclamps *uclamps_new(const char *directory)
 {
@@ -22,145 +50,16 @@ struct uclamps *uclamps_new(const char *directory)
 
 	if (!clamps)
 		return NULL;
-	clamps->directory = directory;
-	clamps->journal_fd = -1;
 	clamps->next_ns = UINT64_MAX;
-	clamps->size = SIZE_FIRST;
-	clamps->entries = calloc(clamps->size, sizeof(*clamps->entries));
-	return clamps->entries ? clamps : uclamps_free(clamps);
+	return task_log_init(&clamps->log, &uclamps_log, directory) ? clamps : uclamps_free(clamps);
 }
 
 struct uclamps *uclamps_free(struct uclamps *clamps)
 {
-	if (clamps) {
-		close_fdp(&clamps->journal_fd);
-		free(clamps->entries);
-		free(clamps);
-	}
+	if (clamps)
+		task_log_deinit(&clamps->log);
+	free(clamps);
 	return NULL;
-}
-
-/* Open addressing: an entry is at its hashed place or behind it, with no free place between. */
-static size_t place_of(const struct uclamps *clamps, uint32_t pid)
-{
-	return (pid * 2654435761U) & (clamps->size - 1);
-}
-
-struct entry *uclamps_lookup(const struct uclamps *clamps, uint32_t pid)
-{
-	for (size_t i = place_of(clamps, pid);; i = (i + 1) & (clamps->size - 1)) {
-		struct entry *entry = &clamps->entries[i];
-
-		if (!entry->clamped.pid)
-			return NULL;
-		if (entry->clamped.pid == pid)
-			return entry;
-	}
-}
-
-void uclamps_remove(struct uclamps *clamps, struct entry *entry)
-{
-	size_t mask = clamps->size - 1, hole = (size_t)(entry - clamps->entries);
-
-	clamps->n--;
-	for (size_t i = (hole + 1) & mask; clamps->entries[i].clamped.pid; i = (i + 1) & mask) {
-		size_t place = place_of(clamps, clamps->entries[i].clamped.pid);
-
-		/* Whether the entry's hashed place lies at or before the hole, cyclically. */
-		if (((i - place) & mask) < ((i - hole) & mask))
-			continue;
-		clamps->entries[hole] = clamps->entries[i];
-		hole = i;
-	}
-	clamps->entries[hole] = (struct entry){ 0 };
-}
-
-static struct entry *put_entry(struct uclamps *clamps, const struct entry *entry)
-{
-	size_t i = place_of(clamps, entry->clamped.pid);
-
-	while (clamps->entries[i].clamped.pid)
-		i = (i + 1) & (clamps->size - 1);
-	clamps->entries[i] = *entry;
-	clamps->n++;
-	return &clamps->entries[i];
-}
-
-static int grow(struct uclamps *clamps)
-{
-	struct uclamps before = *clamps;
-	struct entry *entries = calloc(2 * clamps->size, sizeof(*entries));
-
-	if (!entries)
-		return -ENOMEM;
-	clamps->entries = entries;
-	clamps->size *= 2;
-	clamps->n = 0;
-	for (size_t i = 0; i < before.size; i++)
-		if (before.entries[i].clamped.pid)
-			put_entry(clamps, &before.entries[i]);
-	free(before.entries);
-	return 0;
-}
-
-/* Exits are not reported: drops the entries of tasks that have exited, before the table grows. */
-static void sweep(struct uclamps *clamps)
-{
-	for (size_t i = 0; i < clamps->size; i++) {
-		struct entry *entry = &clamps->entries[i];
-		_cleanup_close_ int fd = -1;
-		uint64_t start;
-
-		if (!entry->clamped.pid)
-			continue;
-		fd = uclamp_open_task(entry->clamped.pid, &start);
-		if (fd == -ESRCH || (fd >= 0 && start != entry->clamped.start)) {
-			uclamps_remove(clamps, entry);
-			i--; /* removal may have moved another entry here */
-		}
-	}
-}
-
-struct entry *uclamps_insert(struct uclamps *clamps, const struct entry *entry)
-{
-	if (4 * clamps->n >= 3 * clamps->size)
-		sweep(clamps);
-	if (2 * clamps->n >= clamps->size && grow(clamps) < 0)
-		return NULL;
-	return put_entry(clamps, entry);
-}
-
-/* Replaces the journal by one line for each task. */
-static int start_journal(struct uclamps *clamps)
-{
-	_cleanup_free_ const struct uclamped **list = calloc(clamps->n + 1, sizeof(*list));
-	size_t n = 0;
-	int fd;
-
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < clamps->size; i++)
-		if (clamps->entries[i].clamped.pid)
-			list[n++] = &clamps->entries[i].clamped;
-	fd = uclamps_journal_rewrite(clamps->directory, list, n);
-	if (fd < 0)
-		return fd;
-	close_fdp(&clamps->journal_fd);
-	clamps->journal_fd = fd;
-	clamps->lines = n;
-	return 0;
-}
-
-static int add_line(struct uclamps *clamps, const struct uclamped *clamped)
-{
-	int r = 0;
-
-	if (clamps->journal_fd < 0 || clamps->lines > 2 * clamps->n + JOURNAL_SPARE)
-		r = start_journal(clamps);
-	if (r == 0)
-		r = uclamps_journal_add(clamps->journal_fd, clamped);
-	clamps->lines += r == 0;
-	return r;
 }
 
 struct uclamp uclamps_merge(struct uclamp own, struct uclamp ours)
@@ -194,8 +93,8 @@ static void spare_stranger(const struct uclamped *clamped, struct uclamp now)
 {
 	struct uclamp stranger;
 
-	if (uclamp_read(clamped->pid, &stranger) == 0 && uclamp_equals(stranger, clamped->put))
-		uclamp_write(clamped->pid, now, none);
+	if (uclamp_read(clamped->task.pid, &stranger) == 0 && uclamp_equals(stranger, clamped->put))
+		uclamp_write(clamped->task.pid, now, none);
 }
 
 /*
@@ -210,9 +109,9 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 
 	clamped->was = now;
 	clamped->put = merged;
-	r = add_line(clamps, clamped);
+	r = task_log_add_line(&clamps->log, clamped);
 	if (r == 0 || uclamp_equals(merged, clamped->own))
-		r = uclamp_write(clamped->pid, now, merged);
+		r = uclamp_write(clamped->task.pid, now, merged);
 	if (r < 0) {
 		clamped->put = now;
 		return r == -ESRCH ? UCLAMPS_GONE : r;
@@ -227,27 +126,27 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 /* The entry of the task with this pid and start, added if need be, with its present clamps. */
 static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct entry **ret)
 {
-	struct entry *entry = uclamps_lookup(clamps, pid);
+	struct entry *entry = task_log_find(&clamps->log, pid);
 	struct uclamp now;
 	int r = uclamp_read(pid, &now);
 
 	if (r < 0)
 		return r;
-	if (entry && entry->clamped.start != start) {
-		uclamps_remove(clamps, entry);
+	if (entry && entry->clamped.task.start != start) {
+		task_log_drop(&clamps->log, entry);
 		entry = NULL;
 	}
 	if (entry) {
 		take_foreign(clamps, &entry->clamped, now);
 	} else {
 		const struct entry fresh = {
-			.clamped = { .pid = pid, .start = start, .own = now, .put = now },
+			.clamped = { { pid, true, start }, .own = now, .put = now },
 		};
 
-		entry = uclamps_insert(clamps, &fresh);
+		entry = task_log_put(&clamps->log, &fresh);
 	}
 	*ret = entry;
-	return entry ? 0 : -ENOMEM;
+	return entry ? 0 : -ENOSPC;
 }
 
 static bool is_none(struct uclamp ours)
@@ -265,7 +164,7 @@ static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t n
 {
 	if (r == UCLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
 		uclamps_remember(clamps, &entry->clamped);
-		uclamps_remove(clamps, entry);
+		task_log_drop(&clamps->log, entry);
 		return r;
 	}
 	if (r < 0)
@@ -287,7 +186,7 @@ int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, 
 	task_fd = uclamp_open_task(pid, &start);
 	r = task_fd < 0 ? task_fd : take_entry(clamps, pid, start, &entry);
 	if (r == -ESRCH) {
-		entry = uclamps_lookup(clamps, pid);
+		entry = task_log_find(&clamps->log, pid);
 		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;
 	}
 	if (r < 0)
@@ -315,7 +214,7 @@ static int put_off(struct uclamps *clamps, struct entry *entry, struct uclamp ou
 
 int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
-	struct entry *entry = uclamps_lookup(clamps, pid);
+	struct entry *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry && is_none(ours))
 		return UCLAMPS_UNCHANGED;
@@ -335,7 +234,7 @@ uint64_t uclamps_next_ns(const struct uclamps *clamps)
 
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 {
-	struct entry *entry = uclamps_lookup(clamps, pid);
+	struct entry *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry || entry->refused || entry->pending)
 		return UCLAMPS_UNCHANGED;
@@ -344,63 +243,41 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 	return uclamps_write_now(clamps, pid, entry->ours, now_ns);
 }
 
-/* Calls one of the functions above for each task; the function may remove the entry. */
-static void for_each_task(struct uclamps *clamps, uint64_t now_ns,
-			  void (*look)(struct uclamps *clamps, struct entry *entry,
-				       uint64_t now_ns))
-{
-	for (size_t i = 0; i < clamps->size; i++) {
-		struct entry *entry = &clamps->entries[i];
-		uint32_t pid = entry->clamped.pid;
-
-		if (!pid)
-			continue;
-		look(clamps, entry, now_ns);
-		/* After a removal another entry may have moved here. */
-		if (entry->clamped.pid && entry->clamped.pid != pid)
-			i--;
-	}
-}
-
-static void check_entry(struct uclamps *clamps, struct entry *entry, uint64_t now_ns)
-{
-	if (entry->refused)
-		uclamps_write_now(clamps, entry->clamped.pid, entry->ours, now_ns);
-	else
-		uclamps_check(clamps, entry->clamped.pid, now_ns);
-}
-
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
 {
-	for_each_task(clamps, now_ns, check_entry);
-}
+	struct entry *entry = NULL;
 
-static void flush_entry(struct uclamps *clamps, struct entry *entry, uint64_t now_ns)
-{
-	if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
-		put_off(clamps, entry, entry->ours);
-	else if (entry->pending)
-		uclamps_write_now(clamps, entry->clamped.pid, entry->ours, now_ns);
+	while ((entry = task_log_next(&clamps->log, entry)))
+		if (entry->refused)
+			uclamps_write_now(clamps, entry->clamped.task.pid, entry->ours, now_ns);
+		else
+			uclamps_check(clamps, entry->clamped.task.pid, now_ns);
 }
 
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 {
+	struct entry *entry = NULL;
+
 	if (now_ns < clamps->next_ns)
 		return;
 	clamps->next_ns = UINT64_MAX;
-	for_each_task(clamps, now_ns, flush_entry);
+	while ((entry = task_log_next(&clamps->log, entry)))
+		if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
+			put_off(clamps, entry, entry->ours);
+		else if (entry->pending)
+			uclamps_write_now(clamps, entry->clamped.task.pid, entry->ours, now_ns);
 }
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
 {
 	*ret = clamps->counts;
-	ret->tasks = (uint32_t)clamps->n;
+	ret->tasks = pid_index_count(clamps->log.index);
 }
 
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
 		  struct uclamp *ret_merged)
 {
-	const struct entry *entry = uclamps_lookup(clamps, pid);
+	const struct entry *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry)
 		return false;

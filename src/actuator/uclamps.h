@@ -12,7 +12,7 @@
  * real-time priorities.
  *
  * A task is identified by its pid and start time, as pids are used again. Each write to a task is
- * preceded by a line in the journal, DIRECTORY/clamps; see actuator/uclamps_journal.h.
+ * preceded by a line in the log DIRECTORY/clamps; see actuator/task_log.h.
  */
 
 #include <stddef.h>
@@ -77,15 +77,15 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
 /*
- * Restores the clamps of every task, and removes the journal when none failed. report (may be NULL)
+ * Restores the clamps of every task, and removes the log when none failed. report (may be NULL)
  * gets one call for each task that failed or that another program changed, and one for all others
  * together. Returns 0 or the first error.
  */
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
 
 /*
- * The same for the tasks in the journal of a daemon that was killed, and for children that
- * inherited from them. Returns 0, also without a journal, or a negative errno; statefile_refusal()
+ * The same for the tasks in the log of a daemon that was killed, and for children that
+ * inherited from them. Returns 0, also without a log, or a negative errno; statefile_refusal()
  * then says whether the file was refused.
  */
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata);

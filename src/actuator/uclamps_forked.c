@@ -8,12 +8,12 @@
 /* The parent's entry, or its former one: the parent can have forked before its last write. */
 static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t parent)
 {
-	const struct entry *entry = uclamps_lookup(clamps, parent);
+	const struct entry *entry = task_log_find(&clamps->log, parent);
 
 	if (entry)
 		return &entry->clamped;
 	for (size_t i = 0; i < UCLAMPS_RECENT; i++)
-		if (clamps->recent[i].pid == parent)
+		if (clamps->recent[i].task.pid == parent)
 			return &clamps->recent[i];
 	return NULL;
 }
@@ -40,7 +40,7 @@ static int remember_gone(struct uclamps *clamps, uint32_t child, const struct uc
 {
 	struct uclamped gone = *parent;
 
-	gone.pid = child;
+	gone.task.pid = child;
 	uclamps_remember(clamps, &gone);
 	return UCLAMPS_GONE;
 }
@@ -48,15 +48,15 @@ static int remember_gone(struct uclamps *clamps, uint32_t child, const struct uc
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
 	const struct uclamped *from = find_parent(clamps, parent);
-	struct entry *entry = uclamps_lookup(clamps, child);
+	struct entry *entry = task_log_find(&clamps->log, child);
 	struct uclamp ours = { UCLAMP_LEAST, UCLAMP_MOST };
 	_cleanup_close_ int fd = -1;
-	struct entry fresh = { .clamped.pid = child };
+	struct entry fresh = { .clamped.task = { .pid = child, .kept = true } };
 	int r;
 
 	if (!from)
 		return UCLAMPS_UNCHANGED;
-	fd = uclamp_open_task(child, &fresh.clamped.start);
+	fd = uclamp_open_task(child, &fresh.clamped.task.start);
 	r = fd < 0 ? fd : uclamp_read(child, &fresh.clamped.put);
 	if (r == -ESRCH)
 		return remember_gone(clamps, child, from);
@@ -66,17 +66,17 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	fresh.clamped.own = own_of(from, fresh.clamped.put);
 
 	/* An existing entry may hold clamps that the child inherited from ours as its own. */
-	if (entry && entry->clamped.start == fresh.clamped.start) {
+	if (entry && entry->clamped.task.start == fresh.clamped.task.start) {
 		ours = entry->ours;
 		entry->clamped.own = own_of(from, entry->clamped.own);
 	} else if (uclamp_equals(fresh.clamped.own, fresh.clamped.put)) {
 		return UCLAMPS_UNCHANGED;
 	} else {
 		if (entry)
-			uclamps_remove(clamps, entry);
+			task_log_drop(&clamps->log, entry);
 		uclamps_remember(clamps, &fresh.clamped);
-		if (!uclamps_insert(clamps, &fresh))
-			return -ENOMEM;
+		if (!task_log_put(&clamps->log, &fresh))
+			return -ENOSPC;
 	}
 	r = uclamps_write_now(clamps, child, ours, 0);
 	clamps->counts.forked += r == UCLAMPS_DONE;

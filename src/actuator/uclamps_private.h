@@ -3,10 +3,8 @@
 
 /* What uclamps.c (the table), uclamps_forked.c (children) and uclamps_restore.c share. */
 
-#include <stdbool.h>
-
+#include "actuator/task_log.h"
 #include "actuator/uclamps.h"
-#include "actuator/uclamps_journal.h"
 
 /*
  * Number of released tasks that are remembered, since records of their forks may still be on their
@@ -14,8 +12,21 @@
  */
 #define UCLAMPS_RECENT 256
 
+/*
+ * A line of the log. The last one of a task counts; the task has the clamps of that line or, if the
+ * daemon was killed between line and write, of the one before.
+ */
+struct uclamped {
+	struct logged_task task;
+	struct uclamp own; /* the task's own */
+	struct uclamp put; /* our last write */
+	struct uclamp was; /* our write before that, or what we found */
+};
+
+extern const struct task_log_kind uclamps_log;
+
 struct entry {
-	struct uclamped clamped; /* pid 0: free */
+	struct uclamped clamped;
 	struct uclamp ours;
 	uint64_t changed_ns;
 	bool pending; /* the rate limit delays the write of our clamps */
@@ -23,22 +34,12 @@ struct entry {
 };
 
 struct uclamps {
-	const char *directory;
-	int journal_fd; /* −1: no line was written yet */
-	size_t lines;	/* of the journal */
-	struct entry *entries;
-	size_t size; /* a power of two */
-	size_t n;
+	struct task_log log; /* of struct entry */
 	uint64_t next_ns;
 	struct uclamped recent[UCLAMPS_RECENT];
 	size_t n_recent; /* ever added; the next goes to n_recent modulo UCLAMPS_RECENT */
 	struct uclamps_counts counts;
 };
-
-/* The entry or NULL. Valid until the next insertion or removal. */
-struct entry *uclamps_lookup(const struct uclamps *clamps, uint32_t pid);
-struct entry *uclamps_insert(struct uclamps *clamps, const struct entry *entry);
-void uclamps_remove(struct uclamps *clamps, struct entry *entry);
 
 /* Remembers a task that is released or gone, and may have forked before. */
 void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Restores the clamps of a table, and those in the journal of a daemon that was killed. */
+/* Restores the clamps of a table, and those in the log of a daemon that was killed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,50 +71,58 @@ static void restore_task(struct restore_tasks *run, const struct uclamped *clamp
 	_cleanup_close_ int fd = -1;
 	uint64_t start;
 
-	fd = uclamp_open_task(clamped->pid, &start);
-	if (fd >= 0 && start == clamped->start)
-		restore_clamp(run, clamped->pid, clamped);
+	fd = uclamp_open_task(clamped->task.pid, &start);
+	if (fd >= 0 && start == clamped->task.start)
+		restore_clamp(run, clamped->task.pid, clamped);
 }
 
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
 {
 	struct restore_tasks run = { report, userdata, .what = "clamps" };
+	const struct entry *entry = NULL;
 	int r;
 
-	for (size_t i = 0; i < clamps->size; i++)
-		if (clamps->entries[i].clamped.pid)
-			restore_task(&run, &clamps->entries[i].clamped);
-	memset(clamps->entries, 0, clamps->size * sizeof(*clamps->entries));
-	clamps->n = 0;
+	while ((entry = task_log_next(&clamps->log, entry)))
+		restore_task(&run, &entry->clamped);
+	task_log_clear(&clamps->log);
 	clamps->next_ns = UINT64_MAX;
-	close_fdp(&clamps->journal_fd);
-	clamps->journal_fd = -1;
-	r = run.error ? 0 : uclamps_journal_remove(clamps->directory);
+	r = run.error ? 0 : statefile_remove(clamps->log.directory, &uclamps_log.file);
 	return restore_tasks_finish(&run) ?: r;
 }
 
-/* A task of the journal and its process. */
+/* A task of the log and its process. */
 struct member {
 	uint32_t process;
 	const struct uclamped *clamped;
 };
 
-struct journal {
-	struct uclamped *clamped; /* by pid */
+struct lines {
+	struct restore_tasks *run;
+	struct entry *lines; /* the last of each task, by pid */
 	size_t n;
 	struct member *members; /* n of them, by process */
 };
 
-static int compare_pid(const void *key, const void *element)
+/*
+ * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
+ * number.
+ */
+static size_t merge_lines(struct entry *lines, size_t n)
 {
-	uint32_t pid = *(const uint32_t *)key, other = ((const struct uclamped *)element)->pid;
+	size_t n_tasks = 0;
 
-	return pid < other ? -1 : pid > other;
-}
+	for (size_t i = 0; i < n; i++) {
+		struct uclamped *last = n_tasks ? &lines[n_tasks - 1].clamped : NULL;
+		struct uclamped *next = &lines[i].clamped;
 
-static const struct uclamped *find(const struct journal *journal, uint32_t pid)
-{
-	return bsearch(&pid, journal->clamped, journal->n, sizeof(*journal->clamped), compare_pid);
+		if (last && last->task.pid == next->task.pid &&
+		    last->task.start == next->task.start)
+			next->was = last->put;
+		else
+			n_tasks++;
+		lines[n_tasks - 1] = lines[i];
+	}
+	return n_tasks;
 }
 
 static int compare_process(const void *one, const void *other)
@@ -126,17 +134,17 @@ static int compare_process(const void *one, const void *other)
 }
 
 /* Looks up the process of each task once, however many children there are. */
-static int find_members(struct journal *journal)
+static int find_members(struct lines *lines)
 {
-	journal->members = calloc(journal->n, sizeof(*journal->members));
-	if (!journal->members)
+	lines->members = calloc(lines->n, sizeof(*lines->members));
+	if (!lines->members)
 		return -ENOMEM;
-	for (size_t i = 0; i < journal->n; i++)
-		journal->members[i] = (struct member){
-			.process = relatives_of(journal->clamped[i].pid).process,
-			.clamped = &journal->clamped[i],
+	for (size_t i = 0; i < lines->n; i++)
+		lines->members[i] = (struct member){
+			.process = relatives_of(lines->lines[i].clamped.task.pid).process,
+			.clamped = &lines->lines[i].clamped,
 		};
-	qsort(journal->members, journal->n, sizeof(*journal->members), compare_process);
+	qsort(lines->members, lines->n, sizeof(*lines->members), compare_process);
 	return 0;
 }
 
@@ -151,14 +159,14 @@ static bool could_inherit(const struct uclamped *from, struct uclamp now)
 }
 
 /* The task of the process from which the clamps could be inherited, or NULL. */
-static const struct uclamped *find_giver(const struct journal *journal, uint32_t process,
+static const struct uclamped *find_giver(const struct lines *lines, uint32_t process,
 					 struct uclamp now)
 {
-	const struct member key = { .process = process }, *end = journal->members + journal->n;
-	const struct member *member = bsearch(&key, journal->members, journal->n,
-					      sizeof(*journal->members), compare_process);
+	const struct member key = { .process = process }, *end = lines->members + lines->n;
+	const struct member *member = bsearch(&key, lines->members, lines->n,
+					      sizeof(*lines->members), compare_process);
 
-	while (member && member > journal->members && member[-1].process == process)
+	while (member && member > lines->members && member[-1].process == process)
 		member--;
 	for (; member && member < end && member->process == process; member++)
 		if (could_inherit(member->clamped, now))
@@ -167,10 +175,10 @@ static const struct uclamped *find_giver(const struct journal *journal, uint32_t
 }
 
 /*
- * The nearest ancestor in the journal, or a thread of its process, from which the clamps could be
+ * The nearest ancestor in the log, or a thread of its process, from which the clamps could be
  * inherited; or NULL.
  */
-static const struct uclamped *find_ancestor(const struct journal *journal, uint32_t pid,
+static const struct uclamped *find_ancestor(const struct lines *lines, uint32_t pid,
 					    struct uclamp now)
 {
 	const struct uclamped *from = NULL;
@@ -179,56 +187,54 @@ static const struct uclamped *find_ancestor(const struct journal *journal, uint3
 		struct relatives relatives = relatives_of(pid);
 
 		if (relatives.process)
-			from = find_giver(journal, relatives.process, now);
+			from = find_giver(lines, relatives.process, now);
 		pid = relatives.parent;
 	}
 	return from;
 }
 
-struct heirs {
-	struct restore_tasks *run;
-	const struct journal *journal;
-};
-
 /* Restores a task without a line that inherited clamps from an ancestor with one. */
 static void restore_heir(void *userdata, uint32_t pid)
 {
-	const struct heirs *heirs = userdata;
+	const struct lines *lines = userdata;
 	const struct uclamped *from = NULL;
 	struct uclamp now;
 
-	if (find(heirs->journal, pid) || uclamp_read(pid, &now) < 0)
+	if (task_log_first(&uclamps_log, lines->lines, lines->n, pid) || uclamp_read(pid, &now) < 0)
 		return;
 	if (now.min_cap == UCLAMP_LEAST && now.max_cap == UCLAMP_MOST)
 		return;
-	from = find_ancestor(heirs->journal, pid, now);
+	from = find_ancestor(lines, pid, now);
 	if (from)
-		restore_clamp(heirs->run, pid, from);
+		restore_clamp(lines->run, pid, from);
 }
 
-static void forget(struct journal *journal)
+static void forget(struct lines *lines)
 {
-	free(journal->clamped);
-	free(journal->members);
+	free(lines->lines);
+	free(lines->members);
 }
 
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_tasks run = { report, userdata, .what = "clamps" };
-	_cleanup_(forget) struct journal journal = { 0 };
-	int r = uclamps_journal_read(directory, &journal.clamped, &journal.n);
+	_cleanup_(forget) struct lines lines = { .run = &run };
+	void *read;
+	int r = task_log_read(directory, &uclamps_log, &read, &lines.n);
 
-	if (r == 0 && journal.n)
-		r = find_members(&journal);
+	lines.lines = read;
+	lines.n = merge_lines(lines.lines, lines.n);
+	if (r == 0 && lines.n)
+		r = find_members(&lines);
 	if (r < 0)
 		return r;
 	/*
 	 * Children first: their ancestors' clamps, which show what they inherited, are still there.
 	 */
-	if (journal.n)
-		relatives_each_task(restore_heir, &(struct heirs){ &run, &journal });
-	for (size_t i = 0; i < journal.n; i++)
-		restore_task(&run, &journal.clamped[i]);
-	r = run.error ? 0 : uclamps_journal_remove(directory);
+	if (lines.n)
+		relatives_each_task(restore_heir, &lines);
+	for (size_t i = 0; i < lines.n; i++)
+		restore_task(&run, &lines.lines[i].clamped);
+	r = run.error ? 0 : statefile_remove(directory, &uclamps_log.file);
 	return restore_tasks_finish(&run) ?: r;
 }

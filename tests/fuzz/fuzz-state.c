@@ -15,7 +15,7 @@
 #include "actuator/affinities_private.h"
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups_private.h"
-#include "actuator/uclamps_journal.h"
+#include "actuator/uclamps_private.h"
 #include "daemon/hint_file.h"
 #include "daemon/override_file.h"
 #include "shared/cleanup.h"
@@ -41,42 +41,40 @@ static int use_originals(void)
 	return 0;
 }
 
-static int use_clamps(void)
+static int use_log(const struct task_log_kind *kind)
 {
-	_cleanup_free_ struct uclamped *clamped = NULL;
-	_cleanup_free_ const struct uclamped **list = NULL;
-	size_t n = 0;
-	int fd, r = uclamps_journal_read(directory, &clamped, &n);
+	_cleanup_free_ char *lines = NULL;
+	struct task_log log;
+	void *read;
+	size_t n;
+	int r = task_log_read(directory, kind, &read, &n);
 
 	if (r < 0)
 		return r;
-	list = calloc(n + 1, sizeof(*list));
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = &clamped[i];
-	fd = list ? uclamps_journal_rewrite(directory, list, n) : -ENOMEM;
-	if (fd < 0)
+	lines = read;
+	if (!task_log_init(&log, kind, directory))
 		abort();
-	close(fd);
+	for (size_t i = 0; i < n; i++) {
+		struct logged_task *task = (struct logged_task *)(lines + i * kind->size);
+
+		task->kept = true;
+		if (!task_log_find(&log, task->pid))
+			task_log_put(&log, task);
+	}
+	if (task_log_begin(&log) < 0)
+		abort();
+	task_log_deinit(&log);
 	return 0;
+}
+
+static int use_clamps(void)
+{
+	return use_log(&uclamps_log);
 }
 
 static int use_affinities(void)
 {
-	_cleanup_free_ struct affinity *affinities = NULL;
-	_cleanup_free_ const struct affinity **list = NULL;
-	size_t n = 0;
-	int fd, r = affinities_log_read(directory, &affinities, &n);
-
-	if (r < 0)
-		return r;
-	list = calloc(n + 1, sizeof(*list));
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = &affinities[i];
-	fd = list ? affinities_log_rewrite(directory, list, n) : -ENOMEM;
-	if (fd < 0)
-		abort();
-	close(fd);
-	return 0;
+	return use_log(&affinities_log);
 }
 
 static int use_groups(void)

@@ -18,10 +18,10 @@ static int set_up_all(void **state)
 {
 	if (!mkdtemp(directory))
 		return -1;
-	snprintf(path, sizeof(path), "%s/" AFFINITIES_FILE, directory);
-	saved[0] = (struct affinity){ .pid = 4711, .start = 88123, .own = cpu_mask_all() };
+	snprintf(path, sizeof(path), "%s/affinities", directory);
+	saved[0] = (struct affinity){ .task = { 4711, true, 88123 }, .own = cpu_mask_all() };
 	cpu_mask_add(&saved[0].put, 0);
-	saved[1] = (struct affinity){ .pid = UINT32_MAX, .start = UINT64_MAX };
+	saved[1] = (struct affinity){ .task = { UINT32_MAX, true, UINT64_MAX } };
 	for (uint32_t cpu = 0; cpu < CPU_MASK_CPUS; cpu += 3)
 		cpu_mask_add(&saved[1].own, cpu);
 	return 0;
@@ -37,47 +37,57 @@ static int tear_down(void **state)
 	free(read_back);
 	read_back = NULL;
 	n_read = 0;
-	return affinities_log_remove(directory);
+	return statefile_remove(directory, &affinities_log.file);
 }
 
 static int read_log(void)
 {
+	void *lines;
+	int r;
+
 	free(read_back);
-	return affinities_log_read(directory, &read_back, &n_read);
+	r = task_log_read(directory, &affinities_log, &lines, &n_read);
+	read_back = lines;
+	return r;
 }
 
 /* The first n, as a daemon writes them that begins its log; then text. */
 static void write_log(size_t n, const char *text)
 {
-	const struct affinity *const list[] = { &saved[0], &saved[1] };
-	int fd = affinities_log_rewrite(directory, list, n);
+	struct task_log log;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	assert_true(task_log_init(&log, &affinities_log, directory));
+	for (size_t i = 0; i < n; i++)
+		task_log_put(&log, &saved[i]);
+	assert_int_equal(task_log_begin(&log), 0);
+	assert_int_equal(write(log.fd, text, strlen(text)), strlen(text));
+	task_log_deinit(&log);
 }
 
 static void assert_same(const struct affinity *one, const struct affinity *other)
 {
-	assert_int_equal(one->pid, other->pid);
-	assert_int_equal(one->start, other->start);
+	assert_int_equal(one->task.pid, other->task.pid);
+	assert_int_equal(one->task.start, other->task.start);
 	assert_true(cpu_mask_equals(&one->own, &other->own));
 	assert_true(cpu_mask_equals(&one->put, &other->put));
 }
 
 static void test_round_trip(void **state)
 {
-	int fd;
+	struct affinity later = saved[0];
+	struct task_log log;
 
-	fd = affinities_log_rewrite(directory, (const struct affinity *const[]){ &saved[0] }, 1);
-	assert_int_equal(affinities_log_add(fd, &saved[1]), 0);
-	assert_int_equal(affinities_log_add(fd, &saved[0]), 0);
-	close(fd);
+	cpu_mask_add(&later.put, 1);
+	assert_true(task_log_init(&log, &affinities_log, directory));
+	assert_non_null(task_log_put(&log, &saved[0]));
+	assert_int_equal(task_log_add_line(&log, &saved[1]), 0);
+	assert_int_equal(task_log_add_line(&log, &later), 0);
+	task_log_deinit(&log);
 	assert_int_equal(read_log(), 0);
 	assert_int_equal(n_read, 3);
 	assert_same(&read_back[0], &saved[0]);
-	assert_same(&read_back[1], &saved[1]);
-	assert_same(&read_back[2], &saved[0]);
+	assert_same(&read_back[1], &later);
+	assert_same(&read_back[2], &saved[1]);
 }
 
 static void test_no_log(void **state)
