@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "desktop/bus.h"
+/* The interface on the bus. */
+#include "desktop/desktop.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "desktop/authority.h"
-#include "desktop/governor.h"
-#include "desktop/holds.h"
-#include "desktop/signals.h"
 #include "shared/log.h"
+
+#define ACTION "io.wakegov.switch-profile" /* of polkit */
+
+static bool is_root(sd_bus_message *call)
+{
+	sd_bus_creds *credentials = NULL;
+	uid_t uid = (uid_t)-1;
+
+	if (sd_bus_query_sender_creds(call, SD_BUS_CREDS_EUID, &credentials) >= 0)
+		sd_bus_creds_get_euid(credentials, &uid);
+	sd_bus_creds_unref(credentials);
+	return uid == 0;
+}
+
+/* Asks polkit without a dialog; false also where there is none. */
+static bool polkit_lets(sd_bus_message *call)
+{
+	sd_bus_message *reply = NULL;
+	int authorized = false;
+	int r = sd_bus_call_method(sd_bus_message_get_bus(call), "org.freedesktop.PolicyKit1",
+				   "/org/freedesktop/PolicyKit1/Authority",
+				   "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization",
+				   NULL, &reply, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
+				   "s", sd_bus_message_get_sender(call), ACTION, 0, 0, "");
+
+	if (r >= 0)
+		r = sd_bus_message_enter_container(reply, 'r', "bba{ss}");
+	if (r > 0)
+		r = sd_bus_message_read(reply, "b", &authorized);
+	sd_bus_message_unref(reply);
+	return r >= 0 && authorized;
+}
+
+/* Only root and those whom polkit lets may switch. Returns 0, or a negative errno with error set.
+ */
+static int check_authority(sd_bus_message *call, sd_bus_error *error)
+{
+	if (is_root(call) || polkit_lets(call))
+		return 0;
+	return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
+				"only root may do this, and whom polkit lets: " ACTION);
+}
 
 static int get_active(sd_bus *bus, const char *path, const char *interface, const char *property,
 		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -36,7 +76,7 @@ static int set_active(sd_bus *bus, const char *path, const char *interface, cons
 	profile = desktop_find(name);
 	if (!profile)
 		return refuse_profile(error, name);
-	r = authority_check(sd_bus_get_current_message(bus), error);
+	r = check_authority(sd_bus_get_current_message(bus), error);
 	if (r < 0)
 		return r;
 	holds_end(desktop);
@@ -99,10 +139,10 @@ static int hold_profile(sd_bus_message *call, void *userdata, sd_bus_error *erro
 
 	if (r < 0)
 		return r;
-	/* The default one is no choice. */
+	/* As with power-profiles-daemon, the default profile cannot be held. */
 	if (!desktop_find(profile) || !strcmp(profile, "balanced"))
 		return refuse_profile(error, profile);
-	r = authority_check(call, error);
+	r = check_authority(call, error);
 	if (r < 0)
 		return r;
 	r = holds_add(desktop, call, profile, reason, application, &cookie);
@@ -145,14 +185,13 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Another program has the name: what it says is chosen. */
+/* Another program owns the name: chooses what it says. */
 static int on_foreign_change(sd_bus_message *signal, void *userdata, sd_bus_error *error)
 {
 	struct desktop *desktop = userdata;
 	const char *interface = sd_bus_message_get_interface(signal);
 	const struct desktop_profile *profile;
-	const char *whose, *property, *value;
-	const char *own = NULL;
+	const char *whose, *property, *value, *own = NULL;
 
 	sd_bus_get_unique_name(desktop->bus, &own);
 	if (!interface || (own && !strcmp(sd_bus_message_get_sender(signal), own)) ||
@@ -175,7 +214,7 @@ static int on_foreign_change(sd_bus_message *signal, void *userdata, sd_bus_erro
 	return 0;
 }
 
-static void follow(struct desktop *desktop, const struct signals_name *name)
+static void follow(struct desktop *desktop, const struct desktop_name *name)
 {
 	const struct desktop_profile *profile;
 	char *value = NULL;
@@ -199,14 +238,14 @@ int bus_start(struct desktop *desktop)
 
 	if (r >= 0)
 		r = sd_bus_attach_event(desktop->bus, desktop->event, SD_EVENT_PRIORITY_NORMAL);
-	for (size_t i = 0; r >= 0 && i < SIGNALS_NAMES; i++)
-		r = sd_bus_add_object_vtable(desktop->bus, NULL, signals_names[i].path,
-					     signals_names[i].name, vtable, desktop);
-	for (size_t i = 0; r >= 0 && i < SIGNALS_NAMES; i++) {
-		r = sd_bus_request_name(desktop->bus, signals_names[i].name, SD_BUS_NAME_QUEUE);
-		/* 0: queued, ours when the present owner goes */
+	for (size_t i = 0; r >= 0 && i < DESKTOP_NAMES; i++)
+		r = sd_bus_add_object_vtable(desktop->bus, NULL, desktop_names[i].path,
+					     desktop_names[i].name, vtable, desktop);
+	for (size_t i = 0; r >= 0 && i < DESKTOP_NAMES; i++) {
+		r = sd_bus_request_name(desktop->bus, desktop_names[i].name, SD_BUS_NAME_QUEUE);
+		/* 0: queued, and ours when its present owner ends. */
 		if (r == 0)
-			follow(desktop, &signals_names[i]);
+			follow(desktop, &desktop_names[i]);
 	}
 	if (r < 0)
 		log_error("cannot serve the system bus: %s", strerror(-r));

@@ -2,8 +2,10 @@
 #pragma once
 
 /*
- * wakegov-desktop: the D-Bus interface of power-profiles-daemon, by which desktops switch, for the
- * profiles of wakegovd. What it knows.
+ * wakegov-desktop: the D-Bus interface of power-profiles-daemon, by which desktops switch profiles,
+ * for the profiles of wakegovd. It has two names: org.freedesktop.UPower.PowerProfiles, and the
+ * former net.hadess.PowerProfiles. While another program, such as power-profiles-daemon, owns a
+ * name, its choice is followed; the name is taken when that program ends.
  */
 
 #include <stdbool.h>
@@ -14,18 +16,18 @@
 #define DESKTOP_HOLDS_MAX    64
 #define DESKTOP_PROFILE_SIZE 32
 
-/* The three that the interface knows, by its names and by ours. */
+/* The profiles of the interface, by its names and by ours. */
 #define DESKTOP_PROFILES 3
 extern const struct desktop_profile {
 	const char *theirs;
 	const char *ours;
 } desktop_profiles[DESKTOP_PROFILES];
 
-/* A profile that a program on the bus holds, for as long as its connection is there. */
+/* A profile that a program on the bus holds; the hold ends with its connection. */
 struct desktop_hold {
 	struct desktop *desktop;
 	uint32_t cookie;     /* 0: none */
-	const char *profile; /* by its name on the bus */
+	const char *profile; /* its name on the bus */
 	char *reason;
 	char *application;
 	sd_bus_track *client;
@@ -37,13 +39,50 @@ struct desktop {
 	const char *socket;
 	int monitor_fd;
 	int hold_fd;			   /* negative: nothing is held */
-	char active[DESKTOP_PROFILE_SIZE]; /* wakegovd's name of it */
+	char active[DESKTOP_PROFILE_SIZE]; /* the profile in force, wakegovd's name */
 	struct desktop_hold holds[DESKTOP_HOLDS_MAX];
 	uint32_t last_cookie;
 };
 
-/* By its name on the bus. NULL: there is none. */
+/* The profile with this name on the bus; NULL: there is none. */
 const struct desktop_profile *desktop_find(const char *theirs);
 
-/* The name on the bus of what holds: one that the bus does not know is a balanced one. */
+/* The profile in force by its name on the bus; "balanced" for one that the bus does not know. */
 const char *desktop_active(const struct desktop *desktop);
+
+#define DESKTOP_NAMES 2
+extern const struct desktop_name {
+	const char *name; /* of the service and of its interface */
+	const char *path;
+} desktop_names[DESKTOP_NAMES];
+
+/* D-Bus signals, under both names; the last one goes to one client. */
+void desktop_signal_active(struct desktop *desktop);
+void desktop_signal_holds(struct desktop *desktop);
+void desktop_signal_released(struct desktop *desktop, const char *client, uint32_t cookie);
+
+/*
+ * Calls to wakegovd. Failures are logged, and returned as a negative errno. governor_listen() also
+ * listens for its changes, and ends the event loop when wakegovd ends. The others fetch the profile
+ * in force, which is signalled on the bus when it has changed.
+ */
+int governor_listen(struct desktop *desktop);
+int governor_refresh(struct desktop *desktop);
+/* ours: wakegovd's name of a profile. */
+int governor_choose(struct desktop *desktop, const char *ours);
+/* Holds this profile instead of the one held before; NULL: none. */
+int governor_hold(struct desktop *desktop, const char *ours);
+
+/*
+ * Holds a profile, by its name on the bus, for the sender of the call. Returns 0 and *ret_cookie;
+ * -ENOSPC: DESKTOP_HOLDS_MAX are held; or another negative errno.
+ */
+int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile,
+	      const char *reason, const char *application, uint32_t *ret_cookie);
+/* Returns 0, or -ENOENT: the sender has no hold with this cookie. */
+int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie);
+/* Ends all holds and informs their owners: another profile was chosen. */
+void holds_end(struct desktop *desktop);
+
+/* Serves the interface. Returns 0 or a negative errno, logged. */
+int bus_start(struct desktop *desktop);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "desktop/governor.h"
+/* Calls wakegovd. */
+#include "desktop/desktop.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "desktop/signals.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -17,7 +17,7 @@
 
 #define TIMEOUT_NS (5 * NS_PER_S)
 
-/* Which profile holds, of any reply that says so. Returns 0 or -EREMOTEIO, logged. */
+/* Takes the profile in force from a reply. Returns 0 or -EREMOTEIO, logged. */
 static int take_active(struct desktop *desktop, const json_t *reply)
 {
 	const char *active = NULL, *error = NULL;
@@ -29,7 +29,7 @@ static int take_active(struct desktop *desktop, const json_t *reply)
 	}
 	if (strcmp(active, desktop->active) != 0) {
 		snprintf(desktop->active, sizeof(desktop->active), "%s", active);
-		signals_active(desktop);
+		desktop_signal_active(desktop);
 	}
 	return 0;
 }
@@ -68,13 +68,13 @@ int governor_choose(struct desktop *desktop, const char *ours)
 	return call(desktop, "io.wakegov.ChooseProfile", json_pack("{ss}", "profile", ours));
 }
 
-/* The reply to a hold is the only one. */
+/* A hold has one reply. */
 static int take_held(void *context, const json_t *reply)
 {
 	return take_active(context, reply) ?: 1;
 }
 
-/* A hold is as long as its connection: should this program end, so does the hold. */
+/* A hold lasts as long as its connection, so it ends with this program too. */
 int governor_hold(struct desktop *desktop, const char *ours)
 {
 	int r;
@@ -91,7 +91,7 @@ int governor_hold(struct desktop *desktop, const char *ours)
 	return r < 0 ? r : 0;
 }
 
-/* What changed is asked for: a profile, or something that is not shown here. */
+/* The notes are dropped: whatever changed, the profile in force is fetched. */
 static int on_change(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct desktop *desktop = userdata;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "desktop/holds.h"
+/* Profiles that programs on the bus hold. */
+#include "desktop/desktop.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "desktop/governor.h"
-#include "desktop/signals.h"
-
-/* Of several the one that saves power wins, as it does with power-profiles-daemon. */
+/* Of several, the one that saves most power wins, as with power-profiles-daemon. */
 static int hold_strongest(struct desktop *desktop)
 {
 	const char *ours = NULL;
@@ -36,7 +34,7 @@ static int on_client_gone(sd_bus_track *track, void *userdata)
 
 	drop(hold);
 	hold_strongest(desktop);
-	signals_holds(desktop);
+	desktop_signal_holds(desktop);
 	return 0;
 }
 
@@ -71,7 +69,7 @@ int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile
 	if (r < 0)
 		drop(hold);
 	else
-		signals_holds(desktop);
+		desktop_signal_holds(desktop);
 	return r;
 }
 
@@ -85,7 +83,7 @@ int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie
 			continue;
 		drop(hold);
 		hold_strongest(desktop);
-		signals_holds(desktop);
+		desktop_signal_holds(desktop);
 		return 0;
 	}
 	return -ENOENT;
@@ -98,10 +96,10 @@ void holds_end(struct desktop *desktop)
 
 		if (!hold->cookie)
 			continue;
-		signals_released(desktop, sd_bus_track_first(hold->client), hold->cookie);
+		desktop_signal_released(desktop, sd_bus_track_first(hold->client), hold->cookie);
 		drop(hold);
 	}
 	if (desktop->hold_fd >= 0)
 		hold_strongest(desktop);
-	signals_holds(desktop);
+	desktop_signal_holds(desktop);
 }

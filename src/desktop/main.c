@@ -7,8 +7,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
-#include "desktop/bus.h"
-#include "desktop/governor.h"
+#include "desktop/desktop.h"
 #include "shared/log.h"
 
 #define SOCKET "/run/wakegov/io.wakegov"
