@@ -176,7 +176,7 @@ static void apply_task(struct engine *engine, const struct input_task *input, ui
 	task->cpu = input->cpu;
 	memcpy(task->comm, input->comm, sizeof(task->comm));
 	boosts_move_task(engine, task, from_cpu, now_ns);
-	policy.enabled = rule_any_io_boost(&engine->policy);
+	policy.enabled |= rule_any_gives(&engine->policy, RULE_IO_BOOST);
 	before = task->io_boost;
 	io_boost_update(&task->io_boost, &policy, input, engine->tracing.on, now_ns);
 	boosts_sample_task(engine, task, &before, now_ns);

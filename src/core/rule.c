@@ -97,15 +97,17 @@ uint32_t rule_level_cap(const struct policy_level *level, const struct topology_
 	}
 }
 
-bool rule_any_io_boost(const struct policy *policy)
+bool rule_any_gives(const struct policy *policy, enum rule_property property)
 {
-	bool any = policy->io_boost.enabled;
+	/* "off", and PLACEMENT_NONE, are 0. */
+	uint32_t none = property == RULE_IDLE_LATENCY ? POLICY_IDLE_LATENCY_NONE : 0;
 
 	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
 		const struct policy_rule *rule = &policy->rules[__builtin_ctzll(bits)];
-		const struct policy_level *level = &rule->properties.io_boost;
+		const struct policy_level *level = rule_level(&rule->properties, property);
 
-		any |= level->kind != POLICY_LEVEL_NONE && level->value;
+		if (level->kind != POLICY_LEVEL_NONE && level->value != none)
+			return true;
 	}
-	return any;
+	return false;
 }

@@ -37,8 +37,9 @@ int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_pro
 int rule_that_gives_anywhere(const struct policy *policy, uint64_t matched,
 			     enum rule_property property);
 
-/* Whether any task may have an I/O boost, by the policy or by a rule. */
-bool rule_any_io_boost(const struct policy *policy);
+/* Whether a rule gives tasks an I/O boost, a placement or an idle latency; "none" and "off" do not.
+ */
+bool rule_any_gives(const struct policy *policy, enum rule_property property);
 
 /* The level of a property; kind POLICY_LEVEL_NONE: not given. Borrowed. */
 const struct policy_level *rule_level(const struct policy_properties *properties,

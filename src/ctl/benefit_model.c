@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frequency/energy.h"
+#include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 

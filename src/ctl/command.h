@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ctl/exit.h"
+#include "ctl/complain.h"
 
 #define CTL_OPTIONS_MAX 12
 #define CTL_VERBS_MAX	4

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl explain: a domain, a CPU, a task, or every domain. */
-#include "ctl/explain.h"
 
 #include <stdio.h>
 #include <string.h>

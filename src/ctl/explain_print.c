@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The chain in words: who won, what was known of it, who lost, what cut it, what was written. */
-#include "ctl/explain.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include "ctl/complain.h"
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
-#include "varlink/path.h"
+#include "varlink/caller.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
 #define TIMEOUT_MAX_S	   86400.0

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 void show_status(const json_t *reply);
 /* Whether the target is only expected: the domain's own governor sets the frequency. */
@@ -20,6 +21,8 @@ void show_decisions(const json_t *reply);
 /* One as it comes, in columns that do not depend on the others. */
 void show_decision_line(const json_t *decision);
 void show_reload(const json_t *reply);
+/* A reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
+void explain_print(FILE *file, const json_t *reply);
 
 /* A field of an object: NULL, or 0, where it is missing, null or something else. */
 static inline const char *field_text(const json_t *object, const char *key)

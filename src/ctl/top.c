@@ -12,7 +12,6 @@
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
-#include "ctl/explain.h"
 #include "ctl/moment.h"
 #include "ctl/quantity.h"
 #include "ctl/show.h"

@@ -71,12 +71,11 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 const char *api_level_text(const struct policy_level *level, enum rule_property property,
 			   char ret[static API_LEVEL_SIZE]);
 
-/* api_placement.c: the field groups of a Rule, and the field unable of Status. */
+/* api_placement.c: the fields groups and idle_cpus of a Rule, and the field unable of Status. */
 void api_put_placed(struct json_out *out, const struct manager *manager,
 		    const struct policy_rule *rule);
 /* The field idle_cpus of a rule, or of all; sentences of what cannot be done. */
 void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule);
-void api_put_unable_to_limit(struct json_out *out, const struct manager *manager);
 void api_put_unable(struct json_out *out, const struct manager *manager);
 
 /* api_hint.c: classes, and hints of tasks. */
@@ -102,12 +101,10 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
-/* api_profile.c: profiles of the policy. */
+/* api_profile.c: profiles of the policy; another policy while the client listens. */
 int api_list_profiles(const struct call *call, struct reply *reply);
 int api_choose_profile(const struct call *call, struct reply *reply);
 int api_hold_profile(const struct call *call, struct reply *reply);
-
-/* api_policy_hold.c: another policy while the client listens. */
 int api_hold_policy(const struct call *call, struct reply *reply);
 
 /* api_hand_back.c: gives domains to another governor for a while. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 
+/* What rules place, and limit the sleep of CPUs for. */
+#include "core/rule.h"
 #include "daemon/api.h"
+#include "daemon/idle_latency.h"
 #include "daemon/placing.h"
 #include "shared/time.h"
 
@@ -47,23 +50,43 @@ void api_put_placed(struct json_out *out, const struct manager *manager,
 	json_out_close(out, ']');
 }
 
-static bool places(const struct policy_properties *properties)
+void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule)
 {
-	return properties->placement.value != PLACEMENT_NONE;
+	char list[CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	idle_latency_cpus(manager, rule, &cpus);
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	field_text(out, "idle_cpus", cpu_mask_is_empty(&cpus) ? NULL : list);
 }
 
-static bool any_places(const struct policy *policy)
+static void put_unable_to_limit(struct json_out *out, const struct manager *manager)
 {
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		if (places(&policy->rules[i].properties))
-			return true;
-	return false;
+	const char *why = idle_latency_why_not(manager);
+	char text[160 + CPUS_SIZE], list[CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	if (why) {
+		snprintf(text, sizeof(text), "idle-latency does nothing here: %s", why);
+		json_out_text(out, text);
+	}
+	idle_latency_given_up(manager, &cpus);
+	if (cpu_mask_is_empty(&cpus))
+		return;
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	snprintf(
+		text, sizeof(text),
+		"idle-latency was given up on CPUs %s: another program set their "
+		"pm_qos_resume_latency_us, or it cannot be written; to try again: wakegovctl reload",
+		list);
+	json_out_text(out, text);
 }
 
 void api_put_unable(struct json_out *out, const struct manager *manager)
 {
-	const struct policy *policy = &manager->policy;
-	const char *why = any_places(policy) ? placing_why_not(manager) : NULL;
+	const char *why = rule_any_gives(&manager->policy, RULE_PLACEMENT)
+				  ? placing_why_not(manager)
+				  : NULL;
 	struct affinities_counts counts;
 	char text[160];
 
@@ -84,6 +107,6 @@ void api_put_unable(struct json_out *out, const struct manager *manager)
 			 (unsigned long long)counts.refused);
 		json_out_text(out, text);
 	}
-	api_put_unable_to_limit(out, manager);
+	put_unable_to_limit(out, manager);
 	json_out_close(out, ']');
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdlib.h>
 
 #include "daemon/api.h"
+#include "daemon/policy_hold.h"
 #include "daemon/profile.h"
 #include "daemon/profile_switch.h"
+#include "shared/cleanup.h"
 
 static int put_profiles(struct reply *reply, const struct manager *manager)
 {
@@ -67,4 +70,25 @@ int api_hold_profile(const struct call *call, struct reply *reply)
 		return r;
 	channel_unsubscribe(call->subscription);
 	return refuse(reply, r, profile);
+}
+
+int api_hold_policy(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->policy_hold.channel;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (channel_is_heard(channel))
+		return reply_send_error(reply, "io.wakegov.PolicyHeld", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = policy_hold_start(manager, call_text(call, "text"), &message);
+	if (r < 0) {
+		channel_unsubscribe(call->subscription);
+		return api_refuse_policy(reply, r, message);
+	}
+	reply->continues = true;
+	return reply_send(reply, json_object());
 }

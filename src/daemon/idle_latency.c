@@ -206,13 +206,9 @@ void idle_latency_end_task(struct manager *manager, uint32_t pid)
 void idle_latency_set_policy(struct manager *manager)
 {
 	struct idle_latency *idle = manager->idle_latency;
-	const struct policy_rule *rules = manager->policy.rules;
 	const char *why;
 
-	idle->wanted = false;
-	for (uint64_t bits = rule_all(&manager->policy); bits; bits &= bits - 1)
-		idle->wanted |= rules[__builtin_ctzll(bits)].properties.idle_latency.kind !=
-				POLICY_LEVEL_NONE;
+	idle->wanted = rule_any_gives(&manager->policy, RULE_IDLE_LATENCY);
 	why = idle_latency_why_not(manager);
 	if (!why || idle->told)
 		return;

@@ -404,11 +404,7 @@ void placing_set_policy(struct manager *manager)
 	struct placing *placing = manager->placing;
 	uint32_t place;
 
-	placing->wanted = false;
-	for (uint64_t bits = rule_all(&manager->policy); bits; bits &= bits - 1)
-		placing->wanted |=
-			manager->policy.rules[__builtin_ctzll(bits)].properties.placement.value !=
-			PLACEMENT_NONE;
+	placing->wanted = rule_any_gives(&manager->policy, RULE_PLACEMENT);
 	place = pid_index_next(placing->index, 0);
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
 		placing_take_task(manager, placing->tasks[place].pid, 0, 0);

@@ -167,7 +167,7 @@ void rule_tracking_set_policy(struct manager *manager)
 	struct policy_io_boost io_boost = manager->policy.io_boost;
 	uint32_t keys;
 
-	io_boost.enabled = rule_any_io_boost(&manager->policy);
+	io_boost.enabled |= rule_any_gives(&manager->policy, RULE_IO_BOOST);
 	tracer_set_policy(manager->tracer, &io_boost);
 	memset(manager->crossed_rules, 0, sizeof(manager->crossed_rules));
 	rules_set_policy(manager->rules, &manager->policy);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frequency/energy.h"
+#include "frequency/power.h"
 #include "shared/time.h"
 
 #define REASONS (REASON_LAST + 1)

@@ -8,9 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "desktop/desktop.h"
-#include "shared/log.h"
-
-#define SOCKET "/run/wakegov/io.wakegov"
+#include "varlink/caller.h"
 
 static int end_by_signals(sd_event *event)
 {
@@ -28,7 +26,7 @@ static int end_by_signals(sd_event *event)
 
 int main(int argc, char *argv[])
 {
-	struct desktop desktop = { .socket = SOCKET, .monitor_fd = -1, .hold_fd = -1 };
+	struct desktop desktop = { .socket = QUERY_SOCKET_PATH, .monitor_fd = -1, .hold_fd = -1 };
 	int r;
 
 	if (argc > 1) {

@@ -52,3 +52,28 @@ enum power_source power_find(const struct policy *policy, struct topology_domain
 	memset(domain->opp_power, 0, sizeof(domain->opp_power));
 	return POWER_UNKNOWN;
 }
+
+double energy_power_share(double khz, double highest_khz)
+{
+	double f = khz / highest_khz, volts = 0.6 + 0.4 * f;
+
+	return f * volts * volts;
+}
+
+double energy_share_in(const struct topology_domain *domain, double khz)
+{
+	double highest = domain->opp_power[domain->n_opps - 1], low_khz = 0, low = 0;
+
+	if (!highest)
+		return energy_power_share(khz, topology_domain_max_khz(domain));
+	for (uint32_t i = 0; i < domain->n_opps; i++) {
+		double high_khz = domain->opp_khz[i], high = domain->opp_power[i];
+
+		if (khz <= high_khz)
+			return (low + (high - low) * (khz - low_khz) / (high_khz - low_khz)) /
+			       highest;
+		low_khz = high_khz;
+		low = high;
+	}
+	return 1;
+}

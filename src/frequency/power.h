@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The power of a busy CPU at each OPP of a domain, if a source gives it. */
+/* The power of a busy CPU at each OPP of a domain, if a source gives it, or else an estimate. */
 
 #include "core/settings.h"
 #include "core/topology.h"
@@ -20,3 +20,16 @@ enum power_source power_find(const struct policy *policy, struct topology_domain
 
 /* "the policy's opp-power", "the kernel's energy model"; NULL where it is unknown. */
 const char *power_source_name(enum power_source source);
+
+/*
+ * Relative to the power at highest_khz: f·V², with V on a line from its highest value to 0.6 of
+ * that at 0 Hz. For both kinds of CPUs of an rk3399 (rk3399-opp.dtsi), the V of OPPs is within 14 %
+ * of that line.
+ */
+double energy_power_share(double khz, double highest_khz);
+
+/*
+ * Relative to the power at the highest OPP of its domain: by the power of its OPPs if known
+ * (power_find()), linear between two of them; else as above.
+ */
+double energy_share_in(const struct topology_domain *domain, double khz);

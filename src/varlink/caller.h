@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Where wakegovd listens unless told otherwise. */
+#define QUERY_SOCKET_PATH "/run/wakegov/io.wakegov"
+
 /* CLOCK_MONOTONIC, in nanoseconds. */
 uint64_t caller_deadline(uint64_t timeout_ns);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "ctl/benefit_model.h"
-#include "frequency/energy.h"
+#include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

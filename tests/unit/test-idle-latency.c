@@ -335,6 +335,10 @@ static void test_only_observed(void **state)
 	assert_string_equal(idle_latency_why_not(&manager), "wakegov only observes");
 	take(5, 1);
 	assert_false(world.follows);
+	for (uint32_t i = 0; i < 2; i++)
+		manager.policy.rules[i].properties.idle_latency.value = NONE;
+	idle_latency_set_policy(&manager);
+	assert_null(idle_latency_why_not(&manager));
 	manager.policy.n_rules = 0;
 	idle_latency_set_policy(&manager);
 	assert_null(idle_latency_why_not(&manager));
