@@ -31,25 +31,27 @@
 #include "shared/time.h"
 #include "varlink/caller.h"
 
-/* Of each block: longer leaves less to measure, shorter measures what the one before has left. */
+/*
+ * The length of a block: a longer one leaves fewer, in a shorter one the block before still shows.
+ */
 #define SETTLE_SHARE 5
-/* Longer than a block: it ends when its connection does. As long as the daemon allows. */
+/* Longer than a block, as long as the daemon allows; it ends with its connection. */
 #define HAND_BACK_US 3600000000LL
 #define TAKE_OVER_NS (2 * NS_PER_S)
 
-/* Sensors of power are read so often, and the model's frequencies. */
+/* How often power sensors, and the frequencies for the model, are read. */
 #define LOOK_NS NS_PER_S
-/* Of the command's last line. */
+/* The last line of the command's output. */
 #define LINE_SIZE 4096
 
 struct block {
-	bool is_measured; /* not interrupted, and without interference */
+	bool is_measured; /* neither interrupted nor disturbed */
 	double figures[FIGURES];
 };
 
-/* Of a command whose figure is asked for. */
+/* Of a command, if its figure is asked for. */
 struct output {
-	int fd; /* negative: it has ended */
+	int fd; /* negative: it has exited */
 	char end[LINE_SIZE];
 };
 
@@ -57,12 +59,12 @@ struct experiment {
 	const struct ctl *ctl;
 	uint64_t block_ns;
 	uint64_t until_ns;
-	uint32_t n_pairs; /* to measure */
-	char *config;	  /* what it is compared with, in place of a governor; NULL: a governor */
+	uint32_t n_pairs; /* time that is measured */
+	char *config; /* a configuration to compare with, instead of a governor; NULL: a governor */
 	int signals;
-	int lent_fd; /* of HandBack; negative: wakegov governs */
+	int lent_fd; /* the connection of HandBack; negative: wakegov governs */
 	bool interrupted;
-	json_t *governed; /* the governors of all domains under wakegov */
+	json_t *governed; /* the governors of all domains while wakegov governs */
 	FILE *plot;	  /* NULL: no picture is asked for */
 	const char *pid;  /* process whose waits count; NULL: all */
 	struct energy_meter meter;
@@ -70,7 +72,7 @@ struct experiment {
 	struct benefit_findings findings;
 };
 
-/* The state that another user could change meanwhile. */
+/* What another user could change during the experiment. */
 static enum ctl_exit take_state(const struct ctl *ctl, json_t **ret)
 {
 	json_auto_t *status = NULL, *overrides = NULL, *states = json_array(), *ids = json_array();
@@ -86,7 +88,7 @@ static enum ctl_exit take_state(const struct ctl *ctl, json_t **ret)
 		json_array_append(states, json_object_get(item, "state"));
 	json_array_foreach(json_object_get(overrides, "overrides"), i, item)
 		json_array_append(ids, json_object_get(item, "id"));
-	/* An uptime that is less than before is another daemon's. */
+	/* An uptime shorter than before belongs to another daemon. */
 	*ret = json_pack("{sO sO sO sO}", "states", states, "overrides", ids, "policy",
 			 json_object_get(status, "policy"), "uptime_us",
 			 json_object_get(status, "uptime_us"));
@@ -130,7 +132,7 @@ static void mind_signals(struct experiment *experiment)
 	experiment->interrupted |= poll(&fd, 1, 0) > 0;
 }
 
-/* Where a second has passed since the last look. */
+/* Reads sensors once a second has passed since the last read. */
 static void look(struct experiment *experiment)
 {
 	uint64_t now_ns = time_now_ns();
@@ -168,7 +170,7 @@ static json_t *lending_parameters(const struct experiment *experiment)
 			 (json_int_t)HAND_BACK_US);
 }
 
-/* Returns 1: the daemon has answered, and goes on. */
+/* Returns 1: the daemon has answered. */
 static int take_answer(void *context, const json_t *reply)
 {
 	const struct experiment *experiment = context;
@@ -184,7 +186,7 @@ static enum ctl_exit lend(struct experiment *experiment)
 	const struct ctl *ctl = experiment->ctl;
 	int r;
 
-	/* The block before, the second of its pair, was the other governor's as well. */
+	/* The previous block, second of its pair, was also under the other governor. */
 	if (experiment->lent_fd >= 0)
 		return CTL_OK;
 	experiment->lent_fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
@@ -211,7 +213,10 @@ static enum ctl_exit take_again(struct experiment *experiment)
 	return code;
 }
 
-/* A configuration is a path; governors have no slash and no dot. What is wrong with it is said. */
+/*
+ * A configuration is a path; names of governors have no slash and no dot. Reports what is wrong
+ * with it.
+ */
 static enum ctl_exit read_config(struct experiment *experiment)
 {
 	const char *path = experiment->findings.against;
@@ -239,7 +244,7 @@ static enum ctl_exit read_config(struct experiment *experiment)
 	return CTL_REFUSED;
 }
 
-/* Shows what the command has written, and keeps the end of it. */
+/* Prints what the command has written, and keeps the end of it. */
 static void pass_on(struct output *output)
 {
 	char got[LINE_SIZE / 2];
@@ -263,8 +268,8 @@ static void pass_on(struct output *output)
 }
 
 /*
- * Standard output is for the answer, so that of the command goes to standard error; Ctrl-C goes to
- * the command as well, which is of the same terminal.
+ * Standard output is for the answer, so the command's goes to standard error. Ctrl-C reaches the
+ * command too, as it has the same terminal.
  */
 static pid_t start_command(const struct experiment *experiment, int output)
 {
@@ -281,7 +286,7 @@ static pid_t start_command(const struct experiment *experiment, int output)
 	_exit(127);
 }
 
-/* Returns whether it ended well. */
+/* Returns whether the command exited with 0. */
 static bool wait_for_command(struct experiment *experiment, pid_t pid, struct output *output)
 {
 	int status;
@@ -290,7 +295,7 @@ static bool wait_for_command(struct experiment *experiment, pid_t pid, struct ou
 		struct pollfd fds[] = { { .fd = experiment->signals, .events = POLLIN },
 					{ .fd = output->fd, .events = POLLIN } };
 
-		/* A millisecond is what a run time is known to. */
+		/* The resolution of a run time. */
 		poll(fds, ARRAY_SIZE(fds), 1);
 		look(experiment);
 		if (fds[1].revents)
@@ -305,7 +310,7 @@ static bool wait_for_command(struct experiment *experiment, pid_t pid, struct ou
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Adds the command's figure, if it has one. Returns whether it ended well. */
+/* Adds the command's figure, if it has one. Returns whether the command exited with 0. */
 static bool run_command(struct experiment *experiment, double *figure)
 {
 	struct output output = { .fd = -1 };
@@ -335,7 +340,7 @@ static bool run_command(struct experiment *experiment, double *figure)
 	return true;
 }
 
-/* Its mean run time and figure. */
+/* The block's mean run time and figure. */
 static bool run_commands(struct experiment *experiment, uint64_t until_ns, double ret[FIGURES])
 {
 	uint64_t start_ns = time_now_ns();
@@ -463,7 +468,7 @@ static enum ctl_exit run(struct experiment *experiment)
 	return code != CTL_OK ? code : printed;
 }
 
-/* Before it begins: that a picture cannot be written is not to be found out in the end. */
+/* Opened before the experiment: that a picture cannot be written must not show at its end. */
 static enum ctl_exit open_plot(struct experiment *experiment, const char *path)
 {
 	experiment->plot = path ? fopen(path, "we") : NULL;

@@ -27,13 +27,13 @@ static const struct {
 	[FIGURE_CHANGES] = { "changes_per_s", "its changes", "more", "fewer", "/s" },
 };
 
-/* A smaller difference is negligible, however certain. */
+/* A smaller difference counts as none, however certain it is. */
 #define NEGLIGIBLE_PERCENT 0.5
 
-/* With a wider interval the two are not called equal. */
+/* With a wider interval the two cannot be called equal. */
 #define UNSTEADY_PERCENT 50
 
-/* A figure with enough pairs to say something. */
+/* Whether a figure has enough pairs for a statement. */
 struct finding_of {
 	const char *name;
 	enum benefit_figure figure;
@@ -69,7 +69,7 @@ static bool find(const struct benefit_findings *findings, enum benefit_figure fi
 	return benefit_ratio(&findings->sums[figure], &ret->ratio);
 }
 
-/* In per cent: the farthest from equal that the interval reaches. */
+/* The end of the interval that is farthest from equal, in per cent. */
 static double bound(const struct finding_of *finding)
 {
 	return 100 * fmax(1 - finding->ratio.low, finding->ratio.high - 1);
@@ -81,7 +81,7 @@ static bool differs(const struct finding_of *finding)
 	       bound(finding) > NEGLIGIBLE_PERCENT;
 }
 
-/* With two digits or all that stand before the point: "0.25", "3.1", "480". */
+/* Two digits, or all before the decimal point: "0.25", "3.1", "480". */
 static int decimals_of(double value)
 {
 	int decimals = value > 0 ? 1 - (int)floor(log10(value)) : 0;
@@ -90,8 +90,8 @@ static int decimals_of(double value)
 }
 
 /*
- * "2.1 ± 0.6 W less"; "1.1 to 9.0 W less" where that is wide, as ratios lie unevenly about their
- * middle. As many decimals as the uncertainty is worth.
+ * "2.1 ± 0.6 W less", or "1.1 to 9.0 W less" for a wide interval, as ratios are not symmetric about
+ * their middle. The uncertainty sets the number of decimals.
  */
 static void say_difference(const struct finding_of *finding, char *ret, size_t size)
 {
@@ -127,7 +127,7 @@ static json_t *say_neither(const struct finding_of *work, const struct finding_o
 			    decimals_of(bound(cost)), bound(cost), cost->name);
 }
 
-/* The work that was done, and what it took; either is NULL where it is not known. */
+/* The work done, and the energy or time for it; NULL where it is not known. */
 static json_t *say_verdict(const struct finding_of *work, const struct finding_of *cost)
 {
 	char worked[96], took[96];
@@ -173,7 +173,7 @@ static json_t *verdict(const struct benefit_findings *findings)
 			   "COMMAND to time");
 }
 
-/* With wakegov over without it, in the order in which they were measured. */
+/* Ratios with wakegov to without, in the order of measurement. */
 static json_t *ratios_json(const struct benefit_findings *findings, enum benefit_figure figure)
 {
 	json_t *ratios = json_array();
@@ -189,7 +189,7 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 	struct finding_of finding;
 	char words[96] = "too unsteady to tell";
 
-	/* What is measured needs no estimate beside it. */
+	/* A measured energy needs no estimate beside it. */
 	if (!find(findings, figure, &finding) ||
 	    (figure == FIGURE_ESTIMATE && findings->sums[FIGURE_ENERGY].n >= BENEFIT_PAIRS_LEAST))
 		return NULL;
@@ -233,7 +233,7 @@ static void show_figure(const json_t *figure)
 	double with = json_number_value(json_object_get(figure, "with"));
 	double without = json_number_value(json_object_get(figure, "without"));
 	int decimals = decimals_of(without / 100);
-	/* printf() pads by bytes, of which this one has two. */
+	/* printf() pads by bytes, and this character has two. */
 	int width = 24 + (strstr(words, "±") != NULL);
 
 	printf("  %-17s %-*s %.*f, without %.*f%s%s%s%s\n", title, width, words, decimals, with,

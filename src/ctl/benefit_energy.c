@@ -8,7 +8,7 @@
 
 #include "shared/cleanup.h"
 
-/* One value of the input, in its unit. */
+/* The input's present value, in its unit. */
 static bool read_input(const struct energy_input *input, double *ret)
 {
 	double factor;
@@ -16,7 +16,7 @@ static bool read_input(const struct energy_input *input, double *ret)
 
 	if (input->energy[0])
 		return sysfs_read_number(ret, "%s", input->energy);
-	/* On mains the same files show what charges the battery. */
+	/* On mains power the same files show the charging current. */
 	if (input->discharging[0] &&
 	    (!sysfs_read_line(word, sizeof(word), "%s", input->discharging) ||
 	     strcmp(word, "Discharging") != 0))
@@ -28,11 +28,11 @@ static bool read_input(const struct energy_input *input, double *ret)
 			return false;
 		*ret *= factor / 1e6; /* microamperes and microvolts */
 	}
-	*ret = fabs(*ret); /* Some drivers show what flows out as negative. */
+	*ret = fabs(*ret); /* Some drivers report discharge as a negative number. */
 	return true;
 }
 
-/* The joules from the reading before to now. False: the counter was set back. */
+/* The joules since the previous reading. False: the counter was reset. */
 static bool add_up(const struct energy_input *input, double now, double seconds, double *joules)
 {
 	double change = now - input->last;
@@ -70,7 +70,7 @@ void energy_read(struct energy_meter *meter, uint64_t now_ns)
 	meter->read_ns = now_ns;
 }
 
-/* Takes the input if it can be read now. */
+/* Adds the input if it can be read. */
 static void take_input(struct energy_meter *meter, const struct energy_input *input)
 {
 	struct energy_input *taken = &meter->inputs[meter->n_inputs];
@@ -90,8 +90,8 @@ static bool matches(const char *pattern, const char *directory, const char *name
 }
 
 /*
- * Only packages: what is inside of one (core, uncore) is in it, psys holds them, and the same
- * package may be shown again by intel-rapl-mmio.
+ * Only packages: core and uncore are parts of one, psys contains them, and intel-rapl-mmio may show
+ * the same package again.
  */
 static void find_package(const char *zone, void *meter)
 {
@@ -105,7 +105,9 @@ static void find_package(const char *zone, void *meter)
 	take_input(meter, &input);
 }
 
-/* Documentation/ABI/testing/sysfs-class-power. That of a mouse or a headset has scope Device. */
+/*
+ * Documentation/ABI/testing/sysfs-class-power. The battery of a mouse or headset has scope Device.
+ */
 static void find_battery(const char *supply, void *meter)
 {
 	struct energy_input input = { 0 };
@@ -130,7 +132,7 @@ static void take_power(const char *path, void *meter)
 	take_input(meter, &input);
 }
 
-/* amd_energy shows each core, and the sockets that the cores are in. */
+/* amd_energy shows each core, and the sockets that contain the cores. */
 static void take_socket(const char *path, void *meter)
 {
 	struct energy_input input = { 0 };
@@ -145,8 +147,8 @@ static void take_socket(const char *path, void *meter)
 }
 
 /*
- * Documentation/hwmon/sysfs-interface.rst. Only sensors of the machine or of its CPUs: others are a
- * graphics card's or a disk's. One device only, as what one measures may be part of another.
+ * Documentation/hwmon/sysfs-interface.rst. Only sensors of the machine or its CPUs, not of a
+ * graphics card or disk. Only one device, as one may measure a part of another.
  */
 static void find_sensor(const char *device, void *context)
 {
@@ -157,7 +159,7 @@ static void find_sensor(const char *device, void *context)
 		{ "power_meter", "power1_average", take_power }, /* ACPI: the whole machine */
 		{ "amd_energy", "energy*_input", take_socket },
 		{ "fam15h_power", "power1_input", take_power },
-		{ "ina2[0-9][0-9]", "power1_input", take_power }, /* on boards, their supply */
+		{ "ina2[0-9][0-9]", "power1_input", take_power }, /* supply of a board */
 	};
 	struct energy_meter *meter = context;
 
@@ -168,7 +170,7 @@ static void find_sensor(const char *device, void *context)
 
 void energy_find(const char *sys, uint64_t now_ns, struct energy_meter *ret)
 {
-	/* In order of worth: a counter misses nothing between two readings. */
+	/* The best first: a counter misses nothing between two readings. */
 	static const struct {
 		const char *source, *pattern;
 		void (*find)(const char *directory, void *meter);

@@ -23,7 +23,10 @@ static FILE *open_domain(const struct model *model, const struct model_domain *d
 	return fopen(path, "re");
 }
 
-/* Lines of kHz and hundredths of a second. Returns the seconds since the last reading, by OPP. */
+/*
+ * Parses lines of kHz and hundredths of a second. Returns the seconds since the last reading, by
+ * OPP.
+ */
 static double read_times(const struct model *model, struct model_domain *domain,
 			 double ret_s[MODEL_OPPS_MAX])
 {
@@ -44,7 +47,10 @@ static double read_times(const struct model *model, struct model_domain *domain,
 	return sum_s;
 }
 
-/* The sum of n numbers of each CPU's line, from one on; the first is 0. Other CPUs get -1. */
+/*
+ * Sums n numbers of each CPU's line, beginning with one; the first number is 0. CPUs without a line
+ * get -1.
+ */
 static void read_cpus(const struct model *model, const char *name, int from, int n, double per_s,
 		      double ret_s[MODEL_CPUS_MAX])
 {
@@ -59,7 +65,7 @@ static void read_cpus(const struct model *model, const char *name, int from, int
 		double sum = 0;
 		unsigned long cpu;
 
-		/* Not the line of all CPUs, "cpu  …". */
+		/* Skips "cpu  …", the line of all CPUs. */
 		if (strncmp(line, "cpu", 3) != 0 || line[3] == ' ')
 			continue;
 		cpu = strtoul(line + 3, &at, 10);
@@ -81,7 +87,10 @@ static void read_busy(struct model *model, uint64_t now_ns, double *ret_s)
 
 	/* proc(5): user, nice, system, idle and iowait, in ticks. */
 	read_cpus(model, "stat", 3, 2, (double)sysconf(_SC_CLK_TCK), idle_s);
-	/* Documentation/scheduler/sched-stats.rst: the seventh number is what tasks ran, in ns. */
+	/*
+	 * Documentation/scheduler/sched-stats.rst: the seventh number is the run time of tasks in
+	 * ns.
+	 */
 	read_cpus(model, "schedstat", 6, 1, 1e9, ran_s);
 	for (uint32_t i = 0; i < MODEL_CPUS_MAX; i++) {
 		struct model_cpu *cpu = &model->cpus[i];
@@ -119,7 +128,7 @@ void model_read(struct model *model, uint64_t now_ns)
 	}
 }
 
-/* Documentation/power/energy-model.rst; which unit power has is of no matter here. */
+/* Documentation/power/energy-model.rst; the unit of power does not matter here. */
 static bool take_kernel_power(const struct model *model, struct model_domain *domain)
 {
 	for (uint32_t i = 0; i < domain->n_opps; i++)
@@ -138,7 +147,7 @@ static void take_estimates(struct model_domain *domain)
 	for (uint32_t i = 0; i < domain->n_opps; i++)
 		if (domain->opps[i].khz > highest_khz)
 			highest_khz = domain->opps[i].khz;
-	/* In proportion to what the other domains' CPUs take. */
+	/* In proportion to the power of the other domains' CPUs. */
 	for (uint32_t i = 0; i < domain->n_opps; i++)
 		domain->opps[i].power = energy_power_share(domain->opps[i].khz, highest_khz) *
 					highest_khz;

@@ -15,9 +15,9 @@
 #define GAP	      24
 #define BOTTOM	      20
 #define MARK	      5
-#define LEAST_PERCENT 1 /* that a panel shows */
+#define LEAST_PERCENT 1 /* shown by a panel */
 
-/* Per cent more or less, as ratios lie unevenly about 1. */
+/* Per cent more or less; ratios are not symmetric about 1. */
 static double percent_of(const json_t *ratio)
 {
 	return 100 * (json_number_value(ratio) - 1);

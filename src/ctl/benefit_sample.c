@@ -26,7 +26,7 @@ static void for_each(const char *pattern, void (*take)(struct benefit_sample *sa
 	globfree(&found);
 }
 
-/* Documentation/block/stat.rst: reads, merges, sectors, ms, and the same of writes. */
+/* Documentation/block/stat.rst: reads, merges, sectors, ms, and the same for writes. */
 static void add_disk(struct benefit_sample *sample, FILE *file)
 {
 	uint64_t reads, read_ms, writes, write_ms;
@@ -38,7 +38,7 @@ static void add_disk(struct benefit_sample *sample, FILE *file)
 	sample->io_ms += read_ms + write_ms;
 }
 
-/* What lies on other disks is counted there. */
+/* Whether its requests are counted on other disks. */
 static bool has_others_below(const char *stat_path)
 {
 	char pattern[256];
@@ -64,7 +64,7 @@ static void add_disks(struct benefit_sample *sample)
 	globfree(&found);
 }
 
-/* Lines of kHz and hundredths of a second. */
+/* Parses lines of kHz and hundredths of a second. */
 static void add_states(struct benefit_sample *sample, FILE *file)
 {
 	double khz, hundredths;
@@ -83,7 +83,7 @@ static void add_changes(struct benefit_sample *sample, FILE *file)
 		sample->changes += n;
 }
 
-/* Documentation/scheduler/sched-stats.rst: running and waiting in ns, and turns. */
+/* Documentation/scheduler/sched-stats.rst: time running and time waiting in ns, and turns. */
 static void add_waits(struct benefit_sample *sample, FILE *file)
 {
 	double wait_ns, turns;
@@ -94,7 +94,7 @@ static void add_waits(struct benefit_sample *sample, FILE *file)
 	sample->waits += turns;
 }
 
-/* The same of each CPU, behind six other numbers. */
+/* The same for each CPU, behind six other numbers. */
 static void add_all_waits(struct benefit_sample *sample, FILE *file)
 {
 	double wait_ns, turns;

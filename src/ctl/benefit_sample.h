@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What a block of wakegovctl benefit is measured by: the kernel's own counters, all of them
- * growing. */
+/* The kernel's counters by which wakegovctl benefit measures a block. They only grow. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Not known is 0 throughout the experiment: its difference is 0. */
+/* A counter that is not known stays 0 throughout, so that its difference is 0. */
 struct benefit_sample {
 	uint64_t time_ns;
-	uint64_t ios;	  /* completed, of all disks; each once where disks are stacked */
-	uint64_t io_ms;	  /* that they took, added up */
-	double khz_s;	  /* the integral of the frequency, added over the domains … */
-	double domain_s;  /* … over so much of their time */
-	uint64_t changes; /* of frequencies */
-	double wait_us;	  /* for a CPU, added up over the tasks … */
-	double waits;	  /* … in so many turns on one */
-	/* Of those who keep them. */
-	double cpu_s; /* that all CPUs were busy */
+	uint64_t ios;	  /* completed requests of all disks; those of stacked disks count once */
+	uint64_t io_ms;	  /* sum of the times that they took */
+	double khz_s;	  /* integral of the frequency, summed over the domains … */
+	double domain_s;  /* … over this sum of their times */
+	uint64_t changes; /* changes of frequencies */
+	double wait_us;	  /* time waiting for a CPU, summed over the tasks … */
+	double waits;	  /* … in this number of turns on one */
+	/* Filled by the caller: from the model and the energy meter. */
+	double cpu_s; /* sum of the busy times of all CPUs */
 	double joules;
 	uint32_t n_lost;
 	double full_cpu_s;

@@ -15,7 +15,7 @@ static uint64_t next_random(uint64_t *state)
 
 void benefit_order(uint64_t seed, uint32_t n_pairs, bool *ret_with_first)
 {
-	/* Which kind has the odd one is chance too. */
+	/* For an odd number, chance also decides which kind has the additional one. */
 	uint32_t n_first = (n_pairs + (next_random(&seed) & 1)) / 2;
 
 	for (uint32_t i = 0; i < n_pairs; i++)

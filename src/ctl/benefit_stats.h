@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * The order of a switchback experiment's blocks, and what it says. Blocks come in adjacent pairs,
- * one of each kind, so that what drifts slower than a pair cancels in d = ln(with / without).
+ * The order of blocks in a switchback experiment, and its result. Blocks come in adjacent pairs,
+ * one of each kind, so that anything that drifts slower than a pair cancels in d = ln(with /
+ * without).
  */
 
 #include <stdbool.h>
@@ -13,12 +14,12 @@
 #define BENEFIT_PAIRS_MAX   4096
 
 /*
- * In which pairs the block with wakegov comes first: in half of them (of an odd number, one more or
- * less), shuffled by seed.
+ * Decides, by seed, in which pairs the block with wakegov comes first: in half of them (for an odd
+ * number, one more or less).
  */
 void benefit_order(uint64_t seed, uint32_t n_pairs, bool *ret_with_first);
 
-/* Of n pairs. Add each; all zero is one without any. */
+/* Sums over n pairs. All zero: none yet. */
 struct benefit_sums {
 	uint32_t n;
 	double sum;
@@ -29,8 +30,8 @@ struct benefit_sums {
 void benefit_add(struct benefit_sums *sums, double with, double without);
 
 /*
- * with / without, and its interval of 99 %: an answer has some eight figures, and of a hundred
- * answers where nothing differs few may claim a difference in any.
+ * with / without, and its interval of 99 %. An answer has about eight figures; of a hundred answers
+ * where nothing differs, few may claim a difference in any.
  */
 struct benefit_ratio {
 	double ratio;
@@ -38,11 +39,11 @@ struct benefit_ratio {
 	double high;
 };
 
-/* False: there are too few pairs to say. */
+/* False: there are too few pairs. */
 bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret);
 
 /*
- * The 99.5 % quantile of Student's t (Biometrika 6, 1908) with so many degrees of freedom, which is
- * what an interval of 99 % takes. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
+ * The 99.5 % quantile of Student's t (Biometrika 6, 1908) with this number of degrees of freedom,
+ * for an interval of 99 %. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
  */
 double benefit_student(uint32_t freedom);

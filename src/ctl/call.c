@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What commands do with the daemon and with standard output. */
+/* How commands call the daemon and write to standard output. */
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -53,8 +53,8 @@ enum ctl_exit ctl_flush(void)
 	if (!fflush(stdout) && !ferror(stdout))
 		return CTL_OK;
 	/*
-	 * The reader has closed the pipe. If the signal is ignored, as under systemd, this ends in
-	 * the same way.
+	 * The reader has closed the pipe. If SIGPIPE is ignored, as under systemd, exit in the same
+	 * way.
 	 */
 	if (errno == EPIPE) {
 		signal(SIGPIPE, SIG_DFL);

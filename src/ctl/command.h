@@ -19,35 +19,35 @@
 
 struct ctl;
 
-/* Of one command; the general ones (--json, --socket, …) go with any. */
+/* An option of one command; general ones (--json, --socket, …) go with any. */
 struct ctl_option {
 	const char *name;  /* without the dashes */
-	const char *value; /* what it takes, as help shows it: "FREQUENCY"; NULL: nothing */
+	const char *value; /* its value as help shows it: "FREQUENCY"; NULL: it takes none */
 	const char *help;
-	char letter; /* a short form, but h; 0: none */
+	char letter; /* short form, but not h; 0: none */
 };
 
 struct ctl_command {
 	const char *name;
-	const char *help;		   /* NULL: it is for programs, and not shown */
-	const char *method;		   /* called without parameters; NULL: run does it */
-	void (*show)(const json_t *reply); /* its reply's parameters, for people */
+	const char *help;		   /* NULL: for programs, not shown */
+	const char *method;		   /* called without parameters; NULL: use run */
+	void (*show)(const json_t *reply); /* prints the reply's parameters for people */
 	enum ctl_exit (*run)(struct ctl *ctl);
 	const char *arguments; /* as help shows them: "DOMAIN | list | cancel ID"; NULL: none */
-	const char *verbs[CTL_VERBS_MAX]; /* words that may come first among the arguments */
-	bool has_tail; /* what follows the first argument or "--" is another command's */
+	const char *verbs[CTL_VERBS_MAX]; /* words that may be the first argument */
+	bool has_tail; /* what follows the first argument or "--" is another command line */
 	struct ctl_option options[CTL_OPTIONS_MAX];
 };
 
-/* One command line, taken apart. */
+/* A parsed command line. */
 struct ctl {
-	const struct ctl_command *commands; /* all that there are, in the order of --help */
+	const struct ctl_command *commands; /* all commands, in the order of --help */
 	const struct ctl_command *command;
 	const char *path; /* of the socket */
 	uint64_t timeout_ns;
 	bool json;
 	const char *values[CTL_OPTIONS_MAX]; /* in the order of command->options; NULL: not given */
-	char **arguments;		     /* what is no option, behind the command's name */
+	char **arguments; /* the words behind the command's name that are no options */
 	int n_arguments;
 };
 
@@ -58,26 +58,28 @@ struct ctl {
 const char *ctl_value(const struct ctl *ctl, const char *name);
 
 /*
- * One call. Consumes parameters, which may be NULL for none. On CTL_OK the reply's parameters are
- * in *ret, owned by the caller; otherwise the failure was told on standard error.
+ * Calls a method. Consumes parameters, which may be NULL for none. On CTL_OK the reply's parameters
+ * are in *ret, owned by the caller; otherwise the failure was printed on standard error.
  */
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
 /* Prints a reply's parameters: as JSON with --json, else by show. */
 enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 			void (*show)(const json_t *reply));
-/* Calls and prints the reply: most commands do no more. Takes parameters, which may be NULL. */
+/*
+ * Calls a method and prints the reply, as most commands do. Consumes parameters, which may be NULL.
+ */
 enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
 		      void (*show)(const json_t *reply));
 
-/* CTL_OK, or CTL_REFUSED with a complaint when standard output could not be written. */
+/* Flushes standard output. Returns CTL_OK, or CTL_REFUSED after complaining that it failed. */
 enum ctl_exit ctl_flush(void);
 
 struct moment;
 
-/* The moment that an option of the command gives. False: it gives none, and that was told. */
+/* Parses the moment that an option of the command gives. False: it is none, which was printed. */
 bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
 
-/* A mistake on the command line, in words, and where to read on. Returns CTL_USAGE. */
+/* Prints a mistake on the command line, and where to read on. Returns CTL_USAGE. */
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

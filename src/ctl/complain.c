@@ -89,7 +89,7 @@ static void complain_other(const char *command, const char *error, const json_t 
 		 dump ? dump : "");
 }
 
-/* What people gave by an option, and what it was to be. */
+/* Names of options' values, and what they must be. */
 static const struct {
 	const char *parameter;
 	const char *expected;

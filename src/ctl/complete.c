@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakegovctl complete -- WORD…: for the shells, what the last of the words can become, a line each,
- * with a tab and what it is for. From the table of commands, so no shell needs to know them.
+ * wakegovctl complete -- WORD…: lists for shells what the last word can become, one a line, with a
+ * tab and a description. From the table of commands, so that shells need not know them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
-#define ANSWER_TIMEOUT_NS 300000000ULL /* a key was pressed: better nothing than late */
+#define ANSWER_TIMEOUT_NS 300000000ULL /* a key was pressed: no answer is better than a late one \
+					*/
 
 static void offer(const char *typed, const char *dashes, const char *word, const char *help)
 {
@@ -41,7 +42,7 @@ static void offer_options(const struct ctl_command *command, const char *typed)
 		offer(typed, "--", "version", "the version");
 }
 
-/* What the daemon answers; NULL when it does not do so at once. To be freed by json_decref(). */
+/* The daemon's reply; NULL when it does not answer at once. Owned by the caller. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
 	uint64_t deadline_ns = caller_deadline(ANSWER_TIMEOUT_NS);
@@ -53,7 +54,7 @@ static json_t *ask(const struct ctl *ctl, const char *method)
 	return reply;
 }
 
-/* The names of what a method lists, with a field of each as help. */
+/* Prints the names in a method's list, with one field of each as description. */
 static void offer_listed(const struct ctl *ctl, const char *method, const char *list,
 			 const char *before, const char *field, const char *typed)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl decisions: those that are remembered, and with --follow those that come. */
+/* wakegovctl decisions: remembered decisions, and with --follow new ones as they come. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,10 +17,11 @@
 
 struct listing {
 	const struct ctl *ctl;
-	const char *domain; /* NULL: of all */
-	uint64_t max;	    /* of the remembered ones, the newest */
+	const char *domain; /* NULL: of all domains */
+	uint64_t max;	    /* how many of the remembered ones, the newest */
 	uint64_t after_us;  /* only later ones */
-	uint64_t since_us;  /* of those on disk only later ones, in CLOCK_REALTIME; 0: none */
+	uint64_t
+		since_us; /* only later ones of those on disk, CLOCK_REALTIME; 0: none from there */
 	enum ctl_exit code;
 };
 
@@ -33,7 +34,7 @@ static bool is_wanted(const struct listing *listing, const json_t *decision)
 	       (!listing->domain || (domain && !strcmp(domain, listing->domain)));
 }
 
-/* Leaves of the reply what is wanted. */
+/* Removes unwanted decisions from the reply. */
 static void choose(const struct listing *listing, json_t *reply)
 {
 	json_t *all = json_object_get(reply, "decisions"), *chosen = json_array();
@@ -47,7 +48,7 @@ static void choose(const struct listing *listing, json_t *reply)
 	json_object_set_new(reply, "decisions", chosen);
 }
 
-/* A misspelt domain would else look like one that never changes. */
+/* Otherwise a misspelt domain would look like one that never changes. */
 static enum ctl_exit check_domain(const struct listing *listing)
 {
 	json_t *reply;
@@ -62,7 +63,7 @@ static enum ctl_exit check_domain(const struct listing *listing)
 	return code;
 }
 
-/* One page of what is on disk, or what is in memory. */
+/* Fetches one page from disk, or what is in memory. */
 static enum ctl_exit ask_page(const struct listing *listing, uint64_t from, json_t **ret)
 {
 	json_t *parameters = json_pack("{sI}", "after_us", (json_int_t)listing->after_us);
@@ -120,7 +121,7 @@ static void print_line(struct listing *listing, const json_t *decision)
 	}
 }
 
-/* The monitor listens: from here on nothing is missed, and what is remembered comes first. */
+/* The monitor listens now, so nothing is missed; the remembered ones come first. */
 static void print_remembered(struct listing *listing)
 {
 	const json_t *decision;
@@ -135,7 +136,7 @@ static void print_remembered(struct listing *listing)
 	json_decref(reply);
 }
 
-/* Returns 0 to go on. */
+/* Returns 0 to continue. */
 static int take_reply(void *context, const json_t *reply)
 {
 	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");

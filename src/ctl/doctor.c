@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl doctor: what this machine has of what wakegov needs. Needs no daemon. */
+/* wakegovctl doctor: which of wakegov's needs this machine meets. Works without a daemon. */
 #include "diag/doctor.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void add_domain(struct report *report, const json_t *domain)
 	add(report, &(struct finding){ yielded ? FINDING_BAD : FINDING_GOOD, what, found, advice });
 }
 
-/* What the daemon says, where one answers; that none does is no complaint of its own. */
+/* Adds the daemon's status if one answers; it is no finding if none does. */
 static void add_daemon(const struct ctl *ctl, struct report *report)
 {
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
@@ -77,7 +77,7 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 	struct policy policy;
 	int r;
 
-	/* What is wrong with the files is a matter of wakegovd --check-config. */
+	/* Errors in the files are for wakegovd --check-config to report. */
 	if (policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0)
 		policy_init(&policy);
 	r = path ? doctor_examine(dirname(path), &policy, add, &report) : -ENOMEM;

@@ -10,7 +10,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-/* The target as a parameter of the method; NULL: text is none. */
+/* Parses the target into a parameter of the method; NULL: it is none. */
 static json_t *target_of(const char *text)
 {
 	uint64_t number;
@@ -24,7 +24,7 @@ static json_t *target_of(const char *text)
 	return NULL;
 }
 
-/* With the moment, if one was given. */
+/* Adds the moment, if one was given. */
 static json_t *at_moment(json_t *parameters, const struct moment *at)
 {
 	if (at->monotonic_us)
@@ -94,7 +94,10 @@ static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
 	return code;
 }
 
-/* Its rules are asked for first: that it is gone is said by that, and once. Consumes target. */
+/*
+ * Asks for the task's rules first: their error says that the task is gone, and only once. Consumes
+ * target.
+ */
 static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
 {
 	json_t *rules;
@@ -132,7 +135,7 @@ enum ctl_exit command_explain(struct ctl *ctl)
 				  "'wakegovctl domains' and 'tasks' show them");
 	}
 	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
-	/* A task without I/O is in rules all the same; as JSON, "rules PID" has them. */
+	/* A task without I/O has rules too; as JSON, "rules PID" shows them. */
 	if (!pid || at || ctl->json)
 		return explain_one(ctl, target, &then);
 	return explain_task(ctl, target, pid);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The chain in words: who won, what was known of it, who lost, what cut it, what was written. */
+/*
+ * Prints the chain of a decision: who won and what was known of it, who lost, what limited it, what
+ * was written.
+ */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +16,7 @@
 #include "ctl/style.h"
 #include "shared/cleanup.h"
 
-/* A line that grows; what there is no memory for is missing from it. */
+/* A line that grows. Without memory, text is missing from it. */
 struct line {
 	char text[1024];
 	size_t used;
@@ -112,7 +115,7 @@ static void print_rule(FILE *file, const json_t *reply)
 	if (!json_is_object(rule))
 		return;
 	add(&line, "%s ", name ? name : "-");
-	/* An override stands in no file. */
+	/* An override is in no file. */
 	if (where && where[0])
 		add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
 	add(&line, "%s, for pid %" PRIu64,
@@ -121,7 +124,7 @@ static void print_rule(FILE *file, const json_t *reply)
 	paragraph_print(file, "rule", line.text);
 }
 
-/* By uclampset(1), sched_setattr(2), or a library that calls it. */
+/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
 static void print_own(FILE *file, const json_t *reply)
 {
 	bool is_present = json_is_true(json_object_get(reply, "is_present"));
@@ -240,7 +243,7 @@ static void print_timing(FILE *file, const json_t *reply)
 				 mhz(reply, "wanted_khz"));
 }
 
-/* On the clock on the wall, if it is known of then, so long ago. */
+/* The time of day if it is known for then, and how long ago. */
 static char *format_then(const json_t *acted)
 {
 	uint64_t at_us = field_number(acted, "monotonic_us"), now_us = moment_monotonic_us();

@@ -12,39 +12,39 @@
 /* "1800 MHz"; 0 is not known. */
 char *format_frequency(uint64_t khz);
 
-/* "800-3600 MHz"; either may be unknown. */
+/* "800-3600 MHz"; either may be 0, not known */
 char *format_frequency_range(uint64_t min_khz, uint64_t max_khz);
 
-/* Two units at most: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
+/* At most two units: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
 char *format_duration(uint64_t us);
 
 char *format_count(uint64_t count);
 
-/* "root", "user 1000": names of others are not looked up, which could take long. */
+/* "root", "user 1000": other names are not looked up, which could take long. */
 char *format_user(uint64_t uid);
 
 /* "512 KiB", "2.1 MiB" */
 char *format_size(uint64_t kib);
 
-/* A cap or a floor as in a policy: "30%", "none", and a frequency as above. NULL gives "-". */
+/* A cap or a floor as in a policy: "30%", "none", or a frequency as above. NULL gives "-". */
 char *format_level(const char *level);
 
-/* Of the capacity scale, 0…1024: "33 %" */
+/* A capacity, 0…1024: "33 %" */
 char *format_share(uint64_t cap);
 
 /* For narrow columns, rounded down: "61%". */
 char *format_permille(uint64_t permille);
 
-/* The same of what came on top: "+46%". */
+/* A part above the whole: "+46%". */
 char *format_gain(uint64_t permille);
 
 /*
- * The time of day of a moment on CLOCK_MONOTONIC, "14:03:07.042", given what both clocks show now.
- * That clock stands still while the machine sleeps: moments before a sleep appear too late.
+ * A moment on CLOCK_MONOTONIC as time of day, "14:03:07.042", given what both clocks show now. That
+ * clock stops while the machine sleeps, so moments before a sleep appear too late.
  */
 char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us);
 
-/* The same of a moment on the clock on the wall, with the day before it: "11-20 14:03:07.042". */
+/* A moment on CLOCK_REALTIME, with its day: "11-20 14:03:07.042". */
 char *format_wall_time(uint64_t realtime_us);
 
 /* "fio, pid 812"; comm may be NULL, pid 0. */
@@ -52,13 +52,13 @@ char *format_task(const char *comm, uint64_t pid);
 
 /*
  * "io-boost (fio, pid 812), limited by policy-max, held". All may be NULL or 0; limiter "none" and
- * timing "now" go without saying.
+ * timing "now" are left out.
  */
 char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
 		    const char *timing);
 
-/* A copy of text from elsewhere that is fit for a terminal (shared/text.h). NULL gives "-". */
+/* A copy of foreign text that is safe for a terminal (shared/text.h). NULL gives "-". */
 char *format_clean(const char *text);
 
-/* The same for JSON, which has to be UTF-8: an argument, or a name in a recording. */
+/* The same for JSON, which must be UTF-8: an argument, or a name in a recording. */
 json_t *format_json(const char *text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl hint: says of which class a task is; the hints that hold; the classes that there are.
- */
+/* wakegovctl hint: gives tasks a class, and lists hints and classes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

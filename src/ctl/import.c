@@ -21,7 +21,7 @@
 
 #define QOS_PREFIX "QOS_"
 
-/* "QOS_USER_INTERACTIVE" as "user-interactive"; false: it is none. QOS_DEFAULT is as without it. */
+/* "QOS_USER_INTERACTIVE" as "user-interactive"; false: it is none. QOS_DEFAULT gives no class. */
 static bool take_class(const char *qos, char ret[static POLICY_NAME_SIZE])
 {
 	size_t length;
@@ -39,7 +39,7 @@ static bool take_class(const char *qos, char ret[static POLICY_NAME_SIZE])
 	return true;
 }
 
-/* A rule lists patterns with blanks between, and has one line: any one byte stands for those. */
+/* "?" stands for blanks and commas, which divide patterns, and for line feeds. */
 static void print_pattern(const char *key, const char *before, const char *pattern)
 {
 	printf("%s = %s", key, before);
@@ -48,7 +48,7 @@ static void print_pattern(const char *key, const char *before, const char *patte
 	putchar('\n');
 }
 
-/* thread may be NULL. False: its class is none, and that was told. */
+/* thread may be NULL. False: its class is unknown, which was printed. */
 static bool print_rule(const char *app, const char *thread, const json_t *qos, unsigned int number)
 {
 	_cleanup_free_ char *shown = format_clean(app);
@@ -66,7 +66,7 @@ static bool print_rule(const char *app, const char *thread, const json_t *qos, u
 	return true;
 }
 
-/* Of threads first: the first rule that is for a task wins. */
+/* Rules of threads come first, as the first rule that matches a task wins. */
 static bool print_app(const char *app, const json_t *entry, unsigned int *number)
 {
 	json_t *threads = json_object_get(entry, "thread_qos"), *qos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl: asks wakegovd over its socket. See wakegovctl(1). */
+/* wakegovctl: calls wakegovd over its socket. See wakegovctl(1). */
 #include <getopt.h>
 #include <locale.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
 #define TIMEOUT_MAX_S	   86400.0
 
-/* Of getopt_long(): those of the command are numbered from here, in the order of its table. */
+/* For getopt_long(): options of the command are numbered from here, in the order of its table. */
 #define OWN_OPTION 256
 
 static const char general_help[] = "  --json             the reply as JSON, for machines\n"
@@ -134,7 +134,7 @@ static const char *option_like(const char *typed, const struct option *options)
 	return NULL;
 }
 
-/* What getopt stumbled over; ":" is a value that is missing. Returns minus the exit code. */
+/* Explains an option that getopt refused; ":" is a missing value. Returns minus the exit code. */
 static int refuse_option(const struct ctl *ctl, const char *given, const struct option *options,
 			 int problem)
 {
@@ -157,7 +157,7 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 	return -CTL_USAGE;
 }
 
-/* Returns 1 to go on, else minus the exit code. */
+/* Returns 1 to continue, else minus the exit code. */
 static int take_option(struct ctl *ctl, int option)
 {
 	switch (option) {
@@ -181,7 +181,7 @@ static int take_option(struct ctl *ctl, int option)
 	}
 }
 
-/* The short forms, for getopt; first is "+" where options end with the first other word. */
+/* The short forms, for getopt; first is "+" if options end at the first other word. */
 static void list_letters(const struct ctl_command *command, const char *first,
 			 char ret[static 3 * CTL_OPTIONS_MAX])
 {
@@ -197,7 +197,7 @@ static void list_letters(const struct ctl_command *command, const char *first,
 	*at = '\0';
 }
 
-/* What getopt says of a short form is what it says of the long one. */
+/* Complains of a short form by its long one. */
 static int number_of(const struct ctl_command *command, int option)
 {
 	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
@@ -222,7 +222,9 @@ static int parse_options(int argc, char **argv, const char *first, struct ctl *c
 	return r;
 }
 
-/* "help", and "help COMMAND": what people type before they know. Returns minus the exit code. */
+/*
+ * "help", and "help COMMAND", for people who do not know --help yet. Returns minus the exit code.
+ */
 static int show_help(const char *name)
 {
 	const struct ctl_command *command = name ? find_command(name) : NULL;
@@ -235,8 +237,8 @@ static int show_help(const char *name)
 
 /*
  * Fills ret, which borrows from argv and has its defaults set. General options may stand before and
- * after the command's name. Returns 1 to go on, else minus the exit code: help was printed, or the
- * mistake was told.
+ * behind the command's name. Returns 1 to continue, else minus the exit code, after printing help
+ * or the mistake.
  */
 static int parse_arguments(int argc, char **argv, struct ctl *ret)
 {
@@ -254,7 +256,9 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 	if (!ret->command)
 		return -CTL_USAGE;
 
-	/* Behind its name getopt starts anew, and needs a program's name there for its complaints.
+	/*
+	 * Behind the command's name getopt starts again; it expects the program's name there, for
+	 * its messages.
 	 */
 	argv[optind] = argv[0];
 	argc -= optind;

@@ -29,7 +29,7 @@ uint64_t moment_realtime_us(void)
 	return read_us(CLOCK_REALTIME);
 }
 
-/* Since midnight, if text is a time of day. */
+/* Time since midnight, if text is a time of day. */
 static bool parse_time_of_day(const char *text, uint64_t *ret_us)
 {
 	unsigned int hour, minute, second = 0, thousandth = 0;
@@ -47,7 +47,7 @@ static bool parse_time_of_day(const char *text, uint64_t *ret_us)
 	return !text[n + with_fraction];
 }
 
-/* How long ago it was that the clock on the wall showed that. */
+/* How long ago the wall clock showed that. */
 static uint64_t age_of(uint64_t of_day_us, uint64_t now_realtime_us)
 {
 	time_t seconds = (time_t)(now_realtime_us / US_PER_S);
@@ -60,7 +60,7 @@ static uint64_t age_of(uint64_t of_day_us, uint64_t now_realtime_us)
 	return now_us >= of_day_us ? now_us - of_day_us : now_us + US_PER_DAY - of_day_us;
 }
 
-/* A day before the time of day, by the calendar here. */
+/* One day before, by the local calendar. */
 static bool parse_date(const char *text, uint64_t *ret_realtime_us)
 {
 	struct tm day = { .tm_isdst = -1 };
@@ -74,7 +74,7 @@ static bool parse_date(const char *text, uint64_t *ret_realtime_us)
 		return false;
 	day.tm_year -= 1900;
 	day.tm_mon--;
-	/* A day may have 23 hours: it is not midnight that the time is added to. */
+	/* A day may have 23 hours, so the time is not added to midnight. */
 	day.tm_hour = (int)(of_day_us / US_PER_S / 3600);
 	day.tm_min = (int)(of_day_us / US_PER_S / 60 % 60);
 	day.tm_sec = (int)(of_day_us / US_PER_S % 60);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Moments, as people give them. */
+/* Moments as people write them. */
 
 #include <stdint.h>
 
-/* What a clock shows, in microseconds. */
+/* The present time of a clock, in microseconds. */
 uint64_t moment_monotonic_us(void);
 uint64_t moment_realtime_us(void);
 
-/* On both clocks. */
+/* A moment on both clocks. */
 struct moment {
-	uint64_t monotonic_us; /* 0: before the machine was started */
+	uint64_t monotonic_us; /* 0: before the boot */
 	uint64_t realtime_us;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl monitor: a line for everything that happens, until it is interrupted. */
+/* wakegovctl monitor: prints a line for each event until it is interrupted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 struct monitoring {
 	struct ctl *ctl;
-	uint64_t left; /* events until it ends; UINT64_MAX: it does not */
+	uint64_t left; /* events before it exits; UINT64_MAX: no limit */
 	enum ctl_exit code;
 };
 
@@ -74,7 +74,7 @@ static void print_event(const json_t *event)
 	printf("%s  %-8s  %-9s  %s\n", time, kind, domain, words ? words : "?");
 }
 
-/* Returns 0 to go on. */
+/* Returns 0 to continue. */
 static int take_reply(void *context, const json_t *reply)
 {
 	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
@@ -84,7 +84,7 @@ static int take_reply(void *context, const json_t *reply)
 		monitoring->code = complain_refusal("monitor", "io.wakegov.Monitor", reply);
 		return 1;
 	}
-	/* The first says only that it listens from now on. */
+	/* The first reply only says that it listens now. */
 	if (!json_is_object(event))
 		return 0;
 	if (monitoring->ctl->json) {
@@ -125,7 +125,7 @@ static json_t *parameters_of(const struct ctl *ctl, uint64_t pid)
 	return parameters;
 }
 
-/* A daemon that is restarted is waited for, but not one that was never there. */
+/* Waits for a daemon that is restarted, but not for one that was never there. */
 static enum ctl_exit follow(struct monitoring *monitoring, uint64_t pid)
 {
 	const struct ctl *ctl = monitoring->ctl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl override: a domain, a task or a rule with limits, list, cancel ID. */
+/* wakegovctl override: adds, lists and cancels limits of domains, tasks and rules. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +164,9 @@ static enum ctl_exit cancel(struct ctl *ctl)
 		       show_cancelled);
 }
 
-/* What --min or --max gives, into the call; CTL_OK where it is not given. domain is NULL for tasks.
+/*
+ * Adds what --min or --max gives to the call; CTL_OK also if it is not given. domain is NULL for
+ * tasks.
  */
 static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const char *option,
 			       const json_t *domain)
@@ -212,7 +214,7 @@ static enum ctl_exit add_time(const struct ctl *ctl, json_t *parameters)
 	return CTL_OK;
 }
 
-/* The verb that a word looks like which is no target; NULL: none. */
+/* The verb of which the word, which is no target, may be a misspelling; NULL: none. */
 static const char *verb_like(const struct ctl *ctl, const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ctl->command->verbs) && ctl->command->verbs[i]; i++)
@@ -222,7 +224,7 @@ static const char *verb_like(const struct ctl *ctl, const char *word)
 	return NULL;
 }
 
-/* One override; what the daemon says of it goes to the end of made. Consumes parameters. */
+/* Makes one override, and appends the daemon's reply to made. Consumes parameters. */
 static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_t *domain,
 			  json_t *made)
 {
@@ -250,7 +252,7 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 	return code;
 }
 
-/* Whether text, such as "0-3,8", has the number. */
+/* Whether text, such as "0-3,8", contains the number. */
 static bool list_has(const char *text, uint64_t number)
 {
 	unsigned int first, last;
@@ -268,7 +270,7 @@ static bool list_has(const char *text, uint64_t number)
 	return false;
 }
 
-/* By its name, by one of its CPUs, or as one of all. */
+/* Whether target is the domain's name, one of its CPUs, or "all". */
 static bool is_meant(const json_t *domain, const char *target)
 {
 	const char *name = field_text(domain, "name");
@@ -317,7 +319,7 @@ static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t 
 	return make_for_domains(ctl, target, made);
 }
 
-/* Whether the options go together, and with what they are for. */
+/* Whether the options fit together, and fit the target. */
 static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 {
 	const char *response = ctl_value(ctl, "response"), *idle = ctl_value(ctl, "idle-latency");

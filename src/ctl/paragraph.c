@@ -10,7 +10,7 @@
 
 #define LINE_WIDTH 80
 
-/* The bytes of what fits into a line, up to a space if there is one. */
+/* How many bytes fit into a line, up to a space if there is one. */
 static int length_of_line(const char *text)
 {
 	const int room = LINE_WIDTH - PARAGRAPH_TITLE;

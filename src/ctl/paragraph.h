@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Lines with a title before them, "policy     /etc/wakegov/…", broken at spaces to 80 columns. */
+/* Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns. */
 
 #include <stdio.h>
 

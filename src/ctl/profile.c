@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl profile: the profiles of the policy, and which is to hold. */
+/* wakegovctl profile: shows the policy's profiles, or chooses one. */
 #include <stdio.h>
 #include <string.h>
 

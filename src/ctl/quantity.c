@@ -10,7 +10,7 @@
 #define DIGITS	  "0123456789."
 #define PART_SIZE 32 /* "1h" of "1h30m" */
 
-/* Longer ones than a policy has; on a command line people write m for minutes. */
+/* Longer units than a policy has; people type m for minutes. */
 static const struct policy_units time_units = {
 	.noun = "a time",
 	.list = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Quantities on the command line, written as in wakegov.conf(5). False: it is none. */
+/* Parses quantities on the command line, written as in wakegov.conf(5). False: it is none. */
 
 #include <stdbool.h>
 #include <stdint.h>

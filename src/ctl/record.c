@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* record: the daemon sends, and the client, with its own rights, writes the file. */
+/*
+ * wakegovctl record: the daemon sends the recording, and the client writes the file with its own
+ * rights.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,13 +28,13 @@
 struct session {
 	const struct ctl *ctl;
 	const char *path;
-	FILE *out; /* NULL until the daemon records: a refusal leaves what is there */
+	FILE *out; /* NULL until the daemon records, so that a refusal leaves an existing file */
 	int fd;
 	int signals;
 	uint64_t until_ns; /* 0: until a signal */
 	bool stopped;
 	struct frame_reader replies;
-	char *ended; /* why; NULL: it goes on */
+	char *ended; /* why it stopped; NULL: it has not */
 	uint64_t bytes;
 };
 
@@ -65,8 +68,8 @@ static int write_base64(FILE *out, const char *text)
 }
 
 /*
- * Readable by its owner only, who may see more of others' tasks than the users who can read the
- * directory.
+ * Only its owner may read it: it tells more of others' tasks than readers of the directory could
+ * see.
  */
 static FILE *create(const char *path)
 {
@@ -78,7 +81,7 @@ static FILE *create(const char *path)
 	return file;
 }
 
-/* One block of the recording, on its way to the disk. */
+/* Writes one block of the recording. */
 static int take_data(struct session *session, const char *data)
 {
 	int r;
@@ -114,7 +117,7 @@ static int take_reply(struct session *session, const char *text, size_t length)
 	return r;
 }
 
-/* Everything that came. -ECANCELED: it goes no further, and why was said. */
+/* Takes all that has arrived. -ECANCELED: it stops, and the reason was printed. */
 static int take_replies(struct session *session)
 {
 	const char *message;
@@ -135,7 +138,7 @@ static int take_replies(struct session *session)
 	return r;
 }
 
-/* On a connection of its own: that of the recording takes no other call. */
+/* Uses a connection of its own: that of the recording takes no other call. */
 static void stop(struct session *session)
 {
 	json_t *reply;

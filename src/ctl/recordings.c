@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* replay and export: what is done with a recording, without a daemon. */
+/* wakegovctl replay and export: read a recording, without a daemon. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 struct recording {
 	const char *path; /* borrowed */
 	FILE *file;
-	struct record_reader *reader; /* after record_reader_begin() */
+	struct record_reader *reader; /* position after record_reader_begin() */
 };
 
 static void close_recording(struct recording *recording)
@@ -28,7 +28,7 @@ static void close_recording(struct recording *recording)
 		fclose(recording->file);
 }
 
-/* What is wrong with the file, and where; or why it cannot be read; and what to do. */
+/* Says what is wrong with the file and where, or why it cannot be read, and what to do. */
 static enum ctl_exit complain_file(const struct recording *recording, int error, const char *advice)
 {
 	const char *reason = recording->reader ? record_reader_why(recording->reader) : "";
@@ -43,7 +43,7 @@ static enum ctl_exit complain_read(const struct recording *recording, int error)
 	return complain_file(recording, error, "");
 }
 
-/* The one argument: a recording, opened. It is closed in any case. */
+/* Opens the recording that is the only argument. The caller closes it in any case. */
 static enum ctl_exit open_recording(const struct ctl *ctl, struct recording *ret)
 {
 	struct record_source source = { .read = record_read_file };
@@ -68,7 +68,7 @@ static enum ctl_exit open_recording(const struct ctl *ctl, struct recording *ret
 				     : ". A recording is made by: wakegovctl record -o FILE");
 }
 
-/* Not a failure: everything before the cut is there. */
+/* No failure: everything before the cut is valid. */
 static void note_cut(const struct recording *recording)
 {
 	complain("%s: %s; all before it was read", recording->path,
@@ -139,7 +139,7 @@ enum ctl_exit command_replay(struct ctl *ctl)
 	return code;
 }
 
-/* Closes out. A file that is not whole is said to be so. */
+/* Closes out. Says so if the file is not complete. */
 static enum ctl_exit close_output(FILE *out, const char *path, enum ctl_exit code)
 {
 	bool failed = ferror(out);
@@ -218,7 +218,7 @@ static enum ctl_exit draw(struct recording *recording, const char *path,
 	return close_output(out, path, CTL_OK);
 }
 
-/* The file is read twice: how wide a second is in the picture depends on where it ends. */
+/* Reads the file twice, as the width of a second in the picture depends on the end. */
 static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 {
 	struct recording recording;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a replay came to: the same decisions, or the first that is another. */
+/* The result of a replay: the same decisions, or the first one that differs. */
 #include "ctl/replay.h"
 
 #include <inttypes.h>

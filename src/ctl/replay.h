@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What a replay came to, as the JSON that wakegovctl(1) documents and as text for people. */
+/* The result of a replay, as the JSON that wakegovctl(1) documents and as text for people. */
 
 #include <jansson.h>
 
 #include "record/replay.h"
 #include "record/what_if.h"
 
-/* outcome is what replay_run() returned, offset where it stopped. NULL for lack of memory. */
+/* outcome is the result of replay_run(), offset the place where it stopped. NULL without memory. */
 json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
 		    uint64_t offset);
 void replay_show(const json_t *reply);

@@ -23,7 +23,7 @@
 #define DECISIONS_MAX 50
 #define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"
 
-/* What stands in for it; NULL: it may be shown. */
+/* the replacement; NULL: may be shown */
 static const char *replacement(const char *key, const char *text)
 {
 	static const struct {
@@ -41,7 +41,7 @@ static const char *replacement(const char *key, const char *text)
 										    : NULL;
 }
 
-/* Takes out what is private of a reply; that it was there stays. */
+/* Removes private values from a reply, but not that they were there. */
 static void take_out_names(json_t *value)
 {
 	const char *key;
@@ -61,7 +61,7 @@ static void take_out_names(json_t *value)
 	}
 }
 
-/* A reply without names, or {"missing": why}. */
+/* A reply without names, or {"missing": reason}. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
@@ -83,7 +83,7 @@ static json_t *ask(const struct ctl *ctl, const char *method)
 	return parameters;
 }
 
-/* Of the library that wakegovd finds when it starts; this program needs none. */
+/* Names the library that wakegovd loads; this program needs none. */
 static json_t *libbpf_version(void)
 {
 	void *library = dlopen("libbpf.so.1", RTLD_LAZY);
@@ -105,7 +105,7 @@ static void add_driver(const char *policy, void *drivers)
 				    json_sprintf("%s, %s", driver, governor));
 }
 
-/* Without the machine's name. */
+/* Without the host name. */
 static json_t *versions(const json_t *status)
 {
 	json_t *drivers = json_object();
@@ -144,7 +144,7 @@ static void add_values(json_t *values, const char *section, enum policy_section 
 	}
 }
 
-/* What rules go by, as enum policy_match_key has it. Not the patterns: names stand there. */
+/* Lists the keys of rules, as in enum policy_match_key, but no patterns: those contain names. */
 static void add_rules(json_t *rules, const struct policy *policy)
 {
 	static const char *const keys[] = { "comm",   "exe",	      "command",   "user",
@@ -172,7 +172,7 @@ static void add_rules(json_t *rules, const struct policy *policy)
 	}
 }
 
-/* As the files are now, which a daemon may not have read yet. */
+/* Reads the files as they are now; a daemon may not have read them yet. */
 static json_t *configuration(void)
 {
 	_cleanup_free_ char *message = NULL;
@@ -180,7 +180,7 @@ static json_t *configuration(void)
 	struct policy policy, defaults;
 	int r = policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message);
 
-	/* What is wrong with a line, the line's text is in. */
+	/* A message about a line quotes the line. */
 	if (r < 0)
 		return json_pack("{ss}", "missing",
 				 r == -EACCES ? "not for you to read; run this as root"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl rules: each with the tasks that it is for; one rule; what they say of one task. */
+/* wakegovctl rules: lists rules with their tasks, one rule, or the rules of one task. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "ctl/table.h"
 #include "shared/cleanup.h"
 
-#define THREADS_SHOWN 4 /* of each rule, in the list of all */
+#define THREADS_SHOWN 4 /* shown for each rule in the list of all */
 
-#define PAGE	      100u /* the most that the daemon gives at a time */
+#define PAGE	      100u /* the most that the daemon gives at once */
 
 static enum ctl_exit add_page(const struct ctl *ctl, const char *rule, json_t *threads, size_t max,
 			      json_int_t *offset)
@@ -38,7 +38,7 @@ static enum ctl_exit add_page(const struct ctl *ctl, const char *rule, json_t *t
 	return CTL_OK;
 }
 
-/* Adds "threads" to a rule of a Rules reply, at most max of what RuleTasks gives. */
+/* Adds "threads" to a rule of a Rules reply: at most max tasks from RuleTasks. */
 static enum ctl_exit add_threads(const struct ctl *ctl, json_t *rule, size_t max)
 {
 	json_t *threads = json_array();
@@ -72,7 +72,7 @@ static void print_threads_line(const json_t *rule)
 	putchar('\n');
 }
 
-/* What is known of one rule, and a table of its threads. */
+/* Shows one rule and a table of its threads. */
 static void show_rule(const json_t *rule)
 {
 	static const struct table_column columns[] = {

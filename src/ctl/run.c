@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl run: a command of a class, or under a cap or floor of its own. */
+/* wakegovctl run: runs a command as one of a class, or with a cap or floor of its own. */
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,11 +12,10 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-#define RUN_FAILED	 125 /* as env(1) and timeout(1) have it: not the command's own status */
+#define RUN_FAILED	 125 /* as of env(1) and timeout(1): not the command's own status */
 #define RUN_NOT_EXECUTED 126
 #define RUN_NOT_FOUND	 127
-#define RUN_FOR_US \
-	(30 * 24 * 3600 * 1000000LL) /* the longest that there is; it ends with the task */
+#define RUN_FOR_US	 (30 * 24 * 3600 * 1000000LL) /* the longest; it ends with the task */
 
 static json_t *pack_self(void)
 {
@@ -90,7 +89,7 @@ static enum ctl_exit call(const struct ctl *ctl, const char *method, json_t *par
 	return code;
 }
 
-/* Of this process, which becomes the command: both end with it, whatever ends it. */
+/* Asks for this process, which becomes the command: hint and override end with it. */
 static enum ctl_exit prepare(const struct ctl *ctl)
 {
 	const char *class = ctl_value(ctl, "class");
@@ -123,7 +122,7 @@ enum ctl_exit command_run(struct ctl *ctl)
 	if (!run_takes_level(ctl, "cap") || !run_takes_level(ctl, "floor") ||
 	    !run_takes_response(ctl, "floor") || !run_takes_level(ctl, "idle-latency"))
 		return RUN_FAILED;
-	/* It is listed by the name that this process is going to have. */
+	/* They are listed by the name that this process will have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
 	if (prepare(ctl) != CTL_OK)
 		return RUN_FAILED;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The replies of io.wakegov for people, on standard output. A reply of a newer or older daemon may
- * have more or fewer fields: what is missing is shown as "-".
+ * Prints replies of io.wakegov for people, on standard output. A newer or older daemon's reply may
+ * have more or fewer fields: a missing one is shown as "-".
  */
 
 #include <jansson.h>
@@ -12,13 +12,13 @@
 #include <stdio.h>
 
 void show_status(const json_t *reply);
-/* Whether the target is only expected: the domain's own governor sets the frequency. */
+/* Whether the target is only expected, as the domain's own governor sets the frequency. */
 bool show_is_expected(const json_t *domain);
 void show_domains(const json_t *reply);
-void show_tasks(const json_t *reply); /* of which there are some */
+void show_tasks(const json_t *reply); /* the list is not empty */
 void show_devices(const json_t *reply);
 void show_decisions(const json_t *reply);
-/* One as it comes, in columns that do not depend on the others. */
+/* One decision, in columns that do not depend on other lines. */
 void show_decision_line(const json_t *decision);
 void show_reload(const json_t *reply);
 /* A reply of io.wakegov.Explain in words, in lines of at most 80 characters. */

@@ -84,14 +84,14 @@ bool show_is_expected(const json_t *domain)
 	const char *state = field_text(domain, "state");
 	uint64_t target_khz = field_number(domain, "target_khz");
 
-	/* A daemon that does not know what it asked for is older than this client. */
+	/* A daemon that does not know the method is older than this client. */
 	return state && !strcmp(state, "driven") && target_khz &&
 	       json_object_get(domain, "asked_min_khz") &&
 	       (field_number(domain, "asked_min_khz") != target_khz ||
 		field_number(domain, "asked_max_khz") != target_khz);
 }
 
-/* "~600 MHz" where the domain's own governor sets the frequency, and it is only expected. */
+/* "~600 MHz" where the frequency is only expected, as the domain's own governor sets it. */
 static char *cell_target(const json_t *domain, const char *key)
 {
 	_cleanup_free_ char *target = format_frequency(field_number(domain, key));
@@ -112,14 +112,14 @@ static char *cell_share(const json_t *domain, const char *key)
 	return format_share(field_number(domain, key));
 }
 
-/* Why a domain is not driven, or else what decided. */
+/* Why a domain is not driven, or else the reason of its decision. */
 static char *cell_why(const json_t *domain, const char *key)
 {
 	return field_text(domain, "state_why") ? cell_text(domain, "state_why")
 					       : cell_reason(domain, key);
 }
 
-/* Writes that failed or did not take are rare, and worth a line of their own. */
+/* Writes that failed or had no effect are rare, and get a line of their own. */
 static void show_trouble(const json_t *domain)
 {
 	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));

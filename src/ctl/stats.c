@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl stats: how long domains were where and why, and what boosts and caps were worth. */
+/*
+ * wakegovctl stats: how long domains were at which frequency and why, and what boosts and caps
+ * gained.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 
 static const char *const periods[] = { "start", "today", "week" };
 
-/* A row of the table is a domain, an OPP and a reason; each period has a column of it. */
+/* A row of the table is a domain, an OPP and a reason, with a column for each period. */
 static json_t *find_row(json_t *rows, const json_t *domain, const json_t *time)
 {
 	json_t *row, *key = json_pack("[O O O]", domain, json_object_get(time, "khz"),
@@ -43,7 +46,7 @@ static void add_times(json_t *rows, const json_t *reply, const char *period)
 					period, json_object_get(time, "time_us"));
 }
 
-/* What was spent but for what was saved: "+120", "-4". */
+/* What was spent, or saved if negative: "+120", "-4". */
 static char *cell_change(const json_t *row, const char *key)
 {
 	char spent[32], saved[32], *text = NULL;

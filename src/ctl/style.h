@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Emphasis on terminals only, and never where the environment has NO_COLOR (no-color.org) or the
+ * Bold text on terminals only, and not if the environment has NO_COLOR (no-color.org) or the
  * terminal is dumb.
  */
 
@@ -11,6 +11,6 @@
 
 bool style_is_used(FILE *file);
 
-/* What begins and ends bold text there: an escape sequence, or "". */
+/* The escape sequences that begin and end bold text, or "". */
 const char *style_bold(FILE *file);
 const char *style_plain(FILE *file);

@@ -53,7 +53,7 @@ char *cell_level(const json_t *row, const char *key)
 	return format_level(field_text(row, key));
 }
 
-/* In characters, not bytes; double-width ones are rare enough in what we show. */
+/* In characters, not bytes; double-width ones are rare here. */
 static size_t width_of(const char *text)
 {
 	size_t width = 0;
@@ -63,7 +63,7 @@ static size_t width_of(const char *text)
 	return width;
 }
 
-/* How many bytes the first characters of text take. */
+/* The number of bytes of the first characters of text. */
 static size_t bytes_of(const char *text, size_t characters)
 {
 	size_t i = 0;
@@ -74,7 +74,7 @@ static size_t bytes_of(const char *text, size_t characters)
 	return i;
 }
 
-/* How wide each column is printed, and how far they are apart. */
+/* Finds the printed width of each column, and their distance. */
 struct spacing {
 	size_t widths[TABLE_COLUMNS_MAX];
 	int gap;
@@ -115,7 +115,7 @@ static void fit(const struct table *table, struct spacing *spacing)
 		--*cut;
 }
 
-/* Row by row. A client that cannot have some kilobytes has nothing left to show. */
+/* Prints rows one by one. */
 static char **make_cells(const struct table *table, const json_t *rows, size_t n)
 {
 	char **cells = calloc(n, sizeof(*cells));

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Lists of objects as columns of text, each as wide as its widest cell. A column says where the
- * text of a cell comes from.
+ * Prints lists of objects as columns of text, each as wide as its widest cell. A column has a
+ * function for the text of its cells.
  */
 
 #include <jansson.h>
@@ -18,8 +18,8 @@ struct table_column {
 	const char *title;
 	enum { TABLE_LEFT, TABLE_RIGHT } align;
 	/*
-	 * An allocated string, which is cleaned; NULL, for lack of memory, is shown as "?". The key
-	 * is the one below.
+	 * Returns an allocated string, which is cleaned; NULL, without memory, is shown as "?". key
+	 * is that of the column.
 	 */
 	char *(*cell)(const json_t *row, const char *key);
 	const char *key;
@@ -29,17 +29,17 @@ struct table {
 	const struct table_column *columns;
 	size_t n_columns; /* at most TABLE_COLUMNS_MAX */
 	/*
-	 * Of a line: columns move together and, where that is not enough, the cells of one lose
-	 * their ends, down to TABLE_CUT_LEAST characters. 0: as wide as it gets.
+	 * Width of a line: columns move together and, if that is not enough, one column's cells are
+	 * cut, down to TABLE_CUT_LEAST characters. 0: no limit.
 	 */
 	size_t width;
 	size_t cut_column;
 };
 
-/* Returns false, having printed nothing, when there are no rows. */
+/* Returns false, with nothing printed, when there are no rows. */
 bool table_print(const struct table *table, const json_t *rows, FILE *file);
 
-/* Cells of one field: "-" where it is missing, or where 0 stands for that. */
+/* Cells of one field: "-" if it is missing, or if it is 0 and that means so. */
 char *cell_text(const json_t *row, const char *key);
 char *cell_number(const json_t *row, const char *key);
 char *cell_frequency(const json_t *row, const char *key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl tasks; where none does enough I/O, who does the most of what there is. */
+/* wakegovctl tasks: tasks with much I/O; if there are none, those with most of it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -22,10 +22,10 @@
 
 struct process {
 	unsigned int pid;
-	uint64_t bytes; /* to and from storage since it began, then since the first look */
+	uint64_t bytes; /* I/O to and from storage since it began, then since the first look */
 };
 
-/* False where it has ended, or is not ours to look at. */
+/* False: it has exited, or we may not look at it. */
 static bool read_bytes(unsigned int pid, uint64_t *ret)
 {
 	uint64_t read_bytes = 0, write_bytes = 0;

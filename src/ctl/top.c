@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl top: the live view. Asks once per delay, and paints when something changed. */
+/* wakegovctl top: the live view. Calls once per delay, and paints when something changed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <ncurses.h>
@@ -21,7 +21,7 @@
 
 #define DELAY_DEFAULT_MS 1000
 #define DELAY_LEAST_MS	 200
-#define TASKS_SHOWN	 100 /* with the most I/O, and as many of those that are capped */
+#define TASKS_SHOWN	 100 /* limit of the tasks with most I/O, and of capped ones */
 
 static const char keys_text[] =
 	"Tab, Shift-Tab   the next list, the one before\n"
@@ -37,7 +37,7 @@ static const char keys_text[] =
 	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
 	"Red: not ours, or in trouble.\n";
 
-/* One call; NULL when it failed. Consumes parameters. */
+/* Calls a method; NULL when it failed. Consumes parameters. */
 static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
 {
 	json_t *reply, *ret = NULL;
@@ -50,7 +50,7 @@ static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t dead
 	return ret;
 }
 
-/* A list out of a reply, which is consumed. */
+/* Takes a list out of a reply. Consumes the reply. */
 static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
 {
 	json_t *list = json_object_get(reply, key);
@@ -60,7 +60,7 @@ static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, 
 	json_decref(reply);
 }
 
-/* What the daemon's CPU time grew by, over the time between two replies. */
+/* The growth of the daemon's CPU time, divided by the time between two replies. */
 static void take_status(struct top_view *view, json_t *status)
 {
 	const json_t *before = json_object_get(view->status, "self");
@@ -99,8 +99,10 @@ static void look(const struct ctl *ctl, struct top_view *view)
 	take_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
 }
 
-/* What Explain says of the selected row, or ExplainRules of one that is capped, as text; NULL when
- * it is a device or cannot be had. */
+/*
+ * The text of Explain for the selected row, or of ExplainRules for a capped one; NULL for a device
+ * or on failure.
+ */
 static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
 {
 	const json_t *row = top_model_selected(&view->model, view->pane);
@@ -173,7 +175,7 @@ static void move_selection(struct top_view *view, int key)
 	top_model_move(&view->model, view->pane, by, (size_t)height);
 }
 
-/* The next that is shown, so many on. */
+/* Goes to another pane that is shown, `by` further on. */
 static void change_pane(struct top_view *view, unsigned int by)
 {
 	do
@@ -189,7 +191,7 @@ static void change_delay(struct top_view *view, bool shorter)
 		view->delay_ms = delay_ms;
 }
 
-/* False: it ends. */
+/* False: quits. */
 static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 {
 	if (key == CTRL('c'))
@@ -264,7 +266,7 @@ static void run(const struct ctl *ctl, struct top_view *view)
 	} while (key == ERR || take_key(ctl, view, key));
 }
 
-/* A terminal that cannot put the cursor somewhere can show lines only. */
+/* A terminal without cursor movement can show lines only. */
 static bool can_paint(void)
 {
 	int error;
@@ -274,8 +276,8 @@ static bool can_paint(void)
 }
 
 /*
- * NULL: there is none to paint on. A resize between the question for the size and ncurses' handler
- * waits for that; without one it would be lost.
+ * NULL: there is no terminal. A resize between initscr()'s question for the size and ncurses'
+ * handler would be lost, so SIGWINCH waits for that.
  */
 static SCREEN *open_screen(void)
 {
@@ -301,7 +303,7 @@ static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 	}
 	set_term(screen);
 	set_escdelay(50);
-	/* Ctrl-C is a key, so that it ends as q does. */
+	/* Ctrl-C is a key, so that it quits as q does. */
 	raw();
 	noecho();
 	keypad(stdscr, true);

@@ -33,7 +33,7 @@ void top_draw_init(struct top_view *view)
 	init_pair(COLOUR_TROUBLE, COLOR_RED, -1);
 }
 
-/* Where the locale has no such characters, "?" stands for each of their bytes. */
+/* In a locale without such characters, each of their bytes becomes "?". */
 static size_t widen_ascii(const char *text, wchar_t *ret)
 {
 	size_t n = 0;
@@ -43,7 +43,7 @@ static size_t widen_ascii(const char *text, wchar_t *ret)
 	return n;
 }
 
-/* Text in a field of width columns: cut, or filled with blanks. Characters may be two wide. */
+/* Draws text in a field of width columns, cut or padded. Characters may be two columns wide. */
 static void put(int y, int x, int width, const char *text)
 {
 	_cleanup_free_ char *clean = format_clean(text);
@@ -88,7 +88,7 @@ static void putf(int y, int x, int width, const char *format, ...)
 	put(y, x, width, text);
 }
 
-/* Right-aligned, and "-" where it is not known. */
+/* Right-aligned; "-" if it is not known. */
 static void put_number(int y, int x, int width, const json_t *row, const char *key, uint64_t unit,
 		       const char *suffix)
 {
@@ -114,7 +114,7 @@ static void put_bar(const struct top_view *view, int y, int x, uint64_t part, ui
 	put(y, x, BAR_WIDTH, text);
 }
 
-/* Half of what a screen has beyond 80 columns; the reasons get the other half. */
+/* Half of the width beyond 80 columns; the reasons get the other half. */
 static int history_width(void)
 {
 	int width = HISTORY_LEAST + (COLS > 80 ? (COLS - 80) / 2 : 0);
@@ -122,7 +122,7 @@ static int history_width(void)
 	return width < TOP_HISTORY ? width : TOP_HISTORY;
 }
 
-/* Whether the lists have room for what is worth less than their first columns. */
+/* Whether the lists have room for their less important columns. */
 static bool is_wide(void)
 {
 	return COLS >= 110;
@@ -182,7 +182,7 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 	put(y, 0, 9, name ? name : "-");
 	put(y, 10, 7, field_text(row, "cpus"));
 	put_number(y, 18, 4, row, "current_khz", 1000, "");
-	/* Blocks in reverse are holes. */
+	/* Reverse blocks look like holes. */
 	attroff(A_REVERSE);
 	put(y, 22, 1, " ");
 	put_bar(view, y, 23, field_number(row, "current_khz"),
@@ -258,8 +258,8 @@ static void draw_device(const struct top_view *view, int y, const json_t *row)
 
 static const struct pane_look {
 	const char *title;
-	const char *behind; /* what comes behind the history, of which there is less or more */
-	const char *wide;   /* the titles of what wide screens have besides */
+	const char *behind; /* what follows the history, which is shorter or longer */
+	const char *wide;   /* additional titles on wide screens */
 	const char *empty;
 	void (*draw)(const struct top_view *view, int y, const json_t *row);
 } looks[TOP_PANES] = {
@@ -350,7 +350,7 @@ static void draw_head(const struct top_view *view)
 	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, drops);
 }
 
-/* What fits of the keys, the most needed first: nothing is cut in the middle. */
+/* Shows as many keys as fit, the most important first; none is cut. */
 static void draw_foot(const struct top_view *view)
 {
 	const struct top_list *list = &view->model.lists[view->pane];
@@ -381,7 +381,7 @@ static void draw_foot(const struct top_view *view)
 	put(LINES - 1, 0, COLS, text);
 }
 
-/* How many rows a list gets: one at least, where it says that it is empty. */
+/* The number of rows of a list: at least one, which says when the list is empty. */
 static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t most)
 {
 	size_t n = view->model.lists[pane].n ? view->model.lists[pane].n : 1;
@@ -390,12 +390,12 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 }
 
 /*
- * Domains get what they need up to half, devices up to a quarter, capped tasks up to a third of
- * what is left, with a title of their own, and tasks the rest.
+ * Domains get what they need up to half, devices up to a quarter, capped tasks with their title up
+ * to a third of the rest, and tasks the remainder.
  */
 static void draw_panes(struct top_view *view)
 {
-	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* without titles, head and foot */
+	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* rows without titles, head and foot */
 	size_t domains = rows_of(view, TOP_DOMAINS, (room + 1) / 2);
 	size_t devices = rows_of(view, TOP_DEVICES, (room + 3) / 4);
 	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0;

@@ -8,7 +8,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 
-/* A number is sorted from the highest on, a text from the first; no key: as the daemon gave it. */
+/* Numbers are sorted descending, texts ascending; without a key: the daemon's order. */
 struct sort_key {
 	const char *name;
 	const char *number;
@@ -109,7 +109,7 @@ static void sort_rows(struct top_list *list, const struct sort_key *key)
 		reverse_rows(list);
 }
 
-/* What stays the same of a row while its numbers change. */
+/* What identifies a row while its numbers change. */
 static bool is_same(const json_t *a, const json_t *b)
 {
 	const char *name_a = field_text(a, "name"), *name_b = field_text(b, "name");

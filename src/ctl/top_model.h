@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the live view shows, without a screen: lists that are filtered, sorted and selected
- * in. */
+/*
+ * The contents of the live view, without a screen: lists with a filter, an order and a selection.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,15 +23,15 @@ enum top_pane {
 
 struct top_list {
 	json_t *all;	     /* as the daemon gave it, or NULL */
-	const json_t **rows; /* of those, the ones shown, in order */
+	const json_t **rows; /* the shown ones, in order */
 	size_t n;
 	size_t selected; /* an index into rows */
 	size_t scroll;	 /* the first row on the screen */
-	size_t sort;	 /* the key, an index */
+	size_t sort;	 /* index of the key */
 	bool is_reverse;
 };
 
-/* How high a domain was at the last looks: its frequency in eighths of the highest, 0…8. */
+/* The frequency of a domain at the last looks, in eighths of the highest, 0…8. */
 struct top_history {
 	char name[24];
 	uint8_t levels[TOP_HISTORY];
@@ -47,19 +48,19 @@ struct top_model {
 void top_model_deinit(struct top_model *model);
 
 /*
- * A new list of what the daemon shows; consumes all. The selected row stays selected while it is
- * there. Domains leave their mark in the history.
+ * Takes a new list of the daemon's; consumes all. The selected row stays selected while it is
+ * there. Domains are added to the history.
  */
 void top_model_set(struct top_model *model, enum top_pane pane, json_t *all);
 
 /* Shows only rows with text in their names, states or reasons; "" shows all. */
 void top_model_filter(struct top_model *model, const char *text);
 
-/* The next key to sort by, or the other direction. */
+/* Chooses the next key, or reverses the order. */
 void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse);
 const char *top_model_sort_name(const struct top_model *model, enum top_pane pane);
 
-/* Moves the selection by so many rows, and the window of height rows with it. */
+/* Moves the selection by this number of rows, and the window of height rows with it. */
 void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height);
 
 /* NULL when the list is empty. */

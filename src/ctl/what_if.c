@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What another policy would have come to. */
+/* The result of another policy on a recording. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static uint64_t total_us(const json_t *opps)
 	return total;
 }
 
-/* "400 MHz 12 %, 1800 MHz 88 %": those at which the most time was spent, by frequency. */
+/* "400 MHz 12 %, 1800 MHz 88 %": the frequencies with the most time, ascending. */
 static char *format_opps(const json_t *opps)
 {
 	uint64_t total = total_us(opps), left = total;
@@ -123,7 +123,7 @@ static char *cell_opps(const json_t *times, const char *key)
 	return format_opps(json_object_get(times, key));
 }
 
-/* A row is what the times say, with the domain and the policy. */
+/* A row is one of the times, with the domain and the policy. */
 static void add_row(json_t *rows, const char *domain, const char *policy, const json_t *times)
 {
 	json_t *row = json_copy((json_t *)times);
