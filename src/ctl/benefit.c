@@ -500,38 +500,23 @@ static void find_energy(struct experiment *experiment)
 								       : "frequency alone";
 }
 
-static bool take_time(const struct ctl *ctl, const char *option, uint64_t *ns)
-{
-	const char *text = ctl_value(ctl, option);
-	uint64_t us;
-
-	if (!text)
-		return true;
-	if (!quantity_duration_us(text, &us) || !us || us > UINT64_MAX / NS_PER_US)
-		return false;
-	*ns = us * NS_PER_US;
-	return true;
-}
-
 enum ctl_exit command_benefit(struct ctl *ctl)
 {
 	struct experiment experiment = {
 		.ctl = ctl,
 		.pid = ctl_value(ctl, "pid"),
-		.block_ns = 10 * NS_PER_S,
 		.lent_fd = -1,
 		.findings = { .against = ctl_value(ctl, "against"),
 			      .own = ctl_value(ctl, "figure") },
 	};
 	struct benefit_findings *findings = &experiment.findings;
-	uint64_t for_ns = 600 * NS_PER_S, n;
+	uint64_t for_us = 600 * US_PER_S, block_us = 10 * US_PER_S, n;
 	enum ctl_exit code;
 
-	if (!take_time(ctl, "for", &for_ns) || !take_time(ctl, "block", &experiment.block_ns))
-		return ctl_misuse(ctl, "expected times such as --for 10m --block 10s");
-	n = for_ns / experiment.block_ns / 2;
-	if (n < BENEFIT_PAIRS_LEAST || n > BENEFIT_PAIRS_MAX ||
-	    experiment.block_ns >= HAND_BACK_US * NS_PER_US)
+	if (!ctl_duration(ctl, "for", &for_us) || !ctl_duration(ctl, "block", &block_us))
+		return CTL_USAGE;
+	n = for_us / block_us / 2;
+	if (n < BENEFIT_PAIRS_LEAST || n > BENEFIT_PAIRS_MAX || block_us >= HAND_BACK_US)
 		return ctl_misuse(ctl, "--for must be %d to %d times as long as --block",
 				  2 * BENEFIT_PAIRS_LEAST, 2 * BENEFIT_PAIRS_MAX);
 	if (findings->own && !ctl->n_arguments)
@@ -539,8 +524,9 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 	if (experiment.pid && !quantity_number(experiment.pid, &n))
 		return ctl_misuse(ctl, "--pid %s: expected the number of a process",
 				  experiment.pid);
-	experiment.n_pairs = (uint32_t)(for_ns / experiment.block_ns / 2);
-	experiment.until_ns = time_now_ns() + for_ns;
+	experiment.n_pairs = (uint32_t)(for_us / block_us / 2);
+	experiment.block_ns = block_us * NS_PER_US;
+	experiment.until_ns = time_now_ns() + for_us * NS_PER_US;
 	findings->block_s = (double)experiment.block_ns / 1e9;
 	if (getrandom(&findings->seed, sizeof(findings->seed), 0) < 0)
 		findings->seed = time_now_ns();

@@ -10,6 +10,7 @@
 #include "ctl/command.h"
 #include "ctl/complain.h"
 #include "ctl/moment.h"
+#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
@@ -87,6 +88,16 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 	code = ctl_print(ctl, reply, show);
 	json_decref(reply);
 	return code;
+}
+
+bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us)
+{
+	const char *text = ctl_value(ctl, option);
+
+	if (!text || (quantity_duration_us(text, us) && *us))
+		return true;
+	ctl_misuse(ctl, "--%s %s: expected a time such as 30s, 1h30m or 2d", option, text);
+	return false;
 }
 
 bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret)

@@ -75,6 +75,12 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 /* Flushes standard output. Returns CTL_OK, or CTL_REFUSED after complaining that it failed. */
 enum ctl_exit ctl_flush(void);
 
+/*
+ * Parses the time that an option of the command gives into *us, which stays if it is not given.
+ * False: it is none, which was printed.
+ */
+bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us);
+
 struct moment;
 
 /* Parses the moment that an option of the command gives. False: it is none, which was printed. */

@@ -11,8 +11,8 @@
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
-#define ANSWER_TIMEOUT_NS 300000000ULL /* a key was pressed: no answer is better than a late one \
-					*/
+/* A key was pressed: no answer is better than a late one. */
+#define ANSWER_TIMEOUT_NS 300000000ULL
 
 static void offer(const char *typed, const char *dashes, const char *word, const char *help)
 {

@@ -90,6 +90,11 @@ char *format_count(uint64_t count)
 	return print("%llu", (unsigned long long)count);
 }
 
+char *format_left(uint64_t us)
+{
+	return format_duration((us + US_PER_S / 2) / US_PER_S * US_PER_S);
+}
+
 char *format_user(uint64_t uid)
 {
 	return uid ? print("user %llu", (unsigned long long)uid) : print("root");

@@ -17,6 +17,8 @@ char *format_frequency_range(uint64_t min_khz, uint64_t max_khz);
 
 /* At most two units: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
 char *format_duration(uint64_t us);
+/* Rounded to the second, so that a time that has just begun shows 10 min and not 9 min 59 s. */
+char *format_left(uint64_t us);
 
 char *format_count(uint64_t count);
 

@@ -32,11 +32,6 @@ static char *cell_left(const json_t *hint, const char *key)
 							   : strdup("its client");
 }
 
-static char *cell_user(const json_t *hint, const char *key)
-{
-	return format_user(field_number(hint, key));
-}
-
 static void show_hints(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -46,9 +41,8 @@ static void show_hints(const json_t *reply)
 		{ "BY", TABLE_LEFT, cell_user, "uid" },
 		{ "FOR", TABLE_LEFT, cell_whom },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	if (!table_print(&table, json_object_get(reply, "hints"), stdout))
+	if (!table_print(TABLE(columns), json_object_get(reply, "hints"), stdout))
 		puts("no task was hinted to be of a class. One is by: wakegovctl hint PID "
 		     "background");
 }
@@ -91,10 +85,9 @@ static void show_classes(const json_t *reply)
 		{ "INHERIT", TABLE_RIGHT, cell_inherit, "inherit" },
 		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *why_not = format_clean(field_text(reply, "why_not_here"));
 
-	table_print(&table, json_object_get(reply, "classes"), stdout);
+	table_print(TABLE(columns), json_object_get(reply, "classes"), stdout);
 	if (field_text(reply, "why_not_here"))
 		printf("none of them does anything here: %s\n", why_not);
 }
@@ -103,7 +96,6 @@ static void show_hint(const json_t *reply)
 {
 	const json_t *hint = json_object_get(reply, "hint");
 	_cleanup_free_ char *whom = NULL, *class = NULL, *left = NULL;
-	uint64_t left_s = (field_number(hint, "left_us") + US_PER_S / 2) / US_PER_S;
 
 	if (!json_is_object(hint)) {
 		puts("the hint is over");
@@ -111,7 +103,7 @@ static void show_hint(const json_t *reply)
 	}
 	whom = cell_whom(hint, NULL);
 	class = format_clean(field_text(hint, "class"));
-	left = format_duration(left_s * US_PER_S);
+	left = format_left(field_number(hint, "left_us"));
 	printf("%s: %s for %s, or until it ends. End it sooner with: wakegovctl hint %" PRIu64
 	       " none\n",
 	       whom, class, left, field_number(hint, "pid"));
@@ -119,13 +111,12 @@ static void show_hint(const json_t *reply)
 
 static enum ctl_exit give(struct ctl *ctl, uint64_t pid)
 {
-	const char *text = ctl_value(ctl, "for");
 	bool children = ctl_value(ctl, "children"), alone = ctl_value(ctl, "alone");
 	json_t *parameters;
 	uint64_t us = 0;
 
-	if (text && (!quantity_duration_us(text, &us) || !us))
-		return ctl_misuse(ctl, "--for %s: expected a time such as 30s, 1h30m or 2d", text);
+	if (!ctl_duration(ctl, "for", &us))
+		return CTL_USAGE;
 	if (children && alone)
 		return ctl_misuse(ctl, "give --children or --alone, not both");
 	parameters = json_pack("{sI so}", "pid", (json_int_t)pid, "class",

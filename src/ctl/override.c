@@ -93,19 +93,12 @@ static void show_override(const json_t *reply)
 {
 	const json_t *override = json_object_get(reply, "override");
 	_cleanup_free_ char *target = cell_whom(override, NULL);
-	/* Rounded to the second, so that a new override shows 10 min and not 9 min 59 s. */
-	uint64_t left_s = (field_number(override, "left_us") + US_PER_S / 2) / US_PER_S;
-	_cleanup_free_ char *left = format_duration(left_s * US_PER_S);
+	_cleanup_free_ char *left = format_left(field_number(override, "left_us"));
 	_cleanup_free_ char *limits = cell_wanted(override, NULL);
 	uint64_t id = field_number(override, "id");
 
 	printf("%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64 "\n",
 	       target, limits, left, id);
-}
-
-static char *cell_user(const json_t *override, const char *key)
-{
-	return format_user(field_number(override, key));
 }
 
 static void show_overrides(const json_t *reply)
@@ -117,9 +110,8 @@ static void show_overrides(const json_t *reply)
 		{ "LEFT", TABLE_RIGHT, cell_duration, "left_us" },
 		{ "BY", TABLE_LEFT, cell_user, "uid" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	if (!table_print(&table, json_object_get(reply, "overrides"), stdout))
+	if (!table_print(TABLE(columns), json_object_get(reply, "overrides"), stdout))
 		puts("no override is in force. One is made by: wakegovctl override policy0 --max "
 		     "1.2GHz --for 10m");
 }
@@ -201,19 +193,6 @@ static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const 
 	return CTL_OK;
 }
 
-static enum ctl_exit add_time(const struct ctl *ctl, json_t *parameters)
-{
-	const char *text = ctl_value(ctl, "for");
-	uint64_t us;
-
-	if (!text)
-		return CTL_OK;
-	if (!quantity_duration_us(text, &us) || !us)
-		return ctl_misuse(ctl, "--for %s: expected a time such as 30s, 1h30m or 2d", text);
-	json_object_set_new(parameters, "for_us", json_integer((json_int_t)us));
-	return CTL_OK;
-}
-
 /* The verb of which the word, which is no target, may be a misspelling; NULL: none. */
 static const char *verb_like(const struct ctl *ctl, const char *word)
 {
@@ -229,16 +208,19 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 			  json_t *made)
 {
 	enum ctl_exit code = add_limit(ctl, parameters, "min", domain);
+	uint64_t for_us = 0;
 	json_t *reply;
 
 	if (code == CTL_OK)
 		code = add_limit(ctl, parameters, "max", domain);
-	if (code == CTL_OK)
-		code = add_time(ctl, parameters);
+	if (code == CTL_OK && !ctl_duration(ctl, "for", &for_us))
+		code = CTL_USAGE;
 	if (code != CTL_OK) {
 		json_decref(parameters);
 		return code;
 	}
+	if (for_us)
+		json_object_set_new(parameters, "for_us", json_integer((json_int_t)for_us));
 	if (ctl_value(ctl, "freeze"))
 		json_object_set_new(parameters, "freeze", json_true());
 	if (ctl_value(ctl, "response"))

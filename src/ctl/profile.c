@@ -23,11 +23,10 @@ static void show_profiles(const json_t *reply)
 		{ "PROFILE", TABLE_LEFT, cell_text, "name" },
 		{ "WHEN", TABLE_LEFT, cell_text, "when" },
 	};
-	static const struct table table = { .columns = columns, .n_columns = ARRAY_SIZE(columns) };
 
 	show_active(reply);
 	putchar('\n');
-	table_print(&table, json_object_get(reply, "profiles"), stdout);
+	table_print(TABLE(columns), json_object_get(reply, "profiles"), stdout);
 }
 
 enum ctl_exit command_profile(struct ctl *ctl)

@@ -232,18 +232,18 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 
 enum ctl_exit command_record(struct ctl *ctl)
 {
-	const char *duration = ctl_value(ctl, "for"), *size = ctl_value(ctl, "max-size");
+	const char *size = ctl_value(ctl, "max-size");
 	struct session session = { .ctl = ctl, .path = ctl_value(ctl, "output"), .fd = -1 };
 	uint64_t duration_us = 0, mib = 64;
 	enum ctl_exit code;
 
 	if (!session.path)
 		return ctl_misuse(ctl, "expected -o FILE: where to write the recording");
-	if (duration && (!quantity_duration_us(duration, &duration_us) || !duration_us))
-		return ctl_misuse(ctl, "--for %s: expected a time such as 30s or 1h30m", duration);
+	if (!ctl_duration(ctl, "for", &duration_us))
+		return CTL_USAGE;
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
 		return ctl_misuse(ctl, "--max-size %s: expected a number of MiB, such as 64", size);
-	if (duration)
+	if (duration_us)
 		session.until_ns = caller_deadline(duration_us * NS_PER_US);
 	code = record(&session, mib * BYTES_PER_MIB);
 	if (session.out && fclose(session.out) != 0 && code == CTL_OK) {

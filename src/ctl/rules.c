@@ -80,7 +80,6 @@ static void show_rule(const json_t *rule)
 		{ "PROCESS", TABLE_RIGHT, cell_number, "tgid" },
 		{ "TASK", TABLE_LEFT, cell_text, "comm" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
 	_cleanup_free_ char *match = format_clean(field_text(rule, "match"));
@@ -88,7 +87,7 @@ static void show_rule(const json_t *rule)
 	printf("%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match\n", name,
 	       file, field_number(rule, "line"), match, field_number(rule, "tasks"),
 	       field_number(rule, "matches"));
-	table_print(&table, json_object_get(rule, "threads"), stdout);
+	table_print(TABLE(columns), json_object_get(rule, "threads"), stdout);
 }
 
 static char *cell_place(const json_t *rule, const char *key)
@@ -196,12 +195,11 @@ static void show_rules(const json_t *reply)
 		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
 		{ "FOR", TABLE_LEFT, cell_text, "match" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	const json_t *rules = json_object_get(reply, "rules"), *rule;
 	uint64_t refused = field_number(reply, "refused");
 	size_t i;
 
-	if (!table_print(&table, rules, stdout))
+	if (!table_print(TABLE(columns), rules, stdout))
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
 	json_array_foreach(rules, i, rule)
 		print_threads_line(rule);

@@ -144,12 +144,11 @@ void show_domains(const json_t *reply)
 		{ "USED", TABLE_RIGHT, cell_share, "utilisation_cap" },
 		{ "REASON", TABLE_LEFT, cell_why },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	const json_t *domains = json_object_get(reply, "domains");
 	const json_t *domain;
 	size_t i;
 
-	if (!table_print(&table, domains, stdout))
+	if (!table_print(TABLE(columns), domains, stdout))
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 	json_array_foreach(domains, i, domain)
 		show_trouble(domain);
@@ -187,8 +186,7 @@ void show_decisions(const json_t *reply)
 		{ "READ BACK", TABLE_RIGHT, cell_frequency, "read_back_khz" },
 		{ "REASON", TABLE_LEFT, cell_reason },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
-	if (!table_print(&table, json_object_get(reply, "decisions"), stdout))
+	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))
 		puts("no such decision is remembered");
 }

@@ -141,12 +141,11 @@ static void show_programs(const json_t *programs)
 		{ "EVENTS", TABLE_RIGHT, cell_number, "events" },
 		{ "FOR", TABLE_LEFT, cell_purpose, "purpose" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 
 	if (!json_array_size(programs))
 		return;
 	putchar('\n');
-	table_print(&table, programs, stdout);
+	table_print(TABLE(columns), programs, stdout);
 }
 
 void show_status(const json_t *reply)

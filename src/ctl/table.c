@@ -53,6 +53,11 @@ char *cell_level(const json_t *row, const char *key)
 	return format_level(field_text(row, key));
 }
 
+char *cell_user(const json_t *row, const char *key)
+{
+	return format_user(field_number(row, key));
+}
+
 /* In characters, not bytes; double-width ones are rare here. */
 static size_t width_of(const char *text)
 {

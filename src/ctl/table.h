@@ -36,6 +36,9 @@ struct table {
 	size_t cut_column;
 };
 
+/* The table of an array of columns that is as wide as it gets, for table_print(). */
+#define TABLE(columns) (&(const struct table){ columns, ARRAY_SIZE(columns) })
+
 /* Returns false, with nothing printed, when there are no rows. */
 bool table_print(const struct table *table, const json_t *rows, FILE *file);
 
@@ -48,3 +51,4 @@ char *cell_permille(const json_t *row, const char *key);
 char *cell_gain(const json_t *row, const char *key);
 char *cell_duration(const json_t *row, const char *key);
 char *cell_level(const json_t *row, const char *key);
+char *cell_user(const json_t *row, const char *key);

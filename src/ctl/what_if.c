@@ -142,7 +142,6 @@ static void show_domains_table(const json_t *domains, const char *policy)
 		{ "CHANGES/S", TABLE_RIGHT, cell_rate, "changes_per_s" },
 		{ "TIME SPENT", TABLE_LEFT, cell_opps, "opps" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	json_auto_t *rows = json_array();
 	const json_t *domain;
 	size_t i;
@@ -152,7 +151,7 @@ static void show_domains_table(const json_t *domains, const char *policy)
 			json_object_get(domain, "recorded"));
 		add_row(rows, "", policy, json_object_get(domain, "other"));
 	}
-	table_print(&table, rows, stdout);
+	table_print(TABLE(columns), rows, stdout);
 }
 
 static void show_differences(const json_t *reply, const char *policy)
