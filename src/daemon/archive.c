@@ -20,38 +20,38 @@
 #define NAME_SIZE     32
 #define DAY_US	      (24 * 3600 * US_PER_S)
 #define KEEP_NS	      (60 * NS_PER_S)
-#define BURST_BYTES   65536 /* that a quiet time saves up: those of an hour and a half */
-#define RESERVE_BYTES (BURST_BYTES / 4) /* with less, entries of a domain keep apart */
-#define ENTRY_BYTES   64		/* of one such, with its share of a block */
+#define BURST_BYTES   65536 /* saved up in a quiet time: what an hour and a half earns */
+#define RESERVE_BYTES (BURST_BYTES / 4) /* with less, entries of one domain are spaced */
+#define ENTRY_BYTES   64		/* size of a spaced entry, with its share of a block */
 #define PAGE_ENTRIES  1000
-#define PARTS	      64 /* of a file; in one begins about one chain */
+#define PARTS	      64 /* parts of a file; about one chain begins in each */
 #define PART_BYTES    (ARCHIVE_FILE_BYTES / PARTS)
-#define NUMBERS	      TOPOLOGY_CPUS_MAX /* N of policyN, a CPU's */
+#define NUMBERS	      TOPOLOGY_CPUS_MAX /* numbers N of policyN, as of CPUs */
 
-/* A place is a file's number and the offset of a block in it. */
+/* A place is the number of a file and the offset of a block in it. */
 #define PLACE_BITS 20
 
 _Static_assert(ARCHIVE_FILE_BYTES <= 1 << PLACE_BITS, "an offset fits in");
 
-/* What is known of the chains that begin in a part of a file. */
+/* The chains that begin in a part of a file. */
 struct part {
-	uint64_t earliest_us; /* of their entries */
-	uint64_t place;	      /* of the first; 0: there is none */
+	uint64_t earliest_us; /* earliest time of their entries */
+	uint64_t place;	      /* of the first chain; 0: none */
 };
 
 struct archive {
 	char *directory;
 	int directory_fd;
 	int fd;		      /* of the newest file */
-	uint32_t first, last; /* numbers of files; 0: there is none */
-	size_t size;	      /* of the newest */
+	uint32_t first, last; /* numbers of the files; 0: none */
+	size_t size;	      /* size of the newest file */
 	bool failed;
 	int64_t balance;       /* bytes that may be kept … */
-	uint64_t paid_us;      /* … as of then */
-	int64_t offset_us;     /* of the clock on the wall */
-	uint64_t unwritten_ns; /* since when there is something; 0: there is nothing */
+	uint64_t paid_us;      /* … at this time */
+	int64_t offset_us;     /* from time_now_ns() to the wall clock */
+	uint64_t unwritten_ns; /* time of the oldest unwritten entry; 0: none */
 	struct history_writer writer;
-	uint64_t chain; /* the place of the chain that is written */
+	uint64_t chain; /* place of the chain that is being written */
 	struct part parts[ARCHIVE_FILES][PARTS];
 	uint64_t has[ARCHIVE_FILES][NUMBERS]; /* a bit for each part with entries of policyN */
 	uint32_t n_domains;
@@ -86,7 +86,7 @@ static void find_files(struct archive *archive)
 	}
 }
 
-/* Those that a crash left between the beginning of one and the end of another as well. */
+/* Also removes files that a crash left after a new one was begun. */
 static void remove_old(struct archive *archive)
 {
 	char name[NAME_SIZE];
@@ -121,7 +121,7 @@ static int begin_file(struct archive *archive)
 	return 0;
 }
 
-/* A file of ours that is no longer than one can be. NULL: there is none, or it cannot be read. */
+/* Reads a file, up to its longest allowed size. NULL: there is none, or it cannot be read. */
 static uint8_t *read_file(struct archive *archive, uint32_t number, size_t *ret_size)
 {
 	_cleanup_close_ int fd = -1;
@@ -141,7 +141,7 @@ static uint8_t *read_file(struct archive *archive, uint32_t number, size_t *ret_
 	return take_ptr(data);
 }
 
-/* A block that cannot be read ends its file. */
+/* A damaged block ends its file. */
 static bool open_file(struct archive *archive, uint32_t number, uint8_t **ret_data,
 		      struct history_reader *ret)
 {
@@ -161,7 +161,7 @@ static uint32_t part_of(uint64_t place)
 	return (uint32_t)(place & ((1 << PLACE_BITS) - 1)) / PART_BYTES;
 }
 
-/* chain: the place where that of the entry begins. */
+/* chain is the place of the chain that has the entry. */
 static void note_entry(struct archive *archive, uint64_t chain, const struct history_entry *entry)
 {
 	uint32_t file = (uint32_t)(chain >> PLACE_BITS) % ARCHIVE_FILES;
@@ -197,8 +197,8 @@ static uint64_t realtime_us(void)
 }
 
 /*
- * What a quiet time has saved up, less what was kept in as long a time: a daemon that starts again
- * and again may keep no more than one that goes on.
+ * What a quiet time saves up, less what was kept in that time: a daemon that restarts often may
+ * keep no more than one that runs on.
  */
 static void find_balance(struct archive *archive, const uint8_t *data, size_t size)
 {
@@ -216,7 +216,9 @@ static void find_balance(struct archive *archive, const uint8_t *data, size_t si
 		archive->balance = 0;
 }
 
-/* Goes on with the newest file up to where it is good; one of which nothing is, is left to be. */
+/*
+ * Continues the newest file behind its last good block. A file without a good block is left alone.
+ */
 static int go_on(struct archive *archive)
 {
 	_cleanup_free_ uint8_t *data = NULL;
@@ -287,7 +289,7 @@ int archive_open(const char *directory, uint32_t n_domains, struct archive **ret
 	return r;
 }
 
-/* A part of a block is taken back, so that the file ends with a whole one. */
+/* Takes back a partly written block, so that the file ends with a whole one. */
 static int append(struct archive *archive, const uint8_t *data, size_t n)
 {
 	ssize_t written = write(archive->fd, data, n);
@@ -302,7 +304,7 @@ static int append(struct archive *archive, const uint8_t *data, size_t n)
 	return error;
 }
 
-/* A block that is opened goes to a file in which it finds room. */
+/* A new block begins in a file with room for it. */
 static int make_room(struct archive *archive)
 {
 	if (archive->writer.n ||
@@ -336,7 +338,7 @@ static void earn(struct archive *archive, uint64_t now_us)
 		archive->balance = BURST_BYTES;
 }
 
-/* What is short is shared out evenly among the domains. */
+/* Shares a short balance evenly among the domains. */
 static bool may_keep(const struct archive *archive, const struct ration *ration, uint64_t now_us)
 {
 	uint64_t apart_us = archive->n_domains * ENTRY_BYTES * DAY_US / ARCHIVE_FILE_BYTES;
@@ -345,7 +347,7 @@ static bool may_keep(const struct archive *archive, const struct ration *ration,
 	       (archive->balance > 0 && now_us >= ration->kept_us + apart_us);
 }
 
-/* What lies between the clocks changes when the one on the wall is set, not with each reading. */
+/* The difference of the clocks is updated when the wall clock is set, not at each reading. */
 static uint64_t wall_us(struct archive *archive, uint64_t now_us)
 {
 	int64_t offset_us = (int64_t)(realtime_us() - time_now_ns() / NS_PER_US);
@@ -408,12 +410,12 @@ struct archive *archive_close(struct archive *archive)
 	return NULL;
 }
 
-/* What the chains of a part have of a domain. */
+/* The entries of a domain in the chains of a part. */
 struct found {
-	bool is_there; /* an entry not after then: the last such */
+	bool is_there; /* an entry at or before the time: the last one */
 	struct history_entry entry;
-	bool is_followed;  /* one behind it, or the first … */
-	uint32_t left_out; /* … which says so */
+	bool is_followed;  /* there is a later entry; the first of those … */
+	uint32_t left_out; /* … has this number of left-out decisions before it */
 };
 
 static void search_part(struct archive *archive, uint64_t place, const char *domain,
@@ -440,7 +442,7 @@ static void search_part(struct archive *archive, uint64_t place, const char *dom
 	}
 }
 
-/* From the newest part back: of those that have entries of the domain only. */
+/* From the newest part back, only parts that have entries of the domain. */
 static void search(struct archive *archive, const char *domain, uint64_t realtime_us,
 		   struct found *ret)
 {

@@ -20,7 +20,7 @@ static void give_up(struct manager *manager, const char *what, int32_t day, int 
 	manager->past.is_counted = false;
 }
 
-/* Of each day of the week once, so that what is counted of it now and was before is added up. */
+/* Reads the file of each day of the week once, so that new counts are added to its old ones. */
 static void load_days(struct manager *manager, int32_t today)
 {
 	const char *directory = manager->options.state_dir;
@@ -40,7 +40,7 @@ static void load_days(struct manager *manager, int32_t today)
 	stats_file_remove_before(directory, today - STATS_DAYS + 1);
 }
 
-/* Today's, and yesterday's where the day has just begun. */
+/* Writes today's file, and yesterday's if the day has just begun. */
 static void save_days(struct manager *manager, uint64_t now_ns)
 {
 	int32_t today = account_catch_up(manager).day;

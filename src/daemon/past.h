@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What outlasts the daemon: the decisions of a week (daemon/archive.h) and what was counted of its
- * days (daemon/stats_file.h), in the directory that systemd gives (StateDirectory=), unless the
- * policy says no (history). What cannot be kept is said once, and wakegov governs on without.
+ * Keeps what outlasts the daemon: the decisions of a week (daemon/archive.h) and the counts of its
+ * days (daemon/stats_file.h), in systemd's StateDirectory=, unless the policy's `history` forbids
+ * it. A failure is logged once, and wakegov goes on without.
  */
 
 #include <stdbool.h>
@@ -13,17 +13,17 @@
 struct decision;
 struct manager;
 
-/* After the core is made: what there is of the last days is added to what will be counted. */
+/* Call this after the engine was made: adds the counts of the last days to the present ones. */
 void past_start(struct manager *manager);
-/* Writes what is left. */
+/* Writes unwritten entries and counts. */
 void past_stop(struct manager *manager);
 
-/* A decision that changed a target, with the names in it. */
+/* Takes a decision that changed a target, with the names in it. */
 void past_add(struct manager *manager, const struct decision *decision, uint32_t read_back_khz);
-/* At the end of a round. still: nothing else is left to do. */
+/* Call this at the end of a round. still: nothing is left to do. */
 void past_keep(struct manager *manager, uint64_t now_ns, bool still);
 /*
- * When a round is due for what was counted to be saved; UINT64_MAX: no target was changed since.
- * Once only, so that an idle machine is not woken again and again to save that it is idle.
+ * When a round is due to save the counts; UINT64_MAX: no target has changed since they were saved.
+ * An idle machine is woken once only.
  */
 uint64_t past_next_ns(const struct manager *manager);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Decides which client gets a place, and which one has to yield it. */
+/* Decides which clients get a place, and which must give theirs up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -8,7 +8,7 @@
 
 struct newcomer {
 	const struct query_peer *peer;
-	uint32_t n_own; /* places that its user holds */
+	uint32_t n_own; /* number of places that its user holds */
 	uint64_t now_us;
 };
 
@@ -28,13 +28,13 @@ static bool is_stale(const struct query_client *client, uint64_t now_us)
 	       now_us - client->quiet_since_us >= timeout_us && !has_spoken(client);
 }
 
-/* How readily a client makes room. */
+/* How soon a client must give up its place. */
 enum readiness { STAYS, YIELDS, YIELDS_FIRST };
 
 /*
  * A stale client yields to its own user and to users with fewer places; a busy one only to users
- * with at least two fewer, so that no user ends with fewer than the newcomer. Root displaces any
- * other client, and yields to none.
+ * with at least two fewer, so that its user keeps at least as many as the newcomer. Root displaces
+ * any other client, and yields to none.
  */
 static enum readiness readiness_of(const struct query_client *client,
 				   const struct newcomer *newcomer)
@@ -53,8 +53,8 @@ static enum readiness readiness_of(const struct query_client *client,
 }
 
 /*
- * Of two that are equally ready, the one of the user with more places goes; of one user's, the one
- * that has been quiet for longer.
+ * Of two equals, the one whose user has more places goes; of one user's, the one that has been
+ * quiet for longer.
  */
 static bool goes_before(const struct query_client *client, const struct query_client *other)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * A bounded queue of bytes: in at the end, out at the front. Embedded in its owner; all zero but
- * for max is a valid empty one. It never holds more than max bytes, and an empty one gives its
- * memory back, so that idle clients cost nothing.
+ * A bounded queue of bytes, embedded in its owner; all zero but for max is a valid empty one. It
+ * never holds more than max bytes, and an empty one frees its memory, so that idle clients cost
+ * nothing.
  */
 
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 struct buffer {
 	char *data;
-	size_t start;  /* offset of the first byte that is still wanted */
-	size_t length; /* bytes from there on */
+	size_t start;  /* offset of the first byte */
+	size_t length; /* number of bytes from there */
 	size_t size;   /* allocated */
 	size_t max;    /* bound on length */
 };
@@ -34,18 +34,21 @@ int buffer_reserve(struct buffer *buffer, size_t extra);
 /* Returns 0, -EMSGSIZE or -ENOMEM: all of it is appended, or nothing. */
 int buffer_append(struct buffer *buffer, const void *bytes, size_t n_bytes);
 
-/* Takes n_bytes, at most the length, off the front. */
+/* Removes n_bytes, at most the length, from the front. */
 void buffer_consume(struct buffer *buffer, size_t n_bytes);
 
-/* Forgets what was appended after the buffer had this length. */
+/* Removes what was appended after the buffer had this length. */
 void buffer_truncate(struct buffer *buffer, size_t length);
 
 /*
- * Appends what the non-blocking socket has to give, at most one read. Returns the number of bytes,
- * 0 at the end of the stream, -EAGAIN, -EMSGSIZE when there is no room, or another errno.
- * Descriptors that are sent along are discarded by the kernel, as recv() does not ask for them.
+ * Appends what one read of the non-blocking socket returns. Returns the number of bytes, 0 at the
+ * end of the stream, -EAGAIN, -EMSGSIZE without room, or another errno. The kernel discards
+ * descriptors sent along, as recv() does not ask for them.
  */
 ssize_t buffer_receive(struct buffer *buffer, int fd);
 
-/* Sends from the front until all is gone (0), the socket is full (-EAGAIN) or it fails. */
+/*
+ * Sends from the front until the buffer is empty (0), the socket is full (-EAGAIN) or sending
+ * fails.
+ */
 int buffer_send(struct buffer *buffer, int fd);

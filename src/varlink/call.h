@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One Varlink call as it came in, checked and taken apart. */
+/* One Varlink call, parsed and checked. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,13 +25,15 @@ struct call {
 void call_deinit(struct call *call);
 
 /*
- * Returns 0; -EBADMSG if the text is not one JSON object (there is nothing to answer to); -EINVAL
- * with the field that is missing or of the wrong type, in which case call->oneway is valid. Fields
- * that the protocol doesn't know are ignored. In all cases call_deinit() is right afterwards.
+ * Parses a call. Returns 0; -EBADMSG if the text is not one JSON object, which cannot be answered;
+ * -EINVAL with the field that is missing or of the wrong type, in which case call->oneway is valid.
+ * Ignores fields that the protocol does not know. Call call_deinit() in all cases.
  */
 int call_parse(struct call *call, const char *text, size_t length, const char **ret_field);
 
-/* What a method takes. JSON_TRUE stands for either boolean; the method checks what is in an array.
+/*
+ * A parameter of a method. JSON_TRUE stands for either boolean; the method checks what an array
+ * holds.
  */
 struct call_parameter {
 	const char *name;
@@ -45,7 +47,7 @@ struct call_parameter {
  */
 const char *call_check_parameters(const struct call *call, const struct call_parameter *takes);
 
-/* A parameter that was checked: NULL, 0 or false where it is not given. */
+/* A checked parameter: NULL, 0 or false if it is not given. */
 static inline const char *call_text(const struct call *call, const char *name)
 {
 	return json_string_value(json_object_get(call->parameters, name));

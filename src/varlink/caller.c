@@ -55,7 +55,7 @@ int caller_open(const char *path, uint64_t deadline_ns)
 
 	strcpy(address.sun_path, path);
 	while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		/* EAGAIN is a full backlog, for which there is nothing to poll. */
+		/* EAGAIN means a full backlog, for which poll() cannot wait. */
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
 		r = wait_for(-1, 0, deadline_ns, CONNECT_RETRY_MS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One call to a Varlink service on a Unix socket, with a deadline for the whole of it. */
+/* One call to a Varlink service on a Unix socket, with a deadline for all of it. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,26 +14,28 @@
 uint64_t caller_deadline(uint64_t timeout_ns);
 
 /*
- * Returns a descriptor, or a negative errno: -ENOENT and -ECONNREFUSED where no daemon is,
- * -EACCES without the right to, -ETIMEDOUT.
+ * Connects. Returns a descriptor, or a negative errno: -ENOENT and -ECONNREFUSED without a daemon,
+ * -EACCES without the right, -ETIMEDOUT.
  */
 int caller_open(const char *path, uint64_t deadline_ns);
 
-/* Sends a call, and waits for nothing. Consumes parameters. Returns 0, or as the next. */
+/*
+ * Sends a call without waiting for its reply. Consumes parameters. Returns 0, or an error of
+ * caller_call().
+ */
 int caller_send(int fd, const char *method, json_t *parameters, bool more, uint64_t deadline_ns);
 
 /*
- * Calls method and waits for its one reply, which the caller owns: an object with either
- * "parameters" or "error". Consumes parameters, NULL for none. Returns 0; -ETIMEDOUT; -ECONNRESET
- * or -EPIPE if the other side hung up; -EBADMSG if it sent something else than a reply; another
- * negative errno.
+ * Calls a method and waits for its reply, which the caller owns: an object with either "parameters"
+ * or "error". Consumes parameters, NULL for none. Returns 0; -ETIMEDOUT; -ECONNRESET or -EPIPE if
+ * the other side hung up; -EBADMSG if it sent no reply; another negative errno.
  */
 int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadline_ns,
 		json_t **ret_reply);
 
 /*
- * Calls a method that goes on replying (more) and hands each reply, as above, to take, without any
- * deadline, until it returns something else than 0. Returns that, or a negative errno as above.
+ * Calls a method with several replies ("more") and gives each to take, without a deadline, until
+ * take returns something other than 0. Returns that, or an error of caller_call().
  */
 int caller_stream(int fd, const char *method, json_t *parameters,
 		  int (*take)(void *context, const json_t *reply), void *context);

@@ -9,7 +9,7 @@
 struct channel_message {
 	struct channel_tag tag;
 	uint32_t length;
-	uint64_t start; /* in bytes since the first of all; it lies there modulo CHANNEL_BYTES */
+	uint64_t start; /* in bytes since the first message; stored modulo CHANNEL_BYTES */
 };
 
 static void close_channel(struct channel *channel)
@@ -68,7 +68,7 @@ static struct channel_message *message_at(const struct channel *channel, uint64_
 	return &channel->messages[number % CHANNEL_MESSAGES];
 }
 
-/* A message lies in one piece: where it would not, the rest of the bytes stays empty. */
+/* A message is stored in one piece; if it would wrap, the end of the ring stays unused. */
 static uint64_t place(const struct channel *channel, size_t length)
 {
 	uint64_t offset = channel->end % CHANNEL_BYTES;
@@ -77,7 +77,7 @@ static uint64_t place(const struct channel *channel, size_t length)
 					       : channel->end;
 }
 
-/* Messages whose bytes or whose entry are needed are gone. */
+/* Drops old messages whose bytes or whose entry are needed. */
 static void make_room(struct channel *channel, uint64_t end)
 {
 	while (channel->first < channel->next &&

@@ -37,11 +37,11 @@ struct channel_message;
 struct channel {
 	struct channel_message *messages;
 	char *bytes;
-	uint64_t first; /* the numbers of the messages that are there: first … next − 1 */
+	uint64_t first; /* the stored messages are first … next − 1 */
 	uint64_t next;
-	uint64_t end; /* of the last one, counted in bytes since the first of all */
+	uint64_t end; /* end of the last message, in bytes since the first of all */
 	uint32_t n_subscribers;
-	bool is_over;			 /* a subscriber that has read everything is removed */
+	bool is_over;			 /* a subscriber is removed once it has read everything */
 	void (*unheard)(void *userdata); /* called when the last subscriber has gone; may be NULL */
 	void *userdata;
 };
@@ -50,15 +50,15 @@ struct channel {
 struct subscription {
 	struct channel *channel; /* borrowed; NULL: none */
 	struct channel_filter filter;
-	uint64_t next;		  /* the number of the first message that it has not had */
+	uint64_t next;		  /* number of the first message that it has not had */
 	uint64_t behind_since_us; /* since when it has unread messages; 0: none */
 };
 
-/* Subscribes to what is published from now on. Returns 0 or -ENOMEM. */
+/* Subscribes to messages published from now on. Returns 0 or -ENOMEM. */
 int channel_subscribe(struct channel *channel, const struct channel_filter *filter,
 		      struct subscription *ret);
 
-/* Harmless on one that is not subscribed. */
+/* Does nothing without a subscription. */
 void channel_unsubscribe(struct subscription *subscription);
 
 static inline bool channel_is_heard(const struct channel *channel)
@@ -67,21 +67,21 @@ static inline bool channel_is_heard(const struct channel *channel)
 }
 
 /*
- * Keeps a whole message, which it copies, for every subscriber that it is for; the oldest are
- * overwritten. Not to be called while nobody subscribes. Returns 0 or -EMSGSIZE.
+ * Copies a message and keeps it for every subscriber whose filter it passes; overwrites the oldest.
+ * Not to be called without subscribers. Returns 0 or -EMSGSIZE.
  */
 int channel_publish(struct channel *channel, const struct channel_tag *tag, const void *message,
 		    size_t length);
 
 /*
- * Appends to output what the subscriber has not had, at most max_bytes and at least one message.
- * Returns 1 if there is more, 0 if that was all, -ESTALE if some of it was overwritten, or the
- * failure of output.
+ * Appends to output the messages that the subscriber has not had, at most max_bytes and at least
+ * one message. Returns 1 if there are more, 0 if not, -ESTALE if some were overwritten, or the
+ * error of output.
  */
 int channel_pull(struct subscription *subscription, struct buffer *output, size_t max_bytes);
 
-/* Whether there is something that it has not had. */
+/* Whether there are messages for it that it has not had. */
 bool channel_has_news(struct subscription *subscription);
 
-/* How many messages were published that it has not had, for whomever they are. */
+/* The number of messages published since its position, also those that its filter excludes. */
 uint64_t channel_lag(const struct subscription *subscription);

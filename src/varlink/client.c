@@ -10,7 +10,7 @@
 #include "shared/log.h"
 #include "varlink/dispatch.h"
 
-/* Deadlines are against the hostile, not precise. */
+/* Deadlines are against hostile clients, and need not be precise. */
 #define DEADLINE_ACCURACY_US 50000
 
 /* More calls are answered in one go only while their replies are small. */
@@ -26,7 +26,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Arms the deadline anew for what is being waited for. */
+/* Restarts the deadline for the present wait. */
 static int start_deadline(struct query_client *client)
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
@@ -47,7 +47,7 @@ static int start_deadline(struct query_client *client)
 	return sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
 }
 
-/* A wait that goes on keeps its deadline: what drips in or out does not prolong it. */
+/* A wait that continues keeps its deadline: single bytes do not prolong it. */
 static int update_deadline(struct query_client *client, enum client_wait wait, bool progress)
 {
 	bool same = wait == client->wait && !progress;
@@ -73,7 +73,7 @@ static int send_replies(struct query_client *client)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* Answers a bounded number of calls. Returns how many, or a negative errno. */
+/* Answers a bounded number of calls. Returns the number, or a negative errno. */
 static int answer_calls(struct query_client *client)
 {
 	const struct query_context context = {
@@ -126,7 +126,7 @@ static int settle(struct query_client *client, bool progress)
 	r = update_deadline(client, wait, progress);
 	if (r < 0)
 		return r;
-	/* A call that waits for its turn is woken by the writable socket in the next one. */
+	/* A call that must wait for its turn is resumed there when the socket is writable. */
 	return sd_event_source_set_io_events(client->io, unread ? EPOLLOUT : EPOLLIN);
 }
 
@@ -135,7 +135,7 @@ static int serve(struct query_client *client)
 {
 	int r = send_replies(client), answered = 0;
 
-	/* When nothing is left to answer or to read, so that the end of the stream is the end. */
+	/* Nothing is left to answer or to read, so the end of the stream is the client's end. */
 	if (!r && !client->replies.length && !has_call(client))
 		r = query_client_receive(client);
 	if (r >= 0 && !client->replies.length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A client as the server's files share it: received from, dropped, and counted for its user. */
+/* Receives from clients, drops them, and counts them by user. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

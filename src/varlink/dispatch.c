@@ -16,7 +16,7 @@ static const char service_description[] =
 #include "org.varlink.service.varlink.inc"
 	;
 
-/* In the order in which GetInfo lists them; each text is in Varlink's definition language. */
+/* In the order of GetInfo; each text is in Varlink's definition language. */
 static const struct description {
 	const char *interface;
 	const char *text;
@@ -34,7 +34,7 @@ static const struct description *find_description(const char *name, size_t lengt
 	return NULL;
 }
 
-/* org.varlink.service: what every Varlink service says about itself. */
+/* org.varlink.service: every Varlink service describes itself by it. */
 static int get_info(const struct call *call, struct reply *reply)
 {
 	return reply_send(reply, json_pack("{ss ss ss ss s[ss]}", "vendor", "wakegov", "product",
@@ -63,7 +63,7 @@ static const struct query_method service_methods[] = {
 	{ NULL },
 };
 
-/* What went wrong in a method, as an error that the client can show. */
+/* An error for the client, for a method that failed. */
 static int send_failure(struct reply *reply, int error)
 {
 	reply_cancel(reply);
@@ -101,10 +101,10 @@ static int run_method(const struct query_method *method, const struct call *call
 					json_object());
 	if (invalid)
 		return reply_send_invalid(reply, invalid);
-	/* No method of ours hands its connection over to another protocol. */
+	/* No method of ours switches to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");
-	/* Methods that stream need `more` and a subscription; others answer once in any case. */
+	/* Streaming methods need `more` and a subscription; others answer once. */
 	if (method->streams && !call->more)
 		return reply_send_error(reply, "org.varlink.service.ExpectedMore", json_object());
 	if (method->streams && call->oneway)

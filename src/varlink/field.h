@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The fields of an object that is open, as io.wakegov.varlink describes them: a line for each. */
+/* Writes fields of the open object, as io.wakegov.varlink describes them: a line each. */
 
 #include "varlink/json_out.h"
 
-/* The field is an object ({) or a list ([), until json_out_close(). */
+/* Opens an object ({) or a list ([), until json_out_close(). */
 static inline void field_open(struct json_out *out, const char *key, char bracket)
 {
 	json_out_key(out, key);
 	json_out_open(out, bracket);
 }
 
-/* NULL is null. Any text: json_out_text() makes it safe. */
+/* NULL is null. json_out_text() makes any text safe. */
 static inline void field_text(struct json_out *out, const char *key, const char *text)
 {
 	json_out_key(out, key);
@@ -37,7 +37,7 @@ static inline void field_count(struct json_out *out, const char *key, uint64_t v
 	json_out_count(out, value);
 }
 
-/* null where it is not known. */
+/* null if it is not known. */
 static inline void field_count_if(struct json_out *out, const char *key, bool known, uint64_t value)
 {
 	if (known)
@@ -46,7 +46,7 @@ static inline void field_count_if(struct json_out *out, const char *key, bool kn
 		field_null(out, key);
 }
 
-/* Of what 0 stands for "not known" or "none": null then. */
+/* 0 stands for "not known" or "none", and is null. */
 static inline void field_nonzero(struct json_out *out, const char *key, uint64_t value)
 {
 	field_count_if(out, key, value != 0, value);

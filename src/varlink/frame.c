@@ -24,7 +24,7 @@ int frame_reader_peek(struct frame_reader *reader, const char **ret_message, siz
 		return 0;
 
 	start = buffer_bytes(input);
-	/* A message that drips in is not searched from its first byte each time. */
+	/* An incomplete message is not searched again from its first byte. */
 	end = memchr(start + reader->scanned, '\0', input->length - reader->scanned);
 	reader->scanned = end ? (size_t)(end - start) : input->length;
 	if (reader->scanned >= input->max)

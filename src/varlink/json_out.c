@@ -27,7 +27,7 @@ int json_out_flush(struct json_out *out)
 	return out->error;
 }
 
-/* Room for so many bytes, of which the caller says how many it used. At most SMALL. */
+/* Makes room for this number of bytes, at most SMALL; the caller says how many it used. */
 static char *make_room(struct json_out *out, size_t length)
 {
 	if (length > sizeof(out->scratch) - out->used)
@@ -116,7 +116,7 @@ void json_out_count(struct json_out *out, uint64_t value)
 	json_out_raw(out, digits + at, sizeof(digits) - at);
 }
 
-/* \uXXXX, twice for what is beyond four digits. */
+/* \uXXXX; two of them above four digits. */
 static void put_escaped(struct json_out *out, uint32_t code)
 {
 	char escape[16];
@@ -147,7 +147,7 @@ static void put_character(struct json_out *out, const char *text, struct text_ch
 		put(out, text, c.length);
 }
 
-/* Most texts are plain, and copied in one piece. */
+/* Most texts are plain, and are copied in one piece. */
 void json_out_text(struct json_out *out, const char *text)
 {
 	if (!text) {

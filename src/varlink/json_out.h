@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Writes JSON into a bounded buffer as it goes, without a tree in memory: a list of a thousand
- * domains costs its text and nothing else. The first failure stays, and what is written after it
- * goes nowhere, so callers look once, at the end.
+ * Writes JSON into a bounded buffer directly, without a tree in memory: a list of a thousand
+ * domains costs only its text. After the first failure nothing more is written, so callers check
+ * once, at the end.
  */
 
 #include <stdbool.h>
@@ -16,17 +16,17 @@
 struct json_out {
 	struct buffer *buffer; /* borrowed; NULL: no reply is wanted */
 	int error;	       /* 0, -EMSGSIZE or -ENOMEM */
-	bool separate;	       /* an element stands before the next one */
-	size_t used;	       /* of scratch */
+	bool separate;	       /* the next element needs a comma */
+	size_t used;	       /* used bytes of scratch */
 	char scratch[1024];    /* not in the buffer yet */
 };
 
 void json_out_init(struct json_out *out, struct buffer *buffer);
 
-/* What was written is in the buffer from then on. Returns 0 or the first failure. */
+/* Puts all that was written into the buffer. Returns 0 or the first failure. */
 int json_out_flush(struct json_out *out);
 
-/* { or [, as the next element or behind a key; and what ends it. */
+/* Begins an object ({) or list ([), as the next element or behind a key; and ends it. */
 void json_out_open(struct json_out *out, char bracket);
 void json_out_close(struct json_out *out, char bracket);
 
@@ -35,13 +35,13 @@ void json_out_key(struct json_out *out, const char *key);
 
 void json_out_null(struct json_out *out);
 void json_out_bool(struct json_out *out, bool value);
-/* JSON readers have 63 bits; nothing that is counted here gets near them, and more is cut. */
+/* JSON readers have 63 bits, which nothing counted here reaches; a larger number is cut. */
 void json_out_count(struct json_out *out, uint64_t value);
 /*
- * NULL is null. What is unsafe (shared/text.h) is escaped, a byte that belongs to no UTF-8
- * character becomes U+FFFD.
+ * NULL is null. Escapes what is unsafe (shared/text.h), and replaces bytes that are no UTF-8 by
+ * U+FFFD.
  */
 void json_out_text(struct json_out *out, const char *text);
 
-/* JSON that stands ready, taken as it is. */
+/* Writes JSON text as it is. */
 void json_out_raw(struct json_out *out, const char *text, size_t length);

@@ -44,13 +44,13 @@ static int is_live(const char *path)
 		return fd;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) >= 0)
 		return 1;
-	/* EAGAIN is a full backlog. */
+	/* EAGAIN means a full backlog. */
 	if (errno == EAGAIN)
 		return 1;
 	return errno == ECONNREFUSED ? 0 : -errno;
 }
 
-/* Leaves the path free, or gives the reason why it is not. */
+/* Removes a stale socket, or says why the path is not free. */
 static int remove_stale(const char *path)
 {
 	struct stat status;
@@ -69,10 +69,7 @@ static int remove_stale(const char *path)
 	return unlink(path) < 0 ? -errno : 0;
 }
 
-/*
- * Binds under another name until it listens, as a client that sees the socket must be able to
- * connect.
- */
+/* Binds under another name until it listens, so that a client that sees the socket can connect. */
 static int bind_and_listen(int fd, const char *path)
 {
 	_cleanup_free_ char *early = NULL;
@@ -84,7 +81,7 @@ static int bind_and_listen(int fd, const char *path)
 	r = set_address(&address, early);
 	if (r < 0)
 		return r;
-	unlink(early); /* of one that was killed here */
+	unlink(early); /* left by a daemon that was killed here */
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	if (chmod(early, 0666) < 0 || listen(fd, BACKLOG) < 0 || rename(early, path) < 0) {

@@ -14,13 +14,16 @@ bool query_user_is_owner(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* The peer's supplementary groups, allocated. Returns how many, or a negative errno. */
+/*
+ * Reads the peer's supplementary groups into an allocated array. Returns their number, or a
+ * negative errno.
+ */
 static int read_groups(int fd, gid_t **ret)
 {
 	_cleanup_free_ gid_t *groups = NULL;
 	socklen_t size = 0;
 
-	/* The first call tells the size. */
+	/* The first call returns the size. */
 	/* cppcheck-suppress nullPointer */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) < 0 && errno != ERANGE)
 		return -errno;

@@ -19,14 +19,14 @@
 
 struct query_peer {
 	uid_t uid;
-	pid_t pid;     /* 0: none that this machine's first PID namespace knows */
+	pid_t pid;     /* 0: not visible in the first PID namespace */
 	bool is_owner; /* root or the daemon's own user */
 	bool may_read;
 	bool may_change;
 	bool sees_all;
 };
 
-/* Judges the peer of a connected socket. Returns 0 or a negative errno. */
+/* Finds the rights of the peer of a connected socket. Returns 0 or a negative errno. */
 int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *policy);
 
 /* Root or the daemon's own user. */

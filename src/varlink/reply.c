@@ -64,13 +64,13 @@ static int dump_piece(const char *piece, size_t length, void *userdata)
 {
 	struct json_out *out = userdata;
 
-	/* The pieces are none of them an element: the tree has its own commas. */
+	/* The tree's text has its own commas. */
 	out->separate = false;
 	json_out_raw(out, piece, length);
 	return out->error;
 }
 
-/* Consumes value, which the present key is for. */
+/* Consumes value, which belongs to the present key. */
 static int put_tree(struct reply *reply, json_t *value)
 {
 	int r = value ? 0 : -ENOMEM;

@@ -20,7 +20,7 @@ struct reply {
 	struct buffer *output;
 	size_t mark; /* length of output before this reply */
 	struct json_out out;
-	bool continues; /* more replies to the same call follow this one */
+	bool continues; /* more replies to this call follow */
 };
 
 void reply_init(struct reply *reply, struct buffer *output, bool oneway);
@@ -36,7 +36,7 @@ struct json_out *reply_begin(struct reply *reply);
 struct json_out *reply_begin_error(struct reply *reply, const char *name);
 int reply_end(struct reply *reply);
 
-/* In one go, with an object. */
+/* Writes a whole reply from an object. */
 int reply_send(struct reply *reply, json_t *parameters);
 int reply_send_error(struct reply *reply, const char *name, json_t *parameters);
 

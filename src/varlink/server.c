@@ -24,8 +24,8 @@ static int on_resume(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 /*
- * Out of descriptors or memory: the connection stays in the backlog, and the socket readable.
- * Without a pause the loop would spin on it.
+ * Out of descriptors or memory: the connection stays in the backlog, and the socket readable, so
+ * that without a pause the loop would spin.
  */
 static int pause_listener(struct query_server *server, int error)
 {
@@ -52,7 +52,7 @@ static int prepare_timer(struct query_server *server, sd_event_source **ret,
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
-/* Made while there are descriptors: the first timer of a loop needs one. */
+/* Created while there are descriptors: the first timer of a loop needs one. */
 static int prepare_timers(struct query_server *server)
 {
 	int r = prepare_timer(server, &server->resume, on_resume);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client whose call goes on: it gets the published messages, and is dropped when it does not
+ * A client with a streaming call: it gets the published messages, and is dropped when it does not
  * read.
  */
 #include <errno.h>
@@ -13,15 +13,15 @@
 #include "varlink/reply.h"
 
 /*
- * A turn sends so much, and only when the socket is writable: then three quarters of its buffer are
- * free. So there is always room in it for the reply that ends the call.
+ * Bytes sent in one turn, only when the socket is writable: then three quarters of its buffer are
+ * free, so there is always room for the reply that ends the call.
  */
 #define BYTES_PER_TURN (32 * 1024)
 #define ERROR_BYTES    1024
 
 /*
- * What was published goes out this much later, together: a message of its own for every event and
- * client would take the time of decisions.
+ * Published messages are sent together, this much later: sending each at once to each client would
+ * delay decisions.
  */
 #define FLUSH_US 100000
 
@@ -124,7 +124,7 @@ static int arm_flush(struct query_server *server)
 	return r;
 }
 
-/* Each client then sends in a turn of its own, behind what is more important. */
+/* Each client then sends in its own turn, after more important work. */
 int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct query_server *server = userdata;
