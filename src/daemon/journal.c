@@ -1,16 +1,124 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/journal.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
 
 #include "actuator/tunables.h"
 #include "daemon/monitor.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
+#include "shared/text.h"
 #include "shared/time.h"
 
-#define LINE_SIZE 1024
+#define LINE_SIZE  1024
+#define FIELD_SIZE 128
+#define FIELDS_MAX 8
+
+/* An id never changes its meaning; a new meaning gets a new id (journalctl --new-id128). */
+static const struct {
+	const char *id;
+	int level;
+} messages[MESSAGES] = {
+	[MESSAGE_GOVERNING] = { "3014aebca3954a338b7c81d2a8883549", LOG_INFO },
+	[MESSAGE_OBSERVED] = { "8fe92a376a5a4b2d88227c4f6c43884a", LOG_WARNING },
+	[MESSAGE_YIELDED] = { "0c5a9832680d4d0e974fdb168b96609d", LOG_NOTICE },
+	[MESSAGE_OFFLINE] = { "4bec41213d3745ae8b564441690b08f4", LOG_INFO },
+	[MESSAGE_ONLINE] = { "d7a706de31704b5891bc0111ccb006da", LOG_INFO },
+	[MESSAGE_WRITE_FAILED] = { "ce9d1d44c8e64c4c96f4e17e16c184c4", LOG_WARNING },
+	[MESSAGE_POLICY_READ] = { "b7d03621c3b0427fb479631812766486", LOG_INFO },
+	[MESSAGE_POLICY_REFUSED] = { "1a59d9432c1e4d73ac01d40fa8b60842", LOG_ERR },
+	[MESSAGE_RESTORED] = { "7a202568d5134cbba7fb10a4237b662a", LOG_INFO },
+	[MESSAGE_RESTORE_FAILED] = { "b6f3d58461dd49c294c9d555f0ac7605", LOG_ERR },
+	[MESSAGE_PROFILE] = { "0344990c04aa4cba9e8cac441f7c394a", LOG_INFO },
+	[MESSAGE_OVERRIDE] = { "8ba4a146d927433595dc71ae70b3960a", LOG_INFO },
+	[MESSAGE_SOURCE_DROPPED] = { "bd953f0499cb40b58d36853b28c53650", LOG_WARNING },
+	[MESSAGE_DECISION] = { "faf3aace86e141639328b721fc43056d", LOG_DEBUG },
+};
+
+struct fields {
+	char texts[FIELDS_MAX][FIELD_SIZE];
+	struct iovec vector[FIELDS_MAX + 1];
+	int n;
+};
+
+static void add_field(struct fields *fields, const char *name, const char *value)
+{
+	char *text = fields->texts[fields->n];
+
+	if (!value)
+		return;
+	snprintf(text, FIELD_SIZE, "%s=%s", name, value);
+	text_clean(text);
+	fields->vector[fields->n++] = (struct iovec){ text, strlen(text) };
+}
+
+static void add_number(struct fields *fields, const char *name, unsigned int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", value);
+	add_field(fields, name, text);
+}
+
+/*
+ * journald looks up the sender's unit when it reads a message. For a process that has exited by
+ * then, such as --restore, it finds none, and journalctl -u would omit the message.
+ */
+static void add_unit(struct fields *fields)
+{
+	char *unit = NULL;
+
+	if (sd_pid_get_unit(0, &unit) >= 0)
+		add_field(fields, "OBJECT_SYSTEMD_UNIT", unit);
+	free(unit);
+}
+
+static int send_to_journal(enum message message, const struct message_about *about,
+			   const char *line)
+{
+	char text[sizeof("MESSAGE=") + LINE_SIZE];
+	struct fields fields = { 0 };
+
+	add_number(&fields, "PRIORITY", messages[message].level);
+	add_field(&fields, "SYSLOG_IDENTIFIER", program_invocation_short_name);
+	add_field(&fields, "MESSAGE_ID", messages[message].id);
+	add_unit(&fields);
+	if (about) {
+		add_field(&fields, "WAKEGOV_DOMAIN", about->domain);
+		add_field(&fields, "WAKEGOV_TASK", about->comm);
+		add_field(&fields, "WAKEGOV_REASON", about->reason);
+		if (about->pid)
+			add_number(&fields, "WAKEGOV_PID", about->pid);
+	}
+	snprintf(text, sizeof(text), "MESSAGE=%s", line);
+	fields.vector[fields.n] = (struct iovec){ text, strlen(text) };
+	return sd_journal_sendv(fields.vector, fields.n + 1);
+}
+
+void journal_log(enum message message, const struct message_about *about, const char *format, ...)
+{
+	int level = messages[message].level;
+	char line[LINE_SIZE];
+	va_list args;
+
+	if (!log_is_shown(level))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	text_clean(line);
+	if (log_is_journal() && send_to_journal(message, about, line) >= 0)
+		log_tell_listener(level, line);
+	else
+		log_message(level, "%s", line);
+}
 
 static enum event_kind kind_of(enum message message)
 {
@@ -38,7 +146,7 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	message_log(message, about, "%s", line);
+	journal_log(message, about, "%s", line);
 	monitor_publish(manager, &(struct event){
 					 .kind = kind_of(message),
 					 .now_ns = time_now_ns(),
@@ -61,7 +169,7 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 	}
 	if (result->outcome == RESTORE_FAILED)
 		about.reason = strerrorname_np(-result->error);
-	message_log(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
+	journal_log(result->outcome == RESTORE_FAILED ? MESSAGE_RESTORE_FAILED : MESSAGE_RESTORED,
 		    &about, "%s", text);
 }
 

@@ -1,12 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The daemon's messages: each is one line for the journal and for monitors. */
+/*
+ * The daemon's messages. Programs may look for them in the journal: each has a message id, which
+ * `journalctl -x` explains from systemd/wakegov.catalog, and fields for its subject:
+ *
+ *	MESSAGE_ID       as in journal.c, the catalog and wakegovd(8)
+ *	WAKEGOV_DOMAIN   policyN
+ *	WAKEGOV_PID, WAKEGOV_TASK
+ *	WAKEGOV_REASON   why, in a word: what won a decision, or the errno's name for a failure
+ *
+ * If standard error is not the journal, it gets the line alone. Lines of the start are plain
+ * shared/log.h.
+ */
 
 #include "actuator/restore.h"
 #include "daemon/state.h"
 
-/* Writes a line to the journal and to monitors. about may be NULL. */
+enum message {
+	MESSAGE_GOVERNING,	/* the daemon is up */
+	MESSAGE_OBSERVED,	/* a domain is observed only, or not at all */
+	MESSAGE_YIELDED,	/* a domain was yielded to another program */
+	MESSAGE_OFFLINE,	/* a domain's CPUs are offline */
+	MESSAGE_ONLINE,		/* a domain's CPUs are online again */
+	MESSAGE_WRITE_FAILED,	/* a domain's frequency cannot be set */
+	MESSAGE_POLICY_READ,	/* the policy was read again */
+	MESSAGE_POLICY_REFUSED, /* the policy has an error; the old one stays */
+	MESSAGE_RESTORED,	/* a control was restored */
+	MESSAGE_RESTORE_FAILED,
+	MESSAGE_PROFILE,	/* another profile is in force */
+	MESSAGE_OVERRIDE,	/* an override began or ended */
+	MESSAGE_SOURCE_DROPPED, /* a frequency counter is wrong, and no longer used */
+	MESSAGE_DECISION,	/* a domain's target changed; shown with --debug */
+	MESSAGES,
+};
+
+/* All fields are optional and borrowed. */
+struct message_about {
+	const char *domain;
+	uint32_t pid;
+	const char *comm;
+	const char *reason;
+};
+
+/* Writes a line to the journal. about may be NULL. */
+void journal_log(enum message message, const struct message_about *about, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The same, and to monitors. */
 void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 

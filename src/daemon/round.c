@@ -272,7 +272,7 @@ static void show(struct manager *manager, const struct decision *decision, uint3
 
 	monitor_publish_decision(manager, &(struct decision_entry){ *decision, read_back_khz });
 	if (log_is_shown(LOG_DEBUG))
-		message_log(MESSAGE_DECISION, &about, "%s: %u -> %u kHz, reads %u: %s", name,
+		journal_log(MESSAGE_DECISION, &about, "%s: %u -> %u kHz, reads %u: %s", name,
 			    decision->previous_khz, decision->target_khz, read_back_khz,
 			    about.reason);
 }

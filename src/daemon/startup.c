@@ -282,7 +282,7 @@ static int acquire(struct manager *manager, struct governed *governed)
 	if (governed->actuator.unsaved[0])
 		log_warning("%s: %s", name, governed->actuator.unsaved);
 	if (!governed->backend->writes && governed->passed_over[0])
-		message_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+		journal_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
 			    "%s: only observed: %s", name, governed->passed_over);
 	else
 		log_debug("%s: backend %s%s%s", name, governed->backend->name,

@@ -18,7 +18,6 @@
 #include "daemon/account.h"
 #include "daemon/archive.h"
 #include "daemon/boost_news.h"
-#include "daemon/message.h"
 #include "daemon/stats.h"
 #include "daemon/task_override_table.h"
 #include "diag/conflicts.h"
