@@ -2,47 +2,28 @@
 #include "actuator/tickless.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "actuator/control.h"
 #include "actuator/domain.h"
+#include "shared/cpu_mask.h"
 #include "shared/sysfs.h"
 
 #define LIST_SIZE 4096 /* a page: the kernel's limit for a list of CPU ranges */
 
-/*
- * A list such as "0,2-3". Other text counts as empty: the kernel prints "(null)" without
- * nohz_full=.
- */
-static bool is_in(const char *list, uint32_t cpu)
-{
-	unsigned int first, last;
-	int n;
-
-	for (; sscanf(list, "%u%n", &first, &n) == 1; list++) {
-		list += n;
-		last = first;
-		if (*list == '-' && sscanf(list, "-%u%n", &last, &n) == 1)
-			list += n;
-		if (cpu >= first && cpu <= last)
-			return true;
-		if (*list != ',')
-			break;
-	}
-	return false;
-}
-
 bool tickless_has(uint32_t policy, uint32_t *ret_cpu)
 {
 	char list[LIST_SIZE], cpus[LIST_SIZE], *at = cpus, *end;
+	struct cpu_mask tickless;
 
+	/* Without nohz_full= the kernel prints "(null)", which is no list. */
 	if (!sysfs_read_line(list, sizeof(list), "/sys/devices/system/cpu/nohz_full") ||
+	    !cpu_mask_parse_list(list, &tickless) ||
 	    control_read_file(policy, "related_cpus", cpus, sizeof(cpus)) < 0)
 		return false;
 	for (uint32_t cpu = strtoul(at, &end, 10); end != at; cpu = strtoul(at, &end, 10)) {
 		at = end;
-		if (!is_in(list, cpu))
+		if (!cpu_mask_has(&tickless, cpu))
 			continue;
 		if (ret_cpu)
 			*ret_cpu = cpu;

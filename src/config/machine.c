@@ -24,14 +24,6 @@ static const struct limit {
 	{ "max-frequency", POLICY_DOMAIN_MAX },
 };
 
-static const struct topology_domain *find_domain(const struct topology *topology, const char *name)
-{
-	for (uint32_t i = 0; i < topology->n_domains; i++)
-		if (!strcmp(topology->domains[i].name, name))
-			return &topology->domains[i];
-	return NULL;
-}
-
 /* Whether [domain policyN] says another value for the domain than [domain] does. */
 static bool is_overridden(const struct policy *policy, const char *domain,
 			  enum policy_domain_field field)
@@ -108,10 +100,11 @@ static void check_opp_power(const struct check *check, const struct policy_opp_p
 {
 	const char *name = power->section ? check->policy->domain_sections[power->section - 1].name
 					  : NULL;
-	const struct topology_domain *domain = name ? find_domain(check->topology, name) : NULL;
+	uint32_t domain = name ? topology_find(check->topology, name) : TOPOLOGY_NO_DOMAIN;
 	char line[LINE_SIZE];
 
-	if (!domain || opp_is_one(domain, power->khz))
+	if (domain == TOPOLOGY_NO_DOMAIN ||
+	    opp_is_one(&check->topology->domains[domain], power->khz))
 		return;
 	snprintf(line, sizeof(line),
 		 "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name, name,
@@ -137,7 +130,7 @@ static void check_domain_section(const struct check *check,
 {
 	char line[LINE_SIZE];
 
-	if (!find_domain(check->topology, section->name)) {
+	if (topology_find(check->topology, section->name) == TOPOLOGY_NO_DOMAIN) {
 		snprintf(
 			line, sizeof(line),
 			"[domain %s] does nothing: this machine has no such domain (see wakegovctl "

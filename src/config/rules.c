@@ -28,10 +28,9 @@ bool policy_rules_is_section(const char *name)
 
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 {
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		if (!strcmp(policy->rules[i].name, name))
-			return &policy->rules[i];
-	return NULL;
+	int rule = rule_named(policy, name);
+
+	return rule < 0 ? NULL : &policy->rules[rule];
 }
 
 static const char *last_part(const char *path)
@@ -85,10 +84,9 @@ static int open_rule(struct policy_sections *sections, struct policy *policy,
 
 static struct policy_class *find_class(struct policy *policy, const char *name)
 {
-	for (uint32_t i = 0; i < policy->n_classes; i++)
-		if (!strcmp(policy->classes[i].name, name))
-			return &policy->classes[i];
-	return NULL;
+	int class = rule_class_named(policy, name);
+
+	return class < 0 ? NULL : &policy->classes[class];
 }
 
 static int open_class(struct policy_sections *sections, struct policy *policy,

@@ -2,6 +2,7 @@
 #include "core/rule.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "core/opp.h"
 
@@ -45,6 +46,22 @@ bool rule_exists(const struct policy *policy, int64_t i)
 bool rule_is_override(const struct policy *policy, int64_t i)
 {
 	return rule_exists(policy, i) && rule_overrides(policy) >> i & 1;
+}
+
+int rule_named(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		if (!strcmp(policy->rules[i].name, name))
+			return i;
+	return -1;
+}
+
+int rule_class_named(const struct policy *policy, const char *name)
+{
+	for (uint32_t i = 0; i < policy->n_classes; i++)
+		if (!strcmp(policy->classes[i].name, name))
+			return i;
+	return -1;
 }
 
 /* domain is NULL for properties that do not depend on a domain. */

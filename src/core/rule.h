@@ -18,6 +18,10 @@ uint64_t rule_overrides(const struct policy *policy);
 bool rule_exists(const struct policy *policy, int64_t i);
 bool rule_is_override(const struct policy *policy, int64_t i);
 
+/* The rule or class with this name, as an index; -1: none. */
+int rule_named(const struct policy *policy, const char *name);
+int rule_class_named(const struct policy *policy, const char *name);
+
 enum rule_property {
 	RULE_CAP,
 	RULE_FLOOR,

@@ -4,6 +4,7 @@
 /* The machine as the core sees it: CPUs in cpufreq policy domains, each with its OPPs. */
 
 #include <stdint.h>
+#include <string.h>
 
 #define DOMAIN_NAME_SIZE      16 /* "policy1023" and its NUL */
 #define DOMAIN_OPPS_MAX	      64
@@ -47,6 +48,15 @@ static inline uint32_t topology_domain_reference_khz(const struct topology_domai
 static inline uint32_t topology_domain_of(const struct topology *topology, uint32_t cpu)
 {
 	return cpu < topology->n_cpus ? topology->cpu_domain[cpu] : TOPOLOGY_NO_DOMAIN;
+}
+
+/* The index of the domain with this name, or TOPOLOGY_NO_DOMAIN. */
+static inline uint32_t topology_find(const struct topology *topology, const char *name)
+{
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (!strcmp(topology->domains[i].name, name))
+			return i;
+	return TOPOLOGY_NO_DOMAIN;
 }
 
 #define topology_for_each_cpu(topology, cpu, domain)            \

@@ -11,22 +11,14 @@
 
 #define US_PER_DAY (24 * 3600 * US_PER_S)
 
-static uint64_t read_us(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
 uint64_t moment_monotonic_us(void)
 {
-	return read_us(CLOCK_MONOTONIC);
+	return time_now_ns() / NS_PER_US;
 }
 
 uint64_t moment_realtime_us(void)
 {
-	return read_us(CLOCK_REALTIME);
+	return time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US;
 }
 
 /* Time since midnight, if text is a time of day. */

@@ -11,6 +11,7 @@
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "shared/cleanup.h"
+#include "shared/cpu_mask.h"
 #include "shared/suggest.h"
 #include "shared/time.h"
 
@@ -234,32 +235,16 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 	return code;
 }
 
-/* Whether text, such as "0-3,8", contains the number. */
-static bool list_has(const char *text, uint64_t number)
-{
-	unsigned int first, last;
-	int n;
-
-	while (text && sscanf(text, "%u%n", &first, &n) == 1) {
-		last = first;
-		text += n;
-		if (sscanf(text, "-%u%n", &last, &n) == 1)
-			text += n;
-		if (number >= first && number <= last)
-			return true;
-		text += *text == ',';
-	}
-	return false;
-}
-
 /* Whether target is the domain's name, one of its CPUs, or "all". */
 static bool is_meant(const json_t *domain, const char *target)
 {
-	const char *name = field_text(domain, "name");
+	const char *name = field_text(domain, "name"), *cpus = field_text(domain, "cpus");
+	struct cpu_mask mask;
 	uint64_t cpu;
 
 	if (!strncmp(target, "cpu", 3) && quantity_number(target + 3, &cpu))
-		return list_has(field_text(domain, "cpus"), cpu);
+		return cpus && cpu < CPU_MASK_CPUS && cpu_mask_parse_list(cpus, &mask) &&
+		       cpu_mask_has(&mask, cpu);
 	return !strcmp(target, "all") || (name && !strcmp(target, name));
 }
 

@@ -76,12 +76,10 @@ static struct listing find_memory(const struct manager *manager)
 {
 	const struct decision_entry *oldest = decision_log_at(manager->log, 0);
 	uint64_t now_ns = time_now_ns();
-	struct timespec wall;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
 	return (struct listing){
 		.until_ns = oldest ? oldest->decision.now_ns : now_ns,
-		.until_us = (uint64_t)wall.tv_sec * US_PER_S + (uint64_t)wall.tv_nsec / 1000 -
+		.until_us = time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US -
 			    (now_ns - (oldest ? oldest->decision.now_ns : now_ns)) / NS_PER_US,
 	};
 }

@@ -262,7 +262,7 @@ static uint32_t find_domain(const struct manager *manager, const char *name, boo
 	const struct io_task *task;
 
 	if (name)
-		return manager_find_domain(manager, name);
+		return topology_find(manager->topology, name);
 	if (has_cpu)
 		return topology_domain_of(manager->topology, cpu);
 	task = io_task_find(engine_tasks(manager->engine), pid);

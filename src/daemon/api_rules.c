@@ -207,16 +207,16 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 	const struct manager *manager = call->userdata;
 	const char *rule = call_text(call, "rule"), *wrong;
 	const struct rules_task *task;
-	uint32_t i = 0, place;
 	struct json_out *out;
 	struct api_page page;
+	uint32_t place;
+	int i;
 
 	wrong = api_read_page(call, &page);
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	while (i < manager->policy.n_rules && strcmp(manager->policy.rules[i].name, rule) != 0)
-		i++;
-	if (i == manager->policy.n_rules)
+	i = rule_named(&manager->policy, rule);
+	if (i < 0)
 		return api_refuse_rule(reply, rule);
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');

@@ -217,7 +217,7 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	if (choice.domain && manager_find_domain(manager, choice.domain) == TOPOLOGY_NO_DOMAIN)
+	if (choice.domain && topology_find(manager->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, choice.domain);
 	r = choose(manager, &choice, &chosen);
 	if (r < 0)

@@ -188,14 +188,6 @@ static void note_files(struct archive *archive)
 	}
 }
 
-static uint64_t realtime_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
 /*
  * What a quiet time saves up, less what was kept in that time: a daemon that restarts often may
  * keep no more than one that runs on.
@@ -208,7 +200,7 @@ static void find_balance(struct archive *archive, const uint8_t *data, size_t si
 	archive->balance = BURST_BYTES;
 	if (history_read(&reader, data, size) < 0)
 		return;
-	history_seek_time(&reader, realtime_us() - burst_us);
+	history_seek_time(&reader, time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US - burst_us);
 	if (history_next(&reader) != 1)
 		return;
 	archive->balance -= (int64_t)(size - reader.began);
@@ -350,7 +342,8 @@ static bool may_keep(const struct archive *archive, const struct ration *ration,
 /* The difference of the clocks is updated when the wall clock is set, not at each reading. */
 static uint64_t wall_us(struct archive *archive, uint64_t now_us)
 {
-	int64_t offset_us = (int64_t)(realtime_us() - time_now_ns() / NS_PER_US);
+	int64_t offset_us = (int64_t)(time_of_clock_ns(CLOCK_REALTIME) - time_now_ns()) /
+			    (int64_t)NS_PER_US;
 
 	if (llabs(offset_us - archive->offset_us) > 10 * (int64_t)US_PER_MS)
 		archive->offset_us = offset_us;

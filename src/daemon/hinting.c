@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "core/rule.h"
 #include "daemon/hint_file.h"
 #include "daemon/round.h"
 #include "daemon/rule_tracking.h"
@@ -108,14 +109,6 @@ static bool may_hint(const struct query_peer *peer, const struct task_facts *fac
 	return peer->may_change || (facts->uid == peer->uid && (!has || has->by_uid == peer->uid));
 }
 
-static const struct policy_class *find_class(const struct policy *policy, const char *name)
-{
-	for (uint32_t i = 0; i < policy->n_classes; i++)
-		if (!strcmp(policy->classes[i].name, name))
-			return &policy->classes[i];
-	return NULL;
-}
-
 /* Finds the task's facts and its own hint; NULL: it has none. */
 static int find_target(struct manager *manager, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
@@ -141,14 +134,6 @@ static int find_target(struct manager *manager, const struct hint_request *reque
 	return *ret_has && (*ret_has)->held ? -EBUSY : 0;
 }
 
-static uint64_t since_boot_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static int add(struct manager *manager, const struct hint_request *request,
 	       const struct task_facts *facts, struct hint **ret)
 {
@@ -161,7 +146,7 @@ static int add(struct manager *manager, const struct hint_request *request,
 		.uid = facts->uid,
 		.by_uid = peer->uid,
 		.start_ns = facts->start_ns,
-		.since_ns = since_boot_ns(),
+		.since_ns = time_of_clock_ns(CLOCK_BOOTTIME),
 	};
 
 	if (!peer->may_change &&
@@ -184,21 +169,22 @@ static void apply(struct manager *manager, const struct hint *hint, const struct
 
 int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
 {
-	const struct policy_class *class = find_class(&manager->policy, request->class);
+	int class = rule_class_named(&manager->policy, request->class);
 	struct task_facts facts;
 	struct hint *hint;
 	int r = find_target(manager, request, &facts, &hint);
 	bool was_there = r == 0 && hint;
 
-	if (r == 0 && !class)
+	if (r == 0 && class < 0)
 		r = -ENODATA;
 	if (r == 0 && !hint)
 		r = add(manager, request, &facts, &hint);
 	if (r < 0)
 		return r;
-	strcpy(hint->class, class->name);
-	hint->children = request->children < 0 ? !class->properties.not_inherited
-					       : request->children;
+	strcpy(hint->class, request->class);
+	hint->children = request->children;
+	if (request->children < 0)
+		hint->children = !manager->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
 	apply(manager, hint, &facts, was_there);
 	if (!hint->n_tasks || hints_rule(&manager->policy, hint->class) < 0) {

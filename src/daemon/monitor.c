@@ -48,7 +48,7 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 		return reply_send_invalid(reply, "kinds");
 	if (pid < 0 || pid > INT32_MAX)
 		return reply_send_invalid(reply, "pid");
-	if (domain && manager_find_domain(manager, domain) == TOPOLOGY_NO_DOMAIN)
+	if (domain && topology_find(manager->topology, domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);

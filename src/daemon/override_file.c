@@ -57,15 +57,6 @@ int override_file_save(const char *directory, const struct topology *topology,
 	return statefile_write(directory, &override_file, print_lines, &saved);
 }
 
-static uint32_t find_domain(const struct topology *topology, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < topology->n_domains && strcmp(topology->domains[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 /* Parses what follows "domain ". Returns whether it is valid. */
 static bool take_domain(const char *text, const struct topology *topology, uint64_t now_ns,
 			struct override_table *table)
@@ -78,8 +69,8 @@ static bool take_domain(const char *text, const struct topology *topology, uint6
 		   &o.min_khz, &o.max_khz, &o.frozen_khz, &n) != 7 ||
 	    text[n] || !o.id || override_table_find(table, o.id))
 		return false;
-	o.domain = find_domain(topology, name);
-	return o.domain == topology->n_domains || override_table_put(table, &o, now_ns);
+	o.domain = topology_find(topology, name);
+	return o.domain == TOPOLOGY_NO_DOMAIN || override_table_put(table, &o, now_ns);
 }
 
 static bool is_level(const struct policy_level *level, int last_kind)

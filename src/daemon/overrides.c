@@ -71,7 +71,7 @@ int overrides_add(struct manager *manager, const struct override_request *reques
 {
 	struct input_override override = {
 		.id = id,
-		.domain = manager_find_domain(manager, request->domain),
+		.domain = topology_find(manager->topology, request->domain),
 		.min_khz = request->min_khz,
 		.max_khz = request->max_khz,
 		.uid = request->uid,

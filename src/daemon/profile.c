@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/rule.h"
 #include "daemon/power.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -47,10 +48,9 @@ static bool is_within(const struct policy_when *when)
 
 bool profile_rule_has_task(const struct manager *manager, const char *name)
 {
-	for (uint32_t i = 0; manager->rules && i < manager->policy.n_rules; i++)
-		if (!strcmp(manager->policy.rules[i].name, name))
-			return rules_count(manager->rules, i).tasks > 0;
-	return false;
+	int rule = manager->rules ? rule_named(&manager->policy, name) : -1;
+
+	return rule >= 0 && rules_count(manager->rules, rule).tasks > 0;
 }
 
 static bool holds(const struct manager *manager, const struct policy_when *when)

@@ -180,25 +180,6 @@ int startup_start_tracer(struct manager *manager)
 	return 0;
 }
 
-static void list_cpus(const struct topology *topology, uint32_t domain, char *ret, size_t size)
-{
-	size_t used = 0;
-	uint32_t cpu = 0, first;
-
-	ret[0] = '\0';
-	while (cpu < topology->n_cpus && used < size) {
-		if (topology->cpu_domain[cpu] != domain) {
-			cpu++;
-			continue;
-		}
-		for (first = cpu; cpu < topology->n_cpus && topology->cpu_domain[cpu] == domain;)
-			cpu++;
-		used += snprintf(ret + used, size - used, used ? ",%u" : "%u", first);
-		if (cpu - first > 1 && used < size)
-			used += snprintf(ret + used, size - used, "-%u", cpu - 1);
-	}
-}
-
 /* For these drivers powersave is an algorithm, and not the lowest frequency. */
 static bool driver_chooses(uint32_t cpu)
 {
@@ -212,10 +193,13 @@ static int init_domain(struct manager *manager, uint32_t i)
 {
 	struct governed *governed = &manager->domains[i];
 	struct topology_domain *info = &manager->topology->domains[i];
+	struct cpu_mask cpus = { 0 };
 	int r;
 
 	governed->power_source = power_find(&manager->policy, info);
-	list_cpus(manager->topology, i, governed->cpus, sizeof(governed->cpus));
+	topology_for_each_cpu(manager->topology, cpu, i)
+		cpu_mask_add(&cpus, cpu);
+	cpu_mask_print_list(&cpus, governed->cpus, sizeof(governed->cpus));
 	r = actuator_domain_init(&governed->actuator, info, manager->saved);
 	if (r < 0) {
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));

@@ -193,12 +193,3 @@ struct manager {
 	uint32_t reloads;
 	char *last_reload_error;
 };
-
-/* The index of the domain of that name, or TOPOLOGY_NO_DOMAIN. */
-static inline uint32_t manager_find_domain(const struct manager *manager, const char *name)
-{
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (!strcmp(manager->topology->domains[i].name, name))
-			return i;
-	return TOPOLOGY_NO_DOMAIN;
-}

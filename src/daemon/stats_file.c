@@ -130,15 +130,6 @@ int stats_file_save(const char *directory, const struct stats *stats,
 }
 
 /* The index of the named domain, and of its OPP; the numbers of both if there is none. */
-static uint32_t find_domain(const struct topology *topology, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < topology->n_domains && strcmp(topology->domains[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 static uint32_t find_opp(const struct topology_domain *info, uint64_t khz)
 {
 	uint32_t i = 0;
@@ -157,14 +148,14 @@ static void get_domain(struct record_in *in, struct stats *stats, const struct t
 
 	record_get_text(in, name, sizeof(name));
 	n_times = record_get_number(in, DOMAIN_OPPS_MAX * REASONS);
-	domain = find_domain(topology, name);
+	domain = topology_find(topology, name);
 	for (uint64_t i = 0; i < n_times && !in->bad; i++) {
 		uint64_t khz = record_get_varint(in);
 		uint64_t reason = record_get_number(in, REASON_LAST);
 		uint64_t ms = record_get_number(in, UINT32_MAX);
 		uint32_t opp;
 
-		if (in->bad || domain == topology->n_domains)
+		if (in->bad || domain == TOPOLOGY_NO_DOMAIN)
 			continue;
 		opp = find_opp(&topology->domains[domain], khz);
 		if (opp < topology->domains[domain].n_opps)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actuator/affinity_task.h"
 #include "config/rule_keys.h"
 #include "core/opp.h"
 #include "core/rule.h"
@@ -99,12 +100,10 @@ static int find_task(struct manager *manager, uint32_t pid, struct task_override
 
 static int find_rule(const struct policy *policy, const char *name, struct task_override *override)
 {
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		if (!strcmp(policy->rules[i].name, name)) {
-			strcpy(override->target.rule, name);
-			return 0;
-		}
-	return -ENOENT;
+	if (rule_named(policy, name) < 0)
+		return -ENOENT;
+	strcpy(override->target.rule, name);
+	return 0;
 }
 
 /* Parses a level as in a policy, replacing the present one. */
@@ -131,26 +130,9 @@ static void take_khz(uint32_t khz, struct policy_level *level)
 /* The frequency of the CPU where the task last ran; 0: it is in no domain. */
 static uint32_t present_khz(struct manager *manager, uint32_t pid)
 {
-	char path[64], text[512];
-	_cleanup_fclose_ FILE *file = NULL;
-	const char *rest;
-	uint32_t cpu, domain;
-	size_t n;
+	int cpu = affinity_read_cpu(pid);
+	uint32_t domain = cpu < 0 ? TOPOLOGY_NO_DOMAIN : topology_domain_of(manager->topology, cpu);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	text[n] = '\0';
-	/*
-	 * The name, field 2, may contain anything and ends with the last bracket. The CPU is field
-	 * 39.
-	 */
-	rest = strrchr(text, ')');
-	for (int field = 2; rest && field < 39; field++)
-		rest = strchr(rest + 1, ' ');
-	if (!rest || sscanf(rest, "%u", &cpu) != 1)
-		return 0;
-	domain = topology_domain_of(manager->topology, cpu);
 	return domain == TOPOLOGY_NO_DOMAIN ? 0 : overrides_present_khz(manager, domain);
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/rule.h"
+
 bool task_overrides_add(struct task_overrides *overrides, const struct task_override *override)
 {
 	if (overrides->n == TASK_OVERRIDES_MAX)
@@ -35,14 +37,6 @@ uint32_t task_overrides_room(const struct policy *policy)
 	return room < TASK_OVERRIDES_MAX ? room : TASK_OVERRIDES_MAX;
 }
 
-static const struct policy_rule *find_rule(const struct policy *policy, const char *name)
-{
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		if (!strcmp(policy->rules[i].name, name))
-			return &policy->rules[i];
-	return NULL;
-}
-
 void task_overrides_check(struct task_overrides *overrides, const struct policy *policy)
 {
 	uint32_t room = task_overrides_room(policy);
@@ -52,7 +46,7 @@ void task_overrides_check(struct task_overrides *overrides, const struct policy 
 
 		if (override->ended)
 			continue;
-		if (!override->target.pid && !find_rule(policy, override->target.rule))
+		if (!override->target.pid && rule_named(policy, override->target.rule) < 0)
 			override->ended = TASK_OVERRIDE_RULE_GONE;
 		else if (!room)
 			override->ended = TASK_OVERRIDE_NO_ROOM;
@@ -64,10 +58,10 @@ void task_overrides_check(struct task_overrides *overrides, const struct policy 
 static void fill_one(const struct task_override *override, const struct policy *policy,
 		     struct policy_rule *ret)
 {
-	const struct policy_rule *rule = find_rule(policy, override->target.rule);
+	int rule = rule_named(policy, override->target.rule);
 
 	*ret = (struct policy_rule){
-		.domain_cpu = rule ? rule->domain_cpu : POLICY_ANY_DOMAIN,
+		.domain_cpu = rule < 0 ? POLICY_ANY_DOMAIN : policy->rules[rule].domain_cpu,
 		.properties = override->properties,
 		.override = override->target,
 	};

@@ -6,14 +6,6 @@
 
 #define LEAST_TIME_NS (50 * NS_PER_MS) /* over less, the rate is off by more than the clocks */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static uint64_t read_tsc(void)
 {
 #ifdef __x86_64__
@@ -27,7 +19,7 @@ void counter_clock_start(struct counter_clock *clock, uint32_t base_khz)
 {
 	clock->base_khz = base_khz;
 	clock->start_tsc = read_tsc();
-	clock->start_ns = now_ns();
+	clock->start_ns = time_of_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 uint32_t counter_clock_khz(struct counter_clock *clock)
@@ -36,7 +28,7 @@ uint32_t counter_clock_khz(struct counter_clock *clock)
 
 	if (clock->base_khz)
 		return clock->base_khz;
-	passed_ns = now_ns() - clock->start_ns;
+	passed_ns = time_of_clock_ns(CLOCK_MONOTONIC_RAW) - clock->start_ns;
 	if (passed_ns < LEAST_TIME_NS)
 		return 0;
 	clock->base_khz = (double)(read_tsc() - clock->start_tsc) * NS_PER_MS / passed_ns;

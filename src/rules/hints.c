@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/pid_index.h"
+#include "core/rule.h"
 
 struct hints {
 	struct pid_index *index;
@@ -146,9 +147,11 @@ static uint32_t find_classes(const struct hints *hints, const struct policy *pol
 	const struct hint *hint = NULL;
 	uint32_t found = 0;
 
-	while ((hint = hints_next(hints, hint)))
-		for (uint32_t i = 0; i < policy->n_classes; i++)
-			found |= (uint32_t)!strcmp(policy->classes[i].name, hint->class) << i;
+	while ((hint = hints_next(hints, hint))) {
+		int class = rule_class_named(policy, hint->class);
+
+		found |= class < 0 ? 0 : 1U << class;
+	}
 	return found;
 }
 

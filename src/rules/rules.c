@@ -80,14 +80,6 @@ static void take_counts(struct rules *rules, const struct ruled *before)
 	}
 }
 
-static int find_condition(const struct policy *policy, const char *name)
-{
-	for (uint32_t i = 0; name[0] && i < policy->n_rules; i++)
-		if (!strcmp(policy->rules[i].name, name))
-			return i;
-	return -1;
-}
-
 void rules_set_policy(struct rules *rules, const struct policy *policy)
 {
 	struct ruled before[POLICY_RULES_MAX];
@@ -100,7 +92,8 @@ void rules_set_policy(struct rules *rules, const struct policy *policy)
 
 		strcpy(rules->ruled[i].name, policy->rules[i].name);
 		rules->ruled[i].uid = find_uid(policy->rules[i].match.user);
-		rules->ruled[i].condition = find_condition(policy, policy->rules[i].when);
+		rules->ruled[i].condition =
+			policy->rules[i].when[0] ? rule_named(policy, policy->rules[i].when) : -1;
 	}
 	take_counts(rules, before);
 }

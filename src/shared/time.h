@@ -10,11 +10,16 @@
 #define US_PER_MS 1000ULL
 #define US_PER_S  1000000ULL
 
-/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). */
-static inline uint64_t time_now_ns(void)
+static inline uint64_t time_of_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). */
+static inline uint64_t time_now_ns(void)
+{
+	return time_of_clock_ns(CLOCK_MONOTONIC);
 }
