@@ -12,6 +12,12 @@
 /* The entry of a task whose boost is over is kept so long, or until the next round after that. */
 #define REMEMBER_NS (1000 * NS_PER_MS)
 
+/*
+ * Time between samples for the number of users and the CPU of completions, which are shown and used
+ * for advice.
+ */
+#define LOOK_NS (500 * NS_PER_MS)
+
 /* The end of the task's hold, or of its hold in the other domain. */
 static uint64_t due_ns(const struct io_task *task)
 {
@@ -304,12 +310,23 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	group->tally.level_ns += ((uint64_t)before->level + boost->level) / 2 * ns;
 }
 
+/* Starts to sample the device. */
+static void attend_device(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_device *device = &engine->devices[index];
+
+	if (device->next_ns != UINT64_MAX)
+		return;
+	device->next_ns = now_ns;
+	engine->devices_next_ns = now_ns;
+}
+
 void boosts_sample_task(struct engine *engine, struct io_task *task, const struct io_boost *before,
 			uint64_t now_ns)
 {
 	tally(engine, before, task);
 	if (task->io_boost.device != IO_BOOST_NO_DEVICE)
-		boosts_attend_device(engine, task->io_boost.device, now_ns);
+		attend_device(engine, task->io_boost.device, now_ns);
 	boosts_settle_task(engine, task, now_ns);
 }
 
@@ -348,6 +365,31 @@ static void advance_task(struct engine *engine, struct io_task *task, uint64_t n
 	boosts_set_due(engine, task);
 }
 
+static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_device *device = &engine->devices[index];
+
+	device->n_users = 0;
+	engine_for_each_due(engine, DUE_ON_DEVICE, index, task)
+		device->n_users += !io_boost_is_over(&task->io_boost);
+	device->next_ns = device->n_users ? now_ns + LOOK_NS : UINT64_MAX;
+	if (device->n_users)
+		boosts_see_users(engine, index, now_ns);
+}
+
+static void look_at_devices(struct engine *engine, uint64_t now_ns)
+{
+	if (now_ns < engine->devices_next_ns)
+		return;
+	engine->devices_next_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		if (engine->devices[i].next_ns <= now_ns)
+			look_at(engine, i, now_ns);
+		if (engine->devices[i].next_ns < engine->devices_next_ns)
+			engine->devices_next_ns = engine->devices[i].next_ns;
+	}
+}
+
 void boosts_advance(struct engine *engine, uint64_t now_ns)
 {
 	uint32_t place;
@@ -357,7 +399,7 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 		advance_task(engine, task, now_ns);
 	while ((place = due_to_forget(engine->due, now_ns)) != DUE_NONE)
 		boosts_forget_task(engine, io_task_at(engine->tasks, place));
-	boosts_look_at_devices(engine, now_ns);
+	look_at_devices(engine, now_ns);
 	boosts_try(engine, now_ns);
 }
 
@@ -388,6 +430,14 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 	while ((task = io_task_next(engine->tasks, task)))
 		if (topology_domain_of(engine->topology, task->cpu) == domain)
 			restart_task(engine, task, now_ns);
+}
+
+void boosts_forget_device(struct engine *engine, uint32_t index)
+{
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (engine->groups[i].used && engine->groups[i].device == index)
+			boosts_forget_group(engine, i);
+	io_device_init(&engine->devices[index]);
 }
 
 void boosts_end_device(struct engine *engine, uint32_t device)

@@ -165,7 +165,9 @@ void boosts_forget_task(struct engine *engine, struct io_task *task);
 void boosts_forget_one(struct engine *engine);
 /* The domain's limits or its backend changed: experiments that they affect start again. */
 void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns);
-/* Drops the device, which is gone. */
+/* Drops the device: another one has its number now. */
+void boosts_forget_device(struct engine *engine, uint32_t device);
+/* The same, and ends the boosts of its tasks: the device is gone. */
 void boosts_end_device(struct engine *engine, uint32_t device);
 /* Ends holds and advances experiments that are due. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
@@ -184,11 +186,6 @@ void boosts_forget_group(struct engine *engine, uint32_t index);
 void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
 /* Advances the experiments that are due. */
 void boosts_try(struct engine *engine, uint64_t now_ns);
-
-/* boost_devices.c: starts to sample the device. */
-void boosts_attend_device(struct engine *engine, uint32_t device, uint64_t now_ns);
-void boosts_look_at_devices(struct engine *engine, uint64_t now_ns);
-void boosts_forget_device(struct engine *engine, uint32_t device);
 
 /*
  * tracing_duty.c: starts or stops following requests, as the last step of a round, and plans the

@@ -5,7 +5,7 @@
 
 #include "core/decision_log.h"
 #include "core/task_table.h"
-#include "varlink/method.h"
+#include "varlink/call.h"
 
 struct manager;
 

@@ -27,6 +27,48 @@ struct run {
 	struct what_if *ret;
 };
 
+static uint32_t index_of(const struct topology_domain *info, uint32_t khz)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < info->n_opps && info->opp_khz[i] < khz)
+		i++;
+	return i;
+}
+
+/* Accounts the time up to now_ns at the previous frequency; from then on it is khz. */
+static void set_khz(struct opp_times *times, uint32_t khz, uint64_t now_ns)
+{
+	/* Times of one round can go back a little; those of a forged file may be anything. */
+	if (now_ns > times->since_ns) {
+		if (times->khz)
+			times->at_ns[index_of(times->info, times->khz)] += now_ns - times->since_ns;
+		times->since_ns = now_ns;
+	}
+	if (times->khz && khz && khz != times->khz)
+		times->changes++;
+	times->khz = khz;
+}
+
+uint64_t opp_times_total_ns(const struct opp_times *times)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < times->info->n_opps; i++)
+		total_ns += times->at_ns[i];
+	return total_ns;
+}
+
+uint32_t opp_times_mean_khz(const struct opp_times *times)
+{
+	uint64_t total_ns = opp_times_total_ns(times);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < times->info->n_opps; i++)
+		sum += (double)times->at_ns[i] * times->info->opp_khz[i];
+	return total_ns ? (uint32_t)(sum / (double)total_ns + 0.5) : 0;
+}
+
 /* Compares the targets: decisions may want the same and wait. */
 static void compare(struct run *run, uint32_t domain)
 {
@@ -55,7 +97,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 	engine_commit(run->engine, decision->domain, ENGINE_SET);
 	run->pending[decision->domain] = false;
 	run->ret->n_other++;
-	opp_times_set(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
+	set_khz(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
 }
 
 static void decide(struct run *run, uint32_t domain)
@@ -165,14 +207,14 @@ static void take_recorded(struct run *run, const struct decision *decision)
 {
 	run->ret->n_recorded++;
 	run->recorded[decision->domain] = *decision;
-	opp_times_set(&run->ret->recorded[decision->domain], decision->target_khz, run->now_ns);
+	set_khz(&run->ret->recorded[decision->domain], decision->target_khz, run->now_ns);
 }
 
 /* No frequency is accounted while the domain is not decided for. */
 static void pause_domain(struct run *run, uint32_t domain)
 {
-	opp_times_set(&run->ret->recorded[domain], 0, run->now_ns);
-	opp_times_set(&run->ret->other[domain], 0, run->now_ns);
+	set_khz(&run->ret->recorded[domain], 0, run->now_ns);
+	set_khz(&run->ret->other[domain], 0, run->now_ns);
 	run->recorded[domain].target_khz = 0;
 }
 
@@ -236,8 +278,8 @@ static void begin(struct run *run, uint64_t now_ns)
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
 		uint32_t khz = engine_is_active(run->engine, i) ? run->recorded[i].target_khz : 0;
 
-		opp_times_set(&run->ret->recorded[i], khz, now_ns);
-		opp_times_set(&run->ret->other[i], khz, now_ns);
+		set_khz(&run->ret->recorded[i], khz, now_ns);
+		set_khz(&run->ret->other[i], khz, now_ns);
 	}
 }
 
@@ -267,8 +309,8 @@ static void finish(struct run *run)
 {
 	run->ret->end_ns = run->now_ns;
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
-		opp_times_set(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
-		opp_times_set(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);
+		set_khz(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
+		set_khz(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);
 	}
 }
 

@@ -13,10 +13,23 @@
 #include <stdbool.h>
 
 #include "core/decision.h"
-#include "record/opp_times.h"
 #include "record/reader.h"
 
 #define WHAT_IF_DIFFERENCES 3
+
+/* The frequencies decided for a domain, their times, and the number of changes. */
+struct opp_times {
+	const struct topology_domain *info; /* borrowed */
+	uint64_t at_ns[DOMAIN_OPPS_MAX];    /* time at each OPP */
+	uint64_t changes;
+	uint32_t khz;	   /* present frequency; 0: none, or not ours */
+	uint64_t since_ns; /* time up to which it is accounted */
+};
+
+uint64_t opp_times_total_ns(const struct opp_times *times);
+
+/* The mean over that time; 0 without any. */
+uint32_t opp_times_mean_khz(const struct opp_times *times);
 
 /* A time from which on the two have different frequencies of a domain. */
 struct what_if_difference {

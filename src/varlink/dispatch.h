@@ -4,8 +4,8 @@
 /* From the text of a call to the text of its reply. */
 
 #include "varlink/buffer.h"
+#include "varlink/call.h"
 #include "varlink/channel.h"
-#include "varlink/method.h"
 #include "varlink/peer.h"
 
 /* The caller and the methods. All borrowed. */

@@ -26,8 +26,8 @@
 #include <systemd/sd-event.h>
 
 #include "core/settings.h"
+#include "varlink/call.h"
 #include "varlink/channel.h"
-#include "varlink/method.h"
 
 #define QUERY_CALLS_PER_TURN   8
 #define QUERY_REPLY_BYTES_MAX  (8u * 1024 * 1024)
