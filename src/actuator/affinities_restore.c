@@ -5,7 +5,7 @@
 
 #include "actuator/affinities_private.h"
 #include "actuator/affinity_task.h"
-#include "actuator/relatives.h"
+#include "actuator/heirs.h"
 #include "actuator/uclamp_task.h"
 #include "shared/cleanup.h"
 
@@ -81,28 +81,16 @@ void affinity_restore(struct restore_tasks *run, const struct affinity *affinity
 		tell_task(run, affinity, RESTORE_FAILED, NULL, r);
 }
 
-/* The lines of the log, sorted by pid and then as they were written. */
-struct lines {
-	struct restore_tasks *run;
-	struct affinity *lines;
-	size_t n;
-};
-
-static const struct affinity *find_first(const struct lines *lines, uint32_t pid)
-{
-	return task_log_first(&affinities_log, lines->lines, lines->n, pid);
-}
-
 /*
  * The last line of the task with the mask that it has now: not its last line if the daemon was
  * killed between line and write. If no line has that mask, the last one.
  */
-static const struct affinity *find_put(const struct lines *lines, uint32_t pid, uint64_t start,
-				       const struct cpu_mask *now)
+static const struct affinity *find_put(const struct affinity *line, const struct affinity *end,
+				       uint64_t start, const struct cpu_mask *now)
 {
-	const struct affinity *line = find_first(lines, pid), *found = NULL, *last = NULL;
+	const struct affinity *found = NULL, *last = NULL;
 
-	for (; line && line < lines->lines + lines->n && line->task.pid == pid; line++) {
+	for (; line < end; line++) {
 		if (start && line->task.start != start)
 			continue;
 		last = line;
@@ -112,85 +100,72 @@ static const struct affinity *find_put(const struct lines *lines, uint32_t pid, 
 	return found ?: last;
 }
 
-static void restore_line(const struct lines *lines, uint32_t pid)
+/* Restores the task of the lines from line to end, which have one pid. */
+static void restore_line(struct restore_tasks *run, const struct affinity *line,
+			 const struct affinity *end)
 {
-	const struct affinity *line;
 	_cleanup_close_ int fd = -1;
 	struct cpu_mask now;
 	uint64_t start;
 
-	fd = uclamp_open_task(pid, &start);
-	if (fd < 0 || affinity_read(pid, &now) < 0)
+	fd = uclamp_open_task(line->task.pid, &start);
+	if (fd < 0 || affinity_read(line->task.pid, &now) < 0)
 		return;
-	line = find_put(lines, pid, start, &now);
-	if (!line || cpu_mask_equals(&now, &line->own))
-		return;
-	affinity_restore(lines->run, line);
+	line = find_put(line, end, start, &now);
+	if (line && !cpu_mask_equals(&now, &line->own))
+		affinity_restore(run, line);
 }
 
-/* A line of any thread of the process that has the child's mask. */
-static const struct affinity *find_giver(const struct lines *lines, uint32_t process,
-					 const struct cpu_mask *now)
+static void restore_lines(struct restore_tasks *run, const struct affinity *lines, size_t n)
 {
-	for (size_t i = 0; i < lines->n; i++)
-		if (cpu_mask_equals(now, &lines->lines[i].put) &&
-		    (lines->lines[i].task.pid == process ||
-		     relatives_of(lines->lines[i].task.pid).process == process))
-			return &lines->lines[i];
-	return NULL;
-}
-
-static bool was_put(const struct lines *lines, const struct cpu_mask *now)
-{
-	for (size_t i = 0; i < lines->n; i++)
-		if (cpu_mask_equals(now, &lines->lines[i].put))
-			return true;
-	return false;
-}
-
-/* Restores a task without a line that inherited an affinity from an ancestor with one. */
-static void restore_heir(void *userdata, uint32_t pid)
-{
-	const struct lines *lines = userdata;
-	const struct affinity *from = NULL;
-	uint32_t ancestor = pid;
-	struct affinity heir;
-	struct cpu_mask now;
-
-	if (find_first(lines, pid) || affinity_read(pid, &now) < 0 || !was_put(lines, &now))
-		return;
-	for (int i = 0; i < RELATIVES_GENERATIONS && ancestor > 1 && !from; i++) {
-		struct relatives relatives = relatives_of(ancestor);
-
-		if (relatives.process)
-			from = find_giver(lines, relatives.process, &now);
-		ancestor = relatives.parent;
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && lines[end].task.pid == lines[i].task.pid;)
+			end++;
+		restore_line(run, &lines[i], &lines[end]);
 	}
-	if (!from)
-		return;
-	heir = *from;
+}
+
+static bool read_child(uint32_t pid, void *ret)
+{
+	return affinity_read(pid, &((struct affinity *)ret)->put) == 0;
+}
+
+static bool gave(const void *line, const void *child)
+{
+	return cpu_mask_equals(&((const struct affinity *)line)->put,
+			       &((const struct affinity *)child)->put);
+}
+
+static void restore_heir(void *run, uint32_t pid, const void *line)
+{
+	struct affinity heir = *(const struct affinity *)line;
+
 	heir.task.pid = pid;
-	affinity_restore(lines->run, &heir);
+	affinity_restore(run, &heir);
 }
 
 int affinities_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_tasks run = { report, userdata, .what = "affinity" };
 	_cleanup_free_ void *read = NULL;
-	struct lines lines = { .run = &run };
-	int r = task_log_read(directory, &affinities_log, &read, &lines.n);
+	struct heirs heirs = {
+		.kind = &affinities_log,
+		.read = read_child,
+		.gave = gave,
+		.restore = restore_heir,
+		.userdata = &run,
+	};
+	int r = task_log_read(directory, &affinities_log, &read, &heirs.n);
 
-	lines.lines = read;
-	if (r < 0)
-		return r;
+	heirs.lines = read;
 	/*
 	 * Children first: their ancestors' masks, which show what they inherited, are still there.
 	 */
-	if (lines.n)
-		relatives_each_task(restore_heir, &lines);
-	for (size_t i = 0; i < lines.n; i++)
-		if (!i || lines.lines[i].task.pid != lines.lines[i - 1].task.pid)
-			restore_line(&lines, lines.lines[i].task.pid);
+	if (r == 0)
+		r = heirs_restore(&heirs);
+	if (r < 0)
+		return r;
+	restore_lines(&run, read, heirs.n);
 	r = run.error ? 0 : statefile_remove(directory, &affinities_log.file);
 	return restore_tasks_finish(&run) ?: r;
 }

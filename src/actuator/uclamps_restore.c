@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/relatives.h"
+#include "actuator/heirs.h"
 #include "actuator/restore_tasks.h"
 #include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
@@ -90,19 +90,6 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	return restore_tasks_finish(&run) ?: r;
 }
 
-/* A task of the log and its process. */
-struct member {
-	uint32_t process;
-	const struct uclamped *clamped;
-};
-
-struct lines {
-	struct restore_tasks *run;
-	struct entry *lines; /* the last of each task, by pid */
-	size_t n;
-	struct member *members; /* n of them, by process */
-};
-
 /*
  * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
  * number.
@@ -125,32 +112,19 @@ static size_t merge_lines(struct entry *lines, size_t n)
 	return n_tasks;
 }
 
-static int compare_process(const void *one, const void *other)
+/* The kernel's default is inherited from nobody. */
+static bool read_child(uint32_t pid, void *ret)
 {
-	uint32_t a = ((const struct member *)one)->process;
-	uint32_t b = ((const struct member *)other)->process;
+	struct uclamp *now = &((struct entry *)ret)->clamped.put;
 
-	return a < b ? -1 : a > b;
+	return uclamp_read(pid, now) == 0 &&
+	       (now->min_cap != UCLAMP_LEAST || now->max_cap != UCLAMP_MOST);
 }
 
-/* Looks up the process of each task once, however many children there are. */
-static int find_members(struct lines *lines)
+static bool gave(const void *line, const void *child)
 {
-	lines->members = calloc(lines->n, sizeof(*lines->members));
-	if (!lines->members)
-		return -ENOMEM;
-	for (size_t i = 0; i < lines->n; i++)
-		lines->members[i] = (struct member){
-			.process = relatives_of(lines->lines[i].clamped.task.pid).process,
-			.clamped = &lines->lines[i].clamped,
-		};
-	qsort(lines->members, lines->n, sizeof(*lines->members), compare_process);
-	return 0;
-}
-
-/* Whether a child with clamps `now` could have inherited them from this task. */
-static bool could_inherit(const struct uclamped *from, struct uclamp now)
-{
+	const struct uclamped *from = &((const struct entry *)line)->clamped;
+	struct uclamp now = ((const struct entry *)child)->clamped.put;
 	bool min = is_ours(now.min_cap, from->put.min_cap, from->was.min_cap);
 	bool max = is_ours(now.max_cap, from->put.max_cap, from->was.max_cap);
 
@@ -158,83 +132,36 @@ static bool could_inherit(const struct uclamped *from, struct uclamp now)
 	       (max && now.max_cap != from->own.max_cap);
 }
 
-/* The task of the process from which the clamps could be inherited, or NULL. */
-static const struct uclamped *find_giver(const struct lines *lines, uint32_t process,
-					 struct uclamp now)
+static void restore_heir(void *run, uint32_t pid, const void *line)
 {
-	const struct member key = { .process = process }, *end = lines->members + lines->n;
-	const struct member *member = bsearch(&key, lines->members, lines->n,
-					      sizeof(*lines->members), compare_process);
-
-	while (member && member > lines->members && member[-1].process == process)
-		member--;
-	for (; member && member < end && member->process == process; member++)
-		if (could_inherit(member->clamped, now))
-			return member->clamped;
-	return NULL;
-}
-
-/*
- * The nearest ancestor in the log, or a thread of its process, from which the clamps could be
- * inherited; or NULL.
- */
-static const struct uclamped *find_ancestor(const struct lines *lines, uint32_t pid,
-					    struct uclamp now)
-{
-	const struct uclamped *from = NULL;
-
-	for (int i = 0; i < RELATIVES_GENERATIONS && pid > 1 && !from; i++) {
-		struct relatives relatives = relatives_of(pid);
-
-		if (relatives.process)
-			from = find_giver(lines, relatives.process, now);
-		pid = relatives.parent;
-	}
-	return from;
-}
-
-/* Restores a task without a line that inherited clamps from an ancestor with one. */
-static void restore_heir(void *userdata, uint32_t pid)
-{
-	const struct lines *lines = userdata;
-	const struct uclamped *from = NULL;
-	struct uclamp now;
-
-	if (task_log_first(&uclamps_log, lines->lines, lines->n, pid) || uclamp_read(pid, &now) < 0)
-		return;
-	if (now.min_cap == UCLAMP_LEAST && now.max_cap == UCLAMP_MOST)
-		return;
-	from = find_ancestor(lines, pid, now);
-	if (from)
-		restore_clamp(lines->run, pid, from);
-}
-
-static void forget(struct lines *lines)
-{
-	free(lines->lines);
-	free(lines->members);
+	restore_clamp(run, pid, &((const struct entry *)line)->clamped);
 }
 
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	struct restore_tasks run = { report, userdata, .what = "clamps" };
-	_cleanup_(forget) struct lines lines = { .run = &run };
-	void *read;
-	int r = task_log_read(directory, &uclamps_log, &read, &lines.n);
+	_cleanup_free_ void *read = NULL;
+	struct heirs heirs = {
+		.kind = &uclamps_log,
+		.read = read_child,
+		.gave = gave,
+		.restore = restore_heir,
+		.userdata = &run,
+	};
+	const struct entry *lines;
+	int r = task_log_read(directory, &uclamps_log, &read, &heirs.n);
 
-	lines.lines = read;
-	lines.n = merge_lines(lines.lines, lines.n);
-	if (r == 0 && lines.n)
-		r = find_members(&lines);
-	if (r < 0)
-		return r;
+	heirs.lines = lines = read;
+	heirs.n = merge_lines(read, heirs.n);
 	/*
 	 * Children first: their ancestors' clamps, which show what they inherited, are still there.
 	 */
-	if (lines.n)
-		relatives_each_task(restore_heir, &lines);
-	for (size_t i = 0; i < lines.n; i++)
-		restore_task(&run, &lines.lines[i].clamped);
+	if (r == 0)
+		r = heirs_restore(&heirs);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < heirs.n; i++)
+		restore_task(&run, &lines[i].clamped);
 	r = run.error ? 0 : statefile_remove(directory, &uclamps_log.file);
 	return restore_tasks_finish(&run) ?: r;
 }
