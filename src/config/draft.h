@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The contents of policy files: the values, the places of those that can contradict each other, and
+ * What policy files say: the values, the places of those that can contradict each other, and the
  * profiles.
  */
 
@@ -12,14 +12,14 @@
 #include "config/profile.h"
 #include "core/settings.h"
 
-/* Which [domain policyN] is meant; POLICY_NO_DOMAIN_SECTION is the section [domain] itself. */
+/* The number of a section [domain policyN]; POLICY_NO_DOMAIN_SECTION is the section [domain]. */
 #define POLICY_NO_DOMAIN_SECTION UINT32_MAX
 
-/* A min-frequency or max-frequency as given, for a message about the pair. */
+/* A min-frequency or max-frequency as written, for messages about the pair. */
 struct policy_limit {
 	struct policy_place place;
 	uint32_t domain_section; /* index, or POLICY_NO_DOMAIN_SECTION */
-	uint32_t order;		 /* the larger was given later */
+	uint32_t order;		 /* the larger one was given later */
 	char text[32];
 };
 
@@ -40,8 +40,8 @@ struct policy_draft {
 void policy_draft_init(struct policy_draft *draft);
 
 /*
- * Stores value, which was read from text at place, as key of the given domain section. place.file
- * must live as long as the draft.
+ * Stores value, parsed from text at place, as key of the domain section. place.file must live as
+ * long as the draft.
  */
 void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
 		      uint32_t domain_section, const struct policy_value *value, const char *text,

@@ -54,7 +54,7 @@ int policy_error_set_unknown_key(char **ret_message, struct policy_place place, 
 				closest ? "'?" : "");
 }
 
-/* What shows well in tables and messages, and needs no quotes in a shell. */
+/* Characters that show well in tables and messages, and need no quotes in a shell. */
 static bool is_good_name(const char *name)
 {
 	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

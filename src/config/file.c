@@ -58,7 +58,7 @@ static bool is_dev_null(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-/* O_NONBLOCK: opening a pipe that has no writer must not hang the daemon. */
+/* O_NONBLOCK, so that a pipe without a writer does not block. */
 static int open_file(const char *path, char **ret_message)
 {
 	_cleanup_close_ int fd = -1;
@@ -81,7 +81,9 @@ static int open_file(const char *path, char **ret_message)
 	return take_fd(&fd);
 }
 
-/* Up to size bytes; fewer only at the end of the file. Negative errno on failure. */
+/*
+ * Reads up to size bytes; fewer only at the end of the file. Returns a negative errno on failure.
+ */
 static ssize_t read_fully(int fd, char *buffer, size_t size)
 {
 	size_t done = 0;
@@ -110,7 +112,10 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char *
 	if (fd < 0)
 		return fd;
 
-	/* One byte more than allowed tells a file that is too large; the size in stat may lie. */
+	/*
+	 * Reads one byte more than allowed to notice a file that is too large: the size in stat may
+	 * be wrong.
+	 */
 	text = malloc(POLICY_FILE_MAX + 1);
 	if (!text)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Files that may be anything: a directory, a pipe, as large as the disk. */
+/* Reads files that may be anything: a directory, a pipe, as large as the disk. */
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -10,13 +10,13 @@
 
 /*
  * Reads a whole regular file of at most POLICY_FILE_MAX bytes; /dev/null, or a link to it, is an
- * empty one. Never blocks on what is none. The caller frees *ret_text, which ends in a NUL that
+ * empty file. Never blocks on other files. The caller frees *ret_text, which ends with a NUL that
  * *ret_size does not count. Returns 0, or a negative errno and *ret_message.
  */
 int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message);
 
 /*
- * Refuses a file or directory that another user than root and the user and group of this process
- * may write: its writer decides with our rights. Returns 0, or -EPERM and *ret_message.
+ * Refuses a file or directory that others than root and the user and group of this process may
+ * write: its text is used with our rights. Returns 0, or -EPERM and *ret_message.
  */
 int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message);

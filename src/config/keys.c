@@ -71,7 +71,7 @@ static void store_frequency(void *field, const struct policy_value *value)
 	}
 }
 
-/* And back, each by the name of what stores with un before it. */
+/* The inverse functions, named after the functions that store, with "un" in front. */
 static void unstore_bool(const void *field, struct policy_value *ret)
 {
 	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const bool *)field };

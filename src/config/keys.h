@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The one table of sections and keys. It drives parsing, the ranges, the error messages and the
- * tests of the manual page. A new key is a line here, a field in core/settings.h, a default in
- * policy_init(), and its text in conf/wakegov.conf and conf/wakegov.conf.5.
+ * The table of sections and keys. Parsing, ranges, error messages and the tests of the manual page
+ * use it. A new key is a line here, a field in core/settings.h, a default in policy_init(), and its
+ * text in conf/wakegov.conf and conf/wakegov.conf.5.
  */
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define POLICY_WORDS_MAX 6
 #define POLICY_KEYS_MAX	 40
 
-/* The one key that may stand several times in a section: config/opp_power.h reads it. */
+/* The only key that may be given several times in a section: config/opp_power.h parses it. */
 #define POLICY_OPP_POWER_KEY "opp-power"
 
 enum policy_section {
@@ -28,12 +28,12 @@ enum policy_section {
 	POLICY_SECTIONS,
 };
 
-/* A value as read: the index of a word, or a quantity in the base unit. */
+/* A parsed value: the index of a word, or a quantity in the base unit. */
 struct policy_value {
 	enum {
 		POLICY_VALUE_WORD,
 		POLICY_VALUE_QUANTITY,
-		POLICY_VALUE_SHARE, /* per cent where a frequency may stand too */
+		POLICY_VALUE_SHARE, /* per cent, for keys that also take a frequency */
 	} kind;
 	uint64_t number;
 };
@@ -42,17 +42,17 @@ struct policy_key {
 	enum policy_section section;
 	const char *name;
 
-	/* Words that are allowed; in the field each stands for its index. Ends with NULL. */
+	/* Allowed words, ended by NULL; the field has their index. */
 	const char *words[POLICY_WORDS_MAX + 1];
 
-	/* The quantities that are allowed, NULL for none; least and most as written in a file. */
+	/* Allowed quantities, NULL for none; least and most as written in a file. */
 	const struct policy_units *units;
 	const char *least, *most;
 
-	/* Into struct policy_domain for the section [domain], else into struct policy. */
+	/* Stores into struct policy_domain for the section [domain], else into struct policy. */
 	size_t offset;
 	void (*store)(void *field, const struct policy_value *value);
-	/* The inverse; but a word that the field holds as a number comes back as a quantity. */
+	/* The inverse, but a word that the field holds as a number is returned as a quantity. */
 	void (*load)(const void *field, struct policy_value *ret);
 	enum policy_domain_field domain_field;
 };
@@ -63,7 +63,7 @@ const struct policy_key *policy_keys_get(size_t *ret_n);
 /* NULL if section has no such key. */
 const struct policy_key *policy_keys_find(enum policy_section section, const char *name);
 
-/* Whether key takes a per cent of the highest frequency besides a frequency. */
+/* Whether key takes a frequency or a per cent of the highest. */
 static inline bool policy_key_takes_share(const struct policy_key *key)
 {
 	return key->units == &policy_units_frequency &&

@@ -17,20 +17,20 @@
 #include "config/rules.h"
 #include "shared/cleanup.h"
 
-/* Paths, in the byte order of the files' names. */
+/* Paths, sorted by the bytes of their names. */
 struct policy_dropins {
 	char *paths[POLICY_DROPINS_MAX];
 	size_t n;
 };
 
-/* The paths are the places of what the draft says. */
+/* The draft refers to these paths. */
 struct policy_files {
 	char *path;
 	struct policy_dropins dropins;
 	struct policy_draft draft;
 };
 
-/* What quiet and performance do is in wakegov.conf(5). */
+/* wakegov.conf(5) describes quiet and performance. */
 static const char built_in_profiles[] = "[profile " POLICY_PROFILE_DEFAULT "]\n"
 					"[profile quiet]\n"
 					"domain.max-frequency = 60%\n"
@@ -44,7 +44,7 @@ static const char built_in_profiles[] = "[profile " POLICY_PROFILE_DEFAULT "]\n"
 					"domain.down-hold = 100ms\n"
 					"io-boost.slack = 1%\n";
 
-/* Not hidden, and not what an editor or a package manager left: those end differently. */
+/* Leaves out hidden files and those of editors and package managers, which end differently. */
 static int is_dropin(const struct dirent *entry)
 {
 	const char *name = entry->d_name;
@@ -54,7 +54,7 @@ static int is_dropin(const struct dirent *entry)
 	       !strcmp(name + length - strlen(".conf"), ".conf");
 }
 
-/* Not alphasort(): the order must not depend on the locale. */
+/* Unlike alphasort(), does not depend on the locale. */
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -78,7 +78,7 @@ static int add_paths(const char *directory, struct dirent **entries, int n,
 	return 0;
 }
 
-/* No directory is as good as an empty one; one that cannot be seen into is not. */
+/* A missing directory is like an empty one; one that cannot be read is not. */
 static int check_missing(const char *directory, int error, char **ret_message)
 {
 	struct policy_place place = { .file = directory };
@@ -136,7 +136,7 @@ static int load_file(struct policy_draft *draft, const char *path, bool may_be_m
 	int r;
 
 	r = policy_file_read(path, &text, &size, &message);
-	/* A link to nothing is there. */
+	/* A link whose target is missing is a file. */
 	if (r == -ENOENT && may_be_missing && !is_link(path))
 		return 0;
 	if (r == 0)
@@ -146,7 +146,7 @@ static int load_file(struct policy_draft *draft, const char *path, bool may_be_m
 	return r;
 }
 
-/* Who may write the directory can put another file there; not where it is sticky, as /tmp is. */
+/* Those who may write the directory can replace the file, unless it is sticky, as /tmp is. */
 static int check_directory(const char *path, char **faults)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -165,8 +165,7 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
-/* The rule of "rule NAME.KEY"; a name may have a dot as well. NULL: the key is of another section.
- */
+/* The rule of "rule NAME.KEY", where NAME may have a dot. NULL: the key is of another section. */
 static struct policy_rule *find_rule_of(struct policy *policy, const struct policy_setting *setting)
 {
 	const char *name = setting->name + strlen("rule "), *dot = strrchr(setting->name, '.');
@@ -201,7 +200,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	struct policy_draft draft = *base;
 	int error = 0, r;
 
-	draft.origins = NULL; /* a setting of a profile is no key of a file */
+	draft.origins = NULL; /* a profile's settings are no keys of a file */
 	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
 		char *message = NULL;
 
@@ -218,7 +217,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	return error;
 }
 
-/* Each is tried, so that none is found to be wrong when it is to hold. */
+/* Checks every profile now, so that none fails when it comes into force. */
 static int check_profile(const struct policy_draft *draft, const struct policy_profile *profile,
 			 char **faults)
 {
@@ -236,8 +235,8 @@ static int check_profile(const struct policy_draft *draft, const struct policy_p
 }
 
 /*
- * What has a fault does not keep the rest from being read: all faults are told at once. A drop-in
- * may be gone since the directory was listed.
+ * Reads on after a fault, to report all at once. A drop-in may have been removed since the
+ * directory was listed.
  */
 static int load_files(struct policy_files *files, bool may_be_missing, char **faults)
 {
@@ -294,7 +293,7 @@ int policy_files_read_noting(const char *path, bool may_be_missing, const char *
 		r = load_files(files, may_be_missing, &message);
 	if (r < 0) {
 		policy_files_free(files);
-		/* Where memory was too short for a better one. */
+		/* If memory was too short for a better message. */
 		*ret_message = message ?: strdup("cannot read the policy: out of memory");
 		return r;
 	}

@@ -3,7 +3,7 @@
 
 /*
  * Reads the policy: one main file, then the *.conf drop-ins of a directory in the order of their
- * names, later ones over earlier ones. Strict, and whole or not at all.
+ * names, which override earlier files. Strict, and whole or not at all.
  */
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 #include "core/settings.h"
 
 #define POLICY_DROPINS_MAX   128		 /* files in the directory */
-#define POLICY_BUILT_IN_FILE "built-in profiles" /* the place of those */
+#define POLICY_BUILT_IN_FILE "built-in profiles" /* named as their file */
 
-/* What the files say: a policy for each profile. */
+/* The contents of policy files, with a policy for each profile. */
 struct policy_files;
 
 /*
@@ -30,7 +30,7 @@ struct policy_files;
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
 		      struct policy_files **ret, char **ret_message);
 
-/* Also notes where each value came from; the places are borrowed from *ret. */
+/* The same, and notes the place of each value; the places are borrowed from *ret. */
 int policy_files_read_noting(const char *path, bool may_be_missing, const char *dropin_dir,
 			     struct policy_origins *origins, struct policy_files **ret,
 			     char **ret_message);
@@ -38,16 +38,16 @@ int policy_files_read_noting(const char *path, bool may_be_missing, const char *
 /* Takes NULL. Returns NULL. */
 struct policy_files *policy_files_free(struct policy_files *files);
 
-/* Borrowed; with the default one at least. */
+/* Borrowed; has at least the default profile. */
 const struct policy_profiles *policy_files_profiles(const struct policy_files *files);
 
 /*
- * The policy while a profile of the files holds. Where it makes a min-frequency cross a
+ * The policy with a profile of the files. If the profile makes a min-frequency exceed a
  * max-frequency, the latter wins. Returns 0 or -ENOMEM.
  */
 int policy_files_apply(const struct policy_files *files, const struct policy_profile *profile,
 		       struct policy *ret);
 
-/* Reads as policy_files_read() the policy under the default profile. */
+/* Reads the policy with the default profile. Returns as policy_files_read(). */
 int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret,
 		char **ret_message);

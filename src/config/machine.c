@@ -24,7 +24,7 @@ static const struct limit {
 	{ "max-frequency", POLICY_DOMAIN_MAX },
 };
 
-/* Whether [domain policyN] says another value for the domain than [domain] does. */
+/* Whether [domain policyN] gives the domain a value of its own. */
 static bool is_overridden(const struct policy *policy, const char *domain,
 			  enum policy_domain_field field)
 {
@@ -34,7 +34,7 @@ static bool is_overridden(const struct policy *policy, const char *domain,
 	return false;
 }
 
-/* What the domain makes of it: the lowest at or above a minimum, the highest up to a maximum. */
+/* The OPP that is used: the lowest at or above a minimum, the highest up to a maximum. */
 static uint32_t opp_for(const struct topology_domain *domain, const struct limit *limit,
 			uint32_t khz)
 {
@@ -42,8 +42,7 @@ static uint32_t opp_for(const struct topology_domain *domain, const struct limit
 						 : opp_at_or_above(domain, khz, 0, khz);
 }
 
-/* section: of a domain, or NULL for [domain], which may be right for one domain and odd for
- * another. */
+/* section: of a domain, or NULL for [domain], which may suit one domain and not another. */
 static void check_limit(const struct check *check, const char *section, const struct limit *limit,
 			const struct policy_domain *values)
 {
@@ -73,7 +72,7 @@ static void check_limit(const struct check *check, const char *section, const st
 	check->warn(check->userdata, line);
 }
 
-/* Powers are used where each OPP of the domain has one. */
+/* Powers are used if every OPP of the domain has one. */
 static void check_powers(const struct check *check, const struct topology_domain *domain)
 {
 	uint32_t section = policy_powers_section(check->policy, domain->name);
@@ -95,7 +94,7 @@ static void check_powers(const struct check *check, const struct topology_domain
 	check->warn(check->userdata, line);
 }
 
-/* A frequency of a [domain policyN] that the domain has not. */
+/* Warns of a frequency of [domain policyN] that the domain does not have. */
 static void check_opp_power(const struct check *check, const struct policy_opp_power *power)
 {
 	const char *name = power->section ? check->policy->domain_sections[power->section - 1].name

@@ -3,7 +3,7 @@
 
 /*
  * Warns of settings of a valid policy that do not fit this machine: a [domain policyN] without such
- * a domain, a frequency that is no OPP. They hold all the same; the next OPP is used.
+ * a domain, a frequency that is no OPP. They are applied, with the next OPP.
  */
 
 #include "core/settings.h"

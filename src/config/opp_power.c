@@ -7,8 +7,8 @@
 #include "config/text.h"
 #include "shared/cleanup.h"
 
-#define KHZ_LEAST 1000	     /* 1MHz … */
-#define KHZ_MOST  100000000  /* … to 100GHz, as other frequencies of a policy */
+#define KHZ_LEAST 1000	     /* 1 MHz … */
+#define KHZ_MOST  100000000  /* … to 100 GHz, as other frequencies of a policy */
 #define UW_MOST	  1000000000 /* 1000W */
 
 _Static_assert(POLICY_NO_DOMAIN_SECTION + 1 == 0, "[domain] is section 0 of opp_powers");

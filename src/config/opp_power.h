@@ -3,12 +3,12 @@
 
 /*
  * opp-power of [domain] and [domain policyN]: a line for each OPP, "1200MHz 340mW". The lines of a
- * section make one table, which takes the place of that of a file before.
+ * section make one table, which replaces that of an earlier file.
  */
 
 #include "config/section.h"
 
-/* One line of the open section. Returns 0, or a negative errno and *ret_message. */
+/* Takes one line of the open section. Returns 0, or a negative errno and *ret_message. */
 int policy_opp_power_assign(struct policy_draft *draft, struct policy_sections *sections,
 			    struct policy_place place, const char *section, const char *text,
 			    char **ret_message);

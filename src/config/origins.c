@@ -17,7 +17,7 @@ static void free_entry(struct policy_origin *entry)
 	free(entry->value);
 }
 
-/* The one that the section's key had first keeps its place among the others, with another value. */
+/* A key keeps its first place among the others when its value is replaced. */
 static int replace(struct policy_origins *origins, struct policy_origin *first, const char *value,
 		   struct policy_place place)
 {

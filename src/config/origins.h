@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Which line of which file gave each key its value: what `wakegovd --show-config` prints. */
+/* The file and line that gave each key its value, for `wakegovd --show-config`. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,15 +13,15 @@ struct policy_origin {
 	struct policy_place place;
 };
 
-/* All zero is none. */
+/* All zero is an empty table. */
 struct policy_origins {
 	struct policy_origin *entries;
 	size_t n;
 };
 
 /*
- * Takes the place of what the section's key had before, unless it is one more line of a key that
- * may stand several times (is_more). Returns 0 or -ENOMEM.
+ * Replaces the section's value of the key, unless it is a further line of a key that may be given
+ * several times (is_more). Returns 0 or -ENOMEM.
  */
 int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
 			const char *value, struct policy_place place, bool is_more);

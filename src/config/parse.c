@@ -35,7 +35,7 @@ static struct section_name name_open_section(const struct policy_draft *draft,
 	return name;
 }
 
-/* Keys of versions before that meant something which is no more. */
+/* Keys of earlier versions that have no meaning any more. */
 static const char *why_gone(enum policy_section section, const char *name)
 {
 	if (section != POLICY_SECTION_IO_BOOST)
@@ -135,7 +135,7 @@ static void name_section(const struct policy_draft *draft, const struct policy_s
 		snprintf(ret, size, "%s", name_open_section(draft, sections).text);
 }
 
-/* One "name = text" of a file into the draft; needs an open section. */
+/* Puts "name = text" of a file into the draft; needs an open section. */
 static int assign_key(struct policy_draft *draft, struct policy_sections *sections,
 		      struct policy_place place, const char *name, const char *text,
 		      char **ret_message)
@@ -171,8 +171,8 @@ int policy_parse_setting(struct policy_draft *draft, const struct policy_setting
 
 /*
  * inih as Debian builds it cuts lines at 200 bytes, joins an indented line to the value before it,
- * passes over empty sections and whatever follows a ']', tells the handler no line number and goes
- * on after an error. So it gets its lines one by one from read_line(), which looks at each first.
+ * ignores empty sections and text behind a ']', gives the handler no line numbers and goes on after
+ * an error. So read_line() checks each line before inih gets it.
  */
 struct parser {
 	struct policy_draft *draft;
@@ -180,11 +180,11 @@ struct parser {
 	struct policy_place place;
 	const char *next, *end;
 	int error;     /* of the first fault */
-	char *message; /* of the fault that is being found */
+	char *message; /* of the fault that is being reported */
 	char *faults;  /* a line for each */
 };
 
-/* The whole text is read, so that all of its faults can be mended at once. */
+/* Parses the whole text, to report all faults at once. */
 static void note(struct parser *parser, int r)
 {
 	if (r >= 0)
@@ -264,7 +264,7 @@ static int check_line(struct parser *parser, const char *line)
 	return 0;
 }
 
-/* Leaves blanks at both ends out, so that inih sees no continuation line. */
+/* Strips blanks at both ends, so that inih sees no continuation line. */
 static int copy_line(struct parser *parser, const char *line, size_t length, char *buffer, int size)
 {
 	int r = check_text(parser, line, length);
@@ -275,7 +275,7 @@ static int copy_line(struct parser *parser, const char *line, size_t length, cha
 		length--;
 	while (length && is_blank(line[length - 1]))
 		length--;
-	/* As much as POLICY_LINE_MAX, a newline and the NUL is in every build of inih. */
+	/* POLICY_LINE_MAX, a newline and the NUL fit every build of inih. */
 	if (length + 2 > (size_t)size)
 		return policy_error_set(&parser->message, -ENOBUFS, parser->place,
 					"found a line of %zu bytes, expected at most %d with this "
@@ -288,7 +288,7 @@ static int copy_line(struct parser *parser, const char *line, size_t length, cha
 	return r;
 }
 
-/* An ini_reader of the lines that are good. */
+/* An ini_reader of the valid lines. */
 static char *read_line(char *buffer, int size, void *stream)
 {
 	struct parser *parser = stream;
@@ -305,7 +305,7 @@ static char *read_line(char *buffer, int size, void *stream)
 	return buffer;
 }
 
-/* An ini_handler. What stands in a section that is none is no fault of its own. */
+/* An ini_handler. Keys in an unknown section are no faults of their own. */
 static int handle_key(void *user, const char *section, const char *name, const char *value)
 {
 	struct parser *parser = user;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* As far as the first of stops that no backslash stands before. */
+/* The length up to the first of `stops` without a backslash before it. */
 static size_t length_to(const char *text, const char *stops)
 {
 	size_t length = 0;

@@ -10,7 +10,7 @@
 #include "config/text.h"
 #include "shared/cleanup.h"
 
-/* profiles->n: there is none of that name. */
+/* profiles->n: there is no profile with this name. */
 static uint32_t find_place(const struct policy_profiles *profiles, const char *name)
 {
 	uint32_t i = 0;
@@ -66,7 +66,9 @@ static bool parse_times(const char *word, struct policy_when *when)
 	return when->from_min != when->until_min;
 }
 
-/* One word of a condition; each kind may be given once. next: the word behind it, or NULL. */
+/*
+ * Parses one word of a condition; each kind may be given once. next: the following word, or NULL.
+ */
 static bool parse_condition(const char *word, const char *next, bool *ret_took_next,
 			    struct policy_when *when)
 {
@@ -151,7 +153,7 @@ static void free_setting(struct policy_setting *setting)
 	free(setting->value);
 }
 
-/* That of the same key, or a new one. NULL: no memory. */
+/* The setting with this key, or a new one. NULL: no memory. */
 static struct policy_setting *find_setting(struct policy_profile *profile, const char *name)
 {
 	struct policy_setting *settings = profile->settings;

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The sections [profile NAME]: keys of other sections, as "domain.headroom = 110%", that hold while
- * the profile is in force; and the conditions under which it comes into force by itself. A section
- * of the same name in a later file continues the profile, key by key.
+ * The sections [profile NAME]: keys of other sections, as "domain.headroom = 110%", that apply
+ * while the profile is in force, and conditions under which it comes into force by itself. A later
+ * file's section of the same name continues the profile, key by key.
  */
 
 #include <stdbool.h>
@@ -21,17 +21,17 @@ enum policy_power {
 	POLICY_POWER_MAINS,
 };
 
-/* All that is given must hold. */
+/* All given conditions must hold. */
 struct policy_when {
 	bool given;
-	char *text; /* as it was written */
+	char *text; /* as written */
 	enum policy_power power;
 	bool by_time;
-	uint32_t from_min, until_min; /* of the local day; the end is not in it */
-	char rule[POLICY_NAME_SIZE];  /* that has a task; "": none */
+	uint32_t from_min, until_min; /* of the local day; exclusive */
+	char rule[POLICY_NAME_SIZE];  /* the rule that must have a task; "": none */
 };
 
-/* One key of another section. */
+/* A key of another section. */
 struct policy_setting {
 	char *name; /* "domain policy0.max-frequency" */
 	char *value;
@@ -46,22 +46,22 @@ struct policy_profile {
 	uint32_t n_settings;
 };
 
-/* All zero is none. */
+/* All zero is an empty table. */
 struct policy_profiles {
 	struct policy_profile entries[POLICY_PROFILES_MAX];
 	uint32_t n;
 };
 
-/* The profile that is in force without any other: the first. */
+/* The profile that is in force when no other is: the first. */
 #define POLICY_PROFILE_DEFAULT "balanced"
 
-/* NULL: there is none of that name. */
+/* NULL: there is no profile with this name. */
 const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
 						  const char *name);
 
 /*
- * Opens [profile NAME], a new one if need be. Returns 0, or a negative errno and *ret_message; so
- * does the next.
+ * Opens [profile NAME], adding it if it is new. Returns 0, or a negative errno and *ret_message; so
+ * does the next function.
  */
 int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
 			const char *name, struct policy_profile **ret, char **ret_message);

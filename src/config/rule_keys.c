@@ -16,7 +16,7 @@
 #define NICE_LEAST (-20)
 #define NICE_MOST  19
 
-/* By the numbers of linux/sched.h: a newer kernel's are known here too. */
+/* By their numbers in linux/sched.h, also those of newer kernels. */
 static const char *const schedulers[POLICY_SCHEDULERS] = {
 	[0] = "other", [1] = "fifo",	 [2] = "rr",  [3] = "batch",
 	[5] = "idle",  [6] = "deadline", [7] = "ext",
@@ -50,7 +50,7 @@ static int store_user(struct policy_rule *rule, const char *text)
 	return store_text(rule->match.user, sizeof(rule->match.user), text);
 }
 
-/* Patterns, each of which is_good. */
+/* Stores patterns that all satisfy is_good. */
 static int store_patterns(char *field, const char *text, bool (*is_good)(const char *pattern))
 {
 	char pattern[POLICY_PATTERN_SIZE];
@@ -79,7 +79,7 @@ static bool is_absolute(const char *pattern)
 	return pattern[0] == '/';
 }
 
-/* A unit has a type behind its last dot, unless a pattern stands for it. */
+/* A unit has a type behind its last dot, unless the pattern may match one. */
 static bool is_unit(const char *pattern)
 {
 	const char *dot = strrchr(pattern, '.');
@@ -179,7 +179,7 @@ static int read_level(struct policy_level *level, const char *text)
 	return -EINVAL;
 }
 
-/* A word stands for a capacity: for the end of the scale at which the property does nothing. */
+/* word stands for a capacity: the end of the scale at which the property does nothing. */
 static int store_level(struct policy_level *level, const char *text, const char *word,
 		       uint32_t capacity)
 {
@@ -202,7 +202,10 @@ static int store_floor(struct policy_rule *rule, const char *text)
 #define RESPONSE_LEAST_US 10
 #define RESPONSE_MOST_US  10000000
 
-/* A floor as well, found by what the tasks do: of the two in one section the later one holds. */
+/*
+ * A response is a floor, computed from the tasks' bursts. Of both in one section, the later one
+ * wins.
+ */
 static int store_response(struct policy_rule *rule, const char *text)
 {
 	uint64_t ns;

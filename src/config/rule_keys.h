@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The one table of the keys of [rule NAME], and of [class NAME], which has some of them. */
+/* The table of the keys of [rule NAME], and of [class NAME], which has some of them. */
 
 #include <stddef.h>
 
@@ -9,15 +9,15 @@
 
 struct policy_rule_key {
 	const char *name;
-	const char *expected; /* for a message: what a value is */
-	/* Reads text into the rule; a class is read as the properties of one. 0 or -EINVAL. */
+	const char *expected; /* for messages: what the value must be */
+	/* Parses text into the rule; a class is parsed as a rule's properties. 0 or -EINVAL. */
 	int (*store)(struct policy_rule *rule, const char *text);
 	enum {
 		POLICY_KEY_OF_RULE,
 		POLICY_KEY_OF_BOTH,
 		POLICY_KEY_OF_CLASS,
 	} is_for;
-	bool is_list; /* words or patterns with blanks between */
+	bool is_list; /* words or patterns divided by blanks */
 	bool is_level;
 };
 
@@ -28,8 +28,8 @@ const struct policy_rule_key *policy_rule_keys_find(const char *name);
 size_t policy_rule_keys_number(const struct policy_rule_key *key);
 
 /*
- * The words for scheduling policies, one for each bit of policy_match.schedulers that is in use;
- * NULL for the others and past the last. Static strings.
+ * The names of scheduling policies, one for each used bit of policy_match.schedulers; NULL for the
+ * others and past the last. Static strings.
  */
 #define POLICY_SCHEDULERS 8
 const char *policy_scheduler_name(uint32_t scheduler);

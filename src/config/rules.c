@@ -40,7 +40,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A long name keeps its end: that is what tells drop-ins apart. */
+/* A long name keeps its end, by which drop-ins differ. */
 static void note_place(struct policy_rule *rule, struct policy_place place)
 {
 	const char *name = last_part(place.file);
@@ -153,7 +153,7 @@ static int refuse_key(const char *section, const char *owner, struct policy_plac
 	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
 }
 
-/* Adds a suggestion of what was probably meant: "steam, wine" as a list, 30 as a share. */
+/* Suggests what was probably meant: "steam, wine" as a list, 30 as a share. */
 static void suggest(const struct policy_rule_key *key, const char *text,
 		    char ret[static SUGGESTION_SIZE])
 {
@@ -237,7 +237,7 @@ static int refuse_class(const struct policy *policy, const struct policy_rule *r
 				rule->name, rule->class, list, rule->class);
 }
 
-/* A condition on a rule that has a condition itself could form a circle. */
+/* If the condition had a condition itself, they could form a circle. */
 static int finish_condition(struct policy *policy, const struct policy_rule *rule,
 			    char **ret_message)
 {

@@ -2,30 +2,30 @@
 #pragma once
 
 /*
- * The sections [rule NAME] and [class NAME]. In a later file a section of the same name goes on
- * with the same rule or class, key by key; its place in the order is that of the first. A second
- * [rule NAME] in one file is read and left out, and the first remembers it (again_line).
+ * The sections [rule NAME] and [class NAME]. A later file's section of the same name continues the
+ * rule or class, key by key; its place in the order is that of the first. A second [rule NAME] in
+ * one file is parsed and left out, and the first remembers its line (again_line).
  */
 
 #include "config/section.h"
 
-/* Whether name, from between the brackets, is of one of these sections. */
+/* Whether name, from between the brackets, is one of these sections. */
 bool policy_rules_is_section(const char *name);
 
-/* Opens it. Returns 0, or a negative errno and *ret_message. */
+/* Opens the section. Returns 0, or a negative errno and *ret_message. */
 int policy_rules_open(struct policy_sections *sections, struct policy_draft *draft,
 		      struct policy_place place, const char *name, char **ret_message);
 
-/* Takes a key of the open one. Returns as policy_assign(). */
+/* Takes a key of the open section. Returns as policy_assign(). */
 int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
 			const char *name, const char *text, char **ret_message);
 
-/* The rule of that name; NULL: there is none. */
+/* The rule with this name; NULL: there is none. */
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name);
 
 /*
- * Gives each rule what its class has and it has not. Returns 0, or -EINVAL and adds to *ret_message
- * a line for each class that there is not.
+ * Gives each rule the properties of its class that it does not have. Returns 0, or -EINVAL and adds
+ * to *ret_message a line for each missing class.
  */
 int policy_rules_finish(struct policy *policy, char **ret_message);
 

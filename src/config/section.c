@@ -32,7 +32,7 @@ static int refuse_unknown(struct policy_place place, const char *name, char **re
 				closest ? "]?" : "");
 }
 
-/* The place of [domain name] in the policy, a new one if need be. */
+/* Finds [domain name] in the policy, and adds it if it is new. */
 static int find_domain_section(struct policy *policy, struct policy_place place, const char *name,
 			       uint32_t *ret, char **ret_message)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The sections of one file: which one is open, and which were seen before. */
+/* The sections of one file: which one is open, and which came before. */
 
 #include <string.h>
 
@@ -9,18 +9,18 @@
 
 struct policy_sections {
 	bool is_open;
-	bool is_refused; /* the open one has a fault; its keys are passed over */
+	bool is_refused; /* the open section has a fault; its keys are ignored */
 	enum policy_section current;
 	uint32_t domain_section; /* of POLICY_SECTION_DOMAIN, or POLICY_NO_DOMAIN_SECTION */
 
-	/* The open one of these kinds, in the draft; all NULL: it is another section. */
+	/* The open section if it is of these kinds, in the draft; all NULL: it is another. */
 	struct policy_rule *rule;
 	struct policy_class *class;
 	struct policy_profile *profile;
-	bool has_powers;	     /* the open one has an opp-power already */
-	struct policy_rule left_out; /* a second [rule NAME] is read into this */
+	bool has_powers;	     /* the open section has an opp-power already */
+	struct policy_rule left_out; /* a second [rule NAME] is parsed into this */
 
-	/* The line that gave each, 0 for none; keys are those of the open section. */
+	/* The line that gave each, 0: none; keys are those of the open section. */
 	unsigned int section_lines[POLICY_SECTIONS];
 	unsigned int domain_section_lines[POLICY_DOMAIN_SECTIONS_MAX];
 	unsigned int rule_lines[POLICY_RULES_MAX];
@@ -29,7 +29,7 @@ struct policy_sections {
 	unsigned int key_lines[POLICY_KEYS_MAX];
 };
 
-/* What is open is another one, without keys so far. */
+/* Another section is open now, without keys so far. */
 static inline void policy_section_begin(struct policy_sections *sections)
 {
 	memset(sections->key_lines, 0, sizeof(sections->key_lines));

@@ -15,7 +15,7 @@
 struct show {
 	FILE *out;
 	const struct policy_origins *origins;
-	bool is_begun; /* the section's name is printed */
+	bool is_begun; /* the section's header is printed */
 };
 
 static void begin_section(struct show *show, const char *section)
@@ -39,7 +39,7 @@ static void print_key(struct show *show, const char *section, const char *key, c
 		fputs(BUILT_IN "\n", show->out);
 }
 
-/* What files say of the section, or of one of its keys. */
+/* Prints what files say of the section, or of one of its keys. */
 static void print_origins(struct show *show, const char *section, const char *key)
 {
 	for (size_t i = 0; i < show->origins->n; i++) {
@@ -50,7 +50,7 @@ static void print_origins(struct show *show, const char *section, const char *ke
 	}
 }
 
-/* One of the sections of which every key has a value. */
+/* Prints a section of which every key has a value. */
 static void print_plain_section(struct show *show, const struct policy *defaults,
 				enum policy_section section)
 {
@@ -90,7 +90,7 @@ static void print_level(struct show *show, const char *section, const char *key,
 		print_key(show, section, key, text, NULL);
 }
 
-/* A class that is built in, with what files change of it. */
+/* Prints a built-in class, and what files change of it. */
 static void print_class(struct show *show, const struct policy_class *class)
 {
 	const struct policy_properties *properties = &class->properties;
@@ -115,7 +115,7 @@ static bool is_built_in_class(const struct policy *defaults, const char *section
 	return false;
 }
 
-/* Sections of one kind, in the order in which files began them. */
+/* Prints sections of one kind, in the order in which files began them. */
 static void print_sections(struct show *show, const struct policy *defaults, const char *kind)
 {
 	const struct policy_origin *entries = show->origins->entries;

@@ -22,7 +22,10 @@ const char *policy_text_find_bad_byte(const char *line, size_t length)
 	for (size_t i = 0; i < length;) {
 		struct text_character c = text_look(line + i, length - i);
 
-		/* Controls are below U+00A0; what else is unseen may stand in a comment. */
+		/*
+		 * Control characters are below U+00A0; other invisible ones are allowed in
+		 * comments.
+		 */
 		if (c.kind == TEXT_INVALID ||
 		    (c.kind == TEXT_UNSAFE && c.code < 0xa0 && c.code != '\t'))
 			return line + i;

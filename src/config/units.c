@@ -57,7 +57,7 @@ const struct policy_units policy_units_group = {
 	.list = { { "", 1 } },
 };
 
-/* Not isdigit(): what a number is must not depend on the locale. */
+/* Unlike isdigit(), does not depend on the locale. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -74,7 +74,7 @@ static int read_digits(const char **text, uint64_t *number)
 	return 0;
 }
 
-/* Appends the decimals to *number and counts them; zeros at the end say nothing and are left. */
+/* Appends the decimals to *number and counts them, without zeros at the end. */
 static int read_decimals(const char **text, uint64_t *number, unsigned int *ret_n_decimals)
 {
 	const char *first = *text, *last = first, *c;
@@ -104,7 +104,7 @@ static bool divide_either(uint64_t *a, uint64_t *b, uint64_t prime)
 	return true;
 }
 
-/* number · scale / 10^n_decimals, or -EINVAL where that is no whole number. */
+/* number · scale / 10^n_decimals, or -EINVAL if that is no whole number. */
 static int apply_scale(uint64_t number, uint64_t scale, unsigned int n_decimals, uint64_t *ret)
 {
 	/* 10 is 2 · 5, both prime: what divides the product divides one of its factors. */

@@ -11,7 +11,7 @@ struct policy_units {
 	const char *noun; /* "a duration" */
 	struct {
 		const char *name;
-		uint64_t scale;	      /* how many of the base unit make one of this */
+		uint64_t scale;	      /* this unit in the base unit */
 	} list[POLICY_UNITS_MAX + 1]; /* ends with a NULL name */
 };
 
@@ -24,13 +24,12 @@ extern const struct policy_units policy_units_size;	 /* base: bytes */
 extern const struct policy_units policy_units_rate;	 /* base: per second */
 extern const struct policy_units policy_units_power;	 /* base: uW */
 
-/* A group of this machine, by its name or number; base: gid. */
+/* A group of this machine, by name or number; base: gid. */
 extern const struct policy_units policy_units_group;
 
 /*
- * Reads digits, at most one decimal point with digits on both sides, and one of units with no
- * blank before it. *ret is in the base unit. Returns -EINVAL for anything else, which includes
- * decimals finer than the base unit, and -ERANGE if the quantity does not fit. Of a group that is
- * not known the answer is -EINVAL.
+ * Parses digits, at most one decimal point with digits on both sides, and one of units without a
+ * blank before it. *ret is in the base unit. Returns -EINVAL for other text, decimals finer than
+ * the base unit, and an unknown group; -ERANGE if the quantity does not fit.
  */
 int policy_units_parse(const struct policy_units *units, const char *text, uint64_t *ret);

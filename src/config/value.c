@@ -88,7 +88,7 @@ bool policy_value_allowed(const struct policy_key *key, const struct policy_valu
 	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
 	    in_range(key->units, key->least, key->most, value->number))
 		return true;
-	/* "auto" is 0 in a field of ns; "none" is a kind of its own. */
+	/* A field of ns stores "auto" as 0; "none" is a kind of its own. */
 	if (value->kind == POLICY_VALUE_QUANTITY && policy_key_takes_share(key))
 		return false;
 	return value->number < POLICY_WORDS_MAX && key->words[value->number];
@@ -156,7 +156,7 @@ char *policy_value_format(const struct policy_key *key, const struct policy_valu
 {
 	if (value->kind == POLICY_VALUE_SHARE)
 		return format_quantity(&policy_units_share, value->number);
-	/* A word of a field that holds it as a number is out of the range of numbers. */
+	/* Such a number is out of range if it stands for a word. */
 	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
 	    in_range(key->units, key->least, key->most, value->number))
 		return format_quantity(key->units, value->number);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One value of one key: read, held against its range, or told what it should have been. */
+/* One value of one key: parses it, checks its range, or says what it must be. */
 
 #include <stdbool.h>
 
 #include "config/keys.h"
 
-/* Returns -EINVAL for what key does not take and -ERANGE for what is out of its range. */
+/* Returns -EINVAL for what key does not take, and -ERANGE for what is out of its range. */
 int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret);
 
 /*
- * Whether value is one that key takes: what the key's load gives, of a field that was stored to
- * from policy_value_parse(), always is.
+ * Whether key takes the value; what its load() returns always is allowed if the field was stored
+ * from policy_value_parse().
  */
 bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value);
 

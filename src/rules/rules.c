@@ -92,8 +92,9 @@ void rules_set_policy(struct rules *rules, const struct policy *policy)
 
 		strcpy(rules->ruled[i].name, policy->rules[i].name);
 		rules->ruled[i].uid = find_uid(policy->rules[i].match.user);
-		rules->ruled[i].condition =
-			policy->rules[i].when[0] ? rule_named(policy, policy->rules[i].when) : -1;
+		rules->ruled[i].condition = policy->rules[i].when[0]
+						    ? rule_named(policy, policy->rules[i].when)
+						    : -1;
 	}
 	take_counts(rules, before);
 }
