@@ -121,7 +121,9 @@ int task_log_add_line(struct task_log *log, const void *entry)
 
 void task_log_clear(struct task_log *log)
 {
-	for (const void *entry; (entry = task_log_next(log, NULL));)
+	const void *entry = NULL;
+
+	while ((entry = task_log_next(log, entry)))
 		task_log_drop(log, entry);
 	close_fdp(&log->fd);
 	log->fd = -1;
