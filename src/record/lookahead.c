@@ -47,27 +47,21 @@ int lookahead_next(struct lookahead *ahead, struct record *ret)
 	return RECORD_READ;
 }
 
-static const struct input *find_task(const struct lookahead *ahead, uint32_t pid)
+/* The next sample of a task or of a device; NULL: it ends before that, or there is none yet. */
+static const struct input *find_next(const struct lookahead *ahead, enum record_type type,
+				     uint32_t number)
 {
+	bool is_task = type == RECORD_TASK;
+
 	for (uint32_t i = 0; i < ahead->n; i++) {
 		const struct record *record = record_at(ahead, i);
+		const struct input *input = &record->input;
 
-		if (record->type == RECORD_TASK && record->input.task.pid == pid)
-			return &record->input;
-		if (record->type == RECORD_TASK_END && record->input.ended_pid == pid)
-			return NULL;
-	}
-	return NULL;
-}
-
-static const struct input *find_device(const struct lookahead *ahead, uint32_t device)
-{
-	for (uint32_t i = 0; i < ahead->n; i++) {
-		const struct record *record = record_at(ahead, i);
-
-		if (record->type == RECORD_DEVICE && record->input.device.device == device)
-			return &record->input;
-		if (record->type == RECORD_DEVICE_END && record->input.ended_device == device)
+		if (record->type == type &&
+		    (is_task ? input->task.pid : input->device.device) == number)
+			return input;
+		if (record->type == (is_task ? RECORD_TASK_END : RECORD_DEVICE_END) &&
+		    (is_task ? input->ended_pid : input->ended_device) == number)
 			return NULL;
 	}
 	return NULL;
@@ -106,7 +100,7 @@ static void count_ios(const struct input_task *before, const struct input_task *
 bool lookahead_task(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
 		    struct input *ret)
 {
-	const struct input *after = find_task(ahead, before->task.pid);
+	const struct input *after = find_next(ahead, RECORD_TASK, before->task.pid);
 	uint64_t last_io_ns;
 	double share;
 
@@ -130,7 +124,7 @@ bool lookahead_task(const struct lookahead *ahead, const struct input *before, u
 bool lookahead_device(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
 		      struct input *ret)
 {
-	const struct input *after = find_device(ahead, before->device.device);
+	const struct input *after = find_next(ahead, RECORD_DEVICE, before->device.device);
 	double share;
 
 	if (!after)
