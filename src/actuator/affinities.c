@@ -232,17 +232,15 @@ bool affinities_knows(const struct affinities *affinities, uint32_t pid)
 
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata)
 {
-	struct restore_tasks run = { report, userdata, .what = "affinity" };
+	struct restore_tasks run = { report, userdata, &affinities_kind };
 	const struct affinity *affinity = NULL;
-	int r;
 
 	while ((affinity = task_log_next(&affinities->log, affinity)))
 		if (affinity->task.kept)
 			affinity_restore(&run, affinity);
 	task_log_clear(&affinities->log);
 	affinities->counts.kept = 0;
-	r = run.error ? 0 : statefile_remove(affinities->log.directory, &affinities_log.file);
-	return restore_tasks_finish(&run) ?: r;
+	return restore_tasks_finish(&run, affinities->log.directory);
 }
 
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)

@@ -5,7 +5,6 @@
 
 #include "actuator/affinities.h"
 #include "actuator/restore_tasks.h"
-#include "actuator/task_log.h"
 
 /* An entry of the table, and a line of its log. */
 struct affinity {
@@ -16,6 +15,7 @@ struct affinity {
 };
 
 extern const struct task_log_kind affinities_log;
+extern const struct restore_tasks_kind affinities_kind;
 
 /* Whether `now` is the mask that we wrote, or what cpuset and online CPUs have made of it. */
 bool affinity_is_ours(const struct affinity *affinity, const struct cpu_mask *now);

@@ -5,7 +5,6 @@
 
 #include "actuator/affinities_private.h"
 #include "actuator/affinity_task.h"
-#include "actuator/heirs.h"
 #include "actuator/uclamp_task.h"
 #include "shared/cleanup.h"
 
@@ -100,10 +99,9 @@ static const struct affinity *find_put(const struct affinity *line, const struct
 	return found ?: last;
 }
 
-/* Restores the task of the lines from line to end, which have one pid. */
-static void restore_line(struct restore_tasks *run, const struct affinity *line,
-			 const struct affinity *end)
+static void restore(struct restore_tasks *run, const void *first, const void *end)
 {
+	const struct affinity *line = first;
 	_cleanup_close_ int fd = -1;
 	struct cpu_mask now;
 	uint64_t start;
@@ -114,15 +112,6 @@ static void restore_line(struct restore_tasks *run, const struct affinity *line,
 	line = find_put(line, end, start, &now);
 	if (line && !cpu_mask_equals(&now, &line->own))
 		affinity_restore(run, line);
-}
-
-static void restore_lines(struct restore_tasks *run, const struct affinity *lines, size_t n)
-{
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && lines[end].task.pid == lines[i].task.pid;)
-			end++;
-		restore_line(run, &lines[i], &lines[end]);
-	}
 }
 
 static bool read_child(uint32_t pid, void *ret)
@@ -136,7 +125,7 @@ static bool gave(const void *line, const void *child)
 			       &((const struct affinity *)child)->put);
 }
 
-static void restore_heir(void *run, uint32_t pid, const void *line)
+static void restore_heir(struct restore_tasks *run, uint32_t pid, const void *line)
 {
 	struct affinity heir = *(const struct affinity *)line;
 
@@ -144,28 +133,16 @@ static void restore_heir(void *run, uint32_t pid, const void *line)
 	affinity_restore(run, &heir);
 }
 
+const struct restore_tasks_kind affinities_kind = {
+	.log = &affinities_log,
+	.what = "affinity",
+	.restore = restore,
+	.read = read_child,
+	.gave = gave,
+	.restore_heir = restore_heir,
+};
+
 int affinities_restore(const char *directory, restore_report_t report, void *userdata)
 {
-	struct restore_tasks run = { report, userdata, .what = "affinity" };
-	_cleanup_free_ void *read = NULL;
-	struct heirs heirs = {
-		.kind = &affinities_log,
-		.read = read_child,
-		.gave = gave,
-		.restore = restore_heir,
-		.userdata = &run,
-	};
-	int r = task_log_read(directory, &affinities_log, &read, &heirs.n);
-
-	heirs.lines = read;
-	/*
-	 * Children first: their ancestors' masks, which show what they inherited, are still there.
-	 */
-	if (r == 0)
-		r = heirs_restore(&heirs);
-	if (r < 0)
-		return r;
-	restore_lines(&run, read, heirs.n);
-	r = run.error ? 0 : statefile_remove(directory, &affinities_log.file);
-	return restore_tasks_finish(&run) ?: r;
+	return restore_tasks_of_log(&affinities_kind, directory, report, userdata);
 }

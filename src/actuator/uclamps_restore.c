@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/heirs.h"
 #include "actuator/restore_tasks.h"
 #include "actuator/uclamps_private.h"
 #include "shared/cleanup.h"
@@ -66,36 +65,26 @@ static void restore_clamp(struct restore_tasks *run, uint32_t pid, const struct 
 		run->done++;
 }
 
-static void restore_task(struct restore_tasks *run, const struct uclamped *clamped)
+static void restore(struct restore_tasks *run, const void *first, const void *end)
 {
-	_cleanup_close_ int fd = -1;
-	uint64_t start;
+	for (const struct entry *entry = first; entry < (const struct entry *)end; entry++) {
+		const struct uclamped *clamped = &entry->clamped;
+		_cleanup_close_ int fd = -1;
+		uint64_t start;
 
-	fd = uclamp_open_task(clamped->task.pid, &start);
-	if (fd >= 0 && start == clamped->task.start)
-		restore_clamp(run, clamped->task.pid, clamped);
-}
-
-int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
-{
-	struct restore_tasks run = { report, userdata, .what = "clamps" };
-	const struct entry *entry = NULL;
-	int r;
-
-	while ((entry = task_log_next(&clamps->log, entry)))
-		restore_task(&run, &entry->clamped);
-	task_log_clear(&clamps->log);
-	clamps->next_ns = UINT64_MAX;
-	r = run.error ? 0 : statefile_remove(clamps->log.directory, &uclamps_log.file);
-	return restore_tasks_finish(&run) ?: r;
+		fd = uclamp_open_task(clamped->task.pid, &start);
+		if (fd >= 0 && start == clamped->task.start)
+			restore_clamp(run, clamped->task.pid, clamped);
+	}
 }
 
 /*
  * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
  * number.
  */
-static size_t merge_lines(struct entry *lines, size_t n)
+static size_t merge(void *read, size_t n)
 {
+	struct entry *lines = read;
 	size_t n_tasks = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -132,36 +121,34 @@ static bool gave(const void *line, const void *child)
 	       (max && now.max_cap != from->own.max_cap);
 }
 
-static void restore_heir(void *run, uint32_t pid, const void *line)
+static void restore_heir(struct restore_tasks *run, uint32_t pid, const void *line)
 {
 	restore_clamp(run, pid, &((const struct entry *)line)->clamped);
 }
 
+static const struct restore_tasks_kind clamps_kind = {
+	.log = &uclamps_log,
+	.what = "clamps",
+	.merge = merge,
+	.restore = restore,
+	.read = read_child,
+	.gave = gave,
+	.restore_heir = restore_heir,
+};
+
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
-	struct restore_tasks run = { report, userdata, .what = "clamps" };
-	_cleanup_free_ void *read = NULL;
-	struct heirs heirs = {
-		.kind = &uclamps_log,
-		.read = read_child,
-		.gave = gave,
-		.restore = restore_heir,
-		.userdata = &run,
-	};
-	const struct entry *lines;
-	int r = task_log_read(directory, &uclamps_log, &read, &heirs.n);
+	return restore_tasks_of_log(&clamps_kind, directory, report, userdata);
+}
 
-	heirs.lines = lines = read;
-	heirs.n = merge_lines(read, heirs.n);
-	/*
-	 * Children first: their ancestors' clamps, which show what they inherited, are still there.
-	 */
-	if (r == 0)
-		r = heirs_restore(&heirs);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < heirs.n; i++)
-		restore_task(&run, &lines[i].clamped);
-	r = run.error ? 0 : statefile_remove(directory, &uclamps_log.file);
-	return restore_tasks_finish(&run) ?: r;
+int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
+{
+	struct restore_tasks run = { report, userdata, &clamps_kind };
+	const struct entry *entry = NULL;
+
+	while ((entry = task_log_next(&clamps->log, entry)))
+		restore(&run, entry, entry + 1);
+	task_log_clear(&clamps->log);
+	clamps->next_ns = UINT64_MAX;
+	return restore_tasks_finish(&run, clamps->log.directory);
 }
