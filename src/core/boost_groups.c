@@ -2,8 +2,12 @@
 /*
  * The experiments of groups of tasks (core/io_group.h): the group of each task, and the start of
  * each pair. During a pair the domains of the group's tasks belong to the experiment. In its window
- * without the boost they run without any I/O boost, so that the boost is compared with the kernel
- * alone. A domain belongs to one group at a time.
+ * without the boost they run without any I/O boost. A domain belongs to one group at a time.
+ *
+ * Where clamps drive a domain, schedutil boosts by itself. There the window with the boost is the
+ * kernel left alone, with the boost as a floor, so that it is never less than the kernel's. In the
+ * other one the tasks' maximum is what the domain needs without boosts. Until there is an answer,
+ * and where there is none, the kernel is left alone.
  */
 #include <stddef.h>
 
@@ -216,15 +220,28 @@ struct sums {
 	uint64_t saved; /* time of an I/O that the boost saves over the present level */
 	bool driven;
 	bool blocked; /* another group's experiment has one of their domains */
-	bool higher;  /* the boost is above the present level */
+	bool higher;  /* the level with the boost is above the one without */
+	bool clamps;  /* clamps drive one of their domains */
 };
+
+/* The level without the boost: the present one, or the maximum that the task would get. */
+static uint32_t low_level(const struct domain *domain, const struct io_boost *boost)
+{
+	uint32_t need = domain->last.target_khz
+				? io_level_at(&domain->info, domain->last.target_khz)
+				: IO_LEVEL_MAX;
+
+	if (domain->clamps && need < boost->level)
+		return need;
+	return boost->level ? boost->level : 1;
+}
 
 static void add_task(const struct engine *engine, const struct io_task *task, uint32_t trial,
 		     struct sums *sums)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t wanted;
+	uint32_t low, high;
 
 	if (!domain || io_boost_is_over(boost))
 		return;
@@ -233,10 +250,13 @@ static void add_task(const struct engine *engine, const struct io_task *task, ui
 	sums->share += (uint64_t)boost->rate_per_s * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	sums->driven &= domain->driven;
 	sums->blocked |= domain->trial && domain->trial != trial;
-	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
-	sums->saved += (uint64_t)boost->rate_per_s *
-		       io_saved_ppm(boost->ratio, boost->level ? boost->level : 1, wanted);
-	sums->higher |= wanted > boost->level + boost->level / 32;
+	low = low_level(domain, boost);
+	high = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
+	if (domain->clamps && boost->level > high)
+		high = boost->level;
+	sums->saved += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, low, high);
+	sums->higher |= high > low + low / 32;
+	sums->clamps |= domain->clamps;
 }
 
 static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
@@ -287,7 +307,7 @@ static void switch_arms(struct engine *engine, uint32_t index)
 
 /*
  * Whether a pair can tell something: a boost that is not granted must save more than the slack over
- * the domain's present level.
+ * the domain's present level. The kernel's own boost needs no prediction, it is there.
  */
 static bool has_question(const struct experiment *experiment,
 			 const struct experiment_params *params, const struct io_group *group,
@@ -297,6 +317,8 @@ static bool has_question(const struct experiment *experiment,
 		return false;
 	if (experiment->rest || experiment->verdict == EXPERIMENT_OPEN)
 		return true;
+	if (sums->clamps)
+		return sums->higher || experiment->verdict == EXPERIMENT_DOESNT;
 	return group->device == IO_BOOST_NO_DEVICE ? sums->higher
 						   : predicted_ppm(sums) > params->slack_ppm;
 }

@@ -165,14 +165,16 @@ static uint32_t limit_khz(const struct domain *domain, uint32_t khz, uint32_t mo
 
 /*
  * Waits without block requests allow no prediction: the highest OPP is tried, and the gain then
- * tells which OPP is enough.
+ * tells which OPP is enough. 0: the lowest OPP suffices, as far as is predicted.
  */
 static uint32_t choose_khz(const struct engine *engine, const struct domain *domain,
 			   const struct io_group *group)
 {
 	uint32_t ratio = io_group_ratio(group);
 
-	return boosts_choose_khz(engine, domain, ratio ? ratio : IO_LEVEL_MAX);
+	if (!ratio && group->device == IO_BOOST_NO_DEVICE)
+		ratio = IO_LEVEL_MAX;
+	return boosts_choose_khz(engine, domain, ratio);
 }
 
 /* The state of a task by the result of its experiment. */
@@ -209,7 +211,9 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		leave_alone(engine, task, IO_BOOST_RULED_OUT);
 		return;
 	}
-	if (boost->device != IO_BOOST_NO_DEVICE &&
+	/* Where clamps drive the domain, the kernel boosts such a task: whether that pays is open.
+	 */
+	if (!domain->clamps && boost->device != IO_BOOST_NO_DEVICE &&
 	    !boosts_choose_khz(engine, domain, boost->held_ratio)) {
 		leave_alone(engine, task, IO_BOOST_DEVICE_BUSY);
 		return;

@@ -23,6 +23,7 @@ enum clamp_why {
 	CLAMP_RULE,	 /* its floor or cap, by a rule */
 	CLAMP_BOOST,	 /* its I/O boost */
 	CLAMP_NEIGHBOUR, /* it is short-running beside a capped task, and gets that task's cap */
+	CLAMP_NEED,	 /* more than its domain needs without boosts brings its I/O nothing */
 };
 
 /* min_cap is never above max_cap. If both are none, the task gets its own clamps back. */
@@ -36,5 +37,5 @@ struct task_clamp {
 	int32_t max_rule; /* the same; CLAMP_NEIGHBOUR: the rule of the capped task */
 };
 
-/* Names for people: none, rule, io-boost, neighbour. Static strings. */
+/* Names for people: none, rule, io-boost, neighbour, need. Static strings. */
 const char *clamp_why_name(enum clamp_why why);

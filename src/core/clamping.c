@@ -4,10 +4,11 @@
  * of each task.
  *
  *	min = max(its floor, its I/O boost)
- *	max = min(its cap, the cap beside which it runs for short)
+ *	max = min(its cap, the cap beside which it runs for short, the need of its domain)
  *
- * and the cap wins where the two cross. Only a rule's cap lowers a clamp: schedutil's own boost of
- * tasks that wait for I/O stays.
+ * and the cap wins where the two cross. The need is the maximum of tasks whose I/O gains nothing
+ * from more, as their group's experiment found: without it schedutil boosts every task that waits
+ * for I/O. It never lowers a floor.
  */
 #include <string.h>
 
@@ -69,6 +70,9 @@ void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 	}
 	if (ret->min_cap > ret->max_cap)
 		ret->min_cap = ret->max_cap;
+	if (task->need_cap)
+		lower_max(ret, task->need_cap > ret->min_cap ? task->need_cap : ret->min_cap,
+			  CLAMP_NEED, -1);
 }
 
 static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
@@ -290,17 +294,36 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
 }
 
+uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task)
+{
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
+	uint32_t khz = domain ? domain->last.target_khz : 0;
+
+	if (!khz || !domain->clamps || io_boost_is_over(&task->io_boost) ||
+	    task->io_boost.group == IO_BOOST_NO_GROUP ||
+	    khz >= topology_domain_max_khz(&domain->info))
+		return 0;
+	if (!engine_leaves_alone(engine, domain) &&
+	    !io_group_gains_nothing(&engine->groups[task->io_boost.group]))
+		return 0;
+	return opp_cap_at_khz(&domain->info, khz);
+}
+
 /* A task whose I/O is followed does not get the cap of a neighbour. */
 static void follow_io(struct engine *engine, const struct io_task *io)
 {
 	uint32_t boost_cap = engine_task_boost_cap(engine, io);
-	struct task *task = boost_cap ? task_clamp(engine->tasks, io->pid)
-				      : task_find(engine->tasks, io->pid);
+	uint32_t need_cap = engine_task_need_cap(engine, io);
+	struct task *task = boost_cap || need_cap ? task_clamp(engine->tasks, io->pid)
+						  : task_find(engine->tasks, io->pid);
 	bool does_io = !io->released;
 
-	if (!task || !task->clamped || (task->boost_cap == boost_cap && task->does_io == does_io))
+	if (!task || !task->clamped ||
+	    (task->boost_cap == boost_cap && task->need_cap == need_cap &&
+	     task->does_io == does_io))
 		return;
 	task->boost_cap = boost_cap;
+	task->need_cap = need_cap;
 	task->does_io = does_io;
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
@@ -317,9 +340,10 @@ void clamping_end_io(struct engine *engine, uint32_t pid)
 {
 	struct task *task = task_find(engine->tasks, pid);
 
-	if (!task || (!task->boost_cap && !task->does_io))
+	if (!task || (!task->boost_cap && !task->need_cap && !task->does_io))
 		return;
 	task->boost_cap = 0;
+	task->need_cap = 0;
 	task->does_io = false;
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
@@ -340,10 +364,8 @@ uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t do
 const char *clamp_why_name(enum clamp_why why)
 {
 	static const char *const names[] = {
-		[CLAMP_NONE] = "none",
-		[CLAMP_RULE] = "rule",
-		[CLAMP_BOOST] = "io-boost",
-		[CLAMP_NEIGHBOUR] = "neighbour",
+		[CLAMP_NONE] = "none",		 [CLAMP_RULE] = "rule", [CLAMP_BOOST] = "io-boost",
+		[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need",
 	};
 
 	return names[why];

@@ -268,3 +268,8 @@ const struct policy *engine_policy(const struct engine *engine);
 bool engine_is_active(const struct engine *engine, uint32_t domain);
 /* The boost of a task in its present domain, 0…1024; 0: none. */
 uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task *task);
+/*
+ * The maximum of a task whose I/O gains nothing from more, where clamps drive its domain: what the
+ * domain needs without boosts, 1…1024; 0: none.
+ */
+uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task);

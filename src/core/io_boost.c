@@ -339,9 +339,7 @@ void io_boost_update(struct io_boost *boost, const struct policy_io_boost *polic
 void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy, uint64_t now_ns)
 {
 	bool waits = boost->state == IO_BOOST_RULED_OUT ||
-		     (io_boost_is_known(boost) &&
-		      (boost->state == IO_BOOST_DEVICE_BUSY || boost->state == IO_BOOST_AT_LEVEL ||
-		       boost->state == IO_BOOST_DOESNT_PAY));
+		     (io_boost_is_known(boost) && boost->state != IO_BOOST_TRYING);
 
 	if (boost->watched && boost->traced_windows && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;

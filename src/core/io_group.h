@@ -43,6 +43,13 @@ static inline uint32_t io_group_ratio(const struct io_group *group)
 	return found && (found > 2 * predicted || predicted > 2 * found) ? found : predicted;
 }
 
+/* Whether the experiment found that the boost, or what the kernel gives by itself, brings nothing.
+ */
+static inline bool io_group_gains_nothing(const struct io_group *group)
+{
+	return group->experiment.verdict == EXPERIMENT_DOESNT && !group->experiment.arm;
+}
+
 static inline bool io_are_alike(uint32_t a, uint32_t b)
 {
 	return a <= 2ULL * b && b <= 2ULL * a;

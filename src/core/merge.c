@@ -398,6 +398,9 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 						   .now_ns = d->last.now_ns,
 						   .decision = &engine->proposed.last,
 						   .outcome = outcome });
+	/* The need has changed with it. */
+	if (d->clamps && d->last.target_khz != d->last.previous_khz)
+		clamping_follow_io(engine);
 }
 
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)

@@ -171,6 +171,26 @@ static void print_trial(FILE *file, const json_t *io)
 	paragraph_print(file, "tried", line.text);
 }
 
+/* Where clamps drive the domain. */
+static void print_held_back(FILE *file, const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "held_back"), *task;
+	size_t i;
+
+	json_array_foreach(tasks, i, task) {
+		const char *comm = field_text(task, "comm");
+
+		paragraph_printf(
+			file, "held back",
+			"%s (pid %" PRIu64 ") at %u MHz: the kernel boosts it for its I/O, "
+			"which gains nothing by it (in %" PRIu64
+			" pairs: %u %% more, give or take %u %%)",
+			comm ? comm : "a task", field_number(task, "pid"), mhz(task, "need_khz"),
+			field_number(task, "pairs"), percent(task, "measured_gain_permille"),
+			percent(task, "gain_error_permille"));
+	}
+}
+
 static void print_others(FILE *file, const json_t *reply)
 {
 	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
@@ -305,6 +325,7 @@ void explain_print(FILE *file, const json_t *reply)
 		print_own(file, reply);
 		print_io(file, io);
 		print_trial(file, io);
+		print_held_back(file, reply);
 		print_others(file, reply);
 		print_clamps(file, reply);
 		print_chosen(file, reply);

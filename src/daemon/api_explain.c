@@ -11,8 +11,9 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-#define SYS	     "/sys"
-#define LIMITERS_MAX 6
+#define SYS	      "/sys"
+#define LIMITERS_MAX  6
+#define HELD_BACK_MAX 6
 
 static void put_contenders(struct json_out *out, const struct explanation *rests_on,
 			   const struct topology_domain *info)
@@ -149,6 +150,20 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
+static void put_held_back(struct json_out *out, const struct manager *manager, uint32_t domain)
+{
+	const struct io_task *task = NULL;
+	uint32_t n = 0;
+
+	while (n < HELD_BACK_MAX && (task = io_task_next(engine_tasks(manager->engine), task))) {
+		if (topology_domain_of(manager->topology, task->cpu) != domain ||
+		    !engine_task_need_cap(manager->engine, task))
+			continue;
+		api_put_task(out, manager, task);
+		n++;
+	}
+}
+
 /* The sufficient OPP that was skipped, and the energy that it takes more than the chosen one. */
 static void put_skipped(struct json_out *out, const struct manager *manager,
 			const struct decision *decision, uint32_t lowest_khz)
@@ -236,6 +251,10 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	put_contenders(out, rests_on, info);
 	put_rule(out, &rests_on->rule);
 	put_io_of(out, manager, explained);
+	field_open(out, "held_back", '[');
+	if (explained->is_present)
+		put_held_back(out, manager, decision->domain);
+	json_out_close(out, ']');
 	put_clamps(out, rests_on, decision->limiter);
 	put_skipped(out, manager, decision, rests_on->lowest_khz);
 	put_acted(out, manager, explained);

@@ -74,6 +74,10 @@ void api_put_task(struct json_out *out, const struct manager *manager, const str
 	field_count(out, "pairs", pairs);
 	field_nonzero(out, "wanted_khz", boost->wanted_khz);
 	field_count(out, "boost_cap", engine_task_boost_cap(manager->engine, task));
+	field_nonzero(out, "need_khz",
+		      engine_task_need_cap(manager->engine, task)
+			      ? engine_last(manager->engine, domain)->target_khz
+			      : 0);
 	field_count(out, "hold_left_us",
 		    boost->hold_end_ns > now_ns ? (boost->hold_end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');

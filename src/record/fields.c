@@ -83,7 +83,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_TAKE_CLASS] = ROW(256, U32(class.pid), U32(class.class), U32(class.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
-		MOST(clamp.min_why, CLAMP_NEIGHBOUR), MOST(clamp.max_why, CLAMP_NEIGHBOUR),
+		MOST(clamp.min_why, CLAMP_NEED), MOST(clamp.max_why, CLAMP_NEED),
 		U32(clamp.min_rule), U32(clamp.max_rule)),
 	[RECORD_OVERRIDE] = ROW(64, U32(input.override.id), OVERRIDE(input.override)),
 };

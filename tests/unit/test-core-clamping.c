@@ -234,7 +234,7 @@ static void test_io_is_never_held_down(void **state)
 
 	begin(&world);
 	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, NS_PER_S);
+	boosts_run_to(&world, 0, IO_BOOST_AT_LEVEL, NS_PER_S);
 	boosts_run(&world, 100 * NS_PER_MS);
 	run_co_runner(&world, 100, CAP_30);
 	world_round(&world);
@@ -251,6 +251,84 @@ static void test_io_is_never_held_down(void **state)
 	find_last(&world, 100, &clamp);
 	assert_int_equal(clamp.max_cap, 307);
 	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
+	world_deinit(&world);
+}
+
+/* Two domains driven by clamps, where the kernel boosts what waits for I/O. */
+static void begin_boosted(struct world *world)
+{
+	begin(world);
+	world->domains[0].kernel_khz = HIGHEST_KHZ;
+	world->domains[1].kernel_khz = HIGHEST_KHZ;
+}
+
+/* A deep queue gains nothing from the kernel's boost: it gets what its domain needs. */
+static void test_need(void **state)
+{
+	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct task_clamp clamp;
+	struct world world;
+	uint32_t lowest_cap;
+
+	begin_boosted(&world);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
+	find_last(&world, 100, &clamp);
+	lowest_cap = opp_cap_at_khz(&world.topology->domains[0], LOWEST_KHZ);
+	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
+	assert_int_equal(clamp.max_cap, lowest_cap);
+	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	/* The need grows with what the domain has to do, and then there is no maximum. */
+	world_switch(&world, 1, true);
+	boosts_run(&world, 50 * NS_PER_MS);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	world_switch(&world, 1, false);
+	boosts_run(&world, 300 * NS_PER_MS);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, lowest_cap);
+	/* A floor of a rule is not lowered. */
+	match(&world, 100, FLOOR_50);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, 512);
+	assert_in_range(clamp.max_cap, 512, CLAMP_MAX_NONE);
+	match(&world, 100, 0);
+	world_end_task(&world, 0);
+	world_round(&world);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}
+
+/* Where the kernel's boost pays, it stays, and never is there more than a try of less. */
+static void test_no_need(void **state)
+{
+	struct fake_io io = boosts_sync_io(0, 100, 50);
+	struct task_clamp clamp;
+	struct world world;
+
+	begin_boosted(&world);
+	boosts_start_paying(&world, 0, 0, &io);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	assert_true(boosts_group(&world, 0)->experiment.off_level <
+		    boosts_group(&world, 0)->experiment.on_level / 2);
+	world_deinit(&world);
+}
+
+/* Without a boost of the kernel nothing is tried of what gains nothing. */
+static void test_nothing_to_try(void **state)
+{
+	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct world world;
+
+	begin(&world);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, 2 * NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
+	assert_int_equal(boosts_group(&world, 0)->experiment.tries, 0);
+	assert_no_change(&world);
 	world_deinit(&world);
 }
 
@@ -297,6 +375,9 @@ int main(void)
 		cmocka_unit_test(test_boost),
 		cmocka_unit_test(test_asked_for_itself),
 		cmocka_unit_test(test_io_is_never_held_down),
+		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_no_need),
+		cmocka_unit_test(test_nothing_to_try),
 		cmocka_unit_test(test_bursts),
 	};
 

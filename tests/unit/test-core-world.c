@@ -100,13 +100,31 @@ void world_renew_twin(struct world *world)
 			 0);
 }
 
+/* As schedutil does: the highest maximum of the tasks that run there bounds its own boost. */
+static bool is_kernel_bounded(const struct world *world, uint32_t domain)
+{
+	const struct io_task *task = NULL;
+	bool bounded = false;
+
+	while ((task = io_task_next(engine_tasks(world->engine), task))) {
+		if (world->topology->cpu_domain[task->cpu] != domain)
+			continue;
+		if (!engine_task_need_cap(world->engine, task))
+			return false;
+		bounded = true;
+	}
+	return bounded;
+}
+
 uint32_t world_level_q(const struct world *world, uint32_t cpu)
 {
 	uint32_t domain = world->topology->cpu_domain[cpu];
 	const struct topology_domain *info = &world->topology->domains[domain];
+	uint32_t khz = world->domains[domain].target_khz;
 
-	return decay_level_q(info->capacity, world->domains[domain].target_khz,
-			     topology_domain_max_khz(info));
+	if (world->domains[domain].kernel_khz > khz && !is_kernel_bounded(world, domain))
+		khz = world->domains[domain].kernel_khz;
+	return decay_level_q(info->capacity, khz, topology_domain_max_khz(info));
 }
 
 /* A CPU accrues at its domain's present frequency: what was decided comes back as utilisation. */

@@ -50,6 +50,7 @@ struct world_domain {
 	bool active;
 	bool observed;	     /* not driven; takes effect with world_set_active() */
 	uint32_t target_khz; /* 0: none, or lost */
+	uint32_t kernel_khz; /* what the kernel's own boost gives, unless clamps forbid it */
 	uint64_t changed_ns; /* 0: never, or lost */
 	uint64_t changes;
 };

@@ -6,6 +6,7 @@ In virtual time, where the figures are those of a machine that has nothing else 
 """
 import itertools
 import os
+import re
 import signal
 import subprocess
 import time
@@ -13,6 +14,7 @@ import unittest
 
 import guest
 import tap
+from clamps import clamps_of
 
 POLICY = "[wakegov]\nbackend = setspeed\n"
 DOMAINS = ("policy0", "policy2")
@@ -207,6 +209,30 @@ class Boost(unittest.TestCase):
         self.assertNotIn("pays", seen)
         self.assertGreaterEqual(share, 0.8)
         guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "the lowest OPP")
+
+    def test_kernel_boost(self):
+        """uclamp: schedutil's own boost is held back where reads gain nothing by it"""
+        # 2 us of 345 at the lowest OPP: whatever the clock, the device takes the rest.
+        load = self.psync("3", "null_blk_create", "--cycles", "1000")
+        alone = self.shares_at_lowest(1)["policy2"]
+        self.daemon.set_policy("[wakegov]\nbackend = uclamp\n")
+        self.daemon.start()
+        self.addCleanup(self.daemon.stop)
+        seen = self.watch(load, 15, until={"does-not-pay"})
+        governed = self.shares_at_lowest(4)["policy2"]
+        tap.note(f"{', '.join(seen)}; at the lowest OPP {governed * 100:.0f} % of the time, "
+                 f"{alone * 100:.0f} % by schedutil alone")
+        self.assertEqual(seen[-1], "does-not-pay")
+        self.assertNotIn("pays", seen)
+        self.assertLess(alone, 0.5)
+        self.assertGreaterEqual(governed, 0.8)
+        # But for a pair in which it is tried again.
+        guest.wait_for(lambda: re.search(r"held back +freqload \(pid \d+\) at 400 MHz",
+                                         self.ctl("explain", "policy2")), 5, "what explain says")
+        reader = load.threads().pop()
+        self.assertLess(clamps_of(reader)[1], 1024)
+        self.daemon.stop()
+        self.assertEqual(clamps_of(reader), (0, 1024))
 
     def test_follows(self):
         """a boost goes with its task to another domain at once"""
