@@ -23,3 +23,9 @@ build_tree() {
 	rm -f "$directory.log"
 	output=$(ninja --quiet -C "$directory" 2>&1) || { printf '%s\n' "$output" >&2 && return 1; }
 }
+
+# stage_tree DIRECTORY: puts into its stage/ what meson installs. What is there already stays as it is:
+# others may be reading it.
+stage_tree() {
+	DESTDIR=$1/stage flock "$1/stage.lock" meson install -C "$1" --no-rebuild --quiet --only-changed
+}

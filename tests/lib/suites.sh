@@ -11,8 +11,8 @@ ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
 # The longest first, so that two lanes end together.
-LONG_SUITES=(varlink service govern timed promises lab storms programs demo benefit caps boost faults
-	levers sanitize fuzz placement conformance fleet nothing devices clang live)
+LONG_SUITES=(varlink service soak storms timed programs promises placement benefit govern lab levers
+	demo faults fleet conformance fuzz sanitize boost caps nothing devices clang live)
 # One after the other: some tests of these measure on this machine itself. The rest run two at a
 # time: a lab is one thread of this machine, and what measures there does so in virtual time.
 ALONE_SUITES=("${QUICK_SUITES[@]}" varlink)
@@ -460,7 +460,7 @@ suite_fleet() {
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
-	installs >&2 || return 1
+	stage_tree "$BUILD" >&2 || return 1
 	"$LAB" run --init systemd -- /usr/bin/python3 $GUEST/test_fleet_units.py
 }
 
@@ -518,7 +518,7 @@ suite_nothing() {
 }
 
 suite_service() {
-	installs >&2 || return 1
+	stage_tree "$BUILD" >&2 || return 1
 	"$LAB" run --init systemd --timeout 1500 --packages power-profiles-daemon,tlp -- \
 		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py
 			/usr/bin/python3 $GUEST/test_desktop.py; /usr/bin/python3 $GUEST/test_hints.py"
@@ -526,8 +526,11 @@ suite_service() {
 	"$LAB" run --init systemd --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py \
 		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader \
 		Service.test_capabilities
-	# Of the day's seed; here, since no other suite installs meanwhile what it takes. An hour is by hand.
-	tests/lab/soak --for 2m --seed "$(date +%Y%m%d)"
+}
+
+# Of the day's seed. An hour is by hand.
+suite_soak() {
+	tests/lab/soak --for 5m --seed "$(date +%Y%m%d)"
 }
 
 # The demo compares every control with what it was, and its story with the port log.
