@@ -107,8 +107,7 @@ static int find_members(struct search *search)
 		const void *line = search->lines + i * size;
 
 		search->members[i].line = line;
-		find_relatives(((const struct logged_task *)line)->pid, &search->members[i].process,
-			       &parent);
+		find_relatives(task_log_pid(line), &search->members[i].process, &parent);
 	}
 	qsort(search->members, search->n, sizeof(*search->members), compare_process);
 	return 0;
@@ -182,10 +181,10 @@ static void restore_lines(const struct search *search)
 	const char *line = search->lines, *end = line + search->n * size, *next;
 
 	for (; line < end; line = next) {
-		uint32_t pid = ((const struct logged_task *)line)->pid;
+		uint32_t pid = task_log_pid(line);
 
 		for (next = line + size; next < end; next += size)
-			if (((const struct logged_task *)next)->pid != pid)
+			if (task_log_pid(next) != pid)
 				break;
 		search->kind->restore(search->run, line, next);
 	}

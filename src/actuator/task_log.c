@@ -203,7 +203,7 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 
 static int compare_pid(const void *key, const void *element)
 {
-	uint32_t pid = *(const uint32_t *)key, other = ((const struct logged_task *)element)->pid;
+	uint32_t pid = *(const uint32_t *)key, other = task_log_pid(element);
 
 	return pid < other ? -1 : pid > other;
 }
@@ -213,8 +213,7 @@ const void *task_log_first(const struct task_log_kind *kind, const void *lines, 
 {
 	const char *line = bsearch(&pid, lines, n, kind->size, compare_pid);
 
-	while (line && line > (const char *)lines &&
-	       ((const struct logged_task *)(line - kind->size))->pid == pid)
+	while (line && line > (const char *)lines && task_log_pid(line - kind->size) == pid)
 		line -= kind->size;
 	return line;
 }

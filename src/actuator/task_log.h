@@ -24,6 +24,13 @@ struct logged_task {
 	uint64_t start; /* ticks since boot */
 };
 
+static inline uint32_t task_log_pid(const void *entry)
+{
+	const struct logged_task *task = entry;
+
+	return task->pid;
+}
+
 struct task_log_kind {
 	struct statefile file;
 	uint32_t max_tasks;

@@ -55,7 +55,7 @@ static int use_log(const struct task_log_kind *kind)
 	if (!task_log_init(&log, kind, directory))
 		abort();
 	for (size_t i = 0; i < n; i++) {
-		struct logged_task *task = (struct logged_task *)(lines + i * kind->size);
+		struct logged_task *task = (void *)(lines + i * kind->size);
 
 		task->kept = true;
 		if (!task_log_find(&log, task->pid))
