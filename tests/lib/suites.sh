@@ -10,11 +10,12 @@ TEST_PACKAGES=(
 ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
 QUICK_SUITES=(style install unit)
-# The longest first, so that two lanes end together.
+# The longest first, so that all lanes end together.
 LONG_SUITES=(varlink service soak storms timed programs promises placement benefit govern lab levers
 	demo faults fleet conformance fuzz sanitize boost caps nothing devices clang live)
-# One after the other: some tests of these measure on this machine itself. The rest run two at a
-# time: a lab is one thread of this machine, and what measures there does so in virtual time.
+# One after the other: some tests of these measure on this machine itself. The rest run three at
+# a time, which keeps two CPUs busy: a lab is one thread of this machine, which sleeps while its tests
+# wait, and what measures there does so in virtual time.
 ALONE_SUITES=("${QUICK_SUITES[@]}" varlink)
 
 LAB=$REPO/tests/lab/lab
