@@ -280,6 +280,7 @@ class Unclamped(Promises):
         task = self.run_python("floored", SHORT_BURSTS)
         self.assert_bursts(task, lambda khz: khz >= 1400000)
         task.kill()
+        task.wait()  # to end is work, too, which has its floor
         self.assert_held(daemon, LOWEST_KHZ, 600000)
         self.end(daemon)
 
