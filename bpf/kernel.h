@@ -110,6 +110,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 	char comm[16];
 	struct task_io_accounting ioac;
 	struct bpf_local_storage *bpf_storage;

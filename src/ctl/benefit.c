@@ -29,6 +29,7 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "tracer/wakeups.h"
 #include "varlink/caller.h"
 
 /*
@@ -64,9 +65,10 @@ struct experiment {
 	int signals;
 	int lent_fd; /* the connection of HandBack; negative: wakegov governs */
 	bool interrupted;
-	json_t *governed; /* the governors of all domains while wakegov governs */
-	FILE *plot;	  /* NULL: no picture is asked for */
-	const char *pid;  /* process whose waits count; NULL: all */
+	json_t *governed;	 /* the governors of all domains while wakegov governs */
+	FILE *plot;		 /* NULL: no picture is asked for */
+	struct wakeups *wakeups; /* of the chosen tasks; NULL: none are timed */
+	bool told_few;		 /* the user was told that they seldom wake up */
 	struct energy_meter meter;
 	struct model model;
 	struct benefit_findings findings;
@@ -359,10 +361,12 @@ static bool run_commands(struct experiment *experiment, uint64_t until_ns, doubl
 
 static void take_sample(struct experiment *experiment, struct benefit_sample *ret)
 {
-	benefit_sample(experiment->pid, ret);
+	benefit_sample(ret);
 	energy_read(&experiment->meter, ret->time_ns);
 	model_read(&experiment->model, ret->time_ns);
 	ret->cpu_s = experiment->model.busy_s;
+	if (experiment->wakeups)
+		wakeups_read(experiment->wakeups, ret->wakeups);
 	ret->joules = experiment->meter.joules;
 	ret->n_lost = experiment->meter.n_lost;
 	ret->full_cpu_s = experiment->model.full_cpu_s;
@@ -374,7 +378,11 @@ static void take_figures(const struct benefit_sample *from, const struct benefit
 	double s = (double)(to->time_ns - from->time_ns) / 1e9;
 	double ios = (double)(to->ios - from->ios), domain_s = to->domain_s - from->domain_s;
 	double waits = to->waits - from->waits;
+	uint64_t wakeups[WAKEGOV_WAKEUP_BUCKETS];
 
+	for (uint32_t i = 0; i < WAKEGOV_WAKEUP_BUCKETS; i++)
+		wakeups[i] = to->wakeups[i] - from->wakeups[i];
+	ret[FIGURE_WAKEUP] = benefit_wakeup_p99_us(wakeups);
 	ret[FIGURE_IOS] = ios / s;
 	ret[FIGURE_IO_TIME] = ios > 0 ? (double)(to->io_ms - from->io_ms) / ios : 0;
 	ret[FIGURE_WAIT] = waits > 0 ? (to->wait_us - from->wait_us) / waits : 0;
@@ -385,6 +393,16 @@ static void take_figures(const struct benefit_sample *from, const struct benefit
 		return;
 	ret[FIGURE_FREQUENCY] = (to->khz_s - from->khz_s) / domain_s / 1000;
 	ret[FIGURE_CHANGES] = (double)(to->changes - from->changes) / s;
+}
+
+/* Says once that a block has none of those that were asked for: they may have ended. */
+static void mind_wakeups(struct experiment *experiment, double p99_us)
+{
+	if (p99_us > 0 || !experiment->findings.wakeups_asked || experiment->told_few)
+		return;
+	complain("%s woke up less than %d times in a block: blocks like that have no p99 of it",
+		 experiment->findings.wakeups_of, BENEFIT_WAKEUPS_LEAST);
+	experiment->told_few = true;
 }
 
 static enum ctl_exit measure(struct experiment *experiment, bool with, struct block *ret)
@@ -412,6 +430,8 @@ static enum ctl_exit measure(struct experiment *experiment, bool with, struct bl
 		good &= is_undisturbed(experiment, &code);
 	take_figures(&from, &to, ret->figures);
 	ret->is_measured = good && !experiment->interrupted;
+	if (ret->is_measured)
+		mind_wakeups(experiment, ret->figures[FIGURE_WAKEUP]);
 	return code;
 }
 
@@ -489,6 +509,37 @@ static enum ctl_exit close_plot(struct experiment *experiment, const char *path)
 	return CTL_OK;
 }
 
+/*
+ * Those of the tasks that were asked for, else those of the command, without which the rest can be
+ * measured as well.
+ */
+static enum ctl_exit follow_wakeups(struct experiment *experiment)
+{
+	const char *asked = ctl_value(experiment->ctl, "wakeups"), *why;
+	bool has_command = experiment->ctl->n_arguments > 0;
+	struct wakeups_of of = { .program = asked };
+	uint64_t pid = 0;
+	uint32_t n_tasks;
+
+	if (!asked && !has_command)
+		return CTL_OK;
+	if (!asked)
+		of = (struct wakeups_of){ .parent = (uint32_t)getpid() };
+	else if (quantity_number(asked, &pid))
+		of = (struct wakeups_of){ .pid = pid <= INT32_MAX ? (uint32_t)pid : 0 };
+	experiment->findings.wakeups_asked = asked != NULL;
+	experiment->findings.wakeups_of = asked ?: experiment->ctl->arguments[0];
+	if (wakeups_follow(&of, &experiment->wakeups, &n_tasks, &why) < 0) {
+		complain("wake-ups cannot be timed: %s", why);
+		return asked ? CTL_REFUSED : CTL_OK;
+	}
+	/* Of a name there may be one as soon as the command runs. */
+	if (n_tasks || !asked || (of.program && has_command))
+		return CTL_OK;
+	complain("there is no process %s", asked);
+	return CTL_REFUSED;
+}
+
 static void find_energy(struct experiment *experiment)
 {
 	uint64_t now_ns = time_now_ns();
@@ -504,7 +555,6 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 {
 	struct experiment experiment = {
 		.ctl = ctl,
-		.pid = ctl_value(ctl, "pid"),
 		.lent_fd = -1,
 		.findings = { .against = ctl_value(ctl, "against"),
 			      .own = ctl_value(ctl, "figure") },
@@ -521,9 +571,6 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 				  2 * BENEFIT_PAIRS_LEAST, 2 * BENEFIT_PAIRS_MAX);
 	if (findings->own && !ctl->n_arguments)
 		return ctl_misuse(ctl, "--figure is of a command: -- COMMAND");
-	if (experiment.pid && !quantity_number(experiment.pid, &n))
-		return ctl_misuse(ctl, "--pid %s: expected the number of a process",
-				  experiment.pid);
 	experiment.n_pairs = (uint32_t)(for_us / block_us / 2);
 	experiment.block_ns = block_us * NS_PER_US;
 	experiment.until_ns = time_now_ns() + for_us * NS_PER_US;
@@ -538,9 +585,12 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 	code = open_plot(&experiment, ctl_value(ctl, "plot"));
 	if (code != CTL_OK)
 		return code;
-	code = run(&experiment);
+	code = follow_wakeups(&experiment);
+	if (code == CTL_OK)
+		code = run(&experiment);
 	if (close_plot(&experiment, ctl_value(ctl, "plot")) != CTL_OK && code == CTL_OK)
 		code = CTL_REFUSED;
+	wakeups_free(experiment.wakeups);
 	model_deinit(&experiment.model);
 	json_decref(experiment.governed);
 	free(experiment.config);

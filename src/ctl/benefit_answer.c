@@ -19,6 +19,7 @@ static const struct {
 	[FIGURE_RUN] = { "run_s", "run time", "longer", "shorter", "s" },
 	[FIGURE_IOS] = { "ios_per_s", "I/Os", "more", "fewer", "/s" },
 	[FIGURE_IO_TIME] = { "ms_per_io", "time per I/O", "longer", "shorter", "ms" },
+	[FIGURE_WAKEUP] = { "wakeup_p99_us", "wake-up latency p99", "longer", "shorter", "us" },
 	[FIGURE_WAIT] = { "wait_us", "wait for a CPU", "longer", "shorter", "us" },
 	[FIGURE_CPU] = { "cpu_s_per_s", "CPU time", "more", "less", "s/s" },
 	[FIGURE_ENERGY] = { "watts", "power", "more", "less", "W" },
@@ -158,8 +159,9 @@ static json_t *say_verdict(const struct finding_of *work, const struct finding_o
 static json_t *verdict(const struct benefit_findings *findings)
 {
 	struct finding_of work, cost;
-	bool has_work = find(findings, FIGURE_OWN, &work) || find(findings, FIGURE_RUN, &work) ||
-			find(findings, FIGURE_IOS, &work);
+	bool has_work = find(findings, FIGURE_OWN, &work) ||
+			(findings->wakeups_asked && find(findings, FIGURE_WAKEUP, &work)) ||
+			find(findings, FIGURE_RUN, &work) || find(findings, FIGURE_IOS, &work);
 	bool has_cost = find(findings, FIGURE_ENERGY, &cost) ||
 			find(findings, FIGURE_ESTIMATE, &cost);
 	json_t *said = say_verdict(has_work ? &work : NULL, has_cost ? &cost : NULL);
@@ -198,7 +200,7 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 	else if (bound(&finding) < UNSTEADY_PERCENT)
 		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
 			 bound(&finding));
-	return json_pack("{ss so ss sI sf sf sf sf sf ss ss* so}", "name", figures[figure].key,
+	return json_pack("{ss so ss sI sf sf sf sf sf ss ss* so* so}", "name", figures[figure].key,
 			 "title", format_json(finding.name), "words", words, "pairs",
 			 (json_int_t)findings->sums[figure].n, "ratio", finding.ratio.ratio, "low",
 			 finding.ratio.low, "high", finding.ratio.high, "with", finding.with,
@@ -206,6 +208,7 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 			 figure == FIGURE_ENERGY     ? findings->energy_source
 			 : figure == FIGURE_ESTIMATE ? findings->estimate
 						     : NULL,
+			 "of", figure == FIGURE_WAKEUP ? format_json(findings->wakeups_of) : NULL,
 			 "ratios", ratios_json(findings, figure));
 }
 
@@ -228,7 +231,7 @@ json_t *benefit_answer(const struct benefit_findings *findings)
 static void show_figure(const json_t *figure)
 {
 	const char *words = field_text(figure, "words"), *source = field_text(figure, "source");
-	const char *unit = field_text(figure, "unit");
+	const char *unit = field_text(figure, "unit"), *of = field_text(figure, "of");
 	_cleanup_free_ char *title = format_clean(field_text(figure, "title"));
 	double with = json_number_value(json_object_get(figure, "with"));
 	double without = json_number_value(json_object_get(figure, "without"));
@@ -236,9 +239,9 @@ static void show_figure(const json_t *figure)
 	/* printf() pads by bytes, and this character has two. */
 	int width = 24 + (strstr(words, "±") != NULL);
 
-	printf("  %-17s %-*s %.*f, without %.*f%s%s%s%s\n", title, width, words, decimals, with,
+	printf("  %-19s %-*s %.*f, without %.*f%s%s%s%s%s%s\n", title, width, words, decimals, with,
 	       decimals, without, *unit ? " " : "", unit, source ? ", by " : "",
-	       source ? source : "");
+	       source ? source : "", of ? ", of " : "", of ? of : "");
 }
 
 void benefit_show_answer(const json_t *answer)

@@ -14,6 +14,7 @@ enum benefit_figure {
 	FIGURE_RUN,
 	FIGURE_IOS,
 	FIGURE_IO_TIME,
+	FIGURE_WAKEUP,
 	FIGURE_WAIT,
 	FIGURE_CPU,
 	FIGURE_ENERGY,
@@ -27,6 +28,8 @@ enum benefit_figure {
 struct benefit_findings {
 	const char *against;	   /* NULL: the governor that was set before wakegov */
 	const char *own;	   /* name of the command's figure; NULL: it has none */
+	const char *wakeups_of;	   /* whose wake-ups are timed; NULL: nobody's */
+	bool wakeups_asked;	   /* --wakeups: the verdict is about them, unless own is set */
 	const char *energy_source; /* NULL: none */
 	const char *estimate;	   /* how the energy is estimated */
 	uint64_t seed;

@@ -83,19 +83,11 @@ static void add_changes(struct benefit_sample *sample, FILE *file)
 		sample->changes += n;
 }
 
-/* Documentation/scheduler/sched-stats.rst: time running and time waiting in ns, and turns. */
+/*
+ * Documentation/scheduler/sched-stats.rst: of each CPU, behind six other numbers, what its tasks
+ * ran and waited, in ns, and their turns.
+ */
 static void add_waits(struct benefit_sample *sample, FILE *file)
-{
-	double wait_ns, turns;
-
-	if (fscanf(file, "%*u %lf %lf", &wait_ns, &turns) != 2)
-		return;
-	sample->wait_us += wait_ns / 1000;
-	sample->waits += turns;
-}
-
-/* The same for each CPU, behind six other numbers. */
-static void add_all_waits(struct benefit_sample *sample, FILE *file)
 {
 	double wait_ns, turns;
 	char line[512];
@@ -109,18 +101,11 @@ static void add_all_waits(struct benefit_sample *sample, FILE *file)
 	}
 }
 
-void benefit_sample(const char *pid, struct benefit_sample *ret)
+void benefit_sample(struct benefit_sample *ret)
 {
-	char threads[64];
-
 	*ret = (struct benefit_sample){ .time_ns = time_now_ns() };
 	add_disks(ret);
 	for_each(CPUFREQ "/time_in_state", add_states, ret);
 	for_each(CPUFREQ "/total_trans", add_changes, ret);
-	if (!pid) {
-		for_each("/proc/schedstat", add_all_waits, ret);
-		return;
-	}
-	snprintf(threads, sizeof(threads), "/proc/%s/task/*/schedstat", pid);
-	for_each(threads, add_waits, ret);
+	for_each("/proc/schedstat", add_waits, ret);
 }

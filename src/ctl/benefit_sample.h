@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wakegov/wakeups.h"
+
 /* A counter that is not known stays 0 throughout, so that its difference is 0. */
 struct benefit_sample {
 	uint64_t time_ns;
@@ -14,14 +16,15 @@ struct benefit_sample {
 	double khz_s;	  /* integral of the frequency, summed over the domains … */
 	double domain_s;  /* … over this sum of their times */
 	uint64_t changes; /* changes of frequencies */
-	double wait_us;	  /* time waiting for a CPU, summed over the tasks … */
+	double wait_us;	  /* time waiting for a CPU, summed over all tasks … */
 	double waits;	  /* … in this number of turns on one */
-	/* Filled by the caller: from the model and the energy meter. */
-	double cpu_s; /* sum of the busy times of all CPUs */
+	/* Filled by the caller: from the tracer, the model and the energy meter. */
+	uint64_t wakeups[WAKEGOV_WAKEUP_BUCKETS]; /* of the chosen tasks, by latency */
+	double cpu_s;				  /* sum of the busy times of all CPUs */
 	double joules;
 	uint32_t n_lost;
 	double full_cpu_s;
 };
 
-/* pid is the process whose waits count, NULL for all. Leaves cpu_s and what follows at 0. */
-void benefit_sample(const char *pid, struct benefit_sample *ret);
+/* Leaves wakeups and what follows at 0. */
+void benefit_sample(struct benefit_sample *ret);

@@ -76,3 +76,21 @@ bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret)
 	*ret = (struct benefit_ratio){ exp(mean), exp(mean - half), exp(mean + half) };
 	return true;
 }
+
+/* Inside its bucket it lies as the ranks do: the wake-ups there are taken to be spread evenly. */
+double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS])
+{
+	double n = 0, before = 0, rank, begin_ns, end_ns;
+	uint32_t i;
+
+	for (i = 0; i < WAKEGOV_WAKEUP_BUCKETS; i++)
+		n += (double)counts[i];
+	if (n < BENEFIT_WAKEUPS_LEAST)
+		return 0;
+	rank = 0.99 * n;
+	for (i = 0; before + (double)counts[i] < rank; i++)
+		before += (double)counts[i];
+	begin_ns = (double)wakegov_wakeup_begin_ns(i);
+	end_ns = (double)wakegov_wakeup_begin_ns(i + 1);
+	return (begin_ns + (end_ns - begin_ns) * (rank - before) / (double)counts[i]) / 1000;
+}

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wakegov/wakeups.h"
+
 #define BENEFIT_PAIRS_LEAST 3
 #define BENEFIT_PAIRS_MAX   4096
 
@@ -47,3 +49,9 @@ bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret);
  * for an interval of 99 %. By G. W. Hill's algorithm 396, CACM 13 (10), 1970.
  */
 double benefit_student(uint32_t freedom);
+
+/* With fewer a hundredth of them is less than one. */
+#define BENEFIT_WAKEUPS_LEAST 100
+
+/* Their 99th percentile in us, from the counts of wakeups.h. 0: there are too few for one. */
+double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS]);

@@ -176,7 +176,7 @@ const struct ctl_command ctl_commands[] = {
 			{ "block", "TIME", "before it is switched again: 10s unless given" },
 			{ "figure", "NAME", "what the last number that COMMAND prints is: IOPS" },
 			{ "plot", "FILE", "a picture of the pairs (SVG)" },
-			{ "pid", "PID", "whose waits for a CPU count: everybody's unless given" },
+			{ "wakeups", "WHOSE", "time these: a program's, or a PID's; COMMAND's unless given" },
 		},
 	},
 	{

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shared/log.h"
+#include "tracer/load_error.h"
 
 #define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */
 
@@ -155,30 +156,6 @@ static int probe(struct programs *programs)
 	return 0;
 }
 
-static const char *explain_load(int error)
-{
-	switch (error) {
-	case -EPERM: /* the verifier refuses with -EACCES, -EINVAL and others */
-		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
-		       "locked down for confidentiality allows no tracing at all";
-	case -ENOMEM:
-		return "no memory for BPF: raise the memory limit (systemd: LimitMEMLOCK=, MemoryMax=)";
-	default:
-		return "the kernel refused wakegov's BPF programs: run wakegovd --debug to see why, and "
-		       "report it with the kernel's version";
-	}
-}
-
-/* libbpf has a single error for every reason why it cannot read the kernel's types. */
-static const char *explain_probe(void)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		return "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be loaded: "
-		       "there is no memory for it, or libbpf is older than its format";
-	return "this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
-	       "CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
-}
-
 __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
 							      const char *format, va_list args)
 {
@@ -210,20 +187,26 @@ static int load(struct programs *programs, uint32_t n_cpus, bool timers, const c
 	programs->skel = wakegov__open();
 	if (!programs->skel) {
 		r = -errno;
-		*ret_why = r == -ENOMEM ? explain_load(r)
+		*ret_why = r == -ENOMEM ? load_error_words(r)
 					: "the BPF object is damaged: install wakegov again";
 		return r;
 	}
 	r = probe(programs);
 	if (r < 0) {
-		*ret_why = explain_probe();
+		*ret_why =
+			load_error_words(r)
+				?: "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be "
+				   "loaded: there is no memory for it, or libbpf is older than its format";
 		return r;
 	}
 	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
 	bpf_program__set_autoload(programs->skel->progs.watch_hold, timers);
 	r = wakegov__load(programs->skel);
 	if (r < 0)
-		*ret_why = explain_load(r);
+		*ret_why =
+			load_error_words(r)
+				?: "the kernel refused wakegov's BPF programs: run wakegovd --debug to see "
+				   "why, and report it with the kernel's version";
 	return r;
 }
 

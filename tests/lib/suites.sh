@@ -448,7 +448,7 @@ suite_benefit() {
 	"$LAB" run --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_hand_back.py
 		/usr/bin/python3 $GUEST/test_past.py"
 	"$LAB" run --machine timed --driver acpi -- \
-		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer
+		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer Wakeups
 	"$LAB" run --machine timed --driver msr -- \
 		/usr/bin/python3 $GUEST/test_benefit.py Power
 }

@@ -138,6 +138,38 @@ static void test_unknown(void **state)
 			 3);
 }
 
+/* Wake-ups that were asked for come first in the verdict; those of the command come last. */
+static void test_wakeups(void **state)
+{
+	static const char *const verdicts[] = {
+		"I/Os: 11.9 ± 0.5 % more; what that takes in energy is not known here",
+		"wake-up latency p99: 30.0 ± 0.2 % shorter; what that takes in energy is not known "
+		"here",
+	};
+
+	for (int asked = 0; asked < 2; asked++) {
+		struct benefit_findings findings = { .wakeups_of = "postgres",
+						     .wakeups_asked = asked };
+		json_auto_t *answer = NULL;
+		const json_t *figure;
+
+		for (int i = 0; i < 6; i++) {
+			const double without[FIGURES] = {
+				[FIGURE_WAKEUP] = 100, [FIGURE_IOS] = 1000 + i % 2
+			};
+			const double with[FIGURES] = { [FIGURE_WAKEUP] = 70 + 0.2 * (i % 2 - 0.5),
+						       [FIGURE_IOS] = 1120 + 3 * (i % 3 - 1) };
+
+			benefit_take_pair(&findings, with, without);
+		}
+		answer = benefit_answer(&findings);
+		figure = figure_of(answer, "wakeup_p99_us");
+		assert_string_equal(json_string_value(json_object_get(figure, "of")), "postgres");
+		assert_string_equal(json_string_value(json_object_get(answer, "verdict")),
+				    verdicts[asked]);
+	}
+}
+
 /* A mark for each pair of each figure, and the words of the answer. */
 static void test_plot(void **state)
 {
@@ -166,7 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verdict), cmocka_unit_test(test_plot),
 		cmocka_unit_test(test_too_few), cmocka_unit_test(test_measured_before_estimated),
-		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_unknown), cmocka_unit_test(test_wakeups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,13 +110,57 @@ static void test_too_few(void **state)
 	assert_true(fabs(found.ratio - 2) < 1e-9 && fabs(found.high - 2) < 1e-6);
 }
 
+/* Every length is in its bucket, which is a 32nd of it wide at most; the ends are the last's. */
+static void test_wakeup_buckets(void **state)
+{
+	for (uint64_t ns = 0; ns < 17000000000; ns += 1 + ns / 100) {
+		uint32_t bucket = wakegov_wakeup_bucket(ns);
+		uint64_t begin_ns = wakegov_wakeup_begin_ns(bucket);
+		uint64_t end_ns = wakegov_wakeup_begin_ns(bucket + 1);
+
+		assert_in_range(ns, begin_ns, end_ns - 1);
+		assert_in_range(end_ns - begin_ns, 1, 1 + begin_ns / 32);
+	}
+	assert_int_equal(wakegov_wakeup_bucket(UINT64_MAX), WAKEGOV_WAKEUP_BUCKETS - 1);
+}
+
+/* Of 1 us, 2 us and so on the 99th percentile is known, within half a bucket. */
+static void test_wakeup_p99(void **state)
+{
+	static const uint32_t numbers[] = { 100, 101, 1000, 12345, 100000 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		uint64_t counts[WAKEGOV_WAKEUP_BUCKETS] = { 0 };
+
+		for (uint32_t us = 1; us <= numbers[i]; us++)
+			counts[wakegov_wakeup_bucket(us * 1000ULL)]++;
+		assert_true(fabs(benefit_wakeup_p99_us(counts) / (0.99 * numbers[i]) - 1) < 0.016);
+	}
+}
+
+/* All of one length: whatever their number it is that, and it differs from another by as much. */
+static void test_wakeup_p99_of_one(void **state)
+{
+	uint64_t counts[WAKEGOV_WAKEUP_BUCKETS] = { 0 };
+
+	counts[wakegov_wakeup_bucket(700000)] = BENEFIT_WAKEUPS_LEAST - 1;
+	assert_true(benefit_wakeup_p99_us(counts) == 0);
+	counts[wakegov_wakeup_bucket(700000)]++;
+	assert_true(fabs(benefit_wakeup_p99_us(counts) / 700 - 1) < 0.03);
+	/* One of a hundred is longer, and is the 99th percentile of 99. */
+	counts[wakegov_wakeup_bucket(9000000)] = 1;
+	assert_true(benefit_wakeup_p99_us(counts) < 725);
+	counts[wakegov_wakeup_bucket(9000000)] = 2;
+	assert_true(benefit_wakeup_p99_us(counts) > 8900);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_student),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_student),		  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_coverage),	  cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_wakeup_buckets),	  cmocka_unit_test(test_wakeup_p99),
+		cmocka_unit_test(test_wakeup_p99_of_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Why BPF programs could not be loaded, and what to do: a static sentence for a negative errno of
+ * libbpf. NULL: it was for none of the usual reasons.
+ */
+const char *load_error_words(int error);
