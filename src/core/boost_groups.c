@@ -4,10 +4,11 @@
  * each pair. During a pair the domains of the group's tasks belong to the experiment. In its window
  * without the boost they run without any I/O boost. A domain belongs to one group at a time.
  *
- * Where clamps drive a domain, schedutil boosts by itself. There the window with the boost is the
- * kernel left alone, with the boost as a floor, so that it is never less than the kernel's. In the
- * other one the tasks' maximum is what the domain needs without boosts. Until there is an answer,
- * and where there is none, the kernel is left alone.
+ * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
+ * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,
+ * the tasks' maximum is what the domain needs without boosts. If it is predicted to pay, that is
+ * the answer until single pairs speak against it. Where there is no answer, the kernel is left
+ * alone.
  */
 #include <stddef.h>
 
@@ -32,7 +33,7 @@ static struct experiment_params params_of(const struct engine *engine, const str
 	};
 }
 
-/* The first domain of the same kind: a boost has the same effect in both. */
+/* The first domain of the same kind: a boost has the same effect in both, by the same means. */
 static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;
@@ -40,7 +41,8 @@ static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 	for (uint32_t i = 0; i < domain; i++) {
 		const struct topology_domain *other = &engine->domains[i].info;
 
-		if (other->capacity == info->capacity && other->n_opps == info->n_opps &&
+		if (engine->domains[i].clamps == engine->domains[domain].clamps &&
+		    other->capacity == info->capacity && other->n_opps == info->n_opps &&
 		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
 			return i;
 	}
@@ -93,7 +95,7 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 		.depth_milli = boost->depth_milli,
 	};
 	experiment_init(&group->experiment, ++engine->n_groups_begun);
-	if (from && from->experiment.verdict > EXPERIMENT_OPEN) {
+	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
 		group->experiment = from->experiment;
 		group->experiment.random ^= engine->n_groups_begun;
 		group->experiment.window = 0;
@@ -218,30 +220,19 @@ struct sums {
 	uint64_t weight;
 	uint64_t share; /* share of host time at the highest level of all */
 	uint64_t saved; /* time of an I/O that the boost saves over the present level */
+	uint64_t kept;	/* time of an I/O that the present level saves over the need */
 	bool driven;
 	bool blocked; /* another group's experiment has one of their domains */
-	bool higher;  /* the level with the boost is above the one without */
-	bool clamps;  /* clamps drive one of their domains */
+	bool higher;  /* the boost is above the present level */
+	bool above;   /* clamps drive a domain that is above its need */
 };
-
-/* The level without the boost: the present one, or the maximum that the task would get. */
-static uint32_t low_level(const struct domain *domain, const struct io_boost *boost)
-{
-	uint32_t need = domain->last.target_khz
-				? io_level_at(&domain->info, domain->last.target_khz)
-				: IO_LEVEL_MAX;
-
-	if (domain->clamps && need < boost->level)
-		return need;
-	return boost->level ? boost->level : 1;
-}
 
 static void add_task(const struct engine *engine, const struct io_task *task, uint32_t trial,
 		     struct sums *sums)
 {
 	const struct io_boost *boost = &task->io_boost;
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t low, high;
+	uint32_t level, wanted, need;
 
 	if (!domain || io_boost_is_over(boost))
 		return;
@@ -250,13 +241,15 @@ static void add_task(const struct engine *engine, const struct io_task *task, ui
 	sums->share += (uint64_t)boost->rate_per_s * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	sums->driven &= domain->driven;
 	sums->blocked |= domain->trial && domain->trial != trial;
-	low = low_level(domain, boost);
-	high = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
-	if (domain->clamps && boost->level > high)
-		high = boost->level;
-	sums->saved += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, low, high);
-	sums->higher |= high > low + low / 32;
-	sums->clamps |= domain->clamps;
+	level = boost->level ? boost->level : 1;
+	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
+	sums->saved += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, level, wanted);
+	sums->higher |= wanted > level + level / 32;
+	if (!domain->clamps || !domain->last.target_khz)
+		return;
+	need = io_level_at(&domain->info, domain->last.target_khz);
+	sums->kept += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, need, level);
+	sums->above |= level > need + need / 32;
 }
 
 static void add_tasks(const struct engine *engine, uint32_t index, struct sums *sums)
@@ -265,9 +258,10 @@ static void add_tasks(const struct engine *engine, uint32_t index, struct sums *
 		add_task(engine, task, index + 1, sums);
 }
 
-static uint32_t predicted_ppm(const struct sums *sums)
+/* The gain of the rate by the time of an I/O that is saved, by weight. */
+static uint32_t predicted_ppm(const struct sums *sums, uint64_t saved)
 {
-	uint64_t saved_ppm = sums->weight ? sums->saved / sums->weight : 0;
+	uint64_t saved_ppm = sums->weight ? saved / sums->weight : 0;
 
 	if (saved_ppm > IO_SHARE_MAX)
 		saved_ppm = IO_SHARE_MAX;
@@ -305,9 +299,41 @@ static void switch_arms(struct engine *engine, uint32_t index)
 		}
 }
 
+/* Whether our boost is predicted to gain more than the slack over the present level. */
+static bool is_promising(const struct experiment_params *params, const struct io_group *group,
+			 const struct sums *sums)
+{
+	return group->device == IO_BOOST_NO_DEVICE
+		       ? sums->higher
+		       : predicted_ppm(sums, sums->saved) > params->slack_ppm;
+}
+
+/* Whether our boost is to be tried, or that of the kernel. */
+static void choose_question(struct io_group *group, const struct experiment_params *params,
+			    const struct sums *sums, uint64_t now_ns)
+{
+	struct experiment *experiment = &group->experiment;
+	uint32_t kept_ppm = predicted_ppm(sums, sums->kept);
+	bool is_promising_now = is_promising(params, group, sums);
+
+	if (experiment->verdict == EXPERIMENT_OPEN)
+		return;
+	if (group->is_kernels && is_promising_now && experiment->rest &&
+	    now_ns >= experiment->reopen_ns) {
+		group->is_kernels = false;
+		experiment_begin(experiment, now_ns);
+	} else if (!group->is_kernels && !is_promising_now && sums->above && !experiment->rest) {
+		group->is_kernels = true;
+		if (kept_ppm > params->slack_ppm)
+			experiment_assume(experiment, params, kept_ppm, now_ns);
+		else
+			experiment_begin(experiment, now_ns);
+	}
+}
+
 /*
  * Whether a pair can tell something: a boost that is not granted must save more than the slack over
- * the domain's present level. The kernel's own boost needs no prediction, it is there.
+ * the domain's present level. The kernel's is there without that.
  */
 static bool has_question(const struct experiment *experiment,
 			 const struct experiment_params *params, const struct io_group *group,
@@ -317,10 +343,9 @@ static bool has_question(const struct experiment *experiment,
 		return false;
 	if (experiment->rest || experiment->verdict == EXPERIMENT_OPEN)
 		return true;
-	if (sums->clamps)
-		return sums->higher || experiment->verdict == EXPERIMENT_DOESNT;
-	return group->device == IO_BOOST_NO_DEVICE ? sums->higher
-						   : predicted_ppm(sums) > params->slack_ppm;
+	if (group->is_kernels)
+		return sums->above || experiment->verdict == EXPERIMENT_DOESNT;
+	return is_promising(params, group, sums);
 }
 
 /* Whether a pair can start now. */
@@ -335,6 +360,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 		experiment->next_ns = now_ns + BLOCKED_NS;
 		return false;
 	}
+	choose_question(group, params, sums, now_ns);
 	if (!has_question(experiment, params, group, sums)) {
 		experiment->next_ns = now_ns + LOOK_NS;
 		return false;
@@ -343,7 +369,9 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 		experiment_begin(experiment, now_ns);
 	if (!experiment->arm)
 		experiment_predict(experiment, params,
-				   group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums));
+				   group->device == IO_BOOST_NO_DEVICE ? 0
+				   : group->is_kernels ? predicted_ppm(sums, sums->kept)
+						       : predicted_ppm(sums, sums->saved));
 	group->moved_limits = false;
 	set_trial(engine, index, true);
 	return true;

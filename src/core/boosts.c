@@ -231,7 +231,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		return;
 	}
 	boost->state = state_by(&group->experiment);
-	grant(engine, task, group->experiment.arm && boost->wanted_khz);
+	grant(engine, task, group->experiment.arm && boost->wanted_khz && !group->is_kernels);
 }
 
 /*

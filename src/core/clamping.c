@@ -297,14 +297,15 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t khz = domain ? domain->last.target_khz : 0;
+	uint32_t khz = domain ? domain->last.target_khz : 0, index = task->io_boost.group;
+	const struct io_group *group;
 
-	if (!khz || !domain->clamps || io_boost_is_over(&task->io_boost) ||
-	    task->io_boost.group == IO_BOOST_NO_GROUP ||
-	    khz >= topology_domain_max_khz(&domain->info))
+	if (!khz || khz >= topology_domain_max_khz(&domain->info) || !domain->clamps ||
+	    io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
 		return 0;
-	if (!engine_leaves_alone(engine, domain) &&
-	    !io_group_gains_nothing(&engine->groups[task->io_boost.group]))
+	group = &engine->groups[index];
+	if (!group->is_kernels || group->experiment.arm ||
+	    (domain->trial != index + 1 && group->experiment.verdict != EXPERIMENT_DOESNT))
 		return 0;
 	return opp_cap_at_khz(&domain->info, khz);
 }

@@ -65,6 +65,7 @@ static const struct bound device_bounds[] = {
 
 static const struct bound group_bounds[] = {
 	FLAG(io_group, used),
+	FLAG(io_group, is_kernels),
 	FLAG(io_group, moved_limits),
 	MOST(io_group, experiment.verdict, EXPERIMENT_SAME),
 	MOST(io_group, experiment.window, 2),

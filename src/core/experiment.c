@@ -23,6 +23,7 @@
 #define SCALE_MAX     (1 << 20)
 #define MEMORY	      16	/* memory of the scale, in pairs */
 #define KEEP	      (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
+#define ASSUMED	      (2 * ONE) /* weight of an assumed answer in pairs: it takes longer to doubt */
 #define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until a doubtful answer may be reopened */
 #define HINT	      2			  /* √2 standard deviations: by chance once in twelve */
 #define CLEARLY	      4			  /* two standard deviations: by chance once in forty */
@@ -225,6 +226,25 @@ static void conclude(struct experiment *e, const struct experiment_params *p,
 	e->reopen_ns = now_ns + (pause_ns < PAUSE_MOST_NS ? pause_ns : PAUSE_MOST_NS);
 	while (e->pairs > KEEP)
 		shrink(e, 2);
+}
+
+void experiment_assume(struct experiment *e, const struct experiment_params *p,
+		       uint32_t predicted_ppm, uint64_t now_ns)
+{
+	int64_t u;
+
+	experiment_begin(e, now_ns);
+	e->scale = SCALE_START;
+	experiment_predict(e, p, predicted_ppm);
+	e->again = true;
+	/* As if so many pairs had been seen, with a deviation of scale. */
+	u = (e->predicted - ln_gain(p->slack_ppm)) * ONE / e->scale;
+	e->pairs = ASSUMED;
+	e->sum = ASSUMED * u / ONE;
+	e->squares = ASSUMED * (u * u / ONE + ONE) / ONE;
+	e->weight = ASSUMED * ((1LL << 32) / e->scale) / ONE;
+	conclude(e, p, EXPERIMENT_PAYS, true, now_ns);
+	e->arm = true;
 }
 
 static uint64_t half_ns(const struct experiment *e, const struct experiment_params *p)

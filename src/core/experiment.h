@@ -111,6 +111,13 @@ void experiment_init(struct experiment *e, uint64_t seed);
 /* Starts the experiment: the first pair begins with the next update. */
 void experiment_begin(struct experiment *e, uint64_t now_ns);
 
+/*
+ * Takes the predicted gain for the answer, where the boost is there already: no more than single
+ * pairs is spent on it, until they speak against it.
+ */
+void experiment_assume(struct experiment *e, const struct experiment_params *p,
+		       uint32_t predicted_ppm, uint64_t now_ns);
+
 /* Sets the predicted gain of the rate, before an answer; 0: not known. */
 void experiment_predict(struct experiment *e, const struct experiment_params *p,
 			uint32_t predicted_ppm);

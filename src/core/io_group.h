@@ -16,6 +16,7 @@
 
 struct io_group {
 	bool used;
+	bool is_kernels;      /* tried is the boost that the kernel gives by itself */
 	bool moved_limits;    /* limits began to bound one of its levels in the pair under way */
 	uint32_t device;      /* or IO_BOOST_NO_DEVICE */
 	uint32_t tgid;	      /* process of the waits; 0: the group has a device */
@@ -41,13 +42,6 @@ static inline uint32_t io_group_ratio(const struct io_group *group)
 	uint64_t found = group->found_ratio, predicted = group->ratio;
 
 	return found && (found > 2 * predicted || predicted > 2 * found) ? found : predicted;
-}
-
-/* Whether the experiment found that the boost, or what the kernel gives by itself, brings nothing.
- */
-static inline bool io_group_gains_nothing(const struct io_group *group)
-{
-	return group->experiment.verdict == EXPERIMENT_DOESNT && !group->experiment.arm;
 }
 
 static inline bool io_are_alike(uint32_t a, uint32_t b)

@@ -301,19 +301,37 @@ static void test_need(void **state)
 	world_deinit(&world);
 }
 
-/* Where the kernel's boost pays, it stays, and never is there more than a try of less. */
+/* Where the kernel's boost is predicted to pay, it is left alone but for single pairs. */
 static void test_no_need(void **state)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
+	struct world world;
+
+	begin_boosted(&world);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, 10 * NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	assert_in_range(boosts_group(&world, 0)->experiment.tries, 1, 5);
+	assert_no_change(&world);
+	world_deinit(&world);
+}
+
+/* A reader that gains nothing, and then has more to do for each request: the maximum is gone. */
+static void test_need_changes(void **state)
+{
+	struct fake_io io = boosts_sync_io(0, 500, 2);
 	struct task_clamp clamp;
 	struct world world;
 
 	begin_boosted(&world);
-	boosts_start_paying(&world, 0, 0, &io);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
+	find_last(&world, 100, &clamp);
+	assert_in_range(clamp.max_cap, 1, CLAMP_MAX_NONE - 1);
+	world.tasks[0].io.work *= 100;
+	boosts_run(&world, 3 * NS_PER_S);
 	find_last(&world, 100, &clamp);
 	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
-	assert_true(boosts_group(&world, 0)->experiment.off_level <
-		    boosts_group(&world, 0)->experiment.on_level / 2);
 	world_deinit(&world);
 }
 
@@ -377,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_io_is_never_held_down),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_no_need),
+		cmocka_unit_test(test_need_changes),
 		cmocka_unit_test(test_nothing_to_try),
 		cmocka_unit_test(test_bursts),
 	};

@@ -212,18 +212,18 @@ class Boost(unittest.TestCase):
 
     def test_kernel_boost(self):
         """uclamp: schedutil's own boost is held back where reads gain nothing by it"""
-        # 2 us of 345 at the lowest OPP: whatever the clock, the device takes the rest.
+        # 2 us of 345 at the lowest OPP: whatever the clock, the emulation takes the rest.
         load = self.psync("3", "null_blk_create", "--cycles", "1000")
         alone = self.shares_at_lowest(1)["policy2"]
         self.daemon.set_policy("[wakegov]\nbackend = uclamp\n")
         self.daemon.start()
         self.addCleanup(self.daemon.stop)
-        seen = self.watch(load, 15, until={"does-not-pay"})
+        # More is predicted of the clock than it brings: single pairs have to speak against that.
+        seen = self.watch(load, 60, until={"does-not-pay"})
         governed = self.shares_at_lowest(4)["policy2"]
         tap.note(f"{', '.join(seen)}; at the lowest OPP {governed * 100:.0f} % of the time, "
                  f"{alone * 100:.0f} % by schedutil alone")
         self.assertEqual(seen[-1], "does-not-pay")
-        self.assertNotIn("pays", seen)
         self.assertLess(alone, 0.5)
         self.assertGreaterEqual(governed, 0.8)
         # But for a pair in which it is tried again.
