@@ -34,8 +34,7 @@ static int limits_apply(struct actuator_domain *domain, const struct actuator_re
 {
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
-	return range_apply(domain, request->target_khz, request->floor_khz,
-			   request->effective_cap_khz);
+	return range_apply(domain, request, request->floor_khz, request->effective_cap_khz);
 }
 
 static int limits_verify(struct actuator_domain *domain)

@@ -8,6 +8,7 @@
 
 #include "actuator/backend.h"
 #include "actuator/saved.h"
+#include "actuator/schedutil.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -276,8 +277,19 @@ static int read_back(struct actuator_domain *domain, bool settled)
 	return 0;
 }
 
-int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t min_khz,
-		uint32_t max_khz)
+/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
+static void note_end(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	struct range *range = &domain->range;
+
+	if (request->min_khz < range->own_min_khz || request->max_khz > range->own_max_khz)
+		schedutil_note_limits(domain->info->first_cpu);
+	range->own_min_khz = request->min_khz;
+	range->own_max_khz = request->max_khz;
+}
+
+int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
+		uint32_t min_khz, uint32_t max_khz)
 {
 	bool again = !domain->asked_khz;
 	int r, written;
@@ -292,10 +304,11 @@ int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t mi
 		read_back(domain, true);
 
 	domain->unchecked = false;
+	note_end(domain, request);
 	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
-	domain->asked_khz = target_khz;
+	domain->asked_khz = request->target_khz;
 	if (!written)
 		return ACTUATOR_UNCHANGED;
 

@@ -16,6 +16,7 @@
 #include "shared/cleanup.h"
 
 struct actuator_domain;
+struct actuator_request;
 
 /* Number of our writes that may pass before the kernel has applied the first. */
 #define RANGE_WAS 4
@@ -32,13 +33,14 @@ struct range_limit {
 
 struct range {
 	struct range_limit min, max;
+	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
 	uint64_t settles_ns; /* while a limit is suspect: time at which the kernel has applied every
 				write */
 };
 
 static inline void range_init(struct range *range)
 {
-	*range = (struct range){ .min.fd = -1, .max.fd = -1 };
+	*range = (struct range){ .min.fd = -1, .max.fd = -1, .own_max_khz = UINT32_MAX };
 }
 
 static inline bool range_is_taken(const struct range *range)
@@ -111,5 +113,5 @@ int range_settle(struct actuator_domain *domain);
  * The apply step of a backend that holds the domain between two limits: opens the files if need be,
  * and writes as range_write(). Returns what struct backend's apply does.
  */
-int range_apply(struct actuator_domain *domain, uint32_t target_khz, uint32_t min_khz,
-		uint32_t max_khz);
+int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
+		uint32_t min_khz, uint32_t max_khz);

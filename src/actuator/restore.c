@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actuator/restore_run.h"
+#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 static enum restore_outcome outcome_of_error(int error)
@@ -167,6 +168,8 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 			 control_load(CONTROL_MIN_FREQ, policy, min_khz, sizeof(min_khz)) > 0 &&
 			 strtoul(max->value, NULL, 10) < strtoul(min_khz, NULL, 10);
 
+	if (max)
+		schedutil_note_limits(policy);
 	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
 	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
 }

@@ -87,7 +87,7 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 		return actuator_domain_outcome_unheld(domain);
 	if (!limited && !range_is_taken(&domain->range))
 		return expect(domain, request->target_khz);
-	return range_apply(domain, request->target_khz, request->min_khz, request->max_khz);
+	return range_apply(domain, request, request->min_khz, request->max_khz);
 }
 
 /* Yields the domain: another governor reads no clamps. Tasks keep theirs for the other domains. */

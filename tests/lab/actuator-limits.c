@@ -4,7 +4,11 @@
 #include "actuator-conformance.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "actuator-fixture.h"
@@ -83,6 +87,63 @@ void test_limits_are_merged(void **state)
 	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 600000, 1400000);
 	write_limit(0, "scaling_min_freq", "400000");
+}
+
+static void run_on(int first, int last)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	for (int cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+static pid_t start_loop(void)
+{
+	pid_t loop = fork();
+
+	assert_true(loop >= 0);
+	if (loop > 0)
+		return loop;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(3, 3);
+	for (;;)
+		;
+}
+
+/*
+ * A loop sleeps while there is a ceiling, and nothing else runs in its domain: it is as fast as
+ * before when the ceiling has ended. The kernel may look at the idle CPUs meanwhile, and then
+ * nothing is shown: hence several times.
+ */
+void test_limits_end_while_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain;
+	pid_t loop = start_loop();
+
+	run_on(0, 1);
+	for (int i = 0; i < 8; i++) {
+		domain = fixture_acquire(f, 1);
+		fixture_expect_frequency(2, 1400000);
+		kill(loop, SIGSTOP);
+		usleep(20000);
+		ask(domain, 0, 1000000);
+		expect_limits(2, 400000, 1000000);
+		if (i % 2)
+			ask(domain, 0, UINT32_MAX);
+		else
+			assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+		expect_limits(2, 400000, 1400000);
+		kill(loop, SIGCONT);
+		fixture_expect_frequency(2, 1400000);
+		if (i % 2)
+			assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	}
+	kill(loop, SIGKILL);
+	waitpid(loop, NULL, 0);
+	run_on(0, 3);
 }
 
 /* The core is told of others' limits, and never of our own as one of them. */

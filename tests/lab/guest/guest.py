@@ -96,11 +96,10 @@ def wait_for(condition, seconds, what):
 
 
 def restart_governors():
-    """As the kernel has them at its start.
+    """As the kernel has them at its start, whatever the limits of a test before did to them.
 
-    When a limit below the frequency comes and goes while a domain is idle, schedutil takes the old
-    frequency for set (sugov_update_next_freq() asks for none that equals the last), and a CPU that is
-    busy without a pause from then on stays where the limit was.
+    A limit that a test itself sets and takes away while a domain is idle leaves the domain there:
+    see schedutil_note_limits(), by which wakegovd prevents that for its own.
     """
     for path in glob.glob(f"{CPUFREQ}/policy*/scaling_governor"):
         governor = read(path)

@@ -52,7 +52,6 @@ def running(name, nice=0, unit=""):
 
 class Profiles(unittest.TestCase):
     def setUp(self):
-        guest.restart_governors()
         self.before = guest.snapshot()
         self.addCleanup(self.assert_restored)
 
