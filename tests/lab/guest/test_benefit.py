@@ -323,6 +323,11 @@ class Figures(unittest.TestCase):
             self.assertLess(found["run_s"]["low"], 1.005)
             self.assertGreater(found["run_s"]["high"], 0.995)
 
+    def start_fio(self, *options):
+        load = fio(self.device, 100000, *options)
+        self.addCleanup(load.communicate)
+        self.addCleanup(load.terminate)
+
     def test_powersave(self):
         """five minutes, three times: psync against powersave within 2 % of what fio counts"""
         set_governor("powersave")
@@ -332,21 +337,17 @@ class Figures(unittest.TestCase):
         with guest.Daemon():
             reads_per_second(self.device)
             truth = reads_per_second(self.device) / alone
-        load = fio(self.device, 100000)
+        self.start_fio()
         for _, found in self.measured("--against", "powersave"):
             tap.note(f"{found['ios_per_s']['ratio']:.4f}; {truth:.4f} by fio")
             self.assertLess(abs(found["ios_per_s"]["ratio"] / truth - 1), 0.02)
-        load.terminate()
-        load.communicate()
 
     def test_paced(self):
         """five minutes, three times: the same reads with less energy than performance"""
-        load = fio(self.device, 100000, "--rate_iops=500")
+        self.start_fio("--rate_iops=500")
         for verdict, found in self.measured("--against", "performance"):
             self.assertEqual(found["watts"]["source"], "powercap")
             self.assertRegex(verdict, "less, at the same I/Os")
-        load.terminate()
-        load.communicate()
 
 
 if __name__ == "__main__":
