@@ -22,8 +22,7 @@
 #define LOOK_MOST_NS (1600 * NS_PER_MS)
 
 struct limited_cpu {
-	uint32_t us; /* NONE: it is not */
-	uint32_t pid;
+	uint32_t us;   /* NONE: it is not */
 	bool given_up; /* another program changed it, or it cannot be written */
 };
 
@@ -79,7 +78,7 @@ static void give_up(struct manager *manager, uint32_t cpu, int outcome)
 	idle->failed |= outcome < 0;
 }
 
-/* pid is whose limit it is. */
+/* pid is whose limit it is, and may have ended. */
 static void set_limit(struct manager *manager, uint32_t cpu, uint32_t us, uint32_t pid)
 {
 	struct idle_latency *idle = manager->idle_latency;
@@ -98,7 +97,6 @@ static void set_limit(struct manager *manager, uint32_t cpu, uint32_t us, uint32
 		log_debug("CPU %u: idle latency %d us, for pid %u", cpu, (int)us, pid);
 	idle->n_limited += (us != NONE) - (limited->us != NONE);
 	limited->us = us;
-	limited->pid = pid;
 	tracer_set_idle_limit(manager->tracer, cpu, limited->given_up ? 0 : us);
 }
 
@@ -264,15 +262,26 @@ void idle_latency_end(struct manager *manager)
 	manager->idle_latency = NULL;
 }
 
+/* A CPU's own task may be a short one that has ended: what it allowed stands for it. */
+static bool is_limit_of(const struct manager *manager, int rule, uint32_t us)
+{
+	const struct policy_level *level;
+
+	if (rule == IDLE_LATENCY_ANY_RULE)
+		return true;
+	level = &manager->policy.rules[rule].properties.idle_latency;
+	return level->kind == POLICY_LEVEL_IDLE_LATENCY && level->value == us;
+}
+
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
 {
-	const struct limited_cpu *cpus = manager->idle_latency->cpus;
-
 	*ret = (struct cpu_mask){ 0 };
-	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
-		if (cpus[cpu].us != NONE &&
-		    (rule == IDLE_LATENCY_ANY_RULE || rule_of(manager, cpus[cpu].pid) == rule))
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
+		uint32_t us = manager->idle_latency->cpus[cpu].us;
+
+		if (us != NONE && is_limit_of(manager, rule, us))
 			cpu_mask_add(ret, cpu);
+	}
 }
 
 uint32_t idle_latency_count(const struct manager *manager)

@@ -31,7 +31,7 @@ uint64_t idle_latency_next_ns(const struct manager *manager);
 
 #define IDLE_LATENCY_ANY_RULE (-1)
 
-/* The CPUs that are limited now for tasks of the rule; those left to another program. */
+/* The CPUs that are limited now to what the rule allows; those left to another program. */
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret);
 void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret);
 uint32_t idle_latency_count(const struct manager *manager); /* of CPUs that are limited */
