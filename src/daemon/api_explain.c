@@ -150,6 +150,7 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
+/* Not those that are tried at present. */
 static void put_held_back(struct json_out *out, const struct manager *manager, uint32_t domain)
 {
 	const struct io_task *task = NULL;
@@ -157,6 +158,7 @@ static void put_held_back(struct json_out *out, const struct manager *manager, u
 
 	while (n < HELD_BACK_MAX && (task = io_task_next(engine_tasks(manager->engine), task))) {
 		if (topology_domain_of(manager->topology, task->cpu) != domain ||
+		    task->io_boost.state != IO_BOOST_DOESNT_PAY ||
 		    !engine_task_need_cap(manager->engine, task))
 			continue;
 		api_put_task(out, manager, task);
