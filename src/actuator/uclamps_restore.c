@@ -101,7 +101,7 @@ static size_t merge(void *read, size_t n)
 	return n_tasks;
 }
 
-/* The kernel's default is inherited from nobody. */
+/* A task that has the kernel's default clamps did not inherit ours. */
 static bool read_child(uint32_t pid, void *ret)
 {
 	struct uclamp *now = &((struct entry *)ret)->clamped.put;

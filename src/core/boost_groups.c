@@ -258,7 +258,7 @@ static void add_tasks(const struct engine *engine, uint32_t index, struct sums *
 		add_task(engine, task, index + 1, sums);
 }
 
-/* The gain of the rate by the time of an I/O that is saved, by weight. */
+/* The gain of the rate, by a sum of saved times. */
 static uint32_t predicted_ppm(const struct sums *sums, uint64_t saved)
 {
 	uint64_t saved_ppm = sums->weight ? saved / sums->weight : 0;
@@ -314,15 +314,14 @@ static void choose_question(struct io_group *group, const struct experiment_para
 {
 	struct experiment *experiment = &group->experiment;
 	uint32_t kept_ppm = predicted_ppm(sums, sums->kept);
-	bool is_promising_now = is_promising(params, group, sums);
+	bool ours = is_promising(params, group, sums);
 
-	if (experiment->verdict == EXPERIMENT_OPEN)
+	if (experiment->verdict == EXPERIMENT_OPEN || ours == !group->is_kernels)
 		return;
-	if (group->is_kernels && is_promising_now && experiment->rest &&
-	    now_ns >= experiment->reopen_ns) {
+	if (ours && experiment->rest && now_ns >= experiment->reopen_ns) {
 		group->is_kernels = false;
 		experiment_begin(experiment, now_ns);
-	} else if (!group->is_kernels && !is_promising_now && sums->above && !experiment->rest) {
+	} else if (!ours && sums->above && !experiment->rest) {
 		group->is_kernels = true;
 		if (kept_ppm > params->slack_ppm)
 			experiment_assume(experiment, params, kept_ppm, now_ns);
@@ -354,6 +353,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 {
 	struct io_group *group = &engine->groups[index];
 	struct experiment *experiment = &group->experiment;
+	uint64_t saved;
 
 	/* Checked first: under another group's experiment the present level says nothing. */
 	if (sums->blocked) {
@@ -367,11 +367,11 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 	}
 	if (experiment->verdict == EXPERIMENT_NONE)
 		experiment_begin(experiment, now_ns);
+	saved = group->is_kernels ? sums->kept : sums->saved;
 	if (!experiment->arm)
-		experiment_predict(experiment, params,
-				   group->device == IO_BOOST_NO_DEVICE ? 0
-				   : group->is_kernels ? predicted_ppm(sums, sums->kept)
-						       : predicted_ppm(sums, sums->saved));
+		experiment_predict(
+			experiment, params,
+			group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums, saved));
 	group->moved_limits = false;
 	set_trial(engine, index, true);
 	return true;

@@ -211,8 +211,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		leave_alone(engine, task, IO_BOOST_RULED_OUT);
 		return;
 	}
-	/* Where clamps drive the domain, the kernel boosts such a task: whether that pays is open.
-	 */
+	/* Where clamps drive the domain, the kernel boosts such a task, and that is tried. */
 	if (!domain->clamps && boost->device != IO_BOOST_NO_DEVICE &&
 	    !boosts_choose_khz(engine, domain, boost->held_ratio)) {
 		leave_alone(engine, task, IO_BOOST_DEVICE_BUSY);

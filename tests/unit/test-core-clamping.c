@@ -199,6 +199,18 @@ static void find_last(struct world *world, uint32_t pid, struct task_clamp *ret)
 			*ret = clamp;
 }
 
+/* The first task ends, and has no clamp then. */
+static void end_unclamped(struct world *world)
+{
+	struct task_clamp clamp;
+
+	world_end_task(world, 0);
+	world_round(world);
+	find_last(world, 100, &clamp);
+	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+}
+
 static void test_boost(void **state)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
@@ -217,11 +229,7 @@ static void test_boost(void **state)
 	assert_int_equal(clamp.max_cap, 307);
 	/* The boost is over when its I/O is. */
 	match(&world, 100, 0);
-	world_end_task(&world, 0);
-	world_round(&world);
-	find_last(&world, 100, &clamp);
-	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
-	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	end_unclamped(&world);
 	world_deinit(&world);
 }
 
@@ -293,11 +301,7 @@ static void test_need(void **state)
 	assert_int_equal(clamp.min_cap, 512);
 	assert_in_range(clamp.max_cap, 512, CLAMP_MAX_NONE);
 	match(&world, 100, 0);
-	world_end_task(&world, 0);
-	world_round(&world);
-	find_last(&world, 100, &clamp);
-	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
-	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	end_unclamped(&world);
 	world_deinit(&world);
 }
 
