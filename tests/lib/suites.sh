@@ -437,6 +437,7 @@ suite_timed() {
 	"$LAB" run --machine timed --driver pstate -- \
 		/usr/bin/python3 $GUEST/test_harmless.py
 	timed pstate Timed
+	timed pstate IdleStates --idle-states
 	timed_alike
 	for driver in acpi msr pstate-active hwp hwp-passive; do
 		timed "$driver" Driver --cpus 1

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The timed machine itself: speed is what the driver was asked for, and the counters tell it."""
+import glob
 import hashlib
 import lzma
 import os
 import shutil
 import sqlite3
+import statistics
 import struct
 import subprocess
 import time
@@ -18,6 +20,7 @@ DRIVERS = {"acpi": "acpi-cpufreq", "msr": "acpi-cpufreq", "pstate": "intel_cpufr
            "hwp-passive": "intel_cpufreq", "pstate-active": "intel_pstate", "hwp": "intel_pstate"}
 OPPS_MHZ = (1800, 1400, 1000, 600, 400)
 APERF, MPERF, TURBO_LIMITS, BASE_MHZ = 0xe8, 0xe7, 0x1ad, 1000
+PACKAGE_ENERGY, ENERGY_UNITS = 0x611, 1 << 20  # of a joule
 # A work takes less than a millisecond at the highest OPP: some repetitions are free of ticks.
 REPETITIONS = 12
 DATA = b"x" * 8192
@@ -255,6 +258,94 @@ class Stalls(unittest.TestCase):
         chase = Program(1, "/tmp/chase")
         self.addCleanup(chase.end)
         self.check_ratio("chase", chase.least_ns, 1.1, 1.5)
+
+
+IDLE_US = {"C2": 20, "C3": 200}
+WAKE_UPS = 30
+SLEEP_S = 0.005
+
+
+def late_us():
+    """How late a thread wakes up that sleeps 5 ms each time: the median."""
+    late = []
+    for _ in range(WAKE_UPS):
+        until = time.monotonic() + SLEEP_S
+        time.sleep(SLEEP_S)
+        late.append((time.monotonic() - until) * 1e6)
+    return statistics.median(late)
+
+
+def idle_states(cpu):
+    """By their names: how often the CPU was in each idle state, and how long, in us."""
+    found = {}
+    for path in glob.glob(f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state*"):
+        found[guest.read(f"{path}/name")] = [int(guest.read(f"{path}/{of}")) for of in ("usage", "time")]
+    return found
+
+
+class IdleStates(unittest.TestCase):
+    """With --idle-states: what a deeper idle state takes to leave, which no frequency shortens"""
+
+    def setUp(self):
+        os.sched_setaffinity(0, {1})
+        guest.write("/proc/self/timerslack_ns", 1)
+        self.addCleanup(self.limit, 0)
+        set_mhz(1, OPPS_MHZ[0])
+
+    def limit(self, us):
+        guest.write("/sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us", us)
+
+    def test_latency(self):
+        """A sleeper wakes up later by what the deepest state takes that the CPU may enter"""
+        for mhz in OPPS_MHZ[0], OPPS_MHZ[-1]:
+            set_mhz(1, mhz)
+            found = {}
+            for name, us in ("C1", 5), ("C2", 50), ("C3", 0):
+                self.limit(us)
+                late_us()
+                found[name] = late_us()
+            tap.note(f"at {mhz} MHz late by {found} us")
+            for name, us in IDLE_US.items():
+                self.assertAlmostEqual(found[name] - found["C1"], us, delta=2 + us / 20, msg=name)
+
+    def test_counted(self):
+        """The kernel counts the states, and a limit keeps the CPU out of those that take longer"""
+        self.assertEqual(guest.read("/sys/devices/system/cpu/cpuidle/current_driver"), "acpi_idle")
+        for us, used in (0, "C3"), (50, "C2"), (5, "C1"):
+            self.limit(us)
+            late_us()
+            before = idle_states(1)
+            late_us()
+            times = {name: [b - a for a, b in zip(before[name], after)]
+                     for name, after in idle_states(1).items()}
+            tap.note(f"at most {us} us: {times}")
+            self.assertGreaterEqual(times[used][0], WAKE_UPS)
+            self.assertGreater(times[used][1], 0.8 * WAKE_UPS * SLEEP_S * 1e6)
+            for name, state_us in IDLE_US.items():
+                if us and state_us > us:
+                    self.assertEqual(times[name], [0, 0], name)
+
+    def test_energy(self):
+        """A machine that sleeps deeply draws less"""
+        subprocess.run(["modprobe", "msr"], check=True)
+        drawn = {}
+        for us in 5, 0:
+            for cpu in range(os.cpu_count()):
+                guest.write(f"/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us", us)
+            start = counter(0, PACKAGE_ENERGY)
+            late_us()
+            drawn[us] = (counter(0, PACKAGE_ENERGY) - start) / ENERGY_UNITS
+        tap.note(f"drawn {drawn} J")
+        self.assertLess(drawn[0], 0.8 * drawn[5])
+
+    def test_offline(self):
+        """A CPU goes offline and comes back"""
+        path = "/sys/devices/system/cpu/cpu2/online"
+        guest.write(path, 0)
+        time.sleep(0.2)
+        guest.write(path, 1)
+        os.sched_setaffinity(0, {2})
+        late_us()
 
 
 class Driver(unittest.TestCase):

@@ -24,7 +24,20 @@ image_acpi_cpu() {
 				$1, $3 + $4, latency, value, value)
 		}
 		END { print "    Name (_PSS, Package(){ " list " })" }' "$LAB_DIR/opps"
-	printf '    Name (_PPC, 0)\n    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n  }\n' "$2" "$3"
+	printf '    Name (_PPC, 0)\n    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n' "$2" "$3"
+	[ -z "$RUN_IDLE_STATES" ] || image_acpi_idle
+	echo '  }'
+}
+
+# The idle states of a CPU: to be halted, and those that it enters by reading the ports behind 0x5f0.
+image_acpi_idle() {
+	awk -F : -v port=$((0x5f0)) '{
+		list = "Package(){ResourceTemplate(){Register(FFixedHW,0,0,0)}, 1, 1, 100}"
+		for (i = 1; i < NF; i += 2)
+			list = list sprintf(", Package(){ResourceTemplate(){Register(SystemIO,8,0,0x%x)}, 2, %d, %d}",
+				port + (i + 1) / 2, $i, $(i + 1))
+		printf "    Name (_CST, Package(){%d, %s})\n", (NF + 2) / 2, list
+	}' <<<"$MACHINE_IDLE_STATES"
 }
 
 # A power line, for the module ac: online but while the scratch register of COM1 holds 0xba.

@@ -137,6 +137,10 @@ machine_find() {
 # What a miss waits, in ns, and the cache of each CPU, in KiB: see machine/README.md.
 MACHINE_STALLS=stall=100,cache=256
 
+# With --idle-states: the time to leave each deeper idle state, in us, and the part of a CPU's
+# leakage that is left there, in percent.
+MACHINE_IDLE_STATES=20:50:200:10
+
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
 # machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
 # draw is of ../opps.
@@ -144,7 +148,7 @@ machine_options() {
 	local icount="shift=0,sleep=off,cpi=4,domains=${RUN_DOMAINS//,/:}"
 
 	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
-	icount+=${RUN_STALLS:+,$MACHINE_STALLS}
+	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$MACHINE_IDLE_STATES}
 	icount+=",energy=$(awk '!/^#/ { printf "%s%s:%s:%s", sep, $1, $3, $4; sep = ":" }' "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"

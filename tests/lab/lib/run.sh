@@ -7,7 +7,7 @@ RUN_BOOT_SECONDS=120
 run_defaults() {
 	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=900
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_STALLS="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_IDLE_STATES="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no
 	RUN_COMMAND=()
 }
@@ -24,6 +24,7 @@ run_parse() {
 			;;
 		--no-cpufreq) RUN_CPUFREQ=no ;;
 		--stalls) RUN_STALLS=yes ;;
+		--idle-states) RUN_IDLE_STATES=yes ;;
 		--suspend) RUN_SUSPEND=yes ;;
 		--build) RUN_BUILD=yes ;;
 		--) shift && break ;;
@@ -56,8 +57,8 @@ run_settle() {
 	if [ "$RUN_MACHINE" = timed ]; then
 		# Its boot takes some 20 s of a CPU, of which a busy host gives it little.
 		RUN_CLOCK=own RUN_BOOT_SECONDS=300
-	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS" != acpi0 ]; then
-		die_usage "lab run: --driver, --turbo, --transition and --stalls need --machine timed"
+	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
+		die_usage "lab run: --driver, --turbo, --transition, --stalls and --idle-states need --machine timed"
 	fi
 }
 
@@ -282,7 +283,7 @@ run_find_machine() {
 	machine_find && return
 	[ "$RUN_DRIVER" = acpi ] || die "--driver $RUN_DRIVER needs the timed machine"
 	say "no timed machine: going on with the stock one, whose CPUs run at one speed"
-	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0 RUN_STALLS=""
+	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0 RUN_STALLS="" RUN_IDLE_STATES=""
 }
 
 run_main() {

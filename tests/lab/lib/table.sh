@@ -27,7 +27,7 @@ table_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--csv) TABLE_CSV=yes ;;
-		--stalls) TABLE_RUN_OPTIONS+=(--stalls) ;;
+		--stalls | --idle-states) TABLE_RUN_OPTIONS+=("$1") ;;
 		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
 			--driver | --cpus | --domains | --turbo | --transition | --seed | --llcs | --packages)
 			need_value "$1" $#
