@@ -376,7 +376,8 @@ suite_govern() {
 
 # The figures are for the newest kernel; it is the same core on the others.
 suite_boost() {
-	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_boost.py
+	"$LAB" run --clock virtual --packages python3-fusepy,libfuse2 -- \
+		/usr/bin/python3 $GUEST/test_boost.py
 }
 
 # programs DRIVER TEST…: on the timed machine, which is as fast as its driver makes it.

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -172,6 +173,19 @@ class Boost(unittest.TestCase):
         return {name: guest.share_at_lowest(before[name], guest.time_in_state(name))
                 for name in DOMAINS}
 
+    def settles_low(self, load, domains, seen):
+        """The domains get to their lowest OPP and stay there, the states of the load never say that it pays."""
+        # A queue that ran dry for a moment is predicted a gain, and tried: until that is over.
+        for _ in range(15):
+            shares = self.shares_at_lowest(2)
+            seen |= set(self.watch(load, 0.5))
+            if min(shares[name] for name in domains) >= 0.9:
+                break
+        tap.note(f"{', '.join(sorted(seen))}; at the lowest OPP " +
+                 ", ".join(f"{name}: {shares[name] * 100:.0f} %" for name in domains))
+        self.assertGreaterEqual(min(shares[name] for name in domains), 0.9)
+        self.assertNotIn("pays", seen)
+
     def test_deep_queue(self):
         """a deep queue on a slow device leaves both domains at the lowest OPP"""
         self.start()
@@ -179,17 +193,8 @@ class Boost(unittest.TestCase):
                          "--threads", "4", "--depth", "128", "--cycles", "10000",
                          "--time", "60")
         seen = set(self.watch(load, 5, until=NOT_PAYING))
-        # A queue that ran dry for a moment is predicted a gain, and tried: until that is over.
-        for _ in range(15):
-            shares = self.shares_at_lowest(2)
-            seen |= set(self.watch(load, 0.5))
-            if min(shares.values()) >= 0.9:
-                break
-        tap.note(f"{', '.join(sorted(seen))}; at the lowest OPP " +
-                 ", ".join(f"{name}: {share * 100:.0f} %" for name, share in shares.items()))
-        self.assertGreaterEqual(min(shares.values()), 0.9)
+        self.settles_low(load, DOMAINS, seen)
         self.assertTrue(NOT_PAYING & seen)
-        self.assertNotIn("pays", seen)
 
     def test_paced(self):
         """a device that takes the time that the CPU saves: unboosted"""
@@ -287,6 +292,28 @@ class Boost(unittest.TestCase):
         seen = self.watch(load, 20, until={"trying"})
         tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
         self.assertIn("trying", seen)
+
+    def slow_file(self):
+        """A file whose reads are answered by a program, one at a time, on the other domain."""
+        folder = tempfile.mkdtemp()
+        server = subprocess.Popen(["taskset", "-c", "0", "tests/lab/guest/slow_files.py", folder])
+        self.addCleanup(server.wait)
+        self.addCleanup(subprocess.run, ["umount", folder], check=True)
+        guest.wait_for(lambda: os.path.exists(f"{folder}/file"), 10, "the file")
+        return f"{folder}/file"
+
+    def test_fuse(self):
+        """a reader of a file system in user space, whose own waits are counted, is boosted"""
+        self.start()
+        load = self.load("psync", "--buffered", "--file", self.slow_file(), "--cpus", "3", "--time", "30")
+        self.confirm(load)
+
+    def test_fuse_deep(self):
+        """a deep queue of reads of a file system in user space leaves its domain at the lowest OPP"""
+        self.start()
+        load = self.load("io_uring", "--file", self.slow_file(), "--depth", "32", "--cycles", "10000",
+                         "--cpus", "3", "--time", "60")
+        self.settles_low(load, ("policy2",), set())
 
     def ctl(self, *arguments):
         return subprocess.run([f"{guest.BUILD}/wakegovctl", "--socket", self.daemon.socket,

@@ -405,10 +405,12 @@ class Service(Installed):
             guest.write(f"{debug}/energy_model/cpu0/ps:{mhz}000/power", f"{mw}000")
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
         run("systemctl", "start", "wakegovd.service")
-        guest.wait_for(lambda: guest.frequency("policy0") == 1400000, 5, "an efficient OPP")
-        said = " ".join(run("wakegovctl", "explain", "policy0").stdout.split())
-        self.assertIn("1000 MHz would do, but takes 26.0 % more energy for the same work, says the "
-                      "kernel's energy model", said)
+        why = ("1000 MHz would do, but takes 26.0 % more energy for the same work, says the kernel's "
+               "energy model")
+        # While a CPU of the domain is idle: on a busy host it rarely is.
+        explain = lambda: " ".join(run("wakegovctl", "explain", "policy0").stdout.split())
+        guest.wait_for(lambda: re.search(f"runs at 1400 MHz.*{why}", explain()), 30,
+                       "an efficient OPP, with its reason")
         said = " ".join(run("wakegovctl", "doctor", check=False).stdout.split())
         self.assertIn("policy0: energy of its OPPs: by the kernel's energy model; inefficient: 1000 "
                       "MHz", said)
