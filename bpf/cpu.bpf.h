@@ -32,13 +32,18 @@ static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 	return cpu->band_burst_ns && account_burst_ns(&cpu->load, now_ns) > cpu->band_burst_ns;
 }
 
+static inline bool is_own(struct task_struct *task)
+{
+	return task->pid && (__u32)task->tgid == settings.own_tgid;
+}
+
 /*
  * The running task, 0 when the CPU is idle or runs the daemon. The daemon's own work must not raise
  * a clock, and its going to sleep must not wake it.
  */
 static inline __u32 seen_pid(struct task_struct *task)
 {
-	return task->pid && (__u32)task->tgid == settings.own_tgid ? 0 : task->pid;
+	return is_own(task) ? 0 : task->pid;
 }
 
 /* Accounts both tasks' bursts. Returns whether the daemon waits for one of their classes. */
@@ -67,15 +72,27 @@ static inline struct account_task *take_load(struct task_struct *task)
 	return bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Accounts both tasks' utilisation, but not that of the idle task and of the daemon. */
+/*
+ * Accounts both tasks' utilisation, but not that of the idle task and of the daemon. A task that
+ * makes way for the daemon runs on for the CPU: else the daemon would find it idle whenever it
+ * looks, without what that task needs, and be told so as soon as it sleeps.
+ */
 static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
 				struct task_struct *next, bool sleeps, __u64 now_ns)
 {
-	__u32 next_pid = seen_pid(next);
-	struct account_task *left = cpu->load.running ? load_of(prev) : NULL;
-	struct account_task *entered = next_pid ? load_of(next) : NULL;
+	struct account_task *left = seen_pid(prev) ? load_of(prev) : NULL;
+	struct account_task *entered;
+	__u32 next_pid;
 
-	account_switch(&cpu->load, left, next_pid, entered, now_ns);
+	if (is_own(next)) {
+		if (is_own(prev))
+			return;
+		if (!sleeps)
+			next = prev;
+	}
+	next_pid = seen_pid(next);
+	entered = next_pid ? load_of(next) : NULL;
+	account_switch(&cpu->load, cpu->load.running ? left : NULL, next_pid, entered, now_ns);
 	if (left && sleeps)
 		account_task_sleeps(left);
 }
@@ -191,7 +208,7 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	cpu = this_cpu();
 	if (!cpu)
 		return 0;
-	if (!cpu->load.running) {
+	if (!cpu->load.running || is_own(task)) {
 		meet_unseen(cpu, task);
 		return 0;
 	}

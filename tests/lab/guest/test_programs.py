@@ -126,6 +126,20 @@ class Machine(unittest.TestCase):
         return (daemon.call("Status")["frequency"]["source"],
                 {name for name, bit in CAPABILITIES.items() if int(mask, 16) >> bit & 1})
 
+    def test_compile(self):
+        """a compile on all CPUs, one of which the daemon has to share, does not wake it again and again"""
+        load = next(load for load in programs.WORKLOADS if load.name == "make")
+        programs.objects()
+        programs.set_governor("performance")
+        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
+            programs.shell(load.command)
+            before, start = daemon.switches(), time.monotonic()
+            programs.shell(load.command)
+            seconds = time.monotonic() - start
+            woken = daemon.switches() - before
+        tap.note(f"woken {woken} times in {seconds:.3f} s")
+        self.assertLess(woken / seconds, 400)
+
     def test_capabilities(self):
         """CAP_PERFMON and CAP_SYS_ADMIN stay while perf measures; of the unit's only the first, if it does"""
         paranoid = "/proc/sys/kernel/perf_event_paranoid"
