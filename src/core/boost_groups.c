@@ -274,7 +274,7 @@ static void set_trial(struct engine *engine, uint32_t index, bool on)
 		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 			if (engine->domains[i].trial == index + 1) {
 				engine->domains[i].trial = 0;
-				engine->domains[i].due = true;
+				engine_mark_domain(engine, i);
 			}
 		return;
 	}
@@ -295,7 +295,7 @@ static void switch_arms(struct engine *engine, uint32_t index)
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 		if (engine->domains[i].trial == index + 1) {
 			engine->domains[i].falls_at_once = true;
-			engine->domains[i].due = true;
+			engine_mark_domain(engine, i);
 		}
 }
 

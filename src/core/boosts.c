@@ -75,19 +75,15 @@ uint32_t boosts_traits(const struct io_boost *boost)
 void boosts_set_due(struct engine *engine, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
-	struct due_key key = {
-		.due_ns = due_ns(task),
-		.forget_ns = DUE_NEVER,
-		.ended = io_boost_is_over(boost) && !task->released,
-		.followed = !task->released,
-		.domain = DUE_NOWHERE,
-		.other_domain = DUE_NOWHERE,
-		.device = boost->device, /* IO_BOOST_NO_DEVICE is cut to its low bits */
-		.group = boost->group,
-		.traits = boosts_traits(boost),
-		.state = boost->state,
-	};
+	struct due_key key = DUE_NOTHING;
 
+	key.due_ns = due_ns(task);
+	key.ended = io_boost_is_over(boost) && !task->released;
+	key.followed = !task->released;
+	key.device = boost->device; /* IO_BOOST_NO_DEVICE is cut to its low bits */
+	key.group = boost->group;
+	key.traits = boosts_traits(boost);
+	key.state = boost->state;
 	if (task->released)
 		key.forget_ns = boost->hold_end_ns + REMEMBER_NS;
 	if (io_boost_is_held(boost)) {
@@ -116,7 +112,7 @@ static void mark_domains_due(struct engine *engine, const struct io_task *task)
 {
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.until_ns)
-		engine->domains[task->flip.domain].due = true;
+		engine_mark_domain(engine, task->flip.domain);
 }
 
 static void grant(struct engine *engine, struct io_task *task, bool granted)
@@ -337,7 +333,7 @@ static void end_flip(struct engine *engine, struct io_task *task, uint64_t now_n
 {
 	if (!task->flip.until_ns || now_ns < task->flip.until_ns)
 		return;
-	engine->domains[task->flip.domain].due = true;
+	engine_mark_domain(engine, task->flip.domain);
 	task->flip.until_ns = 0;
 }
 
@@ -364,7 +360,6 @@ static void advance_task(struct engine *engine, struct io_task *task, uint64_t n
 	io_boost_expire(&task->io_boost, now_ns);
 	if (io_boost_is_over(&task->io_boost))
 		end_boost(engine, task);
-	due_end_asked(engine->due, io_task_place(engine->tasks, task));
 	boosts_set_due(engine, task);
 }
 
@@ -397,8 +392,7 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 {
 	uint32_t place;
 
-	due_ask(engine->due, now_ns);
-	engine_for_each_due(engine, DUE_ASKED, 0, task)
+	engine_for_each_due(engine, DUE_BY, now_ns, task)
 		advance_task(engine, task, now_ns);
 	while ((place = due_to_forget(engine->due, now_ns)) != DUE_NONE)
 		boosts_forget_task(engine, io_task_at(engine->tasks, place));

@@ -154,7 +154,7 @@ static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own
 
 	for (uint32_t i = 0; engine->clamp_classes.n != before && i < engine->topology->n_domains;
 	     i++)
-		engine->domains[i].due = true;
+		engine_mark_domain(engine, i);
 	return class;
 }
 
@@ -229,7 +229,7 @@ void clamping_apply_bursts(struct engine *engine, const struct input_bursts *inp
 	engine->clamp_classes.burst_ns[class] = input->length_ns;
 	engine->clamp_classes.version++;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		engine->domains[i].due = true;
+		engine_mark_domain(engine, i);
 	while ((task = task_next(engine->tasks, task)))
 		if (task->class == class || task->co_runner_class == class)
 			task_queue(engine->tasks, task, TASK_WAIT_CLAMP);

@@ -5,173 +5,238 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct due {
-	uint32_t size;
-	uint32_t n;	  /* no place from there on is used or changed */
-	uint8_t *used;	  /* for each place, 0 or 1 … */
-	uint8_t *asked;	  /* … so that memchr() can search … */
-	uint8_t *changed; /* … are these */
-	/* Their number, so that no pass searches for none. */
-	uint32_t n_ended;
-	uint32_t n_to_forget;
-	uint32_t n_with[DUE_TRAITS];
-	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of the followed tasks */
-	struct due_key keys[];
+#define BLOCK  16 /* places of a summary, and summaries of one of the next level */
+#define LEVELS 9  /* enough for 2^32 places */
+
+/* What there is in a block of places: the earliest times, and sets of values as bits. */
+struct summary {
+	uint64_t due_ns;
+	uint64_t forget_ns;
+	uint64_t domains; /* modulo 64, as more may be there */
+	uint64_t devices;
+	uint64_t groups;
+	uint64_t marks; /* of enum due_which */
 };
 
-static const struct due_key nothing = {
-	.due_ns = DUE_NEVER,
-	.forget_ns = DUE_NEVER,
-	.domain = DUE_NOWHERE,
-	.other_domain = DUE_NOWHERE,
-	.device = DUE_NOWHERE,
-	.group = DUE_NOWHERE,
+struct due {
+	uint32_t n_levels;
+	uint32_t n[LEVELS]; /* places, and summaries of each level … */
+	struct summary
+		*summaries[LEVELS]; /* … which are from the first level on: the last has one */
+	struct due_key *keys;
+	/* Their number, as nothing asks where they are. */
+	uint32_t n_with[DUE_TRAITS];
+	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of the followed tasks */
 };
+
+static const struct summary empty = { .due_ns = DUE_NEVER, .forget_ns = DUE_NEVER };
 
 struct due *due_new(uint32_t size)
 {
-	struct due *due = calloc(1, sizeof(*due) + size * sizeof(due->keys[0]));
+	struct due *due = calloc(1, sizeof(*due));
 
 	if (!due)
 		return NULL;
-	due->size = size;
-	due->used = calloc(3, size);
-	if (!due->used)
+	due->keys = calloc(size ?: 1, sizeof(due->keys[0]));
+	if (!due->keys)
 		return due_free(due);
-	due->asked = due->used + size;
-	due->changed = due->asked + size;
+	for (uint32_t i = 0; i < size; i++)
+		due->keys[i] = DUE_NOTHING;
+	due->n[0] = size;
+	for (uint32_t level = 1; due->n[level - 1] > 1 || level == 1; level++) {
+		uint32_t n = due->n[level - 1] / BLOCK + 1; /* at least one, also of no place */
+
+		due->n[level] = n;
+		due->n_levels = level;
+		due->summaries[level] = calloc(n, sizeof(struct summary));
+		if (!due->summaries[level])
+			return due_free(due);
+		for (uint32_t i = 0; i < n; i++)
+			due->summaries[level][i] = empty;
+	}
 	return due;
 }
 
 struct due *due_free(struct due *due)
 {
-	if (due)
-		free(due->used);
+	if (!due)
+		return NULL;
+	for (uint32_t level = 1; level < LEVELS; level++)
+		free(due->summaries[level]);
+	free(due->keys);
 	free(due);
 	return NULL;
 }
 
-/*
- * Ends the walked part behind the last used place. It stays short, as a new task gets the lowest
- * free place.
- */
-static void shorten(struct due *due)
+static uint64_t bit_of(uint16_t value)
 {
-	while (due->n && !due->used[due->n - 1] && !due->changed[due->n - 1])
-		due->n--;
+	return value == DUE_NOWHERE ? 0 : 1ULL << value % 64;
+}
+
+static struct summary summary_of(const struct due_key *key)
+{
+	return (struct summary){
+		.due_ns = key->due_ns,
+		.forget_ns = key->forget_ns,
+		.domains = bit_of(key->domain) | bit_of(key->other_domain),
+		.devices = bit_of(key->device),
+		.groups = bit_of(key->group),
+		.marks = (uint64_t)key->ended << DUE_ENDED | (uint64_t)key->news << DUE_NEWS,
+	};
+}
+
+static void add(struct summary *sum, const struct summary *more)
+{
+	sum->due_ns = more->due_ns < sum->due_ns ? more->due_ns : sum->due_ns;
+	sum->forget_ns = more->forget_ns < sum->forget_ns ? more->forget_ns : sum->forget_ns;
+	sum->domains |= more->domains;
+	sum->devices |= more->devices;
+	sum->groups |= more->groups;
+	sum->marks |= more->marks;
+}
+
+static struct summary summarise(const struct due *due, uint32_t level, uint32_t block)
+{
+	uint32_t from = block * BLOCK;
+	uint32_t to = due->n[level] - from < BLOCK ? due->n[level] : from + BLOCK;
+	struct summary sum = empty;
+
+	for (uint32_t i = from; i < to; i++) {
+		struct summary more = level ? due->summaries[level][i] : summary_of(&due->keys[i]);
+
+		add(&sum, &more);
+	}
+	return sum;
+}
+
+/* Brings the summaries of a place up to date, as far as they change. */
+static void update(struct due *due, uint32_t place)
+{
+	for (uint32_t level = 1, i = place / BLOCK; level <= due->n_levels; level++, i /= BLOCK) {
+		struct summary sum = summarise(due, level - 1, i);
+
+		if (!memcmp(&due->summaries[level][i], &sum, sizeof(sum)))
+			return;
+		due->summaries[level][i] = sum;
+	}
 }
 
 static void count(struct due *due, const struct due_key *key, uint32_t by)
 {
 	for (uint32_t trait = 0; trait < DUE_TRAITS; trait++)
 		due->n_with[trait] += by * (key->traits >> trait & 1);
-	due->n_ended += by * key->ended;
-	due->n_to_forget += by * (key->forget_ns != DUE_NEVER);
 	due->n_in[key->state] += by * key->followed;
 }
 
 void due_set(struct due *due, uint32_t place, const struct due_key *key)
 {
-	assert(place < due->size);
-	for (; due->n <= place; due->n++)
-		due->keys[due->n] = nothing;
-	if (due->used[place] != !!key || (key && due->keys[place].state != key->state))
-		due->changed[place] = true;
-	count(due, &due->keys[place], -1);
-	due->keys[place] = key ? *key : nothing;
-	count(due, &due->keys[place], 1);
-	due->used[place] = !!key;
-	due->asked[place] &= !!key;
-	if (due->asked[place])
-		due->keys[place].due_ns = DUE_NEVER;
-	shorten(due);
+	struct due_key *there = &due->keys[place];
+	struct summary before, after;
+	bool news;
+
+	assert(place < due->n[0]);
+	before = summary_of(there);
+	news = there->news || there->used != !!key || (key && there->state != key->state);
+	count(due, there, -1);
+	*there = key ? *key : DUE_NOTHING;
+	count(due, there, 1);
+	there->used = !!key;
+	there->news = news;
+	after = summary_of(there);
+	if (memcmp(&before, &after, sizeof(before)) != 0)
+		update(due, place);
 }
 
-static bool is_one(const struct due *due, uint32_t place, enum due_which which, uint16_t value)
+static bool is_one(const struct due_key *key, enum due_which which, uint64_t value)
 {
-	const struct due_key *key = &due->keys[place];
-
 	switch (which) {
-	case DUE_ENDED:
-		return key->ended;
+	case DUE_BY:
+		return key->due_ns <= value;
+	case DUE_TO_FORGET_BY:
+		return key->forget_ns <= value;
 	case DUE_IN_DOMAIN:
 		return key->domain == value || key->other_domain == value;
 	case DUE_ON_DEVICE:
 		return key->device == value;
 	case DUE_IN_GROUP:
 		return key->group == value;
-	case DUE_ASKED:
-		break; /* in no key */
+	case DUE_ENDED:
+		return key->ended;
+	case DUE_NEWS:
+		return key->news;
 	}
 	return false;
 }
 
-/* The first place from `from` on where the flag is set. */
-static uint32_t find_flag(const struct due *due, const uint8_t *flags, uint32_t from)
+static bool may_have(const struct summary *sum, enum due_which which, uint64_t value)
 {
-	const uint8_t *found = from < due->n ? memchr(flags + from, 1, due->n - from) : NULL;
-
-	return found ? found - flags : DUE_NONE;
-}
-
-uint32_t due_find(const struct due *due, enum due_which which, uint16_t value, uint32_t from)
-{
-	if (which == DUE_ASKED)
-		return find_flag(due, due->asked, from);
-	if (which == DUE_ENDED && !due->n_ended)
-		return DUE_NONE;
-	for (uint32_t i = from; i < due->n; i++)
-		if (is_one(due, i, which, value))
-			return i;
-	return DUE_NONE;
-}
-
-void due_ask(struct due *due, uint64_t now_ns)
-{
-	for (uint32_t i = 0; i < due->n; i++) {
-		if (due->keys[i].due_ns > now_ns)
-			continue;
-		due->asked[i] = true;
-		due->keys[i].due_ns = DUE_NEVER;
+	switch (which) {
+	case DUE_BY:
+		return sum->due_ns <= value;
+	case DUE_TO_FORGET_BY:
+		return sum->forget_ns <= value;
+	case DUE_IN_DOMAIN:
+		return sum->domains & bit_of(value);
+	case DUE_ON_DEVICE:
+		return sum->devices & bit_of(value);
+	case DUE_IN_GROUP:
+		return sum->groups & bit_of(value);
+	case DUE_ENDED:
+	case DUE_NEWS:
+		return sum->marks & 1ULL << which;
 	}
+	return false;
 }
 
-void due_end_asked(struct due *due, uint32_t place)
+/* At the begin of a block, what summarises it says whether it must be searched. */
+static void climb(const struct due *due, uint32_t *level, uint32_t *i)
 {
-	due->asked[place] = false;
+	for (; *i % BLOCK == 0 && *level < due->n_levels; *i /= BLOCK)
+		(*level)++;
+}
+
+uint32_t due_find(const struct due *due, enum due_which which, uint64_t value, uint32_t from)
+{
+	uint32_t level = 0, i = from;
+
+	climb(due, &level, &i);
+	while (i < due->n[level]) {
+		if (level ? may_have(&due->summaries[level][i], which, value)
+			  : is_one(&due->keys[i], which, value)) {
+			if (!level)
+				return i;
+			level--;
+			i *= BLOCK;
+		} else {
+			i++;
+			climb(due, &level, &i);
+		}
+	}
+	return DUE_NONE;
 }
 
 uint64_t due_next_ns(const struct due *due)
 {
-	uint64_t next_ns = DUE_NEVER;
-
-	for (uint32_t i = 0; i < due->n; i++)
-		if (due->keys[i].due_ns < next_ns)
-			next_ns = due->keys[i].due_ns;
-	return next_ns;
+	return due->summaries[due->n_levels]->due_ns;
 }
 
 uint32_t due_to_forget(const struct due *due, uint64_t now_ns)
 {
-	uint64_t first_ns = DUE_NEVER;
-	uint32_t first = DUE_NONE;
+	uint64_t first_ns = due->summaries[due->n_levels]->forget_ns;
 
-	for (uint32_t i = 0; due->n_to_forget && i < due->n; i++)
-		if (due->keys[i].forget_ns < first_ns) {
-			first_ns = due->keys[i].forget_ns;
-			first = i;
-		}
-	return first_ns <= now_ns ? first : DUE_NONE;
+	if (first_ns == DUE_NEVER || first_ns > now_ns)
+		return DUE_NONE;
+	return due_find(due, DUE_TO_FORGET_BY, first_ns, 0);
 }
 
-uint32_t due_take_changed(struct due *due)
+uint32_t due_take_news(struct due *due)
 {
-	uint32_t place = find_flag(due, due->changed, 0);
+	uint32_t place = due_find(due, DUE_NEWS, 0, 0);
 
 	if (place == DUE_NONE)
 		return DUE_NONE;
-	due->changed[place] = false;
-	shorten(due);
+	due->keys[place].news = false;
+	update(due, place);
 	return place;
 }
 

@@ -3,8 +3,8 @@
 
 /*
  * A 32-byte key for each task of the core's table, with everything that a round looks for in all
- * tasks, so that a round passes over the keys and not over the tasks. With a hundred tasks this is
- * as fast as the queues and sets that it replaced; with a thousand it takes 9 us more per round.
+ * tasks. Each block of keys has a summary, and each block of summaries, so that a round passes over
+ * the blocks that may have what it looks for, and not over the tasks.
  *
  * A key follows from its task: set it again after each change of the task. Walks are in the order
  * of the table.
@@ -40,7 +40,18 @@ struct due_key {
 	uint8_t state; /* enum io_boost_state */
 	bool ended;    /* its handle must be given back */
 	bool followed; /* its handle has not been given back */
+	/* Set by due.c. */
+	bool used;
+	bool news; /* the task came, went or changed its state: due_take_news() */
 };
+
+#define DUE_NOTHING                                     \
+	((struct due_key){ .due_ns = DUE_NEVER,         \
+			   .forget_ns = DUE_NEVER,      \
+			   .domain = DUE_NOWHERE,       \
+			   .other_domain = DUE_NOWHERE, \
+			   .device = DUE_NOWHERE,       \
+			   .group = DUE_NOWHERE })
 
 struct due;
 
@@ -52,31 +63,32 @@ struct due *due_free(struct due *due);
 void due_set(struct due *due, uint32_t place, const struct due_key *key);
 
 /*
- * Which tasks: those that due_ask() took, those that ended, or those with the given value in their
- * key.
+ * Which tasks: those that are due, or to be forgotten, by the value in ns; those with the value in
+ * their key; or those with a mark.
  */
-enum due_which { DUE_ASKED, DUE_ENDED, DUE_IN_DOMAIN, DUE_ON_DEVICE, DUE_IN_GROUP };
+enum due_which {
+	DUE_BY,
+	DUE_TO_FORGET_BY,
+	DUE_IN_DOMAIN,
+	DUE_ON_DEVICE,
+	DUE_IN_GROUP,
+	DUE_ENDED,
+	DUE_NEWS,
+};
 
 /* The first of these from the place `from` on, or DUE_NONE. */
-uint32_t due_find(const struct due *due, enum due_which which, uint16_t value, uint32_t from);
+uint32_t due_find(const struct due *due, enum due_which which, uint64_t value, uint32_t from);
 
-/*
- * Takes the tasks that are due at now_ns. The walk visits each once, even if its key is set
- * meanwhile. Call due_end_asked() after the walk and before the next due_ask().
- */
-void due_ask(struct due *due, uint64_t now_ns);
-void due_end_asked(struct due *due, uint32_t place);
-
-/* When the first other task is due. */
+/* When the first task is due, or DUE_NEVER. */
 uint64_t due_next_ns(const struct due *due);
-/* The first task whose entry is to be dropped by now_ns, or DUE_NONE. */
+/* The task whose entry is to be dropped first, if it is by now_ns, or DUE_NONE. */
 uint32_t due_to_forget(const struct due *due, uint64_t now_ns);
 
 /*
  * A place whose task came, went or changed its state since the place was last returned, or
  * DUE_NONE. Clears the mark.
  */
-uint32_t due_take_changed(struct due *due);
+uint32_t due_take_news(struct due *due);
 
 /* Whether a task has one of the traits, as bits. */
 bool due_has(const struct due *due, uint32_t traits);

@@ -79,7 +79,8 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		return NULL;
 	set_up(engine, topology, policy);
 	engine->due = due_new(policy->max_tasks);
-	if (!engine->due)
+	engine->due_domains = due_new(topology->n_domains);
+	if (!engine->due || !engine->due_domains)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &topology->domains[i]);
@@ -95,8 +96,10 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 
 struct engine *engine_free(struct engine *engine)
 {
-	if (engine)
-		due_free(engine->due);
+	if (!engine)
+		return NULL;
+	due_free(engine->due);
+	due_free(engine->due_domains);
 	free(engine);
 	return NULL;
 }
@@ -113,7 +116,7 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	engine->policy = *policy;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		engine_merge_domain(engine, i);
-		engine->domains[i].due = true;
+		engine_mark_domain(engine, i);
 	}
 	clamping_set_policy(engine);
 }
@@ -191,7 +194,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 		return;
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.until_ns)
-		engine->domains[task->flip.domain].due = true;
+		engine_mark_domain(engine, task->flip.domain);
 	boosts_forget_task(engine, task);
 }
 
@@ -218,7 +221,7 @@ static void apply_limits(struct engine *engine, const struct input_limits *input
 		return;
 	domain->scaling_min_khz = input->min_khz;
 	domain->scaling_max_khz = input->max_khz;
-	domain->due = true;
+	engine_mark_domain(engine, input->domain);
 	boosts_disturb(engine, input->domain, now_ns);
 }
 
@@ -227,16 +230,18 @@ static void apply_reference(struct engine *engine, const struct input_reference 
 {
 	engine->topology->domains[input->domain].reference_khz = input->khz;
 	engine->domains[input->domain].info.reference_khz = input->khz;
-	engine->domains[input->domain].due = true;
+	engine_mark_domain(engine, input->domain);
 	boosts_disturb(engine, input->domain, now_ns);
 }
 
-static void forget_target(struct domain *domain)
+static void forget_target(struct engine *engine, uint32_t index)
 {
+	struct domain *domain = &engine->domains[index];
+
 	domain->last.target_khz = 0;
 	domain->changed_ns = 0;
 	domain->lower_since_ns = 0;
-	domain->due = true;
+	engine_mark_domain(engine, index);
 }
 
 static void apply_domain(struct engine *engine, const struct input_domain *input, uint64_t now_ns)
@@ -245,10 +250,11 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 	bool changed = domain->active != input->active || domain->driven != input->driven;
 
 	if (input->active && !domain->active)
-		forget_target(domain);
+		forget_target(engine, input->domain);
 	domain->active = input->active;
 	domain->driven = input->driven;
 	domain->clamps = input->clamps;
+	engine_plan_domain(engine, input->domain);
 	clamping_count_domains(engine);
 	if (changed)
 		boosts_disturb(engine, input->domain, now_ns);
@@ -257,7 +263,7 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	engine_merge_domain(engine, domain);
-	engine->domains[domain].due = true;
+	engine_mark_domain(engine, domain);
 	boosts_disturb(engine, domain, now_ns);
 }
 
@@ -386,37 +392,22 @@ void engine_forget_target(struct engine *engine, uint32_t domain)
 {
 	engine_tell(engine,
 		    &(struct engine_call){ .type = ENGINE_FORGET_TARGET, .domain = domain });
-	forget_target(&engine->domains[domain]);
-}
-
-static uint64_t boosts_next_ns(const struct engine *engine)
-{
-	uint64_t next_ns = tracing_duty_next_ns(engine), task_ns;
-
-	if (engine->devices_next_ns < next_ns)
-		next_ns = engine->devices_next_ns;
-	if (engine->groups_next_ns < next_ns)
-		next_ns = engine->groups_next_ns;
-	task_ns = due_next_ns(engine->due);
-	return task_ns < next_ns ? task_ns : next_ns;
+	forget_target(engine, domain);
 }
 
 uint64_t engine_next_ns(const struct engine *engine)
 {
-	uint64_t next_ns = boosts_next_ns(engine);
-	uint64_t override_ns = override_table_next_ns(&engine->overrides);
+	const uint64_t next_ns[] = {
+		due_next_ns(engine->due_domains), due_next_ns(engine->due),
+		engine->devices_next_ns,	  engine->groups_next_ns,
+		tracing_duty_next_ns(engine),	  override_table_next_ns(&engine->overrides),
+	};
+	uint64_t first_ns = UINT64_MAX;
 
-	if (override_ns < next_ns)
-		next_ns = override_ns;
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
-		const struct domain *domain = &engine->domains[i];
-
-		if (domain->active && domain->due)
-			return 0;
-		if (domain->active && domain->next_ns < next_ns)
-			next_ns = domain->next_ns;
-	}
-	return next_ns;
+	for (size_t i = 0; i < sizeof(next_ns) / sizeof(next_ns[0]); i++)
+		if (next_ns[i] < first_ns)
+			first_ns = next_ns[i];
+	return first_ns;
 }
 
 bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
@@ -433,14 +424,12 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	return true;
 }
 
-const struct io_task *engine_next_due(struct engine *engine, const struct io_task *after,
+const struct io_task *engine_next_due(const struct engine *engine, const struct io_task *after,
 				      uint64_t now_ns)
 {
 	const struct io_task *task = after;
 
-	if (!after)
-		due_ask(engine->due, now_ns);
-	while ((task = engine_find_due(engine, DUE_ASKED, 0, task)))
+	while ((task = engine_find_due(engine, DUE_BY, now_ns, task)))
 		if (!task->released && now_ns >= task->io_boost.next_ns)
 			return task;
 	return NULL;
@@ -474,7 +463,7 @@ const struct task_table *engine_tasks(const struct engine *engine)
 
 uint32_t engine_take_changed(struct engine *engine)
 {
-	return due_take_changed(engine->due);
+	return due_take_news(engine->due);
 }
 
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)

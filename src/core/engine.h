@@ -132,7 +132,7 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
  * Walks the tasks that must be sampled (INPUT_TASK) before engine_advance(): NULL gives the first,
  * and NULL is returned after the last. Each comes once, even if it could not be sampled.
  */
-const struct io_task *engine_next_due(struct engine *engine, const struct io_task *after,
+const struct io_task *engine_next_due(const struct engine *engine, const struct io_task *after,
 				      uint64_t now_ns);
 
 /* Ends the holds that are over at now_ns; their domains become due. */

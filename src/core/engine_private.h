@@ -72,7 +72,8 @@ struct engine {
 	struct domain *domains; /* topology->n_domains */
 	struct task_table *tasks;
 	struct topology *topology;	  /* a copy of its own, as reference_khz may change */
-	struct due *due;		  /* keys of the tasks */
+	struct due *due;		  /* keys of the tasks … */
+	struct due *due_domains;	  /* … and of the domains, with due_ns only */
 	struct explanation *explanations; /* for the last decisions of the domains */
 	/* The domain as engine_commit() would make it, during a decision. */
 	struct domain proposed;
@@ -119,12 +120,32 @@ static inline struct domain *engine_domain_of(const struct engine *engine, uint3
 	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
 }
 
+/* Sets the key of the domain; call it after each change of active, due and next_ns. */
+static inline void engine_plan_domain(const struct engine *engine, uint32_t index)
+{
+	const struct domain *domain = &engine->domains[index];
+	struct due_key key = DUE_NOTHING;
+
+	if (domain->active)
+		key.due_ns = domain->due ? 0 : domain->next_ns;
+	due_set(engine->due_domains, index, &key);
+}
+
+/* A decision is due for the domain. */
+static inline void engine_mark_domain(const struct engine *engine, uint32_t index)
+{
+	if (engine->domains[index].due)
+		return;
+	engine->domains[index].due = true;
+	engine_plan_domain(engine, index);
+}
+
 static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
 {
-	struct domain *domain = engine_domain_of(engine, cpu);
+	uint32_t index = topology_domain_of(engine->topology, cpu);
 
-	if (domain)
-		domain->due = true;
+	if (index != TOPOLOGY_NO_DOMAIN)
+		engine_mark_domain(engine, index);
 }
 
 /* Whether an experiment runs the domain without boosts at present. */
@@ -139,7 +160,7 @@ static inline bool engine_leaves_alone(const struct engine *engine, const struct
 	     task = engine_find_due(engine, which, value, task))
 
 static inline struct io_task *engine_find_due(const struct engine *engine, enum due_which which,
-					      uint32_t value, const struct io_task *after)
+					      uint64_t value, const struct io_task *after)
 {
 	uint32_t from = after ? io_task_place(engine->tasks, after) + 1 : 0;
 	uint32_t place = due_find(engine->due, which, value, from);

@@ -213,6 +213,7 @@ void engine_link(struct engine *engine)
 		engine->domains[i].info = topology->domains[i];
 		engine->domains[i].first_cpu = ENGINE_NO_CPU;
 		engine_merge_domain(engine, i);
+		engine_plan_domain(engine, i);
 	}
 	for (uint32_t cpu = topology->n_cpus; cpu-- > 0;) {
 		uint32_t domain = topology_domain_of(topology, cpu);

@@ -394,6 +394,7 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 		d->last.target_khz = d->last.previous_khz;
 		d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);
 	}
+	engine_plan_domain(engine, domain);
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_COMMIT,
 						   .now_ns = d->last.now_ns,
 						   .decision = &engine->proposed.last,

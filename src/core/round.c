@@ -13,9 +13,9 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
 	while ((task = engine_next_due(engine, task, now_ns)))
 		ops->sample_task(userdata, task, now_ns);
 	/* After the tasks, as they name the devices. */
-	for (uint32_t device = 0; device < INPUT_DEVICES_MAX; device++)
-		if (now_ns >= engine_device(engine, device)->next_ns)
-			ops->sample_device(userdata, device, now_ns);
+	for (uint32_t i = 0; now_ns >= engine->devices_next_ns && i < INPUT_DEVICES_MAX; i++)
+		if (now_ns >= engine->devices[i].next_ns)
+			ops->sample_device(userdata, i, now_ns);
 	engine_advance(engine, now_ns);
 }
 
@@ -35,11 +35,11 @@ static void decide_if_due(struct engine *engine, uint32_t domain, const struct e
 void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		  uint64_t now_ns)
 {
-	uint32_t n_domains = engine->topology->n_domains, handle;
+	uint32_t domain = 0, handle;
 
 	engine_sample(engine, ops, userdata, now_ns);
-	for (uint32_t domain = 0; domain < n_domains; domain++)
-		decide_if_due(engine, domain, ops, userdata, now_ns);
+	while ((domain = due_find(engine->due_domains, DUE_BY, now_ns, domain)) != DUE_NONE)
+		decide_if_due(engine, domain++, ops, userdata, now_ns);
 	while (engine_take_ended(engine, &handle))
 		if (ops->release_task)
 			ops->release_task(userdata, handle);

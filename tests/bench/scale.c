@@ -23,16 +23,13 @@
 
 static uint32_t n_changed;
 
-static void ignore_task(void *userdata, const struct io_task *task, uint64_t now_ns)
-{
-}
-
 static void ignore_device(void *userdata, uint32_t device, uint64_t now_ns)
 {
 }
 
 static void take_decision(void *userdata, const struct decision *decision)
 {
+	engine_commit(userdata, decision->domain, ENGINE_SET);
 	n_changed += decision->target_khz != decision->previous_khz;
 }
 
@@ -74,15 +71,15 @@ static void start_domain(struct engine *engine, uint32_t i, uint64_t now_ns)
 	engine_apply(engine, &limits);
 }
 
-/* A task that does I/O, whose window is longer than the run: it is not sampled meanwhile. */
-static void start_task(struct engine *engine, uint32_t i, uint32_t n_cpus, uint64_t now_ns)
+/* A task that does I/O, whose window is longer than the run: it is rarely sampled meanwhile. */
+static void apply_task(struct engine *engine, uint32_t handle, uint32_t cpu, uint64_t now_ns)
 {
 	const struct input input = { .now_ns = now_ns,
 				     .type = INPUT_TASK,
-				     .task = { .pid = FIRST_PID + i,
-					       .tgid = FIRST_PID + i,
-					       .handle = i,
-					       .cpu = i % n_cpus,
+				     .task = { .pid = FIRST_PID + handle,
+					       .tgid = FIRST_PID + handle,
+					       .handle = handle,
+					       .cpu = cpu,
 					       .last_io_ns = now_ns,
 					       .depth = 1,
 					       .max_depth = 1 } };
@@ -90,12 +87,17 @@ static void start_task(struct engine *engine, uint32_t i, uint32_t n_cpus, uint6
 	engine_apply(engine, &input);
 }
 
+static void sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
+{
+	apply_task(userdata, task->handle, task->cpu, now_ns);
+}
+
 /* Returns how long it took, in ns; the domains take turns, up and down. */
 static uint64_t change_one(struct engine *engine, uint32_t n_domains, uint32_t turn,
 			   uint64_t now_ns)
 {
 	static const struct engine_ops ops = {
-		.sample_task = ignore_task,
+		.sample_task = sample_task,
 		.sample_device = ignore_device,
 		.take_decision = take_decision,
 	};
@@ -110,7 +112,7 @@ static uint64_t change_one(struct engine *engine, uint32_t n_domains, uint32_t t
 	uint64_t start_ns = time_now_ns();
 
 	engine_apply(engine, &input);
-	engine_round(engine, &ops, NULL, now_ns);
+	engine_round(engine, &ops, engine, now_ns);
 	return time_now_ns() - start_ns;
 }
 
@@ -148,7 +150,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < n_domains; i++)
 		start_domain(engine, i, now_ns);
 	for (uint32_t i = 0; i < n_tasks; i++)
-		start_task(engine, i, n_domains, now_ns);
+		apply_task(engine, i, i % n_domains, now_ns);
 	for (uint32_t turn = 0; turn < n_domains + ROUNDS; turn++) {
 		if (n >= LEAST_ROUNDS && sum_ns > MOST_NS)
 			break;

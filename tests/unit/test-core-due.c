@@ -1,51 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
+#include <stdlib.h>
+
 #include "core/due.h"
 
-static const struct due_key nothing = {
-	.due_ns = DUE_NEVER,
-	.forget_ns = DUE_NEVER,
-	.domain = DUE_NOWHERE,
-	.other_domain = DUE_NOWHERE,
-	.device = DUE_NOWHERE,
-	.group = DUE_NOWHERE,
-};
-
-static void test_asked_once(void **state)
+static void test_found_in_the_order_of_places(void **state)
 {
 	struct due *due = due_new(4);
-	struct due_key key = nothing;
+	struct due_key key = DUE_NOTHING;
 
 	for (uint32_t place = 0; place < 4; place++) {
 		key.due_ns = place < 3 ? 40 - 10 * place : 100;
 		due_set(due, place, &key);
 	}
 	assert_int_equal(due_next_ns(due), 20);
-	/* Those of 30 and 20, in the order of places. */
-	due_ask(due, 30);
-	assert_int_equal(due_find(due, DUE_ASKED, 0, 0), 1);
-	assert_int_equal(due_find(due, DUE_ASKED, 0, 2), 2);
-	assert_int_equal(due_find(due, DUE_ASKED, 0, 3), DUE_NONE);
+	/* Those of 30 and 20. */
+	assert_int_equal(due_find(due, DUE_BY, 30, 0), 1);
+	assert_int_equal(due_find(due, DUE_BY, 30, 2), 2);
+	assert_int_equal(due_find(due, DUE_BY, 30, 3), DUE_NONE);
+	key.due_ns = 200;
+	due_set(due, 2, &key);
+	assert_int_equal(due_find(due, DUE_BY, 30, 0), 1);
+	assert_int_equal(due_next_ns(due), 30);
+	due_set(due, 1, NULL);
+	assert_int_equal(due_find(due, DUE_BY, 30, 0), DUE_NONE);
 	assert_int_equal(due_next_ns(due), 40);
-	/* One that stays due is not asked again until it is said to be done. */
-	key.due_ns = 25;
-	due_set(due, 1, &key);
-	assert_int_equal(due_next_ns(due), 40);
-	due_end_asked(due, 1);
-	due_set(due, 1, &key);
-	assert_int_equal(due_find(due, DUE_ASKED, 0, 0), 2);
-	assert_int_equal(due_next_ns(due), 25);
-	/* One that is gone is not asked any more. */
-	due_set(due, 2, NULL);
-	assert_int_equal(due_find(due, DUE_ASKED, 0, 0), DUE_NONE);
 	assert_null(due_free(due));
+}
+
+static bool is_it(const struct due_key *key, enum due_which which, uint64_t value)
+{
+	const bool is[] = {
+		[DUE_BY] = key->due_ns <= value,
+		[DUE_TO_FORGET_BY] = key->forget_ns <= value,
+		[DUE_IN_DOMAIN] = key->domain == value || key->other_domain == value,
+		[DUE_ON_DEVICE] = key->device == value,
+		[DUE_IN_GROUP] = key->group == value,
+		[DUE_ENDED] = key->ended,
+	};
+
+	return is[which];
+}
+
+/* A search finds what a pass over all keys finds, in tables of any number of blocks. */
+static void test_as_a_pass_over_all(void **state)
+{
+	static const uint32_t sizes[] = { 1, 15, 16, 17, 255, 256, 257, 5000 };
+	static struct due_key keys[5000];
+
+	srandom(1);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct due *due = due_new(sizes[i]);
+
+		for (uint32_t place = 0; place < sizes[i]; place++)
+			keys[place] = DUE_NOTHING;
+		for (uint32_t turn = 0; turn < 3000; turn++) {
+			uint32_t place = random() % sizes[i], found, from;
+			enum due_which which = random() % DUE_NEWS;
+			uint64_t value = random() % 200;
+
+			keys[place] = DUE_NOTHING;
+			if (random() % 4) {
+				keys[place].due_ns = random() % 2000;
+				keys[place].forget_ns = random() % 2000;
+				keys[place].domain = random() % 200;
+				keys[place].device = random() % 64;
+				keys[place].group = random() % 64;
+				keys[place].ended = !(random() % 20);
+				due_set(due, place, &keys[place]);
+			} else {
+				due_set(due, place, NULL);
+			}
+			from = found = random() % sizes[i];
+			while (found < sizes[i] && !is_it(&keys[found], which, value))
+				found++;
+			assert_int_equal(due_find(due, which, value, from),
+					 found < sizes[i] ? found : DUE_NONE);
+		}
+		due_free(due);
+	}
 }
 
 static void test_forgotten_in_turn(void **state)
 {
 	struct due *due = due_new(3);
-	struct due_key key = nothing;
+	struct due_key key = DUE_NOTHING;
 
 	key.forget_ns = 30;
 	due_set(due, 0, &key);
@@ -60,11 +100,21 @@ static void test_forgotten_in_turn(void **state)
 	due_free(due);
 }
 
+/* As the domains of a machine without cpufreq. */
+static void test_without_places(void **state)
+{
+	struct due *due = due_new(0);
+
+	assert_int_equal(due_next_ns(due), DUE_NEVER);
+	assert_int_equal(due_find(due, DUE_BY, 1, 0), DUE_NONE);
+	due_free(due);
+}
+
 /* It asks both domains that it moves between, and then only the other one, as its own. */
 static void test_two_domains(void **state)
 {
 	struct due *due = due_new(1);
-	struct due_key key = nothing;
+	struct due_key key = DUE_NOTHING;
 
 	key.domain = 0;
 	key.other_domain = 1;
@@ -82,31 +132,31 @@ static void test_two_domains(void **state)
 static void test_changes_are_told_once(void **state)
 {
 	struct due *due = due_new(3);
-	struct due_key key = nothing;
+	struct due_key key = DUE_NOTHING;
 
 	due_set(due, 2, &key);
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_changed(due), 1);
-	assert_int_equal(due_take_changed(due), 2);
-	assert_int_equal(due_take_changed(due), DUE_NONE);
+	assert_int_equal(due_take_news(due), 1);
+	assert_int_equal(due_take_news(due), 2);
+	assert_int_equal(due_take_news(due), DUE_NONE);
 	key.due_ns = 5;
 	key.followed = true;
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_changed(due), DUE_NONE);
+	assert_int_equal(due_take_news(due), DUE_NONE);
 	key.state = IO_BOOST_LAPSED;
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_changed(due), 1);
+	assert_int_equal(due_take_news(due), 1);
 	/* The last one, too, of which nothing is left. */
 	due_set(due, 2, NULL);
-	assert_int_equal(due_take_changed(due), 2);
-	assert_int_equal(due_take_changed(due), DUE_NONE);
+	assert_int_equal(due_take_news(due), 2);
+	assert_int_equal(due_take_news(due), DUE_NONE);
 	due_free(due);
 }
 
 static void test_traits(void **state)
 {
 	struct due *due = due_new(3);
-	struct due_key key = nothing;
+	struct due_key key = DUE_NOTHING;
 
 	key.traits = 1u << DUE_LIVE | 1u << DUE_NEW;
 	key.state = IO_BOOST_LAPSED;
@@ -128,8 +178,12 @@ static void test_traits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asked_once),  cmocka_unit_test(test_forgotten_in_turn),
-		cmocka_unit_test(test_two_domains), cmocka_unit_test(test_changes_are_told_once),
+		cmocka_unit_test(test_found_in_the_order_of_places),
+		cmocka_unit_test(test_as_a_pass_over_all),
+		cmocka_unit_test(test_without_places),
+		cmocka_unit_test(test_forgotten_in_turn),
+		cmocka_unit_test(test_two_domains),
+		cmocka_unit_test(test_changes_are_told_once),
 		cmocka_unit_test(test_traits),
 	};
 
