@@ -178,6 +178,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 	struct wakegov_cpu *cpu = count_event(program), *sender;
 	struct wakegov_device *device = NULL;
 	struct wakegov_flight *flight = NULL;
+	struct request_queue *queue;
 	__u64 now_ns;
 
 	if (!cpu)
@@ -187,11 +188,12 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 		count_only(task, slot, cpu);
 		return;
 	}
+	queue = request->q;
 	sender = sender_of(request);
 	if (!sender)
 		return;
 	if (cpu->follow_devices)
-		device = device_of(request, cpu, slot);
+		device = device_of(queue, cpu, slot);
 	if (device) {
 		if (device->ignored)
 			return;
@@ -249,7 +251,7 @@ static inline bool is_step_of_flush(struct request *request)
  */
 static __noinline void count_stray(struct request *request, unsigned int n_bytes)
 {
-	__u64 seq = seq_of(request);
+	__u64 seq = seq_of(request->q);
 	struct wakegov_device *device;
 	__u32 index;
 

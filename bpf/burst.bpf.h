@@ -65,7 +65,7 @@ static inline void learn_class(struct task_run *run, __u32 pid)
 
 static inline struct task_run *find_run(struct task_struct *task)
 {
-	return has_storage(task) ? bpf_task_storage_get(&task_runs, task, NULL, 0) : NULL;
+	return bpf_task_storage_get(&task_runs, task, NULL, 0);
 }
 
 /* Not with a run queue locked: this may allocate memory. */

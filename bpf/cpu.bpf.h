@@ -46,25 +46,32 @@ static inline __u32 seen_pid(struct task_struct *task)
 	return is_own(task) ? 0 : task->pid;
 }
 
+/* A switch of tasks. */
+struct tasks_switch {
+	struct task_struct *prev, *next;
+	bool prev_stored, next_stored; /* has_storage() */
+	bool sleeps;		       /* prev does */
+};
+
 /* Accounts both tasks' bursts. Returns whether the daemon waits for one of their classes. */
-static inline bool switch_bursts(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, bool sleeps, __u64 now_ns)
+static inline bool switch_bursts(struct wakegov_cpu *cpu, const struct tasks_switch *of,
+				 __u64 now_ns)
 {
 	bool awaited = false;
 
 	if (settings.n_clamp_classes) {
-		if (seen_pid(prev))
-			awaited = leave_cpu(cpu, prev, sleeps, now_ns);
-		if (seen_pid(next))
-			awaited |= enter_cpu(cpu, next, now_ns);
+		if (of->prev_stored && seen_pid(of->prev))
+			awaited = leave_cpu(cpu, of->prev, of->sleeps, now_ns);
+		if (of->next_stored && seen_pid(of->next))
+			awaited |= enter_cpu(cpu, of->next, now_ns);
 	}
 	cpu->met_ns = now_ns;
 	return awaited;
 }
 
-static inline struct account_task *load_of(struct task_struct *task)
+static inline struct account_task *load_of(struct task_struct *task, bool stored)
 {
-	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	return stored ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 }
 
 static inline struct account_task *take_load(struct task_struct *task)
@@ -77,23 +84,23 @@ static inline struct account_task *take_load(struct task_struct *task)
  * makes way for the daemon runs on for the CPU: else the daemon would find it idle whenever it
  * looks, without what that task needs, and be told so as soon as it sleeps.
  */
-static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
-				struct task_struct *next, bool sleeps, __u64 now_ns)
+static inline void switch_tasks(struct wakegov_cpu *cpu, const struct tasks_switch *of,
+				__u64 now_ns)
 {
-	struct account_task *left = seen_pid(prev) ? load_of(prev) : NULL;
-	struct account_task *entered;
-	__u32 next_pid;
+	__u32 prev_pid = seen_pid(of->prev), next_pid = seen_pid(of->next);
+	struct account_task *left = load_of(of->prev, of->prev_stored && prev_pid);
+	struct account_task *entered = load_of(of->next, of->next_stored && next_pid);
 
-	if (is_own(next)) {
-		if (is_own(prev))
+	if (is_own(of->next)) {
+		if (is_own(of->prev))
 			return;
-		if (!sleeps)
-			next = prev;
+		if (!of->sleeps) {
+			next_pid = prev_pid;
+			entered = left;
+		}
 	}
-	next_pid = seen_pid(next);
-	entered = next_pid ? load_of(next) : NULL;
 	account_switch(&cpu->load, cpu->load.running ? left : NULL, next_pid, entered, now_ns);
-	if (left && sleeps)
+	if (left && of->sleeps)
 		account_task_sleeps(left);
 }
 
@@ -124,23 +131,29 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
+	const struct tasks_switch of = {
+		.prev = prev,
+		.next = next,
+		.prev_stored = has_storage(prev),
+		.next_stored = has_storage(next),
+		.sleeps = prev_state && !preempt,
+	};
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
-	bool sleeps = prev_state && !preempt, goes_idle;
 	__u64 now_ns = bpf_ktime_get_ns();
-	bool awaited;
+	bool awaited, goes_idle;
 
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
-		learn_command(prev);
+		learn_command();
 	if (!cpu)
 		return 0;
 	look_for_clamps(prev);
-	if (sleeps)
+	if (of.sleeps)
 		go_to_sleep(cpu, prev, now_ns);
 	goes_idle = cpu->load.running;
-	awaited = switch_bursts(cpu, prev, next, sleeps, now_ns);
-	switch_tasks(cpu, prev, next, sleeps, now_ns);
+	awaited = switch_bursts(cpu, &of, now_ns);
+	switch_tasks(cpu, &of, now_ns);
 	if (settings.placing)
-		switch_placed(cpu, prev, next, sleeps, now_ns);
+		switch_placed(cpu, prev, next, of.sleeps, now_ns);
 	if (settings.idle_latencies && next->pid)
 		note_idle_latency(cpu, next->pid);
 	goes_idle = goes_idle && !cpu->load.running;
@@ -188,7 +201,7 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	if (!seen_pid(task))
 		return;
 	cpu->met_ns = now_ns;
-	account_switch(&cpu->load, NULL, task->pid, load_of(task), now_ns);
+	account_switch(&cpu->load, NULL, task->pid, load_of(task, has_storage(task)), now_ns);
 }
 
 /*
@@ -218,7 +231,7 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
-		learn_command(task);
+		learn_command();
 	stolen_ns = lateness(timer, now_ns);
 	/*
 	 * Time before the timer's expiry may have been stolen as well: drop all of it, so that it

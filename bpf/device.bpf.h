@@ -11,12 +11,12 @@ static inline struct wakegov_device *device_at(__u32 index)
 }
 
 /*
- * The sequence number (diskseq) of the whole disk of a request; it changes with the medium. 0: the
- * request belongs to no disk, as in a controller's queue.
+ * The sequence number (diskseq) of the whole disk of a queue; it changes with the medium. 0: the
+ * queue belongs to no disk, as a controller's.
  */
-static inline __u64 seq_of(struct request *request)
+static inline __u64 seq_of(const struct request_queue *queue)
 {
-	return request->q->disk->diskseq;
+	return queue->disk->diskseq;
 }
 
 /*
@@ -46,12 +46,12 @@ static __noinline struct wakegov_device *find_device(__u64 seq, __u32 *ret_index
  * Releases the place if no record can be emitted: until the daemon has classified a device, a
  * stacked one would count twice.
  */
-static inline bool introduce_device(struct wakegov_device *device, struct request *request,
+static inline bool introduce_device(struct wakegov_device *device, struct request_queue *queue,
 				    __u32 index)
 {
-	struct gendisk *disk = request->q->disk;
+	struct gendisk *disk = queue->disk;
 
-	device->queue = (unsigned long)request->q;
+	device->queue = (unsigned long)queue;
 	BPF_CORE_READ_STR_INTO(&device->name, disk, disk_name);
 	if (emit(WAKEGOV_RECORD_DEVICE, bpf_get_smp_processor_id(), index))
 		return true;
@@ -63,7 +63,7 @@ static inline bool introduce_device(struct wakegov_device *device, struct reques
  * Takes a place at the first request. Two CPUs that do so at once try places in the same order, so
  * one finds the other's.
  */
-static __noinline struct wakegov_device *add_device(struct request *request, __u64 seq,
+static __noinline struct wakegov_device *add_device(struct request_queue *queue, __u64 seq,
 						    __u32 *ret_index)
 {
 	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
@@ -78,16 +78,16 @@ static __noinline struct wakegov_device *add_device(struct request *request, __u
 		if (was == seq)
 			return device;
 		if (!was)
-			return introduce_device(device, request, *ret_index) ? device : NULL;
+			return introduce_device(device, queue, *ret_index) ? device : NULL;
 	}
 	unplaced[seq % WAKEGOV_UNPLACED] = seq;
 	return NULL;
 }
 
-static __noinline struct wakegov_device *look_up_device(struct request *request,
+static __noinline struct wakegov_device *look_up_device(struct request_queue *queue,
 							struct wakegov_cpu *cpu)
 {
-	__u64 seq = seq_of(request);
+	__u64 seq = seq_of(queue);
 	struct wakegov_device *device = NULL;
 	__u32 index;
 
@@ -96,7 +96,7 @@ static __noinline struct wakegov_device *look_up_device(struct request *request,
 	if (!is_unplaced(seq)) {
 		device = find_device(seq, &index);
 		if (!device)
-			device = add_device(request, seq, &index);
+			device = add_device(queue, seq, &index);
 	}
 	if (device)
 		cpu->last_device = index;
@@ -106,19 +106,19 @@ static __noinline struct wakegov_device *look_up_device(struct request *request,
 }
 
 /*
- * The request's device; its index is then in the CPU's last_device, where it mostly was before. A
+ * The queue's device; its index is then in the CPU's last_device, where it mostly was before. A
  * new queue may have an old one's address, and a disk may get another medium: the daemon notices
  * that while it follows tasks.
  */
-static inline struct wakegov_device *device_of(struct request *request, struct wakegov_cpu *cpu,
+static inline struct wakegov_device *device_of(struct request_queue *queue, struct wakegov_cpu *cpu,
 					       bool followed)
 {
 	struct wakegov_device *device = device_at(cpu->last_device);
 
-	if (device && device->queue == (unsigned long)request->q &&
-	    (followed || device->seq == seq_of(request)))
+	if (device && device->queue == (unsigned long)queue &&
+	    (followed || device->seq == seq_of(queue)))
 		return device;
-	return look_up_device(request, cpu);
+	return look_up_device(queue, cpu);
 }
 
 static inline void raise_depth(struct wakegov_device *device, __u64 now_ns)

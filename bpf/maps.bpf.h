@@ -150,6 +150,10 @@ volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wa
 /*
  * Whether any BPF program keeps storage for the task. Most tasks have none, and this test takes a
  * seventh of the time of a look-up that fails.
+ *
+ * Where the verifier meets the load of a pointer from a task or a request, it searches all types of
+ * the kernel by name several times, which takes 1 to 2 ms: so such pointers are loaded once, before
+ * a program has branches.
  */
 static inline bool has_storage(const struct task_struct *task)
 {

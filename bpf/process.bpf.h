@@ -115,11 +115,12 @@ static __noinline void learn_process(struct task_struct *task, bool is_current)
 static __noinline void learn_found(struct task_struct *task)
 {
 	struct wakegov_process *process;
+	struct mm_struct *mm = task->mm;
 
-	if (!task->mm || task->flags & PF_KTHREAD)
+	if (!mm || task->flags & PF_KTHREAD)
 		return;
 	process = find_process(task->tgid);
-	if (process && process->mm == (__u64)task->mm)
+	if (process && process->mm == (__u64)mm)
 		return;
 	learn_process(task, false);
 	process = find_process(task->tgid);
@@ -128,21 +129,24 @@ static __noinline void learn_found(struct task_struct *task)
 }
 
 /*
- * Reads the arguments of a process that began before it was followed, now that it is the current
- * one.
+ * Reads the arguments of the current process if it began before it was followed. In a switch that
+ * is still the one that stops running.
  */
-static __noinline void learn_command(struct task_struct *task)
+VERIFIED_ONCE int learn_command(void)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct wakegov_process *process;
+	struct mm_struct *mm = task->mm;
 
-	if (!task->mm || task->flags & PF_KTHREAD)
-		return;
+	if (!mm || task->flags & PF_KTHREAD)
+		return 0;
 	process = find_process(task->tgid);
-	if (!process || process->command_is_read || process->mm != (__u64)task->mm)
-		return;
-	read_command(task->mm, process);
+	if (!process || process->command_is_read || process->mm != (__u64)mm)
+		return 0;
+	read_command(mm, process);
 	if (process->command_is_read)
 		emit_process(task);
+	return 0;
 }
 
 static inline void follow_new_process(struct task_struct *parent, struct task_struct *child)
