@@ -50,22 +50,31 @@ static inline __u32 seen_pid(struct task_struct *task)
 struct tasks_switch {
 	struct task_struct *prev, *next;
 	bool prev_stored, next_stored; /* has_storage() */
-	bool sleeps;		       /* prev does */
+	__u32 sleeps;		       /* prev's state; 0: it goes on */
 };
 
-/* Accounts both tasks' bursts. Returns whether the daemon waits for one of their classes. */
-static inline bool switch_bursts(struct wakegov_cpu *cpu, const struct tasks_switch *of,
-				 __u64 now_ns)
+/*
+ * What rules, classes and clamps ask for at a switch. Returns whether the daemon waits for a class
+ * of one of the tasks.
+ */
+static inline bool switch_ruled(struct wakegov_cpu *cpu, const struct tasks_switch *of,
+				__u64 now_ns)
 {
 	bool awaited = false;
 
+	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
+		learn_command();
+	look_for_clamps(of->prev);
 	if (settings.n_clamp_classes) {
 		if (of->prev_stored && seen_pid(of->prev))
 			awaited = leave_cpu(cpu, of->prev, of->sleeps, now_ns);
 		if (of->next_stored && seen_pid(of->next))
 			awaited |= enter_cpu(cpu, of->next, now_ns);
 	}
-	cpu->met_ns = now_ns;
+	if (settings.placing)
+		switch_placed(cpu, of->prev, of->next, of->sleeps, now_ns);
+	if (settings.idle_latencies && of->next->pid)
+		note_idle_latency(cpu, of->next->pid);
 	return awaited;
 }
 
@@ -127,6 +136,14 @@ static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct
  * Only a CPU that has work compares its utilisation with the band. The utilisation of an idle CPU
  * may be outside, and then each switch to the daemon and back would wake the daemon.
  */
+static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 now_ns)
+{
+	if (!cpu->load.running)
+		return worked && cpu->armed & WAKEGOV_ARM_IDLE;
+	return cpu->armed & WAKEGOV_ARM_BAND && cpu->load.updated_ns == now_ns &&
+	       outside_band(cpu, now_ns);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -136,30 +153,23 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		.next = next,
 		.prev_stored = has_storage(prev),
 		.next_stored = has_storage(next),
-		.sleeps = prev_state && !preempt,
+		.sleeps = preempt ? 0 : prev_state,
 	};
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 	__u64 now_ns = bpf_ktime_get_ns();
-	bool awaited, goes_idle;
+	bool awaited, worked;
 
-	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
-		learn_command();
 	if (!cpu)
 		return 0;
-	look_for_clamps(prev);
 	if (of.sleeps)
 		go_to_sleep(cpu, prev, now_ns);
-	goes_idle = cpu->load.running;
-	awaited = switch_bursts(cpu, &of, now_ns);
+	worked = cpu->load.running;
 	switch_tasks(cpu, &of, now_ns);
-	if (settings.placing)
-		switch_placed(cpu, prev, next, of.sleeps, now_ns);
-	if (settings.idle_latencies && next->pid)
-		note_idle_latency(cpu, next->pid);
-	goes_idle = goes_idle && !cpu->load.running;
-	if (awaited || (cpu->armed & WAKEGOV_ARM_IDLE && goes_idle) ||
-	    (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.running && cpu->load.updated_ns == now_ns &&
-	     outside_band(cpu, now_ns)))
+	awaited = needs_look(cpu, worked, now_ns);
+	if (settings.at_switch)
+		awaited |= switch_ruled(cpu, &of, now_ns);
+	cpu->met_ns = now_ns;
+	if (awaited)
 		emit_cpu(cpu);
 	return 0;
 }

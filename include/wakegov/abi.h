@@ -419,8 +419,20 @@ struct wakegov_settings {
 	__u64 look_next_ns; /* earliest report of a task by its bytes */
 	__u64 look_end_ns;  /* end of the present look, which is reported; 0: none */
 
+	/* What a switch does for rules, classes and clamps: where there are none, it tests once. */
+	union {
+		__u64 at_switch;
+		struct {
+			__u8 n_clamp_classes; /* 0: nothing clamps, and nothing is measured */
+			__u8 follow_own; /* report own clamps of every task; else of tasks with a
+					    class */
+			__u8 follow;	 /* enum wakegov_follow */
+			__u8 placing;	 /* a rule or class with a placement has tasks */
+			__u8 idle_latencies; /* the same with an idle latency */
+		};
+	};
+
 	/* bursts and clamp classes */
-	__u32 n_clamp_classes;	    /* 0: no rule clamps anything, and nothing is measured */
 	__u32 class_generation;	    /* incremented on changes of task_classes */
 	__u64 burst_limit_ns;	    /* a burst of this real time is long at any frequency */
 	__u32 follow_co_runner;	    /* report co-runners */
@@ -429,13 +441,8 @@ struct wakegov_settings {
 	__u64 floored;				/* classes, as bits, that have a floor */
 	__u64 timed;				/* classes, as bits, with a response time */
 	__u32 follow_clamps;			/* report forked children with clamps */
-	__u32 follow_own; /* report own clamps of every task; else of tasks with a class */
-	__u32 follow;	  /* enum wakegov_follow */
-
-	__u32 idle_latencies; /* a rule or class with an idle latency has tasks */
 
 	/* placement */
-	__u32 placing;		  /* a rule or class with one has tasks */
 	__u32 placing_generation; /* incremented: no CPU is known to be busy */
 	__u64 full_limit_ns;	  /* time without an idle CPU from which on a cache is full */
 };

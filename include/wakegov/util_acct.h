@@ -213,8 +213,11 @@ static inline bool account_is_due(const struct account_cpu *cpu, __u32 next,
  * known of it. account_task_sleeps() comes after it, if prev does. Interrupts are over whenever
  * there is a switch.
  */
-static inline void account_switch(struct account_cpu *cpu, struct account_task *prev, __u32 next,
-				  struct account_task *next_task, __u64 now_ns)
+static inline __attribute__((always_inline)) void account_switch(struct account_cpu *cpu,
+								 struct account_task *prev,
+								 __u32 next,
+								 struct account_task *next_task,
+								 __u64 now_ns)
 {
 	if (account_is_due(cpu, next, next_task, now_ns))
 		account_cpu(cpu, now_ns);
