@@ -120,8 +120,6 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 {
 	if (!flight || !claim(flight, request))
 		return;
-	if (flight->overflow)
-		__sync_fetch_and_add(&device->n_overflow, 1);
 	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;
@@ -175,7 +173,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wakegov_slot *slot = slot_of_sender(task);
-	struct wakegov_cpu *cpu = count_event(program), *sender;
+	struct wakegov_cpu *cpu = count_event(program);
 	struct wakegov_device *device = NULL;
 	struct wakegov_flight *flight = NULL;
 	struct request_queue *queue;
@@ -189,15 +187,12 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 		return;
 	}
 	queue = request->q;
-	sender = sender_of(request);
-	if (!sender)
-		return;
 	if (cpu->follow_devices)
 		device = device_of(queue, cpu, slot);
 	if (device) {
 		if (device->ignored)
 			return;
-		flight = find_place(request, sender, device);
+		flight = find_place(request);
 	}
 	if (flight && flight->request) {
 		if (is_again(request, flight, program))
@@ -265,12 +260,11 @@ static __noinline void count_stray(struct request *request, unsigned int n_bytes
 static __noinline void complete_request(struct request *request, unsigned int n_bytes,
 					const struct wakegov_cpu *here)
 {
-	struct wakegov_cpu *sender = sender_of(request);
 	struct wakegov_flight *flight;
 
-	if (!sender || n_bytes < request->__data_len || is_step_of_flush(request))
+	if (n_bytes < request->__data_len || is_step_of_flush(request))
 		return;
-	flight = find_flight(request, sender);
+	flight = find_flight(request);
 	if (flight)
 		end_flight(flight, WAKEGOV_COMPLETED, here);
 	else
@@ -294,16 +288,10 @@ int BPF_PROG(on_block_rq_complete, struct request *request, int error, unsigned 
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_block_rq_merge, struct request *request)
 {
-	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_MERGE), *sender;
-	struct wakegov_flight *flight;
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_MERGE);
+	struct wakegov_flight *flight = find_flight(request);
 
-	if (!cpu)
-		return 0;
-	sender = sender_of(request);
-	if (!sender)
-		return 0;
-	flight = find_flight(request, sender);
-	if (flight)
+	if (cpu && flight)
 		end_flight(flight, -1, cpu);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "device.bpf.h"
 #include "slot.bpf.h"
 
-static inline struct wakegov_flights *overflow_of(struct request *request)
+static inline struct wakegov_flights *flights_of(struct request *request)
 {
 	__u32 low = (unsigned long)request, set;
 
@@ -19,9 +19,9 @@ static inline struct wakegov_flights *overflow_of(struct request *request)
 	return bpf_map_lookup_elem(&flights, &set);
 }
 
-static __noinline struct wakegov_flight *find_overflow(struct request *request)
+static inline struct wakegov_flight *find_flight(struct request *request)
 {
-	struct wakegov_flights *set = overflow_of(request);
+	struct wakegov_flights *set = flights_of(request);
 
 	for (int i = 0; set && i < WAKEGOV_FLIGHT_WAYS; i++)
 		if (set->ways[i].request == (unsigned long)request)
@@ -29,65 +29,25 @@ static __noinline struct wakegov_flight *find_overflow(struct request *request)
 	return NULL;
 }
 
-/* Called where the CPU has no free place, or where the request may have an earlier place in the
- * overflow. */
-static __noinline struct wakegov_flight *find_overflow_place(struct request *request,
-							     struct wakegov_flight *place)
-{
-	struct wakegov_flights *set = overflow_of(request);
-
-	for (int i = 0; set && i < WAKEGOV_FLIGHT_WAYS; i++)
-		if (set->ways[i].request == (unsigned long)request)
-			return &set->ways[i];
-	for (int i = 0; !place && set && i < WAKEGOV_FLIGHT_WAYS; i++)
-		if (!set->ways[i].request)
-			place = &set->ways[i];
-	return place;
-}
-
-/* The CPU that sent a request, in whose own places the request is searched first. */
-static inline struct wakegov_cpu *sender_of(struct request *request)
-{
-	return cpu_at(request->mq_ctx->cpu);
-}
-
-static inline struct wakegov_flight *find_flight(struct request *request, struct wakegov_cpu *cpu)
-{
-	for (int i = 0; i < WAKEGOV_CPU_FLIGHTS; i++)
-		if (cpu->flights[i].request == (unsigned long)request)
-			return &cpu->flights[i];
-	return find_overflow(request);
-}
-
 /* The place that the request still has from an earlier use, or a free one; NULL: all are taken. */
-static inline struct wakegov_flight *find_place(struct request *request, struct wakegov_cpu *cpu,
-						const struct wakegov_device *device)
+static inline struct wakegov_flight *find_place(struct request *request)
 {
+	struct wakegov_flights *set = flights_of(request);
 	struct wakegov_flight *place = NULL;
 
-	for (int i = WAKEGOV_CPU_FLIGHTS - 1; i >= 0; i--) {
-		struct wakegov_flight *flight = &cpu->flights[i];
-
-		if (flight->request == (unsigned long)request)
-			return flight;
-		if (!flight->request)
-			place = flight; /* the loop goes down, so the first free one stays */
+	for (int i = WAKEGOV_FLIGHT_WAYS - 1; set && i >= 0; i--) {
+		if (set->ways[i].request == (unsigned long)request)
+			return &set->ways[i];
+		if (!set->ways[i].request)
+			place = &set->ways[i]; /* the loop goes down, so the first free one stays */
 	}
-	return place && !device->n_overflow ? place : find_overflow_place(request, place);
+	return place;
 }
 
 /* Returns false if another CPU took the place first. */
 static inline bool claim(struct wakegov_flight *flight, struct request *request)
 {
 	return !__sync_val_compare_and_swap(&flight->request, 0, (unsigned long)request);
-}
-
-/* Releases the place, once everything in it has been read. */
-static inline void clear_flight(struct wakegov_flight *flight, struct wakegov_device *device)
-{
-	if (flight->overflow && device)
-		__sync_fetch_and_add(&device->n_overflow, -1);
-	flight->request = 0;
 }
 
 /* Accounts the end of one request of the task. Returns whether it was the last in flight. */
@@ -126,7 +86,7 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change,
 		device->completion_cpu = bpf_get_smp_processor_id();
 	if (slot && complete_one(slot, now_ns))
 		slot->idle_since_ns = now_ns;
-	clear_flight(flight, device);
+	flight->request = 0;
 }
 
 /*
@@ -144,5 +104,5 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 	}
 	if (slot)
 		complete_one(slot, flight->start_ns);
-	clear_flight(flight, device);
+	flight->request = 0;
 }

@@ -131,13 +131,8 @@ struct request_queue {
 	struct gendisk *disk;
 };
 
-struct blk_mq_ctx {
-	unsigned int cpu;
-};
-
 struct request {
 	struct request_queue *q;
-	struct blk_mq_ctx *mq_ctx;
 	unsigned int rq_flags;
 	unsigned int __data_len;
 	__u64 start_time_ns;

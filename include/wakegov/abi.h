@@ -22,10 +22,9 @@
 #define WAKEGOV_DEVICES	      64   /* block devices followed */
 #define WAKEGOV_UNPLACED      256  /* remembered disks that found no place */
 #define WAKEGOV_NO_DEVICE     0xffffffffU
-#define WAKEGOV_FLIGHT_SETS   1024 /* overflow sets, for requests of CPUs without a free place */
-#define WAKEGOV_FLIGHT_WAYS   2
-#define WAKEGOV_CPU_FLIGHTS   5	 /* a CPU's own places for requests that it sent: two cache lines */
-#define WAKEGOV_CLAMP_CLASSES 64 /* clamp classes; 0: tasks without a clamp */
+#define WAKEGOV_FLIGHT_SETS   1024 /* of places for requests in flight, by their address */
+#define WAKEGOV_FLIGHT_WAYS   4
+#define WAKEGOV_CLAMP_CLASSES 64   /* clamp classes; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
 #define WAKEGOV_MATCHING      65536 /* tasks that match rules */
@@ -112,16 +111,14 @@ struct wakegov_bursts {
 
 /*
  * A request in flight. The kernel allocates requests once and uses them again and again, so their
- * addresses identify them; a request whose end was lost is found when it starts again. Shallow
- * queues use the first places of the CPU, which stay in its cache; when those are taken, a request
- * goes to the overflow set of its address's hash.
+ * addresses identify them; a request whose end was lost is found when it starts again. A shallow
+ * queue uses the same few again, whose places stay in the cache.
  */
 struct wakegov_flight {
 	__u64 request; /* 0: free */
 	__u64 start_ns;
 	__u32 owner; /* id of the sender's slot; 0: none */
-	__u16 device;
-	__u16 overflow; /* it lies in the map of overflow sets, not with a CPU */
+	__u32 device;
 };
 
 /* The places for requests whose addresses have the same hash. */
@@ -226,9 +223,6 @@ struct wakegov_cpu {
 	__u64 busy_ns;		  /* total of past busy times */
 	__u64 busy_since_ns;	  /* 0: idle */
 
-	/* written by the kernel side: places of requests that were sent here */
-	struct wakegov_flight flights[WAKEGOV_CPU_FLIGHTS] __attribute__((aligned(64)));
-
 	/* written by the kernel side, on the CPU itself */
 	struct wakegov_class_run runs[WAKEGOV_CLAMP_CLASSES] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
@@ -245,8 +239,7 @@ struct wakegov_device {
 	__u64 idle_ns;	     /* total of past idle times, without the present one */
 	__u64 anomalies;     /* completions without a start and the reverse */
 	__u32 completion_cpu;
-	__u32 ignored;	  /* written by the daemon: stacked, counted at the bottom only */
-	__u32 n_overflow; /* its requests in overflow sets; mostly 0, and then not searched there */
+	__u32 ignored; /* written by the daemon: stacked, counted at the bottom only */
 	char name[WAKEGOV_DISK_SIZE]; /* the kernel's name */
 } __attribute__((aligned(64)));
 

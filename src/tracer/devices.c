@@ -84,8 +84,6 @@ static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uin
 	if (!__atomic_compare_exchange_n(&flight->request, &expected, 0, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;
-	if (flight->overflow)
-		__atomic_fetch_sub(&device->n_overflow, 1, __ATOMIC_RELAXED);
 	flow = __atomic_add_fetch(&device->flow, WAKEGOV_COMPLETED, __ATOMIC_ACQ_REL);
 	if (wakegov_flow_depth(flow) <= 0)
 		device->idle_since_ns = time_now_ns();
@@ -110,14 +108,13 @@ struct search {
 	size_t n;
 };
 
-static void look_at(struct search *search, struct wakegov_flight *flights, size_t n)
+static void look_at(struct search *search, struct wakegov_flight *flight)
 {
-	for (size_t i = 0; i < n && search->n < LOST_MAX; i++) {
-		struct wakegov_flight as = *(volatile struct wakegov_flight *)&flights[i];
+	struct wakegov_flight as = *(volatile struct wakegov_flight *)flight;
 
-		if (as.request && as.device == search->device && as.start_ns < search->then_ns)
-			search->found[search->n++] = (struct seen){ &flights[i], as };
-	}
+	if (as.request && as.device == search->device && as.start_ns < search->then_ns &&
+	    search->n < LOST_MAX)
+		search->found[search->n++] = (struct seen){ flight, as };
 }
 
 static void find_older(const struct tracer *tracer, uint32_t device, uint64_t then_ns,
@@ -126,10 +123,9 @@ static void find_older(const struct tracer *tracer, uint32_t device, uint64_t th
 	ret->device = device;
 	ret->then_ns = then_ns;
 	ret->n = 0;
-	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		look_at(ret, tracer->cpus[cpu].flights, WAKEGOV_CPU_FLIGHTS);
-	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS && tracer->devices[device].n_overflow; i++)
-		look_at(ret, tracer->flights[i].ways, WAKEGOV_FLIGHT_WAYS);
+	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS; i++)
+		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
+			look_at(ret, &tracer->flights[i].ways[j]);
 }
 
 /* Ends every request of a device that is gone or ignored. */
@@ -201,7 +197,6 @@ static void forget(struct tracer *tracer, uint32_t index)
 	tracer->past_anomalies += anomalies;
 	device->queue = 0;
 	device->flow = 0;
-	device->n_overflow = 0;
 	device->idle_since_ns = 0;
 	device->idle_ns = 0;
 	device->anomalies = 0;

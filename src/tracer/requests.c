@@ -5,27 +5,12 @@
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
-static bool any_overflow(const struct tracer *tracer)
-{
-	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
-		if (tracer->devices[i].n_overflow)
-			return true;
-	return false;
-}
-
 /* Forgets the requests that were in flight when following ended: most have ended unseen. */
 static void void_flights(struct tracer *tracer)
 {
-	bool overflow = any_overflow(tracer);
-
-	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		for (uint32_t i = 0; i < WAKEGOV_CPU_FLIGHTS; i++)
-			tracer->cpus[cpu].flights[i].request = 0;
-	for (uint32_t i = 0; overflow && i < WAKEGOV_FLIGHT_SETS; i++)
+	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS; i++)
 		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
 			tracer->flights[i].ways[j].request = 0;
-	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
-		tracer->devices[i].n_overflow = 0;
 }
 
 static void void_depths(struct tracer *tracer, uint64_t now_ns)

@@ -251,13 +251,6 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	return tracer->ring ? 0 : -errno;
 }
 
-static void mark_overflow(struct tracer *tracer)
-{
-	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS; i++)
-		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
-			tracer->flights[i].ways[j].overflow = 1;
-}
-
 /* Depth needs both starts and ends; without one of them requests are counted only. */
 static void follow_devices(struct tracer *tracer)
 {
@@ -280,7 +273,6 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	if (r < 0)
 		return r;
 	describe_cpus(tracer);
-	mark_overflow(tracer);
 	tracer_set_policy(tracer, policy);
 	r = programs_attach(&tracer->programs, ret_why);
 	if (r < 0)
