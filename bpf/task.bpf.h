@@ -20,12 +20,13 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	wake_task(task);
 	if (settings.placing)
 		waking_placed(task);
-	if (!may_be_hot(task->pid) || task == bpf_get_current_task_btf())
+	if (!may_be_hot(task->pid))
+		return 0;
+	slot = find_slot(task->pid);
+	if (!slot || !slot->sleep_ns || task == bpf_get_current_task_btf())
 		return 0;
 	count_event(WAKEGOV_SCHED_WAKING);
-	slot = find_slot(task->pid);
-	if (slot && slot->sleep_ns)
-		end_sleep(slot);
+	end_sleep(slot);
 	return 0;
 }
 
