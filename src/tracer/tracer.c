@@ -327,7 +327,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 
 int tracer_fd(const struct tracer *tracer)
 {
-	return ring_buffer__epoll_fd(tracer->ring);
+	return bpf_map__fd(tracer->programs.skel->maps.records);
 }
 
 static void take_news_of(struct tracer *tracer, uint32_t cpu)
