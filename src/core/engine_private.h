@@ -35,6 +35,15 @@ struct cpu {
 
 #define ENGINE_NO_CPU UINT32_MAX
 
+/* The caps and floors of the tasks at work in a domain. The highest of each wins. */
+struct effective_cap {
+	struct clamp_at_work bound; /* the effective cap: the most that its CPUs may ask for */
+	struct clamp_at_work long_running; /* the highest of long-running tasks, capped or not */
+	struct clamp_at_work capped; /* the highest cap of capped tasks, long-running or not */
+	struct clamp_at_work floor;
+	uint32_t lowest_cap;
+};
+
 /* Whether requests are followed, and until when if nothing happens. */
 struct tracing_duty {
 	bool on;
@@ -75,8 +84,13 @@ struct engine {
 	struct due *due;		  /* keys of the tasks … */
 	struct due *due_domains;	  /* … and of the domains, with due_ns only */
 	struct explanation *explanations; /* for the last decisions of the domains */
-	/* The domain as engine_commit() would make it, during a decision. */
+	/*
+	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
+	 * from which engine_commit() plans the next decision.
+	 */
 	struct domain proposed;
+	struct demand demand;
+	struct effective_cap cap;
 	bool is_deciding;
 
 	struct engine_state_header header;
@@ -215,16 +229,7 @@ void boosts_try(struct engine *engine, uint64_t now_ns);
 void tracing_duty_update(struct engine *engine, uint64_t now_ns);
 uint64_t tracing_duty_next_ns(const struct engine *engine);
 
-/* effective_cap.c: the caps and floors of the tasks at work in a domain. The highest of each wins.
- */
-struct effective_cap {
-	struct clamp_at_work bound; /* the effective cap: the most that its CPUs may ask for */
-	struct clamp_at_work long_running; /* the highest of long-running tasks, capped or not */
-	struct clamp_at_work capped; /* the highest cap of capped tasks, long-running or not */
-	struct clamp_at_work floor;
-	uint32_t lowest_cap;
-};
-
+/* effective_cap.c */
 void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 			struct effective_cap *ret);
 /* The OPP of the effective cap at the last decision; UINT32_MAX: there was no cap. */

@@ -362,25 +362,32 @@ static void explain_rule(const struct engine *engine, const struct decision *dec
 const struct decision *engine_decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
 	struct domain *d = &engine->proposed;
-	struct explanation *explanation = &engine->explanations[domain];
-	struct demand demand = { .explanation = explanation };
-	struct effective_cap cap;
 
 	assert(engine->domains[domain].active && !engine->is_deciding);
 	engine->is_deciding = true;
 	*d = engine->domains[domain];
-	*explanation = (struct explanation){ 0 };
-	effective_cap_find(engine, domain, now_ns, &cap);
-	effective_cap_take(d, &cap, now_ns);
-	merge(engine, d, &cap, now_ns, &demand);
-	domain_decide(d, &demand, now_ns);
-	explain_io(engine, &demand, &d->info, explanation);
+	engine->explanations[domain] = (struct explanation){ 0 };
+	engine->demand.explanation = &engine->explanations[domain];
+	effective_cap_find(engine, domain, now_ns, &engine->cap);
+	effective_cap_take(d, &engine->cap, now_ns);
+	merge(engine, d, &engine->cap, now_ns, &engine->demand);
+	domain_decide(d, &engine->demand, now_ns);
+	return &d->last;
+}
+
+/* What a write does not wait for: explains the decision, and plans the next one. */
+static void settle_proposed(struct engine *engine)
+{
+	struct domain *d = &engine->proposed;
+	struct explanation *explanation = engine->demand.explanation;
+	uint64_t now_ns = d->last.now_ns;
+
+	explain_io(engine, &engine->demand, &d->info, explanation);
 	explain_rule(engine, &d->last, &explanation->rule);
 	domain_explain(d, explanation);
-	plan_decay(engine, d, &demand, now_ns);
-	effective_cap_plan(d, &cap, now_ns);
-	effective_cap_watch(engine, d, &cap);
-	return &d->last;
+	plan_decay(engine, d, &engine->demand, now_ns);
+	effective_cap_plan(d, &engine->cap, now_ns);
+	effective_cap_watch(engine, d, &engine->cap);
 }
 
 void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome outcome)
@@ -389,6 +396,7 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 
 	assert(engine->is_deciding && engine->proposed.last.domain == domain);
 	engine->is_deciding = false;
+	settle_proposed(engine);
 	memcpy(d, &engine->proposed, offsetof(struct domain, override));
 	if (outcome == ENGINE_NOT_SET) {
 		d->last.target_khz = d->last.previous_khz;
