@@ -96,17 +96,17 @@ static inline struct account_task *take_load(struct task_struct *task)
 static inline void switch_tasks(struct wakegov_cpu *cpu, const struct tasks_switch *of,
 				__u64 now_ns)
 {
-	__u32 prev_pid = seen_pid(of->prev), next_pid = seen_pid(of->next);
-	struct account_task *left = load_of(of->prev, of->prev_stored && prev_pid);
-	struct account_task *entered = load_of(of->next, of->next_stored && next_pid);
+	struct account_task *left = load_of(of->prev, of->prev_stored && seen_pid(of->prev));
+	struct account_task *entered;
+	__u32 next_pid = of->next->pid;
 
 	if (is_own(of->next)) {
 		if (is_own(of->prev))
 			return;
-		if (!of->sleeps) {
-			next_pid = prev_pid;
-			entered = left;
-		}
+		next_pid = of->sleeps ? 0 : of->prev->pid;
+		entered = of->sleeps ? NULL : left;
+	} else {
+		entered = load_of(of->next, of->next_stored && next_pid);
 	}
 	account_switch(&cpu->load, cpu->load.running ? left : NULL, next_pid, entered, now_ns);
 	if (left && of->sleeps)
