@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 static void store_bool(void *field, const struct policy_value *value)
 {
@@ -24,6 +25,12 @@ static void store_readers(void *field, const struct policy_value *value)
 static void store_group(void *field, const struct policy_value *value)
 {
 	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_GROUP_NONE : value->number;
+}
+
+static void store_idle_latency(void *field, const struct policy_value *value)
+{
+	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_IDLE_LATENCY_NONE
+							      : value->number / NS_PER_US;
 }
 
 static void store_preference(void *field, const struct policy_value *value)
@@ -93,6 +100,15 @@ static void unstore_group(const void *field, struct policy_value *ret)
 
 	*ret = group == POLICY_GROUP_NONE ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
 					  : (struct policy_value){ POLICY_VALUE_QUANTITY, group };
+}
+
+static void unstore_idle_latency(const void *field, struct policy_value *ret)
+{
+	uint32_t us = *(const uint32_t *)field;
+
+	*ret = us == POLICY_IDLE_LATENCY_NONE
+		       ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
+		       : (struct policy_value){ POLICY_VALUE_QUANTITY, us * NS_PER_US };
 }
 
 static void unstore_preference(const void *field, struct policy_value *ret)
@@ -201,6 +217,9 @@ static const struct policy_key keys[] = {
 	  FIELD(io_boost.slack_percent, store_u32) },
 	{ POLICY_SECTION_IO_BOOST, "min-host-time", RANGE(share, "0%", "100%"),
 	  FIELD(io_boost.min_host_percent, store_u32) },
+	{ POLICY_SECTION_IO_BOOST, "idle-latency",
+	  .words = { "none" }, RANGE(duration, "0us", "1s"),
+	  FIELD(io_boost.idle_latency_us, store_idle_latency) },
 
 	{ POLICY_SECTION_CAPS, "burst-margin", RANGE(duration, "0us", "100ms"),
 	  FIELD(caps.burst_margin_ns, store_u64) },

@@ -22,7 +22,7 @@
 #define BLOCKED_NS  HALF_NS	      /* time until the next check whether the domains are free */
 #define LOOK_NS	    (100 * NS_PER_MS) /* … and whether the levels differ */
 
-static struct experiment_params params_of(const struct engine *engine, const struct io_group *group)
+struct experiment_params boosts_params(const struct engine *engine, const struct io_group *group)
 {
 	uint64_t limit_ns = domain_rate_limit_ns(&engine->domains[group->kind]);
 
@@ -95,6 +95,7 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 		.depth_milli = boost->depth_milli,
 	};
 	experiment_init(&group->experiment, ++engine->n_groups_begun);
+	experiment_init(&group->idle, engine->n_groups_begun);
 	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
 		group->experiment = from->experiment;
 		group->experiment.random ^= engine->n_groups_begun;
@@ -106,13 +107,13 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 	}
 }
 
-static void plan_groups(struct engine *engine)
+void boosts_plan_groups(struct engine *engine)
 {
 	engine->groups_next_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (engine->groups[i].used &&
-		    engine->groups[i].experiment.next_ns < engine->groups_next_ns)
-			engine->groups_next_ns = engine->groups[i].experiment.next_ns;
+		    io_group_next_ns(&engine->groups[i]) < engine->groups_next_ns)
+			engine->groups_next_ns = io_group_next_ns(&engine->groups[i]);
 }
 
 static void look_soon(struct engine *engine, struct io_group *group, uint64_t now_ns)
@@ -132,7 +133,7 @@ static void rest(struct engine *engine, uint32_t index)
 		return;
 	group->due_ns = group->experiment.next_ns;
 	group->experiment.next_ns = UINT64_MAX;
-	plan_groups(engine);
+	boosts_plan_groups(engine);
 }
 
 void boosts_rest_group(struct engine *engine, uint32_t index)
@@ -181,8 +182,9 @@ void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
 			continue;
 		group->n_asked = n_users;
 		experiment_disturb(&group->experiment, now_ns);
-		if (group->experiment.next_ns < engine->groups_next_ns)
-			engine->groups_next_ns = group->experiment.next_ns;
+		experiment_disturb(&group->idle, now_ns);
+		if (io_group_next_ns(group) < engine->groups_next_ns)
+			engine->groups_next_ns = io_group_next_ns(group);
 	}
 }
 
@@ -268,7 +270,7 @@ static uint32_t predicted_ppm(const struct sums *sums, uint64_t saved)
 	return saved_ppm * IO_PPM / (IO_PPM - saved_ppm);
 }
 
-static void set_trial(struct engine *engine, uint32_t index, bool on)
+void boosts_set_trial(struct engine *engine, uint32_t index, bool on)
 {
 	if (!on) {
 		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
@@ -373,7 +375,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 			experiment, params,
 			group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums, saved));
 	group->moved_limits = false;
-	set_trial(engine, index, true);
+	boosts_set_trial(engine, index, true);
 	return true;
 }
 
@@ -400,9 +402,10 @@ static void set_edge(struct engine *engine, uint32_t device)
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
 		const struct io_group *group = &engine->groups[i];
 
-		if (group->used && group->device == device && group->experiment.window &&
-		    group->experiment.next_ns < edge_ns)
-			edge_ns = group->experiment.next_ns;
+		if (group->used && group->device == device &&
+		    (group->experiment.window || group->idle.window) &&
+		    io_group_next_ns(group) < edge_ns)
+			edge_ns = io_group_next_ns(group);
 	}
 	engine->devices[device].edge_ns = edge_ns;
 }
@@ -427,7 +430,7 @@ static void stop_trying(struct engine *engine, uint32_t index,
 
 	experiment_void(&group->experiment, params, now_ns);
 	switch_arms(engine, index);
-	set_trial(engine, index, false);
+	boosts_set_trial(engine, index, false);
 	rest(engine, index); /* until one of the group's tasks is sampled */
 	set_edge(engine, group->device);
 }
@@ -456,6 +459,29 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 }
 
+void boosts_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+
+	pass_pauses(engine, index, now_ns);
+	if (group->device != IO_BOOST_NO_DEVICE)
+		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
+}
+
+void boosts_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	set_edge(engine, engine->groups[index].device);
+	settle_tasks(engine, index, now_ns);
+}
+
+bool boosts_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct sums sums = { .driven = true };
+
+	add_tasks(engine, index, &sums);
+	return (sums.n || has_pausing(engine, index, now_ns)) && sums.driven && !sums.blocked;
+}
+
 static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
 		     uint64_t now_ns)
 {
@@ -464,9 +490,7 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	enum experiment_verdict before = experiment->verdict;
 	bool arm = experiment->arm, over;
 
-	pass_pauses(engine, index, now_ns);
-	if (group->device != IO_BOOST_NO_DEVICE)
-		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
+	boosts_complete_tally(engine, index, now_ns);
 	if (experiment->window && group->moved_limits) {
 		experiment_void(experiment, params, now_ns);
 		over = true;
@@ -476,14 +500,16 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	if (experiment->arm != arm)
 		switch_arms(engine, index);
 	if (over)
-		set_trial(engine, index, false);
+		boosts_set_trial(engine, index, false);
 	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
 		group->found_ratio = found_ratio(experiment, params);
 		if (group->device != IO_BOOST_NO_DEVICE)
 			group->n_asked = engine->devices[group->device].n_users;
 	}
-	set_edge(engine, group->device);
-	settle_tasks(engine, index, now_ns);
+	boosts_plan_windows(engine, index, now_ns);
+	/* Whether to ask of an idle latency, still, or again. */
+	if (experiment->verdict != before || (over && group->idle.next_ns == UINT64_MAX))
+		group->idle.next_ns = now_ns;
 }
 
 static bool are_alike(const struct io_group *a, const struct io_group *b)
@@ -520,9 +546,13 @@ static bool hold_ratio(struct engine *engine, const struct io_group *group)
 static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
-	struct experiment_params params = params_of(engine, group);
+	struct experiment_params params = boosts_params(engine, group);
 	struct sums sums = { .driven = true };
 
+	if (group->idle.window) {
+		group->experiment.next_ns = now_ns + BLOCKED_NS;
+		return;
+	}
 	add_tasks(engine, index, &sums);
 	if (!sums.n && !(group->experiment.window && has_pausing(engine, index, now_ns))) {
 		stop_trying(engine, index, &params, now_ns);
@@ -550,16 +580,16 @@ void boosts_try(struct engine *engine, uint64_t now_ns)
 		try_group(engine, index, now_ns);
 		engine->group_turn = (index + 1) % IO_GROUPS_MAX;
 	}
-	plan_groups(engine);
+	boosts_plan_groups(engine);
 }
 
 void boosts_forget_group(struct engine *engine, uint32_t index)
 {
 	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		task->io_boost.group = IO_BOOST_NO_GROUP;
-	set_trial(engine, index, false);
+	boosts_set_trial(engine, index, false);
 	engine->groups[index].used = false;
-	plan_groups(engine);
+	boosts_plan_groups(engine);
 }
 
 const struct io_group *engine_group(const struct engine *engine, uint32_t group)
@@ -577,6 +607,6 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 	*ret = (struct experiment_estimate){ 0 };
 	if (!*ret_tried)
 		return;
-	params = params_of(engine, group);
+	params = boosts_params(engine, group);
 	*ret = experiment_estimate(&group->experiment, &params);
 }

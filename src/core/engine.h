@@ -247,6 +247,17 @@ bool engine_tries(const struct engine *engine, uint32_t domain);
 void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_pairs,
 		     struct experiment_estimate *ret);
 
+/*
+ * Tasks of which the CPUs are to be limited to the policy's idle latency have io_boost.limits_idle.
+ * The number grows when that of any task has changed.
+ */
+uint32_t engine_idle_changes(const struct engine *engine);
+/* The experiment that decides it for the task's group, and its result so far; NULL: there is none.
+ */
+const struct experiment *engine_idle_trial(const struct engine *engine,
+					   const struct io_boost *boost,
+					   struct experiment_estimate *ret);
+
 /* The overrides in force, for display. */
 const struct override_table *engine_overrides(const struct engine *engine);
 

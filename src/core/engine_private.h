@@ -101,8 +101,9 @@ struct engine {
 	uint64_t groups_next_ns;  /* the same of the groups */
 	uint32_t group_turn;	  /* group whose turn is next */
 	uint32_t n_groups_begun;
-	uint32_t n_clamping; /* number of domains that are driven by clamps */
-	bool needs_own;	     /* other domains exist, for which own clamps must be reported */
+	uint32_t n_clamping;	 /* number of domains that are driven by clamps */
+	bool needs_own;		 /* other domains exist, for which own clamps must be reported */
+	uint32_t n_idle_changes; /* of io_boost.limits_idle, of any task */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	struct io_group groups[IO_GROUPS_MAX];
 };
@@ -221,6 +222,24 @@ void boosts_forget_group(struct engine *engine, uint32_t index);
 void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
 /* Advances the experiments that are due. */
 void boosts_try(struct engine *engine, uint64_t now_ns);
+
+/* What the experiments of a group share. */
+struct experiment_params boosts_params(const struct engine *engine, const struct io_group *group);
+/* The domains of the group's tasks belong to its experiment, or no longer do. */
+void boosts_set_trial(struct engine *engine, uint32_t index, bool on);
+/* Whether the group has tasks with a boost, or such as only pause, and none of their domains
+ * belongs to another group's experiment. */
+bool boosts_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns);
+/* Completes the tally up to now. */
+void boosts_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns);
+/* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
+void boosts_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
+
+/* Computes when the first experiment of all groups is due. */
+void boosts_plan_groups(struct engine *engine);
+
+/* idle_trials.c: advances those experiments that are due, after boosts_advance(). */
+void idle_trials_advance(struct engine *engine, uint64_t now_ns);
 
 /*
  * tracing_duty.c: starts or stops following requests, as the last step of a round, and plans the

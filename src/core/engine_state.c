@@ -67,14 +67,18 @@ static const struct bound group_bounds[] = {
 	FLAG(io_group, used),
 	FLAG(io_group, is_kernels),
 	FLAG(io_group, moved_limits),
-	MOST(io_group, experiment.verdict, EXPERIMENT_SAME),
-	MOST(io_group, experiment.window, 2),
-	FLAG(io_group, experiment.order),
-	FLAG(io_group, experiment.rest),
-	FLAG(io_group, experiment.arm),
-	FLAG(io_group, experiment.again),
-	FLAG(io_group, experiment.is_long),
-	FLAG(io_group, experiment.is_confirmed),
+	END,
+};
+
+static const struct bound experiment_bounds[] = {
+	MOST(experiment, verdict, EXPERIMENT_SAME),
+	MOST(experiment, window, 2),
+	FLAG(experiment, order),
+	FLAG(experiment, rest),
+	FLAG(experiment, arm),
+	FLAG(experiment, again),
+	FLAG(experiment, is_long),
+	FLAG(experiment, is_confirmed),
 	END,
 };
 
@@ -93,6 +97,7 @@ static const struct bound io_bounds[] = {
 	FLAG(io_task, io_boost.granted),
 	FLAG(io_task, io_boost.sends_requests),
 	FLAG(io_task, io_boost.watched),
+	FLAG(io_task, io_boost.limits_idle),
 	END,
 };
 
@@ -117,17 +122,18 @@ static bool is_device(uint32_t device)
 /* Checks divisors, and sums whose squares must fit. */
 static bool is_experiment(const struct experiment *e)
 {
-	return e->scale > 0 && e->random && e->squares >= 0 && e->squares < 1LL << 40 &&
-	       e->weight >= 0 && e->weight < 1LL << 40 && e->pairs >= 0 && e->pairs < 1LL << 40 &&
-	       e->sum < 1LL << 30 && e->sum > -(1LL << 30) && e->silent_ns < 1ULL << 40 &&
-	       e->seen_ns < 1ULL << 40;
+	return is_within(e, experiment_bounds) && e->scale > 0 && e->random && e->squares >= 0 &&
+	       e->squares < 1LL << 40 && e->weight >= 0 && e->weight < 1LL << 40 && e->pairs >= 0 &&
+	       e->pairs < 1LL << 40 && e->sum < 1LL << 30 && e->sum > -(1LL << 30) &&
+	       e->silent_ns < 1ULL << 40 && e->seen_ns < 1ULL << 40;
 }
 
 static bool is_group(const struct engine *engine, const struct io_group *group)
 {
 	return is_within(group, group_bounds) &&
-	       (!group->used || (group->kind < engine->topology->n_domains &&
-				 is_device(group->device) && is_experiment(&group->experiment)));
+	       (!group->used ||
+		(group->kind < engine->topology->n_domains && is_device(group->device) &&
+		 is_experiment(&group->experiment) && is_experiment(&group->idle)));
 }
 
 static bool is_domain(const struct engine *engine, uint32_t index)

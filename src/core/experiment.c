@@ -418,7 +418,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	const struct window *on = e->order ? &first : last, *off = e->order ? last : &first;
 
 	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
-	if (on->level <= off->level + off->level / 32) {
+	if (!p->any_level && on->level <= off->level + off->level / 32) {
 		e->same += e->same < SAME_MOST;
 		finish_pair(e, p, false, now_ns);
 		return;

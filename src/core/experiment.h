@@ -46,6 +46,7 @@ struct experiment_params {
 			     white noise */
 	uint64_t settle_ns; /* after a switch, for requests in flight: not counted */
 	uint32_t slack_ppm; /* a gain up to this is not worth a boost */
+	bool any_level;	    /* what is tried does not change the level */
 };
 
 /* Counters; all of them only grow. */

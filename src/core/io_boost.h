@@ -78,6 +78,7 @@ struct io_boost {
 	uint32_t depth_milli; /* mean requests in flight while there are any, smoothed; 0: not known
 			       */
 	bool watched;	      /* the kernel side reports the end of the hold */
+	bool limits_idle;     /* its CPUs are to take no longer than the policy's idle latency */
 	struct io_window window;
 };
 

@@ -26,6 +26,7 @@ void policy_init(struct policy *policy)
 			.hold_ns = 10 * NS_PER_MS,
 			.slack_percent = 2,
 			.min_host_percent = 2,
+			.idle_latency_us = POLICY_IDLE_LATENCY_NONE,
 		},
 		.caps = {
 			.burst_margin_ns = 500000,

@@ -171,6 +171,21 @@ static void print_trial(FILE *file, const json_t *io)
 	paragraph_print(file, "tried", line.text);
 }
 
+static void print_idle_latency(FILE *file, const json_t *trial)
+{
+	const char *state = field_text(trial, "state"), *comm = field_text(trial, "comm");
+
+	if (json_is_object(trial))
+		paragraph_printf(file, "idle state",
+				 "%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
+				 " us, in %" PRIu64
+				 " pairs: %u %% more I/O, give or take %u %%; %s",
+				 comm ? comm : "a task", field_number(trial, "pid"),
+				 field_number(trial, "latency_us"), field_number(trial, "pairs"),
+				 percent(trial, "measured_gain_permille"),
+				 percent(trial, "gain_error_permille"), state ? state : "-");
+}
+
 /* Where clamps drive the domain. */
 static void print_held_back(FILE *file, const json_t *reply)
 {
@@ -325,6 +340,7 @@ void explain_print(FILE *file, const json_t *reply)
 		print_own(file, reply);
 		print_io(file, io);
 		print_trial(file, io);
+		print_idle_latency(file, json_object_get(reply, "idle_latency"));
 		print_held_back(file, reply);
 		print_others(file, reply);
 		print_clamps(file, reply);

@@ -150,6 +150,52 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
+/* The first task of the domain for which it is a question. */
+static const struct io_task *find_idle_trial(const struct manager *manager, uint32_t domain,
+					     const struct experiment **ret_trial,
+					     struct experiment_estimate *ret_found)
+{
+	const struct io_task *task = NULL;
+
+	while ((task = io_task_next(engine_tasks(manager->engine), task))) {
+		if (topology_domain_of(manager->topology, task->cpu) != domain ||
+		    io_boost_is_over(&task->io_boost))
+			continue;
+		*ret_trial = engine_idle_trial(manager->engine, &task->io_boost, ret_found);
+		if (*ret_trial)
+			return task;
+	}
+	return NULL;
+}
+
+static void put_idle_latency(struct json_out *out, const struct manager *manager, uint32_t domain)
+{
+	static const char *const states[] = {
+		[EXPERIMENT_OPEN] = "trying",
+		[EXPERIMENT_PAYS] = "pays",
+		[EXPERIMENT_DOESNT] = "does-not-pay",
+		[EXPERIMENT_CANT_TELL] = "cannot-tell",
+	};
+	const struct experiment *trial;
+	struct experiment_estimate found;
+	const struct io_task *task = find_idle_trial(manager, domain, &trial, &found);
+	char comm[PROCESS_COMM_SIZE];
+
+	if (!task) {
+		field_null(out, "idle_latency");
+		return;
+	}
+	field_open(out, "idle_latency", '{');
+	field_count(out, "pid", task->pid);
+	field_text(out, "comm", process_name(task->pid, task->comm, comm));
+	field_count(out, "latency_us", manager->policy.io_boost.idle_latency_us);
+	field_text(out, "state", states[trial->verdict]);
+	field_count(out, "measured_gain_permille", found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
+	field_count(out, "gain_error_permille", found.error_ppm / 1000);
+	field_count(out, "pairs", trial->tried);
+	json_out_close(out, '}');
+}
+
 /* Not those that are tried at present. */
 static void put_held_back(struct json_out *out, const struct manager *manager, uint32_t domain)
 {
@@ -253,6 +299,10 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	put_contenders(out, rests_on, info);
 	put_rule(out, &rests_on->rule);
 	put_io_of(out, manager, explained);
+	if (explained->is_present)
+		put_idle_latency(out, manager, decision->domain);
+	else
+		field_null(out, "idle_latency");
 	field_open(out, "held_back", '[');
 	if (explained->is_present)
 		put_held_back(out, manager, decision->domain);

@@ -27,14 +27,16 @@ struct limited_cpu {
 };
 
 struct idle_latency {
-	bool wanted;  /* a rule gives one */
+	bool wanted;  /* a rule gives one, or the I/O boost asks for one */
 	bool missing; /* this kernel has no such file */
 	bool told;    /* a warning said that it does nothing here */
 	bool failed;  /* a warning said that a write failed */
 	struct pid_index *index;
-	uint32_t *task_us; /* by place in the index */
+	uint32_t *task_us; /* by place in the index … */
+	uint32_t *pids;	   /* … and whose place it is */
 	struct limited_cpu *cpus;
 	uint32_t n_limited;
+	uint32_t boost_changes; /* of engine_idle_changes(), that are seen */
 	uint64_t next_ns;
 	uint64_t gap_ns;
 };
@@ -180,6 +182,7 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 	if (place == PID_INDEX_NONE)
 		return;
 	idle->task_us[place] = us;
+	idle->pids[place] = pid;
 	tracer_set_idle_latency(manager->tracer, pid, us);
 	if (us == NONE)
 		pid_index_remove(idle->index, place);
@@ -187,12 +190,45 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 	look_by(idle, time_now_ns() + LOOK_NS);
 }
 
+/* What a rule says, also that there is to be none, comes before what the I/O boost asks for. */
+static uint32_t latency_of(const struct manager *manager, uint32_t pid)
+{
+	const struct io_task *task = io_task_find(engine_tasks(manager->engine), pid);
+	int rule = rule_of(manager, pid);
+
+	if (!may_write(manager))
+		return NONE;
+	if (rule >= 0)
+		return manager->policy.rules[rule].properties.idle_latency.value;
+	return task && task->io_boost.limits_idle ? manager->policy.io_boost.idle_latency_us : NONE;
+}
+
 void idle_latency_take_task(struct manager *manager, uint32_t pid)
 {
-	int rule = may_write(manager) ? rule_of(manager, pid) : -1;
+	set_task(manager, pid, latency_of(manager, pid));
+}
 
-	set_task(manager, pid,
-		 rule < 0 ? NONE : manager->policy.rules[rule].properties.idle_latency.value);
+/*
+ * A boost that no longer asks for it frees the CPUs at once, so that the window of the experiment
+ * without it is one. What ran there before now does not count: who runs there next is told anew.
+ */
+void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns)
+{
+	struct idle_latency *idle = manager->idle_latency;
+	const struct io_task *task = NULL;
+	uint32_t place = 0, pid;
+
+	if (idle->boost_changes == engine_idle_changes(manager->engine))
+		return;
+	idle->boost_changes = engine_idle_changes(manager->engine);
+	while ((place = pid_index_next(idle->index, place)) != PID_INDEX_NONE)
+		idle_latency_take_task(manager, idle->pids[place++]);
+	while ((task = io_task_next(engine_tasks(manager->engine), task)))
+		idle_latency_take_task(manager, task->pid);
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		if (idle->cpus[cpu].us != NONE)
+			tracer_take_idle_latency(manager->tracer, cpu, &pid);
+	idle->next_ns = now_ns;
 }
 
 void idle_latency_end_task(struct manager *manager, uint32_t pid)
@@ -206,7 +242,8 @@ void idle_latency_set_policy(struct manager *manager)
 	struct idle_latency *idle = manager->idle_latency;
 	const char *why;
 
-	idle->wanted = rule_any_gives(&manager->policy, RULE_IDLE_LATENCY);
+	idle->wanted = rule_any_gives(&manager->policy, RULE_IDLE_LATENCY) ||
+		       manager->policy.io_boost.idle_latency_us != NONE;
 	why = idle_latency_why_not(manager);
 	if (!why || idle->told)
 		return;
@@ -239,7 +276,8 @@ int idle_latency_start(struct manager *manager)
 	idle->index = pid_index_new(manager->policy.max_ruled_tasks);
 	idle->task_us = calloc(manager->policy.max_ruled_tasks, sizeof(*idle->task_us));
 	idle->cpus = calloc(manager->topology->n_cpus, sizeof(*idle->cpus));
-	if (!idle->index || !idle->task_us || !idle->cpus)
+	idle->pids = calloc(manager->policy.max_ruled_tasks, sizeof(*idle->pids));
+	if (!idle->index || !idle->task_us || !idle->pids || !idle->cpus)
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
 		idle->cpus[cpu].us = NONE;
@@ -257,6 +295,7 @@ void idle_latency_end(struct manager *manager)
 	journal_tell_left(r, "how deeply CPUs may sleep", manager->options.run_dir, SAVED_FILE);
 	pid_index_free(idle->index);
 	free(idle->task_us);
+	free(idle->pids);
 	free(idle->cpus);
 	free(idle);
 	manager->idle_latency = NULL;

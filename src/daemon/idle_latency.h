@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Idle latency: a task that a rule or class gives one limits how deeply the CPUs where it runs may
- * sleep (actuator/resume_latency.h), for as long as it keeps running there. The kernel side tells
+ * Idle latency: a task that a rule or class gives one, or for whose I/O it pays
+ * (core/idle_trials.c), limits how deeply the CPUs where it runs may sleep
+ * (actuator/resume_latency.h), for as long as it keeps running there. The kernel side tells
  * when such a task begins to run on a CPU without that limit. What ran on the limited CPUs is
  * looked at from time to time, and the limit becomes that of the tasks that ran since, or none.
  */
@@ -22,6 +23,8 @@ void idle_latency_retry(struct manager *manager);
 /* The task is there, and what rules it matches is up to date. */
 void idle_latency_take_task(struct manager *manager, uint32_t pid);
 void idle_latency_end_task(struct manager *manager, uint32_t pid);
+/* After a round: the tasks whose I/O boost asks for an idle latency may be others. */
+void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns);
 /* TRACER_IDLE_LATENCY */
 void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now_ns);
 

@@ -456,6 +456,7 @@ void manager_round(struct manager *manager)
 		rule_tracking_scan(manager);
 	manager_apply_task_clamps(manager, now_ns);
 	placing_look(manager, now_ns);
+	idle_latency_take_boosts(manager, now_ns);
 	idle_latency_look(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));

@@ -439,6 +439,8 @@ suite_timed() {
 		/usr/bin/python3 $GUEST/test_harmless.py
 	timed pstate Timed
 	timed pstate IdleStates --idle-states
+	"$LAB" run --machine timed --driver pstate --idle-states -- \
+		/usr/bin/python3 $GUEST/test_idle_latency.py DeepIdle
 	timed_alike
 	for driver in acpi msr pstate-active hwp hwp-passive; do
 		timed "$driver" Driver --cpus 1
@@ -500,7 +502,7 @@ suite_promises() {
 # Two last-level caches, in a time that nothing on this machine disturbs.
 suite_placement() {
 	"$LAB" run --llcs 2 --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_placement.py
-		/usr/bin/python3 $GUEST/test_idle_latency.py"
+		/usr/bin/python3 $GUEST/test_idle_latency.py IdleLatency"
 }
 
 suite_storms() {

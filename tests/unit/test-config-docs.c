@@ -51,6 +51,7 @@ static void assert_policy_equal(const struct policy *a, const struct policy *b)
 	assert_int_equal(a->io_boost.hold_ns, b->io_boost.hold_ns);
 	assert_int_equal(a->io_boost.slack_percent, b->io_boost.slack_percent);
 	assert_int_equal(a->io_boost.min_host_percent, b->io_boost.min_host_percent);
+	assert_int_equal(a->io_boost.idle_latency_us, b->io_boost.idle_latency_us);
 	assert_int_equal(a->query.readers, b->query.readers);
 	assert_int_equal(a->query.read_group, b->query.read_group);
 	assert_int_equal(a->query.change_group, b->query.change_group);

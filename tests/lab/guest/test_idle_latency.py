@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Idle latency: which CPUs may not sleep deeply, for which tasks, how long, and what is put back."""
+import json
 import os
 import re
 import signal
@@ -218,6 +219,79 @@ class IdleLatency(unittest.TestCase):
         finally:
             for cpu in CPUS:
                 subprocess.run(["umount", os.path.dirname(path(cpu))], check=True)
+
+
+FIO = ("fio --name=x --filename={disk} --ioengine=psync --direct=1 --rw=randread --bs=4k --time_based --thread "
+       "--cpus_allowed=1 --output-format=json --ramp_time={ramp}s --runtime={run}s")
+ASKED = "[io-boost]\nidle-latency = 10us\n"
+
+
+class DeepIdle(unittest.TestCase):
+    """On a machine with deep idle states (--idle-states): an I/O boost asks for it where that pays"""
+
+    def setUp(self):
+        self.disk = guest.null_blk("null_blk_create", "completion_nsec=100000")
+        self.addCleanup(guest.write, path(1), 0)
+        self.assertEqual(latencies(), limited())
+
+    def reading(self, ramp, run):
+        return subprocess.Popen(FIO.format(disk=self.disk, ramp=ramp, run=run).split(),
+                                stdout=subprocess.PIPE, text=True)
+
+    def rate(self, fio):
+        return json.loads(fio.communicate()[0])["jobs"][0]["read"]["iops"]
+
+    def trial(self, daemon):
+        return daemon.call("Explain", cpu=1)["idle_latency"] or {"state": None}
+
+    def count_limited(self, looks):
+        """Of so many looks, at how many no other CPU but that one was limited."""
+        n = 0
+        for _ in range(looks):
+            n += latencies() == limited(cpu1="10")
+            time.sleep(0.02)
+        return n
+
+    def test_pays(self):
+        """psync: found and kept, explained, and over with the I/O; more I/O than without"""
+        rates = {}
+        for policy in "", ASKED:
+            with guest.Daemon(policy) as daemon:
+                with self.reading(4, 2) as fio:
+                    if policy:
+                        guest.wait_for(lambda: self.trial(daemon)["state"] == "pays", 8, "the answer")
+                        self.assertGreaterEqual(self.count_limited(50), 45)
+                        said = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "cpu1"], check=True,
+                                              capture_output=True, text=True).stdout
+                        self.assertRegex(" ".join(said.split()),
+                                         r"wake up within 10 us, in \d+ pairs: 1\d % more I/O.*; pays")
+                    rates[policy] = self.rate(fio)
+                guest.wait_for(lambda: latencies() == limited(), 5, "the end of the limit")
+                if not policy:
+                    self.assertIsNone(daemon.call("Explain", cpu=1)["idle_latency"])
+        tap.note(f"{rates[''] :.0f} IOPS without, {rates[ASKED]:.0f} with it")
+        self.assertGreater(rates[ASKED], 1.1 * rates[""])
+
+    def test_does_not_pay(self):
+        """Where another program's limit is as low already, nothing is gained: found, and not kept"""
+        guest.write(path(1), 5)
+        with guest.Daemon(ASKED) as daemon:
+            with self.reading(0, 12) as fio:
+                guest.wait_for(lambda: self.trial(daemon)["state"] in ("does-not-pay", "cannot-tell"), 12,
+                               "the answer")
+                tap.note(f"{self.trial(daemon)}")
+                fio.terminate()
+        self.assertEqual(latencies(), limited(cpu1="5"))
+
+    def test_killed(self):
+        """After SIGKILL the limit is put back by the next start"""
+        with self.reading(0, 30) as fio:
+            with guest.Daemon(ASKED) as daemon:
+                guest.wait_for(lambda: latencies() == limited(cpu1="10"), 8, "a limit")
+                daemon.stop(signal.SIGKILL)
+            fio.terminate()
+        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+        self.assertEqual(latencies(), limited())
 
 
 if __name__ == "__main__":

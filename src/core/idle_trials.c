@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether an idle latency pays for tasks whose I/O boost pays: the same experiment as that of the
+ * boost, by the same I/Os. Its arms are with and without a limit of how long the CPUs of the tasks
+ * may take to wake up; the boost stays. One of the two experiments of a group has a pair at a time.
+ */
+#include "core/engine_private.h"
+#include "shared/time.h"
+
+#define WAIT_NS (16 * NS_PER_MS) /* until the next check whether the boost's pair is over */
+
+static bool is_asked(const struct engine *engine, const struct io_group *group)
+{
+	return engine->policy.io_boost.idle_latency_us != POLICY_IDLE_LATENCY_NONE &&
+	       group->experiment.verdict == EXPERIMENT_PAYS;
+}
+
+/* Without the question the CPUs are not limited. */
+static void end_question(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct experiment *idle = &engine->groups[index].idle;
+
+	if (idle->window)
+		boosts_set_trial(engine, index, false);
+	experiment_init(idle, idle->random);
+	boosts_plan_windows(engine, index, now_ns);
+}
+
+static void run_pair(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	struct experiment_params params = boosts_params(engine, group);
+	bool over = true;
+
+	params.any_level = true;
+	if (group->idle.window && (group->moved_limits || !boosts_may_try(engine, index, now_ns))) {
+		experiment_void(&group->idle, &params, now_ns);
+	} else {
+		boosts_complete_tally(engine, index, now_ns);
+		over = experiment_update(&group->idle, &params, &group->tally, now_ns);
+	}
+	if (over)
+		boosts_set_trial(engine, index, false);
+	boosts_plan_windows(engine, index, now_ns);
+}
+
+static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+
+	if (!is_asked(engine, group)) {
+		if (group->idle.verdict != EXPERIMENT_NONE)
+			end_question(engine, index, now_ns);
+		group->idle.next_ns = UINT64_MAX;
+		return;
+	}
+	if (group->idle.verdict == EXPERIMENT_NONE)
+		experiment_begin(&group->idle, now_ns);
+	if (!group->idle.window) {
+		if (group->experiment.window) {
+			group->idle.next_ns = now_ns + WAIT_NS;
+			return;
+		}
+		if (!boosts_may_try(engine, index, now_ns)) {
+			group->idle.next_ns = UINT64_MAX; /* until the next pair of the boost */
+			return;
+		}
+		group->moved_limits = false;
+		boosts_set_trial(engine, index, true);
+	}
+	run_pair(engine, index, now_ns);
+}
+
+void idle_trials_advance(struct engine *engine, uint64_t now_ns)
+{
+	if (now_ns < engine->groups_next_ns)
+		return;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (engine->groups[i].used && engine->groups[i].idle.next_ns <= now_ns)
+			try_group(engine, i, now_ns);
+	boosts_plan_groups(engine);
+}
+
+uint32_t engine_idle_changes(const struct engine *engine)
+{
+	return engine->n_idle_changes;
+}
+
+const struct experiment *engine_idle_trial(const struct engine *engine,
+					   const struct io_boost *boost,
+					   struct experiment_estimate *ret)
+{
+	const struct io_group *group = engine_group(engine, boost->group);
+	struct experiment_params params;
+
+	if (!group || group->idle.verdict == EXPERIMENT_NONE)
+		return NULL;
+	params = boosts_params(engine, group);
+	*ret = experiment_estimate(&group->idle, &params);
+	return &group->idle;
+}
