@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ __attribute__((format(printf, 3, 0))) static bool read_line(char *ret, size_t si
 							    const char *format, va_list args)
 {
 	_cleanup_fclose_ FILE *file = NULL;
-	char path[SYSFS_PATH_SIZE];
+	char path[PATH_MAX];
 
 	ret[0] = '\0';
 	if (vsnprintf(path, sizeof(path), format, args) >= (int)sizeof(path))
@@ -40,7 +41,7 @@ bool sysfs_read_line(char *ret, size_t size, const char *format, ...)
 int sysfs_read_tagged(char *ret, size_t size, const char *tag, const char *format, ...)
 {
 	_cleanup_fclose_ FILE *file = NULL;
-	char path[SYSFS_PATH_SIZE];
+	char path[PATH_MAX];
 	bool begins = true;
 	va_list args;
 	int length;

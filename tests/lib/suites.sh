@@ -503,6 +503,9 @@ suite_promises() {
 suite_placement() {
 	"$LAB" run --llcs 2 --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_placement.py
 		/usr/bin/python3 $GUEST/test_idle_latency.py IdleLatency"
+	echo "# kernel 6.1"
+	"$LAB" run --kernel 6.1 --llcs 2 --clock virtual -- /usr/bin/python3 tests/lib/tap.py \
+		$GUEST/test_placement.py Placement.test_cpuset Placement.test_long_path
 }
 
 suite_storms() {

@@ -20,6 +20,8 @@ WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
 CLASS = "together"
 CGROUPS = "/sys/fs/cgroup"
 GROUP = f"{CGROUPS}/wakegov-lab"
+# Before Linux 6.2 a cpuset that changes gives its tasks all of its CPUs.
+KERNEL_KEEPS_AFFINITY = [int(n) for n in os.uname().release.split(".")[:2]] >= [6, 2]
 # A parent that forks N children, tells their numbers with its CPU before and after, and waits with them.
 FORKS = """
 import os, sys
@@ -173,11 +175,21 @@ class Placement(unittest.TestCase):
         self.assertEqual(allowed(other.pid), mask(ALL - kept))
         self.assertIn("another program", self.daemon.log())
 
-    def end_cpuset(self):
+    def make_cpuset(self, *below):
+        """The path of a cgroup with a cpuset, below others."""
+        path = CGROUPS
+        for name in "wakegov-lab", *below:
+            guest.write(f"{path}/cgroup.subtree_control", "+cpuset")
+            self.addCleanup(guest.write, f"{path}/cgroup.subtree_control", "-cpuset")
+            path += f"/{name}"
+            os.mkdir(path)
+            self.addCleanup(self.end_cpuset, path)
+        return path
+
+    def end_cpuset(self, path):
         self.end_tasks()
-        guest.wait_for(lambda: not guest.read(f"{GROUP}/cgroup.procs"), 10, "an empty cpuset")
-        os.rmdir(GROUP)
-        guest.write(f"{CGROUPS}/cgroup.subtree_control", "-cpuset")
+        guest.wait_for(lambda: not guest.read(f"{path}/cgroup.procs"), 10, "an empty cpuset")
+        os.rmdir(path)
 
     def change_cpuset(self, end, part):
         guest.write(f"{GROUP}/cpuset.cpus", "0,2-3")
@@ -187,7 +199,8 @@ class Placement(unittest.TestCase):
         other = CACHES[allowed(task.pid) == mask({0})]
         left = {1, 2} if part else other
         guest.write(f"{GROUP}/cpuset.cpus", ",".join(map(str, left)))
-        self.assertEqual(allowed(task.pid), mask(left - other if part else left))
+        self.assertEqual(allowed(task.pid),
+                         mask(left - other if part and KERNEL_KEEPS_AFFINITY else left))
         self.daemon.stop(end)
         self.restore()
         self.assertEqual(allowed(task.pid), mask(left))
@@ -196,14 +209,25 @@ class Placement(unittest.TestCase):
 
     def test_cpuset(self):
         """a cpuset that changes meanwhile: at the end, and after SIGKILL, the task has all that it allows"""
-        guest.write(f"{CGROUPS}/cgroup.subtree_control", "+cpuset")
-        os.mkdir(GROUP)
-        self.addCleanup(self.end_cpuset)
+        self.make_cpuset()
         for end in signal.SIGTERM, signal.SIGKILL:
             for part in True, False:  # of the cache is left, or nothing
                 with self.subTest(end=end.name, part=part):
                     self.change_cpuset(end, part)
                 self.clean_up()  # of a case that failed, too
+
+    def test_long_path(self):
+        """a cgroup whose path has more than 192 characters: a rule finds its tasks, its cpuset bounds them"""
+        path = self.make_cpuset("x" * 120, "y" * 120)
+        guest.write(f"{path}/cpuset.cpus", "0,2-3")
+        self.daemon = guest.Daemon("[rule deep]\ncgroup = /wakegov-lab/x*/y*\nplacement = wake-affine\n").start()
+        with guest.busy_loop(2), guest.busy_loop(3):
+            task = self.sleeper(group=path, hinted=False)
+            self.wait_allowed(task.pid, {0})
+        self.daemon.stop()
+        self.assertEqual(allowed(task.pid), mask({0, 2, 3}))
+        guest.write(f"{path}/cpuset.cpus", "0-3")
+        self.assertEqual(allowed(task.pid), mask(ALL))
 
     def test_hand_back(self):
         """while the domains are handed back no task is placed, also none that is hinted then; after that all"""
