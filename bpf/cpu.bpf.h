@@ -237,6 +237,8 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	}
 	now_ns = bpf_ktime_get_ns();
 	watch_bytes(task, now_ns);
+	if (settings.placing)
+		tick_placed(cpu, task, now_ns);
 	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;

@@ -92,6 +92,8 @@ struct mm_struct {
 struct task_io_accounting {
 	__u64 read_bytes;
 	__u64 write_bytes;
+	__u64 syscr; /* reads and writes, also of pipes and sockets */
+	__u64 syscw;
 };
 
 struct task_struct {

@@ -60,14 +60,18 @@ static inline bool is_full(const struct wakegov_cache *cache, __u64 now_ns)
 	       now_ns - cache->full_since_ns >= settings.full_limit_ns;
 }
 
-/* Emits a record when a task of the group is runnable in a cache that has been full for long. */
-static inline void press(struct wakegov_placed_group *group, __u32 index,
-			 const struct wakegov_cpu *cpu, __u64 now_ns)
+/* Shorter waits than this are for interrupts and work of the kernel, which every CPU has. */
+#define FULL_WAIT_NS 1000000ULL
+
+/* Emits a record when a task of the group had to wait in a cache that has been full for long. */
+static inline void end_wait(struct wakegov_placed_group *group, __u32 index,
+			    const struct wakegov_cpu *cpu, __u64 wait_ns, __u64 now_ns)
 {
 	__u64 bit = 1ULL << cpu->cache % WAKEGOV_CACHES;
 	const struct wakegov_cache *cache;
 
-	if (!(group->watch & bit))
+	__sync_fetch_and_add(&group->wait_ns, wait_ns);
+	if (wait_ns < FULL_WAIT_NS || !(group->watch & bit))
 		return;
 	cache = cache_of(cpu);
 	if (!cache || !is_full(cache, now_ns))
@@ -76,13 +80,23 @@ static inline void press(struct wakegov_placed_group *group, __u32 index,
 		group->watch &= ~bit;
 }
 
-static inline void note_runnable(struct wakegov_placed_group *group, struct wakegov_placed *task)
+/* The kernel counts read(2), write(2) and their like, also of pipes and sockets. */
+static inline __u64 calls_of(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->ioac.syscr))
+		return 0;
+	return task->ioac.syscr + task->ioac.syscw;
+}
+
+static inline void note_runnable(struct wakegov_placed_group *group, struct wakegov_placed *placed,
+				 struct task_struct *task)
 {
 	__u32 n;
 
-	if (task->runnable)
+	if (placed->runnable)
 		return;
-	task->runnable = 1;
+	placed->runnable = 1;
+	placed->calls = calls_of(task);
 	n = __sync_fetch_and_add(&group->n_runnable, 1) + 1;
 	if (n > group->max_runnable)
 		group->max_runnable = n;
@@ -92,8 +106,9 @@ static inline void note_asleep(struct wakegov_placed_group *group, struct wakego
 {
 	if (!task->runnable)
 		return;
-	task->runnable = 0;
+	/* In this order, since the task may be woken meanwhile: it is never counted twice. */
 	__sync_fetch_and_add(&group->n_runnable, -1);
+	task->runnable = 0;
 }
 
 /* sched_waking runs on the waker's CPU; the task's CPU is still the one where it slept. */
@@ -101,68 +116,98 @@ static __noinline void waking_placed(struct task_struct *task)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct wakegov_placed *to = find_placed(task->pid), *from;
-	struct wakegov_cpu *here, *there;
 	struct wakegov_placed_group *group;
+	struct wakegov_cpu *here;
 
 	if (!to || task == waker)
 		return;
 	group = placed_group(to->group);
 	here = this_cpu();
-	there = cpu_at(task->thread_info.cpu);
-	if (!group || !here || !there)
+	if (!group || !here)
 		return;
 	from = waker->pid ? find_placed(waker->pid) : NULL;
-	note_runnable(group, to);
+	note_runnable(group, to, task);
 	to->woken_ns = bpf_ktime_get_ns();
 	to->waker_cache = from && from->group == to->group ? here->cache : WAKEGOV_NO_CACHE;
-	press(group, to->group, there, to->woken_ns);
 	if (group->watch_wake && emit_class(WAKEGOV_RECORD_GROUP_WAKES, 0, to->group, 0))
 		group->watch_wake = 0;
 }
 
-static inline void leave_placed(struct wakegov_cpu *cpu, __u32 pid, bool sleeps, __u64 now_ns)
+/* Counts the task's time on the CPU, and what it did in it. */
+static inline void note_placed_run(struct wakegov_placed_group *group,
+				   struct wakegov_placed *placed, struct task_struct *task,
+				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	struct wakegov_placed *task = find_placed(pid);
-	struct wakegov_placed_group *group;
+	__u64 calls = calls_of(task);
 
-	if (!task)
-		return;
-	group = placed_group(task->group);
-	if (!group)
-		return;
-	if (task->ran_since_ns)
+	note_runnable(group, placed, task);
+	if (placed->since_ns)
 		__sync_fetch_and_add(&group->run_ns[cpu->cache % WAKEGOV_CACHES],
-				     now_ns - task->ran_since_ns);
-	task->ran_since_ns = 0;
-	if (sleeps)
-		note_asleep(group, task);
-	else
-		press(group, task->group, cpu, now_ns);
+				     now_ns - placed->since_ns);
+	placed->since_ns = now_ns;
+	__sync_fetch_and_add(&group->work, calls - placed->calls);
+	placed->calls = calls;
 }
 
-static inline void enter_placed(struct wakegov_cpu *cpu, __u32 pid, __u64 now_ns)
+static inline void leave_placed(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
+				__u64 now_ns)
 {
-	struct wakegov_placed *task = find_placed(pid);
+	struct wakegov_placed *placed = find_placed(task->pid);
 	struct wakegov_placed_group *group;
-	__u32 bucket;
+	__u64 calls;
 
-	if (!task)
+	if (!placed)
 		return;
-	task->ran_since_ns = now_ns;
-	group = placed_group(task->group);
+	group = placed_group(placed->group);
 	if (!group)
 		return;
-	note_runnable(group, task);
-	if (!task->woken_ns)
+	calls = placed->calls;
+	note_placed_run(group, placed, task, cpu, now_ns);
+	if (!sleeps)
 		return;
-	bucket = wakegov_latency_bucket(now_ns - task->woken_ns);
+	if (placed->calls == calls)
+		__sync_fetch_and_add(&group->work, 1);
+	placed->since_ns = 0;
+	note_asleep(group, placed);
+}
+
+/* A task may run for long without a switch. */
+static __noinline void tick_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+{
+	struct wakegov_placed *placed = find_placed(task->pid);
+	struct wakegov_placed_group *group = placed ? placed_group(placed->group) : NULL;
+
+	if (group && cpu)
+		note_placed_run(group, placed, task, cpu, now_ns);
+}
+
+static inline void enter_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+{
+	struct wakegov_placed *placed = find_placed(task->pid);
+	struct wakegov_placed_group *group;
+	__u64 waits_since_ns;
+	__u32 bucket;
+
+	if (!placed)
+		return;
+	group = placed_group(placed->group);
+	if (!group)
+		return;
+	note_runnable(group, placed, task);
+	waits_since_ns = placed->since_ns ?: placed->woken_ns;
+	if (waits_since_ns)
+		end_wait(group, placed->group, cpu, now_ns - waits_since_ns, now_ns);
+	placed->since_ns = now_ns;
+	if (!placed->woken_ns)
+		return;
+	bucket = wakegov_latency_bucket(now_ns - placed->woken_ns);
 	if (bucket < WAKEGOV_LATENCIES)
 		__sync_fetch_and_add(&group->latencies[bucket], 1);
-	task->woken_ns = 0;
-	if (task->waker_cache == WAKEGOV_NO_CACHE)
+	placed->woken_ns = 0;
+	if (placed->waker_cache == WAKEGOV_NO_CACHE)
 		return;
 	__sync_fetch_and_add(&group->wakeups, 1);
-	if (task->waker_cache == cpu->cache)
+	if (placed->waker_cache == cpu->cache)
 		__sync_fetch_and_add(&group->inside, 1);
 }
 
@@ -173,9 +218,9 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 		return; /* never NULL; the verifier needs the check */
 	note_busy(cpu, next->pid, now_ns);
 	if (prev->pid)
-		leave_placed(cpu, prev->pid, sleeps, now_ns);
+		leave_placed(cpu, prev, sleeps, now_ns);
 	if (next->pid)
-		enter_placed(cpu, next->pid, now_ns);
+		enter_placed(cpu, next, now_ns);
 }
 
 /* A child starts in its parent's group and with its affinity; the daemon may change that. */
@@ -194,7 +239,7 @@ static __noinline void fork_placed(struct task_struct *parent, struct task_struc
 	born.group = from->group;
 	born.woken_ns = bpf_ktime_get_ns();
 	born.waker_cache = WAKEGOV_NO_CACHE;
-	note_runnable(group, &born);
+	note_runnable(group, &born, child);
 	bpf_map_update_elem(&placed, &pid, &born, BPF_ANY);
 	emit_class(WAKEGOV_RECORD_PLACED_CHILD, parent->pid, pid, here->cache);
 }

@@ -141,6 +141,8 @@ struct wakegov_placed_group {
 	__u64 wakeups; /* wake-ups of one of its tasks by another … */
 	__u64 inside;  /* … in the waker's cache */
 	__u64 run_ns[WAKEGOV_CACHES];
+	__u64 wait_ns; /* runnable, not running */
+	__u64 work;    /* reads and writes of its tasks; a burst without any counts as one */
 	__u32 latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run: latency.h */
 	__u32 n_runnable;		    /* runnable tasks, of those that have been seen */
 	__u32 max_runnable;		    /* maximum since the daemon read and cleared it */
@@ -154,8 +156,9 @@ struct wakegov_placed {
 	__u16 group;
 	__u16 runnable; /* the task is counted in the group's n_runnable */
 	__u32 waker_cache;
-	__u64 woken_ns;	    /* 0: not waiting for its first run after a wake-up */
-	__u64 ran_since_ns; /* 0: not running */
+	__u64 woken_ns; /* 0: not waiting for its first run after a wake-up */
+	__u64 since_ns; /* since when it runs, or waits to run; 0: it sleeps, or is not known yet */
+	__u64 calls;	/* its reads and writes that are counted */
 };
 
 struct wakegov_cpu {
@@ -342,7 +345,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_SCAN, /* a process of several threads changed: dump them */
 	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the
 					cache class */
-	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot has to wait: cpu's cache is full */
+	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot had to wait: cpu's cache is full */
 	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group slot woke up */
 	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
 };

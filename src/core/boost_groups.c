@@ -19,8 +19,9 @@
 #define HALF_NS	    (16 * NS_PER_MS)
 #define RATE_LIMITS 4 /* least rate limits per window: most of it is then at its level */
 #define SETTLE_NS   (5 * NS_PER_MS)
-#define BLOCKED_NS  HALF_NS	      /* time until the next check whether the domains are free */
-#define LOOK_NS	    (100 * NS_PER_MS) /* … and whether the levels differ */
+#define EVIDENCE_NS (6000 * NS_PER_MS) /* half-life of evidence */
+#define BLOCKED_NS  HALF_NS	       /* time until the next check whether the domains are free */
+#define LOOK_NS	    (100 * NS_PER_MS)  /* … and whether the levels differ */
 
 struct experiment_params boosts_params(const struct engine *engine, const struct io_group *group)
 {
@@ -29,6 +30,7 @@ struct experiment_params boosts_params(const struct engine *engine, const struct
 	return (struct experiment_params){
 		.half_ns = RATE_LIMITS * limit_ns > HALF_NS ? RATE_LIMITS * limit_ns : HALF_NS,
 		.settle_ns = 2 * limit_ns > SETTLE_NS ? 2 * limit_ns : SETTLE_NS,
+		.half_life_ns = EVIDENCE_NS,
 		.slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent),
 	};
 }

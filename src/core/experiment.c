@@ -8,12 +8,11 @@
 #define ONE (1LL << Q)
 
 /* The parameters, and the effect of doubling each. */
-#define ODDS	      30  /* 1/α of a wrong answer: a fifth more pairs */
-#define PRIOR_ODDS    8	  /* a prediction divides ODDS by it: half as many odds needed */
-#define LEAST_IOS     20  /* I/Os of a window: slow groups need longer ones */
-#define WINDOW_MOST   8	  /* in half_ns: slower groups can be tested */
-#define PAIRS_MOST    100 /* until the verdict is "cannot tell": smaller gains are found */
-#define HALF_LIFE_NS  (6000 * NS_PER_MS) /* of evidence: a change is noticed later */
+#define ODDS	      30   /* 1/α of a wrong answer: a fifth more pairs */
+#define PRIOR_ODDS    8	   /* a prediction divides ODDS by it: half as many odds needed */
+#define LEAST_IOS     20   /* I/Os of a window: slow groups need longer ones */
+#define WINDOW_MOST   8	   /* in half_ns: slower groups can be tested */
+#define PAIRS_MOST    100  /* until the verdict is "cannot tell": smaller gains are found */
 #define BUDGET_PPM    1200 /* of the boosted rate: changes are noticed sooner, at twice the cost */
 #define BUDGET_OFF    5	   /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
 #define RHO	      (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
@@ -125,11 +124,11 @@ static void shrink(struct experiment *e, int by)
 }
 
 /* Ages the sums: an eighth of a half-life takes a twelfth. */
-static void age(struct experiment *e, uint64_t now_ns)
+static void age(struct experiment *e, uint64_t half_life_ns, uint64_t now_ns)
 {
-	if (now_ns - e->aged_ns > 32 * HALF_LIFE_NS)
-		e->aged_ns = now_ns - 32 * HALF_LIFE_NS;
-	for (; now_ns - e->aged_ns >= HALF_LIFE_NS / 8; e->aged_ns += HALF_LIFE_NS / 8)
+	if (now_ns - e->aged_ns > 32 * half_life_ns)
+		e->aged_ns = now_ns - 32 * half_life_ns;
+	for (; now_ns - e->aged_ns >= half_life_ns / 8; e->aged_ns += half_life_ns / 8)
 		shrink(e, 12);
 }
 
@@ -495,7 +494,7 @@ bool experiment_update(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns)
 {
 	if (e->verdict > EXPERIMENT_OPEN)
-		age(e, now_ns);
+		age(e, p->half_life_ns, now_ns);
 	if (e->verdict == EXPERIMENT_NONE || now_ns < e->next_ns)
 		return false;
 	if (!e->window)

@@ -12,20 +12,32 @@
 #define WAKEUPS_LEAST 200
 /* Measurements of waits that take longer than this are discarded. */
 #define WAITS_MOST_NS 20000000000ULL
-/*
- * Rises in buckets, each a quarter of a doubling. A rise of one bucket can be chance in one window,
- * but not in two. Without a measurement to compare with, only a doubling counts.
- */
-#define RISE_AT_ONCE   2
-#define RISE_OF_ITSELF 4
+/* In buckets of p99: a doubling. One or two can be chance; the experiment finds what is less. */
+#define RISE 4
+/* A placement that lasts so long is tested: a shorter load is not troubled with it. */
+#define TEST_AFTER_NS 10000000000ULL
+/* What gets less done in a window has nothing to count. */
+#define WORK_LEAST 20
 
-void placement_init(struct placement *placement, enum placement_kind kind)
+/*
+ * Windows as long as looks, as no group may move more often; after a switch the scheduler needs
+ * some ticks to spread tasks. Evidence lasts for as many windows as that of a boost.
+ */
+static const struct experiment_params params = {
+	.half_ns = PLACEMENT_LOOK_NS,
+	.settle_ns = PLACEMENT_LOOK_NS / 10,
+	.half_life_ns = 375 * PLACEMENT_LOOK_NS,
+	.slack_ppm = 20000,
+};
+
+void placement_init(struct placement *placement, enum placement_kind kind, uint64_t seed)
 {
 	*placement = (struct placement){
 		.kind = kind,
 		.preferred = PLACEMENT_NO_CACHE,
 		.back_off_ns = PLACEMENT_LOOK_NS,
 	};
+	experiment_init(&placement->experiment, seed);
 }
 
 static void let_go(struct placement *placement, uint64_t caches, enum placement_why why,
@@ -36,7 +48,6 @@ static void let_go(struct placement *placement, uint64_t caches, enum placement_
 	placement->held &= ~caches;
 	placement->why = why;
 	placement->changed = true;
-	placement->rises = 0;
 	placement->retry_ns = now_ns + placement->back_off_ns;
 	if (placement->back_off_ns < BACK_OFF_MOST_NS)
 		placement->back_off_ns *= 2;
@@ -73,6 +84,7 @@ static void drop_offline(struct placement *placement, const struct placement_mac
 	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
 		if (i >= machine->n_caches || !machine->caches[i].n_cpus)
 			offline |= 1ULL << i;
+	placement->aside &= ~offline;
 	if (placement->held & offline)
 		let_go(placement, placement->held & offline, PLACEMENT_OFFLINE, now_ns);
 }
@@ -94,15 +106,12 @@ static uint32_t find_p99(const struct placement *placement, const struct placeme
 	return bucket;
 }
 
-/* Whether p99 has risen against that without a cache, with hysteresis. */
-static bool has_risen(struct placement *placement, uint32_t p99)
+/* Whether p99 has risen against that without a cache, or else against the last one. */
+static bool has_risen(const struct placement *placement, uint32_t p99)
 {
-	uint32_t without = placement->p99[false], before = placement->p99[true];
+	uint32_t before = placement->p99[false] ?: placement->p99[true];
 
-	if (!without)
-		return before && p99 >= before + RISE_OF_ITSELF;
-	placement->rises = p99 > without ? placement->rises + 1 : 0;
-	return p99 >= without + RISE_AT_ONCE || placement->rises > 1;
+	return before && p99 >= before + RISE;
 }
 
 /*
@@ -207,7 +216,7 @@ static void try_to_hold(struct placement *placement, const struct placement_mach
 	uint64_t caches;
 	uint32_t cache;
 
-	if (now_ns < placement->retry_ns)
+	if (placement->aside || now_ns < placement->retry_ns)
 		return;
 	if (placement->kind != PLACEMENT_WAKE_AFFINE) {
 		caches = find_idle_caches(placement, machine, window_ns) & ~placement->held;
@@ -266,25 +275,104 @@ static void drop_unmeasured(struct placement *placement, const struct placement_
 	placement->retry_ns = now_ns + PLACEMENT_LOOK_NS;
 }
 
-bool placement_look(struct placement *placement, const struct placement_machine *machine,
-		    const struct placement_counts *counts, uint64_t now_ns)
+/* Counts on: what the tasks get done, in how much of their time, and how long they are released. */
+static void count_work(struct placement *placement, const struct placement_counts *counts)
 {
-	uint64_t before = placement->held, window_ns = now_ns - placement->window_ns;
+	uint64_t time_ns = counts->wait_ns, since_ns;
+
+	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
+		time_ns += counts->run_ns[i];
+	since_ns = time_ns - placement->tally.time_ns;
+	placement->tally.ios = counts->work;
+	placement->tally.time_ns = time_ns;
+	if (!placement->held)
+		placement->tally.level_ns += since_ns * FULL_CPU;
+}
+
+/* Follows the arm of the experiment: released, or kept. */
+static void follow_arm(struct placement *placement, uint64_t now_ns)
+{
+	uint64_t caches = placement->aside;
+
+	if (placement->experiment.arm && placement->held) {
+		placement->aside |= placement->held;
+		placement->held = 0;
+		placement->changed = true;
+	} else if (!placement->experiment.arm && caches) {
+		placement->aside = 0;
+		hold(placement, caches, now_ns);
+	}
+	if (placement->aside)
+		placement->why = placement->experiment.rest ? PLACEMENT_LOSES : PLACEMENT_COMPARES;
+}
+
+/* Tests a placement. A cache that was released for another reason ends the pair under way. */
+static void test(struct placement *placement, uint64_t now_ns)
+{
+	struct experiment *experiment = &placement->experiment;
+
+	if (!placement->held && !placement->aside) {
+		experiment_void(experiment, &params, now_ns);
+		return;
+	}
+	experiment_update(experiment, &params, &placement->tally, now_ns);
+	follow_arm(placement, now_ns);
+}
+
+static bool is_to_test(const struct placement *placement, const struct placement_counts *counts,
+		       uint64_t now_ns)
+{
+	return placement->experiment.verdict == EXPERIMENT_NONE && placement->held &&
+	       now_ns - placement->held_since_ns >= TEST_AFTER_NS &&
+	       counts->work - placement->mark.work >= WORK_LEAST;
+}
+
+/* Looks once a window. */
+static void look_at_window(struct placement *placement, const struct placement_machine *machine,
+			   const struct placement_counts *counts, uint64_t now_ns)
+{
+	uint64_t before = placement->held;
 	bool over = true;
 
-	drop_offline(placement, machine, now_ns);
-	if (counts->max_runnable > placement->max_runnable)
-		placement->max_runnable = counts->max_runnable;
-	drop_unmeasured(placement, machine, now_ns);
-	if (placement->window_ns && window_ns < PLACEMENT_LOOK_NS)
-		return placement->held != before;
 	if (placement->window_ns)
 		over = judge_latency(placement, counts, now_ns);
+	if (is_to_test(placement, counts, now_ns))
+		experiment_begin(&placement->experiment, now_ns);
 	try_to_hold(placement, machine, counts, now_ns);
 	if (over || placement->held != before)
 		begin_waits(placement, counts, placement->held != before, now_ns);
 	begin_window(placement, machine, counts, now_ns);
+}
+
+bool placement_look(struct placement *placement, const struct placement_machine *machine,
+		    const struct placement_counts *counts, uint64_t now_ns)
+{
+	uint64_t before = placement->held;
+
+	count_work(placement, counts);
+	drop_offline(placement, machine, now_ns);
+	if (counts->max_runnable > placement->max_runnable)
+		placement->max_runnable = counts->max_runnable;
+	drop_unmeasured(placement, machine, now_ns);
+	if (!placement->window_ns || now_ns - placement->window_ns >= PLACEMENT_LOOK_NS)
+		look_at_window(placement, machine, counts, now_ns);
+	test(placement, now_ns);
 	return placement->held != before;
+}
+
+uint64_t placement_next_ns(const struct placement *placement)
+{
+	uint64_t window_ns = placement->window_ns + PLACEMENT_LOOK_NS;
+	uint64_t test_ns = placement->held || placement->aside ? placement->experiment.next_ns
+							       : UINT64_MAX;
+
+	return test_ns < window_ns ? test_ns : window_ns;
+}
+
+bool placement_tested(const struct placement *placement, struct experiment_estimate *ret)
+{
+	*ret = experiment_estimate(&placement->experiment, &params);
+	return placement->experiment.tried;
 }
 
 uint64_t placement_p99_ns(const struct placement *placement, bool with)
@@ -314,6 +402,8 @@ const char *placement_why_text(enum placement_why why)
 		[PLACEMENT_FULL] = "released: no CPU of the cache was idle",
 		[PLACEMENT_SLOWER] = "released: its tasks waited longer after wake-ups",
 		[PLACEMENT_OFFLINE] = "released: the CPUs of the cache are offline",
+		[PLACEMENT_COMPARES] = "released for a moment, to compare what its tasks get done",
+		[PLACEMENT_LOSES] = "released: its tasks get more done without",
 		[PLACEMENT_NO_ROOM] = "no cache has room for it",
 	};
 

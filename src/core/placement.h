@@ -3,11 +3,16 @@
 
 /*
  * Decides whether the tasks of a group are kept to a last-level cache, and to which. This is a
- * preference only: a cache is released as soon as a task of the group has to wait while no CPU of
- * it has been idle for PLACEMENT_FULL_NS, or when tasks wait longer after a wake-up (p99) than
+ * preference only: a cache is released as soon as a task of the group had to wait while no CPU of
+ * it has been idle for PLACEMENT_FULL_NS, or when tasks wait twice as long after a wake-up (p99) as
  * without. It is tried again after a back-off that doubles, and only if the group fits there by the
  * use of its tasks and others in the last window. No group gets a cache more often than once a
  * second.
+ *
+ * A placement that has lasted is tested by an experiment (core/experiment.h), whose boost is here
+ * the release: its tasks are released for every other window, and what they get done is compared,
+ * by the time in which they ran or waited to run. Where that pays, they stay released. Where
+ * nothing can be told, they stay placed, as was asked for.
  *
  * No clock and no files: the same looks give the same answers. It is not part of the engine or of
  * recordings, as it decides nothing about frequencies.
@@ -16,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/experiment.h"
 #include "wakegov/latency.h"
 
 #define PLACEMENT_CACHES_MAX 64
@@ -42,6 +48,8 @@ enum placement_why {
 	PLACEMENT_FULL,	    /* released: a cache had no idle CPU */
 	PLACEMENT_SLOWER,   /* … tasks waited longer after wake-ups */
 	PLACEMENT_OFFLINE,  /* … all CPUs of the cache are offline */
+	PLACEMENT_COMPARES, /* … for a window of the experiment */
+	PLACEMENT_LOSES,    /* … by its answer: tasks get more done without */
 	PLACEMENT_NO_ROOM,  /* the group does not fit */
 };
 
@@ -51,6 +59,8 @@ struct placement_counts {
 	uint64_t wakeups;      /* wake-ups of one of its tasks by another … */
 	uint64_t inside;       /* … in the waker's cache */
 	uint64_t run_ns[PLACEMENT_CACHES_MAX];
+	uint64_t wait_ns; /* its tasks were runnable and did not run */
+	uint64_t work;	  /* what they got done: reads and writes, or bursts without any */
 	uint32_t latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run */
 };
 
@@ -67,6 +77,7 @@ struct placement {
 	enum placement_kind kind;
 	enum placement_why why;
 	uint64_t held;	    /* caches, as bits, to which tasks are kept */
+	uint64_t aside;	    /* … to which the experiment does not keep them now */
 	uint32_t preferred; /* for wake-affine: the present or last cache */
 
 	uint64_t window_ns;	      /* start of the window; 0: no look yet */
@@ -78,26 +89,37 @@ struct placement {
 	uint32_t mark_latencies[WAKEGOV_LATENCIES];
 	bool changed; /* … `held` changed meanwhile: the measurement is void */
 
+	struct experiment experiment;
+	struct experiment_tally tally;
+
 	uint64_t held_since_ns;
 	uint64_t retry_ns; /* no cache is taken before */
 	uint64_t back_off_ns;
 	uint32_t p99[2]; /* buckets of latency.h without and with a cache; 0: not known */
-	uint32_t rises;	 /* consecutive windows in which p99 was above that without */
 	bool has_inside;
 	uint32_t inside_permille; /* share of wake-ups within the waker's cache, in the last window
 				     that had any */
 };
 
-void placement_init(struct placement *placement, enum placement_kind kind);
+/* The seed is that of the order in which the experiment compares. */
+void placement_init(struct placement *placement, enum placement_kind kind, uint64_t seed);
 
 /*
- * Looks at the group: at its start, every PLACEMENT_LOOK_NS, and when CPUs come or go. Returns
+ * Looks at the group: at its start, at placement_next_ns(), and when CPUs come or go. Returns
  * whether `held` changed.
  */
 bool placement_look(struct placement *placement, const struct placement_machine *machine,
 		    const struct placement_counts *counts, uint64_t now_ns);
 
-/* A task of the group waits in that cache, which is full. Returns as placement_look(). */
+/* The next look; one that is earlier changes nothing. */
+uint64_t placement_next_ns(const struct placement *placement);
+
+/*
+ * Whether the placement was compared. Then *ret has by how much more the tasks get done without.
+ */
+bool placement_tested(const struct placement *placement, struct experiment_estimate *ret);
+
+/* A task of the group had to wait in that cache, which is full. Returns as placement_look(). */
 bool placement_full(struct placement *placement, uint32_t cache, uint64_t now_ns);
 
 /* Whether tasks are kept to the cache. Accepts any number. */

@@ -23,6 +23,8 @@ static void put_group(struct json_out *out, const struct manager *manager,
 	const struct placement *placement = &group->placement;
 	const struct cpu_mask *cpus = placing_cpus_of(manager, group);
 	bool in_one = placement->held && cpus;
+	struct experiment_estimate without;
+	bool tested = placement_tested(placement, &without);
 	char list[CPUS_SIZE] = "";
 
 	if (in_one)
@@ -35,6 +37,10 @@ static void put_group(struct json_out *out, const struct manager *manager,
 	field_count_if(out, "inside_permille", placement->has_inside, placement->inside_permille);
 	put_p99(out, "p99_us", placement, true);
 	put_p99(out, "p99_without_us", placement, false);
+	field_count(out, "pairs", placement->experiment.tried);
+	field_count_if(out, "without_permille", tested,
+		       without.gain_ppm > -1000000 ? without.gain_ppm / 1000 + 1000 : 0);
+	field_count_if(out, "without_error_permille", tested, without.error_ppm / 1000);
 	json_out_close(out, '}');
 }
 

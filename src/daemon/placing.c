@@ -102,6 +102,8 @@ static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
 {
 	struct placement *placement = &placing->groups[task->group].placement;
 
+	if (placement->aside)
+		return PLACEMENT_NO_CACHE; /* for a while, so task->cache stays */
 	if (placement->kind == PLACEMENT_WAKE_AFFINE)
 		return placement_holds(placement, placement->preferred) ? placement->preferred
 									: PLACEMENT_NO_CACHE;
@@ -174,7 +176,8 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 	slept = group->seen == sum_of(&counts);
 	group->seen = sum_of(&counts);
 	changed = placement_look(&group->placement, &placing->machine, &counts, now_ns);
-	group->next_ns = slept && group->n_tasks ? UINT64_MAX : now_ns + PLACEMENT_LOOK_NS;
+	group->next_ns = slept && group->n_tasks ? UINT64_MAX
+						 : placement_next_ns(&group->placement);
 	if (changed)
 		apply(manager, index);
 	else
@@ -190,9 +193,9 @@ static void stand(struct manager *manager)
 		struct placed_group *group = &placing->groups[i];
 
 		group->next_ns = 0;
-		if (!group->key || !group->placement.held)
+		if (!group->key || !(group->placement.held | group->placement.aside))
 			continue;
-		placement_init(&group->placement, group->placement.kind);
+		placement_init(&group->placement, group->placement.kind, group->key);
 		apply(manager, i);
 	}
 }
@@ -243,7 +246,7 @@ static uint32_t take_group(struct manager *manager, uint32_t rule, uint64_t key)
 		return free;
 	placing->groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
 	strcpy(placing->groups[free].rule, of->name);
-	placement_init(&placing->groups[free].placement, of->properties.placement.value);
+	placement_init(&placing->groups[free].placement, of->properties.placement.value, key);
 	tracer_clear_group(manager->tracer, free);
 	return free;
 }

@@ -40,12 +40,14 @@ void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 {
 	const struct wakegov_placed placed = { .group = group, .waker_cache = WAKEGOV_NO_CACHE };
+	int fd = bpf_map__fd(tracer->programs.skel->maps.placed);
+	struct wakegov_placed known;
 
+	/* The kernel side has added a child itself, and counts it. */
+	if (bpf_map_lookup_elem(fd, &pid, &known) == 0 && known.group == group)
+		return 0;
 	tracer_unplace_task(tracer, pid);
-	return bpf_map_update_elem(bpf_map__fd(tracer->programs.skel->maps.placed), &pid, &placed,
-				   BPF_ANY) < 0
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(fd, &pid, &placed, BPF_ANY) < 0 ? -errno : 0;
 }
 
 void tracer_unplace_task(struct tracer *tracer, uint32_t pid)
@@ -53,7 +55,7 @@ void tracer_unplace_task(struct tracer *tracer, uint32_t pid)
 	int fd = bpf_map__fd(tracer->programs.skel->maps.placed);
 	struct wakegov_placed placed;
 
-	if (bpf_map_lookup_elem(fd, &pid, &placed) < 0 || bpf_map_delete_elem(fd, &pid) < 0)
+	if (bpf_map_lookup_and_delete_elem(fd, &pid, &placed) < 0)
 		return;
 	if (placed.runnable)
 		__atomic_fetch_sub(&tracer->groups[placed.group].n_runnable, 1, __ATOMIC_RELAXED);
@@ -79,6 +81,8 @@ void tracer_read_group(const struct tracer *tracer, uint32_t group, struct place
 
 	ret->wakeups = shared->wakeups;
 	ret->inside = shared->inside;
+	ret->wait_ns = shared->wait_ns;
+	ret->work = shared->work;
 	memcpy(ret->run_ns, shared->run_ns, sizeof(ret->run_ns));
 	memcpy(ret->latencies, shared->latencies, sizeof(ret->latencies));
 }

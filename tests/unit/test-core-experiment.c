@@ -15,6 +15,7 @@
 static const struct experiment_params params = {
 	.half_ns = 16 * NS_PER_MS,
 	.settle_ns = 5 * NS_PER_MS,
+	.half_life_ns = 6000 * NS_PER_MS,
 	.slack_ppm = 20000,
 };
 

@@ -22,7 +22,7 @@ static void set_up(struct world *world, enum placement_kind kind, uint32_t n_tas
 		.now_ns = 7 * PLACEMENT_LOOK_NS,
 		.counts.max_runnable = n_tasks,
 	};
-	placement_init(&world->placement, kind);
+	placement_init(&world->placement, kind, 1);
 }
 
 static bool look(struct world *world)
@@ -110,6 +110,7 @@ static void test_moves_once_a_second(void **state)
 			placement_full(&world.placement, seed >> 21 & 1, world.now_ns);
 		world.machine.caches[0].n_cpus = seed >> 24 & 3;
 		world.counts.run_ns[seed >> 22 & 1] += seed >> 8;
+		world.counts.work += seed >> 26;
 		look(&world);
 		if (!(world.placement.held & ~before))
 			continue;
@@ -167,23 +168,19 @@ static void test_many_tasks_are_measured(void **state)
 	assert_int_equal(world.placement.why, PLACEMENT_SLOWER);
 }
 
-/* A little above counts when it is so twice in a row; and once more in between does not. */
-static void test_rises_with_hysteresis(void **state)
+/* A p99 that doubles lets go; what is less can be chance. */
+static void test_doubling(void **state)
 {
-	static const uint64_t little_ns = 60000, same_ns = 50000;
 	struct world world;
 
 	set_up(&world, PLACEMENT_WAKE_AFFINE, 8);
 	look(&world);
-	pass(&world, 0, 2, 0, 1000, same_ns);
+	pass(&world, 0, 2, 0, 1000, 50000);
 	assert_true(placement_holds(&world.placement, 0));
-	for (uint32_t i = 0; i < 10; i++) {
-		pass(&world, 0, 2, 0, 1000, little_ns);
-		pass(&world, 0, 2, 0, 1000, same_ns);
-	}
+	for (uint32_t i = 0; i < 10; i++)
+		pass(&world, 0, 2, 0, 1000, 80000);
 	assert_true(placement_holds(&world.placement, 0));
-	pass(&world, 0, 2, 0, 1000, little_ns);
-	pass(&world, 0, 2, 0, 1000, little_ns);
+	pass(&world, 0, 2, 0, 1000, 100000);
 	assert_int_equal(world.placement.why, PLACEMENT_SLOWER);
 }
 
@@ -248,6 +245,115 @@ static void test_each_cache(void **state)
 	}
 }
 
+/* Runs for so many seconds. While the tasks are kept they work at this percentage. */
+static void work(struct world *world, uint32_t seconds, uint32_t percent,
+		 struct test_random *random)
+{
+	uint64_t end_ns = world->now_ns + seconds * NS_PER_S;
+
+	while (world->now_ns < end_ns) {
+		uint64_t next_ns = placement_next_ns(&world->placement), passed_ns;
+		uint32_t done = world->placement.held ? percent : 100;
+
+		if (next_ns <= world->now_ns)
+			next_ns = world->now_ns + NS_PER_MS;
+		passed_ns = next_ns - world->now_ns;
+		world->now_ns = next_ns;
+		world->counts.run_ns[0] += passed_ns;
+		world->machine.caches[0].busy_ns += passed_ns;
+		world->counts.work += passed_ns / NS_PER_MS * done *
+				      (95 + test_random_below(random, 11)) / 100 / 10;
+		look(world);
+	}
+}
+
+/* How often of a hundred looks in so many seconds the tasks were kept. */
+static uint32_t percent_kept(struct world *world, uint32_t seconds, uint32_t percent,
+			     struct test_random *random)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < seconds; i++) {
+		work(world, 1, percent, random);
+		kept += !!world->placement.held;
+	}
+	return kept * 100 / seconds;
+}
+
+/* A placement that loses is let go, and stays so; a change for the better is seen. */
+static void test_loses(void **state)
+{
+	struct test_random random = { 7 };
+	struct experiment_estimate without;
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	work(&world, 9, 80, &random);
+	assert_false(placement_tested(&world.placement, &without));
+	assert_int_equal(percent_kept(&world, 1, 80, &random), 100);
+	work(&world, 90, 80, &random);
+	assert_true(placement_tested(&world.placement, &without));
+	assert_int_equal(world.placement.why, PLACEMENT_LOSES);
+	assert_in_range(without.gain_ppm, 200000, 300000);
+	assert_in_range(percent_kept(&world, 1000, 80, &random), 0, 2);
+	work(&world, 1500, 125, &random);
+	assert_in_range(percent_kept(&world, 300, 125, &random), 95, 100);
+}
+
+/* What gains, and what is neither better nor worse, stays as it was asked for. */
+static void test_is_kept(void **state)
+{
+	static const uint32_t percents[] = { 130, 100 };
+
+	for (uint32_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+		struct test_random random = { 7 };
+		struct experiment_estimate without;
+		struct world world;
+
+		set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+		look(&world);
+		work(&world, 300, percents[i], &random);
+		assert_true(placement_tested(&world.placement, &without));
+		assert_in_range(percent_kept(&world, 1000, percents[i], &random), 97, 100);
+	}
+}
+
+/* Tasks without bursts have nothing to count: they are kept, and not compared. */
+static void test_nothing_to_count(void **state)
+{
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	for (uint32_t i = 0; i < 100; i++) {
+		pass(&world, 0, 8, 0, 0, 0);
+		assert_true(placement_holds(&world.placement, 0));
+	}
+}
+
+/* A cache that is full ends the comparison, and is not tried before its time. */
+static void test_full_while_compared(void **state)
+{
+	struct test_random random = { 7 };
+	struct world world;
+
+	set_up(&world, PLACEMENT_WAKE_AFFINE, 2);
+	look(&world);
+	work(&world, 10, 100, &random);
+	while (world.placement.experiment.verdict != EXPERIMENT_OPEN || !world.placement.held)
+		work(&world, 1, 100, &random);
+	assert_true(placement_full(&world.placement, 0, world.now_ns));
+	look(&world);
+	assert_int_equal(world.placement.experiment.window, 0);
+	assert_int_equal(world.placement.held, 0);
+	world.now_ns += PLACEMENT_LOOK_NS / 2;
+	look(&world);
+	assert_int_equal(world.placement.held, 0);
+	work(&world, 300, 100, &random);
+	assert_true(placement_holds(&world.placement, 0));
+}
+
 static void test_names(void **state)
 {
 	assert_string_equal(placement_kind_name(PLACEMENT_FORK_SPREAD), "fork-spread");
@@ -263,10 +369,14 @@ int main(void)
 		cmocka_unit_test(test_moves_once_a_second),
 		cmocka_unit_test(test_fits),
 		cmocka_unit_test(test_many_tasks_are_measured),
-		cmocka_unit_test(test_rises_with_hysteresis),
+		cmocka_unit_test(test_doubling),
 		cmocka_unit_test(test_quantile),
 		cmocka_unit_test(test_offline),
 		cmocka_unit_test(test_each_cache),
+		cmocka_unit_test(test_loses),
+		cmocka_unit_test(test_is_kept),
+		cmocka_unit_test(test_nothing_to_count),
+		cmocka_unit_test(test_full_while_compared),
 		cmocka_unit_test(test_names),
 	};
 

@@ -5,7 +5,12 @@
 Usage: table_placement.py ROUNDS. Prints figures, and judges none of them. Give lab table --llcs 2
 --packages rt-tests. wakeload, as schbench, has its own eyes; of hackbench wakegovd counts the wake-ups
 inside a cache, also for a class without a placement that does anything: none is counted then.
+
+Each run is shorter than it takes until the daemon begins to try the placement. A round has one run with
+the class and one without, in turn the first; p99 is compared within a round.
 """
+import math
+import statistics
 import subprocess
 import sys
 import time
@@ -13,9 +18,10 @@ import time
 import guest
 
 CLASS = "together"
-SECONDS = 1.5
-WAKELOADS = ((1, 100), (2, 100), (16, 100))  # workers, us of work
+SECONDS = 5
+WAKELOADS = ((1, 100), (16, 100))  # workers, us of work
 HACKBENCHES = (1, 8)  # groups of a sender and a receiver
+COLUMNS = "wake-ups", "p50 us", "p99 us", "inside %"
 
 
 def run(command, hinted):
@@ -25,39 +31,54 @@ def run(command, hinted):
 
 
 def wakeload(workers, work_us, hinted):
-    command = [f"{guest.BUILD}/tests/lab/wakeload", str(workers), str(work_us), str(int(SECONDS * 1000)),
-               "2"]
-    n, median, p99, inside = run(command, hinted).communicate()[0].split()
-    print(f"wakeload {workers:3} x {work_us:4} us  {'wake-affine' if hinted else '-':<12} {n:>7} "
-          f"{median:>6} {p99:>6}  {inside:>5}", flush=True)
-
-
-def groups(daemon):
-    return [group for rule in daemon.call("Rules")["rules"] for group in rule["groups"]]
+    command = [f"{guest.BUILD}/tests/lab/wakeload", str(workers), str(work_us), str(SECONDS * 1000), "2"]
+    return [float(word) for word in run(command, hinted).communicate()[0].split()]
 
 
 def hackbench(daemon, pairs):
     """For its end: it works for a while and is ended; what it woke is what the daemon counted."""
     task = run(["hackbench", "-g", str(pairs), "-f", "1", "-l", "10000000", "-s", "100"], True)
-    time.sleep(3)
-    found = next(iter(groups(daemon)), {})
+    time.sleep(SECONDS)
+    group = next(rule["groups"][0] for rule in daemon.call("Rules")["rules"] if rule["groups"])
     subprocess.run(["pkill", "-KILL", "hackbench"], check=False)
     task.wait()
-    print(f"hackbench {2 * pairs:3} tasks        {'placed' if found.get('placed') else 'let go':<12} "
-          f"{'':>7} {'':>6} {found.get('p99_us') or found.get('p99_without_us') or 0:>6}  "
-          f"{(found.get('inside_permille') or 0) / 10:5.1f}  {found.get('why')}", flush=True)
+    print(f"hackbench {2 * pairs:3} tasks   inside {(group['inside_permille'] or 0) / 10:5.1f} %   "
+          f"{'placed' if group['placed'] else group['why']}", flush=True)
+
+
+def interval(values):
+    """Where the median is with 95 % certainty or more, by ranks; with less, where there are too few."""
+    n, below = len(values), 0
+    while sum(math.comb(n, i) for i in range(below + 2)) / 2 ** n <= 0.025:
+        below += 1
+    return sorted(values)[below], sorted(values)[n - 1 - below]
+
+
+def show(workers, work_us, rounds):
+    print(f"\nwakeload {workers} x {work_us} us, medians of {len(rounds)}")
+    for hinted in False, True:
+        medians = [statistics.median(column) for column in zip(*(pair[hinted] for pair in rounds))]
+        print(f"  {'wake-affine' if hinted else '-':<12}" +
+              "".join(f"{name:>10} {median:<8g}" for name, median in zip(COLUMNS, medians)))
+    ratios = [pair[True][2] / pair[False][2] for pair in rounds]
+    print(f"  p99, with / without: {statistics.median(ratios):.2f} "
+          f"({interval(ratios)[0]:.2f} to {interval(ratios)[1]:.2f})", flush=True)
 
 
 def main():
-    print("load                    placement   wake-ups    p50    p99  inside\n"
-          "                                               us     us       %")
-    for _ in range(int(sys.argv[1])):
-        with guest.Daemon(f"[class {CLASS}]\nplacement = wake-affine\n") as daemon:
-            for workers, work_us in WAKELOADS:
-                for hinted in (False, True):
-                    wakeload(workers, work_us, hinted)
+    rounds = {load: [] for load in WAKELOADS}
+    with guest.Daemon(f"[class {CLASS}]\nplacement = wake-affine\n") as daemon:
+        for i in range(int(sys.argv[1])):
+            for load, pairs in rounds.items():
+                order = [False, True] if i % 2 else [True, False]
+                found = {hinted: wakeload(*load, hinted) for hinted in order}
+                pairs.append(found)
+                print(f"wakeload {load[0]:3} x {load[1]} us   " + "   ".join(
+                    f"{'wake-affine' if hinted else '-'}: {found[hinted]}" for hinted in order), flush=True)
             for pairs in HACKBENCHES:
                 hackbench(daemon, pairs)
+    for load, pairs in rounds.items():
+        show(*load, pairs)
 
 
 if __name__ == "__main__":

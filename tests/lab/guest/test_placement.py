@@ -38,6 +38,26 @@ for i in range(int(sys.argv[1])):
 print(*told, flush=True)
 sys.stdin.read()
 """
+READS = """
+import os, time
+zero = os.open("/dev/zero", os.O_RDONLY)
+while True:
+    for i in range(1000):
+        os.read(zero, 1)
+    time.sleep(0.2)
+"""
+# Where a child begins to run, the scheduler chooses among all CPUs that it may run on.
+FORKS_READERS = """
+import os, time
+zero = os.open("/dev/zero", os.O_RDONLY)
+while True:
+    if not os.fork():
+        for i in range(10000):
+            os.read(zero, 1)
+        os._exit(0)
+    os.wait()
+    time.sleep(0.4)
+"""
 
 
 def allowed(pid):
@@ -138,6 +158,44 @@ class Placement(unittest.TestCase):
         self.wait_allowed(task.pid, ALL)
         time.sleep(2)
         self.assertEqual(allowed(task.pid), mask(ALL))
+
+    def wait_seldom(self, condition, seconds):
+        """For the experiment, which a test that asks all the time would disturb."""
+        begun = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - begun, seconds, self.groups())
+            time.sleep(1)
+
+    def test_does_not_lose(self):
+        """a placement that loses nothing is compared with none, and kept"""
+        self.start("wake-affine")
+        reader = self.popen("/usr/bin/python3", "-c", READS)
+        kept = self.kept_to(reader.pid)
+        self.wait_seldom(lambda: self.groups()[0]["pairs"], 60)
+        changed = begun = time.monotonic()
+        while time.monotonic() - changed < 10:  # then no pair is under way
+            self.assertLess(time.monotonic() - begun, 400, "no answer")
+            if allowed(reader.pid) != mask(kept):
+                changed = time.monotonic()
+            time.sleep(0.2)
+        self.assertIn("compared in", self.rules())
+
+    def test_loses(self):
+        """beside a busy loop tasks get less done where they are kept: they are let go, and that is shown"""
+        self.start("wake-affine")
+        ours = {0, 2}  # so another CPU of their cache is idle: it is never full
+        parent = self.popen("/usr/bin/python3", "-c", FORKS_READERS, cpus=ours)
+        guest.wait_for(lambda: allowed(parent.pid) in (mask({0}), mask({2})), 10, "a cache")
+        with guest.busy_loop(0 if allowed(parent.pid) == mask({0}) else 2):
+            self.wait_seldom(lambda: "more done" in self.groups()[0]["why"], 200)
+            self.assertRegex(self.rules(), "its tasks get more done without.*compared in .* more done without")
+            self.wait_allowed(parent.pid, ours)
+
+    def rules(self):
+        text = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, capture_output=True,
+                              text=True).stdout
+        print(f"# {text.splitlines()[-1]}", flush=True)
+        return text
 
     def test_exact(self):
         """what each had comes back: at a let-go, at the end, and after SIGKILL, to children as well"""
