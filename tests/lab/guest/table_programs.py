@@ -25,7 +25,7 @@ DISK_DEVICE, DISK_NS = "nullb4", 80000
 TREE = f"{DISK}/tree"
 CPU = 1  # of workloads with one thread of interest
 BASE_MHZ = 1000  # at which MPERF counts
-EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency")
+EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency", "duration_time")
 ENERGY = "/sys/class/powercap/intel-rapl:0/energy_uj"
 
 Workload = collections.namedtuple("Workload", "name unit better command read needs fresh")
@@ -332,16 +332,17 @@ def measure(load, seed, governor):
     events = [word for event in EVENTS for word in ("-e", event)]
     with load.fresh() if load.fresh else contextlib.nullcontext():
         time.sleep(0.1)
-        before_j, start = energy_j(), time.monotonic()
+        before_j = energy_j()
         done = subprocess.run(["perf", "stat", "-a", "-x,", "-o", counts_path, *events, "--", "bash", "-c",
                                load.command], check=False, capture_output=True, text=True)
-        took_s = time.monotonic() - start
         joule = before_j and energy_j() - before_j
     if done.returncode:
         raise RuntimeError(f"{load.name}: {done.stdout}{done.stderr}")
     figure, p50_us, p99_us = load.read(done.stdout)
     counts = counted(counts_path)
     busy = counts.get("msr/mperf/")
+    # perf's own end, when it waits for the kernel, is not the program's.
+    took_s = counts["duration_time"] / 1e9
     figure = took_s * 1000 if figure is None else figure
     work = figure * took_s if load.better == "higher" else 1
     return {"workload": load.name, "governor": governor, "seed": seed, "unit": load.unit,
