@@ -52,12 +52,14 @@ static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 }
 
 static bool is_for(const struct io_group *group, const struct io_boost *boost, uint32_t kind,
-		   uint32_t tgid)
+		   bool clamps, uint32_t tgid)
 {
 	if (!group->used || group->device != boost->device || group->kind != kind)
 		return false;
 	if (boost->device == IO_BOOST_NO_DEVICE)
 		return group->tgid == tgid;
+	if (clamps && group->waits_for_io != boost->waits_for_io)
+		return false;
 	return io_are_alike(group->ratio, boost->held_ratio) &&
 	       io_are_alike(group->depth_milli, boost->depth_milli);
 }
@@ -93,6 +95,7 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 		.device = boost->device,
 		.tgid = boost->device == IO_BOOST_NO_DEVICE ? task->tgid : 0,
 		.kind = kind,
+		.waits_for_io = boost->waits_for_io,
 		.ratio = boost->held_ratio,
 		.depth_milli = boost->depth_milli,
 	};
@@ -195,16 +198,18 @@ struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, 
 	struct io_boost *boost = &task->io_boost;
 	uint32_t kind = kind_of(engine, topology_domain_of(engine->topology, task->cpu));
 	struct io_group *group = NULL;
+	bool clamps;
 
 	if (boost->group != IO_BOOST_NO_GROUP)
 		group = &engine->groups[boost->group];
 	/* A task that moves to and fro does not change its group with each move. */
 	if (group && task->flip.until_ns)
 		kind = group->kind;
-	if (!group || !is_for(group, boost, kind, task->tgid)) {
+	clamps = engine->domains[kind].clamps;
+	if (!group || !is_for(group, boost, kind, clamps, task->tgid)) {
 		group = NULL;
 		for (uint32_t i = 0; i < IO_GROUPS_MAX && !group; i++)
-			if (is_for(&engine->groups[i], boost, kind, task->tgid))
+			if (is_for(&engine->groups[i], boost, kind, clamps, task->tgid))
 				group = &engine->groups[i];
 		if (!group) {
 			group = take_group(engine);
@@ -325,7 +330,7 @@ static void choose_question(struct io_group *group, const struct experiment_para
 	if (ours && experiment->rest && now_ns >= experiment->reopen_ns) {
 		group->is_kernels = false;
 		experiment_begin(experiment, now_ns);
-	} else if (!ours && sums->above && !experiment->rest) {
+	} else if (!ours && group->waits_for_io && sums->above && !experiment->rest) {
 		group->is_kernels = true;
 		if (kept_ppm > params->slack_ppm)
 			experiment_assume(experiment, params, kept_ppm, now_ns);

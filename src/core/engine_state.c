@@ -65,6 +65,7 @@ static const struct bound device_bounds[] = {
 
 static const struct bound group_bounds[] = {
 	FLAG(io_group, used),
+	FLAG(io_group, waits_for_io),
 	FLAG(io_group, is_kernels),
 	FLAG(io_group, moved_limits),
 	END,
@@ -96,6 +97,7 @@ static const struct bound io_bounds[] = {
 	MOST(io_task, io_boost.state, IO_BOOST_LAPSED),
 	FLAG(io_task, io_boost.granted),
 	FLAG(io_task, io_boost.sends_requests),
+	FLAG(io_task, io_boost.waits_for_io),
 	FLAG(io_task, io_boost.watched),
 	FLAG(io_task, io_boost.limits_idle),
 	END,

@@ -4,8 +4,9 @@
 #include "core/io_model.h"
 #include "shared/time.h"
 
-#define UNHELD_WINDOWS 10    /* between samples of a task that is not expected to pay */
-#define LONG_WINDOWS   10    /* after so many a window ends with any number of I/Os */
+#define UNHELD_WINDOWS 10	       /* between samples of a task that is not expected to pay */
+#define LONG_WINDOWS   10	       /* after so many a window ends with any number of I/Os */
+#define TICK_NS	       (4 * NS_PER_MS) /* schedutil's boost halves with each tick without a wait */
 #define SHALLOW_MILLI  8000  /* in flight, in thousandths of a request: each waits alone … */
 #define DEEP_MILLI     32000 /* … or all for the queue */
 #define FILLING	       8     /* a queue that grows by one per so many starts is filling */
@@ -261,6 +262,7 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
 	boost->rate_per_s = window_ios(&boost->window, task) * NS_PER_S / elapsed_ns;
+	boost->waits_for_io = (task->io_waits - boost->window.io_waits) * TICK_NS >= elapsed_ns;
 	if (is_slow(&boost->window, policy, task, elapsed_ns)) {
 		boost->state = IO_BOOST_BELOW_RATE;
 		return;

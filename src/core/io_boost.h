@@ -64,6 +64,7 @@ struct io_boost {
 	uint32_t traced_per_s;	 /* its rate when its requests were last followed */
 	uint32_t traced_windows; /* in the present tracing period */
 	bool sends_requests;	 /* sends requests, unknown while they were not followed */
+	bool waits_for_io;	 /* as schedutil sees it: in I/O wait at least once a tick */
 	uint32_t device;	 /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
 	uint32_t ratio;	     /* smoothed measured ρ; 0: the device is busy, or ρ is not known */
 	uint32_t held_ratio; /* ρ with hysteresis, used for decisions */

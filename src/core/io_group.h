@@ -3,8 +3,9 @@
 
 /*
  * A group has the tasks that do their I/O on one device, in domains of one kind, with a similar
- * prediction. One experiment tests, by their own I/Os, whether a boost pays for them. Tasks whose
- * waits are not for block requests form a group per process, without a prediction.
+ * prediction, and where clamps drive the domains, those that the kernel boosts or does not. One
+ * experiment tests, by their own I/Os, whether a boost pays for them. Tasks whose waits are not for
+ * block requests form a group per process, without a prediction.
  *
  * The results stay with the group after its tasks end, for later ones.
  */
@@ -16,6 +17,7 @@
 
 struct io_group {
 	bool used;
+	bool waits_for_io;    /* the kernel boosts its tasks where their clamps drive a domain */
 	bool is_kernels;      /* tried is the boost that the kernel gives by itself */
 	bool moved_limits;    /* limits began to bound one of its levels in the pair under way */
 	uint32_t device;      /* or IO_BOOST_NO_DEVICE */

@@ -391,8 +391,8 @@ programs() {
 }
 
 suite_programs() {
-	programs pstate Programs.test_fio Machine.test_fallback Machine.test_capabilities Machine.test_compile
-	programs hwp Programs Machine.test_doctor Machine.test_turbo
+	programs pstate Programs.test_fio Programs.test_libaio Machine.test_fallback Machine.test_capabilities Machine.test_compile
+	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo
 	programs acpi Machine.test_doctor
 	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py
 }

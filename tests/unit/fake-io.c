@@ -63,7 +63,10 @@ uint64_t fake_io_run(struct fake_io *io, uint32_t level, uint32_t interrupt_leve
 	io->part = parts % PART_ONE;
 
 	io->io_starts += n;
-	io->io_waits += io->kind == FAKE_IO_DEEP ? 0 : n;
+	if (io->kind == FAKE_IO_DEEP) /* a wait for each eight or so */
+		io->io_waits = io->io_starts / 8;
+	else if (!io->asynchronous)
+		io->io_waits += n;
 	if (n)
 		io->last_io_ns = now_ns - io->part * each_ns / PART_ONE;
 	if (io->kind == FAKE_IO_DEEP) {

@@ -23,7 +23,8 @@ enum fake_io_kind {
 
 struct fake_io {
 	enum fake_io_kind kind;
-	bool stopped; /* does nothing now */
+	bool stopped;	   /* does nothing now */
+	bool asynchronous; /* SYNC: its waits are none for I/O to the scheduler, as libaio's */
 	uint32_t device;
 	uint64_t device_ns;	    /* PACED, DEEP: from one completion to the next */
 	uint64_t work;		    /* of the task, per I/O: level · ns (core/io_model.h) */

@@ -320,6 +320,28 @@ static void test_no_need(void **state)
 	world_deinit(&world);
 }
 
+/* What the kernel boosts says nothing of a reader that it does not: libaio's waits are none for it.
+ */
+static void test_not_seen_by_the_kernel(void **state)
+{
+	struct fake_io io = boosts_sync_io(0, 100, 50);
+	struct task_clamp clamp;
+	struct world world;
+
+	begin_boosted(&world);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, 2 * NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	world.tasks[0].io.stopped = true;
+	world.domains[0].kernel_khz = LOWEST_KHZ;
+	io.asynchronous = true;
+	world_start_io(&world, 1, 101, 0, &io);
+	boosts_run_to(&world, 1, IO_BOOST_PAYS, 3 * NS_PER_S);
+	find_last(&world, 101, &clamp);
+	assert_in_range(clamp.min_cap, 1, CLAMP_MIN_NONE - 1);
+	world_deinit(&world);
+}
+
 /* A reader that gains nothing, and then has more to do for each request: the maximum is gone. */
 static void test_need_changes(void **state)
 {
@@ -399,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_io_is_never_held_down),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_no_need),
+		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),
 		cmocka_unit_test(test_nothing_to_try),
 		cmocka_unit_test(test_bursts),

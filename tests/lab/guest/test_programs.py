@@ -80,6 +80,19 @@ class Programs(unittest.TestCase):
         """a program that waits for each read has its part of the better governor's speed"""
         self.check("fio-psync", self.governors())
 
+    def test_libaio(self):
+        """a program whose waits are none for I/O to schedutil is boosted, also after one that it boosts"""
+        loads = {load.name: load for load in programs.WORKLOADS}
+        programs.latency_disk()
+        figures = {}
+        for governor in ("own", "wakegov"):
+            with programs.governed(governor):
+                programs.measure(loads["fio-psync"], 1, governor)
+                figures[governor] = programs.measure(loads["fio-libaio"], 1, governor)["figure"]
+        tap.note(f"fio-libaio: {figures['own']:.0f} IOPS by the machine's own governor, "
+                 f"{figures['wakegov']:.0f} by wakegov")
+        self.assertGreater(figures["wakegov"], 1.3 * figures["own"])
+
     def test_sqlite(self):
         """so has a database that commits to a disk"""
         self.check("sqlite-commit", ("wakegov",))
