@@ -329,12 +329,14 @@ class IdleStates(unittest.TestCase):
         """A machine that sleeps deeply draws less"""
         subprocess.run(["modprobe", "msr"], check=True)
         drawn = {}
-        for us in 5, 0:
+        # The lower of two: what the machine still has to do after its start is in one of them.
+        for us in 5, 0, 5, 0:
             for cpu in range(os.cpu_count()):
                 guest.write(f"/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us", us)
             start = counter(0, PACKAGE_ENERGY)
             late_us()
-            drawn[us] = (counter(0, PACKAGE_ENERGY) - start) / ENERGY_UNITS
+            joule = (counter(0, PACKAGE_ENERGY) - start) / ENERGY_UNITS
+            drawn[us] = min(joule, drawn.get(us, joule))
         tap.note(f"drawn {drawn} J")
         self.assertLess(drawn[0], 0.8 * drawn[5])
 
