@@ -210,7 +210,8 @@ void idle_latency_take_task(struct manager *manager, uint32_t pid)
 
 /*
  * A boost that no longer asks for it frees the CPUs at once, so that the window of the experiment
- * without it is one. What ran there before now does not count: who runs there next is told anew.
+ * without it is one. The kernel side forgets which tasks ran there so far, and tells of the next
+ * one that asks for a limit.
  */
 void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns)
 {

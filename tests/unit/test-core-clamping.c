@@ -320,8 +320,7 @@ static void test_no_need(void **state)
 	world_deinit(&world);
 }
 
-/* What the kernel boosts says nothing of a reader that it does not: libaio's waits are none for it.
- */
+/* A boost that the kernel gives is no answer for a reader to which it gives none, as libaio's. */
 static void test_not_seen_by_the_kernel(void **state)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
@@ -338,7 +337,7 @@ static void test_not_seen_by_the_kernel(void **state)
 	world_start_io(&world, 1, 101, 0, &io);
 	boosts_run_to(&world, 1, IO_BOOST_PAYS, 3 * NS_PER_S);
 	find_last(&world, 101, &clamp);
-	assert_in_range(clamp.min_cap, 1, CLAMP_MIN_NONE - 1);
+	assert_int_not_equal(clamp.min_cap, CLAMP_MIN_NONE);
 	world_deinit(&world);
 }
 

@@ -13,10 +13,9 @@ GOVERNORS = ("performance", "powersave", "schedutil", "wakegov_setspeed")
 LATENCY, BOUND = "/dev/nullb1", "/dev/nullb2"
 
 
-def fio(name, engine, *options, device=LATENCY, cpus=1):
-    command = (f"fio --name=x --filename={device} --ioengine={engine} --direct=1 --rw=randread "
-               f"--bs=4k --ramp_time=500ms --runtime=1s --time_based --thread --cpus_allowed={cpus} "
-               f"--group_reporting --output-format=json {' '.join(options)}")
+def fio(name, engine, *options, device=LATENCY):
+    """Of an option that is given twice fio takes the last."""
+    command = " ".join((programs.fio_command(engine, device), "--group_reporting", *options))
     return programs.workload(name, "IOPS", "higher", command, read_fio)
 
 
@@ -27,7 +26,7 @@ def read_fio(text):
 
 WORKLOADS = (
     fio("psync", "psync"),
-    fio("psync-four", "psync", "--numjobs=4", "--cpus_allowed_policy=split", cpus="0-3"),
+    fio("psync-four", "psync", "--numjobs=4", "--cpus_allowed_policy=split", "--cpus_allowed=0-3"),
     fio("psync-shared", "psync", "--numjobs=2"),
     fio("psync-data", "psync", "--rw=randwrite", "--bs=16k", "--refill_buffers"),
     fio("libaio", "libaio"),

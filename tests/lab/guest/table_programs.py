@@ -370,6 +370,10 @@ def prepare():
     subprocess.run(["modprobe", "-q", "intel_rapl_msr"], check=False)
 
 
+def named(name):
+    return next(load for load in WORKLOADS if load.name == name)
+
+
 def set_up(loads):
     """What they need, and a first run of each, so that their programs are in memory."""
     done = set()

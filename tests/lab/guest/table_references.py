@@ -7,43 +7,39 @@ takes a part of one, with each frequency-reference. Work per joule is that of th
 to that of performance. Prints figures, and judges none of them. Give lab table --machine timed
 --driver pstate --turbo 1800,1700,1600,1500.
 """
+import contextlib
+import functools
 import statistics
 import sys
 
 import guest
 import table_programs as programs
 
+GOVERNORS = ("performance", "schedutil")
 REFERENCES = ("turbo-1c", "turbo-4c", "base", "auto")
-LOADS = [load for load in programs.WORKLOADS if load.name in ("make", "sox")]
+LOADS = [programs.named(name) for name in ("make", "sox")]
 
 
-def measure(name, rounds, policy=None):
-    """By load: medians of what was measured."""
+def measure(name, rounds, daemon=contextlib.nullcontext):
+    """By load: medians of what was measured under the governor, or with the daemon beside the own one."""
     found = {load.name: [] for load in LOADS}
     for seed in range(rounds):
-        programs.set_governor(programs.own_governor() if policy else name)
-        if policy:
-            with guest.Daemon(policy):
-                measure_once(found, seed, name)
-        else:
-            measure_once(found, seed, name)
+        programs.set_governor(name if name in GOVERNORS else programs.own_governor())
+        with daemon():
+            for load in LOADS:
+                found[load.name].append(programs.measure(load, seed, name))
     return {load: {key: statistics.median(run[key] for run in runs)
                    for key in ("took_s", "mean_mhz", "joule")} for load, runs in found.items()}
-
-
-def measure_once(found, seed, name):
-    for load in LOADS:
-        found[load.name].append(programs.measure(load, seed, name))
 
 
 def main():
     rounds = int(sys.argv[1])
     programs.set_up(LOADS)
-    rows = {"performance": measure("performance", rounds)}
-    rows["schedutil"] = measure("schedutil", rounds)
+    rows = {name: measure(name, rounds) for name in GOVERNORS}
     for reference in REFERENCES:
-        rows[reference] = measure(reference, rounds, "[wakegov]\nbackend = setspeed\n[domain]\n"
-                                  f"frequency-reference = {reference}\n")
+        policy = ("[wakegov]\nbackend = setspeed\n[domain]\n"
+                  f"frequency-reference = {reference}\n")
+        rows[reference] = measure(reference, rounds, functools.partial(guest.Daemon, policy))
     print("load  reference       s    MHz   joule   work per joule")
     for load in LOADS:
         best = rows["performance"][load.name]["joule"]

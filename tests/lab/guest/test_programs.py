@@ -50,7 +50,7 @@ class Programs(unittest.TestCase):
 
     def measure(self, name, governors):
         """The figures by governor, each also a note."""
-        load = next(load for load in programs.WORKLOADS if load.name == name)
+        load = programs.named(name)
         for need in load.needs:
             need()
         figures = {}
@@ -82,13 +82,13 @@ class Programs(unittest.TestCase):
 
     def test_libaio(self):
         """a program whose waits are none for I/O to schedutil is boosted, also after one that it boosts"""
-        loads = {load.name: load for load in programs.WORKLOADS}
         programs.latency_disk()
         figures = {}
         for governor in ("own", "wakegov"):
             with programs.governed(governor):
-                programs.measure(loads["fio-psync"], 1, governor)
-                figures[governor] = programs.measure(loads["fio-libaio"], 1, governor)["figure"]
+                programs.measure(programs.named("fio-psync"), 1, governor)
+                run = programs.measure(programs.named("fio-libaio"), 1, governor)
+            figures[governor] = run["figure"]
         tap.note(f"fio-libaio: {figures['own']:.0f} IOPS by the machine's own governor, "
                  f"{figures['wakegov']:.0f} by wakegov")
         self.assertGreater(figures["wakegov"], 1.3 * figures["own"])
@@ -141,7 +141,7 @@ class Machine(unittest.TestCase):
 
     def test_compile(self):
         """a compile on all CPUs, one of which the daemon has to share, does not wake it again and again"""
-        load = next(load for load in programs.WORKLOADS if load.name == "make")
+        load = programs.named("make")
         programs.objects()
         programs.set_governor("performance")
         with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:

@@ -409,7 +409,7 @@ class Service(Installed):
                "energy model")
         # While a CPU of the domain is idle: on a busy host it rarely is.
         explain = lambda: " ".join(run("wakegovctl", "explain", "policy0").stdout.split())
-        guest.wait_for(lambda: re.search(f"runs at 1400 MHz.*{why}", explain()), 30,
+        guest.wait_for(lambda: re.search("runs at 1400 MHz.*" + re.escape(why), explain()), 30,
                        "an efficient OPP, with its reason")
         said = " ".join(run("wakegovctl", "doctor", check=False).stdout.split())
         self.assertIn("policy0: energy of its OPPs: by the kernel's energy model; inefficient: 1000 "
