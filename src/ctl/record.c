@@ -19,8 +19,8 @@
 #include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "varlink/buffer.h"
 #include "varlink/caller.h"
-#include "varlink/frame.h"
 
 #define MESSAGE_MAX   (1u << 20)
 #define BYTES_PER_MIB (1ULL << 20)

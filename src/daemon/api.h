@@ -9,7 +9,7 @@
 #include "core/rule.h"
 #include "daemon/state.h"
 #include "varlink/call.h"
-#include "varlink/field.h"
+#include "varlink/reply.h"
 
 /* api.c: the table of methods, and those that change something and show little. */
 extern const struct query_method api_methods[];

@@ -2,7 +2,7 @@
 #include "daemon/hand_back_stream.h"
 
 #include "daemon/state.h"
-#include "varlink/field.h"
+#include "varlink/reply.h"
 
 #define MESSAGE_BYTES_MAX 1024
 

@@ -6,7 +6,7 @@
 
 #include "daemon/state.h"
 #include "shared/cleanup.h"
-#include "varlink/field.h"
+#include "varlink/reply.h"
 
 #define MESSAGE_BYTES_MAX (128 * 1024)
 

@@ -16,15 +16,6 @@ void buffer_deinit(struct buffer *buffer)
 	*buffer = (struct buffer){ .max = buffer->max };
 }
 
-static void compact(struct buffer *buffer)
-{
-	if (!buffer->start)
-		return;
-
-	memmove(buffer->data, buffer_bytes(buffer), buffer->length);
-	buffer->start = 0;
-}
-
 int buffer_reserve(struct buffer *buffer, size_t extra)
 {
 	size_t needed, size;
@@ -37,8 +28,10 @@ int buffer_reserve(struct buffer *buffer, size_t extra)
 	if (buffer->start + needed <= buffer->size)
 		return 0;
 
-	if (buffer->data)
-		compact(buffer);
+	if (buffer->start) {
+		memmove(buffer->data, buffer_bytes(buffer), buffer->length);
+		buffer->start = 0;
+	}
 	if (needed <= buffer->size)
 		return 0;
 
@@ -129,4 +122,43 @@ int buffer_send(struct buffer *buffer, int fd)
 		buffer_consume(buffer, (size_t)n);
 	}
 	return 0;
+}
+
+void frame_reader_deinit(struct frame_reader *reader)
+{
+	buffer_deinit(&reader->input);
+	reader->scanned = 0;
+}
+
+void frame_reader_set_max(struct frame_reader *reader, size_t max_message_bytes)
+{
+	reader->input.max = max_message_bytes + 1;
+}
+
+int frame_reader_peek(struct frame_reader *reader, const char **ret_message, size_t *ret_length)
+{
+	struct buffer *input = &reader->input;
+	const char *start, *end;
+
+	if (!input->length)
+		return 0;
+
+	start = buffer_bytes(input);
+	/* An incomplete message is not searched again from its first byte. */
+	end = memchr(start + reader->scanned, '\0', input->length - reader->scanned);
+	reader->scanned = end ? (size_t)(end - start) : input->length;
+	if (reader->scanned >= input->max)
+		return -EMSGSIZE;
+	if (!end)
+		return 0;
+
+	*ret_message = start;
+	*ret_length = reader->scanned;
+	return 1;
+}
+
+void frame_reader_pop(struct frame_reader *reader, size_t length)
+{
+	buffer_consume(&reader->input, length + 1);
+	reader->scanned = 0;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* One Varlink call, parsed and checked; and the methods of io.wakegov that calls are for. */
+/*
+ * A Varlink call and its way to a method of io.wakegov, or of org.varlink.service, which is here:
+ * parsed, its caller's right and its parameters checked, answered.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,15 +26,6 @@ struct call {
 	struct subscription *subscription; /* for a method that streams to fill in */
 };
 
-void call_deinit(struct call *call);
-
-/*
- * Parses a call. Returns 0; -EBADMSG if the text is not one JSON object, which cannot be answered;
- * -EINVAL with the field that is missing or of the wrong type, in which case call->oneway is valid.
- * Ignores fields that the protocol does not know. Call call_deinit() in all cases.
- */
-int call_parse(struct call *call, const char *text, size_t length, const char **ret_field);
-
 /*
  * A parameter of a method. JSON_TRUE stands for either boolean; the method checks what an array
  * holds.
@@ -41,12 +35,6 @@ struct call_parameter {
 	json_type type;
 	bool optional;
 };
-
-/*
- * Checks the call's parameters against those that the method takes, which end with one without a
- * name. Returns NULL, or the name of the first that is unknown, missing or of the wrong type.
- */
-const char *call_check_parameters(const struct call *call, const struct call_parameter *takes);
 
 /* A checked parameter: NULL, 0 or false if it is not given. */
 static inline const char *call_text(const struct call *call, const char *name)
@@ -96,3 +84,19 @@ struct query_method {
 	bool streams;
 	struct call_parameter takes[QUERY_PARAMETERS_MAX + 1]; /* ended by one without a name */
 };
+
+/* The caller and the methods. All borrowed. */
+struct query_context {
+	const struct query_method *methods; /* of io.wakegov */
+	void *userdata;			    /* for them */
+	const struct query_peer *peer;
+	/* Not subscribed yet. If it is afterwards, the call streams, and takes the connection. */
+	struct subscription *subscription;
+};
+
+/*
+ * Appends the reply, if the call wants one, to output. Returns 0; -EBADMSG if the message is no
+ * JSON object, -ENOMEM, or -EMSGSIZE if not even an error fits: then the client must be dropped.
+ */
+int query_dispatch(const struct query_context *context, const char *message, size_t length,
+		   struct buffer *output);

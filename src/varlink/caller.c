@@ -12,7 +12,7 @@
 
 #include "shared/cleanup.h"
 #include "shared/time.h"
-#include "varlink/frame.h"
+#include "varlink/buffer.h"
 
 #define REPLY_BYTES_MAX	 (64u * 1024 * 1024)
 #define CALL_BYTES_MAX	 (64u * 1024)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "shared/log.h"
-#include "varlink/dispatch.h"
+#include "varlink/call.h"
 
 /* Deadlines are against hostile clients, and need not be precise. */
 #define DEADLINE_ACCURACY_US 50000
@@ -166,6 +166,24 @@ static const char *describe(int error)
 	}
 }
 
+/* Drops the clients with the longest queues until all unread replies are within their bound. */
+static void trim_unread(struct query_server *server)
+{
+	for (;;) {
+		struct query_client *longest = NULL;
+		size_t unread = 0;
+
+		for (struct query_client *c = server->clients; c; c = c->next) {
+			unread += c->replies.length;
+			if (!longest || c->replies.length > longest->replies.length)
+				longest = c;
+		}
+		if (unread <= QUERY_UNREAD_BYTES_MAX)
+			return;
+		query_client_drop(longest, "all clients together leave too much unread");
+	}
+}
+
 static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct query_client *client = userdata;
@@ -177,7 +195,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userda
 		query_client_drop_slow(client);
 	else if (r < 0)
 		query_client_drop(client, describe(r));
-	query_server_trim_unread(server);
+	trim_unread(server);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 
 #include "varlink/buffer.h"
 #include "varlink/channel.h"
-#include "varlink/frame.h"
 #include "varlink/peer.h"
 #include "varlink/server.h"
 
@@ -53,7 +52,9 @@ struct query_server {
 	bool flush_is_armed;
 };
 
-/* connection.c: the account of that user; NULL when it has no client. */
+/* peer.c: who is connected. */
+
+/* The account of that user; NULL when it has no client. */
 struct query_user *query_user_find(const struct query_server *server, uid_t uid);
 /*
  * Adds a client to the user's account; NULL without memory. query_user_leave() removes one; the
@@ -62,14 +63,23 @@ struct query_user *query_user_find(const struct query_server *server, uid_t uid)
 struct query_user *query_user_join(struct query_server *server, uid_t uid);
 void query_user_leave(struct query_user *user);
 
-/* Takes over fd on success. Links the client into its server. Returns 0 or a negative errno. */
-int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);
+/* Monotonic time of this turn of the loop. */
+uint64_t query_server_now_us(const struct query_server *server);
+
+/* Unlinks, closes and frees; why goes to the debug log. */
+void query_client_drop(struct query_client *client, const char *why);
 
 /* Returns 1 when data came, 0 when not, -ESHUTDOWN at the end, or another error. */
 int query_client_receive(struct query_client *client);
 
-/* Unlinks, closes and frees; why goes to the debug log. */
-void query_client_drop(struct query_client *client, const char *why);
+/*
+ * Finds a place for a newcomer; if there is no other, drops a client that must yield. Returns 0, or
+ * -EUSERS if the newcomer must go.
+ */
+int query_server_admit(struct query_server *server, const struct query_peer *newcomer);
+
+/* client.c: links a client into its server; owns fd on success. Returns 0 or a negative errno. */
+int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);
 
 /*
  * stream.c: a client with a streaming call. Returns 0, or a negative errno if the client must be
@@ -85,15 +95,3 @@ void query_client_drop_slow(struct query_client *client);
 
 /* Handler of the timer that is armed when a message is published. */
 int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata);
-
-/* Monotonic time of this turn of the loop. */
-uint64_t query_server_now_us(const struct query_server *server);
-
-/* Drops the clients with the longest queues until all unread replies are within their bound. */
-void query_server_trim_unread(struct query_server *server);
-
-/*
- * Finds a place for a newcomer; if there is no other, drops a client that must yield. Returns 0, or
- * -EUSERS if the newcomer must go.
- */
-int query_server_admit(struct query_server *server, const struct query_peer *newcomer);

@@ -4,10 +4,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/log.h"
+#include "varlink/client.h"
 
 bool query_user_is_owner(uid_t uid)
 {
@@ -65,5 +68,163 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
 	ret->sees_all = ret->may_change || is_member(policy->read_group, peer.gid, groups, n);
 	ret->may_read = ret->sees_all || policy->readers == POLICY_READERS_EVERYONE;
+	return 0;
+}
+
+struct query_user *query_user_find(const struct query_server *server, uid_t uid)
+{
+	for (const struct query_client *client = server->clients; client; client = client->next)
+		if (client->peer.uid == uid)
+			return client->user;
+	return NULL;
+}
+
+struct query_user *query_user_join(struct query_server *server, uid_t uid)
+{
+	struct query_user *user = query_user_find(server, uid) ?: calloc(1, sizeof(*user));
+
+	if (user)
+		user->n_clients++;
+	return user;
+}
+
+void query_user_leave(struct query_user *user)
+{
+	if (!--user->n_clients)
+		free(user);
+}
+
+uint64_t query_server_now_us(const struct query_server *server)
+{
+	uint64_t now_us = 0;
+
+	sd_event_now(server->event, CLOCK_MONOTONIC, &now_us);
+	return now_us;
+}
+
+void query_client_drop(struct query_client *client, const char *why)
+{
+	struct query_client **link = &client->server->clients;
+
+	log_debug("Client of uid %u dropped: %s.", (unsigned int)client->peer.uid, why);
+
+	while (*link != client)
+		link = &(*link)->next;
+	*link = client->next;
+	channel_unsubscribe(&client->subscription);
+	sd_event_source_disable_unref(client->io);
+	sd_event_source_disable_unref(client->deadline);
+	frame_reader_deinit(&client->calls);
+	buffer_deinit(&client->replies);
+	query_user_leave(client->user);
+	if (client->fd >= 0)
+		close(client->fd);
+	free(client);
+}
+
+int query_client_receive(struct query_client *client)
+{
+	ssize_t n;
+
+	frame_reader_set_max(&client->calls, client->server->limits.max_message_bytes);
+	n = buffer_receive(&client->calls.input, client->fd);
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n < 0)
+		return (int)n;
+	return n ? 1 : -ESHUTDOWN;
+}
+
+struct newcomer {
+	const struct query_peer *peer;
+	uint32_t n_own; /* number of places that its user holds */
+	uint64_t now_us;
+};
+
+/* Whether nothing goes on with the client, and it has sent nothing for the timeout. */
+static bool is_stale(const struct query_client *client, uint64_t now_us)
+{
+	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
+	int n_unread = 0;
+
+	if (client->wait != CLIENT_WAIT_NONE || client->subscription.channel ||
+	    now_us - client->quiet_since_us < timeout_us)
+		return false;
+	return ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread;
+}
+
+/* How soon a client must give up its place. */
+enum readiness { STAYS, YIELDS, YIELDS_FIRST };
+
+/*
+ * A stale client yields to its own user and to users with fewer places; a busy one only to users
+ * with at least two fewer, so that its user keeps at least as many as the newcomer. Root displaces
+ * any other client, and yields to none.
+ */
+static enum readiness readiness_of(const struct query_client *client,
+				   const struct newcomer *newcomer)
+{
+	bool is_own = client->peer.uid == newcomer->peer->uid;
+	uint32_t n = client->user->n_clients;
+
+	if (client->peer.is_owner && !is_own)
+		return STAYS;
+	if (is_stale(client, newcomer->now_us) &&
+	    (is_own || newcomer->peer->is_owner || n > newcomer->n_own))
+		return YIELDS_FIRST;
+	if (is_own)
+		return STAYS;
+	return newcomer->peer->is_owner || n > newcomer->n_own + 1 ? YIELDS : STAYS;
+}
+
+/*
+ * Of two equals, the one whose user has more places goes; of one user's, the one that has been
+ * quiet for longer.
+ */
+static bool goes_before(const struct query_client *client, const struct query_client *other)
+{
+	if (client->user->n_clients != other->user->n_clients)
+		return client->user->n_clients > other->user->n_clients;
+	return client->quiet_since_us < other->quiet_since_us;
+}
+
+static struct query_client *find_victim(const struct query_server *server,
+					const struct newcomer *newcomer)
+{
+	enum readiness readiest = STAYS;
+	struct query_client *victim = NULL;
+
+	for (struct query_client *client = server->clients; client; client = client->next) {
+		enum readiness readiness = readiness_of(client, newcomer);
+
+		if (readiness == STAYS || readiness < readiest)
+			continue;
+		if (!victim || readiness > readiest || goes_before(client, victim))
+			victim = client;
+		readiest = readiness;
+	}
+	return victim;
+}
+
+int query_server_admit(struct query_server *server, const struct query_peer *peer)
+{
+	const struct query_user *user = query_user_find(server, peer->uid);
+	const struct newcomer newcomer = {
+		.peer = peer,
+		.n_own = user ? user->n_clients : 0,
+		.now_us = query_server_now_us(server),
+	};
+	struct query_client *victim;
+	uint32_t n_clients = 0;
+
+	for (const struct query_client *client = server->clients; client; client = client->next)
+		n_clients++;
+	if (n_clients < server->limits.max_clients)
+		return 0;
+
+	victim = find_victim(server, &newcomer);
+	if (!victim)
+		return -EUSERS;
+	query_client_drop(victim, "another client needs its place");
 	return 0;
 }

@@ -2,20 +2,106 @@
 #pragma once
 
 /*
- * Writes the answer to one call into a bounded buffer: parameters or an error, as a tree or piece
- * by piece, so that a long list never exists as a whole. A call that wants no answer (oneway) is
- * served by the same functions, which then write nothing.
+ * Writes the answer to a call: JSON text straight into a bounded buffer. A list of a thousand
+ * domains costs only its text; jansson's tree of it takes several times the time and the memory.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "varlink/buffer.h"
+
+/* After the first failure nothing more is written, so callers check once, at the end. */
+struct json_out {
+	struct buffer *buffer; /* borrowed; NULL: no reply is wanted */
+	int error;	       /* 0, -EMSGSIZE or -ENOMEM */
+	bool separate;	       /* the next element needs a comma */
+	size_t used;	       /* used bytes of scratch */
+	char scratch[1024];    /* not in the buffer yet */
+};
+
+void json_out_init(struct json_out *out, struct buffer *buffer);
+
+/* Puts all that was written into the buffer. Returns 0 or the first failure. */
+int json_out_flush(struct json_out *out);
+
+/* Begins an object ({) or list ([), as the next element or behind a key; and ends it. */
+void json_out_open(struct json_out *out, char bracket);
+void json_out_close(struct json_out *out, char bracket);
+
+/* The name of a field, plain ASCII and short; a value or json_out_open() follows. */
+void json_out_key(struct json_out *out, const char *key);
+
+void json_out_null(struct json_out *out);
+void json_out_bool(struct json_out *out, bool value);
+/* JSON readers have 63 bits, which nothing counted here reaches; a larger number is cut. */
+void json_out_count(struct json_out *out, uint64_t value);
+/*
+ * NULL is null. Escapes what is unsafe (shared/text.h), and replaces bytes that are no UTF-8 by
+ * U+FFFD.
+ */
+void json_out_text(struct json_out *out, const char *text);
+
+/* Writes JSON text as it is. */
+void json_out_raw(struct json_out *out, const char *text, size_t length);
+
+/* A field of the open object, as io.wakegov.varlink describes it. */
+
+/* Opens an object ({) or a list ([), until json_out_close(). */
+static inline void field_open(struct json_out *out, const char *key, char bracket)
+{
+	json_out_key(out, key);
+	json_out_open(out, bracket);
+}
+
+static inline void field_text(struct json_out *out, const char *key, const char *text)
+{
+	json_out_key(out, key);
+	json_out_text(out, text);
+}
+
+static inline void field_bool(struct json_out *out, const char *key, bool value)
+{
+	json_out_key(out, key);
+	json_out_bool(out, value);
+}
+
+static inline void field_null(struct json_out *out, const char *key)
+{
+	json_out_key(out, key);
+	json_out_null(out);
+}
+
+static inline void field_count(struct json_out *out, const char *key, uint64_t value)
+{
+	json_out_key(out, key);
+	json_out_count(out, value);
+}
+
+/* null if it is not known. */
+static inline void field_count_if(struct json_out *out, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		field_count(out, key, value);
+	else
+		field_null(out, key);
+}
+
+/* 0 stands for "not known" or "none", and is null. */
+static inline void field_nonzero(struct json_out *out, const char *key, uint64_t value)
+{
+	field_count_if(out, key, value != 0, value);
+}
+
+/*
+ * The answer to one call. To a call that wants no answer (oneway) the same functions write nothing.
  *
  * Each returns 0 or a negative errno: -EMSGSIZE when the buffer is full, -ENOMEM. Nothing that was
  * in the buffer before is lost; reply_cancel() takes back what an unfinished reply has written.
  * A parameter of type json_t is consumed, also on failure, and NULL is taken for lack of memory.
  */
-
-#include <jansson.h>
-#include <stdbool.h>
-
-#include "varlink/json_out.h"
-
 struct reply {
 	struct buffer *output;
 	size_t mark; /* length of output before this reply */
@@ -32,7 +118,7 @@ void reply_cancel(struct reply *reply);
  * then. Failures show in reply_end(); out->error tells early.
  */
 struct json_out *reply_begin(struct reply *reply);
-/* name is interface.Error. */
+/* The same for an error; name is interface.Error. */
 struct json_out *reply_begin_error(struct reply *reply, const char *name);
 int reply_end(struct reply *reply);
 

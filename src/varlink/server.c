@@ -3,15 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "varlink/caller.h"
 #include "varlink/client.h"
 
+#define BACKLOG		  64
 #define ACCEPTS_PER_TURN  16
 #define ACCEPT_PAUSE_US	  1000000
 #define TIMER_ACCURACY_US 10000
@@ -52,53 +58,30 @@ static int prepare_timer(struct query_server *server, sd_event_source **ret,
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
-/* Created while there are descriptors: the first timer of a loop needs one. */
-static int prepare_timers(struct query_server *server)
-{
-	int r = prepare_timer(server, &server->resume, on_resume);
-
-	return r < 0 ? r : prepare_timer(server, &server->flush, query_server_flush);
-}
-
-static int admit_client(struct query_server *server, int taken_fd)
-{
-	_cleanup_close_ int fd = taken_fd;
-	struct query_peer peer;
-	int r;
-
-	r = query_peer_judge(&peer, fd, &server->limits);
-	if (r >= 0)
-		r = query_server_admit(server, &peer);
-	if (r < 0)
-		return r;
-
-	r = query_client_new(server, fd, &peer);
-	if (r >= 0)
-		take_fd(&fd);
-	return r;
-}
-
-static bool is_shortage(int error)
-{
-	return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
-}
-
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t revents, void *userdata)
 {
 	struct query_server *server = userdata;
 
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
 		int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct query_peer peer;
 		int r;
 
-		if (fd < 0 && is_shortage(-errno))
+		if (fd < 0 &&
+		    (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
 			return pause_listener(server, -errno);
 		if (fd < 0)
 			return 0;
 
-		r = admit_client(server, fd);
-		if (r < 0)
+		r = query_peer_judge(&peer, fd, &server->limits);
+		if (r >= 0)
+			r = query_server_admit(server, &peer);
+		if (r >= 0)
+			r = query_client_new(server, fd, &peer);
+		if (r < 0) {
 			log_debug("Newcomer closed: %s.", strerror(-r));
+			close(fd);
+		}
 	}
 	return 0;
 }
@@ -139,7 +122,10 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
 		.userdata = userdata,
 		.limits = *limits,
 	};
-	r = prepare_timers(server);
+	/* Created while there are descriptors: the first timer of a loop needs one. */
+	r = prepare_timer(server, &server->resume, on_resume);
+	if (r >= 0)
+		r = prepare_timer(server, &server->flush, query_server_flush);
 	if (r >= 0)
 		r = start_listening(server, listen_fd);
 	if (r < 0)
@@ -179,4 +165,47 @@ struct query_server *query_server_free(struct query_server *server)
 	sd_event_unref(server->event);
 	free(server);
 	return NULL;
+}
+
+/* Removes a stale socket, or says why the path is not free. */
+static int remove_stale(const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
+	/* A process listens there if it accepts at once, or if its backlog is full. */
+	fd = caller_open(path, 0);
+	if (fd >= 0 || fd == -ETIMEDOUT)
+		return -EADDRINUSE;
+	if (fd != -ECONNREFUSED)
+		return fd;
+	return unlink(path) < 0 ? -errno : 0;
+}
+
+/* Binds under another name until it listens, so that a client that sees the socket can connect. */
+int query_listen(const char *path)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int r = fd < 0 ? -errno : remove_stale(path);
+
+	if (r < 0)
+		return r;
+	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s.new", path) >=
+	    (int)sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	unlink(address.sun_path); /* left by a daemon that was killed here */
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	if (chmod(address.sun_path, 0666) < 0 || listen(fd, BACKLOG) < 0 ||
+	    rename(address.sun_path, path) < 0) {
+		r = -errno;
+		unlink(address.sun_path);
+		return r;
+	}
+	return take_fd(&fd);
 }

@@ -9,7 +9,6 @@
 
 #include "shared/log.h"
 #include "varlink/client.h"
-#include "varlink/field.h"
 #include "varlink/reply.h"
 
 /*
@@ -24,13 +23,6 @@
  * delay decisions.
  */
 #define FLUSH_US 100000
-
-static int hear(struct query_client *client)
-{
-	int r = query_client_receive(client);
-
-	return r > 0 ? -EALREADY : r;
-}
 
 /* Called when the socket is writable: the client has read. */
 static int send_news(struct query_client *client)
@@ -69,9 +61,11 @@ int query_client_settle_stream(struct query_client *client)
 
 int query_client_serve_stream(struct query_client *client, uint32_t revents)
 {
-	int r = revents & ~EPOLLOUT ? hear(client) : 0;
+	int r = revents & ~EPOLLOUT ? query_client_receive(client) : 0;
 
-	if (r >= 0 && revents & EPOLLOUT)
+	if (r > 0)
+		return -EALREADY;
+	if (r == 0 && revents & EPOLLOUT)
 		r = send_news(client);
 	return r < 0 ? r : query_client_settle_stream(client);
 }

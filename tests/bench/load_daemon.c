@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
-#include "varlink/field.h"
+#include "varlink/reply.h"
 #include "varlink/server.h"
 #include "wakegov/decay.h"
 

@@ -12,8 +12,8 @@
 
 #include "canned_daemon.h"
 #include "daemon/api.h"
-#include "varlink/dispatch.h"
-#include "varlink/frame.h"
+#include "varlink/buffer.h"
+#include "varlink/call.h"
 
 #define MESSAGE_MAX (16 * 1024)
 #define REPLY_MAX   (256 * 1024)

@@ -12,7 +12,7 @@
 
 #include "shared/cleanup.h"
 #include "shared/text.h"
-#include "varlink/json_out.h"
+#include "varlink/reply.h"
 
 #define ROUNDS	   200000
 #define LENGTH_MAX 24

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-#include "varlink/dispatch.h"
-#include "varlink/field.h"
+#include "varlink/call.h"
+#include "varlink/reply.h"
 
 #define MAX_BYTES (64 * 1024)
 

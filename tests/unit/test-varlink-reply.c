@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-#include "varlink/json_out.h"
+#include "varlink/reply.h"
 
 #define BAD "\xef\xbf\xbd"
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "varlink/frame.h"
+#include "varlink/buffer.h"
 
 #define MAX 100
 
