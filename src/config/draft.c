@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void policy_draft_init(struct policy_draft *draft)
@@ -39,7 +40,7 @@ void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
 		base = &draft->policy.domain_sections[domain_section].values;
 	}
 
-	key->store((char *)base + key->offset, value);
+	policy_key_store(key, base, value);
 	if (key->domain_field & (POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX))
 		note_limit(draft, key, domain_section, text, place);
 }
@@ -68,39 +69,102 @@ static int refuse_crossed(const struct policy_draft *draft, const struct policy_
 		earlier->text, earlier->place.file, earlier->place.line);
 }
 
-static int check_domain_section(const struct policy_draft *draft, uint32_t i, char **ret_message)
-{
-	const struct policy_domain_section *section = &draft->policy.domain_sections[i];
-	const struct policy_limits *own = &draft->section_limits[i];
-	const struct policy_limits *all = &draft->domain_limits;
-	struct policy_domain domain;
-
-	policy_domain_for(&draft->policy, section->name, &domain);
-	if (!is_crossed(&domain))
-		return 0;
-	return refuse_crossed(draft, section->given & POLICY_DOMAIN_MIN ? &own->min : &all->min,
-			      section->given & POLICY_DOMAIN_MAX ? &own->max : &all->max,
-			      ret_message);
-}
-
 int policy_draft_check(const struct policy_draft *draft, char **ret_message)
 {
-	const struct policy_limits *limits = &draft->domain_limits;
+	const struct policy_limits *all = &draft->domain_limits;
+	struct policy_domain domain;
 	char *message = NULL;
 	int error = 0;
 
 	if (is_crossed(&draft->policy.domain)) {
-		error = refuse_crossed(draft, &limits->min, &limits->max, &message);
+		error = refuse_crossed(draft, &all->min, &all->max, &message);
 		policy_error_append(ret_message, message);
 		return error;
 	}
 	for (uint32_t i = 0; i < draft->policy.n_domain_sections; i++) {
-		int r;
+		const struct policy_domain_section *section = &draft->policy.domain_sections[i];
+		const struct policy_limits *own = &draft->section_limits[i];
 
-		message = NULL;
-		r = check_domain_section(draft, i, &message);
+		policy_domain_for(&draft->policy, section->name, &domain);
+		if (!is_crossed(&domain))
+			continue;
+		error = refuse_crossed(
+			draft, section->given & POLICY_DOMAIN_MIN ? &own->min : &all->min,
+			section->given & POLICY_DOMAIN_MAX ? &own->max : &all->max, &message);
 		policy_error_append(ret_message, message);
-		error = error ?: r;
 	}
 	return error;
+}
+
+static bool is_of(const struct policy_origin *origin, const char *section, const char *key)
+{
+	return !strcmp(origin->section, section) && !strcmp(origin->key, key);
+}
+
+static void free_entry(struct policy_origin *entry)
+{
+	free(entry->section);
+	free(entry->key);
+	free(entry->value);
+}
+
+/* A key keeps its first place among the others when its value is replaced. */
+static int replace(struct policy_origins *origins, struct policy_origin *first, const char *value,
+		   struct policy_place place)
+{
+	size_t n = first - origins->entries + 1;
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(first->value);
+	first->value = copy;
+	first->place = place;
+	for (size_t i = n; i < origins->n; i++)
+		if (is_of(&origins->entries[i], first->section, first->key))
+			free_entry(&origins->entries[i]);
+		else
+			origins->entries[n++] = origins->entries[i];
+	origins->n = n;
+	return 0;
+}
+
+int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
+			const char *value, struct policy_place place, bool is_more)
+{
+	const struct policy_origin *first = policy_origins_find(origins, section, key);
+	struct policy_origin *entries, entry = { .place = place };
+
+	if (first && !is_more)
+		return replace(origins, &origins->entries[first - origins->entries], value, place);
+	entries = reallocarray(origins->entries, origins->n + 1, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	origins->entries = entries;
+	entry.section = strdup(section);
+	entry.key = strdup(key);
+	entry.value = strdup(value);
+	if (!entry.section || !entry.key || !entry.value) {
+		free_entry(&entry);
+		return -ENOMEM;
+	}
+	entries[origins->n++] = entry;
+	return 0;
+}
+
+const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
+						const char *section, const char *key)
+{
+	for (size_t i = 0; i < origins->n; i++)
+		if (is_of(&origins->entries[i], section, key))
+			return &origins->entries[i];
+	return NULL;
+}
+
+void policy_origins_deinit(struct policy_origins *origins)
+{
+	for (size_t i = 0; i < origins->n; i++)
+		free_entry(&origins->entries[i]);
+	free(origins->entries);
+	*origins = (struct policy_origins){ 0 };
 }

@@ -2,15 +2,38 @@
 #pragma once
 
 /*
- * What policy files say: the values, the places of those that can contradict each other, and the
- * profiles.
+ * What policy files say, while they are read. A line goes from parse.c, which splits the text, to
+ * section.c, which knows the open section, and by the section's kind to draft.c, rules.c or
+ * profile.c.
  */
 
 #include "config/error.h"
 #include "config/keys.h"
-#include "config/origins.h"
 #include "config/profile.h"
 #include "core/settings.h"
+
+/* The file and line that gave a key its value, for `wakegovd --show-config`. */
+struct policy_origin {
+	char *section, *key, *value; /* as written */
+	struct policy_place place;
+};
+
+/* All zero is an empty table. */
+struct policy_origins {
+	struct policy_origin *entries;
+	size_t n;
+};
+
+/*
+ * Replaces the section's value of the key, unless it is a further line of a key that may be given
+ * several times (is_more). Returns 0 or -ENOMEM.
+ */
+int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
+			const char *value, struct policy_place place, bool is_more);
+/* NULL: no file gave it. */
+const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
+						const char *section, const char *key);
+void policy_origins_deinit(struct policy_origins *origins);
 
 /* The number of a section [domain policyN]; POLICY_NO_DOMAIN_SECTION is the section [domain]. */
 #define POLICY_NO_DOMAIN_SECTION UINT32_MAX
@@ -27,6 +50,7 @@ struct policy_limits {
 	struct policy_limit min, max;
 };
 
+/* The values, the places of those that can contradict each other, and the profiles. */
 struct policy_draft {
 	struct policy policy;
 	struct policy_limits domain_limits;
@@ -53,3 +77,73 @@ void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
  * a line for each, at the place of the later one.
  */
 int policy_draft_check(const struct policy_draft *draft, char **ret_message);
+
+/* The sections of one file: which one is open, and which came before. */
+struct policy_sections {
+	bool is_open;
+	bool is_refused; /* the open section has a fault; its keys are ignored */
+	enum policy_section current;
+	uint32_t domain_section; /* of POLICY_SECTION_DOMAIN, or POLICY_NO_DOMAIN_SECTION */
+
+	/* The open section if it is of these kinds, in the draft; all NULL: it is another. */
+	struct policy_rule *rule;
+	struct policy_class *class;
+	struct policy_profile *profile;
+	bool has_powers;	     /* the open section has an opp-power already */
+	struct policy_rule left_out; /* a second [rule NAME] is parsed into this */
+
+	/* The line that gave each, 0: none; keys are those of the open section. */
+	unsigned int section_lines[POLICY_SECTIONS];
+	unsigned int domain_section_lines[POLICY_DOMAIN_SECTIONS_MAX];
+	unsigned int rule_lines[POLICY_RULES_MAX];
+	unsigned int class_lines[POLICY_CLASSES_MAX];
+	unsigned int profile_lines[POLICY_PROFILES_MAX];
+	unsigned int key_lines[POLICY_KEYS_MAX];
+};
+
+/* The next functions return 0, or a negative errno and *ret_message. */
+
+/*
+ * Opens the section that header names, a line that starts with '[' and has no blanks around it.
+ * [domain policyN] gets its place in draft.
+ */
+int policy_section_open(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *header, char **ret_message);
+/* Puts "name = text" into the draft; needs an open section. */
+int policy_section_assign(struct policy_sections *sections, struct policy_draft *draft,
+			  struct policy_place place, const char *name, const char *text,
+			  char **ret_message);
+/* Puts a profile's setting into the draft. */
+int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
+			 char **ret_message);
+
+/*
+ * [rule NAME] and [class NAME]; name is "rule NAME" or "class NAME". A later file's section of the
+ * same name continues the rule or class, key by key; its place in the order is that of the first. A
+ * second [rule NAME] in one file is parsed and left out, and the first remembers its line
+ * (again_line).
+ */
+int policy_rules_open(struct policy_sections *sections, struct policy *policy,
+		      struct policy_place place, const char *name, char **ret_message);
+/* section: the name of the open section, as in policy_rules_open(). */
+int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
+			const char *section, const char *name, const char *text,
+			char **ret_message);
+/*
+ * Gives each rule the properties of its class that it does not have. Adds to *ret_message a line
+ * for each class or condition that does not exist.
+ */
+int policy_rules_finish(struct policy *policy, char **ret_message);
+/* The rule with this name; NULL: there is none. */
+struct policy_rule *policy_rules_find(struct policy *policy, const char *name);
+
+/* The longest line, without its end, that every build of inih takes whole. */
+#define POLICY_LINE_MAX 197
+
+/*
+ * Parses size bytes of text, which need not end with a NUL, over draft. file is the name for
+ * messages and must live as long as draft. On a fault *ret_message has a line for each fault, the
+ * errno is that of the first, and the draft is unusable.
+ */
+int policy_parse(struct policy_draft *draft, const char *file, const char *text, size_t size,
+		 char **ret_message);

@@ -3,14 +3,48 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text.h"
 #include "core/settings.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+
+const char *policy_text_find_bad_byte(const char *line, size_t length)
+{
+	for (size_t i = 0; i < length;) {
+		struct text_character c = text_look(line + i, length - i);
+
+		/*
+		 * Control characters are below U+00A0; other invisible ones are allowed in
+		 * comments.
+		 */
+		if (c.kind == TEXT_INVALID ||
+		    (c.kind == TEXT_UNSAFE && c.code < 0xa0 && c.code != '\t'))
+			return line + i;
+		i += c.length;
+	}
+	return NULL;
+}
+
+void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE])
+{
+	size_t length = strlen(text);
+	size_t shown = length > POLICY_TEXT_SHOWN_MAX ? POLICY_TEXT_SHOWN_MAX : length;
+	char *out = ret;
+
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char byte = text[i];
+
+		if (byte >= 0x20 && byte < 0x7f)
+			*out++ = byte;
+		else
+			out += sprintf(out, "\\x%02x", byte);
+	}
+	strcpy(out, shown < length ? "..." : "");
+}
 
 int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
 		     ...)
@@ -54,21 +88,24 @@ int policy_error_set_unknown_key(char **ret_message, struct policy_place place, 
 				closest ? "'?" : "");
 }
 
-/* Characters that show well in tables and messages, and need no quotes in a shell. */
-static bool is_good_name(const char *name)
+int policy_error_set_again(char **ret_message, struct policy_place place, const char *section,
+			   const char *name, unsigned int first_line)
 {
-	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789-_.@:");
-
-	return length > 0 && length < POLICY_NAME_SIZE && !name[length];
+	return policy_error_set(ret_message, -EINVAL, place,
+				"[%s] %s: found the key again, expected it once; the first is at "
+				"line %u",
+				section, name, first_line);
 }
 
 int policy_error_check_name(struct policy_place place, const char *section, const char *name,
 			    char **ret_message)
 {
+	/* These characters show well in tables and messages, and need no quotes in a shell. */
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789-_.@:");
 	char shown[POLICY_TEXT_SIZE];
 
-	if (is_good_name(name))
+	if (length > 0 && length < POLICY_NAME_SIZE && !name[length])
 		return 0;
 	policy_text_escape(section, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
@@ -77,23 +114,14 @@ int policy_error_check_name(struct policy_place place, const char *section, cons
 				shown, POLICY_NAME_SIZE - 1);
 }
 
-static unsigned int count_lines(const char *list)
-{
-	unsigned int n = 1;
-
-	while ((list = strchr(list, '\n'))) {
-		list++;
-		n++;
-	}
-	return n;
-}
-
 void policy_error_append(char **list, char *sentence)
 {
 	static const char more[] = "and more; mend these first";
 	_cleanup_free_ char *added = sentence, *before = *list;
-	unsigned int n = before ? count_lines(before) : 0;
+	unsigned int n = 1;
 
+	for (const char *c = before ?: ""; *c; c++)
+		n += *c == '\n';
 	if (!before) {
 		*list = take_ptr(added);
 	} else if (!sentence || strstr(before, more) ||

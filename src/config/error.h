@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Messages for the administrator: what to correct, and where. */
+/* Messages for the administrator: what to correct, and where; and the text that they quote. */
+
+#include <stddef.h>
 
 /* A line of a policy file; line 0 stands for the file as a whole. */
 struct policy_place {
 	const char *file;
 	unsigned int line;
 };
+
+#define POLICY_TEXT_SHOWN_MAX 40 /* bytes of a value that an error message repeats */
+#define POLICY_TEXT_SIZE      (4 * POLICY_TEXT_SHOWN_MAX + sizeof("..."))
+
+/*
+ * The first byte of line that is not valid in a text file: not UTF-8, or a control character other
+ * than tab. NULL: there is none.
+ */
+const char *policy_text_find_bad_byte(const char *line, size_t length);
+
+/*
+ * Makes text safe for a message: every byte that is not printable ASCII becomes \xNN. No valid
+ * value has one, and look-alike letters become visible. A long text ends in "...".
+ */
+void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE]);
 
 /*
  * Sets *ret_message to "file:line: sentence", or to "file: sentence" for line 0, with control
@@ -20,6 +37,10 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
 				 const char *name, const char *list, const char *closest);
 
+/* Sets the message about a key that the section has a second time in one file. */
+int policy_error_set_again(char **ret_message, struct policy_place place, const char *section,
+			   const char *name, unsigned int first_line);
+
 /* Checks the name of a rule, class or profile. Returns 0, or -EINVAL and *ret_message. */
 int policy_error_check_name(struct policy_place place, const char *section, const char *name,
 			    char **ret_message);
@@ -28,7 +49,7 @@ int policy_error_check_name(struct policy_place place, const char *section, cons
 #define POLICY_FAULTS_SHOWN 20
 
 /*
- * Adds a sentence, which it frees, to the lines of *list; NULL, without memory, adds none. Those
- * after POLICY_FAULTS_SHOWN lines are counted in one line.
+ * Adds a sentence, which it frees, to the lines of *list; NULL, without memory, adds none. After
+ * POLICY_FAULTS_SHOWN lines one says that there are more.
  */
 void policy_error_append(char **list, char *sentence);

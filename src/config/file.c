@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -53,26 +54,21 @@ int policy_file_check_writers(const char *path, const struct stat *status, char 
 				what, who);
 }
 
-static bool is_dev_null(const struct stat *st)
-{
-	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
-}
-
 /* O_NONBLOCK, so that a pipe without a writer does not block. */
 static int open_file(const char *path, char **ret_message)
 {
 	_cleanup_close_ int fd = -1;
+	bool is_dev_null;
 	struct stat st;
 
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return refuse_unreadable(path, -errno, ret_message);
-	if (fstat(fd, &st) < 0)
-		return refuse_unreadable(path, -errno, ret_message);
+	is_dev_null = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 	if (S_ISDIR(st.st_mode))
 		return refuse(path, -EISDIR, "found a directory, expected a policy file",
 			      ret_message);
-	if (!S_ISREG(st.st_mode) && !is_dev_null(&st))
+	if (!S_ISREG(st.st_mode) && !is_dev_null)
 		return refuse(path, -EINVAL,
 			      "found a pipe, socket or device, expected a policy file",
 			      ret_message);
@@ -130,4 +126,71 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char *
 	*ret_text = take_ptr(text);
 	*ret_size = size;
 	return 0;
+}
+
+/* Leaves out hidden files and those of editors and package managers, which end differently. */
+static int is_dropin(const struct dirent *entry)
+{
+	const char *name = entry->d_name;
+	size_t length = strlen(name);
+
+	return name[0] != '.' && length > strlen(".conf") &&
+	       !strcmp(name + length - strlen(".conf"), ".conf");
+}
+
+/* Unlike alphasort(), does not depend on the locale. */
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* A missing directory is like an empty one; one that cannot be read is not. */
+static int check_missing(const char *directory, int error, char **ret_message)
+{
+	struct policy_place place = { .file = directory };
+	struct stat st;
+
+	if (error == -ENOENT && lstat(directory, &st) < 0)
+		return 0;
+	errno = -error;
+	return policy_error_set(ret_message, error, place,
+				"cannot be read: %m; expected a directory of drop-ins");
+}
+
+int policy_dropins_list(const char *directory, struct policy_dropins *dropins, char **ret_message)
+{
+	struct policy_place place = { .file = directory };
+	struct dirent **entries;
+	struct stat status;
+	int n, r;
+
+	if (stat(directory, &status) < 0)
+		return check_missing(directory, -errno, ret_message);
+	r = policy_file_check_writers(directory, &status, ret_message);
+	if (r < 0)
+		return r;
+	n = scandir(directory, &entries, is_dropin, compare_names);
+	if (n < 0)
+		return check_missing(directory, -errno, ret_message);
+
+	if (n > POLICY_DROPINS_MAX)
+		r = policy_error_set(ret_message, -E2BIG, place,
+				     "found %d files, expected at most %d", n, POLICY_DROPINS_MAX);
+	for (int i = 0; i < n; i++) {
+		char **path = &dropins->paths[dropins->n];
+
+		if (r == 0 && asprintf(path, "%s/%s", directory, entries[i]->d_name) < 0)
+			r = -ENOMEM;
+		dropins->n += r == 0;
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+void policy_dropins_free(struct policy_dropins *dropins)
+{
+	for (size_t i = 0; i < dropins->n; i++)
+		free(dropins->paths[i]);
+	dropins->n = 0;
 }

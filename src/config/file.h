@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Reads files that may be anything: a directory, a pipe, as large as the disk. */
+/* The files of a policy, which may be anything: a directory, a pipe, as large as the disk. */
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -20,3 +20,18 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char *
  * write: its text is used with our rights. Returns 0, or -EPERM and *ret_message.
  */
 int policy_file_check_writers(const char *path, const struct stat *status, char **ret_message);
+
+#define POLICY_DROPINS_MAX 128 /* files in the directory */
+
+/* Paths, sorted by the bytes of their names. All zero is an empty list. */
+struct policy_dropins {
+	char *paths[POLICY_DROPINS_MAX];
+	size_t n;
+};
+
+/*
+ * Adds the *.conf files of the directory; a missing directory has none. Returns 0, or a negative
+ * errno and *ret_message. Call policy_dropins_free() in both cases.
+ */
+int policy_dropins_list(const char *directory, struct policy_dropins *dropins, char **ret_message);
+void policy_dropins_free(struct policy_dropins *dropins);

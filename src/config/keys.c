@@ -1,162 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/keys.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/topology.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-static void store_bool(void *field, const struct policy_value *value)
-{
-	*(bool *)field = value->number;
-}
-
-static void store_backend(void *field, const struct policy_value *value)
-{
-	*(enum policy_backend *)field = value->number;
-}
-
-static void store_readers(void *field, const struct policy_value *value)
-{
-	*(enum policy_readers *)field = value->number;
-}
-
-/* "none" is the only word. */
-static void store_group(void *field, const struct policy_value *value)
-{
-	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_GROUP_NONE : value->number;
-}
-
-static void store_idle_latency(void *field, const struct policy_value *value)
-{
-	*(uint32_t *)field = value->kind == POLICY_VALUE_WORD ? POLICY_IDLE_LATENCY_NONE
-							      : value->number / NS_PER_US;
-}
-
-static void store_preference(void *field, const struct policy_value *value)
-{
-	*(enum policy_preference *)field = value->number;
-}
-
-static void store_u32(void *field, const struct policy_value *value)
-{
-	*(uint32_t *)field = value->number;
-}
-
-static void store_u64(void *field, const struct policy_value *value)
-{
-	*(uint64_t *)field = value->number;
-}
-
-static void store_reference(void *field, const struct policy_value *value)
-{
-	struct policy_reference *reference = field;
-
-	reference->kind = POLICY_REFERENCE_KHZ;
-	reference->khz = value->number;
-	if (value->kind != POLICY_VALUE_WORD)
-		return;
-	reference->kind = value->number;
-	reference->khz = 0;
-}
-
-static void store_frequency(void *field, const struct policy_value *value)
-{
-	struct policy_frequency *frequency = field;
-
-	frequency->value = value->number;
-	switch (value->kind) {
-	case POLICY_VALUE_WORD:
-		frequency->kind = POLICY_FREQUENCY_NONE;
-		break;
-	case POLICY_VALUE_QUANTITY:
-		frequency->kind = POLICY_FREQUENCY_KHZ;
-		break;
-	case POLICY_VALUE_SHARE:
-		frequency->kind = POLICY_FREQUENCY_PERCENT;
-		break;
-	}
-}
-
-/* The inverse functions, named after the functions that store, with "un" in front. */
-static void unstore_bool(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const bool *)field };
-}
-
-static void unstore_backend(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_backend *)field };
-}
-
-static void unstore_readers(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_readers *)field };
-}
-
-static void unstore_group(const void *field, struct policy_value *ret)
-{
-	uint32_t group = *(const uint32_t *)field;
-
-	*ret = group == POLICY_GROUP_NONE ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
-					  : (struct policy_value){ POLICY_VALUE_QUANTITY, group };
-}
-
-static void unstore_idle_latency(const void *field, struct policy_value *ret)
-{
-	uint32_t us = *(const uint32_t *)field;
-
-	*ret = us == POLICY_IDLE_LATENCY_NONE
-		       ? (struct policy_value){ POLICY_VALUE_WORD, 0 }
-		       : (struct policy_value){ POLICY_VALUE_QUANTITY, us * NS_PER_US };
-}
-
-static void unstore_preference(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_WORD, *(const enum policy_preference *)field };
-}
-
-static void unstore_u32(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, *(const uint32_t *)field };
-}
-
-static void unstore_u64(const void *field, struct policy_value *ret)
-{
-	*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, *(const uint64_t *)field };
-}
-
-static void unstore_reference(const void *field, struct policy_value *ret)
-{
-	const struct policy_reference *reference = field;
-
-	*ret = (struct policy_value){ POLICY_VALUE_WORD, reference->kind };
-	if (reference->kind == POLICY_REFERENCE_KHZ)
-		*ret = (struct policy_value){ POLICY_VALUE_QUANTITY, reference->khz };
-}
-
-static void unstore_frequency(const void *field, struct policy_value *ret)
-{
-	const struct policy_frequency *frequency = field;
-
-	ret->number = frequency->value;
-	switch (frequency->kind) {
-	case POLICY_FREQUENCY_NONE:
-		ret->kind = POLICY_VALUE_WORD;
-		break;
-	case POLICY_FREQUENCY_KHZ:
-		ret->kind = POLICY_VALUE_QUANTITY;
-		break;
-	case POLICY_FREQUENCY_PERCENT:
-		ret->kind = POLICY_VALUE_SHARE;
-		break;
-	}
-}
-
-#define FIELD(_field, _store) \
-	.offset = offsetof(struct policy, _field), .store = (_store), .load = (un##_store)
-#define DOMAIN_FIELD(_field, _store) \
-	.offset = offsetof(struct policy_domain, _field), .store = (_store), .load = (un##_store)
+#define FIELD_OF(_struct, _field, _form)                                                           \
+	.offset = offsetof(struct _struct, _field), .size = sizeof(((struct _struct *)0)->_field), \
+	.form = POLICY_FORM_##_form
+#define FIELD(_field, _form)	    FIELD_OF(policy, _field, _form)
+#define DOMAIN_FIELD(_field, _form) FIELD_OF(policy_domain, _field, _form)
 #define RANGE(_units, _least, _most) \
 	.units = &policy_units_##_units, .least = (_least), .most = (_most)
 
@@ -166,85 +26,85 @@ static const struct policy_key keys[] = {
 	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_UCLAMP] = "uclamp",
 		     [POLICY_BACKEND_SETSPEED] = "setspeed",
 		     [POLICY_BACKEND_LIMITS] = "limits", [POLICY_BACKEND_OBSERVE] = "observe" },
-	  FIELD(backend, store_backend) },
+	  FIELD(backend, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "1024"),
-	  FIELD(max_tasks, store_u32) },
+	  FIELD(max_tasks, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-decisions", RANGE(none, "16", "65536"),
-	  FIELD(max_decisions, store_u32) },
+	  FIELD(max_decisions, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", RANGE(none, "16", "65536"),
-	  FIELD(max_ruled_tasks, store_u32) },
+	  FIELD(max_ruled_tasks, NUMBER) },
 
 	{ POLICY_SECTION_WAKEGOV, "history", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(history, store_bool) },
+	  FIELD(history, NUMBER) },
 
 	{ POLICY_SECTION_DOMAIN, "min-frequency",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(min, store_frequency), POLICY_DOMAIN_MIN },
+	  DOMAIN_FIELD(min, FREQUENCY), POLICY_DOMAIN_MIN },
 	{ POLICY_SECTION_DOMAIN, "max-frequency",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(max, store_frequency), POLICY_DOMAIN_MAX },
+	  DOMAIN_FIELD(max, FREQUENCY), POLICY_DOMAIN_MAX },
 	{ POLICY_SECTION_DOMAIN, "headroom", RANGE(share, "110%", "400%"),
-	  DOMAIN_FIELD(headroom_percent, store_u32), POLICY_DOMAIN_HEADROOM },
+	  DOMAIN_FIELD(headroom_percent, NUMBER), POLICY_DOMAIN_HEADROOM },
 	{ POLICY_SECTION_DOMAIN, "rate-limit",
 	  .words = { "auto" }, RANGE(duration, "100us", "1s"),
-	  DOMAIN_FIELD(rate_limit_ns, store_u64), POLICY_DOMAIN_RATE_LIMIT },
+	  DOMAIN_FIELD(rate_limit_ns, NUMBER), POLICY_DOMAIN_RATE_LIMIT },
 	{ POLICY_SECTION_DOMAIN, "down-hold", RANGE(duration, "1ms", "10s"),
-	  DOMAIN_FIELD(down_hold_ns, store_u64), POLICY_DOMAIN_DOWN_HOLD },
+	  DOMAIN_FIELD(down_hold_ns, NUMBER), POLICY_DOMAIN_DOWN_HOLD },
 	{ POLICY_SECTION_DOMAIN, "rise-time", RANGE(duration, "4ms", "10s"),
-	  DOMAIN_FIELD(rise_time_ns, store_u64), POLICY_DOMAIN_RISE_TIME },
+	  DOMAIN_FIELD(rise_time_ns, NUMBER), POLICY_DOMAIN_RISE_TIME },
 	{ POLICY_SECTION_DOMAIN, "frequency-reference",
 	  .words = { [POLICY_REFERENCE_AUTO] = "auto", [POLICY_REFERENCE_TURBO_4C] = "turbo-4c",
 		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
 	  RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(reference, store_reference), POLICY_DOMAIN_REFERENCE },
+	  DOMAIN_FIELD(reference, REFERENCE), POLICY_DOMAIN_REFERENCE },
 	{ POLICY_SECTION_DOMAIN, "energy-preference",
 	  .words = { [POLICY_PREFERENCE_NONE] = "none", [POLICY_PREFERENCE_DEFAULT] = "default",
 		     [POLICY_PREFERENCE_PERFORMANCE] = "performance",
 		     [POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
 		     [POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
 		     [POLICY_PREFERENCE_POWER] = "power" },
-	  DOMAIN_FIELD(preference, store_preference), POLICY_DOMAIN_PREFERENCE },
+	  DOMAIN_FIELD(preference, NUMBER), POLICY_DOMAIN_PREFERENCE },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(io_boost.enabled, store_bool) },
+	  FIELD(io_boost.enabled, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-rate", RANGE(rate, "1/s", "1000000/s"),
-	  FIELD(io_boost.min_rate_per_s, store_u32) },
+	  FIELD(io_boost.min_rate_per_s, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "window", RANGE(duration, "1ms", "1s"),
-	  FIELD(io_boost.window_ns, store_u64) },
+	  FIELD(io_boost.window_ns, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "hold", RANGE(duration, "1ms", "10s"),
-	  FIELD(io_boost.hold_ns, store_u64) },
+	  FIELD(io_boost.hold_ns, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "slack", RANGE(share, "1%", "50%"),
-	  FIELD(io_boost.slack_percent, store_u32) },
+	  FIELD(io_boost.slack_percent, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-host-time", RANGE(share, "0%", "100%"),
-	  FIELD(io_boost.min_host_percent, store_u32) },
+	  FIELD(io_boost.min_host_percent, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "idle-latency",
 	  .words = { "none" }, RANGE(duration, "0us", "1s"),
-	  FIELD(io_boost.idle_latency_us, store_idle_latency) },
+	  FIELD(io_boost.idle_latency_us, IDLE_LATENCY) },
 
 	{ POLICY_SECTION_CAPS, "burst-margin", RANGE(duration, "0us", "100ms"),
-	  FIELD(caps.burst_margin_ns, store_u64) },
+	  FIELD(caps.burst_margin_ns, NUMBER) },
 	{ POLICY_SECTION_CAPS, "burst-limit", RANGE(duration, "1ms", "1s"),
-	  FIELD(caps.burst_limit_ns, store_u64) },
+	  FIELD(caps.burst_limit_ns, NUMBER) },
 	{ POLICY_SECTION_CAPS, "application-clamps", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(caps.application_clamps, store_bool) },
+	  FIELD(caps.application_clamps, NUMBER) },
 
 	{ POLICY_SECTION_QUERY, "readers",
 	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },
-	  FIELD(query.readers, store_readers) },
+	  FIELD(query.readers, NUMBER) },
 	{ POLICY_SECTION_QUERY, "read-group",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
-	  FIELD(query.read_group, store_group) },
+	  FIELD(query.read_group, GROUP) },
 	{ POLICY_SECTION_QUERY, "change-group",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
-	  FIELD(query.change_group, store_group) },
+	  FIELD(query.change_group, GROUP) },
 	{ POLICY_SECTION_QUERY, "max-clients", RANGE(none, "1", "1024"),
-	  FIELD(query.max_clients, store_u32) },
+	  FIELD(query.max_clients, NUMBER) },
 	{ POLICY_SECTION_QUERY, "max-hints", RANGE(none, "0", "16384"),
-	  FIELD(query.max_hints, store_u32) },
+	  FIELD(query.max_hints, NUMBER) },
 	{ POLICY_SECTION_QUERY, "max-message", RANGE(size, "1KiB", "16MiB"),
-	  FIELD(query.max_message_bytes, store_u32) },
+	  FIELD(query.max_message_bytes, NUMBER) },
 	{ POLICY_SECTION_QUERY, "client-timeout", RANGE(duration, "100ms", "10min"),
-	  FIELD(query.client_timeout_ns, store_u64) },
+	  FIELD(query.client_timeout_ns, NUMBER) },
 };
 /* clang-format on */
 
@@ -273,4 +133,209 @@ const struct policy_key *policy_keys_find(enum policy_section section, const cha
 const char *policy_section_name(enum policy_section section)
 {
 	return section_names[section];
+}
+
+bool policy_domain_number(const char *name, uint32_t *ret)
+{
+	const char *number = name + strlen("policy");
+	size_t n_digits;
+
+	if (strncmp(name, "policy", strlen("policy")) != 0)
+		return false;
+	n_digits = strspn(number, "0123456789");
+	if (n_digits < 1 || n_digits > 4 || number[n_digits])
+		return false;
+	if (number[0] == '0' && n_digits > 1)
+		return false;
+	*ret = atoi(number);
+	return *ret < TOPOLOGY_CPUS_MAX;
+}
+
+_Static_assert(POLICY_FREQUENCY_NONE == (int)POLICY_VALUE_WORD &&
+		       POLICY_FREQUENCY_KHZ == (int)POLICY_VALUE_QUANTITY &&
+		       POLICY_FREQUENCY_PERCENT == (int)POLICY_VALUE_SHARE,
+	       "a frequency is of the kind of its value");
+
+void policy_key_store(const struct policy_key *key, void *base, const struct policy_value *value)
+{
+	void *field = (char *)base + key->offset;
+	bool is_word = value->kind == POLICY_VALUE_WORD;
+
+	switch (key->form) {
+	case POLICY_FORM_NUMBER:
+		if (key->size == sizeof(bool))
+			*(bool *)field = value->number;
+		else if (key->size == sizeof(uint32_t))
+			*(uint32_t *)field = value->number;
+		else
+			*(uint64_t *)field = value->number;
+		break;
+	case POLICY_FORM_GROUP:
+		*(uint32_t *)field = is_word ? POLICY_GROUP_NONE : value->number;
+		break;
+	case POLICY_FORM_IDLE_LATENCY:
+		*(uint32_t *)field = is_word ? POLICY_IDLE_LATENCY_NONE : value->number / NS_PER_US;
+		break;
+	case POLICY_FORM_REFERENCE:
+		*(struct policy_reference *)field = (struct policy_reference){
+			.kind = is_word ? value->number : POLICY_REFERENCE_KHZ,
+			.khz = is_word ? 0 : value->number,
+		};
+		break;
+	case POLICY_FORM_FREQUENCY:
+		*(struct policy_frequency *)field = (struct policy_frequency){
+			.kind = (int)value->kind,
+			.value = value->number,
+		};
+		break;
+	}
+}
+
+void policy_key_load(const struct policy_key *key, const void *base, struct policy_value *ret)
+{
+	const void *field = (const char *)base + key->offset;
+	const struct policy_reference *reference = field;
+	const struct policy_frequency *frequency = field;
+	uint32_t number = key->size == sizeof(bool) ? *(const bool *)field
+						    : *(const uint32_t *)field;
+
+	switch (key->form) {
+	case POLICY_FORM_NUMBER:
+		ret->kind = key->units ? POLICY_VALUE_QUANTITY : POLICY_VALUE_WORD;
+		ret->number = key->size == sizeof(uint64_t) ? *(const uint64_t *)field : number;
+		break;
+	case POLICY_FORM_GROUP:
+		ret->kind = number == POLICY_GROUP_NONE ? POLICY_VALUE_WORD : POLICY_VALUE_QUANTITY;
+		ret->number = number == POLICY_GROUP_NONE ? 0 : number;
+		break;
+	case POLICY_FORM_IDLE_LATENCY:
+		ret->kind = number == POLICY_IDLE_LATENCY_NONE ? POLICY_VALUE_WORD
+							       : POLICY_VALUE_QUANTITY;
+		ret->number = number == POLICY_IDLE_LATENCY_NONE ? 0 : number * NS_PER_US;
+		break;
+	case POLICY_FORM_REFERENCE:
+		ret->kind = reference->kind == POLICY_REFERENCE_KHZ ? POLICY_VALUE_QUANTITY
+								    : POLICY_VALUE_WORD;
+		ret->number = reference->kind == POLICY_REFERENCE_KHZ ? reference->khz
+								      : reference->kind;
+		break;
+	case POLICY_FORM_FREQUENCY:
+		ret->kind = (int)frequency->kind;
+		ret->number = frequency->value;
+		break;
+	}
+}
+
+/* A share of a domain's highest frequency. */
+#define SHARE_LEAST "1%"
+#define SHARE_MOST  "100%"
+
+/* A limit of the table, which is written as in a file. */
+static uint64_t bound(const struct policy_units *units, const char *text)
+{
+	uint64_t number;
+	int r = policy_units_parse(units, text, &number);
+
+	assert(r == 0);
+	return number;
+}
+
+static bool in_range(const struct policy_units *units, const char *least, const char *most,
+		     uint64_t number)
+{
+	return number >= bound(units, least) && number <= bound(units, most);
+}
+
+int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret)
+{
+	struct policy_value value = { .kind = POLICY_VALUE_QUANTITY };
+	bool is_share = policy_key_takes_share(key) && strchr(text, '%');
+	int r;
+
+	for (int i = 0; key->words[i]; i++)
+		if (!strcmp(key->words[i], text)) {
+			*ret = (struct policy_value){ POLICY_VALUE_WORD, i };
+			return 0;
+		}
+	if (!key->units)
+		return -EINVAL;
+	if (is_share)
+		value.kind = POLICY_VALUE_SHARE;
+	r = policy_units_parse(is_share ? &policy_units_share : key->units, text, &value.number);
+	if (r < 0)
+		return r;
+	if (is_share ? !in_range(&policy_units_share, SHARE_LEAST, SHARE_MOST, value.number)
+		     : !in_range(key->units, key->least, key->most, value.number))
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value)
+{
+	if (value->kind == POLICY_VALUE_SHARE)
+		return policy_key_takes_share(key) &&
+		       in_range(&policy_units_share, SHARE_LEAST, SHARE_MOST, value->number);
+	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
+	    in_range(key->units, key->least, key->most, value->number))
+		return true;
+	/* A field of ns stores "auto" as 0; "none" is a kind of its own. */
+	if (value->kind == POLICY_VALUE_QUANTITY && policy_key_takes_share(key))
+		return false;
+	return value->number < POLICY_WORDS_MAX && key->words[value->number];
+}
+
+char *policy_value_describe(const struct policy_key *key)
+{
+	const struct policy_units *units = key->units;
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (int i = 0; key->words[i]; i++) {
+		bool last = !key->words[i + 1] && !units;
+
+		fprintf(out, "%s%s", i == 0 ? "" : last ? " or " : ", ", key->words[i]);
+	}
+	if (key->words[0] && units)
+		fputs(policy_key_takes_share(key) ? ", " : " or ", out);
+	if (units)
+		fprintf(out, "%s from %s to %s", units->noun, key->least, key->most);
+	if (units && units->list[0].name[0]) {
+		fprintf(out, " with its unit (%s", units->list[0].name);
+		for (int i = 1; units->list[i].name; i++)
+			fprintf(out, ", %s", units->list[i].name);
+		fputc(')', out);
+	}
+	if (policy_key_takes_share(key))
+		fprintf(out, " or %s from %s to %s", policy_units_share.noun, SHARE_LEAST,
+			SHARE_MOST);
+	return fclose(out) == 0 ? take_ptr(text) : NULL;
+}
+
+static char *format_quantity(const struct policy_units *units, uint64_t number)
+{
+	char *text = NULL;
+	int unit = 0;
+
+	for (int i = 1; number && units->list[i].name; i++)
+		if (number % units->list[i].scale == 0)
+			unit = i;
+	if (asprintf(&text, "%" PRIu64 "%s", number / units->list[unit].scale,
+		     units->list[unit].name) < 0)
+		return NULL;
+	return text;
+}
+
+char *policy_value_format(const struct policy_key *key, const struct policy_value *value)
+{
+	if (value->kind == POLICY_VALUE_SHARE)
+		return format_quantity(&policy_units_share, value->number);
+	/* Such a number is out of range if it stands for a word. */
+	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
+	    in_range(key->units, key->least, key->most, value->number))
+		return format_quantity(key->units, value->number);
+	return strdup(key->words[value->number]);
 }

@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * The table of sections and keys. Parsing, ranges, error messages and the tests of the manual page
- * use it. A new key is a line here, a field in core/settings.h, a default in policy_init(), and its
+ * The table of sections and keys, and their values: text to value to field of the policy, and back.
+ * A new key is a line of the table, a field in core/settings.h, a default in policy_init(), and its
  * text in conf/wakegov.conf and conf/wakegov.conf.5.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@
 #define POLICY_WORDS_MAX 6
 #define POLICY_KEYS_MAX	 40
 
-/* The only key that may be given several times in a section: config/opp_power.h parses it. */
+/* The only key that may be given several times in a section: config/section.c parses it. */
 #define POLICY_OPP_POWER_KEY "opp-power"
 
 enum policy_section {
@@ -49,11 +50,15 @@ struct policy_key {
 	const struct policy_units *units;
 	const char *least, *most;
 
-	/* Stores into struct policy_domain for the section [domain], else into struct policy. */
-	size_t offset;
-	void (*store)(void *field, const struct policy_value *value);
-	/* The inverse, but a word that the field holds as a number is returned as a quantity. */
-	void (*load)(const void *field, struct policy_value *ret);
+	/* The field: of struct policy_domain for the section [domain], else of struct policy. */
+	size_t offset, size;
+	enum {
+		POLICY_FORM_NUMBER,	  /* bool, enum, uint32_t or uint64_t, by its size */
+		POLICY_FORM_GROUP,	  /* a word is POLICY_GROUP_NONE */
+		POLICY_FORM_IDLE_LATENCY, /* in us; a word is POLICY_IDLE_LATENCY_NONE */
+		POLICY_FORM_REFERENCE,	  /* struct policy_reference */
+		POLICY_FORM_FREQUENCY,	  /* struct policy_frequency */
+	} form;
 	enum policy_domain_field domain_field;
 };
 
@@ -72,3 +77,35 @@ static inline bool policy_key_takes_share(const struct policy_key *key)
 
 /* "wakegov" for POLICY_SECTION_WAKEGOV. */
 const char *policy_section_name(enum policy_section section);
+
+/* The number N of a kernel's name of a domain: policyN, without leading zeros. False: it is none.
+ */
+bool policy_domain_number(const char *name, uint32_t *ret);
+
+/*
+ * base is the struct of the key's field. A word that the field holds as a number, such as auto for
+ * 0, is loaded as a quantity.
+ */
+void policy_key_store(const struct policy_key *key, void *base, const struct policy_value *value);
+void policy_key_load(const struct policy_key *key, const void *base, struct policy_value *ret);
+
+/* Returns -EINVAL for what key does not take, and -ERANGE for what is out of its range. */
+int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret);
+
+/*
+ * Whether key takes the value; what policy_key_load() returns always is allowed if the field was
+ * stored from policy_value_parse().
+ */
+bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value);
+
+/*
+ * "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)", allocated; NULL when
+ * memory is short.
+ */
+char *policy_value_describe(const struct policy_key *key);
+
+/*
+ * value as a file may have it, in the largest unit that takes it whole: "20ms", "auto"; allocated,
+ * or NULL when memory is short. Of a group, its number. policy_value_allowed() must hold.
+ */
+char *policy_value_format(const struct policy_key *key, const struct policy_value *value);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "config/load.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +11,7 @@
 #include "config/draft.h"
 #include "config/error.h"
 #include "config/file.h"
-#include "config/parse.h"
-#include "config/rules.h"
 #include "shared/cleanup.h"
-
-/* Paths, sorted by the bytes of their names. */
-struct policy_dropins {
-	char *paths[POLICY_DROPINS_MAX];
-	size_t n;
-};
 
 /* The draft refers to these paths. */
 struct policy_files {
@@ -44,100 +34,19 @@ static const char built_in_profiles[] = "[profile " POLICY_PROFILE_DEFAULT "]\n"
 					"domain.down-hold = 100ms\n"
 					"io-boost.slack = 1%\n";
 
-/* Leaves out hidden files and those of editors and package managers, which end differently. */
-static int is_dropin(const struct dirent *entry)
-{
-	const char *name = entry->d_name;
-	size_t length = strlen(name);
-
-	return name[0] != '.' && length > strlen(".conf") &&
-	       !strcmp(name + length - strlen(".conf"), ".conf");
-}
-
-/* Unlike alphasort(), does not depend on the locale. */
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int add_paths(const char *directory, struct dirent **entries, int n,
-		     struct policy_dropins *dropins, char **ret_message)
-{
-	if (n > POLICY_DROPINS_MAX)
-		return policy_error_set(
-			ret_message, -E2BIG, (struct policy_place){ .file = directory },
-			"found %d files, expected at most %d", n, POLICY_DROPINS_MAX);
-
-	for (int i = 0; i < n; i++) {
-		char *path;
-
-		if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
-			return -ENOMEM;
-		dropins->paths[dropins->n++] = path;
-	}
-	return 0;
-}
-
-/* A missing directory is like an empty one; one that cannot be read is not. */
-static int check_missing(const char *directory, int error, char **ret_message)
-{
-	struct policy_place place = { .file = directory };
-	struct stat st;
-
-	if (error == -ENOENT && lstat(directory, &st) < 0)
-		return 0;
-	errno = -error;
-	return policy_error_set(ret_message, error, place,
-				"cannot be read: %m; expected a directory of drop-ins");
-}
-
-static int list_dropins(const char *directory, struct policy_dropins *dropins, char **ret_message)
-{
-	struct dirent **entries;
-	struct stat status;
-	int n, r;
-
-	if (stat(directory, &status) < 0)
-		return check_missing(directory, -errno, ret_message);
-	r = policy_file_check_writers(directory, &status, ret_message);
-	if (r < 0)
-		return r;
-	n = scandir(directory, &entries, is_dropin, compare_names);
-	if (n < 0)
-		return check_missing(directory, -errno, ret_message);
-
-	r = add_paths(directory, entries, n, dropins, ret_message);
-	for (int i = 0; i < n; i++)
-		free(entries[i]);
-	free(entries);
-	return r;
-}
-
-static void free_dropins(struct policy_dropins *dropins)
-{
-	for (size_t i = 0; i < dropins->n; i++)
-		free(dropins->paths[i]);
-	dropins->n = 0;
-}
-
-static bool is_link(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
-}
-
 /* Adds to the lines of *faults. */
 static int load_file(struct policy_draft *draft, const char *path, bool may_be_missing,
 		     char **faults)
 {
 	_cleanup_free_ char *text = NULL, *message = NULL;
+	struct stat status;
 	size_t size;
 	int r;
 
 	r = policy_file_read(path, &text, &size, &message);
 	/* A link whose target is missing is a file. */
-	if (r == -ENOENT && may_be_missing && !is_link(path))
+	if (r == -ENOENT && may_be_missing &&
+	    (lstat(path, &status) < 0 || !S_ISLNK(status.st_mode)))
 		return 0;
 	if (r == 0)
 		r = policy_parse(draft, path, text, size, &message);
@@ -165,18 +74,7 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
-/* The rule of "rule NAME.KEY", where NAME may have a dot. NULL: the key is of another section. */
-static struct policy_rule *find_rule_of(struct policy *policy, const struct policy_setting *setting)
-{
-	const char *name = setting->name + strlen("rule "), *dot = strrchr(setting->name, '.');
-	char rule[POLICY_NAME_SIZE];
-
-	if (strncmp(setting->name, "rule ", strlen("rule ")) != 0)
-		return NULL;
-	snprintf(rule, sizeof(rule), "%.*s", (int)(dot - name), name);
-	return policy_rules_find(policy, rule);
-}
-
+/* Marks the rules that profiles use, as a condition or by a setting "rule NAME.KEY". */
 static void mark_rules(const struct policy_profiles *profiles, struct policy *policy)
 {
 	for (uint32_t i = 0; i < profiles->n; i++) {
@@ -186,7 +84,14 @@ static void mark_rules(const struct policy_profiles *profiles, struct policy *po
 		if (rule)
 			rule->is_condition = true;
 		for (uint32_t j = 0; j < profile->n_settings; j++) {
-			rule = find_rule_of(policy, &profile->settings[j]);
+			const char *name = profile->settings[j].name;
+			char own[POLICY_NAME_SIZE];
+
+			if (strncmp(name, "rule ", strlen("rule ")) != 0)
+				continue;
+			name += strlen("rule ");
+			snprintf(own, sizeof(own), "%.*s", (int)(strrchr(name, '.') - name), name);
+			rule = policy_rules_find(policy, own);
 			if (rule)
 				rule->is_filled = true;
 		}
@@ -204,7 +109,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
 		char *message = NULL;
 
-		r = policy_parse_setting(&draft, &profile->settings[i], &message);
+		r = policy_section_apply(&draft, &profile->settings[i], &message);
 		policy_error_append(faults, message);
 		error = error ?: r;
 	}
@@ -265,7 +170,7 @@ struct policy_files *policy_files_free(struct policy_files *files)
 	if (!files)
 		return NULL;
 	policy_profiles_deinit(&files->draft.profiles);
-	free_dropins(&files->dropins);
+	policy_dropins_free(&files->dropins);
 	free(files->path);
 	free(files);
 	return NULL;
@@ -288,7 +193,7 @@ int policy_files_read_noting(const char *path, bool may_be_missing, const char *
 	if (r == 0)
 		files->draft.origins = origins;
 	if (r == 0 && dropin_dir)
-		r = list_dropins(dropin_dir, &files->dropins, &message);
+		r = policy_dropins_list(dropin_dir, &files->dropins, &message);
 	if (r == 0)
 		r = load_files(files, may_be_missing, &message);
 	if (r < 0) {

@@ -7,16 +7,17 @@
  */
 
 #include <stdbool.h>
+#include <stdio.h>
 
-#include "config/origins.h"
 #include "config/profile.h"
 #include "core/settings.h"
+#include "core/topology.h"
 
-#define POLICY_DROPINS_MAX   128		 /* files in the directory */
 #define POLICY_BUILT_IN_FILE "built-in profiles" /* named as their file */
 
 /* The contents of policy files, with a policy for each profile. */
 struct policy_files;
+struct policy_origins;
 
 /*
  * Reads path and, where dropin_dir is not NULL, its drop-ins, over the built-in defaults and
@@ -51,3 +52,20 @@ int policy_files_apply(const struct policy_files *files, const struct policy_pro
 /* Reads the policy with the default profile. Returns as policy_files_read(). */
 int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, struct policy *ret,
 		char **ret_message);
+
+/*
+ * Prints the policy that the files make, every key with its value, and behind a semicolon the line
+ * that gave it or "built in". What is printed is a policy file. Profiles are not applied: they
+ * stand at the end. Arguments, return value and *ret_message as of policy_load().
+ */
+int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, FILE *out,
+		char **ret_message);
+
+/*
+ * Warns of settings of a valid policy that do not fit this machine: a [domain policyN] without such
+ * a domain, a frequency that is no OPP. They are applied, with the next OPP.
+ *
+ * line: "[domain policy0] max-frequency = 1500 MHz: …", once for each key of a section.
+ */
+void policy_machine_check(const struct policy *policy, const struct topology *topology,
+			  void (*warn)(void *userdata, const char *line), void *userdata);

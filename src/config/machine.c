@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/machine.h"
-
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/load.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
@@ -15,6 +15,18 @@ struct check {
 	void (*warn)(void *userdata, const char *line);
 	void *userdata;
 };
+
+__attribute__((format(printf, 2, 3))) static void warn(const struct check *check,
+						       const char *format, ...)
+{
+	char line[LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	check->warn(check->userdata, line);
+}
 
 static const struct limit {
 	const char *key;
@@ -34,22 +46,14 @@ static bool is_overridden(const struct policy *policy, const char *domain,
 	return false;
 }
 
-/* The OPP that is used: the lowest at or above a minimum, the highest up to a maximum. */
-static uint32_t opp_for(const struct topology_domain *domain, const struct limit *limit,
-			uint32_t khz)
-{
-	return limit->field == POLICY_DOMAIN_MIN ? opp_at_or_above(domain, khz, 0, UINT32_MAX)
-						 : opp_at_or_above(domain, khz, 0, khz);
-}
-
 /* section: of a domain, or NULL for [domain], which may suit one domain and not another. */
 static void check_limit(const struct check *check, const char *section, const struct limit *limit,
 			const struct policy_domain *values)
 {
-	const struct policy_frequency *wanted = limit->field == POLICY_DOMAIN_MIN ? &values->min
-										  : &values->max;
+	bool is_min = limit->field == POLICY_DOMAIN_MIN;
+	const struct policy_frequency *wanted = is_min ? &values->min : &values->max;
 	const struct topology_domain *odd = NULL;
-	char line[LINE_SIZE];
+	uint32_t used_khz;
 
 	if (wanted->kind != POLICY_FREQUENCY_KHZ)
 		return;
@@ -65,11 +69,11 @@ static void check_limit(const struct check *check, const char *section, const st
 	}
 	if (!odd)
 		return;
-	snprintf(line, sizeof(line),
-		 "[domain%s%s] %s = %g MHz: %s has no such frequency, %u MHz is used",
-		 section ? " " : "", section ?: "", limit->key, wanted->value / 1000.0, odd->name,
-		 (opp_for(odd, limit, wanted->value) + 500) / 1000);
-	check->warn(check->userdata, line);
+	/* The lowest at or above a minimum, the highest up to a maximum. */
+	used_khz = opp_at_or_above(odd, wanted->value, 0, is_min ? UINT32_MAX : wanted->value);
+	warn(check, "[domain%s%s] %s = %g MHz: %s has no such frequency, %u MHz is used",
+	     section ? " " : "", section ?: "", limit->key, wanted->value / 1000.0, odd->name,
+	     (used_khz + 500) / 1000);
 }
 
 /* Powers are used if every OPP of the domain has one. */
@@ -77,21 +81,18 @@ static void check_powers(const struct check *check, const struct topology_domain
 {
 	uint32_t section = policy_powers_section(check->policy, domain->name);
 	uint32_t missing_khz = 0, n_missing = 0;
-	char line[LINE_SIZE];
 
 	for (uint32_t i = 0; i < domain->n_opps; i++)
 		if (!policy_power_at(check->policy, section, domain->opp_khz[i])) {
 			missing_khz = missing_khz ?: domain->opp_khz[i];
 			n_missing++;
 		}
-	if (!n_missing)
-		return;
-	snprintf(line, sizeof(line),
-		 "[domain%s%s] opp-power is not used for %s: %u of its %u frequencies are missing, "
-		 "%g MHz among them",
-		 section ? " " : "", section ? domain->name : "", domain->name, n_missing,
-		 domain->n_opps, missing_khz / 1000.0);
-	check->warn(check->userdata, line);
+	if (n_missing)
+		warn(check,
+		     "[domain%s%s] opp-power is not used for %s: %u of its %u frequencies are "
+		     "missing, %g MHz among them",
+		     section ? " " : "", section ? domain->name : "", domain->name, n_missing,
+		     domain->n_opps, missing_khz / 1000.0);
 }
 
 /* Warns of a frequency of [domain policyN] that the domain does not have. */
@@ -100,15 +101,11 @@ static void check_opp_power(const struct check *check, const struct policy_opp_p
 	const char *name = power->section ? check->policy->domain_sections[power->section - 1].name
 					  : NULL;
 	uint32_t domain = name ? topology_find(check->topology, name) : TOPOLOGY_NO_DOMAIN;
-	char line[LINE_SIZE];
 
-	if (domain == TOPOLOGY_NO_DOMAIN ||
-	    opp_is_one(&check->topology->domains[domain], power->khz))
-		return;
-	snprintf(line, sizeof(line),
-		 "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name, name,
-		 power->khz / 1000.0);
-	check->warn(check->userdata, line);
+	if (domain != TOPOLOGY_NO_DOMAIN &&
+	    !opp_is_one(&check->topology->domains[domain], power->khz))
+		warn(check, "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name,
+		     name, power->khz / 1000.0);
 }
 
 static void check_all_powers(const struct check *check)
@@ -124,33 +121,26 @@ static void check_all_powers(const struct check *check)
 			check_powers(check, &check->topology->domains[i]);
 }
 
-static void check_domain_section(const struct check *check,
-				 const struct policy_domain_section *section)
-{
-	char line[LINE_SIZE];
-
-	if (topology_find(check->topology, section->name) == TOPOLOGY_NO_DOMAIN) {
-		snprintf(
-			line, sizeof(line),
-			"[domain %s] does nothing: this machine has no such domain (see wakegovctl "
-			"domains)",
-			section->name);
-		check->warn(check->userdata, line);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (section->given & limits[i].field)
-			check_limit(check, section->name, &limits[i], &section->values);
-}
-
 void policy_machine_check(const struct policy *policy, const struct topology *topology,
-			  void (*warn)(void *userdata, const char *line), void *userdata)
+			  void (*warn_user)(void *userdata, const char *line), void *userdata)
 {
-	const struct check check = { policy, topology, warn, userdata };
+	const struct check check = { policy, topology, warn_user, userdata };
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		check_limit(&check, NULL, &limits[i], &policy->domain);
 	check_all_powers(&check);
-	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
-		check_domain_section(&check, &policy->domain_sections[i]);
+	for (uint32_t i = 0; i < policy->n_domain_sections; i++) {
+		const struct policy_domain_section *section = &policy->domain_sections[i];
+
+		if (topology_find(topology, section->name) == TOPOLOGY_NO_DOMAIN) {
+			warn(&check,
+			     "[domain %s] does nothing: this machine has no such domain (see "
+			     "wakegovctl domains)",
+			     section->name);
+			continue;
+		}
+		for (size_t j = 0; j < ARRAY_SIZE(limits); j++)
+			if (section->given & limits[j].field)
+				check_limit(&check, section->name, &limits[j], &section->values);
+	}
 }

@@ -1,173 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/parse.h"
-
 #include <errno.h>
 #include <ini.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "config/draft.h"
-#include "config/opp_power.h"
-#include "config/rules.h"
-#include "config/section.h"
-#include "config/text.h"
-#include "config/value.h"
 #include "shared/cleanup.h"
-#include "shared/suggest.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
-
-/* "io-boost" or "domain policy4". */
-struct section_name {
-	char text[sizeof("domain ") + DOMAIN_NAME_SIZE];
-};
-
-static struct section_name name_open_section(const struct policy_draft *draft,
-					     const struct policy_sections *sections)
-{
-	bool is_domain_section = sections->domain_section != POLICY_NO_DOMAIN_SECTION;
-	struct section_name name;
-
-	snprintf(name.text, sizeof(name.text), "%s%s%s", policy_section_name(sections->current),
-		 is_domain_section ? " " : "",
-		 is_domain_section ? draft->policy.domain_sections[sections->domain_section].name
-				   : "");
-	return name;
-}
-
-/* Keys of earlier versions that have no meaning any more. */
-static const char *why_gone(enum policy_section section, const char *name)
-{
-	if (section != POLICY_SECTION_IO_BOOST)
-		return NULL;
-	if (!strcmp(name, "check-window") || !strcmp(name, "back-off-min") ||
-	    !strcmp(name, "back-off-max"))
-		return "whether a boost pays is tried in windows of its own (wakegov(7)); slack "
-		       "says which gain is worth one";
-	return NULL;
-}
-
-static int refuse_unknown(enum policy_section section, const char *section_name,
-			  struct policy_place place, const char *name, char **ret_message)
-{
-	const char *closest = NULL, *gone = why_gone(section, name);
-	const struct policy_key *keys;
-	char list[256] = "";
-	size_t n;
-
-	if (gone)
-		return policy_error_set(ret_message, -EINVAL, place, "[%s] %s is gone: %s",
-					section_name, name, gone);
-	keys = policy_keys_get(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (keys[i].section != section)
-			continue;
-		strcat(strcat(list, list[0] ? ", " : ""), keys[i].name);
-		suggest_closest(name, keys[i].name, &closest);
-	}
-	if (section == POLICY_SECTION_DOMAIN) {
-		strcat(list, ", " POLICY_OPP_POWER_KEY);
-		suggest_closest(name, POLICY_OPP_POWER_KEY, &closest);
-	}
-	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
-}
-
-static int refuse_value(const char *section_name, const struct policy_key *key,
-			struct policy_place place, const char *text, char **ret_message)
-{
-	_cleanup_free_ char *expected = policy_value_describe(key);
-	char shown[POLICY_TEXT_SIZE];
-
-	if (!expected)
-		return -ENOMEM;
-	policy_text_escape(text, shown);
-	return policy_error_set(ret_message, -EINVAL, place, "[%s] %s: found '%s', expected %s",
-				section_name, key->name, shown, expected);
-}
-
-static int store_key(struct policy_draft *draft, struct policy_sections *sections,
-		     struct policy_place place, const char *name, const char *text,
-		     char **ret_message)
-{
-	struct section_name section;
-	const struct policy_key *key;
-	struct policy_value value;
-	unsigned int *first_line;
-	size_t n;
-
-	if (sections->profile)
-		return policy_profile_assign(sections->profile, place, name, text, ret_message);
-	if (sections->rule || sections->class)
-		return policy_rules_assign(sections, place, name, text, ret_message);
-	section = name_open_section(draft, sections);
-	if (sections->current == POLICY_SECTION_DOMAIN && !strcmp(name, POLICY_OPP_POWER_KEY))
-		return policy_opp_power_assign(draft, sections, place, section.text, text,
-					       ret_message);
-	key = policy_keys_find(sections->current, name);
-	if (!key)
-		return refuse_unknown(sections->current, section.text, place, name, ret_message);
-
-	first_line = &sections->key_lines[key - policy_keys_get(&n)];
-	if (*first_line)
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[%s] %s: found the key again, expected it once; the first "
-					"is at line %u",
-					section.text, name, *first_line);
-	*first_line = place.line;
-
-	if (policy_value_parse(key, text, &value) < 0)
-		return refuse_value(section.text, key, place, text, ret_message);
-	policy_draft_set(draft, key, sections->domain_section, &value, text, place);
-	return 0;
-}
-
-/* "rule backup" */
-static void name_section(const struct policy_draft *draft, const struct policy_sections *sections,
-			 char *ret, size_t size)
-{
-	if (sections->profile)
-		snprintf(ret, size, "profile %s", sections->profile->name);
-	else if (sections->rule)
-		snprintf(ret, size, "rule %s", sections->rule->name);
-	else if (sections->class)
-		snprintf(ret, size, "class %s", sections->class->name);
-	else
-		snprintf(ret, size, "%s", name_open_section(draft, sections).text);
-}
-
-/* Puts "name = text" of a file into the draft; needs an open section. */
-static int assign_key(struct policy_draft *draft, struct policy_sections *sections,
-		      struct policy_place place, const char *name, const char *text,
-		      char **ret_message)
-{
-	bool is_more = sections->has_powers && !strcmp(name, POLICY_OPP_POWER_KEY);
-	char section[sizeof("profile ") + POLICY_NAME_SIZE];
-	int r = store_key(draft, sections, place, name, text, ret_message);
-
-	if (r < 0 || !draft->origins || sections->rule == &sections->left_out)
-		return r;
-	name_section(draft, sections, section, sizeof(section));
-	return policy_origins_note(draft->origins, section, name, text, place, is_more);
-}
-
-int policy_parse_setting(struct policy_draft *draft, const struct policy_setting *setting,
-			 char **ret_message)
-{
-	struct policy_sections sections = { .domain_section = POLICY_NO_DOMAIN_SECTION };
-	const char *dot = strrchr(setting->name, '.');
-	_cleanup_free_ char *header = NULL;
-	int r;
-
-	if (asprintf(&header, "[%.*s]", (int)(dot - setting->name), setting->name) < 0) {
-		header = NULL;
-		return -ENOMEM;
-	}
-	r = policy_section_open(&sections, draft, setting->place, header, ret_message);
-	if (r == 0)
-		r = assign_key(draft, &sections, setting->place, dot + 1, setting->value,
-			       ret_message);
-	return r;
-}
 
 /*
  * inih as Debian builds it cuts lines at 200 bytes, joins an indented line to the value before it,
@@ -314,8 +153,8 @@ static int handle_key(void *user, const char *section, const char *name, const c
 	if (parser->sections.is_refused)
 		return 1;
 	if (parser->sections.is_open) {
-		note(parser, assign_key(parser->draft, &parser->sections, parser->place, name,
-					value, &parser->message));
+		note(parser, policy_section_assign(&parser->sections, parser->draft, parser->place,
+						   name, value, &parser->message));
 		return 1;
 	}
 	parser->sections.is_refused = true;

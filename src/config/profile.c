@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "config/keys.h"
-#include "config/text.h"
 #include "shared/cleanup.h"
 
 /* profiles->n: there is no profile with this name. */
@@ -109,17 +108,8 @@ static bool parse_when(char *text, struct policy_when *when)
 	return true;
 }
 
-static int refuse_again(const struct policy_profile *profile, struct policy_place place,
-			const char *key, struct policy_place first, char **ret_message)
-{
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[profile %s] %s: found the key again, expected it once; the first "
-				"is at line %u",
-				profile->name, key, first.line);
-}
-
-static int assign_when(struct policy_profile *profile, struct policy_place place, const char *text,
-		       char **ret_message)
+static int assign_when(struct policy_profile *profile, struct policy_place place,
+		       const char *section, const char *text, char **ret_message)
 {
 	_cleanup_free_ char *copy = strdup(text);
 	char shown[POLICY_TEXT_SIZE];
@@ -131,7 +121,8 @@ static int assign_when(struct policy_profile *profile, struct policy_place place
 					"[profile " POLICY_PROFILE_DEFAULT "] when: this is the "
 					"one that holds where no other does");
 	if (profile->when_place.file == place.file)
-		return refuse_again(profile, place, "when", profile->when_place, ret_message);
+		return policy_error_set_again(ret_message, place, section, "when",
+					      profile->when_place.line);
 	profile->when_place = place;
 	free(profile->when.text);
 	profile->when = (struct policy_when){ .text = strdup(text) };
@@ -141,16 +132,10 @@ static int assign_when(struct policy_profile *profile, struct policy_place place
 		return 0;
 	policy_text_escape(text, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
-				"[profile %s] when: found '%s', expected battery or mains, times "
-				"of day such as 22:00-06:00, rule NAME, or several with blanks "
-				"between that must all hold",
-				profile->name, shown);
-}
-
-static void free_setting(struct policy_setting *setting)
-{
-	free(setting->name);
-	free(setting->value);
+				"[%s] when: found '%s', expected battery or mains, times of day "
+				"such as 22:00-06:00, rule NAME, or several with blanks between "
+				"that must all hold",
+				section, shown);
 }
 
 /* The setting with this key, or a new one. NULL: no memory. */
@@ -173,44 +158,39 @@ static struct policy_setting *find_setting(struct policy_profile *profile, const
 	return &settings[profile->n_settings++];
 }
 
-static int refuse_name(const struct policy_profile *profile, struct policy_place place,
-		       const char *name, char **ret_message)
-{
-	char shown[POLICY_TEXT_SIZE];
-
-	policy_text_escape(name, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[profile %s] unknown key '%s'; expected when, or a key of another "
-				"section such as domain.headroom, domain policy0.max-frequency, "
-				"rule NAME.cap",
-				profile->name, shown);
-}
-
 int policy_profile_assign(struct policy_profile *profile, struct policy_place place,
-			  const char *name, const char *text, char **ret_message)
+			  const char *section, const char *name, const char *text,
+			  char **ret_message)
 {
 	const char *dot = strrchr(name, '.');
 	struct policy_setting *setting;
+	char shown[POLICY_TEXT_SIZE];
 	char *value;
 
 	if (!strcmp(name, "when"))
-		return assign_when(profile, place, text, ret_message);
+		return assign_when(profile, place, section, text, ret_message);
+	policy_text_escape(name, shown);
 	if (!dot || dot == name || !dot[1] || !strncmp(name, "profile ", strlen("profile ")))
-		return refuse_name(profile, place, name, ret_message);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[%s] unknown key '%s'; expected when, or a key of another "
+					"section such as domain.headroom, domain "
+					"policy0.max-frequency, rule NAME.cap",
+					section, shown);
 	if (!strncmp(name, "wakegov.", strlen("wakegov.")) ||
 	    !strcmp(dot + 1, POLICY_OPP_POWER_KEY))
 		return policy_error_set(ret_message, -EINVAL, place,
-					"[profile %s] %s: what takes effect when wakegovd starts "
-					"cannot be a profile's",
-					profile->name, name);
+					"[%s] %s: what takes effect when wakegovd starts cannot be "
+					"a profile's",
+					section, name);
 	setting = find_setting(profile, name);
-	value = setting ? strdup(text) : NULL;
+	if (!setting)
+		return -ENOMEM;
+	if (setting->place.file == place.file)
+		return policy_error_set_again(ret_message, place, section, name,
+					      setting->place.line);
+	value = strdup(text);
 	if (!value)
 		return -ENOMEM;
-	if (setting->place.file == place.file) {
-		free(value);
-		return refuse_again(profile, place, name, setting->place, ret_message);
-	}
 	free(setting->value);
 	setting->value = value;
 	setting->place = place;
@@ -222,8 +202,10 @@ void policy_profiles_deinit(struct policy_profiles *profiles)
 	for (uint32_t i = 0; i < profiles->n; i++) {
 		struct policy_profile *profile = &profiles->entries[i];
 
-		for (uint32_t j = 0; j < profile->n_settings; j++)
-			free_setting(&profile->settings[j]);
+		for (uint32_t j = 0; j < profile->n_settings; j++) {
+			free(profile->settings[j].name);
+			free(profile->settings[j].value);
+		}
 		free(profile->settings);
 		free(profile->when.text);
 	}

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "config/keys.h"
-#include "config/patterns.h"
-#include "config/text.h"
 #include "config/units.h"
 #include "core/placement.h"
 #include "shared/cleanup.h"
@@ -25,6 +23,27 @@ static const char *const schedulers[POLICY_SCHEDULERS] = {
 const char *policy_scheduler_name(uint32_t scheduler)
 {
 	return scheduler < POLICY_SCHEDULERS ? schedulers[scheduler] : NULL;
+}
+
+/* The length up to the first of `stops` without a backslash before it. */
+static size_t length_to(const char *text, const char *stops)
+{
+	size_t length = 0;
+
+	while (text[length] && !strchr(stops, text[length]))
+		length += text[length] == '\\' && text[length + 1] ? 2 : 1;
+	return length;
+}
+
+bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE])
+{
+	const char *first = *list + strspn(*list, " \t");
+	size_t length = length_to(first, " \t");
+
+	memcpy(ret, first, length);
+	ret[length] = '\0';
+	*list = first + length;
+	return length > 0;
 }
 
 static int store_text(char *field, size_t size, const char *text)
@@ -56,7 +75,8 @@ static int store_patterns(char *field, const char *text, bool (*is_good)(const c
 	char pattern[POLICY_PATTERN_SIZE];
 	int r = store_text(field, POLICY_PATTERN_SIZE, text);
 
-	if (r < 0 || policy_patterns_have_comma(text))
+	/* A comma without a backslash before it was probably meant as a divider. */
+	if (r < 0 || text[length_to(text, ",")] == ',')
 		return -EINVAL;
 	while (policy_patterns_next(&text, pattern))
 		if (!is_good(pattern))
@@ -265,7 +285,7 @@ static int store_domain(struct policy_rule *rule, const char *text)
 {
 	if (!strcmp(text, "all"))
 		rule->domain_cpu = POLICY_ANY_DOMAIN;
-	else if (!policy_text_is_domain(text, &rule->domain_cpu))
+	else if (!policy_domain_number(text, &rule->domain_cpu))
 		return -EINVAL;
 	return 0;
 }
@@ -322,9 +342,10 @@ static const struct policy_rule_key keys[] = {
 
 _Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "they share the array of lines");
 
-const struct policy_rule_key *policy_rule_keys_at(size_t i)
+const struct policy_rule_key *policy_rule_keys_get(size_t *ret_n)
 {
-	return i < ARRAY_SIZE(keys) ? &keys[i] : NULL;
+	*ret_n = ARRAY_SIZE(keys);
+	return keys;
 }
 
 const struct policy_rule_key *policy_rule_keys_find(const char *name)
@@ -333,9 +354,4 @@ const struct policy_rule_key *policy_rule_keys_find(const char *name)
 		if (!strcmp(keys[i].name, name))
 			return &keys[i];
 	return NULL;
-}
-
-size_t policy_rule_keys_number(const struct policy_rule_key *key)
-{
-	return key - keys;
 }

@@ -3,6 +3,7 @@
 
 /* The table of the keys of [rule NAME], and of [class NAME], which has some of them. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/settings.h"
@@ -21,11 +22,10 @@ struct policy_rule_key {
 	bool is_level;
 };
 
-/* NULL past the last; fewer than POLICY_KEYS_MAX. */
-const struct policy_rule_key *policy_rule_keys_at(size_t i);
+/* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
+const struct policy_rule_key *policy_rule_keys_get(size_t *ret_n);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
-size_t policy_rule_keys_number(const struct policy_rule_key *key);
 
 /*
  * The names of scheduling policies, one for each used bit of policy_match.schedulers; NULL for the
@@ -33,3 +33,9 @@ size_t policy_rule_keys_number(const struct policy_rule_key *key);
  */
 #define POLICY_SCHEDULERS 8
 const char *policy_scheduler_name(uint32_t scheduler);
+
+/*
+ * Takes the next pattern, shorter than POLICY_PATTERN_SIZE, off *list, whose patterns are divided
+ * by blanks without a backslash before them: "steam wine*". False: none is left.
+ */
+bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE]);

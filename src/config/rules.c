@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/rules.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/draft.h"
 #include "config/rule_keys.h"
-#include "config/text.h"
 #include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
 
-#define RULE_PREFIX	"rule "
-#define CLASS_PREFIX	"class "
-
 #define SUGGESTION_SIZE 256
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-bool policy_rules_is_section(const char *name)
-{
-	return starts_with(name, RULE_PREFIX) || starts_with(name, CLASS_PREFIX);
-}
 
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 {
@@ -33,17 +18,10 @@ struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 	return rule < 0 ? NULL : &policy->rules[rule];
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* A long name keeps its end, by which drop-ins differ. */
+/* Notes the file without its folder. A long name keeps its end, by which drop-ins differ. */
 static void note_place(struct policy_rule *rule, struct policy_place place)
 {
-	const char *name = last_part(place.file);
+	const char *slash = strrchr(place.file, '/'), *name = slash ? slash + 1 : place.file;
 	size_t length = strlen(name), most = sizeof(rule->file) - 1;
 
 	strcpy(rule->file, length > most ? name + length - most : name);
@@ -116,19 +94,17 @@ static int open_class(struct policy_sections *sections, struct policy *policy,
 	return 0;
 }
 
-int policy_rules_open(struct policy_sections *sections, struct policy_draft *draft,
+int policy_rules_open(struct policy_sections *sections, struct policy *policy,
 		      struct policy_place place, const char *name, char **ret_message)
 {
-	bool is_rule = starts_with(name, RULE_PREFIX);
-	const char *own = name + strlen(is_rule ? RULE_PREFIX : CLASS_PREFIX);
+	bool is_rule = !strncmp(name, "rule ", strlen("rule "));
+	const char *own = strchr(name, ' ') + 1;
 	int r = policy_error_check_name(place, name, own, ret_message);
 
 	if (r < 0)
 		return r;
-	policy_section_begin(sections);
-	if (is_rule)
-		return open_rule(sections, &draft->policy, place, own, ret_message);
-	return open_class(sections, &draft->policy, place, own, ret_message);
+	return is_rule ? open_rule(sections, policy, place, own, ret_message)
+		       : open_class(sections, policy, place, own, ret_message);
 }
 
 static bool is_key_of(const struct policy_rule_key *key, bool of_rule)
@@ -136,21 +112,21 @@ static bool is_key_of(const struct policy_rule_key *key, bool of_rule)
 	return key->is_for != (of_rule ? POLICY_KEY_OF_CLASS : POLICY_KEY_OF_RULE);
 }
 
-static int refuse_key(const char *section, const char *owner, struct policy_place place,
-		      const char *name, char **ret_message)
+static int refuse_key(const struct policy_sections *sections, struct policy_place place,
+		      const char *section, const char *name, char **ret_message)
 {
-	char section_name[sizeof("class ") + POLICY_NAME_SIZE], list[256] = "";
-	const struct policy_rule_key *key;
 	const char *closest = NULL;
+	char list[256] = "";
+	size_t n;
+	const struct policy_rule_key *keys = policy_rule_keys_get(&n);
 
-	for (size_t i = 0; (key = policy_rule_keys_at(i)); i++) {
-		if (!is_key_of(key, !strcmp(section, "rule")))
+	for (size_t i = 0; i < n; i++) {
+		if (!is_key_of(&keys[i], sections->rule))
 			continue;
-		strcat(strcat(list, list[0] ? ", " : ""), key->name);
-		suggest_closest(name, key->name, &closest);
+		strcat(strcat(list, list[0] ? ", " : ""), keys[i].name);
+		suggest_closest(name, keys[i].name, &closest);
 	}
-	snprintf(section_name, sizeof(section_name), "%s %s", section, owner);
-	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
+	return policy_error_set_unknown_key(ret_message, place, section, name, list, closest);
 }
 
 /* Suggests what was probably meant: "steam, wine" as a list, 30 as a share. */
@@ -175,52 +151,35 @@ static void suggest(const struct policy_rule_key *key, const char *text,
 	}
 }
 
-static int assign(struct policy_sections *sections, const struct policy_rule_key *key,
-		  struct policy_rule *rule, const char *section, struct policy_place place,
-		  const char *text, char **ret_message)
-{
-	unsigned int *first_line = &sections->key_lines[policy_rule_keys_number(key)];
-	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
-
-	if (*first_line)
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[%s %s] %s: found the key again, expected it once; the "
-					"first is at line %u",
-					section, rule->name, key->name, *first_line);
-	*first_line = place.line;
-	if (key->store(rule, text) == 0)
-		return 0;
-	policy_text_escape(text, shown);
-	suggest(key, shown, suggestion);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[%s %s] %s: found '%s', expected %s%s", section, rule->name,
-				key->name, shown, key->expected, suggestion);
-}
-
 int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
-			const char *name, const char *text, char **ret_message)
+			const char *section, const char *name, const char *text, char **ret_message)
 {
-	const char *section = sections->rule ? "rule" : "class";
-	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
 	const struct policy_rule_key *key = policy_rule_keys_find(name);
-	int r;
+	struct policy_rule as_rule, *rule = sections->rule ?: &as_rule;
+	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
+	unsigned int *first_line;
+	size_t n;
 
+	if (!key || !is_key_of(key, sections->rule))
+		return refuse_key(sections, place, section, name, ret_message);
+	first_line = &sections->key_lines[key - policy_rule_keys_get(&n)];
+	if (*first_line)
+		return policy_error_set_again(ret_message, place, section, name, *first_line);
+	*first_line = place.line;
 	if (!sections->rule) {
 		begin_rule(rule, sections->class->name);
 		rule->own = sections->class->properties;
 	}
-	if (!key || !is_key_of(key, sections->rule))
-		return refuse_key(section, rule->name, place, name, ret_message);
-	r = assign(sections, key, rule, section, place, text, ret_message);
-	if (r == 0 && !sections->rule)
+	if (key->store(rule, text) < 0) {
+		policy_text_escape(text, shown);
+		suggest(key, shown, suggestion);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[%s] %s: found '%s', expected %s%s", section, name, shown,
+					key->expected, suggestion);
+	}
+	if (!sections->rule)
 		sections->class->properties = rule->own;
-	return r;
-}
-
-static void inherit(struct policy_level *level, const struct policy_level *own,
-		    const struct policy_level *of_class)
-{
-	*level = own->kind == POLICY_LEVEL_NONE && of_class ? *of_class : *own;
+	return 0;
 }
 
 static int refuse_class(const struct policy *policy, const struct policy_rule *rule,
@@ -264,10 +223,13 @@ static int finish_rule(struct policy *policy, struct policy_rule *rule, char **r
 		return refuse_class(policy, rule, ret_message);
 	if (rule->when[0] && finish_condition(policy, rule, ret_message) < 0)
 		return -EINVAL;
-	for (int i = 0; i < RULE_PROPERTIES; i++)
-		inherit((struct policy_level *)rule_level(&rule->properties, i),
-			rule_level(&rule->own, i),
-			class ? rule_level(&class->properties, i) : NULL);
+	for (int i = 0; i < RULE_PROPERTIES; i++) {
+		const struct policy_level *level = rule_level(&rule->own, i);
+
+		if (level->kind == POLICY_LEVEL_NONE && class)
+			level = rule_level(&class->properties, i);
+		*(struct policy_level *)rule_level(&rule->properties, i) = *level;
+	}
 	return 0;
 }
 
@@ -283,11 +245,4 @@ int policy_rules_finish(struct policy *policy, char **ret_message)
 		error = error ?: r;
 	}
 	return error;
-}
-
-const char *policy_rules_key(size_t i)
-{
-	const struct policy_rule_key *key = policy_rule_keys_at(i);
-
-	return key ? key->name : NULL;
 }

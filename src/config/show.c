@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/show.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/keys.h"
+#include "config/draft.h"
 #include "config/load.h"
-#include "config/origins.h"
-#include "config/value.h"
 #include "shared/cleanup.h"
-
-#define BUILT_IN "built in"
 
 struct show {
 	FILE *out;
@@ -18,25 +12,20 @@ struct show {
 	bool is_begun; /* the section's header is printed */
 };
 
-static void begin_section(struct show *show, const char *section)
-{
-	if (!show->is_begun)
-		fprintf(show->out, "\n[%s]\n", section);
-	show->is_begun = true;
-}
-
 static void print_key(struct show *show, const char *section, const char *key, const char *value,
 		      const struct policy_place *place)
 {
 	int width;
 
-	begin_section(show, section);
+	if (!show->is_begun)
+		fprintf(show->out, "\n[%s]\n", section);
+	show->is_begun = true;
 	width = fprintf(show->out, "%s = %s", key, value);
 	fprintf(show->out, "%*s ; ", width < 40 ? 40 - width : 0, "");
 	if (place && strcmp(place->file, POLICY_BUILT_IN_FILE) != 0)
 		fprintf(show->out, "%s:%u\n", place->file, place->line);
 	else
-		fputs(BUILT_IN "\n", show->out);
+		fputs("built in\n", show->out);
 }
 
 /* Prints what files say of the section, or of one of its keys. */
@@ -72,7 +61,7 @@ static void print_plain_section(struct show *show, const struct policy *defaults
 			print_origins(show, name, keys[i].name);
 			continue;
 		}
-		keys[i].load((const char *)base + keys[i].offset, &value);
+		policy_key_load(&keys[i], base, &value);
 		text = policy_value_format(&keys[i], &value);
 		print_key(show, name, keys[i].name, text ?: "", NULL);
 	}

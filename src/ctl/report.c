@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "config/keys.h"
 #include "config/load.h"
-#include "config/value.h"
 #include "core/rule.h"
 #include "ctl/commands.h"
 #include "ctl/paragraph.h"
@@ -133,8 +133,8 @@ static void add_values(json_t *values, const char *section, enum policy_section 
 
 		if (keys[i].section != of || (given && !(given & keys[i].domain_field)))
 			continue;
-		keys[i].load((const char *)base + keys[i].offset, &value);
-		keys[i].load((const char *)defaults + keys[i].offset, &built_in);
+		policy_key_load(&keys[i], base, &value);
+		policy_key_load(&keys[i], defaults, &built_in);
 		text = policy_value_format(&keys[i], &value);
 		snprintf(name, sizeof(name), "[%s] %s", section, keys[i].name);
 		json_object_set_new(values, name,

@@ -13,8 +13,6 @@
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"
-#include "config/machine.h"
-#include "config/show.h"
 #include "daemon/footprint.h"
 #include "daemon/journal.h"
 #include "daemon/manager.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/machine.h"
+#include "config/load.h"
 #include "core/rule.h"
 #include "daemon/apply_task_clamps.h"
 #include "daemon/grouping.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/value.h"
+#include "config/keys.h"
 #include "core/rule.h"
 #include "shared/cleanup.h"
 
@@ -103,7 +103,7 @@ static void put_keys(struct record_out *out, bool of_domain, const void *base, u
 	for (size_t i = 0; i < n; i++) {
 		if (of_domain != !!keys[i].domain_field || keys[i].domain_field & ~given)
 			continue;
-		keys[i].load((const char *)base + keys[i].offset, &value);
+		policy_key_load(&keys[i], base, &value);
 		record_put_text(out, policy_section_name(keys[i].section));
 		record_put_text(out, keys[i].name);
 		record_put_varint(out, value.kind);
@@ -203,7 +203,7 @@ static int get_keys(struct record_in *in, bool of_domain, void *base, uint32_t *
 			return -EPROTONOSUPPORT;
 		if (of_domain != !!key->domain_field || !policy_value_allowed(key, &value))
 			return -EBADMSG;
-		key->store((char *)base + key->offset, &value);
+		policy_key_store(key, base, &value);
 		*ret_given |= key->domain_field;
 	}
 	return in->bad ? -EBADMSG : 0;

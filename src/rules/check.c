@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/patterns.h"
+#include "config/rule_keys.h"
 #include "core/rule.h"
 #include "rules/cgroups.h"
 #include "rules/match.h"

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "config/patterns.h"
+#include "config/rule_keys.h"
 
 #define PATH_SIZE 4096
 

@@ -21,7 +21,7 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts);
 
 /*
- * Patterns are those of fnmatch(3), in lists of config/patterns.h, of which one must match. A
+ * Patterns are those of fnmatch(3), in lists (policy_patterns_next()), of which one must match. A
  * cgroup pattern must match the path or one above it, and its * does not match /. Units are found
  * as systemd does: the outermost one and its slices, of the system's manager or, below
  * user@UID.service, of a user's. They are read from the path, since libsystemd only gives the units

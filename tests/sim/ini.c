@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/error.h"
 #include "config/file.h"
-#include "config/text.h"
 #include "shared/cleanup.h"
 
 #define INI_LINE_MAX 160 /* less than every build of inih takes */

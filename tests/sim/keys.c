@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/error.h"
 #include "shared/cleanup.h"
 #include "sim/message.h"
 

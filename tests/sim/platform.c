@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/error.h"
 #include "shared/cleanup.h"
 #include "sim/ini.h"
 #include "sim/keys.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "config/error.h"
-#include "config/text.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
 #include "sim/message.h"

@@ -9,7 +9,6 @@
 
 #include "config/error.h"
 #include "config/file.h"
-#include "config/text.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
 #include "sim/message.h"

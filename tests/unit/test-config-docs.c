@@ -5,11 +5,11 @@
  */
 #include <stdio.h>
 
-#include "config/rules.h"
+#include "config/rule_keys.h"
 #include "test-config.h"
 
 #include "config/file.h"
-#include "config/value.h"
+#include "config/keys.h"
 
 static const char *conf_path, *manual_path;
 
@@ -162,11 +162,13 @@ static void test_manual_has_every_key(void **state)
 static void test_manual_has_every_key_of_rules(void **state)
 {
 	char *manual = read_document(manual_path), item[64];
-	const char *key;
+	const struct policy_rule_key *keys;
+	size_t n;
 
-	for (size_t i = 0; (key = policy_rules_key(i)); i++) {
-		snprintf(item, sizeof(item), "\n.It Ic %s No = ", key);
-		expect_contains(manual, item, key);
+	keys = policy_rule_keys_get(&n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(item, sizeof(item), "\n.It Ic %s No = ", keys[i].name);
+		expect_contains(manual, item, keys[i].name);
 	}
 	free(manual);
 }
@@ -175,13 +177,12 @@ static void test_manual_has_every_key_of_rules(void **state)
 static void test_manual_has_no_other_key(void **state)
 {
 	char *manual = read_document(manual_path);
-	size_t n, n_items = 0, n_rule_keys = 0;
+	size_t n, n_items = 0, n_rule_keys;
 
 	for (const char *item = manual; (item = strstr(item, "\n.It Ic ")); item++)
 		n_items++;
 	policy_keys_get(&n);
-	while (policy_rules_key(n_rule_keys))
-		n_rule_keys++;
+	policy_rule_keys_get(&n_rule_keys);
 	assert_int_equal(n_items, n + n_rule_keys + 2 /* opp-power; when, of a profile */);
 	free(manual);
 }

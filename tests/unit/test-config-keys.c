@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/value.h"
+#include "config/keys.h"
 #include "test-config.h"
 #include "wakegov/abi.h"
 
@@ -322,19 +322,20 @@ static void test_formats(void **state)
 
 		keys = policy_keys_get(&n);
 		for (int j = 0; cases[i].good[j].text; j++) {
-			uint8_t field[64] = { 0 }, again[64] = { 0 };
+			/* Room for either struct that a key's field can be in. */
+			struct policy stored = { 0 }, again = { 0 };
 			struct policy_value value, loaded, parsed;
 			char *text;
 
 			assert_int_equal(
 				policy_value_parse(&keys[i], cases[i].good[j].text, &value), 0);
-			keys[i].store(field, &value);
-			keys[i].load(field, &loaded);
+			policy_key_store(&keys[i], &stored, &value);
+			policy_key_load(&keys[i], &stored, &loaded);
 			text = policy_value_format(&keys[i], &loaded);
 			assert_non_null(text);
 			assert_int_equal(policy_value_parse(&keys[i], text, &parsed), 0);
-			keys[i].store(again, &parsed);
-			assert_memory_equal(field, again, sizeof(field));
+			policy_key_store(&keys[i], &again, &parsed);
+			assert_memory_equal(&stored, &again, sizeof(stored));
 			free(text);
 		}
 	}

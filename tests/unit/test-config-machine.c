@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "config/machine.h"
+#include "config/load.h"
 
 static struct policy policy;
 static struct topology *topology; /* policy0 and policy2, 800 to 2400 MHz in steps of 200 */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "config/rule_keys.h"
-#include "config/rules.h"
 #include "test-config.h"
 
 static struct policy_draft draft;

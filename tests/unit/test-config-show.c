@@ -8,7 +8,6 @@
 #include "test-config.h"
 
 #include "config/load.h"
-#include "config/show.h"
 #include "shared/cleanup.h"
 
 static char dir[] = "/tmp/test-show-XXXXXX", main_path[64], dropin_dir[64], dropin[96];

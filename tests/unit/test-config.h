@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "config/draft.h"
-#include "config/parse.h"
 
 #define TEST_FILE "wakegov.conf"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "config/value.h"
+#include "config/keys.h"
 #include "record/format.h"
 #include "record/setting.h"
 
@@ -65,10 +65,9 @@ static void check_keys(const char *(*text_of)(const struct policy_key *key), int
 			continue;
 		assert_int_equal(policy_value_parse(&keys[i], text_of(&keys[i]), &value), 0);
 		for (int o = -1; o < (keys[i].domain_field ? n_domain_sections : 0); o++)
-			keys[i].store((char *)base_of(&policy, &keys[i], o) + keys[i].offset,
-				      &value);
+			policy_key_store(&keys[i], base_of(&policy, &keys[i], o), &value);
 		policy_init(&one);
-		keys[i].store((char *)base_of(&one, &keys[i], -1) + keys[i].offset, &value);
+		policy_key_store(&keys[i], base_of(&one, &keys[i], -1), &value);
 		assert_int_equal(check_policy(&one), 0);
 	}
 	assert_int_equal(check_policy(&policy), 0);

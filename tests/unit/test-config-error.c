@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-config.h"
 
-#include "config/text.h"
+#include "config/error.h"
 
 struct text_case {
 	const char *text;
