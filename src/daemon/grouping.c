@@ -14,6 +14,7 @@
 #include "daemon/state.h"
 #include "rules/cgroups.h"
 #include "shared/log.h"
+#include "shared/sysfs.h"
 
 static uint64_t *bits_of(struct grouped *grouped, enum uclamp_group_end end)
 {
@@ -31,7 +32,7 @@ static bool find_group(const struct manager *manager, uint32_t rule, const char 
 		       struct group *ret)
 {
 	ret->length = grouped_length(&manager->policy.rules[rule].match, path);
-	snprintf(ret->directory, sizeof(ret->directory), "%s%.*s", cgroups_mount(),
+	snprintf(ret->directory, sizeof(ret->directory), "%s%.*s", sysfs_cgroup_mount(),
 		 (int)ret->length, path);
 	return ret->length > 0;
 }
@@ -204,7 +205,7 @@ void grouping_set_policy(struct manager *manager)
 	struct grouping *grouping = &manager->grouping;
 
 	*grouping = (struct grouping){ .active = grouping->active, .regiven = true };
-	if (grouping->active && cgroups_mount()[0])
+	if (grouping->active && sysfs_cgroup_mount()[0])
 		grouping->by = grouped_find(&manager->policy, manager->topology);
 	uclamp_groups_begin_claims(manager->groups);
 }

@@ -2,40 +2,27 @@
 #include "rules/cgroups.h"
 
 #include <fts.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/clamp_class.h"
 #include "rules/match.h"
-#include "shared/cleanup.h"
-
-const char *cgroups_mount(void)
-{
-	static char mount[256];
-	_cleanup_fclose_ FILE *mounts = NULL;
-	char line[1024], path[256], type[32];
-
-	if (mount[0])
-		return mount;
-	mounts = fopen("/proc/self/mounts", "re");
-	while (mounts && !mount[0] && fgets(line, sizeof(line), mounts))
-		if (sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2"))
-			strcpy(mount, path);
-	return mount;
-}
+#include "shared/sysfs.h"
 
 bool cgroups_have_path(const char *path)
 {
 	char directory[4096];
 	struct stat st;
 
-	snprintf(directory, sizeof(directory), "%s%s", cgroups_mount(), path);
-	return !cgroups_mount()[0] || stat(directory, &st) == 0;
+	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
+	return !sysfs_cgroup_mount()[0] || stat(directory, &st) == 0;
 }
 
 bool cgroups_have_unit(const char *unit)
 {
-	char *paths[] = { (char *)cgroups_mount(), NULL };
+	char *paths[] = { (char *)sysfs_cgroup_mount(), NULL };
 	bool found = !paths[0][0];
 	FTS *tree = NULL;
 	FTSENT *entry;
@@ -44,8 +31,69 @@ bool cgroups_have_unit(const char *unit)
 		tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	while (tree && !found && (entry = fts_read(tree)))
 		found = entry->fts_info == FTS_D &&
-			match_unit(unit, entry->fts_path + strlen(cgroups_mount()));
+			match_unit(unit, entry->fts_path + strlen(sysfs_cgroup_mount()));
 	if (tree)
 		fts_close(tree);
 	return found;
+}
+
+static bool has_form(const struct policy_rule *rule)
+{
+	return (rule->match.given == POLICY_MATCH_CGROUP ||
+		rule->match.given == POLICY_MATCH_UNIT) &&
+	       rule->domain_cpu == POLICY_ANY_DOMAIN && !rule->when[0];
+}
+
+struct grouped grouped_find(const struct policy *policy, const struct topology *topology)
+{
+	struct grouped found = { 0 };
+	struct class_clamp clamp;
+
+	for (uint32_t i = 0; i < policy->n_rules; i++) {
+		if (!has_form(&policy->rules[i]))
+			continue;
+		clamp_of_rules(policy, 1ULL << i, 0, topology, &clamp);
+		found.caps |= (uint64_t)(clamp.cap != CLAMP_CAP_NONE) << i;
+		found.floors |= (uint64_t)(clamp.floor != 0) << i;
+	}
+	return found;
+}
+
+struct grouped grouped_find_wrong(const struct grouped *grouped, const struct policy *policy,
+				  const struct topology *topology, uint64_t matched)
+{
+	struct grouped wrong = { 0 };
+	struct class_clamp due, own;
+
+	clamp_of_rules(policy, matched, 0, topology, &due);
+	for (uint64_t bits = matched & (grouped->caps | grouped->floors); bits; bits &= bits - 1) {
+		uint32_t i = __builtin_ctzll(bits);
+
+		clamp_of_rules(policy, 1ULL << i, 0, topology, &own);
+		wrong.caps |= (uint64_t)(due.cap > own.cap) << i;
+		wrong.floors |= (uint64_t)(due.floor < own.floor) << i;
+	}
+	wrong.caps &= grouped->caps;
+	wrong.floors &= grouped->floors;
+	return wrong;
+}
+
+size_t grouped_length(const struct policy_match *match, const char *path)
+{
+	char part[PATH_MAX];
+	size_t length = 1;
+
+	if (path[0] != '/' || strlen(path) >= sizeof(part))
+		return 0;
+	for (;;) {
+		memcpy(part, path, length);
+		part[length] = '\0';
+		if (match->given == POLICY_MATCH_CGROUP ? match_cgroup(match->cgroup, part)
+							: match_unit(match->unit, part))
+			return length;
+		if (!path[length])
+			return 0;
+		length += path[length] == '/';
+		length += strcspn(path + length, "/");
+	}
 }

@@ -33,60 +33,35 @@ __attribute__((format(printf, 2, 3))) static void say(const struct check *check,
 	check->warn(check->userdata, check->rule, text);
 }
 
-static bool is_number(const char *text)
+/* Takes the next pattern that only one text can match off *patterns. False: none is left. */
+static bool next_literal(const char **patterns, char ret[static POLICY_PATTERN_SIZE])
 {
-	return text[0] && !text[strspn(text, "0123456789")];
-}
-
-/* Each pattern of a list that one text only can match. */
-static void check_literals(const struct check *check, enum policy_match_key key,
-			   const char *patterns,
-			   void (*check_one)(const struct check *check, const char *literal))
-{
-	char pattern[POLICY_PATTERN_SIZE];
-
-	while (check->rule->match.given & key && policy_patterns_next(&patterns, pattern))
-		if (match_is_literal(pattern))
-			check_one(check, pattern);
-}
-
-static void check_comm(const struct check *check, const char *comm)
-{
-	if (strlen(comm) >= TASK_COMM_SIZE)
-		say(check,
-		    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
-		    "%.*s*",
-		    comm, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, comm);
+	while (policy_patterns_next(patterns, ret))
+		if (match_is_literal(ret))
+			return true;
+	return false;
 }
 
 static void check_never(const struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
 	const uint32_t of_processes = POLICY_MATCH_EXE | POLICY_MATCH_COMMAND;
-	const char *cgroups = match->cgroup;
-	char cgroup[POLICY_PATTERN_SIZE];
+	const char *comms = match->comm, *cgroups = match->cgroup;
+	char pattern[POLICY_PATTERN_SIZE];
 
-	check_literals(check, POLICY_MATCH_COMM, match->comm, check_comm);
+	while (next_literal(&comms, pattern))
+		if (strlen(pattern) >= TASK_COMM_SIZE)
+			say(check,
+			    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
+			    "%.*s*",
+			    pattern, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, pattern);
 	if (match->given & of_processes && match->given & POLICY_MATCH_KERNEL_THREAD &&
 	    match->kernel_thread)
 		say(check, "it can never match: kernel threads have no exe and no command");
-	while (match->given & POLICY_MATCH_CGROUP && policy_patterns_next(&cgroups, cgroup))
-		if (strlen(cgroup) > 1 && cgroup[strlen(cgroup) - 1] == '/')
+	while (policy_patterns_next(&cgroups, pattern))
+		if (strlen(pattern) > 1 && pattern[strlen(pattern) - 1] == '/')
 			say(check, "cgroup = %s can never match: leave the / at its end away",
-			    cgroup);
-}
-
-static void check_unit(const struct check *check, const char *unit)
-{
-	say(check,
-	    "unit = %s has no cgroup now: it is not running, or not known (see "
-	    "systemctl status %s); the rule holds as soon as it starts",
-	    unit, unit);
-}
-
-static void check_cgroup(const struct check *check, const char *cgroup)
-{
-	say(check, "cgroup = %s is not there now; the rule holds as soon as it is", cgroup);
+			    pattern);
 }
 
 /* A list names what different machines have: one that is there is enough. */
@@ -104,15 +79,24 @@ static void check_machine(const struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
 	const struct topology *topology = check->topology;
+	const char *units = match->unit, *cgroups = match->cgroup;
 	bool has_domain = check->rule->domain_cpu == POLICY_ANY_DOMAIN;
+	bool is_number = match->user[strspn(match->user, "0123456789")] == '\0';
+	char pattern[POLICY_PATTERN_SIZE];
 
-	if (match->given & POLICY_MATCH_USER && !is_number(match->user) && !getpwnam(match->user))
+	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
 		say(check, "user = %s can never match: there is no such user; add it and reload",
 		    match->user);
-	if (!any_may_be_there(match->unit, cgroups_have_unit))
-		check_literals(check, POLICY_MATCH_UNIT, match->unit, check_unit);
-	if (!any_may_be_there(match->cgroup, cgroups_have_path))
-		check_literals(check, POLICY_MATCH_CGROUP, match->cgroup, check_cgroup);
+	if (!any_may_be_there(units, cgroups_have_unit))
+		while (next_literal(&units, pattern))
+			say(check,
+			    "unit = %s has no cgroup now: it is not running, or not known (see "
+			    "systemctl status %s); the rule holds as soon as it starts",
+			    pattern, pattern);
+	if (!any_may_be_there(cgroups, cgroups_have_path))
+		while (next_literal(&cgroups, pattern))
+			say(check, "cgroup = %s is not there now; the rule holds as soon as it is",
+			    pattern);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
 	if (!has_domain)
@@ -125,22 +109,18 @@ static bool gives(const struct policy_rule *rule, enum rule_property property)
 	return rule_level(&rule->properties, property)->kind != POLICY_LEVEL_NONE;
 }
 
-static bool gives_any(const struct policy_rule *rule)
-{
-	for (int i = 0; i < RULE_PROPERTIES; i++)
-		if (gives(rule, i))
-			return true;
-	return false;
-}
-
 static void check_itself(const struct check *check)
 {
+	bool gives_any = false;
+
+	for (int i = 0; i < RULE_PROPERTIES; i++)
+		gives_any |= gives(check->rule, i);
 	if (check->rule->again_line)
 		say(check,
 		    "a second [rule %s] stands at line %u and is left out: give it another "
 		    "name",
 		    check->rule->name, check->rule->again_line);
-	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any(check->rule))
+	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any)
 		say(check, "it gives nothing: set cap, floor, response, io-boost, placement, "
 			   "idle-latency or class");
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
@@ -172,23 +152,27 @@ static void check_reached(const struct check *check)
 	}
 }
 
-static bool holds_in(const struct policy_rule *rule, const struct topology_domain *domain)
-{
-	return rule->domain_cpu == POLICY_ANY_DOMAIN || rule->domain_cpu == domain->first_cpu;
-}
-
-/* Said of the first domain where it is so. */
+/* Warns of the first domain where it is so. */
 static void check_levels(const struct check *check)
 {
 	const struct policy_level *cap = rule_level(&check->rule->properties, RULE_CAP);
 	const struct policy_level *floor = rule_level(&check->rule->properties, RULE_FLOOR);
 	bool low = false, crossed = false;
 
+	/* Without a machine only levels of one kind can be compared. */
+	if (!check->topology || !check->topology->n_domains) {
+		if (cap->kind != POLICY_LEVEL_NONE && cap->kind == floor->kind &&
+		    floor->value > cap->value)
+			say(check, "floor is above cap: the cap wins");
+		return;
+	}
 	for (uint32_t i = 0; i < check->topology->n_domains; i++) {
 		const struct topology_domain *domain = &check->topology->domains[i];
 		struct policy_level lowest = { POLICY_LEVEL_KHZ, domain->opp_khz[0] };
 
-		if (!holds_in(check->rule, domain) || cap->kind == POLICY_LEVEL_NONE)
+		if (cap->kind == POLICY_LEVEL_NONE ||
+		    (check->rule->domain_cpu != POLICY_ANY_DOMAIN &&
+		     check->rule->domain_cpu != domain->first_cpu))
 			continue;
 		if (!low && rule_level_cap(cap, domain) < rule_level_cap(&lowest, domain)) {
 			low = true;
@@ -205,16 +189,6 @@ static void check_levels(const struct check *check)
 	}
 }
 
-/* Without a machine: what is of one kind can be compared. */
-static void check_kinds(const struct check *check)
-{
-	const struct policy_level *cap = rule_level(&check->rule->properties, RULE_CAP);
-	const struct policy_level *floor = rule_level(&check->rule->properties, RULE_FLOOR);
-
-	if (cap->kind != POLICY_LEVEL_NONE && cap->kind == floor->kind && floor->value > cap->value)
-		say(check, "floor is above cap: the cap wins");
-}
-
 void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
 		 void *userdata)
 {
@@ -227,12 +201,9 @@ void rules_check(const struct policy *policy, const struct topology *topology, r
 		check_itself(&check);
 		check_never(&check);
 		check_reached(&check);
-		if (topology) {
+		if (topology)
 			check_machine(&check);
-			check_levels(&check);
-		}
-		if (!topology || !topology->n_domains)
-			check_kinds(&check);
+		check_levels(&check);
 	}
 }
 

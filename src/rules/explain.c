@@ -74,75 +74,54 @@ static void say_fact(FILE *out, struct rules *rules, const struct task_facts *fa
 	}
 }
 
-static void say_schedulers(FILE *out, uint32_t schedulers)
-{
-	const char *between = "";
-
-	for (uint32_t i = 0; i < POLICY_SCHEDULERS; i++)
-		if (schedulers >> i & 1) {
-			fprintf(out, "%s%s", between, policy_scheduler_name(i));
-			between = " ";
-		}
-}
-
+/* Writes the rule's line for the key. */
 static void say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key)
 {
-	switch (key) {
-	case POLICY_MATCH_COMM:
-		fprintf(out, "comm = %s", match->comm);
-		break;
-	case POLICY_MATCH_EXE:
-		fprintf(out, "exe = %s", match->exe);
-		break;
-	case POLICY_MATCH_COMMAND:
-		fprintf(out, "command = %s", match->command);
-		break;
-	case POLICY_MATCH_USER:
-		fprintf(out, "user = %s", match->user);
-		break;
-	case POLICY_MATCH_CGROUP:
-		fprintf(out, "cgroup = %s", match->cgroup);
-		break;
-	case POLICY_MATCH_UNIT:
-		fprintf(out, "unit = %s", match->unit);
-		break;
-	case POLICY_MATCH_USER_UNIT:
-		fprintf(out, "user-unit = %s", match->user_unit);
-		break;
-	case POLICY_MATCH_SCHEDULER:
-		fputs("scheduler = ", out);
-		say_schedulers(out, match->schedulers);
-		break;
-	case POLICY_MATCH_NICE:
-		fprintf(out, "nice = %d..%d", match->nice_min, match->nice_max);
-		break;
-	case POLICY_MATCH_KERNEL_THREAD:
-		fprintf(out, "kernel-thread = %s", match->kernel_thread ? "yes" : "no");
-		break;
-	}
-}
+	const struct {
+		enum policy_match_key key;
+		const char *name, *text;
+	} texts[] = {
+		{ POLICY_MATCH_COMM, "comm", match->comm },
+		{ POLICY_MATCH_EXE, "exe", match->exe },
+		{ POLICY_MATCH_COMMAND, "command", match->command },
+		{ POLICY_MATCH_USER, "user", match->user },
+		{ POLICY_MATCH_CGROUP, "cgroup", match->cgroup },
+		{ POLICY_MATCH_UNIT, "unit", match->unit },
+		{ POLICY_MATCH_USER_UNIT, "user-unit", match->user_unit },
+	};
 
-static void say_override(FILE *out, const struct policy_override *override)
-{
-	if (override->pid)
-		fprintf(out, "pid %u%s", override->pid,
-			override->children ? " and what it starts" : "");
-	else
-		fprintf(out, "the tasks of [rule %s]", override->rule);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].key == key)
+			fprintf(out, "%s = %s", texts[i].name, texts[i].text);
+	if (key == POLICY_MATCH_NICE)
+		fprintf(out, "nice = %d..%d", match->nice_min, match->nice_max);
+	if (key == POLICY_MATCH_KERNEL_THREAD)
+		fprintf(out, "kernel-thread = %s", match->kernel_thread ? "yes" : "no");
+	if (key == POLICY_MATCH_SCHEDULER) {
+		fputs("scheduler =", out);
+		for (uint32_t i = 0; i < POLICY_SCHEDULERS; i++)
+			if (match->schedulers >> i & 1)
+				fprintf(out, " %s", policy_scheduler_name(i));
+	}
 }
 
 void rules_say_match(FILE *out, const struct policy_rule *rule)
 {
+	const struct policy_override *override = &rule->override;
 	const struct policy_match *match = &rule->match;
 	const char *between = "";
 
-	if (rule->override.id || rule->is_hint) {
-		if (rule->is_hint)
-			fputs("tasks that were hinted so", out);
-		else
-			say_override(out, &rule->override);
+	if (rule->is_hint) {
+		fputs("tasks that were hinted so", out);
 		return;
 	}
+	if (override->id && override->pid)
+		fprintf(out, "pid %u%s", override->pid,
+			override->children ? " and what it starts" : "");
+	else if (override->id)
+		fprintf(out, "the tasks of [rule %s]", override->rule);
+	if (override->id)
+		return;
 	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
 		if (!(match->given & key))
 			continue;
@@ -189,20 +168,11 @@ static void say_why_overridden(FILE *out, const struct policy_override *override
 			matches ? ", or was" : ", and was not");
 }
 
-static void say_left(FILE *out, const struct hint *hint)
-{
-	uint64_t now_ns = time_now_ns();
-
-	if (hint->held)
-		fputs(", while its client is connected", out);
-	else if (hint->end_ns > now_ns)
-		fprintf(out, ", for %" PRIu64 " s more",
-			(uint64_t)((hint->end_ns - now_ns) / NS_PER_S));
-}
-
 /* hint is NULL if the task has none of this class. */
 static void say_hint(FILE *out, const struct hint *hint, const struct task_facts *facts)
 {
+	uint64_t now_ns = time_now_ns();
+
 	if (!hint) {
 		fputs("it was not hinted so", out);
 		return;
@@ -212,7 +182,11 @@ static void say_hint(FILE *out, const struct hint *hint, const struct task_facts
 	if (hint->pid != facts->pid)
 		fprintf(out, " for %s %u (%s)%s", hint->is_thread ? "thread" : "pid", hint->pid,
 			hint->comm, hint->pid == facts->tgid ? "" : ", by which it was started");
-	say_left(out, hint);
+	if (hint->held)
+		fputs(", while its client is connected", out);
+	else if (hint->end_ns > now_ns)
+		fprintf(out, ", for %" PRIu64 " s more",
+			(uint64_t)((hint->end_ns - now_ns) / NS_PER_S));
 }
 
 char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,

@@ -105,32 +105,24 @@ uint32_t hints_count_of(const struct hints *hints, uint32_t uid)
 	return n;
 }
 
-static bool is_for_user(const struct hint *hint, uint32_t uid)
-{
-	return hint->any_user || hint->uid == uid;
-}
-
-static struct hint *own_hint(const struct hints *hints, const struct task_facts *facts)
+struct hint *hints_of(const struct hints *hints, const struct task_facts *facts, uint64_t inherited)
 {
 	struct hint *hint = hints_find(hints, facts->pid);
 
-	return hint && hint->start_ns == facts->start_ns ? hint : NULL;
-}
-
-struct hint *hints_of(const struct hints *hints, const struct task_facts *facts, uint64_t inherited)
-{
-	struct hint *hint = own_hint(hints, facts), *of_process;
-
+	/* An earlier task may have had this pid. */
+	if (hint && hint->start_ns != facts->start_ns)
+		hint = NULL;
 	if (!hint && facts->pid != facts->tgid) {
-		of_process = hints_find(hints, facts->tgid);
-		hint = of_process && !of_process->is_thread ? of_process : NULL;
+		hint = hints_find(hints, facts->tgid);
+		if (hint && hint->is_thread)
+			hint = NULL;
 	}
 	if (!hint) {
 		hint = hints_find_id(hints, inherited);
 		if (hint && (!hint->children || facts->start_ns < hint->since_ns))
 			hint = NULL;
 	}
-	return hint && is_for_user(hint, facts->uid) ? hint : NULL;
+	return hint && (hint->any_user || hint->uid == facts->uid) ? hint : NULL;
 }
 
 int hints_rule(const struct policy *policy, const char *class)

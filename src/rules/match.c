@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "config/rule_keys.h"
+#include "core/rule.h"
+#include "rules/rules_private.h"
 
 #define PATH_SIZE 4096
 
@@ -168,4 +170,140 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 		if (match->given & order[i] && !holds(match, order[i], uid, facts, texts))
 			return order[i];
 	return 0;
+}
+
+struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
+{
+	uint32_t place = pid_index_find(rules->index, pid);
+
+	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place];
+}
+
+static const char *get_text(void *userdata, const struct task_facts *facts,
+			    enum policy_match_key key)
+{
+	const char *unknown;
+
+	return texts_get(userdata, facts, key, &unknown);
+}
+
+const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task)
+{
+	const struct task_facts facts = { .pid = task->pid, .cgroup_id = task->cgroup_id };
+
+	return get_text(rules->texts, &facts, POLICY_MATCH_CGROUP);
+}
+
+bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
+{
+	const struct known_task *known = rules_find_known(rules, pid);
+
+	return known && known->counted >> rule & 1;
+}
+
+/* Whether the entry of the task's pid is its own, and not of an earlier task with that pid. */
+static bool is_known(const struct rules *rules, const struct task_facts *facts)
+{
+	const struct known_task *known = rules_find_known(rules, facts->pid);
+
+	return known && known->task.start_ns == facts->start_ns;
+}
+
+/* matched: the rules of files that match the task. */
+static bool is_overridden(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
+			  uint64_t matched)
+{
+	const struct policy_override *override = &rules->policy->rules[rule].override;
+
+	if (!override->pid) {
+		for (uint64_t bits = matched; bits; bits &= bits - 1)
+			if (!strcmp(rules->ruled[__builtin_ctzll(bits)].name, override->rule))
+				return true;
+		return false;
+	}
+	if (facts->pid == override->pid)
+		return facts->start_ns == override->start_ns;
+	if (facts->tgid == override->pid || !override->children)
+		return facts->tgid == override->pid;
+	if (facts->pid != facts->tgid)
+		return rules_was_overridden(rules, rule, facts->tgid);
+	/* A task keeps its membership when its parent exits. */
+	return rules_was_overridden(rules, rule, facts->parent) ||
+	       (is_known(rules, facts) && rules_was_overridden(rules, rule, facts->pid));
+}
+
+bool rules_holds(const struct rules *rules, uint32_t rule)
+{
+	int condition = rules->ruled[rule].condition;
+
+	return condition < 0 || rules->ruled[condition].count.tasks;
+}
+
+uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
+{
+	const struct match_texts texts = { get_text, rules->texts };
+
+	return match_find_mismatch(&rules->policy->rules[rule].match, rules->ruled[rule].uid, facts,
+				   &texts);
+}
+
+static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
+{
+	const struct known_task *known = rules_find_known(rules, pid);
+
+	return known ? known->hint : 0;
+}
+
+/* A thread's hint from its process; for a process its former one, or else its parent's. */
+static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
+{
+	uint64_t own = is_known(rules, facts) ? hint_of_task(rules, facts->pid) : 0;
+
+	if (facts->pid != facts->tgid)
+		return hint_of_task(rules, facts->tgid);
+	return hints_find_id(rules->hints, own) ? own : hint_of_task(rules, facts->parent);
+}
+
+/* Hints of users may take half of the table; the other half is for the administrator's rules. */
+const struct hint *rules_find_hint(const struct rules *rules, const struct task_facts *facts)
+{
+	const struct hint *hint;
+
+	if (!hints_count(rules->hints))
+		return NULL;
+	hint = hints_of(rules->hints, facts, find_inherited(rules, facts));
+	if (!hint || hint->any_user || rules_find_known(rules, facts->pid) ||
+	    pid_index_count(rules->index) < pid_index_size(rules->index) / 2)
+		return hint;
+	return NULL;
+}
+
+/* The bit of the rule of the hint's class. */
+uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint)
+{
+	int rule = hint ? hints_rule(rules->policy, hint->class) : -1;
+
+	return rule < 0 ? 0 : 1ULL << rule;
+}
+
+const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid)
+{
+	const struct hint *hint = hints_find_id(rules->hints, hint_of_task(rules, pid));
+
+	return rules_hint_bit(rules, hint) >> rule & 1 ? hint : NULL;
+}
+
+uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
+			    const struct hint *hint)
+{
+	uint64_t matched = rules_hint_bit(rules, hint), overridden = 0;
+
+	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
+		if (!rules->policy->rules[i].is_hint && rules_holds(rules, i) &&
+		    !rules_find_mismatch(rules, i, facts))
+			matched |= 1ULL << i;
+	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
+		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
+			overridden |= bits & -bits;
+	return matched | overridden;
 }

@@ -38,6 +38,13 @@ struct rules *rules_free(struct rules *rules)
 	return NULL;
 }
 
+/* The entry at or behind *place, with its place; NULL: there is no more. */
+static struct known_task *next_known(const struct rules *rules, uint32_t *place)
+{
+	*place = pid_index_next(rules->index, *place);
+	return *place == PID_INDEX_NONE ? NULL : &rules->tasks[*place];
+}
+
 static uint32_t find_uid(const char *user)
 {
 	const struct passwd *entry;
@@ -68,16 +75,14 @@ static uint64_t renumber(const struct rules *rules, uint64_t counted, const stru
 /* Keeps the counts of a rule whose number changed. */
 static void take_counts(struct rules *rules, const struct ruled *before)
 {
+	struct known_task *task;
+
 	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
 		for (uint32_t j = 0; rules->ruled[i].name[0] && j < POLICY_RULES_MAX; j++)
 			if (!strcmp(rules->ruled[i].name, before[j].name))
 				rules->ruled[i].count = before[j].count;
-	for (uint32_t place = pid_index_next(rules->index, 0); place != PID_INDEX_NONE;
-	     place = pid_index_next(rules->index, place + 1)) {
-		struct known_task *task = &rules->tasks[place];
-
+	for (uint32_t place = 0; (task = next_known(rules, &place)); place++)
 		task->counted = renumber(rules, task->counted, before);
-	}
 }
 
 void rules_set_policy(struct rules *rules, const struct policy *policy)
@@ -108,64 +113,6 @@ uint32_t rules_keys(const struct rules *rules)
 	return keys;
 }
 
-static const char *get_text(void *userdata, const struct task_facts *facts,
-			    enum policy_match_key key)
-{
-	const char *unknown;
-
-	return texts_get(userdata, facts, key, &unknown);
-}
-
-const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task)
-{
-	const struct task_facts facts = { .pid = task->pid, .cgroup_id = task->cgroup_id };
-
-	return get_text(rules->texts, &facts, POLICY_MATCH_CGROUP);
-}
-
-bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
-{
-	uint32_t place = pid_index_find(rules->index, pid);
-
-	return place != PID_INDEX_NONE && rules->tasks[place].counted >> rule & 1;
-}
-
-/* A task keeps its membership when its parent exits. */
-static bool is_child(const struct rules *rules, uint32_t rule, const struct task_facts *facts)
-{
-	const struct rules_task *known = rules_find(rules, facts->pid);
-
-	if (facts->pid != facts->tgid)
-		return rules_was_overridden(rules, rule, facts->tgid);
-	return rules_was_overridden(rules, rule, facts->parent) ||
-	       (known && known->start_ns == facts->start_ns &&
-		rules_was_overridden(rules, rule, facts->pid));
-}
-
-/* matched: the rules of files that match the task. */
-static bool is_overridden(const struct rules *rules, uint32_t rule, const struct task_facts *facts,
-			  uint64_t matched)
-{
-	const struct policy_override *override = &rules->policy->rules[rule].override;
-
-	if (!override->pid)
-		for (uint64_t bits = matched; bits; bits &= bits - 1)
-			if (!strcmp(rules->ruled[__builtin_ctzll(bits)].name, override->rule))
-				return true;
-	if (!override->pid)
-		return false;
-	if (facts->pid == override->pid)
-		return facts->start_ns == override->start_ns;
-	return facts->tgid == override->pid || (override->children && is_child(rules, rule, facts));
-}
-
-bool rules_holds(const struct rules *rules, uint32_t rule)
-{
-	int condition = rules->ruled[rule].condition;
-
-	return condition < 0 || rules->ruled[condition].count.tasks;
-}
-
 bool rules_take_conditions(struct rules *rules)
 {
 	bool changed = rules->conditions_changed;
@@ -174,69 +121,9 @@ bool rules_take_conditions(struct rules *rules)
 	return changed;
 }
 
-uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
-{
-	const struct match_texts texts = { get_text, rules->texts };
-
-	return match_find_mismatch(&rules->policy->rules[rule].match, rules->ruled[rule].uid, facts,
-				   &texts);
-}
-
 struct hints *rules_hints(const struct rules *rules)
 {
 	return rules->hints;
-}
-
-static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
-{
-	uint32_t place = pid_index_find(rules->index, pid);
-
-	return place == PID_INDEX_NONE ? 0 : rules->tasks[place].hint;
-}
-
-/* A thread's hint from its process; for a process its former one, or else its parent's. */
-static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
-{
-	const struct rules_task *known = rules_find(rules, facts->pid);
-	uint64_t own = 0;
-
-	if (facts->pid != facts->tgid)
-		return hint_of_task(rules, facts->tgid);
-	if (known && known->start_ns == facts->start_ns)
-		own = hint_of_task(rules, facts->pid);
-	return hints_find_id(rules->hints, own) ? own : hint_of_task(rules, facts->parent);
-}
-
-/* Hints of users may take half of the table; the other half is for the administrator's rules. */
-static bool has_room(const struct rules *rules, const struct hint *hint, uint32_t pid)
-{
-	return hint->any_user || pid_index_find(rules->index, pid) != PID_INDEX_NONE ||
-	       pid_index_count(rules->index) < pid_index_size(rules->index) / 2;
-}
-
-static const struct hint *find_hint(const struct rules *rules, const struct task_facts *facts)
-{
-	const struct hint *hint;
-
-	if (!hints_count(rules->hints))
-		return NULL;
-	hint = hints_of(rules->hints, facts, find_inherited(rules, facts));
-	return hint && has_room(rules, hint, facts->pid) ? hint : NULL;
-}
-
-/* The bit of the rule of the hint's class. */
-static uint64_t hint_bit(const struct rules *rules, const struct hint *hint)
-{
-	int rule = hint ? hints_rule(rules->policy, hint->class) : -1;
-
-	return rule < 0 ? 0 : 1ULL << rule;
-}
-
-const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid)
-{
-	const struct hint *hint = hints_find_id(rules->hints, hint_of_task(rules, pid));
-
-	return hint_bit(rules, hint) >> rule & 1 ? hint : NULL;
 }
 
 static void set_hint(struct rules *rules, struct known_task *task, const struct hint *now)
@@ -253,21 +140,6 @@ static void set_hint(struct rules *rules, struct known_task *task, const struct 
 		hints_find_id(rules->hints, id)->n_tasks++;
 }
 
-static uint64_t find_matches(struct rules *rules, const struct task_facts *facts,
-			     const struct hint *hint)
-{
-	uint64_t matched = hint_bit(rules, hint), overridden = 0;
-
-	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
-		if (!rules->policy->rules[i].is_hint && rules_holds(rules, i) &&
-		    !rules_find_mismatch(rules, i, facts))
-			matched |= 1ULL << i;
-	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
-		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
-			overridden |= bits & -bits;
-	return matched | overridden;
-}
-
 static void count_one(struct rules *rules, uint32_t rule, int more)
 {
 	struct rules_count *count = &rules->ruled[rule].count;
@@ -278,19 +150,26 @@ static void count_one(struct rules *rules, uint32_t rule, int more)
 	count->matches += more > 0;
 }
 
-static void count(struct rules *rules, uint64_t before, uint64_t now)
+/* The entry has this hint and these matches from now on; without matches it is dropped. */
+static void update(struct rules *rules, uint32_t place, const struct hint *hint, uint64_t matched)
 {
-	for (uint64_t bits = before & ~now; bits; bits &= bits - 1)
+	struct known_task *task = &rules->tasks[place];
+
+	set_hint(rules, task, hint);
+	for (uint64_t bits = task->counted & ~matched; bits; bits &= bits - 1)
 		count_one(rules, __builtin_ctzll(bits), -1);
-	for (uint64_t bits = now & ~before; bits; bits &= bits - 1)
+	for (uint64_t bits = matched & ~task->counted; bits; bits &= bits - 1)
 		count_one(rules, __builtin_ctzll(bits), 1);
+	task->counted = matched;
+	if (matched)
+		return;
+	set_hint(rules, task, NULL);
+	pid_index_remove(rules->index, place);
 }
 
 static void forget(struct rules *rules, uint32_t place)
 {
-	set_hint(rules, &rules->tasks[place], NULL);
-	count(rules, rules->tasks[place].counted, 0);
-	pid_index_remove(rules->index, place);
+	update(rules, place, NULL, 0);
 }
 
 /* The task's place, added if need be; PID_INDEX_NONE where it needs none or there is no room. */
@@ -318,8 +197,8 @@ static uint32_t find_place(struct rules *rules, const struct task_facts *facts, 
 
 bool rules_take(struct rules *rules, const struct task_facts *facts, struct rules_task *ret)
 {
-	const struct hint *hint = rules->policy ? find_hint(rules, facts) : NULL;
-	uint64_t matched = rules->policy ? find_matches(rules, facts, hint) : 0;
+	const struct hint *hint = rules->policy ? rules_find_hint(rules, facts) : NULL;
+	uint64_t matched = rules->policy ? rules_find_matches(rules, facts, hint) : 0;
 	struct known_task *known;
 	uint32_t place;
 	bool is_new;
@@ -341,24 +220,21 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 	ret->moved = !is_new && known->task.cgroup_id != facts->cgroup_id;
 	known->task = *ret;
 	known->scan = rules->scan;
-	set_hint(rules, known, hint);
-	count(rules, known->counted, matched);
-	known->counted = matched;
-	if (!matched)
-		forget(rules, place);
+	update(rules, place, hint, matched);
 	return is_new || matched != ret->before;
 }
 
 bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
 		     const struct hint **ret_hint)
 {
-	for (; (*place = pid_index_next(rules->index, *place)) != PID_INDEX_NONE; ++*place) {
-		const struct known_task *task = &rules->tasks[*place];
-		const struct hint *hint = hints_find_id(rules->hints, task->hint);
+	const struct known_task *known;
 
-		if (!hint || task->task.pid != task->task.tgid || task->task.pid == hint->pid)
+	for (; (known = next_known(rules, place)); ++*place) {
+		const struct hint *hint = hints_find_id(rules->hints, known->hint);
+
+		if (!hint || known->task.pid != known->task.tgid || known->task.pid == hint->pid)
 			continue;
-		*ret = task->task;
+		*ret = known->task;
 		*ret_hint = hint;
 		++*place;
 		return true;
@@ -382,30 +258,25 @@ void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const 
 
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret)
 {
-	for (; (*place = pid_index_next(rules->index, *place)) != PID_INDEX_NONE; ++*place) {
-		struct known_task *task = &rules->tasks[*place];
-		const struct hint *hint = hints_find_id(rules->hints, task->hint);
-		uint64_t matched = hint_bit(rules, hint);
+	struct known_task *known;
 
-		if (!task->hint)
+	for (; (known = next_known(rules, place)); ++*place) {
+		const struct hint *hint = hints_find_id(rules->hints, known->hint);
+		uint64_t matched = rules_hint_bit(rules, hint), counted = known->counted;
+
+		if (!known->hint)
 			continue;
-		for (uint64_t bits = task->counted; bits; bits &= bits - 1)
+		for (uint64_t bits = counted; bits; bits &= bits - 1)
 			if (!rules->policy->rules[__builtin_ctzll(bits)].is_hint)
 				matched |= bits & -bits;
-		set_hint(rules, task, hint);
-		if (matched == task->counted) {
-			if (!matched)
-				forget(rules, *place);
-			continue;
-		}
-		*ret = task->task;
-		ret->before = task->task.matched;
+		*ret = known->task;
+		ret->before = known->task.matched;
 		ret->moved = false;
-		ret->matched = task->task.matched = matched;
-		count(rules, task->counted, matched);
-		task->counted = matched;
-		if (!matched)
-			forget(rules, *place);
+		if (matched != counted)
+			ret->matched = known->task.matched = matched;
+		update(rules, *place, hint, matched);
+		if (matched == counted)
+			continue;
 		++*place;
 		return true;
 	}
@@ -431,13 +302,14 @@ void rules_begin_scan(struct rules *rules)
 
 bool rules_take_missing(struct rules *rules, uint32_t *ret_pid)
 {
-	uint32_t place;
+	const struct known_task *known;
 
-	while ((place = pid_index_next(rules->index, rules->scan_place)) != PID_INDEX_NONE) {
-		rules->scan_place = place + 1;
-		if (rules->tasks[place].scan == rules->scan)
+	while ((known = next_known(rules, &rules->scan_place))) {
+		uint32_t place = rules->scan_place++;
+
+		if (known->scan == rules->scan)
 			continue;
-		*ret_pid = rules->tasks[place].task.pid;
+		*ret_pid = known->task.pid;
 		forget(rules, place);
 		return true;
 	}
@@ -452,21 +324,21 @@ void rules_expect_change(struct rules *rules)
 
 const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 {
-	uint32_t place = pid_index_find(rules->index, pid);
+	const struct known_task *known = rules_find_known(rules, pid);
 
-	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place].task;
+	return known ? &known->task : NULL;
 }
 
 const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
 					 uint32_t *ret_place)
 {
-	for (uint32_t place = pid_index_next(rules->index, from); place != PID_INDEX_NONE;
-	     place = pid_index_next(rules->index, place + 1)) {
-		if (!(rules->tasks[place].counted >> rule & 1))
-			continue;
-		*ret_place = place;
-		return &rules->tasks[place].task;
-	}
+	const struct known_task *known;
+
+	for (uint32_t place = from; (known = next_known(rules, &place)); place++)
+		if (known->counted >> rule & 1) {
+			*ret_place = place;
+			return &known->task;
+		}
 	return NULL;
 }
 

@@ -5,7 +5,31 @@
 
 #include "core/pid_index.h"
 #include "rules/rules.h"
-#include "rules/texts.h"
+
+/*
+ * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
+ * unless there are too many; the program of a process is read once for consecutive threads of it.
+ *
+ * Nothing here reads a process's memory, as /proc/PID/cmdline does: that takes its mmap lock and
+ * may wait for its pages, which may come from a file system of the process's owner.
+ */
+
+struct texts;
+
+/* NULL without memory. read_process may be NULL where no rule goes by exe or command. */
+struct texts *texts_new(process_facts_t read_process, void *userdata);
+struct texts *texts_free(struct texts *texts);
+
+/*
+ * The text for POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL if there is
+ * none, as for a kernel thread, or it is not known: then *ret_unknown is the reason, else NULL.
+ * Both are borrowed until the next call.
+ */
+const char *texts_get(struct texts *texts, const struct task_facts *facts,
+		      enum policy_match_key key, const char **ret_unknown);
+
+/* Drops the cached program of a process, which may have changed. */
+void texts_forget_process(struct texts *texts);
 
 /* The state of a rule besides the policy. */
 struct ruled {
@@ -33,6 +57,21 @@ struct rules {
 	uint32_t scan_place;
 	bool conditions_changed;
 };
+
+/* match.c: which rules are for a task. */
+
+/* NULL: the task has no entry. */
+struct known_task *rules_find_known(const struct rules *rules, uint32_t pid);
+
+/* The rules that match the task, as bits. hint: of rules_find_hint(). */
+uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
+			    const struct hint *hint);
+
+/* The task's own hint or the inherited one; NULL: it has none, or there is no room for one. */
+const struct hint *rules_find_hint(const struct rules *rules, const struct task_facts *facts);
+
+/* The bit of the rule of the hint's class; 0 for NULL. */
+uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint);
 
 /* Whether the task was among those of the override when it was last taken. */
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);

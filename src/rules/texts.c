@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rules/texts.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "rules/cgroups.h"
+#include "rules/rules_private.h"
 #include "shared/sysfs.h"
 
 #define CGROUPS_MAX 1024 /* cached; further ones are read again each time */
@@ -66,35 +64,29 @@ static bool is_path_of(uint64_t id, const char *path)
 	char directory[2 * TEXT_SIZE];
 	struct stat st;
 
-	snprintf(directory, sizeof(directory), "%s%s", cgroups_mount(), path);
-	return cgroups_mount()[0] && stat(directory, &st) == 0 && st.st_ino == id;
-}
-
-static const char *read_cgroup(struct texts *texts, const struct task_facts *facts,
-			       struct cgroup_text *keep, const char **ret_unknown)
-{
-	int r = sysfs_read_tagged(texts->path, sizeof(texts->path), "0::", "/proc/%u/cgroup",
-				  facts->pid);
-
-	if (r < 0)
-		*ret_unknown = strerror(-r);
-	if (r <= 0)
-		return NULL;
-	if (is_path_of(facts->cgroup_id, texts->path)) {
-		free(keep->path);
-		*keep = (struct cgroup_text){ facts->cgroup_id, strdup(texts->path) };
-	}
-	return texts->path;
+	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
+	return sysfs_cgroup_mount()[0] && stat(directory, &st) == 0 && st.st_ino == id;
 }
 
 static const char *get_cgroup(struct texts *texts, const struct task_facts *facts,
 			      const char **ret_unknown)
 {
 	struct cgroup_text *cgroup = &texts->cgroups[facts->cgroup_id % CGROUPS_MAX];
+	int r;
 
 	if (cgroup->id == facts->cgroup_id && cgroup->path)
 		return cgroup->path;
-	return read_cgroup(texts, facts, cgroup, ret_unknown);
+	r = sysfs_read_tagged(texts->path, sizeof(texts->path), "0::", "/proc/%u/cgroup",
+			      facts->pid);
+	if (r < 0)
+		*ret_unknown = strerror(-r);
+	if (r <= 0)
+		return NULL;
+	if (is_path_of(facts->cgroup_id, texts->path)) {
+		free(cgroup->path);
+		*cgroup = (struct cgroup_text){ facts->cgroup_id, strdup(texts->path) };
+	}
+	return texts->path;
 }
 
 const char *texts_get(struct texts *texts, const struct task_facts *facts,

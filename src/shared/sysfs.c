@@ -100,3 +100,18 @@ void sysfs_each(void (*visit)(const char *path, void *context), void *context, c
 			visit(found.gl_pathv[i], context);
 	globfree(&found);
 }
+
+const char *sysfs_cgroup_mount(void)
+{
+	static char mount[256];
+	_cleanup_fclose_ FILE *mounts = NULL;
+	char line[1024], path[256], type[32];
+
+	if (mount[0])
+		return mount;
+	mounts = fopen("/proc/self/mounts", "re");
+	while (mounts && !mount[0] && fgets(line, sizeof(line), mounts))
+		if (sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2"))
+			strcpy(mount, path);
+	return mount;
+}

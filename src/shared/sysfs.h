@@ -28,3 +28,6 @@ bool sysfs_read_number(double *ret, const char *format, ...) __attribute__((form
 /* Visits every path that matches, in the order of their names. */
 void sysfs_each(void (*visit)(const char *path, void *context), void *context, const char *format,
 		...) __attribute__((format(printf, 3, 4)));
+
+/* The mount point of the unified hierarchy of cgroups; "" if there is none. Looked up once. */
+const char *sysfs_cgroup_mount(void);
