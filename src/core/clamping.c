@@ -310,6 +310,15 @@ uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task 
 	return opp_cap_at_khz(&domain->info, khz);
 }
 
+bool engine_kernel_boosts(const struct engine *engine, const struct io_task *task)
+{
+	const struct domain *domain = engine_domain_of(engine, task->cpu);
+	const struct io_boost *boost = &task->io_boost;
+
+	return domain && domain->clamps && !io_boost_is_over(boost) && boost->waits_for_io &&
+	       !boost->granted && !engine_task_need_cap(engine, task);
+}
+
 /* A task whose I/O is followed does not get the cap of a neighbour. */
 static void follow_io(struct engine *engine, const struct io_task *io)
 {

@@ -284,3 +284,8 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
  * domain needs without boosts, 1…1024; 0: none.
  */
 uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task);
+/*
+ * Whether schedutil boosts the task for its I/O now, where clamps drive its domain: neither a boost
+ * of ours nor a maximum (see engine_task_need_cap()) takes the place of that.
+ */
+bool engine_kernel_boosts(const struct engine *engine, const struct io_task *task);

@@ -54,6 +54,17 @@ static bool is_word(const json_t *object, const char *key, const char *word)
 	return text && !strcmp(text, word);
 }
 
+static bool is_boosted_by_kernel(const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
+	size_t i;
+
+	json_array_foreach(tasks, i, task)
+		if (!field_is_known(task, "need_khz"))
+			return true;
+	return false;
+}
+
 static void print_head(FILE *file, const json_t *reply)
 {
 	const json_t *domain = json_object_get(reply, "domain");
@@ -67,7 +78,8 @@ static void print_head(FILE *file, const json_t *reply)
 	if (json_is_true(json_object_get(reply, "is_present")))
 		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
 	if (field_is_known(reply, "target_khz"))
-		fprintf(file, "%s %u MHz", asked, mhz(reply, "target_khz"));
+		fprintf(file, "%s %u MHz%s", asked, mhz(reply, "target_khz"),
+			is_boosted_by_kernel(reply) ? ", or more for I/O" : "");
 	else
 		fprintf(file, "nothing was decided yet");
 	if (show_is_expected(domain) && field_is_known(domain, "asked_max_khz"))
@@ -186,24 +198,34 @@ static void print_idle_latency(FILE *file, const json_t *trial)
 				 percent(trial, "gain_error_permille"), state ? state : "-");
 }
 
-/* Where clamps drive the domain. */
-static void print_held_back(FILE *file, const json_t *reply)
+/* Where clamps drive the domain: what becomes of schedutil's own boost for I/O. */
+static void print_kernel_boost(FILE *file, const json_t *task)
 {
-	const json_t *tasks = json_object_get(reply, "held_back"), *task;
+	const char *comm = field_text(task, "comm"), *state = field_text(task, "state");
+	bool held_back = field_is_known(task, "need_khz");
+	struct line line = { 0 };
+
+	add(&line, "%s (pid %" PRIu64 ") ", comm ? comm : "a task", field_number(task, "pid"));
+	if (held_back)
+		add(&line, "at %u MHz: the kernel boosts it for its I/O, which gains nothing by it",
+		    mhz(task, "need_khz"));
+	else
+		add(&line, "by schedutil for its I/O; wakegov leaves that alone");
+	if (field_number(task, "pairs"))
+		add(&line, " (in %" PRIu64 " pair%s: %u %% more, give or take %u %%%s%s)",
+		    field_number(task, "pairs"), field_number(task, "pairs") == 1 ? "" : "s",
+		    percent(task, "measured_gain_permille"), percent(task, "gain_error_permille"),
+		    held_back ? "" : "; ", held_back || !state ? "" : state);
+	paragraph_print(file, held_back ? "held back" : "boosted", line.text);
+}
+
+static void print_kernel_boosts(FILE *file, const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
 	size_t i;
 
-	json_array_foreach(tasks, i, task) {
-		const char *comm = field_text(task, "comm");
-
-		paragraph_printf(
-			file, "held back",
-			"%s (pid %" PRIu64 ") at %u MHz: the kernel boosts it for its I/O, "
-			"which gains nothing by it (in %" PRIu64
-			" pairs: %u %% more, give or take %u %%)",
-			comm ? comm : "a task", field_number(task, "pid"), mhz(task, "need_khz"),
-			field_number(task, "pairs"), percent(task, "measured_gain_permille"),
-			percent(task, "gain_error_permille"));
-	}
+	json_array_foreach(tasks, i, task)
+		print_kernel_boost(file, task);
 }
 
 static void print_others(FILE *file, const json_t *reply)
@@ -341,7 +363,7 @@ void explain_print(FILE *file, const json_t *reply)
 		print_io(file, io);
 		print_trial(file, io);
 		print_idle_latency(file, json_object_get(reply, "idle_latency"));
-		print_held_back(file, reply);
+		print_kernel_boosts(file, reply);
 		print_others(file, reply);
 		print_clamps(file, reply);
 		print_chosen(file, reply);

@@ -11,9 +11,9 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-#define SYS	      "/sys"
-#define LIMITERS_MAX  6
-#define HELD_BACK_MAX 6
+#define SYS		  "/sys"
+#define LIMITERS_MAX	  6
+#define KERNEL_BOOSTS_MAX 6
 
 static void put_contenders(struct json_out *out, const struct explanation *rests_on,
 			   const struct topology_domain *info)
@@ -196,16 +196,19 @@ static void put_idle_latency(struct json_out *out, const struct manager *manager
 	json_out_close(out, '}');
 }
 
-/* Not those that are tried at present. */
-static void put_held_back(struct json_out *out, const struct manager *manager, uint32_t domain)
+/* Tasks that schedutil boosts, and those that are held back, but for a window without its boost. */
+static void put_kernel_boosts(struct json_out *out, const struct manager *manager, uint32_t domain)
 {
 	const struct io_task *task = NULL;
 	uint32_t n = 0;
 
-	while (n < HELD_BACK_MAX && (task = io_task_next(engine_tasks(manager->engine), task))) {
+	while (n < KERNEL_BOOSTS_MAX &&
+	       (task = io_task_next(engine_tasks(manager->engine), task))) {
+		bool held_back = task->io_boost.state == IO_BOOST_DOESNT_PAY &&
+				 engine_task_need_cap(manager->engine, task);
+
 		if (topology_domain_of(manager->topology, task->cpu) != domain ||
-		    task->io_boost.state != IO_BOOST_DOESNT_PAY ||
-		    !engine_task_need_cap(manager->engine, task))
+		    (!held_back && !engine_kernel_boosts(manager->engine, task)))
 			continue;
 		api_put_task(out, manager, task);
 		n++;
@@ -303,9 +306,9 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 		put_idle_latency(out, manager, decision->domain);
 	else
 		field_null(out, "idle_latency");
-	field_open(out, "held_back", '[');
+	field_open(out, "kernel_boosts", '[');
 	if (explained->is_present)
-		put_held_back(out, manager, decision->domain);
+		put_kernel_boosts(out, manager, decision->domain);
 	json_out_close(out, ']');
 	put_clamps(out, rests_on, decision->limiter);
 	put_skipped(out, manager, decision, rests_on->lowest_khz);

@@ -78,6 +78,7 @@ void api_put_task(struct json_out *out, const struct manager *manager, const str
 		      engine_task_need_cap(manager->engine, task)
 			      ? engine_last(manager->engine, domain)->target_khz
 			      : 0);
+	field_bool(out, "kernel_boosts", engine_kernel_boosts(manager->engine, task));
 	field_count(out, "hold_left_us",
 		    boost->hold_end_ns > now_ns ? (boost->hold_end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');

@@ -116,6 +116,11 @@ uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task 
 	return io_boost_is_held(&task->io_boost) ? 0 : 300;
 }
 
+bool engine_kernel_boosts(const struct engine *engine, const struct io_task *task)
+{
+	return false;
+}
+
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)
 {
 	uint32_t n = made.daemon->n_tasks, paying = (n + 3) / 4;

@@ -239,6 +239,18 @@ class Boost(unittest.TestCase):
         self.daemon.stop()
         self.assertEqual(clamps_of(reader), (0, 1024))
 
+    def test_kernel_boost_that_pays(self):
+        """uclamp: explain names whom schedutil boosts where wakegov leaves that alone"""
+        load = self.psync("3")
+        self.daemon.set_policy("[wakegov]\nbackend = uclamp\n")
+        self.daemon.start()
+        self.addCleanup(self.daemon.stop)
+        self.watch(load, 60, until={"pays"})
+        reader = load.threads().pop()
+        guest.wait_for(lambda: re.search(rf"boosted +freqload \(pid {reader}\) by schedutil",
+                                         self.ctl("explain", "policy2")), 5, "what explain says")
+        self.assertEqual(clamps_of(reader), (0, 1024))
+
     def test_follows(self):
         """a boost goes with its task to another domain at once"""
         self.start()
