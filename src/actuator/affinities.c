@@ -1,16 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tasks whose affinity the daemon has set, and the writes to one of them. */
+/* The log of affinities and what is restored by it, and the table with the writes to one task. */
 #include "actuator/affinities.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "actuator/affinities_private.h"
-#include "actuator/affinity_task.h"
-#include "actuator/restore_tasks.h"
-#include "actuator/uclamp_task.h"
+#include "actuator/task.h"
 #include "shared/cleanup.h"
+
+static void print_masks(const void *entry, char *ret, size_t size)
+{
+	const struct affinity *affinity = entry;
+	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
+
+	cpu_mask_print(&affinity->own, own);
+	cpu_mask_print(&affinity->put, put);
+	snprintf(ret, size, "%s %s", own, put);
+}
+
+static bool parse_masks(const char *text, void *ret)
+{
+	struct affinity *affinity = ret;
+	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
+
+	_Static_assert(CPU_MASK_TEXT_SIZE > 280, "the widths below");
+	return sscanf(text, "%280s %280s", own, put) == 2 && cpu_mask_parse(own, &affinity->own) &&
+	       cpu_mask_parse(put, &affinity->put) && !cpu_mask_is_empty(&affinity->own);
+}
+
+/* Whether `now` is the mask that we wrote, or what cpuset and online CPUs have made of it. */
+static bool is_ours(const struct affinity *affinity, const struct cpu_mask *now)
+{
+	struct cpu_mask limit, put;
+
+	if (cpu_mask_equals(now, &affinity->put))
+		return true;
+	affinity_read_cpuset(affinity->task.pid, &limit);
+	put = cpu_mask_and(&affinity->put, &limit);
+	if (cpu_mask_equals(now, &put))
+		return true;
+	/* The kernel resets an affinity of which no CPU is online. */
+	affinity_read_online(&limit);
+	put = cpu_mask_and(&put, &limit);
+	return cpu_mask_is_empty(&put);
+}
+
+static void tell_task(struct task_restore *run, const struct affinity *affinity,
+		      enum restore_outcome outcome, const struct cpu_mask *now, int error)
+{
+	char own[CPU_MASK_TEXT_SIZE], current[256] = "";
+
+	cpu_mask_print(&affinity->own, own);
+	if (now)
+		cpu_mask_print_list(now, current, sizeof(current));
+	task_restore_tell(run, affinity->task.pid, outcome, own, current, error);
+}
+
+/* Restores the task's own affinity if it still has the one that we wrote. */
+static void restore_own(struct task_restore *run, const struct affinity *affinity)
+{
+	struct cpu_mask now;
+	int r = affinity_read(affinity->task.pid, &now);
+
+	if (r == 0 && !is_ours(affinity, &now)) {
+		tell_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
+		return;
+	}
+	if (r == 0)
+		r = affinity_write(affinity->task.pid, &affinity->own);
+	if (r == 0)
+		run->done++;
+	else if (r != -ESRCH)
+		tell_task(run, affinity, RESTORE_FAILED, NULL, r);
+}
+
+/*
+ * The last line of the task with the mask that it has now: not its last line if the daemon was
+ * killed between line and write. If no line has that mask, the last one.
+ */
+static const struct affinity *find_put(const struct affinity *line, const struct affinity *end,
+				       uint64_t start, const struct cpu_mask *now)
+{
+	const struct affinity *found = NULL, *last = NULL;
+
+	for (; line < end; line++) {
+		if (line->task.start != start)
+			continue;
+		last = line;
+		if (cpu_mask_equals(now, &line->put))
+			found = line;
+	}
+	return found ?: last;
+}
+
+static void restore(struct task_restore *run, const void *first, const void *end)
+{
+	const struct affinity *line = first;
+	_cleanup_close_ int fd = -1;
+	struct cpu_mask now;
+	uint64_t start;
+	int r;
+
+	fd = task_open(line->task.pid, &start);
+	r = fd < 0 ? fd : affinity_read(line->task.pid, &now);
+	if (r < 0) {
+		if (r != -ESRCH)
+			tell_task(run, line, RESTORE_FAILED, NULL, r);
+		return;
+	}
+	line = find_put(line, end, start, &now);
+	if (line && !cpu_mask_equals(&now, &line->own))
+		restore_own(run, line);
+}
+
+static bool read_child(uint32_t pid, void *ret)
+{
+	return affinity_read(pid, &((struct affinity *)ret)->put) == 0;
+}
+
+static bool gave(const void *line, const void *child)
+{
+	return cpu_mask_equals(&((const struct affinity *)line)->put,
+			       &((const struct affinity *)child)->put);
+}
+
+static void restore_heir(struct task_restore *run, uint32_t pid, const void *line)
+{
+	struct affinity heir = *(const struct affinity *)line;
+
+	heir.task.pid = pid;
+	restore_own(run, &heir);
+}
+
+const struct task_log_kind affinities_log = {
+	.file = { .name = "affinities", .version = 1, .is_log = true },
+	.what = "affinity",
+	.max_tasks = AFFINITIES_MAX,
+	.size = sizeof(struct affinity),
+	.print = print_masks,
+	.parse = parse_masks,
+	.restore = restore,
+	.read = read_child,
+	.gave = gave,
+	.restore_heir = restore_heir,
+};
 
 struct affinities {
 	struct task_log log;
@@ -93,11 +228,11 @@ static struct cpu_mask own_affinity(const struct affinities *affinities, uint32_
 static int identify(struct affinities *affinities, uint32_t pid, uint64_t *ret_start,
 		    struct affinity **ret_entry, struct cpu_mask *ret_now)
 {
-	_cleanup_close_ int fd = uclamp_open_task(pid, ret_start);
+	_cleanup_close_ int fd = task_open(pid, ret_start);
 	int r = fd < 0 ? fd : affinity_read(pid, ret_now);
 
 	*ret_entry = find(affinities, pid);
-	if (r == 0 && !uclamp_is_alive(fd))
+	if (r == 0 && !task_is_alive(fd))
 		r = -ESRCH;
 	if (*ret_entry && (r == -ESRCH || (*ret_entry)->task.start != *ret_start)) {
 		affinities_forget(affinities, pid);
@@ -114,12 +249,12 @@ static int take_over(struct affinities *affinities, struct affinity *entry)
 	return AFFINITIES_TAKEN_OVER;
 }
 
-static int restore_own(struct affinities *affinities, struct affinity *entry,
-		       const struct cpu_mask *now)
+static int give_back(struct affinities *affinities, struct affinity *entry,
+		     const struct cpu_mask *now)
 {
 	int r;
 
-	if (!affinity_is_ours(entry, now))
+	if (!is_ours(entry, now))
 		return take_over(affinities, entry);
 	r = affinity_write(entry->task.pid, &entry->own);
 	if (r < 0 && r != -ESRCH)
@@ -142,7 +277,7 @@ int affinities_release_task(struct affinities *affinities, uint32_t pid)
 		return AFFINITIES_GONE;
 	if (r < 0 || !entry || !entry->task.kept)
 		return r < 0 ? r : AFFINITIES_UNCHANGED;
-	return restore_own(affinities, entry, &now);
+	return give_back(affinities, entry, &now);
 }
 
 /* Writes the line before the affinity. On failure the task and its entry are unchanged. */
@@ -174,7 +309,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 
 	if (r < 0)
 		return r == -ESRCH ? AFFINITIES_GONE : r;
-	if (entry && entry->task.kept && !affinity_is_ours(entry, &now))
+	if (entry && entry->task.kept && !is_ours(entry, &now))
 		return take_over(affinities, entry);
 	if (entry && entry->foreign)
 		return AFFINITIES_TAKEN_OVER;
@@ -184,7 +319,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 	within = cpu_mask_and(&mask, &cpuset);
 	if (cpu_mask_is_empty(&within)) {
 		if (entry && entry->task.kept)
-			restore_own(affinities, entry, &now);
+			give_back(affinities, entry, &now);
 		return AFFINITIES_OUTSIDE;
 	}
 	if (cpu_mask_equals(&now, &within))
@@ -215,7 +350,7 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 		return entry && entry->task.kept;
 	inherited.task = (struct logged_task){ child, false, start };
 	inherited.foreign = false;
-	if (cpu_mask_equals(&now, &inherited.own) || !affinity_is_ours(&inherited, &now))
+	if (cpu_mask_equals(&now, &inherited.own) || !is_ours(&inherited, &now))
 		return false;
 	entry = add(affinities, &inherited);
 	if (!entry)
@@ -232,15 +367,13 @@ bool affinities_knows(const struct affinities *affinities, uint32_t pid)
 
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata)
 {
-	struct restore_tasks run = { report, userdata, &affinities_kind };
-	const struct affinity *affinity = NULL;
-
-	while ((affinity = task_log_next(&affinities->log, affinity)))
-		if (affinity->task.kept)
-			affinity_restore(&run, affinity);
-	task_log_clear(&affinities->log);
 	affinities->counts.kept = 0;
-	return restore_tasks_finish(&run, affinities->log.directory);
+	return task_log_release(&affinities->log, report, userdata);
+}
+
+int affinities_restore(const char *directory, restore_report_t report, void *userdata)
+{
+	return task_log_restore(&affinities_log, directory, report, userdata);
 }
 
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "actuator/restore.h"
+#include "actuator/task_log.h"
 #include "shared/cpu_mask.h"
 
 #define AFFINITIES_MAX 16384 /* tasks; more are not restricted, and counted as refused */
@@ -64,17 +64,18 @@ bool affinities_knows(const struct affinities *affinities, uint32_t pid);
 /* Drops the entry: the task has exited, or is to be treated as new. */
 void affinities_forget(struct affinities *affinities, uint32_t pid);
 
-/*
- * Restores the affinity of every task that is kept, and removes the log when none failed. report
- * (may be NULL) gets one call for each task that failed or that another program changed, and one
- * for all others together. Returns 0 or the first error.
- */
+/* Restores each affinity that is kept, as task_log_release() and task_log_restore() say. */
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata);
-/*
- * The same for the tasks in the log of a daemon that was killed, and for children that inherited
- * from them. Returns 0, also without a log, or a negative errno; statefile_refusal() then says
- * whether the file was refused.
- */
 int affinities_restore(const char *directory, restore_report_t report, void *userdata);
 
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret);
+
+/* An entry of the table, and a line of its log. */
+struct affinity {
+	struct logged_task task;
+	struct cpu_mask own; /* the task's own */
+	struct cpu_mask put; /* as we wrote it */
+	bool foreign;	     /* another program set the affinity while the task was kept */
+};
+
+extern const struct task_log_kind affinities_log;

@@ -200,20 +200,3 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 	*ret = take_ptr(sorted);
 	return 0;
 }
-
-static int compare_pid(const void *key, const void *element)
-{
-	uint32_t pid = *(const uint32_t *)key, other = task_log_pid(element);
-
-	return pid < other ? -1 : pid > other;
-}
-
-const void *task_log_first(const struct task_log_kind *kind, const void *lines, size_t n,
-			   uint32_t pid)
-{
-	const char *line = bsearch(&pid, lines, n, kind->size, compare_pid);
-
-	while (line && line > (const char *)lines && task_log_pid(line - kind->size) == pid)
-		line -= kind->size;
-	return line;
-}

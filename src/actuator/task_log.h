@@ -7,14 +7,18 @@
  *
  *	task 4711 88123 0-1024 0-300	number, start in ticks, its own setting, what we write now
  *
- * Each line precedes its write. uclamps.c has such a table of clamps, affinities.c one of
- * affinities.
+ * Each line is in the file before the write that it names. So a daemon that is killed between the
+ * two leaves a task with the setting of the line before, or with its own: both count as ours. A
+ *task that has neither was set by another program, and is left alone. Children inherit their
+ *parent's setting without a line of their own, so that a restoration looks for them among all
+ *tasks. uclamps.c has such a table of clamps, affinities.c one of affinities.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "actuator/restore.h"
 #include "shared/statefile.h"
 
 /* Each entry begins with one. */
@@ -31,13 +35,34 @@ static inline uint32_t task_log_pid(const void *entry)
 	return task->pid;
 }
 
+/* One restoration; see task_restore_tell(). */
+struct task_restore {
+	restore_report_t report; /* may be NULL */
+	void *userdata;
+	const char *what; /* of struct task_log_kind */
+	size_t done;	  /* tasks; the kind's functions count */
+	int error;	  /* the first one */
+};
+
 struct task_log_kind {
 	struct statefile file;
+	const char *what; /* "clamps" or "affinity", for messages */
 	uint32_t max_tasks;
 	size_t size; /* of an entry */
 	/* Prints and parses the two settings of an entry. */
 	void (*print)(const void *entry, char *ret, size_t size);
 	bool (*parse)(const char *text, void *ret);
+	/* Merges the sorted lines of a log where they are. Returns their number. NULL: not needed.
+	 */
+	size_t (*merge)(void *lines, size_t n);
+	/* Restores the task of the lines from first to end, in their order, which have one pid. */
+	void (*restore)(struct task_restore *run, const void *first, const void *end);
+	/* Reads a task's setting into an entry. Returns whether it can be an inherited one. */
+	bool (*read)(uint32_t pid, void *ret);
+	/* Whether a child that has the setting of this entry could have it from the line's task. */
+	bool (*gave)(const void *line, const void *child);
+	/* Restores a task without a line by that of an ancestor. */
+	void (*restore_heir)(struct task_restore *run, uint32_t pid, const void *line);
 };
 
 struct task_log {
@@ -81,6 +106,23 @@ void task_log_clear(struct task_log *log);
 int task_log_read(const char *directory, const struct task_log_kind *kind, void **ret,
 		  size_t *ret_n);
 
-/* The first of these lines with this pid, or NULL. */
-const void *task_log_first(const struct task_log_kind *kind, const void *lines, size_t n,
-			   uint32_t pid);
+/*
+ * Restores the task of each entry that is kept, drops all entries, and removes the log when no task
+ * failed. report (may be NULL) gets one call for each task that failed or that another program
+ * changed, and one for all others together, as there can be thousands. Returns 0 or the first
+ * error.
+ */
+int task_log_release(struct task_log *log, restore_report_t report, void *userdata);
+
+/*
+ * The same for the tasks in the log of a daemon that was killed, and for tasks without a line that
+ * could have inherited their setting from an ancestor with one, or from a thread of that process.
+ * Returns 0, also without a log, or a negative errno; statefile_refusal() then says whether it was
+ * refused.
+ */
+int task_log_restore(const struct task_log_kind *kind, const char *directory,
+		     restore_report_t report, void *userdata);
+
+/* For the kinds: reports one task, and keeps the first error. */
+void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
+		       const char *value, const char *current, int error);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "actuator/backend.h"
-#include "actuator/uclamp_task.h"
+#include "actuator/task.h"
 
 #define GOVERNOR_SCHEDUTIL "schedutil"
 

@@ -11,8 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "actuator/uclamp_groups_private.h"
-#include "actuator/uclamp_task.h"
+#include "actuator/task.h"
 #include "shared/cleanup.h"
 
 #define UNCLAIMED   UINT32_MAX

@@ -13,7 +13,7 @@
 
 #include "actuator/control.h"
 #include "actuator/tunables.h"
-#include "actuator/uclamp_groups_private.h"
+#include "actuator/uclamp_groups.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 

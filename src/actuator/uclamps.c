@@ -1,47 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tasks with clamps that we wrote, and the writes to one of them. */
+/* The table of tasks with clamps that we wrote, the writes to one of them, and their children. */
 #include "actuator/uclamps.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "actuator/uclamps_private.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 
-/* Twice as many tasks as rules may have. */
-#define UCLAMPS_MAX 131072
-
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
 
-static void print_clamps(const void *entry, char *ret, size_t size)
-{
-	const struct uclamped *clamped = entry;
+/*
+ * Number of released tasks that are remembered, since records of their forks may still be on their
+ * way.
+ */
+#define RECENT 256
 
-	snprintf(ret, size, "%u-%u %u-%u", clamped->own.min_cap, clamped->own.max_cap,
-		 clamped->put.min_cap, clamped->put.max_cap);
-}
-
-static bool parse_clamps(const char *text, void *ret)
-{
-	struct uclamped *clamped = ret;
-	struct uclamp *own = &clamped->own, *put = &clamped->put;
-
-	if (sscanf(text, "%4hu-%4hu %4hu-%4hu", &own->min_cap, &own->max_cap, &put->min_cap,
-		   &put->max_cap) != 4)
-		return false;
-	clamped->was = *own;
-	return own->min_cap <= UCLAMP_MOST && own->max_cap <= UCLAMP_MOST &&
-	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
-}
-
-const struct task_log_kind uclamps_log = {
-	.file = { .name = "clamps", .version = 1, .is_log = true },
-	.max_tasks = UCLAMPS_MAX,
-	.size = sizeof(struct entry),
-	.print = print_clamps,
-	.parse = parse_clamps,
+struct uclamps {
+	struct task_log log; /* of struct uclamped */
+	uint64_t next_ns;
+	struct uclamped recent[RECENT];
+	size_t n_recent; /* ever added; the next goes to n_recent modulo RECENT */
+	struct uclamps_counts counts;
 };
 
 struct uclamps *uclamps_new(const char *directory)
@@ -62,7 +42,8 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 	return NULL;
 }
 
-struct uclamp uclamps_merge(struct uclamp own, struct uclamp ours)
+/* The higher floor and the lower cap, which wins where they cross. */
+static struct uclamp merge(struct uclamp own, struct uclamp ours)
 {
 	struct uclamp merged = {
 		.min_cap = own.min_cap > ours.min_cap ? own.min_cap : ours.min_cap,
@@ -117,30 +98,32 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 		return r == -ESRCH ? UCLAMPS_GONE : r;
 	}
 	clamps->counts.writes++;
-	if (uclamp_is_alive(task_fd))
+	if (task_is_alive(task_fd))
 		return UCLAMPS_DONE;
 	spare_stranger(clamped, now);
 	return UCLAMPS_GONE;
 }
 
 /* The entry of the task with this pid and start, added if need be, with its present clamps. */
-static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct entry **ret)
+static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct uclamped **ret)
 {
-	struct entry *entry = task_log_find(&clamps->log, pid);
+	struct uclamped *entry = task_log_find(&clamps->log, pid);
 	struct uclamp now;
 	int r = uclamp_read(pid, &now);
 
 	if (r < 0)
 		return r;
-	if (entry && entry->clamped.task.start != start) {
+	if (entry && entry->task.start != start) {
 		task_log_drop(&clamps->log, entry);
 		entry = NULL;
 	}
 	if (entry) {
-		take_foreign(clamps, &entry->clamped, now);
+		take_foreign(clamps, entry, now);
 	} else {
-		const struct entry fresh = {
-			.clamped = { { pid, true, start }, .own = now, .put = now },
+		const struct uclamped fresh = {
+			.task = { pid, true, start },
+			.own = now,
+			.put = now,
 		};
 
 		entry = task_log_put(&clamps->log, &fresh);
@@ -154,16 +137,16 @@ static bool is_none(struct uclamp ours)
 	return ours.min_cap <= UCLAMP_LEAST && ours.max_cap >= UCLAMP_MOST;
 }
 
-void uclamps_remember(struct uclamps *clamps, const struct uclamped *clamped)
+static void remember(struct uclamps *clamps, const struct uclamped *clamped)
 {
-	clamps->recent[clamps->n_recent++ % UCLAMPS_RECENT] = *clamped;
+	clamps->recent[clamps->n_recent++ % RECENT] = *clamped;
 }
 
 /* Drops the entry of a task that is gone or has none of our clamps. */
-static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t now_ns)
+static int finish(struct uclamps *clamps, struct uclamped *entry, int r, uint64_t now_ns)
 {
 	if (r == UCLAMPS_GONE || (r >= 0 && is_none(entry->ours))) {
-		uclamps_remember(clamps, &entry->clamped);
+		remember(clamps, entry);
 		task_log_drop(&clamps->log, entry);
 		return r;
 	}
@@ -175,15 +158,16 @@ static int finish(struct uclamps *clamps, struct entry *entry, int r, uint64_t n
 	return r;
 }
 
-int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
+/* As uclamps_set(), without the rate limit. */
+static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
 	_cleanup_close_ int task_fd = -1;
-	struct entry *entry;
+	struct uclamped *entry;
 	struct uclamp merged;
 	uint64_t start;
 	int r;
 
-	task_fd = uclamp_open_task(pid, &start);
+	task_fd = task_open(pid, &start);
 	r = task_fd < 0 ? task_fd : take_entry(clamps, pid, start, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
@@ -194,14 +178,14 @@ int uclamps_write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, 
 
 	entry->ours = ours;
 	entry->pending = false;
-	merged = uclamps_merge(entry->clamped.own, ours);
-	if (uclamp_equals(merged, entry->clamped.put))
+	merged = merge(entry->own, ours);
+	if (uclamp_equals(merged, entry->put))
 		return finish(clamps, entry, UCLAMPS_UNCHANGED, now_ns);
-	return finish(clamps, entry, write_task(clamps, &entry->clamped, task_fd, merged), now_ns);
+	return finish(clamps, entry, write_task(clamps, entry, task_fd, merged), now_ns);
 }
 
 /* Writes the first change at once, further ones at the rate limit. */
-static int put_off(struct uclamps *clamps, struct entry *entry, struct uclamp ours)
+static int put_off(struct uclamps *clamps, struct uclamped *entry, struct uclamp ours)
 {
 	uint64_t due_ns = entry->changed_ns + UCLAMPS_RATE_LIMIT_NS;
 
@@ -214,7 +198,7 @@ static int put_off(struct uclamps *clamps, struct entry *entry, struct uclamp ou
 
 int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
-	struct entry *entry = task_log_find(&clamps->log, pid);
+	struct uclamped *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry && is_none(ours))
 		return UCLAMPS_UNCHANGED;
@@ -224,7 +208,7 @@ int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64
 		return UCLAMPS_UNCHANGED;
 	if (entry && entry->changed_ns && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return put_off(clamps, entry, ours);
-	return uclamps_write_now(clamps, pid, ours, now_ns);
+	return write_now(clamps, pid, ours, now_ns);
 }
 
 uint64_t uclamps_next_ns(const struct uclamps *clamps)
@@ -234,29 +218,29 @@ uint64_t uclamps_next_ns(const struct uclamps *clamps)
 
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 {
-	struct entry *entry = task_log_find(&clamps->log, pid);
+	struct uclamped *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry || entry->refused || entry->pending)
 		return UCLAMPS_UNCHANGED;
 	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return put_off(clamps, entry, entry->ours);
-	return uclamps_write_now(clamps, pid, entry->ours, now_ns);
+	return write_now(clamps, pid, entry->ours, now_ns);
 }
 
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
 {
-	struct entry *entry = NULL;
+	struct uclamped *entry = NULL;
 
 	while ((entry = task_log_next(&clamps->log, entry)))
 		if (entry->refused)
-			uclamps_write_now(clamps, entry->clamped.task.pid, entry->ours, now_ns);
+			write_now(clamps, entry->task.pid, entry->ours, now_ns);
 		else
-			uclamps_check(clamps, entry->clamped.task.pid, now_ns);
+			uclamps_check(clamps, entry->task.pid, now_ns);
 }
 
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 {
-	struct entry *entry = NULL;
+	struct uclamped *entry = NULL;
 
 	if (now_ns < clamps->next_ns)
 		return;
@@ -265,7 +249,69 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 		if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 			put_off(clamps, entry, entry->ours);
 		else if (entry->pending)
-			uclamps_write_now(clamps, entry->clamped.task.pid, entry->ours, now_ns);
+			write_now(clamps, entry->task.pid, entry->ours, now_ns);
+}
+
+/* The parent's entry, or its former one: the parent can have forked before its last write. */
+static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t parent)
+{
+	const struct uclamped *entry = task_log_find(&clamps->log, parent);
+
+	if (entry)
+		return entry;
+	for (size_t i = 0; i < RECENT; i++)
+		if (clamps->recent[i].task.pid == parent)
+			return &clamps->recent[i];
+	return NULL;
+}
+
+int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
+{
+	const struct uclamped *from = find_parent(clamps, parent);
+	struct uclamped *entry = task_log_find(&clamps->log, child);
+	struct uclamp ours = none;
+	_cleanup_close_ int fd = -1;
+	struct uclamped fresh = { .task = { .pid = child, .kept = true } };
+	int r;
+
+	if (!from)
+		return UCLAMPS_UNCHANGED;
+	fd = task_open(child, &fresh.task.start);
+	r = fd < 0 ? fd : uclamp_read(child, &fresh.put);
+	if (r == -ESRCH) {
+		/* Its children may have inherited from it before. */
+		fresh = *from;
+		fresh.task.pid = child;
+		remember(clamps, &fresh);
+		return UCLAMPS_GONE;
+	}
+	if (r < 0)
+		return r;
+	fresh.was = fresh.put;
+	fresh.own = uclamped_own(from, fresh.put);
+
+	/* An existing entry may hold clamps that the child inherited from ours as its own. */
+	if (entry && entry->task.start == fresh.task.start) {
+		ours = entry->ours;
+		entry->own = uclamped_own(from, entry->own);
+	} else if (uclamp_equals(fresh.own, fresh.put)) {
+		return UCLAMPS_UNCHANGED;
+	} else {
+		if (entry)
+			task_log_drop(&clamps->log, entry);
+		remember(clamps, &fresh);
+		if (!task_log_put(&clamps->log, &fresh))
+			return -ENOSPC;
+	}
+	r = write_now(clamps, child, ours, 0);
+	clamps->counts.forked += r == UCLAMPS_DONE;
+	return r;
+}
+
+int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
+{
+	clamps->next_ns = UINT64_MAX;
+	return task_log_release(&clamps->log, report, userdata);
 }
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
@@ -277,11 +323,11 @@ void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
 		  struct uclamp *ret_merged)
 {
-	const struct entry *entry = task_log_find(&clamps->log, pid);
+	const struct uclamped *entry = task_log_find(&clamps->log, pid);
 
 	if (!entry)
 		return false;
-	*ret_own = entry->clamped.own;
-	*ret_merged = entry->clamped.put;
+	*ret_own = entry->own;
+	*ret_merged = entry->put;
 	return true;
 }

@@ -18,8 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "actuator/restore.h"
-#include "actuator/uclamp_task.h"
+#include "actuator/task.h"
+#include "actuator/task_log.h"
+
+#define UCLAMPS_MAX 131072 /* twice as many tasks as rules may have */
 
 /* Least time between two changes of one task. */
 #define UCLAMPS_RATE_LIMIT_NS 4000000ULL
@@ -76,18 +78,8 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
  */
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
-/*
- * Restores the clamps of every task, and removes the log when none failed. report (may be NULL)
- * gets one call for each task that failed or that another program changed, and one for all others
- * together. Returns 0 or the first error.
- */
+/* Restores the clamps of every task, as task_log_release() and task_log_restore() say. */
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
-
-/*
- * The same for the tasks in the log of a daemon that was killed, and for children that
- * inherited from them. Returns 0, also without a log, or a negative errno; statefile_refusal()
- * then says whether the file was refused.
- */
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata);
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
@@ -98,3 +90,27 @@ void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
  */
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
 		  struct uclamp *ret_merged);
+
+/*
+ * An entry of the table. Task, own and put are its line in the log. The last line of a task counts;
+ * the task has the clamps of that line or, if the daemon was killed between line and write, of the
+ * one before.
+ */
+struct uclamped {
+	struct logged_task task;
+	struct uclamp own;  /* the task's own */
+	struct uclamp put;  /* our last write */
+	struct uclamp was;  /* our write before that, or what we found */
+	struct uclamp ours; /* put is own and ours, merged */
+	uint64_t changed_ns;
+	bool pending; /* the rate limit delays the write of our clamps */
+	bool refused; /* not tried again before uclamps_check_all() */
+};
+
+extern const struct task_log_kind uclamps_log;
+
+/*
+ * The clamps of that task, or of one that could have inherited from it, without ours: each clamp
+ * that we wrote, by the last write or the one before, becomes the task's own.
+ */
+struct uclamp uclamped_own(const struct uclamped *from, struct uclamp now);

@@ -1,81 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Restores the clamps of a table, and those in the log of a daemon that was killed. */
+/* The log of clamps, from which those of a daemon that was killed are restored. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "actuator/restore_tasks.h"
-#include "actuator/uclamps_private.h"
+#include "actuator/uclamps.h"
 #include "shared/cleanup.h"
 
-static void print_clamp(char ret_text[16], struct uclamp clamp)
+static void print_clamps(const void *entry, char *ret, size_t size)
 {
-	snprintf(ret_text, 16, "%u-%u", clamp.min_cap, clamp.max_cap);
+	const struct uclamped *clamped = entry;
+
+	snprintf(ret, size, "%u-%u %u-%u", clamped->own.min_cap, clamped->own.max_cap,
+		 clamped->put.min_cap, clamped->put.max_cap);
 }
 
-static void tell_task(struct restore_tasks *run, uint32_t pid, enum restore_outcome outcome,
-		      struct uclamp value, struct uclamp current, int error)
+static bool parse_clamps(const char *text, void *ret)
 {
-	char value_text[16], current_text[16];
+	struct uclamped *clamped = ret;
+	struct uclamp *own = &clamped->own, *put = &clamped->put;
 
-	print_clamp(value_text, value);
-	print_clamp(current_text, current);
-	restore_tasks_tell(run, pid, outcome, value_text, current_text, error);
-}
-
-static bool is_ours(uint16_t now, uint16_t put, uint16_t was)
-{
-	return now == put || now == was;
-}
-
-/*
- * The clamps to restore. A clamp that another program changed stays, unless it contradicts the
- * restored one.
- */
-static struct uclamp target_of(const struct uclamped *clamped, struct uclamp now)
-{
-	struct uclamp target = now;
-
-	if (is_ours(now.min_cap, clamped->put.min_cap, clamped->was.min_cap))
-		target.min_cap = clamped->own.min_cap;
-	if (is_ours(now.max_cap, clamped->put.max_cap, clamped->was.max_cap))
-		target.max_cap = clamped->own.max_cap;
-	if (target.min_cap > target.max_cap)
-		target.min_cap = target.max_cap;
-	return target;
-}
-
-static void restore_clamp(struct restore_tasks *run, uint32_t pid, const struct uclamped *clamped)
-{
-	struct uclamp now, target;
-	int r = uclamp_read(pid, &now);
-
-	if (r == -ESRCH)
-		return;
-	target = r < 0 ? clamped->own : target_of(clamped, now);
-	if (r == 0)
-		r = uclamp_write(pid, now, target);
-	if (r < 0 && r != -ESRCH)
-		tell_task(run, pid, RESTORE_FAILED, clamped->own, now, r);
-	else if (!uclamp_equals(target, clamped->own))
-		tell_task(run, pid, RESTORE_TAKEN_OVER, clamped->own, target, 0);
-	else
-		run->done++;
-}
-
-static void restore(struct restore_tasks *run, const void *first, const void *end)
-{
-	for (const struct entry *entry = first; entry < (const struct entry *)end; entry++) {
-		const struct uclamped *clamped = &entry->clamped;
-		_cleanup_close_ int fd = -1;
-		uint64_t start;
-
-		fd = uclamp_open_task(clamped->task.pid, &start);
-		if (fd >= 0 && start == clamped->task.start)
-			restore_clamp(run, clamped->task.pid, clamped);
-	}
+	if (sscanf(text, "%4hu-%4hu %4hu-%4hu", &own->min_cap, &own->max_cap, &put->min_cap,
+		   &put->max_cap) != 4)
+		return false;
+	clamped->was = *own;
+	return own->min_cap <= UCLAMP_MOST && own->max_cap <= UCLAMP_MOST &&
+	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
 }
 
 /*
@@ -84,16 +33,15 @@ static void restore(struct restore_tasks *run, const void *first, const void *en
  */
 static size_t merge(void *read, size_t n)
 {
-	struct entry *lines = read;
+	struct uclamped *lines = read;
 	size_t n_tasks = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct uclamped *last = n_tasks ? &lines[n_tasks - 1].clamped : NULL;
-		struct uclamped *next = &lines[i].clamped;
+		struct uclamped *last = n_tasks ? &lines[n_tasks - 1] : NULL;
 
-		if (last && last->task.pid == next->task.pid &&
-		    last->task.start == next->task.start)
-			next->was = last->put;
+		if (last && last->task.pid == lines[i].task.pid &&
+		    last->task.start == lines[i].task.start)
+			lines[i].was = last->put;
 		else
 			n_tasks++;
 		lines[n_tasks - 1] = lines[i];
@@ -101,10 +49,61 @@ static size_t merge(void *read, size_t n)
 	return n_tasks;
 }
 
+struct uclamp uclamped_own(const struct uclamped *from, struct uclamp now)
+{
+	struct uclamp own = now;
+
+	if (now.min_cap == from->put.min_cap || now.min_cap == from->was.min_cap)
+		own.min_cap = from->own.min_cap;
+	if (now.max_cap == from->put.max_cap || now.max_cap == from->was.max_cap)
+		own.max_cap = from->own.max_cap;
+	return own;
+}
+
+/*
+ * Restores a task by its own line or, for an heir, by an ancestor's. A clamp that another program
+ * changed stays, unless it contradicts the restored one.
+ */
+static void restore_clamps(struct task_restore *run, uint32_t pid, const void *line)
+{
+	const struct uclamped *clamped = line;
+	struct uclamp now, target, own = clamped->own;
+	char own_text[16], left_text[16];
+	int r = uclamp_read(pid, &now);
+
+	if (r == -ESRCH)
+		return;
+	target = r < 0 ? own : uclamped_own(clamped, now);
+	if (target.min_cap > target.max_cap)
+		target.min_cap = target.max_cap;
+	if (r == 0)
+		r = uclamp_write(pid, now, target);
+	if (r == 0 && uclamp_equals(target, own)) {
+		run->done++;
+	} else if (r != -ESRCH) {
+		snprintf(own_text, sizeof(own_text), "%u-%u", own.min_cap, own.max_cap);
+		snprintf(left_text, sizeof(left_text), "%u-%u", target.min_cap, target.max_cap);
+		task_restore_tell(run, pid, r < 0 ? RESTORE_FAILED : RESTORE_TAKEN_OVER, own_text,
+				  left_text, r);
+	}
+}
+
+static void restore(struct task_restore *run, const void *first, const void *end)
+{
+	for (const struct uclamped *line = first; line < (const struct uclamped *)end; line++) {
+		_cleanup_close_ int fd = -1;
+		uint64_t start;
+
+		fd = task_open(line->task.pid, &start);
+		if (fd >= 0 && start == line->task.start)
+			restore_clamps(run, line->task.pid, line);
+	}
+}
+
 /* A task that has the kernel's default clamps did not inherit ours. */
 static bool read_child(uint32_t pid, void *ret)
 {
-	struct uclamp *now = &((struct entry *)ret)->clamped.put;
+	struct uclamp *now = &((struct uclamped *)ret)->put;
 
 	return uclamp_read(pid, now) == 0 &&
 	       (now->min_cap != UCLAMP_LEAST || now->max_cap != UCLAMP_MOST);
@@ -112,43 +111,26 @@ static bool read_child(uint32_t pid, void *ret)
 
 static bool gave(const void *line, const void *child)
 {
-	const struct uclamped *from = &((const struct entry *)line)->clamped;
-	struct uclamp now = ((const struct entry *)child)->clamped.put;
-	bool min = is_ours(now.min_cap, from->put.min_cap, from->was.min_cap);
-	bool max = is_ours(now.max_cap, from->put.max_cap, from->was.max_cap);
+	struct uclamp now = ((const struct uclamped *)child)->put;
 
-	return (min && now.min_cap != from->own.min_cap) ||
-	       (max && now.max_cap != from->own.max_cap);
+	return !uclamp_equals(uclamped_own(line, now), now);
 }
 
-static void restore_heir(struct restore_tasks *run, uint32_t pid, const void *line)
-{
-	restore_clamp(run, pid, &((const struct entry *)line)->clamped);
-}
-
-static const struct restore_tasks_kind clamps_kind = {
-	.log = &uclamps_log,
+const struct task_log_kind uclamps_log = {
+	.file = { .name = "clamps", .version = 1, .is_log = true },
 	.what = "clamps",
+	.max_tasks = UCLAMPS_MAX,
+	.size = sizeof(struct uclamped),
+	.print = print_clamps,
+	.parse = parse_clamps,
 	.merge = merge,
 	.restore = restore,
 	.read = read_child,
 	.gave = gave,
-	.restore_heir = restore_heir,
+	.restore_heir = restore_clamps,
 };
 
 int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
 {
-	return restore_tasks_of_log(&clamps_kind, directory, report, userdata);
-}
-
-int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
-{
-	struct restore_tasks run = { report, userdata, &clamps_kind };
-	const struct entry *entry = NULL;
-
-	while ((entry = task_log_next(&clamps->log, entry)))
-		restore(&run, entry, entry + 1);
-	task_log_clear(&clamps->log);
-	clamps->next_ns = UINT64_MAX;
-	return restore_tasks_finish(&run, clamps->log.directory);
+	return task_log_restore(&uclamps_log, directory, report, userdata);
 }

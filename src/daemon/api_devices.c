@@ -4,7 +4,6 @@
 
 #include "daemon/api.h"
 #include "diag/advice.h"
-#include "diag/interrupts.h"
 #include "shared/time.h"
 
 static void put_device(struct json_out *out, const struct manager *manager, const char *name,

@@ -7,7 +7,7 @@
 #include "core/opp.h"
 #include "daemon/api.h"
 #include "daemon/process.h"
-#include "diag/throttle.h"
+#include "diag/conflicts.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

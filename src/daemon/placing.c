@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/affinity_task.h"
 #include "actuator/caches.h"
+#include "actuator/task.h"
 #include "core/pid_index.h"
 #include "core/rule.h"
 #include "daemon/journal.h"
@@ -78,7 +78,7 @@ static void complain(struct manager *manager, uint32_t pid, int error)
 
 static uint32_t cache_of_task(const struct placing *placing, uint32_t pid)
 {
-	int cpu = affinity_read_cpu(pid);
+	int cpu = task_read_cpu(pid);
 
 	return cpu < 0 ? PLACEMENT_NO_CACHE : caches_of_cpu(&placing->caches, (uint32_t)cpu);
 }

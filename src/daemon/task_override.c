@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/affinity_task.h"
+#include "actuator/task.h"
 #include "config/rule_keys.h"
 #include "core/opp.h"
 #include "core/rule.h"
@@ -130,7 +130,7 @@ static void take_khz(uint32_t khz, struct policy_level *level)
 /* The frequency of the CPU where the task last ran; 0: it is in no domain. */
 static uint32_t present_khz(struct manager *manager, uint32_t pid)
 {
-	int cpu = affinity_read_cpu(pid);
+	int cpu = task_read_cpu(pid);
 	uint32_t domain = cpu < 0 ? TOPOLOGY_NO_DOMAIN : topology_domain_of(manager->topology, cpu);
 
 	return domain == TOPOLOGY_NO_DOMAIN ? 0 : overrides_present_khz(manager, domain);

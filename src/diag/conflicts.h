@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * Finds running programs that change the same controls, by their name on the system bus, by their
- * process, or by their files under /run.
+ * Who else sets or limits the frequency of a domain: running programs that change the same
+ * controls, and what keeps a domain from the frequency that was asked for: firmware, heat, another
+ * program's limit, the driver. Looked up on request; no state is kept.
  */
 
-#include <stddef.h>
+#include <stdint.h>
 
 struct rival {
 	const char *name;   /* power-profiles-daemon, … */
@@ -17,7 +18,27 @@ struct rival {
 #define RIVALS_MAX 8
 
 /*
- * Calls `found` for each running one; the rival is static. One that cannot be queried counts as
- * absent.
+ * Calls `found` for each running one, which shows by its name on the system bus, its process, or
+ * its files under /run; the rival is static. One that cannot be queried counts as absent.
  */
 void rivals_find(void (*found)(void *userdata, const struct rival *rival), void *userdata);
+
+#define LIMITER_TEXT_SIZE 256
+
+struct throttle_domain {
+	uint32_t first_cpu;  /* the N of policyN */
+	uint32_t lowest_khz; /* its lowest OPP */
+	uint32_t highest_khz;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+	uint32_t asked_min_khz; /* the request; 0: none */
+	uint32_t asked_max_khz;
+	uint32_t current_khz; /* 0: not known */
+};
+
+/*
+ * Calls emit for each limit, with a word (scaling-min, scaling-max, firmware, thermal, boost-off,
+ * driver) and a sentence; ends early with the result of emit if that is not 0. sys is /sys.
+ */
+int throttle_find(const char *sys, const struct throttle_domain *domain,
+		  int (*emit)(void *context, const char *who, const char *text), void *context);

@@ -55,3 +55,6 @@ struct counter_clock {
 
 void counter_clock_start(struct counter_clock *clock, uint32_t base_khz);
 uint32_t counter_clock_khz(struct counter_clock *clock);
+
+/* Reads a model-specific register of an opened /dev/cpu/N/msr. Returns 0 or a negative errno. */
+int counter_read_msr(int fd, uint32_t reg, uint64_t *ret);

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "frequency/frequency.h"
-#include "shared/time.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct counter_reader *const counter_readers[] = {
-	&counter_reader_perf,
-	&counter_reader_msr,
-	&counter_reader_cppc,
-	NULL,
-};
+#include "shared/time.h"
 
 /*
  * Consecutive implausible measurements until a reader is dropped; a firmware interrupt can spoil
@@ -41,18 +34,13 @@ struct frequency {
 	struct base bases[];
 };
 
-__attribute__((format(printf, 2, 3))) static void explain(struct frequency *frequency,
-							  const char *format, ...)
+/* Adds to frequency->why the reason why the reader is not used. */
+static void explain(struct frequency *frequency, const char *why)
 {
-	size_t used = strlen(frequency->why), size = sizeof(frequency->why);
-	va_list args;
+	size_t used = strlen(frequency->why);
 
-	used += snprintf(frequency->why + used, size - used, "%s%s: ", used ? "; " : "",
-			 (*frequency->reader)->name);
-	va_start(args, format);
-	if (used < size)
-		vsnprintf(frequency->why + used, size - used, format, args);
-	va_end(args);
+	snprintf(frequency->why + used, sizeof(frequency->why) - used, "%s%s: %s", used ? "; " : "",
+		 (*frequency->reader)->name, why);
 }
 
 static void open_next(struct frequency *frequency)
@@ -64,7 +52,7 @@ static void open_next(struct frequency *frequency)
 			    ->open(frequency->n_cpus, frequency->base_khz, &frequency->state,
 				   &why) == 0)
 			break;
-		explain(frequency, "%s", why);
+		explain(frequency, why);
 	}
 	frequency->doubts = 0;
 	frequency->measured_ns = 0;
@@ -140,7 +128,7 @@ static const char *doubt(const struct frequency *frequency, const struct span *s
 
 static enum frequency_outcome drop(struct frequency *frequency, const char *why)
 {
-	explain(frequency, "%s", why);
+	explain(frequency, why);
 	close_reader(frequency);
 	frequency->reader++;
 	open_next(frequency);

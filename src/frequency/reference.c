@@ -5,10 +5,185 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "frequency/counters.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
+
+/* arch/x86/include/asm/msr-index.h */
+#define PLATFORM_INFO	   0x0ce
+#define TURBO_RATIO_LIMIT  0x1ad
+#define TURBO_RATIO_LIMIT1 0x1ae
+#define MISC_ENABLE	   0x1a0
+#define ATOM_CORE_RATIOS   0x66a
+#define ATOM_TURBO_RATIOS  0x66c
+#define FSB_FREQUENCY	   0x0cd
+#define TURBO_DISABLED	   (1ULL << 38) /* in MISC_ENABLE */
+
+#define BUS_KHZ		   100000
+
+/* Multiples of the bus clock: base, turbo with one working core, turbo with four. */
+struct ratios {
+	uint32_t base, one, four;
+	uint32_t bus_khz;
+};
+
+struct registers {
+	turbo_read_t read;
+	void *userdata;
+};
+
+static int get(const struct registers *registers, uint32_t reg, uint64_t *ret)
+{
+	return registers->read(registers->userdata, reg, ret);
+}
+
+static uint32_t byte_at(uint64_t value, unsigned int bit)
+{
+	return value >> bit & 0xff;
+}
+
+/* Silvermont's ratios are relative to a bus clock that differs between models. */
+static int read_silvermont(const struct registers *registers, struct ratios *ret)
+{
+	static const uint32_t bus_khz[] = { 83300, 100000, 133300, 116700, 80000 };
+	uint64_t base, turbo, bus;
+	int r = get(registers, ATOM_CORE_RATIOS, &base);
+
+	if (r == 0)
+		r = get(registers, ATOM_TURBO_RATIOS, &turbo);
+	if (r == 0)
+		r = get(registers, FSB_FREQUENCY, &bus);
+	if (r < 0)
+		return r;
+	ret->base = base >> 16 & 0x3f;
+	ret->one = turbo & 0x3f;
+	ret->four = ret->one;
+	bus &= 7;
+	ret->bus_khz = bus < ARRAY_SIZE(bus_khz) ? bus_khz[bus] : 0;
+	return 0;
+}
+
+/* A ratio, then the steps down for larger groups of cores; the first step counts. */
+static int read_knights(const struct registers *registers, struct ratios *ret)
+{
+	uint64_t limit;
+	int r = get(registers, TURBO_RATIO_LIMIT, &limit);
+
+	if (r < 0)
+		return r;
+	ret->one = byte_at(limit, 8);
+	ret->four = ret->one;
+	for (unsigned int bit = 16; bit < 64; bit += 8) {
+		uint32_t lower = limit >> (bit + 5) & 7;
+
+		if (!lower)
+			continue;
+		ret->four = lower < ret->one ? ret->one - lower : 0;
+		break;
+	}
+	return 0;
+}
+
+/*
+ * A ratio for each group of cores, and the number of cores of the group; takes the first of
+ * `cores`.
+ */
+static int read_groups(const struct registers *registers, uint32_t cores, struct ratios *ret)
+{
+	uint64_t ratios, sizes;
+	int r = get(registers, TURBO_RATIO_LIMIT, &ratios);
+
+	if (r == 0)
+		r = get(registers, TURBO_RATIO_LIMIT1, &sizes);
+	if (r < 0)
+		return r;
+	for (unsigned int bit = 0; bit < 64; bit += 8) {
+		if (!ret->one && byte_at(sizes, bit) >= 1)
+			ret->one = byte_at(ratios, bit);
+		if (byte_at(sizes, bit) < cores)
+			continue;
+		ret->four = byte_at(ratios, bit);
+		return 0;
+	}
+	return -ENODATA;
+}
+
+/* A ratio for each number of working cores. A CPU may have fewer than four. */
+static int read_core(const struct registers *registers, struct ratios *ret)
+{
+	uint64_t limit;
+	int r = get(registers, TURBO_RATIO_LIMIT, &limit);
+
+	if (r < 0)
+		return r;
+	ret->one = byte_at(limit, 0);
+	ret->four = byte_at(limit, 24);
+	if (!ret->four)
+		ret->four = ret->one;
+	return 0;
+}
+
+/* By arch/x86/include/asm/intel-family.h. */
+static int read_ratios(uint32_t model, const struct registers *registers, struct ratios *ret)
+{
+	bool is_goldmont = model == 0x5c || model == 0x5f || model == 0x7a;
+	bool is_knights = model == 0x57 || model == 0x85;
+	bool is_skylake_x = model == 0x55;
+	uint64_t info;
+	int r;
+
+	if (read_silvermont(registers, ret) == 0)
+		return 0;
+	*ret = (struct ratios){ .bus_khz = BUS_KHZ };
+	r = get(registers, PLATFORM_INFO, &info);
+	if (r < 0)
+		return r;
+	ret->base = byte_at(info, 8);
+	if (is_goldmont && read_groups(registers, 1, ret) == 0)
+		return 0;
+	if (is_knights && read_knights(registers, ret) == 0)
+		return 0;
+	if (is_skylake_x && read_groups(registers, 4, ret) == 0)
+		return 0;
+	return read_core(registers, ret);
+}
+
+static int check_ratios(const struct ratios *ratios, const char **ret_why)
+{
+	*ret_why = NULL;
+	if (!ratios->base || !ratios->bus_khz)
+		*ret_why = "they name no base frequency, as under some hypervisors";
+	else if (!ratios->four)
+		*ret_why = "they name no turbo frequency";
+	else if (ratios->base > ratios->four)
+		*ret_why = "they have the base frequency above the turbo's";
+	return *ret_why ? -ENODATA : 0;
+}
+
+int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo *ret,
+		 const char **ret_why)
+{
+	const struct registers registers = { read, userdata };
+	struct ratios ratios = { 0 };
+	uint64_t enable;
+	int r = read_ratios(model, &registers, &ratios);
+
+	*ret_why = "they cannot be read";
+	if (r < 0)
+		return r;
+	r = check_ratios(&ratios, ret_why);
+	if (r < 0)
+		return r;
+	if (get(&registers, MISC_ENABLE, &enable) == 0 && enable & TURBO_DISABLED)
+		ratios.one = ratios.four = ratios.base;
+	*ret = (struct turbo){
+		.base_khz = ratios.base * ratios.bus_khz,
+		.one_khz = ratios.one * ratios.bus_khz,
+		.four_khz = ratios.four * ratios.bus_khz,
+	};
+	return 0;
+}
 
 uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
 			  const char **ret_why)
@@ -36,12 +211,7 @@ uint32_t reference_choose(const struct policy_reference *policy, const struct tu
 
 static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
 {
-	const int *fd = userdata;
-	ssize_t n = pread(*fd, ret, sizeof(*ret), reg);
-
-	if (n < 0)
-		return -errno;
-	return n == sizeof(*ret) ? 0 : -EIO;
+	return counter_read_msr(*(const int *)userdata, reg, ret);
 }
 
 #define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/affinities_private.h"
+#include "actuator/affinities.h"
 #include "actuator/saved.h"
-#include "actuator/uclamp_groups_private.h"
-#include "actuator/uclamps_private.h"
+#include "actuator/uclamp_groups.h"
+#include "actuator/uclamps.h"
 #include "daemon/hint_file.h"
 #include "daemon/override_file.h"
 #include "shared/cleanup.h"

@@ -18,7 +18,7 @@
 #include "actuator/cpufreq.h"
 #include "actuator/saved.h"
 #include "core/topology.h"
-#include "diag/throttle.h"
+#include "diag/conflicts.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/cleanup.h"

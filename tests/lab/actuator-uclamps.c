@@ -332,7 +332,7 @@ void test_clamps_after_crash_before_the_write(void **state)
 	uint64_t start;
 
 	task_set(f, pid, 0, 300);
-	fd = uclamp_open_task((uint32_t)pid, &start);
+	fd = task_open((uint32_t)pid, &start);
 	snprintf(path, sizeof(path), "%s/clamps", f->run_dir);
 	file = fopen(path, "ae");
 	fprintf(file, "task %d %llu 0-1024 0-600\ntask 77 5 0-", pid, (unsigned long long)start);

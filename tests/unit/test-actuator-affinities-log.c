@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "actuator/affinities_private.h"
+#include "actuator/affinities.h"
 
 static char directory[] = "/tmp/wakegov-affinities-XXXXXX";
 static char path[sizeof(directory) + 16];

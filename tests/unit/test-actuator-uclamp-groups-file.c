@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "actuator/uclamp_groups_private.h"
+#include "actuator/uclamp_groups.h"
 
 static char directory[] = "/tmp/wakegov-groups-XXXXXX";
 static char path[sizeof(directory) + 16];

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/restore_tasks.h"
-
+/* Restores the tasks of a table, and of the log of a daemon that was killed. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actuator/task_log.h"
 #include "actuator/tunables.h"
 #include "shared/cleanup.h"
 
 /* Number of generations that are searched for the ancestor of a task. */
 #define GENERATIONS 8
 
-static void tell(const struct restore_tasks *run, const struct restore_result *result)
+static void tell(const struct task_restore *run, const struct restore_result *result)
 {
 	if (run->report)
 		run->report(run->userdata, result);
 }
 
-void restore_tasks_tell(struct restore_tasks *run, uint32_t pid, enum restore_outcome outcome,
-			const char *value, const char *current, int error)
+void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
+		       const char *value, const char *current, int error)
 {
 	char name[48];
 	const struct restore_result result = {
@@ -32,13 +32,15 @@ void restore_tasks_tell(struct restore_tasks *run, uint32_t pid, enum restore_ou
 		.error = error,
 	};
 
-	snprintf(name, sizeof(name), "the %s of task %u", run->kind->what, pid);
+	snprintf(name, sizeof(name), "the %s of task %u", run->what, pid);
 	tell(run, &result);
 	if (outcome == RESTORE_FAILED)
 		run->error = run->error ?: error;
 }
 
-int restore_tasks_finish(const struct restore_tasks *run, const char *directory)
+/* Reports the successes in one line, and removes the log when no task failed. */
+static int finish(const struct task_restore *run, const char *directory,
+		  const struct task_log_kind *kind)
 {
 	char name[64];
 	const struct restore_result result = {
@@ -48,11 +50,24 @@ int restore_tasks_finish(const struct restore_tasks *run, const char *directory)
 		.value = "what they were",
 	};
 
-	snprintf(name, sizeof(name), "the %s of %zu task%s", run->kind->what, run->done,
+	snprintf(name, sizeof(name), "the %s of %zu task%s", run->what, run->done,
 		 run->done == 1 ? "" : "s");
 	if (run->done)
 		tell(run, &result);
-	return run->error ?: statefile_remove(directory, &run->kind->log->file);
+	return run->error ?: statefile_remove(directory, &kind->file);
+}
+
+int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
+{
+	const struct task_log_kind *kind = log->kind;
+	struct task_restore run = { report, userdata, kind->what };
+	const struct logged_task *task = NULL;
+
+	while ((task = task_log_next(log, task)))
+		if (task->kept)
+			kind->restore(&run, task, (const char *)task + kind->size);
+	task_log_clear(log);
+	return finish(&run, log->directory, kind);
 }
 
 /* A line of the log, and the process of its task. */
@@ -62,8 +77,8 @@ struct member {
 };
 
 struct search {
-	struct restore_tasks *run;
-	const struct restore_tasks_kind *kind;
+	struct task_restore *run;
+	const struct task_log_kind *kind;
 	const char *lines; /* of the log, sorted */
 	size_t n;
 	struct member *members; /* by process */
@@ -96,7 +111,7 @@ static int compare_process(const void *one, const void *other)
 /* Looks up the process of each line once, however many children there are. */
 static int find_members(struct search *search)
 {
-	size_t size = search->kind->log->size;
+	size_t size = search->kind->size;
 	uint32_t parent;
 
 	search->members = calloc(search->n + 1, sizeof(*search->members));
@@ -113,10 +128,23 @@ static int find_members(struct search *search)
 	return 0;
 }
 
-static bool was_given(const struct search *search)
+static int compare_pid(const void *key, const void *element)
 {
+	uint32_t pid = *(const uint32_t *)key, other = task_log_pid(element);
+
+	return pid < other ? -1 : pid > other;
+}
+
+/* Whether a task without a line has a setting that the task of some line could have given it. */
+static bool may_be_heir(const struct search *search, uint32_t pid)
+{
+	const struct task_log_kind *kind = search->kind;
+
+	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
+	    !kind->read(pid, search->child))
+		return false;
 	for (size_t i = 0; i < search->n; i++)
-		if (search->kind->gave(search->members[i].line, search->child))
+		if (kind->gave(search->members[i].line, search->child))
 			return true;
 	return false;
 }
@@ -137,26 +165,12 @@ static const void *find_giver(const struct search *search, uint32_t process)
 	return NULL;
 }
 
-static void each_number(const char *path,
-			void (*visit)(const struct search *search, uint32_t number),
-			const struct search *search)
+static void restore_heir(const struct search *search, uint32_t pid)
 {
-	_cleanup_closedir_ DIR *directory = opendir(path);
-	const struct dirent *entry;
-
-	while (directory && (entry = readdir(directory)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			visit(search, (uint32_t)strtoul(entry->d_name, NULL, 10));
-}
-
-static void visit_task(const struct search *search, uint32_t pid)
-{
-	const struct restore_tasks_kind *kind = search->kind;
 	uint32_t ancestor = pid, process;
 	const void *line = NULL;
 
-	if (task_log_first(kind->log, search->lines, search->n, pid) ||
-	    !kind->read(pid, search->child) || !was_given(search))
+	if (!may_be_heir(search, pid))
 		return;
 	for (int i = 0; i < GENERATIONS && ancestor > 1 && !line; i++) {
 		find_relatives(ancestor, &process, &ancestor);
@@ -164,39 +178,56 @@ static void visit_task(const struct search *search, uint32_t pid)
 			line = find_giver(search, process);
 	}
 	if (line)
-		kind->restore_heir(search->run, pid, line);
+		search->kind->restore_heir(search->run, pid, line);
 }
 
-static void visit_process(const struct search *search, uint32_t process)
+/* The next entry of a directory of /proc that is a number, or 0. */
+static uint32_t next_number(DIR *directory)
 {
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			return (uint32_t)strtoul(entry->d_name, NULL, 10);
+	return 0;
+}
+
+static void restore_heirs(const struct search *search)
+{
+	_cleanup_closedir_ DIR *processes = opendir("/proc");
+	uint32_t process, pid;
 	char path[48];
 
-	snprintf(path, sizeof(path), "/proc/%u/task", process);
-	each_number(path, visit_task, search);
+	while ((process = next_number(processes))) {
+		_cleanup_closedir_ DIR *tasks = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%u/task", process);
+		tasks = opendir(path);
+		while ((pid = next_number(tasks)))
+			restore_heir(search, pid);
+	}
 }
 
 static void restore_lines(const struct search *search)
 {
-	size_t size = search->kind->log->size;
+	size_t size = search->kind->size;
 	const char *line = search->lines, *end = line + search->n * size, *next;
 
 	for (; line < end; line = next) {
-		uint32_t pid = task_log_pid(line);
-
 		for (next = line + size; next < end; next += size)
-			if (task_log_pid(next) != pid)
+			if (task_log_pid(next) != task_log_pid(line))
 				break;
 		search->kind->restore(search->run, line, next);
 	}
 }
 
-int restore_tasks_of_log(const struct restore_tasks_kind *kind, const char *directory,
-			 restore_report_t report, void *userdata)
+int task_log_restore(const struct task_log_kind *kind, const char *directory,
+		     restore_report_t report, void *userdata)
 {
-	struct restore_tasks run = { report, userdata, kind };
+	struct task_restore run = { report, userdata, kind->what };
 	struct search search = { .run = &run, .kind = kind };
 	_cleanup_free_ void *lines = NULL;
-	int r = task_log_read(directory, kind->log, &lines, &search.n);
+	int r = task_log_read(directory, kind, &lines, &search.n);
 
 	if (r == 0 && kind->merge)
 		search.n = kind->merge(lines, search.n);
@@ -205,10 +236,10 @@ int restore_tasks_of_log(const struct restore_tasks_kind *kind, const char *dire
 		r = find_members(&search);
 	/* Children first: what their ancestors have, and they inherited, is still there. */
 	if (r == 0 && search.n)
-		each_number("/proc", visit_process, &search);
+		restore_heirs(&search);
 	if (r == 0)
 		restore_lines(&search);
 	free(search.members);
 	free(search.child);
-	return r < 0 ? r : restore_tasks_finish(&run, directory);
+	return r < 0 ? r : finish(&run, directory, kind);
 }

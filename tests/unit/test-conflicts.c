@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diag/throttle.h"
+#include "diag/conflicts.h"
 
 static char sys[64];
 
