@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/time.h"
 
 const char *control_name(enum control control)
 {
@@ -118,24 +123,65 @@ int control_write_u32(int fd, uint32_t value)
 	return control_write(fd, text);
 }
 
-static int open_control(enum control control, uint32_t number, int flags)
+int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
 {
+	_cleanup_close_ int fd = -1;
 	char path[CONTROL_PATH_SIZE];
 
 	control_path(control, number, path);
-	return open_path(path, flags);
-}
-
-int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
-{
-	_cleanup_close_ int fd = open_control(control, number, O_RDONLY);
-
+	fd = open_path(path, O_RDONLY);
 	return fd < 0 ? fd : control_read(fd, ret_value, size);
 }
 
 int control_store(enum control control, uint32_t number, const char *value)
 {
-	_cleanup_close_ int fd = open_control(control, number, O_WRONLY);
+	_cleanup_close_ int fd = -1;
+	char path[CONTROL_PATH_SIZE];
 
+	control_path(control, number, path);
+	fd = open_path(path, O_WRONLY);
 	return fd < 0 ? fd : control_write(fd, value);
+}
+
+/*
+ * The sleep is longer than the 1024 us of which the scheduler's averages are made, so that they
+ * change when it ends, and schedutil is called on the CPU where it ends.
+ */
+#define SLEEP_NS (2 * NS_PER_MS)
+/* On a CPU too busy to run the thread in this time, the tick has called schedutil. */
+#define WAIT_NS (10 * NS_PER_MS)
+
+static void *sleep_briefly(void *unused)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
+	return unused;
+}
+
+static void sleep_on(uint32_t cpu)
+{
+	uint64_t until_ns = time_now_ns() + WAIT_NS;
+	struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
+	if (pthread_create(&thread, &attributes, sleep_briefly, NULL) == 0 &&
+	    pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		pthread_detach(thread);
+	pthread_attr_destroy(&attributes);
+}
+
+void control_note_limits(uint32_t policy)
+{
+	char governor[CONTROL_VALUE_SIZE], cpus[512];
+
+	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
+	    strcmp(governor, "schedutil") != 0 ||
+	    control_read_file(policy, "affected_cpus", cpus, sizeof(cpus)) <= 0)
+		return;
+	sleep_on(strtoul(cpus, NULL, 10));
 }

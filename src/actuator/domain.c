@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "actuator/backend.h"
+#include "actuator/discovery.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 const char *actuator_state_name(enum actuator_state state)
@@ -186,4 +188,28 @@ int actuator_domain_outcome_unheld(const struct actuator_domain *domain)
 	default:
 		return -EINVAL;
 	}
+}
+
+int actuator_domain_refuse_tickless(struct actuator_domain *domain)
+{
+	uint32_t cpu;
+
+	if (!tickless_has(domain->info->first_cpu, &cpu))
+		return 0;
+	return actuator_domain_explain(domain, -EOPNOTSUPP,
+				       "CPU %u has no scheduler tick (nohz_full=), so a task that "
+				       "is alone there would not be seen to work",
+				       cpu);
+}
+
+int actuator_domain_save(struct actuator_domain *domain, const struct saved_value *entries,
+			 size_t n, const struct tunable *tunables, size_t n_tunables)
+{
+	int r = saved_add(domain->saved, entries, n, tunables, n_tunables);
+
+	if (r < 0)
+		return actuator_domain_explain(domain, r,
+					       "the original values cannot be saved in %s (%s)",
+					       domain->saved->directory, strerror(-r));
+	return 0;
 }

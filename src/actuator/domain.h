@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "actuator/control.h"
-#include "actuator/range.h"
+#include "actuator/limits.h"
 #include "actuator/restore.h"
 #include "core/topology.h"
 
+struct saved_value;
 struct saved_values;
+struct tunable;
 
 enum actuator_state {
 	ACTUATOR_STATE_RELEASED, /* not acquired, or released */
@@ -19,7 +21,7 @@ enum actuator_state {
 	ACTUATOR_STATE_DRIVEN,
 	ACTUATOR_STATE_YIELDED,	    /* taken over by another program */
 	ACTUATOR_STATE_OFFLINE,	    /* every CPU offline */
-	ACTUATOR_STATE_HANDED_BACK, /* under another governor for a while: actuator/hand_back.h */
+	ACTUATOR_STATE_HANDED_BACK, /* under another governor for a while: actuator/governor.h */
 };
 
 struct actuator_domain {
@@ -87,6 +89,16 @@ __attribute__((format(printf, 3, 4))) int actuator_domain_explain(struct actuato
 								  int error, const char *format,
 								  ...);
 int actuator_domain_explain_file(struct actuator_domain *domain, int error, const char *file);
+
+/*
+ * For the backends that set frequencies: 0, or -EOPNOTSUPP with domain->why when the domain has a
+ * CPU without the scheduler's tick.
+ */
+int actuator_domain_refuse_tickless(struct actuator_domain *domain);
+
+/* As saved_add(), with domain->why filled on failure. */
+int actuator_domain_save(struct actuator_domain *domain, const struct saved_value *entries,
+			 size_t n, const struct tunable *tunables, size_t n_tunables);
 
 void actuator_domain_mark_driven(struct actuator_domain *domain);
 

@@ -4,16 +4,18 @@
 #include <cpufreq.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/domain.h"
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
 
-size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
-				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
+/*
+ * Collects the tunables of a governor that is about to be replaced, to be saved. One that cannot be
+ * saved does not prevent the replacement; domain->unsaved names it. Returns their number.
+ */
+static size_t collect_tunables(struct actuator_domain *domain, const char *governor,
+			       struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
 {
 	size_t room = SAVED_TUNABLES_MAX - domain->saved->n_tunables;
 	char names[sizeof(domain->unsaved) / 2];
@@ -41,40 +43,21 @@ size_t governor_collect_tunables(struct actuator_domain *domain, const char *gov
 static int save_values(struct actuator_domain *domain, const char *governor)
 {
 	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
-	struct saved_value entries[2] = {
-		{ .policy = domain->info->first_cpu, .control = CONTROL_GOVERNOR },
-		{ .policy = domain->info->first_cpu, .control = CONTROL_SETSPEED },
-	};
-	uint32_t khz;
-	size_t n = 1, n_tunables;
+	uint32_t policy = domain->info->first_cpu, khz;
+	struct saved_value entries[2];
+	size_t n = 0, n_tunables;
 	int r;
 
-	snprintf(entries[0].value, sizeof(entries[0].value), "%s", governor);
-	snprintf(entries[0].put, sizeof(entries[0].put), "%s", GOVERNOR_USERSPACE);
+	entries[n++] = saved_entry(policy, CONTROL_GOVERNOR, governor, GOVERNOR_USERSPACE);
 	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
 		r = control_read_u32(domain->setspeed_fd, &khz);
 		if (r < 0)
 			return actuator_domain_explain_file(domain, r,
 							    control_name(CONTROL_SETSPEED));
-		snprintf(entries[1].value, sizeof(entries[1].value), "%u", khz);
-		snprintf(entries[1].put, sizeof(entries[1].put), "%s", SAVED_ANY);
-		n = 2;
+		entries[n++] = saved_entry_khz(policy, CONTROL_SETSPEED, khz);
 	}
-
-	n_tunables = governor_collect_tunables(domain, governor, tunables);
-	r = saved_add(domain->saved, entries, n, tunables, n_tunables);
-	if (r < 0)
-		return actuator_domain_explain(domain, r,
-					       "the original values cannot be saved in %s (%s)",
-					       domain->saved->directory, strerror(-r));
-	return 0;
-}
-
-/* Drivers that choose frequencies themselves offer only `performance` and `powersave`. */
-static bool sets_policy_itself(const char *driver)
-{
-	return strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0 ||
-	       strcmp(driver, "amd_pstate_epp") == 0;
+	n_tunables = collect_tunables(domain, governor, tunables);
+	return actuator_domain_save(domain, entries, n, tunables, n_tunables);
 }
 
 static int explain_refusal(struct actuator_domain *domain, int error)
@@ -87,7 +70,9 @@ static int explain_refusal(struct actuator_domain *domain, int error)
 
 	control_read_file(policy, "scaling_available_governors", offered, sizeof(offered));
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
-	if (sets_policy_itself(driver))
+	/* Drivers that choose frequencies themselves offer only `performance` and `powersave`. */
+	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0 ||
+	    strcmp(driver, "amd_pstate_epp") == 0)
 		return actuator_domain_explain(
 			domain, -EOPNOTSUPP,
 			"driver %s has no userspace governor (it offers %s): use "
@@ -166,4 +151,91 @@ int governor_take(struct actuator_domain *domain)
 
 	take_fd(&fd);
 	return r;
+}
+
+bool actuator_offers_governor(const struct actuator_domain *domain, const char *governor)
+{
+	char offered[CONTROL_VALUE_SIZE * 8], *word, *rest = offered;
+
+	if (control_read_file(domain->info->first_cpu, "scaling_available_governors", offered,
+			      sizeof(offered)) < 0)
+		return false;
+	while ((word = strsep(&rest, " ")))
+		if (!strcmp(word, governor))
+			return true;
+	return false;
+}
+
+/* Saves the switch before it is made. */
+static int lend(struct actuator_domain *domain, const char *governor)
+{
+	struct saved_value saved = saved_entry(domain->info->first_cpu, CONTROL_GOVERNOR,
+					       domain->lent_to, governor);
+	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
+	size_t n;
+	int r;
+
+	n = collect_tunables(domain, domain->lent_to, tunables);
+	r = saved_add(domain->saved, &saved, 1, tunables, n);
+	if (r == 0)
+		r = control_store(CONTROL_GOVERNOR, saved.policy, governor);
+	if (r == 0)
+		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
+	if (r >= 0 && strcmp(domain->lent_to, governor) != 0)
+		r = -EIO;
+	if (r >= 0)
+		return 0;
+	restore_domain(domain->saved, saved.policy, NULL, NULL);
+	return actuator_domain_explain(domain, r, "cannot be handed to %s: %s", governor,
+				       strerror(-r));
+}
+
+int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
+		       const char *governor)
+{
+	int r = backend->release(domain, NULL, NULL);
+
+	if (domain->state == ACTUATOR_STATE_YIELDED)
+		return ACTUATOR_TAKEN_OVER;
+	if (r == ACTUATOR_OFFLINE)
+		return actuator_domain_mark_offline(domain);
+	if (r == ACTUATOR_DONE)
+		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
+	if (r < 0)
+		return r;
+	if (governor && strcmp(governor, domain->lent_to) != 0)
+		r = lend(domain, governor);
+	if (r < 0)
+		return r;
+	domain->state = ACTUATOR_STATE_HANDED_BACK;
+	return actuator_domain_explain(domain, ACTUATOR_DONE, "handed back to %s for a while",
+				       domain->lent_to);
+}
+
+int actuator_verify_handed_back(struct actuator_domain *domain)
+{
+	char governor[CONTROL_VALUE_SIZE];
+	int r = control_read(domain->governor_fd, governor, sizeof(governor));
+
+	domain->touched = 0;
+	if (r == -EBUSY)
+		return ACTUATOR_OFFLINE;
+	if (r < 0)
+		return r;
+	if (!strcmp(governor, domain->lent_to))
+		return ACTUATOR_DONE;
+	r = saved_forget(domain->saved, domain->info->first_cpu);
+	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
+}
+
+int actuator_end_hand_back(struct actuator_domain *domain)
+{
+	int outcome = actuator_verify_handed_back(domain);
+	int r;
+
+	if (outcome == ACTUATOR_TAKEN_OVER)
+		return outcome;
+	domain->state = ACTUATOR_STATE_RELEASED;
+	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
+	return r < 0 ? r : outcome;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Switches a domain to the kernel's userspace governor. */
+/*
+ * Switches the kernel governor of a domain: to `userspace`, through which setspeed drives it, or to
+ * another one for a while. A switch is saved before it is made, with the tunables of the governor
+ * that the kernel frees by it, so that it is undone after a crash.
+ */
 
-#include "actuator/tunables.h"
+#include <stdbool.h>
 
-struct actuator_domain;
+#include "actuator/backend.h"
 
 #define GOVERNOR_USERSPACE "userspace"
 
@@ -19,9 +23,28 @@ struct actuator_domain;
  */
 int governor_take(struct actuator_domain *domain);
 
+/* Whether the domain's driver offers the governor. */
+bool actuator_offers_governor(const struct actuator_domain *domain, const char *governor);
+
 /*
- * Collects the tunables of a governor that is about to be replaced, to be saved. One that cannot be
- * saved does not prevent the replacement; domain->unsaved names it. Returns their number.
+ * Gives a driven domain to another governor for a while: restores every control, then switches. The
+ * domain is ACTUATOR_STATE_HANDED_BACK until actuator_end_hand_back().
+ *
+ * governor NULL means the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
+ * and ACTUATOR_OFFLINE as release and verify of struct backend; or a negative errno with
+ * domain->why filled. The domain is not driven in any of these cases.
  */
-size_t governor_collect_tunables(struct actuator_domain *domain, const char *governor,
-				 struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX]);
+int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
+		       const char *governor);
+
+/*
+ * Checks that the domain still has the governor that it was given. Returns ACTUATOR_DONE;
+ * ACTUATOR_TAKEN_OVER, and the domain is yielded; ACTUATOR_OFFLINE; or a negative errno.
+ */
+int actuator_verify_handed_back(struct actuator_domain *domain);
+
+/*
+ * Restores what was there before us, so that the domain can be acquired. Returns as
+ * actuator_verify_handed_back().
+ */
+int actuator_end_hand_back(struct actuator_domain *domain);

@@ -1,21 +1,301 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Drives a domain by scaling_min_freq and scaling_max_freq, under any driver and governor: the
- * floor of the boosts is the minimum and the effective cap the maximum. Between them the domain's
- * own governor, or the hardware, chooses. It knows the utilisation sooner than we do, so our target
- * is not forced on it, and an unchanged floor and cap cost no write.
- */
+#include "actuator/limits.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "actuator/backend.h"
-#include "actuator/tickless.h"
+#include "actuator/saved.h"
+#include "core/opp.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+/* The kernel applies a write from a work queue, within tens of milliseconds on a busy machine. */
+#define SETTLE_NS (250 * NS_PER_MS)
+
+static void forget_past(struct range_limit *limit)
+{
+	for (size_t i = 0; i < RANGE_WAS; i++)
+		limit->was_khz[i] = limit->put_khz;
+}
+
+static void take_limit(struct actuator_domain *domain, struct range_limit *limit,
+		       enum control control, int fd, uint32_t now_khz)
+{
+	const struct saved_value *entry = saved_find(domain->saved, domain->info->first_cpu,
+						     control);
+
+	*limit = (struct range_limit){ .fd = fd, .put_khz = now_khz };
+	/* The first saved value can be older than what the file holds now: saved_add(). */
+	if (entry)
+		limit->saved_khz = strtoul(entry->value, NULL, 10);
+	forget_past(limit);
+}
+
+static int open_limit(struct actuator_domain *domain, enum control control)
+{
+	int fd = control_open(domain->info->first_cpu, control_name(control), O_RDWR);
+
+	if (fd == -ENOENT)
+		return actuator_domain_explain(domain, -EOPNOTSUPP, "there is no %s",
+					       control_name(control));
+	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
+}
+
+int range_take(struct actuator_domain *domain)
+{
+	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
+	_cleanup_close_ int max_fd = -1;
+	uint32_t policy = domain->info->first_cpu, min_khz, max_khz;
+	struct saved_value entries[2];
+	int r;
+
+	if (min_fd < 0)
+		return min_fd;
+	max_fd = open_limit(domain, CONTROL_MAX_FREQ);
+	if (max_fd < 0)
+		return max_fd;
+
+	r = control_read_u32(min_fd, &min_khz);
+	if (r == 0)
+		r = control_read_u32(max_fd, &max_khz);
+	if (r == -EBUSY)
+		return r;
+	if (r < 0)
+		return actuator_domain_explain_file(domain, r, control_name(CONTROL_MAX_FREQ));
+	entries[0] = saved_entry_khz(policy, CONTROL_MIN_FREQ, min_khz);
+	entries[1] = saved_entry_khz(policy, CONTROL_MAX_FREQ, max_khz);
+	r = actuator_domain_save(domain, entries, ARRAY_SIZE(entries), NULL, 0);
+	if (r < 0)
+		return r;
+
+	take_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
+	take_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
+	return 0;
+}
+
+static int put(struct actuator_domain *domain, struct range_limit *limit, uint32_t khz, bool again)
+{
+	int r;
+
+	if (limit->put_khz == khz && !again)
+		return 0;
+	r = control_write_u32(limit->fd, khz);
+	if (r < 0)
+		return r;
+	memmove(&limit->was_khz[1], &limit->was_khz[0],
+		sizeof(limit->was_khz) - sizeof(limit->was_khz[0]));
+	limit->was_khz[0] = limit->put_khz;
+	limit->put_khz = khz;
+	domain->writes++;
+	return 1;
+}
+
+static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
+{
+	if (khz < min_khz)
+		khz = min_khz;
+	return khz > max_khz ? max_khz : khz;
+}
+
+int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again)
+{
+	struct range *range = &domain->range;
+	struct range_limit *first = &range->max, *second = &range->min;
+	uint32_t first_khz, second_khz;
+	int r, written;
+
+	first_khz = clamp_khz(max_khz, range->min.saved_khz, range->max.saved_khz);
+	second_khz = clamp_khz(min_khz, range->min.saved_khz, first_khz);
+	if (first_khz < range->min.put_khz) {
+		uint32_t khz = first_khz;
+
+		first = &range->min, second = &range->max;
+		first_khz = second_khz, second_khz = khz;
+	}
+	written = put(domain, first, first_khz, again);
+	if (written < 0)
+		return written;
+	r = put(domain, second, second_khz, again);
+	return r < 0 ? r : written | r;
+}
+
+/* A limit that another program set while we held none there is obeyed, and restored at the end. */
+static int take_value(struct actuator_domain *domain, struct range_limit *limit,
+		      enum control control, uint32_t khz)
+{
+	char text[CONTROL_VALUE_SIZE];
+
+	snprintf(text, sizeof(text), "%u", khz);
+	limit->saved_khz = limit->put_khz = khz;
+	forget_past(limit);
+	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
+}
+
+/* `beyond`: only another writer, and no limiter, can cause this value. */
+static int check_limit(struct actuator_domain *domain, enum control control, uint32_t khz,
+		       bool touched, bool beyond)
+{
+	struct range *range = &domain->range;
+	struct range_limit *limit = control == CONTROL_MIN_FREQ ? &range->min : &range->max;
+	int r;
+
+	touched |= limit->suspect;
+	if (touched && !range_is_suspect(range))
+		range->settles_ns = time_now_ns() + SETTLE_NS;
+	limit->suspect = false;
+	if (khz == limit->put_khz)
+		forget_past(limit);
+	if (range_limit_was(limit, khz)) {
+		limit->suspect = touched;
+		return 0;
+	}
+	if (!touched && !beyond)
+		return 0;
+	if (limit->put_khz != limit->saved_khz)
+		return 1;
+	r = take_value(domain, limit, control, khz);
+	return r < 0 ? r : 0;
+}
+
+/* Returns 1, and which limit, when another program wrote one. */
+static int check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
+		 uint32_t *ret_khz)
+{
+	const struct range *range = &domain->range;
+	uint32_t min_khz, max_khz;
+	int r = control_read_u32(range->max.fd, &max_khz);
+
+	if (r == 0)
+		r = control_read_u32(range->min.fd, &min_khz);
+	if (r < 0)
+		return r;
+
+	r = check_limit(domain, CONTROL_MAX_FREQ, max_khz, touched & (1u << CONTROL_MAX_FREQ),
+			max_khz > range->max.put_khz);
+	*ret_control = CONTROL_MAX_FREQ;
+	*ret_khz = max_khz;
+	if (r)
+		return r;
+	/* The kernel lowers our minimum together with a maximum below it. */
+	r = check_limit(domain, CONTROL_MIN_FREQ, min_khz, touched & (1u << CONTROL_MIN_FREQ),
+			min_khz < range->min.put_khz && min_khz < max_khz);
+	*ret_control = CONTROL_MIN_FREQ;
+	*ret_khz = min_khz;
+	return r;
+}
+
+int range_verify(struct actuator_domain *domain, unsigned int touched)
+{
+	uint32_t policy = domain->info->first_cpu, khz;
+	char text[CONTROL_VALUE_SIZE];
+	enum control control;
+	int r = check(domain, touched, &control, &khz);
+
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	if (r != 1)
+		return r < 0 ? r : ACTUATOR_DONE;
+	snprintf(text, sizeof(text), "%u", khz);
+	actuator_domain_drop(domain);
+	saved_drop(domain->saved, policy, control);
+	r = restore_domain(domain->saved, policy, NULL, NULL);
+	return actuator_domain_yield(domain, control_name(control), text, r);
+}
+
+int range_settle(struct actuator_domain *domain)
+{
+	int r;
+
+	if (!range_is_suspect(&domain->range))
+		return ACTUATOR_DONE;
+	if (time_now_ns() < domain->range.settles_ns)
+		return ACTUATOR_UNVERIFIED;
+	forget_past(&domain->range.min);
+	forget_past(&domain->range.max);
+	r = range_verify(domain, 0);
+	domain->range.min.suspect = domain->range.max.suspect = false;
+	return r;
+}
+
+static int fail(struct actuator_domain *domain, int error)
+{
+	domain->asked_khz = 0;
+	if (error == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	domain->write_errors++;
+	return error;
+}
+
+/*
+ * Between the limits the domain's governor decides. The frequency may lie outside of them until the
+ * kernel has applied a write, so the next call compares.
+ */
+static int read_back(struct actuator_domain *domain, bool settled)
+{
+	const struct range *range = &domain->range;
+	uint32_t khz;
+	int r = actuator_domain_read_back(domain, &khz);
+
+	if (r < 0)
+		return r;
+	domain->read_back_khz = khz;
+	if (settled && opp_is_one(domain->info, khz) &&
+	    (khz > range->max.put_khz || khz < range->min.put_khz))
+		domain->read_back_mismatches++;
+	return 0;
+}
+
+/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
+static void note_end(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	struct range *range = &domain->range;
+
+	if (request->min_khz < range->own_min_khz || request->max_khz > range->own_max_khz)
+		control_note_limits(domain->info->first_cpu);
+	range->own_min_khz = request->min_khz;
+	range->own_max_khz = request->max_khz;
+}
+
+int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
+		uint32_t min_khz, uint32_t max_khz)
+{
+	bool again = !domain->asked_khz;
+	int r, written;
+
+	r = range_is_taken(&domain->range) ? 0 : range_take(domain);
+	if (r < 0)
+		return fail(domain, r);
+	r = range_settle(domain);
+	if (r != ACTUATOR_DONE)
+		return r < 0 ? fail(domain, r) : r;
+	if (domain->unchecked)
+		read_back(domain, true);
+
+	domain->unchecked = false;
+	note_end(domain, request);
+	written = range_write(domain, min_khz, max_khz, again);
+	if (written < 0)
+		return fail(domain, written);
+	domain->asked_khz = request->target_khz;
+	if (!written)
+		return ACTUATOR_UNCHANGED;
+
+	domain->unchecked = true;
+	actuator_domain_mark_driven(domain);
+	r = read_back(domain, false);
+	return r < 0 ? fail(domain, r) : ACTUATOR_DONE;
+}
 
 static int limits_acquire(struct actuator_domain *domain)
 {
 	int r;
 
 	domain->why[0] = '\0';
-	r = tickless_refuse(domain);
+	r = actuator_domain_refuse_tickless(domain);
 	if (r < 0)
 		return r;
 	r = range_take(domain);

@@ -7,21 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/restore_run.h"
-#include "actuator/schedutil.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
-static enum restore_outcome outcome_of_error(int error)
+/* One restoration of a domain, a CPU or all. */
+struct restore_run {
+	struct saved_values *saved;
+	restore_report_t report; /* may be NULL */
+	void *userdata;
+	int waiting; /* controls of offline domains */
+	int error;   /* the first one */
+};
+
+/* Reports and counts one result. The caller drops the control from the table when it is done. */
+static void tell(struct restore_run *run, const struct restore_result *result)
 {
-	switch (error) {
-	case -EBUSY:
-		return RESTORE_OFFLINE;
-	case -ENOENT:
-	case -ENODEV:
-		return RESTORE_GONE;
-	default:
-		return RESTORE_FAILED;
-	}
+	if (run->report)
+		run->report(run->userdata, result);
+	if (result->outcome == RESTORE_OFFLINE)
+		run->waiting++;
+	else if (result->outcome == RESTORE_FAILED)
+		run->error = run->error ?: result->error;
+}
+
+static bool is_gone(int error)
+{
+	return error == -ENOENT || error == -ENODEV;
 }
 
 /* Reports and counts the result, and drops the control unless it is to be tried again. */
@@ -38,41 +49,34 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 		result->name = name;
 	}
 	result->value = saved->value;
-	if (result->error)
-		result->outcome = outcome_of_error(result->error);
-	restore_tell(run, result);
+	if (result->error == -EBUSY)
+		result->outcome = RESTORE_OFFLINE;
+	else if (result->error)
+		result->outcome = is_gone(result->error) ? RESTORE_GONE : RESTORE_FAILED;
+	tell(run, result);
 	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
 		saved_drop(run->saved, saved->policy, saved->control);
 }
 
-/* The kernel applies limits later, from a work queue: only the governor can be checked at once. */
-static int write_and_check(const struct saved_value *saved)
+/* The kernel applies limits later, from a work queue, and takes every resume latency. */
+static int write_and_check(enum control control, uint32_t number, const char *value)
 {
 	char current[CONTROL_VALUE_SIZE];
-	int r = control_store(saved->control, saved->policy, saved->value);
+	int r = control_store(control, number, value);
 
-	if (r < 0 || saved->control != CONTROL_GOVERNOR)
+	if (r < 0 || (control != CONTROL_GOVERNOR && control != CONTROL_PREFERENCE))
 		return r;
-	r = control_load(saved->control, saved->policy, current, sizeof(current));
+	r = control_load(control, number, current, sizeof(current));
 	if (r < 0)
 		return r;
-	return strcmp(current, saved->value) == 0 ? 0 : -EIO;
-}
-
-/*
- * A limit that reads as the saved value may be about to change to our last write; only another
- * write of ours comes after that for certain.
- */
-static bool shows_late(const struct saved_value *saved)
-{
-	return saved->control == CONTROL_MIN_FREQ || saved->control == CONTROL_MAX_FREQ;
+	return strcmp(current, value) == 0 ? 0 : -EIO;
 }
 
 /* For every control but the speed, whose value does not show who wrote it. Returns the outcome. */
 static enum restore_outcome restore_value(struct restore_run *run, enum control control,
-					  uint32_t policy)
+					  uint32_t number)
 {
-	const struct saved_value *entry = saved_find(run->saved, policy, control);
+	const struct saved_value *entry = saved_find(run->saved, number, control);
 	struct restore_result result = { 0 };
 	char current[CONTROL_VALUE_SIZE];
 	struct saved_value saved;
@@ -82,18 +86,22 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 		return RESTORE_UNCHANGED;
 
 	saved = *entry;
-	r = control_load(control, policy, current, sizeof(current));
+	r = control_load(control, number, current, sizeof(current));
 	if (r < 0) {
 		result.error = r;
 	} else if (strcmp(current, saved.value) == 0) {
 		result.outcome = RESTORE_UNCHANGED;
-		if (shows_late(&saved))
-			result.error = write_and_check(&saved);
+		/*
+		 * A limit that reads as the saved value may be about to change to our last write;
+		 * only another write of ours comes after that for certain.
+		 */
+		if (control == CONTROL_MIN_FREQ || control == CONTROL_MAX_FREQ)
+			result.error = write_and_check(control, number, saved.value);
 	} else if (strcmp(saved.put, SAVED_ANY) != 0 && strcmp(current, saved.put) != 0) {
 		result.outcome = RESTORE_TAKEN_OVER;
 		result.current = current;
 	} else {
-		result.error = write_and_check(&saved);
+		result.error = write_and_check(control, number, saved.value);
 	}
 
 	finish(run, &saved, &result);
@@ -118,30 +126,125 @@ static void restore_speed(struct restore_run *run, uint32_t policy)
 	finish(run, &saved, &result);
 }
 
-/* Only the userspace governor uses a speed; it must be there now and have been there before us. */
-static bool speed_is_ours(struct restore_run *run, const struct saved_value *governor,
-			  enum restore_outcome outcome)
+static void tell_tunable(struct restore_run *run, const struct tunable *tunable,
+			 enum restore_outcome outcome, const char *current, int error)
 {
-	if (governor && strcmp(governor->value, "userspace") != 0)
-		return false;
-	return outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE;
-}
+	char name[CONTROL_VALUE_SIZE + TUNABLE_NAME_SIZE];
+	const struct restore_result result = {
+		.policy = tunable->policy,
+		.name = name,
+		.outcome = outcome,
+		.value = tunable->value,
+		.current = current,
+		.error = error,
+	};
 
-/* Marks the governor as being restored: from here on it is ours whatever it is, tunables too. */
-static void note_begun(struct restore_run *run, struct saved_value *entry)
-{
-	char current[CONTROL_VALUE_SIZE];
-
-	if (control_load(CONTROL_GOVERNOR, entry->policy, current, sizeof(current)) < 0 ||
-	    strcmp(current, entry->put) != 0)
-		return;
-	strcpy(entry->put, SAVED_ANY);
-	saved_save(run->saved);
+	snprintf(name, sizeof(name), "%s/%s", tunable->governor, tunable->name);
+	tell(run, &result);
 }
 
 /*
- * Restores the governor, and its tunables if the kernel freed them. The mark is saved first: a
- * process killed between the two leaves the governor with the kernel's defaults.
+ * Writes the saved value if the tunable has the kernel's default. Returns whether the tunable is
+ * done. Reports only writes, and a failure only if it is the last try.
+ */
+static bool restore_tunable(struct restore_run *run, struct tunable *tunable, bool last)
+{
+	char current[TUNABLE_VALUE_SIZE];
+	int r = tunable_read(tunable, current);
+
+	if (is_gone(r) || r == -EBUSY) {
+		tell_tunable(run, tunable, RESTORE_GONE, NULL, 0);
+		return true;
+	}
+	if (r == 0 && strcmp(current, tunable->value) == 0)
+		return true;
+	if (r == 0 && strcmp(tunable->put, SAVED_ANY) == 0)
+		strcpy(tunable->put, current);
+	if (r == 0 && strcmp(current, tunable->put) != 0) {
+		tell_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
+		return true;
+	}
+
+	if (r == 0)
+		r = tunable_write(tunable, tunable->value);
+	if (r == 0)
+		r = tunable_read(tunable, tunable->put);
+	if (r == 0 && strcmp(tunable->put, tunable->value) != 0)
+		r = -EIO;
+	tunable->tried = r < 0 && last;
+	if (r == 0 || last)
+		tell_tunable(run, tunable, r < 0 ? RESTORE_FAILED : RESTORE_DONE, NULL, r);
+	return r == 0;
+}
+
+static bool belongs(const struct tunable *tunable, uint32_t policy, const char *governor)
+{
+	return (tunable->policy == policy || tunable->policy == TUNABLE_SHARED) &&
+	       strcmp(tunable->governor, governor) == 0;
+}
+
+/*
+ * Restores the tunables of a governor that policyN has just got back, if no domain had it before:
+ * the kernel then made them with its defaults. Those that fail are tried again after the rest, as
+ * one can depend on another (up_threshold > down_threshold).
+ */
+static void restore_tunables(struct restore_run *run, uint32_t policy, const char *governor)
+{
+	struct saved_values *saved = run->saved;
+
+	for (size_t i = 0; i < saved->n_tunables; i++)
+		if (belongs(&saved->tunables[i], policy, governor))
+			strcpy(saved->tunables[i].put, SAVED_ANY);
+	for (int try = 0; try < 2; try++)
+		for (size_t i = 0; i < saved->n_tunables;)
+			if (belongs(&saved->tunables[i], policy, governor) &&
+			    restore_tunable(run, &saved->tunables[i], try == 1))
+				saved_drop_tunable(saved, i);
+			else
+				i++;
+}
+
+/* Returns whether the tunable is done at the end of a run. */
+static bool settle_tunable(struct restore_run *run, struct tunable *tunable, bool last)
+{
+	char current[TUNABLE_VALUE_SIZE];
+
+	if (tunable->tried || saved_awaits_governor(run->saved, tunable))
+		return false;
+	if (strcmp(tunable->put, SAVED_ANY) != 0)
+		return restore_tunable(run, tunable, last);
+
+	if (tunable_read(tunable, current) == 0 && strcmp(current, tunable->value) != 0)
+		tell_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
+	return true;
+}
+
+/*
+ * Saves the table. Tunables whose governor needs no restoration any more were never freed, or
+ * another program restored it: they are dropped unwritten. Those that failed in an earlier run are
+ * tried again, unless another program changed them.
+ */
+static int finish_run(struct restore_run *run)
+{
+	struct saved_values *saved = run->saved;
+	int r;
+
+	for (int try = 0; try < 2; try++)
+		for (size_t i = 0; i < saved->n_tunables;)
+			if (settle_tunable(run, &saved->tunables[i], try == 1))
+				saved_drop_tunable(saved, i);
+			else
+				i++;
+	r = saved_save(saved);
+	if (run->error)
+		return run->error;
+	return r < 0 ? r : run->waiting;
+}
+
+/*
+ * Restores the governor, and its tunables if the kernel freed them. A mark is saved first, `*` as
+ * what we put there: from here on the governor counts as ours whatever it is, and its tunables with
+ * it, since a process that is killed between the two leaves them with the kernel's defaults.
  */
 static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy,
 					     const char *governor)
@@ -149,10 +252,15 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 	struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
 	bool begun = entry && strcmp(entry->put, SAVED_ANY) == 0;
 	bool lost = !tunables_exist(policy, governor);
+	char current[CONTROL_VALUE_SIZE];
 	enum restore_outcome outcome;
 
-	if (entry && lost)
-		note_begun(run, entry);
+	if (entry && lost &&
+	    control_load(CONTROL_GOVERNOR, policy, current, sizeof(current)) >= 0 &&
+	    strcmp(current, entry->put) == 0) {
+		strcpy(entry->put, SAVED_ANY);
+		saved_save(run->saved);
+	}
 	outcome = restore_value(run, CONTROL_GOVERNOR, policy);
 	if ((lost && outcome == RESTORE_DONE) || (begun && outcome == RESTORE_UNCHANGED))
 		restore_tunables(run, policy, governor);
@@ -169,7 +277,7 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 			 strtoul(max->value, NULL, 10) < strtoul(min_khz, NULL, 10);
 
 	if (max)
-		schedutil_note_limits(policy);
+		control_note_limits(policy);
 	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
 	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
 }
@@ -177,30 +285,18 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
-	struct saved_value governor = { 0 };
+	struct saved_value governor = entry ? *entry : (struct saved_value){ 0 };
 	enum restore_outcome outcome;
-
-	if (entry)
-		governor = *entry;
 
 	restore_range(run, policy);
 	outcome = restore_governor(run, policy, governor.value);
 	restore_value(run, CONTROL_PREFERENCE, policy);
-	if (speed_is_ours(run, entry ? &governor : NULL, outcome))
+	/* Only the userspace governor uses a speed; it must be there now, and before us. */
+	if ((!governor.value[0] || strcmp(governor.value, "userspace") == 0) &&
+	    outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE)
 		restore_speed(run, policy);
 	else
 		saved_drop(run->saved, policy, CONTROL_SETSPEED);
-}
-
-static int finish_run(struct restore_run *run)
-{
-	int r;
-
-	restore_settle_tunables(run);
-	r = saved_save(run->saved);
-	if (run->error)
-		return run->error;
-	return r < 0 ? r : run->waiting;
 }
 
 void restore_limits(struct saved_values *saved, uint32_t policy)
@@ -228,6 +324,29 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 
 	restore_policy(&run, policy);
 	return finish_run(&run);
+}
+
+int restore_and_set(struct saved_values *saved, enum control control, uint32_t number,
+		    const char *now, const char *value)
+{
+	const struct saved_value *old = saved_find(saved, number, control);
+	struct saved_value entry = saved_entry(number, control, old ? old->value : now, value);
+	struct restore_run run = { .saved = saved };
+	int r;
+
+	if (restore_value(&run, control, number) == RESTORE_TAKEN_OVER)
+		return -ESTALE;
+	if (run.error || run.waiting)
+		return run.error ?: -EBUSY;
+	r = saved_add(saved, &entry, 1, NULL, 0);
+	if (r < 0)
+		return r;
+	r = write_and_check(control, number, value);
+	if (r < 0) {
+		restore_value(&run, control, number);
+		saved_save(saved);
+	}
+	return r;
 }
 
 /* The lowest policy or CPU of the table that is at least `from`; false if there is none. */

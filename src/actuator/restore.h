@@ -67,6 +67,15 @@ enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t
 int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata);
 
 /*
+ * Writes a value to a control that holds `now`. A value that we wrote there before is restored
+ * first, and the new one saved then: a process that is killed anywhere here leaves a value that the
+ * file knows. Returns 0, or a negative errno with the control restored and its line dropped, unless
+ * that failed as well (-EBUSY: offline); -ESTALE when another program has just written it.
+ */
+int restore_and_set(struct saved_values *saved, enum control control, uint32_t number,
+		    const char *now, const char *value);
+
+/*
  * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or
  * "restored schedutil/rate_limit_us to 7777". Always ends it with a NUL; a longer one is cut.
  */

@@ -2,22 +2,35 @@
 #pragma once
 
 /*
- * What the controls held before us, in DIRECTORY/originals (see shared/statefile.h), written before
- * the first write to a control:
+ * What the controls held before us, and how they get it back.
+ *
+ * Before the first write to a control, its value goes to DIRECTORY/originals (saved_add()), with
+ * the value that we are about to write; only then the control is written. A clean end restores each
+ * control, drops its line, and removes the file with the last one (actuator/restore.h). After any
+ * other end of the daemon, ExecStopPost= of its unit runs `wakegovd --restore`, which does the same
+ * from the file alone. A daemon that starts while a file is there keeps the values in it: the first
+ * one saved is the one from before us. A control that holds what we wrote is ours, and gets its
+ * saved value; one that holds any other value was set by another program, and keeps it. A kill
+ * between save and write leaves a line for a control that still has its saved value, and restoring
+ * it changes nothing. A control that goes from one value of ours to another has the saved one in
+ * between (restore_and_set()), so that no kill leaves a value that the file does not know. Speeds
+ * and limits change too often for that: their line says `*`, everything found there counts as ours,
+ * and the daemon drops the line when it sees another writer. A line stays while its restoring fails
+ * or its domain is offline; a file of an earlier boot is ignored.
  *
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
  *	/sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us 0 50
  *
- * A line has a control's path, its value before us, and what we put there (`*`: it changes all the
- * time). For a tunable of the governor that we replaced, the third word is `*` until the governor
- * is back, and then the kernel's default, with which it came back and which stands there if our
- * write failed.
+ * A line has a control's path, its value before us, and what we put there. For a tunable of the
+ * governor that we replaced, the third word is `*` until the governor is back, and then the
+ * kernel's default, with which it came back and which stands there if our write failed. For a
+ * governor it is `*` from the moment at which its restoring begins.
  *
  * A file with a line that we would not have written is refused as a whole: a line can name nothing
  * but five files of a policyN, one of a cpuN, and files directly in cpufreq/GOVERNOR/ or
- * cpufreq/policyN/GOVERNOR/.
+ * cpufreq/policyN/GOVERNOR/. The form of the file is shared/statefile.h's.
  */
 
 #include <stdbool.h>
@@ -69,6 +82,12 @@ struct tunable *saved_find_tunable(const struct saved_values *saved, const struc
  */
 bool saved_awaits_governor(const struct saved_values *saved, const struct tunable *tunable);
 
+/* An entry, for saved_add(). The words have less than CONTROL_VALUE_SIZE bytes. */
+struct saved_value saved_entry(uint32_t policy, enum control control, const char *value,
+			       const char *put);
+/* The same for a frequency, which changes all the time. */
+struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32_t khz);
+
 /*
  * Adds the controls of one domain, and the tunables of its governor, and saves. One that is in the
  * table already and still holds what we put (a crash before us that could not be undone), or that
@@ -86,9 +105,6 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
  */
 int saved_forget(struct saved_values *saved, uint32_t policy);
 
-/* The same for one control, and no tunable. */
-int saved_forget_control(struct saved_values *saved, uint32_t policy, enum control control);
-
 /*
  * Another saved value for a control of the table, as another program changed it while we held
  * nothing else there, and saves. Returns 0 (also without an entry) or a negative errno.
@@ -96,8 +112,8 @@ int saved_forget_control(struct saved_values *saved, uint32_t policy, enum contr
 int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
 		  const char *value);
 
-/* Drops one control from the table only. Returns whether it was there. */
-bool saved_drop(struct saved_values *saved, uint32_t policy, enum control control);
+/* Drops one control from the table only. */
+void saved_drop(struct saved_values *saved, uint32_t policy, enum control control);
 
 /* Drops tunables[index] from the table only; those behind it move up. */
 void saved_drop_tunable(struct saved_values *saved, size_t index);

@@ -8,7 +8,6 @@
 #include "actuator/backend.h"
 #include "actuator/governor.h"
 #include "actuator/saved.h"
-#include "actuator/tickless.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
 
@@ -67,7 +66,7 @@ static int pin_limits(struct actuator_domain *domain)
 
 static int setspeed_acquire(struct actuator_domain *domain)
 {
-	int r = tickless_refuse(domain), pinned;
+	int r = actuator_domain_refuse_tickless(domain), pinned;
 
 	if (r < 0)
 		return r;

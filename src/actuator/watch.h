@@ -2,11 +2,18 @@
 #pragma once
 
 /*
+ * What happens to the domains from outside: other programs write to their controls, and CPUs go
+ * offline and come online.
+ *
  * Detects other programs' writes to the controls of our domains, by inotify's IN_CLOSE_WRITE. Our
  * own writes to scaling_setspeed through the open descriptor do not raise it. A writer that keeps
  * its descriptor open, or has another instance of sysfs mounted (a network namespace of its own),
  * is not detected until verify finds another governor.
  */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "actuator/control.h"
 
@@ -36,3 +43,22 @@ int actuator_watch_fd(const struct actuator_watch *watch);
  */
 int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t touched,
 			void *userdata);
+
+/*
+ * Opens a non-blocking socket for the event loop (EPOLLIN) with the kernel's uevents on CPUs. Its
+ * filter passes only online and offline events, so that other devices' events do not wake the
+ * daemon. Returns the descriptor or a negative errno.
+ */
+int hotplug_open(void);
+
+/*
+ * Reads one event. Returns 1 with *ret_cpu and *ret_online filled, 0 when none is waiting, or a
+ * negative errno. -ENOBUFS: events were lost, verify every domain. Call it until it returns 0.
+ */
+int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online);
+
+/*
+ * Reads a uevent's text: NUL-separated, size bytes. Returns whether it is a CPU that went online or
+ * offline, and fills the outputs then.
+ */
+bool hotplug_parse(const char *text, size_t size, uint32_t *ret_cpu, bool *ret_online);

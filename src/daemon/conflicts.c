@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "actuator/backend_select.h"
+#include "actuator/backend.h"
 #include "daemon/round.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"

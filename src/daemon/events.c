@@ -8,7 +8,7 @@
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
-#include "actuator/hotplug.h"
+#include "actuator/watch.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"
 #include "daemon/hinting.h"

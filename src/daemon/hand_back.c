@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/hand_back.h"
+#include "actuator/governor.h"
 #include "daemon/events.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/hand_back_stream.h"

@@ -3,7 +3,7 @@
 
 /*
  * Leaves the machine as it would be without wakegov for a while: all driven domains get another
- * governor (actuator/hand_back.h), tasks and cgroups have no clamps, no program of the tracer runs,
+ * governor (actuator/governor.h), tasks and cgroups have no clamps, no program of the tracer runs,
  * and the core stands still, keeping what it knows of tasks. Ends after its time, or when the
  * client that asked for it has gone.
  */

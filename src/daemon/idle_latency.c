@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/resume_latency.h"
+#include "actuator/power_controls.h"
 #include "core/pid_index.h"
 #include "core/rule.h"
 #include "daemon/journal.h"

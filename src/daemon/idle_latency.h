@@ -4,7 +4,7 @@
 /*
  * Idle latency: a task that a rule or class gives one, or for whose I/O it pays
  * (core/idle_trials.c), limits how deeply the CPUs where it runs may sleep
- * (actuator/resume_latency.h), for as long as it keeps running there. The kernel side tells
+ * (actuator/power_controls.h), for as long as it keeps running there. The kernel side tells
  * when such a task begins to run on a CPU without that limit. What ran on the limited CPUs is
  * looked at from time to time, and the limit becomes that of the tasks that ran since, or none.
  */

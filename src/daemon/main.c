@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "actuator/affinities.h"
-#include "actuator/cpufreq.h"
+#include "actuator/discovery.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/caches.h"
+#include "actuator/discovery.h"
 #include "actuator/task.h"
 #include "core/pid_index.h"
 #include "core/rule.h"

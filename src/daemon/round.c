@@ -5,7 +5,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
-#include "actuator/hand_back.h"
+#include "actuator/governor.h"
 #include "daemon/apply_task_clamps.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/grouping.h"

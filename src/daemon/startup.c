@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 
 #include "actuator/affinities.h"
-#include "actuator/backend_select.h"
-#include "actuator/cpufreq.h"
-#include "actuator/preference.h"
+#include "actuator/backend.h"
+#include "actuator/discovery.h"
+#include "actuator/power_controls.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
-#include "actuator/backend_select.h"
+#include "actuator/backend.h"
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"

@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "actuator/control.h"
-#include "actuator/cpufreq.h"
-#include "actuator/preference.h"
+#include "actuator/discovery.h"
+#include "actuator/power_controls.h"
 #include "actuator/task.h"
-#include "actuator/tickless.h"
 #include "core/opp.h"
 #include "core/topology.h"
 #include "diag/conflicts.h"

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/backend_select.h"
-#include "actuator/cpufreq.h"
+#include "actuator/backend.h"
+#include "actuator/discovery.h"
 #include "actuator/saved.h"
 #include "core/topology.h"
 #include "diag/conflicts.h"

@@ -14,8 +14,7 @@
 #include <cmocka.h>
 
 #include "actuator/backend.h"
-#include "actuator/cpufreq.h"
-#include "actuator/hotplug.h"
+#include "actuator/discovery.h"
 #include "actuator/restore.h"
 #include "actuator/saved.h"
 #include "actuator/uclamps.h"

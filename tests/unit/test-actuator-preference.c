@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "actuator/preference.h"
+#include "actuator/power_controls.h"
 #include "actuator/restore.h"
 
 #define POLICY(file) "cpufreq/policy0/" file

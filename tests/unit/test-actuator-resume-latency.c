@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "actuator/power_controls.h"
 #include "actuator/restore.h"
-#include "actuator/resume_latency.h"
 
 #define FILE_OF(cpu) "cpu" #cpu "/power/pm_qos_resume_latency_us"
 

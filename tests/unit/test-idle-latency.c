@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "actuator/power_controls.h"
 #include "actuator/restore.h"
-#include "actuator/resume_latency.h"
 #include "core/rule.h"
 #include "daemon/idle_latency.h"
 #include "daemon/journal.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/preference.h"
+#include "actuator/power_controls.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actuator/domain.h"
+#include "actuator/restore.h"
 #include "actuator/saved.h"
-#include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
 #define AVAILABLE_FILE "energy_performance_available_preferences"
@@ -71,49 +71,13 @@ static int check_word(uint32_t policy, const char *word)
 	return PREFERENCE_DONE;
 }
 
-static int write_back(uint32_t policy, const char *word)
+/* The control is not ours to restore any more. Returns the outcome, or an error of saving that. */
+static int leave(struct saved_values *saved, enum control control, uint32_t number, int outcome)
 {
-	char now[CONTROL_VALUE_SIZE];
-	int r = control_store(CONTROL_PREFERENCE, policy, word);
+	int r;
 
-	if (r == 0)
-		r = control_load(CONTROL_PREFERENCE, policy, now, sizeof(now));
-	if (r < 0)
-		return r;
-	return strcmp(now, word) == 0 ? PREFERENCE_DONE : -EIO;
-}
-
-/*
- * From one word to another goes by way of the word before us: if wakegovd is killed in between, the
- * control holds a word that the file of saved values knows.
- */
-static int save_and_write(struct actuator_domain *domain, const char *now, const char *word)
-{
-	struct saved_value entry = {
-		.policy = domain->info->first_cpu,
-		.control = CONTROL_PREFERENCE,
-	};
-	const struct saved_value *saved = saved_find(domain->saved, entry.policy, entry.control);
-	int r = saved ? write_back(entry.policy, saved->value) : PREFERENCE_DONE;
-
-	if (r != PREFERENCE_DONE)
-		return r;
-	snprintf(entry.value, sizeof(entry.value), "%s", saved ? saved->value : now);
-	snprintf(entry.put, sizeof(entry.put), "%s", word);
-	saved_drop(domain->saved, entry.policy, entry.control);
-	r = saved_add(domain->saved, &entry, 1, NULL, 0);
-	if (r == 0)
-		r = write_back(entry.policy, word);
-	if (r == PREFERENCE_DONE)
-		domain->writes++;
-	return r;
-}
-
-/* Drops the saved value: the preference is not ours to restore any more. */
-static int leave(struct actuator_domain *domain, int outcome)
-{
-	int r = saved_forget_control(domain->saved, domain->info->first_cpu, CONTROL_PREFERENCE);
-
+	saved_drop(saved, number, control);
+	r = saved_save(saved);
 	return r < 0 ? r : outcome;
 }
 
@@ -130,13 +94,45 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r;
 	if (preference_is_dynamic())
-		return saved ? leave(domain, PREFERENCE_DYNAMIC) : PREFERENCE_DYNAMIC;
+		return saved ? leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_DYNAMIC)
+			     : PREFERENCE_DYNAMIC;
 	if (saved && strcmp(now, saved->put) != 0)
-		return leave(domain, PREFERENCE_FOREIGN);
+		return leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_FOREIGN);
 	if (!word)
 		word = strcpy(before, saved->value);
 	if (strcmp(now, word) == 0)
 		return PREFERENCE_UNCHANGED;
 	r = check_word(policy, word);
-	return r == PREFERENCE_DONE ? save_and_write(domain, now, word) : r;
+	if (r == PREFERENCE_DONE)
+		r = restore_and_set(domain->saved, CONTROL_PREFERENCE, policy, now, word);
+	if (r == PREFERENCE_DONE)
+		domain->writes++;
+	return r;
+}
+
+static uint32_t us_of(const char *text)
+{
+	return strcmp(text, RESUME_LATENCY_FREE) == 0 ? UINT32_MAX : strtoul(text, NULL, 10);
+}
+
+int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
+{
+	const struct saved_value *old = saved_find(saved, cpu, CONTROL_RESUME_LATENCY);
+	char now[CONTROL_VALUE_SIZE], wanted[CONTROL_VALUE_SIZE] = RESUME_LATENCY_ZERO;
+	int r = control_load(CONTROL_RESUME_LATENCY, cpu, now, sizeof(now));
+
+	if (r < 0)
+		return r;
+	if (old && strcmp(now, old->put) != 0)
+		return leave(saved, CONTROL_RESUME_LATENCY, cpu, RESUME_LATENCY_FOREIGN);
+	if (us)
+		snprintf(wanted, sizeof(wanted), "%u", us);
+	if (us_of(old ? old->value : now) <= us) {
+		restore_resume_latency(saved, cpu);
+		return RESUME_LATENCY_UNCHANGED;
+	}
+	if (strcmp(now, wanted) == 0)
+		return RESUME_LATENCY_UNCHANGED;
+	r = restore_and_set(saved, CONTROL_RESUME_LATENCY, cpu, now, wanted);
+	return r < 0 ? r : RESUME_LATENCY_DONE;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actuator/cpufreq.h"
+#include "actuator/discovery.h"
 #include "core/topology.h"
 
 static struct topology *discover(void)

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "actuator/domain.h"
-#include "actuator/hotplug.h"
 #include "actuator/watch.h"
 #include "shared/cleanup.h"
 

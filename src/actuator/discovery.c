@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/cpufreq.h"
+#include "actuator/discovery.h"
 
 #include <cpufreq.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "actuator/control.h"
-#include "core/topology.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
@@ -70,35 +67,25 @@ static int collect(uint32_t policy, struct khz_list *list)
 	return r;
 }
 
-static int compare_khz(const void *a, const void *b)
+static int compare_u32(const void *a, const void *b)
 {
 	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
 
 	return (first > second) - (first < second);
 }
 
-static void sort_unique(struct khz_list *list)
-{
-	size_t n = 0;
-
-	qsort(list->khz, list->n, sizeof(*list->khz), compare_khz);
-	for (size_t i = 0; i < list->n; i++)
-		if (n == 0 || list->khz[n - 1] != list->khz[i])
-			list->khz[n++] = list->khz[i];
-	list->n = n;
-}
-
+/* Of more frequencies than there is room for, takes as many evenly, both ends included. */
 static void take_table(struct topology_domain *domain, struct khz_list *list)
 {
-	size_t n;
+	size_t n_unique = 0, n;
 
-	sort_unique(list);
-	n = list->n < DOMAIN_OPPS_MAX ? list->n : DOMAIN_OPPS_MAX;
-	for (size_t i = 0; i < n; i++) {
-		size_t from = n > 1 ? i * (list->n - 1) / (n - 1) : 0;
-
-		domain->opp_khz[i] = list->khz[from];
-	}
+	qsort(list->khz, list->n, sizeof(*list->khz), compare_u32);
+	for (size_t i = 0; i < list->n; i++)
+		if (n_unique == 0 || list->khz[n_unique - 1] != list->khz[i])
+			list->khz[n_unique++] = list->khz[i];
+	n = n_unique < DOMAIN_OPPS_MAX ? n_unique : DOMAIN_OPPS_MAX;
+	for (size_t i = 0; i < n; i++)
+		domain->opp_khz[i] = list->khz[n > 1 ? i * (n_unique - 1) / (n - 1) : 0];
 	domain->n_opps = (uint32_t)n;
 }
 
@@ -138,13 +125,6 @@ static int discover_frequencies(struct topology_domain *domain)
 	return r;
 }
 
-static int compare_policies(const void *a, const void *b)
-{
-	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-
-	return (first > second) - (first < second);
-}
-
 /*
  * Fills in the N of each policyN, ascending. Returns their number, -E2BIG or another negative
  * errno.
@@ -168,7 +148,7 @@ static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 			return -E2BIG;
 		policies[n++] = policy;
 	}
-	qsort(policies, (size_t)n, sizeof(*policies), compare_policies);
+	qsort(policies, (size_t)n, sizeof(*policies), compare_u32);
 	return n;
 }
 
@@ -195,14 +175,18 @@ static int fill_domain(struct topology_domain *domain, uint32_t policy)
 	return discover_frequencies(domain);
 }
 
-/* Assigns the CPUs of a list to the next domain. Returns their number or -E2BIG. */
-static int claim_cpus(struct topology *topology, const struct cpufreq_affected_cpus *first)
+/* Assigns the related CPUs, which include offline ones, to the next domain. Their number or -E2BIG.
+ */
+static int claim_cpus(struct topology *topology, uint32_t policy)
 {
+	struct cpufreq_affected_cpus *first = cpufreq_get_related_cpus(policy);
 	int claimed = 0;
 
 	for (const struct cpufreq_affected_cpus *at = first; at; at = at->next) {
-		if (at->cpu >= TOPOLOGY_CPUS_MAX)
-			return -E2BIG;
+		if (at->cpu >= TOPOLOGY_CPUS_MAX) {
+			claimed = -E2BIG;
+			break;
+		}
 		if (topology->cpu_domain[at->cpu] != TOPOLOGY_NO_DOMAIN)
 			continue;
 		topology->cpu_domain[at->cpu] = (uint16_t)topology->n_domains;
@@ -210,15 +194,6 @@ static int claim_cpus(struct topology *topology, const struct cpufreq_affected_c
 			topology->n_cpus = at->cpu + 1;
 		claimed++;
 	}
-	return claimed;
-}
-
-/* related_cpus includes offline CPUs. */
-static int claim_related(struct topology *topology, uint32_t policy)
-{
-	struct cpufreq_affected_cpus *first = cpufreq_get_related_cpus(policy);
-	int claimed = claim_cpus(topology, first);
-
 	cpufreq_put_related_cpus(first);
 	return claimed;
 }
@@ -231,7 +206,7 @@ static int add_domain(struct topology *topology, uint32_t policy)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 
-	r = claim_related(topology, policy);
+	r = claim_cpus(topology, policy);
 	if (r > 0)
 		topology->n_domains++;
 	return r < 0 ? r : 0;
@@ -274,4 +249,89 @@ int cpufreq_discover(struct topology **ret)
 	}
 	*ret = take_ptr(topology);
 	return 0;
+}
+
+#define CPU_DIRECTORY "/sys/devices/system/cpu/cpu%u"
+#define LIST_SIZE     4096 /* a page: the kernel's limit for a list of CPU ranges */
+#define INDEXES_MAX   8
+
+/* The CPUs of the highest-level cache that holds data. */
+static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
+{
+	double level, highest = 0;
+	char text[LIST_SIZE];
+
+	for (uint32_t i = 0; i < INDEXES_MAX; i++) {
+		if (!sysfs_read_number(&level, CPU_DIRECTORY "/cache/index%u/level", cpu, i))
+			break;
+		if (level > highest &&
+		    sysfs_read_line(text, sizeof(text),
+				    CPU_DIRECTORY "/cache/index%u/shared_cpu_list", cpu, i) &&
+		    cpu_mask_parse_list(text, ret))
+			highest = level;
+	}
+	return highest > 1;
+}
+
+/* A cluster of one core's threads does not count. */
+static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
+{
+	char cluster[LIST_SIZE], core[LIST_SIZE];
+
+	return sysfs_read_line(cluster, sizeof(cluster),
+			       CPU_DIRECTORY "/topology/cluster_cpus_list", cpu) &&
+	       sysfs_read_line(core, sizeof(core), CPU_DIRECTORY "/topology/core_cpus_list", cpu) &&
+	       strcmp(cluster, core) != 0 && cpu_mask_parse_list(cluster, ret);
+}
+
+/* Adds no cache for a CPU that already belongs to one. */
+static void take(struct caches *caches, uint32_t cpu, const struct cpu_mask *cpus)
+{
+	if (caches->of_cpu[cpu] != CACHES_NONE || caches->n == PLACEMENT_CACHES_MAX)
+		return;
+	caches->cpus[caches->n] = *cpus;
+	for (uint32_t i = 0; i < TOPOLOGY_CPUS_MAX; i++)
+		if (cpu_mask_has(cpus, i))
+			caches->of_cpu[i] = caches->n;
+	caches->n++;
+}
+
+static void discover(uint32_t n_cpus, bool (*read)(uint32_t cpu, struct cpu_mask *ret),
+		     struct caches *ret)
+{
+	struct cpu_mask cpus;
+
+	ret->n = 0;
+	memset(ret->of_cpu, CACHES_NONE, sizeof(ret->of_cpu));
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		if (read(cpu, &cpus))
+			take(ret, cpu, &cpus);
+}
+
+void caches_discover(uint32_t n_cpus, struct caches *ret)
+{
+	discover(n_cpus, read_last_level, ret);
+	if (ret->n < 2)
+		discover(n_cpus, read_cluster, ret);
+}
+
+bool tickless_has(uint32_t policy, uint32_t *ret_cpu)
+{
+	char list[LIST_SIZE], cpus[LIST_SIZE], *at = cpus, *end;
+	struct cpu_mask tickless;
+
+	/* Without nohz_full= the kernel prints "(null)", which is no list. */
+	if (!sysfs_read_line(list, sizeof(list), "/sys/devices/system/cpu/nohz_full") ||
+	    !cpu_mask_parse_list(list, &tickless) ||
+	    control_read_file(policy, "related_cpus", cpus, sizeof(cpus)) < 0)
+		return false;
+	for (uint32_t cpu = strtoul(at, &end, 10); end != at; cpu = strtoul(at, &end, 10)) {
+		at = end;
+		if (!cpu_mask_has(&tickless, cpu))
+			continue;
+		if (ret_cpu)
+			*ret_cpu = cpu;
+		return true;
+	}
+	return false;
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What the machine has: cpufreq domains, caches, and CPUs without the scheduler's tick. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/placement.h"
+#include "core/topology.h"
+#include "shared/cpu_mask.h"
+
+/*
+ * Finds the cpufreq domains, through libcpupower. Fills a topology that the caller frees with
+ * free(). Domains are in ascending order of policyN. A domain that is wholly offline, or whose
+ * driver names neither a table nor limits, is left out. A driver without a table gets OPPs in steps
+ * of 100 MHz, larger if they would not fit, between its limits. Of a table with more than
+ * DOMAIN_OPPS_MAX frequencies, that many are taken evenly, both ends included. Without cpufreq
+ * n_domains is 0, which is no error. Returns 0 or a negative errno: -E2BIG when the machine exceeds
+ * a bound of core/topology.h, -ENOMEM.
+ */
+int cpufreq_discover(struct topology **ret);
+
+/*
+ * The last-level caches, among which tasks are placed. If all CPUs share one, the clusters below it
+ * that have more than one core take their place.
+ */
+struct caches {
+	uint32_t n; /* with fewer than 2, no task is placed */
+	struct cpu_mask cpus[PLACEMENT_CACHES_MAX];
+	uint8_t of_cpu[TOPOLOGY_CPUS_MAX]; /* CACHES_NONE: the CPU has no cache in the table */
+};
+
+#define CACHES_NONE UINT8_MAX
+
+/* Finds the caches of the online CPUs below n_cpus. */
+void caches_discover(uint32_t n_cpus, struct caches *ret);
+
+/* The cache of any CPU number, or PLACEMENT_NO_CACHE. */
+static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
+{
+	if (cpu >= TOPOLOGY_CPUS_MAX || caches->of_cpu[cpu] == CACHES_NONE)
+		return PLACEMENT_NO_CACHE;
+	return caches->of_cpu[cpu];
+}
+
+/*
+ * Whether policyN has a CPU without the tick (nohz_full=); *ret_cpu (may be NULL) is the first of
+ * them. A task alone on such a CPU causes neither ticks nor switches, so wakegov cannot see its
+ * load, and would leave the CPU at the frequency from before the task began.
+ */
+bool tickless_has(uint32_t policy, uint32_t *ret_cpu);
