@@ -10,8 +10,7 @@
 #include "ctl/complain.h"
 #include "ctl/format.h"
 #include "ctl/replay.h"
-#include "record/perfetto.h"
-#include "record/picture.h"
+#include "record/export.h"
 #include "record/reader.h"
 #include "shared/cleanup.h"
 

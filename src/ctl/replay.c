@@ -72,10 +72,12 @@ static json_t *difference_json(const struct topology *topology, const struct rep
 		json_object_set_new(json, "replayed", task_json(replay->replayed_task));
 		return json;
 	}
-	json_object_set_new(json, "recorded",
-			    replay_decision_json(topology, &replay->recorded, replay->begin_ns));
-	json_object_set_new(json, "replayed",
-			    replay_decision_json(topology, &replay->replayed, replay->begin_ns));
+	json_object_set_new(
+		json, "recorded",
+		replay_decision_json(topology, &replay->recorded, replay->time.begin_ns));
+	json_object_set_new(
+		json, "replayed",
+		replay_decision_json(topology, &replay->replayed, replay->time.begin_ns));
 	return json;
 }
 
@@ -87,10 +89,10 @@ json_t *replay_json(const struct topology *topology, int outcome, const struct r
 		[REPLAY_CUT] = "cut",
 		[REPLAY_DIFFERS] = "differs",
 	};
-	json_t *json = json_pack("{ss sI sI sI}", "outcome", outcomes[outcome], "length_us",
-				 (json_int_t)((replay->end_ns - replay->begin_ns) / NS_PER_US),
-				 "inputs", (json_int_t)replay->n_inputs, "decisions",
-				 (json_int_t)replay->n_decisions);
+	json_t *json = json_pack(
+		"{ss sI sI sI}", "outcome", outcomes[outcome], "length_us",
+		(json_int_t)((replay->time.end_ns - replay->time.begin_ns) / NS_PER_US), "inputs",
+		(json_int_t)replay->n_inputs, "decisions", (json_int_t)replay->n_decisions);
 
 	json_object_set_new(json, "difference",
 			    outcome == REPLAY_DIFFERS ? difference_json(topology, replay, offset)

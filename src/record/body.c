@@ -4,8 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-
-#include "record/fields.h"
+#include <string.h>
 
 #define GROUP_FIELDS 8
 #define BODY_MAX     (10 + RECORD_FIELDS_MAX * 10 + RECORD_FIELDS_MAX / GROUP_FIELDS)
@@ -24,15 +23,59 @@ struct pass {
 	uint64_t change[RECORD_FIELDS_MAX];
 };
 
-static uint32_t count_fields(enum record_type type)
+/* Copies of a fixed size are single instructions; memcpy() of a variable one doubles the cost. */
+uint64_t record_number_load(const void *at, uint8_t size)
 {
-	const struct record_field *fields = record_layout_of(type)->fields;
-	uint32_t n = 0;
+	uint32_t u32;
+	uint64_t u64;
 
-	while (fields[n].size)
-		n++;
-	assert(n && n <= RECORD_FIELDS_MAX);
-	return n;
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 4:
+		memcpy(&u32, at, sizeof(u32));
+		return u32;
+	default:
+		memcpy(&u64, at, sizeof(u64));
+		return u64;
+	}
+}
+
+void record_number_store(void *at, uint8_t size, uint64_t value)
+{
+	uint32_t u32 = (uint32_t)value;
+
+	switch (size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 4:
+		memcpy(at, &u32, sizeof(u32));
+		break;
+	default:
+		memcpy(at, &value, sizeof(value));
+	}
+}
+
+static uint64_t load(const struct record_field *field, const struct record *record)
+{
+	return record_number_load((const char *)record + field->offset, field->size);
+}
+
+static void store(const struct record_field *field, struct record *record, uint64_t value)
+{
+	record_number_store((char *)record + field->offset, field->size, value);
+}
+
+bool record_same_decision(const struct decision *a, const struct decision *b)
+{
+	const struct record_field *field = record_layout_of(RECORD_DECIDE)->fields;
+	const struct record ra = { .decision = *a }, rb = { .decision = *b };
+
+	for (; field->size; field++)
+		if (load(field, &ra) != load(field, &rb))
+			return false;
+	return true;
 }
 
 struct record_state *record_state_new(void)
@@ -40,12 +83,16 @@ struct record_state *record_state_new(void)
 	struct record_state *state = calloc(1, sizeof(*state));
 
 	for (int i = 0; state && i < RECORD_TYPES; i++) {
-		uint32_t slots = record_layout_of(i)->slots;
+		const struct record_layout *layout = record_layout_of(i);
+		uint32_t n = 0;
 
-		if (!slots)
+		if (!layout->slots)
 			continue;
-		state->n_fields[i] = count_fields(i);
-		state->last[i] = calloc(slots, state->n_fields[i] * sizeof(uint64_t));
+		while (layout->fields[n].size)
+			n++;
+		assert(n && n <= RECORD_FIELDS_MAX);
+		state->n_fields[i] = n;
+		state->last[i] = calloc(layout->slots, n * sizeof(uint64_t));
 		if (!state->last[i])
 			return record_state_free(state);
 	}
@@ -101,7 +148,7 @@ static int put_fields(struct record_state *state, struct record_out *out,
 		      const struct record *record)
 {
 	const struct record_field *fields = record_layout_of(record->type)->fields;
-	uint64_t key = record_field_load(&fields[0], record), value, difference;
+	uint64_t key = load(&fields[0], record), value, difference;
 	size_t mask_at = 0, end = 0;
 	struct pass pass;
 
@@ -117,7 +164,7 @@ static int put_fields(struct record_state *state, struct record_out *out,
 			mask_at = out->n;
 			record_put_bytes(out, "", 1);
 		}
-		value = record_field_load(&fields[i], record);
+		value = load(&fields[i], record);
 		if (value > fields[i].most)
 			return -ERANGE;
 		difference = value - expected(&pass, i);
@@ -162,7 +209,7 @@ static int get_fields(struct record_state *state, struct record_in *in, struct r
 	if (in->bad)
 		return -EBADMSG;
 	begin(&pass, state, ret->type, key);
-	record_field_store(&fields[0], ret, key);
+	store(&fields[0], ret, key);
 	for (int i = 1; fields[i].size; i++) {
 		if ((i - 1) % GROUP_FIELDS == 0) {
 			mask = in->at < in->end ? *in->at++ : 0;
@@ -173,7 +220,7 @@ static int get_fields(struct record_state *state, struct record_in *in, struct r
 		mask >>= 1;
 		if (in->bad || value > fields[i].most)
 			return -EBADMSG;
-		record_field_store(&fields[i], ret, value);
+		store(&fields[i], ret, value);
 		remember(&pass, i, value);
 	}
 	return mask ? -EPROTONOSUPPORT : 0;

@@ -2,14 +2,49 @@
 #pragma once
 
 /*
- * The bodies of the frequent records. A body has the difference of the time, if the record has one;
- * the first field, which names its subject; then the others in groups of eight: a byte with a bit
- * for each field that is not as expected (record/fields.h), and the differences of those. Groups at
- * the end in which all fields are as expected are left out.
+ * The bodies of records (record/format.h): of the frequent ones by a table of their fields
+ * (fields.c, body.c), of the topology and the policy one by one (setting.c).
+ *
+ * The body of a frequent record has the difference of the time, if the record has one; the first
+ * field, which names its subject; then the others in groups of eight: a byte with a bit for each
+ * field that is not as expected, and the differences of those. Groups at the end in which all
+ * fields are as expected are left out.
  */
 
 #include "record/codec.h"
 #include "record/format.h"
+
+#define RECORD_FIELDS_MAX 96
+
+/* The expected value of a field; the difference from it is written. */
+enum record_expect {
+	RECORD_EXPECT_LAST, /* the value in the last record of the same CPU, task or device */
+	RECORD_EXPECT_LIKE, /* the same, changed by as much as the field `like` */
+	RECORD_EXPECT_NOW,  /* the record's time */
+};
+
+struct record_field {
+	uint16_t offset; /* in struct record */
+	uint8_t size;	 /* in bytes; 0 ends a row */
+	uint8_t expect;	 /* enum record_expect */
+	uint8_t like;	 /* index in the row, below this one's */
+	uint64_t most;	 /* upper bound on which the core relies */
+};
+
+struct record_layout {
+	uint32_t slots; /* number of subjects that are remembered; further ones share slots */
+	const struct record_field *fields; /* the first names the subject */
+};
+
+/* slots is 0 for types without a row: the topology, the policy, the end, … */
+const struct record_layout *record_layout_of(enum record_type type);
+
+/* A number of 1, 4 or 8 bytes, which need not be aligned. */
+uint64_t record_number_load(const void *at, uint8_t size);
+void record_number_store(void *at, uint8_t size, uint64_t value);
+
+/* Whether two decisions are the same, field by field. */
+bool record_same_decision(const struct decision *a, const struct decision *b);
 
 /* The state of writer and reader that follows from earlier records. */
 struct record_state;
@@ -35,3 +70,20 @@ int record_body_put(struct record_state *state, struct record_out *out,
  */
 int record_body_get(struct record_state *state, struct record_in *in, bool has_time,
 		    struct record *ret);
+
+/* Sets out->full if it does not fit. */
+void record_topology_put(struct record_out *out, const struct topology *topology);
+void record_domain_put(struct record_out *out, const struct topology_domain *domain);
+void record_policy_put(struct record_out *out, const struct policy *policy);
+
+/*
+ * The inverses; `in` has exactly the body. They accept only what the engine can use: a policy whose
+ * values a file could give, domains with ascending OPPs. Return 0, -EBADMSG for anything else, or
+ * -EPROTONOSUPPORT for more fields, or keys, than are known here.
+ *
+ * *ret of record_topology_get() is allocated; its domains must still be read.
+ */
+int record_topology_get(struct record_in *in, struct topology **ret);
+int record_domain_get(struct record_in *in, const struct topology *topology,
+		      struct topology_domain *ret);
+int record_policy_get(struct record_in *in, struct policy *ret);

@@ -44,7 +44,7 @@ void record_put_text(struct record_out *out, const char *text)
 	record_put_bytes(out, text, strlen(text));
 }
 
-static uint8_t get_byte(struct record_in *in)
+uint8_t record_get_byte(struct record_in *in)
 {
 	if (in->at < in->end)
 		return *in->at++;
@@ -58,7 +58,7 @@ uint64_t record_get_varint(struct record_in *in)
 	uint8_t byte;
 
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		byte = get_byte(in);
+		byte = record_get_byte(in);
 		if (shift == 63 && byte > 1)
 			break;
 		number |= (uint64_t)(byte & 0x7f) << shift;
@@ -91,7 +91,7 @@ uint32_t record_get_u32(struct record_in *in)
 	uint32_t number = 0;
 
 	for (unsigned int shift = 0; shift < 32; shift += 8)
-		number |= (uint32_t)get_byte(in) << shift;
+		number |= (uint32_t)record_get_byte(in) << shift;
 	return number;
 }
 
@@ -129,4 +129,28 @@ uint32_t record_crc(const void *data, size_t n)
 		crc = crc >> 8 ^ low[crc & 15] ^ high[crc >> 4 & 15];
 	}
 	return ~crc;
+}
+
+void record_block_seal(uint8_t *block, size_t n)
+{
+	struct record_out header = { .data = block, .size = RECORD_BLOCK_HEADER };
+
+	record_put_u32(&header, (uint32_t)n | (uint32_t)(~n & UINT16_MAX) << 16);
+	record_put_u32(&header, record_crc(block + RECORD_BLOCK_HEADER, n));
+}
+
+size_t record_block_length(const uint8_t header[static RECORD_BLOCK_HEADER])
+{
+	struct record_in in = { header, header + RECORD_BLOCK_HEADER, false };
+	uint32_t lengths = record_get_u32(&in), n = lengths & UINT16_MAX;
+
+	return lengths >> 16 == (~n & UINT16_MAX) ? n : 0;
+}
+
+bool record_block_is_whole(const uint8_t header[static RECORD_BLOCK_HEADER], const void *data,
+			   size_t n)
+{
+	struct record_in in = { header + 4, header + RECORD_BLOCK_HEADER, false };
+
+	return record_get_u32(&in) == record_crc(data, n);
 }

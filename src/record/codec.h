@@ -40,5 +40,18 @@ uint32_t record_get_u32(struct record_in *in);
 /* A text of fewer than size bytes without a NUL inside; ret is always terminated. */
 void record_get_text(struct record_in *in, char *ret, size_t size);
 
+uint8_t record_get_byte(struct record_in *in);
+
 /* CRC-32 as of zlib and Ethernet. */
 uint32_t record_crc(const void *data, size_t n);
+
+/* Before the bytes of a block stand its length, the length's complement, and their CRC. */
+#define RECORD_BLOCK_HEADER 8
+
+/* Writes the header of the n bytes that follow it in block. */
+void record_block_seal(uint8_t *block, size_t n);
+/* The length that a header says; 0: it is damaged. */
+size_t record_block_length(const uint8_t header[static RECORD_BLOCK_HEADER]);
+/* Whether the CRC of the n bytes behind the header is right. */
+bool record_block_is_whole(const uint8_t header[static RECORD_BLOCK_HEADER], const void *data,
+			   size_t n);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/columns.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/export.h"
 
 /* The state until the next event. */
 struct now {
@@ -37,15 +37,6 @@ static uint32_t column_of(const struct filler *filler, uint64_t at_ns)
 	return share >= 1 ? COLUMNS_N - 1 : (uint32_t)(share * COLUMNS_N);
 }
 
-static void put_khz(struct domain_column *column, uint32_t khz)
-{
-	if (!column->least_khz || khz < column->least_khz)
-		column->least_khz = khz;
-	if (khz > column->most_khz)
-		column->most_khz = khz;
-	column->last_khz = khz;
-}
-
 /* Fills the columns up to at_ns with the present state. */
 static void spend(struct filler *filler, uint32_t domain, uint64_t at_ns)
 {
@@ -55,11 +46,17 @@ static void spend(struct filler *filler, uint32_t domain, uint64_t at_ns)
 	uint64_t spent_ns = at_ns > now->since_ns ? at_ns - now->since_ns : 0;
 
 	for (uint32_t i = from; i <= to && now->khz; i++) {
+		struct domain_column *column = &columns[i];
+
 		if (i > from)
 			now->longest_ns = 0;
-		put_khz(&columns[i], now->khz);
-		if (columns[i].reason == COLUMN_NOTHING || spent_ns > now->longest_ns) {
-			columns[i].reason = now->reason;
+		if (!column->least_khz || now->khz < column->least_khz)
+			column->least_khz = now->khz;
+		if (now->khz > column->most_khz)
+			column->most_khz = now->khz;
+		column->last_khz = now->khz;
+		if (column->reason == COLUMN_NOTHING || spent_ns > now->longest_ns) {
+			column->reason = now->reason;
 			now->longest_ns = spent_ns;
 		}
 	}
@@ -174,8 +171,8 @@ int columns_fill(struct record_reader *reader, const struct timeline *measured, 
 {
 	struct filler filler = {
 		.columns = ret,
-		.begin_ns = measured->begin_ns,
-		.end_ns = measured->end_ns,
+		.begin_ns = measured->time.begin_ns,
+		.end_ns = measured->time.end_ns,
 	};
 	struct timeline_sink sink = {
 		.decision = take_decision,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/fields.h"
-
-#include <stddef.h>
-#include <string.h>
+#include "record/body.h"
 
 /* clang-format off */
 #define FIELD(_field, _expect, _like, _most) \
@@ -190,57 +187,4 @@ int record_input_type(enum record_type type)
 		if (record_type_of_input(i) == type)
 			return i;
 	return -1;
-}
-
-uint64_t record_number_load(const void *at, uint8_t size)
-{
-	uint32_t u32;
-	uint64_t u64;
-
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 4:
-		memcpy(&u32, at, sizeof(u32));
-		return u32;
-	default:
-		memcpy(&u64, at, sizeof(u64));
-		return u64;
-	}
-}
-
-void record_number_store(void *at, uint8_t size, uint64_t value)
-{
-	uint32_t u32 = (uint32_t)value;
-
-	switch (size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 4:
-		memcpy(at, &u32, sizeof(u32));
-		break;
-	default:
-		memcpy(at, &value, sizeof(value));
-	}
-}
-
-uint64_t record_field_load(const struct record_field *field, const struct record *record)
-{
-	return record_number_load((const char *)record + field->offset, field->size);
-}
-
-void record_field_store(const struct record_field *field, struct record *record, uint64_t value)
-{
-	record_number_store((char *)record + field->offset, field->size, value);
-}
-
-bool record_same_decision(const struct decision *a, const struct decision *b)
-{
-	const struct record ra = { .decision = *a }, rb = { .decision = *b };
-
-	for (const struct record_field *field = layouts[RECORD_DECIDE].fields; field->size; field++)
-		if (record_field_load(field, &ra) != record_field_load(field, &rb))
-			return false;
-	return true;
 }

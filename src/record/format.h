@@ -34,16 +34,16 @@
 #include "core/engine.h"
 #include "core/input.h"
 #include "core/settings.h"
+#include "record/codec.h"
 
-#define RECORD_MAGIC	    "wakegov\x1a"
-#define RECORD_MAGIC_SIZE   8
-#define RECORD_VERSION	    7
-#define RECORD_FILE_HEADER  (RECORD_MAGIC_SIZE + 4)
+#define RECORD_MAGIC	   "wakegov\x1a"
+#define RECORD_MAGIC_SIZE  8
+#define RECORD_VERSION	   7
+#define RECORD_FILE_HEADER (RECORD_MAGIC_SIZE + 4)
 
-#define RECORD_BLOCK_HEADER 8
-#define RECORD_BLOCK_BYTES  4096
-#define RECORD_BODY_MAX	    32768
-#define RECORD_BLOCK_MAX    (RECORD_BLOCK_BYTES + RECORD_BODY_MAX + 16)
+#define RECORD_BLOCK_BYTES 4096
+#define RECORD_BODY_MAX	   32768
+#define RECORD_BLOCK_MAX   (RECORD_BLOCK_BYTES + RECORD_BODY_MAX + 16)
 
 _Static_assert(RECORD_BLOCK_MAX <= UINT16_MAX, "the length of a block has 16 bits");
 

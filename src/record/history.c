@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "record/fields.h"
-#include "record/format.h"
+#include "record/body.h"
 
 #define GROUP_FIELDS 8
 
@@ -65,11 +64,6 @@ static uint64_t load(const struct field *field, const struct history_entry *entr
 	return record_number_load((const char *)entry + field->offset, field->size);
 }
 
-static void store(const struct field *field, struct history_entry *entry, uint64_t value)
-{
-	record_number_store((char *)entry + field->offset, field->size, value);
-}
-
 static bool is_as_before(const struct field *field, const struct history_entry *entry,
 			 const struct history_entry *last)
 {
@@ -79,15 +73,6 @@ static bool is_as_before(const struct field *field, const struct history_entry *
 	return load(field, entry) == load(field, last);
 }
 
-static void put_field(struct record_out *out, const struct field *field,
-		      const struct history_entry *entry, const struct history_entry *last)
-{
-	if (is_text(field))
-		record_put_text(out, (const char *)entry + field->offset);
-	else
-		record_put_difference(out, load(field, entry) - load(field, last));
-}
-
 static bool put_entry(struct record_out *out, const struct history_entry *entry,
 		      const struct history_entry *last)
 {
@@ -95,15 +80,20 @@ static bool put_entry(struct record_out *out, const struct history_entry *entry,
 
 	record_put_bytes(out, "", 1);
 	for (size_t i = 0; i < N_FIELDS; i++) {
+		const struct field *field = &fields[i];
+
 		if (i % GROUP_FIELDS == 0) {
 			mask_at = out->n;
 			record_put_bytes(out, "", 1);
 		}
-		if (!is_text(&fields[i]) && load(&fields[i], entry) > fields[i].most)
+		if (!is_text(field) && load(field, entry) > field->most)
 			return false;
-		if (is_as_before(&fields[i], entry, last))
+		if (is_as_before(field, entry, last))
 			continue;
-		put_field(out, &fields[i], entry, last);
+		if (is_text(field))
+			record_put_text(out, (const char *)entry + field->offset);
+		else
+			record_put_difference(out, load(field, entry) - load(field, last));
 		if (out->full)
 			return false;
 		out->data[mask_at] |= (uint8_t)(1 << i % GROUP_FIELDS);
@@ -129,21 +119,17 @@ void history_begin(struct history_writer *writer)
 	writer->n = 0;
 }
 
-static void open_block(struct history_writer *writer)
-{
-	if (writer->chain_bytes >= HISTORY_CHAIN_BYTES)
-		history_begin(writer);
-	writer->block[RECORD_BLOCK_HEADER] = !writer->chain_bytes;
-	writer->n = RECORD_BLOCK_HEADER + 1;
-}
-
 size_t history_put(struct history_writer *writer, const struct history_entry *entry)
 {
 	struct record_out out = { .data = writer->block, .size = sizeof(writer->block) };
 	size_t before;
 
-	if (!writer->n)
-		open_block(writer);
+	if (!writer->n) {
+		if (writer->chain_bytes >= HISTORY_CHAIN_BYTES)
+			history_begin(writer);
+		writer->block[RECORD_BLOCK_HEADER] = !writer->chain_bytes;
+		writer->n = RECORD_BLOCK_HEADER + 1;
+	}
 	out.n = before = writer->n;
 	if (!put_entry(&out, entry, &writer->last)) {
 		writer->n = before > RECORD_BLOCK_HEADER + 1 ? before : 0;
@@ -166,13 +152,11 @@ bool history_is_full(const struct history_writer *writer)
 
 size_t history_close(struct history_writer *writer)
 {
-	struct record_out header = { .data = writer->block, .size = RECORD_BLOCK_HEADER };
-	size_t n = writer->n, length = n - RECORD_BLOCK_HEADER;
+	size_t n = writer->n;
 
 	if (!n)
 		return 0;
-	record_put_u32(&header, (uint32_t)length | (uint32_t)(~length & UINT16_MAX) << 16);
-	record_put_u32(&header, record_crc(writer->block + RECORD_BLOCK_HEADER, length));
+	record_block_seal(writer->block, n - RECORD_BLOCK_HEADER);
 	writer->chain_bytes += (uint32_t)n;
 	writer->n = 0;
 	return n;
@@ -181,12 +165,14 @@ size_t history_close(struct history_writer *writer)
 /* The length of the block at an offset; 0: there is none, or it is damaged. */
 static size_t block_at(const uint8_t *data, size_t size, size_t at)
 {
-	struct record_in in = { data + at, data + size, false };
-	uint32_t lengths = record_get_u32(&in), crc = record_get_u32(&in), length;
+	size_t room = size - at, length;
 
-	length = lengths & UINT16_MAX;
-	if (in.bad || length != (~lengths >> 16) || !length || length > size - at - 8 ||
-	    record_crc(data + at + RECORD_BLOCK_HEADER, length) != crc)
+	if (room < RECORD_BLOCK_HEADER)
+		return 0;
+	room -= RECORD_BLOCK_HEADER;
+	length = record_block_length(data + at);
+	if (!length || length > room ||
+	    !record_block_is_whole(data + at, data + at + RECORD_BLOCK_HEADER, length))
 		return 0;
 	return RECORD_BLOCK_HEADER + length;
 }
@@ -238,16 +224,8 @@ static bool get_field(struct record_in *in, const struct field *field, struct hi
 		return !in->bad;
 	}
 	value = load(field, entry) + record_get_difference(in);
-	store(field, entry, value);
+	record_number_store((char *)entry + field->offset, field->size, value);
 	return !in->bad && value <= field->most;
-}
-
-static uint8_t get_byte(struct record_in *in)
-{
-	if (in->at < in->end)
-		return *in->at++;
-	in->bad = true;
-	return 0;
 }
 
 int history_next(struct history_reader *reader)
@@ -258,9 +236,9 @@ int history_next(struct history_reader *reader)
 	reader->is_first = false;
 	if (!open_next(reader))
 		return 0;
-	n_groups = get_byte(in);
+	n_groups = record_get_byte(in);
 	for (size_t group = 0; group < n_groups; group++) {
-		uint8_t mask = get_byte(in);
+		uint8_t mask = record_get_byte(in);
 
 		for (size_t bit = 0; mask >> bit; bit++) {
 			size_t i = group * GROUP_FIELDS + bit;

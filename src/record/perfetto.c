@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/perfetto.h"
-
 #include "record/codec.h"
+#include "record/export.h"
 #include "shared/text.h"
 
 #define PROTOBUF_TEXT_SIZE 256
@@ -171,12 +170,6 @@ static void end_reason(void *userdata, uint32_t domain, uint64_t now_ns)
 	end_slice(userdata, track(TRACK_REASON, domain), now_ns);
 }
 
-static void annotate_task(struct message *event, uint32_t pid, const char *comm)
-{
-	annotate_number(event, "pid", pid);
-	annotate_text(event, "task", comm);
-}
-
 static void write_decision(void *userdata, const struct decision *decision, bool is_first)
 {
 	struct writer *writer = userdata;
@@ -197,8 +190,10 @@ static void write_decision(void *userdata, const struct decision *decision, bool
 	annotate_number(&event, "cpu", decision->cpu);
 	annotate_text(&event, "limiter", limiter_name(decision->limiter));
 	annotate_text(&event, "timing", timing_name(decision->timing));
-	if (decision->pid)
-		annotate_task(&event, decision->pid, decision->comm);
+	if (decision->pid) {
+		annotate_number(&event, "pid", decision->pid);
+		annotate_text(&event, "task", decision->comm);
+	}
 	write_event(writer, &event, decision->now_ns);
 }
 
@@ -208,23 +203,17 @@ static void end_task(void *userdata, uint32_t pid, uint64_t now_ns)
 	end_slice(userdata, track(TRACK_TASK, pid), now_ns);
 }
 
-static void write_task_track(struct writer *writer, const struct io_task *task)
-{
-	char title[64];
-
-	snprintf(title, sizeof(title), "%s %u", task->comm, task->pid);
-	write_track(writer, track(TRACK_TASK, task->pid), track(TRACK_TASKS, 0), title, NULL);
-}
-
 static void write_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint64_t uuid = track(TRACK_TASK, task->pid);
 	struct writer *writer = userdata;
 	struct message event;
+	char title[64];
 
+	snprintf(title, sizeof(title), "%s %u", task->comm, task->pid);
 	if (is_first)
-		write_task_track(writer, task);
+		write_track(writer, uuid, track(TRACK_TASKS, 0), title, NULL);
 	else
 		end_slice(writer, uuid, now_ns);
 	begin_event(&event, SLICE_BEGIN, uuid);

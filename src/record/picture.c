@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/picture.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "record/export.h"
 #include "record/svg.h"
 #include "shared/cleanup.h"
 
@@ -40,11 +39,6 @@ static const char *const state_fills[] = {
 	[IO_BOOST_BELOW_RATE] = "#f0f0f0", [IO_BOOST_LAPSED] = "#f0f0f0",
 };
 
-static const char *reason_fill(uint8_t reason)
-{
-	return reason < ARRAY_SIZE(reason_fills) ? reason_fills[reason] : "#c7e9c0";
-}
-
 /* Draws adjacent columns of one colour as one box. */
 static void draw_boxes(FILE *out, double y, double height, const char *(*fill)(const void *, int),
 		       const void *of)
@@ -66,7 +60,9 @@ static const char *domain_fill(const void *columns, int i)
 {
 	const struct domain_column *column = (const struct domain_column *)columns + i;
 
-	return column->least_khz ? reason_fill(column->reason) : NULL;
+	if (!column->least_khz)
+		return NULL;
+	return column->reason < ARRAY_SIZE(reason_fills) ? reason_fills[column->reason] : "#c7e9c0";
 }
 
 static const char *task_fill(const void *row, int i)
@@ -78,9 +74,7 @@ static const char *task_fill(const void *row, int i)
 
 static double height_of(const struct topology_domain *info, uint32_t khz)
 {
-	uint32_t high = topology_domain_max_khz(info);
-
-	return (double)khz / high * (PANEL - 6);
+	return (double)khz / topology_domain_max_khz(info) * (PANEL - 6);
 }
 
 /* Draws a line from column to column, with a vertical stroke over the range of a column. */
@@ -206,7 +200,8 @@ void picture_write(FILE *out, const char *title, const struct topology *topology
 		   struct columns *columns)
 {
 	uint32_t rows = columns->n_tasks < ROWS_MAX ? columns->n_tasks : ROWS_MAX;
-	double span_s = (double)(columns->timeline.end_ns - columns->timeline.begin_ns) / 1e9;
+	double span_s = (double)(columns->timeline.time.end_ns - columns->timeline.time.begin_ns) /
+			1e9;
 	uint64_t left_out = columns->n_tasks - rows + columns->tasks_left_out;
 	double y = TOP;
 	char text[64];

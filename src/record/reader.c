@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "record/body.h"
-#include "record/setting.h"
 
 struct record_reader {
 	struct record_source source;
@@ -146,39 +145,30 @@ static ssize_t read_all(struct record_reader *reader, void *data, size_t size)
 	return n;
 }
 
-static int cut(struct record_reader *reader)
-{
-	fail(reader, 0, "the file is cut here");
-	return RECORD_CUT;
-}
-
 /* Returns RECORD_READ, RECORD_CUT, or a negative errno. */
 static int read_block(struct record_reader *reader)
 {
-	uint8_t header[RECORD_BLOCK_HEADER];
-	struct record_in in = { header, header + sizeof(header), false };
-	uint32_t lengths, n, crc;
+	uint8_t header[RECORD_BLOCK_HEADER] = { 0 };
 	ssize_t r;
+	size_t n;
 
 	reader->offset = reader->block_offset = reader->next_offset;
 	r = read_all(reader, header, sizeof(header));
 	if (r < 0)
 		return r;
-	lengths = record_get_u32(&in);
-	n = lengths & UINT16_MAX;
-	crc = record_get_u32(&in);
 	/* The length has a check of its own, as it is used before the rest is there. */
-	if (r >= 4 && (lengths >> 16 != (~n & UINT16_MAX) || !n))
+	n = record_block_length(header);
+	if (r >= 4 && !n)
 		return fail(reader, -EBADMSG, "damaged: the length of a block");
 	if (r < (ssize_t)sizeof(header))
-		return cut(reader);
+		return fail(reader, RECORD_CUT, "the file is cut here");
 	r = read_all(reader, reader->block, n);
 	if (r < 0)
 		return r;
 	if (r < (ssize_t)n)
-		return cut(reader);
-	if (record_crc(reader->block, n) != crc)
-		return fail(reader, -EBADMSG, "damaged: the checksum of a block of %u bytes", n);
+		return fail(reader, RECORD_CUT, "the file is cut here");
+	if (!record_block_is_whole(header, reader->block, n))
+		return fail(reader, -EBADMSG, "damaged: the checksum of a block of %zu bytes", n);
 	reader->next_offset += sizeof(header) + n;
 	reader->in = (struct record_in){ reader->block, reader->block + n, false };
 	return RECORD_READ;
@@ -284,22 +274,11 @@ static int read_setting(struct record_reader *reader)
 	return r < 0 ? fail_record(reader, r, RECORD_POLICY) : 0;
 }
 
-/* Reads one piece of the state. Returns the offset of its end, or as read_raw(). */
-static int read_piece(struct record_reader *reader, uint64_t size, struct record_in *in)
-{
-	uint64_t at = record_get_number(in, size);
-	size_t n = in->end - in->at;
-
-	if (in->bad || n > size - at || at + n > INT32_MAX)
-		return fail_record(reader, -EBADMSG, RECORD_STATE);
-	memcpy((char *)reader->state + at, in->at, n);
-	return at + n;
-}
-
 static int read_state(struct record_reader *reader)
 {
-	uint64_t expected = engine_state_size(reader->topology, &reader->policy), size;
+	uint64_t expected = engine_state_size(reader->topology, &reader->policy), size, at;
 	struct record_in in;
+	size_t n;
 	int r;
 
 	do {
@@ -315,9 +294,13 @@ static int read_state(struct record_reader *reader)
 			reader->state = calloc(1, size);
 		if (!reader->state)
 			return fail_record(reader, -ENOMEM, RECORD_STATE);
-		r = read_piece(reader, size, &in);
-	} while (r >= 0 && (uint64_t)r < size);
-	return r < 0 ? r : 0;
+		at = record_get_number(&in, size);
+		n = in.end - in.at;
+		if (in.bad || n > size - at)
+			return fail_record(reader, -EBADMSG, RECORD_STATE);
+		memcpy((char *)reader->state + at, in.at, n);
+	} while (at + n < size);
+	return 0;
 }
 
 int record_reader_begin(struct record_reader *reader)
@@ -360,15 +343,6 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	}
 }
 
-/* Sets the input's type by the record's. */
-static void set_type(struct record *record)
-{
-	if (!record_is_input(record->type))
-		return;
-	record->input.type = record_input_type(record->type);
-	record->input.now_ns = record->now_ns;
-}
-
 static int end(struct record_reader *reader)
 {
 	uint8_t more;
@@ -379,12 +353,6 @@ static int end(struct record_reader *reader)
 	return n ? fail(reader, -EBADMSG, "damaged: something follows the end") : RECORD_ENDED;
 }
 
-static int take_policy(struct record_reader *reader, struct record_in *in, struct record *ret)
-{
-	ret->policy = &reader->new_policy;
-	return record_policy_get(in, &reader->new_policy);
-}
-
 int record_reader_next(struct record_reader *reader, struct record *ret)
 {
 	struct raw_record raw;
@@ -393,18 +361,23 @@ int record_reader_next(struct record_reader *reader, struct record *ret)
 	if (r != RECORD_READ)
 		return r;
 	*ret = (struct record){ .type = raw.type };
-	if (record_has_fields(raw.type))
+	if (record_has_fields(raw.type)) {
 		r = record_body_get(reader->fields, &raw.body, raw.has_time, ret);
-	else if (raw.type == RECORD_POLICY && !raw.has_time)
-		r = take_policy(reader, &raw.body, ret);
-	else if (raw.type == RECORD_END && !raw.has_time)
+	} else if (raw.type == RECORD_POLICY && !raw.has_time) {
+		ret->policy = &reader->new_policy;
+		r = record_policy_get(&raw.body, &reader->new_policy);
+	} else if (raw.type == RECORD_END && !raw.has_time) {
 		return end(reader);
-	else
+	} else {
 		r = -EBADMSG;
+	}
 	if (r == 0 && !is_sound(reader, ret))
 		r = -EBADMSG;
 	if (r < 0)
 		return fail_record(reader, r, raw.type);
-	set_type(ret);
+	if (record_is_input(raw.type)) {
+		ret->input.type = record_input_type(raw.type);
+		ret->input.now_ns = ret->now_ns;
+	}
 	return RECORD_READ;
 }

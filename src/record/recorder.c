@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "record/body.h"
-#include "record/fields.h"
-#include "record/setting.h"
 
 #define STATE_PIECE 256 /* larger pieces have more zeros, smaller ones more sizes */
 
@@ -70,14 +68,10 @@ static void pass(struct recorder *recorder, const void *data, size_t size)
 
 int recorder_flush(struct recorder *recorder)
 {
-	uint16_t n = recorder->n, check = ~n;
-	struct record_out header = { .data = recorder->block, .size = RECORD_BLOCK_HEADER };
-
-	if (recorder->error || !n)
+	if (recorder->error || !recorder->n)
 		return recorder->error;
-	record_put_u32(&header, n | (uint32_t)check << 16);
-	record_put_u32(&header, record_crc(recorder->block + RECORD_BLOCK_HEADER, n));
-	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + n);
+	record_block_seal(recorder->block, recorder->n);
+	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + recorder->n);
 	recorder->n = 0;
 	return recorder->error;
 }
@@ -168,34 +162,26 @@ static void put_start(struct recorder *recorder, const struct topology *topology
 	put_policy(recorder, policy);
 }
 
-static void put_piece(struct recorder *recorder, size_t size, size_t at, const void *bytes,
-		      size_t n)
-{
-	struct record_out body = new_body(recorder);
-
-	record_put_varint(&body, size);
-	record_put_varint(&body, at);
-	record_put_bytes(&body, bytes, n);
-	put_body(recorder, RECORD_STATE, &body);
-}
-
-static bool is_zero(const uint8_t *bytes, size_t n)
-{
-	return !bytes[0] && !memcmp(bytes, bytes + 1, n - 1);
-}
-
-/* Most of a state is unused room for tasks, CPUs and groups, and zero. */
+/*
+ * Most of a state is unused room for tasks, CPUs and groups, and zero: such pieces are left out. A
+ * size of 0 is one empty piece.
+ */
 static void put_state(struct recorder *recorder, const uint8_t *state, size_t size)
 {
-	size_t n;
+	size_t at = 0, n;
 
-	for (size_t at = 0; at < size; at += n) {
+	do {
+		const uint8_t *piece = state + at;
+		struct record_out body = new_body(recorder);
+
 		n = size - at < STATE_PIECE ? size - at : STATE_PIECE;
-		if (at + n == size || !is_zero(state + at, n))
-			put_piece(recorder, size, at, state + at, n);
-	}
-	if (!size)
-		put_piece(recorder, 0, 0, "", 0);
+		if (at + n < size && !piece[0] && !memcmp(piece, piece + 1, n - 1))
+			continue;
+		record_put_varint(&body, size);
+		record_put_varint(&body, at);
+		record_put_bytes(&body, piece, n);
+		put_body(recorder, RECORD_STATE, &body);
+	} while ((at += n) < size);
 	recorder_flush(recorder);
 }
 
@@ -249,14 +235,15 @@ static void put_call(void *userdata, const struct engine_call *call)
 		break;
 	case ENGINE_TAKE_CLASS:
 		record.type = RECORD_TAKE_CLASS;
-		record.class = call->class ? *call->class : (struct task_class)
-		{
-			0
-		};
+		record.class = (struct task_class){ 0 };
+		if (call->class)
+			record.class = *call->class;
 		break;
 	case ENGINE_TAKE_CLAMP:
 		record.type = RECORD_TAKE_CLAMP;
-		record.clamp = call->clamp ? *call->clamp : (struct task_clamp){ 0 };
+		record.clamp = (struct task_clamp){ 0 };
+		if (call->clamp)
+			record.clamp = *call->clamp;
 		break;
 	}
 	put(recorder, &record);
@@ -270,7 +257,7 @@ struct engine *record_engine_new(struct recorder *recorder, const struct topolog
 	if (!recorder || !engine)
 		return engine;
 	put_start(recorder, topology, policy);
-	put_state(recorder, NULL, 0);
+	put_state(recorder, (const uint8_t *)"", 0);
 	engine_set_tap(engine, put_call, recorder);
 	return engine;
 }

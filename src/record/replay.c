@@ -3,113 +3,132 @@
 
 #include <errno.h>
 
-#include "record/fields.h"
-#include "record/player.h"
+#include "record/body.h"
 
-static int decide(struct engine *engine, const struct record *record, struct replay *ret)
+int player_begin(struct record_reader *reader, const struct policy *policy, struct recorder *again,
+		 struct engine **ret)
 {
-	uint32_t domain = record->decision.domain;
-	const struct decision *decision;
+	const struct topology *topology = record_reader_topology(reader);
+	const void *state = record_reader_state(reader);
+	struct engine *engine;
+	int r;
 
-	if (!engine_is_active(engine, domain))
-		return -EBADMSG;
-	decision = engine_decide(engine, domain, record->now_ns);
-	engine_commit(engine, domain, record->outcome);
-	ret->n_decisions++;
-	ret->recorded = record->decision;
-	ret->replayed = *decision;
-	return record_same_decision(decision, &record->decision) ? REPLAY_SAME : REPLAY_DIFFERS;
+	if (!state) {
+		*ret = record_engine_new(again, topology, policy);
+		return *ret ? 0 : -ENOMEM;
+	}
+	engine = engine_new(topology, policy);
+	if (!engine)
+		return -ENOMEM;
+	r = engine_load(engine, state, engine_state_size(topology, policy));
+	if (r < 0) {
+		engine_free(engine);
+		return record_reader_refuse_state(reader, r);
+	}
+	if (again)
+		recorder_begin(again, engine);
+	*ret = engine;
+	return 0;
 }
 
-/* The replayed call must be about the same task as the recorded one. */
-static int compare_task(struct replay *ret, uint32_t recorded, uint32_t replayed, bool same)
+int player_play(struct engine *engine, struct record_reader *reader, const struct record *record,
+		struct played *ret)
 {
-	ret->recorded_task = recorded;
-	ret->replayed_task = replayed;
-	return recorded == replayed && same ? REPLAY_SAME : REPLAY_DIFFERS;
+	*ret = (struct played){ .handle = REPLAY_NO_TASK };
+	switch (record->type) {
+	case RECORD_DECIDE:
+		if (!engine_is_active(engine, record->decision.domain))
+			return record_reader_refuse_decision(reader);
+		ret->decision = engine_decide(engine, record->decision.domain, record->now_ns);
+		engine_commit(engine, record->decision.domain, record->outcome);
+		break;
+	case RECORD_TAKE_ENDED:
+		engine_take_ended(engine, &ret->handle);
+		break;
+	case RECORD_TAKE_CLASS:
+		engine_take_class(engine, &ret->class);
+		break;
+	case RECORD_TAKE_CLAMP:
+		engine_take_clamp(engine, &ret->clamp);
+		break;
+	case RECORD_POLICY:
+		engine_set_policy(engine, record->policy);
+		break;
+	case RECORD_ADVANCE:
+		engine_advance(engine, record->now_ns);
+		break;
+	case RECORD_FORGET_TARGET:
+		engine_forget_target(engine, record->domain);
+		break;
+	default:
+		engine_apply(engine, &record->input);
+	}
+	return 0;
 }
 
-static int take_ended(struct engine *engine, const struct record *record, struct replay *ret)
+void played_time_take(struct played_time *time, const struct record *record)
 {
-	uint32_t handle = 0;
-	bool taken = engine_take_ended(engine, &handle);
-
-	return compare_task(ret, record->handle, taken ? handle : REPLAY_NO_TASK, taken);
+	if (!record_is_timed(record->type))
+		return;
+	if (!time->begun)
+		time->begin_ns = time->end_ns = record->now_ns;
+	time->begun = true;
+	if (record->now_ns > time->end_ns)
+		time->end_ns = record->now_ns;
 }
 
-static int take_class(struct engine *engine, const struct record *record, struct replay *ret)
+/* Whether the engine answered as recorded. Notes both answers. */
+static bool is_same(const struct record *record, const struct played *played, struct replay *ret)
 {
-	struct task_class class;
+	bool same = true;
 
-	if (!engine_take_class(engine, &class))
-		class = (struct task_class){ 0 };
-	return compare_task(ret, record->class.pid ?: REPLAY_NO_TASK, class.pid ?: REPLAY_NO_TASK,
-			    class.class == record->class.class);
-}
-
-static int take_clamp(struct engine *engine, const struct record *record, struct replay *ret)
-{
-	struct task_clamp clamp;
-
-	if (!engine_take_clamp(engine, &clamp))
-		clamp = (struct task_clamp){ 0 };
-	return compare_task(ret, record->clamp.pid ?: REPLAY_NO_TASK, clamp.pid ?: REPLAY_NO_TASK,
-			    clamp.min_cap == record->clamp.min_cap &&
-				    clamp.max_cap == record->clamp.max_cap);
-}
-
-static void take_time(struct replay *ret, uint64_t now_ns)
-{
-	if (!ret->begun)
-		ret->begin_ns = ret->end_ns = now_ns;
-	ret->begun = true;
-	if (now_ns > ret->end_ns)
-		ret->end_ns = now_ns;
-}
-
-static int take(struct engine *engine, const struct record *record, struct replay *ret)
-{
-	ret->n_inputs += record_is_input(record->type);
-	if (record_is_timed(record->type))
-		take_time(ret, record->now_ns);
 	ret->type = record->type;
 	switch (record->type) {
 	case RECORD_DECIDE:
-		return decide(engine, record, ret);
+		ret->n_decisions++;
+		ret->recorded = record->decision;
+		ret->replayed = *played->decision;
+		return record_same_decision(played->decision, &record->decision);
 	case RECORD_TAKE_ENDED:
-		return take_ended(engine, record, ret);
+		ret->recorded_task = record->handle;
+		ret->replayed_task = played->handle;
+		same = played->handle != REPLAY_NO_TASK;
+		break;
 	case RECORD_TAKE_CLASS:
-		return take_class(engine, record, ret);
+		ret->recorded_task = record->class.pid ?: REPLAY_NO_TASK;
+		ret->replayed_task = played->class.pid ?: REPLAY_NO_TASK;
+		same = played->class.class == record->class.class;
+		break;
 	case RECORD_TAKE_CLAMP:
-		return take_clamp(engine, record, ret);
-	case RECORD_POLICY:
-		engine_set_policy(engine, record->policy);
-		return REPLAY_SAME;
+		ret->recorded_task = record->clamp.pid ?: REPLAY_NO_TASK;
+		ret->replayed_task = played->clamp.pid ?: REPLAY_NO_TASK;
+		same = played->clamp.min_cap == record->clamp.min_cap &&
+		       played->clamp.max_cap == record->clamp.max_cap;
+		break;
 	default:
-		player_tell(engine, record);
-		return REPLAY_SAME;
+		return true;
 	}
+	return same && ret->recorded_task == ret->replayed_task;
 }
 
-static int take_all(struct record_reader *reader, struct engine *engine, struct replay *ret)
+static int play_all(struct record_reader *reader, struct engine *engine, struct replay *ret)
 {
+	struct played played;
 	struct record record;
 	int r;
 
-	for (;;) {
-		r = record_reader_next(reader, &record);
+	while ((r = record_reader_next(reader, &record)) == RECORD_READ) {
+		ret->n_inputs += record_is_input(record.type);
+		played_time_take(&ret->time, &record);
+		r = player_play(engine, reader, &record, &played);
 		if (r < 0)
 			return r;
-		if (r == RECORD_ENDED)
-			return REPLAY_SAME;
-		if (r == RECORD_CUT)
-			return REPLAY_CUT;
-		r = take(engine, &record, ret);
-		if (r == -EBADMSG)
-			return record_reader_refuse_decision(reader);
-		if (r != REPLAY_SAME)
-			return r;
+		if (!is_same(&record, &played, ret))
+			return REPLAY_DIFFERS;
 	}
+	if (r < 0)
+		return r;
+	return r == RECORD_CUT ? REPLAY_CUT : REPLAY_SAME;
 }
 
 int replay_run(struct record_reader *reader, struct recorder *again, struct replay *ret)
@@ -119,7 +138,7 @@ int replay_run(struct record_reader *reader, struct recorder *again, struct repl
 
 	*ret = (struct replay){ 0 };
 	if (r == 0)
-		r = take_all(reader, engine, ret);
+		r = play_all(reader, engine, ret);
 	engine_free(engine);
 	return r;
 }

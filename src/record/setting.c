@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/setting.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/keys.h"
 #include "core/rule.h"
+#include "record/body.h"
 #include "shared/cleanup.h"
 
 #define KEY_NAME_SIZE 32

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/player.h"
-
 /* The last reported state of the task in one place of the table. */
 struct told {
 	uint32_t pid; /* 0: no task */
@@ -23,15 +21,6 @@ struct run {
 	struct timeline *ret;
 };
 
-static void take_time(struct timeline *timeline, uint64_t now_ns)
-{
-	if (!timeline->begun)
-		timeline->begin_ns = timeline->end_ns = now_ns;
-	timeline->begun = true;
-	if (now_ns > timeline->end_ns)
-		timeline->end_ns = now_ns;
-}
-
 int timeline_measure(struct record_reader *reader, struct timeline *ret)
 {
 	struct record record;
@@ -39,8 +28,7 @@ int timeline_measure(struct record_reader *reader, struct timeline *ret)
 
 	*ret = (struct timeline){ 0 };
 	while ((r = record_reader_next(reader, &record)) == RECORD_READ)
-		if (record_is_timed(record.type))
-			take_time(ret, record.now_ns);
+		played_time_take(&ret->time, &record);
 	ret->cut = r == RECORD_CUT;
 	return r < 0 ? r : 0;
 }
@@ -116,55 +104,26 @@ static void tell_tasks(struct run *run, uint64_t now_ns)
 		tell_end(run, &run->told[next_place], now_ns);
 }
 
-static int take_decision(struct run *run, const struct record *record)
-{
-	uint32_t domain = record->decision.domain;
-	struct decision not_set;
-
-	if (!engine_is_active(run->engine, domain))
-		return record_reader_refuse_decision(run->reader);
-	engine_decide(run->engine, domain, record->now_ns);
-	engine_commit(run->engine, domain, record->outcome);
-	tell_decision(run, &record->decision);
-	not_set = record->decision;
-	not_set.target_khz = not_set.previous_khz;
-	if (record->outcome == ENGINE_NOT_SET)
-		tell_decision(run, &not_set);
-	tell_tasks(run, record->now_ns);
-	return 0;
-}
-
+/* Plays the record, and tells what comes of it. */
 static int take(struct run *run, const struct record *record)
 {
-	struct task_clamp clamp;
-	struct task_class set;
-	uint32_t handle;
+	struct played played;
+	struct decision decision;
+	int r = player_play(run->engine, run->reader, record, &played);
 
-	switch (record->type) {
-	case RECORD_DECIDE:
-		return take_decision(run, record);
-	case RECORD_POLICY:
-		engine_set_policy(run->engine, record->policy);
-		return 0;
-	case RECORD_TAKE_ENDED:
-		engine_take_ended(run->engine, &handle);
-		return 0;
-	case RECORD_TAKE_CLASS:
-		engine_take_class(run->engine, &set);
-		return 0;
-	case RECORD_TAKE_CLAMP:
-		engine_take_clamp(run->engine, &clamp);
-		return 0;
-	case RECORD_DOMAIN:
-		if (!record->input.domain.active)
-			tell_pause(run, record->input.domain.domain, record->now_ns);
-		break;
-	default:
-		break;
+	if (r < 0)
+		return r;
+	if (record->type == RECORD_DECIDE) {
+		decision = record->decision;
+		tell_decision(run, &decision);
+		decision.target_khz = decision.previous_khz;
+		if (record->outcome == ENGINE_NOT_SET)
+			tell_decision(run, &decision);
 	}
-	player_tell(run->engine, record);
-	if (record->type == RECORD_ADVANCE)
+	if (record->type == RECORD_DECIDE || record->type == RECORD_ADVANCE)
 		tell_tasks(run, record->now_ns);
+	if (record->type == RECORD_DOMAIN && !record->input.domain.active)
+		tell_pause(run, record->input.domain.domain, record->now_ns);
 	return 0;
 }
 
@@ -173,7 +132,6 @@ static void begin(struct run *run, uint64_t now_ns)
 {
 	struct decision decision;
 
-	take_time(run->ret, now_ns);
 	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++) {
 		decision = *engine_last(run->engine, i);
 		decision.now_ns = now_ns;
@@ -189,10 +147,9 @@ static int take_all(struct run *run)
 	int r;
 
 	while ((r = record_reader_next(run->reader, &record)) == RECORD_READ) {
-		if (record_is_timed(record.type) && !run->ret->begun)
+		if (record_is_timed(record.type) && !run->ret->time.begun)
 			begin(run, record.now_ns);
-		if (record_is_timed(record.type))
-			take_time(run->ret, record.now_ns);
+		played_time_take(&run->ret->time, &record);
 		r = take(run, &record);
 		if (r < 0)
 			return r;
@@ -204,9 +161,9 @@ static int take_all(struct run *run)
 static void end_all(struct run *run)
 {
 	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++)
-		tell_pause(run, i, run->ret->end_ns);
+		tell_pause(run, i, run->ret->time.end_ns);
 	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
-		tell_end(run, &run->told[i], run->ret->end_ns);
+		tell_end(run, &run->told[i], run->ret->time.end_ns);
 }
 
 int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,

@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Plays the events of a recording in order: the recorded decisions, and the states of tasks, which
- * are not in the file but in an engine that gets the same inputs.
+ * The events of a recording in order: the recorded decisions, and the states of tasks, from an
+ * engine that plays it.
  */
 
 #include "core/decision.h"
 #include "core/task_table.h"
-#include "record/reader.h"
+#include "record/replay.h"
 
 /* Each may be NULL. Arguments are borrowed until the call returns. */
 struct timeline_sink {
@@ -27,9 +27,8 @@ struct timeline_sink {
 };
 
 struct timeline {
-	bool begun;		   /* begin_ns is known */
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC of the recorded machine */
-	bool cut;		   /* the file is cut; record_reader_why() says where */
+	struct played_time time;
+	bool cut; /* the file is cut; record_reader_why() says where */
 };
 
 /* Reads to the end without calling a sink. Returns as timeline_run(). */

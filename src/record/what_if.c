@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "record/lookahead.h"
-#include "record/player.h"
+#include "record/replay.h"
 #include "shared/time.h"
 
 /* A timer may be late by this much; a recorded sample is then better than a computed one. */
@@ -165,12 +165,6 @@ static void follow_round(struct run *run)
 	}
 }
 
-static void do_round(struct run *run)
-{
-	engine_round(run->engine, &ops, run, run->now_ns);
-	take_all_told(run);
-}
-
 /*
  * Makes the rounds that this engine's own timers would have caused before the next record. Where
  * something is due without a sample, it tries again a millisecond later.
@@ -185,7 +179,8 @@ static void catch_up(struct run *run, uint64_t until_ns)
 		if (next_ns >= until_ns || until_ns - next_ns <= LATE_NS)
 			return;
 		run->now_ns = next_ns;
-		do_round(run);
+		engine_round(run->engine, &ops, run, next_ns);
+		take_all_told(run);
 	}
 }
 
@@ -201,21 +196,6 @@ static void keep_sample(struct run *run, const struct record *record)
 	task = io_task_find(tasks, record->input.task.pid);
 	if (task)
 		run->task_samples[io_task_place(tasks, task)] = record->input;
-}
-
-static void take_recorded(struct run *run, const struct decision *decision)
-{
-	run->ret->n_recorded++;
-	run->recorded[decision->domain] = *decision;
-	set_khz(&run->ret->recorded[decision->domain], decision->target_khz, run->now_ns);
-}
-
-/* No frequency is accounted while the domain is not decided for. */
-static void pause_domain(struct run *run, uint32_t domain)
-{
-	set_khz(&run->ret->recorded[domain], 0, run->now_ns);
-	set_khz(&run->ret->other[domain], 0, run->now_ns);
-	run->recorded[domain].target_khz = 0;
 }
 
 /*
@@ -234,18 +214,23 @@ static void take_overrides(struct run *run, const struct policy *recorded)
 
 static int take(struct run *run, const struct record *record)
 {
-	struct decision recorded;
+	struct decision *recorded;
+	struct played played;
+	uint32_t domain;
 
 	switch (record->type) {
 	case RECORD_DECIDE:
-		if (!engine_is_active(run->engine, record->decision.domain))
+		domain = record->decision.domain;
+		if (!engine_is_active(run->engine, domain))
 			return record_reader_refuse_decision(run->reader);
-		recorded = record->decision;
+		recorded = &run->recorded[domain];
+		*recorded = record->decision;
 		/* The write of the other policy's decision counts as successful. */
 		if (record->outcome == ENGINE_NOT_SET)
-			recorded.target_khz = recorded.previous_khz;
-		take_recorded(run, &recorded);
-		decide(run, record->decision.domain);
+			recorded->target_khz = recorded->previous_khz;
+		run->ret->n_recorded++;
+		set_khz(&run->ret->recorded[domain], recorded->target_khz, run->now_ns);
+		decide(run, domain);
 		break;
 	case RECORD_ADVANCE:
 		follow_round(run);
@@ -258,13 +243,15 @@ static int take(struct run *run, const struct record *record)
 	case RECORD_TAKE_CLASS:
 	case RECORD_TAKE_CLAMP:
 		break;
-	case RECORD_DOMAIN:
-		if (!record->input.domain.active)
-			pause_domain(run, record->input.domain.domain);
-		player_tell(run->engine, record);
-		break;
 	default:
-		player_tell(run->engine, record);
+		/* No frequency is accounted while the domain is not decided for. */
+		if (record->type == RECORD_DOMAIN && !record->input.domain.active) {
+			domain = record->input.domain.domain;
+			set_khz(&run->ret->recorded[domain], 0, run->now_ns);
+			set_khz(&run->ret->other[domain], 0, run->now_ns);
+			run->recorded[domain].target_khz = 0;
+		}
+		player_play(run->engine, run->reader, record, &played);
 		keep_sample(run, record);
 	}
 	return 0;
@@ -301,17 +288,13 @@ static int take_all(struct run *run)
 		for (uint32_t i = 0; i < run->ret->n_domains; i++)
 			compare(run, i);
 	}
-	run->ret->cut = r == RECORD_CUT;
-	return r < 0 ? r : 0;
-}
-
-static void finish(struct run *run)
-{
 	run->ret->end_ns = run->now_ns;
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
 		set_khz(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
 		set_khz(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);
 	}
+	run->ret->cut = r == RECORD_CUT;
+	return r < 0 ? r : 0;
 }
 
 static int set_up(struct run *run, const struct policy *policy)
@@ -357,8 +340,6 @@ int what_if_run(struct record_reader *reader, const struct policy *policy, struc
 
 	if (r == 0)
 		r = take_all(&run);
-	if (r == 0)
-		finish(&run);
 	engine_free(run.engine);
 	lookahead_deinit(&run.ahead);
 	free(run.task_samples);

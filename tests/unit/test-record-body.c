@@ -3,7 +3,6 @@
 #include "test-record.h"
 
 #include "record/body.h"
-#include "record/fields.h"
 
 #define ROUNDS 400
 

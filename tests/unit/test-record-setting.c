@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "config/keys.h"
+#include "record/body.h"
 #include "record/format.h"
-#include "record/setting.h"
 
 static uint8_t bytes[RECORD_BODY_MAX];
 

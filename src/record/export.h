@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * A recording cut into columns of time, one per pixel of a picture, so that a picture of an hour
- * takes no more memory than one of a second: per domain the frequency and its reason, per task the
- * state of its boost.
+/* A recording in other forms: as a trace (perfetto.c), and as one picture (columns.c, picture.c).
  */
+
+#include <stdio.h>
 
 #include "record/timeline.h"
 
+/*
+ * Plays the records of reader, after record_reader_begin(), and writes a trace for the Perfetto UI
+ * (ui.perfetto.dev), in its own protobuf format: for each domain a counter with its frequency and
+ * slices with the reasons for it, for each task slices with the state of its boost. Times are
+ * CLOCK_MONOTONIC of the recorded machine. Returns as timeline_run(); write errors show in
+ * ferror(out).
+ */
+int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret);
+
+/*
+ * A recording is cut into columns of time, one per pixel of the picture, so that a picture of an
+ * hour takes no more memory than one of a second: per domain the frequency and its reason, per task
+ * the state of its boost.
+ */
 #define COLUMNS_N	  860
 #define COLUMNS_TASKS_MAX 64 /* later ones are only counted */
 
@@ -46,3 +59,11 @@ struct columns {
 int columns_fill(struct record_reader *reader, const struct timeline *measured,
 		 struct columns *ret);
 void columns_deinit(struct columns *columns);
+
+/*
+ * Draws for each domain its frequency over time, on the colour of the reason; below, the most
+ * boosted tasks, with the states of their boosts. title is UTF-8 without control characters. Write
+ * errors show in ferror(out).
+ */
+void picture_write(FILE *out, const char *title, const struct topology *topology,
+		   struct columns *columns);
