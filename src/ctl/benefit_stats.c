@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/benefit_stats.h"
+#include "ctl/benefit.h"
 
 #include <math.h>
 

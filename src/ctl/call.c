@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How commands call the daemon and write to standard output. */
+/* How commands read their options, call the daemon and print. */
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 
+#include "config/rule_keys.h"
 #include "ctl/command.h"
-#include "ctl/complain.h"
-#include "ctl/moment.h"
 #include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
+
+const struct ctl_command *ctl_find(const struct ctl *ctl, const char *name)
+{
+	for (const struct ctl_command *command = ctl->commands; command->name; command++)
+		if (!strcmp(command->name, name))
+			return command;
+	return NULL;
+}
 
 const char *ctl_value(const struct ctl *ctl, const char *name)
 {
@@ -23,6 +31,65 @@ const char *ctl_value(const struct ctl *ctl, const char *name)
 			return ctl->values[i];
 	assert(!"an option that is not in the table");
 	return NULL;
+}
+
+bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us)
+{
+	const char *text = ctl_value(ctl, option);
+
+	if (!text || (quantity_duration_us(text, us) && *us))
+		return true;
+	ctl_misuse(ctl, "--%s %s: expected a time such as 30s, 1h30m or 2d", option, text);
+	return false;
+}
+
+bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret)
+{
+	const struct moment now = moment_now();
+	const char *text = ctl_value(ctl, option);
+	int r = moment_parse(text, &now, ret);
+
+	if (r == -ERANGE)
+		ctl_misuse(ctl, "--%s %s: that is still to come, or too long ago", option, text);
+	else if (r < 0)
+		ctl_misuse(ctl,
+			   "--%s %s: expected a time of day such as 14:03 or 14:03:07, a day and a "
+			   "time such as '2026-11-20 14:03', or how long ago, such as 30s or 1h",
+			   option, text);
+	return r == 0;
+}
+
+bool ctl_takes_level(const struct ctl *ctl, const char *option)
+{
+	const struct policy_rule_key *key = policy_rule_keys_find(option);
+	const char *text = ctl_value(ctl, option);
+	struct policy_rule rule;
+
+	if (!text || key->store(&rule, text) == 0)
+		return true;
+	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
+	return false;
+}
+
+bool ctl_takes_response(const struct ctl *ctl, const char *floor)
+{
+	if (ctl_value(ctl, "response") && ctl_value(ctl, floor)) {
+		ctl_misuse(ctl, "--response is a floor as --%s is: give one of the two", floor);
+		return false;
+	}
+	return ctl_takes_level(ctl, "response");
+}
+
+enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
+{
+	va_list args;
+
+	fputs("wakegovctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nSee: wakegovctl %s --help\n", ctl->command->name);
+	return CTL_USAGE;
 }
 
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
@@ -46,6 +113,37 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	else
 		*ret = json_incref(json_object_get(reply, "parameters"));
 	json_decref(reply);
+	return code;
+}
+
+int ctl_try(const struct ctl *ctl, const char *method, uint64_t timeout_ns, json_t **ret)
+{
+	uint64_t deadline_ns = caller_deadline(timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
+
+	return fd < 0 ? fd : caller_call(fd, method, NULL, deadline_ns, ret);
+}
+
+enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,
+			     const char *key, size_t max, json_t *list)
+{
+	json_int_t offset = 0;
+	enum ctl_exit code = CTL_OK;
+
+	while (offset >= 0 && json_array_size(list) < max) {
+		const json_t *next;
+		json_t *reply;
+
+		json_object_set_new(parameters, "offset", json_integer(offset));
+		code = ctl_call(ctl, method, json_copy(parameters), &reply);
+		if (code != CTL_OK)
+			break;
+		json_array_extend(list, json_object_get(reply, key));
+		next = json_object_get(reply, "next_offset");
+		offset = json_is_integer(next) ? json_integer_value(next) : -1;
+		json_decref(reply);
+	}
+	json_decref(parameters);
 	return code;
 }
 
@@ -77,6 +175,16 @@ enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 	return ctl_flush();
 }
 
+void ctl_print_line(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one))
+{
+	if (ctl->json) {
+		json_dumpf(one, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+		putchar('\n');
+	} else {
+		show(one);
+	}
+}
+
 enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
 		      void (*show)(const json_t *reply))
 {
@@ -90,40 +198,37 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 	return code;
 }
 
-bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us)
+FILE *ctl_open_output(const char *path)
 {
-	const char *text = ctl_value(ctl, option);
+	FILE *out = fopen(path, "we");
 
-	if (!text || (quantity_duration_us(text, us) && *us))
-		return true;
-	ctl_misuse(ctl, "--%s %s: expected a time such as 30s, 1h30m or 2d", option, text);
-	return false;
+	if (!out)
+		complain("cannot write %s: %s", path, strerror(errno));
+	return out;
 }
 
-bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret)
+enum ctl_exit ctl_close_output(FILE *out, const char *path, enum ctl_exit code)
 {
-	const struct moment now = { moment_monotonic_us(), moment_realtime_us() };
-	const char *text = ctl_value(ctl, option);
-	int r = moment_parse(text, &now, ret);
+	bool failed = ferror(out);
 
-	if (r == -ERANGE)
-		ctl_misuse(ctl, "--%s %s: that is still to come, or too long ago", option, text);
-	else if (r < 0)
-		ctl_misuse(ctl,
-			   "--%s %s: expected a time of day such as 14:03 or 14:03:07, a day and a "
-			   "time such as '2026-11-20 14:03', or how long ago, such as 30s or 1h",
-			   option, text);
-	return r == 0;
+	failed |= fclose(out) != 0;
+	if (!failed || code != CTL_OK)
+		return code;
+	complain("cannot write %s: %s", path, strerror(errno));
+	return CTL_REFUSED;
 }
 
-enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
+int ctl_catch_signals(void)
 {
-	va_list args;
+	sigset_t mask;
+	int fd;
 
-	fputs("wakegovctl: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fprintf(stderr, "\nSee: wakegovctl %s --help\n", ctl->command->name);
-	return CTL_USAGE;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	fd = signalfd(-1, &mask, SFD_CLOEXEC);
+	if (fd < 0)
+		complain("cannot wait for signals: %s", strerror(errno));
+	return fd;
 }

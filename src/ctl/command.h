@@ -2,22 +2,33 @@
 #pragma once
 
 /*
- * What wakegovctl can be told, in one table (commands.c): the parser, --help and the shell
- * completions follow it. A command either calls a method without parameters and shows the reply, or
- * has a function of its own.
+ * What all commands of wakegovctl share: the table of commands (commands.c), which the parser,
+ * --help and the shell completions follow, and how a command asks the daemon, prints and complains
+ * (call.c). A command either calls a method without parameters and shows the reply, or has a
+ * function of its own.
  */
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "ctl/complain.h"
+#include <stdio.h>
 
 #define CTL_OPTIONS_MAX 12
 #define CTL_VERBS_MAX	4
 
+/* The exit codes of wakegovctl; documented in wakegovctl(1) and --help. */
+enum ctl_exit {
+	CTL_OK = 0,
+	CTL_REFUSED = 1,     /* the daemon refused, or the call failed */
+	CTL_USAGE = 2,	     /* the command line is wrong */
+	CTL_UNREACHABLE = 3, /* no daemon answers on the socket, or it may not be opened */
+	CTL_LOST = 4,	     /* the connection broke or timed out after it was made */
+	CTL_DIFFERS = 5,     /* a replay decided differently from the recording */
+};
+
 struct ctl;
+struct moment;
 
 /* An option of one command; general ones (--json, --socket, …) go with any. */
 struct ctl_option {
@@ -51,6 +62,14 @@ struct ctl {
 	int n_arguments;
 };
 
+/* All commands, in the order of --help; ends with a NULL name. */
+extern const struct ctl_command ctl_commands[];
+
+/* The command line. */
+
+/* NULL: there is no command of that name. */
+const struct ctl_command *ctl_find(const struct ctl *ctl, const char *name);
+
 /*
  * The value of an option of the command, "" for one that takes none, NULL when it was not given.
  * The name must be in the table.
@@ -58,14 +77,52 @@ struct ctl {
 const char *ctl_value(const struct ctl *ctl, const char *name);
 
 /*
+ * Parses the time that an option of the command gives into *us, which stays if it is not given.
+ * False: it is none, which was printed.
+ */
+bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us);
+
+/* Parses the moment that an option of the command gives. False: it is none, which was printed. */
+bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
+
+/*
+ * Whether the option, which has the name of a rule's key, is absent or has a value that the key
+ * takes. Returns false after printing what the key expects.
+ */
+bool ctl_takes_level(const struct ctl *ctl, const char *option);
+/* The same for --response, which is also refused beside the other option for a floor. */
+bool ctl_takes_response(const struct ctl *ctl, const char *floor);
+
+/* Prints a mistake on the command line, and where to read on. Returns CTL_USAGE. */
+enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Calls. */
+
+/*
  * Calls a method. Consumes parameters, which may be NULL for none. On CTL_OK the reply's parameters
  * are in *ret, owned by the caller; otherwise the failure was printed on standard error.
  */
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
+/*
+ * Calls a method without parameters and prints nothing. Returns 0 and the reply, "parameters" or
+ * "error", which the caller owns; or an error of caller_open() or caller_call().
+ */
+int ctl_try(const struct ctl *ctl, const char *method, uint64_t timeout_ns, json_t **ret);
+
+/*
+ * Calls a method whose list comes in pages, until list has max entries of those under key, or all.
+ * Consumes parameters.
+ */
+enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,
+			     const char *key, size_t max, json_t *list);
+
 /* Prints a reply's parameters: as JSON with --json, else by show. */
 enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 			void (*show)(const json_t *reply));
+/* The same for one of many, whose JSON is one line; flushes nothing. */
+void ctl_print_line(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one));
 /*
  * Calls a method and prints the reply, as most commands do. Consumes parameters, which may be NULL.
  */
@@ -75,17 +132,78 @@ enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *paramet
 /* Flushes standard output. Returns CTL_OK, or CTL_REFUSED after complaining that it failed. */
 enum ctl_exit ctl_flush(void);
 
+/* Another file for output. NULL: it cannot be written, which was printed. */
+FILE *ctl_open_output(const char *path);
+/* Closes it. Returns code, or CTL_REFUSED after complaining that the file is not complete. */
+enum ctl_exit ctl_close_output(FILE *out, const char *path, enum ctl_exit code);
+
+/* A descriptor from which SIGINT and SIGTERM are read from now on; negative after a complaint. */
+int ctl_catch_signals(void);
+
+/* complain.c: failures on standard error: what failed, why, and what to do. */
+
+/* Prints "wakegovctl: …" and a line feed. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for each line of text, with `before` in front of the first. */
+void complain_lines(const char *before, const char *text);
+
+/* Says why caller_open() failed. */
+enum ctl_exit complain_open(const char *path, int error);
+
+/* Says why caller_call() failed. */
+enum ctl_exit complain_call(const char *path, int error);
+
+/* Says what the daemon's error reply means. */
+enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply);
+
+/* The commands that do more than one call; each has a file of its name. */
+
+enum ctl_exit command_benefit(struct ctl *ctl);
+enum ctl_exit command_complete(struct ctl *ctl);
+enum ctl_exit command_decisions(struct ctl *ctl);
+enum ctl_exit command_doctor(struct ctl *ctl);
+enum ctl_exit command_explain(struct ctl *ctl);
+enum ctl_exit command_hint(struct ctl *ctl);
+enum ctl_exit command_import(struct ctl *ctl);
+enum ctl_exit command_monitor(struct ctl *ctl);
+enum ctl_exit command_override(struct ctl *ctl);
+enum ctl_exit command_record(struct ctl *ctl);
+enum ctl_exit command_report(struct ctl *ctl);
+enum ctl_exit command_rules(struct ctl *ctl);
+enum ctl_exit command_run(struct ctl *ctl);
+enum ctl_exit command_stats(struct ctl *ctl);
+enum ctl_exit command_tasks(struct ctl *ctl);
+enum ctl_exit command_top(struct ctl *ctl); /* only if built with ncurses */
+/* recordings.c: those that read a recording. */
+enum ctl_exit command_replay(struct ctl *ctl);
+enum ctl_exit command_export(struct ctl *ctl);
+
 /*
- * Parses the time that an option of the command gives into *us, which stays if it is not given.
- * False: it is none, which was printed.
+ * What more than one command shows. A newer or older daemon's reply may have more or fewer fields:
+ * a missing one is shown as "-".
  */
-bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us);
 
-struct moment;
+/* show.c */
+void show_status(const json_t *reply);
+void show_reload(const json_t *reply);
+void show_domains(const json_t *reply);
+void show_devices(const json_t *reply);
+/* Whether the target is only expected, as the domain's own governor sets the frequency. */
+bool show_is_expected(const json_t *domain);
+/* A decision's reason and who limits it, allocated, from a domain or a decision. */
+char *show_reason(const json_t *object, const char *key);
 
-/* Parses the moment that an option of the command gives. False: it is none, which was printed. */
-bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
+/* decisions.c */
+void show_decisions(const json_t *reply);
 
-/* Prints a mistake on the command line, and where to read on. Returns CTL_USAGE. */
-enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
+void explain_print(FILE *file, const json_t *reply);
+
+/* rules.c: the rules of one task: a part of explain, and the whole of "rules PID". */
+enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
+void rules_print_task(FILE *file, const json_t *reply);
+
+/* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
+json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
+void doctor_show(const json_t *findings);

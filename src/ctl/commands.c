@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of commands. A new one is a row here, a paragraph in wakegovctl(1), a completion. */
-#include "ctl/commands.h"
+/*
+ * The table of commands, and those that are one call and a few words. A new one is a row here and a
+ * paragraph in wakegovctl(1).
+ */
+#include "ctl/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ctl/format.h"
-#include "ctl/show.h"
+#include "ctl/print.h"
+#include "shared/cleanup.h"
 
 static void show_metrics(const json_t *reply)
 {
@@ -15,10 +20,8 @@ static void show_metrics(const json_t *reply)
 
 static enum ctl_exit command_metrics(struct ctl *ctl)
 {
-	const char *format = ctl_value(ctl, "format");
-
-	return ctl_ask(ctl, "io.wakegov.Metrics", json_pack("{ss*}", "format", format),
-		       show_metrics);
+	return ctl_ask(ctl, "io.wakegov.Metrics",
+		       json_pack("{ss*}", "format", ctl_value(ctl, "format")), show_metrics);
 }
 
 static void show_adopted(const json_t *reply)
@@ -33,15 +36,49 @@ static void show_adopted(const json_t *reply)
 
 static enum ctl_exit command_adopt(struct ctl *ctl)
 {
-	json_t *parameters = json_object();
+	json_t *parameters;
 
-	if (ctl->n_arguments > 1) {
-		json_decref(parameters);
+	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "adopt takes one domain, or none for all");
-	}
+	parameters = json_object();
 	if (ctl->n_arguments)
 		json_object_set_new(parameters, "domain", format_json(ctl->arguments[0]));
 	return ctl_ask(ctl, "io.wakegov.Adopt", parameters, show_adopted);
+}
+
+static void show_profile(const json_t *reply)
+{
+	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
+	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
+
+	printf("%s holds: %s\n", active, why);
+}
+
+static void show_profiles(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "PROFILE", TABLE_LEFT, cell_text, "name" },
+		{ "WHEN", TABLE_LEFT, cell_text, "when" },
+	};
+
+	show_profile(reply);
+	putchar('\n');
+	table_print(TABLE(columns), json_object_get(reply, "profiles"), stdout);
+}
+
+static enum ctl_exit command_profile(struct ctl *ctl)
+{
+	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
+	json_t *parameters;
+
+	if (ctl->n_arguments > 1)
+		return ctl_misuse(ctl, "profile takes one profile, or auto");
+	if (!name)
+		return ctl_ask(ctl, "io.wakegov.Profiles", NULL, show_profiles);
+	parameters = json_object();
+	if (strcmp(name, "auto") != 0)
+		json_object_set_new(parameters, "profile", format_json(name));
+	return ctl_ask(ctl, "io.wakegov.ChooseProfile", parameters, show_profile);
 }
 
 const struct ctl_command ctl_commands[] = {

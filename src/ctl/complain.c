@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/complain.h"
-
+/* Failures on standard error: what failed, why, and what to do. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/show.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
@@ -78,15 +78,6 @@ enum ctl_exit complain_call(const char *path, int error)
 		break;
 	}
 	return CTL_LOST;
-}
-
-static void complain_other(const char *command, const char *error, const json_t *parameters)
-{
-	_cleanup_free_ char *clean_error = format_clean(error);
-	_cleanup_free_ char *dump = json_dumps(parameters, JSON_COMPACT | JSON_ENSURE_ASCII);
-
-	complain("wakegovd refused %s: %s%s%s", command, clean_error, dump ? " " : "",
-		 dump ? dump : "");
 }
 
 /* Names of options' values, and what they must be. */
@@ -178,21 +169,18 @@ static const struct {
 	  "cancel ID" },
 };
 
-static const char *find_refusal(const char *error)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
-		if (!strcmp(error, refusals[i].error))
-			return refusals[i].sentence;
-	return NULL;
-}
-
 enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
 	_cleanup_free_ char *domain = format_clean(field_text(parameters, "domain"));
-	const char *error = field_text(reply, "error"), *sentence = find_refusal(error);
+	const char *error = field_text(reply, "error"), *sentence = NULL;
+	_cleanup_free_ char *clean_error = format_clean(error);
+	_cleanup_free_ char *dump = json_dumps(parameters, JSON_COMPACT | JSON_ENSURE_ASCII);
 
+	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !sentence; i++)
+		if (!strcmp(error, refusals[i].error))
+			sentence = refusals[i].sentence;
 	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
 		complain_lines("the policy was not loaded, the one before it holds: ",
 			       field_text(parameters, "message"));
@@ -217,6 +205,7 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 			 "wakegovctl. Restart it with: systemctl restart wakegovd",
 			 command);
 	else
-		complain_other(command, error, parameters);
+		complain("wakegovd refused %s: %s%s%s", command, clean_error, dump ? " " : "",
+			 dump ?: "");
 	return CTL_REFUSED;
 }

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/commands.h"
-#include "ctl/show.h"
+#include "ctl/command.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
-#include "varlink/caller.h"
 
 /* A key was pressed: no answer is better than a late one. */
 #define ANSWER_TIMEOUT_NS 300000000ULL
@@ -21,13 +20,6 @@ static void offer(const char *typed, const char *dashes, const char *word, const
 	snprintf(full, sizeof(full), "%s%s", dashes, word);
 	if (!strncmp(full, typed, strlen(typed)))
 		printf("%s\t%s\n", full, help);
-}
-
-static void offer_commands(const struct ctl *ctl, const char *typed)
-{
-	for (const struct ctl_command *c = ctl->commands; c->name; c++)
-		if (c->help)
-			offer(typed, "", c->name, c->help);
 }
 
 static void offer_options(const struct ctl_command *command, const char *typed)
@@ -42,26 +34,16 @@ static void offer_options(const struct ctl_command *command, const char *typed)
 		offer(typed, "--", "version", "the version");
 }
 
-/* The daemon's reply; NULL when it does not answer at once. Owned by the caller. */
-static json_t *ask(const struct ctl *ctl, const char *method)
-{
-	uint64_t deadline_ns = caller_deadline(ANSWER_TIMEOUT_NS);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
-	json_t *reply;
-
-	if (fd < 0 || caller_call(fd, method, NULL, deadline_ns, &reply) < 0)
-		return NULL;
-	return reply;
-}
-
 /* Prints the names in a method's list, with one field of each as description. */
 static void offer_listed(const struct ctl *ctl, const char *method, const char *list,
 			 const char *before, const char *field, const char *typed)
 {
-	json_auto_t *reply = ask(ctl, method);
+	json_auto_t *reply = NULL;
 	const json_t *entry;
 	size_t i;
 
+	if (ctl_try(ctl, method, ANSWER_TIMEOUT_NS, &reply) < 0)
+		return;
 	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), list), i, entry) {
 		const char *name = field_text(entry, "name"), *value = field_text(entry, field);
 		char help[256];
@@ -82,14 +64,6 @@ static void offer_classes(const struct ctl *ctl, const char *typed)
 	offer_listed(ctl, "io.wakegov.Classes", "classes", "cap ", "cap", typed);
 }
 
-static const struct ctl_command *find(const struct ctl *ctl, const char *name)
-{
-	for (const struct ctl_command *c = ctl->commands; c->name; c++)
-		if (!strcmp(c->name, name))
-			return c;
-	return NULL;
-}
-
 static bool takes_value(const struct ctl_command *command, const char *word)
 {
 	if (!strcmp(word, "--socket") || !strcmp(word, "--timeout"))
@@ -100,10 +74,24 @@ static bool takes_value(const struct ctl_command *command, const char *word)
 	return false;
 }
 
-static bool wants_domain(const struct ctl_command *command)
+/* What the argument behind this number of others can be. */
+static void offer_arguments(const struct ctl *ctl, const struct ctl_command *command, int n_before,
+			    const char *typed)
 {
-	return command->arguments &&
-	       (strstr(command->arguments, "DOMAIN") || strstr(command->arguments, "policyN"));
+	const char *arguments = command->arguments ?: "";
+
+	if (n_before == 1 && strstr(arguments, "CLASS"))
+		offer_classes(ctl, typed);
+	if (n_before)
+		return;
+	for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
+		offer(typed, "", command->verbs[i], command->help);
+	if (strstr(arguments, "DOMAIN") || strstr(arguments, "policyN"))
+		offer_domains(ctl, typed);
+	if (strstr(arguments, "RULE"))
+		offer_listed(ctl, "io.wakegov.Rules", "rules", "", "match", typed);
+	if (strstr(arguments, "PROFILE"))
+		offer_listed(ctl, "io.wakegov.Profiles", "profiles", "when ", "when", typed);
 }
 
 enum ctl_exit command_complete(struct ctl *ctl)
@@ -116,7 +104,7 @@ enum ctl_exit command_complete(struct ctl *ctl)
 		const char *word = ctl->arguments[i];
 
 		if (!command && word[0] != '-' && !takes_value(NULL, before))
-			command = find(ctl, word);
+			command = ctl_find(ctl, word);
 		else
 			n_arguments += word[0] != '-' && !takes_value(command, before);
 		if (!strcmp(before, "--socket"))
@@ -131,19 +119,11 @@ enum ctl_exit command_complete(struct ctl *ctl)
 	} else if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (!command) {
-		offer_commands(ctl, typed);
-	} else if (n_arguments == 1 && command->arguments && strstr(command->arguments, "CLASS")) {
-		offer_classes(ctl, typed);
-	} else if (!n_arguments) {
-		for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
-			offer(typed, "", command->verbs[i], command->help);
-		if (wants_domain(command))
-			offer_domains(ctl, typed);
-		if (command->arguments && strstr(command->arguments, "RULE"))
-			offer_listed(ctl, "io.wakegov.Rules", "rules", "", "match", typed);
-		if (command->arguments && strstr(command->arguments, "PROFILE"))
-			offer_listed(ctl, "io.wakegov.Profiles", "profiles", "when ", "when",
-				     typed);
+		for (const struct ctl_command *c = ctl->commands; c->name; c++)
+			if (c->help)
+				offer(typed, "", c->name, c->help);
+	} else {
+		offer_arguments(ctl, command, n_arguments, typed);
 	}
 	return ctl_flush();
 }

@@ -4,13 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/moment.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 #include "varlink/caller.h"
 
 #define SHOWN_BEFORE_FOLLOWING 10
@@ -76,13 +75,6 @@ static enum ctl_exit ask_page(const struct listing *listing, uint64_t from, json
 	return ctl_call(listing->ctl, "io.wakegov.Decisions", parameters, ret);
 }
 
-static void say_incomplete(const json_t *reply)
-{
-	if (json_is_false(json_object_get(reply, "is_complete")))
-		complain("decisions from before what wakegovd remembers may be missing: only root "
-			 "sees those that are kept on disk (history in wakegov.conf(5))");
-}
-
 static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 {
 	json_t *all = json_array(), *reply;
@@ -103,22 +95,35 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 			json_decref(reply);
 	} while (from);
 	json_decref(all);
-	say_incomplete(reply);
+	if (json_is_false(json_object_get(reply, "is_complete")))
+		complain("decisions from before what wakegovd remembers may be missing: only root "
+			 "sees those that are kept on disk (history in wakegov.conf(5))");
 	while (json_array_size(json_object_get(reply, "decisions")) > listing->max)
 		json_array_remove(json_object_get(reply, "decisions"), 0);
 	*ret = reply;
 	return CTL_OK;
 }
 
+/* One decision, in columns that do not depend on other lines. */
+static void show_line(const json_t *decision)
+{
+	_cleanup_free_ char *time = cell_time(decision, "monotonic_us");
+	_cleanup_free_ char *domain = cell_text(decision, "domain");
+	_cleanup_free_ char *from = cell_frequency(decision, "previous_khz");
+	_cleanup_free_ char *to = cell_frequency(decision, "target_khz");
+	_cleanup_free_ char *found = cell_frequency(decision, "read_back_khz");
+	_cleanup_free_ char *reason = show_reason(decision, NULL);
+
+	if (!reason)
+		return;
+	text_clean(reason);
+	printf("%s  %-9s  %9s -> %9s, read back %9s  %s\n", time, domain, from, to, found, reason);
+}
+
 static void print_line(struct listing *listing, const json_t *decision)
 {
 	listing->after_us = field_number(decision, "monotonic_us");
-	if (listing->ctl->json) {
-		json_dumpf(decision, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
-		putchar('\n');
-	} else {
-		show_decision_line(decision);
-	}
+	ctl_print_line(listing->ctl, decision, show_line);
 }
 
 /* The monitor listens now, so nothing is missed; the remembered ones come first. */
@@ -172,6 +177,21 @@ static enum ctl_exit follow(struct listing *listing)
 	}
 	r = caller_stream(fd, "io.wakegov.Monitor", parameters, take_reply, listing);
 	return r > 0 ? listing->code : complain_call(ctl->path, r);
+}
+
+void show_decisions(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "TIME", TABLE_LEFT, cell_time, "monotonic_us" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "FROM", TABLE_RIGHT, cell_frequency, "previous_khz" },
+		{ "TO", TABLE_RIGHT, cell_frequency, "target_khz" },
+		{ "READ BACK", TABLE_RIGHT, cell_frequency, "read_back_khz" },
+		{ "REASON", TABLE_LEFT, show_reason },
+	};
+
+	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))
+		puts("no such decision is remembered");
 }
 
 enum ctl_exit command_decisions(struct ctl *ctl)

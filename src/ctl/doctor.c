@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "config/load.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
-#include "ctl/paragraph.h"
-#include "ctl/show.h"
+#include "ctl/command.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
-#include "varlink/caller.h"
 
 struct report {
 	json_t *findings;
@@ -35,7 +32,7 @@ static void add_domain(struct report *report, const json_t *domain)
 {
 	const char *state = field_text(domain, "state"), *why = field_text(domain, "state_why");
 	const char *name = field_text(domain, "name"), *backend = field_text(domain, "backend");
-	bool yielded = state && strcmp(state, "yielded") == 0;
+	bool yielded = field_is_word(domain, "state", "yielded");
 	char what[64], found[256], advice[128] = "";
 
 	snprintf(what, sizeof(what), "%s: wakegovd", name ? name : "");
@@ -50,13 +47,11 @@ static void add_domain(struct report *report, const json_t *domain)
 /* Adds the daemon's status if one answers; it is no finding if none does. */
 static void add_daemon(const struct ctl *ctl, struct report *report)
 {
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *reply = NULL;
 	const json_t *domain;
 	size_t i;
 
-	if (fd < 0 || caller_call(fd, "io.wakegov.Domains", NULL, deadline_ns, &reply) < 0) {
+	if (ctl_try(ctl, "io.wakegov.Domains", ctl->timeout_ns, &reply) < 0) {
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "

@@ -1,14 +1,332 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl explain: a domain, a CPU, a task, or every domain. */
-
+/*
+ * wakegovctl explain: a domain, a CPU, a task, or every domain. Prints the chain of a decision: who
+ * won and what was known of it, who lost, what limited it, what was written.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/commands.h"
-#include "ctl/moment.h"
+#include "ctl/command.h"
+#include "ctl/format.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
 #include "shared/cleanup.h"
+
+/* A line that grows. Without memory, text is missing from it. */
+struct line {
+	char text[1024];
+	size_t used;
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->used;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line->text + line->used, room, format, args);
+	va_end(args);
+	if (n > 0)
+		line->used += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static unsigned int mhz(const json_t *object, const char *key)
+{
+	return (unsigned int)((field_number(object, key) + 500) / 1000);
+}
+
+static unsigned int percent(const json_t *object, const char *key)
+{
+	return (unsigned int)((field_number(object, key) + 5) / 10);
+}
+
+static bool is_boosted_by_kernel(const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
+	size_t i;
+
+	json_array_foreach(tasks, i, task)
+		if (!field_is_known(task, "need_khz"))
+			return true;
+	return false;
+}
+
+static void print_head(FILE *file, const json_t *reply)
+{
+	const json_t *domain = json_object_get(reply, "domain");
+	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
+	_cleanup_free_ char *cpus = format_clean(field_text(domain, "cpus"));
+	const char *asked = show_is_expected(domain) ? "its governor is expected to choose"
+			    : field_is_word(domain, "state", "driven") ? "wakegov asked for"
+								       : "wakegov would ask for";
+
+	fprintf(file, "%s%s, CPUs %s: ", style_bold(file), name, cpus);
+	if (json_is_true(json_object_get(reply, "is_present")))
+		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
+	if (field_is_known(reply, "target_khz"))
+		fprintf(file, "%s %u MHz%s", asked, mhz(reply, "target_khz"),
+			is_boosted_by_kernel(reply) ? ", or more for I/O" : "");
+	else
+		fprintf(file, "nothing was decided yet");
+	if (show_is_expected(domain) && field_is_known(domain, "asked_max_khz"))
+		fprintf(file, ", held between %u and %u MHz", mhz(domain, "asked_min_khz"),
+			mhz(domain, "asked_max_khz"));
+	fprintf(file, "%s\n", style_plain(file));
+}
+
+/* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
+static void add_contender(struct line *line, const json_t *contender)
+{
+	const char *comm = field_text(contender, "comm");
+
+	add(line, "%s", field_text(contender, "reason") ? field_text(contender, "reason") : "-");
+	if (comm)
+		add(line, " of %s (pid %" PRIu64 ")", comm, field_number(contender, "pid"));
+	else if (field_is_known(contender, "pid"))
+		add(line, " of pid %" PRIu64, field_number(contender, "pid"));
+	add(line, " on CPU %" PRIu64 ", %" PRIu64 " of 1024: %u MHz",
+	    field_number(contender, "cpu"), field_number(contender, "demand_cap"),
+	    mhz(contender, "demand_khz"));
+}
+
+static void print_winner(FILE *file, const json_t *reply)
+{
+	const json_t *contenders = json_object_get(reply, "contenders");
+	struct line line = { 0 };
+
+	if (field_is_word(reply, "reason", "idle")) {
+		paragraph_print(file, "wanted",
+				"nothing: all its CPUs are idle, and have been for the "
+				"hold time");
+		return;
+	}
+	add_contender(&line, json_array_get(contenders, 0));
+	paragraph_print(file, "wanted", line.text);
+}
+
+static void print_rule(FILE *file, const json_t *reply)
+{
+	const json_t *rule = json_object_get(reply, "rule");
+	const char *name = field_text(rule, "name"), *where = field_text(rule, "file");
+	struct line line = { 0 };
+
+	if (!json_is_object(rule))
+		return;
+	add(&line, "%s ", name ? name : "-");
+	/* An override is in no file. */
+	if (where && where[0])
+		add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
+	add(&line, "%s, for pid %" PRIu64,
+	    field_is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
+	    field_number(rule, "pid"));
+	paragraph_print(file, "rule", line.text);
+}
+
+/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
+static void print_own(FILE *file, const json_t *reply)
+{
+	bool is_present = json_is_true(json_object_get(reply, "is_present"));
+	const json_t *whose = json_object_get(reply, is_present ? "domain" : "acted");
+	bool is_cap = field_is_word(reply, "limiter", "own-cap");
+
+	if (is_cap || field_is_word(reply, "reason", "own-floor"))
+		paragraph_printf(file, "hint", "pid %" PRIu64 " asks for a %s itself",
+				 field_number(whose, is_cap ? "capped_pid" : "pid"),
+				 is_cap ? "cap" : "floor");
+}
+
+/* The task's I/O, what the model expects of a boost, and what trying it gave. */
+static void print_io(FILE *file, const json_t *io)
+{
+	const char *device = field_text(io, "device"), *state = field_text(io, "state");
+	struct line line = { 0 }, tried = { 0 };
+
+	if (!json_is_object(io))
+		return;
+	add(&line, "%" PRIu64 " per second%s%s", field_number(io, "io_rate_per_s"),
+	    device ? " on " : ", of waits without block requests", device ?: "");
+	if (field_is_known(io, "host_share_permille"))
+		add(&line, "; %u %% of the time of each is the host's at the lowest frequency",
+		    percent(io, "host_share_permille"));
+	paragraph_print(file, "I/O", line.text);
+	if (field_is_known(io, "predicted_gain_permille"))
+		paragraph_printf(file, "predicted",
+				 "%u %% more I/O at %u MHz than at the lowest frequency",
+				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
+	if (field_number(io, "pairs"))
+		add(&tried, "in %" PRIu64 " pairs: %u %% more, give or take %u %%; ",
+		    field_number(io, "pairs"), percent(io, "measured_gain_permille"),
+		    percent(io, "gain_error_permille"));
+	add(&tried, "%s", state ?: "-");
+	paragraph_print(file, "tried", tried.text);
+}
+
+static void print_idle_latency(FILE *file, const json_t *trial)
+{
+	const char *state = field_text(trial, "state"), *comm = field_text(trial, "comm");
+
+	if (json_is_object(trial))
+		paragraph_printf(file, "idle state",
+				 "%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
+				 " us, in %" PRIu64
+				 " pairs: %u %% more I/O, give or take %u %%; %s",
+				 comm ? comm : "a task", field_number(trial, "pid"),
+				 field_number(trial, "latency_us"), field_number(trial, "pairs"),
+				 percent(trial, "measured_gain_permille"),
+				 percent(trial, "gain_error_permille"), state ? state : "-");
+}
+
+/* Where clamps drive the domain: what becomes of schedutil's own boost for I/O. */
+static void print_kernel_boost(FILE *file, const json_t *task)
+{
+	const char *comm = field_text(task, "comm"), *state = field_text(task, "state");
+	bool held_back = field_is_known(task, "need_khz");
+	struct line line = { 0 };
+
+	add(&line, "%s (pid %" PRIu64 ") ", comm ? comm : "a task", field_number(task, "pid"));
+	if (held_back)
+		add(&line, "at %u MHz: the kernel boosts it for its I/O, which gains nothing by it",
+		    mhz(task, "need_khz"));
+	else
+		add(&line, "by schedutil for its I/O; wakegov leaves that alone");
+	if (field_number(task, "pairs"))
+		add(&line, " (in %" PRIu64 " pair%s: %u %% more, give or take %u %%%s%s)",
+		    field_number(task, "pairs"), field_number(task, "pairs") == 1 ? "" : "s",
+		    percent(task, "measured_gain_permille"), percent(task, "gain_error_permille"),
+		    held_back ? "" : "; ", held_back || !state ? "" : state);
+	paragraph_print(file, held_back ? "held back" : "boosted", line.text);
+}
+
+static void print_kernel_boosts(FILE *file, const json_t *reply)
+{
+	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
+	size_t i;
+
+	json_array_foreach(tasks, i, task)
+		print_kernel_boost(file, task);
+}
+
+static void print_others(FILE *file, const json_t *reply)
+{
+	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
+	uint64_t n = field_number(reply, "n_contenders"), shown = json_array_size(contenders);
+	bool is_idle = field_is_word(reply, "reason", "idle");
+	struct line line = { 0 };
+	size_t i;
+
+	json_array_foreach(contenders, i, contender) {
+		if (!i && !is_idle)
+			continue;
+		add(&line, "%s", line.used ? "; " : "");
+		add_contender(&line, contender);
+	}
+	if (n > shown)
+		add(&line, "; and %" PRIu64 " more", n - shown);
+	if (line.used)
+		paragraph_print(file, "won over", line.text);
+}
+
+static void print_clamps(FILE *file, const json_t *reply)
+{
+	const json_t *clamps = json_object_get(reply, "clamps"), *clamp;
+	struct line line = { 0 };
+	size_t i;
+
+	json_array_foreach(clamps, i, clamp) {
+		uint64_t override = field_number(clamp, "override");
+
+		add(&line, "%s%s %u MHz", i ? ", " : "", field_text(clamp, "by"),
+		    mhz(clamp, "khz"));
+		if (override)
+			add(&line, " (override %" PRIu64 ")", override);
+		if (json_is_true(json_object_get(clamp, "acted")))
+			add(&line, " <- this one cut it");
+	}
+	if (line.used)
+		paragraph_print(file, "limits", line.text);
+}
+
+static void print_chosen(FILE *file, const json_t *reply)
+{
+	const json_t *skipped = json_object_get(reply, "skipped");
+	double more_percent = (double)field_number(skipped, "energy_permille") / 10 - 100;
+	const char *source = field_text(skipped, "source");
+	struct line line = { 0 };
+
+	add(&line, "%u MHz: ", mhz(reply, "wanted_khz"));
+	if (!json_is_object(skipped))
+		add(&line, "of its frequencies within the limits the lowest that does");
+	else
+		add(&line, "%u MHz would do, but takes %.1f %% more energy for the same work",
+		    mhz(skipped, "khz"), more_percent);
+	if (source)
+		add(&line, ", says %s", source);
+	paragraph_print(file, "chosen", line.text);
+	if (field_is_word(reply, "timing", "held"))
+		paragraph_printf(file, "held", "%u MHz would do, but not for long enough yet",
+				 mhz(reply, "wanted_khz"));
+	else if (field_is_word(reply, "timing", "rate-limited"))
+		paragraph_printf(file, "waits", "for %u MHz: the last change was too recent",
+				 mhz(reply, "wanted_khz"));
+}
+
+static void print_written(FILE *file, const json_t *reply)
+{
+	const json_t *acted = json_object_get(reply, "acted");
+	uint64_t at_us = field_number(acted, "realtime_us");
+	struct moment now = moment_now();
+	uint64_t now_us = at_us ? now.realtime_us : now.monotonic_us;
+	_cleanup_free_ char *time = NULL, *age = NULL;
+
+	if (!json_is_object(acted))
+		return;
+	at_us = at_us ?: field_number(acted, "monotonic_us");
+	time = cell_time(acted, "monotonic_us");
+	age = format_duration(now_us > at_us ? now_us - at_us : 0);
+	if (field_is_known(acted, "previous_khz"))
+		paragraph_printf(file, "changed", "from %u to %u MHz at %s, %s ago",
+				 mhz(acted, "previous_khz"), mhz(acted, "target_khz"), time, age);
+	else
+		paragraph_printf(file, "changed", "to %u MHz at %s, %s ago",
+				 mhz(acted, "target_khz"), time, age);
+	if (field_is_known(acted, "read_back_khz"))
+		paragraph_printf(file, "read back", "%u MHz right after that",
+				 mhz(acted, "read_back_khz"));
+	if (field_is_known(reply, "left_out"))
+		paragraph_printf(file, "not kept",
+				 "%u more decisions before the next one that is kept on disk",
+				 (unsigned int)field_number(reply, "left_out"));
+}
+
+void explain_print(FILE *file, const json_t *reply)
+{
+	const json_t *limiter;
+	size_t i;
+
+	print_head(file, reply);
+	if (field_is_known(reply, "target_khz")) {
+		print_winner(file, reply);
+		print_rule(file, reply);
+		print_own(file, reply);
+		print_io(file, json_object_get(reply, "io"));
+		print_idle_latency(file, json_object_get(reply, "idle_latency"));
+		print_kernel_boosts(file, reply);
+		print_others(file, reply);
+		print_clamps(file, reply);
+		print_chosen(file, reply);
+		print_written(file, reply);
+	}
+	json_array_foreach(json_object_get(reply, "limiters"), i, limiter) {
+		const char *who = field_text(limiter, "who"), *text = field_text(limiter, "text");
+
+		paragraph_printf(file, "not ours", "%s: %s", who ?: "?", text ?: "?");
+	}
+}
 
 /* Parses the target into a parameter of the method; NULL: it is none. */
 static json_t *target_of(const char *text)
@@ -41,11 +359,6 @@ static void show_one(const json_t *reply)
 	explain_print(stdout, reply);
 }
 
-static enum ctl_exit explain_one(struct ctl *ctl, json_t *parameters, const struct moment *at)
-{
-	return ctl_ask(ctl, "io.wakegov.Explain", at_moment(parameters, at), show_one);
-}
-
 static void show_all(const json_t *reply)
 {
 	const json_t *explanations = json_object_get(reply, "explanations"), *explanation;
@@ -54,44 +367,29 @@ static void show_all(const json_t *reply)
 	json_array_foreach(explanations, i, explanation) {
 		if (i)
 			putchar('\n');
-		explain_print(stdout, explanation);
+		show_one(explanation);
 	}
 	if (!json_array_size(explanations))
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 }
 
-static enum ctl_exit collect(struct ctl *ctl, const json_t *domains, const struct moment *at,
-			     json_t *explanations)
+static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
 {
+	json_auto_t *domains = NULL, *explanations = json_array();
+	json_auto_t *all = json_pack("{sO}", "explanations", explanations);
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
 	const json_t *domain;
 	size_t i;
 
-	json_array_foreach(domains, i, domain) {
+	json_array_foreach(json_object_get(domains, "domains"), i, domain) {
 		json_t *one = json_pack("{ss}", "domain", field_text(domain, "name")), *reply;
-		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at),
-					      &reply);
 
+		code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at), &reply);
 		if (code != CTL_OK)
-			return code;
+			break;
 		json_array_append_new(explanations, reply);
 	}
-	return CTL_OK;
-}
-
-static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
-{
-	json_t *explanations = json_array(), *domains, *all;
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
-
-	if (code == CTL_OK) {
-		code = collect(ctl, json_object_get(domains, "domains"), at, explanations);
-		json_decref(domains);
-	}
-	all = json_pack("{so}", "explanations", explanations);
-	if (code == CTL_OK)
-		code = ctl_print(ctl, all, show_all);
-	json_decref(all);
-	return code;
+	return code == CTL_OK ? ctl_print(ctl, all, show_all) : code;
 }
 
 /*
@@ -107,7 +405,7 @@ static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
 		json_decref(target);
 		return code;
 	}
-	code = explain_one(ctl, target, &(struct moment){ 0 });
+	code = ctl_ask(ctl, "io.wakegov.Explain", target, show_one);
 	if (code == CTL_OK || code == CTL_REFUSED) {
 		rules_print_task(stdout, rules);
 		code = ctl_flush();
@@ -137,6 +435,6 @@ enum ctl_exit command_explain(struct ctl *ctl)
 	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
 	/* A task without I/O has rules too; as JSON, "rules PID" shows them. */
 	if (!pid || at || ctl->json)
-		return explain_one(ctl, target, &then);
+		return ctl_ask(ctl, "io.wakegov.Explain", at_moment(target, &then), show_one);
 	return explain_task(ctl, target, pid);
 }

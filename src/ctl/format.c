@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 #include "shared/time.h"
@@ -16,11 +15,8 @@
 #define US_PER_MIN (60 * US_PER_S)
 #define US_PER_H   (60 * US_PER_MIN)
 #define US_PER_DAY (24 * US_PER_H)
-#define CAP_MAX	   1024
 
-static char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *print(const char *format, ...)
+char *format_print(const char *format, ...)
 {
 	char *text = NULL;
 	va_list args;
@@ -39,18 +35,18 @@ static unsigned long long to_mhz(uint64_t khz)
 
 char *format_frequency(uint64_t khz)
 {
-	return khz ? print("%llu MHz", to_mhz(khz)) : print("-");
+	return khz ? format_print("%llu MHz", to_mhz(khz)) : format_print("-");
 }
 
 char *format_frequency_range(uint64_t min_khz, uint64_t max_khz)
 {
 	if (!min_khz && !max_khz)
-		return print("-");
+		return format_print("-");
 	if (!min_khz)
-		return print("?-%llu MHz", to_mhz(max_khz));
+		return format_print("?-%llu MHz", to_mhz(max_khz));
 	if (!max_khz)
-		return print("%llu-? MHz", to_mhz(min_khz));
-	return print("%llu-%llu MHz", to_mhz(min_khz), to_mhz(max_khz));
+		return format_print("%llu-? MHz", to_mhz(min_khz));
+	return format_print("%llu-%llu MHz", to_mhz(min_khz), to_mhz(max_khz));
 }
 
 /* Rounds down, so that 59.96 s does not become 60.0 s. */
@@ -58,7 +54,7 @@ static char *print_tenths(uint64_t us, uint64_t unit_us, const char *unit)
 {
 	unsigned long long tenths = us / (unit_us / 10);
 
-	return print("%llu.%llu %s", tenths / 10, tenths % 10, unit);
+	return format_print("%llu.%llu %s", tenths / 10, tenths % 10, unit);
 }
 
 static char *print_pair(uint64_t us, uint64_t large_us, const char *large, uint64_t small_us,
@@ -66,14 +62,14 @@ static char *print_pair(uint64_t us, uint64_t large_us, const char *large, uint6
 {
 	unsigned long long count = us / large_us, rest = us % large_us / small_us;
 
-	return rest ? print("%llu %s %llu %s", count, large, rest, small)
-		    : print("%llu %s", count, large);
+	return rest ? format_print("%llu %s %llu %s", count, large, rest, small)
+		    : format_print("%llu %s", count, large);
 }
 
 char *format_duration(uint64_t us)
 {
 	if (us < US_PER_MS)
-		return print("%llu us", (unsigned long long)us);
+		return format_print("%llu us", (unsigned long long)us);
 	if (us < US_PER_S)
 		return print_tenths(us, US_PER_MS, "ms");
 	if (us < US_PER_MIN)
@@ -85,36 +81,16 @@ char *format_duration(uint64_t us)
 	return print_pair(us, US_PER_DAY, "d", US_PER_H, "h");
 }
 
-char *format_count(uint64_t count)
-{
-	return print("%llu", (unsigned long long)count);
-}
-
 char *format_left(uint64_t us)
 {
 	return format_duration((us + US_PER_S / 2) / US_PER_S * US_PER_S);
 }
 
-char *format_user(uint64_t uid)
-{
-	return uid ? print("user %llu", (unsigned long long)uid) : print("root");
-}
-
 char *format_size(uint64_t kib)
 {
 	if (kib < 1024)
-		return print("%llu KiB", (unsigned long long)kib);
-	return print("%.1f MiB", (double)kib / 1024);
-}
-
-char *format_share(uint64_t cap)
-{
-	return print("%llu %%", (unsigned long long)((cap * 100 + CAP_MAX / 2) / CAP_MAX));
-}
-
-char *format_permille(uint64_t permille)
-{
-	return print("%llu %%", (unsigned long long)permille / 10);
+		return format_print("%llu KiB", (unsigned long long)kib);
+	return format_print("%.1f MiB", (double)kib / 1024);
 }
 
 char *format_level(const char *level)
@@ -126,36 +102,32 @@ char *format_level(const char *level)
 	if (level && quantity_duration_us(level, &us))
 		return format_duration(us);
 	if (level && quantity_share(level, &percent))
-		return print("%llu %%", (unsigned long long)percent);
+		return format_print("%llu %%", (unsigned long long)percent);
 	return format_clean(level);
 }
 
-char *format_gain(uint64_t permille)
+char *format_time(uint64_t monotonic_us, const struct moment *now)
 {
-	return print("+%llu %%", (unsigned long long)permille / 10);
-}
-
-char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us)
-{
-	uint64_t realtime_us = now_realtime_us - now_monotonic_us + monotonic_us;
+	uint64_t realtime_us = now->realtime_us - now->monotonic_us + monotonic_us;
 	time_t seconds = (time_t)(realtime_us / US_PER_S);
 	struct tm day;
 
 	if (!localtime_r(&seconds, &day))
-		return print("-");
-	return print("%02d:%02d:%02d.%03u", day.tm_hour, day.tm_min, day.tm_sec,
-		     (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
+		return format_print("-");
+	return format_print("%02d:%02d:%02d.%03u", day.tm_hour, day.tm_min, day.tm_sec,
+			    (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
 }
 
 char *format_wall_time(uint64_t realtime_us)
 {
+	const struct moment now = { realtime_us, realtime_us };
+	_cleanup_free_ char *time = format_time(realtime_us, &now);
 	time_t seconds = (time_t)(realtime_us / US_PER_S);
 	struct tm day;
 
 	if (!localtime_r(&seconds, &day))
-		return print("-");
-	return print("%02d-%02d %02d:%02d:%02d.%03u", day.tm_mon + 1, day.tm_mday, day.tm_hour,
-		     day.tm_min, day.tm_sec, (unsigned int)(realtime_us % US_PER_S / US_PER_MS));
+		return format_print("-");
+	return format_print("%02d-%02d %s", day.tm_mon + 1, day.tm_mday, time);
 }
 
 char *format_task(const char *comm, uint64_t pid)
@@ -163,10 +135,10 @@ char *format_task(const char *comm, uint64_t pid)
 	_cleanup_free_ char *name = comm ? format_clean(comm) : NULL;
 
 	if (name && pid)
-		return print("%s, pid %llu", name, (unsigned long long)pid);
+		return format_print("%s, pid %llu", name, (unsigned long long)pid);
 	if (pid)
-		return print("pid %llu", (unsigned long long)pid);
-	return print("%s", name ? name : "-");
+		return format_print("pid %llu", (unsigned long long)pid);
+	return format_print("%s", name ? name : "-");
 }
 
 char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
@@ -179,9 +151,9 @@ char *format_reason(const char *reason, const char *comm, uint64_t pid, const ch
 
 	if (!task)
 		return NULL;
-	return print("%s%s%s%s%s%s%s%s", reason ? reason : "-", by_task ? " (" : "",
-		     by_task ? task : "", by_task ? ")" : "", limited ? ", limited by " : "",
-		     limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
+	return format_print("%s%s%s%s%s%s%s%s", reason ? reason : "-", by_task ? " (" : "",
+			    by_task ? task : "", by_task ? ")" : "", limited ? ", limited by " : "",
+			    limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
 }
 
 char *format_clean(const char *text)

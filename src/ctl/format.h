@@ -9,6 +9,10 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "ctl/quantity.h"
+
+char *format_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* "1800 MHz"; 0 is not known. */
 char *format_frequency(uint64_t khz);
 
@@ -20,31 +24,17 @@ char *format_duration(uint64_t us);
 /* Rounded to the second, so that a time that has just begun shows 10 min and not 9 min 59 s. */
 char *format_left(uint64_t us);
 
-char *format_count(uint64_t count);
-
-/* "root", "user 1000": other names are not looked up, which could take long. */
-char *format_user(uint64_t uid);
-
 /* "512 KiB", "2.1 MiB" */
 char *format_size(uint64_t kib);
 
 /* A cap or a floor as in a policy: "30%", "none", or a frequency as above. NULL gives "-". */
 char *format_level(const char *level);
 
-/* A capacity, 0…1024: "33 %" */
-char *format_share(uint64_t cap);
-
-/* For narrow columns, rounded down: "61%". */
-char *format_permille(uint64_t permille);
-
-/* A part above the whole: "+46%". */
-char *format_gain(uint64_t permille);
-
 /*
  * A moment on CLOCK_MONOTONIC as time of day, "14:03:07.042", given what both clocks show now. That
  * clock stops while the machine sleeps, so moments before a sleep appear too late.
  */
-char *format_time(uint64_t monotonic_us, uint64_t now_monotonic_us, uint64_t now_realtime_us);
+char *format_time(uint64_t monotonic_us, const struct moment *now);
 
 /* A moment on CLOCK_REALTIME, with its day: "11-20 14:03:07.042". */
 char *format_wall_time(uint64_t realtime_us);

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/commands.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -18,18 +17,14 @@ static char *cell_whom(const json_t *hint, const char *key)
 	_cleanup_free_ char *comm = format_clean(field_text(hint, "comm"));
 	bool is_thread = json_is_true(json_object_get(hint, "thread"));
 	bool children = json_is_true(json_object_get(hint, "children"));
-	char *text = NULL;
 
-	return asprintf(&text, "%s (%s%" PRIu64 ")%s", comm, is_thread ? "thread " : "",
-			field_number(hint, "pid"), children ? " and what it starts" : "") < 0
-		       ? NULL
-		       : text;
+	return format_print("%s (%s%" PRIu64 ")%s", comm, is_thread ? "thread " : "",
+			    field_number(hint, "pid"), children ? " and what it starts" : "");
 }
 
 static char *cell_left(const json_t *hint, const char *key)
 {
-	return json_is_integer(json_object_get(hint, key)) ? cell_duration(hint, key)
-							   : strdup("its client");
+	return field_is_known(hint, key) ? cell_duration(hint, key) : strdup("its client");
 }
 
 static void show_hints(const json_t *reply)
@@ -50,22 +45,10 @@ static void show_hints(const json_t *reply)
 static enum ctl_exit list(struct ctl *ctl)
 {
 	json_auto_t *hints = json_array(), *all = json_pack("{sO}", "hints", hints);
-	json_int_t offset = 0;
+	enum ctl_exit code = ctl_call_pages(ctl, "io.wakegov.Hints", json_object(), "hints",
+					    SIZE_MAX, hints);
 
-	while (offset >= 0) {
-		const json_t *next;
-		json_t *reply;
-		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Hints",
-					      json_pack("{sI}", "offset", offset), &reply);
-
-		if (code != CTL_OK)
-			return code;
-		json_array_extend(hints, json_object_get(reply, "hints"));
-		next = json_object_get(reply, "next_offset");
-		offset = json_is_integer(next) ? json_integer_value(next) : -1;
-		json_decref(reply);
-	}
-	return ctl_print(ctl, all, show_hints);
+	return code == CTL_OK ? ctl_print(ctl, all, show_hints) : code;
 }
 
 static char *cell_inherit(const json_t *class, const char *key)

@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "core/settings.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/show.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 #define QOS_PREFIX "QOS_"

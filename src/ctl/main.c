@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
 #include "shared/cleanup.h"
 #include "shared/suggest.h"
 #include "varlink/caller.h"
@@ -34,8 +32,28 @@ static const char exit_codes[] = "\n"
 				 "  4  the connection was lost, or timed out\n"
 				 "  5  a replay decides something else than was recorded\n";
 
-static void print_all(void)
+static void print_option(const struct ctl_option *option)
 {
+	const char letter[] = { '-', option->letter, ',', ' ', '\0' };
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "", option->name,
+		 option->value ? " " : "", option->value ?: "");
+	printf("  %-17s  %s\n", name, option->help);
+}
+
+/* command is NULL for the help of all. */
+static void print_help(const struct ctl_command *command)
+{
+	if (command) {
+		printf("Usage: wakegovctl %s%s%s%s\n%s\n\nOptions:\n", command->name,
+		       command->options[0].name ? " [OPTION…]" : "", command->arguments ? " " : "",
+		       command->arguments ?: "", command->help);
+		for (int i = 0; i < CTL_OPTIONS_MAX && command->options[i].name; i++)
+			print_option(&command->options[i]);
+		fputs(general_help, stdout);
+		return;
+	}
 	puts("Usage: wakegovctl [OPTION…] COMMAND [ARGUMENT…]\n"
 	     "Asks wakegovd, the CPU frequency governor, what it does and why, and steers it.\n"
 	     "\n"
@@ -46,46 +64,19 @@ static void print_all(void)
 	printf("\nOptions:\n%s%s", general_help, exit_codes);
 }
 
-static void print_option(const struct ctl_option *option)
-{
-	const char letter[] = { '-', option->letter, ',', ' ', '\0' };
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "", option->name,
-		 option->value ? " " : "", option->value ? option->value : "");
-	printf("  %-17s  %s\n", name, option->help);
-}
-
-static void print_one(const struct ctl_command *command)
-{
-	printf("Usage: wakegovctl %s%s%s%s\n%s\n\nOptions:\n", command->name,
-	       command->options[0].name ? " [OPTION…]" : "", command->arguments ? " " : "",
-	       command->arguments ? command->arguments : "", command->help);
-	for (int i = 0; i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-		print_option(&command->options[i]);
-	fputs(general_help, stdout);
-}
-
-static void help_print(const struct ctl_command *command)
-{
-	if (command)
-		print_one(command);
-	else
-		print_all();
-}
-
 static const struct option general[] = {
 	{ "json", no_argument, NULL, 'j' },	     { "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'v' },	     { "socket", required_argument, NULL, 's' },
 	{ "timeout", required_argument, NULL, 't' },
 };
 
-static const struct ctl_command *find_command(const char *name)
+/* Prints a complaint, and a better name where there is one like it, if there is no such command. */
+static const struct ctl_command *find_command(const struct ctl *ctl, const char *name)
 {
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
-		if (!strcmp(c->name, name))
-			return c;
+	const struct ctl_command *found = ctl_find(ctl, name);
 
+	if (found)
+		return found;
 	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
 		if (c->help && suggest_matches(name, c->name)) {
@@ -111,27 +102,32 @@ static bool parse_timeout(const char *text, uint64_t *ret_ns)
 	return true;
 }
 
-/* The general options and those of the command, which may be NULL. */
-static void list_options(const struct ctl_command *command, struct option *ret)
+/*
+ * Lists the general options and those of the command, which may be NULL, as getopt_long() takes
+ * them. flags are the short forms; first is "+" if options end at the first other word.
+ */
+static void list_options(const struct ctl_command *command, const char *first,
+			 struct option *ret_options, char ret_flags[static 3 * CTL_OPTIONS_MAX])
 {
+	char *flag = stpcpy(stpcpy(ret_flags, first), ":h");
 	size_t n = ARRAY_SIZE(general);
 
-	memcpy(ret, general, sizeof(general));
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-		ret[n++] = (struct option){
-			.name = command->options[i].name,
-			.has_arg = command->options[i].value ? required_argument : no_argument,
+	memcpy(ret_options, general, sizeof(general));
+	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
+		const struct ctl_option *option = &command->options[i];
+
+		ret_options[n++] = (struct option){
+			.name = option->name,
+			.has_arg = option->value ? required_argument : no_argument,
 			.val = OWN_OPTION + i,
 		};
-	ret[n] = (struct option){ 0 };
-}
-
-static const char *option_like(const char *typed, const struct option *options)
-{
-	for (; options->name; options++)
-		if (suggest_matches(typed, options->name))
-			return options->name;
-	return NULL;
+		if (option->letter)
+			*flag++ = option->letter;
+		if (option->letter && option->value)
+			*flag++ = ':';
+	}
+	*flag = '\0';
+	ret_options[n] = (struct option){ 0 };
 }
 
 /* Explains an option that getopt refused; ":" is a missing value. Returns minus the exit code. */
@@ -140,8 +136,11 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 {
 	bool is_long = !strncmp(given, "--", 2);
 	_cleanup_free_ char *name = strndup(given, strcspn(given, "="));
-	const char *like = is_long && name ? option_like(name + 2, options) : NULL;
+	const char *like = NULL;
 
+	for (; is_long && name && options->name && !like; options++)
+		if (suggest_matches(name + 2, options->name))
+			like = options->name;
 	if (problem == ':')
 		complain("%s needs a value", given);
 	else if (is_long && optopt)
@@ -160,6 +159,8 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 /* Returns 1 to continue, else minus the exit code. */
 static int take_option(struct ctl *ctl, int option)
 {
+	const struct ctl_option *own = ctl->command ? ctl->command->options : NULL;
+
 	switch (option) {
 	case 'j':
 		ctl->json = true;
@@ -170,40 +171,17 @@ static int take_option(struct ctl *ctl, int option)
 	case 't':
 		return parse_timeout(optarg, &ctl->timeout_ns) ? 1 : -CTL_USAGE;
 	case 'h':
-		help_print(ctl->command);
+		print_help(ctl->command);
 		return -CTL_OK;
 	case 'v':
 		puts("wakegovctl " WAKEGOV_VERSION);
 		return -CTL_OK;
 	default:
-		ctl->values[option - OWN_OPTION] = optarg ? optarg : "";
+		for (int i = 0; own && i < CTL_OPTIONS_MAX; i++)
+			if (option == OWN_OPTION + i || option == own[i].letter)
+				ctl->values[i] = optarg ?: "";
 		return 1;
 	}
-}
-
-/* The short forms, for getopt; first is "+" if options end at the first other word. */
-static void list_letters(const struct ctl_command *command, const char *first,
-			 char ret[static 3 * CTL_OPTIONS_MAX])
-{
-	char *at = stpcpy(stpcpy(ret, first), ":h");
-
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
-		if (!command->options[i].letter)
-			continue;
-		*at++ = command->options[i].letter;
-		if (command->options[i].value)
-			*at++ = ':';
-	}
-	*at = '\0';
-}
-
-/* Complains of a short form by its long one. */
-static int number_of(const struct ctl_command *command, int option)
-{
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-		if (command->options[i].letter == option)
-			return OWN_OPTION + i;
-	return option;
 }
 
 static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)
@@ -212,27 +190,13 @@ static int parse_options(int argc, char **argv, const char *first, struct ctl *c
 	char flags[3 * CTL_OPTIONS_MAX];
 	int option, r = 1;
 
-	list_options(ctl->command, options);
-	list_letters(ctl->command, first, flags);
+	list_options(ctl->command, first, options, flags);
 	opterr = 0;
 	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
 		r = option == '?' || option == ':'
 			    ? refuse_option(ctl, argv[optind - 1], options, option)
-			    : take_option(ctl, number_of(ctl->command, option));
+			    : take_option(ctl, option);
 	return r;
-}
-
-/*
- * "help", and "help COMMAND", for people who do not know --help yet. Returns minus the exit code.
- */
-static int show_help(const char *name)
-{
-	const struct ctl_command *command = name ? find_command(name) : NULL;
-
-	if (name && !command)
-		return -CTL_USAGE;
-	help_print(command);
-	return -CTL_OK;
 }
 
 /*
@@ -243,6 +207,8 @@ static int show_help(const char *name)
 static int parse_arguments(int argc, char **argv, struct ctl *ret)
 {
 	int r = parse_options(argc, argv, "+", ret);
+	const char *name;
+	bool is_help;
 
 	if (r <= 0)
 		return r;
@@ -250,11 +216,16 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 		complain("no command. Try 'wakegovctl status', or --help");
 		return -CTL_USAGE;
 	}
-	if (!strcmp(argv[optind], "help"))
-		return show_help(argv[optind + 1]);
-	ret->command = find_command(argv[optind]);
-	if (!ret->command)
+	/* "help" and "help COMMAND" are for people who do not know --help yet. */
+	is_help = !strcmp(argv[optind], "help");
+	name = argv[optind + is_help];
+	ret->command = name ? find_command(ret, name) : NULL;
+	if (name && !ret->command)
 		return -CTL_USAGE;
+	if (is_help) {
+		print_help(ret->command);
+		return -CTL_OK;
+	}
 
 	/*
 	 * Behind the command's name getopt starts again; it expects the program's name there, for
@@ -277,13 +248,6 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 	return 1;
 }
 
-static enum ctl_exit run(struct ctl *ctl)
-{
-	if (ctl->command->run)
-		return ctl->command->run(ctl);
-	return ctl_ask(ctl, ctl->command->method, NULL, ctl->command->show);
-}
-
 int main(int argc, char **argv)
 {
 	struct ctl ctl = {
@@ -297,5 +261,9 @@ int main(int argc, char **argv)
 	r = parse_arguments(argc, argv, &ctl);
 	if (r < 0)
 		return -r;
-	return r ? (int)run(&ctl) : (int)ctl_flush();
+	if (!r)
+		return ctl_flush();
+	if (ctl.command->run)
+		return ctl.command->run(&ctl);
+	return ctl_ask(&ctl, ctl.command->method, NULL, ctl.command->show);
 }

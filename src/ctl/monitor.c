@@ -7,13 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/moment.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
-#include "ctl/style.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 #include "varlink/caller.h"
@@ -26,47 +23,37 @@ struct monitoring {
 	enum ctl_exit code;
 };
 
-static char *words_of_decision(const json_t *decision)
-{
-	_cleanup_free_ char *before = format_frequency(field_number(decision, "previous_khz"));
-	_cleanup_free_ char *after = format_frequency(field_number(decision, "target_khz"));
-	_cleanup_free_ char *reason =
-		format_reason(field_text(decision, "reason"), field_text(decision, "comm"),
-			      field_number(decision, "pid"), field_text(decision, "limiter"), NULL);
-	char *words = NULL;
-
-	return asprintf(&words, "%s -> %s, %s", before, after, reason) < 0 ? NULL : words;
-}
-
-static char *words_of_boost(const json_t *event)
-{
-	const json_t *task = json_object_get(event, "task");
-	_cleanup_free_ char *who = format_task(field_text(event, "comm"),
-					       field_number(event, "pid"));
-	_cleanup_free_ char *before = format_clean(field_text(event, "previous_state"));
-	_cleanup_free_ char *after = format_clean(field_text(task, "state"));
-	char *words = NULL;
-
-	return asprintf(&words, "%s: %s -> %s", who, before, after) < 0 ? NULL : words;
-}
-
+/* What happened, in words; allocated. */
 static char *words_of(const json_t *event)
 {
 	const json_t *decision = json_object_get(event, "decision");
+	const json_t *task = json_object_get(event, "task");
 
-	if (json_is_object(decision))
-		return words_of_decision(decision);
-	if (json_is_object(json_object_get(event, "task")))
-		return words_of_boost(event);
-	return format_clean(field_text(event, "message"));
+	if (json_is_object(decision)) {
+		_cleanup_free_ char *before = cell_frequency(decision, "previous_khz");
+		_cleanup_free_ char *after = cell_frequency(decision, "target_khz");
+		_cleanup_free_ char *reason = format_reason(
+			field_text(decision, "reason"), field_text(decision, "comm"),
+			field_number(decision, "pid"), field_text(decision, "limiter"), NULL);
+
+		return format_print("%s -> %s, %s", before, after, reason);
+	}
+	if (json_is_object(task)) {
+		_cleanup_free_ char *who = format_task(field_text(event, "comm"),
+						       field_number(event, "pid"));
+		_cleanup_free_ char *before = cell_text(event, "previous_state");
+		_cleanup_free_ char *after = cell_text(task, "state");
+
+		return format_print("%s: %s -> %s", who, before, after);
+	}
+	return cell_text(event, "message");
 }
 
 static void print_event(const json_t *event)
 {
-	_cleanup_free_ char *time = format_time(field_number(event, "monotonic_us"),
-						moment_monotonic_us(), moment_realtime_us());
-	_cleanup_free_ char *kind = format_clean(field_text(event, "kind"));
-	_cleanup_free_ char *domain = format_clean(field_text(event, "domain"));
+	_cleanup_free_ char *time = cell_time(event, "monotonic_us");
+	_cleanup_free_ char *kind = cell_text(event, "kind");
+	_cleanup_free_ char *domain = cell_text(event, "domain");
 	_cleanup_free_ char *words = words_of(event);
 
 	if (words)
@@ -87,12 +74,7 @@ static int take_reply(void *context, const json_t *reply)
 	/* The first reply only says that it listens now. */
 	if (!json_is_object(event))
 		return 0;
-	if (monitoring->ctl->json) {
-		json_dumpf(event, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
-		putchar('\n');
-	} else {
-		print_event(event);
-	}
+	ctl_print_line(monitoring->ctl, event, print_event);
 	monitoring->code = ctl_flush();
 	monitoring->left -= monitoring->left != UINT64_MAX;
 	return monitoring->code != CTL_OK || !monitoring->left;

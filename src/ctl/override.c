@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
 #include "shared/suggest.h"
@@ -20,19 +18,15 @@ static char *wanted_of_domain(const json_t *override)
 	uint64_t min_khz = field_number(override, "min_khz");
 	uint64_t max_khz = field_number(override, "max_khz");
 	uint64_t frozen_khz = field_number(override, "frozen_khz");
-	_cleanup_free_ char *range = format_frequency_range(min_khz, max_khz);
 	_cleanup_free_ char *one = format_frequency(min_khz + max_khz + frozen_khz);
-	char *text = NULL;
 
 	if (min_khz && max_khz)
-		return take_ptr(range);
-	return asprintf(&text, "%s %s",
-			frozen_khz ? "frozen at"
-			: min_khz  ? "at least"
-				   : "at most",
-			one) < 0
-		       ? NULL
-		       : text;
+		return format_frequency_range(min_khz, max_khz);
+	return format_print("%s %s",
+			    frozen_khz ? "frozen at"
+			    : min_khz  ? "at least"
+				       : "at most",
+			    one);
 }
 
 /* "cap 30%, floor 1200 MHz, io-boost off" */
@@ -74,20 +68,16 @@ static char *cell_wanted(const json_t *override, const char *key)
 /* "policy0", "rule:backup", "pid 812 (make) and what it starts" */
 static char *cell_whom(const json_t *override, const char *key)
 {
-	_cleanup_free_ char *domain = format_clean(field_text(override, "domain"));
-	_cleanup_free_ char *rule = format_clean(field_text(override, "rule"));
-	_cleanup_free_ char *comm = format_clean(field_text(override, "comm"));
+	_cleanup_free_ char *rule = cell_text(override, "rule");
+	_cleanup_free_ char *comm = cell_text(override, "comm");
 	bool children = json_is_true(json_object_get(override, "children"));
-	char *text = NULL;
 
 	if (field_text(override, "domain"))
-		return take_ptr(domain);
+		return cell_text(override, "domain");
 	if (field_text(override, "rule"))
-		return asprintf(&text, "rule:%s", rule) < 0 ? NULL : text;
-	return asprintf(&text, "pid %" PRIu64 " (%s)%s", field_number(override, "pid"), comm,
-			children ? " and what it starts" : "") < 0
-		       ? NULL
-		       : text;
+		return format_print("rule:%s", rule);
+	return format_print("pid %" PRIu64 " (%s)%s", field_number(override, "pid"), comm,
+			    children ? " and what it starts" : "");
 }
 
 static void show_override(const json_t *reply)
@@ -194,16 +184,6 @@ static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const 
 	return CTL_OK;
 }
 
-/* The verb of which the word, which is no target, may be a misspelling; NULL: none. */
-static const char *verb_like(const struct ctl *ctl, const char *word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(ctl->command->verbs) && ctl->command->verbs[i]; i++)
-		if (strncmp(word, "policy", 6) != 0 && strcmp(word, "all") != 0 &&
-		    suggest_matches(word, ctl->command->verbs[i]))
-			return ctl->command->verbs[i];
-	return NULL;
-}
-
 /* Makes one override, and appends the daemon's reply to made. Consumes parameters. */
 static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_t *domain,
 			  json_t *made)
@@ -303,21 +283,24 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 	if ((response || idle) && !is_rule && !quantity_number(target, &pid))
 		return ctl_misuse(ctl, "--%s is for tasks: give a PID or rule:NAME",
 				  response ? "response" : "idle-latency");
-	return run_takes_response(ctl, "min") && run_takes_level(ctl, "idle-latency") ? CTL_OK
+	return ctl_takes_response(ctl, "min") && ctl_takes_level(ctl, "idle-latency") ? CTL_OK
 										      : CTL_USAGE;
 }
 
 static enum ctl_exit add(struct ctl *ctl)
 {
-	const char *target = ctl->arguments[0], *verb = verb_like(ctl, target);
+	const char *target = ctl->arguments[0], *const *verbs = ctl->command->verbs;
+	bool is_domain = !strncmp(target, "policy", 6) || !strcmp(target, "all");
 	json_auto_t *made = json_array();
 	const json_t *reply;
 	enum ctl_exit code;
 	size_t i;
 
-	if (verb)
-		return ctl_misuse(ctl, "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
-				  target, verb);
+	for (i = 0; i < CTL_VERBS_MAX && verbs[i]; i++)
+		if (!is_domain && suggest_matches(target, verbs[i]))
+			return ctl_misuse(ctl,
+					  "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
+					  target, verbs[i]);
 	if (ctl->n_arguments != 1)
 		return ctl_misuse(ctl,
 				  "expected one domain, CPU, PID or rule:NAME, or all, and what "

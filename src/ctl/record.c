@@ -5,18 +5,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 #include "varlink/buffer.h"
@@ -68,27 +66,19 @@ static int write_base64(FILE *out, const char *text)
 }
 
 /*
- * Only its owner may read it: it tells more of others' tasks than readers of the directory could
- * see.
+ * Writes one block of the recording. Only the file's owner may read it: it tells more of others'
+ * tasks than readers of the directory could see.
  */
-static FILE *create(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (!file && fd >= 0)
-		close(fd);
-	return file;
-}
-
-/* Writes one block of the recording. */
 static int take_data(struct session *session, const char *data)
 {
-	int r;
+	int fd, r = 0;
 
-	if (!session->out)
-		session->out = create(session->path);
-	r = session->out ? write_base64(session->out, data) : 0;
+	if (!session->out) {
+		fd = open(session->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		session->out = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	if (session->out)
+		r = write_base64(session->out, data);
 	if (session->out && !fflush(session->out) && !ferror(session->out))
 		return r;
 	complain("cannot write %s: %s", session->path, strerror(errno));
@@ -149,15 +139,6 @@ static void stop(struct session *session)
 		json_decref(reply);
 }
 
-static int wait_ms(const struct session *session)
-{
-	uint64_t now_ns = caller_deadline(0);
-
-	if (!session->until_ns)
-		return -1;
-	return now_ns < session->until_ns ? (session->until_ns - now_ns) / NS_PER_MS + 1 : 0;
-}
-
 static int follow(struct session *session)
 {
 	struct pollfd fds[] = { { .fd = session->fd, .events = POLLIN },
@@ -165,32 +146,23 @@ static int follow(struct session *session)
 	int r = 0;
 
 	while (r == 0 && !session->ended) {
-		int n = poll(fds, session->stopped ? 1 : 2, wait_ms(session));
+		uint64_t now_ns = time_now_ns(), left_ms;
+		int n, wait_ms = -1;
 
+		if (session->until_ns && now_ns >= session->until_ns)
+			stop(session);
+		if (session->until_ns) {
+			left_ms = (session->until_ns - now_ns) / NS_PER_MS + 1;
+			wait_ms = left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+		}
+		n = poll(fds, session->stopped ? 1 : 2, wait_ms);
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n > 0 && fds[0].revents)
 			r = take_replies(session);
-		if (!session->stopped && (n == 0 || fds[1].revents))
+		if (n > 0 && !session->stopped && fds[1].revents)
 			stop(session);
 	}
-	return r;
-}
-
-static int ask(struct session *session, uint64_t max_bytes)
-{
-	struct buffer call = { .max = 4096 };
-	char text[128];
-	int r, n;
-
-	n = snprintf(text, sizeof(text),
-		     "{\"method\":\"io.wakegov.Record\",\"more\":true,\"parameters\":{"
-		     "\"max_bytes\":%llu}}",
-		     (unsigned long long)max_bytes);
-	r = buffer_append(&call, text, n + 1);
-	if (r == 0)
-		r = buffer_send(&call, session->fd);
-	buffer_deinit(&call);
 	return r;
 }
 
@@ -212,19 +184,19 @@ static enum ctl_exit report(const struct session *session, int error)
 
 static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 {
-	sigset_t mask;
+	const struct ctl *ctl = session->ctl;
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	int r;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	session->signals = signalfd(-1, &mask, SFD_CLOEXEC);
-	session->fd = caller_open(session->ctl->path, caller_deadline(session->ctl->timeout_ns));
+	session->signals = ctl_catch_signals();
+	if (session->signals < 0)
+		return CTL_REFUSED;
+	session->fd = caller_open(ctl->path, deadline_ns);
 	if (session->fd < 0)
-		return complain_open(session->ctl->path, session->fd);
+		return complain_open(ctl->path, session->fd);
 	frame_reader_set_max(&session->replies, MESSAGE_MAX);
-	r = ask(session, max_bytes);
+	r = caller_send(session->fd, "io.wakegov.Record",
+			json_pack("{sI}", "max_bytes", (json_int_t)max_bytes), true, deadline_ns);
 	if (r == 0)
 		r = follow(session);
 	return report(session, r);
@@ -233,7 +205,9 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 enum ctl_exit command_record(struct ctl *ctl)
 {
 	const char *size = ctl_value(ctl, "max-size");
-	struct session session = { .ctl = ctl, .path = ctl_value(ctl, "output"), .fd = -1 };
+	struct session session = {
+		.ctl = ctl, .path = ctl_value(ctl, "output"), .fd = -1, .signals = -1
+	};
 	uint64_t duration_us = 0, mib = 64;
 	enum ctl_exit code;
 
@@ -244,16 +218,13 @@ enum ctl_exit command_record(struct ctl *ctl)
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
 		return ctl_misuse(ctl, "--max-size %s: expected a number of MiB, such as 64", size);
 	if (duration_us)
-		session.until_ns = caller_deadline(duration_us * NS_PER_US);
+		session.until_ns = time_now_ns() + duration_us * NS_PER_US;
 	code = record(&session, mib * BYTES_PER_MIB);
-	if (session.out && fclose(session.out) != 0 && code == CTL_OK) {
-		complain("cannot write %s: %s", session.path, strerror(errno));
-		code = CTL_REFUSED;
-	}
+	if (session.out)
+		code = ctl_close_output(session.out, session.path, code);
 	frame_reader_deinit(&session.replies);
-	if (session.fd >= 0)
-		close(session.fd);
-	close(session.signals);
+	close_fdp(&session.fd);
+	close_fdp(&session.signals);
 	free(session.ended);
 	return code;
 }

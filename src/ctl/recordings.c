@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl replay and export: read a recording, without a daemon. */
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "config/load.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/replay.h"
 #include "record/export.h"
@@ -127,111 +125,78 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 
 enum ctl_exit command_replay(struct ctl *ctl)
 {
+	_cleanup_(close_recording) struct recording recording;
 	const char *policy_path = ctl_value(ctl, "policy");
-	struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 
-	if (code == CTL_OK)
-		code = policy_path ? replay_under(ctl, &recording, policy_path)
-				   : replay(ctl, &recording);
-	close_recording(&recording);
-	return code;
-}
-
-/* Closes out. Says so if the file is not complete. */
-static enum ctl_exit close_output(FILE *out, const char *path, enum ctl_exit code)
-{
-	bool failed = ferror(out);
-
-	failed |= fclose(out) != 0;
-	if (!failed || code != CTL_OK)
+	if (code != CTL_OK)
 		return code;
-	complain("cannot write %s: %s", path, strerror(errno));
-	return CTL_REFUSED;
-}
-
-static FILE *open_output(const char *path)
-{
-	FILE *out = fopen(path, "we");
-
-	if (!out)
-		complain("cannot write %s: %s", path, strerror(errno));
-	return out;
+	return policy_path ? replay_under(ctl, &recording, policy_path) : replay(ctl, &recording);
 }
 
 static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 {
-	struct recording recording;
+	_cleanup_(close_recording) struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 	struct timeline timeline;
-	FILE *out = NULL;
+	FILE *out;
 	int r;
 
-	if (code == CTL_OK && !(out = open_output(path)))
-		code = CTL_REFUSED;
-	if (code == CTL_OK) {
-		r = perfetto_write(recording.reader, out, &timeline);
-		if (r < 0)
-			code = complain_read(&recording, r);
-		else if (timeline.cut)
-			note_cut(&recording);
-	}
-	if (out)
-		code = close_output(out, path, code);
-	close_recording(&recording);
-	return code;
+	if (code != CTL_OK)
+		return code;
+	out = ctl_open_output(path);
+	if (!out)
+		return CTL_REFUSED;
+	r = perfetto_write(recording.reader, out, &timeline);
+	if (r < 0)
+		code = complain_read(&recording, r);
+	else if (timeline.cut)
+		note_cut(&recording);
+	return ctl_close_output(out, path, code);
 }
 
 static enum ctl_exit measure(const struct ctl *ctl, struct timeline *ret)
 {
-	struct recording recording;
+	_cleanup_(close_recording) struct recording recording;
 	enum ctl_exit code = open_recording(ctl, &recording);
 	int r;
 
-	if (code == CTL_OK) {
-		r = timeline_measure(recording.reader, ret);
-		if (r < 0)
-			code = complain_read(&recording, r);
-		else if (ret->cut)
-			note_cut(&recording);
-	}
-	close_recording(&recording);
-	return code;
-}
-
-static enum ctl_exit draw(struct recording *recording, const char *path,
-			  const struct timeline *measured)
-{
-	_cleanup_(columns_deinit) struct columns columns = { 0 };
-	const char *slash = strrchr(recording->path, '/');
-	_cleanup_free_ char *title = format_clean(slash ? slash + 1 : recording->path);
-	int r = columns_fill(recording->reader, measured, &columns);
-	FILE *out;
-
+	if (code != CTL_OK)
+		return code;
+	r = timeline_measure(recording.reader, ret);
 	if (r < 0)
-		return complain_read(recording, r);
-	out = open_output(path);
-	if (!out)
-		return CTL_REFUSED;
-	picture_write(out, title, record_reader_topology(recording->reader), &columns);
-	return close_output(out, path, CTL_OK);
+		return complain_read(&recording, r);
+	if (ret->cut)
+		note_cut(&recording);
+	return CTL_OK;
 }
 
 /* Reads the file twice, as the width of a second in the picture depends on the end. */
 static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 {
-	struct recording recording;
+	_cleanup_(close_recording) struct recording recording = { 0 };
+	_cleanup_(columns_deinit) struct columns columns = { 0 };
+	_cleanup_free_ char *title = NULL;
 	struct timeline measured;
 	enum ctl_exit code = measure(ctl, &measured);
+	const char *slash;
+	FILE *out;
+	int r;
 
+	if (code == CTL_OK)
+		code = open_recording(ctl, &recording);
 	if (code != CTL_OK)
 		return code;
-	code = open_recording(ctl, &recording);
-	assert(code != CTL_OK || recording.path);
-	if (code == CTL_OK)
-		code = draw(&recording, path, &measured);
-	close_recording(&recording);
-	return code;
+	r = columns_fill(recording.reader, &measured, &columns);
+	if (r < 0)
+		return complain_read(&recording, r);
+	out = ctl_open_output(path);
+	if (!out)
+		return CTL_REFUSED;
+	slash = strrchr(recording.path, '/');
+	title = format_clean(slash ? slash + 1 : recording.path);
+	picture_write(out, title, record_reader_topology(recording.reader), &columns);
+	return ctl_close_output(out, path, CTL_OK);
 }
 
 enum ctl_exit command_export(struct ctl *ctl)

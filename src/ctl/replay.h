@@ -17,9 +17,3 @@ void replay_show(const json_t *reply);
 json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
 		     const char *policy_path);
 void what_if_show(const json_t *reply);
-
-/* A decision, with its time in us since the beginning. */
-json_t *replay_decision_json(const struct topology *topology, const struct decision *decision,
-			     uint64_t begin_ns);
-/* "400 -> 1800 MHz  io-boost (fio, pid 812), limited by policy-max" and a line feed. */
-void replay_show_decision(const json_t *decision);

@@ -13,12 +13,10 @@
 #include "config/keys.h"
 #include "config/load.h"
 #include "core/rule.h"
-#include "ctl/commands.h"
-#include "ctl/paragraph.h"
-#include "ctl/show.h"
+#include "ctl/command.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
-#include "varlink/caller.h"
 
 #define DECISIONS_MAX 50
 #define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"
@@ -64,10 +62,8 @@ static void take_out_names(json_t *value)
 /* A reply without names, or {"missing": reason}. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_t *reply = NULL, *parameters;
-	int r = fd < 0 ? fd : caller_call(fd, method, NULL, deadline_ns, &reply);
+	int r = ctl_try(ctl, method, ctl->timeout_ns, &reply);
 
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		return json_pack("{ss}", "missing", "no wakegovd answers here");

@@ -6,50 +6,23 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
 #include "ctl/format.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
 #include "shared/cleanup.h"
 
-#define THREADS_SHOWN 4 /* shown for each rule in the list of all */
-
+#define THREADS_SHOWN 4	   /* for each rule in the list of all */
 #define PAGE	      100u /* the most that the daemon gives at once */
-
-static enum ctl_exit add_page(const struct ctl *ctl, const char *rule, json_t *threads, size_t max,
-			      json_int_t *offset)
-{
-	size_t left = max - json_array_size(threads);
-	const json_t *next;
-	json_t *reply;
-	enum ctl_exit code;
-
-	code = ctl_call(ctl, "io.wakegov.RuleTasks",
-			json_pack("{ss sI sI}", "rule", rule, "offset", *offset, "limit",
-				  (json_int_t)(left < PAGE ? left : PAGE)),
-			&reply);
-	if (code != CTL_OK)
-		return code;
-	json_array_extend(threads, json_object_get(reply, "tasks"));
-	next = json_object_get(reply, "next_offset");
-	*offset = json_is_integer(next) ? json_integer_value(next) : -1;
-	json_decref(reply);
-	return CTL_OK;
-}
 
 /* Adds "threads" to a rule of a Rules reply: at most max tasks from RuleTasks. */
 static enum ctl_exit add_threads(const struct ctl *ctl, json_t *rule, size_t max)
 {
 	json_t *threads = json_array();
-	json_int_t offset = 0;
-	enum ctl_exit code = CTL_OK;
+	json_t *parameters = json_pack("{ss sI}", "rule", field_text(rule, "name"), "limit",
+				       (json_int_t)(max < PAGE ? max : PAGE));
 
-	while (code == CTL_OK && offset >= 0 && json_array_size(threads) < max)
-		code = add_page(ctl, field_text(rule, "name"), threads, max, &offset);
 	json_object_set_new(rule, "threads", threads);
-	return code;
+	return ctl_call_pages(ctl, "io.wakegov.RuleTasks", parameters, "tasks", max, threads);
 }
 
 /* "backup: tar (812), fio (813) and 17 more" */
@@ -93,10 +66,9 @@ static void show_rule(const json_t *rule)
 
 static char *cell_place(const json_t *rule, const char *key)
 {
-	_cleanup_free_ char *file = cell_text(rule, "file");
-	char *place = NULL;
+	_cleanup_free_ char *file = cell_text(rule, key);
 
-	return asprintf(&place, "%s:%" PRIu64, file, field_number(rule, "line")) < 0 ? NULL : place;
+	return format_print("%s:%" PRIu64, file, field_number(rule, "line"));
 }
 
 static void show_carrier(const json_t *rule)
@@ -201,7 +173,7 @@ static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
 		{ "RULE", TABLE_LEFT, cell_text, "name" },
-		{ "PLACE", TABLE_LEFT, cell_place },
+		{ "PLACE", TABLE_LEFT, cell_place, "file" },
 		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
 		{ "MATCHES", TABLE_RIGHT, cell_number, "matches" },
 		{ "CAP", TABLE_RIGHT, cell_level, "cap" },
@@ -299,56 +271,34 @@ enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret)
 			ret);
 }
 
-static enum ctl_exit explain_task(const struct ctl *ctl, uint64_t pid)
+static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, const char *name)
 {
-	json_t *reply;
-	enum ctl_exit code = rules_ask_task(ctl, pid, &reply);
-
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show_task);
-	json_decref(reply);
-	return code;
-}
-
-static json_t *find_rule(const json_t *reply, const char *name)
-{
+	enum ctl_exit code;
 	json_t *rule;
 	size_t i;
 
 	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
-		const char *found = field_text(rule, "name");
-
-		if (found && !strcmp(found, name))
-			return rule;
+		if (!field_is_word(rule, "name", name))
+			continue;
+		code = add_threads(ctl, rule, SIZE_MAX);
+		return code == CTL_OK ? ctl_print(ctl, rule, show_rule) : code;
 	}
-	return NULL;
-}
-
-static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, const char *name)
-{
-	json_t *rule = find_rule(reply, name);
-	enum ctl_exit code;
-
-	if (!rule) {
-		complain("the policy has no rule '%s'. See: wakegovctl rules", name);
-		return CTL_REFUSED;
-	}
-	code = add_threads(ctl, rule, SIZE_MAX);
-	return code == CTL_OK ? ctl_print(ctl, rule, show_rule) : code;
+	complain("the policy has no rule '%s'. See: wakegovctl rules", name);
+	return CTL_REFUSED;
 }
 
 static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
 {
 	size_t i, max = ctl->json ? SIZE_MAX : THREADS_SHOWN;
-	enum ctl_exit code = CTL_OK;
+	enum ctl_exit code;
 	json_t *rule;
 
 	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
-		if (code == CTL_OK)
-			code = add_threads(ctl, rule, max);
+		code = add_threads(ctl, rule, max);
+		if (code != CTL_OK)
+			return code;
 	}
-	return code == CTL_OK ? ctl_print(ctl, reply, show_rules) : code;
+	return ctl_print(ctl, reply, show_rules);
 }
 
 enum ctl_exit command_rules(struct ctl *ctl)
@@ -360,12 +310,15 @@ enum ctl_exit command_rules(struct ctl *ctl)
 
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "expected nothing, one rule, or one thread id (812)");
-	if (name && quantity_number(name, &pid))
-		return pid ? explain_task(ctl, pid) : ctl_misuse(ctl, "0 is no thread id");
-	code = ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
+	if (name && quantity_number(name, &pid) && !pid)
+		return ctl_misuse(ctl, "0 is no thread id");
+	code = pid ? rules_ask_task(ctl, pid, &reply)
+		   : ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
 	if (code != CTL_OK)
 		return code;
-	code = name ? show_named(ctl, reply, name) : show_all(ctl, reply);
+	code = pid    ? ctl_print(ctl, reply, show_task)
+	       : name ? show_named(ctl, reply, name)
+		      : show_all(ctl, reply);
 	json_decref(reply);
 	return code;
 }

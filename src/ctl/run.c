@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include "config/rule_keys.h"
-#include "ctl/commands.h"
-#include "ctl/complain.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/show.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 #define RUN_FAILED	 125 /* as of env(1) and timeout(1): not the command's own status */
@@ -43,31 +42,6 @@ static json_t *pack_override(const struct ctl *ctl)
 	if (ctl_value(ctl, "no-boost"))
 		json_object_set_new(parameters, "io_boost", json_string("off"));
 	return parameters;
-}
-
-/*
- * The option has the name of a rule's key. Returns false, and prints what the key accepts, for a
- * value that it does not accept.
- */
-bool run_takes_level(const struct ctl *ctl, const char *option)
-{
-	const struct policy_rule_key *key = policy_rule_keys_find(option);
-	const char *text = ctl_value(ctl, option);
-	struct policy_rule rule;
-
-	if (!text || key->store(&rule, text) == 0)
-		return true;
-	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
-	return false;
-}
-
-bool run_takes_response(const struct ctl *ctl, const char *floor)
-{
-	if (ctl_value(ctl, "response") && ctl_value(ctl, floor)) {
-		ctl_misuse(ctl, "--response is a floor as --%s is: give one of the two", floor);
-		return false;
-	}
-	return run_takes_level(ctl, "response");
 }
 
 /* Whether options need an override, which only root and change-group may add. */
@@ -119,8 +93,8 @@ enum ctl_exit command_run(struct ctl *ctl)
 				"--no-boost");
 		return RUN_FAILED;
 	}
-	if (!run_takes_level(ctl, "cap") || !run_takes_level(ctl, "floor") ||
-	    !run_takes_response(ctl, "floor") || !run_takes_level(ctl, "idle-latency"))
+	if (!ctl_takes_level(ctl, "cap") || !ctl_takes_level(ctl, "floor") ||
+	    !ctl_takes_response(ctl, "floor") || !ctl_takes_level(ctl, "idle-latency"))
 		return RUN_FAILED;
 	/* They are listed by the name that this process will have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/commands.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 #define LINE_WIDTH 80

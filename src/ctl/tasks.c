@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/commands.h"
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/show.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 #include "shared/text.h"
 
+#define LINE_WIDTH    80
 #define PROCESSES_MAX 8192
 #define BUSIEST	      3
 #define SAMPLE_US     500000
@@ -67,15 +68,6 @@ static int compare_bytes(const void *a, const void *b)
 	return (first < second) - (first > second);
 }
 
-static void print_process(const struct process *process)
-{
-	_cleanup_free_ char *rate = format_size(process->bytes * PER_S / 1024);
-	char comm[32];
-
-	if (sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", process->pid))
-		printf("  %s (pid %u): %s per second\n", text_clean(comm), process->pid, rate);
-}
-
 static void print_busiest(void)
 {
 	_cleanup_free_ struct process *processes = calloc(PROCESSES_MAX, sizeof(*processes));
@@ -98,16 +90,35 @@ static void print_busiest(void)
 		return;
 	}
 	puts("those below it that read and write most, of what you may look at:");
-	for (size_t i = 0; i < n && i < BUSIEST && processes[i].bytes; i++)
-		print_process(&processes[i]);
+	for (size_t i = 0; i < n && i < BUSIEST && processes[i].bytes; i++) {
+		_cleanup_free_ char *rate = format_size(processes[i].bytes * PER_S / 1024);
+		char comm[32];
+
+		if (sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", processes[i].pid))
+			printf("  %s (pid %u): %s per second\n", text_clean(comm), processes[i].pid,
+			       rate);
+	}
 }
 
 static void show(const json_t *reply)
 {
-	if (json_array_size(json_object_get(reply, "tasks"))) {
-		show_tasks(reply);
+	static const struct table_column columns[] = {
+		{ "PID", TABLE_RIGHT, cell_number, "pid" },
+		{ "TASK", TABLE_LEFT, cell_text, "comm" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "STATE", TABLE_LEFT, cell_text, "state" },
+		{ "DEVICE", TABLE_LEFT, cell_text, "device" },
+		{ "I/O/S", TABLE_RIGHT, cell_number, "io_rate_per_s" },
+		{ "HOST", TABLE_RIGHT, cell_permille, "host_share_permille" },
+		{ "GAIN", TABLE_RIGHT, cell_permille, "predicted_gain_permille" },
+		{ "FOUND", TABLE_RIGHT, cell_gain, "measured_gain_permille" },
+		{ "MHZ", TABLE_RIGHT, cell_mhz, "wanted_khz" },
+		{ "HOLD", TABLE_RIGHT, cell_duration, "hold_left_us" },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 1 };
+
+	if (table_print(&table, json_object_get(reply, "tasks"), stdout))
 		return;
-	}
 	printf("no task does %" PRIu64 " I/Os per second or more (min-rate in [io-boost], "
 	       "wakegov.conf(5))\n",
 	       field_number(reply, "min_rate_per_s"));

@@ -7,20 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h>
 #include <unistd.h>
 
-#include "ctl/commands.h"
-#include "ctl/complain.h"
-#include "ctl/moment.h"
+#include "ctl/command.h"
+#include "ctl/print.h"
 #include "ctl/quantity.h"
-#include "ctl/show.h"
-#include "ctl/top_draw.h"
+#include "ctl/top.h"
 #include "shared/cleanup.h"
+#include "shared/time.h"
 #include "varlink/caller.h"
+
+/* Last: it makes macros of common words. */
+#include <term.h>
 
 #define DELAY_DEFAULT_MS 1000
 #define DELAY_LEAST_MS	 200
+#define DELAY_MOST_MS	 60000
 #define TASKS_SHOWN	 100 /* limit of the tasks with most I/O, and of capped ones */
 
 static const char keys_text[] =
@@ -183,14 +185,6 @@ static void change_pane(struct top_view *view, unsigned int by)
 	while (view->is_hidden[view->pane]);
 }
 
-static void change_delay(struct top_view *view, bool shorter)
-{
-	unsigned int delay_ms = shorter ? view->delay_ms / 2 : view->delay_ms * 2;
-
-	if (delay_ms >= DELAY_LEAST_MS && delay_ms <= 60000)
-		view->delay_ms = delay_ms;
-}
-
 /* False: quits. */
 static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 {
@@ -235,8 +229,12 @@ static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 		view->is_paused = !view->is_paused;
 		break;
 	case '+':
+		if (view->delay_ms / 2 >= DELAY_LEAST_MS)
+			view->delay_ms /= 2;
+		break;
 	case '-':
-		change_delay(view, key == '+');
+		if (view->delay_ms * 2 <= DELAY_MOST_MS)
+			view->delay_ms *= 2;
 		break;
 	case '?':
 	case 'h':
@@ -254,7 +252,7 @@ static void run(const struct ctl *ctl, struct top_view *view)
 	int key = ERR;
 
 	do {
-		now_us = moment_monotonic_us();
+		now_us = time_now_ns() / NS_PER_US;
 		if (now_us >= next_us) {
 			if (!view->is_paused && !view->text)
 				look(ctl, view);
@@ -266,28 +264,23 @@ static void run(const struct ctl *ctl, struct top_view *view)
 	} while (key == ERR || take_key(ctl, view, key));
 }
 
-/* A terminal without cursor movement can show lines only. */
-static bool can_paint(void)
-{
-	int error;
-	const char *move = setupterm(NULL, STDOUT_FILENO, &error) == OK ? tigetstr("cup") : NULL;
-
-	return move && move != (char *)-1;
-}
-
 /*
- * NULL: there is no terminal. A resize between initscr()'s question for the size and ncurses'
- * handler would be lost, so SIGWINCH waits for that.
+ * NULL: the terminal has no cursor movement, and can show lines only. A resize between initscr()'s
+ * question for the size and ncurses' handler would be lost, so SIGWINCH waits for that.
  */
 static SCREEN *open_screen(void)
 {
+	const char *move = NULL;
 	sigset_t resize, before;
 	SCREEN *screen;
+	int error;
 
 	sigemptyset(&resize);
 	sigaddset(&resize, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &resize, &before);
-	screen = can_paint() ? newterm(NULL, stdout, stdin) : NULL;
+	if (setupterm(NULL, STDOUT_FILENO, &error) == OK)
+		move = tigetstr("cup");
+	screen = move && move != (char *)-1 ? newterm(NULL, stdout, stdin) : NULL;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return screen;
 }
@@ -324,7 +317,7 @@ enum ctl_exit command_top(struct ctl *ctl)
 	int fd;
 
 	if (delay && (!quantity_duration_us(delay, &delay_us) || delay_us < DELAY_LEAST_MS * 1000 ||
-		      delay_us > 60000000))
+		      delay_us > DELAY_MOST_MS * 1000))
 		return ctl_misuse(ctl, "--delay %s: expected a time from 200ms to 60s", delay);
 	if (delay)
 		view.delay_ms = (unsigned int)(delay_us / 1000);

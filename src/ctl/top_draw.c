@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/top_draw.h"
+#include "ctl/top.h"
 
 #include <inttypes.h>
 #include <langinfo.h>
@@ -11,8 +11,7 @@
 #include <wchar.h>
 
 #include "ctl/format.h"
-#include "ctl/show.h"
-#include "ctl/style.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 #define LINE_SIZE     512
@@ -33,16 +32,6 @@ void top_draw_init(struct top_view *view)
 	init_pair(COLOUR_TROUBLE, COLOR_RED, -1);
 }
 
-/* In a locale without such characters, each of their bytes becomes "?". */
-static size_t widen_ascii(const char *text, wchar_t *ret)
-{
-	size_t n = 0;
-
-	for (; n < LINE_SIZE - 1 && text[n]; n++)
-		ret[n] = (unsigned char)text[n] < 0x80 ? text[n] : L'?';
-	return n;
-}
-
 /* Draws text in a field of width columns, cut or padded. Characters may be two columns wide. */
 static void put(int y, int x, int width, const char *text)
 {
@@ -57,7 +46,9 @@ static void put(int y, int x, int width, const char *text)
 	if (y >= LINES || width <= 0)
 		return;
 	if (n == (size_t)-1)
-		n = widen_ascii(clean, wide);
+		/* A locale without such characters: each of their bytes becomes "?". */
+		for (n = 0; n < LINE_SIZE - 1 && clean[n]; n++)
+			wide[n] = (unsigned char)clean[n] < 0x80 ? clean[n] : L'?';
 	for (i = 0; i < n; i++) {
 		int columns = wcwidth(wide[i]);
 
@@ -142,32 +133,16 @@ static void put_history(const struct top_view *view, int y, int x, const char *n
 	put(y, x, (int)width, text);
 }
 
-static bool is_word(const json_t *row, const char *key, const char *word)
-{
-	const char *text = field_text(row, key);
-
-	return text && !strcmp(text, word);
-}
-
 static int colour_of_domain(const json_t *row)
 {
 	const char *reason = field_text(row, "reason"), *limiter = field_text(row, "limiter");
 
-	if (is_word(row, "state", "yielded") || is_word(row, "state", "offline") ||
+	if (field_is_word(row, "state", "yielded") || field_is_word(row, "state", "offline") ||
 	    field_number(row, "write_errors"))
 		return COLOUR_TROUBLE;
 	if (reason && !strncmp(reason, "io-", 3))
 		return COLOUR_BOOST;
 	return limiter && strcmp(limiter, "none") != 0 ? COLOUR_HIGH : 0;
-}
-
-static attr_t reverse_attribute(void)
-{
-	attr_t attributes;
-	short pair;
-
-	attr_get(&attributes, &pair, NULL);
-	return attributes & A_REVERSE;
 }
 
 static void draw_domain(const struct top_view *view, int y, const json_t *row)
@@ -177,19 +152,21 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 		field_text(row, "reason"), field_text(row, "comm"), field_number(row, "pid"),
 		field_text(row, "limiter"), field_text(row, "timing"));
 	int x = 36 + history_width();
-	attr_t selected = reverse_attribute();
+	attr_t attributes;
+	short pair;
 
 	put(y, 0, 9, name ? name : "-");
 	put(y, 10, 7, field_text(row, "cpus"));
 	put_number(y, 18, 4, row, "current_khz", 1000, "");
 	/* Reverse blocks look like holes. */
+	attr_get(&attributes, &pair, NULL);
 	attroff(A_REVERSE);
 	put(y, 22, 1, " ");
 	put_bar(view, y, 23, field_number(row, "current_khz"),
 		field_number(row, "highest_opp_khz"));
 	put(y, 35, 1, " ");
 	put_history(view, y, 36, name);
-	attron(selected);
+	attron(attributes & A_REVERSE);
 	putf(y, x, 6, "%4u %%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
 	attron(COLOR_PAIR(colour_of_domain(row)));
 	putf(y, x + 6, COLS, " %s", why ? why : reason ? reason : "-");
@@ -318,25 +295,18 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 		    view->model.filter[0] ? "nothing matches" : looks[pane].empty);
 }
 
-static uint64_t count_drops(const json_t *drops)
-{
-	const char *name;
-	json_t *value;
-	uint64_t n = 0;
-
-	json_object_foreach((json_t *)drops, name, value)
-		n += json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
-	return n;
-}
-
 static void draw_head(const struct top_view *view)
 {
 	const json_t *self = json_object_get(view->status, "self");
 	const char *version = field_text(view->status, "version");
 	const char *mode = field_text(view->status, "mode");
 	_cleanup_free_ char *uptime = format_duration(field_number(view->status, "uptime_us"));
-	uint64_t drops = count_drops(json_object_get(view->status, "drops"));
+	uint64_t lost = 0;
+	const char *key;
+	json_t *drops;
 
+	json_object_foreach(json_object_get(view->status, "drops"), key, drops)
+		lost += (uint64_t)json_integer_value(drops);
 	if (view->is_lost || !view->status) {
 		attron(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
 		put(0, 0, COLS,
@@ -347,7 +317,7 @@ static void draw_head(const struct top_view *view)
 	}
 	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
 	     version ? version : "?", uptime ? uptime : "?", mode ? mode : "?",
-	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, drops);
+	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, lost);
 }
 
 /* Shows as many keys as fit, the most important first; none is cut. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/top_model.h"
+#include "ctl/top.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/show.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 /* Numbers are sorted descending, texts ascending; without a key: the daemon's order. */
@@ -59,54 +59,44 @@ static bool is_shown(const struct top_model *model, const json_t *row)
 	return false;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
 struct order {
 	const struct sort_key *key;
 	bool is_reverse;
 };
 
-static int compare(const json_t *a, const json_t *b, const struct sort_key *key)
-{
-	uint64_t number_a, number_b;
-
-	if (key->text)
-		return compare_text(field_text(a, key->text), field_text(b, key->text));
-	number_a = field_number(a, key->number);
-	number_b = field_number(b, key->number);
-	return number_a < number_b ? 1 : number_a > number_b ? -1 : 0;
-}
-
-static int compare_rows(const void *a, const void *b, void *context)
+static int compare(const void *a, const void *b, void *context)
 {
 	const json_t *const *row_a = a, *const *row_b = b;
 	const struct order *order = context;
-	int r = compare(*row_a, *row_b, order->key);
+	const struct sort_key *key = order->key;
+	int r;
 
-	return order->is_reverse ? -r : r;
-}
+	if (key->text) {
+		r = strcmp(field_text(*row_a, key->text) ?: "",
+			   field_text(*row_b, key->text) ?: "");
+	} else {
+		uint64_t number_a = field_number(*row_a, key->number);
+		uint64_t number_b = field_number(*row_b, key->number);
 
-static void reverse_rows(struct top_list *list)
-{
-	for (size_t i = 0; i < list->n / 2; i++) {
-		const json_t *row = list->rows[i];
-
-		list->rows[i] = list->rows[list->n - 1 - i];
-		list->rows[list->n - 1 - i] = row;
+		r = number_a < number_b ? 1 : number_a > number_b ? -1 : 0;
 	}
+	return order->is_reverse ? -r : r;
 }
 
 static void sort_rows(struct top_list *list, const struct sort_key *key)
 {
 	struct order order = { key, list->is_reverse };
 
-	if (key->text || key->number)
-		qsort_r(list->rows, list->n, sizeof(*list->rows), compare_rows, &order);
-	else if (list->is_reverse)
-		reverse_rows(list);
+	if (key->text || key->number) {
+		qsort_r(list->rows, list->n, sizeof(*list->rows), compare, &order);
+		return;
+	}
+	for (size_t i = 0; list->is_reverse && i < list->n / 2; i++) {
+		const json_t *row = list->rows[i];
+
+		list->rows[i] = list->rows[list->n - 1 - i];
+		list->rows[list->n - 1 - i] = row;
+	}
 }
 
 /* What identifies a row while its numbers change. */

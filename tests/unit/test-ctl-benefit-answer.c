@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/benefit_answer.h"
-#include "ctl/benefit_plot.h"
+#include "ctl/benefit.h"
 #include "shared/cleanup.h"
 
 /* What wakegov's blocks have over the others': some per cent more or less, and so much noise. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/benefit_model.h"
+#include "ctl/benefit_energy.h"
 #include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

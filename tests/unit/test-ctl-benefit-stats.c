@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/benefit_stats.h"
+#include "ctl/benefit.h"
 #include "shared/cleanup.h"
 
 #define EXPERIMENTS 4000

@@ -66,31 +66,17 @@ static void test_size(void **state)
 	assert_text(format_size(2150), "2.1 MiB");
 }
 
-static void test_share(void **state)
-{
-	assert_text(format_share(0), "0 %");
-	assert_text(format_share(341), "33 %");
-	assert_text(format_share(1024), "100 %");
-}
-
-static void test_permille(void **state)
-{
-	assert_text(format_permille(0), "0 %");
-	assert_text(format_permille(619), "61 %");
-	assert_text(format_permille(1000), "100 %");
-	assert_text(format_gain(0), "+0 %");
-	assert_text(format_gain(463), "+46 %");
-	assert_text(format_gain(9990), "+999 %");
-}
-
 static void test_time(void **state)
 {
+	/* 1970-01-01 01:00:00.500 is now, at 100 s on the monotonic clock. */
+	const struct moment now = { 100000000, 3600500000 };
+
 	setenv("TZ", "UTC", 1);
 	tzset();
-	/* 1970-01-01 01:00:00.500 is now, at 100 s on the monotonic clock. */
-	assert_text(format_time(100000000, 100000000, 3600500000), "01:00:00.500");
-	assert_text(format_time(99000000, 100000000, 3600500000), "00:59:59.500");
-	assert_text(format_time(99999999, 100000000, 3600500000), "01:00:00.499");
+	assert_text(format_time(100000000, &now), "01:00:00.500");
+	assert_text(format_time(99000000, &now), "00:59:59.500");
+	assert_text(format_time(99999999, &now), "01:00:00.499");
+	assert_text(format_wall_time(3600500000), "01-01 01:00:00.500");
 }
 
 static void test_task(void **state)
@@ -130,7 +116,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frequency), cmocka_unit_test(test_frequency_range),
 		cmocka_unit_test(test_duration),  cmocka_unit_test(test_size),
-		cmocka_unit_test(test_permille),  cmocka_unit_test(test_share),
 		cmocka_unit_test(test_time),	  cmocka_unit_test(test_task),
 		cmocka_unit_test(test_reason),	  cmocka_unit_test(test_clean),
 	};

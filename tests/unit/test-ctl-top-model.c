@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/top_model.h"
+#include "ctl/top.h"
 
 static json_t *make_domains(uint32_t n, uint32_t turn)
 {

@@ -17,7 +17,7 @@ FIO = ["fio", "--name=psync", "--direct=1", "--ioengine=psync", "--rw=randread",
        "--cpus_allowed=0", "--time_based"]
 
 SVG = "{http://www.w3.org/2000/svg}"
-MARK = "#08519c"  # of a pair, see src/ctl/benefit_plot.c
+MARK = "#08519c"  # of a pair, see src/ctl/benefit_answer.c
 
 
 # On one CPU a task works for a while before all others, and wakes another one at the beginning, which

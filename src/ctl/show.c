@@ -1,13 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Prints the daemon's status, its domains and its disks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/paragraph.h"
-#include "ctl/show.h"
-#include "ctl/table.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
+
+#define LINE_WIDTH 80
+
+/* "the cap of pid 812 by rule batch" */
+static char *limiter_of(const json_t *object)
+{
+	const char *limiter = field_text(object, "limiter");
+	_cleanup_free_ char *rule = format_clean(field_text(object, "rule"));
+	uint64_t pid = field_number(object, "capped_pid");
+
+	if (field_is_word(object, "limiter", "own-cap"))
+		return format_print("the cap that pid %" PRIu64 " asks for itself", pid);
+	if (field_is_word(object, "limiter", "cap"))
+		return format_print("the cap of pid %" PRIu64 " by rule %s", pid, rule);
+	return limiter ? strdup(limiter) : NULL;
+}
+
+char *show_reason(const json_t *object, const char *key)
+{
+	_cleanup_free_ char *limiter = limiter_of(object);
+
+	return format_reason(field_text(object, "reason"), field_text(object, "comm"),
+			     field_number(object, "pid"), limiter, field_text(object, "timing"));
+}
+
+bool show_is_expected(const json_t *domain)
+{
+	uint64_t target_khz = field_number(domain, "target_khz");
+
+	/* A daemon that does not know the method is older than this client. */
+	return field_is_word(domain, "state", "driven") && target_khz &&
+	       json_object_get(domain, "asked_min_khz") &&
+	       (field_number(domain, "asked_min_khz") != target_khz ||
+		field_number(domain, "asked_max_khz") != target_khz);
+}
+
+/* "~600 MHz" where the frequency is only expected, as the domain's own governor sets it. */
+static char *cell_target(const json_t *domain, const char *key)
+{
+	_cleanup_free_ char *target = format_frequency(field_number(domain, key));
+
+	return format_print("%s%s", show_is_expected(domain) ? "~" : "", target);
+}
+
+static char *cell_limits(const json_t *domain, const char *key)
+{
+	return format_frequency_range(field_number(domain, "min_khz"),
+				      field_number(domain, "max_khz"));
+}
+
+/* Why a domain is not driven, or else the reason of its decision. */
+static char *cell_why(const json_t *domain, const char *key)
+{
+	return field_text(domain, "state_why") ? cell_text(domain, "state_why")
+					       : show_reason(domain, key);
+}
+
+/* Writes that failed or had no effect are rare, and get a line of their own. */
+static void show_trouble(const json_t *domain)
+{
+	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
+	uint64_t errors = field_number(domain, "write_errors");
+	uint64_t mismatches = field_number(domain, "read_back_mismatches");
+
+	if (errors || mismatches)
+		printf("%s: of %" PRIu64 " writes %" PRIu64 " failed and %" PRIu64
+		       " read back as something else\n",
+		       name, field_number(domain, "writes"), errors, mismatches);
+}
+
+void show_domains(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "DOMAIN", TABLE_LEFT, cell_text, "name" },
+		{ "CPUS", TABLE_LEFT, cell_text, "cpus" },
+		{ "STATE", TABLE_LEFT, cell_text, "state" },
+		{ "CURRENT", TABLE_RIGHT, cell_frequency, "current_khz" },
+		{ "TARGET", TABLE_RIGHT, cell_target, "target_khz" },
+		{ "LIMITS", TABLE_RIGHT, cell_limits },
+		{ "USED", TABLE_RIGHT, cell_share, "utilisation_cap" },
+		{ "REASON", TABLE_LEFT, cell_why },
+	};
+	const json_t *domains = json_object_get(reply, "domains");
+	const json_t *domain;
+	size_t i;
+
+	if (!table_print(TABLE(columns), domains, stdout))
+		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
+	json_array_foreach(domains, i, domain)
+		show_trouble(domain);
+}
+
+void show_devices(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "DEVICE", TABLE_LEFT, cell_text, "name" },
+		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
+		{ "DEPTH", TABLE_RIGHT, cell_number, "depth" },
+		{ "I/O/S", TABLE_RIGHT, cell_number, "completions_per_s" },
+		{ "IDLE", TABLE_RIGHT, cell_permille, "idle_permille" },
+		{ "CPU", TABLE_RIGHT, cell_number, "completion_cpu" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "completion_domain" },
+		{ "BOOSTED", TABLE_RIGHT, cell_number, "boosted" },
+		{ "TRYING", TABLE_RIGHT, cell_number, "trying" },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 0 };
+
+	if (!table_print(&table, json_object_get(reply, "devices"), stdout))
+		puts("no block device was used since wakegovd started");
+}
 
 static void show_head(const json_t *reply)
 {
@@ -74,7 +184,6 @@ static void show_frequency(const json_t *frequency)
 	const char *source = field_text(frequency, "source"), *why = field_text(frequency, "why");
 	const json_t *age = json_object_get(frequency, "age_us");
 	_cleanup_free_ char *shown = format_clean(source);
-	char *text = NULL;
 
 	if (!source)
 		return; /* a daemon that is older than this client */
@@ -82,23 +191,13 @@ static void show_frequency(const json_t *frequency)
 		_cleanup_free_ char *passed = format_duration(json_integer_value(age));
 
 		printf("frequency  measured by %s, %s ago\n", shown, passed);
-	} else if (strcmp(source, "kernel") == 0) {
+	} else if (!strcmp(source, "kernel")) {
 		printf("frequency  as the kernel sets it\n");
 	} else {
 		printf("frequency  measured by %s, no CPU yet\n", shown);
 	}
-	if (why && asprintf(&text, "not measured by %s", why) >= 0)
-		paragraph_print(stdout, "", text);
-	free(text);
-}
-
-static void show_idle_cpus(const json_t *reply)
-{
-	_cleanup_free_ char *cpus = format_clean(field_text(reply, "idle_cpus"));
-
-	if (field_text(reply, "idle_cpus"))
-		printf("idle       CPUs %s may not sleep deeply now, see: wakegovctl rules\n",
-		       cpus);
+	if (why)
+		paragraph_printf(stdout, "", "not measured by %s", why);
 }
 
 static void show_sentences(const char *title, const json_t *sentences)
@@ -128,9 +227,8 @@ static char *cell_purpose(const json_t *program, const char *key)
 {
 	_cleanup_free_ char *purpose = cell_text(program, key);
 	const char *error = field_text(program, "error");
-	char *text = NULL;
 
-	return asprintf(&text, "%s%s%s", purpose, error ? ": " : "", error ?: "") < 0 ? NULL : text;
+	return format_print("%s%s%s", purpose, error ? ": " : "", error ?: "");
 }
 
 static void show_programs(const json_t *programs)
@@ -150,13 +248,17 @@ static void show_programs(const json_t *programs)
 
 void show_status(const json_t *reply)
 {
+	_cleanup_free_ char *idle_cpus = format_clean(field_text(reply, "idle_cpus"));
+
 	show_head(reply);
 	show_hand_back(json_object_get(reply, "hand_back"));
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
 	show_cost(reply);
 	show_frequency(json_object_get(reply, "frequency"));
-	show_idle_cpus(reply);
+	if (field_text(reply, "idle_cpus"))
+		printf("idle       CPUs %s may not sleep deeply now, see: wakegovctl rules\n",
+		       idle_cpus);
 	show_sentences("unable", json_object_get(reply, "unable"));
 	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');

@@ -2,7 +2,9 @@
 #pragma once
 
 /*
- * The contents of the live view, without a screen: lists with a filter, an order and a selection.
+ * The live view. Its model (top_model.c) knows no screen: lists with a filter, an order and a
+ * selection. top_draw.c paints it with ncurses, which sends only changes to the terminal; top.c
+ * asks the daemon and takes keys.
  */
 
 #include <jansson.h>
@@ -68,3 +70,23 @@ const json_t *top_model_selected(const struct top_model *model, enum top_pane pa
 
 /* NULL when it was never seen. */
 const struct top_history *top_model_history(const struct top_model *model, const char *name);
+
+struct top_view {
+	struct top_model model;
+	json_t *status; /* the last one, or NULL */
+	enum top_pane pane;
+	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
+	bool is_hidden[TOP_PANES]; /* it has no rows, or there is no room for it */
+	double own_share;	   /* share of one CPU that the daemon took since the last look */
+	bool is_paused;
+	bool is_lost;	   /* the daemon does not answer */
+	bool is_filtering; /* keys edit the filter */
+	bool is_utf8;
+	unsigned int delay_ms;
+	char *text; /* text over everything: an explanation, or the keys; NULL: none */
+};
+
+/* Uses colours if the terminal has them and NO_COLOR is not set. */
+void top_draw_init(struct top_view *view);
+
+void top_draw(struct top_view *view);

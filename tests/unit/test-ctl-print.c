@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/table.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 static char *cell_none(const json_t *row, const char *key)
@@ -52,15 +52,17 @@ static void test_cells(void **state)
 		{ "C", TABLE_LEFT, cell_frequency, "c" }, { "D", TABLE_LEFT, cell_mhz, "c" },
 		{ "E", TABLE_LEFT, cell_permille, "b" },  { "F", TABLE_LEFT, cell_gain, "b" },
 		{ "G", TABLE_LEFT, cell_duration, "b" },  { "H", TABLE_LEFT, cell_level, "a" },
+		{ "I", TABLE_LEFT, cell_share, "b" },	  { "J", TABLE_LEFT, cell_user, "b" },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *text = print(&table, "[{}, {\"a\": \"30%\", \"b\": 0, \"c\": 1200499},"
-						  " {\"b\": 619}]");
+						  " {\"b\": 341}]");
 
-	assert_string_equal(text, "A    B    C         D     E     F      G       H\n"
-				  "-    -    -         -     -     -      0 us    -\n"
-				  "30%  0    1200 MHz  1200  0 %   +0 %   0 us    30 %\n"
-				  "-    619  -         -     61 %  +61 %  619 us  -\n");
+	assert_string_equal(
+		text, "A    B    C         D     E     F      G       H     I     J\n"
+		      "-    -    -         -     -     -      0 us    -     0 %   root\n"
+		      "30%  0    1200 MHz  1200  0 %   +0 %   0 us    30 %  0 %   root\n"
+		      "-    341  -         -     34 %  +34 %  341 us  -     33 %  user 341\n");
 }
 
 /* Lines that are too long move together, and then the column loses its ends. */

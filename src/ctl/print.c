@@ -1,14 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/table.h"
+#include "ctl/print.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/format.h"
-#include "ctl/show.h"
-#include "ctl/style.h"
+#include "shared/cleanup.h"
 #include "shared/text.h"
+
+#define LINE_WIDTH 80
+
+bool field_is_word(const json_t *object, const char *key, const char *word)
+{
+	const char *text = field_text(object, key);
+
+	return text && !strcmp(text, word);
+}
+
+bool style_is_used(FILE *file)
+{
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return fileno(file) >= 0 && isatty(fileno(file)) && !(no_color && *no_color) && terminal &&
+	       *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+const char *style_bold(FILE *file)
+{
+	return style_is_used(file) ? "\033[1m" : "";
+}
+
+const char *style_plain(FILE *file)
+{
+	return style_is_used(file) ? "\033[0m" : "";
+}
+
+/* How many bytes fit into a line, up to a space if there is one. */
+static int length_of_line(const char *text)
+{
+	const int room = LINE_WIDTH - PARAGRAPH_TITLE;
+	int width = 0, fits = 0;
+
+	for (int i = 0; text[i]; i++) {
+		if (text[i] == ' ' && width <= room)
+			fits = i;
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
+	}
+	if (width <= room)
+		return (int)strlen(text);
+	return fits ? fits : (int)strcspn(text, " ");
+}
+
+void paragraph_print(FILE *file, const char *title, const char *text)
+{
+	_cleanup_free_ char *clean = format_clean(text);
+	const char *rest = clean ? clean : "?";
+
+	while (*rest) {
+		int length = length_of_line(rest);
+
+		fprintf(file, "%-*s%.*s\n", PARAGRAPH_TITLE, title, length, rest);
+		title = "";
+		rest += length;
+		rest += strspn(rest, " ");
+	}
+}
+
+void paragraph_printf(FILE *file, const char *title, const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(&text, format, args);
+	va_end(args);
+	paragraph_print(file, title, r < 0 ? "?" : text);
+}
 
 char *cell_text(const json_t *row, const char *key)
 {
@@ -17,7 +89,9 @@ char *cell_text(const json_t *row, const char *key)
 
 char *cell_number(const json_t *row, const char *key)
 {
-	return field_is_known(row, key) ? format_count(field_number(row, key)) : format_clean(NULL);
+	if (!field_is_known(row, key))
+		return format_clean(NULL);
+	return format_print("%" PRIu64, field_number(row, key));
 }
 
 char *cell_frequency(const json_t *row, const char *key)
@@ -29,18 +103,26 @@ char *cell_mhz(const json_t *row, const char *key)
 {
 	uint64_t khz = field_number(row, key);
 
-	return khz ? format_count((khz + 500) / 1000) : format_clean(NULL);
+	return khz ? format_print("%" PRIu64, (khz + 500) / 1000) : format_clean(NULL);
+}
+
+char *cell_share(const json_t *row, const char *key)
+{
+	return format_print("%" PRIu64 " %%", (field_number(row, key) * 100 + 512) / 1024);
 }
 
 char *cell_permille(const json_t *row, const char *key)
 {
-	return field_is_known(row, key) ? format_permille(field_number(row, key))
-					: format_clean(NULL);
+	if (!field_is_known(row, key))
+		return format_clean(NULL);
+	return format_print("%" PRIu64 " %%", field_number(row, key) / 10);
 }
 
 char *cell_gain(const json_t *row, const char *key)
 {
-	return field_is_known(row, key) ? format_gain(field_number(row, key)) : format_clean(NULL);
+	if (!field_is_known(row, key))
+		return format_clean(NULL);
+	return format_print("+%" PRIu64 " %%", field_number(row, key) / 10);
 }
 
 char *cell_duration(const json_t *row, const char *key)
@@ -53,9 +135,20 @@ char *cell_level(const json_t *row, const char *key)
 	return format_level(field_text(row, key));
 }
 
+char *cell_time(const json_t *row, const char *key)
+{
+	struct moment now = moment_now();
+
+	if (field_is_known(row, "realtime_us"))
+		return format_wall_time(field_number(row, "realtime_us"));
+	return format_time(field_number(row, key), &now);
+}
+
 char *cell_user(const json_t *row, const char *key)
 {
-	return format_user(field_number(row, key));
+	uint64_t uid = field_number(row, key);
+
+	return uid ? format_print("user %" PRIu64, uid) : format_print("root");
 }
 
 /* In characters, not bytes; double-width ones are rare here. */
@@ -79,7 +172,7 @@ static size_t bytes_of(const char *text, size_t characters)
 	return i;
 }
 
-/* Finds the printed width of each column, and their distance. */
+/* The printed width of each column, and their distance. */
 struct spacing {
 	size_t widths[TABLE_COLUMNS_MAX];
 	int gap;
@@ -120,7 +213,7 @@ static void fit(const struct table *table, struct spacing *spacing)
 		--*cut;
 }
 
-/* Prints rows one by one. */
+/* The texts of all rows, one row behind the other. */
 static char **make_cells(const struct table *table, const json_t *rows, size_t n)
 {
 	char **cells = calloc(n, sizeof(*cells));

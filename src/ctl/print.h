@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Replies as text for people: their fields, bold text, paragraphs with a title, and tables.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A field of an object: NULL, or 0, where it is missing, null or something else. */
+static inline const char *field_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static inline uint64_t field_number(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* Whether it is there and a number, which may be 0. */
+static inline bool field_is_known(const json_t *object, const char *key)
+{
+	return json_is_integer(json_object_get(object, key));
+}
+
+/* Whether it is this word. */
+bool field_is_word(const json_t *object, const char *key, const char *word);
+
+/*
+ * Bold text and colours are for terminals only, and not if the environment has NO_COLOR
+ * (no-color.org) or the terminal is dumb.
+ */
+bool style_is_used(FILE *file);
+
+/* The escape sequences that begin and end bold text, or "". */
+const char *style_bold(FILE *file);
+const char *style_plain(FILE *file);
+
+/*
+ * Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns. title
+ * is at most PARAGRAPH_TITLE - 1 characters; text is cleaned on its way.
+ */
+#define PARAGRAPH_TITLE 11
+void paragraph_print(FILE *file, const char *title, const char *text);
+void paragraph_printf(FILE *file, const char *title, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * A list of objects as columns of text, each as wide as its widest cell. A column has a function
+ * for the text of its cells.
+ */
+#define TABLE_COLUMNS_MAX 12
+#define TABLE_CUT_LEAST	  4
+
+struct table_column {
+	const char *title;
+	enum { TABLE_LEFT, TABLE_RIGHT } align;
+	/*
+	 * Returns an allocated string, which is cleaned; NULL, without memory, is shown as "?". key
+	 * is that of the column.
+	 */
+	char *(*cell)(const json_t *row, const char *key);
+	const char *key;
+};
+
+struct table {
+	const struct table_column *columns;
+	size_t n_columns; /* at most TABLE_COLUMNS_MAX */
+	/*
+	 * Width of a line: columns move together and, if that is not enough, one column's cells are
+	 * cut, down to TABLE_CUT_LEAST characters. 0: no limit.
+	 */
+	size_t width;
+	size_t cut_column;
+};
+
+/* The table of an array of columns that is as wide as it gets, for table_print(). */
+#define TABLE(columns) (&(const struct table){ columns, ARRAY_SIZE(columns) })
+
+/* Returns false, with nothing printed, when there are no rows. */
+bool table_print(const struct table *table, const json_t *rows, FILE *file);
+
+/* Cells of one field: "-" if it is missing, or if it is 0 and that means so. */
+char *cell_text(const json_t *row, const char *key);
+char *cell_number(const json_t *row, const char *key);
+char *cell_frequency(const json_t *row, const char *key);
+char *cell_mhz(const json_t *row, const char *key);	 /* without the unit */
+char *cell_share(const json_t *row, const char *key);	 /* of a capacity of 1024: "33 %" */
+char *cell_permille(const json_t *row, const char *key); /* rounded down: "61 %" */
+char *cell_gain(const json_t *row, const char *key);	 /* a part above the whole: "+46 %" */
+char *cell_duration(const json_t *row, const char *key);
+char *cell_level(const json_t *row, const char *key);
+/* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */
+char *cell_time(const json_t *row, const char *key);
+/* "root", "user 1000": other names are not looked up, which could take long. */
+char *cell_user(const json_t *row, const char *key);
