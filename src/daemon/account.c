@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/account.h"
+#include "daemon/stats.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/io_model.h"
 #include "core/opp.h"
-#include "daemon/api.h"
+#include "daemon/manager.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
 
@@ -110,19 +111,11 @@ static void count_ios(struct manager *manager, uint32_t domain, const struct sta
 		      time);
 }
 
-/* The highest demand of those that did not win. */
-static uint32_t runner_up_cap(const struct explanation *rests_on, enum reason winner)
+/* The highest demand by that reason (is), or by any other; 0: none. */
+static uint32_t highest_cap(const struct explanation *rests_on, enum reason reason, bool is)
 {
 	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++)
-		if (rests_on->contenders[i].reason != winner)
-			return rests_on->contenders[i].cap;
-	return 0;
-}
-
-static uint32_t utilisation_cap(const struct explanation *rests_on)
-{
-	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++)
-		if (rests_on->contenders[i].reason == REASON_UTILISATION)
+		if ((rests_on->contenders[i].reason == reason) == is)
 			return rests_on->contenders[i].cap;
 	return 0;
 }
@@ -136,30 +129,6 @@ static uint32_t khz_for(struct manager *manager, uint32_t domain, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), min_khz, max_khz);
 }
 
-/* The frequency that the governor before wakegov would have set. */
-static uint32_t before_khz(struct manager *manager, uint32_t domain,
-			   const struct explanation *rests_on)
-{
-	const struct governed *governed = &manager->domains[domain];
-
-	if (!strcmp(governed->governor_before, "performance"))
-		return khz_for(manager, domain, UINT16_MAX);
-	if (!strcmp(governed->governor_before, "powersave") && !governed->driver_chooses)
-		return khz_for(manager, domain, 0);
-	return khz_for(manager, domain, utilisation_cap(rests_on));
-}
-
-static void set_name(char *ret, size_t size, const char *name)
-{
-	strncpy(ret, name, size - 1);
-}
-
-/* Caps and floors without a rule are own clamps of tasks. */
-static const char *rule_name(const struct manager *manager, const struct decision *decision)
-{
-	return api_rule_name(manager, decision) ?: "own";
-}
-
 static void explain_boost(struct manager *manager, const struct decision *decision,
 			  struct stats_effect *ret)
 {
@@ -170,11 +139,11 @@ static void explain_boost(struct manager *manager, const struct decision *decisi
 					    : NULL;
 
 	ret->key.kind = STATS_IO_BOOST;
-	set_name(ret->key.name, sizeof(ret->key.name), decision->comm);
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s", decision->comm);
 	if (tracer_device_name(manager->tracer, rests_on->io.device, ret->key.device) < 0)
 		ret->key.device[0] = '\0';
 	ret->without_khz = khz_for(manager, decision->domain,
-				   runner_up_cap(rests_on, REASON_IO_BOOST));
+				   highest_cap(rests_on, REASON_IO_BOOST, false));
 	if (!group || !rests_on->io.tried)
 		return;
 	if (group->experiment.on_level && group->experiment.off_level)
@@ -186,23 +155,33 @@ static void explain_boost(struct manager *manager, const struct decision *decisi
 				     .found = rests_on->io.found };
 }
 
-static void explain_floor(struct manager *manager, const struct decision *decision,
-			  struct stats_effect *ret)
+/* A cap or floor without a rule is a task's own clamp. */
+static void explain_clamp(struct manager *manager, const struct decision *decision,
+			  enum stats_kind kind, uint32_t without_cap, struct stats_effect *ret)
 {
-	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
+	const char *rule = engine_explanation(manager->engine, decision->domain)->rule.name;
 
-	ret->key.kind = STATS_FLOOR;
-	set_name(ret->key.name, sizeof(ret->key.name), rule_name(manager, decision));
-	ret->without_khz = khz_for(manager, decision->domain,
-				   runner_up_cap(rests_on, decision->reason));
+	ret->key.kind = kind;
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s", rule[0] ? rule : "own");
+	ret->without_khz = khz_for(manager, decision->domain, without_cap);
 }
 
-static void explain_cap(struct manager *manager, const struct decision *decision,
-			struct stats_effect *ret)
+/* The target of the governor before wakegov: the highest, the lowest, or by utilisation. */
+static void explain_domain(struct manager *manager, const struct decision *decision,
+			   struct stats_effect *ret)
 {
-	ret->key.kind = STATS_CAP;
-	set_name(ret->key.name, sizeof(ret->key.name), rule_name(manager, decision));
-	ret->without_khz = khz_for(manager, decision->domain, decision->want_cap);
+	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
+	const struct governed *governed = &manager->domains[decision->domain];
+	uint32_t cap = highest_cap(rests_on, REASON_UTILISATION, true);
+
+	if (!strcmp(governed->governor_before, "performance"))
+		cap = UINT16_MAX;
+	else if (!strcmp(governed->governor_before, "powersave") && !governed->driver_chooses)
+		cap = 0;
+	ret->key.kind = STATS_DOMAIN;
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s", governed->actuator.info->name);
+	snprintf(ret->key.device, sizeof(ret->key.device), "%s", governed->governor_before);
+	ret->without_khz = khz_for(manager, decision->domain, cap);
 }
 
 static uint32_t work_cap(const struct manager *manager, uint32_t domain, uint64_t now_ns)
@@ -220,23 +199,19 @@ static uint32_t work_cap(const struct manager *manager, uint32_t domain, uint64_
 void account_take(struct manager *manager, const struct decision *decision)
 {
 	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
-	const struct governed *governed = &manager->domains[decision->domain];
 	struct stats_time time = account_time(manager->account, decision->now_ns);
 	struct stats_cause cause = { .reason = decision->reason };
-	struct stats_effect *whole = &cause.effects[STATS_EFFECTS - 1];
 
 	count_ios(manager, decision->domain, &time);
 	manager->account->domains[decision->domain].group = IO_BOOST_NO_GROUP;
 	if (decision->reason == REASON_IO_BOOST)
 		explain_boost(manager, decision, &cause.effects[0]);
 	else if (decision->reason == REASON_FLOOR || decision->reason == REASON_OWN_FLOOR)
-		explain_floor(manager, decision, &cause.effects[0]);
+		explain_clamp(manager, decision, STATS_FLOOR,
+			      highest_cap(rests_on, decision->reason, false), &cause.effects[0]);
 	if (decision->limiter == LIMITER_CAP || decision->limiter == LIMITER_OWN_CAP)
-		explain_cap(manager, decision, &cause.effects[1]);
-	whole->key.kind = STATS_DOMAIN;
-	set_name(whole->key.name, sizeof(whole->key.name), governed->actuator.info->name);
-	set_name(whole->key.device, sizeof(whole->key.device), governed->governor_before);
-	whole->without_khz = before_khz(manager, decision->domain, rests_on);
+		explain_clamp(manager, decision, STATS_CAP, decision->want_cap, &cause.effects[1]);
+	explain_domain(manager, decision, &cause.effects[STATS_EFFECTS - 1]);
 	/* The past utilisation of an idle CPU would count for as long as it is idle. */
 	if (decision->reason != REASON_IDLE)
 		cause.work_cap = work_cap(manager, decision->domain, decision->now_ns);

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/conflicts.h"
-#include "daemon/monitor.h"
-#include "daemon/record_stream.h"
+#include "daemon/domains.h"
+#include "daemon/hand_back.h"
+#include "daemon/journal.h"
+#include "daemon/loop.h"
+#include "daemon/policy.h"
 #include "daemon/recording.h"
-#include "daemon/reload.h"
-#include "daemon/round.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
@@ -47,7 +47,7 @@ static int adopt(const struct call *call, struct reply *reply)
 	struct manager *manager = call->userdata;
 	const char *domain = call_text(call, "domain");
 	uint32_t adopted;
-	int r = manager_adopt(manager, domain, &adopted);
+	int r = domains_adopt(manager, domain, &adopted);
 
 	manager_round(manager);
 	if (r == -ENOENT)
@@ -60,6 +60,7 @@ static int adopt(const struct call *call, struct reply *reply)
 static int record(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->recording.channel;
 	json_int_t max_bytes = RECORDING_BYTES_DEFAULT;
 	int r;
 
@@ -69,17 +70,12 @@ static int record(const struct call *call, struct reply *reply)
 		return reply_send_invalid(reply, "max_bytes");
 	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
 		max_bytes = RECORDING_BYTES_LEAST;
-	if (channel_is_heard(&manager->recording))
+	if (channel_is_heard(channel))
 		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
-	r = channel_subscribe(&manager->recording, &(struct channel_filter){ .kinds = 1 },
-			      call->subscription);
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = recording_start(manager, (uint64_t)max_bytes);
-	if (r >= 0) {
-		reply->continues = true;
-		r = record_stream_put_reply(reply, "", NULL, 0);
-	}
+	r = recording_start(manager, (uint64_t)max_bytes, reply);
 	if (r < 0)
 		channel_unsubscribe(call->subscription);
 	return r;
@@ -89,9 +85,122 @@ static int stop_recording(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 
-	if (!channel_is_heard(&manager->recording) || manager->recording.is_over)
+	if (!channel_is_heard(&manager->recording.channel) || manager->recording.channel.is_over)
 		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
 	recording_stop(manager, "stopped");
+	return reply_send(reply, json_object());
+}
+
+static int hand_back(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->hand_back.channel;
+	json_int_t for_us = call_number(call, "for_us");
+	int r;
+
+	if (for_us <= 0 || for_us > (json_int_t)HAND_BACK_MAX_US)
+		return reply_send_invalid(reply, "for_us");
+	if (hand_back_is_on(manager) || channel_is_heard(channel))
+		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = hand_back_start(manager, call_text(call, "governor"), (uint64_t)for_us);
+	manager_round(manager);
+	if (r == 0) {
+		reply->continues = true;
+		field_null(reply_begin(reply), "ended");
+		r = reply_end(reply);
+	}
+	if (r < 0)
+		channel_unsubscribe(call->subscription);
+	if (r == -ENODEV)
+		return reply_send_error(reply, "io.wakegov.NothingToHandBack", json_object());
+	return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
+}
+
+static int put_profiles(struct reply *reply, const struct manager *manager)
+{
+	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
+	const struct profile_choice *choice = &manager->profile;
+	struct json_out *out = reply_begin(reply);
+
+	field_text(out, "active", choice->name);
+	field_text(out, "why", profile_why(manager));
+	field_text(out, "chosen", choice->chosen[0] ? choice->chosen : NULL);
+	field_open(out, "profiles", '[');
+	for (uint32_t i = 0; i < profiles->n; i++) {
+		json_out_open(out, '{');
+		field_text(out, "name", profiles->entries[i].name);
+		field_text(out, "when", profiles->entries[i].when.text);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+static int refuse_profile(struct reply *reply, int error, const char *profile)
+{
+	if (error == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
+					json_pack("{ss}", "profile", profile));
+	return error;
+}
+
+static int list_profiles(const struct call *call, struct reply *reply)
+{
+	return put_profiles(reply, call->userdata);
+}
+
+static int choose_profile(const struct call *call, struct reply *reply)
+{
+	const char *profile = call_text(call, "profile");
+	int r = profile_switch_choose(call->userdata, profile);
+
+	return r < 0 ? refuse_profile(reply, r, profile) : put_profiles(reply, call->userdata);
+}
+
+/* One client at a time; the hold ends with its connection. */
+static int hold_profile(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *hold = &manager->profile.hold;
+	const char *profile = call_text(call, "profile");
+	int r;
+
+	if (channel_is_heard(hold))
+		return reply_send_error(reply, "io.wakegov.ProfileHeld", json_object());
+	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = profile_switch_hold(manager, profile);
+	reply->continues = r >= 0;
+	if (r >= 0)
+		r = put_profiles(reply, manager);
+	if (r >= 0)
+		return r;
+	channel_unsubscribe(call->subscription);
+	return refuse_profile(reply, r, profile);
+}
+
+static int hold_policy(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->policy_hold.channel;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (channel_is_heard(channel))
+		return reply_send_error(reply, "io.wakegov.PolicyHeld", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = policy_hold_start(manager, call_text(call, "text"), &message);
+	if (r < 0) {
+		channel_unsubscribe(call->subscription);
+		return api_refuse_policy(reply, r, message);
+	}
+	reply->continues = true;
 	return reply_send(reply, json_object());
 }
 
@@ -165,14 +274,14 @@ const struct query_method api_methods[] = {
 		     { "class", JSON_STRING },
 		     { "children", JSON_TRUE, true } } },
 	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
-	{ "HandBack", api_hand_back, QUERY_RIGHT_CHANGE, .streams = true,
+	{ "HandBack", hand_back, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "governor", JSON_STRING, true }, { "for_us", JSON_INTEGER } } },
-	{ "HoldPolicy", api_hold_policy, QUERY_RIGHT_CHANGE, .streams = true,
+	{ "HoldPolicy", hold_policy, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "text", JSON_STRING } } },
-	{ "Profiles", api_list_profiles },
-	{ "ChooseProfile", api_choose_profile, QUERY_RIGHT_CHANGE,
+	{ "Profiles", list_profiles },
+	{ "ChooseProfile", choose_profile, QUERY_RIGHT_CHANGE,
 	  .takes = { { "profile", JSON_STRING, true } } },
-	{ "HoldProfile", api_hold_profile, QUERY_RIGHT_CHANGE, .streams = true,
+	{ "HoldProfile", hold_profile, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "profile", JSON_STRING } } },
 	{ "Reload", reload, QUERY_RIGHT_CHANGE },
 	{ NULL },

@@ -7,7 +7,7 @@
  */
 
 #include "core/rule.h"
-#include "daemon/state.h"
+#include "daemon/manager.h"
 #include "varlink/call.h"
 #include "varlink/reply.h"
 
@@ -37,8 +37,10 @@ struct api_asked api_asked(const struct manager *manager, uint32_t domain);
 uint32_t api_utilisation(struct manager *manager, uint32_t domain);
 uint32_t api_count_followed(const struct engine *engine);
 
-/* api_decisions.c: remembered decisions. */
+/* api_decisions.c: remembered decisions, and their account. */
 int api_list_decisions(const struct call *call, struct reply *reply);
+int api_show_stats(const struct call *call, struct reply *reply);
+const char *api_stats_kind_name(enum stats_kind kind);
 
 /* The type Decision. */
 void api_put_decision(struct json_out *out, const struct manager *manager,
@@ -47,18 +49,14 @@ void api_put_past_decision(struct json_out *out, const struct history_entry *ent
 /* The name of the acting rule, by its number in the present policy; NULL: none. */
 const char *api_rule_name(const struct manager *manager, const struct decision *decision);
 
-/* api_tasks.c: tasks that do I/O. */
+/* api_io.c: tasks that do I/O, and the devices that they use. */
 int api_list_tasks(const struct call *call, struct reply *reply);
+int api_list_devices(const struct call *call, struct reply *reply);
 
 /* The type Task. */
 void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task);
 /* Converts the saved share of an I/O's time to a gain of throughput: X' / X − 1 = u / (1 − u). */
 uint32_t api_gain_permille(uint32_t saved_ppm);
-
-/* api_devices.c: block devices, and advice to the administrator. */
-int api_list_devices(const struct call *call, struct reply *reply);
-/* Adds sentences to an open list. Reads /proc/interrupts for each device that one is about. */
-int api_put_advice(struct json_out *out, const struct manager *manager);
 
 /* api_rules.c: rules, and those that a task matches. */
 int api_list_rules(const struct call *call, struct reply *reply);
@@ -66,17 +64,10 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply);
 int api_list_capped_tasks(const struct call *call, struct reply *reply);
 int api_explain_rules(const struct call *call, struct reply *reply);
 
-/* A level as text of a policy; NULL: not given. */
-#define API_LEVEL_SIZE 24
-const char *api_level_text(const struct policy_level *level, enum rule_property property,
-			   char ret[static API_LEVEL_SIZE]);
+#define API_CPUS_SIZE 128 /* of a list of CPUs */
 
-/* api_placement.c: the fields groups and idle_cpus of a Rule, and the field unable of Status. */
-void api_put_placed(struct json_out *out, const struct manager *manager,
-		    const struct policy_rule *rule);
-/* The field idle_cpus of a rule, or of all; sentences of what cannot be done. */
+/* The field idle_cpus of a rule, or of all (IDLE_LATENCY_ANY_RULE). */
 void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule);
-void api_put_unable(struct json_out *out, const struct manager *manager);
 
 /* api_hint.c: classes, and hints of tasks. */
 int api_list_classes(const struct call *call, struct reply *reply);
@@ -84,7 +75,7 @@ int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);
 int api_hold_hint(const struct call *call, struct reply *reply);
 
-/* A page of a list whose entries keep their places. */
+/* api_fields.c: what several methods have. A page of a list whose entries keep their places. */
 struct api_page {
 	uint32_t from; /* first place of the page */
 	uint32_t left; /* entries that still fit */
@@ -98,23 +89,11 @@ bool api_take_place(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
+/* A level as a policy has it; null: not given. */
+void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
+		   enum rule_property property);
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
-
-/* api_profile.c: profiles of the policy; another policy while the client listens. */
-int api_list_profiles(const struct call *call, struct reply *reply);
-int api_choose_profile(const struct call *call, struct reply *reply);
-int api_hold_profile(const struct call *call, struct reply *reply);
-int api_hold_policy(const struct call *call, struct reply *reply);
-
-/* api_hand_back.c: gives domains to another governor for a while. */
-int api_hand_back(const struct call *call, struct reply *reply);
-/* The field hand_back of Status. */
-void api_put_hand_back(struct json_out *out, const struct manager *manager);
-
-/* api_stats.c: the account of decisions, for people. */
-int api_show_stats(const struct call *call, struct reply *reply);
-const char *api_stats_kind_name(enum stats_kind kind);
 
 /* api_explain.c, api_override.c, api_metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);

@@ -6,6 +6,7 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "daemon/api.h"
+#include "daemon/past.h"
 #include "daemon/process.h"
 #include "diag/conflicts.h"
 #include "shared/cleanup.h"

@@ -4,7 +4,7 @@
 
 #include "daemon/api.h"
 #include "daemon/hinting.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "shared/time.h"
 
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)

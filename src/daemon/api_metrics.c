@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "daemon/api.h"
-#include "daemon/footprint.h"
 #include "daemon/idle_latency.h"
 #include "daemon/placing.h"
+#include "daemon/process.h"
+#include "daemon/stats.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -78,81 +79,76 @@ static void one(struct metrics *metrics, const char *family, bool counts, uint64
 	sample(metrics, "", value);
 }
 
-static uint64_t current_hz(struct manager *manager, uint32_t domain)
-{
-	uint32_t khz = 0;
-
-	actuator_domain_read_back(&manager->domains[domain].actuator, &khz);
-	return khz * UINT64_C(1000);
-}
-
-static uint64_t target_hz(struct manager *manager, uint32_t domain)
-{
-	return api_asked(manager, domain).target_khz * UINT64_C(1000);
-}
-
-static uint64_t is_driven(struct manager *manager, uint32_t domain)
-{
-	return manager->domains[domain].actuator.state == ACTUATOR_STATE_DRIVEN;
-}
-
-static uint64_t is_yielded(struct manager *manager, uint32_t domain)
-{
-	return manager->domains[domain].actuator.state == ACTUATOR_STATE_YIELDED;
-}
-
-static uint64_t utilisation(struct manager *manager, uint32_t domain)
-{
-	return api_utilisation(manager, domain);
-}
-
-static uint64_t writes(struct manager *manager, uint32_t domain)
-{
-	return manager->domains[domain].actuator.writes;
-}
-
-static uint64_t write_errors(struct manager *manager, uint32_t domain)
-{
-	return manager->domains[domain].actuator.write_errors;
-}
-
-static uint64_t mismatches(struct manager *manager, uint32_t domain)
-{
-	return manager->domains[domain].actuator.read_back_mismatches;
-}
+enum domain_family {
+	DOMAIN_FREQUENCY,
+	DOMAIN_TARGET,
+	DOMAIN_DRIVEN,
+	DOMAIN_YIELDED,
+	DOMAIN_UTILISATION,
+	DOMAIN_WRITES,
+	DOMAIN_WRITE_ERRORS,
+	DOMAIN_MISMATCHES,
+	DOMAIN_FAMILIES,
+};
 
 static const struct {
 	const char *family;
 	const char *help;
-	uint64_t (*value)(struct manager *manager, uint32_t domain);
 	bool counts;
 	bool is_known; /* 0 is a value; otherwise 0 means unknown */
-} domain_families[] = {
-	{ "wakegov_domain_frequency_hertz", "What the kernel says that the domain runs at.",
-	  current_hz, false, false },
-	{ "wakegov_domain_target_hertz", "What the domain was last told to run at.", target_hz,
-	  false, false },
-	{ "wakegov_domain_driven", "1: wakegov drives the domain.", is_driven, false, true },
-	{ "wakegov_domain_yielded", "1: wakegov leaves the domain to another program.", is_yielded,
-	  false, true },
-	{ "wakegov_domain_utilisation", "Of the domain's busiest CPU, 0 to 1024.", utilisation,
-	  false, true },
-	{ "wakegov_domain_writes", "Frequencies written.", writes, true, true },
-	{ "wakegov_domain_write_errors", "Frequencies that could not be written.", write_errors,
-	  true, true },
-	{ "wakegov_domain_read_back_mismatches",
-	  "Writes after which the kernel reported another frequency.", mismatches, true, true },
+} domain_families[DOMAIN_FAMILIES] = {
+	[DOMAIN_FREQUENCY] = { "wakegov_domain_frequency_hertz",
+			       "What the kernel says that the domain runs at." },
+	[DOMAIN_TARGET] = { "wakegov_domain_target_hertz",
+			    "What the domain was last told to run at." },
+	[DOMAIN_DRIVEN] = { "wakegov_domain_driven", "1: wakegov drives the domain.", false, true },
+	[DOMAIN_YIELDED] = { "wakegov_domain_yielded",
+			     "1: wakegov leaves the domain to another program.", false, true },
+	[DOMAIN_UTILISATION] = { "wakegov_domain_utilisation",
+				 "Of the domain's busiest CPU, 0 to 1024.", false, true },
+	[DOMAIN_WRITES] = { "wakegov_domain_writes", "Frequencies written.", true, true },
+	[DOMAIN_WRITE_ERRORS] = { "wakegov_domain_write_errors",
+				  "Frequencies that could not be written.", true, true },
+	[DOMAIN_MISMATCHES] = { "wakegov_domain_read_back_mismatches",
+				"Writes after which the kernel reported another frequency.", true,
+				true },
 };
+
+static uint64_t domain_value(struct manager *manager, uint32_t domain, enum domain_family family)
+{
+	struct actuator_domain *actuator = &manager->domains[domain].actuator;
+	uint32_t khz = 0;
+
+	switch (family) {
+	case DOMAIN_FREQUENCY:
+		actuator_domain_read_back(actuator, &khz);
+		return khz * UINT64_C(1000);
+	case DOMAIN_TARGET:
+		return api_asked(manager, domain).target_khz * UINT64_C(1000);
+	case DOMAIN_DRIVEN:
+		return actuator->state == ACTUATOR_STATE_DRIVEN;
+	case DOMAIN_YIELDED:
+		return actuator->state == ACTUATOR_STATE_YIELDED;
+	case DOMAIN_UTILISATION:
+		return api_utilisation(manager, domain);
+	case DOMAIN_WRITES:
+		return actuator->writes;
+	case DOMAIN_WRITE_ERRORS:
+		return actuator->write_errors;
+	default:
+		return actuator->read_back_mismatches;
+	}
+}
 
 static void put_domains(struct metrics *metrics, struct manager *manager)
 {
 	char labels[40];
 
-	for (size_t f = 0; f < ARRAY_SIZE(domain_families); f++) {
+	for (enum domain_family f = 0; f < DOMAIN_FAMILIES; f++) {
 		begin(metrics, domain_families[f].family, domain_families[f].counts,
 		      domain_families[f].help);
 		for (uint32_t i = 0; i < manager->n_domains; i++) {
-			uint64_t value = domain_families[f].value(manager, i);
+			uint64_t value = domain_value(manager, i, f);
 
 			if (!value && !domain_families[f].is_known)
 				continue;
@@ -223,38 +219,25 @@ static struct stats_sums account_of(const struct manager *manager, enum stats_ki
 }
 
 static void put_change(struct metrics *metrics, const struct manager *manager, const char *family,
-		       const char *help,
-		       void (*value)(const struct stats_sums *sums, uint64_t *ret_spent_us,
-				     uint64_t *ret_saved_us))
+		       const char *help, bool joules)
 {
 	char labels[80];
 
 	begin(metrics, family, true, help);
 	for (enum stats_kind kind = 0; kind < STATS_KINDS; kind++) {
 		struct stats_sums sums = account_of(manager, kind);
-		uint64_t spent_us, saved_us;
+		/* In millionths. */
+		const uint64_t changes[] = {
+			joules ? (uint64_t)(sums.spent_j * US_PER_S) : sums.spent_khz_ms,
+			joules ? (uint64_t)(sums.saved_j * US_PER_S) : sums.saved_khz_ms,
+		};
 
-		value(&sums, &spent_us, &saved_us);
-		snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"spent\"}",
-			 api_stats_kind_name(kind));
-		sample_us(metrics, labels, spent_us);
-		snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"saved\"}",
-			 api_stats_kind_name(kind));
-		sample_us(metrics, labels, saved_us);
+		for (int i = 0; i < 2; i++) {
+			snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"%s\"}",
+				 api_stats_kind_name(kind), i ? "saved" : "spent");
+			sample_us(metrics, labels, changes[i]);
+		}
 	}
-}
-
-/* The results are in millionths. */
-static void cycles_of(const struct stats_sums *sums, uint64_t *ret_spent, uint64_t *ret_saved)
-{
-	*ret_spent = sums->spent_khz_ms;
-	*ret_saved = sums->saved_khz_ms;
-}
-
-static void joules_of(const struct stats_sums *sums, uint64_t *ret_spent, uint64_t *ret_saved)
-{
-	*ret_spent = (uint64_t)(sums->spent_j * US_PER_S);
-	*ret_saved = (uint64_t)(sums->saved_j * US_PER_S);
 }
 
 static void put_account(struct metrics *metrics, const struct manager *manager)
@@ -263,10 +246,9 @@ static void put_account(struct metrics *metrics, const struct manager *manager)
 
 	put_change(metrics, manager, "wakegov_account_megahertz_seconds",
 		   "Above and below the target without it; kind domain: the governor before.",
-		   cycles_of);
+		   false);
 	put_change(metrics, manager, "wakegov_account_joules",
-		   "The same as energy, by an estimate; Stats in io.wakegov says which.",
-		   joules_of);
+		   "The same as energy, by an estimate; Stats in io.wakegov says which.", true);
 	one(metrics, "wakegov_account_ios", true, boosts.ios,
 	    "I/Os that tasks with a boost sent for which it was tried.");
 	one(metrics, "wakegov_account_gained_ios", true, boosts.gained,
@@ -283,6 +265,8 @@ static void sample_named(struct metrics *metrics, const char *label, const char 
 
 static void put_counts(struct metrics *metrics, const struct manager *manager)
 {
+	uint32_t n_groups[2] = { 0 };
+
 	begin(metrics, "wakegov_decisions", true,
 	      "Changes of a target, by what won; uncapped is a cap that was defeated.");
 	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
@@ -295,8 +279,11 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 			     stats_limits(manager->stats, limiter));
 	begin(metrics, "wakegov_placement_groups", false,
 	      "Groups of tasks with a placement, by whether they are kept to a cache now.");
-	sample(metrics, "{state=\"placed\"}", placing_count_groups(manager, true));
-	sample(metrics, "{state=\"let-go\"}", placing_count_groups(manager, false));
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (manager->placing->groups[i].key)
+			n_groups[!manager->placing->groups[i].placement.held]++;
+	sample(metrics, "{state=\"placed\"}", n_groups[0]);
+	sample(metrics, "{state=\"let-go\"}", n_groups[1]);
 	one(metrics, "wakegov_idle_latency_cpus", false, idle_latency_count(manager),
 	    "CPUs that may not sleep deeply now, for tasks with an idle latency.");
 	begin(metrics, "wakegov_boost_tasks", false,
@@ -327,8 +314,8 @@ static void put_self(struct metrics *metrics, const struct manager *manager)
 	begin(metrics, "wakegov_uptime_seconds", false, "Since the daemon started.");
 	sample_us(metrics, "", (time_now_ns() - manager->started_ns) / NS_PER_US);
 	begin(metrics, "wakegov_cpu_seconds", true, "CPU time of the daemon.");
-	sample_us(metrics, "", footprint_cpu_us());
-	one(metrics, "wakegov_memory_bytes", false, footprint_pss_kib() * 1024,
+	sample_us(metrics, "", process_cpu_us());
+	one(metrics, "wakegov_memory_bytes", false, process_pss_kib() * 1024,
 	    "Memory of the daemon (proportional set size).");
 	one(metrics, "wakegov_wakeups", true, manager->wakeups, "Of the daemon's event loop.");
 	one(metrics, "wakegov_events", true, manager->records,

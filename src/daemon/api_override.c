@@ -2,9 +2,8 @@
 #include <errno.h>
 
 #include "daemon/api.h"
+#include "daemon/loop.h"
 #include "daemon/overrides.h"
-#include "daemon/round.h"
-#include "daemon/task_override.h"
 #include "shared/time.h"
 
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
@@ -20,8 +19,6 @@ static void put_override(struct json_out *out, const struct manager *manager,
 	const struct input_override *limits = of_domain ? of_domain : &no_domain;
 	const struct task_override *override = of_tasks ? of_tasks : &no_tasks;
 	const struct policy_properties *levels = &override->properties;
-	char floor[API_LEVEL_SIZE], cap[API_LEVEL_SIZE], io_boost[API_LEVEL_SIZE];
-	char idle[API_LEVEL_SIZE];
 	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : override->end_ns;
 	uint32_t pid = override->target.pid;
 
@@ -36,11 +33,10 @@ static void put_override(struct json_out *out, const struct manager *manager,
 	field_nonzero(out, "min_khz", limits->min_khz);
 	field_nonzero(out, "max_khz", limits->max_khz);
 	field_nonzero(out, "frozen_khz", limits->frozen_khz);
-	field_text(out, "floor", api_level_text(&levels->floor, RULE_FLOOR, floor));
-	field_text(out, "cap", api_level_text(&levels->cap, RULE_CAP, cap));
-	field_text(out, "io_boost", api_level_text(&levels->io_boost, RULE_IO_BOOST, io_boost));
-	field_text(out, "idle_latency",
-		   api_level_text(&levels->idle_latency, RULE_IDLE_LATENCY, idle));
+	api_put_level(out, "floor", &levels->floor, RULE_FLOOR);
+	api_put_level(out, "cap", &levels->cap, RULE_CAP);
+	api_put_level(out, "io_boost", &levels->io_boost, RULE_IO_BOOST);
+	api_put_level(out, "idle_latency", &levels->idle_latency, RULE_IDLE_LATENCY);
 	field_count(out, "uid", of_domain ? limits->uid : override->uid);
 	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
@@ -113,12 +109,6 @@ static const char *take_levels(const struct call *call, struct override_request 
 	return ret->io_boost && ret->domain ? "io_boost" : NULL;
 }
 
-static bool gives_something(const struct override_request *request)
-{
-	return request->min_khz || request->max_khz || request->floor || request->cap ||
-	       request->io_boost || request->idle_latency;
-}
-
 /* Returns NULL, or the name of an invalid parameter. */
 static const char *take_request(const struct call *call, struct override_request *ret)
 {
@@ -143,27 +133,20 @@ static const char *take_request(const struct call *call, struct override_request
 	wrong = take_levels(call, ret);
 	if (wrong)
 		return wrong;
-	/* freeze excludes other limits; without it at least one is needed. */
-	if (ret->freeze ? ret->min_khz || ret->max_khz : !gives_something(ret))
+	/* freeze excludes other frequencies; without it something else is needed. */
+	if (ret->freeze && (ret->min_khz || ret->max_khz))
+		return "freeze";
+	if (!ret->freeze && !ret->min_khz && !ret->max_khz && !ret->floor && !ret->cap &&
+	    !ret->io_boost && !ret->idle_latency)
 		return "freeze";
 	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
 }
 
-/* An id above all that are in force. */
-static uint32_t next_id(const struct manager *manager)
+static int refuse(struct reply *reply, const struct manager *manager,
+		  const struct override_request *request, int error, const char *wrong)
 {
-	const struct override_table *table = engine_overrides(manager->engine);
-	const struct task_overrides *overrides = &manager->task_overrides;
-	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
+	uint32_t max = request->domain ? OVERRIDES_MAX : task_overrides_room(&manager->policy);
 
-	if (overrides->n && overrides->entries[overrides->n - 1].target.id > last)
-		last = overrides->entries[overrides->n - 1].target.id;
-	return last + 1;
-}
-
-static int refuse(struct reply *reply, const struct override_request *request, int error,
-		  uint32_t max, const char *wrong)
-{
 	switch (error) {
 	case -ENODEV:
 		return api_refuse_domain(reply, request->domain);
@@ -184,18 +167,17 @@ static int refuse(struct reply *reply, const struct override_request *request, i
 int api_add_override(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	uint32_t id = next_id(manager), max = OVERRIDES_MAX;
 	struct override_request request;
 	const char *wrong = take_request(call, &request);
 	struct json_out *out;
+	uint32_t id;
 	int r;
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	r = request.domain ? overrides_add(manager, &request, id)
-			   : task_override_add(manager, &request, id, &max, &wrong);
+	r = overrides_add(manager, &request, &id, &wrong);
 	if (r < 0)
-		return refuse(reply, &request, r, max, wrong);
+		return refuse(reply, manager, &request, r, wrong);
 	manager_round(manager);
 	out = reply_begin(reply);
 	json_out_key(out, "override");
@@ -207,17 +189,10 @@ int api_cancel_override(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	json_int_t id = call_number(call, "id");
-	int r = -ENOENT;
 
-	if (id > 0 && id <= UINT32_MAX)
-		r = task_override_cancel(manager, (uint32_t)id)
-			    ? 0
-			    : overrides_cancel(manager, (uint32_t)id);
-	if (r == -ENOENT)
+	if (id <= 0 || id > UINT32_MAX || overrides_cancel(manager, (uint32_t)id) < 0)
 		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
 					json_pack("{sI}", "id", id));
-	if (r < 0)
-		return r;
 	manager_round(manager);
 	return reply_send(reply, json_object());
 }

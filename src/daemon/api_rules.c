@@ -7,63 +7,16 @@
 #include "core/opp.h"
 #include "core/placement.h"
 #include "daemon/api.h"
-#include "daemon/grouping.h"
+#include "daemon/clamps.h"
+#include "daemon/idle_latency.h"
+#include "daemon/placing.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-/* Tasks of one page: RuleTasks reads a file for the name of each. */
-#define PAGE_TASKS_MAX 100
-
 /* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
-
-const char *api_level_text(const struct policy_level *level, enum rule_property property,
-			   char ret[static API_LEVEL_SIZE])
-{
-	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
-
-	if (level->kind == POLICY_LEVEL_NONE)
-		return NULL;
-	if (level->kind == POLICY_LEVEL_PERCENT)
-		snprintf(ret, API_LEVEL_SIZE, "%u%%", level->value);
-	else if (level->kind == POLICY_LEVEL_KHZ)
-		snprintf(ret, API_LEVEL_SIZE, "%ukHz", level->value);
-	else if (level->kind == POLICY_LEVEL_RESPONSE)
-		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
-	else if (level->kind == POLICY_LEVEL_PLACEMENT)
-		snprintf(ret, API_LEVEL_SIZE, "%s", placement_kind_name(level->value));
-	else if (level->kind == POLICY_LEVEL_IDLE_LATENCY &&
-		 level->value < POLICY_IDLE_LATENCY_NONE)
-		snprintf(ret, API_LEVEL_SIZE, "%uus", level->value);
-	else if (level->kind == POLICY_LEVEL_IDLE_LATENCY)
-		snprintf(ret, API_LEVEL_SIZE, "none");
-	else if (property == RULE_IO_BOOST && (!level->value || level->value == none))
-		snprintf(ret, API_LEVEL_SIZE, "%s", level->value ? "on" : "off");
-	else if (level->value == none)
-		snprintf(ret, API_LEVEL_SIZE, "none");
-	else
-		snprintf(ret, API_LEVEL_SIZE, "%u/1024", level->value);
-	return ret;
-}
-
-static void field_level(struct json_out *out, const char *key, const struct policy_level *level,
-			enum rule_property property)
-{
-	char text[API_LEVEL_SIZE];
-
-	field_text(out, key, api_level_text(level, property, text));
-}
-
-void api_put_properties(struct json_out *out, const struct policy_properties *properties)
-{
-	field_level(out, "cap", &properties->cap, RULE_CAP);
-	field_level(out, "floor", &properties->floor, RULE_FLOOR);
-	field_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
-	field_level(out, "placement", &properties->placement, RULE_PLACEMENT);
-	field_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
-}
 
 /*
  * The domain with the fastest CPUs: bursts that are too long for it are too long for all. NULL:
@@ -121,6 +74,63 @@ static void put_bursts(struct json_out *out, const struct manager *manager, uint
 	json_out_close(out, '}');
 }
 
+static void put_p99(struct json_out *out, const char *key, const struct placement *placement,
+		    bool with)
+{
+	field_count_if(out, key, placement->p99[with],
+		       placement_p99_ns(placement, with) / NS_PER_US);
+}
+
+static void put_group(struct json_out *out, const struct manager *manager,
+		      const struct placed_group *group)
+{
+	const struct placement *placement = &group->placement;
+	bool in_one = placement->held && placement->preferred != PLACEMENT_NO_CACHE;
+	struct experiment_estimate without;
+	bool tested = placement_tested(placement, &without);
+	char list[API_CPUS_SIZE] = "";
+
+	if (in_one)
+		cpu_mask_print_list(&manager->placing->caches.cpus[placement->preferred], list,
+				    sizeof(list));
+	json_out_open(out, '{');
+	field_count(out, "tasks", group->n_tasks);
+	field_bool(out, "placed", placement->held);
+	field_text(out, "cpus", in_one ? list : NULL);
+	field_text(out, "why", placement_why_text(placement->why));
+	field_count_if(out, "inside_permille", placement->has_inside, placement->inside_permille);
+	put_p99(out, "p99_us", placement, true);
+	put_p99(out, "p99_without_us", placement, false);
+	field_count(out, "pairs", placement->experiment.tried);
+	field_count_if(out, "without_permille", tested,
+		       without.gain_ppm > -1000000 ? without.gain_ppm / 1000 + 1000 : 0);
+	field_count_if(out, "without_error_permille", tested, without.error_ppm / 1000);
+	json_out_close(out, '}');
+}
+
+static void put_groups(struct json_out *out, const struct manager *manager,
+		       const struct policy_rule *rule)
+{
+	field_open(out, "groups", '[');
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
+		const struct placed_group *group = &manager->placing->groups[i];
+
+		if (group->key && !strcmp(group->rule, rule->name))
+			put_group(out, manager, group);
+	}
+	json_out_close(out, ']');
+}
+
+void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule)
+{
+	char list[API_CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	idle_latency_cpus(manager, rule, &cpus);
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	field_text(out, "idle_cpus", cpu_mask_is_empty(&cpus) ? NULL : list);
+}
+
 static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
 {
 	const struct policy_rule *rule = &manager->policy.rules[i];
@@ -146,7 +156,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
 	api_put_properties(out, &rule->properties);
 	put_bursts(out, manager, i);
-	api_put_placed(out, manager, rule);
+	put_groups(out, manager, rule);
 	api_put_idle_cpus(out, manager, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
@@ -170,36 +180,6 @@ int api_list_rules(const struct call *call, struct reply *reply)
 		r = put_rule(out, manager, i);
 	json_out_close(out, ']');
 	return r < 0 ? r : reply_end(reply);
-}
-
-const char *api_read_page(const struct call *call, struct api_page *ret)
-{
-	json_int_t offset = call_number(call, "offset");
-	json_int_t n = call_has_number(call, "limit") ? call_number(call, "limit") : PAGE_TASKS_MAX;
-
-	if (offset < 0 || offset > UINT32_MAX)
-		return "offset";
-	if (n < 1 || n > PAGE_TASKS_MAX)
-		return "limit";
-	*ret = (struct api_page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
-	return NULL;
-}
-
-bool api_take_place(struct api_page *page, uint32_t place)
-{
-	if (!page->left) {
-		page->next = place;
-		return false;
-	}
-	page->left--;
-	return true;
-}
-
-int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply)
-{
-	json_out_close(out, ']');
-	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
-	return reply_end(reply);
 }
 
 int api_list_rule_tasks(const struct call *call, struct reply *reply)
@@ -275,7 +255,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 		field_count(out, "pid", task->pid);
 		field_count(out, "tgid", task->tgid);
 		field_text(out, "comm", task->comm);
-		field_level(out, "cap", &rule->properties.cap, RULE_CAP);
+		api_put_level(out, "cap", &rule->properties.cap, RULE_CAP);
 		field_text(out, "rule", rule->name);
 		field_text(out, "file", rule->file);
 		field_count(out, "line", rule->line);

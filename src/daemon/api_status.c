@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/rule.h"
 #include "daemon/api.h"
-#include "daemon/footprint.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/idle_latency.h"
+#include "daemon/placing.h"
+#include "daemon/policy.h"
 #include "daemon/process.h"
-#include "daemon/profile.h"
+#include "diag/advice.h"
 #include "frequency/frequency.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
@@ -50,6 +55,22 @@ void api_put_policy(struct json_out *out, const struct manager *manager)
 	json_out_close(out, '}');
 }
 
+static void put_hand_back(struct json_out *out, const struct manager *manager)
+{
+	const struct hand_back *hand_back = &manager->hand_back;
+	uint64_t now_ns = time_now_ns();
+
+	if (!hand_back->until_ns) {
+		field_null(out, "hand_back");
+		return;
+	}
+	field_open(out, "hand_back", '{');
+	field_text(out, "governor", hand_back->governor[0] ? hand_back->governor : NULL);
+	field_count(out, "left_us",
+		    hand_back->until_ns > now_ns ? (hand_back->until_ns - now_ns) / NS_PER_US : 0);
+	json_out_close(out, '}');
+}
+
 static void put_tasks_and_drops(struct json_out *out, const struct manager *manager)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
@@ -78,9 +99,9 @@ static void put_self_and_frequency(struct json_out *out, const struct manager *m
 	uint64_t measured_ns = frequency_measured_ns(manager->frequency);
 
 	field_open(out, "self", '{');
-	field_count(out, "cpu_us", footprint_cpu_us());
+	field_count(out, "cpu_us", process_cpu_us());
 	field_count(out, "wakeups", manager->wakeups);
-	field_count(out, "pss_kib", footprint_pss_kib());
+	field_count(out, "pss_kib", process_pss_kib());
 	field_count(out, "events", manager->records);
 	json_out_close(out, '}');
 
@@ -200,6 +221,108 @@ static void put_domains(struct json_out *out, struct manager *manager)
 	json_out_close(out, ']');
 }
 
+/* Frees the sentence. */
+static int put_sentence(struct json_out *out, char *sentence)
+{
+	if (!sentence)
+		return -ENOMEM;
+	json_out_text(out, sentence);
+	free(sentence);
+	return 0;
+}
+
+static struct advice_place place_of(const struct manager *manager, uint32_t domain)
+{
+	return (struct advice_place){
+		.domain = manager->topology->domains[domain].name,
+		.cpus = manager->domains[domain].cpus,
+	};
+}
+
+static int put_device_advice(struct json_out *out, const struct manager *manager, uint32_t device)
+{
+	struct advice_place completions, tasks;
+	struct misplacement misplacement;
+	struct interrupt interrupt;
+	char name[TRACER_DISK_SIZE];
+	bool found;
+
+	if (!advice_find_misplacement(manager->engine, manager->topology, device, &misplacement) ||
+	    tracer_device_name(manager->tracer, device, name) < 0)
+		return 0;
+	completions = place_of(manager, misplacement.completion_domain);
+	tasks = place_of(manager, misplacement.task_domain);
+	found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
+	return put_sentence(out,
+			    advice_on_misplacement(name, found ? &interrupt : NULL, &completions,
+						   &tasks, misplacement.n_tasks));
+}
+
+static int put_advice(struct json_out *out, const struct manager *manager)
+{
+	uint64_t refused = engine_clamp_classes(manager->engine)->refused;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < manager->n_rivals; i++)
+		r = put_sentence(out, advice_on_rival(manager->rivals[i]));
+	if (r == 0 && refused)
+		r = put_sentence(out, advice_on_clamp_classes(refused));
+	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++)
+		r = put_device_advice(out, manager, i);
+	return r;
+}
+
+static void put_unable_to_limit(struct json_out *out, const struct manager *manager)
+{
+	const char *why = idle_latency_why_not(manager);
+	char text[160 + API_CPUS_SIZE], list[API_CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	if (why) {
+		snprintf(text, sizeof(text), "idle-latency does nothing here: %s", why);
+		json_out_text(out, text);
+	}
+	idle_latency_given_up(manager, &cpus);
+	if (cpu_mask_is_empty(&cpus))
+		return;
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	snprintf(
+		text, sizeof(text),
+		"idle-latency was given up on CPUs %s: another program set their "
+		"pm_qos_resume_latency_us, or it cannot be written; to try again: wakegovctl reload",
+		list);
+	json_out_text(out, text);
+}
+
+static void put_unable(struct json_out *out, const struct manager *manager)
+{
+	const char *why = rule_any_gives(&manager->policy, RULE_PLACEMENT)
+				  ? placing_why_not(manager)
+				  : NULL;
+	struct affinities_counts counts;
+	char text[160];
+
+	field_open(out, "unable", '[');
+	affinities_count(manager->placing->affinities, &counts);
+	if (why) {
+		snprintf(text, sizeof(text), "placement does nothing here: %s", why);
+		json_out_text(out, text);
+	}
+	if (counts.foreign) {
+		snprintf(text, sizeof(text),
+			 "placement was given up for %llu tasks whose affinity another program set",
+			 (unsigned long long)counts.foreign);
+		json_out_text(out, text);
+	}
+	if (counts.refused) {
+		snprintf(text, sizeof(text), "the kernel refused %llu times to place a task",
+			 (unsigned long long)counts.refused);
+		json_out_text(out, text);
+	}
+	put_unable_to_limit(out, manager);
+	json_out_close(out, ']');
+}
+
 int api_show_status(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
@@ -210,7 +333,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_count(out, "uptime_us", (time_now_ns() - manager->started_ns) / NS_PER_US);
 	field_text(out, "mode", drives_any(manager) ? "governing" : "observing");
 	field_text(out, "backend", name_backend(manager));
-	api_put_hand_back(out, manager);
+	put_hand_back(out, manager);
 	field_bool(out, "policy_is_held", manager->policy_hold.original);
 	api_put_policy(out, manager);
 	put_tasks_and_drops(out, manager);
@@ -218,9 +341,9 @@ int api_show_status(const struct call *call, struct reply *reply)
 	put_domains(out, manager);
 	put_programs(out, manager);
 	field_open(out, "advice", '[');
-	r = api_put_advice(out, manager);
+	r = put_advice(out, manager);
 	json_out_close(out, ']');
-	api_put_unable(out, manager);
+	put_unable(out, manager);
 	api_put_idle_cpus(out, manager, IDLE_LATENCY_ANY_RULE);
 	return r < 0 ? r : reply_end(reply);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Applies the clamps that the core decides to tasks: backend uclamp. */
-#include "daemon/apply_task_clamps.h"
+#include "daemon/clamps.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/rule.h"
-#include "daemon/grouping.h"
 #include "shared/log.h"
 #include "wakegov/own.h"
 

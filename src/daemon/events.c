@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/events.h"
+#include "daemon/loop.h"
+#include "daemon/overrides.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,15 +10,14 @@
 #include <systemd/sd-daemon.h>
 
 #include "actuator/watch.h"
+#include "daemon/clamps.h"
+#include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/grouping.h"
 #include "daemon/hinting.h"
 #include "daemon/placing.h"
-#include "daemon/profile_switch.h"
-#include "daemon/reload.h"
-#include "daemon/round.h"
+#include "daemon/policy.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/task_override.h"
+#include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -29,7 +29,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 {
 	struct manager *manager = userdata;
 
-	int r = tracer_consume(manager->tracer, manager_take_event, manager);
+	int r = tracer_consume(manager->tracer, inputs_take_event, manager);
 
 	/*
 	 * The same priority as clients: a task that fills the ring without a pause must not starve
@@ -50,11 +50,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t now_ns = time_now_ns();
 
 	if (now_ns >= task_overrides_next_ns(&manager->task_overrides))
-		task_override_end_over(manager);
+		overrides_end_over(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;
 		/* Records in the ring are older than what the scan finds: they go first. */
-		tracer_consume(manager->tracer, manager_take_event, manager);
+		tracer_consume(manager->tracer, inputs_take_event, manager);
 		rule_tracking_scan(manager);
 	}
 	manager_round(manager);
@@ -69,7 +69,7 @@ static void take_touched(void *userdata, struct actuator_domain *actuator, enum 
 
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		if (&manager->domains[i].actuator == actuator)
-			manager_verify_domain(manager, i);
+			domains_verify(manager, i);
 }
 
 void events_take_touched(struct manager *manager)
@@ -100,8 +100,8 @@ static void verify_domain_of(struct manager *manager, uint32_t cpu)
 		return;
 	}
 	actuator_domain_forget_request(&manager->domains[domain].actuator);
-	freq_invariance_forget(manager, cpu);
-	manager_verify_domain(manager, domain);
+	frequency_forget(manager->frequency, cpu);
+	domains_verify(manager, domain);
 }
 
 static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *userdata)

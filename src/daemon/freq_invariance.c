@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/capabilities.h"
 #include "daemon/journal.h"
+#include "daemon/process.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/log.h"
@@ -88,6 +88,11 @@ int freq_invariance_start(struct manager *manager)
 	return 0;
 }
 
+int freq_invariance_drop_capabilities(struct manager *manager)
+{
+	return process_drop_capabilities(frequency_capabilities(manager->frequency));
+}
+
 static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
 	const char *dropped = frequency_source(manager->frequency);
@@ -104,7 +109,7 @@ static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 			     "frequencies are no longer counted by %s but by %s: %s", dropped,
 			     frequency_source(manager->frequency),
 			     frequency_why(manager->frequency));
-		capabilities_drop(manager);
+		freq_invariance_drop_capabilities(manager);
 		break;
 	case FREQUENCY_NOTHING:
 		break;
@@ -127,9 +132,4 @@ void freq_invariance_measure_tried(struct manager *manager, struct input_task *t
 		return;
 	measure(manager, task->cpu, now_ns);
 	task->level_q = tracer_level_q(manager->tracer, task->cpu);
-}
-
-void freq_invariance_forget(struct manager *manager, uint32_t cpu)
-{
-	frequency_forget(manager->frequency, cpu);
 }

@@ -21,6 +21,12 @@ void freq_invariance_choose_references(struct manager *manager);
 /* Finds the machine's frequency counters. Returns 0 or a negative errno. */
 int freq_invariance_start(struct manager *manager);
 
+/*
+ * Drops the capabilities that neither the clamps of tasks nor the counters need: at the end of the
+ * start, and when counters are given up. Returns 0 or a negative errno, which was logged.
+ */
+int freq_invariance_drop_capabilities(struct manager *manager);
+
 /* Accounts a CPU at its measured frequency, if it works; an idle CPU is not read. */
 void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
 
@@ -30,6 +36,3 @@ void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t
  */
 void freq_invariance_measure_tried(struct manager *manager, struct input_task *task,
 				   uint64_t now_ns);
-
-/* The CPU's counters may have restarted: it was offline, or the machine suspended. */
-void freq_invariance_forget(struct manager *manager, uint32_t cpu);

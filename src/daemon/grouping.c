@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/grouping.h"
+#include "daemon/clamps.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "actuator/uclamp_groups.h"
 #include "core/clamp_class.h"
 #include "daemon/journal.h"
-#include "daemon/state.h"
+#include "daemon/manager.h"
 #include "rules/cgroups.h"
 #include "shared/log.h"
 #include "shared/sysfs.h"

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/hand_back.h"
+#include "daemon/api.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "actuator/governor.h"
-#include "daemon/events.h"
-#include "daemon/freq_invariance.h"
-#include "daemon/hand_back_stream.h"
-#include "daemon/round.h"
+#include "core/rule.h"
+#include "daemon/domains.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/startup.h"
+#include "frequency/frequency.h"
 #include "shared/log.h"
 #include "shared/time.h"
+#include "varlink/reply.h"
+
+#define MESSAGE_BYTES_MAX 1024
 
 static bool is_driven(const struct governed *governed)
 {
@@ -54,8 +57,8 @@ static void take_again(struct manager *manager, uint32_t domain)
 		return;
 	}
 	engine_forget_target(manager->engine, domain);
-	startup_set_preference(manager, domain);
-	manager_verify_domain(manager, domain);
+	domains_set_preference(manager, domain);
+	domains_verify(manager, domain);
 }
 
 static void end(struct manager *manager)
@@ -65,16 +68,35 @@ static void end(struct manager *manager)
 	manager->hand_back.until_ns = 0;
 	tracer_resume(manager->tracer);
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
-		freq_invariance_forget(manager, cpu);
+		frequency_forget(manager->frequency, cpu);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		enum actuator_state state = manager->domains[i].actuator.state;
 
 		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
 			take_again(manager, i);
 		else
-			manager_verify_domain(manager, i);
+			domains_verify(manager, i);
 	}
-	rule_tracking_look_again(manager);
+	if (rule_all(&manager->policy))
+		rule_tracking_scan(manager);
+}
+
+/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
+static void tell_client(struct manager *manager)
+{
+	struct channel *channel = &manager->hand_back.channel;
+	struct buffer message = { .max = MESSAGE_BYTES_MAX };
+	struct channel_tag tag = { 0 };
+	struct reply reply;
+
+	if (!channel_is_heard(channel))
+		return;
+	reply_init(&reply, &message, false);
+	field_text(reply_begin(&reply), "ended", "time");
+	if (reply_end(&reply) == 0)
+		query_server_publish(manager->server, channel, &tag, &message);
+	channel->is_over = true;
+	buffer_deinit(&message);
 }
 
 static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
@@ -85,7 +107,7 @@ static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
 		return 0;
 	end(manager);
 	log_info("governing again, after the domains were handed back");
-	hand_back_stream_end(manager);
+	tell_client(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -135,14 +157,14 @@ int hand_back_start(struct manager *manager, const char *governor, uint64_t for_
 	for (uint32_t i = 0; i < manager->n_domains && r >= 0; i++) {
 		struct actuator_domain *actuator = &manager->domains[i].actuator;
 
-		manager_verify_domain(manager, i);
+		domains_verify(manager, i);
 		if (!is_driven(&manager->domains[i]))
 			continue;
 		r = actuator_hand_back(actuator, manager->domains[i].backend, governor);
 		if (r < 0)
 			log_error("%s: %s", actuator->info->name, actuator->why);
 		else
-			manager_verify_domain(manager, i);
+			domains_verify(manager, i);
 	}
 	if (r < 0) {
 		end(manager);

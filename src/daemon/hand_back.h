@@ -8,7 +8,7 @@
  * client that asked for it has gone.
  */
 
-#include "daemon/state.h"
+#include "daemon/manager.h"
 
 /* The longest time: a client that hangs must not leave the machine ungoverned. */
 #define HAND_BACK_MAX_US (3600ULL * 1000000)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/hint_file.h"
+#include "daemon/hinting.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,10 +10,9 @@
 #include <time.h>
 
 #include "core/rule.h"
-#include "daemon/hint_file.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
+#include "daemon/manager.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/state.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
@@ -99,21 +98,12 @@ static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 	       fstat(fd, &stat) == 0 && stat.st_ino == pidfd_id;
 }
 
-/*
- * As for sched_setattr(2), the caller's user must be the task's effective user. A user cannot
- * replace another user's hint.
- */
-static bool may_hint(const struct query_peer *peer, const struct task_facts *facts,
-		     const struct hint *has)
-{
-	return peer->may_change || (facts->uid == peer->uid && (!has || has->by_uid == peer->uid));
-}
-
 /* Finds the task's facts and its own hint; NULL: it has none. */
 static int find_target(struct manager *manager, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
 {
-	uint32_t pid = request->pid ?: (uint32_t)request->peer->pid;
+	const struct query_peer *peer = request->peer;
+	uint32_t pid = request->pid ?: (uint32_t)peer->pid;
 	int r = pid ? tracer_find_task(manager->tracer, pid, ret) : -ESRCH;
 
 	if (r < 0)
@@ -127,7 +117,12 @@ static int find_target(struct manager *manager, const struct hint_request *reque
 		put_in_force(manager);
 		*ret_has = NULL;
 	}
-	if (!may_hint(request->peer, ret, *ret_has))
+	/*
+	 * As for sched_setattr(2), the caller's user must be the task's effective user. A user
+	 * cannot replace another user's hint.
+	 */
+	if (!peer->may_change &&
+	    (ret->uid != peer->uid || (*ret_has && (*ret_has)->by_uid != peer->uid)))
 		return -EPERM;
 	if (ret->kernel_thread)
 		return -EOPNOTSUPP;
@@ -157,16 +152,6 @@ static int add(struct manager *manager, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-/* Reports the threads with the hint to the core; a new hint has no heirs yet. */
-static void apply(struct manager *manager, const struct hint *hint, const struct task_facts *facts,
-		  bool was_there)
-{
-	if (was_there || hints_rule(&manager->policy, hint->class) < 0)
-		put_in_force(manager);
-	if (!was_there)
-		rule_tracking_look_at_process(manager, facts->tgid);
-}
-
 int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
 {
 	int class = rule_class_named(&manager->policy, request->class);
@@ -186,7 +171,11 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 	if (request->children < 0)
 		hint->children = !manager->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
-	apply(manager, hint, &facts, was_there);
+	if (was_there || hints_rule(&manager->policy, hint->class) < 0)
+		put_in_force(manager);
+	/* A new hint has no heirs yet: its threads are reported to the core. */
+	if (!was_there)
+		rule_tracking_look_at_process(manager, facts.tgid);
 	if (!hint->n_tasks || hints_rule(&manager->policy, hint->class) < 0) {
 		hints_remove(hints_in(manager), hint);
 		put_in_force(manager);
@@ -263,11 +252,6 @@ static void free_unheard(struct manager *manager)
 		}
 }
 
-static bool is_over(const struct hint *hint, uint64_t now_ns)
-{
-	return hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held);
-}
-
 static void end_over(struct manager *manager, uint64_t now_ns)
 {
 	struct hints *hints = hints_in(manager);
@@ -277,7 +261,7 @@ static void end_over(struct manager *manager, uint64_t now_ns)
 	hints_forget_unused(hints);
 	manager->hinting.end_ns = UINT64_MAX;
 	while ((hint = hints_next(hints, hint)))
-		if (is_over(hint, now_ns)) {
+		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
 			hints_remove(hints, hint);
 			any = true;
 		} else if (hint->end_ns < manager->hinting.end_ns) {
@@ -308,11 +292,6 @@ void hinting_mind_tasks(struct manager *manager)
 {
 	if (hints_has_unused(hints_in(manager)))
 		end_by(manager, 0);
-}
-
-void hinting_fill_policy(struct manager *manager)
-{
-	hints_fill(hints_in(manager), &manager->policy);
 }
 
 int hinting_start(struct manager *manager)

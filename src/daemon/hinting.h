@@ -9,11 +9,11 @@
 
 #include <sys/types.h>
 
-#include "rules/hints.h"
-#include "varlink/channel.h"
-#include "varlink/peer.h"
+#include "rules/rules.h"
 
 struct manager;
+struct query_peer;
+struct subscription;
 
 struct hint_request {
 	uint32_t pid;	   /* a process or one of its threads; 0: the caller itself */
@@ -51,8 +51,23 @@ int hinting_hold(struct manager *manager, struct hint *hint, struct subscription
 int hinting_start(struct manager *manager);
 void hinting_stop(struct manager *manager);
 
-/* Adds the hinted classes as rules to a policy that is about to take effect. */
-void hinting_fill_policy(struct manager *manager);
-
 /* Call this after events of tasks: hints may have lost their last task. */
 void hinting_mind_tasks(struct manager *manager);
+
+/*
+ * hint_file.c: saves the hints that outlast the daemon in RUN_DIR/hints; those that a client holds
+ * end with it. Processes that inherited a hint are saved too, as their parents may be gone at the
+ * next start.
+ */
+
+#define HINT_FILE "hints"
+
+/* Returns 0, or a negative errno with the file unchanged. */
+int hint_file_save(const char *directory, const struct rules *rules);
+
+/*
+ * Adds the file's hints that end after now_ns. Call it before tasks are taken. Returns 0, also
+ * without a file, or a negative errno of statefile_open() or statefile_next() with some hints
+ * perhaps added.
+ */
+int hint_file_load(const char *directory, uint64_t now_ns, struct rules *rules);

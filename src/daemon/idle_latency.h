@@ -9,7 +9,7 @@
  * looked at from time to time, and the limit becomes that of the tasks that ran since, or none.
  */
 
-#include "daemon/state.h"
+#include "daemon/manager.h"
 #include "shared/cpu_mask.h"
 
 int idle_latency_start(struct manager *manager);

@@ -11,7 +11,6 @@
 #include <systemd/sd-login.h>
 
 #include "actuator/tunables.h"
-#include "daemon/monitor.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
 #include "shared/text.h"

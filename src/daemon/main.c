@@ -2,6 +2,7 @@
 /* wakegovd: options, and the choice of the job. See wakegovd(8). */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,9 @@
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"
-#include "daemon/footprint.h"
 #include "daemon/journal.h"
 #include "daemon/manager.h"
-#include "daemon/startup.h"
+#include "daemon/process.h"
 #include "rules/check.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -130,11 +130,11 @@ static int govern(const struct manager_options *options)
 	struct manager *manager;
 	int r;
 
-	footprint_limit();
+	process_limit_memory();
 	r = manager_new(options, &manager);
 	if (r < 0)
 		return EXIT_FAILURE;
-	footprint_trim();
+	malloc_trim(0); /* the start needed more */
 	r = manager_run(manager);
 	manager_free(manager);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/manager.h"
+#include "daemon/boost_news.h"
+#include "daemon/stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,22 +11,18 @@
 
 #include "actuator/saved.h"
 #include "daemon/api.h"
-#include "daemon/capabilities.h"
-#include "daemon/events.h"
+#include "daemon/clamps.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/grouping.h"
 #include "daemon/hand_back.h"
 #include "daemon/hinting.h"
 #include "daemon/idle_latency.h"
 #include "daemon/journal.h"
+#include "daemon/loop.h"
 #include "daemon/overrides.h"
 #include "daemon/past.h"
 #include "daemon/placing.h"
-#include "daemon/policy_hold.h"
-#include "daemon/profile_switch.h"
-#include "daemon/round.h"
+#include "daemon/policy.h"
 #include "daemon/rule_tracking.h"
-#include "daemon/startup.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -32,7 +30,6 @@
 
 static int make_core(struct manager *manager)
 {
-	overrides_read(manager);
 	manager->engine = engine_new(manager->topology, &manager->policy);
 	manager->log = decision_log_new(manager->policy.max_decisions);
 	manager->stats = stats_new(manager->topology);
@@ -43,13 +40,7 @@ static int make_core(struct manager *manager)
 		return -ENOMEM;
 	}
 	account_set_powers(manager);
-	overrides_resume(manager);
-	return 0;
-}
-
-static int start_past(struct manager *manager)
-{
-	past_start(manager);
+	overrides_start(manager);
 	return 0;
 }
 
@@ -71,11 +62,11 @@ static int start(struct manager *manager)
 		placing_start,
 		idle_latency_start,
 		rule_tracking_start,
-		start_past,
+		past_start,
 		hinting_start,
 		events_listen,
 		profile_switch_listen,
-		capabilities_drop,
+		freq_invariance_drop_capabilities,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -194,7 +185,7 @@ struct manager *manager_free(struct manager *manager)
 	idle_latency_end(manager);
 	release_clamps(manager);
 	uclamps_free(manager->clamps);
-	recorder_free(manager->recorder);
+	recorder_free(manager->recording.recorder);
 	query_server_free(manager->server);
 	if (manager->socket_path)
 		unlink(manager->socket_path);
@@ -207,7 +198,7 @@ struct manager *manager_free(struct manager *manager)
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);
 	hinting_stop(manager);
-	rule_tracking_end(manager);
+	rules_free(manager->rules);
 	tracer_free(manager->tracer);
 	frequency_free(manager->frequency);
 	engine_free(manager->engine);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/monitor.h"
+#include "daemon/journal.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "daemon/api.h"
+#include "daemon/boost_news.h"
 #include "shared/time.h"
 
 #define MESSAGE_BYTES_MAX (64 * 1024)

@@ -2,27 +2,23 @@
 #include "daemon/overrides.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "actuator/task.h"
+#include "config/rule_keys.h"
 #include "core/opp.h"
+#include "core/rule.h"
 #include "daemon/journal.h"
-#include "daemon/override_file.h"
+#include "daemon/manager.h"
+#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
 #include "shared/time.h"
 
-static void apply(struct manager *manager, const struct input_override *override)
-{
-	const struct input input = {
-		.now_ns = time_now_ns(),
-		.type = INPUT_OVERRIDE,
-		.override = *override,
-	};
+#define WHOM_SIZE 64
 
-	engine_apply(manager->engine, &input);
-}
-
-void overrides_save(struct manager *manager)
+static void save(struct manager *manager)
 {
 	int r = override_file_save(manager->options.run_dir, manager->topology,
 				   engine_overrides(manager->engine), &manager->task_overrides);
@@ -34,31 +30,121 @@ void overrides_save(struct manager *manager)
 	manager->overrides_unsaved = r < 0;
 }
 
-void overrides_read(struct manager *manager)
+static void apply_to_domain(struct manager *manager, const struct input_override *override)
 {
-	struct override_table *table = &manager->resumed;
+	const struct input input = {
+		.now_ns = time_now_ns(),
+		.type = INPUT_OVERRIDE,
+		.override = *override,
+	};
+
+	engine_apply(manager->engine, &input);
+}
+
+/* Applies the table of overrides to the tasks. */
+static void apply_to_tasks(struct manager *manager)
+{
+	task_overrides_fill(&manager->task_overrides, &manager->policy);
+	engine_set_policy(manager->engine, &manager->policy);
+	rule_tracking_set_policy(manager);
+	save(manager);
+}
+
+void overrides_start(struct manager *manager)
+{
+	struct override_table table;
 	int r = override_file_load(manager->options.run_dir, manager->topology, time_now_ns(),
-				   table, &manager->task_overrides);
+				   &table, &manager->task_overrides);
+	uint32_t n = table.n + manager->task_overrides.n;
 
 	if (r < 0)
 		log_warning("overrides of the wakegovd before are dropped: cannot use "
 			    "%s/" OVERRIDE_FILE ": %s; give them anew",
 			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
-	if (table->n + manager->task_overrides.n)
-		log_info("%u override%s of the wakegovd before still hold",
-			 table->n + manager->task_overrides.n,
-			 table->n + manager->task_overrides.n == 1 ? "" : "s");
+	if (!n)
+		return;
+	log_info("%u override%s of the wakegovd before still hold", n, n == 1 ? "" : "s");
 	task_overrides_check(&manager->task_overrides, &manager->policy);
 	task_overrides_fill(&manager->task_overrides, &manager->policy);
+	engine_set_policy(manager->engine, &manager->policy);
+	for (uint32_t i = 0; i < table.n; i++)
+		apply_to_domain(manager, &table.entries[i]);
 }
 
-void overrides_resume(struct manager *manager)
+__attribute__((format(printf, 3, 4))) static void tell_of_domain(struct manager *manager,
+								 const struct input_override *of,
+								 const char *format, ...)
 {
-	for (uint32_t i = 0; i < manager->resumed.n; i++)
-		apply(manager, &manager->resumed.entries[i]);
+	const char *domain = manager->topology->domains[of->domain].name;
+	char what[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	journal_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
+		     "%s: override %u %s", domain, of->id, what);
 }
 
-uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
+/* Of "pid 812 (make)" or "[rule backup]". */
+__attribute__((format(printf, 3, 4))) static void tell_of_tasks(struct manager *manager,
+								const struct task_override *of,
+								const char *format, ...)
+{
+	const struct message_about about = {
+		.pid = of->target.pid,
+		.comm = of->target.pid ? of->comm : NULL,
+	};
+	char whom[WHOM_SIZE], what[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (about.pid)
+		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, of->comm);
+	else
+		snprintf(whom, sizeof(whom), "[rule %s]", of->target.rule);
+	journal_tell(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom, of->target.id,
+		     what);
+}
+
+void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
+{
+	const struct override_table *table = engine_overrides(manager->engine);
+
+	for (uint32_t i = 0; i < table->n; i++)
+		if (now_ns >= table->entries[i].end_ns)
+			tell_of_domain(manager, &table->entries[i], "ended: its time is over");
+}
+
+void overrides_end_over(struct manager *manager)
+{
+	static const char *const why[] = {
+		[TASK_OVERRIDE_HOLDS] = "its time is over",
+		[TASK_OVERRIDE_TASK_GONE] = "its task ended",
+		[TASK_OVERRIDE_RULE_GONE] = "the policy has no such rule any more",
+		[TASK_OVERRIDE_NO_ROOM] =
+			"the policy has so many rules that there is no room for it",
+	};
+	uint64_t now_ns = time_now_ns();
+	bool any = false;
+
+	for (uint32_t i = manager->task_overrides.n; i-- > 0;) {
+		struct task_override *override = &manager->task_overrides.entries[i];
+
+		if (!override->ended && now_ns < override->end_ns)
+			continue;
+		tell_of_tasks(manager, override, "ended: %s", why[override->ended]);
+		task_overrides_remove(&manager->task_overrides, override);
+		any = true;
+	}
+	if (any)
+		apply_to_tasks(manager);
+}
+
+/* The domain's last target, or its present OPP. */
+static uint32_t present_khz(struct manager *manager, uint32_t domain)
 {
 	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
 
@@ -67,7 +153,8 @@ uint32_t overrides_present_khz(struct manager *manager, uint32_t domain)
 	return opp_lowest_at_or_above(&manager->topology->domains[domain], khz, 0, UINT32_MAX);
 }
 
-int overrides_add(struct manager *manager, const struct override_request *request, uint32_t id)
+static int add_to_domain(struct manager *manager, const struct override_request *request,
+			 uint32_t id)
 {
 	struct input_override override = {
 		.id = id,
@@ -83,46 +170,144 @@ int overrides_add(struct manager *manager, const struct override_request *reques
 	if (engine_overrides(manager->engine)->n == OVERRIDES_MAX)
 		return -ENOSPC;
 	if (request->freeze)
-		override.frozen_khz = overrides_present_khz(manager, override.domain);
-	apply(manager, &override);
-	overrides_save(manager);
-	journal_tell(manager, MESSAGE_OVERRIDE,
-		     &(struct message_about){ .domain = request->domain },
-		     "%s: override %u by user %u for %.1f s", request->domain, override.id,
-		     request->uid, (double)request->for_us / 1e6);
+		override.frozen_khz = present_khz(manager, override.domain);
+	apply_to_domain(manager, &override);
+	save(manager);
+	tell_of_domain(manager, &override, "by user %u for %.1f s", request->uid,
+		       (double)request->for_us / 1e6);
 	return 0;
 }
 
-void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
+static int find_target(struct manager *manager, const struct override_request *request,
+		       struct task_override *override)
+{
+	struct task_facts facts;
+	int r;
+
+	if (request->rule) {
+		if (rule_named(&manager->policy, request->rule) < 0)
+			return -ENOENT;
+		strcpy(override->target.rule, request->rule);
+		return 0;
+	}
+	r = tracer_find_task(manager->tracer, request->pid, &facts);
+	if (r < 0)
+		return r;
+	override->target.pid = request->pid;
+	override->target.start_ns = facts.start_ns;
+	memcpy(override->comm, facts.comm, sizeof(override->comm));
+	return 0;
+}
+
+/* Parses a level as in a policy, replacing the present one. */
+static bool take_level(const char *key, const char *text, enum rule_property property,
+		       struct task_override *override)
+{
+	struct policy_rule rule = { .own = override->properties };
+
+	if (!text)
+		return true;
+	if (policy_rule_keys_find(key)->store(&rule, text) < 0)
+		return false;
+	*(struct policy_level *)rule_level(&override->properties, property) = *rule_level(&rule.own,
+											  property);
+	return true;
+}
+
+static void take_khz(uint32_t khz, struct policy_level *level)
+{
+	if (khz)
+		*level = (struct policy_level){ POLICY_LEVEL_KHZ, khz };
+}
+
+/* Freezes a task at the frequency of the CPU where it last ran. Returns the wrong parameter. */
+static const char *take_levels(struct manager *manager, const struct override_request *request,
+			       struct task_override *override)
+{
+	uint32_t frozen_khz = 0, domain = TOPOLOGY_NO_DOMAIN;
+	int cpu = -1;
+
+	if (!take_level("floor", request->floor, RULE_FLOOR, override) &&
+	    !take_level("response", request->floor, RULE_FLOOR, override))
+		return "floor";
+	if (!take_level("cap", request->cap, RULE_CAP, override))
+		return "cap";
+	if (!take_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
+		return "io_boost";
+	if (!take_level("idle-latency", request->idle_latency, RULE_IDLE_LATENCY, override))
+		return "idle_latency";
+	/* The tasks of a rule run at many frequencies. */
+	if (request->freeze && override->target.pid)
+		cpu = task_read_cpu(override->target.pid);
+	if (cpu >= 0)
+		domain = topology_domain_of(manager->topology, cpu);
+	if (domain != TOPOLOGY_NO_DOMAIN)
+		frozen_khz = present_khz(manager, domain);
+	if (request->freeze && !frozen_khz)
+		return "freeze";
+	take_khz(frozen_khz ?: request->min_khz, &override->properties.floor);
+	take_khz(frozen_khz ?: request->max_khz, &override->properties.cap);
+	return NULL;
+}
+
+static int add_to_tasks(struct manager *manager, const struct override_request *request,
+			uint32_t id, const char **ret_wrong)
+{
+	struct task_override override = {
+		.target = { .id = id, .children = request->children },
+		.uid = request->uid,
+		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
+	};
+	int r = find_target(manager, request, &override);
+
+	if (r < 0)
+		return r;
+	*ret_wrong = take_levels(manager, request, &override);
+	if (*ret_wrong)
+		return -EINVAL;
+	if (manager->task_overrides.n >= task_overrides_room(&manager->policy) ||
+	    !task_overrides_add(&manager->task_overrides, &override))
+		return -ENOSPC;
+	apply_to_tasks(manager);
+	tell_of_tasks(manager, &override, "by user %u for %.1f s", request->uid,
+		      (double)request->for_us / 1e6);
+	return 0;
+}
+
+int overrides_add(struct manager *manager, const struct override_request *request, uint32_t *ret_id,
+		  const char **ret_wrong)
 {
 	const struct override_table *table = engine_overrides(manager->engine);
+	const struct task_overrides *overrides = &manager->task_overrides;
+	uint32_t last = table->n ? table->entries[table->n - 1].id : 0;
 
-	for (uint32_t i = 0; i < table->n; i++) {
-		const struct input_override *entry = &table->entries[i];
-		const char *domain = manager->topology->domains[entry->domain].name;
-
-		if (now_ns >= entry->end_ns)
-			journal_tell(manager, MESSAGE_OVERRIDE,
-				     &(struct message_about){ .domain = domain },
-				     "%s: override %u ended: its time is over", domain, entry->id);
-	}
+	/* An id above all that are in force. */
+	if (overrides->n && overrides->entries[overrides->n - 1].target.id > last)
+		last = overrides->entries[overrides->n - 1].target.id;
+	*ret_id = last + 1;
+	return request->domain ? add_to_domain(manager, request, *ret_id)
+			       : add_to_tasks(manager, request, *ret_id, ret_wrong);
 }
 
 int overrides_cancel(struct manager *manager, uint32_t id)
 {
-	const struct input_override *found = override_table_find(engine_overrides(manager->engine),
-								 id);
-	struct input_override ended;
-	const char *domain;
+	struct task_override *of_tasks = task_overrides_find(&manager->task_overrides, id);
+	const struct input_override *of_domain =
+		override_table_find(engine_overrides(manager->engine), id);
 
-	if (!found)
-		return -ENOENT;
-	ended = *found;
-	ended.end_ns = 0;
-	domain = manager->topology->domains[ended.domain].name;
-	apply(manager, &ended);
-	overrides_save(manager);
-	journal_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
-		     "%s: override %u was cancelled", domain, id);
-	return 0;
+	if (of_tasks) {
+		struct task_override ended = *of_tasks;
+
+		task_overrides_remove(&manager->task_overrides, of_tasks);
+		apply_to_tasks(manager);
+		tell_of_tasks(manager, &ended, "was cancelled");
+	} else if (of_domain) {
+		struct input_override ended = *of_domain;
+
+		ended.end_ns = 0;
+		apply_to_domain(manager, &ended);
+		save(manager);
+		tell_of_domain(manager, &ended, "was cancelled");
+	}
+	return of_tasks || of_domain ? 0 : -ENOENT;
 }

@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/account.h"
-#include "daemon/state.h"
-#include "daemon/stats_file.h"
+#include "daemon/manager.h"
+#include "daemon/stats.h"
 #include "shared/log.h"
 #include "shared/time.h"
 
@@ -61,17 +60,18 @@ static void save_days(struct manager *manager, uint64_t now_ns)
 		give_up(manager, "write", today, r);
 }
 
-void past_start(struct manager *manager)
+int past_start(struct manager *manager)
 {
 	const char *directory = manager->options.state_dir;
 
 	if (!directory || !manager->policy.history || !manager->n_domains ||
 	    archive_open(directory, manager->n_domains, &manager->past.archive) < 0)
-		return;
+		return 0;
 	manager->past.is_counted = true;
 	manager->past.saved_ns = time_now_ns();
 	manager->past.day = account_time(manager->account, manager->past.saved_ns).day;
 	load_days(manager, manager->past.day);
+	return 0;
 }
 
 void past_stop(struct manager *manager)
@@ -101,21 +101,15 @@ void past_add(struct manager *manager, const struct decision *decision, uint32_t
 	archive_add(manager->past.archive, decision->domain, &entry);
 }
 
-void past_keep(struct manager *manager, uint64_t now_ns, bool still)
+uint64_t past_keep(struct manager *manager, uint64_t now_ns, bool still)
 {
-	if (manager->past.archive && !manager->policy.history) {
+	struct past *past = &manager->past;
+
+	if (past->archive && !manager->policy.history)
 		past_stop(manager);
-		return;
-	}
-	if (manager->past.archive && !archive_keep(manager->past.archive, now_ns, still))
-		manager->past.archive = archive_close(manager->past.archive);
-	if (manager->past.is_counted && now_ns - manager->past.saved_ns >= SAVE_NS)
+	if (past->archive && !archive_keep(past->archive, now_ns, still))
+		past->archive = archive_close(past->archive);
+	if (past->is_counted && now_ns - past->saved_ns >= SAVE_NS)
 		save_days(manager, now_ns);
-}
-
-uint64_t past_next_ns(const struct manager *manager)
-{
-	const struct past *past = &manager->past;
-
 	return past->is_counted && past->is_unsaved ? past->saved_ns + SAVE_NS : UINT64_MAX;
 }

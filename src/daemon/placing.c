@@ -16,23 +16,6 @@
 
 #define HINT_KEY (1ULL << 63) /* marks the key of a group as the number of a hint */
 
-struct placed_task {
-	uint32_t pid;
-	uint32_t group;
-	uint32_t cache; /* the task's cache: where it was forked, was spread to, or is held */
-};
-
-struct placing {
-	bool wanted; /* a rule or class places tasks */
-	struct caches caches;
-	struct placement_machine machine;
-	struct affinities *affinities;
-	struct pid_index *index;
-	struct placed_task *tasks;
-	struct placed_group groups[PLACEMENT_GROUPS_MAX];
-	bool refused; /* the kernel refused, which was logged */
-};
-
 static struct placed_task *find_task(const struct placing *placing, uint32_t pid)
 {
 	uint32_t place = pid_index_find(placing->index, pid);
@@ -65,15 +48,6 @@ static void read_machine(struct manager *manager, uint64_t now_ns)
 		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(manager->tracer, cpu))
 			placing->machine.caches[cache].n_idle++;
 	}
-}
-
-static void complain(struct manager *manager, uint32_t pid, int error)
-{
-	if (!manager->placing->refused && error != -EINVAL)
-		log_warning("task %u cannot be placed: %s; it, and others like it, are left as "
-			    "they are",
-			    pid, strerror(-error));
-	manager->placing->refused |= error != -EINVAL;
 }
 
 static uint32_t cache_of_task(const struct placing *placing, uint32_t pid)
@@ -124,8 +98,14 @@ static void apply_to_task(struct manager *manager, struct placed_task *task)
 		r = affinities_release_task(placing->affinities, task->pid);
 	else
 		r = affinities_keep(placing->affinities, task->pid, &placing->caches.cpus[cache]);
-	if (r < 0)
-		complain(manager, task->pid, r);
+	/* The task has ended, or its own affinity leaves no CPU there. */
+	if (r >= 0 || r == -EINVAL)
+		return;
+	if (!placing->refused)
+		log_warning("task %u cannot be placed: %s; it, and others like it, are left as "
+			    "they are",
+			    task->pid, strerror(-r));
+	placing->refused = true;
 }
 
 static void watch(struct manager *manager, uint32_t group)
@@ -200,29 +180,23 @@ static void stand(struct manager *manager)
 	}
 }
 
-void placing_look(struct manager *manager, uint64_t now_ns)
+uint64_t placing_look(struct manager *manager, uint64_t now_ns)
 {
-	struct placing *placing = manager->placing;
+	struct placed_group *groups = manager->placing->groups;
+	uint64_t next_ns = UINT64_MAX;
 
 	if (manager->hand_back.until_ns) {
 		stand(manager);
-		return;
-	}
-	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
-		if (placing->groups[i].key && placing->groups[i].next_ns <= now_ns)
-			look(manager, i, now_ns);
-}
-
-uint64_t placing_next_ns(const struct manager *manager)
-{
-	uint64_t next_ns = UINT64_MAX;
-
-	if (manager->hand_back.until_ns)
 		return next_ns;
-	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
-		if (manager->placing->groups[i].key &&
-		    manager->placing->groups[i].next_ns < next_ns)
-			next_ns = manager->placing->groups[i].next_ns;
+	}
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
+		if (!groups[i].key)
+			continue;
+		if (groups[i].next_ns <= now_ns)
+			look(manager, i, now_ns);
+		if (groups[i].next_ns < next_ns)
+			next_ns = groups[i].next_ns;
+	}
 	return next_ns;
 }
 
@@ -467,43 +441,4 @@ void placing_end(struct manager *manager)
 	free(placing->tasks);
 	free(placing);
 	manager->placing = NULL;
-}
-
-const struct placed_group *placing_next_group(const struct manager *manager, const char *rule,
-					      uint32_t *place)
-{
-	const struct placed_group *groups = manager->placing->groups;
-
-	while (*place < PLACEMENT_GROUPS_MAX) {
-		const struct placed_group *group = &groups[(*place)++];
-
-		if (group->key && !strcmp(group->rule, rule))
-			return group;
-	}
-	return NULL;
-}
-
-const struct cpu_mask *placing_cpus_of(const struct manager *manager,
-				       const struct placed_group *group)
-{
-	uint32_t cache = group->placement.preferred;
-
-	return cache == PLACEMENT_NO_CACHE ? NULL : &manager->placing->caches.cpus[cache];
-}
-
-void placing_count(const struct manager *manager, struct affinities_counts *ret)
-{
-	affinities_count(manager->placing->affinities, ret);
-}
-
-uint32_t placing_count_groups(const struct manager *manager, bool placed)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
-		const struct placed_group *group = &manager->placing->groups[i];
-
-		n += group->key && !!group->placement.held == placed;
-	}
-	return n;
 }

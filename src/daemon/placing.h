@@ -9,8 +9,10 @@
  */
 
 #include "actuator/affinities.h"
+#include "actuator/discovery.h"
+#include "core/pid_index.h"
 #include "core/placement.h"
-#include "daemon/state.h"
+#include "daemon/manager.h"
 
 struct placed_group {
 	uint64_t key; /* number of the hint or the cgroup; 0: free */
@@ -20,6 +22,23 @@ struct placed_group {
 	struct placement placement;
 	uint64_t next_ns; /* next look; UINT64_MAX: when one of its tasks wakes up */
 	uint64_t seen;	  /* wake-ups and run times at the last look, to find idle groups */
+};
+
+struct placed_task {
+	uint32_t pid;
+	uint32_t group;
+	uint32_t cache; /* where it was forked, was spread to, or is held */
+};
+
+struct placing {
+	bool wanted; /* a rule or class places tasks */
+	struct caches caches;
+	struct placement_machine machine;
+	struct affinities *affinities;
+	struct pid_index *index;
+	struct placed_task *tasks;
+	struct placed_group groups[PLACEMENT_GROUPS_MAX];
+	bool refused; /* the kernel refused, which was logged */
 };
 
 int placing_start(struct manager *manager);
@@ -36,18 +55,8 @@ void placing_take_event(struct manager *manager, const struct tracer_event *even
 /* CPUs came or went. */
 void placing_mind_cpus(struct manager *manager);
 
-/* Makes the looks that are due. */
-void placing_look(struct manager *manager, uint64_t now_ns);
-uint64_t placing_next_ns(const struct manager *manager);
+/* Makes the looks that are due. Returns when the next one is; UINT64_MAX: none. */
+uint64_t placing_look(struct manager *manager, uint64_t now_ns);
 
-/* The next group of the rule at or behind *place, which is set behind it. NULL: no more. */
-const struct placed_group *placing_next_group(const struct manager *manager, const char *rule,
-					      uint32_t *place);
-/* The CPUs of the present or last cache of a wake-affine group. */
-const struct cpu_mask *placing_cpus_of(const struct manager *manager,
-				       const struct placed_group *group);
 /* The reason why no task can be placed here, as a clause; NULL: tasks can be placed. */
 const char *placing_why_not(const struct manager *manager);
-void placing_count(const struct manager *manager, struct affinities_counts *ret);
-/* The number of groups that are kept to a cache now (placed), or are not. */
-uint32_t placing_count_groups(const struct manager *manager, bool placed);

@@ -3,10 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/log.h"
+
+#define OWN_MAPPING_BYTES (128 * 1024)
+#define KEPT_CAPABILITIES (1ULL << CAP_SYS_NICE | 1ULL << CAP_SYS_RAWIO)
 
 int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
 {
@@ -31,4 +41,64 @@ const char *process_name(uint32_t pid, const char *known, char buffer[static PRO
 	if (!pid || known[0])
 		return pid ? known : NULL;
 	return process_comm((pid_t)pid, buffer) == 0 ? buffer : NULL;
+}
+
+/*
+ * A table with its own mapping takes memory only for touched pages. malloc() starts with this
+ * threshold for mappings, but raises it when a large block is freed, such as the kernel's BTF: from
+ * then on tables would come from the heap, which calloc() has to clear. And a huge page in the
+ * place of a few touched small ones is 2 MiB.
+ */
+void process_limit_memory(void)
+{
+	if (!mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES))
+		log_debug("malloc() keeps its own threshold for mappings");
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
+		log_debug("huge pages cannot be refused: %m");
+}
+
+uint64_t process_cpu_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000ULL +
+	       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+uint64_t process_pss_kib(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	unsigned long long kib;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Pss: %llu kB", &kib) == 1)
+			return kib;
+	return 0;
+}
+
+int process_drop_capabilities(uint64_t more)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+	uint64_t kept = KEPT_CAPABILITIES | more;
+	int r = syscall(SYS_capget, &header, sets);
+
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3 && r == 0; i++) {
+		uint32_t mask = kept >> (32 * i);
+
+		sets[i].effective &= mask;
+		sets[i].permitted &= mask;
+		sets[i].inheritable = 0;
+	}
+	if (r == 0)
+		r = syscall(SYS_capset, &header, sets);
+	if (r == 0)
+		return 0;
+	r = -errno;
+	log_error("wakegovd cannot give up its capabilities: %s (systemd: SystemCallFilter= must "
+		  "allow capget and capset)",
+		  strerror(-r));
+	return r;
 }

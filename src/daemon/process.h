@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * Reads a thread's name in /proc; the thread may exit at any time. Uses only files whose contents
- * the kernel has at hand: files of /proc/PID that read a process's memory can block for ever.
- */
+/* Names of threads, and this process: its memory, its cost, and what it may do. */
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,7 +9,11 @@
 /* As the kernel's TASK_COMM_LEN, with NUL. */
 #define PROCESS_COMM_SIZE 16
 
-/* Reads the name of the thread. Returns 0 or a negative errno. */
+/*
+ * Reads the name of a thread, which may exit at any time. Returns 0 or a negative errno. The kernel
+ * has this file's contents at hand; those of /proc/PID that read a process's memory can block for
+ * ever.
+ */
 int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
 
 /*
@@ -20,3 +21,23 @@ int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
  * pid 0 and for a thread that is gone.
  */
 const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE]);
+
+/*
+ * Sets how malloc() and the kernel manage this process's memory. Call it before large allocations.
+ * A refused setting only costs memory.
+ */
+void process_limit_memory(void);
+
+/* User and system time of this process. */
+uint64_t process_cpu_us(void);
+
+/* Proportional set size in KiB; 0: not known. */
+uint64_t process_pss_kib(void);
+
+/*
+ * Drops the capabilities that only the start needs: BPF programs are loaded, and the kernel lets
+ * the holder of their descriptors attach them. CAP_SYS_NICE stays for the clamps of tasks,
+ * CAP_SYS_RAWIO for the registers, and those in `more`, as bits. Returns 0 or a negative errno,
+ * which was logged.
+ */
+int process_drop_capabilities(uint64_t more);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/profile.h"
+#include "daemon/policy.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/rule.h"
-#include "daemon/power.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
+#include "shared/sysfs.h"
 
 static const struct statefile choice_file = { .name = "profile", .version = 1 };
+
+#define MINUTES_PER_DAY (24 * 60)
 
 static const char *const whys[] = {
 	[PROFILE_BY_DEFAULT] = "no other holds",
@@ -25,8 +27,56 @@ const char *profile_why(const struct manager *manager)
 	return whys[manager->profile.why];
 }
 
+struct supplies {
+	bool has_line;
+	bool line_online;
+	bool discharging;
+};
+
+static bool says(const char *supply, const char *file, const char *word)
+{
+	char line[32];
+
+	return sysfs_read_line(line, sizeof(line), "%s/%s", supply, file) && !strcmp(line, word);
+}
+
+static void look_at_line(const char *supply, void *context)
+{
+	struct supplies *supplies = context;
+	bool is_mains = says(supply, "type", "Mains");
+
+	supplies->has_line |= is_mains;
+	if (is_mains || says(supply, "type", "USB"))
+		supplies->line_online |= says(supply, "online", "1");
+}
+
+/* Looks at a battery, unless it belongs to a mouse or the like. */
+static void look_at_battery(const char *supply, void *context)
+{
+	struct supplies *supplies = context;
+
+	if (says(supply, "type", "Battery") && !says(supply, "scope", "Device"))
+		supplies->discharging |= says(supply, "status", "Discharging");
+}
+
+/*
+ * Whether the machine runs on a battery: no line is online, and there is one or a battery is
+ * discharging. A machine with neither does not, and batteries of mice and the like do not count, as
+ * for systemd's ConditionACPower=. Batteries are read only if they decide: a controller may take
+ * tens of milliseconds.
+ */
+static bool is_on_battery(void)
+{
+	struct supplies supplies = { 0 };
+
+	sysfs_each(look_at_line, &supplies, "/sys/class/power_supply/*");
+	if (!supplies.line_online && !supplies.has_line)
+		sysfs_each(look_at_battery, &supplies, "/sys/class/power_supply/*");
+	return !supplies.line_online && (supplies.has_line || supplies.discharging);
+}
+
 /* Not time(2), which lags behind the clock of timers by up to a tick. */
-struct tm profile_local_time(void)
+static struct tm local_time(void)
 {
 	struct timespec now;
 	struct tm local;
@@ -38,7 +88,7 @@ struct tm profile_local_time(void)
 
 static bool is_within(const struct policy_when *when)
 {
-	struct tm local = profile_local_time();
+	struct tm local = local_time();
 	uint32_t now_min = local.tm_hour * 60 + local.tm_min;
 
 	if (when->from_min < when->until_min)
@@ -58,7 +108,7 @@ static bool holds(const struct manager *manager, const struct policy_when *when)
 	if (!when->given)
 		return false;
 	if (when->power != POLICY_POWER_ANY &&
-	    (when->power == POLICY_POWER_BATTERY) != power_is_battery())
+	    (when->power == POLICY_POWER_BATTERY) != is_on_battery())
 		return false;
 	if (when->by_time && !is_within(when))
 		return false;
@@ -102,6 +152,29 @@ int profile_apply(struct manager *manager, const struct policy_files *files, str
 	if (r == 0 && manager->options.observe)
 		ret->backend = POLICY_BACKEND_OBSERVE;
 	return r;
+}
+
+/* The next time at which a condition begins or ends. */
+time_t profile_next_boundary(const struct policy_profiles *profiles)
+{
+	struct tm local = local_time();
+	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
+
+	for (uint32_t i = 0; i < profiles->n; i++) {
+		const struct policy_when *when = &profiles->entries[i].when;
+		const uint32_t bounds[] = { when->from_min, when->until_min };
+
+		for (int j = 0; when->by_time && j < 2; j++) {
+			uint32_t ahead =
+				(bounds[j] + MINUTES_PER_DAY - now_min - 1) % MINUTES_PER_DAY + 1;
+
+			least = ahead < least ? ahead : least;
+		}
+	}
+	local.tm_min += least;
+	local.tm_sec = 0;
+	local.tm_isdst = -1;
+	return mktime(&local);
 }
 
 static void print_choice(FILE *out, const void *data)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/profile_switch.h"
+#include "daemon/overrides.h"
+#include "daemon/policy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,18 +8,33 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "daemon/domains.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/hinting.h"
 #include "daemon/journal.h"
-#include "daemon/policy.h"
-#include "daemon/power.h"
-#include "daemon/profile.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
+#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
+#include "shared/uevent.h"
 
 /* A condition on a rule changes the profile no more often than this. */
-#define RULES_GAP_US	US_PER_S
+#define RULES_GAP_US US_PER_S
 
-#define MINUTES_PER_DAY (24 * 60)
+void policy_put_into_effect(struct manager *manager, const struct policy *policy)
+{
+	manager->policy = *policy;
+	task_overrides_check(&manager->task_overrides, &manager->policy);
+	task_overrides_fill(&manager->task_overrides, &manager->policy);
+	hints_fill(rules_hints(manager->rules), &manager->policy);
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		domains_set_preference(manager, i);
+	engine_set_policy(manager->engine, &manager->policy);
+	freq_invariance_choose_references(manager);
+	rule_tracking_set_policy(manager);
+	hinting_mind_tasks(manager);
+	query_server_set_limits(manager->server, &manager->policy.query);
+}
 
 /* Switches profiles if another one should be in force, or for another reason. */
 static void reconsider(struct manager *manager)
@@ -48,38 +64,21 @@ static void reconsider(struct manager *manager)
 
 static int on_power(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-	if (power_read(fd))
+	char text[UEVENT_SIZE];
+	bool is_power = false;
+	ssize_t n;
+
+	while ((n = uevent_read(fd, text)) > 0)
+		is_power |= memmem(text, (size_t)n, "SUBSYSTEM=power_supply", 23) != NULL;
+	if (is_power || n == -ENOBUFS)
 		reconsider(userdata);
 	return 0;
-}
-
-/* The next time at which a condition begins or ends. */
-static time_t next_boundary(const struct policy_profiles *profiles)
-{
-	struct tm local = profile_local_time();
-	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
-
-	for (uint32_t i = 0; i < profiles->n; i++) {
-		const struct policy_when *when = &profiles->entries[i].when;
-		const uint32_t bounds[] = { when->from_min, when->until_min };
-
-		for (int j = 0; when->by_time && j < 2; j++) {
-			uint32_t ahead =
-				(bounds[j] + MINUTES_PER_DAY - now_min - 1) % MINUTES_PER_DAY + 1;
-
-			least = ahead < least ? ahead : least;
-		}
-	}
-	local.tm_min += least;
-	local.tm_sec = 0;
-	local.tm_isdst = -1;
-	return mktime(&local);
 }
 
 static void arm_clock(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
-	const struct itimerspec next = { .it_value.tv_sec = next_boundary(profiles) };
+	const struct itimerspec next = { .it_value.tv_sec = profile_next_boundary(profiles) };
 
 	/* It also fires when the clock is set. */
 	timerfd_settime(manager->profile.clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
@@ -113,7 +112,7 @@ static int listen_for_power(struct manager *manager)
 
 	if (choice->power_fd >= 0)
 		return 0;
-	choice->power_fd = power_open();
+	choice->power_fd = uevent_open(UEVENT_CHANGE, UEVENT_ADD);
 	if (choice->power_fd < 0)
 		return choice->power_fd;
 	return sd_event_add_io(manager->event, NULL, choice->power_fd, EPOLLIN, on_power, manager);

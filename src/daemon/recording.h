@@ -9,15 +9,17 @@
 #include <stdint.h>
 
 struct manager;
+struct reply;
 
 #define RECORDING_BYTES_LEAST	(1ULL << 20)
 #define RECORDING_BYTES_DEFAULT (64ULL << 20)
 
 /*
  * Starts a recording of up to max_bytes: replaces the engine by one that continues its state. The
- * channel must have its subscriber. Returns 0, or a negative errno with nothing changed.
+ * channel must have its subscriber. Writes the first reply of io.wakegov.Record. Returns 0, or a
+ * negative errno with nothing changed.
  */
-int recording_start(struct manager *manager, uint64_t max_bytes);
+int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *reply);
 
 /* Ends the recording, if any. why: a word for the client. */
 void recording_stop(struct manager *manager, const char *why);

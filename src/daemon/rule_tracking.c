@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/rule_tracking.h"
+#include "daemon/overrides.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "config/load.h"
 #include "core/rule.h"
-#include "daemon/apply_task_clamps.h"
-#include "daemon/grouping.h"
+#include "daemon/clamps.h"
 #include "daemon/idle_latency.h"
+#include "daemon/manager.h"
 #include "daemon/placing.h"
-#include "daemon/state.h"
 #include "rules/check.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -209,11 +209,6 @@ int rule_tracking_start(struct manager *manager)
 	return 0;
 }
 
-void rule_tracking_end(struct manager *manager)
-{
-	rules_free(manager->rules);
-}
-
 void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts)
 {
 	rules_expect_change(manager->rules);
@@ -263,12 +258,6 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 	default:
 		plan_scan(manager, 0);
 	}
-}
-
-void rule_tracking_look_again(struct manager *manager)
-{
-	if (rule_all(&manager->policy))
-		rule_tracking_scan(manager);
 }
 
 void rule_tracking_mind_events(struct manager *manager)

@@ -9,7 +9,6 @@ struct manager;
 
 /* Creates the table and, if the policy has rules, finds their tasks. */
 int rule_tracking_start(struct manager *manager);
-void rule_tracking_end(struct manager *manager);
 
 /* Warns of settings of the policy that have no effect on this machine. */
 void rule_tracking_check_policy(struct manager *manager);
@@ -31,9 +30,6 @@ void rule_tracking_rehint(struct manager *manager);
 
 /* Scans all tasks. */
 void rule_tracking_scan(struct manager *manager);
-
-/* The same if there are rules, after a time without tracing. */
-void rule_tracking_look_again(struct manager *manager);
 
 /*
  * Call this after records were taken: scans all tasks if records were lost, or if a rule that is a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/startup.h"
+#include "daemon/manager.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,16 +12,13 @@
 #include "actuator/affinities.h"
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
-#include "actuator/power_controls.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"
-#include "daemon/conflicts.h"
+#include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
-#include "daemon/profile.h"
-#include "daemon/round.h"
-#include "daemon/state.h"
+#include "daemon/policy.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
@@ -274,36 +271,11 @@ static int acquire(struct manager *manager, struct governed *governed)
 	return r;
 }
 
-/* Logs each outcome once: a driver without the control lacks it after every reload. */
-void startup_set_preference(struct manager *manager, uint32_t domain)
-{
-	static const char *const words[] = {
-		[POLICY_PREFERENCE_NONE] = NULL,
-		[POLICY_PREFERENCE_DEFAULT] = "default",
-		[POLICY_PREFERENCE_PERFORMANCE] = "performance",
-		[POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
-		[POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
-		[POLICY_PREFERENCE_POWER] = "power",
-	};
-	struct governed *governed = &manager->domains[domain];
-	struct policy_domain policy;
-	int outcome;
-
-	if (!governed->actuator.held)
-		return;
-	policy_domain_for(&manager->policy, governed->actuator.info->name, &policy);
-	outcome = preference_set(&governed->actuator, words[policy.preference]);
-	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
-	    outcome != PREFERENCE_UNCHANGED)
-		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
-	governed->preference_outcome = outcome;
-}
-
 int startup_acquire_domains(struct manager *manager)
 {
 	int r;
 
-	manager_find_rivals(manager);
+	domains_find_rivals(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		r = acquire(manager, &manager->domains[i]);
 		if (r < 0)
@@ -312,8 +284,8 @@ int startup_acquire_domains(struct manager *manager)
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
 				    manager->topology->domains[i].name, strerror(-r));
-		startup_set_preference(manager, i);
-		manager_verify_domain(manager, i);
+		domains_set_preference(manager, i);
+		domains_verify(manager, i);
 	}
 	return 0;
 }

@@ -101,20 +101,19 @@ double stats_power_share(const struct topology_domain *domain, uint32_t khz, uin
 	return work * highest_khz / khz * energy_share_in(domain, khz);
 }
 
-static bool same_key(const struct stats_key *a, const struct stats_key *b)
-{
-	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->device, b->device);
-}
-
 /* The last row takes everything for which there is no room. */
 static struct stats_row *find_row(struct stats_period *period, const struct stats_key *key)
 {
 	static const struct stats_key others = { STATS_KINDS, "others", "" };
 	struct stats_row *row;
 
-	for (uint32_t i = 0; i < period->n_rows; i++)
-		if (same_key(&period->rows[i].key, key))
+	for (uint32_t i = 0; i < period->n_rows; i++) {
+		const struct stats_key *other = &period->rows[i].key;
+
+		if (other->kind == key->kind && !strcmp(other->name, key->name) &&
+		    !strcmp(other->device, key->device))
 			return &period->rows[i];
+	}
 	if (period->n_rows == STATS_ROWS_MAX)
 		return &period->rows[STATS_ROWS_MAX - 1];
 	row = &period->rows[period->n_rows++];

@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/decision.h"
@@ -72,6 +73,8 @@ struct stats_time {
 	uint64_t of_day_ns; /* since midnight */
 };
 
+struct account;
+struct manager;
 struct stats;
 struct stats_period;
 
@@ -121,3 +124,58 @@ const struct stats_row *stats_row(const struct stats_period *period, uint32_t i)
  * the highest OPP. The only estimate of energy in the daemon.
  */
 double stats_power_share(const struct topology_domain *domain, uint32_t khz, uint32_t work_cap);
+
+/*
+ * stats_file.c: the account of a day, in DIRECTORY/account.DAY, with DAY counted from 1970. The
+ * file is replaced as a whole:
+ *
+ *	file	magic, version (u32), CRC-32 of the rest (u32), domains, rows
+ *	domains	their number, and of each its name, the number of its times, and the times:
+ *		kHz, reason, ms
+ *	rows	their number, and of each its key and its sums, each a varint
+ */
+
+#define STATS_FILE_BYTES (72 * 1024) /* maximum size of a file */
+
+/* Returns 0 or a negative errno: -E2BIG for more than a file may have. */
+int stats_file_save(const char *directory, const struct stats *stats,
+		    const struct topology *topology, int32_t day);
+
+/*
+ * Adds the contents of the day's file. Returns 0, also without a file, or a negative errno:
+ * -EBADMSG for a damaged or foreign file. Domains and OPPs that do not exist here are left out.
+ */
+int stats_file_load(const char *directory, struct stats *stats, const struct topology *topology,
+		    int32_t day);
+/* The same for the file's contents. */
+int stats_file_parse(const void *data, size_t size, struct stats *stats,
+		     const struct topology *topology, int32_t day);
+
+/* Removes the files of days before that one. */
+void stats_file_remove_before(const char *directory, int32_t day);
+
+/*
+ * account.c: enters decisions into the account. The gain of a boost is what the experiments found:
+ * the share of its tasks' I/Os that would not have been sent without it. Its cost is the difference
+ * between the domain's target and the frequency in the experiment's other arm; without an
+ * experiment, the highest other demand. The saving of a cap is the difference between the demand
+ * before the cap and the target. The total is compared with the governor that each domain had
+ * before wakegov, by that governor's rule: the highest limit under performance, the lowest under
+ * powersave unless a driver chooses by itself, else what the CPUs' utilisation asks for.
+ */
+
+/* NULL without memory. */
+struct account *account_new(const struct topology *topology);
+struct account *account_free(struct account *account);
+
+/* The time by both clocks. The wall clock is read once a minute, so a jump is noticed that late. */
+struct stats_time account_time(struct account *account, uint64_t now_ns);
+
+/* Sets the CPUs' known power, by which energy is estimated from now on. */
+void account_set_powers(struct manager *manager);
+/* Enters a decision for a domain, also one that did not change the target. */
+void account_take(struct manager *manager, const struct decision *decision);
+/* The domain was set to khz, or released (0). */
+void account_set_target(struct manager *manager, uint32_t domain, uint32_t khz, uint64_t now_ns);
+/* Counts up to now. Returns the present time. */
+struct stats_time account_catch_up(struct manager *manager);

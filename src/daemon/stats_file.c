@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/stats_file.h"
+#include "daemon/stats.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,9 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/archive.h"
+#include "daemon/past.h"
 #include "daemon/stats.h"
-#include "daemon/stats_file.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

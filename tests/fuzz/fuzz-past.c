@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/stats_file.h"
+#include "daemon/stats.h"
 #include "record/codec.h"
 #include "record/format.h"
 #include "record/history.h"

@@ -16,8 +16,8 @@
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
-#include "daemon/hint_file.h"
-#include "daemon/override_file.h"
+#include "daemon/hinting.h"
+#include "daemon/overrides.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 

@@ -37,7 +37,7 @@ static uint64_t hold_end_ns(const struct world *world, const struct world_task *
 	return t->io.last_io_ns + world->policy.io_boost.hold_ns;
 }
 
-/* As src/daemon/round.c does after a sample. */
+/* As src/daemon/inputs.c does after a sample. */
 static void watch(struct world *world, struct world_task *t)
 {
 	const struct io_task *task = io_task_find(engine_tasks(world->engine), t->pid);

@@ -7,23 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/conflicts.h"
-#include "daemon/footprint.h"
+#include "daemon/clamps.h"
+#include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/grouping.h"
 #include "daemon/hand_back.h"
 #include "daemon/hinting.h"
 #include "daemon/idle_latency.h"
 #include "daemon/journal.h"
-#include "daemon/monitor.h"
-#include "daemon/override_file.h"
+#include "daemon/loop.h"
+#include "daemon/overrides.h"
 #include "daemon/placing.h"
-#include "daemon/policy_hold.h"
-#include "daemon/profile.h"
-#include "daemon/profile_switch.h"
+#include "daemon/policy.h"
+#include "daemon/process.h"
 #include "daemon/recording.h"
-#include "daemon/reload.h"
-#include "daemon/round.h"
 #include "daemon/rule_tracking.h"
 #include "diag/advice.h"
 #include "diag/conflicts.h"
@@ -334,47 +330,32 @@ bool grouping_carries(const struct manager *manager, uint32_t rule)
 	return false;
 }
 
-static const struct placed_group canned_group = {
-	.key = 1,
-	.rule = "backup",
-	.n_tasks = 3,
-	.placement = {
-		.kind = PLACEMENT_WAKE_AFFINE,
-		.why = PLACEMENT_HOLDS,
-		.held = 1,
-		.p99 = { 16, 14 },
-		.has_inside = true,
-		.inside_permille = 987,
+/* One group that is placed, and two of another rule that are not. */
+static struct placing canned_placing = {
+	.caches = { .cpus = { { { 3 } } } },
+	.groups = {
+		{ .key = 1,
+		  .rule = "backup",
+		  .n_tasks = 3,
+		  .placement = { .kind = PLACEMENT_WAKE_AFFINE,
+				 .why = PLACEMENT_HOLDS,
+				 .held = 1,
+				 .p99 = { 16, 14 },
+				 .has_inside = true,
+				 .inside_permille = 987 } },
+		{ .key = 2, .rule = "other" },
+		{ .key = 3, .rule = "other" },
 	},
 };
-
-const struct placed_group *placing_next_group(const struct manager *manager, const char *rule,
-					      uint32_t *place)
-{
-	return strcmp(rule, canned_group.rule) || (*place)++ ? NULL : &canned_group;
-}
-
-const struct cpu_mask *placing_cpus_of(const struct manager *manager,
-				       const struct placed_group *group)
-{
-	static const struct cpu_mask cpus = { { 3 } };
-
-	return &cpus;
-}
 
 const char *placing_why_not(const struct manager *manager)
 {
 	return "all CPUs share one last-level cache, and there are no clusters";
 }
 
-void placing_count(const struct manager *manager, struct affinities_counts *ret)
+void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
 {
 	*ret = (struct affinities_counts){ .kept = 3, .foreign = 1, .refused = 2 };
-}
-
-uint32_t placing_count_groups(const struct manager *manager, bool placed)
-{
-	return placed ? 1 : 2;
 }
 
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
@@ -480,16 +461,6 @@ char *advice_on_clamp_classes(uint64_t refused)
 	return NULL;
 }
 
-uint64_t footprint_cpu_us(void)
-{
-	return 1234567;
-}
-
-uint64_t footprint_pss_kib(void)
-{
-	return 2150;
-}
-
 int policy_hold_start(struct manager *manager, const char *text, char **ret_message)
 {
 	if (strstr(text, "slack"))
@@ -569,23 +540,11 @@ void journal_tell(struct manager *manager, enum message message, const struct me
 {
 }
 
-int override_file_save(const char *directory, const struct topology *topology,
-		       const struct override_table *table, const struct task_overrides *leases)
-{
-	return 0;
-}
-
-int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
-		       struct override_table *ret, struct task_overrides *ret_leases)
-{
-	return 0;
-}
-
 void manager_round(struct manager *manager)
 {
 }
 
-int manager_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
+int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
 {
 	if (name && strcmp(name, "policy4") != 0)
 		return -ENOENT;
@@ -619,7 +578,7 @@ int profile_switch_hold(struct manager *manager, const char *name)
 }
 
 /* There is no engine here whose life could be recorded. */
-int recording_start(struct manager *manager, uint64_t max_bytes)
+int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *reply)
 {
 	return -EOPNOTSUPP;
 }
@@ -851,10 +810,11 @@ int canned_daemon_init(struct canned_daemon *canned)
 	memset(&made, 0, sizeof(made));
 	made.daemon = canned;
 	*manager = (struct manager){
-		.options = { .policy_path = "/etc/wakegov.conf" },
+		.options = { .policy_path = "/etc/wakegov.conf", .run_dir = "/nonexistent" },
 		.n_domains = canned->n_domains,
 		.started_ns = time_now_ns() - UPTIME_S * NS_PER_S,
 		.records = UINT64_MAX,
+		.placing = &canned_placing,
 	};
 	policy_init(&manager->policy);
 	topology = calloc(1, sizeof(*topology) + canned->n_domains * sizeof(topology->domains[0]));

@@ -7,7 +7,7 @@
  * per program.
  */
 
-#include "daemon/state.h"
+#include "daemon/manager.h"
 
 struct canned_daemon {
 	struct manager manager;

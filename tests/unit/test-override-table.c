@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "daemon/task_override_table.h"
+#include "daemon/overrides.h"
 
 static struct policy policy;
 

@@ -240,3 +240,52 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 	field_count(out, "min_rate_per_s", manager->policy.io_boost.min_rate_per_s);
 	return reply_end(reply);
 }
+
+static void put_device(struct json_out *out, const struct manager *manager, const char *name,
+		       const struct input_device *now)
+{
+	const struct io_device *device = engine_device(manager->engine, now->device);
+	const struct io_task *task = NULL;
+	uint32_t boosted = 0, trying = 0;
+
+	while ((task = engine_next_user(manager->engine, now->device, task))) {
+		boosted += io_boost_is_held(&task->io_boost);
+		trying += task->io_boost.state == IO_BOOST_TRYING;
+	}
+	json_out_open(out, '{');
+	field_text(out, "name", name);
+	field_count(out, "tasks", device->n_users);
+	field_count(out, "depth", now->depth);
+	field_count(out, "completions", now->completions);
+	field_count(out, "idle_us", now->idle_ns / NS_PER_US);
+	/* At the time when requests were last followed. */
+	field_count_if(out, "completions_per_s", device->rates.known,
+		       device->rates.completions_per_s);
+	field_count_if(out, "idle_permille", device->rates.known, device->rates.idle_permille);
+	field_count(out, "completion_cpu", now->completion_cpu);
+	field_text(out, "completion_domain",
+		   api_domain_name(manager->topology,
+				   topology_domain_of(manager->topology, now->completion_cpu)));
+	field_count(out, "boosted", boosted);
+	field_count(out, "trying", trying);
+	json_out_close(out, '}');
+}
+
+int api_list_devices(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct json_out *out = reply_begin(reply);
+	uint64_t now_ns = time_now_ns();
+
+	field_open(out, "devices", '[');
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		char name[TRACER_DISK_SIZE];
+		struct input now;
+
+		if (tracer_read_device(manager->tracer, i, now_ns, &now) == 0 &&
+		    tracer_device_name(manager->tracer, i, name) == 0)
+			put_device(out, manager, name, &now.device);
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/domains.h"
+#include "daemon/stats.h"
+
+#include <errno.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+
+#include "actuator/backend.h"
+#include "actuator/governor.h"
+#include "actuator/power_controls.h"
+#include "daemon/journal.h"
+#include "diag/advice.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/time.h"
+
+static void set_active(struct manager *manager, uint32_t domain, bool active)
+{
+	struct input input = {
+		.now_ns = time_now_ns(),
+		.type = INPUT_DOMAIN,
+		.domain = {
+			.domain = domain,
+			.active = active,
+			.driven = manager->domains[domain].actuator.state ==
+				  ACTUATOR_STATE_DRIVEN,
+			.clamps = manager->domains[domain].backend->clamps_tasks,
+		},
+	};
+
+	engine_apply(manager->engine, &input);
+	if (!active)
+		account_set_target(manager, domain, 0, input.now_ns);
+}
+
+void domains_read_limits(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	struct input input = {
+		.now_ns = time_now_ns(),
+		.type = INPUT_LIMITS,
+		.limits = { .domain = domain },
+	};
+
+	if (actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
+					&input.limits.max_khz) < 0)
+		return; /* offline: verify reports that */
+	governed->others_min_khz = input.limits.min_khz;
+	governed->others_max_khz = input.limits.max_khz;
+	engine_apply(manager->engine, &input);
+}
+
+/*
+ * Reads the frequency for the accounting, where no kernel event has reported it: at start, after
+ * hotplug and suspend.
+ */
+static void read_frequency(struct manager *manager, uint32_t domain)
+{
+	uint32_t khz;
+
+	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+		return;
+	topology_for_each_cpu(manager->topology, cpu, domain)
+		tracer_set_frequency(manager->tracer, cpu, khz);
+}
+
+/*
+ * The files of a driver that was unloaded or switched (intel_pstate/status) do not come back; those
+ * of the next driver are new files, perhaps with other frequencies.
+ */
+static void end_without_driver(struct manager *manager, const char *name)
+{
+	int code;
+
+	if (sd_event_get_exit_code(manager->event, &code) >= 0)
+		return;
+	log_error(
+		"%s: its cpufreq driver is gone: wakegovd ends; start it again for the next driver, "
+		"as systemd does",
+		name);
+	sd_event_exit(manager->event, -ENODEV);
+}
+
+/* Applies an outcome of the actuator to the state of the domain. */
+void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
+{
+	struct governed *governed = &manager->domains[domain];
+	const char *name = governed->actuator.info->name;
+	struct message_about about = { .domain = name };
+
+	switch (outcome) {
+	case ACTUATOR_TAKEN_OVER:
+		journal_tell(manager, MESSAGE_YIELDED, &about,
+			     "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
+			     governed->actuator.why, name);
+		set_active(manager, domain, false);
+		break;
+	case ACTUATOR_OFFLINE:
+		journal_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
+		set_active(manager, domain, false);
+		break;
+	case -ENODEV:
+		end_without_driver(manager, name);
+		break;
+	default:
+		if (outcome < 0 && !governed->error_logged) {
+			about.reason = strerrorname_np(-outcome);
+			journal_tell(manager, MESSAGE_WRITE_FAILED, &about,
+				     "%s: cannot write its frequency: %s", name,
+				     strerror(-outcome));
+		}
+		governed->error_logged = outcome < 0;
+	}
+}
+
+void domains_verify(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	enum actuator_state before = governed->actuator.state;
+	uint32_t asked_khz;
+	int outcome;
+
+	if (before == ACTUATOR_STATE_YIELDED)
+		return;
+	/*
+	 * During a hand-back nothing is decided for observed domains either, and a domain that
+	 * comes online is acquired with the others.
+	 */
+	if (manager->hand_back.until_ns &&
+	    (before == ACTUATOR_STATE_OFFLINE || before == ACTUATOR_STATE_OBSERVED)) {
+		set_active(manager, domain, false);
+		return;
+	}
+	if (before == ACTUATOR_STATE_HANDED_BACK) {
+		set_active(manager, domain, false);
+		outcome = actuator_verify_handed_back(&governed->actuator);
+		if (outcome == ACTUATOR_TAKEN_OVER)
+			domains_take_outcome(manager, domain, outcome);
+		return;
+	}
+	/* A domain that was offline at the start is taken when it comes online. */
+	if (before == ACTUATOR_STATE_OFFLINE && !governed->actuator.held)
+		outcome = governed->backend->acquire(&governed->actuator);
+	else
+		outcome = governed->backend->verify(&governed->actuator);
+	if (outcome != ACTUATOR_DONE) {
+		if (governed->actuator.state != before || outcome < 0)
+			domains_take_outcome(manager, domain, outcome);
+		return;
+	}
+	if (before == ACTUATOR_STATE_OFFLINE)
+		journal_tell(manager, MESSAGE_ONLINE,
+			     &(struct message_about){ .domain = governed->actuator.info->name },
+			     "%s: back online, governed again", governed->actuator.info->name);
+	set_active(manager, domain, true);
+	domains_read_limits(manager, domain);
+	read_frequency(manager, domain);
+	/* The request may be lost: hotplug and resume restart the governor. */
+	asked_khz = governed->actuator.asked_khz;
+	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz ||
+	    range_is_suspect(&governed->actuator.range))
+		engine_forget_target(manager->engine, domain);
+}
+
+/* Logs each outcome once: a driver without the control lacks it after every reload. */
+void domains_set_preference(struct manager *manager, uint32_t domain)
+{
+	static const char *const words[] = {
+		[POLICY_PREFERENCE_NONE] = NULL,
+		[POLICY_PREFERENCE_DEFAULT] = "default",
+		[POLICY_PREFERENCE_PERFORMANCE] = "performance",
+		[POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
+		[POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
+		[POLICY_PREFERENCE_POWER] = "power",
+	};
+	struct governed *governed = &manager->domains[domain];
+	struct policy_domain policy;
+	int outcome;
+
+	if (!governed->actuator.held)
+		return;
+	policy_domain_for(&manager->policy, governed->actuator.info->name, &policy);
+	outcome = preference_set(&governed->actuator, words[policy.preference]);
+	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
+	    outcome != PREFERENCE_UNCHANGED)
+		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
+	governed->preference_outcome = outcome;
+}
+
+/* The values that the other program set are saved as those to restore. */
+static int adopt(struct manager *manager, uint32_t domain)
+{
+	struct governed *governed = &manager->domains[domain];
+	const char *name = governed->actuator.info->name;
+	int r;
+
+	governed->actuator.state = ACTUATOR_STATE_RELEASED;
+	r = backend_acquire(&governed->actuator, manager->policy.backend, &governed->backend,
+			    governed->passed_over);
+	if (r < 0) {
+		log_error("%s: cannot be adopted: %s", name, governed->actuator.why);
+		governed->actuator.state = ACTUATOR_STATE_YIELDED;
+		return r;
+	}
+	log_notice("%s: adopted on request, backend %s", name, governed->backend->name);
+	engine_forget_target(manager->engine, domain);
+	domains_verify(manager, domain);
+	return r;
+}
+
+int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
+{
+	bool found = !name;
+	int error = 0;
+
+	*ret_adopted = 0;
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		const struct actuator_domain *actuator = &manager->domains[i].actuator;
+		int r;
+
+		if (name && strcmp(actuator->info->name, name) != 0)
+			continue;
+		found = true;
+		if (actuator->state != ACTUATOR_STATE_YIELDED)
+			continue;
+		r = adopt(manager, i);
+		if (r < 0)
+			error = error ?: r;
+		else
+			++*ret_adopted;
+	}
+	return found ? error : -ENOENT;
+}
+
+static void note_rival(void *userdata, const struct rival *rival)
+{
+	struct manager *manager = userdata;
+
+	manager->rivals[manager->n_rivals++] = rival;
+}
+
+static bool is_among(const struct rival *rival, const struct rival *const *rivals, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (rivals[i] == rival)
+			return true;
+	return false;
+}
+
+void domains_find_rivals(struct manager *manager)
+{
+	const struct rival *before[RIVALS_MAX];
+	uint32_t n_before = manager->n_rivals;
+
+	memcpy(before, manager->rivals, sizeof(before));
+	manager->n_rivals = 0;
+	rivals_find(note_rival, manager);
+	for (uint32_t i = 0; i < manager->n_rivals; i++) {
+		_cleanup_free_ char *sentence = advice_on_rival(manager->rivals[i]);
+
+		if (sentence && !is_among(manager->rivals[i], before, n_before))
+			log_notice("%s", sentence);
+	}
+}
