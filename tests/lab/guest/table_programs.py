@@ -13,6 +13,7 @@ import collections
 import contextlib
 import json
 import os
+import random
 import re
 import subprocess
 import time
@@ -51,6 +52,19 @@ def bound_disk():
     guest.null_blk("null_blk_create_bound")
 
 
+def drifting_disk():
+    """Read from front to back, its latency goes up and down between 60 and 180 us, each 1.6 MB a step."""
+    steps_us, sectors, step, table = (60, 90, 130, 180), 3200, 1, []
+    for step_us in steps_us:
+        shell(f". tests/lab/guest/null-blk.sh; null_blk_create nullb{step_us} size=800 "
+              f"completion_nsec={step_us * 1000}")
+    random.seed(1)
+    for start in range(0, 500 * sectors, sectors):
+        step = min(max(step + random.choice((-1, 0, 1)), 0), len(steps_us) - 1)
+        table.append(f"{start} {sectors} linear /dev/nullb{steps_us[step]} {start}")
+    shell("dmsetup create --noudevsync drift; dmsetup mknodes drift", input="\n".join(table))
+
+
 def work_folder():
     os.makedirs(WORK, exist_ok=True)
 
@@ -59,7 +73,7 @@ def ext4():
     work_folder()
     if os.path.ismount(DISK):
         return
-    shell(f". tests/lab/guest/null-blk.sh; null_blk_create {DISK_DEVICE} memory_backed=1 size=300 "
+    shell(f". tests/lab/guest/null-blk.sh; null_blk_create {DISK_DEVICE} memory_backed=1 size=500 "
           f"completion_nsec={DISK_NS}; mkfs.ext4 -q /dev/{DISK_DEVICE}; mkdir -p {DISK}")
     mount()
 
@@ -121,6 +135,41 @@ db.commit()
 END""")
 
 
+PG, PG_BIN = f"{DISK}/pg", "/usr/lib/postgresql/15/bin"
+AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
+PG_SETTINGS = """listen_addresses = ''
+unix_socket_directories = '/tmp'
+shared_buffers = 1MB
+autovacuum = off
+"""
+
+
+def pg_ctl(verb):
+    shell(f"{AS_NOBODY} {PG_BIN}/pg_ctl -s -w -D {PG} -l /tmp/pg.log {verb}")
+
+
+def postgres():
+    """A database of 60 MB."""
+    ext4()
+    shell(f"mkdir {PG}; chown nobody {PG}; {AS_NOBODY} {PG_BIN}/initdb -N -A trust -U postgres "
+          f"--wal-segsize=1 {PG}")
+    with open(f"{PG}/postgresql.conf", "a", encoding="ascii") as file:
+        file.write(PG_SETTINGS)
+    pg_ctl("start")
+    shell(f"{PG_BIN}/pgbench -i -q -s 4 -h /tmp -U postgres postgres")
+    pg_ctl("stop")
+
+
+@contextlib.contextmanager
+def cold_postgres():
+    remount()
+    pg_ctl("start")
+    try:
+        yield
+    finally:
+        pg_ctl("stop")
+
+
 @contextlib.contextmanager
 def cold():
     remount()
@@ -172,6 +221,17 @@ def wrk(text):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]), us(50), us(99)
 
 
+def pgbench(text):
+    """Of the log's transactions those that ended after a quarter of a second."""
+    rows = [line.split() for line in text.splitlines()]
+    ends = [(int(row[4]) * 1000000 + int(row[5]), int(row[2])) for row in rows]
+    start = min(end - took for end, took in ends) + 250000
+    late = [(end, took) for end, took in ends if end > start]
+    took = sorted(us for _, us in late)
+    return (len(late) / (max(late)[0] - start) * 1e6, took[len(took) // 2],
+            took[len(took) * 99 // 100])
+
+
 def hackbench(text):
     return float(re.search(r"Time: ([\d.]+)", text)[1]) * 1000, None, None
 
@@ -192,9 +252,9 @@ def completion(_):
     return None, None, None
 
 
-def fio_command(engine, device, depth=1):
+def fio_command(engine, device, depth=1, order="randread"):
     return (f"fio --name=x --filename={device} --ioengine={engine} --iodepth={depth} --direct=1 "
-            f"--rw=randread --bs=4k --ramp_time=500ms --runtime=1s --time_based --thread "
+            f"--rw={order} --bs=4k --ramp_time=500ms --runtime=1s --time_based --thread "
             f"--cpus_allowed={CPU} --output-format=json")
 
 
@@ -245,6 +305,11 @@ print(len(late), late[len(late) // 2] * 1e6, late[len(late) * 99 // 100] * 1e6)
 """
 
 
+def pgbench_command(*options):
+    return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c 4 -T 1 -h /tmp -U postgres -l "
+            f"--log-prefix={WORK}/pg {' '.join(options)} postgres >/dev/null; cat {WORK}/pg.*")
+
+
 def python(text):
     return f"python3 -c '{text}'"
 
@@ -258,8 +323,14 @@ WORKLOADS = (
              (latency_disk,)),
     workload("fio-uring-bound", "IOPS", "higher", fio_command("io_uring", "/dev/nullb2", 64), fio,
              (bound_disk,)),
+    workload("fio-drift", "IOPS", "higher", fio_command("psync", "/dev/mapper/drift", order="read"),
+             fio, (drifting_disk,)),
     workload("sqlite-commit", "commits/s", "higher", python(SQLITE_COMMITS), printed, (ext4,)),
     workload("sqlite-read", "rows/s", "higher", python(SQLITE_READS), printed, (sqlite,), cold),
+    workload("pgbench-read", "tps", "higher", pgbench_command("-S"), pgbench, (postgres,),
+             cold_postgres),
+    workload("pgbench-write", "tps", "higher", pgbench_command(), pgbench, (postgres,),
+             cold_postgres),
     workload("make", "ms", "lower", f"cd {WORK}/make; rm -f *.o *.a; make -s -j4", completion,
              (objects,)),
     workload("xz", "ms", "lower", f"xz -T1 -2 -c {WORK}/data >/dev/null", completion, (data,)),

@@ -5,7 +5,7 @@
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
 # Of the table of programs, whose CPUs are those of the timed machine.
-TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd
+TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15
 
 table_names() {
 	local file
@@ -17,7 +17,7 @@ table_names() {
 }
 
 table_parse() {
-	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_RUN_OPTIONS=()
+	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_SEED=1 TABLE_RUN_OPTIONS=()
 	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all
 	shift || true
 	if [ -z "$TABLE_NAME" ] || { [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] &&
@@ -54,6 +54,7 @@ table_set() {
 	--plot) TABLE_PLOT=$2 ;;
 	--runs) need_number --runs "$2" 3 && TABLE_RUNS=$2 ;;
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
+	--seed) need_number --seed "$2" 1 && TABLE_SEED=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
 	--governors)
 		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
 		TABLE_GOVERNORS=$2
@@ -210,11 +211,11 @@ table_plot() {
 
 # Each run is another start of the machine, with all governors and workloads.
 table_programs() {
-	local seed list=$TABLE_GOVERNORS
+	local seed last=$((TABLE_SEED + TABLE_RUNS - 1)) list=$TABLE_GOVERNORS
 
 	[[ $list != *,fixed ]] || list=performance,powersave,own,wakegov
-	for ((seed = 1; seed <= TABLE_RUNS; seed++)); do
-		say "start $seed of $TABLE_RUNS"
+	for ((seed = TABLE_SEED; seed <= last; seed++)); do
+		say "seed $seed of $TABLE_SEED to $last"
 		table_vm "$TABLE_DIR/start" --machine timed --driver pstate --timeout 7200 \
 			--packages "$TABLE_PROGRAMS" "${TABLE_RUN_OPTIONS[@]}" --seed "$seed" -- \
 			/usr/bin/python3 tests/lab/guest/table_programs.py --seed "$seed" \
