@@ -56,22 +56,14 @@ extern const struct desktop_name {
 	const char *path;
 } desktop_names[DESKTOP_NAMES];
 
-/* D-Bus signals, under both names; the last one goes to one client. */
-void desktop_signal_active(struct desktop *desktop);
-void desktop_signal_holds(struct desktop *desktop);
-void desktop_signal_released(struct desktop *desktop, const char *client, uint32_t cookie);
-
 /*
  * Calls to wakegovd. Failures are logged, and returned as a negative errno. governor_listen() also
- * listens for its changes, and ends the event loop when wakegovd ends. The others fetch the profile
- * in force, which is signalled on the bus when it has changed.
+ * listens for its changes, and ends the event loop when wakegovd ends. Both fetch the profile in
+ * force, which is signalled on the bus when it has changed.
  */
 int governor_listen(struct desktop *desktop);
-int governor_refresh(struct desktop *desktop);
 /* ours: wakegovd's name of a profile. */
 int governor_choose(struct desktop *desktop, const char *ours);
-/* Holds this profile instead of the one held before; NULL: none. */
-int governor_hold(struct desktop *desktop, const char *ours);
 
 /*
  * Holds a profile, by its name on the bus, for the sender of the call. Returns 0 and *ret_cookie;
