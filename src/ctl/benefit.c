@@ -26,9 +26,7 @@
 #define HOLD_POLICY "io.wakegov.HoldPolicy"
 #define HAND_BACK   "io.wakegov.HandBack"
 
-/*
- * The length of a block: a longer one leaves fewer, in a shorter one the block before still shows.
- */
+/* The first fifth of a block is not measured: the block before it still shows there. */
 #define SETTLE_SHARE 5
 /* Longer than a block, as long as the daemon allows; it ends with its connection. */
 #define HAND_BACK_US 3600000000LL

@@ -45,32 +45,25 @@ static unsigned int percent(const json_t *object, const char *key)
 	return (unsigned int)((field_number(object, key) + 5) / 10);
 }
 
-static bool is_boosted_by_kernel(const json_t *reply)
-{
-	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
-	size_t i;
-
-	json_array_foreach(tasks, i, task)
-		if (!field_is_known(task, "need_khz"))
-			return true;
-	return false;
-}
-
 static void print_head(FILE *file, const json_t *reply)
 {
-	const json_t *domain = json_object_get(reply, "domain");
+	const json_t *domain = json_object_get(reply, "domain"), *task;
+	bool is_boosted_by_kernel = false;
+	size_t i;
 	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
 	_cleanup_free_ char *cpus = format_clean(field_text(domain, "cpus"));
 	const char *asked = show_is_expected(domain) ? "its governor is expected to choose"
 			    : field_is_word(domain, "state", "driven") ? "wakegov asked for"
 								       : "wakegov would ask for";
 
+	json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
+		is_boosted_by_kernel |= !field_is_known(task, "need_khz");
 	fprintf(file, "%s%s, CPUs %s: ", style_bold(file), name, cpus);
 	if (json_is_true(json_object_get(reply, "is_present")))
 		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
 	if (field_is_known(reply, "target_khz"))
 		fprintf(file, "%s %u MHz%s", asked, mhz(reply, "target_khz"),
-			is_boosted_by_kernel(reply) ? ", or more for I/O" : "");
+			is_boosted_by_kernel ? ", or more for I/O" : "");
 	else
 		fprintf(file, "nothing was decided yet");
 	if (show_is_expected(domain) && field_is_known(domain, "asked_max_khz"))
@@ -202,15 +195,6 @@ static void print_kernel_boost(FILE *file, const json_t *task)
 	paragraph_print(file, held_back ? "held back" : "boosted", line.text);
 }
 
-static void print_kernel_boosts(FILE *file, const json_t *reply)
-{
-	const json_t *tasks = json_object_get(reply, "kernel_boosts"), *task;
-	size_t i;
-
-	json_array_foreach(tasks, i, task)
-		print_kernel_boost(file, task);
-}
-
 static void print_others(FILE *file, const json_t *reply)
 {
 	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
@@ -305,7 +289,7 @@ static void print_written(FILE *file, const json_t *reply)
 
 void explain_print(FILE *file, const json_t *reply)
 {
-	const json_t *limiter;
+	const json_t *limiter, *task;
 	size_t i;
 
 	print_head(file, reply);
@@ -315,7 +299,8 @@ void explain_print(FILE *file, const json_t *reply)
 		print_own(file, reply);
 		print_io(file, json_object_get(reply, "io"));
 		print_idle_latency(file, json_object_get(reply, "idle_latency"));
-		print_kernel_boosts(file, reply);
+		json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
+			print_kernel_boost(file, task);
 		print_others(file, reply);
 		print_clamps(file, reply);
 		print_chosen(file, reply);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/domains.h"
-#include "daemon/stats.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/loop.h"
-#include "daemon/overrides.h"
 
 #include <errno.h>
 #include <signal.h>

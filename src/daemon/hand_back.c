@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/hand_back.h"
-#include "daemon/api.h"
 
 #include <errno.h>
 #include <stdio.h>

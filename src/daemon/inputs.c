@@ -134,11 +134,6 @@ void inputs_take_event(void *userdata, const struct tracer_event *event)
 {
 	struct manager *manager = userdata;
 	uint64_t now_ns = time_now_ns();
-	const struct input device_end = {
-		.now_ns = now_ns,
-		.type = INPUT_DEVICE_END,
-		.ended_device = event->handle,
-	};
 
 	manager->records++;
 	switch (event->type) {
@@ -158,7 +153,9 @@ void inputs_take_event(void *userdata, const struct tracer_event *event)
 		resume(manager);
 		break;
 	case TRACER_DEVICE_END:
-		engine_apply(manager->engine, &device_end);
+		engine_apply(manager->engine, &(struct input){ .now_ns = now_ns,
+							       .type = INPUT_DEVICE_END,
+							       .ended_device = event->handle });
 		break;
 	case TRACER_CHILD:
 		manager_take_child(manager, event->parent, event->pid);

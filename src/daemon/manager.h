@@ -38,7 +38,7 @@ struct manager_options {
 	bool observe;		    /* write nothing, whatever the policy says */
 };
 
-/* Clamps of cgroups: grouping.h. */
+/* Clamps of cgroups: clamps.h. */
 #define GROUPING_SEEN	  256
 #define GROUPING_LEFT_MAX 64  /* with more, the rule is clamped by no cgroup */
 #define GROUPING_WHY_SIZE 384 /* for cap and floor */
@@ -88,7 +88,7 @@ struct hand_back {
 
 enum profile_why { PROFILE_BY_DEFAULT, PROFILE_BY_CONDITION, PROFILE_CHOSEN, PROFILE_HELD };
 
-/* The profile in force: profile.h. A name is "" if there is none. */
+/* The profile in force: policy.h. A name is "" if there is none. */
 struct profile_choice {
 	char name[POLICY_NAME_SIZE];
 	enum profile_why why;
@@ -112,7 +112,7 @@ struct hinting {
 	sd_event_source *timer;
 };
 
-/* policy_hold.h */
+/* A client's policy: policy.h. */
 struct policy_hold {
 	struct channel channel;
 	struct policy_files *original; /* policy to return to; NULL: no other one is in force */

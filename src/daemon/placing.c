@@ -98,7 +98,7 @@ static void apply_to_task(struct manager *manager, struct placed_task *task)
 		r = affinities_release_task(placing->affinities, task->pid);
 	else
 		r = affinities_keep(placing->affinities, task->pid, &placing->caches.cpus[cache]);
-	/* The task has ended, or its own affinity leaves no CPU there. */
+	/* -EINVAL: a per-CPU kernel thread, or its cpuset has no CPU there that is online. */
 	if (r >= 0 || r == -EINVAL)
 		return;
 	if (!placing->refused)

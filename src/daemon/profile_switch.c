@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/overrides.h"
 #include "daemon/policy.h"
 
 #include <errno.h>

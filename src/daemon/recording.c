@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/recording.h"
-#include "daemon/api.h"
 
 #include <errno.h>
 #include <stdlib.h>

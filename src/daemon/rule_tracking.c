@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/rule_tracking.h"
-#include "daemon/overrides.h"
 
 #include <errno.h>
 #include <string.h>
