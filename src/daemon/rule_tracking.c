@@ -17,8 +17,9 @@
 /* The least time between two scans of all tasks. */
 #define SCAN_GAP_NS (50 * NS_PER_MS)
 /*
- * No event reports a change of user, nice value or scheduling policy. A task mostly changes these
- * soon after its start, so it is examined again after this time.
+ * No event reports a change of user, nice value or scheduling policy, nor the end of a task whose
+ * mark came too late. Mostly these follow soon after its start, so it is examined again after this
+ * time.
  */
 #define SECOND_LOOK_NS (1000 * NS_PER_MS)
 #define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
@@ -67,6 +68,17 @@ static void tell_core(struct manager *manager, const struct rules_task *task, co
 	engine_apply(manager->engine, &input);
 }
 
+/* Plans a scan, unless an earlier one is planned. */
+static void plan_scan(struct manager *manager, uint64_t delay_ns)
+{
+	uint64_t at_ns = time_now_ns() + delay_ns;
+
+	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
+		at_ns = manager->scanned_ns + SCAN_GAP_NS;
+	if (at_ns < manager->scan_due_ns)
+		manager->scan_due_ns = at_ns;
+}
+
 static void take_facts(void *userdata, const struct task_facts *facts)
 {
 	struct manager *manager = userdata;
@@ -85,6 +97,9 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 		return;
 	if (!task.matched != !task.before)
 		tracer_mark_task(manager->tracer, task.pid, task.matched);
+	/* If it ended before the mark is there, only a scan can tell. */
+	if (task.matched && !task.before)
+		plan_scan(manager, SECOND_LOOK_NS);
 	tell_core(manager, &task, facts->comm);
 	warn_of_crossing(manager, task.matched);
 }
@@ -121,23 +136,12 @@ static void end_missing_overrides(struct manager *manager)
 	}
 }
 
-/* Plans a scan, unless an earlier one is planned. */
-static void plan_scan(struct manager *manager, uint64_t delay_ns)
-{
-	uint64_t at_ns = time_now_ns() + delay_ns;
-
-	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
-		at_ns = manager->scanned_ns + SCAN_GAP_NS;
-	if (at_ns < manager->scan_due_ns)
-		manager->scan_due_ns = at_ns;
-}
-
 void rule_tracking_scan(struct manager *manager)
 {
 	int r = 0;
 
 	manager->scanned_ns = time_now_ns();
-	manager->scan_drops = tracer_drops_ring(manager->tracer);
+	manager->scan_lost = tracer_lost_changes(manager->tracer);
 	rules_begin_scan(manager->rules);
 	if (rule_all(&manager->policy))
 		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
@@ -251,8 +255,11 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 			plan_scan(manager, SECOND_LOOK_NS);
 		break;
 	case TRACER_GONE:
-		if (rules_end(manager->rules, event->pid))
-			end_task(manager, event->pid);
+		if (!rules_end(manager->rules, event->pid))
+			break;
+		/* A mark that was sent after the end stays. */
+		tracer_mark_task(manager->tracer, event->pid, false);
+		end_task(manager, event->pid);
 		break;
 	default:
 		plan_scan(manager, 0);
@@ -261,7 +268,8 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 
 void rule_tracking_mind_events(struct manager *manager)
 {
-	if (rule_all(&manager->policy) && tracer_drops_ring(manager->tracer) != manager->scan_drops)
+	if (rule_all(&manager->policy) &&
+	    tracer_lost_changes(manager->tracer) != manager->scan_lost)
 		plan_scan(manager, 0);
 	if (rules_take_conditions(manager->rules))
 		plan_scan(manager, 0);

@@ -313,3 +313,19 @@ uint64_t programs_missed(const struct programs *programs)
 		missed += count_missed(program_of(programs->skel, i));
 	return missed;
 }
+
+/*
+ * Since Linux 7.0 a task can be preempted in a program of a tracepoint. The kernel skips the
+ * program for the others that come there on that CPU meanwhile.
+ */
+uint64_t programs_missed_changes(const struct programs *programs)
+{
+	static const enum wakegov_program reporters[] = { WAKEGOV_PROCESS_EXEC,
+							  WAKEGOV_PROCESS_EXIT, WAKEGOV_TASK_RENAME,
+							  WAKEGOV_CGROUP_MOVE };
+	uint64_t missed = 0;
+
+	for (uint32_t i = 0; i < sizeof(reporters) / sizeof(reporters[0]); i++)
+		missed += count_missed(program_of(programs->skel, reporters[i]));
+	return missed;
+}

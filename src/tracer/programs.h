@@ -60,3 +60,5 @@ void programs_unload(struct programs *programs);
  * running.
  */
 uint64_t programs_missed(const struct programs *programs);
+/* Of those only the programs that report changes of tasks: four system calls. */
+uint64_t programs_missed_changes(const struct programs *programs);

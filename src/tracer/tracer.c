@@ -11,7 +11,8 @@
 #include "tracer/tracer_private.h"
 #include "wakegov/decay.h"
 
-#define MOVE_GAP_NS NS_PER_MS
+#define MISSED_GAP_NS (50 * NS_PER_MS) /* between two looks at runs that the kernel skipped */
+#define MOVE_GAP_NS   NS_PER_MS
 
 static size_t map_bytes(size_t size)
 {
@@ -456,11 +457,16 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 
-uint64_t tracer_drops_ring(const struct tracer *tracer)
+uint64_t tracer_lost_changes(struct tracer *tracer)
 {
-	uint64_t drops = 0;
+	uint64_t now_ns = time_now_ns(), lost;
 
+	if (now_ns >= tracer->missed_read_ns + MISSED_GAP_NS) {
+		tracer->missed_changes = programs_missed_changes(&tracer->programs);
+		tracer->missed_read_ns = now_ns;
+	}
+	lost = tracer->missed_changes;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		drops += tracer->cpus[cpu].drops_ring;
-	return drops;
+		lost += tracer->cpus[cpu].drops_ring;
+	return lost;
 }

@@ -251,5 +251,5 @@ struct tracer_drops {
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);
-/* Only `ring`, without a system call. */
-uint64_t tracer_drops_ring(const struct tracer *tracer);
+/* Grows when a change of tasks may have gone unreported: tracer_scan_tasks() finds it. */
+uint64_t tracer_lost_changes(struct tracer *tracer);

@@ -51,6 +51,8 @@ struct tracer {
 	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* ran_ns at the last read, for n_cpus CPUs */
 	uint64_t known_devices;	 /* bits by index: devices that were reported */
 	uint64_t past_anomalies; /* anomalies of devices that are gone */
+	uint64_t missed_changes; /* programs_missed_changes() … */
+	uint64_t missed_read_ns; /* … then */
 	uint64_t tick_ns;	 /* tick of the scheduler */
 };
 

@@ -218,6 +218,35 @@ class BadLevels(CapsTest):
         self.assertEqual(log.count(":9: [rule high] for tasks that [rule low]"), 1, log)
 
 
+class Ends(CapsTest):
+    MANY = 400
+    POLICY = "[wakegov]\nbackend = setspeed\n[rule ended]\ncomm = ended\ncap = 30%\n"
+    # They outlive the scan that follows their start.
+    CROWD = f"""
+import ctypes, os, signal
+ctypes.CDLL(None).prctl(15, b"ended", 0, 0, 0)
+for _ in range({MANY}):
+    if os.fork() == 0:
+        signal.pause()
+print(flush=True)
+signal.pause()
+"""
+
+    def test_at_once(self):
+        """tasks that end at once on one CPU, where the kernel skips our program for some: none is kept"""
+        with guest.Daemon(self.POLICY) as daemon:
+            crowd = subprocess.Popen([sys.executable, "-S", "-c", self.CROWD], stdout=subprocess.PIPE,
+                                     start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}))
+            self.addCleanup(crowd.stdout.close)
+            crowd.stdout.readline()
+            tasks = lambda: daemon.call("Rules")["rules"][0]["tasks"]
+            guest.wait_for(lambda: tasks() == self.MANY + 1, PATIENCE_S, "all are known")
+            time.sleep(2)
+            self.end(crowd)
+            guest.wait_for(lambda: tasks() == 0, 2, "none is kept")
+            tap.note(f"the kernel skipped {daemon.call('Status')['drops']['missed']} runs of programs")
+
+
 class Storms(CapsTest):
     def setUp(self):
         super().setUp()
