@@ -46,10 +46,12 @@ int player_play(struct engine *engine, struct record_reader *reader, const struc
 		engine_take_ended(engine, &ret->handle);
 		break;
 	case RECORD_TAKE_CLASS:
-		engine_take_class(engine, &ret->class);
+		if (!engine_take_class(engine, &ret->class))
+			ret->class = (struct task_class){ 0 };
 		break;
 	case RECORD_TAKE_CLAMP:
-		engine_take_clamp(engine, &ret->clamp);
+		if (!engine_take_clamp(engine, &ret->clamp))
+			ret->clamp = (struct task_clamp){ 0 };
 		break;
 	case RECORD_POLICY:
 		engine_set_policy(engine, record->policy);

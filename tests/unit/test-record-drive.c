@@ -2,10 +2,12 @@
 #include "test-record-drive.h"
 
 #include "record/codec.h"
+#include "wakegov/own.h"
 
 #define DOMAINS 2
 #define CPUS	4
 #define TASKS	12
+#define RULES	2
 
 struct drive {
 	struct test_random random;
@@ -121,10 +123,35 @@ static void do_override(struct drive *drive, uint32_t domain)
 	apply(drive, input);
 }
 
+static void do_rules(struct drive *drive)
+{
+	struct input input = {
+		.type = INPUT_TASK_RULES,
+		.task_rules = { .pid = 1 + below(drive, TASKS),
+				.tgid = 1,
+				.comm = "drive",
+				.matched = below(drive, 1 << RULES) },
+	};
+
+	apply(drive, input);
+}
+
+static void do_own_clamps(struct drive *drive)
+{
+	uint32_t own = below(drive, 2) ? wakegov_own(below(drive, 512), 512 + below(drive, 512))
+				       : 0;
+	struct input input = {
+		.type = INPUT_OWN_CLAMPS,
+		.own_clamps = { 1 + below(drive, TASKS), own },
+	};
+
+	apply(drive, input);
+}
+
 static void do_active(struct drive *drive, uint32_t domain, bool active)
 {
 	struct input input = { .type = INPUT_DOMAIN,
-			       .domain = { domain, active, below(drive, 8) } };
+			       .domain = { domain, active, below(drive, 8), below(drive, 2) } };
 
 	drive->active[domain] = active;
 	apply(drive, input);
@@ -167,6 +194,34 @@ static void take_ended(struct drive *drive)
 	}
 }
 
+static void take_classes(struct drive *drive)
+{
+	struct task_class class, other;
+
+	while (engine_take_class(drive->engine, &class)) {
+		if (!drive->shadow)
+			continue;
+		assert_true(engine_take_class(drive->shadow, &other));
+		assert_memory_equal(&class, &other, sizeof(other));
+	}
+	if (drive->shadow)
+		assert_false(engine_take_class(drive->shadow, &other));
+}
+
+static void take_clamps(struct drive *drive)
+{
+	struct task_clamp clamp, other;
+
+	while (engine_take_clamp(drive->engine, &clamp)) {
+		if (!drive->shadow)
+			continue;
+		assert_true(engine_take_clamp(drive->shadow, &other));
+		assert_memory_equal(&clamp, &other, sizeof(other));
+	}
+	if (drive->shadow)
+		assert_false(engine_take_clamp(drive->shadow, &other));
+}
+
 static void round_of(struct drive *drive)
 {
 	engine_advance(drive->engine, drive->now_ns);
@@ -176,6 +231,8 @@ static void round_of(struct drive *drive)
 		if (engine_is_due(drive->engine, i, drive->now_ns))
 			decide(drive, i);
 	take_ended(drive);
+	take_classes(drive);
+	take_clamps(drive);
 }
 
 static void step(struct drive *drive)
@@ -183,7 +240,7 @@ static void step(struct drive *drive)
 	uint32_t domain = below(drive, DOMAINS);
 	struct input input = { .type = INPUT_TASK_END, .ended_pid = 1 + below(drive, TASKS) };
 
-	switch (below(drive, 20)) {
+	switch (below(drive, 24)) {
 	case 0:
 		apply(drive, input);
 		break;
@@ -215,6 +272,12 @@ static void step(struct drive *drive)
 	case 9 ... 13:
 		do_task(drive);
 		break;
+	case 14 ... 16:
+		do_rules(drive);
+		break;
+	case 17:
+		do_own_clamps(drive);
+		break;
 	default:
 		do_cpu(drive);
 	}
@@ -234,6 +297,11 @@ static void set_up(struct drive *drive, struct test_recording *recording, uint64
 	policy_init(&drive->policy);
 	drive->policy.max_tasks = 16;
 	drive->policy.max_ruled_tasks = 16;
+	drive->policy.n_rules = RULES;
+	for (uint32_t i = 0; i < RULES; i++)
+		drive->policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	drive->policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
+	drive->policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 40 };
 	drive->engine = record_engine_new(drive->recorder, drive->topology, &drive->policy);
 	assert_non_null(drive->engine);
 	for (uint32_t i = 0; i < DOMAINS; i++)
