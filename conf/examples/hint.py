@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Says that this program is of the class background as long as it runs: wakegovctl hint classes."""
+"""Hints the class background for this program while it runs; wakegovctl hint classes lists them."""
 import json
 import socket
 

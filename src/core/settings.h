@@ -64,9 +64,10 @@ struct policy_domain {
 	struct policy_frequency min;
 	struct policy_frequency max;
 	uint32_t headroom_percent; /* 125: a quarter above the utilisation */
-	uint64_t rate_limit_ns;	   /* least time between two writes; 0: from the driver's latency */
-	uint64_t down_hold_ns;	   /* how long a lower OPP must be wanted before it is set */
-	struct policy_reference reference; /* takes effect at start */
+	uint64_t rate_limit_ns; /* least time between two changes; 0: domain_rate_limit_ns() chooses
+				 */
+	uint64_t down_hold_ns;	/* how long a lower OPP must be wanted before it is set */
+	struct policy_reference reference;
 	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
 	enum policy_preference preference; /* for drivers that choose frequencies themselves */
 };
