@@ -11,7 +11,7 @@
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
 struct layout {
-	size_t cpus, domains, tasks, topology, explanations, end;
+	size_t cpus, domains, tasks, topology, explanations, due_ns, end;
 };
 
 static struct layout lay_out(const struct topology *topology, const struct policy *policy)
@@ -23,7 +23,8 @@ static struct layout lay_out(const struct topology *topology, const struct polic
 	at.topology = at.tasks + task_table_bytes(policy->max_tasks, policy->max_ruled_tasks);
 	at.explanations = at.topology + sizeof(struct topology) +
 			  topology->n_domains * sizeof(struct topology_domain);
-	at.end = at.explanations + topology->n_domains * sizeof(struct explanation);
+	at.due_ns = at.explanations + topology->n_domains * sizeof(struct explanation);
+	at.end = at.due_ns + topology->n_domains * sizeof(uint64_t);
 	return at;
 }
 
@@ -62,6 +63,7 @@ static void set_up(struct engine *engine, const struct topology *topology,
 	engine->tasks = (void *)(block + at.tasks);
 	engine->topology = (void *)(block + at.topology);
 	engine->explanations = (void *)(block + at.explanations);
+	engine->due_ns = (void *)(block + at.due_ns);
 	memcpy(engine->topology, topology, at.explanations - at.topology);
 	engine->header = (struct engine_state_header){
 		.version = ENGINE_STATE_VERSION,
@@ -79,8 +81,7 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 		return NULL;
 	set_up(engine, topology, policy);
 	engine->due = due_new(policy->max_tasks);
-	engine->due_domains = due_new(topology->n_domains);
-	if (!engine->due || !engine->due_domains)
+	if (!engine->due)
 		return engine_free(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		domain_init(&engine->domains[i], i, &topology->domains[i]);
@@ -99,7 +100,6 @@ struct engine *engine_free(struct engine *engine)
 	if (!engine)
 		return NULL;
 	due_free(engine->due);
-	due_free(engine->due_domains);
 	free(engine);
 	return NULL;
 }
@@ -399,15 +399,18 @@ void engine_forget_target(struct engine *engine, uint32_t domain)
 uint64_t engine_next_ns(const struct engine *engine)
 {
 	const uint64_t next_ns[] = {
-		due_next_ns(engine->due_domains), due_next_ns(engine->due),
-		engine->devices_next_ns,	  engine->groups_next_ns,
-		tracing_duty_next_ns(engine),	  override_table_next_ns(&engine->overrides),
+		due_next_ns(engine->due),     engine->devices_next_ns,
+		engine->groups_next_ns,	      tracing_duty_next_ns(engine),
+		override_table_next_ns(&engine->overrides),
 	};
 	uint64_t first_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(next_ns) / sizeof(next_ns[0]); i++)
 		if (next_ns[i] < first_ns)
 			first_ns = next_ns[i];
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine->due_ns[i] < first_ns)
+			first_ns = engine->due_ns[i];
 	return first_ns;
 }
 

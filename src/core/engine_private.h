@@ -81,8 +81,8 @@ struct engine {
 	struct domain *domains; /* topology->n_domains */
 	struct task_table *tasks;
 	struct topology *topology;	  /* a copy of its own, as reference_khz may change */
-	struct due *due;		  /* keys of the tasks … */
-	struct due *due_domains;	  /* … and of the domains, with due_ns only */
+	struct due *due;		  /* keys of the tasks */
+	uint64_t *due_ns; /* when each domain is due, close together for the pass of each round */
 	struct explanation *explanations; /* for the last decisions of the domains */
 	/*
 	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
@@ -135,22 +135,17 @@ static inline struct domain *engine_domain_of(const struct engine *engine, uint3
 	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
 }
 
-/* Sets the key of the domain; call it after each change of active, due and next_ns. */
+/* Call it after each change of active, due and next_ns of the domain. */
 static inline void engine_plan_domain(const struct engine *engine, uint32_t index)
 {
 	const struct domain *domain = &engine->domains[index];
-	struct due_key key = DUE_NOTHING;
 
-	if (domain->active)
-		key.due_ns = domain->due ? 0 : domain->next_ns;
-	due_set(engine->due_domains, index, &key);
+	engine->due_ns[index] = !domain->active ? UINT64_MAX : domain->due ? 0 : domain->next_ns;
 }
 
 /* A decision is due for the domain. */
 static inline void engine_mark_domain(const struct engine *engine, uint32_t index)
 {
-	if (engine->domains[index].due)
-		return;
 	engine->domains[index].due = true;
 	engine_plan_domain(engine, index);
 }

@@ -19,8 +19,8 @@ void engine_sample(struct engine *engine, const struct engine_ops *ops, void *us
 	engine_advance(engine, now_ns);
 }
 
-static void decide_if_due(struct engine *engine, uint32_t domain, const struct engine_ops *ops,
-			  void *userdata, uint64_t now_ns)
+static void decide(struct engine *engine, uint32_t domain, const struct engine_ops *ops,
+		   void *userdata, uint64_t now_ns)
 {
 	for (int i = 0; i < DECISIONS_MOST && engine_is_due(engine, domain, now_ns); i++) {
 		if (ops->sample_domain)
@@ -35,11 +35,12 @@ static void decide_if_due(struct engine *engine, uint32_t domain, const struct e
 void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		  uint64_t now_ns)
 {
-	uint32_t domain = 0, handle;
+	uint32_t handle;
 
 	engine_sample(engine, ops, userdata, now_ns);
-	while ((domain = due_find(engine->due_domains, DUE_BY, now_ns, domain)) != DUE_NONE)
-		decide_if_due(engine, domain++, ops, userdata, now_ns);
+	for (uint32_t domain = 0; domain < engine->topology->n_domains; domain++)
+		if (now_ns >= engine->due_ns[domain])
+			decide(engine, domain, ops, userdata, now_ns);
 	while (engine_take_ended(engine, &handle))
 		if (ops->release_task)
 			ops->release_task(userdata, handle);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a decision costs with many tasks and domains: a CPU of one domain changes, and a round
- * decides. The core alone, on a made-up machine: nothing is read or written.
+ * What a decision costs with many tasks and domains: a CPU of one domain changes, a round
+ * decides, and says when the next is due. The core alone, on a made-up machine: nothing is read or
+ * written.
  *
  * Usage: scale TASKS DOMAINS: prints ns per changed domain, the median, and bytes of the core's
  * state per task. tests/bench/scale runs it.
@@ -113,6 +114,7 @@ static uint64_t change_one(struct engine *engine, uint32_t n_domains, uint32_t t
 
 	engine_apply(engine, &input);
 	engine_round(engine, &ops, engine, now_ns);
+	engine_next_ns(engine);
 	return time_now_ns() - start_ns;
 }
 
