@@ -3,13 +3,18 @@
 
 /*
  * The frequency at which a domain is to run, and why: the record that explain, status and replay
- * read.
+ * read; what it rested on, kept so that it can be shown after the signals have changed; and the log
+ * of the last decisions.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/experiment.h"
 #include "core/input.h"
+#include "core/io_boost.h"
+#include "core/override.h"
+#include "core/settings.h"
 
 /* What won the merge over the domain's CPUs. */
 enum reason {
@@ -66,3 +71,76 @@ struct decision {
 const char *reason_name(enum reason reason);
 const char *limiter_name(enum limiter limiter);
 const char *timing_name(enum timing timing);
+
+#define EXPLANATION_CONTENDERS_MAX 6
+
+/* One contender in the merge. */
+struct contender {
+	enum reason reason;
+	uint32_t cap; /* headroom included: it may be more than 1024 */
+	uint32_t cpu;
+	uint32_t pid; /* task of the demand, else 0 */
+	char comm[TASK_COMM_SIZE];
+};
+
+/* The I/O of the winner, if an I/O boost won. Shares as in core/io_model.h. */
+struct explained_io {
+	enum io_boost_state state;
+	uint32_t device; /* or IO_BOOST_NO_DEVICE */
+	uint32_t rate_per_s;
+	uint32_t wanted_khz;
+	uint32_t host_ppm; /* share of the time of an I/O that the host takes at the lowest OPP */
+	uint32_t predicted_ppm; /* share of that time that wanted_khz saves over the lowest OPP */
+	uint32_t tried;		/* pairs of windows with and without the boost; 0: none yet … */
+	struct experiment_estimate found; /* … that found this gain */
+};
+
+/* The rule whose floor won or whose cap was the limit, as it was then. */
+struct explained_rule {
+	char name[POLICY_NAME_SIZE]; /* "": no rule */
+	char file[POLICY_FILE_SIZE];
+	uint32_t line;
+	uint32_t pid; /* its task */
+};
+
+struct explanation {
+	struct contender contenders[EXPLANATION_CONTENDERS_MAX]; /* the highest first */
+	uint32_t n_contenders; /* all contenders, also those for which there is no room */
+	bool has_io;
+	struct explained_io io;
+	struct explained_rule rule;
+	uint32_t policy_min_khz; /* 0: none */
+	uint32_t policy_max_khz; /* UINT32_MAX: none */
+	struct override_limits override;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+	uint32_t lowest_khz; /* the lowest sufficient OPP; if it is below the wanted one, it is
+				inefficient */
+};
+
+/* Adds a contender, unless it asks for nothing. */
+void explanation_note(struct explanation *explanation, const struct contender *contender);
+
+/*
+ * The last decisions that changed a target; the oldest is overwritten first. The caller that wrote
+ * the target fills in read_back_khz.
+ */
+struct decision_log;
+
+struct decision_entry {
+	struct decision decision;
+	uint32_t read_back_khz;
+	struct explanation explanation;
+};
+
+/* size entries, allocated once; NULL without memory. */
+struct decision_log *decision_log_new(uint32_t size);
+struct decision_log *decision_log_free(struct decision_log *log);
+void decision_log_add(struct decision_log *log, const struct decision *decision,
+		      uint32_t read_back_khz, const struct explanation *explanation);
+/* The last decision for the domain at or before at_ns, or NULL. */
+const struct decision_entry *decision_log_find(const struct decision_log *log, uint32_t domain,
+					       uint64_t at_ns);
+uint64_t decision_log_total(const struct decision_log *log);
+/* The i-th oldest decision, or NULL past the newest. Borrowed until the next add. */
+const struct decision_entry *decision_log_at(const struct decision_log *log, uint32_t i);

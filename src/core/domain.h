@@ -15,7 +15,6 @@
 
 #include "core/clamp_class.h"
 #include "core/decision.h"
-#include "core/explanation.h"
 #include "core/override.h"
 #include "core/settings.h"
 #include "core/topology.h"

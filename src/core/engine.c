@@ -399,8 +399,10 @@ void engine_forget_target(struct engine *engine, uint32_t domain)
 uint64_t engine_next_ns(const struct engine *engine)
 {
 	const uint64_t next_ns[] = {
-		due_next_ns(engine->due),     engine->devices_next_ns,
-		engine->groups_next_ns,	      tracing_duty_next_ns(engine),
+		due_next_ns(engine->due),
+		engine->devices_next_ns,
+		engine->groups_next_ns,
+		tracing_duty_next_ns(engine),
 		override_table_next_ns(&engine->overrides),
 	};
 	uint64_t first_ns = UINT64_MAX;

@@ -19,7 +19,6 @@
 #include "core/clamp.h"
 #include "core/clamp_class.h"
 #include "core/decision.h"
-#include "core/explanation.h"
 #include "core/input.h"
 #include "core/io_device.h"
 #include "core/io_group.h"

@@ -80,8 +80,8 @@ struct engine {
 	struct cpu *cpus;	/* topology->n_cpus */
 	struct domain *domains; /* topology->n_domains */
 	struct task_table *tasks;
-	struct topology *topology;	  /* a copy of its own, as reference_khz may change */
-	struct due *due;		  /* keys of the tasks */
+	struct topology *topology; /* a copy of its own, as reference_khz may change */
+	struct due *due;	   /* keys of the tasks */
 	uint64_t *due_ns; /* when each domain is due, close together for the pass of each round */
 	struct explanation *explanations; /* for the last decisions of the domains */
 	/*

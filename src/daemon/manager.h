@@ -16,7 +16,7 @@
 #include "actuator/uclamps.h"
 #include "actuator/watch.h"
 #include "config/load.h"
-#include "core/decision_log.h"
+#include "core/decision.h"
 #include "core/engine.h"
 #include "daemon/boost_news.h"
 #include "daemon/overrides.h"

@@ -17,7 +17,7 @@
  * events, so that times are known also if the wall clock was set.
  */
 
-#include "core/decision_log.h"
+#include "core/decision.h"
 #include "record/codec.h"
 
 #define HISTORY_MAGIC	    "wakegovh"

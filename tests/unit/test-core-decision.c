@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
-#include "core/decision.h"
+#include "core/engine.h"
 
 /* These words are read by people and by programs: they don't change by accident. */
 static void test_names(void **state)
@@ -22,10 +22,142 @@ static void test_names(void **state)
 	assert_string_equal(timing_name(TIMING_RATE_LIMITED), "rate-limited");
 }
 
+static void note(struct explanation *explanation, uint32_t cap, uint32_t cpu)
+{
+	const struct contender contender = { .cap = cap, .cpu = cpu };
+
+	explanation_note(explanation, &contender);
+}
+
+/* Whatever the order in which they come: the highest, the first of equals first; all counted. */
+static void test_highest_first(void **state)
+{
+	struct test_random random = { 7 };
+
+	for (int round = 0; round < 200; round++) {
+		struct explanation explanation = { 0 };
+		uint32_t n = test_random_below(&random, 20), asked = 0, highest = 0, first = 0;
+
+		for (uint32_t cpu = 0; cpu < n; cpu++) {
+			uint32_t cap = test_random_below(&random, 6) * 100;
+
+			note(&explanation, cap, cpu);
+			asked += cap > 0;
+			if (cap > highest) {
+				highest = cap;
+				first = cpu;
+			}
+		}
+		assert_int_equal(explanation.n_contenders, asked);
+		if (asked) {
+			assert_int_equal(explanation.contenders[0].cap, highest);
+			assert_int_equal(explanation.contenders[0].cpu, first);
+		}
+		for (uint32_t i = 1; i < asked && i < EXPLANATION_CONTENDERS_MAX; i++)
+			assert_true(explanation.contenders[i].cap <=
+				    explanation.contenders[i - 1].cap);
+	}
+}
+
+static void apply(struct engine *engine, struct input input)
+{
+	input.now_ns = NS_PER_S;
+	engine_apply(engine, &input);
+}
+
+/* What is told is what decided: the winner of the merge, those who lost, and the clamps. */
+static void test_of_a_decision(void **state)
+{
+	struct topology *topology = test_topology_usual(1, 3);
+	const struct decision *decision;
+	struct explanation explanation;
+	struct engine *engine;
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 2000000 };
+	engine = engine_new(topology, &policy);
+	apply(engine, (struct input){ .type = INPUT_DOMAIN, .domain = { 0, true, true } });
+	apply(engine, (struct input){ .type = INPUT_LIMITS, .limits = { 0, 800000, 1600000 } });
+	for (uint32_t cpu = 1; cpu < 3; cpu++)
+		apply(engine, (struct input){ .type = INPUT_CPU,
+					      .cpu = { .cpu = cpu,
+						       .util_q = (cpu * 400) << 20,
+						       .est_q = (cpu * 400) << 20,
+						       .running = true } });
+	engine_advance(engine, NS_PER_S);
+	decision = engine_decide(engine, 0, NS_PER_S);
+	engine_commit(engine, 0, ENGINE_SET);
+	explanation = *engine_explanation(engine, 0);
+	assert_int_equal(explanation.n_contenders, 2);
+	assert_int_equal(explanation.contenders[0].cap, decision->want_cap);
+	assert_int_equal(explanation.contenders[0].cpu, decision->cpu);
+	assert_int_equal(explanation.contenders[0].reason, decision->reason);
+	assert_int_equal(explanation.contenders[1].cpu, 1);
+	assert_int_equal(explanation.contenders[1].cap, 500);
+	assert_int_equal(explanation.policy_min_khz, 0);
+	assert_int_equal(explanation.policy_max_khz, 2000000);
+	assert_int_equal(explanation.scaling_max_khz, 1600000);
+	assert_false(explanation.has_io);
+	engine_free(engine);
+	free(topology);
+}
+
+static void test_log(void **state)
+{
+	struct decision_log *log = decision_log_new(4);
+	struct decision decision = { .domain = 1 };
+	struct explanation explanation = { 0 };
+
+	assert_int_equal(decision_log_total(log), 0);
+	assert_null(decision_log_at(log, 0));
+	for (uint32_t n = 1; n <= 11; n++) {
+		uint32_t kept = n < 4 ? n : 4;
+
+		decision.target_khz = n;
+		explanation.scaling_max_khz = n;
+		decision_log_add(log, &decision, n * 10, &explanation);
+		assert_int_equal(decision_log_total(log), n);
+		for (uint32_t i = 0; i < kept; i++) {
+			const struct decision_entry *entry = decision_log_at(log, i);
+
+			assert_int_equal(entry->decision.target_khz, n - kept + 1 + i);
+			assert_int_equal(entry->read_back_khz, (n - kept + 1 + i) * 10);
+			assert_int_equal(entry->explanation.scaling_max_khz, n - kept + 1 + i);
+		}
+		assert_null(decision_log_at(log, kept));
+	}
+	assert_null(decision_log_free(log));
+	assert_null(decision_log_free(NULL));
+}
+
+static void test_find(void **state)
+{
+	const struct explanation explanation = { 0 };
+	struct decision_log *log = decision_log_new(4);
+
+	for (uint32_t n = 1; n <= 6; n++) {
+		const struct decision decision = { .domain = n % 2,
+						   .now_ns = n * 10,
+						   .target_khz = n };
+
+		decision_log_add(log, &decision, 0, &explanation);
+	}
+	/* 3 to 6 are there. */
+	assert_int_equal(decision_log_find(log, 1, 59)->decision.target_khz, 5);
+	assert_int_equal(decision_log_find(log, 0, UINT64_MAX)->decision.target_khz, 6);
+	assert_int_equal(decision_log_find(log, 1, 30)->decision.target_khz, 3);
+	assert_null(decision_log_find(log, 1, 29));
+	assert_null(decision_log_find(log, 2, UINT64_MAX));
+	decision_log_free(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),	      cmocka_unit_test(test_highest_first),
+		cmocka_unit_test(test_of_a_decision), cmocka_unit_test(test_log),
+		cmocka_unit_test(test_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,6 @@
 
 #include "core/engine.h"
 #include "core/opp.h"
-#include "core/utilisation.h"
 #include "wakegov/util_acct.h"
 
 #define WORLD_CPUS_MAX	  16
