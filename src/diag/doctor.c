@@ -61,12 +61,18 @@ static bool is_locked(const char *run_dir)
 	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
+static void tell_domain(const struct examination *e, enum finding_grade grade, const char *domain,
+			const char *what, const char *found, const char *advice)
+{
+	const struct finding finding = { grade, domain, what, found, advice };
+
+	e->tell(e->userdata, &finding);
+}
+
 static void tell(const struct examination *e, enum finding_grade grade, const char *what,
 		 const char *found, const char *advice)
 {
-	const struct finding finding = { grade, what, found, advice };
-
-	e->tell(e->userdata, &finding);
+	tell_domain(e, grade, "", what, found, advice);
 }
 
 static void examine_tracing(const struct examination *e)
@@ -149,38 +155,53 @@ static const char *choose(const struct examination *e, uint32_t policy, const ch
 	return strstr(offered, "userspace") ? "setspeed" : "limits";
 }
 
+/* The governors that a domain could have besides its own, such as "powersave, userspace". */
+static void list_others(char *offered, const char *governor, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (char *rest, *word = strtok_r(offered, " ", &rest); word && used < size;
+	     word = strtok_r(NULL, " ", &rest))
+		if (strcmp(word, governor) != 0)
+			used += snprintf(ret + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
 static void examine_governor(const struct examination *e, const struct topology_domain *domain,
 			     const char *driver)
 {
-	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", what[64], found[TEXT_SIZE];
-	const char *advice = "";
+	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", others[TEXT_SIZE / 2];
+	const char *backend, *advice = "";
+	char found[TEXT_SIZE];
 
 	control_load(CONTROL_GOVERNOR, domain->first_cpu, governor, sizeof(governor));
 	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
 			  sizeof(offered));
-	snprintf(what, sizeof(what), "%s: governor", domain->name);
-	snprintf(found, sizeof(found), "%s of %.150s; auto would take %s", governor, offered,
-		 choose(e, domain->first_cpu, governor, offered));
+	backend = choose(e, domain->first_cpu, governor, offered);
 	/* A setting of a running daemon needs no advice. */
 	if (e->is_governed && strcmp(governor, "userspace") == 0)
-		snprintf(found, sizeof(found), "userspace of %.150s, set by wakegovd", offered);
+		backend = NULL;
 	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
 		advice = "no userspace governor: modprobe cpufreq_userspace for backend setspeed";
 	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
 		 strstr(offered, "schedutil"))
 		advice = "for backend uclamp: echo schedutil into scaling_governor";
-	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, found, advice);
+	list_others(offered, governor, others, sizeof(others));
+	snprintf(found, sizeof(found), "%s%s%s; other governors: %s", governor,
+		 backend ? "; backend = auto takes " : ", set by wakegovd", backend ? backend : "",
+		 *others ? others : "none");
+	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "governor", found,
+		    advice);
 }
 
 static void examine_tick(const struct examination *e, const struct topology_domain *domain)
 {
-	char what[64];
-
-	snprintf(what, sizeof(what), "%s: scheduler's tick", domain->name);
 	if (tickless_has(domain->first_cpu, NULL))
-		tell(e, FINDING_NOTE, what, "nohz_full= took it from CPUs of this domain",
-		     "setspeed and limits leave the domain alone, as a task that is alone on such a "
-		     "CPU would not be seen to work; the governor performance fits it");
+		tell_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
+			    "nohz_full= took it from CPUs there",
+			    "setspeed and limits leave such a domain alone, as a task that is "
+			    "alone on such a CPU would not be seen to work; the governor "
+			    "performance fits it");
 }
 
 /* The inefficient OPPs, such as "400 and 1000 MHz"; "" for none. */
@@ -199,30 +220,30 @@ static void list_inefficient(const struct topology_domain *domain, char *ret, si
 static bool examine_energy(const struct examination *e, struct topology_domain *domain)
 {
 	const char *source = power_source_name(power_find(e->policy, domain));
-	char what[64], found[TEXT_SIZE], inefficient[TEXT_SIZE / 2];
+	char found[TEXT_SIZE], inefficient[TEXT_SIZE / 2];
 
 	if (!source)
 		return false;
 	list_inefficient(domain, inefficient, sizeof(inefficient));
-	snprintf(what, sizeof(what), "%s: energy of its OPPs", domain->name);
 	snprintf(found, sizeof(found), "by %s%s%s%s", source,
 		 *inefficient ? "; inefficient: " : "; none is inefficient", inefficient,
 		 *inefficient ? " MHz" : "");
-	tell(e, FINDING_GOOD, what, found,
-	     *inefficient ? "they are skipped: a faster one takes less energy for the same work"
-			  : "");
+	tell_domain(e, FINDING_GOOD, domain->name, "energy of the OPPs", found,
+		    *inefficient
+			    ? "they are skipped: a faster one takes less energy for the same work"
+			    : "");
 	return true;
 }
 
 static void examine_domain(const struct examination *e, const struct topology_domain *domain)
 {
-	char driver[32] = "unknown", what[64];
+	char driver[32] = "unknown";
 	const char *advice;
 
 	control_read_file(domain->first_cpu, "scaling_driver", driver, sizeof(driver));
 	advice = advise_on_driver(driver);
-	snprintf(what, sizeof(what), "%s: driver", domain->name);
-	tell(e, *advice ? FINDING_NOTE : FINDING_GOOD, what, driver, advice);
+	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
+		    advice);
 	examine_governor(e, domain, driver);
 	examine_tick(e, domain);
 }
@@ -327,7 +348,7 @@ static void tell_rival(void *userdata, const struct rival *rival)
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
 {
-	static const char *const names[] = { "originals", "clamps", "groups" };
+	static const char *const names[] = { "originals", "clamps", "groups", "affinities" };
 	char path[TEXT_SIZE];
 
 	if (e->is_governed)

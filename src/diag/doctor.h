@@ -18,7 +18,8 @@ enum finding_grade {
 
 struct finding {
 	enum finding_grade grade;
-	const char *what;   /* "kernel types (BTF)", "policy0: driver" */
+	const char *domain; /* "policy0", or "" of the whole machine */
+	const char *what;   /* "kernel types (BTF)", "driver" */
 	const char *found;  /* result of the probe */
 	const char *advice; /* meaning and remedy; or "" */
 };

@@ -15,9 +15,9 @@ static void hear(void *userdata, const struct finding *finding)
 {
 	size_t used = strlen(findings);
 
-	snprintf(findings + used, sizeof(findings) - used, "%s %s: %s (%s)\n",
-		 finding_grade_name(finding->grade), finding->what, finding->found,
-		 finding->advice);
+	snprintf(findings + used, sizeof(findings) - used, "%s %s%s%s: %s (%s)\n",
+		 finding_grade_name(finding->grade), finding->domain, *finding->domain ? ": " : "",
+		 finding->what, finding->found, finding->advice);
 }
 
 static void examine(const char *run_dir)
@@ -123,7 +123,7 @@ static void test_energy(void **state)
 	assert_found("note energy of the OPPs: not known");
 	give_power(1800000, "360000");
 	examine("/run/none");
-	assert_found("good policy0: energy of its OPPs: by the kernel's energy model; inefficient: "
+	assert_found("good policy0: energy of the OPPs: by the kernel's energy model; inefficient: "
 		     "600 MHz (they are skipped");
 	assert_not_found("not known");
 	give_power(600000, "72000");
@@ -134,6 +134,44 @@ static void test_energy(void **state)
 	examine("/run/none");
 	assert_found("by the policy's opp-power; inefficient: 400, 600 MHz (");
 	policy.n_opp_powers = 0;
+}
+
+static void test_other_governors(void **state)
+{
+	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
+	fake_write("cpufreq/policy0/scaling_available_governors", "powersave userspace schedutil ");
+	examine("/run/none");
+	assert_found("policy0: governor: schedutil; backend = auto takes ");
+	assert_found("; other governors: powersave, userspace (");
+	fake_write("cpufreq/policy0/scaling_available_governors", "schedutil ");
+	examine("/run/none");
+	assert_found("; other governors: none (no userspace governor: modprobe");
+}
+
+/* Each file that --restore puts back is named, unless a daemon that runs still needs it. */
+static void test_leftovers(void **state)
+{
+	static const char *const names[] = { "originals", "clamps", "groups", "affinities" };
+	const char *run_dir = fake_run_dir("64k");
+	_cleanup_close_ int lock = -1;
+	char path[96], wanted[160];
+
+	snprintf(path, sizeof(path), "%s/lock", run_dir);
+	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(lock >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(wanted, sizeof(wanted), "bad %s/%s: left by a daemon that was killed (",
+			 run_dir, names[i]);
+		examine(run_dir);
+		assert_not_found(wanted);
+		snprintf(path, sizeof(path), "%s/%s", run_dir, names[i]);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		examine(run_dir);
+		assert_found(wanted);
+	}
+	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+	examine(run_dir);
+	assert_not_found("left by a daemon");
 }
 
 /* The governor userspace is somebody's choice, unless a daemon that runs has set it. */
@@ -151,8 +189,7 @@ static void test_own_governor(void **state)
 	assert_not_found("set by wakegovd");
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
 	examine(run_dir);
-	assert_found("good policy0: governor: userspace of ");
-	assert_found("set by wakegovd ()");
+	assert_found("good policy0: governor: userspace, set by wakegovd; other governors: ");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -162,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_nothing_else_decides), TEST(test_sched_ext),	  TEST(test_dynamic_epp),
 		TEST(test_power_limits),	 TEST(test_own_governor), TEST(test_energy),
+		TEST(test_other_governors),	 TEST(test_leftovers),
 	};
 
 	fake_enter_or_skip();

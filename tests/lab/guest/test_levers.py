@@ -382,7 +382,7 @@ class Others(unittest.TestCase):
 
     def findings(self):
         done = self.ctl("--json", "doctor")
-        return done.returncode, {f["what"]: f for f in json.loads(done.stdout)}
+        return done.returncode, {(*f["domains"], f["what"]): f for f in json.loads(done.stdout)}
 
     def test_adopt(self):
         """a domain that was left to another program is taken back by wakegovctl adopt"""
@@ -393,7 +393,8 @@ class Others(unittest.TestCase):
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
             code, findings = self.findings()
             self.assertEqual(code, 1)
-            self.assertIn("wakegovctl adopt policy2", findings["policy2: wakegovd"]["advice"])
+            self.assertIn("wakegovctl adopt", findings["policy2", "wakegovd"]["advice"])
+            self.assertEqual(findings["policy0", "wakegovd"]["grade"], "good")
             denied = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups",
                                      f"{guest.BUILD}/wakegovctl", "adopt"], capture_output=True,
                                     text=True, check=False)
@@ -413,15 +414,22 @@ class Others(unittest.TestCase):
         """doctor says what each domain has, without a daemon too, and what a killed one left"""
         code, findings = self.findings()
         self.assertEqual(code, 0, findings)
-        self.assertEqual(findings["policy0: driver"]["found"], "acpi-cpufreq")
-        self.assertIn("auto would take uclamp", findings["policy0: governor"]["found"])
-        self.assertEqual(findings["utilisation clamps of tasks"]["grade"], "good")
-        self.assertEqual(findings["wakegovd"]["found"], "does not answer")
+        self.assertEqual(findings["policy0", "policy2", "driver"]["found"], "acpi-cpufreq")
+        self.assertIn("backend = auto takes uclamp", findings["policy0", "policy2", "governor"]["found"])
+        self.assertIn("good       policy0, policy2: driver: acpi-cpufreq\n", self.ctl("doctor").stdout)
+        self.assertEqual(findings["utilisation clamps of tasks",]["grade"], "good")
+        self.assertEqual(findings["wakegovd",]["found"], "does not answer")
+        governor = guest.policy("policy2", "scaling_governor")
+        self.addCleanup(shell_write, governor, guest.read(governor))
+        shell_write(governor, "performance")
+        _, findings = self.findings()
+        self.assertIn("schedutil; ", findings["policy0", "governor"]["found"])
+        self.assertIn("performance; ", findings["policy2", "governor"]["found"])
         daemon = guest.Daemon("[wakegov]\nbackend = setspeed\n").start()
         daemon.stop(signal.SIGKILL)
         code, findings = self.findings()
         self.assertEqual(code, 1)
-        self.assertIn("wakegovd --restore", findings["/run/wakegov/originals"]["advice"])
+        self.assertIn("wakegovd --restore", findings["/run/wakegov/originals",]["advice"])
         subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
         self.assertEqual(self.findings()[0], 0)
 
@@ -458,7 +466,7 @@ class Others(unittest.TestCase):
         self.addCleanup(process.kill)
         code, findings = self.findings()
         self.assertEqual(code, 0)
-        self.assertIn("governors, while a game runs", findings["gamemode"]["found"])
+        self.assertIn("governors, while a game runs", findings["gamemode",]["found"])
         with guest.Daemon() as daemon:
             advice = daemon.call("Status")["advice"]
             self.assertTrue(any("gamemode runs" in sentence for sentence in advice), advice)

@@ -412,7 +412,7 @@ class Service(Installed):
         guest.wait_for(lambda: re.search("runs at 1400 MHz.*" + re.escape(why), explain()), 30,
                        "an efficient OPP, with its reason")
         said = " ".join(run("wakegovctl", "doctor", check=False).stdout.split())
-        self.assertIn("policy0: energy of its OPPs: by the kernel's energy model; inefficient: 1000 "
+        self.assertIn("policy0: energy of the OPPs: by the kernel's energy model; inefficient: 1000 "
                       "MHz", said)
 
     def test_hardened(self):
