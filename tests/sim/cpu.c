@@ -149,6 +149,7 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 		cpu->work = SIM_WORK_INTERRUPT;
 		cpu->mcycles = sim_thread_cycles(sim, thread) *
 			       sim->platform->costs.interrupt_permille;
+		sim_tell(sim, on_interrupt_entry, cpu);
 		if (!(request & SIM_BY_KERNEL))
 			sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
@@ -247,6 +248,7 @@ void sim_cpu_on_event(struct sim *sim, struct sim_cpu *cpu, uint64_t generation)
 	sim_cpu_account(sim, cpu);
 	if (cpu->work == SIM_WORK_INTERRUPT) {
 		finish_interrupt(sim, cpu);
+		sim_tell(sim, on_interrupt_exit, cpu);
 	} else if (cpu->work == SIM_WORK_THREAD && !prev->mcycles) {
 		finish_piece(sim, cpu);
 	} else if (cpu->work == SIM_WORK_THREAD) {

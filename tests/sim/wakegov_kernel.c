@@ -59,6 +59,29 @@ void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
 		tell_cpu(sim, c);
 }
 
+/* As bpf/cpu.bpf.h: an interrupt of a task is in the task's time already. */
+void wakegov_sim_on_interrupt_entry(struct sim *sim, struct sim_cpu *cpu)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
+
+	if (!c->load.running)
+		account_begin_interrupt(&c->load, sim->now_ns);
+}
+
+void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
+
+	if (!c->load.interrupts)
+		return;
+	account_end_interrupt(&c->load, sim->now_ns);
+	if (c->armed_band && c->load.idle_since_ns == sim->now_ns &&
+	    account_util_q(&c->load) > c->band.high_q)
+		tell_cpu(sim, c);
+}
+
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain)
 {
 	struct wakegov_sim *w = sim->governor_data;

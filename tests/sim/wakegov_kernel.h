@@ -65,6 +65,8 @@ void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns);
 /* The callbacks of struct sim_governor that the kernel side sees. */
 void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev);
 void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu);
+void wakegov_sim_on_interrupt_entry(struct sim *sim, struct sim_cpu *cpu);
+void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain);
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread);
