@@ -190,7 +190,6 @@ static enum io_boost_state state_by(const struct experiment *experiment)
 		[EXPERIMENT_PAYS] = IO_BOOST_PAYS,
 		[EXPERIMENT_DOESNT] = IO_BOOST_DOESNT_PAY,
 		[EXPERIMENT_CANT_TELL] = IO_BOOST_CANT_TELL,
-		[EXPERIMENT_SAME] = IO_BOOST_AT_LEVEL,
 	};
 
 	return states[experiment->verdict];

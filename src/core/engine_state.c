@@ -72,7 +72,7 @@ static const struct bound group_bounds[] = {
 };
 
 static const struct bound experiment_bounds[] = {
-	MOST(experiment, verdict, EXPERIMENT_SAME),
+	MOST(experiment, verdict, EXPERIMENT_CANT_TELL),
 	MOST(experiment, window, 2),
 	FLAG(experiment, order),
 	FLAG(experiment, rest),

@@ -26,7 +26,7 @@
 #define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until a doubtful answer may be reopened */
 #define HINT	      2			  /* √2 standard deviations: by chance once in twelve */
 #define CLEARLY	      4			  /* two standard deviations: by chance once in forty */
-#define SAME_MOST     3 /* pairs at equal levels until the verdict is EXPERIMENT_SAME */
+#define SAME_MOST     3 /* pairs at equal levels until there is nothing to ask */
 #define LOOKS	      4 /* looks for silence per window */
 #define SILENCES      4 /* times the share of silence: a smaller gain may come from a tick */
 /* The longest tick of throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
@@ -303,20 +303,17 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 	else if (over)
 		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
 	else if (e->same >= SAME_MOST)
-		conclude(e, p, EXPERIMENT_SAME, false, now_ns);
+		conclude(e, p, EXPERIMENT_NONE, false, now_ns);
 }
 
 /*
  * Whether an answer is in doubt. With the boost: more than half of the gain is gone, by half a
- * standard deviation, or the device is slower for it. Without: a gain has appeared, or the levels
- * differ now.
+ * standard deviation, or the device is slower for it. Without: a gain has appeared.
  */
 static bool is_in_doubt(const struct experiment *e)
 {
 	int64_t lost = e->weight * (e->found / 2) / ONE - e->sum;
 
-	if (e->verdict == EXPERIMENT_SAME)
-		return true;
 	if (!e->rest)
 		return is_above_slack(e, HINT) && !is_device_slower(e);
 	return (lost > 0 && 4 * lost * lost > squares_about_mean(e) * ONE) || is_device_slower(e);
@@ -357,13 +354,15 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 		e->worse_ns += worse_ns;
 		judge(e, p, now_ns);
 	} else if (says && now_ns >= e->reopen_ns && is_in_doubt(e)) {
-		e->again = e->verdict != EXPERIMENT_SAME;
+		e->again = true;
 		e->worse_ns = 0;
 		open_again(e, now_ns);
 	}
 	if (e->verdict == EXPERIMENT_OPEN)
 		return;
 	run_arm(e, p, e->rest, now_ns);
+	if (e->verdict == EXPERIMENT_NONE)
+		return;
 	/* At random, so that pairs do not coincide with periodic work. */
 	pause_ns = worse_ns * spread(e, p);
 	e->next_ns = now_ns + pause_ns / 2 + (pause_ns >> 16) * (draw(e) >> 16);

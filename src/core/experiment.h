@@ -33,12 +33,11 @@
 #include <stdint.h>
 
 enum experiment_verdict {
-	EXPERIMENT_NONE, /* not started */
+	EXPERIMENT_NONE, /* not started, or the level is the same with and without the boost */
 	EXPERIMENT_OPEN, /* running pairs */
 	EXPERIMENT_PAYS,
 	EXPERIMENT_DOESNT,
 	EXPERIMENT_CANT_TELL,
-	EXPERIMENT_SAME, /* the level is the same with and without the boost */
 };
 
 struct experiment_params {

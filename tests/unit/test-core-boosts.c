@@ -302,6 +302,27 @@ static void test_observed(void **state)
 	world_deinit(&world);
 }
 
+/*
+ * While a busy CPU keeps the domain as high, pairs say nothing. What they said before is no answer:
+ * as soon as that CPU is idle, the boost is tried.
+ */
+static void test_level_falls(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	world_switch(&world, 1, true);
+	boosts_run_to(&world, 0, IO_BOOST_AT_LEVEL, NS_PER_S);
+	boosts_run(&world, 200 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
+	world_switch(&world, 1, false);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
+	world_deinit(&world);
+}
+
 static void test_slack(void **state)
 {
 	static const struct {
@@ -367,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_counted_in_vain),
 		cmocka_unit_test(test_observed),
+		cmocka_unit_test(test_level_falls),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_switched_off),
 	};

@@ -243,7 +243,7 @@ static void test_same_level(void **state)
 
 	begin(&trial, 1, 200000);
 	run(&trial, &device, 1);
-	assert_int_equal(trial.e.verdict, EXPERIMENT_SAME);
+	assert_int_equal(trial.e.verdict, EXPERIMENT_NONE);
 	assert_int_equal(trial.e.tried, 0);
 	assert_false(trial.e.rest);
 }
