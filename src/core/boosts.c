@@ -198,7 +198,7 @@ static enum io_boost_state state_by(const struct experiment *experiment)
 static void leave_alone(struct engine *engine, struct io_task *task, enum io_boost_state state)
 {
 	task->io_boost.state = state;
-	boosts_leave_group(engine, task);
+	io_groups_leave(engine, task);
 	want(engine, task, 0);
 	grant(engine, task, false);
 	limit_idle(engine, task, false);
@@ -221,7 +221,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		leave_alone(engine, task, IO_BOOST_DEVICE_BUSY);
 		return;
 	}
-	group = boosts_join_group(engine, task, now_ns);
+	group = io_groups_join(engine, task, now_ns);
 	if (!group) { /* the table of groups is full */
 		leave_alone(engine, task, IO_BOOST_AT_LEVEL);
 		return;
@@ -260,7 +260,7 @@ static void end_boost(struct engine *engine, struct io_task *task)
 {
 	grant(engine, task, false);
 	limit_idle(engine, task, false);
-	boosts_rest_group(engine, task->io_boost.group);
+	io_groups_see_end(engine, task->io_boost.group);
 }
 
 void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
@@ -352,7 +352,7 @@ void boosts_forget_task(struct engine *engine, struct io_task *task)
 	clamping_end_io(engine, task->pid);
 	limit_idle(engine, task, false);
 	if (task->io_boost.seen_ns)
-		boosts_leave_group(engine, task);
+		io_groups_leave(engine, task);
 	due_set(engine->due, io_task_place(engine->tasks, task), NULL);
 	io_task_remove(engine->tasks, task);
 }
@@ -383,7 +383,7 @@ static void look_at(struct engine *engine, uint32_t index, uint64_t now_ns)
 		device->n_users += !io_boost_is_over(&task->io_boost);
 	device->next_ns = device->n_users ? now_ns + LOOK_NS : UINT64_MAX;
 	if (device->n_users)
-		boosts_see_users(engine, index, now_ns);
+		io_groups_see_users(engine, index, now_ns);
 }
 
 static void look_at_devices(struct engine *engine, uint64_t now_ns)
@@ -408,7 +408,6 @@ void boosts_advance(struct engine *engine, uint64_t now_ns)
 	while ((place = due_to_forget(engine->due, now_ns)) != DUE_NONE)
 		boosts_forget_task(engine, io_task_at(engine->tasks, place));
 	look_at_devices(engine, now_ns);
-	boosts_try(engine, now_ns);
 }
 
 static void restart_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
@@ -444,7 +443,7 @@ void boosts_forget_device(struct engine *engine, uint32_t index)
 {
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (engine->groups[i].used && engine->groups[i].device == index)
-			boosts_forget_group(engine, i);
+			io_groups_forget(engine, i);
 	io_device_init(&engine->devices[index]);
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What the parts of the engine share: the state (engine.c), the grant of boosts (boosts.c,
- * boost_groups.c), when requests are followed (tracing_duty.c), and the demand of a domain
- * (merge.c).
+ * What the parts of the engine share: the state (engine.c), the grant of boosts (boosts.c), by
+ * groups of tasks (io_groups.c) and whether it pays for them (boost_trials.c, idle_trials.c), when
+ * requests are followed (tracing_duty.c), and the demand of a domain (merge.c).
  */
 
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "core/engine.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
+#include "shared/time.h"
 
 /* When tasks of a clamp class last ran on a CPU. */
 struct class_run {
@@ -200,40 +201,49 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns);
 void boosts_forget_device(struct engine *engine, uint32_t device);
 /* The same, and ends the boosts of its tasks: the device is gone. */
 void boosts_end_device(struct engine *engine, uint32_t device);
-/* Ends holds and advances experiments that are due. */
+/* Ends holds that are due. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 
 /* The OPP of a boost with this ρ in the domain; 0: the lowest OPP suffices. */
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);
 
-/* boost_groups.c: moves the task to its group. NULL: the table of groups is full. */
-struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, uint64_t now_ns);
-void boosts_leave_group(struct engine *engine, struct io_task *task);
-/* A task of the group ended. Without tasks the experiment causes no wake-ups. */
-void boosts_rest_group(struct engine *engine, uint32_t index);
-void boosts_forget_group(struct engine *engine, uint32_t index);
+/* Until the next check whether the domains are free of another pair … */
+#define TRIAL_WAIT_NS (16 * NS_PER_MS)
+/* … and whether the levels differ. */
+#define TRIAL_LOOK_NS (100 * NS_PER_MS)
+
+/* io_groups.c: moves the task to its group. NULL: the table of groups is full. */
+struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uint64_t now_ns);
+void io_groups_leave(struct engine *engine, struct io_task *task);
+/* The experiments of the group cause no wake-ups until one of its tasks is sampled … */
+void io_groups_rest(struct engine *engine, uint32_t index);
+/* … if the boosts of all its tasks are over. A pair under way ends with its window. */
+void io_groups_see_end(struct engine *engine, uint32_t index);
+void io_groups_forget(struct engine *engine, uint32_t index);
 /* The number of the device's tasks was counted again. */
-void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
-/* Advances the experiments that are due. */
-void boosts_try(struct engine *engine, uint64_t now_ns);
-
-/* What the experiments of a group share. */
-struct experiment_params boosts_params(const struct engine *engine, const struct io_group *group);
+void io_groups_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
 /* The domains of the group's tasks belong to its experiment, or no longer do. */
-void boosts_set_trial(struct engine *engine, uint32_t index, bool on);
-/* Whether the group has tasks with a boost, or such as only pause, and none of their domains
- * belongs to another group's experiment. */
-bool boosts_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns);
-/* Completes the tally up to now. */
-void boosts_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns);
-/* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
-void boosts_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
-
+void io_groups_set_trial(struct engine *engine, uint32_t index, bool on);
 /* Computes when the first experiment of all groups is due. */
-void boosts_plan_groups(struct engine *engine);
+void io_groups_plan(struct engine *engine);
 
-/* idle_trials.c: advances those experiments that are due, after boosts_advance(). */
+/* boost_trials.c: advances the experiments that are due, after boosts_advance(). */
+void boost_trials_advance(struct engine *engine, uint64_t now_ns);
+/* What the experiments of a group share. */
+struct experiment_params boost_trials_params(const struct engine *engine,
+					     const struct io_group *group);
+/*
+ * Whether the group has tasks with a boost, or such as only pause, and none of their domains
+ * belongs to another group's experiment.
+ */
+bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns);
+/* Completes the tally up to now. */
+void boost_trials_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns);
+/* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
+void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
+
+/* idle_trials.c: the same for the idle latency, after boost_trials_advance(). */
 void idle_trials_advance(struct engine *engine, uint64_t now_ns);
 
 /*

@@ -26,8 +26,8 @@
 #define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until a doubtful answer may be reopened */
 #define HINT	      2			  /* √2 standard deviations: by chance once in twelve */
 #define CLEARLY	      4			  /* two standard deviations: by chance once in forty */
-#define SAME_MOST     3 /* pairs at equal levels until there is nothing to ask */
-#define LOOKS	      4 /* looks for silence per window */
+#define SAME_MOST     3			  /* pairs at equal levels until there is nothing to ask */
+#define LOOKS	      4			  /* looks for silence per window */
 #define SILENCES      4 /* times the share of silence: a smaller gain may come from a tick */
 /* The longest tick of throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
 #define TICK_NS		(100 * NS_PER_MS)

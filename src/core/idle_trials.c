@@ -7,8 +7,6 @@
 #include "core/engine_private.h"
 #include "shared/time.h"
 
-#define WAIT_NS (16 * NS_PER_MS) /* until the next check whether the boost's pair is over */
-
 static bool is_asked(const struct engine *engine, const struct io_group *group)
 {
 	return engine->policy.io_boost.idle_latency_us != POLICY_IDLE_LATENCY_NONE &&
@@ -21,27 +19,28 @@ static void end_question(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct experiment *idle = &engine->groups[index].idle;
 
 	if (idle->window)
-		boosts_set_trial(engine, index, false);
+		io_groups_set_trial(engine, index, false);
 	experiment_init(idle, idle->random);
-	boosts_plan_windows(engine, index, now_ns);
+	boost_trials_plan_windows(engine, index, now_ns);
 }
 
 static void run_pair(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
-	struct experiment_params params = boosts_params(engine, group);
+	struct experiment_params params = boost_trials_params(engine, group);
 	bool over = true;
 
 	params.any_level = true;
-	if (group->idle.window && (group->moved_limits || !boosts_may_try(engine, index, now_ns))) {
+	if (group->idle.window &&
+	    (group->moved_limits || !boost_trials_may_try(engine, index, now_ns))) {
 		experiment_void(&group->idle, &params, now_ns);
 	} else {
-		boosts_complete_tally(engine, index, now_ns);
+		boost_trials_complete_tally(engine, index, now_ns);
 		over = experiment_update(&group->idle, &params, &group->tally, now_ns);
 	}
 	if (over)
-		boosts_set_trial(engine, index, false);
-	boosts_plan_windows(engine, index, now_ns);
+		io_groups_set_trial(engine, index, false);
+	boost_trials_plan_windows(engine, index, now_ns);
 }
 
 static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
@@ -58,15 +57,15 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 		experiment_begin(&group->idle, now_ns);
 	if (!group->idle.window) {
 		if (group->experiment.window) {
-			group->idle.next_ns = now_ns + WAIT_NS;
+			group->idle.next_ns = now_ns + TRIAL_WAIT_NS;
 			return;
 		}
-		if (!boosts_may_try(engine, index, now_ns)) {
+		if (!boost_trials_may_try(engine, index, now_ns)) {
 			group->idle.next_ns = UINT64_MAX; /* until the next pair of the boost */
 			return;
 		}
 		group->moved_limits = false;
-		boosts_set_trial(engine, index, true);
+		io_groups_set_trial(engine, index, true);
 	}
 	run_pair(engine, index, now_ns);
 }
@@ -78,7 +77,7 @@ void idle_trials_advance(struct engine *engine, uint64_t now_ns)
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (engine->groups[i].used && engine->groups[i].idle.next_ns <= now_ns)
 			try_group(engine, i, now_ns);
-	boosts_plan_groups(engine);
+	io_groups_plan(engine);
 }
 
 uint32_t engine_idle_changes(const struct engine *engine)
@@ -95,7 +94,7 @@ const struct experiment *engine_idle_trial(const struct engine *engine,
 
 	if (!group || group->idle.verdict == EXPERIMENT_NONE)
 		return NULL;
-	params = boosts_params(engine, group);
+	params = boost_trials_params(engine, group);
 	*ret = experiment_estimate(&group->idle, &params);
 	return &group->idle;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The experiments of groups of tasks (core/io_group.h): the group of each task, and the start of
- * each pair. During a pair the domains of the group's tasks belong to the experiment. In its window
- * without the boost they run without any I/O boost. A domain belongs to one group at a time.
+ * Whether a boost pays for a group of tasks (core/io_group.h): which question is asked, and its
+ * pairs. In the window without the boost the domains of the group's tasks run without any I/O
+ * boost.
  *
  * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
  * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,
@@ -20,10 +20,9 @@
 #define RATE_LIMITS 4 /* least rate limits per window: most of it is then at its level */
 #define SETTLE_NS   (5 * NS_PER_MS)
 #define EVIDENCE_NS (6000 * NS_PER_MS) /* half-life of evidence */
-#define BLOCKED_NS  HALF_NS	       /* time until the next check whether the domains are free */
-#define LOOK_NS	    (100 * NS_PER_MS)  /* … and whether the levels differ */
 
-struct experiment_params boosts_params(const struct engine *engine, const struct io_group *group)
+struct experiment_params boost_trials_params(const struct engine *engine,
+					     const struct io_group *group)
 {
 	uint64_t limit_ns = domain_rate_limit_ns(&engine->domains[group->kind]);
 
@@ -33,194 +32,6 @@ struct experiment_params boosts_params(const struct engine *engine, const struct
 		.half_life_ns = EVIDENCE_NS,
 		.slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent),
 	};
-}
-
-/* The first domain of the same kind: a boost has the same effect in both, by the same means. */
-static uint32_t kind_of(const struct engine *engine, uint32_t domain)
-{
-	const struct topology_domain *info = &engine->domains[domain].info;
-
-	for (uint32_t i = 0; i < domain; i++) {
-		const struct topology_domain *other = &engine->domains[i].info;
-
-		if (engine->domains[i].clamps == engine->domains[domain].clamps &&
-		    other->capacity == info->capacity && other->n_opps == info->n_opps &&
-		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
-			return i;
-	}
-	return domain;
-}
-
-static bool is_for(const struct io_group *group, const struct io_boost *boost, uint32_t kind,
-		   bool clamps, uint32_t tgid)
-{
-	if (!group->used || group->device != boost->device || group->kind != kind)
-		return false;
-	if (boost->device == IO_BOOST_NO_DEVICE)
-		return group->tgid == tgid;
-	if (clamps && group->waits_for_io != boost->waits_for_io)
-		return false;
-	return io_are_alike(group->ratio, boost->held_ratio) &&
-	       io_are_alike(group->depth_milli, boost->depth_milli);
-}
-
-/* A free group, or the one without tasks for the longest time. NULL: all have tasks. */
-static struct io_group *take_group(struct engine *engine)
-{
-	struct io_group *oldest = NULL;
-
-	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
-		struct io_group *group = &engine->groups[i];
-
-		if (!group->used)
-			return group;
-		if (!group->n_tasks && (!oldest || group->seen_ns < oldest->seen_ns))
-			oldest = group;
-	}
-	return oldest;
-}
-
-/* Starts a group with the results of the group from which its first task comes. */
-static void begin_group(struct engine *engine, struct io_group *group, const struct io_task *task,
-			uint32_t kind, uint64_t now_ns)
-{
-	const struct io_boost *boost = &task->io_boost;
-	const struct io_group *from = NULL;
-
-	if (boost->group != IO_BOOST_NO_GROUP &&
-	    engine->groups[boost->group].device == boost->device)
-		from = &engine->groups[boost->group];
-	*group = (struct io_group){
-		.used = true,
-		.device = boost->device,
-		.tgid = boost->device == IO_BOOST_NO_DEVICE ? task->tgid : 0,
-		.kind = kind,
-		.waits_for_io = boost->waits_for_io,
-		.ratio = boost->held_ratio,
-		.depth_milli = boost->depth_milli,
-	};
-	experiment_init(&group->experiment, ++engine->n_groups_begun);
-	experiment_init(&group->idle, engine->n_groups_begun);
-	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
-		group->experiment = from->experiment;
-		group->experiment.random ^= engine->n_groups_begun;
-		group->experiment.window = 0;
-		group->experiment.arm = group->experiment.rest;
-		group->found_ratio = from->found_ratio;
-		experiment_disturb(&group->experiment, now_ns);
-		group->experiment.next_ns = now_ns + LOOK_NS;
-	}
-}
-
-void boosts_plan_groups(struct engine *engine)
-{
-	engine->groups_next_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
-		if (engine->groups[i].used &&
-		    io_group_next_ns(&engine->groups[i]) < engine->groups_next_ns)
-			engine->groups_next_ns = io_group_next_ns(&engine->groups[i]);
-}
-
-static void look_soon(struct engine *engine, struct io_group *group, uint64_t now_ns)
-{
-	if (group->experiment.next_ns == UINT64_MAX)
-		group->experiment.next_ns = group->due_ns > now_ns ? group->due_ns : now_ns;
-	if (group->experiment.next_ns < engine->groups_next_ns)
-		engine->groups_next_ns = group->experiment.next_ns;
-}
-
-/* Lets the experiment rest. A pair under way ends with its window. */
-static void rest(struct engine *engine, uint32_t index)
-{
-	struct io_group *group = &engine->groups[index];
-
-	if (group->experiment.window || group->experiment.next_ns == UINT64_MAX)
-		return;
-	group->due_ns = group->experiment.next_ns;
-	group->experiment.next_ns = UINT64_MAX;
-	boosts_plan_groups(engine);
-}
-
-void boosts_rest_group(struct engine *engine, uint32_t index)
-{
-	if (index == IO_BOOST_NO_GROUP)
-		return;
-	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
-		if (!io_boost_is_over(&task->io_boost))
-			return;
-	rest(engine, index);
-}
-
-void boosts_leave_group(struct engine *engine, struct io_task *task)
-{
-	uint32_t index = task->io_boost.group;
-
-	if (index == IO_BOOST_NO_GROUP)
-		return;
-	task->io_boost.group = IO_BOOST_NO_GROUP;
-	if (!--engine->groups[index].n_tasks)
-		rest(engine, index);
-}
-
-static void join(struct engine *engine, struct io_task *task, struct io_group *group,
-		 uint64_t now_ns)
-{
-	boosts_leave_group(engine, task);
-	task->io_boost.group = group - engine->groups;
-	group->n_tasks++;
-	group->seen_ns = now_ns;
-}
-
-/*
- * Tasks leave and join a group as they move between domains, so the number of tasks on the device
- * shows whether the load has changed.
- */
-void boosts_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
-{
-	uint32_t n_users = engine->devices[device].n_users;
-
-	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
-		struct io_group *group = &engine->groups[i];
-
-		if (!group->used || group->device != device || !group->n_asked ||
-		    io_are_alike(group->n_asked, n_users))
-			continue;
-		group->n_asked = n_users;
-		experiment_disturb(&group->experiment, now_ns);
-		experiment_disturb(&group->idle, now_ns);
-		if (io_group_next_ns(group) < engine->groups_next_ns)
-			engine->groups_next_ns = io_group_next_ns(group);
-	}
-}
-
-struct io_group *boosts_join_group(struct engine *engine, struct io_task *task, uint64_t now_ns)
-{
-	struct io_boost *boost = &task->io_boost;
-	uint32_t kind = kind_of(engine, topology_domain_of(engine->topology, task->cpu));
-	struct io_group *group = NULL;
-	bool clamps;
-
-	if (boost->group != IO_BOOST_NO_GROUP)
-		group = &engine->groups[boost->group];
-	/* A task that moves to and fro does not change its group with each move. */
-	if (group && task->flip.until_ns)
-		kind = group->kind;
-	clamps = engine->domains[kind].clamps;
-	if (!group || !is_for(group, boost, kind, clamps, task->tgid)) {
-		group = NULL;
-		for (uint32_t i = 0; i < IO_GROUPS_MAX && !group; i++)
-			if (is_for(&engine->groups[i], boost, kind, clamps, task->tgid))
-				group = &engine->groups[i];
-		if (!group) {
-			group = take_group(engine);
-			if (!group)
-				return NULL;
-			begin_group(engine, group, task, kind, now_ns);
-		}
-		join(engine, task, group, now_ns);
-	}
-	look_soon(engine, group, now_ns);
-	return group;
 }
 
 /* Sums over the tasks of a group, weighted by their rates. */
@@ -275,24 +86,6 @@ static uint32_t predicted_ppm(const struct sums *sums, uint64_t saved)
 	if (saved_ppm > IO_SHARE_MAX)
 		saved_ppm = IO_SHARE_MAX;
 	return saved_ppm * IO_PPM / (IO_PPM - saved_ppm);
-}
-
-void boosts_set_trial(struct engine *engine, uint32_t index, bool on)
-{
-	if (!on) {
-		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-			if (engine->domains[i].trial == index + 1) {
-				engine->domains[i].trial = 0;
-				engine_mark_domain(engine, i);
-			}
-		return;
-	}
-	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
-		struct domain *domain = engine_domain_of(engine, task->cpu);
-
-		if (domain && !io_boost_is_over(&task->io_boost))
-			domain->trial = index + 1;
-	}
 }
 
 /*
@@ -366,12 +159,12 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 
 	/* Checked first: under another group's experiment the present level says nothing. */
 	if (sums->blocked) {
-		experiment->next_ns = now_ns + BLOCKED_NS;
+		experiment->next_ns = now_ns + TRIAL_WAIT_NS;
 		return false;
 	}
 	choose_question(group, params, sums, now_ns);
 	if (!has_question(experiment, params, group, sums)) {
-		experiment->next_ns = now_ns + LOOK_NS;
+		experiment->next_ns = now_ns + TRIAL_LOOK_NS;
 		return false;
 	}
 	if (experiment->verdict == EXPERIMENT_NONE)
@@ -382,7 +175,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 			experiment, params,
 			group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums, saved));
 	group->moved_limits = false;
-	boosts_set_trial(engine, index, true);
+	io_groups_set_trial(engine, index, true);
 	return true;
 }
 
@@ -437,8 +230,8 @@ static void stop_trying(struct engine *engine, uint32_t index,
 
 	experiment_void(&group->experiment, params, now_ns);
 	switch_arms(engine, index);
-	boosts_set_trial(engine, index, false);
-	rest(engine, index); /* until one of the group's tasks is sampled */
+	io_groups_set_trial(engine, index, false);
+	io_groups_rest(engine, index); /* until one of the group's tasks is sampled */
 	set_edge(engine, group->device);
 }
 
@@ -466,7 +259,7 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 }
 
-void boosts_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns)
+void boost_trials_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
 
@@ -475,13 +268,13 @@ void boosts_complete_tally(struct engine *engine, uint32_t index, uint64_t now_n
 		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
 }
 
-void boosts_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
+void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	set_edge(engine, engine->groups[index].device);
 	settle_tasks(engine, index, now_ns);
 }
 
-bool boosts_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns)
+bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct sums sums = { .driven = true };
 
@@ -497,7 +290,7 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	enum experiment_verdict before = experiment->verdict;
 	bool arm = experiment->arm, over;
 
-	boosts_complete_tally(engine, index, now_ns);
+	boost_trials_complete_tally(engine, index, now_ns);
 	if (experiment->window && group->moved_limits) {
 		experiment_void(experiment, params, now_ns);
 		over = true;
@@ -507,13 +300,13 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	if (experiment->arm != arm)
 		switch_arms(engine, index);
 	if (over)
-		boosts_set_trial(engine, index, false);
+		io_groups_set_trial(engine, index, false);
 	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
 		group->found_ratio = found_ratio(experiment, params);
 		if (group->device != IO_BOOST_NO_DEVICE)
 			group->n_asked = engine->devices[group->device].n_users;
 	}
-	boosts_plan_windows(engine, index, now_ns);
+	boost_trials_plan_windows(engine, index, now_ns);
 	/* Whether to ask of an idle latency, still, or again. */
 	if (experiment->verdict != before || (over && group->idle.next_ns == UINT64_MAX))
 		group->idle.next_ns = now_ns;
@@ -553,11 +346,11 @@ static bool hold_ratio(struct engine *engine, const struct io_group *group)
 static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
-	struct experiment_params params = boosts_params(engine, group);
+	struct experiment_params params = boost_trials_params(engine, group);
 	struct sums sums = { .driven = true };
 
 	if (group->idle.window) {
-		group->experiment.next_ns = now_ns + BLOCKED_NS;
+		group->experiment.next_ns = now_ns + TRIAL_WAIT_NS;
 		return;
 	}
 	add_tasks(engine, index, &sums);
@@ -572,7 +365,7 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 }
 
 /* Starts with the group after the one that had the last turn, so that each gets its turn. */
-void boosts_try(struct engine *engine, uint64_t now_ns)
+void boost_trials_advance(struct engine *engine, uint64_t now_ns)
 {
 	uint32_t first = engine->group_turn;
 
@@ -587,21 +380,7 @@ void boosts_try(struct engine *engine, uint64_t now_ns)
 		try_group(engine, index, now_ns);
 		engine->group_turn = (index + 1) % IO_GROUPS_MAX;
 	}
-	boosts_plan_groups(engine);
-}
-
-void boosts_forget_group(struct engine *engine, uint32_t index)
-{
-	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
-		task->io_boost.group = IO_BOOST_NO_GROUP;
-	boosts_set_trial(engine, index, false);
-	engine->groups[index].used = false;
-	boosts_plan_groups(engine);
-}
-
-const struct io_group *engine_group(const struct engine *engine, uint32_t group)
-{
-	return group < IO_GROUPS_MAX ? &engine->groups[group] : NULL;
+	io_groups_plan(engine);
 }
 
 void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_tried,
@@ -614,6 +393,6 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 	*ret = (struct experiment_estimate){ 0 };
 	if (!*ret_tried)
 		return;
-	params = boosts_params(engine, group);
+	params = boost_trials_params(engine, group);
 	*ret = experiment_estimate(&group->experiment, &params);
 }

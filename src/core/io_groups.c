@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which task is in which group (core/io_group.h), and which domains belong to a group: those of its
+ * tasks, during a pair of one of its experiments. A domain belongs to one group at a time.
+ */
+#include <stddef.h>
+
+#include "core/engine_private.h"
+
+/* The first domain of the same kind: a boost has the same effect in both, by the same means. */
+static uint32_t kind_of(const struct engine *engine, uint32_t domain)
+{
+	const struct topology_domain *info = &engine->domains[domain].info;
+
+	for (uint32_t i = 0; i < domain; i++) {
+		const struct topology_domain *other = &engine->domains[i].info;
+
+		if (engine->domains[i].clamps == engine->domains[domain].clamps &&
+		    other->capacity == info->capacity && other->n_opps == info->n_opps &&
+		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
+			return i;
+	}
+	return domain;
+}
+
+static bool is_for(const struct engine *engine, const struct io_group *group,
+		   const struct io_task *task, uint32_t kind)
+{
+	const struct io_boost *boost = &task->io_boost;
+
+	if (!group->used || group->device != boost->device || group->kind != kind)
+		return false;
+	if (boost->device == IO_BOOST_NO_DEVICE)
+		return group->tgid == task->tgid;
+	if (engine->domains[kind].clamps && group->waits_for_io != boost->waits_for_io)
+		return false;
+	return io_are_alike(group->ratio, boost->held_ratio) &&
+	       io_are_alike(group->depth_milli, boost->depth_milli);
+}
+
+static struct io_group *find_group(struct engine *engine, const struct io_task *task, uint32_t kind)
+{
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (is_for(engine, &engine->groups[i], task, kind))
+			return &engine->groups[i];
+	return NULL;
+}
+
+/* A free group, or the one without tasks for the longest time. NULL: all have tasks. */
+static struct io_group *take_group(struct engine *engine)
+{
+	struct io_group *oldest = NULL;
+
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		struct io_group *group = &engine->groups[i];
+
+		if (!group->used)
+			return group;
+		if (!group->n_tasks && (!oldest || group->seen_ns < oldest->seen_ns))
+			oldest = group;
+	}
+	return oldest;
+}
+
+/* Starts a group with the results of the group from which its first task comes. */
+static void begin_group(struct engine *engine, struct io_group *group, const struct io_task *task,
+			uint32_t kind, uint64_t now_ns)
+{
+	const struct io_boost *boost = &task->io_boost;
+	const struct io_group *from = NULL;
+
+	if (boost->group != IO_BOOST_NO_GROUP &&
+	    engine->groups[boost->group].device == boost->device)
+		from = &engine->groups[boost->group];
+	*group = (struct io_group){
+		.used = true,
+		.device = boost->device,
+		.tgid = boost->device == IO_BOOST_NO_DEVICE ? task->tgid : 0,
+		.kind = kind,
+		.waits_for_io = boost->waits_for_io,
+		.ratio = boost->held_ratio,
+		.depth_milli = boost->depth_milli,
+	};
+	experiment_init(&group->experiment, ++engine->n_groups_begun);
+	experiment_init(&group->idle, engine->n_groups_begun);
+	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
+		group->experiment = from->experiment;
+		group->experiment.random ^= engine->n_groups_begun;
+		group->experiment.window = 0;
+		group->experiment.arm = group->experiment.rest;
+		group->found_ratio = from->found_ratio;
+		experiment_disturb(&group->experiment, now_ns);
+		group->experiment.next_ns = now_ns + TRIAL_LOOK_NS;
+	}
+}
+
+void io_groups_plan(struct engine *engine)
+{
+	engine->groups_next_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (engine->groups[i].used &&
+		    io_group_next_ns(&engine->groups[i]) < engine->groups_next_ns)
+			engine->groups_next_ns = io_group_next_ns(&engine->groups[i]);
+}
+
+static void look_soon(struct engine *engine, struct io_group *group, uint64_t now_ns)
+{
+	if (group->experiment.next_ns == UINT64_MAX)
+		group->experiment.next_ns = group->due_ns > now_ns ? group->due_ns : now_ns;
+	if (group->experiment.next_ns < engine->groups_next_ns)
+		engine->groups_next_ns = group->experiment.next_ns;
+}
+
+void io_groups_rest(struct engine *engine, uint32_t index)
+{
+	struct io_group *group = &engine->groups[index];
+
+	if (group->experiment.window || group->experiment.next_ns == UINT64_MAX)
+		return;
+	group->due_ns = group->experiment.next_ns;
+	group->experiment.next_ns = UINT64_MAX;
+	io_groups_plan(engine);
+}
+
+void io_groups_see_end(struct engine *engine, uint32_t index)
+{
+	if (index == IO_BOOST_NO_GROUP)
+		return;
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
+		if (!io_boost_is_over(&task->io_boost))
+			return;
+	io_groups_rest(engine, index);
+}
+
+void io_groups_leave(struct engine *engine, struct io_task *task)
+{
+	uint32_t index = task->io_boost.group;
+
+	if (index == IO_BOOST_NO_GROUP)
+		return;
+	task->io_boost.group = IO_BOOST_NO_GROUP;
+	if (!--engine->groups[index].n_tasks)
+		io_groups_rest(engine, index);
+}
+
+/*
+ * Tasks leave and join a group as they move between domains, so the number of tasks on the device
+ * shows whether the load has changed.
+ */
+void io_groups_see_users(struct engine *engine, uint32_t device, uint64_t now_ns)
+{
+	uint32_t n_users = engine->devices[device].n_users;
+
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		struct io_group *group = &engine->groups[i];
+
+		if (!group->used || group->device != device || !group->n_asked ||
+		    io_are_alike(group->n_asked, n_users))
+			continue;
+		group->n_asked = n_users;
+		experiment_disturb(&group->experiment, now_ns);
+		experiment_disturb(&group->idle, now_ns);
+		if (io_group_next_ns(group) < engine->groups_next_ns)
+			engine->groups_next_ns = io_group_next_ns(group);
+	}
+}
+
+struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uint64_t now_ns)
+{
+	uint32_t kind = kind_of(engine, topology_domain_of(engine->topology, task->cpu));
+	struct io_group *group = NULL;
+
+	if (task->io_boost.group != IO_BOOST_NO_GROUP)
+		group = &engine->groups[task->io_boost.group];
+	/* A task that moves to and fro does not change its group with each move. */
+	if (group && task->flip.until_ns)
+		kind = group->kind;
+	if (!group || !is_for(engine, group, task, kind)) {
+		group = find_group(engine, task, kind);
+		if (!group) {
+			group = take_group(engine);
+			if (!group)
+				return NULL;
+			begin_group(engine, group, task, kind, now_ns);
+		}
+		io_groups_leave(engine, task);
+		task->io_boost.group = group - engine->groups;
+		group->n_tasks++;
+		group->seen_ns = now_ns;
+	}
+	look_soon(engine, group, now_ns);
+	return group;
+}
+
+void io_groups_set_trial(struct engine *engine, uint32_t index, bool on)
+{
+	if (!on) {
+		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+			if (engine->domains[i].trial == index + 1) {
+				engine->domains[i].trial = 0;
+				engine_mark_domain(engine, i);
+			}
+		return;
+	}
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
+		struct domain *domain = engine_domain_of(engine, task->cpu);
+
+		if (domain && !io_boost_is_over(&task->io_boost))
+			domain->trial = index + 1;
+	}
+}
+
+void io_groups_forget(struct engine *engine, uint32_t index)
+{
+	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
+		task->io_boost.group = IO_BOOST_NO_GROUP;
+	io_groups_set_trial(engine, index, false);
+	engine->groups[index].used = false;
+	io_groups_plan(engine);
+}
+
+const struct io_group *engine_group(const struct engine *engine, uint32_t group)
+{
+	return group < IO_GROUPS_MAX ? &engine->groups[group] : NULL;
+}
