@@ -22,8 +22,9 @@ enum clamp_why {
 	CLAMP_NONE,	 /* no clamp */
 	CLAMP_RULE,	 /* its floor or cap, by a rule */
 	CLAMP_BOOST,	 /* its I/O boost */
-	CLAMP_NEIGHBOUR, /* it is short-running beside a capped task, and gets that task's cap */
-	CLAMP_NEED,	 /* more than its domain needs without boosts brings its I/O nothing */
+	CLAMP_NEIGHBOUR, /* it is a short-running co-runner of a capped task: gets that task's cap
+			  */
+	CLAMP_NEED,	 /* its I/O gains nothing from more than its domain needs without boosts */
 };
 
 /* min_cap is never above max_cap. If both are none, the task gets its own clamps back. */

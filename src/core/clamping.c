@@ -4,7 +4,7 @@
  * of each task.
  *
  *	min = max(its floor, its I/O boost)
- *	max = min(its cap, the cap beside which it runs for short, the need of its domain)
+ *	max = min(its cap, the cap that it gets as a co-runner, the need of its domain)
  *
  * and the cap wins where the two cross. The need is the maximum of tasks whose I/O gains nothing
  * from more, as their group's experiment found: without it schedutil boosts every task that waits
@@ -94,7 +94,7 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 	return false;
 }
 
-/* Also takes out a task that waits but is unchanged, as a replay must do the same. */
+/* A waiting task that is unchanged is taken out too: the tap reports that, for replays. */
 bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 {
 	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLAMP);
@@ -111,14 +111,14 @@ static bool pop_class(struct engine *engine, struct task_class *ret)
 	struct task *task;
 
 	while ((task = task_take_waiting(engine->tasks, TASK_WAIT_CLASS))) {
-		bool changed = task->class != task->told_class;
+		bool changed = task->class != task->sent_class;
 
 		*ret = (struct task_class){
 			.pid = task->pid,
 			.class = task->class,
-			.before = task->told_class,
+			.before = task->sent_class,
 		};
-		task->told_class = task->class;
+		task->sent_class = task->class;
 		task_settle(engine->tasks, task);
 		if (changed)
 			return true;
@@ -162,7 +162,7 @@ void clamping_rule_task(struct engine *engine, struct task *task)
 {
 	uint32_t class = take_class(engine, task->matched, task->own);
 
-	if (class == task->class && class == task->told_class)
+	if (class == task->class && class == task->sent_class)
 		return;
 	task->class = class;
 	task_clamp(engine->tasks, task->pid);
@@ -319,7 +319,7 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
-/* A task whose I/O is followed does not get the cap of a neighbour. */
+/* A task whose I/O is followed does not get a cap as a co-runner. */
 static void follow_io(struct engine *engine, const struct io_task *io)
 {
 	uint32_t boost_cap = engine_task_boost_cap(engine, io);

@@ -8,7 +8,7 @@
 #define BLOCK  16 /* places of a summary, and summaries of one of the next level */
 #define LEVELS 9  /* enough for 2^32 places */
 
-/* What there is in a block of places: the earliest times, and sets of values as bits. */
+/* The contents of a block of places: the earliest times, and sets of values as bits. */
 struct summary {
 	uint64_t due_ns;
 	uint64_t forget_ns;
@@ -20,11 +20,11 @@ struct summary {
 
 struct due {
 	uint32_t n_levels;
-	uint32_t n[LEVELS]; /* places, and summaries of each level … */
-	struct summary
-		*summaries[LEVELS]; /* … which are from the first level on: the last has one */
+	/* Level 0 has the places, the levels from 1 on the summaries; the last has one. */
+	uint32_t n[LEVELS];
+	struct summary *summaries[LEVELS];
 	struct due_key *keys;
-	/* Their number, as nothing asks where they are. */
+	/* Of these only the number is asked for. */
 	uint32_t n_with[DUE_TRAITS];
 	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of the followed tasks */
 };
@@ -188,7 +188,7 @@ static bool may_have(const struct summary *sum, enum due_which which, uint64_t v
 	return false;
 }
 
-/* At the begin of a block, what summarises it says whether it must be searched. */
+/* From the start of a block goes up to its summary, which says whether to search the block. */
 static void climb(const struct due *due, uint32_t *level, uint32_t *i)
 {
 	for (; *i % BLOCK == 0 && *level < due->n_levels; *i /= BLOCK)

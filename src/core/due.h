@@ -3,8 +3,9 @@
 
 /*
  * A 32-byte key for each task of the core's table, with everything that a round looks for in all
- * tasks. Each block of keys has a summary, and each block of summaries, so that a round passes over
- * the blocks that may have what it looks for, and not over the tasks.
+ * tasks. Each block of keys has a summary, and so has each block of summaries. A round skips the
+ * blocks that cannot have what it looks for. With 1,000 tasks that takes a tenth of the time of a
+ * pass over the keys (tests/bench/scale).
  *
  * A key follows from its task: set it again after each change of the task. Walks are in the order
  * of the table.

@@ -11,7 +11,7 @@
  *	engine_round()		     samples, decides, and ends what is over, by the caller's ops
  *	engine_follows_requests()    whether the next samples need more than counts
  *	engine_take_class()	     tasks that the kernel side is to know as clamped
- *	engine_take_clamp()	     what tasks are to carry, where domains are driven by clamps
+ *	engine_take_clamp()	     the clamps that tasks get, where domains are driven by clamps
  */
 
 #include <stddef.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether an idle latency pays for tasks whose I/O boost pays: the same experiment as that of the
- * boost, by the same I/Os. Its arms are with and without a limit of how long the CPUs of the tasks
- * may take to wake up; the boost stays. One of the two experiments of a group has a pair at a time.
+ * Whether an idle latency pays for tasks whose I/O boost pays: an experiment like that of the
+ * boost, which counts the same I/Os. Its arms are with and without a limit of how long the CPUs of
+ * the tasks may take to wake up; the boost stays. One of the two experiments of a group has a pair
+ * at a time.
  */
 #include "core/engine_private.h"
 #include "shared/time.h"
@@ -13,7 +14,7 @@ static bool is_asked(const struct engine *engine, const struct io_group *group)
 	       group->experiment.verdict == EXPERIMENT_PAYS;
 }
 
-/* Without the question the CPUs are not limited. */
+/* Ends the experiment; the CPUs are not limited any more. */
 static void end_question(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct experiment *idle = &engine->groups[index].idle;

@@ -25,7 +25,7 @@ enum input_type {
 	INPUT_OVERRIDE,	  /* an override of a domain, or its end */
 	INPUT_TASK_RULES, /* which rules a task matches now */
 	INPUT_CLASS_RUN,  /* tasks with clamps ran on a CPU */
-	INPUT_CO_RUNNER,  /* a task runs beside capped ones */
+	INPUT_CO_RUNNER,  /* a task is a co-runner of capped ones */
 	INPUT_REFERENCE,  /* the frequency at which a domain has its capacity */
 	INPUT_OWN_CLAMPS, /* own clamps of a task: new, changed or none */
 	INPUT_BURSTS,	  /* the length of bursts of a clamp class */
@@ -135,7 +135,7 @@ struct input_bursts {
 	uint32_t own;
 };
 
-/* A short-running task runs beside capped ones. */
+/* A short-running task became a co-runner of capped ones, or is one no longer. */
 struct input_co_runner {
 	uint32_t pid;
 	uint64_t matched; /* rules of the capped tasks; 0: no longer beside capped tasks, or no

@@ -12,16 +12,17 @@
 #define WAKEUPS_LEAST 200
 /* Measurements of waits that take longer than this are discarded. */
 #define WAITS_MOST_NS 20000000000ULL
-/* In buckets of p99: a doubling. One or two can be chance; the experiment finds what is less. */
+/* In buckets of p99: a doubling. One or two can be chance; the experiment finds smaller losses. */
 #define RISE 4
-/* A placement that lasts so long is tested: a shorter load is not troubled with it. */
+/* A placement that has lasted this long is tested; shorter loads are not disturbed. */
 #define TEST_AFTER_NS 10000000000ULL
-/* What gets less done in a window has nothing to count. */
+/* A window with less work than this says nothing. */
 #define WORK_LEAST 20
 
 /*
- * Windows as long as looks, as no group may move more often; after a switch the scheduler needs
- * some ticks to spread tasks. Evidence lasts for as many windows as that of a boost.
+ * A window is as long as the time between two looks, as no group may move more often. After a
+ * switch the scheduler needs some ticks to spread tasks. Evidence lasts for as many windows as that
+ * of a boost.
  */
 static const struct experiment_params params = {
 	.half_ns = PLACEMENT_LOOK_NS,
@@ -275,7 +276,7 @@ static void drop_unmeasured(struct placement *placement, const struct placement_
 	placement->retry_ns = now_ns + PLACEMENT_LOOK_NS;
 }
 
-/* Counts on: what the tasks get done, in how much of their time, and how long they are released. */
+/* Adds what the tasks got done, in how much of their time, and how long they were released. */
 static void count_work(struct placement *placement, const struct placement_counts *counts)
 {
 	uint64_t time_ns = counts->wait_ns, since_ns;

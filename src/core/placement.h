@@ -9,10 +9,10 @@
  * use of its tasks and others in the last window. No group gets a cache more often than once a
  * second.
  *
- * A placement that has lasted is tested by an experiment (core/experiment.h), whose boost is here
- * the release: its tasks are released for every other window, and what they get done is compared,
- * by the time in which they ran or waited to run. Where that pays, they stay released. Where
- * nothing can be told, they stay placed, as was asked for.
+ * A placement that has lasted is tested by an experiment (core/experiment.h): its tasks are
+ * released for every other window, as boosts are given in every other one there. What they get done
+ * is compared, per time in which they ran or waited to run. Where the release pays, they stay
+ * released. Where the experiment cannot tell, they stay placed, as was asked for.
  *
  * No clock and no files: the same looks give the same answers. It is not part of the engine or of
  * recordings, as it decides nothing about frequencies.

@@ -7,7 +7,7 @@
 #include "core/clamp.h"
 #include "core/pid_index.h"
 
-/* Followed in memory by the indexes of the records and of the I/O, the records, and the I/O. */
+/* In memory these follow: both indexes, of records and of I/O entries; then records and entries. */
 struct task_table {
 	uint32_t max_ruled;
 	uint32_t n_ruled; /* records with rules or clamps */
@@ -159,7 +159,7 @@ struct task *task_clamp(struct task_table *table, uint32_t pid)
 
 void task_settle(struct task_table *table, struct task *task)
 {
-	if (task->clamped && !task->class && !task->told_class && !task->own &&
+	if (task->clamped && !task->class && !task->sent_class && !task->own &&
 	    !task->co_runner_class && !task->boost_cap && !task->need_cap &&
 	    task->given_min_cap == CLAMP_MIN_NONE && task->given_max_cap == CLAMP_MAX_NONE &&
 	    !task->waits) {

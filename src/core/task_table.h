@@ -29,9 +29,9 @@ struct task {
 	uint64_t matched;	   /* bit i: rules[i] of the policy */
 	/* Its clamps: core/clamping.c. */
 	uint32_t class; /* core/clamp_class.h */
-	uint32_t told_class;
+	uint32_t sent_class;
 	uint32_t own;		  /* own clamps: wakegov/own.h */
-	uint32_t co_runner_class; /* class of the capped tasks beside which it runs as a
+	uint32_t co_runner_class; /* class of the capped tasks whose co-runner it is as a
 				     short-running task; 0: none */
 	uint32_t boost_cap;	  /* boost of its I/O; 0: none */
 	uint32_t need_cap;	  /* its maximum, as its I/O gains nothing from more; 0: none */

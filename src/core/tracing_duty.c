@@ -92,8 +92,8 @@ static void end_tracing(struct engine *engine, uint64_t now_ns)
 		engine->tracing.until_ns = engine->tracing.quiet_ns;
 	while ((task = io_task_next(engine->tasks, task))) {
 		io_boost_restart_window(&task->io_boost);
-		if (task->io_boost
-			    .traced_per_s) /* not of tasks that came during it: they are new */
+		/* Tasks that came during the period have none: they are new. */
+		if (task->io_boost.traced_per_s)
 			task->io_boost.traced_per_s = task->io_boost.rate_per_s + 1;
 		task->io_boost.sends_requests = false;
 		boosts_set_due(engine, task);
@@ -135,7 +135,7 @@ uint64_t tracing_duty_next_ns(const struct engine *engine)
 	const struct tracing_duty *duty = &engine->tracing;
 	bool waits = due_has(engine->due, 1u << DUE_CHANGED | 1u << DUE_ASKS);
 
-	/* A period that runs on ends in the round that settles its last task. */
+	/* A period ends in the round that settles its last task: no time is planned for it. */
 	if (duty->on)
 		return UINT64_MAX;
 	return waits && duty->quiet_ns < duty->until_ns ? duty->quiet_ns : duty->until_ns;

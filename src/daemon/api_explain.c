@@ -151,7 +151,7 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
-/* The first task of the domain for which it is a question. */
+/* The first task of the domain whose idle latency is under trial or was tried; NULL: none. */
 static const struct io_task *find_idle_trial(const struct manager *manager, uint32_t domain,
 					     const struct experiment **ret_trial,
 					     struct experiment_estimate *ret_found)
@@ -197,7 +197,7 @@ static void put_idle_latency(struct json_out *out, const struct manager *manager
 	json_out_close(out, '}');
 }
 
-/* Tasks that schedutil boosts, and those that are held back, but for a window without its boost. */
+/* The tasks that schedutil boosts, and those that get a maximum as its boost gains nothing. */
 static void put_kernel_boosts(struct json_out *out, const struct manager *manager, uint32_t domain)
 {
 	const struct io_task *task = NULL;

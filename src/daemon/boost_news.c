@@ -4,34 +4,34 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct told {
+struct reported {
 	uint32_t pid; /* 0: no task */
 	enum io_boost_state state;
 };
 
 struct boost_news {
 	uint32_t size;
-	struct told told[];
+	struct reported last[];
 };
 
-static struct told now(const struct io_task *task)
+static struct reported now(const struct io_task *task)
 {
 	if (!task)
-		return (struct told){ 0 };
-	return (struct told){ .pid = task->pid, .state = task->io_boost.state };
+		return (struct reported){ 0 };
+	return (struct reported){ .pid = task->pid, .state = task->io_boost.state };
 }
 
 struct boost_news *boost_news_new(const struct task_table *tasks)
 {
 	uint32_t size = io_task_size(tasks);
-	struct boost_news *news = calloc(1, sizeof(*news) + size * sizeof(news->told[0]));
+	struct boost_news *news = calloc(1, sizeof(*news) + size * sizeof(news->last[0]));
 	const struct io_task *task = NULL;
 
 	if (!news)
 		return NULL;
 	news->size = size;
 	while ((task = io_task_next(tasks, task)))
-		news->told[io_task_place(tasks, task)] = now(task);
+		news->last[io_task_place(tasks, task)] = now(task);
 	return news;
 }
 
@@ -45,12 +45,12 @@ void boost_news_look(struct boost_news *news, const struct task_table *tasks, ui
 		     boost_news_t tell, void *userdata)
 {
 	const struct io_task *task = io_task_at(tasks, place);
-	struct told *told = &news->told[place], before = *told;
+	struct reported *last = &news->last[place], before = *last;
 
 	assert(place < news->size);
-	*told = now(task);
-	if (before.pid != told->pid)
+	*last = now(task);
+	if (before.pid != last->pid)
 		before.pid = 0;
-	if (task && (!before.pid || before.state != told->state))
+	if (task && (!before.pid || before.state != last->state))
 		tell(userdata, task, before.pid ? &before.state : NULL);
 }

@@ -29,7 +29,7 @@ struct limited_cpu {
 struct idle_latency {
 	bool wanted;  /* a rule gives one, or the I/O boost asks for one */
 	bool missing; /* this kernel has no such file */
-	bool told;    /* a warning said that it does nothing here */
+	bool warned;  /* the warning that it has no effect here was given */
 	bool failed;  /* a warning said that a write failed */
 	struct pid_index *index;
 	uint32_t *task_us; /* by place in the index … */
@@ -117,7 +117,8 @@ void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now
 	if (cpu >= manager->topology->n_cpus || idle->cpus[cpu].given_up)
 		return;
 	if (manager->hand_back.until_ns) {
-		tracer_set_idle_limit(manager->tracer, cpu, NONE); /* to be told again after that */
+		/* The next such task is reported again. */
+		tracer_set_idle_limit(manager->tracer, cpu, NONE);
 		return;
 	}
 	us = tracer_take_idle_latency(manager->tracer, cpu, &pid);
@@ -190,7 +191,7 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 	look_by(idle, time_now_ns() + LOOK_NS);
 }
 
-/* What a rule says, also that there is to be none, comes before what the I/O boost asks for. */
+/* A rule wins over the I/O boost, also a rule that says "none". */
 static uint32_t latency_of(const struct manager *manager, uint32_t pid)
 {
 	const struct io_task *task = io_task_find(engine_tasks(manager->engine), pid);
@@ -210,8 +211,8 @@ void idle_latency_take_task(struct manager *manager, uint32_t pid)
 
 /*
  * A boost that no longer asks for it frees the CPUs at once, so that the window of the experiment
- * without it is one. The kernel side forgets which tasks ran there so far, and tells of the next
- * one that asks for a limit.
+ * without it is one. The kernel side forgets which tasks ran there so far, and reports the
+ * next one that asks for a limit.
  */
 void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns)
 {
@@ -237,7 +238,7 @@ void idle_latency_end_task(struct manager *manager, uint32_t pid)
 	set_task(manager, pid, NONE);
 }
 
-/* Told once: on a machine that cannot, it does not become better with the next policy. */
+/* Warns once: a machine that cannot do it cannot with the next policy either. */
 void idle_latency_set_policy(struct manager *manager)
 {
 	struct idle_latency *idle = manager->idle_latency;
@@ -246,10 +247,10 @@ void idle_latency_set_policy(struct manager *manager)
 	idle->wanted = rule_any_gives(&manager->policy, RULE_IDLE_LATENCY) ||
 		       manager->policy.io_boost.idle_latency_us != NONE;
 	why = idle_latency_why_not(manager);
-	if (!why || idle->told)
+	if (!why || idle->warned)
 		return;
 	log_warning("idle-latency does nothing here: %s", why);
-	idle->told = true;
+	idle->warned = true;
 }
 
 void idle_latency_retry(struct manager *manager)
@@ -302,7 +303,7 @@ void idle_latency_end(struct manager *manager)
 	manager->idle_latency = NULL;
 }
 
-/* A CPU's own task may be a short one that has ended: what it allowed stands for it. */
+/* By the latency itself, as the task that limited the CPU may have ended. */
 static bool is_limit_of(const struct manager *manager, int rule, uint32_t us)
 {
 	const struct policy_level *level;

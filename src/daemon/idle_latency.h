@@ -23,7 +23,7 @@ void idle_latency_retry(struct manager *manager);
 /* The task is there, and what rules it matches is up to date. */
 void idle_latency_take_task(struct manager *manager, uint32_t pid);
 void idle_latency_end_task(struct manager *manager, uint32_t pid);
-/* After a round: the tasks whose I/O boost asks for an idle latency may be others. */
+/* Call it after a round: finds the tasks whose I/O boost asks for an idle latency now. */
 void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns);
 /* TRACER_IDLE_LATENCY */
 void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now_ns);
@@ -38,5 +38,5 @@ uint64_t idle_latency_next_ns(const struct manager *manager);
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret);
 void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret);
 uint32_t idle_latency_count(const struct manager *manager); /* of CPUs that are limited */
-/* Why what a rule asks for does nothing here: a clause; NULL: it may do something. */
+/* The reason why an idle latency has no effect here, as a clause; NULL: it may have one. */
 const char *idle_latency_why_not(const struct manager *manager);

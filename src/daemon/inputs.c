@@ -33,7 +33,7 @@ static void sample_task(struct manager *manager, uint32_t handle, uint64_t now_n
 		tracer_release_task(manager->tracer, handle);
 }
 
-/* Mostly the task's hold time seems over; it holds on if the task went on with I/O. */
+/* Mostly the hold time of the task is over as far as the core knows; newer I/O extends it. */
 void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	sample_task(userdata, task->handle, now_ns);

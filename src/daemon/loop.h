@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The event loop. An event source wakes the daemon (events.c), what it has to report becomes inputs
- * of the core (inputs.c), and a round decides, writes and tells (round.c).
+ * The event loop. An event source wakes the daemon (events.c), what the source reports becomes
+ * inputs of the core (inputs.c), and a round decides, writes and publishes (round.c).
  */
 
 #include "daemon/manager.h"

@@ -90,7 +90,7 @@ static int on_clock(sd_event_source *source, int fd, uint32_t revents, void *use
 
 	if (read(fd, &expired, sizeof(expired)) < 0 && errno != ECANCELED)
 		return 0;
-	/* In this order a time that passes meanwhile is not missed. */
+	/* First the clock: a time that comes while the profile is chosen is then not missed. */
 	arm_clock(userdata);
 	reconsider(userdata);
 	return 0;

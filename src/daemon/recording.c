@@ -103,7 +103,7 @@ int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *r
 	}
 	recording->max_bytes = max_bytes;
 	recording->flushed_ns = time_now_ns();
-	log_info("recording what the core is told and decides, %llu MiB at most",
+	log_info("recording the core's inputs and decisions, %llu MiB at most",
 		 (unsigned long long)(max_bytes >> 20));
 	return 0;
 }

@@ -21,8 +21,12 @@
 
 #define RESYNC_NS (NS_PER_S / 10)
 
-/* Keeps and shows a target that changed. The core has no name for a task that only ran. */
-static void tell(struct manager *manager, const struct decision *decision, uint32_t read_back_khz)
+/*
+ * Stores a decision that changed the target, and publishes it. The core has no name for a task
+ * without I/O and rules: it is looked up here.
+ */
+static void publish(struct manager *manager, const struct decision *decision,
+		    uint32_t read_back_khz)
 {
 	struct decision_entry named = { *decision, read_back_khz };
 	const char *domain = manager->topology->domains[decision->domain].name;
@@ -72,7 +76,7 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	return request;
 }
 
-/* Lets the backend write the target, and tells the core and the account what became of it. */
+/* Lets the backend write the target, and reports the outcome to the core and the account. */
 static void commit(struct manager *manager, const struct decision *decision)
 {
 	struct governed *governed = &manager->domains[decision->domain];
@@ -95,7 +99,7 @@ static void commit(struct manager *manager, const struct decision *decision)
 	if (outcome == ACTUATOR_UNVERIFIED)
 		return;
 	if (changed)
-		tell(manager, decision, governed->actuator.read_back_khz);
+		publish(manager, decision, governed->actuator.read_back_khz);
 	domains_take_outcome(manager, decision->domain, outcome);
 	if (changed)
 		account_set_target(manager, decision->domain,
@@ -128,7 +132,7 @@ static void release_task(void *userdata, uint32_t handle)
 	tracer_release_task(manager->tracer, handle);
 }
 
-/* Sets the timer for what is due next without an event, and saves what has been kept. */
+/* Saves the history if that is due, and sets the timer for what is due next without an event. */
 static void plan_next(struct manager *manager, uint64_t now_ns, uint64_t placing_ns)
 {
 	const uint64_t due_ns[] = {

@@ -97,7 +97,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 		return;
 	if (!task.matched != !task.before)
 		tracer_mark_task(manager->tracer, task.pid, task.matched);
-	/* If it ended before the mark is there, only a scan can tell. */
+	/* The end of a task before its mark is set is not reported: only a scan finds it. */
 	if (task.matched && !task.before)
 		plan_scan(manager, SECOND_LOOK_NS);
 	tell_core(manager, &task, facts->comm);
@@ -129,7 +129,7 @@ static void end_missing_overrides(struct manager *manager)
 	for (uint32_t i = 0; i < manager->task_overrides.n; i++) {
 		struct task_override *override = &manager->task_overrides.entries[i];
 
-		/* A task without room in the table is not known, and may well exist. */
+		/* With a full table a task that is not in it may still exist. */
 		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
 		    !rules_find(manager->rules, override->target.pid))
 			override->ended = TASK_OVERRIDE_TASK_GONE;
