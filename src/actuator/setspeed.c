@@ -184,19 +184,6 @@ static int verify_speed(struct actuator_domain *domain)
 	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
 }
 
-/*
- * The watch sees another program when it closes the file, a moment after its write. A value without
- * a writer comes from a governor that the kernel has restarted. So a value that is not ours is
- * overwritten by the next call only, when the watch has reported a writer if there is one.
- */
-static bool is_doubtful(struct actuator_domain *domain)
-{
-	uint32_t khz;
-
-	domain->unverified = !domain->unverified && check_speed(domain, &khz) == 0;
-	return domain->unverified;
-}
-
 /* The pinned maximum would cut a request above it: the file that makes room is written first. */
 static int write_speed(struct actuator_domain *domain, uint32_t khz)
 {
@@ -215,7 +202,7 @@ static int write_speed(struct actuator_domain *domain, uint32_t khz)
 
 static int setspeed_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
-	uint32_t khz = request->target_khz;
+	uint32_t khz = request->target_khz, read_khz;
 	int r;
 
 	if (!domain->held)
@@ -225,7 +212,14 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	r = range_settle(domain);
 	if (r != ACTUATOR_DONE)
 		return r < 0 ? explain_failure(domain, r) : r;
-	if (is_doubtful(domain))
+	/*
+	 * The watch sees another program when it closes the file, a moment after its write. A value
+	 * without a writer comes from a governor that the kernel has restarted. So a value that is
+	 * not ours is overwritten by the next call only, when the watch has reported a writer if
+	 * there is one.
+	 */
+	domain->unverified = !domain->unverified && check_speed(domain, &read_khz) == 0;
+	if (domain->unverified)
 		return ACTUATOR_UNVERIFIED;
 
 	r = write_speed(domain, khz);

@@ -281,33 +281,22 @@ static void apply_override(struct engine *engine, const struct input_override *o
 		merge_overrides(engine, domain, now_ns);
 }
 
-static void end_overrides(struct engine *engine, uint64_t now_ns)
-{
-	struct input_override ended;
-
-	while (override_table_expire(&engine->overrides, now_ns, &ended))
-		merge_overrides(engine, ended.domain, now_ns);
-}
-
-/* Settles the task's boost after a change of the rules' limit for it. */
-static void settle_ruled(struct engine *engine, uint32_t pid, uint64_t now_ns)
-{
-	struct io_task *task = io_task_find(engine->tasks, pid);
-
-	if (task)
-		boosts_settle_task(engine, task, now_ns);
-}
-
-static void apply_task_rules(struct engine *engine, const struct input_task_rules *input)
+static void apply_task_rules(struct engine *engine, const struct input_task_rules *input,
+			     uint64_t now_ns)
 {
 	struct task *task = task_rule(engine->tasks, input->pid, input->matched);
+	struct io_task *io;
 
-	if (!task)
-		return;
-	task->tgid = input->tgid;
-	memcpy(task->comm, input->comm, sizeof(task->comm));
-	clamping_rule_task(engine, task);
-	task_settle(engine->tasks, task);
+	if (task) {
+		task->tgid = input->tgid;
+		memcpy(task->comm, input->comm, sizeof(task->comm));
+		clamping_rule_task(engine, task);
+		task_settle(engine->tasks, task);
+	}
+	/* The rules' limit of its boost may be another. */
+	io = io_task_find(engine->tasks, input->pid);
+	if (io)
+		boosts_settle_task(engine, io, now_ns);
 }
 
 void engine_apply(struct engine *engine, const struct input *input)
@@ -341,8 +330,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 		apply_override(engine, &input->override, input->now_ns);
 		break;
 	case INPUT_TASK_RULES:
-		apply_task_rules(engine, &input->task_rules);
-		settle_ruled(engine, input->task_rules.pid, input->now_ns);
+		apply_task_rules(engine, &input->task_rules, input->now_ns);
 		break;
 	case INPUT_CLASS_RUN:
 		clamping_apply_run(engine, &input->class_run);
@@ -364,8 +352,11 @@ void engine_apply(struct engine *engine, const struct input *input)
 
 void engine_advance(struct engine *engine, uint64_t now_ns)
 {
+	struct input_override ended;
+
 	engine_tell(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
-	end_overrides(engine, now_ns);
+	while (override_table_expire(&engine->overrides, now_ns, &ended))
+		merge_overrides(engine, ended.domain, now_ns);
 	boosts_advance(engine, now_ns);
 	boost_trials_advance(engine, now_ns);
 	idle_trials_advance(engine, now_ns);

@@ -110,22 +110,20 @@ static bool ask(struct demand *demand, const struct asked *asked)
 	return true;
 }
 
-/* The demand of a CPU at work: by its utilisation, by the known need of its task, by its burst. */
-static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu)
+/*
+ * The demand of a CPU at work: by its utilisation, by the known need of its task, by its burst.
+ * After an idle time it is the known need of the task, whatever ran before.
+ */
+static uint32_t demand_cap(const struct domain *domain, const struct cpu *cpu, bool was_idle)
 {
 	const struct policy_domain *policy = &domain->policy;
-	uint32_t need_cap = utilisation_demand_cap(account_need_q(cpu->util_q, cpu->est_q),
-						   policy->headroom_percent);
-	uint32_t burst_cap = utilisation_burst_cap(domain->info.capacity, cpu->burst_ns,
-						   policy->rise_time_ns);
+	uint32_t need_q = was_idle ? cpu->est_q : account_need_q(cpu->util_q, cpu->est_q);
+	uint32_t need_cap = utilisation_demand_cap(need_q, policy->headroom_percent);
+	uint32_t burst_cap = was_idle ? 0
+				      : utilisation_burst_cap(domain->info.capacity, cpu->burst_ns,
+							      policy->rise_time_ns);
 
 	return need_cap > burst_cap ? need_cap : burst_cap;
-}
-
-/* After an idle time the demand is the known need of the task, whatever ran before. */
-static uint32_t known_cap(const struct domain *domain, const struct cpu *cpu)
-{
-	return utilisation_demand_cap(cpu->est_q, domain->policy.headroom_percent);
 }
 
 static void merge_utilisation(const struct engine *engine, uint32_t domain, bool was_idle,
@@ -136,8 +134,7 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, bool
 	engine_for_each_cpu(engine, cpu, domain)
 		ask(demand, &(struct asked){
 				    .reason = REASON_UTILISATION,
-				    .cap = was_idle ? known_cap(d, &engine->cpus[cpu])
-						    : demand_cap(d, &engine->cpus[cpu]),
+				    .cap = demand_cap(d, &engine->cpus[cpu], was_idle),
 				    .cpu = cpu,
 				    .rule = -1,
 			    });
@@ -219,12 +216,6 @@ static void merge_boost(const struct engine *engine, const struct io_task *task,
 		bound(demand, &own);
 }
 
-static void merge_boosts(const struct engine *engine, uint32_t domain, struct demand *demand)
-{
-	engine_for_each_due(engine, DUE_IN_DOMAIN, domain, task)
-		merge_boost(engine, task, domain, demand);
-}
-
 /*
  * The maximum over CPUs and boosts. After a domain goes idle, its CPUs' past utilisation counts for
  * the hold time only: an idle domain belongs at its lowest OPP. The effective cap bounds the demand
@@ -252,7 +243,8 @@ static void merge(const struct engine *engine, const struct domain *d,
 	name_uncapper(cap, demand);
 	merge_uncap(d, now_ns, demand);
 	merge_floor(engine, &cap->floor, demand);
-	merge_boosts(engine, domain, demand);
+	engine_for_each_due(engine, DUE_IN_DOMAIN, domain, task)
+		merge_boost(engine, task, domain, demand);
 }
 
 /* The next OPP below the target, or 0 when the limits allow none. */
@@ -416,19 +408,11 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 	return &engine->explanations[domain];
 }
 
-/* The highest OPP within the effective cap. */
-static uint32_t highest_khz(const struct domain *domain, uint32_t max_khz)
-{
-	uint32_t khz = effective_cap_khz(domain);
-
-	return khz < max_khz ? khz : max_khz;
-}
-
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)
 {
 	const struct domain *domain = engine_domain_of(engine, cpu);
 	const struct decision *last;
-	uint32_t min_khz, max_khz;
+	uint32_t min_khz, max_khz, cap_khz;
 
 	*ret = (struct engine_band){ .high_q = UINT32_MAX };
 	if (domain)
@@ -438,7 +422,9 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 		return;
 	last = &domain->last;
 	domain_limits(domain, &min_khz, &max_khz);
-	max_khz = highest_khz(domain, max_khz);
+	cap_khz = effective_cap_khz(domain);
+	if (cap_khz < max_khz)
+		max_khz = cap_khz;
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;

@@ -68,33 +68,22 @@ static struct channel_message *message_at(const struct channel *channel, uint64_
 	return &channel->messages[number % CHANNEL_MESSAGES];
 }
 
-/* A message is stored in one piece; if it would wrap, the end of the ring stays unused. */
-static uint64_t place(const struct channel *channel, size_t length)
-{
-	uint64_t offset = channel->end % CHANNEL_BYTES;
-
-	return offset + length > CHANNEL_BYTES ? channel->end + CHANNEL_BYTES - offset
-					       : channel->end;
-}
-
-/* Drops old messages whose bytes or whose entry are needed. */
-static void make_room(struct channel *channel, uint64_t end)
-{
-	while (channel->first < channel->next &&
-	       (channel->next - channel->first == CHANNEL_MESSAGES ||
-		end - message_at(channel, channel->first)->start > CHANNEL_BYTES))
-		channel->first++;
-}
-
 int channel_publish(struct channel *channel, const struct channel_tag *tag, const void *message,
 		    size_t length)
 {
-	uint64_t start = place(channel, length);
+	uint64_t start = channel->end, offset = start % CHANNEL_BYTES;
 
 	assert(channel->messages);
 	if (length > CHANNEL_BYTES)
 		return -EMSGSIZE;
-	make_room(channel, start + length);
+	/* A message is stored in one piece; if it would wrap, the end of the ring stays unused. */
+	if (offset + length > CHANNEL_BYTES)
+		start += CHANNEL_BYTES - offset;
+	/* Drops old messages whose bytes or whose entry are needed. */
+	while (channel->first < channel->next &&
+	       (channel->next - channel->first == CHANNEL_MESSAGES ||
+		start + length - message_at(channel, channel->first)->start > CHANNEL_BYTES))
+		channel->first++;
 	memcpy(channel->bytes + start % CHANNEL_BYTES, message, length);
 	channel->end = start + length;
 	*message_at(channel, channel->next++) = (struct channel_message){
