@@ -101,11 +101,16 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 	 * measuring and trying.
 	 */
 	uint32_t slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent) / 2;
-	uint32_t min_khz, max_khz, khz;
+	uint32_t least_ppm = io_ppm_of_percent(engine->policy.io_boost.min_host_percent);
+	uint32_t min_khz, max_khz, lowest_khz, khz;
 
 	domain_limits(domain, &min_khz, &max_khz);
+	lowest_khz = opp_at_or_above(&domain->info, min_khz, min_khz, max_khz);
+	/* At the lowest OPP, as a boost makes the share of the host small. */
+	if (io_share_of_ratio(ratio, io_level_at(&domain->info, lowest_khz)) <= least_ppm)
+		return 0;
 	khz = io_choose_khz(&domain->info, ratio, slack_ppm, min_khz, max_khz);
-	return khz > opp_at_or_above(&domain->info, min_khz, min_khz, max_khz) ? khz : 0;
+	return khz > lowest_khz ? khz : 0;
 }
 
 static void mark_domains_due(struct engine *engine, const struct io_task *task)

@@ -184,16 +184,14 @@ static void see_cpu(struct io_window *window, const struct input_task *task, uin
 }
 
 /* ρ from that share, at the mean level of the window. */
-static uint32_t window_ratio(const struct io_boost *boost, const struct policy_io_boost *policy,
-			     const struct input_task *task, uint64_t elapsed_ns)
+static uint32_t window_ratio(const struct io_boost *boost, const struct input_task *task,
+			     uint64_t elapsed_ns)
 {
 	uint64_t share_ppm = host_share_ppm(&boost->window, task, elapsed_ns);
 	uint32_t level = boost->window.level_ns / elapsed_ns;
 
 	if (share_ppm > IO_PPM) /* a counter that jumped */
 		return boost->ratio;
-	if (share_ppm <= io_ppm_of_percent(policy->min_host_percent))
-		return 0;
 	return io_ratio_of_share(share_ppm, level ? level : 1);
 }
 
@@ -232,8 +230,7 @@ static bool is_filling(const struct io_window *window, const struct input_task *
 	       (uint64_t)(task->depth - window->depth) * FILLING > starts;
 }
 
-static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
-		  const struct input_task *task, uint64_t elapsed_ns)
+static void learn(struct io_boost *boost, const struct input_task *task, uint64_t elapsed_ns)
 {
 	uint64_t depth_milli = window_depth_milli(&boost->window, task, elapsed_ns);
 
@@ -241,7 +238,7 @@ static void learn(struct io_boost *boost, const struct policy_io_boost *policy,
 						: depth_milli;
 	boost->device = main_device(&boost->window, task);
 	if (boost->device != IO_BOOST_NO_DEVICE)
-		set_ratio(boost, smooth(boost, window_ratio(boost, policy, task, elapsed_ns)));
+		set_ratio(boost, smooth(boost, window_ratio(boost, task, elapsed_ns)));
 	boost->n_windows++;
 	boost->held_windows++;
 	boost->traced_windows++;
@@ -268,7 +265,7 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 		return;
 	}
 	if (followed && !is_filling(&boost->window, task))
-		learn(boost, policy, task, elapsed_ns);
+		learn(boost, task, elapsed_ns);
 	else if (!followed && task->io_starts != boost->window.io_starts)
 		boost->sends_requests = true;
 	start_window(boost, task, now_ns);

@@ -103,8 +103,8 @@ struct policy_io_boost {
 	uint64_t window_ns;	   /* over which the rate is taken */
 	uint64_t hold_ns;	   /* time after its last I/O for which a task keeps its boost */
 	uint32_t slack_percent;	   /* throughput, against the highest OPP, that may be given up */
-	uint32_t min_host_percent; /* least share of the host in the time of an I/O; below it the
-				      task waits for the device */
+	uint32_t min_host_percent; /* least share of the host in the time of an I/O at the lowest
+				      OPP; below it the task waits for the device */
 	uint32_t idle_latency_us;  /* what the CPUs of boosted tasks may take to wake up, where that
 				      pays; POLICY_IDLE_LATENCY_NONE: anything */
 };

@@ -323,6 +323,36 @@ static void test_level_falls(void **state)
 	world_deinit(&world);
 }
 
+/*
+ * min-host-time is of the lowest OPP: of 511 µs there the host takes 21, of 497 at the highest 7.
+ * That a boost makes the share small does not end it.
+ */
+static void test_min_host_time(void **state)
+{
+	static const struct {
+		uint32_t percent;
+		enum io_boost_state state;
+	} cases[] = { { 2, IO_BOOST_PAYS }, { 3, IO_BOOST_PAYS }, { 6, IO_BOOST_DEVICE_BUSY } };
+	const struct fake_io io = boosts_sync_io(0, 490, 7);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct policy policy;
+		struct world world;
+
+		policy_init(&policy);
+		policy.io_boost.slack_percent = 1;
+		policy.io_boost.min_host_percent = cases[i].percent;
+		boosts_start(&world, &policy);
+		world_start_io(&world, 0, 100, 0, &io);
+		boosts_run_to(&world, 0, cases[i].state, 2 * NS_PER_S);
+		for (int j = 0; j < 100; j++) {
+			boosts_run(&world, 100 * NS_PER_MS);
+			boosts_assert_state(&world, 0, cases[i].state);
+		}
+		world_deinit(&world);
+	}
+}
+
 static void test_slack(void **state)
 {
 	static const struct {
@@ -389,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_counted_in_vain),
 		cmocka_unit_test(test_observed),
 		cmocka_unit_test(test_level_falls),
+		cmocka_unit_test(test_min_host_time),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_switched_off),
 	};

@@ -114,22 +114,6 @@ static void test_smoothing(void **state)
 	assert_in_range(share_percent(&run), 58, 60);
 }
 
-/* Below min-host-time it counts as none. */
-static void test_min_host_time(void **state)
-{
-	static const struct {
-		uint32_t percent, share_percent;
-	} cases[] = { { 0, 0 }, { 2, 0 }, { 3, 3 }, { 99, 99 }, { 100, 100 } };
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run run = begin();
-
-		sample(&run);
-		add_window(&run, 0, 50, cases[i].percent);
-		assert_int_equal(share_percent(&run), cases[i].share_percent);
-	}
-}
-
 /* Sleeping of its own accord is neither the device's time nor the host's. */
 static void test_think_time(void **state)
 {
@@ -411,7 +395,6 @@ int main(void)
 		cmocka_unit_test(test_first_window),
 		cmocka_unit_test(test_windows_add_up),
 		cmocka_unit_test(test_smoothing),
-		cmocka_unit_test(test_min_host_time),
 		cmocka_unit_test(test_think_time),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_depth_unserved),
