@@ -21,7 +21,7 @@ void policy_init(struct policy *policy)
 		},
 		.io_boost = {
 			.enabled = true,
-			.min_rate_per_s = 1000,
+			.min_rate_per_s = 500,
 			.window_ns = 10 * NS_PER_MS,
 			.hold_ns = 10 * NS_PER_MS,
 			.slack_percent = 2,

@@ -182,7 +182,7 @@ static const struct key_case cases[] = {
 	  { { "yes", 1 }, { "no", 0 } },
 	  "no or yes",
 	  { "", "true", "1", "on", "YES", "yes no" } },
-	{ "io-boost", "min-rate", get_min_rate, 1000,
+	{ "io-boost", "min-rate", get_min_rate, 500,
 	  { { "1/s", 1 }, { "1000000/s", 1000000 } },
 	  "a rate from 1/s to 1000000/s with its unit (/s)",
 	  { "", "0/s", "1000001/s", "1000", "0.5/s", "1000/ms" } },

@@ -217,7 +217,7 @@ static void test_comes_back(void **state)
 /* 333 I/Os a second keep every boost held, and are too few; 666 are as many as must be. */
 static void test_below_rate(void **state)
 {
-	const struct fake_io slow = boosts_sync_io(0, 3000, 1), enough = boosts_sync_io(0, 1500, 1);
+	const struct fake_io slow = boosts_sync_io(0, 6000, 1), enough = boosts_sync_io(0, 3000, 1);
 	struct world world;
 
 	boosts_start(&world, NULL);

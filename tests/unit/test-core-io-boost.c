@@ -274,13 +274,13 @@ static void test_rate(void **state)
 		{ 50, 0, 1, 5000, IO_BOOST_DEVICE_BUSY },
 		{ 0, 50, 1, 5000, IO_BOOST_DEVICE_BUSY },
 		{ 20, 30, 1, 3000, IO_BOOST_DEVICE_BUSY },
-		{ 10, 10, 1, 1000, IO_BOOST_DEVICE_BUSY },
-		{ 9, 9, 1, 1000, IO_BOOST_MEASURING },
-		{ 9, 9, 9, 1000, IO_BOOST_MEASURING },
-		{ 10, 10, 2, 500, IO_BOOST_DEVICE_BUSY },
-		{ 10, 10, 3, 1000, IO_BOOST_MEASURING }, /* too few, if it goes on */
-		{ 50, 50, 10, 500, IO_BOOST_DEVICE_BUSY },
-		{ 49, 49, 10, 490, IO_BOOST_BELOW_RATE },
+		{ 5, 5, 1, 500, IO_BOOST_DEVICE_BUSY },
+		{ 4, 4, 1, 500, IO_BOOST_MEASURING },
+		{ 4, 4, 9, 500, IO_BOOST_MEASURING },
+		{ 5, 5, 2, 250, IO_BOOST_DEVICE_BUSY },
+		{ 5, 5, 3, 500, IO_BOOST_MEASURING }, /* too few, if it goes on */
+		{ 25, 25, 10, 250, IO_BOOST_DEVICE_BUSY },
+		{ 24, 24, 10, 240, IO_BOOST_BELOW_RATE },
 		{ 0, 0, 10, 0, IO_BOOST_BELOW_RATE },
 	};
 

@@ -233,7 +233,7 @@ class Nothing(ControlTest):
                  "oflag=dsync"], stderr=subprocess.DEVNULL) as writer:
             rate, below, *busiest = self.run_command("tasks").splitlines()
             writer.kill()
-        self.assertEqual(rate, "no task does 1000 I/Os per second or more (min-rate in [io-boost], "
+        self.assertEqual(rate, "no task does 500 I/Os per second or more (min-rate in [io-boost], "
                                "wakegov.conf(5))")
         self.assertIn("read and write most", below)
         self.assertIn(len(busiest), (1, 2, 3))
