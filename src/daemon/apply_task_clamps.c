@@ -28,7 +28,8 @@ static void name_rule(const struct manager *manager, const struct task_clamp *cl
  * Reports a refusal once per task: see uclamps_set(). A neighbour's cap has no rule, and its
  * refusal breaks none.
  */
-static void complain(const struct manager *manager, const struct task_clamp *clamp, int error)
+static void warn_of_refusal(const struct manager *manager, const struct task_clamp *clamp,
+			    int error)
 {
 	char rule[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32];
 
@@ -40,7 +41,7 @@ static void complain(const struct manager *manager, const struct task_clamp *cla
 		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
 }
 
-static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t now_ns)
+static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint64_t now_ns)
 {
 	struct uclamp ours;
 	int r;
@@ -49,13 +50,13 @@ static void carry(struct manager *manager, struct task_clamp *clamp, uint64_t no
 	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
 	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
 	if (r < 0)
-		complain(manager, clamp, r);
+		warn_of_refusal(manager, clamp, r);
 	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
 
 /* Applies all tasks' clamps again: groups took clamps over from tasks, or tasks from groups. */
-static void carry_all(struct manager *manager, uint64_t now_ns)
+static void apply_all(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
 	const struct task *task = NULL;
@@ -65,7 +66,7 @@ static void carry_all(struct manager *manager, uint64_t now_ns)
 		if (!task->clamped)
 			continue;
 		engine_clamp_of_task(manager->engine, task, &clamp);
-		carry(manager, &clamp, now_ns);
+		apply_clamp(manager, &clamp, now_ns);
 	}
 }
 
@@ -74,9 +75,9 @@ void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 	struct task_clamp clamp;
 
 	while (engine_take_clamp(manager->engine, &clamp))
-		carry(manager, &clamp, now_ns);
+		apply_clamp(manager, &clamp, now_ns);
 	if (manager->grouping.regiven)
-		carry_all(manager, now_ns);
+		apply_all(manager, now_ns);
 	manager->grouping.regiven = false;
 	uclamps_flush(manager->clamps, now_ns);
 }
