@@ -47,7 +47,7 @@ struct domain {
 	bool active; /* decisions are made for it: neither offline nor taken over by another program
 		      */
 	bool driven; /* decisions are written */
-	bool clamps; /* driven by the clamps of its tasks: core/clamp.h */
+	bool clamps; /* driven by the clamps of its tasks: core/clamp_class.h */
 	bool due;
 	bool falls_at_once; /* an experiment took a boost away: the next fall is not held */
 	uint32_t trial;	    /* group whose experiment has the domain, + 1; 0: none */

@@ -16,7 +16,6 @@
 
 #include <stddef.h>
 
-#include "core/clamp.h"
 #include "core/clamp_class.h"
 #include "core/decision.h"
 #include "core/input.h"

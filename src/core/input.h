@@ -91,7 +91,7 @@ struct input_domain {
 	uint32_t domain;
 	bool active;
 	bool driven; /* decisions are written, so that effects can be measured */
-	bool clamps; /* driven by the clamps of its tasks: core/clamp.h */
+	bool clamps; /* driven by the clamps of its tasks: core/clamp_class.h */
 };
 
 /*

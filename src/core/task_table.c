@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/clamp.h"
+#include "core/clamp_class.h"
 #include "core/pid_index.h"
 
 /* In memory these follow: both indexes, of records and of I/O entries; then records and entries. */

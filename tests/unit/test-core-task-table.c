@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
-#include "core/clamp.h"
+#include "core/clamp_class.h"
 #include "core/task_table.h"
 
 #define MODEL_PIDS 300
