@@ -86,9 +86,6 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 SEC("syscall")
 int read_bytes(struct wakegov_watch *watch)
 {
-	struct wakegov_slot *slot = slot_at(watch->slot);
-
-	if (slot)
-		see_bytes(slot, bpf_ktime_get_ns());
+	see_bytes(slot_at(watch->slot), bpf_ktime_get_ns());
 	return 0;
 }

@@ -34,7 +34,7 @@ static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 
 static inline bool is_own(struct task_struct *task)
 {
-	return task->pid && (__u32)task->tgid == settings.own_tgid;
+	return (__u32)task->tgid == settings.own_tgid;
 }
 
 /*
@@ -46,41 +46,36 @@ static inline __u32 seen_pid(struct task_struct *task)
 	return is_own(task) ? 0 : task->pid;
 }
 
-/* A switch of tasks. */
-struct tasks_switch {
-	struct task_struct *prev, *next;
-	bool prev_stored, next_stored; /* has_storage() */
-	__u32 sleeps;		       /* prev's state; 0: it goes on */
-};
-
 /*
  * What rules, classes and clamps ask for at a switch. Returns whether the daemon waits for a class
  * of one of the tasks.
  */
-static inline bool switch_ruled(struct wakegov_cpu *cpu, const struct tasks_switch *of,
-				__u64 now_ns)
+static __noinline bool switch_ruled(struct wakegov_cpu *cpu, struct task_struct *prev,
+				    struct task_struct *next, bool sleeps, __u64 now_ns)
 {
 	bool awaited = false;
 
+	if (!cpu)
+		return false; /* never NULL; the verifier needs the check */
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
 		learn_command();
-	look_for_clamps(of->prev);
+	look_for_clamps(prev);
 	if (settings.n_clamp_classes) {
-		if (of->prev_stored && seen_pid(of->prev))
-			awaited = leave_cpu(cpu, of->prev, of->sleeps, now_ns);
-		if (of->next_stored && seen_pid(of->next))
-			awaited |= enter_cpu(cpu, of->next, now_ns);
+		if (has_storage(prev) && seen_pid(prev))
+			awaited = leave_cpu(cpu, prev, sleeps, now_ns);
+		if (has_storage(next) && seen_pid(next))
+			awaited |= enter_cpu(cpu, next, now_ns);
 	}
 	if (settings.placing)
-		switch_placed(cpu, of->prev, of->next, of->sleeps, now_ns);
-	if (settings.idle_latencies && of->next->pid)
-		note_idle_latency(cpu, of->next->pid);
+		switch_placed(cpu, prev, next, sleeps, now_ns);
+	if (settings.idle_latencies && next->pid)
+		note_idle_latency(cpu, next->pid);
 	return awaited;
 }
 
-static inline struct account_task *load_of(struct task_struct *task, bool stored)
+static inline struct account_task *load_of(struct task_struct *task)
 {
-	return stored ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 }
 
 static inline struct account_task *take_load(struct task_struct *task)
@@ -93,24 +88,26 @@ static inline struct account_task *take_load(struct task_struct *task)
  * makes way for the daemon runs on for the CPU: else the daemon would find it idle whenever it
  * looks, without what that task needs, and be told so as soon as it sleeps.
  */
-static inline void switch_tasks(struct wakegov_cpu *cpu, const struct tasks_switch *of,
-				__u64 now_ns)
+static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
+				struct task_struct *next, __u32 sleeps, __u64 now_ns)
 {
-	struct account_task *left = load_of(of->prev, of->prev_stored && seen_pid(of->prev));
-	struct account_task *entered;
-	__u32 next_pid = of->next->pid;
+	struct account_task *load;
+	__u32 next_pid = next->pid;
 
-	if (is_own(of->next)) {
-		if (is_own(of->prev))
-			return;
-		next_pid = of->sleeps ? 0 : of->prev->pid;
-		entered = of->sleeps ? NULL : left;
-	} else {
-		entered = load_of(of->next, of->next_stored && next_pid);
+	/* Another one is running while the daemon runs, and none before the first switch. */
+	if (cpu->load.running && cpu->load.running == (__u32)prev->pid) {
+		load = load_of(prev);
+		if (load)
+			account_task_leaves(load, &cpu->load, sleeps, now_ns);
 	}
-	account_switch(&cpu->load, cpu->load.running ? left : NULL, next_pid, entered, now_ns);
-	if (left && of->sleeps)
-		account_task_sleeps(left);
+	if (is_own(next)) {
+		if (is_own(prev))
+			return;
+		next_pid = sleeps ? 0 : prev->pid;
+	} else if (next_pid && !account_is_back(&cpu->load, next_pid, now_ns)) {
+		account_task_comes(load_of(next), &cpu->load, next_pid, now_ns);
+	}
+	account_switch(&cpu->load, next_pid, now_ns);
 }
 
 /*
@@ -120,7 +117,7 @@ static inline void switch_tasks(struct wakegov_cpu *cpu, const struct tasks_swit
 static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct *task,
 			       __u64 now_ns)
 {
-	bool waits = BPF_CORE_READ_BITFIELD(task, in_iowait);
+	bool waits = is_in_iowait(task);
 	struct wakegov_slot *slot;
 
 	if (!waits && (cpu->count_only || !may_be_hot(task->pid)))
@@ -140,34 +137,30 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
 {
 	if (!cpu->load.running)
 		return worked && cpu->armed & WAKEGOV_ARM_IDLE;
-	return cpu->armed & WAKEGOV_ARM_BAND && cpu->load.updated_ns == now_ns &&
-	       outside_band(cpu, now_ns);
+	if (!(cpu->armed & WAKEGOV_ARM_BAND))
+		return false;
+	return cpu->load.updated_ns == now_ns ? outside_band(cpu, now_ns)
+					      : cpu->load.est_q > cpu->band_high_q;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	const struct tasks_switch of = {
-		.prev = prev,
-		.next = next,
-		.prev_stored = has_storage(prev),
-		.next_stored = has_storage(next),
-		.sleeps = preempt ? 0 : prev_state,
-	};
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 	__u64 now_ns = bpf_ktime_get_ns();
-	bool awaited, worked;
+	__u32 sleeps = preempt ? 0 : prev_state; /* as a bool it would take more instructions */
+	bool worked, awaited;
 
 	if (!cpu)
 		return 0;
-	if (of.sleeps)
+	if (sleeps)
 		go_to_sleep(cpu, prev, now_ns);
 	worked = cpu->load.running;
-	switch_tasks(cpu, &of, now_ns);
+	switch_tasks(cpu, prev, next, sleeps, now_ns);
 	awaited = needs_look(cpu, worked, now_ns);
 	if (settings.at_switch)
-		awaited |= switch_ruled(cpu, &of, now_ns);
+		awaited |= switch_ruled(cpu, prev, next, sleeps, now_ns);
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);
@@ -203,6 +196,21 @@ static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 	return late_ns > (__s64)LATE_NS ? late_ns : 0;
 }
 
+/*
+ * Whether the tick's work was done here a moment ago. A disk's or a server's timers may expire much
+ * more often than the tick, so the clock is not read for this: timers know when they are due, and
+ * jiffies say when the hypervisor took the CPU away.
+ */
+static inline bool is_early(struct wakegov_cpu *cpu, const struct hrtimer *timer)
+{
+	__u64 jiffies = bpf_jiffies64();
+
+	if (cpu->ticked_jiffies == jiffies && (__u64)timer->node.expires < cpu->ticked_ns + TICK_NS)
+		return true;
+	cpu->ticked_jiffies = jiffies;
+	return false;
+}
+
 /* The task ran before the programs were attached: accounting takes it to begin now. */
 static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task)
 {
@@ -211,7 +219,8 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	if (!seen_pid(task))
 		return;
 	cpu->met_ns = now_ns;
-	account_switch(&cpu->load, NULL, task->pid, load_of(task, has_storage(task)), now_ns);
+	account_task_comes(load_of(task), &cpu->load, task->pid, now_ns);
+	account_switch(&cpu->load, task->pid, now_ns);
 }
 
 /*
@@ -235,7 +244,10 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 		meet_unseen(cpu, task);
 		return 0;
 	}
+	if (is_early(cpu, timer))
+		return 0;
 	now_ns = bpf_ktime_get_ns();
+	cpu->ticked_ns = now_ns;
 	watch_bytes(task, now_ns);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);

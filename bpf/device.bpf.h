@@ -7,7 +7,7 @@
 
 static inline struct wakegov_device *device_at(__u32 index)
 {
-	return bpf_map_lookup_elem(&devices, &index);
+	return &devices[index % WAKEGOV_DEVICES];
 }
 
 /*
@@ -36,7 +36,7 @@ static __noinline struct wakegov_device *find_device(__u64 seq, __u32 *ret_index
 	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
 		*ret_index = (seq + i) % WAKEGOV_DEVICES;
 		device = device_at(*ret_index);
-		if (device && device->seq == seq)
+		if (device->seq == seq)
 			return device;
 	}
 	return NULL;
@@ -72,8 +72,6 @@ static __noinline struct wakegov_device *add_device(struct request_queue *queue,
 
 		*ret_index = (seq + i) % WAKEGOV_DEVICES;
 		device = device_at(*ret_index);
-		if (!device)
-			return NULL;
 		was = __sync_val_compare_and_swap(&device->seq, 0, seq);
 		if (was == seq)
 			return device;
@@ -115,8 +113,7 @@ static inline struct wakegov_device *device_of(struct request_queue *queue, stru
 {
 	struct wakegov_device *device = device_at(cpu->last_device);
 
-	if (device && device->queue == (unsigned long)queue &&
-	    (followed || device->seq == seq_of(queue)))
+	if (device->queue == (unsigned long)queue && (followed || device->seq == seq_of(queue)))
 		return device;
 	return look_up_device(queue, cpu);
 }

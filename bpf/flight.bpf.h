@@ -16,14 +16,14 @@ static inline struct wakegov_flights *flights_of(struct request *request)
 	 */
 	__asm__ volatile("%0 = %1" : "=w"(set) : "w"(low));
 	set = set * 2654435761U >> 22; /* WAKEGOV_FLIGHT_SETS are 2^10 */
-	return bpf_map_lookup_elem(&flights, &set);
+	return &flights[set % WAKEGOV_FLIGHT_SETS];
 }
 
 static inline struct wakegov_flight *find_flight(struct request *request)
 {
 	struct wakegov_flights *set = flights_of(request);
 
-	for (int i = 0; set && i < WAKEGOV_FLIGHT_WAYS; i++)
+	for (int i = 0; i < WAKEGOV_FLIGHT_WAYS; i++)
 		if (set->ways[i].request == (unsigned long)request)
 			return &set->ways[i];
 	return NULL;
@@ -35,7 +35,7 @@ static inline struct wakegov_flight *find_place(struct request *request)
 	struct wakegov_flights *set = flights_of(request);
 	struct wakegov_flight *place = NULL;
 
-	for (int i = WAKEGOV_FLIGHT_WAYS - 1; set && i >= 0; i--) {
+	for (int i = WAKEGOV_FLIGHT_WAYS - 1; i >= 0; i--) {
 		if (set->ways[i].request == (unsigned long)request)
 			return &set->ways[i];
 		if (!set->ways[i].request)
@@ -64,8 +64,8 @@ static inline bool complete_one(struct wakegov_slot *slot, __u64 now_ns)
  */
 static inline __u64 end_time(const struct wakegov_flight *flight, const struct wakegov_cpu *here)
 {
-	if (here->load.interrupts && here->load.updated_ns > flight->start_ns)
-		return here->load.updated_ns;
+	if (here->load.interrupts && here->load.busy_since_ns > flight->start_ns)
+		return here->load.busy_since_ns;
 	return bpf_ktime_get_ns();
 }
 
@@ -80,9 +80,9 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change,
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
 	__u64 now_ns = end_time(flight, here);
 
-	if (device && lower_depth(device, change))
+	if (lower_depth(device, change))
 		device->idle_since_ns = now_ns;
-	if (device && change == WAKEGOV_COMPLETED)
+	if (change == WAKEGOV_COMPLETED)
 		device->completion_cpu = bpf_get_smp_processor_id();
 	if (slot && complete_one(slot, now_ns))
 		slot->idle_since_ns = now_ns;
@@ -98,10 +98,8 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 	struct wakegov_device *device = device_at(flight->device);
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
 
-	if (device) {
-		lower_depth(device, WAKEGOV_COMPLETED);
-		__sync_fetch_and_add(&device->anomalies, 1);
-	}
+	lower_depth(device, WAKEGOV_COMPLETED);
+	__sync_fetch_and_add(&device->anomalies, 1);
 	if (slot)
 		complete_one(slot, flight->start_ns);
 	flight->request = 0;

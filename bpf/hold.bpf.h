@@ -34,9 +34,8 @@ static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 {
 	struct wakegov_slot *slot = slot_at(*index);
-	__u64 hold_ns, now_ns, end_ns;
+	__u64 hold_ns = slot->hold_ns, now_ns, end_ns;
 
-	hold_ns = slot ? slot->hold_ns : 0;
 	if (!hold_ns || slot->exited)
 		return 0;
 	now_ns = bpf_ktime_get_ns();

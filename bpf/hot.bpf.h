@@ -24,9 +24,10 @@ static struct cold_tasks cold_tasks[WAKEGOV_HOT];
 
 static inline void enter(struct task_struct *task, const struct cold_tasks *cold, __u64 now_ns)
 {
-	struct wakegov_slot *slot = slot_at(take_slot_index(task->pid));
+	__u32 index = take_slot_index(task->pid);
+	struct wakegov_slot *slot = slot_at(index);
 
-	if (!slot) {
+	if (index == WAKEGOV_SLOTS) {
 		count_dropped_slot();
 		return;
 	}
@@ -76,10 +77,9 @@ static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind
 /* Counts an I/O wait. Waits of io_uring's workers are not counted: their owner waits as well. */
 static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot, __u64 now_ns)
 {
-	if (find_owner(task))
-		return;
 	if (!slot) {
-		count_cold_io(task, IO_WAIT, now_ns);
+		if (!find_owner(task))
+			count_cold_io(task, IO_WAIT, now_ns);
 		return;
 	}
 	slot->io_waits++;

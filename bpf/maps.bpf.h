@@ -14,30 +14,6 @@ struct {
 	__type(value, struct wakegov_cpu);
 } cpus SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAKEGOV_SLOTS);
-	__type(key, __u32);
-	__type(value, struct wakegov_slot);
-} slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAKEGOV_DEVICES);
-	__type(key, __u32);
-	__type(value, struct wakegov_device);
-} devices SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAKEGOV_FLIGHT_SETS);
-	__type(key, __u32);
-	__type(value, struct wakegov_flights);
-} flights SEC(".maps");
-
 /* Utilisation of the tasks that were running at a tick. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -116,26 +92,19 @@ struct {
 } placed SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAKEGOV_PLACED_GROUPS);
-	__type(key, __u32);
-	__type(value, struct wakegov_placed_group);
-} placed_groups SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WAKEGOV_CACHES);
-	__type(key, __u32);
-	__type(value, struct wakegov_cache);
-} caches SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, WAKEGOV_RING_BYTES);
 } records SEC(".maps");
 
+/*
+ * In .bss, not in maps of their own: a look-up takes half the instructions, and cannot fail. The
+ * skeleton maps them into the daemon.
+ */
+struct wakegov_slot slots[WAKEGOV_SLOTS];
+struct wakegov_device devices[WAKEGOV_DEVICES];
+struct wakegov_flights flights[WAKEGOV_FLIGHT_SETS];
+struct wakegov_placed_group placed_groups[WAKEGOV_PLACED_GROUPS];
+struct wakegov_cache caches[WAKEGOV_CACHES];
 volatile struct wakegov_settings settings;
 /* RQF_FLUSH_SEQ of this kernel, set before the programs are loaded. */
 const volatile __u32 flush_flag;
@@ -158,6 +127,15 @@ volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wa
 static inline bool has_storage(const struct task_struct *task)
 {
 	return task->bpf_storage;
+}
+
+/* BPF_CORE_READ_BITFIELD() without its branches by size: a bit field of unsigned has four bytes. */
+static inline bool is_in_iowait(const struct task_struct *task)
+{
+	__u64 word =
+		*(const __u32 *)((const void *)task + __CORE_RELO(task, in_iowait, BYTE_OFFSET));
+
+	return (__s64)(word << __CORE_RELO(task, in_iowait, LSHIFT_U64)) < 0;
 }
 
 static inline struct wakegov_cpu *cpu_at(__u32 cpu)

@@ -18,14 +18,14 @@ static inline struct wakegov_placed *find_placed(__u32 pid)
 
 static inline struct wakegov_placed_group *placed_group(__u32 group)
 {
-	return bpf_map_lookup_elem(&placed_groups, &group);
+	return &placed_groups[group % WAKEGOV_PLACED_GROUPS];
 }
 
 static inline struct wakegov_cache *cache_of(const struct wakegov_cpu *cpu)
 {
 	__u32 cache = cpu->cache;
 
-	return bpf_map_lookup_elem(&caches, &cache);
+	return cache < WAKEGOV_CACHES ? &caches[cache % WAKEGOV_CACHES] : NULL;
 }
 
 /*
@@ -123,7 +123,7 @@ static __noinline void waking_placed(struct task_struct *task)
 		return;
 	group = placed_group(to->group);
 	here = this_cpu();
-	if (!group || !here)
+	if (!here)
 		return;
 	from = waker->pid ? find_placed(waker->pid) : NULL;
 	note_runnable(group, to, task);
@@ -159,8 +159,6 @@ static inline void leave_placed(struct wakegov_cpu *cpu, struct task_struct *tas
 	if (!placed)
 		return;
 	group = placed_group(placed->group);
-	if (!group)
-		return;
 	calls = placed->calls;
 	note_placed_run(group, placed, task, cpu, now_ns);
 	if (!sleeps)
@@ -175,10 +173,9 @@ static inline void leave_placed(struct wakegov_cpu *cpu, struct task_struct *tas
 static __noinline void tick_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_placed *placed = find_placed(task->pid);
-	struct wakegov_placed_group *group = placed ? placed_group(placed->group) : NULL;
 
-	if (group && cpu)
-		note_placed_run(group, placed, task, cpu, now_ns);
+	if (placed && cpu)
+		note_placed_run(placed_group(placed->group), placed, task, cpu, now_ns);
 }
 
 static inline void enter_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
@@ -191,8 +188,6 @@ static inline void enter_placed(struct wakegov_cpu *cpu, struct task_struct *tas
 	if (!placed)
 		return;
 	group = placed_group(placed->group);
-	if (!group)
-		return;
 	note_runnable(group, placed, task);
 	waits_since_ns = placed->since_ns ?: placed->woken_ns;
 	if (waits_since_ns)
@@ -234,8 +229,6 @@ static __noinline void fork_placed(struct task_struct *parent, struct task_struc
 	if (!from || !here)
 		return;
 	group = placed_group(from->group);
-	if (!group)
-		return;
 	born.group = from->group;
 	born.woken_ns = bpf_ktime_get_ns();
 	born.waker_cache = WAKEGOV_NO_CACHE;
@@ -247,13 +240,10 @@ static __noinline void fork_placed(struct task_struct *parent, struct task_struc
 static inline void end_placed(const struct task_struct *task)
 {
 	struct wakegov_placed *ended = find_placed(task->pid);
-	struct wakegov_placed_group *group;
 	__u32 pid = task->pid;
 
 	if (!ended)
 		return;
-	group = placed_group(ended->group);
-	if (group)
-		note_asleep(group, ended);
+	note_asleep(placed_group(ended->group), ended);
 	bpf_map_delete_elem(&placed, &pid);
 }

@@ -18,12 +18,23 @@ static inline bool may_be_hot(__u32 pid)
 
 static inline struct wakegov_slot *slot_at(__u32 index)
 {
-	return bpf_map_lookup_elem(&slots, &index);
+	return &slots[index % WAKEGOV_SLOTS];
 }
 
 static inline __u32 slot_place(__u32 pid, int probe)
 {
 	return (pid * 2654435761U + probe) % WAKEGOV_SLOTS; /* Knuth's multiplicative hash */
+}
+
+static __noinline struct wakegov_slot *find_displaced_slot(__u32 pid)
+{
+	for (int i = 1; i < WAKEGOV_SLOT_PROBES; i++) {
+		struct wakegov_slot *slot = slot_at(slot_place(pid, i));
+
+		if (slot->pid == pid && !slot->exited)
+			return slot;
+	}
+	return NULL;
 }
 
 /*
@@ -32,16 +43,11 @@ static inline __u32 slot_place(__u32 pid, int probe)
  */
 static inline struct wakegov_slot *find_slot(__u32 pid)
 {
-	struct wakegov_slot *slot;
+	struct wakegov_slot *slot = slot_at(slot_place(pid, 0));
 
-	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
-		slot = slot_at(slot_place(pid, i));
-		if (slot && slot->pid == pid && !slot->exited)
-			return slot;
-		if (!may_be_hot(pid))
-			return NULL;
-	}
-	return NULL;
+	if (slot->pid == pid && !slot->exited)
+		return slot;
+	return may_be_hot(pid) ? find_displaced_slot(pid) : NULL;
 }
 
 static inline __u32 slot_index(const struct wakegov_slot *slot)
@@ -52,9 +58,9 @@ static inline __u32 slot_index(const struct wakegov_slot *slot)
 /* The slot by its id, unless another task has it by now. */
 static inline struct wakegov_slot *slot_of(__u32 id)
 {
-	struct wakegov_slot *slot = slot_at(id % WAKEGOV_SLOTS);
+	struct wakegov_slot *slot = slot_at(id);
 
-	return slot && slot->id == id ? slot : NULL;
+	return slot->id == id ? slot : NULL;
 }
 
 /* Generations are odd, so that no id is 0. */
@@ -70,7 +76,7 @@ VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
 		__u32 index = slot_place(pid, i);
 		struct wakegov_slot *slot = slot_at(index);
 
-		if (slot && !__sync_val_compare_and_swap(&slot->pid, 0, pid)) {
+		if (!__sync_val_compare_and_swap(&slot->pid, 0, pid)) {
 			__sync_fetch_and_add(hot_count(pid), 1);
 			slot->id = next_id(slot->id, index);
 			return index;

@@ -33,7 +33,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 /* The task takes its utilisation along. */
 static inline void move_load(struct task_struct *task, __u32 to)
 {
-	struct account_task *load = load_of(task, has_storage(task));
+	struct account_task *load = load_of(task);
 	struct wakegov_cpu *from_cpu, *to_cpu;
 
 	if (!load || !load->updated_ns)
@@ -75,7 +75,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 static inline void hand_on_load(struct task_struct *parent, struct task_struct *child,
 				struct wakegov_cpu *cpu)
 {
-	struct account_task *from = load_of(parent, has_storage(parent)), *to;
+	struct account_task *from = load_of(parent), *to;
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
 		return;
@@ -131,7 +131,7 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
  */
 static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *cpu)
 {
-	struct account_task *from = load_of(task, has_storage(task)), *to;
+	struct account_task *from = load_of(task), *to;
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
 		return;

@@ -188,6 +188,10 @@ struct wakegov_cpu {
 	__u32 pad;
 	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
 
+	/* when the work of a tick was last done here, by both clocks */
+	__u64 ticked_ns;
+	__u64 ticked_jiffies;
+
 	__u64 drops_ring;    /* records lost because the ring buffer was full */
 	__u64 drops_slots;   /* tasks for which there was no slot */
 	__u64 drops_devices; /* requests to devices without a place, per machine or per task */

@@ -23,7 +23,7 @@ struct account_task {
 
 struct account_cpu {
 	__u64 updated_ns;    /* util_q is as of then */
-	__u64 switched_ns;   /* since when the present task runs */
+	__u64 switched_ns;   /* the last switch of tasks */
 	__u64 idle_since_ns; /* of the present or the last idle time, less what blips took off it */
 	__u64 busy_since_ns; /* of the present or the last time with work */
 	__s64 moved_q;	     /* of tasks that came, less of those that left, since updated_ns */
@@ -34,6 +34,8 @@ struct account_cpu {
 	__u32 interrupts;    /* that are being handled while it is idle, one within the other */
 	__u32 level_q;	     /* at which it accrues */
 	__u32 capacity;	     /* 1…1024 */
+	__u32 last;	     /* the id of the task that runs or ran last … */
+	__u32 last_est_q;    /* … and its est_q */
 };
 
 /*
@@ -67,17 +69,55 @@ VERIFIED_ONCE int account_take_moved(struct account_cpu *cpu, __u64 now_ns)
 	return 0;
 }
 
-/* Brings the utilisation of a CPU up to now. As a call it would take a quarter more. */
-static inline __attribute__((always_inline)) void account_cpu(struct account_cpu *cpu, __u64 now_ns)
+static inline void account_rest(__u32 *util_q, __u64 *updated_ns, __u64 now_ns)
 {
-	__u32 level_q = cpu->running || cpu->interrupts ? cpu->level_q : 0;
+	if (now_ns <= *updated_ns)
+		return;
+	*util_q = decay_toward(*util_q, 0, now_ns - *updated_ns);
+	*updated_ns = now_ns;
+}
 
-	if (now_ns > cpu->updated_ns) {
-		cpu->util_q = decay_toward(cpu->util_q, level_q, now_ns - cpu->updated_ns);
-		cpu->updated_ns = now_ns;
+/*
+ * Accounts work from since_ns until now, as if it had come right after the last update. What is
+ * left between the two is rest, and is accounted later: for twenty short bursts once.
+ */
+static inline void account_work(__u32 *util_q, __u64 *updated_ns, __u32 level_q, __u64 since_ns,
+				__u64 now_ns)
+{
+	if (since_ns < *updated_ns)
+		since_ns = *updated_ns;
+	if (now_ns <= since_ns)
+		return;
+	*util_q = decay_toward(*util_q, level_q, now_ns - since_ns);
+	*updated_ns += now_ns - since_ns;
+}
+
+/* Brings the utilisation of a CPU up to now. */
+VERIFIED_ONCE int account_cpu(struct account_cpu *cpu, __u64 now_ns)
+{
+	if (!cpu)
+		return 0; /* for the verifier: never so */
+	if (cpu->running || cpu->interrupts) {
+		account_rest(&cpu->util_q, &cpu->updated_ns, cpu->busy_since_ns);
+		account_work(&cpu->util_q, &cpu->updated_ns, cpu->level_q, 0, now_ns);
+	} else {
+		account_rest(&cpu->util_q, &cpu->updated_ns, now_ns);
 	}
 	if (cpu->moved_q)
 		account_take_moved(cpu, now_ns);
+	return 0;
+}
+
+/*
+ * Rest of less than this is not accounted by itself, and between two tasks of which nothing is
+ * known the CPU's work isn't either. Twice as long: it is noticed as much later, at most by a tick,
+ * that the band was left.
+ */
+#define ACCOUNT_LATE_NS 500000ULL
+
+static inline bool account_is_due(const struct account_cpu *cpu, __u64 now_ns)
+{
+	return now_ns > cpu->updated_ns + ACCOUNT_LATE_NS || cpu->moved_q;
 }
 
 /* The utilisation, no more than the CPU has. */
@@ -106,6 +146,8 @@ static inline __u32 account_busy_ppm(const struct account_cpu *cpu)
 
 static inline void account_begin_busy(struct account_cpu *cpu, __u64 now_ns)
 {
+	if (account_is_due(cpu, now_ns))
+		account_cpu(cpu, now_ns);
 	cpu->busy_since_ns = now_ns;
 	if (cpu->idle_since_ns + ACCOUNT_IDLE_CREDIT_NS < now_ns)
 		cpu->idle_since_ns = now_ns - ACCOUNT_IDLE_CREDIT_NS;
@@ -113,6 +155,7 @@ static inline void account_begin_busy(struct account_cpu *cpu, __u64 now_ns)
 
 static inline void account_end_busy(struct account_cpu *cpu, __u64 now_ns)
 {
+	account_work(&cpu->util_q, &cpu->updated_ns, cpu->level_q, cpu->busy_since_ns, now_ns);
 	cpu->idle_since_ns += ACCOUNT_IDLE_SHARE * (now_ns - cpu->busy_since_ns);
 	if (cpu->idle_since_ns > now_ns)
 		cpu->idle_since_ns = now_ns;
@@ -120,14 +163,13 @@ static inline void account_end_busy(struct account_cpu *cpu, __u64 now_ns)
 
 static inline void account_begin_interrupt(struct account_cpu *cpu, __u64 now_ns)
 {
-	account_cpu(cpu, now_ns);
-	if (!cpu->interrupts++)
+	if (!cpu->interrupts)
 		account_begin_busy(cpu, now_ns);
+	cpu->interrupts++;
 }
 
 static inline void account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
 {
-	account_cpu(cpu, now_ns);
 	if (!--cpu->interrupts)
 		account_end_busy(cpu, now_ns);
 }
@@ -160,32 +202,35 @@ static inline __u32 account_need_q(__u32 util_q, __u32 est_q)
 /* The task slept, waited or was not there from its last update until now. */
 static inline void account_task_rested(struct account_task *task, __u64 now_ns)
 {
-	if (now_ns > task->updated_ns)
-		task->util_q = decay_toward(task->util_q, 0, now_ns - task->updated_ns);
-	task->updated_ns = now_ns;
+	account_rest(&task->util_q, &task->updated_ns, now_ns);
 }
 
-/* The task runs on this CPU, and did so since its last update, or since the switch to it. */
+/* The task runs on this CPU, since the last switch at least. */
 static inline void account_task_ran(struct account_task *task, const struct account_cpu *cpu,
 				    __u64 now_ns)
 {
-	__u64 since_ns = task->updated_ns ? task->updated_ns : cpu->switched_ns;
-
-	if (now_ns > since_ns)
-		task->util_q = decay_toward(task->util_q, cpu->level_q, now_ns - since_ns);
-	task->updated_ns = now_ns;
+	account_task_rested(task, cpu->switched_ns);
+	account_work(&task->util_q, &task->updated_ns, cpu->level_q, cpu->switched_ns, now_ns);
 }
 
 /*
- * Falls asleep after it ran. What it had by then is what it needs when it next runs: up at once, a
- * quarter of the way down each time, as the scheduler's util_est.
+ * The task makes way for another. If it sleeps, what it had by then is what it needs when it next
+ * runs: up at once, a quarter of the way down each time, as the scheduler's util_est. Of several
+ * short bursts one counts.
  */
-static inline void account_task_sleeps(struct account_task *task)
+static inline void account_task_leaves(struct account_task *task, struct account_cpu *cpu,
+				       bool sleeps, __u64 now_ns)
 {
+	if (now_ns > task->updated_ns + ACCOUNT_LATE_NS)
+		account_task_rested(task, cpu->switched_ns);
+	account_work(&task->util_q, &task->updated_ns, cpu->level_q, cpu->switched_ns, now_ns);
+	if (!sleeps || task->updated_ns < now_ns)
+		return;
 	if (task->util_q >= task->est_q)
 		task->est_q = task->util_q;
 	else
 		task->est_q -= (task->est_q - task->util_q) / 4;
+	cpu->last_est_q = task->est_q;
 }
 
 /*
@@ -195,50 +240,51 @@ static inline void account_task_sleeps(struct account_task *task)
 #define ACCOUNT_MEMORY_NS 500000000ULL
 
 /*
- * A CPU accrues the same whichever task runs. So a switch between two tasks updates its utilisation
- * only where the next one's state is known, or when the last update is this long ago. Twice as
- * long: between two such tasks it is noticed as much later, at most by a tick, that the band was
- * left.
+ * The task was the last one here, and the CPU was idle for a moment at most: what is remembered of
+ * it still holds.
  */
-#define ACCOUNT_LATE_NS 500000ULL
-
-static inline bool account_is_due(const struct account_cpu *cpu, __u32 next,
-				  const struct account_task *next_task, __u64 now_ns)
+static inline bool account_is_back(const struct account_cpu *cpu, __u32 next, __u64 now_ns)
 {
-	return !cpu->running || !next || next_task || now_ns > cpu->updated_ns + ACCOUNT_LATE_NS;
+	return next == cpu->last && (cpu->running || now_ns <= cpu->switched_ns + ACCOUNT_LATE_NS);
+}
+
+/* The CPU gets this task, which is not back. NULL: nothing is known of it. */
+static inline void account_task_comes(struct account_task *task, struct account_cpu *cpu, __u32 id,
+				      __u64 now_ns)
+{
+	cpu->last = id;
+	cpu->last_est_q = 0;
+	if (!task || !task->updated_ns)
+		return;
+	if (cpu->running)
+		account_cpu(cpu, now_ns);
+	if (now_ns > task->updated_ns + ACCOUNT_MEMORY_NS)
+		task->est_q = 0;
+	account_task_rested(task, now_ns);
+	cpu->last_est_q = task->est_q;
 }
 
 /*
- * prev makes way for the task with the id next, or for 0. Either task is NULL where nothing is
- * known of it. account_task_sleeps() comes after it, if prev does. Interrupts are over whenever
- * there is a switch.
+ * The CPU switches to the task with the id next, or is idle: 0. Before it account_task_leaves()
+ * and, unless next is back, account_task_comes(). Interrupts are over whenever there is a switch.
  */
 static inline __attribute__((always_inline)) void account_switch(struct account_cpu *cpu,
-								 struct account_task *prev,
-								 __u32 next,
-								 struct account_task *next_task,
-								 __u64 now_ns)
+								 __u32 next, __u64 now_ns)
 {
-	if (account_is_due(cpu, next, next_task, now_ns))
-		account_cpu(cpu, now_ns);
-	if (cpu->running) {
-		if (prev)
-			account_task_ran(prev, cpu, now_ns);
-		if (!next)
+	if (!next) {
+		if (cpu->running)
 			account_end_busy(cpu, now_ns);
-	} else if (next) {
-		account_begin_busy(cpu, now_ns);
+		cpu->est_q = 0;
+	} else {
+		if (!cpu->running)
+			account_begin_busy(cpu, now_ns);
+		else if (account_is_due(cpu, now_ns))
+			account_cpu(cpu, now_ns);
+		cpu->est_q = cpu->last_est_q;
 	}
 	cpu->interrupts = 0;
 	cpu->running = next;
 	cpu->switched_ns = now_ns;
-	cpu->est_q = 0;
-	if (!next || !next_task || !next_task->updated_ns)
-		return;
-	if (now_ns > next_task->updated_ns + ACCOUNT_MEMORY_NS)
-		next_task->est_q = 0;
-	account_task_rested(next_task, now_ns);
-	cpu->est_q = next_task->est_q;
 }
 
 /*

@@ -14,51 +14,11 @@
 #define MISSED_GAP_NS (50 * NS_PER_MS) /* between two looks at runs that the kernel skipped */
 #define MOVE_GAP_NS   NS_PER_MS
 
-static size_t map_bytes(size_t size)
+static size_t cpus_bytes(const struct tracer *tracer)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	return (size + page - 1) / page * page;
-}
-
-static size_t cpus_bytes(const struct tracer *tracer)
-{
-	return map_bytes(tracer->topology->n_cpus * sizeof(struct wakegov_cpu));
-}
-
-static size_t slots_bytes(void)
-{
-	return map_bytes(WAKEGOV_SLOTS * sizeof(struct wakegov_slot));
-}
-
-static size_t devices_bytes(void)
-{
-	return map_bytes(WAKEGOV_DEVICES * sizeof(struct wakegov_device));
-}
-
-static size_t flights_bytes(void)
-{
-	return map_bytes(WAKEGOV_FLIGHT_SETS * sizeof(struct wakegov_flights));
-}
-
-static size_t caches_bytes(void)
-{
-	return map_bytes(WAKEGOV_CACHES * sizeof(struct wakegov_cache));
-}
-
-static size_t groups_bytes(void)
-{
-	return map_bytes(WAKEGOV_PLACED_GROUPS * sizeof(struct wakegov_placed_group));
-}
-
-static int map_values(const struct bpf_map *map, size_t bytes, void **ret)
-{
-	void *values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (values == MAP_FAILED)
-		return -errno;
-	*ret = values;
-	return 0;
+	return (tracer->topology->n_cpus * sizeof(struct wakegov_cpu) + page - 1) / page * page;
 }
 
 static void hand_on(struct tracer *tracer, const void *data)
@@ -215,40 +175,22 @@ static void describe_cpus(struct tracer *tracer)
 	}
 }
 
-static int map_all(struct tracer *tracer)
-{
-	const struct wakegov *skel = tracer->programs.skel;
-	const struct {
-		const struct bpf_map *map;
-		size_t bytes;
-		void **ret;
-	} maps[] = {
-		{ skel->maps.cpus, cpus_bytes(tracer), (void **)&tracer->cpus },
-		{ skel->maps.slots, slots_bytes(), (void **)&tracer->slots },
-		{ skel->maps.devices, devices_bytes(), (void **)&tracer->devices },
-		{ skel->maps.flights, flights_bytes(), (void **)&tracer->flights },
-		{ skel->maps.caches, caches_bytes(), (void **)&tracer->caches },
-		{ skel->maps.placed_groups, groups_bytes(), (void **)&tracer->groups },
-	};
-
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		int r = map_values(maps[i].map, maps[i].bytes, maps[i].ret);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 static int open_channels(struct tracer *tracer, const char **ret_why)
 {
-	int r = map_all(tracer);
+	struct wakegov *skel = tracer->programs.skel;
+	void *cpus = mmap(NULL, cpus_bytes(tracer), PROT_READ | PROT_WRITE, MAP_SHARED,
+			  bpf_map__fd(skel->maps.cpus), 0);
 
 	*ret_why = "the BPF maps cannot be mapped";
-	if (r < 0)
-		return r;
-	tracer->ring = ring_buffer__new(bpf_map__fd(tracer->programs.skel->maps.records),
-					take_record, tracer, NULL);
+	if (cpus == MAP_FAILED)
+		return -errno;
+	tracer->cpus = cpus;
+	tracer->slots = skel->bss->slots;
+	tracer->devices = skel->bss->devices;
+	tracer->flights = skel->bss->flights;
+	tracer->caches = skel->bss->caches;
+	tracer->groups = skel->bss->placed_groups;
+	tracer->ring = ring_buffer__new(bpf_map__fd(skel->maps.records), take_record, tracer, NULL);
 	return tracer->ring ? 0 : -errno;
 }
 
@@ -310,16 +252,6 @@ struct tracer *tracer_free(struct tracer *tracer)
 	ring_buffer__free(tracer->ring);
 	if (tracer->cpus)
 		munmap(tracer->cpus, cpus_bytes(tracer));
-	if (tracer->slots)
-		munmap(tracer->slots, slots_bytes());
-	if (tracer->devices)
-		munmap(tracer->devices, devices_bytes());
-	if (tracer->flights)
-		munmap(tracer->flights, flights_bytes());
-	if (tracer->caches)
-		munmap(tracer->caches, caches_bytes());
-	if (tracer->groups)
-		munmap(tracer->groups, groups_bytes());
 	programs_unload(&tracer->programs);
 	free(tracer->seen_runs);
 	free(tracer);

@@ -32,12 +32,13 @@ struct tracer {
 	const struct topology *topology;
 	struct programs programs;
 	struct ring_buffer *ring;
-	struct wakegov_cpu *cpus;	     /* mapped; n_cpus */
-	struct wakegov_slot *slots;	     /* mapped; WAKEGOV_SLOTS */
-	struct wakegov_device *devices;	     /* mapped; WAKEGOV_DEVICES */
-	struct wakegov_flights *flights;     /* mapped; WAKEGOV_FLIGHT_SETS */
-	struct wakegov_cache *caches;	     /* mapped; WAKEGOV_CACHES */
-	struct wakegov_placed_group *groups; /* mapped; WAKEGOV_PLACED_GROUPS */
+	struct wakegov_cpu *cpus; /* mapped; n_cpus */
+	/* in the skeleton's .bss */
+	struct wakegov_slot *slots;	     /* WAKEGOV_SLOTS */
+	struct wakegov_device *devices;	     /* WAKEGOV_DEVICES */
+	struct wakegov_flights *flights;     /* WAKEGOV_FLIGHT_SETS */
+	struct wakegov_cache *caches;	     /* WAKEGOV_CACHES */
+	struct wakegov_placed_group *groups; /* WAKEGOV_PLACED_GROUPS */
 	tracer_handler_t handler;	     /* while tracer_consume() runs */
 	size_t taken_bytes;		     /* bytes of the ring taken in that call */
 	void *userdata;

@@ -36,11 +36,13 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
 	struct account_task *left = c->load.running ? load_of(w, prev) : NULL;
 	bool goes_idle = c->load.running && !cpu->current;
+	uint32_t id = cpu->current ? cpu->current->index + 1 : 0;
 
-	account_switch(&c->load, left, cpu->current ? cpu->current->index + 1 : 0,
-		       load_of(w, cpu->current), sim->now_ns);
-	if (left && prev->state == SIM_THREAD_ASLEEP)
-		account_task_sleeps(left);
+	if (left)
+		account_task_leaves(left, &c->load, prev->state == SIM_THREAD_ASLEEP, sim->now_ns);
+	if (id && !account_is_back(&c->load, id, sim->now_ns))
+		account_task_comes(load_of(w, cpu->current), &c->load, id, sim->now_ns);
+	account_switch(&c->load, id, sim->now_ns);
 	if ((c->armed_idle && goes_idle) ||
 	    (c->armed_band && c->load.running && outside_band(c, sim->now_ns)))
 		tell_cpu(sim, c);

@@ -23,8 +23,8 @@ static struct account_task a_task(uint32_t cap)
 
 static void run(struct account_cpu *cpu, uint64_t begin_ns, uint64_t end_ns)
 {
-	account_switch(cpu, NULL, 1, NULL, begin_ns);
-	account_switch(cpu, NULL, 0, NULL, end_ns);
+	account_switch(cpu, 1, begin_ns);
+	account_switch(cpu, 0, end_ns);
 }
 
 /* A task that runs on without a switch is seen whenever somebody looks. */
@@ -32,7 +32,7 @@ static void test_long_run(void **state)
 {
 	struct account_cpu cpu = a_cpu();
 
-	account_switch(&cpu, NULL, 1, NULL, START_NS);
+	account_switch(&cpu, 1, START_NS);
 	for (uint64_t ms = 1; ms <= 200; ms++) {
 		account_cpu(&cpu, START_NS + ms * NS_PER_MS);
 		assert_in_range(abs((int)(cpu.util_q - decay_toward(0, FULL_Q, ms * NS_PER_MS))), 0,
@@ -48,10 +48,10 @@ static void test_turns(void **state)
 	uint64_t now_ns = START_NS, last_ns;
 	int n_updates = 0;
 
-	account_switch(&one, NULL, 1, NULL, now_ns);
+	account_switch(&one, 1, now_ns);
 	for (uint32_t i = 0; i < 1000; i++) {
 		last_ns = turns.updated_ns;
-		account_switch(&turns, NULL, 1 + i % 2, NULL, now_ns);
+		account_switch(&turns, 1 + i % 2, now_ns);
 		n_updates += turns.updated_ns != last_ns;
 		assert_true(now_ns - turns.updated_ns <= ACCOUNT_LATE_NS);
 		assert_int_equal(turns.switched_ns, now_ns);
@@ -70,8 +70,8 @@ static void test_interrupts_count_once(void **state)
 	struct account_cpu idle = a_cpu(), busy = a_cpu(), quiet = a_cpu();
 	uint64_t now_ns = START_NS;
 
-	account_switch(&busy, NULL, 1, NULL, now_ns);
-	account_switch(&quiet, NULL, 1, NULL, now_ns);
+	account_switch(&busy, 1, now_ns);
+	account_switch(&quiet, 1, now_ns);
 	for (int i = 0; i < 1000; i++) {
 		account_begin_interrupt(&idle, now_ns);
 		/* A softirq, and a hard one within it. */
@@ -108,7 +108,7 @@ static void test_clock(void **state)
 	struct account_cpu cpu = a_cpu();
 	uint32_t before_q;
 
-	account_switch(&cpu, NULL, 1, NULL, START_NS);
+	account_switch(&cpu, 1, START_NS);
 	account_cpu(&cpu, START_NS + 20 * NS_PER_MS);
 	before_q = cpu.util_q;
 	/* Back: no time has passed, and none passes until it is where it was. */
@@ -119,7 +119,7 @@ static void test_clock(void **state)
 	/* Ahead, by years: as busy as can be, and as idle. */
 	account_cpu(&cpu, UINT64_MAX / 2);
 	assert_int_equal(cpu.util_q, FULL_Q);
-	account_switch(&cpu, NULL, 0, NULL, UINT64_MAX / 2);
+	account_switch(&cpu, 0, UINT64_MAX / 2);
 	account_cpu(&cpu, UINT64_MAX);
 	assert_int_equal(cpu.util_q, 0);
 }
@@ -191,31 +191,36 @@ static void test_memory(void **state)
 	uint64_t now_ns = START_NS;
 	uint32_t learned_q;
 
-	account_switch(&cpu, NULL, 1, &task, now_ns);
+	account_task_comes(&task, &cpu, 1, now_ns);
+	account_switch(&cpu, 1, now_ns);
 	account_task_ran(&task, &cpu, now_ns + 4 * NS_PER_MS); /* the first tick that met it */
 	now_ns += 100 * NS_PER_MS;
-	account_switch(&cpu, &task, 2, NULL, now_ns);
+	account_task_leaves(&task, &cpu, false, now_ns);
+	account_switch(&cpu, 2, now_ns);
 	assert_int_equal(task.est_q, 0);
-	account_switch(&cpu, NULL, 1, &task, now_ns);
-	account_switch(&cpu, &task, 0, NULL, now_ns);
-	account_task_sleeps(&task);
+	account_task_comes(&task, &cpu, 1, now_ns);
+	account_switch(&cpu, 1, now_ns);
+	account_task_leaves(&task, &cpu, true, now_ns);
+	account_switch(&cpu, 0, now_ns);
 	learned_q = task.est_q;
 	assert_in_range(DECAY_CAP(learned_q), 897, 907); /* 1024 · (1 − 2^(−100/32.768)) */
 
 	/* After half a second it would start from nothing, but for that. */
 	now_ns += ACCOUNT_MEMORY_NS;
-	account_switch(&cpu, NULL, 1, &task, now_ns);
+	account_task_comes(&task, &cpu, 1, now_ns);
+	account_switch(&cpu, 1, now_ns);
 	assert_int_equal(cpu.est_q, learned_q);
 	assert_int_equal(DECAY_CAP(task.util_q), 0);
 	assert_int_equal(account_need_q(cpu.util_q, cpu.est_q), learned_q);
-	account_switch(&cpu, &task, 0, NULL, now_ns + 1);
-	account_task_sleeps(&task);
+	account_task_leaves(&task, &cpu, true, now_ns + 1);
+	account_switch(&cpu, 0, now_ns + 1);
 	assert_int_equal(cpu.est_q, 0);
 	assert_in_range(task.est_q, learned_q / 4 * 3, learned_q / 4 * 3 + DECAY_Q(1));
 
 	/* After a longer one it does. */
 	now_ns += ACCOUNT_MEMORY_NS + 2;
-	account_switch(&cpu, NULL, 1, &task, now_ns);
+	account_task_comes(&task, &cpu, 1, now_ns);
+	account_switch(&cpu, 1, now_ns);
 	assert_int_equal(cpu.est_q, 0);
 	assert_int_equal(task.est_q, 0);
 }
@@ -227,12 +232,13 @@ static void test_burst_is_news(void **state)
 	struct account_cpu cpu = a_cpu();
 
 	task.est_q = DECAY_Q(500);
-	account_switch(&cpu, NULL, 1, &task, START_NS);
+	account_task_comes(&task, &cpu, 1, START_NS);
+	account_switch(&cpu, 1, START_NS);
 	account_cpu(&cpu, START_NS + 30 * NS_PER_MS); /* 481 */
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 30 * NS_PER_MS), 0);
 	account_cpu(&cpu, START_NS + 36 * NS_PER_MS); /* 545 */
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 36 * NS_PER_MS), 36 * NS_PER_MS);
-	account_switch(&cpu, NULL, 0, NULL, START_NS + 40 * NS_PER_MS);
+	account_switch(&cpu, 0, START_NS + 40 * NS_PER_MS);
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 41 * NS_PER_MS), 0);
 }
 
@@ -251,12 +257,13 @@ static void test_chain(void **state)
 		struct account_cpu *cpu = &cpus[i % 4];
 
 		account_task_hands_on(&shell, &child);
-		account_switch(cpu, NULL, 1, &child, now_ns);
+		account_task_comes(&child, cpu, 1, now_ns);
+		account_switch(cpu, 1, now_ns);
 		now_ns += 6 * NS_PER_MS;
 		account_task_ran(&child, cpu, now_ns);
 		account_task_hands_on(&child, &shell);
-		account_switch(cpu, &child, 0, NULL, now_ns);
-		account_task_sleeps(&child);
+		account_task_leaves(&child, cpu, true, now_ns);
+		account_switch(cpu, 0, now_ns);
 		now_ns += 200 * NS_PER_US;
 	}
 	assert_in_range(DECAY_CAP(shell.est_q), 940, 1024);
@@ -272,7 +279,7 @@ static void test_stolen(void **state)
 	struct account_task task = { 0 };
 	uint32_t worked_q;
 
-	account_switch(&cpu, NULL, 7, NULL, START_NS);
+	account_switch(&cpu, 7, START_NS);
 	worked_q = decay_toward(cpu.util_q, FULL_Q, 4 * NS_PER_MS);
 	account_task_ran(&task, &cpu, START_NS);
 	account_stolen(&cpu, &task, 30 * NS_PER_MS, now_ns);

@@ -180,7 +180,9 @@ void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t e
 	bool goes_idle = c->load.running && !running;
 
 	account(world, cpu);
-	account_switch(&c->load, NULL, running, running ? &task : NULL, world->now_ns);
+	if (running)
+		account_task_comes(&task, &c->load, 1, world->now_ns);
+	account_switch(&c->load, running, world->now_ns);
 	look_at(world, cpu, goes_idle);
 }
 

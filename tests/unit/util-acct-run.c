@@ -14,9 +14,11 @@ uint32_t account_run_util_q(const struct account_cpu *cpu)
 void account_run_switch(struct account_cpu *cpu, struct account_task *prev, bool sleeps,
 			uint32_t next, struct account_task *next_task, uint64_t now_ns)
 {
-	account_switch(cpu, prev, next, next_task, now_ns);
-	if (prev && sleeps)
-		account_task_sleeps(prev);
+	if (prev)
+		account_task_leaves(prev, cpu, sleeps, now_ns);
+	if (next && !account_is_back(cpu, next, now_ns))
+		account_task_comes(next_task, cpu, next, now_ns);
+	account_switch(cpu, next, now_ns);
 }
 
 void account_run_interrupt(struct account_cpu *cpu, bool begins, uint64_t now_ns)
