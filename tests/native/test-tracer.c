@@ -72,7 +72,10 @@ static void test_counters_grow(void **state)
 	}
 }
 
-/* Until 90 % of its level is told of a CPU that becomes busy; *ret_spinner is what runs there. */
+/*
+ * Until 90 % of its level is told of a CPU that becomes busy; *ret_spinner is what runs there. No
+ * time at all where it was another's task that needs as much, which came and went.
+ */
 static uint64_t time_to_leave_band(struct native *native, pid_t *ret_spinner)
 {
 	uint64_t start_ns = native_now_ns();
@@ -82,12 +85,12 @@ static uint64_t time_to_leave_band(struct native *native, pid_t *ret_spinner)
 	arm(native, NATIVE_OTHER,
 	    (struct engine_band){ .high_q = DECAY_Q(1024) / 10 * 9, .watch = true });
 	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
-	return native_now_ns() - start_ns;
+	return native_util_cap(native, NATIVE_OTHER) < 921 ? 0 : native_now_ns() - start_ns;
 }
 
 /*
  * Nobody else runs on the CPU of the spinner: it is the tick that tells. Where the machine has
- * other work for a second, it is tried again.
+ * other work, it is tried again.
  */
 static void test_busy_leaves_band(void **state)
 {
@@ -97,14 +100,13 @@ static void test_busy_leaves_band(void **state)
 
 	work_pin(0, NATIVE_CPU);
 	took_ns = time_to_leave_band(native, &spinner);
-	for (int i = 0; i < TRIES && took_ns > NS_PER_S; i++) {
+	for (int i = 0; i < TRIES && (!took_ns || took_ns > NS_PER_S); i++) {
 		work_end(spinner);
 		usleep(500000);
 		took_ns = time_to_leave_band(native, &spinner);
 	}
 	print_message("over 90 %% of its level after %.0f ms\n", took_ns / 1e6);
-	assert_true(native_util_cap(native, NATIVE_OTHER) >= 921);
-	assert_in_range(took_ns, 0, NS_PER_S);
+	assert_in_range(took_ns, 1, NS_PER_S);
 
 	/* No second event until it is armed again. Other tasks may lower the level for a while. */
 	native_watch(native, 0);
@@ -117,13 +119,20 @@ static void test_busy_leaves_band(void **state)
 	work_end(spinner);
 }
 
+struct own_work {
+	pthread_t thread;
+	_Atomic pid_t tid; /* 0: it has not begun */
+};
+
 /* Not for ever: a test that fails does not end it, and nothing else could run on that CPU. */
 static void *spin(void *argument)
 {
+	struct own_work *own = argument;
 	uint64_t end_ns;
 
 	work_before_others(1);
 	work_pin(0, NATIVE_OTHER);
+	own->tid = gettid();
 	end_ns = native_now_ns() + 2 * PATIENCE_MS * NS_PER_MS;
 	while (native_now_ns() < end_ns)
 		pthread_testcancel();
@@ -134,18 +143,16 @@ static void *spin(void *argument)
  * A thread of this process, the daemon's by its place, keeps everyone else from the other CPU as
  * soon as that is free: for the kernel side the CPU is idle then, whatever the machine has to do.
  */
-static pthread_t start_own_work(void)
+static void start_own_work(struct own_work *own)
 {
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, spin, NULL), 0);
-	return thread;
+	own->tid = 0;
+	assert_int_equal(pthread_create(&own->thread, NULL, spin, own), 0);
 }
 
-static void end_own_work(pthread_t thread)
+static void end_own_work(struct own_work *own)
 {
-	pthread_cancel(thread);
-	pthread_join(thread, NULL);
+	pthread_cancel(own->thread);
+	pthread_join(own->thread, NULL);
 }
 
 /* What it is in the end. A host that takes the CPU away makes that late: such time does not count.
@@ -178,62 +185,90 @@ static uint64_t idle_ticks(uint32_t cpu)
 	return idle;
 }
 
-static void test_idle_is_told_once(void **state)
-{
-	const struct engine_band band = { .high_q = UINT32_MAX, .watch_idle = true };
-	struct native *native = *state;
-	pid_t spinner = work_spin(NATIVE_OTHER);
-	uint32_t busy_cap, idle_cap = 1024;
-	bool armed = true;
-	uint64_t idle;
-	pthread_t own;
+static const struct engine_band until_idle = { .high_q = UINT32_MAX, .watch_idle = true };
 
-	work_pin(0, NATIVE_CPU);
+/* What happened to a CPU that was busy and went idle. */
+struct going_idle {
+	bool armed;
+	bool disturbed; /* the kernel gave the CPU to others meanwhile, or to nobody */
+	uint32_t told_early, told;
+	uint32_t busy_cap, idle_cap;
+};
+
+/*
+ * The kernel takes a CPU for 50 ms from tasks that run before others when they had it for 950 ms,
+ * and leaves it idle then if there is nothing else. This takes 550.
+ */
+static struct going_idle go_idle(struct native *native)
+{
+	uint32_t *events = &native->cpu_events[NATIVE_OTHER];
+	pid_t spinner = work_spin(NATIVE_OTHER);
+	struct going_idle ret;
+	struct own_work own;
+	uint64_t switches;
+
 	usleep(200000);
-	own = start_own_work();
+	start_own_work(&own);
+	switches = work_switches(spinner);
 	native_watch(native, 0);
-	assert_true(arm(native, NATIVE_OTHER, band));
-	busy_cap = risen_cap(native);
+	ret.armed = arm(native, NATIVE_OTHER, until_idle);
+	ret.busy_cap = risen_cap(native);
 	native_consume(native);
-	assert_int_equal(native->cpu_events[NATIVE_OTHER], 0);
+	ret.told_early = *events;
+	ret.disturbed = work_switches(spinner) != switches;
 
 	work_end(spinner);
-	assert_true(native_wait(native, &native->cpu_events[NATIVE_OTHER], 1, PATIENCE_MS));
-	/* Other work on that CPU is in it as well: it falls as soon as there is a pause. */
-	for (int i = 0; i < PATIENCE_MS / 100; i++) {
-		usleep(100000);
-		native_consume(native);
-		idle_cap = native_util_cap(native, NATIVE_OTHER);
-		if (idle_cap <= 128)
-			break;
+	native_wait(native, events, 1, PATIENCE_MS);
+	switches = work_switches(own.tid);
+	usleep(150000);
+	ret.idle_cap = native_util_cap(native, NATIVE_OTHER);
+	native_consume(native);
+	ret.told = *events;
+	ret.disturbed |= !own.tid || work_switches(own.tid) != switches;
+	end_own_work(&own);
+	print_message("busy %u, idle %u%s\n", ret.busy_cap, ret.idle_cap,
+		      ret.disturbed ? ", disturbed" : "");
+	return ret;
+}
+
+static bool is_told_once(const struct going_idle *cpu)
+{
+	return cpu->armed && !cpu->told_early && cpu->told == 1 && cpu->busy_cap >= 1000 &&
+	       cpu->idle_cap <= 128;
+}
+
+static void test_idle_is_told_once(void **state)
+{
+	struct native *native = *state;
+	struct going_idle cpu;
+	bool armed = true;
+	uint64_t idle;
+
+	work_pin(0, NATIVE_CPU);
+	cpu = go_idle(native);
+	for (int i = 0; i < TRIES && cpu.disturbed && !is_told_once(&cpu); i++) {
+		usleep(500000);
+		cpu = go_idle(native);
 	}
-	end_own_work(own);
-	assert_int_equal(native->cpu_events[NATIVE_OTHER], 1);
-	print_message("busy %u, idle %u\n", busy_cap, idle_cap);
+	assert_true(is_told_once(&cpu));
 	/* Idle already, it goes idle no more. */
 	idle = idle_ticks(NATIVE_OTHER);
 	for (int i = 0; i < PATIENCE_MS && armed; i++) {
-		armed = arm(native, NATIVE_OTHER, band);
+		armed = arm(native, NATIVE_OTHER, until_idle);
 		usleep(1000);
 	}
 	assert_true(!armed || idle_ticks(NATIVE_OTHER) - idle < 10);
-	assert_in_range(busy_cap, 1000, 1024);
-	assert_in_range(idle_cap, 0, 128);
 }
 
-/*
- * What an idle CPU remembers is no reason to wake the daemon. It was: each time that the daemon
- * went to sleep there.
- */
-static void test_own_work_is_no_news(void **state)
+/* How often it is told of a CPU that runs the daemon only, in a hundred times that it looks. */
+static uint32_t news_of_own_work(struct native *native)
 {
-	struct native *native = *state;
 	pid_t spinner = work_spin(NATIVE_OTHER);
-	pthread_t own;
+	struct own_work own;
 
 	work_pin(0, NATIVE_CPU);
 	usleep(100000);
-	own = start_own_work();
+	start_own_work(&own);
 	usleep(1000);
 	work_end(spinner);
 	work_pin(0, NATIVE_OTHER);
@@ -244,8 +279,24 @@ static void test_own_work_is_no_news(void **state)
 		native_consume(native);
 	}
 	work_pin(0, NATIVE_CPU);
-	end_own_work(own);
-	assert_in_range(native->cpu_events[NATIVE_OTHER], 0, 10);
+	end_own_work(&own);
+	return native->cpu_events[NATIVE_OTHER];
+}
+
+/*
+ * What an idle CPU remembers is no reason to wake the daemon. It was: each time that the daemon
+ * went to sleep there. Where it makes way for others' tasks the CPU is not idle.
+ */
+static void test_own_work_is_no_news(void **state)
+{
+	struct native *native = *state;
+	uint32_t news = news_of_own_work(native);
+
+	for (int i = 0; i < TRIES && news > 10; i++) {
+		usleep(500000);
+		news = news_of_own_work(native);
+	}
+	assert_in_range(news, 0, 10);
 }
 
 static int compare_caps(const void *a, const void *b)

@@ -147,19 +147,44 @@ pid_t work_read_sizes(const char *name, uint32_t cpu, int file, uint32_t change_
 	}
 }
 
+static FILE *open_proc(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return fopen(path, "re");
+}
+
+/* The number after a line's name in a file of /proc/PID; 0: there is none. */
+static uint64_t read_field(pid_t pid, const char *file_name, const char *field)
+{
+	FILE *file = open_proc(pid, file_name);
+	uint64_t number = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, strlen(field)))
+			number = strtoull(line + strlen(field), NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
 uint64_t work_read_bytes(pid_t pid)
 {
-	char path[64], line[128];
-	unsigned long long bytes = 0;
-	FILE *io;
+	return read_field(pid, "io", "read_bytes:");
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/io", pid);
-	io = fopen(path, "re");
-	while (io && fgets(line, sizeof(line), io) && sscanf(line, "read_bytes: %llu", &bytes) != 1)
-		;
-	if (io)
-		fclose(io);
-	return bytes;
+uint64_t work_switches(pid_t pid)
+{
+	FILE *file = open_proc(pid, "schedstat");
+	unsigned long long came = 0;
+
+	if (file && fscanf(file, "%*u %*u %llu", &came) != 1)
+		came = 0;
+	if (file)
+		fclose(file);
+	return came + read_field(pid, "status", "nonvoluntary_ctxt_switches:");
 }
 
 static uint64_t cpu_now_us(void)

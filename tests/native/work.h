@@ -31,6 +31,12 @@ pid_t work_read_sizes(const char *name, uint32_t cpu, int file, uint32_t change_
 /* What the kernel accounts to it. */
 uint64_t work_read_bytes(pid_t pid);
 
+/*
+ * How often it got a CPU and how often the CPU was taken from it. A task that computes had its CPU
+ * for as long as this stays.
+ */
+uint64_t work_switches(pid_t pid);
+
 /* A queue of requests by io_uring. */
 struct work_uring {
 	const char *name;
