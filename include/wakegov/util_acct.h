@@ -18,7 +18,7 @@
 struct account_task {
 	__u64 updated_ns; /* util_q is as of then; 0: nothing is known of it yet */
 	__u32 util_q;	  /* capacity · 2^20 */
-	__u32 est_q;	  /* what it is known to need when it runs; see account_task_sleeps() */
+	__u32 est_q;	  /* what it is known to need when it runs; see account_task_leaves() */
 };
 
 struct account_cpu {
