@@ -92,8 +92,8 @@ static bool is_for(const struct group_file *file, const char *cgroup, enum uclam
 	return file->end == end && file->rule == rule && (!cgroup || !strcmp(file->cgroup, cgroup));
 }
 
-bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
-			 enum uclamp_group_end end, uint32_t rule)
+bool uclamp_groups_has_rule(const struct uclamp_groups *groups, const char *cgroup,
+			    enum uclamp_group_end end, uint32_t rule)
 {
 	for (size_t i = 0; i < groups->n; i++)
 		if (is_for(&groups->files[i], cgroup, end, rule))

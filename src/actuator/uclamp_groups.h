@@ -49,8 +49,8 @@ int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum ucl
 		      uint32_t cap, uint32_t rule);
 
 /* Whether the rule has set this clamp of the cgroup; rule NULL: whether any rule has. */
-bool uclamp_groups_carry(const struct uclamp_groups *groups, const char *cgroup,
-			 enum uclamp_group_end end, uint32_t rule);
+bool uclamp_groups_has_rule(const struct uclamp_groups *groups, const char *cgroup,
+			    enum uclamp_group_end end, uint32_t rule);
 
 /* Restores the rule's file of the cgroup; cgroup NULL: all of the rule's. */
 void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,

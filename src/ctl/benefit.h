@@ -85,7 +85,7 @@ double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS]);
 struct benefit_findings {
 	const char *against;	   /* NULL: the governor that was set before wakegov */
 	const char *own;	   /* name of the command's figure; NULL: it has none */
-	const char *wakeups_of;	   /* whose wake-ups are timed; NULL: nobody's */
+	const char *wakeups_of;	   /* whose wake-ups are timed; NULL: none are */
 	bool wakeups_asked;	   /* --wakeups: the verdict is about them, unless own is set */
 	const char *energy_source; /* NULL: none */
 	const char *estimate;	   /* how the energy is estimated */

@@ -264,7 +264,7 @@ void benefit_show_answer(const json_t *answer)
 	size_t i;
 
 	printf("With wakegov, against %s, in %d pairs of blocks (%d more were void):\n",
-	       field_text(answer, "against") ? against : "the governor before it",
+	       field_text(answer, "against") ? against : "the former governor",
 	       (int)field_number(answer, "pairs"), (int)field_number(answer, "void"));
 	json_array_foreach(json_object_get(answer, "figures"), i, figure)
 		show_figure(figure);
@@ -329,7 +329,7 @@ void benefit_plot(FILE *out, const json_t *answer)
 
 	svg_begin(out, WIDTH, TOP + (int)json_array_size(shown) * (PANEL + GAP) + BOTTOM);
 	snprintf(title, sizeof(title), "With wakegov, against %s: %d pairs of blocks",
-		 against ? against : "the governor before it", (int)field_number(answer, "pairs"));
+		 against ? against : "the former governor", (int)field_number(answer, "pairs"));
 	svg_text(out, 8, 20, "start", title);
 	svg_label(out, 8, 40, "start", field_text(answer, "verdict"));
 	json_array_foreach(shown, i, figure)

@@ -51,7 +51,7 @@ static void show_profile(const json_t *reply)
 	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
 	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
 
-	printf("%s holds: %s\n", active, why);
+	printf("%s is in force: %s\n", active, why);
 }
 
 static void show_profiles(const json_t *reply)
@@ -90,13 +90,13 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "domains",
-		.help = "what every domain runs at, and why",
+		.help = "the frequency of every domain, and why",
 		.method = "io.wakegov.Domains",
 		.show = show_domains,
 	},
 	{
 		.name = "tasks",
-		.help = "the tasks that do I/O, and what a boost brings",
+		.help = "the tasks that do I/O, and what a boost gains",
 		.run = command_tasks,
 	},
 	{
@@ -112,23 +112,23 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "[DOMAIN]",
 		.options = {
 			{ "lines", "N", "only the newest N", 'n' },
-			{ "since", "TIME", "only those since 14:03, '2026-11-20 14:03', or of the last 1h30m, 5d" },
-			{ "follow", NULL, "go on with those that come, until Ctrl-C", 'f' },
+			{ "since", "TIME", "only since 14:03, '2026-11-20 14:03', or the last 1h30m, 5d" },
+			{ "follow", NULL, "also show new ones, until Ctrl-C", 'f' },
 		},
 	},
 	{
 		.name = "rules",
-		.help = "the policy's rules and the tasks that they are for; or why one task",
+		.help = "the policy's rules and their tasks; or which rules match a task, and why",
 		.run = command_rules,
 		.arguments = "[RULE | PID]",
 	},
 	{
 		.name = "explain",
-		.help = "why a domain, or that of a CPU or a task, is where it is",
+		.help = "why a domain, or that of a CPU or a task, runs at its frequency",
 		.run = command_explain,
 		.arguments = "[policyN | cpuN | PID]",
 		.options = {
-			{ "at", "TIME", "as of then: 14:03, '2026-11-20 14:03:07', or 5d for so long ago" },
+			{ "at", "TIME", "at a past time: 14:03, '2026-11-20 14:03:07', or 5d (5 days ago)" },
 		},
 	},
 #ifdef HAVE_NCURSES
@@ -137,19 +137,19 @@ const struct ctl_command ctl_commands[] = {
 		.help = "a live view: domains, tasks, devices; ? shows its keys",
 		.run = command_top,
 		.options = {
-			{ "delay", "TIME", "between two looks: 500ms, 2s; 1s unless given" },
+			{ "delay", "TIME", "time between updates: 500ms, 2s; default 1s" },
 		},
 	},
 #endif
 	{
 		.name = "monitor",
-		.help = "a line for everything that happens, as it happens",
+		.help = "a line for each event, as it happens",
 		.run = command_monitor,
 		.options = {
-			{ "kinds", "LIST", "only these: decision,boost,yield,error,change" },
+			{ "kinds", "LIST", "only these kinds: decision,boost,yield,error,change" },
 			{ "domain", "DOMAIN", "only of this domain" },
 			{ "pid", "PID", "only of this thread" },
-			{ "count", "N", "end after so many" },
+			{ "count", "N", "end after N events" },
 		},
 	},
 	{
@@ -159,87 +159,87 @@ const struct ctl_command ctl_commands[] = {
 		.arguments = "DOMAIN | cpuN | all | PID | rule:NAME | list | cancel ID | cancel all",
 		.verbs = { "list", "cancel" },
 		.options = {
-			{ "min", "FREQUENCY", "keep it at this or above: 1.2GHz, 50%" },
-			{ "max", "FREQUENCY", "keep it at this or below" },
-			{ "freeze", NULL, "keep it where it is now" },
-			{ "response", "TIME", "of tasks: as fast as nine of ten bursts need to end in time: 2ms" },
-			{ "idle-latency", "TIME", "of tasks: how long their CPUs may take to wake up: 50us" },
-			{ "for", "TIME", "how long: 30s, 1h30m, 2d; 10m unless given, 30d at most" },
+			{ "min", "FREQUENCY", "the lowest frequency: 1.2GHz, 50%" },
+			{ "max", "FREQUENCY", "the highest frequency" },
+			{ "freeze", NULL, "keep the present frequency" },
+			{ "response", "TIME", "for tasks: a floor at which nine of ten bursts end in time: 2ms" },
+			{ "idle-latency", "TIME", "for tasks: how long their CPUs may take to wake up: 50us" },
+			{ "for", "TIME", "how long: 30s, 1h30m, 2d; default 10m, at most 30d" },
 		},
 	},
 	{
 		.name = "hint",
-		.help = "say of which class a task of yours is; the hints, or the classes, that there are",
+		.help = "hint the class of a task of yours; list hints or classes",
 		.run = command_hint,
 		.arguments = "PID CLASS | PID none | list | classes",
 		.verbs = { "list", "classes" },
 		.options = {
-			{ "for", "TIME", "how long: 30s, 1h30m, 2d; 10m unless given, 30d at most" },
-			{ "children", NULL, "also what it starts from now on" },
-			{ "alone", NULL, "not what it starts" },
+			{ "for", "TIME", "how long: 30s, 1h30m, 2d; default 10m, at most 30d" },
+			{ "children", NULL, "its later children inherit the hint" },
+			{ "alone", NULL, "its children do not" },
 		},
 	},
 	{
 		.name = "profile",
-		.help = "the policy's profiles, and which holds; or choose one (root)",
+		.help = "the policy's profiles, and which is in force; or choose one (root)",
 		.run = command_profile,
 		.arguments = "[PROFILE | auto]",
 		.verbs = { "auto" },
 	},
 	{
 		.name = "run",
-		.help = "run a command as one of a class; or under a cap or a floor (root)",
+		.help = "run a command in a class; or under a cap or a floor (root)",
 		.run = command_run,
 		.arguments = "-- COMMAND…",
 		.has_tail = true,
 		.options = {
-			{ "class", "CLASS", "what this class gives, but for what rules say: background" },
-			{ "cap", "LEVEL", "at most this, whatever rules say: 30%, 1.2GHz (root)" },
-			{ "floor", "LEVEL", "at least this while it works (root)" },
-			{ "response", "TIME", "as fast as nine of ten bursts need to end in time: 2ms (root)" },
+			{ "class", "CLASS", "hint this class, after all rules: background" },
+			{ "cap", "LEVEL", "a cap, whatever rules say: 30%, 1.2GHz (root)" },
+			{ "floor", "LEVEL", "a floor while it works (root)" },
+			{ "response", "TIME", "a floor at which nine of ten bursts end in time: 2ms (root)" },
 			{ "idle-latency", "TIME", "how long its CPUs may take to wake up: 50us (root)" },
 			{ "no-boost", NULL, "no I/O boost (root)" },
 		},
 	},
 	{
 		.name = "benefit",
-		.help = "measure what wakegov is worth here, against another governor (root)",
+		.help = "compare wakegov with another governor on this machine (root)",
 		.run = command_benefit,
 		.arguments = "[-- COMMAND…]",
 		.has_tail = true,
 		.options = {
-			{ "against", "WHAT", "schedutil, …, or a file with another policy; else the governor before" },
-			{ "for", "TIME", "how long in all: 10m unless given" },
-			{ "block", "TIME", "before it is switched again: 10s unless given" },
-			{ "figure", "NAME", "what the last number that COMMAND prints is: IOPS" },
+			{ "against", "WHAT", "schedutil, …, or a file with another policy; default: the former governor" },
+			{ "for", "TIME", "how long in all; default 10m" },
+			{ "block", "TIME", "time between switches; default 10s" },
+			{ "figure", "NAME", "name of the last number that COMMAND prints: IOPS" },
 			{ "plot", "FILE", "a picture of the pairs (SVG)" },
-			{ "wakeups", "WHOSE", "time these: a program's, or a PID's; COMMAND's unless given" },
+			{ "wakeups", "WHOSE", "measure wake-ups of a program or PID; default: of COMMAND" },
 		},
 	},
 	{
 		.name = "adopt",
-		.help = "take back what was left to another program (root)",
+		.help = "drive domains again that were left to another program (root)",
 		.run = command_adopt,
 		.arguments = "[DOMAIN]",
 	},
 	{
 		.name = "doctor",
-		.help = "what this machine has of what wakegov needs, and what to do",
+		.help = "what this machine offers wakegov, and what to improve",
 		.run = command_doctor,
 	},
 	{
 		.name = "report",
-		.help = "all of this that somebody who helps wants to see, without names",
+		.help = "all of this for a bug report, without names",
 		.run = command_report,
 	},
 	{
 		.name = "stats",
-		.help = "time at each frequency and why; what each boost and cap brought and cost",
+		.help = "time at each frequency and why; gain and cost of each boost and cap",
 		.run = command_stats,
 	},
 	{
 		.name = "metrics",
-		.help = "what is counted, for a monitoring system",
+		.help = "metrics for a monitoring system",
 		.run = command_metrics,
 		.options = {
 			{ "format", "FORMAT", "openmetrics, or prometheus: for node_exporter's files" },
@@ -253,18 +253,18 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "record",
-		.help = "write down what the core is told and decides (root)",
+		.help = "record the core's inputs and decisions (root)",
 		.run = command_record,
-		.options = { { "output", "FILE", "where to", 'o' },
-			     { "for", "TIME", "how long: 30s; else until Ctrl-C" },
-			     { "max-size", "MIB", "end there; 64 without it" } },
+		.options = { { "output", "FILE", "the file to write", 'o' },
+			     { "for", "TIME", "how long: 30s; default: until Ctrl-C" },
+			     { "max-size", "MIB", "end at this size; default 64" } },
 	},
 	{
 		.name = "replay",
-		.help = "decide again, from a recording; or as another policy would have",
+		.help = "repeat the decisions of a recording; or with another policy",
 		.run = command_replay,
 		.arguments = "RECORDING",
-		.options = { { "policy", "FILE", "what this policy, alone, would have changed" } },
+		.options = { { "policy", "FILE", "show what this policy, alone, would have changed" } },
 	},
 	{
 		.name = "export",

@@ -126,15 +126,14 @@ static const struct {
 } refusals[] = {
 	{ "io.wakegov.NoSuchCpu",
 	  "this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains" },
-	{ "io.wakegov.NoSuchTask",
-	  "there is no task with this number: it ended, or never was. See: ps -eL" },
+	{ "io.wakegov.NoSuchTask", "there is no task with this number. See: ps -eL" },
 	{ "io.wakegov.NoSuchClass",
 	  "the policy has no class of this name. See: wakegovctl hint classes" },
 	{ "io.wakegov.NotYours",
 	  "the task is another user's, or another user gave it its hint: only root, and "
 	  "change-group in wakegov.conf(5), may change that" },
 	{ "io.wakegov.KernelThread",
-	  "this is a thread of the kernel, which takes no hints; a rule can be for it. See: "
+	  "kernel threads cannot have hints, but a rule can match them. See: "
 	  "wakegov.conf(5)" },
 	{ "io.wakegov.NoSuchHint",
 	  "the task has no hint of its own. See: wakegovctl hint list; wakegovctl rules PID" },
@@ -144,28 +143,28 @@ static const struct {
 	  "you have as many hints as a user may have: max-hints in wakegov.conf(5). End one with: "
 	  "wakegovctl hint PID none" },
 	{ "io.wakegov.NoRoomForHint",
-	  "there is no room for it: as many tasks match rules as can (max-ruled-tasks in "
+	  "there is no place for it: the table of tasks is full (max-ruled-tasks in "
 	  "wakegov.conf(5)), or the policy has too many rules. See: wakegovctl rules" },
 	{ "io.wakegov.NoSuchRule", "the policy has no such rule. See: wakegovctl rules" },
 	{ "io.wakegov.NoSuchProfile", "the policy has no such profile. See: wakegovctl profile" },
 	{ "io.wakegov.RecordingBusy",
-	  "a recording is under way, and only one is made at a time. It ends with its "
+	  "there is a recording already, and there can be only one. It ends with its "
 	  "wakegovctl record; see: pgrep -a wakegovctl" },
 	{ "io.wakegov.PolicyHeld",
-	  "another policy is compared with already, and one experiment goes on at a time" },
+	  "a client holds a policy already: there can be only one experiment at a time" },
 	{ "io.wakegov.HandedBack",
-	  "the domains are handed back already, and one experiment goes on at a time. See: "
+	  "the domains are handed back already: there can be only one experiment at a time. See: "
 	  "wakegovctl status" },
 	{ "io.wakegov.NothingToHandBack",
 	  "wakegovd drives no domain now, so there is nothing to compare. See: wakegovctl domains" },
 	{ "io.wakegov.NotRemembered",
-	  "no change of the domain at or before then is remembered. Those that are kept on disk "
-	  "are shown to root: sudo wakegovctl explain; see max-decisions and history in "
+	  "no change of the domain at or before that time is remembered. Only root sees "
+	  "those on disk: sudo wakegovctl explain; see max-decisions and history in "
 	  "wakegov.conf(5)" },
 	{ "io.wakegov.NoSuchOverride",
 	  "no override in force has this number. See: wakegovctl override list" },
 	{ "io.wakegov.TooManyOverrides",
-	  "as many overrides as there can be are in force. End one with: wakegovctl override "
+	  "the highest number of overrides is in force. End one with: wakegovctl override "
 	  "cancel ID" },
 };
 
@@ -182,10 +181,10 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		if (!strcmp(error, refusals[i].error))
 			sentence = refusals[i].sentence;
 	if (!strcmp(error, "io.wakegov.PolicyInvalid"))
-		complain_lines("the policy was not loaded, the one before it holds: ",
+		complain_lines("the policy was refused, and the old one stays in force: ",
 			       field_text(parameters, "message"));
 	else if (!strcmp(error, "io.wakegov.Failed"))
-		complain("wakegovd could not do it: %s. See: journalctl -u wakegovd", message);
+		complain("wakegovd failed: %s. See: journalctl -u wakegovd", message);
 	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))
 		complain("there is no domain '%s'. See: wakegovctl domains", domain);
 	else if (!strcmp(error, "io.wakegov.NoSuchTask") && !strcmp(method, "io.wakegov.Explain"))

@@ -94,8 +94,7 @@ static void print_winner(FILE *file, const json_t *reply)
 
 	if (field_is_word(reply, "reason", "idle")) {
 		paragraph_print(file, "wanted",
-				"nothing: all its CPUs are idle, and have been for the "
-				"hold time");
+				"nothing: all its CPUs have been idle for the hold time");
 		return;
 	}
 	add_contender(&line, json_array_get(contenders, 0));
@@ -144,7 +143,7 @@ static void print_io(FILE *file, const json_t *io)
 	add(&line, "%" PRIu64 " per second%s%s", field_number(io, "io_rate_per_s"),
 	    device ? " on " : ", of waits without block requests", device ?: "");
 	if (field_is_known(io, "host_share_permille"))
-		add(&line, "; %u %% of the time of each is the host's at the lowest frequency",
+		add(&line, "; host time is %u %% of each at the lowest frequency",
 		    percent(io, "host_share_permille"));
 	paragraph_print(file, "I/O", line.text);
 	if (field_is_known(io, "predicted_gain_permille"))
@@ -152,7 +151,7 @@ static void print_io(FILE *file, const json_t *io)
 				 "%u %% more I/O at %u MHz than at the lowest frequency",
 				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
 	if (field_number(io, "pairs"))
-		add(&tried, "in %" PRIu64 " pairs: %u %% more, give or take %u %%; ",
+		add(&tried, "in %" PRIu64 " pairs: %u %% more, plus or minus %u %%; ",
 		    field_number(io, "pairs"), percent(io, "measured_gain_permille"),
 		    percent(io, "gain_error_permille"));
 	add(&tried, "%s", state ?: "-");
@@ -167,7 +166,7 @@ static void print_idle_latency(FILE *file, const json_t *trial)
 		paragraph_printf(file, "idle state",
 				 "%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
 				 " us, in %" PRIu64
-				 " pairs: %u %% more I/O, give or take %u %%; %s",
+				 " pairs: %u %% more I/O, plus or minus %u %%; %s",
 				 comm ? comm : "a task", field_number(trial, "pid"),
 				 field_number(trial, "latency_us"), field_number(trial, "pairs"),
 				 percent(trial, "measured_gain_permille"),
@@ -186,9 +185,9 @@ static void print_kernel_boost(FILE *file, const json_t *task)
 		add(&line, "at %u MHz: the kernel boosts it for its I/O, which gains nothing by it",
 		    mhz(task, "need_khz"));
 	else
-		add(&line, "by schedutil for its I/O; wakegov leaves that alone");
+		add(&line, "by schedutil for its I/O; wakegov does not limit that");
 	if (field_number(task, "pairs"))
-		add(&line, " (in %" PRIu64 " pair%s: %u %% more, give or take %u %%%s%s)",
+		add(&line, " (in %" PRIu64 " pair%s: %u %% more, plus or minus %u %%%s%s)",
 		    field_number(task, "pairs"), field_number(task, "pairs") == 1 ? "" : "s",
 		    percent(task, "measured_gain_permille"), percent(task, "gain_error_permille"),
 		    held_back ? "" : "; ", held_back || !state ? "" : state);
@@ -229,7 +228,7 @@ static void print_clamps(FILE *file, const json_t *reply)
 		if (override)
 			add(&line, " (override %" PRIu64 ")", override);
 		if (json_is_true(json_object_get(clamp, "acted")))
-			add(&line, " <- this one cut it");
+			add(&line, " <- this one limits it");
 	}
 	if (line.used)
 		paragraph_print(file, "limits", line.text);
@@ -244,15 +243,16 @@ static void print_chosen(FILE *file, const json_t *reply)
 
 	add(&line, "%u MHz: ", mhz(reply, "wanted_khz"));
 	if (!json_is_object(skipped))
-		add(&line, "of its frequencies within the limits the lowest that does");
+		add(&line, "the lowest frequency within the limits that suffices");
 	else
-		add(&line, "%u MHz would do, but takes %.1f %% more energy for the same work",
+		add(&line, "%u MHz would suffice, but takes %.1f %% more energy for the same work",
 		    mhz(skipped, "khz"), more_percent);
 	if (source)
 		add(&line, ", says %s", source);
 	paragraph_print(file, "chosen", line.text);
 	if (field_is_word(reply, "timing", "held"))
-		paragraph_printf(file, "held", "%u MHz would do, but not for long enough yet",
+		paragraph_printf(file, "held",
+				 "%u MHz would suffice, but not yet for the hold time",
 				 mhz(reply, "wanted_khz"));
 	else if (field_is_word(reply, "timing", "rate-limited"))
 		paragraph_printf(file, "waits", "for %u MHz: the last change was too recent",
@@ -283,7 +283,7 @@ static void print_written(FILE *file, const json_t *reply)
 				 mhz(acted, "read_back_khz"));
 	if (field_is_known(reply, "left_out"))
 		paragraph_printf(file, "not kept",
-				 "%u more decisions before the next one that is kept on disk",
+				 "%u decisions after that one, before the next on disk",
 				 (unsigned int)field_number(reply, "left_out"));
 }
 
@@ -309,7 +309,7 @@ void explain_print(FILE *file, const json_t *reply)
 	json_array_foreach(json_object_get(reply, "limiters"), i, limiter) {
 		const char *who = field_text(limiter, "who"), *text = field_text(limiter, "text");
 
-		paragraph_printf(file, "not ours", "%s: %s", who ?: "?", text ?: "?");
+		paragraph_printf(file, "others", "%s: %s", who ?: "?", text ?: "?");
 	}
 }
 

@@ -71,17 +71,17 @@ static char *cell_place(const json_t *rule, const char *key)
 	return format_print("%s:%" PRIu64, file, field_number(rule, "line"));
 }
 
-static void show_carrier(const json_t *rule)
+static void show_where_set(const json_t *rule)
 {
 	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	_cleanup_free_ char *why = format_clean(field_text(rule, "by_task_why"));
 	bool by_cgroup = json_is_true(json_object_get(rule, "by_cgroup"));
 
 	if (by_cgroup)
-		printf("%s: carried by its cgroups as a whole\n", name);
+		printf("%s: set on its cgroups\n", name);
 	if (field_text(rule, "by_task_why"))
-		printf("%s: %scarried by each task: %s\n", name,
-		       by_cgroup ? "in other cgroups " : "", why);
+		printf("%s: %sset on each task: %s\n", name, by_cgroup ? "in other cgroups " : "",
+		       why);
 }
 
 /* "web: bursts of 1.07 M cycles, 90 % within 700 us at 1800 MHz" */
@@ -104,7 +104,7 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
 		fprintf(file, "would need %s, and the highest frequency is %s\n", needs, highest);
 }
 
-/* "; compared in 12 pairs: 8.0 % more done without, give or take 3.0 %" */
+/* "; compared in 12 pairs: 8.0 % more done without, plus or minus 3.0 %" */
 static void show_comparison(FILE *file, const json_t *group)
 {
 	int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
@@ -112,7 +112,7 @@ static void show_comparison(FILE *file, const json_t *group)
 	if (!field_number(group, "pairs"))
 		return;
 	fprintf(file,
-		"; compared in %" PRIu64 " pairs: %.1f %% %s done without, give or take %.1f %%",
+		"; compared in %" PRIu64 " pairs: %.1f %% %s done without, plus or minus %.1f %%",
 		field_number(group, "pairs"), (double)labs(more) / 10, more < 0 ? "less" : "more",
 		(double)field_number(group, "without_error_permille") / 10);
 }
@@ -191,7 +191,7 @@ static void show_rules(const json_t *reply)
 	json_array_foreach(rules, i, rule)
 		print_threads_line(rule);
 	json_array_foreach(rules, i, rule)
-		show_carrier(rule);
+		show_where_set(rule);
 	json_array_foreach(rules, i, rule)
 		show_bursts(stdout, "", rule);
 	json_array_foreach(rules, i, rule)
@@ -199,8 +199,7 @@ static void show_rules(const json_t *reply)
 	json_array_foreach(rules, i, rule)
 		show_idle_cpus(stdout, "", rule);
 	if (refused)
-		printf("no room for %" PRIu64 " times a task: raise max-ruled-tasks (%" PRIu64
-		       ")\n",
+		printf("%" PRIu64 " tasks found no place: raise max-ruled-tasks (%" PRIu64 ")\n",
 		       refused, field_number(reply, "max_tasks"));
 }
 

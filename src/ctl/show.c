@@ -74,7 +74,7 @@ static void show_trouble(const json_t *domain)
 
 	if (errors || mismatches)
 		printf("%s: of %" PRIu64 " writes %" PRIu64 " failed and %" PRIu64
-		       " read back as something else\n",
+		       " read back differently\n",
 		       name, field_number(domain, "writes"), errors, mismatches);
 }
 
@@ -136,8 +136,8 @@ static void show_hand_back(const json_t *hand_back)
 	_cleanup_free_ char *shown = format_clean(governor);
 
 	if (json_is_object(hand_back))
-		printf("handed back to %s for %s more\n",
-		       governor ? shown : "the governors of before", left);
+		printf("handed back to %s for %s more\n", governor ? shown : "the former governors",
+		       left);
 }
 
 static void show_policy(const json_t *policy)
@@ -155,7 +155,7 @@ static void show_policy(const json_t *policy)
 		printf("profile    %s: %s\n", profile, why);
 	}
 	if (last_error)
-		printf("           the last reload failed, the policy before it holds:\n");
+		printf("           the last reload failed, the old policy stays in force:\n");
 	for (; last_error && *last_error; last_error += *last_error == '\n') {
 		size_t length = strcspn(last_error, "\n");
 
@@ -257,7 +257,7 @@ void show_status(const json_t *reply)
 	show_cost(reply);
 	show_frequency(json_object_get(reply, "frequency"));
 	if (field_text(reply, "idle_cpus"))
-		printf("idle       CPUs %s may not sleep deeply now, see: wakegovctl rules\n",
+		printf("idle       CPUs %s have a limited exit latency now, see: wakegovctl rules\n",
 		       idle_cpus);
 	show_sentences("unable", json_object_get(reply, "unable"));
 	show_sentences("advice", json_object_get(reply, "advice"));

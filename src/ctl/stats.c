@@ -86,7 +86,7 @@ static void show_account(const json_t *reply, const char *title)
 	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 1 };
 	const char *source = field_text(reply, "energy_source");
 
-	printf("\n%s, against the same without it; a domain: against the governor before:\n",
+	printf("\n%s, compared with the same without it; a domain: with its former governor:\n",
 	       title);
 	if (!table_print(&table, json_object_get(reply, "account"), stdout))
 		puts("no boost and no cap was given");

@@ -37,7 +37,7 @@ static const char keys_text[] =
 	"\n"
 	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
 	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
-	"Red: not ours, or in trouble.\n";
+	"Red: left to another program, or in trouble.\n";
 
 /* Calls a method; NULL when it failed. Consumes parameters. */
 static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
@@ -136,11 +136,11 @@ static void explain_selected(const struct ctl *ctl, struct top_view *view)
 {
 	view->text = explanation_of(ctl, view);
 	if (!view->text)
-		view->text = strdup(
-			view->pane == TOP_DEVICES
-				? "A domain or a task can be explained. Tab leads to them."
-				: "Nothing can be told of it now: it is gone, or wakegovd does "
-				  "not answer.");
+		view->text =
+			strdup(view->pane == TOP_DEVICES
+				       ? "A domain or a task can be explained. Tab leads to them."
+				       : "It cannot be explained now: it is gone, or wakegovd does "
+					 "not answer.");
 }
 
 static void edit_filter(struct top_view *view, int key)

@@ -70,7 +70,7 @@ static int record(const struct call *call, struct reply *reply)
 		return reply_send_invalid(reply, "max_bytes");
 	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
 		max_bytes = RECORDING_BYTES_LEAST;
-	if (channel_is_heard(channel))
+	if (channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
@@ -85,7 +85,8 @@ static int stop_recording(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 
-	if (!channel_is_heard(&manager->recording.channel) || manager->recording.channel.is_over)
+	if (!channel_has_subscriber(&manager->recording.channel) ||
+	    manager->recording.channel.is_over)
 		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
 	recording_stop(manager, "stopped");
 	return reply_send(reply, json_object());
@@ -100,7 +101,7 @@ static int hand_back(const struct call *call, struct reply *reply)
 
 	if (for_us <= 0 || for_us > (json_int_t)HAND_BACK_MAX_US)
 		return reply_send_invalid(reply, "for_us");
-	if (hand_back_is_on(manager) || channel_is_heard(channel))
+	if (hand_back_is_on(manager) || channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
@@ -168,7 +169,7 @@ static int hold_profile(const struct call *call, struct reply *reply)
 	const char *profile = call_text(call, "profile");
 	int r;
 
-	if (channel_is_heard(hold))
+	if (channel_has_subscriber(hold))
 		return reply_send_error(reply, "io.wakegov.ProfileHeld", json_object());
 	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
@@ -190,7 +191,7 @@ static int hold_policy(const struct call *call, struct reply *reply)
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (channel_is_heard(channel))
+	if (channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.PolicyHeld", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)

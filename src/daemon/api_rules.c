@@ -160,7 +160,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	api_put_idle_cpus(out, manager, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
-	field_bool(out, "by_cgroup", grouping_carries(manager, i));
+	field_bool(out, "by_cgroup", grouping_has_rule(manager, i));
 	field_text(out, "by_task_why", why_not[0] ? why_not : NULL);
 	json_out_close(out, '}');
 	return 0;

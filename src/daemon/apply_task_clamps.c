@@ -46,7 +46,7 @@ static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint6
 	struct uclamp ours;
 	int r;
 
-	grouping_spare_task(manager, clamp);
+	grouping_drop_covered(manager, clamp);
 	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
 	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
 	if (r < 0)
@@ -76,9 +76,9 @@ void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 
 	while (engine_take_clamp(manager->engine, &clamp))
 		apply_clamp(manager, &clamp, now_ns);
-	if (manager->grouping.regiven)
+	if (manager->grouping.reapply)
 		apply_all(manager, now_ns);
-	manager->grouping.regiven = false;
+	manager->grouping.reapply = false;
 	uclamps_flush(manager->clamps, now_ns);
 }
 

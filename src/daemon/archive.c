@@ -109,9 +109,9 @@ static int go_on(struct archive *archive)
 	data = archive_index_read(&archive->index, archive->index.last, &size);
 	good = data ? history_good_bytes(data, size) : 0;
 	if (good < size || !good)
-		log_warning("%s/%s is %s: what stands behind byte %zu is left out",
-			    archive->directory, name,
-			    good ? "damaged or cut" : "not of this version of wakegovd", good);
+		log_warning("%s/%s is %s: everything after byte %zu is ignored", archive->directory,
+			    name, good ? "damaged or cut" : "not of this version of wakegovd",
+			    good);
 	if (!good)
 		return begin_file(archive);
 	find_balance(archive, data, good);
@@ -126,7 +126,7 @@ static int go_on(struct archive *archive)
 static int fail(struct archive *archive, int error)
 {
 	archive->failed = true;
-	log_warning("cannot write to %s: %s; decisions are not kept any more until wakegovd is "
+	log_warning("cannot write to %s: %s; decisions are not kept until wakegovd is "
 		    "restarted",
 		    archive->directory, strerror(-error));
 	return error;
@@ -160,7 +160,7 @@ int archive_open(const char *directory, uint32_t n_domains, struct archive **ret
 		*ret = archive;
 		return 0;
 	}
-	log_warning("cannot keep decisions in %s: %s; wakegovd goes on without", directory,
+	log_warning("cannot keep decisions in %s: %s; wakegovd runs without", directory,
 		    strerror(-r));
 	archive->failed = true;
 	archive_close(archive);

@@ -34,18 +34,18 @@ void grouping_end(struct manager *manager);
  */
 bool grouping_take_written(struct manager *manager);
 
-/* The policy has changed; pass all tasks to grouping_mind() before grouping_end_scan(). */
+/* The policy has changed; pass all tasks to grouping_take_task() before grouping_end_scan(). */
 void grouping_set_policy(struct manager *manager);
 void grouping_end_scan(struct manager *manager);
 
 /* Takes a task that matches rules: clamps its group if need be. */
-void grouping_mind(struct manager *manager, const struct rules_task *task);
+void grouping_take_task(struct manager *manager, const struct rules_task *task);
 
 /* Checks whether domains are driven by clamps. True: they are from now on, and a scan is due. */
 bool grouping_follow(struct manager *manager);
 
 /* Whether a cgroup has the rule's cap or floor now. */
-bool grouping_carries(const struct manager *manager, uint32_t rule);
+bool grouping_has_rule(const struct manager *manager, uint32_t rule);
 
 /* Removes from a task's clamp what its group's clamp provides. */
-void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp);
+void grouping_drop_covered(const struct manager *manager, struct task_clamp *clamp);

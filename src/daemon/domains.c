@@ -90,13 +90,13 @@ void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
 
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
-		journal_tell(manager, MESSAGE_YIELDED, &about,
-			     "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
-			     governed->actuator.why, name);
+		journal_report(manager, MESSAGE_YIELDED, &about,
+			       "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
+			       governed->actuator.why, name);
 		set_active(manager, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
-		journal_tell(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
+		journal_report(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
 		set_active(manager, domain, false);
 		break;
 	case -ENODEV:
@@ -105,9 +105,9 @@ void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
 	default:
 		if (outcome < 0 && !governed->error_logged) {
 			about.reason = strerrorname_np(-outcome);
-			journal_tell(manager, MESSAGE_WRITE_FAILED, &about,
-				     "%s: cannot write its frequency: %s", name,
-				     strerror(-outcome));
+			journal_report(manager, MESSAGE_WRITE_FAILED, &about,
+				       "%s: cannot write its frequency: %s", name,
+				       strerror(-outcome));
 		}
 		governed->error_logged = outcome < 0;
 	}
@@ -149,9 +149,9 @@ void domains_verify(struct manager *manager, uint32_t domain)
 		return;
 	}
 	if (before == ACTUATOR_STATE_OFFLINE)
-		journal_tell(manager, MESSAGE_ONLINE,
-			     &(struct message_about){ .domain = governed->actuator.info->name },
-			     "%s: back online, governed again", governed->actuator.info->name);
+		journal_report(manager, MESSAGE_ONLINE,
+			       &(struct message_about){ .domain = governed->actuator.info->name },
+			       "%s: back online, governed again", governed->actuator.info->name);
 	set_active(manager, domain, true);
 	domains_read_limits(manager, domain);
 	read_frequency(manager, domain);

@@ -36,10 +36,10 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	 */
 	sd_event_source_set_priority(source,
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
-	rule_tracking_mind_events(manager);
+	rule_tracking_check_scan(manager);
 	manager_round(manager);
-	profile_switch_mind_rules(manager);
-	hinting_mind_tasks(manager);
+	profile_switch_check_rules(manager);
+	hinting_check_tasks(manager);
 	return 0;
 }
 
@@ -57,8 +57,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		rule_tracking_scan(manager);
 	}
 	manager_round(manager);
-	profile_switch_mind_rules(manager);
-	hinting_mind_tasks(manager);
+	profile_switch_check_rules(manager);
+	hinting_check_tasks(manager);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	if (r == -ENOBUFS)
 		for (uint32_t i = 0; i < manager->topology->n_cpus; i++)
 			verify_domain_of(manager, i);
-	placing_mind_cpus(manager);
+	placing_update_cpus(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -147,7 +147,7 @@ static void listen_for_turbo(struct manager *manager)
 					     manager);
 
 		if (r < 0 && r != -ENOENT)
-			log_warning("cannot hear of turbo being switched in %s: %s", *path,
+			log_warning("cannot watch %s for turbo being switched: %s", *path,
 				    strerror(-r));
 	}
 }
@@ -197,7 +197,7 @@ int events_open(struct manager *manager)
 	}
 	manager->hotplug_fd = hotplug_open();
 	if (manager->hotplug_fd < 0)
-		log_warning("cannot hear of CPUs that go offline: %s",
+		log_warning("cannot watch for CPUs that go offline: %s",
 			    strerror(-manager->hotplug_fd));
 	return 0;
 }

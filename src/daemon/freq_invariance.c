@@ -104,11 +104,11 @@ static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 		tracer_set_measured(manager->tracer, cpu, khz);
 		break;
 	case FREQUENCY_DROPPED:
-		journal_tell(manager, MESSAGE_SOURCE_DROPPED,
-			     &(struct message_about){ .reason = dropped },
-			     "frequencies are no longer counted by %s but by %s: %s", dropped,
-			     frequency_source(manager->frequency),
-			     frequency_why(manager->frequency));
+		journal_report(manager, MESSAGE_SOURCE_DROPPED,
+			       &(struct message_about){ .reason = dropped },
+			       "frequencies are no longer counted by %s but by %s: %s", dropped,
+			       frequency_source(manager->frequency),
+			       frequency_why(manager->frequency));
 		freq_invariance_drop_capabilities(manager);
 		break;
 	case FREQUENCY_NOTHING:

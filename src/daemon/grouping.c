@@ -85,7 +85,7 @@ __attribute__((format(printf, 5, 6))) static void leave_out(struct manager *mana
 
 	if (inode && is_left(grouping, rule, end, inode))
 		return;
-	grouping->regiven = true;
+	grouping->reapply = true;
 	uclamp_groups_drop(manager->groups, directory, end, rule);
 	if (!inode)
 		return;
@@ -175,7 +175,7 @@ static void leave_out_wrong(struct manager *manager, uint64_t matched, const cha
 	}
 }
 
-void grouping_mind(struct manager *manager, const struct rules_task *task)
+void grouping_take_task(struct manager *manager, const struct rules_task *task)
 {
 	struct grouping *grouping = &manager->grouping;
 	struct grouping_seen *seen = &grouping->seen[task->cgroup_id % GROUPING_SEEN];
@@ -185,7 +185,7 @@ void grouping_mind(struct manager *manager, const struct rules_task *task)
 	if (!(task->matched & (grouping->by.caps | grouping->by.floors)))
 		return;
 	/* One of the task's old and new groups may be left out. */
-	grouping->regiven |= task->moved && grouping->n_left;
+	grouping->reapply |= task->moved && grouping->n_left;
 	if (seen->cgroup_id == task->cgroup_id && seen->matched == task->matched)
 		return;
 	path = rules_cgroup_of(manager->rules, task);
@@ -204,7 +204,7 @@ void grouping_set_policy(struct manager *manager)
 {
 	struct grouping *grouping = &manager->grouping;
 
-	*grouping = (struct grouping){ .active = grouping->active, .regiven = true };
+	*grouping = (struct grouping){ .active = grouping->active, .reapply = true };
 	if (grouping->active && sysfs_cgroup_mount()[0])
 		grouping->by = grouped_find(&manager->policy, manager->topology);
 	uclamp_groups_begin_claims(manager->groups);
@@ -229,32 +229,32 @@ bool grouping_follow(struct manager *manager)
 	return false;
 }
 
-bool grouping_carries(const struct manager *manager, uint32_t rule)
+bool grouping_has_rule(const struct manager *manager, uint32_t rule)
 {
-	return uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MAX, rule) ||
-	       uclamp_groups_carry(manager->groups, NULL, UCLAMP_GROUP_MIN, rule);
+	return uclamp_groups_has_rule(manager->groups, NULL, UCLAMP_GROUP_MAX, rule) ||
+	       uclamp_groups_has_rule(manager->groups, NULL, UCLAMP_GROUP_MIN, rule);
 }
 
-static bool is_spared(const struct manager *manager, uint32_t pid, enum uclamp_group_end end,
-		      uint32_t rule)
+static bool is_covered(const struct manager *manager, uint32_t pid, enum uclamp_group_end end,
+		       uint32_t rule)
 {
 	const struct rules_task *task = rules_find(manager->rules, pid);
 	const char *path = task ? rules_cgroup_of(manager->rules, task) : NULL;
 	struct group group;
 
 	return path && find_group(manager, rule, path, &group) &&
-	       uclamp_groups_carry(manager->groups, group.directory, end, rule);
+	       uclamp_groups_has_rule(manager->groups, group.directory, end, rule);
 }
 
-void grouping_spare_task(const struct manager *manager, struct task_clamp *clamp)
+void grouping_drop_covered(const struct manager *manager, struct task_clamp *clamp)
 {
 	const struct grouped *by = &manager->grouping.by;
 
 	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
-	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
+	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
 		clamp->max_cap = CLAMP_MAX_NONE;
 	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
-	    is_spared(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
+	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
 		clamp->min_cap = CLAMP_MIN_NONE;
 }
 
@@ -295,6 +295,6 @@ void grouping_end(struct manager *manager)
 	if (!manager->groups)
 		return;
 	r = uclamp_groups_release(manager->groups, journal_report_restore, NULL);
-	journal_tell_left(r, "the clamps of cgroups", manager->options.run_dir, "groups");
+	journal_log_left(r, "the clamps of cgroups", manager->options.run_dir, "groups");
 	uclamp_groups_free(manager->groups);
 }

@@ -88,7 +88,7 @@ static void tell_client(struct manager *manager)
 	struct channel_tag tag = { 0 };
 	struct reply reply;
 
-	if (!channel_is_heard(channel))
+	if (!channel_has_subscriber(channel))
 		return;
 	reply_init(&reply, &message, false);
 	field_text(reply_begin(&reply), "ended", "time");
@@ -112,7 +112,7 @@ static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 /* The client has gone. Deferred, as the sender still uses the channel. */
-static void on_unheard(void *userdata)
+static void on_unsubscribed(void *userdata)
 {
 	struct hand_back *hand_back = &((struct manager *)userdata)->hand_back;
 
@@ -137,7 +137,7 @@ static int arm(struct manager *manager, uint64_t for_us)
 		r = sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
 	if (r < 0)
 		return r;
-	hand_back->channel.unheard = on_unheard;
+	hand_back->channel.unsubscribed = on_unsubscribed;
 	hand_back->channel.userdata = manager;
 	hand_back->until_ns = until_us * NS_PER_US;
 	return 0;

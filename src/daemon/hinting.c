@@ -77,9 +77,10 @@ static void save(struct manager *manager)
 
 	manager->hinting.save_ns = UINT64_MAX;
 	if (r < 0 && !manager->hinting.unsaved)
-		log_warning("hints hold, but a restart of wakegovd will end them: cannot write "
-			    "%s/" HINT_FILE ": %s",
-			    manager->options.run_dir, strerror(-r));
+		log_warning(
+			"hints are in force, but a restart of wakegovd will end them: cannot write "
+			"%s/" HINT_FILE ": %s",
+			manager->options.run_dir, strerror(-r));
 	manager->hinting.unsaved = r < 0;
 }
 
@@ -204,7 +205,7 @@ int hinting_end(struct manager *manager, const struct hint_request *request)
 }
 
 /* Deferred, as the sender still uses the channel. */
-static void on_unheard(void *userdata)
+static void on_unsubscribed(void *userdata)
 {
 	struct hint_hold *hold = userdata;
 	struct manager *manager = hold->manager;
@@ -228,7 +229,7 @@ int hinting_hold(struct manager *manager, struct hint *hint, struct subscription
 		end_by(manager, 0);
 		return -ENOMEM;
 	}
-	hold->channel.unheard = on_unheard;
+	hold->channel.unsubscribed = on_unsubscribed;
 	hold->channel.userdata = hold;
 	hold->manager = manager;
 	hold->hint = hint->id;
@@ -239,12 +240,12 @@ int hinting_hold(struct manager *manager, struct hint *hint, struct subscription
 	return 0;
 }
 
-static void free_unheard(struct manager *manager)
+static void free_unsubscribed(struct manager *manager)
 {
 	struct hint_hold **at = &manager->hinting.holds, *hold;
 
 	while ((hold = *at))
-		if (channel_is_heard(&hold->channel)) {
+		if (channel_has_subscriber(&hold->channel)) {
 			at = &hold->next;
 		} else {
 			*at = hold->next;
@@ -278,7 +279,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct manager *manager = userdata;
 	uint64_t now_ns = time_now_ns();
 
-	free_unheard(manager);
+	free_unsubscribed(manager);
 	if (now_ns >= manager->hinting.end_ns)
 		end_over(manager, now_ns);
 	if (now_ns >= manager->hinting.save_ns)
@@ -288,7 +289,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-void hinting_mind_tasks(struct manager *manager)
+void hinting_check_tasks(struct manager *manager)
 {
 	if (hints_has_unused(hints_in(manager)))
 		end_by(manager, 0);
@@ -301,8 +302,8 @@ int hinting_start(struct manager *manager)
 	int r = hint_file_load(manager->options.run_dir, time_now_ns(), manager->rules);
 
 	if (r < 0)
-		log_warning("hints of the wakegovd before are dropped: cannot use %s/" HINT_FILE
-			    ": %s; give them anew",
+		log_warning("hints of the former wakegovd are dropped: cannot use %s/" HINT_FILE
+			    ": %s; give them again",
 			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
 	while (r < 0 && (hint = hints_next(hints, NULL)))
 		hints_remove(hints, hint);
@@ -315,7 +316,7 @@ int hinting_start(struct manager *manager)
 	end_over(manager, time_now_ns());
 	set_timer(manager);
 	if (hints_count(hints))
-		log_info("%u hint%s of the wakegovd before still hold%s", hints_count(hints),
+		log_info("%u hint%s of the former wakegovd still hold%s", hints_count(hints),
 			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
 	return 0;
 }
@@ -327,6 +328,6 @@ void hinting_stop(struct manager *manager)
 	if (manager->hinting.timer &&
 	    (hints_count(hints_in(manager)) || manager->hinting.save_ns != UINT64_MAX))
 		save(manager);
-	free_unheard(manager);
+	free_unsubscribed(manager);
 	sd_event_source_unref(manager->hinting.timer);
 }

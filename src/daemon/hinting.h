@@ -52,7 +52,7 @@ int hinting_start(struct manager *manager);
 void hinting_stop(struct manager *manager);
 
 /* Call this after events of tasks: hints may have lost their last task. */
-void hinting_mind_tasks(struct manager *manager);
+void hinting_check_tasks(struct manager *manager);
 
 /*
  * hint_file.c: saves the hints that outlast the daemon in RUN_DIR/hints; those that a client holds

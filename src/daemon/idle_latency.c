@@ -73,10 +73,9 @@ static void give_up(struct manager *manager, uint32_t cpu, int outcome)
 			"it alone until: wakegovctl reload",
 			cpu);
 	else if (!idle->failed)
-		log_warning(
-			"CPU %u: cannot limit how deeply it sleeps: %s; it, and others like it, "
-			"are left as they are",
-			cpu, strerror(-outcome));
+		log_warning("CPU %u: cannot limit its idle states: %s; it, and others like it, "
+			    "are left as they are",
+			    cpu, strerror(-outcome));
 	idle->failed |= outcome < 0;
 }
 
@@ -294,7 +293,7 @@ void idle_latency_end(struct manager *manager)
 	if (!idle)
 		return;
 	r = restore_resume_latencies(manager->saved, journal_report_restore, NULL);
-	journal_tell_left(r, "how deeply CPUs may sleep", manager->options.run_dir, SAVED_FILE);
+	journal_log_left(r, "the limits of idle states", manager->options.run_dir, SAVED_FILE);
 	pid_index_free(idle->index);
 	free(idle->task_us);
 	free(idle->pids);

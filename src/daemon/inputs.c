@@ -109,7 +109,7 @@ static void take_co_runner(struct manager *manager, const struct tracer_event *e
 /* The kernel has restarted its governors: requests are lost, and limits may have changed. */
 static void resume(struct manager *manager)
 {
-	log_info("resumed from suspend: every domain is looked at and set again");
+	log_info("resumed from suspend: every domain is checked and set again");
 	freq_invariance_choose_references(manager);
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
 		frequency_forget(manager->frequency, cpu);

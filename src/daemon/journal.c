@@ -136,8 +136,8 @@ static enum event_kind kind_of(enum message message)
 	}
 }
 
-void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
-		  const char *format, ...)
+void journal_report(struct manager *manager, enum message message,
+		    const struct message_about *about, const char *format, ...)
 {
 	char line[LINE_SIZE];
 	va_list args;
@@ -172,9 +172,9 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 		    &about, "%s", text);
 }
 
-void journal_tell_left(int r, const char *what, const char *run_dir, const char *file)
+void journal_log_left(int r, const char *what, const char *run_dir, const char *file)
 {
 	if (r < 0)
-		log_error("%s could not all be restored: %s; what is left stands in %s/%s", what,
+		log_error("%s could not all be restored: %s; the rest is in %s/%s", what,
 			  statefile_refusal(r) ?: strerror(-r), run_dir, file);
 }

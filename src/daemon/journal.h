@@ -49,8 +49,9 @@ void journal_log(enum message message, const struct message_about *about, const 
 	__attribute__((format(printf, 3, 4)));
 
 /* The same, and to monitors. */
-void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
-		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+void journal_report(struct manager *manager, enum message message,
+		    const struct message_about *about, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Logs the result of restoring a control. */
 void journal_report_restore(void *userdata, const struct restore_result *result);
@@ -59,7 +60,7 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
  * Logs, if r, the result of a restoration, is a negative errno, that not all of `what` ("the clamps
  * of tasks") was restored, and that the rest is in the file of run_dir.
  */
-void journal_tell_left(int r, const char *what, const char *run_dir, const char *file);
+void journal_log_left(int r, const char *what, const char *run_dir, const char *file);
 
 /* monitor.c: io.wakegov.Monitor, events for the clients that listen. */
 

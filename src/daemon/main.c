@@ -38,7 +38,7 @@ static void print_help(void)
 	       "  --show-config           print every key with its value and the line that gave it\n"
 	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
 	       "  --observe               decide and explain, but write nothing\n"
-	       "  --run-dir DIR           originals, lock and socket (default: " DEFAULT_RUN_DIR
+	       "  --run-dir DIR           saved values, lock and socket (default: " DEFAULT_RUN_DIR
 	       ")\n"
 	       "  --state-dir DIR         decisions of a week, and what is counted (default: none)\n"
 	       "  --debug                 say every decision\n"
@@ -100,10 +100,10 @@ static int restore_all(const char *run_dir)
 	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
 	int affinities = affinities_restore(run_dir, journal_report_restore, NULL);
 
-	journal_tell_left(r, "the settings of domains", run_dir, "originals");
-	journal_tell_left(groups, "the clamps of cgroups", run_dir, "groups");
-	journal_tell_left(clamps, "the clamps of tasks", run_dir, "clamps");
-	journal_tell_left(affinities, "the affinity of tasks", run_dir, "affinities");
+	journal_log_left(r, "the settings of domains", run_dir, "originals");
+	journal_log_left(groups, "the clamps of cgroups", run_dir, "groups");
+	journal_log_left(clamps, "the clamps of tasks", run_dir, "clamps");
+	journal_log_left(affinities, "the affinity of tasks", run_dir, "affinities");
 	if (r > 0)
 		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
 			    "when it is back",

@@ -115,9 +115,9 @@ int manager_run(struct manager *manager)
 {
 	int r = 0, code = 0;
 
-	journal_tell(manager, MESSAGE_GOVERNING, NULL,
-		     "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
-		     count_driven(manager), manager->n_domains);
+	journal_report(manager, MESSAGE_GOVERNING, NULL,
+		       "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
+		       count_driven(manager), manager->n_domains);
 	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", count_driven(manager),
 		   manager->n_domains);
 	manager_round(manager);
@@ -139,8 +139,8 @@ static void settle_saved(struct manager *manager)
 	int r = saved_save(manager->saved);
 
 	if (r < 0 && !manager->saved->n)
-		log_error("cannot remove %s/originals: %s; remove it, or the next wakegovd puts "
-			  "back again what it says",
+		log_error("cannot remove %s/originals: %s; remove it, or the next wakegovd "
+			  "restores its values again",
 			  manager->options.run_dir, strerror(-r));
 }
 
@@ -167,7 +167,7 @@ static void release_clamps(struct manager *manager)
 
 	if (manager->clamps)
 		r = uclamps_release(manager->clamps, journal_report_restore, NULL);
-	journal_tell_left(r, "the clamps of tasks", manager->options.run_dir, "clamps");
+	journal_log_left(r, "the clamps of tasks", manager->options.run_dir, "clamps");
 }
 
 struct manager *manager_free(struct manager *manager)

@@ -46,7 +46,7 @@ struct manager_options {
 struct grouping {
 	bool active;	   /* a domain is driven by clamps */
 	struct grouped by; /* rules that are clamped by group, but for groups left out */
-	bool regiven;	   /* clamps of tasks must be applied again */
+	bool reapply;	   /* clamps of tasks must be applied again */
 	struct grouping_seen {
 		uint64_t cgroup_id;
 		uint64_t matched;

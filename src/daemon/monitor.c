@@ -92,7 +92,7 @@ void monitor_publish(struct manager *manager, const struct event *event)
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct reply reply;
 
-	if (!channel_is_heard(&manager->monitor))
+	if (!channel_has_subscriber(&manager->monitor))
 		return;
 	if (event->domain)
 		strncpy(tag.domain, event->domain, sizeof(tag.domain) - 1);
@@ -144,7 +144,7 @@ void monitor_publish_boosts(struct manager *manager)
 	const struct task_table *tasks = engine_tasks(manager->engine);
 	uint32_t place;
 
-	if (!channel_is_heard(&manager->monitor)) {
+	if (!channel_has_subscriber(&manager->monitor)) {
 		manager->boost_news = boost_news_free(manager->boost_news);
 		return;
 	}

@@ -24,9 +24,10 @@ static void save(struct manager *manager)
 				   engine_overrides(manager->engine), &manager->task_overrides);
 
 	if (r < 0 && !manager->overrides_unsaved)
-		log_warning("overrides hold, but a restart of wakegovd will end them: cannot write "
-			    "%s/" OVERRIDE_FILE ": %s",
-			    manager->options.run_dir, strerror(-r));
+		log_warning(
+			"overrides are in force, but a restart of wakegovd will end them: cannot write "
+			"%s/" OVERRIDE_FILE ": %s",
+			manager->options.run_dir, strerror(-r));
 	manager->overrides_unsaved = r < 0;
 }
 
@@ -58,12 +59,12 @@ void overrides_start(struct manager *manager)
 	uint32_t n = table.n + manager->task_overrides.n;
 
 	if (r < 0)
-		log_warning("overrides of the wakegovd before are dropped: cannot use "
-			    "%s/" OVERRIDE_FILE ": %s; give them anew",
+		log_warning("overrides of the former wakegovd are dropped: cannot use "
+			    "%s/" OVERRIDE_FILE ": %s; give them again",
 			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
 	if (!n)
 		return;
-	log_info("%u override%s of the wakegovd before still hold", n, n == 1 ? "" : "s");
+	log_info("%u override%s of the former wakegovd still hold", n, n == 1 ? "" : "s");
 	task_overrides_check(&manager->task_overrides, &manager->policy);
 	task_overrides_fill(&manager->task_overrides, &manager->policy);
 	engine_set_policy(manager->engine, &manager->policy);
@@ -82,8 +83,8 @@ __attribute__((format(printf, 3, 4))) static void tell_of_domain(struct manager 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	journal_tell(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
-		     "%s: override %u %s", domain, of->id, what);
+	journal_report(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
+		       "%s: override %u %s", domain, of->id, what);
 }
 
 /* Of "pid 812 (make)" or "[rule backup]". */
@@ -105,8 +106,8 @@ __attribute__((format(printf, 3, 4))) static void tell_of_tasks(struct manager *
 		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, of->comm);
 	else
 		snprintf(whom, sizeof(whom), "[rule %s]", of->target.rule);
-	journal_tell(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom, of->target.id,
-		     what);
+	journal_report(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom, of->target.id,
+		       what);
 }
 
 void overrides_tell_ended(struct manager *manager, uint64_t now_ns)

@@ -13,7 +13,7 @@
 
 static void give_up(struct manager *manager, const char *what, int32_t day, int error)
 {
-	log_warning("cannot %s %s/account.%d: %s; what is counted is not kept any more until "
+	log_warning("cannot %s %s/account.%d: %s; statistics are not kept until "
 		    "wakegovd is restarted",
 		    what, manager->options.state_dir, day, strerror(-error));
 	manager->past.is_counted = false;
@@ -34,7 +34,8 @@ static void load_days(struct manager *manager, int32_t today)
 		r = stats_file_load(directory, manager->stats, manager->topology, day);
 		if (r < 0)
 			log_warning("%s/account.%d is left out: %s", directory, day,
-				    r == -EBADMSG ? "wakegovd did not write it so" : strerror(-r));
+				    r == -EBADMSG ? "it is not as wakegovd writes it"
+						  : strerror(-r));
 	}
 	stats_file_remove_before(directory, today - STATS_DAYS + 1);
 }

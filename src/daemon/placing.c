@@ -387,7 +387,7 @@ void placing_set_policy(struct manager *manager)
 		placing_take_task(manager, placing->tasks[place].pid, 0, 0);
 }
 
-void placing_mind_cpus(struct manager *manager)
+void placing_update_cpus(struct manager *manager)
 {
 	struct placing *placing = manager->placing;
 	struct cpu_mask online;
@@ -422,7 +422,7 @@ int placing_start(struct manager *manager)
 	placing->machine.n_caches = placing->caches.n;
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
 		tracer_set_cpu_cache(manager->tracer, cpu, caches_of_cpu(&placing->caches, cpu));
-	placing_mind_cpus(manager);
+	placing_update_cpus(manager);
 	return 0;
 }
 
@@ -435,7 +435,7 @@ void placing_end(struct manager *manager)
 		return;
 	if (placing->affinities)
 		r = affinities_release(placing->affinities, journal_report_restore, NULL);
-	journal_tell_left(r, "the affinity of tasks", manager->options.run_dir, "affinities");
+	journal_log_left(r, "the affinity of tasks", manager->options.run_dir, "affinities");
 	affinities_free(placing->affinities);
 	pid_index_free(placing->index);
 	free(placing->tasks);

@@ -53,7 +53,7 @@ void placing_end_task(struct manager *manager, uint32_t pid);
 /* TRACER_PLACED_CHILD, TRACER_FULL_CACHE and TRACER_GROUP_WAKES. */
 void placing_take_event(struct manager *manager, const struct tracer_event *event);
 /* CPUs came or went. */
-void placing_mind_cpus(struct manager *manager);
+void placing_update_cpus(struct manager *manager);
 
 /* Makes the looks that are due. Returns when the next one is; UINT64_MAX: none. */
 uint64_t placing_look(struct manager *manager, uint64_t now_ns);

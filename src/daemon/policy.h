@@ -50,7 +50,7 @@ void policy_put_into_effect(struct manager *manager, const struct policy *policy
 int profile_switch_listen(struct manager *manager);
 
 /* For the end of events of tasks: a rule may have got its first task or lost its last. */
-void profile_switch_mind_rules(struct manager *manager);
+void profile_switch_check_rules(struct manager *manager);
 
 /*
  * Chooses a profile, or with NULL lets the conditions decide. Returns 0, or -ENOENT: no profile has

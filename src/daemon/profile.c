@@ -16,8 +16,8 @@ static const struct statefile choice_file = { .name = "profile", .version = 1 };
 #define MINUTES_PER_DAY (24 * 60)
 
 static const char *const whys[] = {
-	[PROFILE_BY_DEFAULT] = "no other holds",
-	[PROFILE_BY_CONDITION] = "its condition holds",
+	[PROFILE_BY_DEFAULT] = "no condition is true",
+	[PROFILE_BY_CONDITION] = "its condition is true",
 	[PROFILE_CHOSEN] = "chosen",
 	[PROFILE_HELD] = "held by a client",
 };
@@ -145,8 +145,7 @@ int profile_apply(struct manager *manager, const struct policy_files *files, str
 	int r;
 
 	if (choice->chosen[0] && !policy_profiles_find(profiles, choice->chosen))
-		log_warning("the profile %s, which was chosen, is none of the policy any more",
-			    choice->chosen);
+		log_warning("the chosen profile %s is no longer in the policy", choice->chosen);
 	strcpy(choice->name, profile->name);
 	r = policy_files_apply(files, profile, ret);
 	if (r == 0 && manager->options.observe)
@@ -189,9 +188,10 @@ void profile_save_choice(const struct manager *manager)
 			  : statefile_remove(directory, &choice_file);
 
 	if (r < 0)
-		log_warning("the profile holds, but a restart of wakegovd will end that: cannot "
-			    "write %s/profile: %s",
-			    directory, strerror(-r));
+		log_warning(
+			"the profile is in force, but a restart of wakegovd will end it: cannot "
+			"write %s/profile: %s",
+			directory, strerror(-r));
 }
 
 void profile_read_choice(struct manager *manager)
@@ -205,6 +205,6 @@ void profile_read_choice(struct manager *manager)
 		if (sscanf(line, "chosen %31s", manager->profile.chosen) != 1)
 			r = -EBADMSG;
 	if (r < 0)
-		log_warning("which profile was chosen is not known: cannot use %s/profile: %s",
-			    directory, statefile_refusal(r) ?: strerror(-r));
+		log_warning("the chosen profile is not known: cannot use %s/profile: %s", directory,
+			    statefile_refusal(r) ?: strerror(-r));
 }

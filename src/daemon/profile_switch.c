@@ -31,7 +31,7 @@ void policy_put_into_effect(struct manager *manager, const struct policy *policy
 	engine_set_policy(manager->engine, &manager->policy);
 	freq_invariance_choose_references(manager);
 	rule_tracking_set_policy(manager);
-	hinting_mind_tasks(manager);
+	hinting_check_tasks(manager);
 	query_server_set_limits(manager->server, &manager->policy.query);
 }
 
@@ -55,10 +55,10 @@ static void reconsider(struct manager *manager)
 		return;
 	}
 	choice->why = why;
-	journal_tell(manager, MESSAGE_PROFILE, NULL, "profile %s: %s%s%s%s", profile->name,
-		     profile_why(manager), why == PROFILE_BY_CONDITION ? " (" : "",
-		     why == PROFILE_BY_CONDITION ? profile->when.text : "",
-		     why == PROFILE_BY_CONDITION ? ")" : "");
+	journal_report(manager, MESSAGE_PROFILE, NULL, "profile %s: %s%s%s%s", profile->name,
+		       profile_why(manager), why == PROFILE_BY_CONDITION ? " (" : "",
+		       why == PROFILE_BY_CONDITION ? profile->when.text : "",
+		       why == PROFILE_BY_CONDITION ? ")" : "");
 }
 
 static int on_power(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -141,7 +141,7 @@ static int listen_for_rules(struct manager *manager)
 }
 
 /* Deferred, as a new policy causes a round, and this may be called in one. */
-void profile_switch_mind_rules(struct manager *manager)
+void profile_switch_check_rules(struct manager *manager)
 {
 	struct profile_choice *choice = &manager->profile;
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
@@ -179,8 +179,7 @@ int profile_switch_listen(struct manager *manager)
 	if (manager->profile.clock_fd >= 0)
 		arm_clock(manager);
 	if (r < 0)
-		log_error("cannot hear of what the conditions of profiles are about: %s",
-			  strerror(-r));
+		log_error("cannot watch the conditions of profiles: %s", strerror(-r));
 	/* Takes changes from before the daemon listened. */
 	reconsider(manager);
 	return r < 0 ? r : 0;
@@ -225,7 +224,7 @@ int profile_switch_hold(struct manager *manager, const char *name)
 		r = sd_event_add_defer(manager->event, &choice->unheld, on_reconsider, manager);
 	if (r < 0)
 		return r;
-	choice->hold.unheard = on_unheld;
+	choice->hold.unsubscribed = on_unheld;
 	choice->hold.userdata = manager;
 	strcpy(choice->held, name);
 	reconsider(manager);

@@ -70,7 +70,7 @@ static int send_block(void *userdata, const void *data, size_t size)
 	struct manager *manager = userdata;
 	_cleanup_free_ char *text = NULL;
 
-	if (!channel_is_heard(&manager->recording.channel))
+	if (!channel_has_subscriber(&manager->recording.channel))
 		return -EPIPE;
 	text = encode(data, size);
 	return text ? publish(manager, text, NULL, size) : -ENOMEM;
@@ -118,7 +118,7 @@ void recording_stop(struct manager *manager, const char *why)
 	r = recorder_end(recording->recorder);
 	if (r < 0)
 		why = "failed";
-	if (channel_is_heard(&recording->channel)) {
+	if (channel_has_subscriber(&recording->channel)) {
 		publish(manager, "", why, recorder_bytes(recording->recorder));
 		recording->channel.is_over = true;
 	}

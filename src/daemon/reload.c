@@ -66,7 +66,7 @@ static int go_back(struct manager *manager)
 }
 
 /* Deferred, as the sender still uses the channel. */
-static void on_unheard(void *userdata)
+static void on_unsubscribed(void *userdata)
 {
 	struct manager *manager = userdata;
 
@@ -96,7 +96,7 @@ int policy_hold_start(struct manager *manager, const char *text, char **ret_mess
 		policy_files_free(files);
 		return r;
 	}
-	hold->channel.unheard = on_unheard;
+	hold->channel.unsubscribed = on_unsubscribed;
 	hold->channel.userdata = manager;
 	hold->original = manager->policy_files;
 	manager->policy_files = files;
@@ -142,9 +142,9 @@ static int reload(struct manager *manager, char **ret_message)
 
 		manager->last_reload_error = strdup(why);
 		for (; *why; why += strcspn(why, "\n"), why += *why == '\n')
-			journal_tell(manager, MESSAGE_POLICY_REFUSED, NULL,
-				     "%.*s; the old policy stays in force", (int)strcspn(why, "\n"),
-				     why);
+			journal_report(manager, MESSAGE_POLICY_REFUSED, NULL,
+				       "%.*s; the old policy stays in force",
+				       (int)strcspn(why, "\n"), why);
 		return r;
 	}
 	r = profile_apply(manager, manager->policy_files, &policy);
@@ -162,8 +162,8 @@ static int reload(struct manager *manager, char **ret_message)
 	domains_find_rivals(manager);
 	rule_tracking_check_policy(manager);
 	profile_switch_listen(manager);
-	journal_tell(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
-		     manager->options.policy_path);
+	journal_report(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
+		       manager->options.policy_path);
 	return 0;
 }
 

@@ -198,7 +198,7 @@ static void send_classes(struct manager *manager)
 	}
 	r = any ? tracer_send_task_classes(manager->tracer) : 0;
 	if (r < 0)
-		log_debug("which clamps tasks have cannot be sent for each: %s", strerror(-r));
+		log_debug("cannot send the clamp class of each task: %s", strerror(-r));
 }
 
 /* Only while tasks are followed; rounds are frequent then, so it needs no timer of its own. */

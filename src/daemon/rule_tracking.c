@@ -90,7 +90,7 @@ static void take_facts(void *userdata, const struct task_facts *facts)
 	changed = rules_take(manager->rules, facts, &task);
 	known = rules_find(manager->rules, facts->pid);
 	if (known)
-		grouping_mind(manager, known);
+		grouping_take_task(manager, known);
 	placing_take_task(manager, facts->pid, facts->tgid, facts->parent);
 	idle_latency_take_task(manager, facts->pid);
 	if (!changed)
@@ -153,7 +153,7 @@ void rule_tracking_scan(struct manager *manager)
 	tracer_send_marks(manager->tracer);
 	manager_check_clamps(manager, manager->scanned_ns);
 	if (r < 0)
-		log_warning("cannot look at the tasks that exist, so rules are for new ones only: "
+		log_warning("cannot list the existing tasks, so rules apply to new ones only: "
 			    "%s",
 			    strerror(-r));
 	/* Tasks that were taken before the first task of a condition's rule are taken again. */
@@ -266,7 +266,7 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 	}
 }
 
-void rule_tracking_mind_events(struct manager *manager)
+void rule_tracking_check_scan(struct manager *manager)
 {
 	if (rule_all(&manager->policy) &&
 	    tracer_lost_changes(manager->tracer) != manager->scan_lost)

@@ -35,4 +35,4 @@ void rule_tracking_scan(struct manager *manager);
  * Call this after records were taken: scans all tasks if records were lost, or if a rule that is a
  * condition got its first task or lost its last.
  */
-void rule_tracking_mind_events(struct manager *manager);
+void rule_tracking_check_scan(struct manager *manager);

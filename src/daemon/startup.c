@@ -113,8 +113,8 @@ static int check_refused(int r, const char *run_dir, const char *file, const cha
 
 	if (!why)
 		return 0;
-	log_error("cannot use %s/%s, which says what stood there before wakegov: %s; look at it, "
-		  "put %s back, and remove it",
+	log_error("cannot use %s/%s, which has the values from before wakegov: %s; "
+		  "restore %s by hand, and remove it",
 		  run_dir, file, why, how);
 	return r;
 }
@@ -143,8 +143,8 @@ int startup_restore_predecessor(struct manager *manager)
 	if (r >= 0)
 		r = saved_open(run_dir, &manager->saved);
 	if (r < 0) {
-		log_error("cannot use %s/originals, which says how to leave this machine: %s; look "
-			  "at it, put the governors back by hand, and remove it",
+		log_error("cannot use %s/originals, which has the values from before wakegov: %s; "
+			  "restore the governors by hand, and remove it",
 			  run_dir, statefile_refusal(r) ?: strerror(-r));
 		return r;
 	}

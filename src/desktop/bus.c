@@ -48,7 +48,7 @@ static int check_authority(sd_bus_message *call, sd_bus_error *error)
 	if (is_root(call) || polkit_lets(call))
 		return 0;
 	return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
-				"only root may do this, and whom polkit lets: " ACTION);
+				"only root and users whom polkit allows this may do it: " ACTION);
 }
 
 static int get_active(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -161,7 +161,7 @@ static int release_profile(sd_bus_message *call, void *userdata, sd_bus_error *e
 		r = holds_release(userdata, call, cookie);
 	if (r == -ENOENT)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "you hold nothing by the cookie %u", cookie);
+					 "you have no hold with the cookie %u", cookie);
 	return r < 0 ? r : sd_bus_reply_method_return(call, NULL);
 }
 
@@ -219,7 +219,7 @@ static void follow(struct desktop *desktop, const struct desktop_name *name)
 	const struct desktop_profile *profile;
 	char *value = NULL;
 
-	log_info("%s is another program's: what that one chooses is followed", name->name);
+	log_info("another program owns %s: its choices are followed", name->name);
 	sd_bus_match_signal(desktop->bus, NULL, name->name, name->path,
 			    "org.freedesktop.DBus.Properties", "PropertiesChanged",
 			    on_foreign_change, desktop);

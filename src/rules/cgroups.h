@@ -24,9 +24,8 @@ bool cgroups_have_unit(const char *unit);
  * A clamp of a cgroup limits every task in it, whatever other rules give the task. So it can take
  * the place of clamps of the tasks only
  *
- *	for a rule that goes by cgroup or by unit and by nothing else, in every domain and at any
- *	time,
- *	as long as no task that it is for is to have more than its cap or less than its floor.
+ *	for a rule whose only condition is cgroup or unit, in every domain and at any time,
+ *	as long as no task that it matches gets a higher cap or a lower floor from another rule.
  */
 
 /* Bit i: rules[i] of the policy. */

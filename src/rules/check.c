@@ -64,7 +64,7 @@ static void check_never(const struct check *check)
 			    pattern);
 }
 
-/* A list names what different machines have: one that is there is enough. */
+/* A list may name the units of different machines: it is enough if one of them exists. */
 static bool any_may_be_there(const char *patterns, bool (*is_there)(const char *literal))
 {
 	char pattern[POLICY_PATTERN_SIZE];
@@ -131,7 +131,7 @@ static void check_itself(const struct check *check)
 		say(check, "idle-latency is of no domain: with domain = it gives none");
 }
 
-/* What is as general stands before it, and gives all that it gives. */
+/* Warns if an earlier rule matches every task and gives all that this one gives. */
 static void check_reached(const struct check *check)
 {
 	for (const struct policy_rule *before = check->policy->rules; before < check->rule;
@@ -152,7 +152,7 @@ static void check_reached(const struct check *check)
 	}
 }
 
-/* Warns of the first domain where it is so. */
+/* Warns of the first such domain. */
 static void check_levels(const struct check *check)
 {
 	const struct policy_level *cap = rule_level(&check->rule->properties, RULE_CAP);

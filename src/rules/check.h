@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What is odd about rules that are valid: they are applied, and the administrator is told, each
- * thing once, with the rule's file and line.
+ * Warnings about valid but doubtful rules. The rules are applied; each warning is given once, with
+ * the rule's file and line.
  */
 
 #include "core/settings.h"
@@ -12,7 +12,7 @@
 typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, const char *what);
 
 /*
- * Looks at each rule: one that can never match or is never reached, gives nothing, has a second of
+ * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
  * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
  * is not to be asked: for a policy that is only checked.
  */

@@ -59,8 +59,8 @@ void channel_unsubscribe(struct subscription *subscription)
 	if (--channel->n_subscribers)
 		return;
 	close_channel(channel);
-	if (channel->unheard)
-		channel->unheard(channel->userdata);
+	if (channel->unsubscribed)
+		channel->unsubscribed(channel->userdata);
 }
 
 static struct channel_message *message_at(const struct channel *channel, uint64_t number)

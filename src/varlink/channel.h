@@ -41,8 +41,9 @@ struct channel {
 	uint64_t next;
 	uint64_t end; /* end of the last message, in bytes since the first of all */
 	uint32_t n_subscribers;
-	bool is_over;			 /* a subscriber is removed once it has read everything */
-	void (*unheard)(void *userdata); /* called when the last subscriber has gone; may be NULL */
+	bool is_over; /* a subscriber is removed once it has read everything */
+	void (*unsubscribed)(
+		void *userdata); /* called when the last subscriber has gone; may be NULL */
 	void *userdata;
 };
 
@@ -61,7 +62,7 @@ int channel_subscribe(struct channel *channel, const struct channel_filter *filt
 /* Does nothing without a subscription. */
 void channel_unsubscribe(struct subscription *subscription);
 
-static inline bool channel_is_heard(const struct channel *channel)
+static inline bool channel_has_subscriber(const struct channel *channel)
 {
 	return channel->n_subscribers;
 }

@@ -51,7 +51,7 @@ void query_server_set_limits(struct query_server *server, const struct policy_qu
 
 /*
  * Sends a whole reply to the subscribers of the channel, whose calls go on: to those that want to
- * know of tag, within a tenth of a second. Not to be called while nobody subscribes. Costs the
+ * know of tag, within a tenth of a second. Must not be called without subscribers. Costs the
  * text once, however many they are. Returns 0 or a negative errno.
  */
 int query_server_publish(struct query_server *server, struct channel *channel,

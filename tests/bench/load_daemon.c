@@ -85,7 +85,7 @@ static void publish(struct load_daemon *daemon, const struct decision *decision,
 	struct reply reply;
 
 	daemon->published++;
-	if (!channel_is_heard(&daemon->monitor))
+	if (!channel_has_subscriber(&daemon->monitor))
 		return;
 	strcpy(tag.domain, domain);
 	reply_init(&reply, &message, false);

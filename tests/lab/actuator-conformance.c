@@ -77,7 +77,7 @@ static void test_discover(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
-/* What holds for every lever on a domain. */
+/* What holds for every backend. */
 #define EVERY_LEVER                                                                          \
 	TEST(test_apply_each_opp), TEST(test_apply_unchanged_writes_nothing),                \
 		TEST(test_sibling_offline_and_online), TEST(test_domain_offline_and_online), \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Domains that are held between limits, by limits and uclamp: floor and ceiling, and whose they
+/* Domains that are held between limits, by limits and uclamp: minimum and maximum, and whose they
  * are. */
 #include "actuator-conformance.h"
 
@@ -113,8 +113,8 @@ static pid_t start_loop(void)
 }
 
 /*
- * A loop sleeps while there is a ceiling, and nothing else runs in its domain: it is as fast as
- * before when the ceiling has ended. The kernel may look at the idle CPUs meanwhile, and then
+ * A loop sleeps under a maximum, and nothing else runs in its domain: it is as fast as
+ * before when the maximum has ended. The kernel may look at the idle CPUs meanwhile, and then
  * nothing is shown: hence several times.
  */
 void test_limits_end_while_idle(void **state)

@@ -403,7 +403,7 @@ void test_clamps_in_a_storm(void **state)
 	task_end(capped);
 }
 
-/* The lever's domain half. */
+/* The backend's part for domains. */
 
 void test_uclamp_needs_schedutil(void **state)
 {

@@ -384,7 +384,7 @@ static void tell_bursts(struct world *world, uint64_t matched, uint64_t length_n
 			   });
 }
 
-/* What is told of bursts is carried by each task of the class, those that come later as well. */
+/* The length of bursts applies to each task of the class, including those that come later. */
 static void test_bursts(void **state)
 {
 	struct policy policy;

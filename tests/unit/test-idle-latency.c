@@ -90,7 +90,7 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 {
 }
 
-void journal_tell_left(int r, const char *what, const char *run_dir, const char *file)
+void journal_log_left(int r, const char *what, const char *run_dir, const char *file)
 {
 }
 

@@ -40,9 +40,9 @@ static void test_everyone_gets_what_comes_after(void **state)
 	struct subscription early, late;
 	struct channel channel = { 0 };
 
-	assert_false(channel_is_heard(&channel));
+	assert_false(channel_has_subscriber(&channel));
 	channel_subscribe(&channel, &everything, &early);
-	assert_true(channel_is_heard(&channel));
+	assert_true(channel_has_subscriber(&channel));
 	assert_pulled(&early, 100, 0, "");
 	publish(&channel, APPLE, "", 0, "one");
 	channel_subscribe(&channel, &everything, &late);
@@ -54,10 +54,10 @@ static void test_everyone_gets_what_comes_after(void **state)
 	assert_int_equal(channel_lag(&early), 0);
 
 	channel_unsubscribe(&early);
-	assert_true(channel_is_heard(&channel));
+	assert_true(channel_has_subscriber(&channel));
 	channel_unsubscribe(&late);
 	channel_unsubscribe(&late);
-	assert_false(channel_is_heard(&channel));
+	assert_false(channel_has_subscriber(&channel));
 	assert_null(channel.bytes);
 }
 

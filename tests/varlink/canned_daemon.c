@@ -325,7 +325,7 @@ void rule_tracking_set_policy(struct manager *manager)
 {
 }
 
-bool grouping_carries(const struct manager *manager, uint32_t rule)
+bool grouping_has_rule(const struct manager *manager, uint32_t rule)
 {
 	return false;
 }
@@ -535,8 +535,8 @@ uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
 	return limiter == LIMITER_NONE ? 17 : 4;
 }
 
-void journal_tell(struct manager *manager, enum message message, const struct message_about *about,
-		  const char *format, ...)
+void journal_report(struct manager *manager, enum message message,
+		    const struct message_about *about, const char *format, ...)
 {
 }
 
@@ -560,7 +560,7 @@ int hand_back_start(struct manager *manager, const char *governor, uint64_t for_
 
 const char *profile_why(const struct manager *manager)
 {
-	return "no other holds";
+	return "no condition is true";
 }
 
 int profile_switch_choose(struct manager *manager, const char *name)

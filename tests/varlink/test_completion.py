@@ -108,7 +108,7 @@ class Zsh(ServiceTest):
         self.wait_for("> wakegovctl override cancel")
         self.tmux("send-keys", "C-u")
         self.type("wakegovctl override --f", "Tab", "Tab")
-        self.wait_for("--freeze", "keep it where it is now", "--for")
+        self.wait_for("--freeze", "keep the present frequency", "--for")
         self.tmux("send-keys", "C-u")
         self.type("wakegovctl ", "Tab", "Tab")
         self.wait_for("the daemon, its domains, its own cost", "monitor")

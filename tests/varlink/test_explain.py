@@ -66,22 +66,22 @@ class Control(ServiceTest):
         text = self.run_command("policy0")
         lines = text.splitlines()
         self.assertEqual(lines[0], "policy0, CPUs 0-3: runs at 1800 MHz; wakegov asked for 2400 MHz")
-        for line in ("I/O        25000 per second on nvme0n1; 61 % of the time of each is the host's", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
-                     "tried      in 14 pairs: 41 % more, give or take 2 %; pays",
+        for line in ("I/O        25000 per second on nvme0n1; host time is 61 % of each at the lowest", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
+                     "tried      in 14 pairs: 41 % more, plus or minus 2 %; pays",
                      "won over   utilisation on CPU 1, 341 of 1024: 1199 MHz",
                      "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 812",
                      "read back  2400 MHz right after that"):
             self.assertIn(line, lines)
-        self.assertIn("override-max 2400 MHz (override 7) <- this one cut it", text)
+        self.assertIn("override-max 2400 MHz (override 7) <- this one limits it", text)
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertTrue(text.replace("\n", "").isprintable())
 
     def test_who_else_limits(self):
         text = self.run_command("policy1")
         self.assertIn("wakegov would ask for", text)
-        self.assertIn("not ours   thermal: heat: cooling_device0 is at step 3 of 7", text)
-        self.assertIn("held       2400 MHz would do, but not for long enough yet", text)
-        self.assertIn("chosen 2400 MHz: 1600 MHz would do, but takes 33.3 % more energy for the same "
+        self.assertIn("others     thermal: heat: cooling_device0 is at step 3 of 7", text)
+        self.assertIn("held       2400 MHz would suffice, but not yet for the hold time", text)
+        self.assertIn("chosen 2400 MHz: 1600 MHz would suffice, but takes 33.3 % more energy for the same "
                       "work, says the kernel's energy model", " ".join(text.split()))
 
     def test_all_and_json(self):

@@ -86,7 +86,7 @@ class Control(ServiceTest):
         self.assertEqual(lines[3], "backup: 3 tasks kept to CPUs 0-1; 98.7 % of their wake-ups inside a "
                                    "cache; p99 of their waits 12 us; without 16 us")
         self.assertEqual(lines[4], "backup: CPUs 1-2 may take 50 us to wake up from idle")
-        self.assertIn("no room for 2 times a task: raise max-ruled-tasks (16384)", lines[5])
+        self.assertIn("2 tasks found no place: raise max-ruled-tasks (16384)", lines[5])
         rules = json.loads(self.run_command("--json", "rules"))["rules"]
         self.assertEqual([task["pid"] for task in rules[0]["threads"][1:]],
                          [4194303, 4194302, 4194301, 4194300])
@@ -105,8 +105,7 @@ class Control(ServiceTest):
         for command in ("rules", "explain"):
             with self.subTest(command):
                 self.assertEqual(self.run_command(command, "5", code=REFUSED),
-                                 "wakegovctl: there is no task with this number: it ended, or never "
-                                 "was. See: ps -eL\n")
+                                 "wakegovctl: there is no task with this number. See: ps -eL\n")
 
     def test_one_task(self):
         text = self.run_command("rules", "812")

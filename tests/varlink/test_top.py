@@ -96,7 +96,7 @@ class Small(TopTest):
                          "p pause")
         self.screen.keys("?")
         keys = self.wait_for_text("any key goes back")
-        self.assertIn("Red: not ours, or in trouble.", "\n".join(keys))
+        self.assertIn("Red: left to another program, or in trouble.", "\n".join(keys))
         self.assertTrue(any(line.endswith("boosts pay. Yellow: limited.") for line in keys))
 
     def test_selected_row_can_be_read(self):
@@ -138,7 +138,7 @@ class Small(TopTest):
     def test_explains_the_selected_row(self):
         self.wait_for_text("policy0")
         self.screen.keys("Down", "e")
-        self.wait_for_text("policy1, CPUs 0-3", "not ours", "any key goes back")
+        self.wait_for_text("policy1, CPUs 0-3", "others", "any key goes back")
         self.screen.keys("x", "Tab", "Enter")
         self.wait_for_text("policy0, CPUs 0-3", "predicted", "any key goes back")
         self.screen.keys("x", "?")

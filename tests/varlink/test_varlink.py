@@ -210,7 +210,7 @@ class Data(ServiceTest):
         second = raw.call("io.wakegov.Reload")["parameters"]["policy"]
         self.assertEqual(second, {"path": "/etc/wakegov.conf", "reloads": first + 1,
                                   "last_error": None, "profile": "balanced",
-                                  "profile_why": "no other holds"})
+                                  "profile_why": "no condition is true"})
 
 
 @needs_fixture

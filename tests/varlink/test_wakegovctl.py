@@ -251,7 +251,7 @@ class Trouble(ControlTest):
     options = ("--domains", "4")
 
     def test_failed_writes_are_told(self):
-        self.assertIn("policy3: of 42 writes 2 failed and 0 read back as something else\n",
+        self.assertIn("policy3: of 42 writes 2 failed and 0 read back differently\n",
                       self.run_command("domains"))
 
 
@@ -264,7 +264,7 @@ class Refused(ControlTest):
 
     def test_invalid_policy(self):
         self.assertEqual(self.run_command("reload", code=REFUSED),
-                         "wakegovctl: the policy was not loaded, the one before it holds: "
+                         "wakegovctl: the policy was refused, and the old one stays in force: "
                          + self.faults[0] + "\nwakegovctl: " + self.faults[1] + "\n")
         status = self.run_command("status").splitlines()
         at = next(i for i, line in enumerate(status) if "the last reload failed" in line)

@@ -262,7 +262,7 @@ class Domains(Matrix):
                 status, log = restore()
                 self.wait_as_before()
                 if status:
-                    self.said_once("what is left stands in /run/wakegov/originals", words, log=log)
+                    self.said_once("the rest is in /run/wakegov/originals", words, log=log)
                 end()
                 self.put_back()
 

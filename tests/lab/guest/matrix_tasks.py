@@ -274,7 +274,7 @@ class Tasks(Matrix):
                 with self.attached("unlinkat", "error=EIO", paths=[RUN, CLAMPS]):
                     self.daemon.stop()
                 self.assertTrue(self.is_as_before())
-                self.said_once("what is left stands in /run/wakegov/clamps", "Input/output error")
+                self.said_once("the rest is in /run/wakegov/clamps", "Input/output error")
                 self.put_back()
             with self.cell("restore"):
                 self.each_call(CHANGES, "error=EIO", self.restore_meets)
@@ -334,7 +334,7 @@ class Tasks(Matrix):
                 with self.attached(TASK, "error=EPERM", n=1, paths=()):
                     self.daemon.stop()
                 self.said_once("could not restore the clamps of task", "Operation not permitted")
-                self.said_once("what is left stands in /run/wakegov/clamps")
+                self.said_once("the rest is in /run/wakegov/clamps")
                 self.put_back()
             with self.cell("restore"):
                 self.each_call_on_tasks()

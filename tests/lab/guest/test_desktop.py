@@ -58,7 +58,7 @@ class Desktop(Installed):
         self.assertEqual(listed.count("Driver:     wakegov"), 3)
         self.assertEqual(switch("get"), "balanced")
         switch("set", "power-saver")
-        self.assert_held("quiet holds: chosen")
+        self.assert_held("quiet is in force: chosen")
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") == 1000000, 10, "the ceiling")
             switch("set", "performance")
@@ -71,26 +71,26 @@ class Desktop(Installed):
         """launch holds a profile while its command runs; a kill of either side ends the hold"""
         self.start()
         self.assertIn("held by a client", switch("launch", "-p", "performance", "wakegovctl", "profile"))
-        self.assert_held("balanced holds: no other holds")
+        self.assert_held("balanced is in force: no condition is true")
 
         def launch():
             holder = subprocess.Popen(["powerprofilesctl", "launch", "-p", "power-saver", "sleep", "1000"])
             self.addCleanup(holder.wait)
             self.addCleanup(holder.kill)
-            self.assert_held("quiet holds: held by a client")
+            self.assert_held("quiet is in force: held by a client")
             return holder
 
         launch().kill()
-        self.assert_held("balanced holds: no other holds")
+        self.assert_held("balanced is in force: no condition is true")
         launch()
         self.assertIn("power-saver", switch("list-holds"))
         run("systemctl", "kill", "-s", "KILL", UNIT)
-        self.assert_held("balanced holds: no other holds")
+        self.assert_held("balanced is in force: no condition is true")
         guest.wait_for(lambda: unit(UNIT, "ActiveState") == "active", 10, "it is there again")
         launch()
         # What the user chooses meanwhile ends the hold.
         switch("set", "performance")
-        self.assert_held("performance holds: chosen")
+        self.assert_held("performance is in force: chosen")
         self.assertEqual(switch("list-holds"), "")
 
     def test_rights(self):
@@ -108,7 +108,7 @@ class Desktop(Installed):
                       ("call", *bus, "ReleaseProfile", "u", "77")):
             done = run("busctl", *wrong, check=False)
             self.assertEqual(done.returncode, 1, wrong)
-        self.assert_held("balanced holds: no other holds")
+        self.assert_held("balanced is in force: no condition is true")
 
     def test_rival(self):
         """the name is left to power-profiles-daemon, whose choice is followed, and taken after it"""
@@ -116,13 +116,13 @@ class Desktop(Installed):
         self.start()
         self.assertNotIn("wakegov", switch("list"))
         switch("set", "power-saver")
-        self.assert_held("quiet holds: chosen")
+        self.assert_held("quiet is in force: chosen")
         switch("set", "balanced")
-        self.assert_held("balanced holds: chosen")
+        self.assert_held("balanced is in force: chosen")
         run("systemctl", "stop", RIVAL)
         guest.wait_for(lambda: "Driver:     wakegov" in switch("list", check=False), 10, "the name")
         switch("set", "power-saver")
-        self.assert_held("quiet holds: chosen")
+        self.assert_held("quiet is in force: chosen")
 
     def test_cost(self):
         """it takes less than 2 MiB, does not wake up while nothing happens, and ends with wakegovd"""

@@ -179,7 +179,7 @@ class Govern(unittest.TestCase):
         guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 above it")
         said = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy2"], check=True,
                               capture_output=True, text=True).stdout
-        self.assertIn("chosen 1400 MHz: 1000 MHz would do, but takes 26.0 % more energy for the same "
+        self.assertIn("chosen 1400 MHz: 1000 MHz would suffice, but takes 26.0 % more energy for the same "
                       "work, says the policy's opp-power", " ".join(said.split()))
         # The table stays until the next start.
         self.daemon.set_policy(policy + "max-frequency = 1000MHz\n")

@@ -353,7 +353,7 @@ class Groups(unittest.TestCase):
             self.wait_for(("0.00", "max"))
             shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True,
                                    capture_output=True, text=True).stdout
-            self.assertIn("capped: carried by each task: cap: another rule gives", shown)
+            self.assertIn("capped: set on each task: cap: another rule gives", shown)
             self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
 
     def test_nested(self):

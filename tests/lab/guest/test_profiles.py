@@ -84,7 +84,7 @@ class Profiles(unittest.TestCase):
             self.assert_holds(daemon, "quiet", "chosen")
             self.assert_runs(1000000)
             daemon.call("ChooseProfile")
-            self.assert_holds(daemon, "balanced", "no other holds")
+            self.assert_holds(daemon, "balanced", "no condition is true")
             self.assert_runs(1800000)
         self.assertFalse(os.path.exists("/run/wakegov/profile"))
 
@@ -110,7 +110,7 @@ class Profiles(unittest.TestCase):
             time.sleep(2)
             self.assertLess(daemon.switches() - before, 10)
             unplug(True)
-            self.assert_holds(daemon, "quiet", "its condition holds")
+            self.assert_holds(daemon, "quiet", "its condition is true")
             unplug(False)
             self.assert_holds(daemon, "balanced")
             unplug(True)
@@ -192,7 +192,7 @@ class Profiles(unittest.TestCase):
             daemon.set_policy("")
             daemon.call("Reload")
             self.assert_holds(daemon, "balanced")
-            self.assertIn("is none of the policy any more", daemon.log())
+            self.assertIn("is no longer in the policy", daemon.log())
             daemon.call("ChooseProfile")
 
 

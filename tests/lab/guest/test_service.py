@@ -176,7 +176,7 @@ class Service(Installed):
         decisions, told = self.past(user=nobody)
         self.assertEqual(decisions, [])
         self.assertIn("only root sees those", told)
-        self.assertIn("shown to root", run(*nobody, "wakegovctl", "explain", "policy2", "--at", busy,
+        self.assertIn("Only root sees", run(*nobody, "wakegovctl", "explain", "policy2", "--at", busy,
                                            check=False).stderr)
         self.assertEqual(os.stat(STATE).st_mode & 0o777, 0o700)
         self.assertNotIn(" is left out", journal())
@@ -285,7 +285,7 @@ class Service(Installed):
         path = "/sys/fs/cgroup/system.slice/capped-lab.service/cpu.uclamp.max"
         run("systemctl", "start", "wakegovd.service")
         guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the unit's clamp")
-        self.assertIn("carried by its cgroups as a whole", run("wakegovctl", "rules").stdout)
+        self.assertIn("set on its cgroups", run("wakegovctl", "rules").stdout)
         pid = int(show("MainPID"))
         os.kill(pid, signal.SIGKILL)
         self.wait_active(pid)
@@ -374,7 +374,7 @@ class Service(Installed):
             self.assertEqual(self.matched(task), ["lab"])
         self.assertEqual(guest.read(f"{paths['users']}/cpu.uclamp.max"), "max")
         self.assertRegex(run("wakegovctl", "rules").stdout,
-                         r"lab: in other cgroups carried by each task: cap: .*/lab-users\.service/.*"
+                         r"lab: in other cgroups set on each task: cap: .*/lab-users\.service/.*"
                          r"Permission denied")
 
     def test_idle(self):
@@ -405,7 +405,7 @@ class Service(Installed):
             guest.write(f"{debug}/energy_model/cpu0/ps:{mhz}000/power", f"{mw}000")
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
         run("systemctl", "start", "wakegovd.service")
-        why = ("1000 MHz would do, but takes 26.0 % more energy for the same work, says the kernel's "
+        why = ("1000 MHz would suffice, but takes 26.0 % more energy for the same work, says the kernel's "
                "energy model")
         # While a CPU of the domain is idle: on a busy host it rarely is.
         explain = lambda: " ".join(run("wakegovctl", "explain", "policy0").stdout.split())
