@@ -203,16 +203,16 @@ bool task_any_waits(const struct task_table *table, enum task_wait wait)
 
 struct task *task_take_waiting(struct task_table *table, enum task_wait wait)
 {
-	uint32_t place = table->first_waiting[wait];
+	struct task *task = records_of(table) + table->first_waiting[wait];
 
 	if (!table->n_waiting[wait])
 		return NULL;
-	while (!(record_at(table, place)->waits & 1u << wait))
-		place++;
-	record_at(table, place)->waits &= ~(1u << wait);
+	while (!(task->waits & 1u << wait))
+		task++;
+	task->waits &= ~(1u << wait);
 	table->n_waiting[wait]--;
-	table->first_waiting[wait] = place + 1;
-	return record_at(table, place);
+	table->first_waiting[wait] = task_place(table, task) + 1;
+	return task;
 }
 
 struct io_task *io_task_at(const struct task_table *table, uint32_t place)
@@ -246,6 +246,7 @@ void io_task_remove(struct task_table *table, struct io_task *io)
 {
 	struct task *task = task_find(table, io->pid);
 
+	assert(task);
 	*io = (struct io_task){ 0 };
 	pid_index_remove(io_index_of(table), io_task_place(table, io));
 	forget_if_empty(table, task);

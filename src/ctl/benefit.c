@@ -155,10 +155,7 @@ static enum ctl_exit take_again(struct experiment *experiment)
 	return code;
 }
 
-/*
- * A configuration is a path; names of governors have no slash and no dot. Reports what is wrong
- * with it.
- */
+/* Reports what is wrong with the configuration. */
 static enum ctl_exit read_config(struct experiment *experiment)
 {
 	const char *path = experiment->findings.against;
@@ -168,8 +165,6 @@ static enum ctl_exit read_config(struct experiment *experiment)
 	struct stat st;
 	int r;
 
-	if (!path || !strpbrk(path, "/."))
-		return CTL_OK;
 	policy = malloc(sizeof(*policy));
 	r = policy ? policy_load(path, false, NULL, policy, &message) : -ENOMEM;
 	free(policy);
@@ -333,15 +328,17 @@ static void find_energy(struct experiment *experiment)
 enum ctl_exit command_benefit(struct ctl *ctl)
 {
 	const char *own = ctl_value(ctl, "figure"), *plot = ctl_value(ctl, "plot");
+	const char *against = ctl_value(ctl, "against");
 	struct experiment experiment = {
 		.ctl = ctl,
 		.lent_fd = -1,
 		.meters = { .ctl = ctl, .own = own },
-		.findings = { .against = ctl_value(ctl, "against"), .own = own },
+		.findings = { .against = against, .own = own },
 	};
 	enum ctl_exit code = plan(&experiment);
 
-	if (code == CTL_OK)
+	/* A configuration is a path; names of governors have no slash and no dot. */
+	if (code == CTL_OK && against && strpbrk(against, "/."))
 		code = read_config(&experiment);
 	if (code != CTL_OK)
 		return code;

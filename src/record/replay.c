@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "record/replay.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "record/body.h"
@@ -87,6 +88,7 @@ static bool is_same(const struct record *record, const struct played *played, st
 	ret->type = record->type;
 	switch (record->type) {
 	case RECORD_DECIDE:
+		assert(played->decision);
 		ret->n_decisions++;
 		ret->recorded = record->decision;
 		ret->replayed = *played->decision;

@@ -51,7 +51,7 @@ int wakeups_follow(const struct wakeups_of *of, struct wakeups **ret, uint32_t *
 
 	libbpf_set_print(NULL);
 	wakeups = wakeups__open();
-	r = wakeups ? begin(wakeups, of) : -errno;
+	r = wakeups ? begin(wakeups, of) : -ENOMEM;
 	if (r < 0) {
 		*ret_why =
 			load_error_words(r)
