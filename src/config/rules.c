@@ -155,7 +155,7 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 			const char *section, const char *name, const char *text, char **ret_message)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(name);
-	struct policy_rule as_rule, *rule = sections->rule ?: &as_rule;
+	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
 	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
 	unsigned int *first_line;
 	size_t n;

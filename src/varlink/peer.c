@@ -73,9 +73,11 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 
 struct query_user *query_user_find(const struct query_server *server, uid_t uid)
 {
-	for (const struct query_client *client = server->clients; client; client = client->next)
+	for (const struct query_client *client = server->clients; client; client = client->next) {
+		assert(client->user);
 		if (client->peer.uid == uid)
 			return client->user;
+	}
 	return NULL;
 }
 
