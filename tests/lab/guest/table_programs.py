@@ -306,7 +306,7 @@ print(len(late), late[len(late) // 2] * 1e6, late[len(late) * 99 // 100] * 1e6)
 
 
 def pgbench_command(*options):
-    return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c 4 -T 1 -h /tmp -U postgres -l "
+    return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c 4 -T 2 -h /tmp -U postgres -l "
             f"--log-prefix={WORK}/pg {' '.join(options)} postgres >/dev/null; cat {WORK}/pg.*")
 
 
