@@ -88,7 +88,7 @@ class IdleLatency(unittest.TestCase):
         self.assertRegex(said, r"yes +hint/prompt, idle-latency 50 us")
         self.assertRegex(said, r"CPUs 2 may take 50")
         self.assertRegex(self.ctl("explain", str(task.pid)), r"CPUs 2 may take 50")
-        self.assertRegex(self.ctl("status"), r"idle +CPUs 2 may not")
+        self.assertRegex(self.ctl("status"), r"idle +CPUs 2 have a limited exit latency")
         os.sched_setaffinity(task.pid, {3})
         self.wait(cpu3="50")
         sharp = self.tick(3, "sharp")
