@@ -286,7 +286,7 @@ suite_sanitize() {
 
 # By hand: they measure on this machine, one after the other.
 suite_sanitize_native() {
-	set_up_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
+	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
 	meson_tests "$SANITIZED" --suite native
 }
 
