@@ -101,8 +101,8 @@ bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
 	bool taken = pop_clamp(engine, ret);
 
 	if (waited)
-		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLAMP,
-							   .clamp = taken ? ret : NULL });
+		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLAMP,
+							       .clamp = taken ? ret : NULL });
 	return taken;
 }
 
@@ -132,8 +132,8 @@ bool engine_take_class(struct engine *engine, struct task_class *ret)
 	bool taken = pop_class(engine, ret);
 
 	if (waited)
-		engine_tell(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLASS,
-							   .class = taken ? ret : NULL });
+		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLASS,
+							       .class = taken ? ret : NULL });
 	return taken;
 }
 

@@ -112,7 +112,8 @@ void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata)
 
 void engine_set_policy(struct engine *engine, const struct policy *policy)
 {
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
+	engine_tap_call(engine,
+			&(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
 	engine->policy = *policy;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		engine_merge_domain(engine, i);
@@ -302,7 +303,7 @@ static void apply_task_rules(struct engine *engine, const struct input_task_rule
 void engine_apply(struct engine *engine, const struct input *input)
 {
 	assert(!engine->is_deciding);
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_APPLY, .input = input });
+	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_APPLY, .input = input });
 	switch (input->type) {
 	case INPUT_CPU:
 		apply_cpu(engine, &input->cpu);
@@ -354,7 +355,7 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 {
 	struct input_override ended;
 
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
+	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
 	while (override_table_expire(&engine->overrides, now_ns, &ended))
 		merge_overrides(engine, ended.domain, now_ns);
 	boosts_advance(engine, now_ns);
@@ -383,8 +384,8 @@ const struct decision *engine_last(const struct engine *engine, uint32_t domain)
 
 void engine_forget_target(struct engine *engine, uint32_t domain)
 {
-	engine_tell(engine,
-		    &(struct engine_call){ .type = ENGINE_FORGET_TARGET, .domain = domain });
+	engine_tap_call(engine,
+			&(struct engine_call){ .type = ENGINE_FORGET_TARGET, .domain = domain });
 	forget_target(engine, domain);
 }
 
@@ -417,8 +418,8 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	*ret_handle = task->handle;
 	task->released = true;
 	boosts_set_due(engine, task);
-	engine_tell(engine,
-		    &(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });
+	engine_tap_call(engine,
+			&(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });
 	return true;
 }
 

@@ -122,7 +122,7 @@ void engine_merge_domain(struct engine *engine, uint32_t domain);
 	for (uint32_t cpu = (engine)->domains[domain].first_cpu; cpu != ENGINE_NO_CPU; \
 	     cpu = (engine)->cpus[cpu].next)
 
-static inline void engine_tell(const struct engine *engine, const struct engine_call *call)
+static inline void engine_tap_call(const struct engine *engine, const struct engine_call *call)
 {
 	if (engine->tap)
 		engine->tap(engine->tap_userdata, call);

@@ -394,10 +394,10 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 		d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);
 	}
 	engine_plan_domain(engine, domain);
-	engine_tell(engine, &(struct engine_call){ .type = ENGINE_COMMIT,
-						   .now_ns = d->last.now_ns,
-						   .decision = &engine->proposed.last,
-						   .outcome = outcome });
+	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_COMMIT,
+						       .now_ns = d->last.now_ns,
+						       .decision = &engine->proposed.last,
+						       .outcome = outcome });
 	/* The need has changed with it. */
 	if (d->clamps && d->last.target_khz != d->last.previous_khz)
 		clamping_follow_io(engine);

@@ -41,8 +41,8 @@ void placement_init(struct placement *placement, enum placement_kind kind, uint6
 	experiment_init(&placement->experiment, seed);
 }
 
-static void let_go(struct placement *placement, uint64_t caches, enum placement_why why,
-		   uint64_t now_ns)
+static void release(struct placement *placement, uint64_t caches, enum placement_why why,
+		    uint64_t now_ns)
 {
 	if (now_ns - placement->held_since_ns >= LASTED_NS)
 		placement->back_off_ns = PLACEMENT_LOOK_NS;
@@ -67,7 +67,7 @@ bool placement_full(struct placement *placement, uint32_t cache, uint64_t now_ns
 {
 	if (!placement_holds(placement, cache))
 		return false;
-	let_go(placement, 1ULL << cache, PLACEMENT_FULL, now_ns);
+	release(placement, 1ULL << cache, PLACEMENT_FULL, now_ns);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static void drop_offline(struct placement *placement, const struct placement_mac
 			offline |= 1ULL << i;
 	placement->aside &= ~offline;
 	if (placement->held & offline)
-		let_go(placement, placement->held & offline, PLACEMENT_OFFLINE, now_ns);
+		release(placement, placement->held & offline, PLACEMENT_OFFLINE, now_ns);
 }
 
 /* The bucket of the 99th percentile of wake-ups since the mark, and their number. */
@@ -133,7 +133,7 @@ static bool judge_latency(struct placement *placement, const struct placement_co
 	risen = with && has_risen(placement, p99);
 	placement->p99[with] = p99;
 	if (risen)
-		let_go(placement, placement->held, PLACEMENT_SLOWER, now_ns);
+		release(placement, placement->held, PLACEMENT_SLOWER, now_ns);
 	return true;
 }
 

@@ -263,8 +263,8 @@ static int put_advice(struct json_out *out, const struct manager *manager)
 	uint64_t refused = engine_clamp_classes(manager->engine)->refused;
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < manager->n_rivals; i++)
-		r = put_sentence(out, advice_on_rival(manager->rivals[i]));
+	for (uint32_t i = 0; r == 0 && i < manager->n_conflicts; i++)
+		r = put_sentence(out, advice_on_conflict(manager->conflicts[i]));
 	if (r == 0 && refused)
 		r = put_sentence(out, advice_on_clamp_classes(refused));
 	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++)

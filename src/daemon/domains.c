@@ -232,33 +232,34 @@ int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopt
 	return found ? error : -ENOENT;
 }
 
-static void note_rival(void *userdata, const struct rival *rival)
+static void note_conflict(void *userdata, const struct conflict *conflict)
 {
 	struct manager *manager = userdata;
 
-	manager->rivals[manager->n_rivals++] = rival;
+	manager->conflicts[manager->n_conflicts++] = conflict;
 }
 
-static bool is_among(const struct rival *rival, const struct rival *const *rivals, uint32_t n)
+static bool is_among(const struct conflict *conflict, const struct conflict *const *conflicts,
+		     uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (rivals[i] == rival)
+		if (conflicts[i] == conflict)
 			return true;
 	return false;
 }
 
-void domains_find_rivals(struct manager *manager)
+void domains_find_conflicts(struct manager *manager)
 {
-	const struct rival *before[RIVALS_MAX];
-	uint32_t n_before = manager->n_rivals;
+	const struct conflict *before[CONFLICTS_MAX];
+	uint32_t n_before = manager->n_conflicts;
 
-	memcpy(before, manager->rivals, sizeof(before));
-	manager->n_rivals = 0;
-	rivals_find(note_rival, manager);
-	for (uint32_t i = 0; i < manager->n_rivals; i++) {
-		_cleanup_free_ char *sentence = advice_on_rival(manager->rivals[i]);
+	memcpy(before, manager->conflicts, sizeof(before));
+	manager->n_conflicts = 0;
+	conflicts_find(note_conflict, manager);
+	for (uint32_t i = 0; i < manager->n_conflicts; i++) {
+		_cleanup_free_ char *sentence = advice_on_conflict(manager->conflicts[i]);
 
-		if (sentence && !is_among(manager->rivals[i], before, n_before))
+		if (sentence && !is_among(manager->conflicts[i], before, n_before))
 			log_notice("%s", sentence);
 	}
 }

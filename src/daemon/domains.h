@@ -27,4 +27,4 @@ void domains_set_preference(struct manager *manager, uint32_t domain);
 int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted);
 
 /* Looks for other programs that change the same controls, and logs new ones. */
-void domains_find_rivals(struct manager *manager);
+void domains_find_conflicts(struct manager *manager);

@@ -148,9 +148,9 @@ struct manager {
 
 	struct topology *topology;
 	struct saved_values *saved;
-	const struct rival *rivals[RIVALS_MAX]; /* other programs that change the same controls, at
-						   the last check */
-	uint32_t n_rivals;
+	const struct conflict *conflicts[CONFLICTS_MAX]; /* other programs that change the same
+						   controls, at the last check */
+	uint32_t n_conflicts;
 	struct uclamps *clamps;	      /* of tasks */
 	struct uclamp_groups *groups; /* of cgroups; NULL until the event loop is there */
 	struct grouping grouping;

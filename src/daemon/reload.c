@@ -159,7 +159,7 @@ static int reload(struct manager *manager, char **ret_message)
 	manager->reloads++;
 	idle_latency_retry(manager);
 	policy_put_into_effect(manager, &policy);
-	domains_find_rivals(manager);
+	domains_find_conflicts(manager);
 	rule_tracking_check_policy(manager);
 	profile_switch_listen(manager);
 	journal_report(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",

@@ -275,7 +275,7 @@ int startup_acquire_domains(struct manager *manager)
 {
 	int r;
 
-	domains_find_rivals(manager);
+	domains_find_conflicts(manager);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		r = acquire(manager, &manager->domains[i]);
 		if (r < 0)

@@ -228,11 +228,11 @@ char *advice_on_clamp_classes(uint64_t refused)
 	return r < 0 ? NULL : sentence;
 }
 
-char *advice_on_rival(const struct rival *rival)
+char *advice_on_conflict(const struct conflict *conflict)
 {
 	char *sentence = NULL;
-	int r = asprintf(&sentence, "%s runs, and sets %s: %s", rival->name, rival->knobs,
-			 rival->advice);
+	int r = asprintf(&sentence, "%s runs, and sets %s: %s", conflict->name, conflict->knobs,
+			 conflict->advice);
 
 	return r < 0 ? NULL : sentence;
 }

@@ -29,7 +29,7 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 			      uint32_t device, struct misplacement *ret);
 
 /* "TuneD runs, and sets governors: take a profile …"; as below. */
-char *advice_on_rival(const struct rival *rival);
+char *advice_on_conflict(const struct conflict *conflict);
 
 /* "12 times a task got no cap and no floor: …": there were too many clamp classes. As below. */
 char *advice_on_clamp_classes(uint64_t refused);

@@ -20,7 +20,7 @@
 
 /* A program is found by any of the three; NULL: not in this way. */
 struct trace {
-	struct rival rival;
+	struct conflict conflict;
 	const char *bus_names[2];
 	const char *comm; /* of its process, cut by the kernel to 15 characters */
 	const char *path;
@@ -59,7 +59,7 @@ static const struct trace traces[] = {
 	  NULL },
 };
 
-_Static_assert(ARRAY_SIZE(traces) <= RIVALS_MAX, "raise RIVALS_MAX");
+_Static_assert(ARRAY_SIZE(traces) <= CONFLICTS_MAX, "raise CONFLICTS_MAX");
 
 static void bus_unrefp(sd_bus **bus)
 {
@@ -100,7 +100,7 @@ static uint32_t find_processes(void)
 	return found;
 }
 
-void rivals_find(void (*found)(void *userdata, const struct rival *rival), void *userdata)
+void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata)
 {
 	_cleanup_(bus_unrefp) sd_bus *bus = NULL;
 	uint32_t processes = find_processes();
@@ -113,7 +113,7 @@ void rivals_find(void (*found)(void *userdata, const struct rival *rival), void 
 		if (processes & (1u << i) || owns_name(bus, trace->bus_names[0]) ||
 		    owns_name(bus, trace->bus_names[1]) ||
 		    (trace->path && access(trace->path, F_OK) == 0))
-			found(userdata, &trace->rival);
+			found(userdata, &trace->conflict);
 	}
 }
 

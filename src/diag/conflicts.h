@@ -9,19 +9,19 @@
 
 #include <stdint.h>
 
-struct rival {
+struct conflict {
 	const char *name;   /* power-profiles-daemon, … */
 	const char *knobs;  /* the controls that it sets */
 	const char *advice; /* the remedy, as a clause: "use backend = uclamp, or …" */
 };
 
-#define RIVALS_MAX 8
+#define CONFLICTS_MAX 8
 
 /*
  * Calls `found` for each running one, which shows by its name on the system bus, its process, or
- * its files under /run; the rival is static. One that cannot be queried counts as absent.
+ * its files under /run; the conflict is static. One that cannot be queried counts as absent.
  */
-void rivals_find(void (*found)(void *userdata, const struct rival *rival), void *userdata);
+void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 
 #define LIMITER_TEXT_SIZE 256
 

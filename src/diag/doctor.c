@@ -338,12 +338,12 @@ static void examine_firmware(const struct examination *e)
 	examine_power_limits(e);
 }
 
-static void tell_rival(void *userdata, const struct rival *rival)
+static void tell_conflict(void *userdata, const struct conflict *conflict)
 {
 	char found[TEXT_SIZE];
 
-	snprintf(found, sizeof(found), "runs, and sets %s", rival->knobs);
-	tell(userdata, FINDING_NOTE, rival->name, found, rival->advice);
+	snprintf(found, sizeof(found), "runs, and sets %s", conflict->knobs);
+	tell(userdata, FINDING_NOTE, conflict->name, found, conflict->advice);
 }
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
@@ -378,7 +378,7 @@ int doctor_examine(const char *run_dir, const struct policy *policy, finding_t t
 	r = examine_domains(&e);
 	examine_counters(&e);
 	examine_firmware(&e);
-	rivals_find(tell_rival, &e);
+	conflicts_find(tell_conflict, &e);
 	examine_leftovers(&e, run_dir);
 	return r;
 }

@@ -451,7 +451,7 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 		      "task on CPUs 0-3 (taskset -c)");
 }
 
-char *advice_on_rival(const struct rival *rival)
+char *advice_on_conflict(const struct conflict *conflict)
 {
 	return NULL;
 }

@@ -110,7 +110,7 @@ class Desktop(Installed):
             self.assertEqual(done.returncode, 1, wrong)
         self.assert_held("balanced is in force: no condition is true")
 
-    def test_rival(self):
+    def test_conflict(self):
         """the name is left to power-profiles-daemon, whose choice is followed, and taken after it"""
         run("systemctl", "start", RIVAL)
         self.start()

@@ -457,11 +457,11 @@ class Others(unittest.TestCase):
                       [" ".join(line.split()) for line in done.stdout.splitlines()])
         self.assertNotIn("joe", done.stdout)
 
-    def test_rivals(self):
+    def test_conflicts(self):
         """another governor of the same knobs is named in doctor, in the log and in status"""
-        rival = "/tmp/gamemoded"
-        shutil.copy("/bin/sleep", rival)
-        process = subprocess.Popen([rival, "1000"])
+        program = "/tmp/gamemoded"
+        shutil.copy("/bin/sleep", program)
+        process = subprocess.Popen([program, "1000"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         code, findings = self.findings()

@@ -55,7 +55,7 @@ class Service(Installed):
         self.assertIn("leaves it alone", entry["MESSAGE"])
         self.assertIn("Subject: policy0 was left to another program", entries("-x"))
 
-    def test_rivals(self):
+    def test_conflicts(self):
         """power-profiles-daemon and TLP themselves are named, and what TLP sets is left to it"""
         self.addCleanup(run, "systemctl", "stop", "power-profiles-daemon.service")
         run("systemctl", "start", "power-profiles-daemon.service")
