@@ -54,6 +54,7 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 	else if (result->error)
 		result->outcome = is_gone(result->error) ? RESTORE_GONE : RESTORE_FAILED;
 	tell(run, result);
+	result->name = NULL;
 	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
 		saved_drop(run->saved, saved->policy, saved->control);
 }

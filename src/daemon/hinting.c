@@ -156,7 +156,7 @@ static int add(struct manager *manager, const struct hint_request *request,
 int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
 {
 	int class = rule_class_named(&manager->policy, request->class);
-	struct task_facts facts = { 0 };
+	struct task_facts facts;
 	struct hint *hint;
 	int r = find_target(manager, request, &facts, &hint);
 	bool was_there = r == 0 && hint;
@@ -190,7 +190,7 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 
 int hinting_end(struct manager *manager, const struct hint_request *request)
 {
-	struct task_facts facts = { 0 };
+	struct task_facts facts;
 	struct hint *hint;
 	int r = find_target(manager, request, &facts, &hint);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "rules/hints.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ struct hint *hints_find(const struct hints *hints, uint32_t pid)
 {
 	uint32_t place = pid_index_find(hints->index, pid);
 
+	assert(hints->entries);
 	return place == PID_INDEX_NONE ? NULL : &hints->entries[place];
 }
 

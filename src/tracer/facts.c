@@ -139,6 +139,7 @@ static void look_for(void *userdata, const struct task_facts *facts)
 /* Before Linux 6.12 the filter by thread finds only the first thread of a process. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
 {
+	/* cppcheck-suppress ctuuninitvar ; the search fills it */
 	struct search search = { pid, ret };
 	int r = scan_some(tracer, (union bpf_iter_link_info){ .task.tid = pid }, look_for, &search);
 
