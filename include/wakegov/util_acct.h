@@ -109,9 +109,9 @@ VERIFIED_ONCE int account_cpu(struct account_cpu *cpu, __u64 now_ns)
 }
 
 /*
- * Rest of less than this is not accounted by itself, and between two tasks of which nothing is
- * known the CPU's work isn't either. Twice as long: it is noticed as much later, at most by a tick,
- * that the band was left.
+ * A switch brings utilisation up to date only if the last update is longer ago than this. With
+ * twice the time, the daemon would learn that much later, at most by a tick, that a CPU has left
+ * its band.
  */
 #define ACCOUNT_LATE_NS 500000ULL
 
@@ -214,9 +214,9 @@ static inline void account_task_ran(struct account_task *task, const struct acco
 }
 
 /*
- * The task makes way for another. If it sleeps, what it had by then is what it needs when it next
- * runs: up at once, a quarter of the way down each time, as the scheduler's util_est. Of several
- * short bursts one counts.
+ * The task leaves the CPU. If it sleeps, its utilisation updates est_q as the scheduler updates
+ * util_est: a rise is taken at once, of a fall a quarter. Rest that is not accounted yet makes
+ * util_q old; est_q is then left as it is.
  */
 static inline void account_task_leaves(struct account_task *task, struct account_cpu *cpu,
 				       bool sleeps, __u64 now_ns)

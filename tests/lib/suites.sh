@@ -110,7 +110,7 @@ promises_have_tests() {
 # Words that mean something else to a kernel developer, or nothing; and, outside the tests, sentences
 # without a subject that does something.
 words_of_the_field() {
-	local wrong='\b(takeover|ruling|limiters)_[a-z]|\brivalry\b|manager_(tell|carry)'
+	local wrong='\b(takeover|ruling|leasing|levers|limiters)_[a-z]|\brivalry\b|manager_(tell|carry)'
 
 	wrong+='|ACTUATOR_(FOREIGN|DOUBTED)|\b(near|far) flights?\b|\bjournal_tell|_is_heard\b|\bunheard\b'
 	wrong+='|_mind_[a-z]+\(|\b(levers?|ceilings?|leases?|leasing|rooms)\b|\bcarrie[ds] by\b|\bgive or take\b'

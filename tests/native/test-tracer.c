@@ -73,8 +73,8 @@ static void test_counters_grow(void **state)
 }
 
 /*
- * Until 90 % of its level is told of a CPU that becomes busy; *ret_spinner is what runs there. No
- * time at all where it was another's task that needs as much, which came and went.
+ * How long it takes until a CPU that becomes busy is reported at 90 % of its level. *ret_spinner is
+ * the process that runs there. 0: the report was about a task of other work, which has ended.
  */
 static uint64_t time_to_leave_band(struct native *native, pid_t *ret_spinner)
 {
@@ -190,7 +190,7 @@ static const struct engine_band until_idle = { .high_q = UINT32_MAX, .watch_idle
 /* What happened to a CPU that was busy and went idle. */
 struct going_idle {
 	bool armed;
-	bool disturbed; /* the kernel gave the CPU to others meanwhile, or to nobody */
+	bool disturbed; /* the task lost its CPU meanwhile: to another task, or to idleness */
 	uint32_t told_early, told;
 	uint32_t busy_cap, idle_cap;
 };
@@ -260,7 +260,7 @@ static void test_idle_is_told_once(void **state)
 	assert_true(!armed || idle_ticks(NATIVE_OTHER) - idle < 10);
 }
 
-/* How often it is told of a CPU that runs the daemon only, in a hundred times that it looks. */
+/* The number of reports of a CPU that runs only the daemon, which arms it a hundred times. */
 static uint32_t news_of_own_work(struct native *native)
 {
 	pid_t spinner = work_spin(NATIVE_OTHER);

@@ -65,7 +65,7 @@ static void apply(struct engine *engine, struct input input)
 	engine_apply(engine, &input);
 }
 
-/* What is told is what decided: the winner of the merge, those who lost, and the clamps. */
+/* The explanation names the winner of the merge, the other contenders, and the limits. */
 static void test_of_a_decision(void **state)
 {
 	struct topology *topology = test_topology_usual(1, 3);
