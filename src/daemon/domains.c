@@ -33,7 +33,7 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 		account_set_target(manager, domain, 0, input.now_ns);
 }
 
-void domains_read_limits(struct manager *manager, uint32_t domain)
+int domains_read_limits(struct manager *manager, uint32_t domain)
 {
 	struct governed *governed = &manager->domains[domain];
 	struct input input = {
@@ -41,13 +41,15 @@ void domains_read_limits(struct manager *manager, uint32_t domain)
 		.type = INPUT_LIMITS,
 		.limits = { .domain = domain },
 	};
+	int r = actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
+					    &input.limits.max_khz);
 
-	if (actuator_domain_read_limits(&governed->actuator, &input.limits.min_khz,
-					&input.limits.max_khz) < 0)
-		return; /* offline: verify reports that */
+	if (r < 0)
+		return r;
 	governed->others_min_khz = input.limits.min_khz;
 	governed->others_max_khz = input.limits.max_khz;
 	engine_apply(manager->engine, &input);
+	return 0;
 }
 
 /*

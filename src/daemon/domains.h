@@ -14,8 +14,8 @@ void domains_verify(struct manager *manager, uint32_t domain);
 /* Applies an outcome of the actuator to the state of the domain. */
 void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome);
 
-/* Reads scaling_min/max of a domain for the core. */
-void domains_read_limits(struct manager *manager, uint32_t domain);
+/* Reads scaling_min/max of a domain for the core. Returns 0; -EBUSY: offline; -ENODEV: no driver */
+int domains_read_limits(struct manager *manager, uint32_t domain);
 
 /* Sets the policy's energy preference, also after a reload. */
 void domains_set_preference(struct manager *manager, uint32_t domain);

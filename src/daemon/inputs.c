@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/loop.h"
 
+#include <errno.h>
+
 #include "daemon/clamps.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
@@ -119,15 +121,18 @@ static void resume(struct manager *manager)
 	}
 }
 
-/* A backend that writes limits itself must find out who changed them. */
+/*
+ * A backend that writes limits itself must find out who changed them. The next driver sets limits
+ * when it comes: the files of the one before are gone then, also where no decision would write.
+ */
 static void take_limits(struct manager *manager, uint32_t domain)
 {
 	if (domain == TOPOLOGY_NO_DOMAIN)
 		return;
 	if (range_is_taken(&manager->domains[domain].actuator.range))
 		domains_verify(manager, domain);
-	else
-		domains_read_limits(manager, domain);
+	else if (domains_read_limits(manager, domain) == -ENODEV)
+		domains_take_outcome(manager, domain, -ENODEV);
 }
 
 void inputs_take_event(void *userdata, const struct tracer_event *event)

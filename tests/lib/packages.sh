@@ -23,5 +23,6 @@ packages_install() {
 	echo "${0##*/}: installing ${missing[*]}" >&2
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get -qq update >&2 || echo "${0##*/}: apt-get update failed, going on" >&2
-	apt-get -qq -y --no-install-recommends install "${missing[@]}" >&2
+	# Another apt, of a test beside this one or of the machine, may be at work.
+	apt-get -o DPkg::Lock::Timeout=600 -qq -y --no-install-recommends install "${missing[@]}" >&2
 }

@@ -86,18 +86,25 @@ class Storms(Governed):
 
     def test_driver(self):
         """a driver that is unloaded: the daemon ends, and says so; with the next one it governs"""
-        for backend in ("setspeed", "limits", "uclamp"):
-            for _ in range(3):
-                with self.subTest(backend=backend):
-                    daemon = guest.Daemon(POLICY.format(backend)).start()
-                    subprocess.run(["rmmod", "acpi_cpufreq"], check=True)
-                    subprocess.run(["modprobe", "acpi_cpufreq"], check=True)
-                    with guest.busy_loop(0), guest.busy_loop(2):
-                        self.assertEqual(daemon.process.wait(timeout=60), 1)
-                    self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
-                    guest.wait_for(lambda: guest.snapshot() == self.before, 10, "as before")
+        for backend in ("setspeed", "limits", "uclamp", "observe"):
+            for busy_cpus in ((), (0, 2)):  # busy domains are at their highest OPP: nothing is written
+                with self.subTest(backend=backend, busy_cpus=busy_cpus):
+                    self.lose_driver(backend, busy_cpus)
         with self.governed():
             pass
+
+    def lose_driver(self, backend, busy_cpus):
+        with guest.Daemon(POLICY.format(backend)) as daemon, contextlib.ExitStack() as loops:
+            for cpu in busy_cpus:
+                loops.enter_context(guest.busy_loop(cpu))
+            if busy_cpus:
+                guest.wait_for(lambda: all(domain["target_khz"] == domain["max_khz"]
+                                           for domain in daemon.call("Domains")["domains"]), 30, "up")
+            subprocess.run(["rmmod", "acpi_cpufreq"], check=True)
+            subprocess.run(["modprobe", "acpi_cpufreq"], check=True)
+            self.assertEqual(daemon.process.wait(timeout=60), 1)
+            self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "as before")
 
     def test_fork_bomb(self):
         """a fork bomb in a cgroup"""
