@@ -77,27 +77,12 @@ static void restore_own(struct task_restore *run, const struct affinity *affinit
 }
 
 /*
- * The last line of the task with the mask that it has now: not its last line if the daemon was
- * killed between line and write. If no line has that mask, the last one.
+ * Restores by the last line of the task with the mask that it has now: not its last line if the
+ * daemon was killed between line and write. If no line has that mask, by the last one.
  */
-static const struct affinity *find_put(const struct affinity *line, const struct affinity *end,
-				       uint64_t start, const struct cpu_mask *now)
-{
-	const struct affinity *found = NULL, *last = NULL;
-
-	for (; line < end; line++) {
-		if (line->task.start != start)
-			continue;
-		last = line;
-		if (cpu_mask_equals(now, &line->put))
-			found = line;
-	}
-	return found ?: last;
-}
-
 static void restore(struct task_restore *run, const void *first, const void *end)
 {
-	const struct affinity *line = first;
+	const struct affinity *line = first, *found = NULL, *last = NULL;
 	_cleanup_close_ int fd = -1;
 	struct cpu_mask now;
 	uint64_t start;
@@ -110,7 +95,14 @@ static void restore(struct task_restore *run, const void *first, const void *end
 			tell_task(run, line, RESTORE_FAILED, NULL, r);
 		return;
 	}
-	line = find_put(line, end, start, &now);
+	for (; line < (const struct affinity *)end; line++) {
+		if (line->task.start != start)
+			continue;
+		last = line;
+		if (cpu_mask_equals(&now, &line->put))
+			found = line;
+	}
+	line = found ?: last;
 	if (line && !cpu_mask_equals(&now, &line->own))
 		restore_own(run, line);
 }
@@ -173,11 +165,6 @@ struct affinities *affinities_free(struct affinities *affinities)
 	return NULL;
 }
 
-static struct affinity *find(const struct affinities *affinities, uint32_t pid)
-{
-	return task_log_find(&affinities->log, pid);
-}
-
 static void set_kept(struct affinities *affinities, struct affinity *affinity, bool kept)
 {
 	affinities->counts.kept += kept - affinity->task.kept;
@@ -186,7 +173,7 @@ static void set_kept(struct affinities *affinities, struct affinity *affinity, b
 
 void affinities_forget(struct affinities *affinities, uint32_t pid)
 {
-	struct affinity *affinity = find(affinities, pid);
+	struct affinity *affinity = task_log_find(&affinities->log, pid);
 
 	if (!affinity)
 		return;
@@ -231,7 +218,7 @@ static int identify(struct affinities *affinities, uint32_t pid, uint64_t *ret_s
 	_cleanup_close_ int fd = task_open(pid, ret_start);
 	int r = fd < 0 ? fd : affinity_read(pid, ret_now);
 
-	*ret_entry = find(affinities, pid);
+	*ret_entry = task_log_find(&affinities->log, pid);
 	if (r == 0 && !task_is_alive(fd))
 		r = -ESRCH;
 	if (*ret_entry && (r == -ESRCH || (*ret_entry)->task.start != *ret_start)) {
@@ -338,7 +325,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 
 bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t child)
 {
-	const struct affinity *from = find(affinities, parent);
+	const struct affinity *from = task_log_find(&affinities->log, parent);
 	struct affinity inherited, *entry;
 	struct cpu_mask now;
 	uint64_t start;
@@ -362,7 +349,7 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 
 bool affinities_knows(const struct affinities *affinities, uint32_t pid)
 {
-	return find(affinities, pid);
+	return task_log_find(&affinities->log, pid);
 }
 
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata)

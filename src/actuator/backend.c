@@ -73,19 +73,11 @@ const struct backend *backend_find(enum policy_backend backend)
 	return backends[backend];
 }
 
-static void pass_over(const struct actuator_domain *domain, const struct backend *backend,
-		      char passed_over[static BACKEND_WHY_SIZE])
-{
-	size_t length = strlen(passed_over);
-
-	snprintf(passed_over + length, BACKEND_WHY_SIZE - length, "%snot %s: %s",
-		 length ? "; " : "", backend->name, domain->why);
-}
-
 int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE])
 {
 	const struct backend *named = backend_find(wanted);
+	size_t length = 0;
 	int r = -EOPNOTSUPP;
 
 	passed_over[0] = '\0';
@@ -96,8 +88,10 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 	for (size_t i = 0; i < ARRAY_SIZE(automatic) && r == -EOPNOTSUPP; i++) {
 		*ret = automatic[i];
 		r = automatic[i]->acquire(domain);
-		if (r == -EOPNOTSUPP)
-			pass_over(domain, automatic[i], passed_over);
+		if (r == -EOPNOTSUPP && length < BACKEND_WHY_SIZE)
+			length += snprintf(passed_over + length, BACKEND_WHY_SIZE - length,
+					   "%snot %s: %s", length ? "; " : "", automatic[i]->name,
+					   domain->why);
 	}
 	return r;
 }

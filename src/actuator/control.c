@@ -99,6 +99,17 @@ int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t
 	return fd < 0 ? fd : control_read(fd, ret_value, size);
 }
 
+int control_lists(uint32_t policy, const char *file, const char *word)
+{
+	char list[256], *listed, *rest = list;
+	int r = control_read_file(policy, file, list, sizeof(list));
+
+	while (r >= 0 && (listed = strsep(&rest, " ")))
+		if (!strcmp(listed, word))
+			return 1;
+	return r < 0 ? r : 0;
+}
+
 /* The newline also ends the value in the plain files of the tests' trees. */
 int control_write(int fd, const char *value)
 {
@@ -157,31 +168,25 @@ static void *sleep_briefly(void *unused)
 	return unused;
 }
 
-static void sleep_on(uint32_t cpu)
+void control_note_limits(uint32_t policy)
 {
 	uint64_t until_ns = time_now_ns() + WAIT_NS;
 	struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
+	char governor[CONTROL_VALUE_SIZE], list[512];
 	pthread_attr_t attributes;
 	pthread_t thread;
 	cpu_set_t cpus;
 
+	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
+	    strcmp(governor, "schedutil") != 0 ||
+	    control_read_file(policy, "affected_cpus", list, sizeof(list)) <= 0)
+		return;
 	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
+	CPU_SET(strtoul(list, NULL, 10), &cpus);
 	pthread_attr_init(&attributes);
 	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
 	if (pthread_create(&thread, &attributes, sleep_briefly, NULL) == 0 &&
 	    pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
 		pthread_detach(thread);
 	pthread_attr_destroy(&attributes);
-}
-
-void control_note_limits(uint32_t policy)
-{
-	char governor[CONTROL_VALUE_SIZE], cpus[512];
-
-	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
-	    strcmp(governor, "schedutil") != 0 ||
-	    control_read_file(policy, "affected_cpus", cpus, sizeof(cpus)) <= 0)
-		return;
-	sleep_on(strtoul(cpus, NULL, 10));
 }

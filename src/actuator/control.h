@@ -61,6 +61,9 @@ int control_read_u32(int fd, uint32_t *ret);
 /* The same of a file of policyN that is no control. */
 int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t size);
 
+/* Whether a file of policyN, a list of words, has this one. Returns a negative errno without it. */
+int control_lists(uint32_t policy, const char *file, const char *word);
+
 /* Writes value and a newline in one write at offset 0. Returns 0 or a negative errno. */
 int control_write(int fd, const char *value);
 int control_write_u32(int fd, uint32_t value);

@@ -18,6 +18,10 @@
 
 #define STEP_KHZ	100000
 
+#define CPU_DIRECTORY	"/sys/devices/system/cpu/cpu%u"
+#define LIST_SIZE	4096 /* a page: the kernel's limit for a list of CPU ranges */
+#define INDEXES_MAX	8
+
 struct khz_list {
 	size_t n;
 	uint32_t *khz;
@@ -40,31 +44,6 @@ static int append(struct khz_list *list, const struct cpufreq_available_frequenc
 		if (at->frequency > 0 && at->frequency <= UINT32_MAX)
 			list->khz[list->n++] = (uint32_t)at->frequency;
 	return 0;
-}
-
-/* Newer kernels have a boost switch per domain, older ones one for the machine. */
-static bool boost_is_on(uint32_t policy)
-{
-	double on;
-
-	return (sysfs_read_number(&on, CONTROL_DIRECTORY "/policy%u/boost", policy) ||
-		sysfs_read_number(&on, CONTROL_DIRECTORY "/boost")) &&
-	       on == 1;
-}
-
-static int collect(uint32_t policy, struct khz_list *list)
-{
-	struct cpufreq_available_frequencies *first = cpufreq_get_available_frequencies(policy);
-	int r = append(list, first);
-
-	cpufreq_put_available_frequencies(first);
-	if (r < 0 || list->n == 0 || !boost_is_on(policy))
-		return r;
-
-	first = cpufreq_get_boost_frequencies(policy);
-	r = append(list, first);
-	cpufreq_put_boost_frequencies(first);
-	return r;
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -114,9 +93,23 @@ static int take_steps(struct topology_domain *domain)
  */
 static int discover_frequencies(struct topology_domain *domain)
 {
+	struct cpufreq_available_frequencies *first;
+	uint32_t policy = domain->first_cpu;
 	struct khz_list list = { 0 };
-	int r = collect(domain->first_cpu, &list);
+	double boost = 0;
+	int r;
 
+	first = cpufreq_get_available_frequencies(policy);
+	r = append(&list, first);
+	cpufreq_put_available_frequencies(first);
+	/* Newer kernels have a boost switch per domain, older ones one for the machine. */
+	if (!sysfs_read_number(&boost, CONTROL_DIRECTORY "/policy%u/boost", policy))
+		sysfs_read_number(&boost, CONTROL_DIRECTORY "/boost");
+	if (r == 0 && list.n > 0 && boost == 1) {
+		first = cpufreq_get_boost_frequencies(policy);
+		r = append(&list, first);
+		cpufreq_put_boost_frequencies(first);
+	}
 	if (r == 0 && list.n > 0)
 		take_table(domain, &list);
 	else if (r == 0)
@@ -152,29 +145,6 @@ static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 	return n;
 }
 
-static uint32_t read_capacity(uint32_t cpu)
-{
-	double capacity;
-
-	if (!sysfs_read_number(&capacity, "/sys/devices/system/cpu/cpu%u/cpu_capacity", cpu) ||
-	    capacity < 1 || capacity > TOPOLOGY_CAPACITY_MAX)
-		return TOPOLOGY_CAPACITY_MAX;
-	return (uint32_t)capacity;
-}
-
-static int fill_domain(struct topology_domain *domain, uint32_t policy)
-{
-	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
-
-	*domain = (struct topology_domain){
-		.first_cpu = policy,
-		.capacity = read_capacity(policy),
-		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
-	};
-	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
-	return discover_frequencies(domain);
-}
-
 /* Assigns the related CPUs, which include offline ones, to the next domain. Their number or -E2BIG.
  */
 static int claim_cpus(struct topology *topology, uint32_t policy)
@@ -201,8 +171,21 @@ static int claim_cpus(struct topology *topology, uint32_t policy)
 /* Leaves out a domain that cannot be read, such as an offline one. */
 static int add_domain(struct topology *topology, uint32_t policy)
 {
-	int r = fill_domain(&topology->domains[topology->n_domains], policy);
+	struct topology_domain *domain = &topology->domains[topology->n_domains];
+	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
+	double capacity;
+	int r;
 
+	if (!sysfs_read_number(&capacity, CPU_DIRECTORY "/cpu_capacity", policy) || capacity < 1 ||
+	    capacity > TOPOLOGY_CAPACITY_MAX)
+		capacity = TOPOLOGY_CAPACITY_MAX;
+	*domain = (struct topology_domain){
+		.first_cpu = policy,
+		.capacity = (uint32_t)capacity,
+		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
+	};
+	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
+	r = discover_frequencies(domain);
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 
@@ -212,48 +195,32 @@ static int add_domain(struct topology *topology, uint32_t policy)
 	return r < 0 ? r : 0;
 }
 
-static struct topology *new_topology(size_t n_domains)
-{
-	struct topology *topology =
-		calloc(1, sizeof(*topology) + n_domains * sizeof(topology->domains[0]));
-	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	if (!topology)
-		return NULL;
-
-	topology->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
-	for (size_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
-		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
-	return topology;
-}
-
 int cpufreq_discover(struct topology **ret)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
-	int n = list_policies(policies);
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int n = list_policies(policies), r;
 
 	if (n < 0)
 		return n;
-	topology = new_topology((size_t)n);
+	topology = calloc(1, sizeof(*topology) + (size_t)n * sizeof(topology->domains[0]));
 	if (!topology)
 		return -ENOMEM;
+	topology->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
 	if (topology->n_cpus > TOPOLOGY_CPUS_MAX)
 		return -E2BIG;
+	for (size_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
+		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
 
 	for (int i = 0; i < n; i++) {
-		int r = add_domain(topology, policies[i]);
-
+		r = add_domain(topology, policies[i]);
 		if (r < 0)
 			return r;
 	}
 	*ret = take_ptr(topology);
 	return 0;
 }
-
-#define CPU_DIRECTORY "/sys/devices/system/cpu/cpu%u"
-#define LIST_SIZE     4096 /* a page: the kernel's limit for a list of CPU ranges */
-#define INDEXES_MAX   8
 
 /* The CPUs of the highest-level cache that holds data. */
 static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
@@ -285,17 +252,6 @@ static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 }
 
 /* Adds no cache for a CPU that already belongs to one. */
-static void take(struct caches *caches, uint32_t cpu, const struct cpu_mask *cpus)
-{
-	if (caches->of_cpu[cpu] != CACHES_NONE || caches->n == PLACEMENT_CACHES_MAX)
-		return;
-	caches->cpus[caches->n] = *cpus;
-	for (uint32_t i = 0; i < TOPOLOGY_CPUS_MAX; i++)
-		if (cpu_mask_has(cpus, i))
-			caches->of_cpu[i] = caches->n;
-	caches->n++;
-}
-
 static void discover(uint32_t n_cpus, bool (*read)(uint32_t cpu, struct cpu_mask *ret),
 		     struct caches *ret)
 {
@@ -303,9 +259,16 @@ static void discover(uint32_t n_cpus, bool (*read)(uint32_t cpu, struct cpu_mask
 
 	ret->n = 0;
 	memset(ret->of_cpu, CACHES_NONE, sizeof(ret->of_cpu));
-	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		if (read(cpu, &cpus))
-			take(ret, cpu, &cpus);
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		if (!read(cpu, &cpus) || ret->of_cpu[cpu] != CACHES_NONE ||
+		    ret->n == PLACEMENT_CACHES_MAX)
+			continue;
+		ret->cpus[ret->n] = cpus;
+		for (uint32_t i = 0; i < TOPOLOGY_CPUS_MAX; i++)
+			if (cpu_mask_has(&cpus, i))
+				ret->of_cpu[i] = ret->n;
+		ret->n++;
+	}
 }
 
 void caches_discover(uint32_t n_cpus, struct caches *ret)

@@ -26,9 +26,9 @@ const char *actuator_state_name(enum actuator_state state)
 	return names[state];
 }
 
-static int open_readable(struct actuator_domain *domain)
+int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
+			 struct saved_values *saved)
 {
-	uint32_t policy = domain->info->first_cpu;
 	struct {
 		int *fd;
 		const char *file;
@@ -38,21 +38,6 @@ static int open_readable(struct actuator_domain *domain)
 		{ &domain->min_freq_fd, control_name(CONTROL_MIN_FREQ) },
 		{ &domain->max_freq_fd, control_name(CONTROL_MAX_FREQ) },
 	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		int fd = control_open(policy, files[i].file, O_RDONLY);
-
-		if (fd < 0)
-			return fd;
-		*files[i].fd = fd;
-	}
-	return 0;
-}
-
-int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
-			 struct saved_values *saved)
-{
-	int r;
 
 	*domain = (struct actuator_domain){
 		.info = info,
@@ -64,11 +49,16 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		.max_freq_fd = -1,
 	};
 	range_init(&domain->range);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		int fd = control_open(info->first_cpu, files[i].file, O_RDONLY);
 
-	r = open_readable(domain);
-	if (r < 0)
-		actuator_domain_deinit(domain);
-	return r;
+		if (fd < 0) {
+			actuator_domain_deinit(domain);
+			return fd;
+		}
+		*files[i].fd = fd;
+	}
+	return 0;
 }
 
 void actuator_domain_deinit(struct actuator_domain *domain)
@@ -132,6 +122,14 @@ int actuator_domain_explain_file(struct actuator_domain *domain, int error, cons
 		advice = ": /sys is read-only here; with systemd, ProtectKernelTunables=no";
 	return actuator_domain_explain(domain, error, "%s cannot be opened or written (%s)%s", file,
 				       strerror(-error), advice);
+}
+
+int actuator_domain_hold(struct actuator_domain *domain)
+{
+	domain->held = true;
+	domain->touched = 0;
+	actuator_domain_mark_driven(domain);
+	return ACTUATOR_DONE;
 }
 
 void actuator_domain_mark_driven(struct actuator_domain *domain)

@@ -100,6 +100,9 @@ int actuator_domain_refuse_tickless(struct actuator_domain *domain);
 int actuator_domain_save(struct actuator_domain *domain, const struct saved_value *entries,
 			 size_t n, const struct tunable *tunables, size_t n_tunables);
 
+/* The end of acquire: the domain is held, and driven. Returns ACTUATOR_DONE. */
+int actuator_domain_hold(struct actuator_domain *domain);
+
 void actuator_domain_mark_driven(struct actuator_domain *domain);
 
 /* Returns ACTUATOR_OFFLINE. */

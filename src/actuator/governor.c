@@ -39,27 +39,6 @@ static size_t collect_tunables(struct actuator_domain *domain, const char *gover
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Saves the speed only under `userspace`; other governors show `<unsupported>`. */
-static int save_values(struct actuator_domain *domain, const char *governor)
-{
-	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
-	uint32_t policy = domain->info->first_cpu, khz;
-	struct saved_value entries[2];
-	size_t n = 0, n_tunables;
-	int r;
-
-	entries[n++] = saved_entry(policy, CONTROL_GOVERNOR, governor, GOVERNOR_USERSPACE);
-	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
-		r = control_read_u32(domain->setspeed_fd, &khz);
-		if (r < 0)
-			return actuator_domain_explain_file(domain, r,
-							    control_name(CONTROL_SETSPEED));
-		entries[n++] = saved_entry_khz(policy, CONTROL_SETSPEED, khz);
-	}
-	n_tunables = collect_tunables(domain, governor, tunables);
-	return actuator_domain_save(domain, entries, n, tunables, n_tunables);
-}
-
 static int explain_refusal(struct actuator_domain *domain, int error)
 {
 	uint32_t policy = domain->info->first_cpu;
@@ -113,9 +92,14 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 	return explain_refusal(domain, error ? -error : -EINVAL);
 }
 
+/* Saves the speed only under `userspace`; other governors show `<unsupported>`. */
 static int save_and_set(struct actuator_domain *domain)
 {
+	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
+	uint32_t policy = domain->info->first_cpu, khz;
 	char governor[CONTROL_VALUE_SIZE];
+	struct saved_value entries[2];
+	size_t n = 0, n_tunables;
 	int r = control_read(domain->governor_fd, governor, sizeof(governor));
 
 	if (r == -EBUSY)
@@ -123,12 +107,21 @@ static int save_and_set(struct actuator_domain *domain)
 	if (r < 0)
 		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
 
-	r = save_values(domain, governor);
+	entries[n++] = saved_entry(policy, CONTROL_GOVERNOR, governor, GOVERNOR_USERSPACE);
+	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
+		r = control_read_u32(domain->setspeed_fd, &khz);
+		if (r < 0)
+			return actuator_domain_explain_file(domain, r,
+							    control_name(CONTROL_SETSPEED));
+		entries[n++] = saved_entry_khz(policy, CONTROL_SETSPEED, khz);
+	}
+	n_tunables = collect_tunables(domain, governor, tunables);
+	r = actuator_domain_save(domain, entries, n, tunables, n_tunables);
 	if (r < 0)
 		return r;
 	r = set_governor(domain, governor);
 	if (r < 0)
-		restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
+		restore_domain(domain->saved, policy, NULL, NULL);
 	return r;
 }
 
@@ -151,19 +144,6 @@ int governor_take(struct actuator_domain *domain)
 
 	take_fd(&fd);
 	return r;
-}
-
-bool actuator_offers_governor(const struct actuator_domain *domain, const char *governor)
-{
-	char offered[CONTROL_VALUE_SIZE * 8], *word, *rest = offered;
-
-	if (control_read_file(domain->info->first_cpu, "scaling_available_governors", offered,
-			      sizeof(offered)) < 0)
-		return false;
-	while ((word = strsep(&rest, " ")))
-		if (!strcmp(word, governor))
-			return true;
-	return false;
 }
 
 /* Saves the switch before it is made. */

@@ -23,9 +23,6 @@
  */
 int governor_take(struct actuator_domain *domain);
 
-/* Whether the domain's driver offers the governor. */
-bool actuator_offers_governor(const struct actuator_domain *domain, const char *governor);
-
 /*
  * Gives a driven domain to another governor for a while: restores every control, then switches. The
  * domain is ACTUATOR_STATE_HANDED_BACK until actuator_end_hand_back().

@@ -123,25 +123,17 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 	return r < 0 ? r : written | r;
 }
 
-/* A limit that another program set while we held none there is obeyed, and restored at the end. */
-static int take_value(struct actuator_domain *domain, struct range_limit *limit,
-		      enum control control, uint32_t khz)
-{
-	char text[CONTROL_VALUE_SIZE];
-
-	snprintf(text, sizeof(text), "%u", khz);
-	limit->saved_khz = limit->put_khz = khz;
-	forget_past(limit);
-	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
-}
-
-/* `beyond`: only another writer, and no limiter, can cause this value. */
+/*
+ * Returns 1 when another program wrote the limit in place of ours. One that it set while we held
+ * none there is obeyed, and restored at the end. `beyond`: only another writer, and no limiter, can
+ * cause this value.
+ */
 static int check_limit(struct actuator_domain *domain, enum control control, uint32_t khz,
 		       bool touched, bool beyond)
 {
 	struct range *range = &domain->range;
 	struct range_limit *limit = control == CONTROL_MIN_FREQ ? &range->min : &range->max;
-	int r;
+	char text[CONTROL_VALUE_SIZE];
 
 	touched |= limit->suspect;
 	if (touched && !range_is_suspect(range))
@@ -157,8 +149,10 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 		return 0;
 	if (limit->put_khz != limit->saved_khz)
 		return 1;
-	r = take_value(domain, limit, control, khz);
-	return r < 0 ? r : 0;
+	snprintf(text, sizeof(text), "%u", khz);
+	limit->saved_khz = limit->put_khz = khz;
+	forget_past(limit);
+	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
 }
 
 /* Returns 1, and which limit, when another program wrote one. */
@@ -249,24 +243,14 @@ static int read_back(struct actuator_domain *domain, bool settled)
 	return 0;
 }
 
-/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
-static void note_end(struct actuator_domain *domain, const struct actuator_request *request)
-{
-	struct range *range = &domain->range;
-
-	if (request->min_khz < range->own_min_khz || request->max_khz > range->own_max_khz)
-		control_note_limits(domain->info->first_cpu);
-	range->own_min_khz = request->min_khz;
-	range->own_max_khz = request->max_khz;
-}
-
 int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
 		uint32_t min_khz, uint32_t max_khz)
 {
+	struct range *range = &domain->range;
 	bool again = !domain->asked_khz;
 	int r, written;
 
-	r = range_is_taken(&domain->range) ? 0 : range_take(domain);
+	r = range_is_taken(range) ? 0 : range_take(domain);
 	if (r < 0)
 		return fail(domain, r);
 	r = range_settle(domain);
@@ -274,9 +258,14 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 		return r < 0 ? fail(domain, r) : r;
 	if (domain->unchecked)
 		read_back(domain, true);
-
 	domain->unchecked = false;
-	note_end(domain, request);
+
+	/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
+	if (request->min_khz < range->own_min_khz || request->max_khz > range->own_max_khz)
+		control_note_limits(domain->info->first_cpu);
+	range->own_min_khz = request->min_khz;
+	range->own_max_khz = request->max_khz;
+
 	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
@@ -301,13 +290,7 @@ static int limits_acquire(struct actuator_domain *domain)
 	r = range_take(domain);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
-	if (r < 0)
-		return r;
-
-	domain->held = true;
-	domain->touched = 0;
-	actuator_domain_mark_driven(domain);
-	return ACTUATOR_DONE;
+	return r < 0 ? r : actuator_domain_hold(domain);
 }
 
 static int limits_apply(struct actuator_domain *domain, const struct actuator_request *request)

@@ -46,29 +46,15 @@ bool preference_is_dynamic(void)
 	return sysfs_read_line(word, sizeof(word), DYNAMIC_FILE) && strcmp(word, "enabled") == 0;
 }
 
-static bool is_word_of(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *found = strstr(list, word); found; found = strstr(found + 1, word))
-		if ((found == list || found[-1] == ' ') &&
-		    (found[length] == ' ' || found[length] == '\0'))
-			return true;
-	return false;
-}
-
 /* Checks whether the driver would accept the word; a write that must fail is not made. */
 static int check_word(uint32_t policy, const char *word)
 {
-	char governor[CONTROL_VALUE_SIZE] = "", offered[256] = "";
+	char governor[CONTROL_VALUE_SIZE] = "";
 
 	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
 	if (strcmp(governor, "performance") == 0)
 		return PREFERENCE_REFUSED;
-	if (control_read_file(policy, AVAILABLE_FILE, offered, sizeof(offered)) > 0 &&
-	    !is_word_of(offered, word))
-		return -EINVAL;
-	return PREFERENCE_DONE;
+	return control_lists(policy, AVAILABLE_FILE, word) == 0 ? -EINVAL : PREFERENCE_DONE;
 }
 
 /* The control is not ours to restore any more. Returns the outcome, or an error of saving that. */
@@ -110,15 +96,11 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	return r;
 }
 
-static uint32_t us_of(const char *text)
-{
-	return strcmp(text, RESUME_LATENCY_FREE) == 0 ? UINT32_MAX : strtoul(text, NULL, 10);
-}
-
 int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
 {
 	const struct saved_value *old = saved_find(saved, cpu, CONTROL_RESUME_LATENCY);
 	char now[CONTROL_VALUE_SIZE], wanted[CONTROL_VALUE_SIZE] = RESUME_LATENCY_ZERO;
+	const char *own = old ? old->value : now;
 	int r = control_load(CONTROL_RESUME_LATENCY, cpu, now, sizeof(now));
 
 	if (r < 0)
@@ -127,7 +109,7 @@ int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
 		return leave(saved, CONTROL_RESUME_LATENCY, cpu, RESUME_LATENCY_FOREIGN);
 	if (us)
 		snprintf(wanted, sizeof(wanted), "%u", us);
-	if (us_of(old ? old->value : now) <= us) {
+	if (strcmp(own, RESUME_LATENCY_FREE) != 0 && strtoul(own, NULL, 10) <= us) {
 		restore_resume_latency(saved, cpu);
 		return RESUME_LATENCY_UNCHANGED;
 	}

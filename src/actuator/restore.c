@@ -109,24 +109,6 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 	return result.outcome;
 }
 
-/*
- * Writes without comparing: on older kernels scaling_setspeed reads as the current frequency, and
- * an equal number can hide another request.
- */
-static void restore_speed(struct restore_run *run, uint32_t policy)
-{
-	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_SETSPEED);
-	struct restore_result result = { .outcome = RESTORE_DONE };
-	struct saved_value saved;
-
-	if (!entry)
-		return;
-
-	saved = *entry;
-	result.error = control_store(CONTROL_SETSPEED, policy, saved.value);
-	finish(run, &saved, &result);
-}
-
 static void tell_tunable(struct restore_run *run, const struct tunable *tunable,
 			 enum restore_outcome outcome, const char *current, int error)
 {
@@ -286,18 +268,29 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
-	struct saved_value governor = entry ? *entry : (struct saved_value){ 0 };
+	struct saved_value governor = entry ? *entry : (struct saved_value){ 0 }, speed;
+	struct restore_result result = { .outcome = RESTORE_DONE };
 	enum restore_outcome outcome;
 
 	restore_range(run, policy);
 	outcome = restore_governor(run, policy, governor.value);
 	restore_value(run, CONTROL_PREFERENCE, policy);
+	entry = saved_find(run->saved, policy, CONTROL_SETSPEED);
+	if (!entry)
+		return;
 	/* Only the userspace governor uses a speed; it must be there now, and before us. */
-	if ((!governor.value[0] || strcmp(governor.value, "userspace") == 0) &&
-	    outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE)
-		restore_speed(run, policy);
-	else
+	if ((governor.value[0] && strcmp(governor.value, "userspace") != 0) ||
+	    outcome == RESTORE_TAKEN_OVER || outcome == RESTORE_GONE) {
 		saved_drop(run->saved, policy, CONTROL_SETSPEED);
+		return;
+	}
+	/*
+	 * Written without comparing: on older kernels scaling_setspeed reads as the current
+	 * frequency, and an equal number can hide another request.
+	 */
+	speed = *entry;
+	result.error = control_store(CONTROL_SETSPEED, policy, speed.value);
+	finish(run, &speed, &result);
 }
 
 void restore_limits(struct saved_values *saved, uint32_t policy)

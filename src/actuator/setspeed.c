@@ -77,16 +77,13 @@ static int setspeed_acquire(struct actuator_domain *domain)
 	if (pinned < 0)
 		return pinned;
 
-	domain->held = true;
-	domain->touched = 0;
-	actuator_domain_mark_driven(domain);
 	/*
 	 * A governor that has just started requests the frequency that it found: no request to
 	 * keep.
 	 */
 	if (r == 0 || control_read_u32(domain->setspeed_fd, &domain->asked_khz) < 0)
 		domain->asked_khz = learn_request(domain);
-	return ACTUATOR_DONE;
+	return actuator_domain_hold(domain);
 }
 
 /*
@@ -142,46 +139,21 @@ static int explain_failure(struct actuator_domain *domain, int error)
 	return error;
 }
 
-/* Whether scaling_setspeed reads as our request, or as our request clamped to the limits. */
-static bool is_our_speed(struct actuator_domain *domain, uint32_t khz)
-{
-	uint32_t min_khz, max_khz;
-
-	if (khz == domain->asked_khz)
-		return true;
-	if (actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
-		return true;
-	return khz == opp_lowest_at_or_above(domain->info, domain->asked_khz, min_khz, max_khz);
-}
-
 /*
- * Reads the kernel's request into *ret_khz. Returns whether it is ours; yes without a request on
- * record, as the next apply writes anyway.
+ * Reads the kernel's request into *ret_khz. Returns whether it is ours, perhaps clamped to the
+ * limits; yes without a request on record, as the next apply writes anyway.
  */
 static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
 {
+	uint32_t asked_khz = domain->asked_khz, min_khz, max_khz;
 	int r = control_read_u32(domain->setspeed_fd, ret_khz);
 
 	if (r < 0)
 		return r;
-	return !domain->asked_khz || is_our_speed(domain, *ret_khz);
-}
-
-static int verify_speed(struct actuator_domain *domain)
-{
-	char text[CONTROL_VALUE_SIZE];
-	uint32_t khz;
-	int r = check_speed(domain, &khz);
-
-	if (r == -EBUSY)
-		return actuator_domain_mark_offline(domain);
-	if (r < 0)
-		return r;
-	if (r)
-		return ACTUATOR_DONE;
-
-	snprintf(text, sizeof(text), "%u", khz);
-	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
+	if (!asked_khz || *ret_khz == asked_khz ||
+	    actuator_domain_read_limits(domain, &min_khz, &max_khz) < 0)
+		return 1;
+	return *ret_khz == opp_lowest_at_or_above(domain->info, asked_khz, min_khz, max_khz);
 }
 
 /* The pinned maximum would cut a request above it: the file that makes room is written first. */
@@ -237,8 +209,9 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 
 static int setspeed_verify(struct actuator_domain *domain)
 {
-	bool speed_touched = domain->touched & (1u << CONTROL_SETSPEED);
 	unsigned int touched = domain->touched;
+	char text[CONTROL_VALUE_SIZE];
+	uint32_t khz;
 	int r;
 
 	if (!domain->held)
@@ -251,11 +224,18 @@ static int setspeed_verify(struct actuator_domain *domain)
 	if (r != ACTUATOR_DONE)
 		return r;
 	actuator_domain_mark_driven(domain);
-	if (speed_touched)
-		return verify_speed(domain);
-	if (!domain->asked_khz)
-		domain->asked_khz = learn_request(domain);
-	return ACTUATOR_DONE;
+	if (!(touched & (1u << CONTROL_SETSPEED))) {
+		if (!domain->asked_khz)
+			domain->asked_khz = learn_request(domain);
+		return ACTUATOR_DONE;
+	}
+	r = check_speed(domain, &khz);
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	if (r)
+		return r < 0 ? r : ACTUATOR_DONE;
+	snprintf(text, sizeof(text), "%u", khz);
+	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
 }
 
 static int setspeed_release(struct actuator_domain *domain, restore_report_t report, void *userdata)

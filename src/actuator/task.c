@@ -53,25 +53,14 @@ static int read_stat(int fd, char *ret_text, size_t size)
 	return n ? 0 : -ESRCH;
 }
 
-/* Fields count from 1. Field 2, the name, may contain blanks and brackets. */
-static int parse_field(const char *stat, int field, uint64_t *ret)
-{
-	const char *word = strrchr(stat, ')');
-	char *end;
-
-	for (int i = 2; word && i < field; i++)
-		word = strchr(word + 1, ' ');
-	if (!word)
-		return -EBADMSG;
-	*ret = strtoull(word + 1, &end, 10);
-	return end == word + 1 ? -EBADMSG : 0;
-}
-
-/* Reads a field, and returns the descriptor of the file or a negative errno. */
+/*
+ * Reads a field, counted from 1 as in proc(5). Field 2, the name, may contain blanks and brackets.
+ * Returns the descriptor of the file or a negative errno.
+ */
 static int open_stat(uint32_t pid, int field, uint64_t *ret)
 {
 	_cleanup_close_ int fd = -1;
-	char text[STAT_SIZE];
+	char text[STAT_SIZE], *word, *end;
 	int r;
 
 	snprintf(text, sizeof(text), "/proc/%u/stat", pid);
@@ -79,9 +68,15 @@ static int open_stat(uint32_t pid, int field, uint64_t *ret)
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	r = read_stat(fd, text, sizeof(text));
-	if (r == 0)
-		r = parse_field(text, field, ret);
-	return r < 0 ? r : take_fd(&fd);
+	if (r < 0)
+		return r;
+	word = strrchr(text, ')');
+	for (int i = 2; word && i < field; i++)
+		word = strchr(word + 1, ' ');
+	if (!word)
+		return -EBADMSG;
+	*ret = strtoull(word + 1, &end, 10);
+	return end == word + 1 ? -EBADMSG : take_fd(&fd);
 }
 
 int task_open(uint32_t pid, uint64_t *ret_start)
@@ -137,21 +132,12 @@ int uclamp_read(uint32_t pid, struct uclamp *ret)
 	return 0;
 }
 
-/* The kernel's default minimum for a task of this scheduling policy. */
-static uint32_t default_min(uint32_t sched_policy)
-{
-	double min;
-
-	if (sched_policy != SCHED_FIFO && sched_policy != SCHED_RR)
-		return UCLAMP_LEAST;
-	return sysfs_read_number(&min, RT_DEFAULT_FILE) ? (uint32_t)min : UCLAMP_MOST;
-}
-
 int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 {
 	struct attributes attributes;
-	uint32_t min = to.min_cap, max = to.max_cap;
+	uint32_t min = to.min_cap, max = to.max_cap, default_min = UCLAMP_LEAST;
 	uint64_t flags = 0;
+	double rt_default;
 	int r = read_attributes(pid, &attributes);
 
 	if (r < 0)
@@ -160,7 +146,10 @@ int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 		flags |= FLAG_CLAMP_MIN;
 	if (max != from.max_cap)
 		flags |= FLAG_CLAMP_MAX;
-	if (min == default_min(attributes.sched_policy))
+	if (attributes.sched_policy == SCHED_FIFO || attributes.sched_policy == SCHED_RR)
+		default_min = sysfs_read_number(&rt_default, RT_DEFAULT_FILE) ? (uint32_t)rt_default
+									      : UCLAMP_MOST;
+	if (min == default_min)
 		min = UCLAMP_RESET;
 	if (max == UCLAMP_MOST)
 		max = UCLAMP_RESET;

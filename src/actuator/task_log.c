@@ -159,25 +159,12 @@ static int compare(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-static int sort_lines(const struct task_log_kind *kind, const char *lines, size_t n, char *ret)
-{
-	_cleanup_free_ const void **sorted = calloc(n + 1, sizeof(*sorted));
-
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = lines + i * kind->size;
-	qsort(sorted, n, sizeof(*sorted), compare);
-	for (size_t i = 0; i < n; i++)
-		memcpy(ret + i * kind->size, sorted[i], kind->size);
-	return 0;
-}
-
 int task_log_read(const char *directory, const struct task_log_kind *kind, void **ret,
 		  size_t *ret_n)
 {
 	_cleanup_(statefile_close) struct statefile_reader reader;
 	_cleanup_free_ char *lines = NULL, *sorted = NULL;
+	_cleanup_free_ const void **order = NULL;
 	char *line;
 	int r = statefile_open(directory, &kind->file, &reader);
 
@@ -187,15 +174,19 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 		return r;
 	lines = calloc(reader.n_max + 1, kind->size);
 	sorted = calloc(reader.n_max + 1, kind->size);
-	if (!lines || !sorted)
+	order = calloc(reader.n_max + 1, sizeof(*order));
+	if (!lines || !sorted || !order)
 		return -ENOMEM;
-	for (size_t n = 0; (r = statefile_next(&reader, &line)) > 0; n++)
+	for (size_t n = 0; (r = statefile_next(&reader, &line)) > 0; n++) {
+		order[n] = lines + n * kind->size;
 		if (!parse_line(kind, line, lines + n * kind->size))
 			return -EBADMSG;
-	if (r == 0)
-		r = sort_lines(kind, lines, reader.n, sorted);
+	}
 	if (r < 0)
 		return r;
+	qsort(order, reader.n, sizeof(*order), compare);
+	for (size_t i = 0; i < reader.n; i++)
+		memcpy(sorted + i * kind->size, order[i], kind->size);
 	*ret_n = reader.n;
 	*ret = take_ptr(sorted);
 	return 0;

@@ -9,9 +9,9 @@
  *
  * Each line is in the file before the write that it names. So a daemon that is killed between the
  * two leaves a task with the setting of the line before, or with its own: both count as ours. A
- *task that has neither was set by another program, and is left alone. Children inherit their
- *parent's setting without a line of their own, so that a restoration looks for them among all
- *tasks. uclamps.c has such a table of clamps, affinities.c one of affinities.
+ * task that has neither was set by another program, and is left alone. Children inherit their
+ * parent's setting without a line of their own, so that a restoration looks for them among all
+ * tasks. uclamps.c has such a table of clamps, affinities.c one of affinities.
  */
 
 #include <stdbool.h>

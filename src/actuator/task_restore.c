@@ -135,20 +135,6 @@ static int compare_pid(const void *key, const void *element)
 	return pid < other ? -1 : pid > other;
 }
 
-/* Whether a task without a line has a setting that the task of some line could have given it. */
-static bool may_be_heir(const struct search *search, uint32_t pid)
-{
-	const struct task_log_kind *kind = search->kind;
-
-	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
-	    !kind->read(pid, search->child))
-		return false;
-	for (size_t i = 0; i < search->n; i++)
-		if (kind->gave(search->members[i].line, search->child))
-			return true;
-	return false;
-}
-
 /* The line of a thread of the process that could have given the child its setting, or NULL. */
 static const void *find_giver(const struct search *search, uint32_t process)
 {
@@ -165,20 +151,26 @@ static const void *find_giver(const struct search *search, uint32_t process)
 	return NULL;
 }
 
+/* Restores a task without a line whose setting the task of some line could have given it. */
 static void restore_heir(const struct search *search, uint32_t pid)
 {
+	const struct task_log_kind *kind = search->kind;
 	uint32_t ancestor = pid, process;
 	const void *line = NULL;
+	bool given = false;
 
-	if (!may_be_heir(search, pid))
+	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
+	    !kind->read(pid, search->child))
 		return;
-	for (int i = 0; i < GENERATIONS && ancestor > 1 && !line; i++) {
+	for (size_t i = 0; i < search->n && !given; i++)
+		given = kind->gave(search->members[i].line, search->child);
+	for (int i = 0; given && i < GENERATIONS && ancestor > 1 && !line; i++) {
 		find_relatives(ancestor, &process, &ancestor);
 		if (process)
 			line = find_giver(search, process);
 	}
 	if (line)
-		search->kind->restore_heir(search->run, pid, line);
+		kind->restore_heir(search->run, pid, line);
 }
 
 /* The next entry of a directory of /proc that is a number, or 0. */
@@ -208,25 +200,13 @@ static void restore_heirs(const struct search *search)
 	}
 }
 
-static void restore_lines(const struct search *search)
-{
-	size_t size = search->kind->size;
-	const char *line = search->lines, *end = line + search->n * size, *next;
-
-	for (; line < end; line = next) {
-		for (next = line + size; next < end; next += size)
-			if (task_log_pid(next) != task_log_pid(line))
-				break;
-		search->kind->restore(search->run, line, next);
-	}
-}
-
 int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata)
 {
 	struct task_restore run = { report, userdata, kind->what };
 	struct search search = { .run = &run, .kind = kind };
 	_cleanup_free_ void *lines = NULL;
+	const char *end, *next;
 	int r = task_log_read(directory, kind, &lines, &search.n);
 
 	if (r == 0 && kind->merge)
@@ -237,8 +217,14 @@ int task_log_restore(const struct task_log_kind *kind, const char *directory,
 	/* Children first: what their ancestors have, and they inherited, is still there. */
 	if (r == 0 && search.n)
 		restore_heirs(&search);
-	if (r == 0)
-		restore_lines(&search);
+	/* Then all lines of a pid together. */
+	end = search.lines + search.n * kind->size;
+	for (const char *line = search.lines; r == 0 && line < end; line = next) {
+		next = line + kind->size;
+		while (next < end && task_log_pid(next) == task_log_pid(line))
+			next += kind->size;
+		kind->restore(&run, line, next);
+	}
 	free(search.members);
 	free(search.child);
 	return r < 0 ? r : finish(&run, directory, kind);

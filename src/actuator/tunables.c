@@ -161,13 +161,6 @@ static int collect_one(int directory, const char *name, struct tunable *ret)
 	return 1;
 }
 
-static void append_name(char *text, size_t size, const char *name)
-{
-	size_t length = strlen(text);
-
-	snprintf(text + length, size - length, "%s%s", length ? ", " : "", name);
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct tunable *)a)->name, ((const struct tunable *)b)->name);
@@ -177,7 +170,7 @@ static int collect(DIR *directory, const struct tunable *like, struct tunable *r
 		   char *ret_unsaved, size_t unsaved_size)
 {
 	const struct dirent *file;
-	size_t n = 0;
+	size_t n = 0, length = 0;
 
 	for (errno = 0; (file = readdir(directory)); errno = 0) {
 		struct tunable tunable = *like;
@@ -185,8 +178,9 @@ static int collect(DIR *directory, const struct tunable *like, struct tunable *r
 
 		if (r > 0 && n < n_max)
 			ret[n++] = tunable;
-		else if (r != 0)
-			append_name(ret_unsaved, unsaved_size, file->d_name);
+		else if (r != 0 && length < unsaved_size)
+			length += snprintf(ret_unsaved + length, unsaved_size - length, "%s%s",
+					   length ? ", " : "", file->d_name);
 	}
 	if (errno)
 		return -errno;

@@ -13,22 +13,6 @@
 
 #define GOVERNOR_SCHEDUTIL "schedutil"
 
-static int explain_probe(struct actuator_domain *domain, int error)
-{
-	if (error == -EOPNOTSUPP || error == -EINVAL)
-		return actuator_domain_explain(domain, -EOPNOTSUPP,
-					       "this kernel has no utilisation clamps: it needs "
-					       "CONFIG_UCLAMP_TASK=y");
-	if (error == -EPERM)
-		return actuator_domain_explain(domain, -EOPNOTSUPP,
-					       "sched_setattr is not permitted: with systemd, "
-					       "SystemCallFilter= must allow @resources");
-	return actuator_domain_explain(domain, error,
-				       "cannot find out about utilisation clamps: "
-				       "%s",
-				       strerror(-error));
-}
-
 static int check_governor(struct actuator_domain *domain, char ret_governor[CONTROL_VALUE_SIZE])
 {
 	int r = control_read(domain->governor_fd, ret_governor, CONTROL_VALUE_SIZE);
@@ -47,8 +31,17 @@ static int uclamp_acquire(struct actuator_domain *domain)
 
 	domain->why[0] = '\0';
 	r = uclamp_probe();
+	if (r == -EOPNOTSUPP || r == -EINVAL)
+		return actuator_domain_explain(domain, -EOPNOTSUPP,
+					       "this kernel has no utilisation clamps: it needs "
+					       "CONFIG_UCLAMP_TASK=y");
+	if (r == -EPERM)
+		return actuator_domain_explain(domain, -EOPNOTSUPP,
+					       "sched_setattr is not permitted: with systemd, "
+					       "SystemCallFilter= must allow @resources");
 	if (r < 0)
-		return explain_probe(domain, r);
+		return actuator_domain_explain(
+			domain, r, "cannot find out about utilisation clamps: %s", strerror(-r));
 	r = check_governor(domain, governor);
 	if (r == ACTUATOR_TAKEN_OVER)
 		return actuator_domain_explain(domain, -EOPNOTSUPP,
@@ -56,48 +49,26 @@ static int uclamp_acquire(struct actuator_domain *domain)
 					       "governor is %s: echo schedutil into "
 					       "scaling_governor",
 					       governor);
-	if (r != ACTUATOR_DONE)
-		return r;
-
-	domain->held = true;
-	domain->touched = 0;
-	actuator_domain_mark_driven(domain);
-	return ACTUATOR_DONE;
-}
-
-/* The frequency that schedutil is expected to set where no limit is written. */
-static int expect(struct actuator_domain *domain, uint32_t target_khz)
-{
-	int r;
-
-	if (domain->asked_khz == target_khz)
-		return ACTUATOR_UNCHANGED;
-	domain->asked_khz = target_khz;
-	r = actuator_domain_read_back(domain, &domain->read_back_khz);
-	if (r == -EBUSY)
-		return actuator_domain_mark_offline(domain);
-	return r < 0 ? r : ACTUATOR_UNCHANGED;
+	return r == ACTUATOR_DONE ? actuator_domain_hold(domain) : r;
 }
 
 static int uclamp_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
 	bool limited = request->min_khz || request->max_khz != UINT32_MAX;
+	int r;
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
-	if (!limited && !range_is_taken(&domain->range))
-		return expect(domain, request->target_khz);
-	return range_apply(domain, request, request->min_khz, request->max_khz);
-}
-
-/* Yields the domain: another governor reads no clamps. Tasks keep theirs for the other domains. */
-static int yield_domain(struct actuator_domain *domain, const char *governor)
-{
-	int r;
-
-	actuator_domain_drop(domain);
-	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
-	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
+	if (limited || range_is_taken(&domain->range))
+		return range_apply(domain, request, request->min_khz, request->max_khz);
+	/* Nothing is written: the target is what schedutil is expected to set. */
+	if (domain->asked_khz == request->target_khz)
+		return ACTUATOR_UNCHANGED;
+	domain->asked_khz = request->target_khz;
+	r = actuator_domain_read_back(domain, &domain->read_back_khz);
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
+	return r < 0 ? r : ACTUATOR_UNCHANGED;
 }
 
 static int uclamp_verify(struct actuator_domain *domain)
@@ -110,8 +81,12 @@ static int uclamp_verify(struct actuator_domain *domain)
 		return actuator_domain_outcome_unheld(domain);
 	domain->touched = 0;
 	r = check_governor(domain, governor);
-	if (r == ACTUATOR_TAKEN_OVER)
-		return yield_domain(domain, governor);
+	/* Another governor reads no clamps. Tasks keep theirs for the other domains. */
+	if (r == ACTUATOR_TAKEN_OVER) {
+		actuator_domain_drop(domain);
+		r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
+		return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
+	}
 	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
 		r = range_verify(domain, touched);
 	if (r == ACTUATOR_DONE)

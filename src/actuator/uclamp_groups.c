@@ -78,14 +78,6 @@ static bool is_gone(const struct group_file *file)
 	return group_file_read(file->fd, &now) == -ENODEV;
 }
 
-/* No event reports the removal of a group: drops the entries of removed ones. */
-static void sweep(struct uclamp_groups *groups)
-{
-	for (size_t i = groups->n; i-- > 0;)
-		if (is_gone(&groups->files[i]))
-			forget(groups, &groups->files[i]);
-}
-
 static bool is_for(const struct group_file *file, const char *cgroup, enum uclamp_group_end end,
 		   uint32_t rule)
 {
@@ -134,15 +126,6 @@ void uclamp_groups_end_claims(struct uclamp_groups *groups)
 	put_back(groups, NULL, UCLAMP_GROUP_MAX, UNCLAIMED);
 }
 
-static struct group_file *find(struct uclamp_groups *groups, const char *cgroup,
-			       enum uclamp_group_end end)
-{
-	for (size_t i = 0; i < groups->n; i++)
-		if (groups->files[i].end == end && !strcmp(groups->files[i].cgroup, cgroup))
-			return &groups->files[i];
-	return NULL;
-}
-
 /* Returns the watch descriptor of inotify or a negative errno. */
 static int watch(const struct uclamp_groups *groups, const char *cgroup, const char *file)
 {
@@ -161,7 +144,10 @@ static int add(struct uclamp_groups *groups, const char *cgroup, enum uclamp_gro
 	struct group_file *file;
 	int r;
 
-	sweep(groups);
+	/* No event reports the removal of a group: drops the entries of removed ones. */
+	for (size_t i = groups->n; i-- > 0;)
+		if (is_gone(&groups->files[i]))
+			forget(groups, &groups->files[i]);
 	file = &groups->files[groups->n];
 	if (groups->n == UCLAMP_GROUPS_MAX)
 		return -ENOSPC;
@@ -216,12 +202,20 @@ static int check_parents(const char *cgroup, uint32_t hundredths)
 	return 0;
 }
 
-/* Saves the file's line, writes the value, and reads it back. */
-static int write_file(struct uclamp_groups *groups, struct group_file *file, uint32_t merged)
+/*
+ * Saves the file's line, writes the clamp merged with the group's own, and reads it back. On
+ * failure the group has its own clamp, and the entry is dropped.
+ */
+static int set_file(struct uclamp_groups *groups, struct group_file *file, uint32_t ours,
+		    uint32_t rule)
 {
-	uint32_t now = file->put;
+	bool is_ours_stricter = file->end == UCLAMP_GROUP_MAX ? ours < file->own : ours > file->own;
+	uint32_t merged = is_ours_stricter ? ours : file->own, now = file->put;
 	int r;
 
+	file->rule = rule;
+	if (merged == now)
+		return UCLAMP_GROUPS_UNCHANGED;
 	file->was = now;
 	file->put = merged;
 	r = save(groups);
@@ -229,37 +223,16 @@ static int write_file(struct uclamp_groups *groups, struct group_file *file, uin
 		r = group_file_write(file->fd, merged);
 	if (r == 0)
 		r = group_file_read(file->fd, &now);
-	if (r == 0 && now != merged)
-		r = -ESTALE;
-	if (r == 0)
+	if (r == 0 && now == merged)
 		return UCLAMP_GROUPS_DONE;
+	/* A read of another value: another program wrote meanwhile, and its value stays. */
 	file->put = now;
-	return r;
-}
-
-static uint32_t merge(const struct group_file *file, uint32_t ours)
-{
-	if (file->end == UCLAMP_GROUP_MAX)
-		return file->own < ours ? file->own : ours;
-	return file->own > ours ? file->own : ours;
-}
-
-static int set_file(struct uclamp_groups *groups, struct group_file *file, uint32_t ours,
-		    uint32_t rule)
-{
-	uint32_t merged = merge(file, ours);
-	int r = UCLAMP_GROUPS_UNCHANGED;
-
-	file->rule = rule;
-	if (merged != file->put)
-		r = write_file(groups, file, merged);
-	if (r >= 0)
-		return r;
-	/* -ESTALE: another program wrote meanwhile, and its value stays. */
-	if (r != -ESTALE)
+	if (r < 0)
 		group_file_restore(file, NULL, NULL);
 	forget(groups, file);
 	save(groups);
+	if (r == 0)
+		return -ESTALE;
 	return r == -ENODEV ? UCLAMP_GROUPS_GONE : r;
 }
 
@@ -267,13 +240,16 @@ int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum ucl
 		      uint32_t cap, uint32_t rule)
 {
 	uint32_t ours = (cap * HUNDREDTHS_MAX + UCLAMP_MOST / 2) / UCLAMP_MOST;
-	struct group_file *file = find(groups, cgroup, end);
+	struct group_file *file = NULL;
 	int r;
 
 	assert(cap <= UCLAMP_MOST);
 	r = end == UCLAMP_GROUP_MIN ? check_parents(cgroup, ours) : 0;
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < groups->n && !file; i++)
+		if (groups->files[i].end == end && !strcmp(groups->files[i].cgroup, cgroup))
+			file = &groups->files[i];
 	if (file && is_gone(file)) {
 		forget(groups, file);
 		file = NULL;
@@ -283,22 +259,6 @@ int uclamp_groups_set(struct uclamp_groups *groups, const char *cgroup, enum ucl
 	if (r == -ENODEV)
 		return UCLAMP_GROUPS_GONE;
 	return r < 0 ? r : set_file(groups, file, ours, rule);
-}
-
-static bool is_of_parent(const struct uclamp_groups *groups, int wd)
-{
-	for (size_t i = 0; i < groups->n; i++)
-		if (groups->files[i].parent_wd == wd)
-			return true;
-	return false;
-}
-
-static struct group_file *find_wd(struct uclamp_groups *groups, int wd)
-{
-	for (size_t i = 0; i < groups->n; i++)
-		if (groups->files[i].wd == wd)
-			return &groups->files[i];
-	return NULL;
 }
 
 /* inotify reports our own writes too. */
@@ -320,6 +280,24 @@ static void look(struct uclamp_groups *groups, struct group_file *file,
 		foreign(userdata, theirs.cgroup, theirs.end, theirs.rule, value);
 }
 
+/* Returns whether controllers were switched, or may have been: events were lost. */
+static bool handle_event(struct uclamp_groups *groups, const struct inotify_event *event,
+			 uclamp_groups_foreign_t foreign, void *userdata)
+{
+	bool overflow = event->mask & IN_Q_OVERFLOW, switched = overflow;
+
+	for (size_t i = groups->n; i-- > 0;) {
+		/* foreign() may have dropped other entries. */
+		if (i >= groups->n)
+			continue;
+		switched |= groups->files[i].parent_wd == event->wd;
+		/* After an overflow any file may have changed. */
+		if (overflow || groups->files[i].wd == event->wd)
+			look(groups, &groups->files[i], foreign, userdata);
+	}
+	return switched;
+}
+
 bool uclamp_groups_read(struct uclamp_groups *groups, uclamp_groups_foreign_t foreign,
 			void *userdata)
 {
@@ -331,16 +309,8 @@ bool uclamp_groups_read(struct uclamp_groups *groups, uclamp_groups_foreign_t fo
 		const struct inotify_event *event;
 
 		for (ssize_t at = 0; at < n; at += (ssize_t)sizeof(*event) + event->len) {
-			struct group_file *file;
-
 			event = (const void *)(events + at);
-			switched |= event->mask & IN_Q_OVERFLOW || is_of_parent(groups, event->wd);
-			file = find_wd(groups, event->wd);
-			if (file)
-				look(groups, file, foreign, userdata);
-			/* After an overflow any file may have changed. */
-			for (size_t i = groups->n; event->mask & IN_Q_OVERFLOW && i-- > 0;)
-				look(groups, &groups->files[i], foreign, userdata);
+			switched |= handle_event(groups, event, foreign, userdata);
 		}
 	}
 	return switched;

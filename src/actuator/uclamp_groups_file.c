@@ -179,26 +179,6 @@ int group_files_load(const char *directory, struct group_file **ret, size_t *ret
 	return r;
 }
 
-static int restore_entries(struct group_file *file, restore_report_t report, void *userdata)
-{
-	uint64_t inode;
-	int r;
-
-	file->fd = group_file_open(file->cgroup, file->end, &inode);
-	if (file->fd == -ENODEV || file->fd == -EOPNOTSUPP ||
-	    (file->fd >= 0 && inode != file->inode)) {
-		tell(file, RESTORE_GONE, 0, 0, report, userdata);
-		r = 0;
-	} else if (file->fd < 0) {
-		tell(file, RESTORE_FAILED, 0, file->fd, report, userdata);
-		r = file->fd;
-	} else {
-		r = group_file_restore(file, report, userdata);
-	}
-	close_fdp(&file->fd);
-	return r;
-}
-
 int uclamp_groups_restore(const char *directory, restore_report_t report, void *userdata)
 {
 	_cleanup_free_ struct group_file *files = NULL;
@@ -208,10 +188,21 @@ int uclamp_groups_restore(const char *directory, restore_report_t report, void *
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		r = restore_entries(&files[i], report, userdata);
+		struct group_file *file = &files[i];
+		uint64_t inode = file->inode;
+		int fd = file->fd = group_file_open(file->cgroup, file->end, &inode);
+
+		r = 0;
+		if (fd == -ENODEV || fd == -EOPNOTSUPP || inode != file->inode)
+			tell(file, RESTORE_GONE, 0, 0, report, userdata);
+		else if (fd < 0)
+			tell(file, RESTORE_FAILED, 0, r = fd, report, userdata);
+		else
+			r = group_file_restore(file, report, userdata);
+		close_fdp(&file->fd);
 		error = error ?: r;
 		if (r < 0)
-			files[left++] = files[i];
+			files[left++] = *file;
 	}
 	r = group_files_save(directory, files, left);
 	return error ?: r;

@@ -24,7 +24,7 @@ struct watched {
 struct actuator_watch {
 	int fd;
 	size_t n;
-	struct watched *watched; /* ascending wd: inotify counts upwards */
+	struct watched *watched;
 };
 
 int actuator_watch_new(struct actuator_watch **ret)
@@ -101,39 +101,22 @@ int actuator_watch_fd(const struct actuator_watch *watch)
 	return watch->fd;
 }
 
-static int compare_wd(const void *key, const void *element)
-{
-	int wd = *(const int *)key, other = ((const struct watched *)element)->wd;
-
-	return (wd > other) - (wd < other);
-}
-
-static int tell(struct watched *watched, actuator_watch_touched_t touched, void *userdata)
-{
-	watched->domain->touched |= 1u << watched->control;
-	touched(userdata, watched->domain, watched->control);
-	return 1;
-}
-
-static int tell_all(struct actuator_watch *watch, actuator_watch_touched_t touched, void *userdata)
-{
-	for (size_t i = 0; i < watch->n; i++)
-		tell(&watch->watched[i], touched, userdata);
-	return (int)watch->n;
-}
-
 static int handle_event(struct actuator_watch *watch, const struct inotify_event *event,
 			actuator_watch_touched_t touched, void *userdata)
 {
-	struct watched *watched;
+	int calls = 0;
 
-	if (event->mask & IN_Q_OVERFLOW)
-		return tell_all(watch, touched, userdata);
-	if (!(event->mask & IN_CLOSE_WRITE))
-		return 0;
+	for (size_t i = 0; i < watch->n; i++) {
+		struct watched *watched = &watch->watched[i];
 
-	watched = bsearch(&event->wd, watch->watched, watch->n, sizeof(*watched), compare_wd);
-	return watched ? tell(watched, touched, userdata) : 0;
+		if (event->mask & IN_Q_OVERFLOW ||
+		    (event->mask & IN_CLOSE_WRITE && event->wd == watched->wd)) {
+			watched->domain->touched |= 1u << watched->control;
+			touched(userdata, watched->domain, watched->control);
+			calls++;
+		}
+	}
+	return calls;
 }
 
 int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t touched,
@@ -170,18 +153,12 @@ int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online)
 	return (int)n;
 }
 
-static bool parse_cpu(const char *path, uint32_t *ret_cpu)
-{
-	int end = 0;
-
-	return sscanf(path, "/devices/system/cpu/cpu%5u%n", ret_cpu, &end) == 1 && !path[end];
-}
-
 /* The first string is the header "action@path"; KEY=value strings follow. */
 bool hotplug_parse(const char *text, size_t size, uint32_t *ret_cpu, bool *ret_online)
 {
 	bool is_cpu = false, has_path = false, has_action = false, online = false;
 	uint32_t cpu = 0;
+	int end = 0;
 
 	if (size == 0 || text[size - 1] != '\0')
 		return false;
@@ -190,7 +167,9 @@ bool hotplug_parse(const char *text, size_t size, uint32_t *ret_cpu, bool *ret_o
 		if (strcmp(field, "SUBSYSTEM=cpu") == 0)
 			is_cpu = true;
 		else if (strncmp(field, "DEVPATH=", 8) == 0)
-			has_path = parse_cpu(field + 8, &cpu);
+			has_path = sscanf(field, "DEVPATH=/devices/system/cpu/cpu%5u%n", &cpu,
+					  &end) == 1 &&
+				   !field[end];
 		else if (strncmp(field, "ACTION=", 7) == 0) {
 			online = strcmp(field + 7, "online") == 0;
 			has_action = online || strcmp(field + 7, "offline") == 0;

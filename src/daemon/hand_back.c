@@ -32,7 +32,8 @@ static int check_governor(const struct manager *manager, const char *governor)
 		if (!is_driven(governed))
 			continue;
 		n_driven++;
-		if (governor && !actuator_offers_governor(&governed->actuator, governor))
+		if (governor && control_lists(governed->actuator.info->first_cpu,
+					      "scaling_available_governors", governor) <= 0)
 			return -EINVAL;
 	}
 	return n_driven ? 0 : -ENODEV;
@@ -80,33 +81,27 @@ static void end(struct manager *manager)
 		rule_tracking_scan(manager);
 }
 
-/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
-static void tell_client(struct manager *manager)
+static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
 {
+	struct manager *manager = userdata;
 	struct channel *channel = &manager->hand_back.channel;
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct channel_tag tag = { 0 };
 	struct reply reply;
 
-	if (!channel_has_subscriber(channel))
-		return;
-	reply_init(&reply, &message, false);
-	field_text(reply_begin(&reply), "ended", "time");
-	if (reply_end(&reply) == 0)
-		query_server_publish(manager->server, channel, &tag, &message);
-	channel->is_over = true;
-	buffer_deinit(&message);
-}
-
-static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct manager *manager = userdata;
-
 	if (!hand_back_is_on(manager))
 		return 0;
 	end(manager);
 	log_info("governing again, after the domains were handed back");
-	tell_client(manager);
+	/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
+	if (channel_has_subscriber(channel)) {
+		reply_init(&reply, &message, false);
+		field_text(reply_begin(&reply), "ended", "time");
+		if (reply_end(&reply) == 0)
+			query_server_publish(manager->server, channel, &tag, &message);
+		channel->is_over = true;
+		buffer_deinit(&message);
+	}
 	manager_round(manager);
 	return 0;
 }
