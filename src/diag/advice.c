@@ -125,30 +125,21 @@ int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrup
 	return 0;
 }
 
-/*
- * nvme0n1 and, by another path to the same disk, nvme1c0n1 belong to nvme0; other disks to
- * themselves.
- */
-static void print_instance(const char *disk, char *ret, size_t size)
-{
-	unsigned int subsystem, controller, namespace;
-
-	if (sscanf(disk, "nvme%uc%un%u", &subsystem, &controller, &namespace) == 3 ||
-	    sscanf(disk, "nvme%un%u", &controller, &namespace) == 2)
-		snprintf(ret, size, "nvme%u", controller);
-	else
-		snprintf(ret, size, "%s", disk);
-}
-
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
 {
 	char link[PATH_MAX], instance[64], path[PATH_MAX + sizeof(instance) + 1];
+	unsigned int subsystem, controller, namespace;
 	_cleanup_fclose_ FILE *table = NULL;
 	_cleanup_free_ char *device = NULL;
 
 	snprintf(link, sizeof(link), "/sys/block/%s/device", disk);
 	device = realpath(link, NULL); /* loop devices and the like have none */
-	print_instance(disk, instance, sizeof(instance));
+	/* nvme0n1 and, by another path to the same disk, nvme1c0n1 belong to nvme0. */
+	if (sscanf(disk, "nvme%uc%un%u", &subsystem, &controller, &namespace) == 3 ||
+	    sscanf(disk, "nvme%un%u", &controller, &namespace) == 2)
+		snprintf(instance, sizeof(instance), "nvme%u", controller);
+	else
+		snprintf(instance, sizeof(instance), "%s", disk);
 	snprintf(path, sizeof(path), "%s/%s", device ? device : "", instance);
 
 	table = fopen("/proc/interrupts", "re");

@@ -138,22 +138,19 @@ static int tell(const struct search *search, const char *who, const char *format
 	return search->emit(search->context, who, text);
 }
 
-/* Whether a cooling device slows CPUs: drivers call theirs Processor or cpufreq-cpuN. */
-static bool cools_cpus(const struct search *search, const char *name)
-{
-	char type[64];
-
-	return sysfs_read_line(type, sizeof(type), "%s/class/thermal/%s/type", search->sys, name) &&
-	       (!strcmp(type, "Processor") || strstr(type, "cpufreq"));
-}
-
-/* Returns 1 when a device is active and was reported, 0, or the result of emit. */
+/*
+ * Reports a cooling device that slows CPUs: drivers call theirs Processor or cpufreq-cpuN. Returns
+ * 1 when it is active and was reported, 0, or the result of emit.
+ */
 static int tell_cooling(const struct search *search, const char *name)
 {
 	double state, most;
+	char type[64];
 	int r;
 
-	if (strncmp(name, "cooling_device", 14) != 0 || !cools_cpus(search, name) ||
+	if (strncmp(name, "cooling_device", 14) != 0 ||
+	    !sysfs_read_line(type, sizeof(type), "%s/class/thermal/%s/type", search->sys, name) ||
+	    (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq")) ||
 	    !sysfs_read_number(&state, "%s/class/thermal/%s/cur_state", search->sys, name) ||
 	    !sysfs_read_number(&most, "%s/class/thermal/%s/max_state", search->sys, name) || !state)
 		return 0;

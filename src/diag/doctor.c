@@ -155,24 +155,13 @@ static const char *choose(const struct examination *e, uint32_t policy, const ch
 	return strstr(offered, "userspace") ? "setspeed" : "limits";
 }
 
-/* The governors that a domain could have besides its own, such as "powersave, userspace". */
-static void list_others(char *offered, const char *governor, char *ret, size_t size)
-{
-	size_t used = 0;
-
-	ret[0] = '\0';
-	for (char *rest, *word = strtok_r(offered, " ", &rest); word && used < size;
-	     word = strtok_r(NULL, " ", &rest))
-		if (strcmp(word, governor) != 0)
-			used += snprintf(ret + used, size - used, "%s%s", used ? ", " : "", word);
-}
-
 static void examine_governor(const struct examination *e, const struct topology_domain *domain,
 			     const char *driver)
 {
-	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", others[TEXT_SIZE / 2];
+	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", others[TEXT_SIZE / 2] = "";
 	const char *backend, *advice = "";
 	char found[TEXT_SIZE];
+	size_t used = 0;
 
 	control_load(CONTROL_GOVERNOR, domain->first_cpu, governor, sizeof(governor));
 	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
@@ -186,7 +175,11 @@ static void examine_governor(const struct examination *e, const struct topology_
 	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
 		 strstr(offered, "schedutil"))
 		advice = "for backend uclamp: echo schedutil into scaling_governor";
-	list_others(offered, governor, others, sizeof(others));
+	for (char *rest, *word = strtok_r(offered, " ", &rest); word && used < sizeof(others);
+	     word = strtok_r(NULL, " ", &rest))
+		if (strcmp(word, governor) != 0)
+			used += snprintf(others + used, sizeof(others) - used, "%s%s",
+					 used ? ", " : "", word);
 	snprintf(found, sizeof(found), "%s%s%s; other governors: %s", governor,
 		 backend ? "; backend = auto takes " : ", set by wakegovd", backend ? backend : "",
 		 *others ? others : "none");
@@ -194,37 +187,19 @@ static void examine_governor(const struct examination *e, const struct topology_
 		    advice);
 }
 
-static void examine_tick(const struct examination *e, const struct topology_domain *domain)
-{
-	if (tickless_has(domain->first_cpu, NULL))
-		tell_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
-			    "nohz_full= took it from CPUs there",
-			    "setspeed and limits leave such a domain alone, as a task that is "
-			    "alone on such a CPU would not be seen to work; the governor "
-			    "performance fits it");
-}
-
-/* The inefficient OPPs, such as "400 and 1000 MHz"; "" for none. */
-static void list_inefficient(const struct topology_domain *domain, char *ret, size_t size)
-{
-	size_t used = 0;
-
-	ret[0] = '\0';
-	for (uint32_t i = 0; i < domain->n_opps && used < size; i++)
-		if (opp_better_khz(domain, i))
-			used += snprintf(ret + used, size - used, "%s%g", used ? ", " : "",
-					 domain->opp_khz[i] / 1000.0);
-}
-
 /* The source of the OPPs' power, and the OPPs that wakegov skips because of it. */
 static bool examine_energy(const struct examination *e, struct topology_domain *domain)
 {
 	const char *source = power_source_name(power_find(e->policy, domain));
-	char found[TEXT_SIZE], inefficient[TEXT_SIZE / 2];
+	char found[TEXT_SIZE], inefficient[TEXT_SIZE / 2] = "";
+	size_t used = 0;
 
 	if (!source)
 		return false;
-	list_inefficient(domain, inefficient, sizeof(inefficient));
+	for (uint32_t i = 0; i < domain->n_opps && used < sizeof(inefficient); i++)
+		if (opp_better_khz(domain, i))
+			used += snprintf(inefficient + used, sizeof(inefficient) - used, "%s%g",
+					 used ? ", " : "", domain->opp_khz[i] / 1000.0);
 	snprintf(found, sizeof(found), "by %s%s%s%s", source,
 		 *inefficient ? "; inefficient: " : "; none is inefficient", inefficient,
 		 *inefficient ? " MHz" : "");
@@ -245,7 +220,12 @@ static void examine_domain(const struct examination *e, const struct topology_do
 	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
 		    advice);
 	examine_governor(e, domain, driver);
-	examine_tick(e, domain);
+	if (tickless_has(domain->first_cpu, NULL))
+		tell_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
+			    "nohz_full= took it from CPUs there",
+			    "setspeed and limits leave such a domain alone, as a task that is "
+			    "alone on such a CPU would not be seen to work; the governor "
+			    "performance fits it");
 }
 
 static int examine_domains(const struct examination *e)

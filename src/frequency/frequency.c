@@ -99,31 +99,9 @@ static bool count_on(uint64_t from, uint64_t to, uint64_t *ret)
 	return to >= from || from <= UINT32_MAX;
 }
 
-struct span {
-	uint64_t ns;
-	uint64_t actual;
-	uint64_t reference;
-};
-
 static bool are_twofold(uint64_t a_khz, uint64_t b_khz)
 {
 	return b_khz && (a_khz > 2 * b_khz || 2 * a_khz < b_khz);
-}
-
-/* Returns NULL for a plausible measurement. The time that passed bounds the counts. */
-static const char *doubt(const struct frequency *frequency, const struct span *span, uint32_t cpu,
-			 uint32_t reference_khz, uint32_t reported_khz, uint64_t khz)
-{
-	double most = (double)span->ns / NS_PER_MS * reference_khz;
-
-	if (!span->actual || !span->reference)
-		return "its counters stand still";
-	if (span->reference > most * 5 / 4)
-		return "its counters jump";
-	if (are_twofold(khz, reported_khz) &&
-	    are_twofold(khz, frequency->ask(frequency->userdata, cpu)))
-		return "it is off by more than twofold from what the kernel reports";
-	return NULL;
 }
 
 static enum frequency_outcome drop(struct frequency *frequency, const char *why)
@@ -135,20 +113,28 @@ static enum frequency_outcome drop(struct frequency *frequency, const char *why)
 	return FREQUENCY_DROPPED;
 }
 
+/* Three implausible measurements in a row drop the reader. The time that passed bounds counts. */
 static enum frequency_outcome take(struct frequency *frequency, uint32_t cpu,
 				   const struct base *from, uint32_t reference_khz,
 				   uint32_t *ret_khz)
 {
 	const struct base *to = &frequency->bases[cpu];
-	struct span span = { .ns = to->ns - from->ns };
-	const char *why = "its counters go back";
-	uint64_t khz = 0;
+	double most = (double)(to->ns - from->ns) / NS_PER_MS * reference_khz;
+	uint64_t actual, reference, khz = 0;
+	const char *why = NULL;
 
-	if (count_on(from->counts.actual, to->counts.actual, &span.actual) &&
-	    count_on(from->counts.reference, to->counts.reference, &span.reference)) {
-		if (span.reference)
-			khz = (double)span.actual / span.reference * reference_khz;
-		why = doubt(frequency, &span, cpu, reference_khz, to->reported_khz, khz);
+	if (!count_on(from->counts.actual, to->counts.actual, &actual) ||
+	    !count_on(from->counts.reference, to->counts.reference, &reference))
+		why = "its counters go back";
+	else if (!actual || !reference)
+		why = "its counters stand still";
+	else if (reference > most * 5 / 4)
+		why = "its counters jump";
+	if (!why) {
+		khz = (double)actual / reference * reference_khz;
+		if (are_twofold(khz, to->reported_khz) &&
+		    are_twofold(khz, frequency->ask(frequency->userdata, cpu)))
+			why = "it is off by more than twofold from what the kernel reports";
 	}
 	if (why)
 		return ++frequency->doubts < DOUBTS_MAX ? FREQUENCY_NOTHING : drop(frequency, why);

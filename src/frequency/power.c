@@ -20,16 +20,6 @@ const char *power_source_name(enum power_source source)
 	return names[source];
 }
 
-static uint32_t ask_kernel(const struct topology_domain *domain, uint32_t khz)
-{
-	double power;
-
-	if (!sysfs_read_number(&power, MODEL, domain->first_cpu, khz) || power < 1 ||
-	    power > UINT32_MAX)
-		return 0;
-	return (uint32_t)power;
-}
-
 enum power_source power_find(const struct policy *policy, struct topology_domain *domain)
 {
 	uint32_t section = policy_powers_section(policy, domain->name);
@@ -39,12 +29,15 @@ enum power_source power_find(const struct policy *policy, struct topology_domain
 
 		for (; i < domain->n_opps; i++) {
 			uint32_t khz = domain->opp_khz[i];
+			double power;
 
-			domain->opp_power[i] = source == POWER_POLICY
-						       ? policy_power_at(policy, section, khz)
-						       : ask_kernel(domain, khz);
-			if (!domain->opp_power[i])
+			if (source == POWER_POLICY)
+				power = policy_power_at(policy, section, khz);
+			else if (!sysfs_read_number(&power, MODEL, domain->first_cpu, khz))
 				break;
+			if (power < 1 || power > UINT32_MAX)
+				break;
+			domain->opp_power[i] = (uint32_t)power;
 		}
 		if (i == domain->n_opps)
 			return source;

@@ -149,18 +149,6 @@ static int read_ratios(uint32_t model, const struct registers *registers, struct
 	return read_core(registers, ret);
 }
 
-static int check_ratios(const struct ratios *ratios, const char **ret_why)
-{
-	*ret_why = NULL;
-	if (!ratios->base || !ratios->bus_khz)
-		*ret_why = "they name no base frequency, as under some hypervisors";
-	else if (!ratios->four)
-		*ret_why = "they name no turbo frequency";
-	else if (ratios->base > ratios->four)
-		*ret_why = "they have the base frequency above the turbo's";
-	return *ret_why ? -ENODATA : 0;
-}
-
 int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo *ret,
 		 const char **ret_why)
 {
@@ -172,9 +160,15 @@ int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo
 	*ret_why = "they cannot be read";
 	if (r < 0)
 		return r;
-	r = check_ratios(&ratios, ret_why);
-	if (r < 0)
-		return r;
+	*ret_why = NULL;
+	if (!ratios.base || !ratios.bus_khz)
+		*ret_why = "they name no base frequency, as under some hypervisors";
+	else if (!ratios.four)
+		*ret_why = "they name no turbo frequency";
+	else if (ratios.base > ratios.four)
+		*ret_why = "they have the base frequency above the turbo's";
+	if (*ret_why)
+		return -ENODATA;
 	if (get(&registers, MISC_ENABLE, &enable) == 0 && enable & TURBO_DISABLED)
 		ratios.one = ratios.four = ratios.base;
 	*ret = (struct turbo){
@@ -238,31 +232,23 @@ uint32_t reference_base_khz(uint32_t policy)
 		       : 0;
 }
 
-/* The model of a CPU of family 6, or 0. */
-static uint32_t intel_model(void)
-{
-	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
-	bool intel = false, family_6 = false;
-	uint32_t model;
-	char line[256];
-
-	while (file && fgets(line, sizeof(line), file) && line[0] != '\n') {
-		intel |= strstr(line, "GenuineIntel") != NULL;
-		family_6 |= strncmp(line, "cpu family", 10) == 0 && strstr(line, ": 6\n");
-		if (sscanf(line, "model : %u", &model) == 1 && intel && family_6)
-			return model;
-	}
-	return 0;
-}
-
 int reference_read_turbo(struct turbo *ret, const char **ret_why)
 {
+	_cleanup_fclose_ FILE *info = fopen("/proc/cpuinfo", "re");
+	bool intel = false, family_6 = false;
 	_cleanup_close_ int fd = -1;
-	uint32_t model = intel_model();
+	uint32_t model = 0;
+	char line[256];
 	int r;
 
+	while (info && fgets(line, sizeof(line), info) && line[0] != '\n') {
+		intel |= strstr(line, "GenuineIntel") != NULL;
+		family_6 |= strncmp(line, "cpu family", 10) == 0 && strstr(line, ": 6\n");
+		if (sscanf(line, "model : %u", &model) == 1)
+			break;
+	}
 	*ret_why = "this is no Intel CPU with such registers";
-	if (!model)
+	if (!model || !intel || !family_6)
 		return -ENODEV;
 	*ret_why = "/dev/cpu/0/msr cannot be opened (modprobe msr; CAP_SYS_RAWIO)";
 	fd = open("/dev/cpu/0/msr", O_RDONLY | O_CLOEXEC);

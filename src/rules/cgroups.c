@@ -37,20 +37,17 @@ bool cgroups_have_unit(const char *unit)
 	return found;
 }
 
-static bool has_form(const struct policy_rule *rule)
-{
-	return (rule->match.given == POLICY_MATCH_CGROUP ||
-		rule->match.given == POLICY_MATCH_UNIT) &&
-	       rule->domain_cpu == POLICY_ANY_DOMAIN && !rule->when[0];
-}
-
 struct grouped grouped_find(const struct policy *policy, const struct topology *topology)
 {
 	struct grouped found = { 0 };
 	struct class_clamp clamp;
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
-		if (!has_form(&policy->rules[i]))
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if ((rule->match.given != POLICY_MATCH_CGROUP &&
+		     rule->match.given != POLICY_MATCH_UNIT) ||
+		    rule->domain_cpu != POLICY_ANY_DOMAIN || rule->when[0])
 			continue;
 		clamp_of_rules(policy, 1ULL << i, 0, topology, &clamp);
 		found.caps |= (uint64_t)(clamp.cap != CLAMP_CAP_NONE) << i;

@@ -135,20 +135,6 @@ int hints_rule(const struct policy *policy, const char *class)
 	return -1;
 }
 
-/* The classes with hints, as bits. */
-static uint32_t find_classes(const struct hints *hints, const struct policy *policy)
-{
-	const struct hint *hint = NULL;
-	uint32_t found = 0;
-
-	while ((hint = hints_next(hints, hint))) {
-		int class = rule_class_named(policy, hint->class);
-
-		found |= class < 0 ? 0 : 1U << class;
-	}
-	return found;
-}
-
 static void add_rule(struct policy *policy, uint32_t i)
 {
 	const struct policy_class class = policy->classes[i];
@@ -179,8 +165,14 @@ static uint32_t classes_with_rule(const struct policy *policy)
 /* A class that has a rule keeps it, even if new ones find no room. */
 bool hints_fill(const struct hints *hints, struct policy *policy)
 {
-	uint32_t classes = find_classes(hints, policy), before = classes_with_rule(policy);
+	uint32_t classes = 0, before = classes_with_rule(policy);
+	const struct hint *hint = NULL;
 
+	while ((hint = hints_next(hints, hint))) {
+		int class = rule_class_named(policy, hint->class);
+
+		classes |= class < 0 ? 0 : 1U << class;
+	}
 	while (policy->n_rules && policy->rules[policy->n_rules - 1].is_hint)
 		policy->n_rules--;
 	for (uint32_t bits = classes & before; bits; bits &= bits - 1)

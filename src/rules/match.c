@@ -7,6 +7,7 @@
 #include "config/rule_keys.h"
 #include "core/rule.h"
 #include "rules/rules_private.h"
+#include "shared/cleanup.h"
 
 #define PATH_SIZE 4096
 
@@ -55,34 +56,24 @@ static bool is_slice(const char *part)
 	return fnmatch("?*.slice", part, 0) == 0;
 }
 
-/* The unit types of systemd that have cgroups. */
-static bool is_any_unit(const char *part)
+/*
+ * As systemd's cg_path_get_unit(): slices, which only a manager makes, and the first unit behind
+ * them, of one of the types that have cgroups. Names below that are chosen by the delegate.
+ */
+static bool is_unit(const char *pattern, const char *path)
 {
 	static const char *const types[] = {
 		"?*.service", "?*.scope", "?*.socket", "?*.mount", "?*.swap",
 	};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (fnmatch(types[i], part, 0) == 0)
-			return true;
-	return false;
-}
-
-/*
- * As systemd's cg_path_get_unit(): slices, which only a manager makes, and the first unit behind
- * them. Names below that are chosen by the delegate.
- */
-static bool is_unit(const char *pattern, const char *path)
-{
 	char part[PATH_SIZE];
+	bool has_cgroup = false;
 
-	while ((path = take_part(path, part))) {
-		if (!is_slice(part))
-			return is_any_unit(part) && fnmatch(pattern, part, 0) == 0;
+	while ((path = take_part(path, part)) && is_slice(part))
 		if (fnmatch(pattern, part, 0) == 0)
 			return true;
-	}
-	return false;
+	for (size_t i = 0; path && i < ARRAY_SIZE(types); i++)
+		has_cgroup |= fnmatch(types[i], part, 0) == 0;
+	return has_cgroup && fnmatch(pattern, part, 0) == 0;
 }
 
 /* As cg_path_get_user_unit(): the same below the service of a user's manager. */
@@ -166,7 +157,7 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 		POLICY_MATCH_COMMAND,
 	};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		if (match->given & order[i] && !holds(match, order[i], uid, facts, texts))
 			return order[i];
 	return 0;
@@ -254,24 +245,21 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 	return known ? known->hint : 0;
 }
 
-/* A thread's hint from its process; for a process its former one, or else its parent's. */
-static uint64_t find_inherited(const struct rules *rules, const struct task_facts *facts)
-{
-	uint64_t own = is_known(rules, facts) ? hint_of_task(rules, facts->pid) : 0;
-
-	if (facts->pid != facts->tgid)
-		return hint_of_task(rules, facts->tgid);
-	return hints_find_id(rules->hints, own) ? own : hint_of_task(rules, facts->parent);
-}
-
 /* Hints of users may take half of the table; the other half is for the administrator's rules. */
 const struct hint *rules_find_hint(const struct rules *rules, const struct task_facts *facts)
 {
 	const struct hint *hint;
+	uint64_t inherited;
 
 	if (!hints_count(rules->hints))
 		return NULL;
-	hint = hints_of(rules->hints, facts, find_inherited(rules, facts));
+	/* A thread's is from its process; a process's is its former one, or else its parent's. */
+	inherited = is_known(rules, facts) ? hint_of_task(rules, facts->pid) : 0;
+	if (facts->pid != facts->tgid)
+		inherited = hint_of_task(rules, facts->tgid);
+	else if (!hints_find_id(rules->hints, inherited))
+		inherited = hint_of_task(rules, facts->parent);
+	hint = hints_of(rules->hints, facts, inherited);
 	if (!hint || hint->any_user || rules_find_known(rules, facts->pid) ||
 	    pid_index_count(rules->index) < pid_index_size(rules->index) / 2)
 		return hint;

@@ -60,19 +60,7 @@ static uint32_t find_uid(const char *user)
 	return entry ? entry->pw_uid : MATCH_NO_UID;
 }
 
-/* The earlier rules by their present numbers; removed ones are left out. */
-static uint64_t renumber(const struct rules *rules, uint64_t counted, const struct ruled *before)
-{
-	uint64_t now = 0;
-
-	for (; counted; counted &= counted - 1)
-		for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
-			if (!strcmp(rules->ruled[i].name, before[__builtin_ctzll(counted)].name))
-				now |= 1ULL << i;
-	return now;
-}
-
-/* Keeps the counts of a rule whose number changed. */
+/* Keeps the counts of a rule whose number changed. Those of removed rules are left out. */
 static void take_counts(struct rules *rules, const struct ruled *before)
 {
 	struct known_task *task;
@@ -81,8 +69,16 @@ static void take_counts(struct rules *rules, const struct ruled *before)
 		for (uint32_t j = 0; rules->ruled[i].name[0] && j < POLICY_RULES_MAX; j++)
 			if (!strcmp(rules->ruled[i].name, before[j].name))
 				rules->ruled[i].count = before[j].count;
-	for (uint32_t place = 0; (task = next_known(rules, &place)); place++)
-		task->counted = renumber(rules, task->counted, before);
+	for (uint32_t place = 0; (task = next_known(rules, &place)); place++) {
+		uint64_t now = 0;
+
+		for (uint64_t bits = task->counted; bits; bits &= bits - 1)
+			for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
+				if (!strcmp(rules->ruled[i].name,
+					    before[__builtin_ctzll(bits)].name))
+					now |= 1ULL << i;
+		task->counted = now;
+	}
 }
 
 void rules_set_policy(struct rules *rules, const struct policy *policy)
@@ -167,11 +163,6 @@ static void update(struct rules *rules, uint32_t place, const struct hint *hint,
 	pid_index_remove(rules->index, place);
 }
 
-static void forget(struct rules *rules, uint32_t place)
-{
-	update(rules, place, NULL, 0);
-}
-
 /* The task's place, added if need be; PID_INDEX_NONE where it needs none or there is no room. */
 static uint32_t find_place(struct rules *rules, const struct task_facts *facts, bool matches,
 			   bool *ret_is_new)
@@ -181,7 +172,7 @@ static uint32_t find_place(struct rules *rules, const struct task_facts *facts, 
 	*ret_is_new = false;
 	/* Drops the entry of an earlier task with this pid. */
 	if (place != PID_INDEX_NONE && rules->tasks[place].task.start_ns != facts->start_ns) {
-		forget(rules, place);
+		update(rules, place, NULL, 0);
 		place = PID_INDEX_NONE;
 		*ret_is_new = true;
 	}
@@ -289,7 +280,7 @@ bool rules_end(struct rules *rules, uint32_t pid)
 
 	if (place == PID_INDEX_NONE)
 		return false;
-	forget(rules, place);
+	update(rules, place, NULL, 0);
 	return true;
 }
 
@@ -310,7 +301,7 @@ bool rules_take_missing(struct rules *rules, uint32_t *ret_pid)
 		if (known->scan == rules->scan)
 			continue;
 		*ret_pid = known->task.pid;
-		forget(rules, place);
+		update(rules, place, NULL, 0);
 		return true;
 	}
 	texts_forget_process(rules->texts);

@@ -43,35 +43,12 @@ struct texts *texts_free(struct texts *texts)
 	return NULL;
 }
 
-static const char *get_of_process(struct texts *texts, uint32_t tgid, enum policy_match_key key,
-				  const char **ret_unknown)
-{
-	const struct process_facts *process = &texts->process;
-	bool is_exe = key == POLICY_MATCH_EXE;
-
-	if (texts->tgid != tgid)
-		texts->read_process(texts->userdata, tgid, &texts->process);
-	texts->tgid = tgid;
-	*ret_unknown = is_exe ? process->exe_unknown : process->command_unknown;
-	if (*ret_unknown)
-		return NULL;
-	return is_exe ? process->exe : process->command;
-}
-
-/* The task may have moved since its facts were taken; then this is another cgroup's path. */
-static bool is_path_of(uint64_t id, const char *path)
-{
-	char directory[2 * TEXT_SIZE];
-	struct stat st;
-
-	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
-	return sysfs_cgroup_mount()[0] && stat(directory, &st) == 0 && st.st_ino == id;
-}
-
 static const char *get_cgroup(struct texts *texts, const struct task_facts *facts,
 			      const char **ret_unknown)
 {
 	struct cgroup_text *cgroup = &texts->cgroups[facts->cgroup_id % CGROUPS_MAX];
+	char directory[2 * TEXT_SIZE];
+	struct stat st;
 	int r;
 
 	if (cgroup->id == facts->cgroup_id && cgroup->path)
@@ -82,7 +59,9 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 		*ret_unknown = strerror(-r);
 	if (r <= 0)
 		return NULL;
-	if (is_path_of(facts->cgroup_id, texts->path)) {
+	/* The task may have moved since its facts were taken; then it is another cgroup's path. */
+	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), texts->path);
+	if (sysfs_cgroup_mount()[0] && stat(directory, &st) == 0 && st.st_ino == facts->cgroup_id) {
 		free(cgroup->path);
 		*cgroup = (struct cgroup_text){ facts->cgroup_id, strdup(texts->path) };
 	}
@@ -92,10 +71,21 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 const char *texts_get(struct texts *texts, const struct task_facts *facts,
 		      enum policy_match_key key, const char **ret_unknown)
 {
+	const struct process_facts *process = &texts->process;
+	bool is_exe = key == POLICY_MATCH_EXE;
+
 	*ret_unknown = NULL;
 	if (key == POLICY_MATCH_CGROUP)
 		return get_cgroup(texts, facts, ret_unknown);
-	return facts->kernel_thread ? NULL : get_of_process(texts, facts->tgid, key, ret_unknown);
+	if (facts->kernel_thread)
+		return NULL;
+	if (texts->tgid != facts->tgid)
+		texts->read_process(texts->userdata, facts->tgid, &texts->process);
+	texts->tgid = facts->tgid;
+	*ret_unknown = is_exe ? process->exe_unknown : process->command_unknown;
+	if (*ret_unknown)
+		return NULL;
+	return is_exe ? process->exe : process->command;
 }
 
 void texts_forget_process(struct texts *texts)

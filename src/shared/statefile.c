@@ -37,39 +37,31 @@ static int read_boot_id(char ret_boot_id[BOOT_ID_SIZE])
 	return n == BOOT_ID_SIZE - 1 ? 0 : -EIO;
 }
 
-/* A file that another user could have written must not determine writes to the kernel. */
-static int check_owner(int fd, size_t *ret_length)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_size > LENGTH_MAX)
-		return -EBADMSG;
-	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EKEYREJECTED;
-	*ret_length = (size_t)st.st_size;
-	return 0;
-}
-
-/* Reads the file, with a NUL behind it. Returns 0, -ENOENT without a file or a directory, … */
+/*
+ * Reads the file, with a NUL behind it. A file that another user could have written must not
+ * determine writes to the kernel. Returns 0, -ENOENT without a file or a directory, …
+ */
 static int read_whole(const char *directory, const char *name, char **ret_text, size_t *ret_length)
 {
 	_cleanup_close_ int directory_fd = open_directory(directory);
 	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *text = NULL;
-	size_t length = 0, at = 0;
+	size_t length, at = 0;
+	struct stat st;
 	ssize_t n;
-	int r;
 
 	if (directory_fd < 0)
 		return directory_fd;
 	fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ELOOP ? -EBADMSG : -errno;
-	r = check_owner(fd, &length);
-	if (r < 0)
-		return r;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > LENGTH_MAX)
+		return -EBADMSG;
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EKEYREJECTED;
+	length = (size_t)st.st_size;
 	text = malloc(length + 1);
 	if (!text)
 		return -ENOMEM;

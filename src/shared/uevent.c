@@ -14,9 +14,9 @@
 
 #define UEVENT_GROUP_KERNEL 1
 
-/* The text of a uevent starts with its action: the others do not wake us. */
-static int attach_filter(int fd, uint32_t action, uint32_t other_action)
+int uevent_open(uint32_t action, uint32_t other_action)
 {
+	/* The text of a uevent starts with its action: the others do not wake us. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, action, 1, 0),
@@ -25,12 +25,6 @@ static int attach_filter(int fd, uint32_t action, uint32_t other_action)
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
 	struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
-
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
-}
-
-int uevent_open(uint32_t action, uint32_t other_action)
-{
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP_KERNEL };
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
 					NETLINK_KOBJECT_UEVENT);
@@ -38,29 +32,17 @@ int uevent_open(uint32_t action, uint32_t other_action)
 
 	if (fd < 0)
 		return -errno;
-	if (attach_filter(fd, action, other_action) < 0 ||
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
 
-/* The kernel sends as port 0, process 0 and user 0; a program can be none but the last. */
-static bool is_from_kernel(const struct msghdr *message, const struct sockaddr_nl *sender)
-{
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	struct ucred credentials;
-
-	if (sender->nl_pid != 0 || sender->nl_groups != UEVENT_GROUP_KERNEL)
-		return false;
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS)
-		return false;
-
-	memcpy(&credentials, CMSG_DATA(header), sizeof(credentials));
-	return credentials.pid == 0 && credentials.uid == 0;
-}
-
-/* Returns the length of a message of the kernel, 0 for another's, or a negative errno. */
+/*
+ * Returns the length of a message of the kernel, 0 for another's, or a negative errno. The kernel
+ * sends as port 0, process 0 and user 0; a program can be none but the last.
+ */
 static ssize_t receive(int fd, char *ret_text, size_t size)
 {
 	char control[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
@@ -75,12 +57,18 @@ static ssize_t receive(int fd, char *ret_text, size_t size)
 		.msg_controllen = sizeof(control),
 	};
 	ssize_t n = recvmsg(fd, &message, 0);
+	const struct cmsghdr *header;
+	struct ucred credentials;
 
 	if (n < 0)
 		return -errno;
-	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+	header = CMSG_FIRSTHDR(&message);
+	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || sender.nl_pid != 0 ||
+	    sender.nl_groups != UEVENT_GROUP_KERNEL || !header ||
+	    header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS)
 		return 0;
-	return is_from_kernel(&message, &sender) ? n : 0;
+	memcpy(&credentials, CMSG_DATA(header), sizeof(credentials));
+	return credentials.pid == 0 && credentials.uid == 0 ? n : 0;
 }
 
 ssize_t uevent_read(int fd, char ret_text[static UEVENT_SIZE])
