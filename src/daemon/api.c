@@ -120,8 +120,17 @@ static int hand_back(const struct call *call, struct reply *reply)
 	return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
 }
 
-static int put_profiles(struct reply *reply, const struct manager *manager)
+static int refuse_profile(struct reply *reply, int error, const char *profile)
 {
+	if (error == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
+					json_pack("{ss}", "profile", profile));
+	return error;
+}
+
+static int list_profiles(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	const struct profile_choice *choice = &manager->profile;
 	struct json_out *out = reply_begin(reply);
@@ -140,25 +149,12 @@ static int put_profiles(struct reply *reply, const struct manager *manager)
 	return reply_end(reply);
 }
 
-static int refuse_profile(struct reply *reply, int error, const char *profile)
-{
-	if (error == -ENOENT)
-		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
-					json_pack("{ss}", "profile", profile));
-	return error;
-}
-
-static int list_profiles(const struct call *call, struct reply *reply)
-{
-	return put_profiles(reply, call->userdata);
-}
-
 static int choose_profile(const struct call *call, struct reply *reply)
 {
 	const char *profile = call_text(call, "profile");
 	int r = profile_switch_choose(call->userdata, profile);
 
-	return r < 0 ? refuse_profile(reply, r, profile) : put_profiles(reply, call->userdata);
+	return r < 0 ? refuse_profile(reply, r, profile) : list_profiles(call, reply);
 }
 
 /* One client at a time; the hold ends with its connection. */
@@ -177,7 +173,7 @@ static int hold_profile(const struct call *call, struct reply *reply)
 	r = profile_switch_hold(manager, profile);
 	reply->continues = r >= 0;
 	if (r >= 0)
-		r = put_profiles(reply, manager);
+		r = list_profiles(call, reply);
 	if (r >= 0)
 		return r;
 	channel_unsubscribe(call->subscription);

@@ -51,38 +51,6 @@ static void put_rule(struct json_out *out, const struct explained_rule *rule)
 	json_out_close(out, '}');
 }
 
-static void put_io(struct json_out *out, const struct explained_io *io, const char *device)
-{
-	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
-
-	field_open(out, "io", '{');
-	field_text(out, "state", io_boost_state_name(io->state));
-	field_text(out, "device", device);
-	field_count(out, "io_rate_per_s", io->rate_per_s);
-	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
-	field_count_if(out, "predicted_gain_permille", is_predicted,
-		       api_gain_permille(io->predicted_ppm));
-	field_count_if(out, "measured_gain_permille", io->tried,
-		       io->found.gain_ppm > 0 ? io->found.gain_ppm / 1000 : 0);
-	field_count_if(out, "gain_error_permille", io->tried, io->found.error_ppm / 1000);
-	field_count(out, "pairs", io->tried);
-	field_nonzero(out, "wanted_khz", io->wanted_khz);
-	json_out_close(out, '}');
-}
-
-static void put_clamp(struct json_out *out, const char *by, uint32_t khz, uint32_t override,
-		      bool acted)
-{
-	if (!khz || khz == UINT32_MAX)
-		return;
-	json_out_open(out, '{');
-	field_text(out, "by", by);
-	field_count(out, "khz", khz);
-	field_nonzero(out, "override", override);
-	field_bool(out, "acted", acted);
-	json_out_close(out, '}');
-}
-
 /* In the order of their application; an override's limit replaces the policy's. */
 static void put_clamps(struct json_out *out, const struct explanation *rests_on, enum limiter acted)
 {
@@ -102,9 +70,16 @@ static void put_clamps(struct json_out *out, const struct explanation *rests_on,
 	};
 
 	field_open(out, "clamps", '[');
-	for (size_t i = 0; i < ARRAY_SIZE(clamps); i++)
-		put_clamp(out, limiter_name(clamps[i].limiter), clamps[i].khz, clamps[i].override,
-			  clamps[i].limiter == acted);
+	for (size_t i = 0; i < ARRAY_SIZE(clamps); i++) {
+		if (!clamps[i].khz || clamps[i].khz == UINT32_MAX)
+			continue;
+		json_out_open(out, '{');
+		field_text(out, "by", limiter_name(clamps[i].limiter));
+		field_count(out, "khz", clamps[i].khz);
+		field_nonzero(out, "override", clamps[i].override);
+		field_bool(out, "acted", clamps[i].limiter == acted);
+		json_out_close(out, '}');
+	}
 	json_out_close(out, ']');
 }
 
@@ -264,9 +239,11 @@ static void put_acted(struct json_out *out, const struct manager *manager,
 	field_nonzero(out, "left_out", explained->left_out);
 }
 
-static void put_io_of(struct json_out *out, const struct manager *manager,
-		      const struct explained *explained)
+static void put_io(struct json_out *out, const struct manager *manager,
+		   const struct explained *explained)
 {
+	const struct explained_io *io = &explained->rests_on->io;
+	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
 	char name[TRACER_DISK_SIZE];
 	const char *device = NULL;
 
@@ -276,9 +253,21 @@ static void put_io_of(struct json_out *out, const struct manager *manager,
 	}
 	if (explained->past)
 		device = explained->past->device[0] ? explained->past->device : NULL;
-	else if (tracer_device_name(manager->tracer, explained->rests_on->io.device, name) == 0)
+	else if (tracer_device_name(manager->tracer, io->device, name) == 0)
 		device = name;
-	put_io(out, &explained->rests_on->io, device);
+	field_open(out, "io", '{');
+	field_text(out, "state", io_boost_state_name(io->state));
+	field_text(out, "device", device);
+	field_count(out, "io_rate_per_s", io->rate_per_s);
+	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
+	field_count_if(out, "predicted_gain_permille", is_predicted,
+		       api_gain_permille(io->predicted_ppm));
+	field_count_if(out, "measured_gain_permille", io->tried,
+		       io->found.gain_ppm > 0 ? io->found.gain_ppm / 1000 : 0);
+	field_count_if(out, "gain_error_permille", io->tried, io->found.error_ppm / 1000);
+	field_count(out, "pairs", io->tried);
+	field_nonzero(out, "wanted_khz", io->wanted_khz);
+	json_out_close(out, '}');
 }
 
 static int send_explanation(struct reply *reply, struct manager *manager,
@@ -302,7 +291,7 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	field_nonzero(out, "target_khz", decision->target_khz);
 	put_contenders(out, rests_on, info);
 	put_rule(out, &rests_on->rule);
-	put_io_of(out, manager, explained);
+	put_io(out, manager, explained);
 	if (explained->is_present)
 		put_idle_latency(out, manager, decision->domain);
 	else

@@ -18,20 +18,6 @@
 /* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
 
-/*
- * The domain with the fastest CPUs: bursts that are too long for it are too long for all. NULL:
- * none.
- */
-static const struct topology_domain *fastest_domain(const struct topology *topology)
-{
-	const struct topology_domain *fastest = NULL;
-
-	for (uint32_t i = 0; i < topology->n_domains; i++)
-		if (!fastest || topology->domains[i].capacity > fastest->capacity)
-			fastest = &topology->domains[i];
-	return fastest;
-}
-
 /* The bursts of the tasks that have their floor from this rule, the longest of their classes. */
 static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
 				 const struct topology_domain *domain)
@@ -52,10 +38,14 @@ static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
 static void put_bursts(struct json_out *out, const struct manager *manager, uint32_t i)
 {
 	const struct policy_level *floor = &manager->policy.rules[i].properties.floor;
-	const struct topology_domain *domain;
+	const struct topology *topology = manager->topology;
+	const struct topology_domain *domain = NULL;
 	uint64_t burst_ns = 0, full_khz, needs_khz;
 
-	domain = fastest_domain(manager->topology);
+	/* By the fastest CPUs: bursts that are too long for those are too long for all. */
+	for (uint32_t j = 0; j < topology->n_domains; j++)
+		if (!domain || topology->domains[j].capacity > domain->capacity)
+			domain = &topology->domains[j];
 	if (floor->kind == POLICY_LEVEL_RESPONSE && domain)
 		burst_ns = longest_burst_ns(manager, i, domain);
 	if (!burst_ns) {

@@ -10,33 +10,24 @@
 #include "shared/log.h"
 #include "wakegov/own.h"
 
-/* The rule of a clamp, for people: "/etc/wakegov/wakegov.conf:12: [rule web]: ". */
-static void name_rule(const struct manager *manager, const struct task_clamp *clamp, char *ret,
-		      size_t size)
-{
-	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
-	const struct policy_rule *rule;
-
-	ret[0] = '\0';
-	if (!rule_exists(&manager->policy, index))
-		return;
-	rule = &manager->policy.rules[index];
-	snprintf(ret, size, "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
-}
-
 /*
- * Reports a refusal once per task: see uclamps_set(). A neighbour's cap has no rule, and its
- * refusal breaks none.
+ * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp. A neighbour's cap
+ * has no rule, and its refusal breaks none.
  */
 static void warn_of_refusal(const struct manager *manager, const struct task_clamp *clamp,
 			    int error)
 {
-	char rule[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32];
+	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
+	char by[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32] = "";
+	const struct policy_rule *rule;
 
 	if (clamp->max_why == CLAMP_NEIGHBOUR)
 		return;
-	name_rule(manager, clamp, rule, sizeof(rule));
-	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", rule, clamp->pid,
+	if (rule_exists(&manager->policy, index)) {
+		rule = &manager->policy.rules[index];
+		snprintf(by, sizeof(by), "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
+	}
+	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", by, clamp->pid,
 		    strerror(-error),
 		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
 }
@@ -55,29 +46,21 @@ static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint6
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
 
-/* Applies all tasks' clamps again: groups took clamps over from tasks, or tasks from groups. */
-static void apply_all(struct manager *manager, uint64_t now_ns)
+void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
 	const struct task *task = NULL;
 	struct task_clamp clamp;
 
-	while ((task = task_next(tasks, task))) {
+	while (engine_take_clamp(manager->engine, &clamp))
+		apply_clamp(manager, &clamp, now_ns);
+	/* All again: groups took clamps over from tasks, or tasks from groups. */
+	while (manager->grouping.reapply && (task = task_next(tasks, task))) {
 		if (!task->clamped)
 			continue;
 		engine_clamp_of_task(manager->engine, task, &clamp);
 		apply_clamp(manager, &clamp, now_ns);
 	}
-}
-
-void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
-{
-	struct task_clamp clamp;
-
-	while (engine_take_clamp(manager->engine, &clamp))
-		apply_clamp(manager, &clamp, now_ns);
-	if (manager->grouping.reapply)
-		apply_all(manager, now_ns);
 	manager->grouping.reapply = false;
 	uclamps_flush(manager->clamps, now_ns);
 }

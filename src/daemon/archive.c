@@ -123,13 +123,12 @@ static int go_on(struct archive *archive)
 	return ftruncate(archive->fd, (off_t)good) < 0 ? -errno : 0;
 }
 
-static int fail(struct archive *archive, int error)
+static void fail(struct archive *archive, int error)
 {
 	archive->failed = true;
 	log_warning("cannot write to %s: %s; decisions are not kept until wakegovd is "
 		    "restarted",
 		    archive->directory, strerror(-error));
-	return error;
 }
 
 int archive_open(const char *directory, uint32_t n_domains, struct archive **ret)
@@ -167,39 +166,21 @@ int archive_open(const char *directory, uint32_t n_domains, struct archive **ret
 	return r;
 }
 
-/* Takes back a partly written block, so that the file ends with a whole one. */
-static int append(struct archive *archive, const uint8_t *data, size_t n)
-{
-	ssize_t written = write(archive->fd, data, n);
-	int error = written < 0 ? -errno : -ENOSPC;
-
-	if (written == (ssize_t)n) {
-		archive->size += n;
-		return 0;
-	}
-	if (written > 0 && ftruncate(archive->fd, (off_t)archive->size) < 0)
-		return -errno;
-	return error;
-}
-
-/* A new block begins in a file with room for it. */
-static int make_room(struct archive *archive)
-{
-	if (archive->writer.n ||
-	    archive->size + sizeof(archive->writer.block) <= ARCHIVE_FILE_BYTES)
-		return 0;
-	history_begin(&archive->writer);
-	return begin_file(archive);
-}
-
 static void write_block(struct archive *archive)
 {
 	size_t n = archive->failed ? 0 : history_close(&archive->writer);
-	int r = n ? append(archive, archive->writer.block, n) : 0;
+	ssize_t written = n ? write(archive->fd, archive->writer.block, n) : 0;
+	int error = written < 0 ? -errno : -ENOSPC;
 
 	archive->unwritten_ns = 0;
-	if (r < 0)
-		fail(archive, r);
+	if (written == (ssize_t)n) {
+		archive->size += n;
+		return;
+	}
+	/* Takes back a partly written block, so that the file ends with a whole one. */
+	if (written > 0 && ftruncate(archive->fd, (off_t)archive->size) < 0)
+		error = -errno;
+	fail(archive, error);
 }
 
 static void earn(struct archive *archive, uint64_t now_us)
@@ -216,15 +197,6 @@ static void earn(struct archive *archive, uint64_t now_us)
 		archive->balance = BURST_BYTES;
 }
 
-/* Shares a short balance evenly among the domains. */
-static bool may_keep(const struct archive *archive, const struct ration *ration, uint64_t now_us)
-{
-	uint64_t apart_us = archive->n_domains * ENTRY_BYTES * DAY_US / ARCHIVE_FILE_BYTES;
-
-	return archive->balance > RESERVE_BYTES ||
-	       (archive->balance > 0 && now_us >= ration->kept_us + apart_us);
-}
-
 /* The difference of the clocks is updated when the wall clock is set, not at each reading. */
 static uint64_t wall_us(struct archive *archive, uint64_t now_us)
 {
@@ -238,19 +210,27 @@ static uint64_t wall_us(struct archive *archive, uint64_t now_us)
 
 void archive_add(struct archive *archive, uint32_t domain, struct history_entry *entry)
 {
+	uint64_t apart_us = archive->n_domains * ENTRY_BYTES * DAY_US / ARCHIVE_FILE_BYTES;
 	struct ration *ration = &archive->rations[domain];
 	uint64_t now_us = entry->entry.decision.now_ns / NS_PER_US;
 	size_t n;
-	int r;
+	int r = 0;
 
 	if (archive->failed)
 		return;
 	earn(archive, now_us);
-	if (!may_keep(archive, ration, now_us)) {
+	/* Shares a short balance evenly among the domains. */
+	if (archive->balance <= 0 ||
+	    (archive->balance <= RESERVE_BYTES && now_us < ration->kept_us + apart_us)) {
 		ration->left_out++;
 		return;
 	}
-	r = make_room(archive);
+	/* A new block begins in a file with room for it. */
+	if (!archive->writer.n &&
+	    archive->size + sizeof(archive->writer.block) > ARCHIVE_FILE_BYTES) {
+		history_begin(&archive->writer);
+		r = begin_file(archive);
+	}
 	if (r < 0) {
 		fail(archive, r);
 		return;

@@ -11,23 +11,6 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-static uint32_t choose_reference(struct manager *manager, const struct topology_domain *info,
-				 const struct turbo *turbo, const char *unread)
-{
-	struct policy_domain policy;
-	const char *why;
-	uint32_t khz;
-
-	policy_domain_for(&manager->policy, info->name, &policy);
-	khz = reference_choose(&policy.reference, turbo, &why);
-	if (why)
-		log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
-			    info->name, why, turbo ? "" : ": ", turbo ? "" : unread);
-	if (!khz && reference_turbo_is_off())
-		khz = reference_base_khz(info->first_cpu);
-	return khz;
-}
-
 /* Logs changes only: the start has logged the first value. */
 static void take_reference(struct manager *manager, uint32_t domain, uint32_t khz)
 {
@@ -52,17 +35,27 @@ static void take_reference(struct manager *manager, uint32_t domain, uint32_t kh
 
 void freq_invariance_choose_references(struct manager *manager)
 {
-	const char *unread;
+	const char *unread, *why;
 	struct turbo turbo;
 	bool known = reference_read_turbo(&turbo, &unread) == 0;
 
 	if (!known)
 		log_debug("turbo frequencies: %s", unread);
 	manager->base_khz = known ? turbo.base_khz : 0;
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++)
-		take_reference(manager, i,
-			       choose_reference(manager, &manager->topology->domains[i],
-						known ? &turbo : NULL, unread));
+	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
+		const struct topology_domain *info = &manager->topology->domains[i];
+		struct policy_domain policy;
+		uint32_t khz;
+
+		policy_domain_for(&manager->policy, info->name, &policy);
+		khz = reference_choose(&policy.reference, known ? &turbo : NULL, &why);
+		if (why)
+			log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
+				    info->name, why, known ? "" : ": ", known ? "" : unread);
+		if (!khz && reference_turbo_is_off())
+			khz = reference_base_khz(info->first_cpu);
+		take_reference(manager, i, khz);
+	}
 }
 
 static uint32_t ask_kernel(void *userdata, uint32_t cpu)

@@ -16,11 +16,6 @@
 #include "shared/log.h"
 #include "shared/sysfs.h"
 
-static uint64_t *bits_of(struct grouped *grouped, enum uclamp_group_end end)
-{
-	return end == UCLAMP_GROUP_MAX ? &grouped->caps : &grouped->floors;
-}
-
 /* The cgroup that a rule names. */
 struct group {
 	size_t length; /* length of its part of a task's path */
@@ -58,48 +53,47 @@ static bool is_left(const struct grouping *grouping, uint32_t rule, enum uclamp_
 	return false;
 }
 
-static void say_left(struct manager *manager, uint32_t i, enum uclamp_group_end end,
-		     const char *why)
-{
-	const struct policy_rule *rule = &manager->policy.rules[i];
-	const char *property = end == UCLAMP_GROUP_MAX ? "cap" : "floor";
-	char *text = manager->grouping.why_not[i];
-	size_t length = strlen(text);
-
-	snprintf(text + length, GROUPING_WHY_SIZE - length, "%s%s: %s", length ? "; " : "",
-		 property, why);
-	log_notice("%s:%u: [rule %s] its %s is given to each task, not to the cgroup: %s",
-		   rule->file, rule->line, rule->name, property, why);
-}
-
-/* Leaves a group out: from now on each of its tasks gets the clamp itself. */
-__attribute__((format(printf, 5, 6))) static void leave_out(struct manager *manager, uint32_t rule,
+/*
+ * Leaves a group out: from now on each of its tasks gets the clamp itself. The first group of a
+ * rule's cap or floor is logged.
+ */
+__attribute__((format(printf, 5, 6))) static void leave_out(struct manager *manager, uint32_t i,
 							    enum uclamp_group_end end,
 							    const char *directory,
 							    const char *format, ...)
 {
+	const char *property = end == UCLAMP_GROUP_MAX ? "cap" : "floor";
+	const struct policy_rule *rule = &manager->policy.rules[i];
 	struct grouping *grouping = &manager->grouping;
+	size_t length = strlen(grouping->why_not[i]);
 	uint64_t inode = inode_of(directory);
 	char why[GROUPING_WHY_SIZE / 2];
 	va_list args;
 
-	if (inode && is_left(grouping, rule, end, inode))
+	if (inode && is_left(grouping, i, end, inode))
 		return;
 	grouping->reapply = true;
-	uclamp_groups_drop(manager->groups, directory, end, rule);
+	uclamp_groups_drop(manager->groups, directory, end, i);
 	if (!inode)
 		return;
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	if (!is_left(grouping, rule, end, 0))
-		say_left(manager, rule, end, why);
-	if (grouping->n_left < GROUPING_LEFT_MAX) {
-		grouping->left[grouping->n_left++] = (struct grouping_left){ rule, end, inode };
-	} else {
-		*bits_of(&grouping->by, end) &= ~(1ULL << rule);
-		uclamp_groups_drop(manager->groups, NULL, end, rule);
+	if (!is_left(grouping, i, end, 0)) {
+		snprintf(grouping->why_not[i] + length, GROUPING_WHY_SIZE - length, "%s%s: %s",
+			 length ? "; " : "", property, why);
+		log_notice("%s:%u: [rule %s] its %s is given to each task, not to the cgroup: %s",
+			   rule->file, rule->line, rule->name, property, why);
 	}
+	if (grouping->n_left < GROUPING_LEFT_MAX) {
+		grouping->left[grouping->n_left++] = (struct grouping_left){ i, end, inode };
+		return;
+	}
+	if (end == UCLAMP_GROUP_MAX)
+		grouping->by.caps &= ~(1ULL << i);
+	else
+		grouping->by.floors &= ~(1ULL << i);
+	uclamp_groups_drop(manager->groups, NULL, end, i);
 }
 
 static void explain_failure(struct manager *manager, uint32_t rule, enum uclamp_group_end end,

@@ -76,13 +76,6 @@ static bool take_heir(const char *text, struct rules *rules)
 	return true;
 }
 
-static bool take_line(const char *line, uint64_t now_ns, struct rules *rules)
-{
-	if (strncmp(line, "hint ", 5) == 0)
-		return take_hint(line + 5, now_ns, rules_hints(rules));
-	return strncmp(line, "heir ", 5) == 0 && take_heir(line + 5, rules);
-}
-
 int hint_file_load(const char *directory, uint64_t now_ns, struct rules *rules)
 {
 	_cleanup_(statefile_close) struct statefile_reader reader;
@@ -90,7 +83,9 @@ int hint_file_load(const char *directory, uint64_t now_ns, struct rules *rules)
 	int r = statefile_open(directory, &hint_file, &reader);
 
 	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
-		if (!take_line(line, now_ns, rules))
+		if (!(strncmp(line, "hint ", 5) == 0
+			      ? take_hint(line + 5, now_ns, rules_hints(rules))
+			      : strncmp(line, "heir ", 5) == 0 && take_heir(line + 5, rules)))
 			return -EBADMSG;
 	return r;
 }

@@ -57,28 +57,6 @@ const char *idle_latency_why_not(const struct manager *manager)
 	return NULL;
 }
 
-static bool may_write(const struct manager *manager)
-{
-	return !manager->idle_latency->missing && manager->policy.backend != POLICY_BACKEND_OBSERVE;
-}
-
-static void give_up(struct manager *manager, uint32_t cpu, int outcome)
-{
-	struct idle_latency *idle = manager->idle_latency;
-
-	idle->cpus[cpu].given_up = true;
-	if (outcome == RESUME_LATENCY_FOREIGN)
-		log_notice(
-			"CPU %u: another program set its pm_qos_resume_latency_us; wakegov leaves "
-			"it alone until: wakegovctl reload",
-			cpu);
-	else if (!idle->failed)
-		log_warning("CPU %u: cannot limit its idle states: %s; it, and others like it, "
-			    "are left as they are",
-			    cpu, strerror(-outcome));
-	idle->failed |= outcome < 0;
-}
-
 /* pid is whose limit it is, and may have ended. */
 static void set_limit(struct manager *manager, uint32_t cpu, uint32_t us, uint32_t pid)
 {
@@ -90,8 +68,18 @@ static void set_limit(struct manager *manager, uint32_t cpu, uint32_t us, uint32
 		r = resume_latency_limit(manager->saved, cpu, us);
 	else if (restore_resume_latency(manager->saved, cpu) == RESTORE_TAKEN_OVER)
 		r = RESUME_LATENCY_FOREIGN;
+	if (r == RESUME_LATENCY_FOREIGN)
+		log_notice(
+			"CPU %u: another program set its pm_qos_resume_latency_us; wakegov leaves "
+			"it alone until: wakegovctl reload",
+			cpu);
+	else if (r < 0 && !idle->failed)
+		log_warning("CPU %u: cannot limit its idle states: %s; it, and others like it, "
+			    "are left as they are",
+			    cpu, strerror(-r));
+	idle->failed |= r < 0;
 	if (r < 0 || r == RESUME_LATENCY_FOREIGN) {
-		give_up(manager, cpu, r);
+		limited->given_up = true;
 		us = NONE;
 	}
 	if (us != limited->us)
@@ -161,15 +149,6 @@ uint64_t idle_latency_next_ns(const struct manager *manager)
 	return manager->idle_latency->n_limited ? manager->idle_latency->next_ns : UINT64_MAX;
 }
 
-/* The rule that gives the task its idle latency; -1: none does. */
-static int rule_of(const struct manager *manager, uint32_t pid)
-{
-	const struct rules_task *task = rules_find(manager->rules, pid);
-
-	return task ? rule_that_gives_anywhere(&manager->policy, task->matched, RULE_IDLE_LATENCY)
-		    : -1;
-}
-
 static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 {
 	struct idle_latency *idle = manager->idle_latency;
@@ -194,9 +173,12 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 static uint32_t latency_of(const struct manager *manager, uint32_t pid)
 {
 	const struct io_task *task = io_task_find(engine_tasks(manager->engine), pid);
-	int rule = rule_of(manager, pid);
+	const struct rules_task *ruled = rules_find(manager->rules, pid);
+	int rule = ruled ? rule_that_gives_anywhere(&manager->policy, ruled->matched,
+						    RULE_IDLE_LATENCY)
+			 : -1;
 
-	if (!may_write(manager))
+	if (manager->idle_latency->missing || manager->policy.backend == POLICY_BACKEND_OBSERVE)
 		return NONE;
 	if (rule >= 0)
 		return manager->policy.rules[rule].properties.idle_latency.value;
@@ -303,23 +285,18 @@ void idle_latency_end(struct manager *manager)
 }
 
 /* By the latency itself, as the task that limited the CPU may have ended. */
-static bool is_limit_of(const struct manager *manager, int rule, uint32_t us)
-{
-	const struct policy_level *level;
-
-	if (rule == IDLE_LATENCY_ANY_RULE)
-		return true;
-	level = &manager->policy.rules[rule].properties.idle_latency;
-	return level->kind == POLICY_LEVEL_IDLE_LATENCY && level->value == us;
-}
-
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
 {
+	bool any = rule == IDLE_LATENCY_ANY_RULE;
+	const struct policy_level *level =
+		&manager->policy.rules[any ? 0 : rule].properties.idle_latency;
+
 	*ret = (struct cpu_mask){ 0 };
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
 		uint32_t us = manager->idle_latency->cpus[cpu].us;
 
-		if (us != NONE && is_limit_of(manager, rule, us))
+		if (us != NONE &&
+		    (any || (level->kind == POLICY_LEVEL_IDLE_LATENCY && level->value == us)))
 			cpu_mask_add(ret, cpu);
 	}
 }

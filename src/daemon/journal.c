@@ -24,21 +24,22 @@
 static const struct {
 	const char *id;
 	int level;
+	enum event_kind kind; /* for monitors */
 } messages[MESSAGES] = {
-	[MESSAGE_GOVERNING] = { "3014aebca3954a338b7c81d2a8883549", LOG_INFO },
-	[MESSAGE_OBSERVED] = { "8fe92a376a5a4b2d88227c4f6c43884a", LOG_WARNING },
-	[MESSAGE_YIELDED] = { "0c5a9832680d4d0e974fdb168b96609d", LOG_NOTICE },
-	[MESSAGE_OFFLINE] = { "4bec41213d3745ae8b564441690b08f4", LOG_INFO },
-	[MESSAGE_ONLINE] = { "d7a706de31704b5891bc0111ccb006da", LOG_INFO },
-	[MESSAGE_WRITE_FAILED] = { "ce9d1d44c8e64c4c96f4e17e16c184c4", LOG_WARNING },
-	[MESSAGE_POLICY_READ] = { "b7d03621c3b0427fb479631812766486", LOG_INFO },
-	[MESSAGE_POLICY_REFUSED] = { "1a59d9432c1e4d73ac01d40fa8b60842", LOG_ERR },
-	[MESSAGE_RESTORED] = { "7a202568d5134cbba7fb10a4237b662a", LOG_INFO },
-	[MESSAGE_RESTORE_FAILED] = { "b6f3d58461dd49c294c9d555f0ac7605", LOG_ERR },
-	[MESSAGE_PROFILE] = { "0344990c04aa4cba9e8cac441f7c394a", LOG_INFO },
-	[MESSAGE_OVERRIDE] = { "8ba4a146d927433595dc71ae70b3960a", LOG_INFO },
-	[MESSAGE_SOURCE_DROPPED] = { "bd953f0499cb40b58d36853b28c53650", LOG_WARNING },
-	[MESSAGE_DECISION] = { "faf3aace86e141639328b721fc43056d", LOG_DEBUG },
+	[MESSAGE_GOVERNING] = { "3014aebca3954a338b7c81d2a8883549", LOG_INFO, EVENT_CHANGE },
+	[MESSAGE_OBSERVED] = { "8fe92a376a5a4b2d88227c4f6c43884a", LOG_WARNING, EVENT_ERROR },
+	[MESSAGE_YIELDED] = { "0c5a9832680d4d0e974fdb168b96609d", LOG_NOTICE, EVENT_YIELD },
+	[MESSAGE_OFFLINE] = { "4bec41213d3745ae8b564441690b08f4", LOG_INFO, EVENT_YIELD },
+	[MESSAGE_ONLINE] = { "d7a706de31704b5891bc0111ccb006da", LOG_INFO, EVENT_YIELD },
+	[MESSAGE_WRITE_FAILED] = { "ce9d1d44c8e64c4c96f4e17e16c184c4", LOG_WARNING, EVENT_ERROR },
+	[MESSAGE_POLICY_READ] = { "b7d03621c3b0427fb479631812766486", LOG_INFO, EVENT_CHANGE },
+	[MESSAGE_POLICY_REFUSED] = { "1a59d9432c1e4d73ac01d40fa8b60842", LOG_ERR, EVENT_ERROR },
+	[MESSAGE_RESTORED] = { "7a202568d5134cbba7fb10a4237b662a", LOG_INFO, EVENT_ERROR },
+	[MESSAGE_RESTORE_FAILED] = { "b6f3d58461dd49c294c9d555f0ac7605", LOG_ERR, EVENT_ERROR },
+	[MESSAGE_PROFILE] = { "0344990c04aa4cba9e8cac441f7c394a", LOG_INFO, EVENT_CHANGE },
+	[MESSAGE_OVERRIDE] = { "8ba4a146d927433595dc71ae70b3960a", LOG_INFO, EVENT_CHANGE },
+	[MESSAGE_SOURCE_DROPPED] = { "bd953f0499cb40b58d36853b28c53650", LOG_WARNING, EVENT_ERROR },
+	[MESSAGE_DECISION] = { "faf3aace86e141639328b721fc43056d", LOG_DEBUG, EVENT_ERROR },
 };
 
 struct fields {
@@ -66,29 +67,24 @@ static void add_number(struct fields *fields, const char *name, unsigned int val
 	add_field(fields, name, text);
 }
 
-/*
- * journald looks up the sender's unit when it reads a message. For a process that has exited by
- * then, such as --restore, it finds none, and journalctl -u would omit the message.
- */
-static void add_unit(struct fields *fields)
-{
-	char *unit = NULL;
-
-	if (sd_pid_get_unit(0, &unit) >= 0)
-		add_field(fields, "OBJECT_SYSTEMD_UNIT", unit);
-	free(unit);
-}
-
 static int send_to_journal(enum message message, const struct message_about *about,
 			   const char *line)
 {
 	char text[sizeof("MESSAGE=") + LINE_SIZE];
 	struct fields fields = { 0 };
+	char *unit = NULL;
 
 	add_number(&fields, "PRIORITY", messages[message].level);
 	add_field(&fields, "SYSLOG_IDENTIFIER", program_invocation_short_name);
 	add_field(&fields, "MESSAGE_ID", messages[message].id);
-	add_unit(&fields);
+	/*
+	 * journald looks up the sender's unit when it reads a message. For a process that has
+	 * exited by then, such as --restore, it finds none, and journalctl -u would omit the
+	 * message.
+	 */
+	if (sd_pid_get_unit(0, &unit) >= 0)
+		add_field(&fields, "OBJECT_SYSTEMD_UNIT", unit);
+	free(unit);
 	if (about) {
 		add_field(&fields, "WAKEGOV_DOMAIN", about->domain);
 		add_field(&fields, "WAKEGOV_TASK", about->comm);
@@ -119,23 +115,6 @@ void journal_log(enum message message, const struct message_about *about, const 
 		log_message(level, "%s", line);
 }
 
-static enum event_kind kind_of(enum message message)
-{
-	switch (message) {
-	case MESSAGE_YIELDED:
-	case MESSAGE_OFFLINE:
-	case MESSAGE_ONLINE:
-		return EVENT_YIELD;
-	case MESSAGE_GOVERNING:
-	case MESSAGE_POLICY_READ:
-	case MESSAGE_PROFILE:
-	case MESSAGE_OVERRIDE:
-		return EVENT_CHANGE;
-	default:
-		return EVENT_ERROR;
-	}
-}
-
 void journal_report(struct manager *manager, enum message message,
 		    const struct message_about *about, const char *format, ...)
 {
@@ -147,7 +126,7 @@ void journal_report(struct manager *manager, enum message message,
 	va_end(args);
 	journal_log(message, about, "%s", line);
 	monitor_publish(manager, &(struct event){
-					 .kind = kind_of(message),
+					 .kind = messages[message].kind,
 					 .now_ns = time_now_ns(),
 					 .domain = about ? about->domain : NULL,
 					 .pid = about ? about->pid : 0,

@@ -26,7 +26,34 @@
 
 #define EXIT_USAGE	2
 
-enum job { JOB_GOVERN, JOB_CHECK_CONFIG, JOB_SHOW_CONFIG, JOB_RESTORE, JOB_VERSION, JOB_HELP };
+/* The options, by getopt_long()'s values. Those from JOB_CHECK_CONFIG on choose another job. */
+enum {
+	OPT_CONFIG = 256,
+	OPT_OBSERVE,
+	OPT_RUN_DIR,
+	OPT_STATE_DIR,
+	OPT_DEBUG,
+	JOB_GOVERN,
+	JOB_CHECK_CONFIG,
+	JOB_SHOW_CONFIG,
+	JOB_RESTORE,
+	JOB_VERSION,
+	JOB_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "check-config", optional_argument, NULL, JOB_CHECK_CONFIG },
+	{ "show-config", no_argument, NULL, JOB_SHOW_CONFIG },
+	{ "restore", no_argument, NULL, JOB_RESTORE },
+	{ "observe", no_argument, NULL, OPT_OBSERVE },
+	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
+	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
+	{ "debug", no_argument, NULL, OPT_DEBUG },
+	{ "version", no_argument, NULL, JOB_VERSION },
+	{ "help", no_argument, NULL, JOB_HELP },
+	{ 0 },
+};
 
 static void print_help(void)
 {
@@ -93,12 +120,24 @@ static int show_config(const struct manager_options *options)
 }
 
 /* Frequencies first, as they affect every user. */
-static int restore_all(const char *run_dir)
+static int restore(const char *run_dir)
 {
-	int r = restore_saved(run_dir, journal_report_restore, NULL);
-	int groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
-	int clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
-	int affinities = affinities_restore(run_dir, journal_report_restore, NULL);
+	_cleanup_close_ int run_dir_fd = startup_lock_run_dir(run_dir);
+	_cleanup_close_ int machine_fd = -1;
+	int r, groups, clamps, affinities;
+
+	/* No run directory: nothing was left. */
+	if (run_dir_fd == -ENOENT)
+		return EXIT_SUCCESS;
+	if (run_dir_fd < 0)
+		return EXIT_FAILURE;
+	machine_fd = startup_lock_machine(LOG_ERR);
+	if (machine_fd == -EBUSY)
+		return EXIT_FAILURE;
+	r = restore_saved(run_dir, journal_report_restore, NULL);
+	groups = uclamp_groups_restore(run_dir, journal_report_restore, NULL);
+	clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
+	affinities = affinities_restore(run_dir, journal_report_restore, NULL);
 
 	journal_log_left(r, "the settings of domains", run_dir, "originals");
 	journal_log_left(groups, "the clamps of cgroups", run_dir, "groups");
@@ -111,118 +150,37 @@ static int restore_all(const char *run_dir)
 	return r < 0 || clamps < 0 || groups < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int restore(const char *run_dir)
-{
-	_cleanup_close_ int run_dir_fd = startup_lock_run_dir(run_dir);
-	_cleanup_close_ int machine_fd = -1;
-
-	/* No run directory: nothing was left. */
-	if (run_dir_fd == -ENOENT)
-		return EXIT_SUCCESS;
-	if (run_dir_fd < 0)
-		return EXIT_FAILURE;
-	machine_fd = startup_lock_machine(LOG_ERR);
-	return machine_fd == -EBUSY ? EXIT_FAILURE : restore_all(run_dir);
-}
-
-static int govern(const struct manager_options *options)
-{
-	struct manager *manager;
-	int r;
-
-	process_limit_memory();
-	r = manager_new(options, &manager);
-	if (r < 0)
-		return EXIT_FAILURE;
-	malloc_trim(0); /* the start needed more */
-	r = manager_run(manager);
-	manager_free(manager);
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 struct command {
-	enum job job;
+	int job;
 	struct manager_options manager;
 	const char *check_file; /* NULL: the installed policy */
 };
 
-enum {
-	OPT_CONFIG = 256,
-	OPT_CHECK,
-	OPT_SHOW,
-	OPT_RESTORE,
-	OPT_OBSERVE,
-	OPT_RUN_DIR,
-	OPT_STATE_DIR,
-	OPT_DEBUG,
-	OPT_VERSION,
-	OPT_HELP
-};
-
-static const struct option options[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "check-config", optional_argument, NULL, OPT_CHECK },
-	{ "show-config", no_argument, NULL, OPT_SHOW },
-	{ "restore", no_argument, NULL, OPT_RESTORE },
-	{ "observe", no_argument, NULL, OPT_OBSERVE },
-	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
-	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
-	{ "debug", no_argument, NULL, OPT_DEBUG },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
-/* Returns false for an unknown option. */
-static bool take_option(struct command *command, int option)
-{
-	switch (option) {
-	case OPT_CONFIG:
-		command->manager.policy_path = optarg;
-		command->manager.policy_may_be_missing = false;
-		return true;
-	case OPT_CHECK:
-		command->job = JOB_CHECK_CONFIG;
-		command->check_file = optarg;
-		return true;
-	case OPT_SHOW:
-		command->job = JOB_SHOW_CONFIG;
-		return true;
-	case OPT_RESTORE:
-		command->job = JOB_RESTORE;
-		return true;
-	case OPT_OBSERVE:
-		command->manager.observe = true;
-		return true;
-	case OPT_RUN_DIR:
-		command->manager.run_dir = optarg;
-		return true;
-	case OPT_STATE_DIR:
-		command->manager.state_dir = *optarg ? optarg : NULL;
-		return true;
-	case OPT_DEBUG:
-		log_set_level(LOG_DEBUG);
-		return true;
-	case OPT_VERSION:
-		command->job = JOB_VERSION;
-		return true;
-	case OPT_HELP:
-		command->job = JOB_HELP;
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int parse(int argc, char *argv[], struct command *command)
 {
+	struct manager_options *manager = &command->manager;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (take_option(command, option))
-			continue;
-		fprintf(stderr, "Try wakegovd --help.\n");
-		return -EINVAL;
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option > JOB_GOVERN)
+			command->job = option;
+		if (option == JOB_CHECK_CONFIG) {
+			command->check_file = optarg;
+		} else if (option == OPT_CONFIG) {
+			manager->policy_path = optarg;
+			manager->policy_may_be_missing = false;
+		} else if (option == OPT_OBSERVE) {
+			manager->observe = true;
+		} else if (option == OPT_RUN_DIR) {
+			manager->run_dir = optarg;
+		} else if (option == OPT_STATE_DIR) {
+			manager->state_dir = *optarg ? optarg : NULL;
+		} else if (option == OPT_DEBUG) {
+			log_set_level(LOG_DEBUG);
+		} else if (option == '?') {
+			fprintf(stderr, "Try wakegovd --help.\n");
+			return -EINVAL;
+		}
 	}
 	/* "--check-config FILE" beside "--check-config=FILE" */
 	if (command->job == JOB_CHECK_CONFIG && !command->check_file && optind == argc - 1)
@@ -242,6 +200,8 @@ int main(int argc, char *argv[])
 			     .policy_may_be_missing = true,
 			     .run_dir = DEFAULT_RUN_DIR },
 	};
+	struct manager *manager;
+	int r;
 
 	if (parse(argc, argv, &command) < 0)
 		return EXIT_USAGE;
@@ -258,8 +218,13 @@ int main(int argc, char *argv[])
 		return show_config(&command.manager);
 	case JOB_RESTORE:
 		return restore(command.manager.run_dir);
-	case JOB_GOVERN:
-		break;
 	}
-	return govern(&command.manager);
+	process_limit_memory();
+	r = manager_new(&command.manager, &manager);
+	if (r < 0)
+		return EXIT_FAILURE;
+	malloc_trim(0); /* the start needed more */
+	r = manager_run(manager);
+	manager_free(manager);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

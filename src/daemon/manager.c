@@ -44,44 +44,33 @@ static int make_core(struct manager *manager)
 	return 0;
 }
 
-static int start(struct manager *manager)
-{
-	static int (*const steps[])(struct manager *) = {
-		startup_read_policy,
-		startup_find_domains,
-		startup_lock,
-		startup_restore_predecessor,
-		events_open,
-		startup_discover,
-		make_core,
-		startup_start_tracer,
-		freq_invariance_start,
-		api_open,
-		startup_acquire_domains,
-		grouping_start,
-		placing_start,
-		idle_latency_start,
-		rule_tracking_start,
-		past_start,
-		hinting_start,
-		events_listen,
-		profile_switch_listen,
-		freq_invariance_drop_capabilities,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		int r = steps[i](manager);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
+static int (*const steps[])(struct manager *) = {
+	startup_read_policy,
+	startup_find_domains,
+	startup_lock,
+	startup_restore_predecessor,
+	events_open,
+	startup_discover,
+	make_core,
+	startup_start_tracer,
+	freq_invariance_start,
+	api_open,
+	startup_acquire_domains,
+	grouping_start,
+	placing_start,
+	idle_latency_start,
+	rule_tracking_start,
+	past_start,
+	hinting_start,
+	events_listen,
+	profile_switch_listen,
+	freq_invariance_drop_capabilities,
+};
 
 int manager_new(const struct manager_options *options, struct manager **ret)
 {
 	struct manager *manager = calloc(1, sizeof(*manager));
-	int r;
+	int r = 0;
 
 	if (!manager)
 		return -ENOMEM;
@@ -93,7 +82,8 @@ int manager_new(const struct manager_options *options, struct manager **ret)
 	manager->profile.clock_fd = -1;
 	manager->scan_due_ns = UINT64_MAX;
 	manager->started_ns = time_now_ns();
-	r = start(manager);
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && r >= 0; i++)
+		r = steps[i](manager);
 	if (r < 0) {
 		manager_free(manager);
 		return r;
@@ -130,44 +120,28 @@ int manager_run(struct manager *manager)
 	return r < 0 ? r : code;
 }
 
-/*
- * The file that could not be written after one domain can be removed after the last: that takes no
- * room.
- */
-static void settle_saved(struct manager *manager)
+static void release_domains(struct manager *manager)
 {
-	int r = saved_save(manager->saved);
+	bool failed = false;
+	int r;
 
+	for (uint32_t i = 0; i < manager->n_domains; i++) {
+		struct governed *governed = &manager->domains[i];
+
+		if (governed->backend &&
+		    governed->backend->release(&governed->actuator, journal_report_restore, NULL) <
+			    0)
+			failed = true;
+	}
+	/*
+	 * The file that could not be written after one domain can be removed after the last: that
+	 * takes no room.
+	 */
+	r = failed ? saved_save(manager->saved) : 0;
 	if (r < 0 && !manager->saved->n)
 		log_error("cannot remove %s/originals: %s; remove it, or the next wakegovd "
 			  "restores its values again",
 			  manager->options.run_dir, strerror(-r));
-}
-
-static void release_domains(struct manager *manager)
-{
-	bool failed = false;
-
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		struct governed *governed = &manager->domains[i];
-		int r = 0;
-
-		if (governed->backend)
-			r = governed->backend->release(&governed->actuator, journal_report_restore,
-						       NULL);
-		failed |= r < 0;
-	}
-	if (failed)
-		settle_saved(manager);
-}
-
-static void release_clamps(struct manager *manager)
-{
-	int r = 0;
-
-	if (manager->clamps)
-		r = uclamps_release(manager->clamps, journal_report_restore, NULL);
-	journal_log_left(r, "the clamps of tasks", manager->options.run_dir, "clamps");
 }
 
 struct manager *manager_free(struct manager *manager)
@@ -183,7 +157,9 @@ struct manager *manager_free(struct manager *manager)
 	grouping_end(manager);
 	placing_end(manager);
 	idle_latency_end(manager);
-	release_clamps(manager);
+	if (manager->clamps)
+		journal_log_left(uclamps_release(manager->clamps, journal_report_restore, NULL),
+				 "the clamps of tasks", manager->options.run_dir, "clamps");
 	uclamps_free(manager->clamps);
 	recorder_free(manager->recording.recorder);
 	query_server_free(manager->server);

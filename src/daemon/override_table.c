@@ -59,26 +59,24 @@ void task_overrides_check(struct task_overrides *overrides, const struct policy 
 	}
 }
 
-static void fill_one(const struct task_override *override, const struct policy *policy,
-		     struct policy_rule *ret)
-{
-	int rule = rule_named(policy, override->target.rule);
-
-	*ret = (struct policy_rule){
-		.domain_cpu = rule < 0 ? POLICY_ANY_DOMAIN : policy->rules[rule].domain_cpu,
-		.properties = override->properties,
-		.override = override->target,
-	};
-	snprintf(ret->name, sizeof(ret->name), "override-%u", override->target.id);
-}
-
 void task_overrides_fill(const struct task_overrides *overrides, struct policy *policy)
 {
 	policy->n_overrides = 0;
-	for (uint32_t i = 0; i < overrides->n; i++)
-		if (!overrides->entries[i].ended)
-			fill_one(&overrides->entries[i], policy,
-				 &policy->rules[POLICY_RULES_MAX - ++policy->n_overrides]);
+	for (uint32_t i = 0; i < overrides->n; i++) {
+		const struct task_override *override = &overrides->entries[i];
+		int rule = rule_named(policy, override->target.rule);
+		struct policy_rule *added;
+
+		if (override->ended)
+			continue;
+		added = &policy->rules[POLICY_RULES_MAX - ++policy->n_overrides];
+		*added = (struct policy_rule){
+			.domain_cpu = rule < 0 ? POLICY_ANY_DOMAIN : policy->rules[rule].domain_cpu,
+			.properties = override->properties,
+			.override = override->target,
+		};
+		snprintf(added->name, sizeof(added->name), "override-%u", override->target.id);
+	}
 }
 
 void task_overrides_end_task(struct task_overrides *overrides, uint32_t pid, uint64_t start_ns)
@@ -113,21 +111,6 @@ struct saved {
 	const struct task_overrides *overrides;
 };
 
-static void print_task_override(FILE *out, const struct task_override *o)
-{
-	const struct policy_override *target = &o->target;
-	const struct policy_properties *p = &o->properties;
-
-	fprintf(out, "%s %u %u %" PRIu64 " %d %u %d %u %d %u %d %u ", target->pid ? "task" : "rule",
-		target->id, o->uid, o->end_ns, p->cap.kind, p->cap.value, p->floor.kind,
-		p->floor.value, p->io_boost.kind, p->io_boost.value, p->idle_latency.kind,
-		p->idle_latency.value);
-	if (target->pid)
-		fprintf(out, "%u %" PRIu64 " %d ", target->pid, target->start_ns, target->children);
-	statefile_print_escaped(out, target->pid ? o->comm : target->rule);
-	fputc('\n', out);
-}
-
 static void print_lines(FILE *out, const void *data)
 {
 	const struct saved *saved = data;
@@ -139,8 +122,21 @@ static void print_lines(FILE *out, const void *data)
 			saved->topology->domains[o->domain].name, o->min_khz, o->max_khz,
 			o->frozen_khz);
 	}
-	for (uint32_t i = 0; i < saved->overrides->n; i++)
-		print_task_override(out, &saved->overrides->entries[i]);
+	for (uint32_t i = 0; i < saved->overrides->n; i++) {
+		const struct task_override *o = &saved->overrides->entries[i];
+		const struct policy_override *target = &o->target;
+		const struct policy_properties *p = &o->properties;
+
+		fprintf(out, "%s %u %u %" PRIu64 " %d %u %d %u %d %u %d %u ",
+			target->pid ? "task" : "rule", target->id, o->uid, o->end_ns, p->cap.kind,
+			p->cap.value, p->floor.kind, p->floor.value, p->io_boost.kind,
+			p->io_boost.value, p->idle_latency.kind, p->idle_latency.value);
+		if (target->pid)
+			fprintf(out, "%u %" PRIu64 " %d ", target->pid, target->start_ns,
+				target->children);
+		statefile_print_escaped(out, target->pid ? o->comm : target->rule);
+		fputc('\n', out);
+	}
 }
 
 int override_file_save(const char *directory, const struct topology *topology,

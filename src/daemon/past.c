@@ -11,14 +11,6 @@
 
 #define SAVE_NS (60 * NS_PER_S)
 
-static void give_up(struct manager *manager, const char *what, int32_t day, int error)
-{
-	log_warning("cannot %s %s/account.%d: %s; statistics are not kept until "
-		    "wakegovd is restarted",
-		    what, manager->options.state_dir, day, strerror(-error));
-	manager->past.is_counted = false;
-}
-
 /* Reads the file of each day of the week once, so that new counts are added to its old ones. */
 static void load_days(struct manager *manager, int32_t today)
 {
@@ -57,8 +49,12 @@ static void save_days(struct manager *manager, uint64_t now_ns)
 	if (r == 0)
 		r = stats_file_save(manager->options.state_dir, manager->stats, manager->topology,
 				    today);
-	if (r < 0)
-		give_up(manager, "write", today, r);
+	if (r == 0)
+		return;
+	log_warning("cannot write %s/account.%d: %s; statistics are not kept until wakegovd is "
+		    "restarted",
+		    manager->options.state_dir, today, strerror(-r));
+	manager->past.is_counted = false;
 }
 
 int past_start(struct manager *manager)

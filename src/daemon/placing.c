@@ -32,24 +32,6 @@ const char *placing_why_not(const struct manager *manager)
 	return NULL;
 }
 
-/* Reads the machine's state. Counts the online CPUs of caches only after one came or went. */
-static void read_machine(struct manager *manager, uint64_t now_ns)
-{
-	struct placing *placing = manager->placing;
-
-	for (uint32_t i = 0; i < placing->machine.n_caches; i++) {
-		placing->machine.caches[i].n_idle = 0;
-		placing->machine.caches[i].busy_ns = tracer_cache_busy_ns(manager->tracer, i,
-									  now_ns);
-	}
-	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
-		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
-
-		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(manager->tracer, cpu))
-			placing->machine.caches[cache].n_idle++;
-	}
-}
-
 static uint32_t cache_of_task(const struct placing *placing, uint32_t pid)
 {
 	int cpu = task_read_cpu(pid);
@@ -145,6 +127,7 @@ static uint64_t sum_of(const struct placement_counts *counts)
 static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 {
 	struct placing *placing = manager->placing;
+	struct placement_machine *machine = &placing->machine;
 	struct placed_group *group = &placing->groups[index];
 	struct placement_counts counts;
 	bool changed, slept;
@@ -152,10 +135,19 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 	if (manager->hand_back.until_ns)
 		return;
 	tracer_read_group(manager->tracer, index, &counts);
-	read_machine(manager, now_ns);
+	for (uint32_t i = 0; i < machine->n_caches; i++) {
+		machine->caches[i].n_idle = 0;
+		machine->caches[i].busy_ns = tracer_cache_busy_ns(manager->tracer, i, now_ns);
+	}
+	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
+		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
+
+		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(manager->tracer, cpu))
+			machine->caches[cache].n_idle++;
+	}
 	slept = group->seen == sum_of(&counts);
 	group->seen = sum_of(&counts);
-	changed = placement_look(&group->placement, &placing->machine, &counts, now_ns);
+	changed = placement_look(&group->placement, machine, &counts, now_ns);
 	group->next_ns = slept && group->n_tasks ? UINT64_MAX
 						 : placement_next_ns(&group->placement);
 	if (changed)
@@ -164,38 +156,27 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 		watch(manager, index);
 }
 
-/* While the domains are handed back, no task is placed. The hand-back may end at any time. */
-static void stand(struct manager *manager)
-{
-	struct placing *placing = manager->placing;
-
-	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
-		struct placed_group *group = &placing->groups[i];
-
-		group->next_ns = 0;
-		if (!group->key || !(group->placement.held | group->placement.aside))
-			continue;
-		placement_init(&group->placement, group->placement.kind, group->key);
-		apply(manager, i);
-	}
-}
-
 uint64_t placing_look(struct manager *manager, uint64_t now_ns)
 {
 	struct placed_group *groups = manager->placing->groups;
 	uint64_t next_ns = UINT64_MAX;
 
-	if (manager->hand_back.until_ns) {
-		stand(manager);
-		return next_ns;
-	}
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
-		if (!groups[i].key)
-			continue;
-		if (groups[i].next_ns <= now_ns)
-			look(manager, i, now_ns);
-		if (groups[i].next_ns < next_ns)
-			next_ns = groups[i].next_ns;
+		struct placement *placement = &groups[i].placement;
+
+		/* While the domains are handed back no task is placed; it may end at any time. */
+		if (manager->hand_back.until_ns) {
+			groups[i].next_ns = 0;
+			if (!groups[i].key || !(placement->held | placement->aside))
+				continue;
+			placement_init(placement, placement->kind, groups[i].key);
+			apply(manager, i);
+		} else if (groups[i].key) {
+			if (groups[i].next_ns <= now_ns)
+				look(manager, i, now_ns);
+			if (groups[i].next_ns < next_ns)
+				next_ns = groups[i].next_ns;
+		}
 	}
 	return next_ns;
 }
@@ -243,39 +224,26 @@ static bool find_group(struct manager *manager, uint32_t pid, uint32_t *ret_rule
 	return *ret_key;
 }
 
-/* The cache with the fewest tasks per CPU. */
-static uint32_t find_emptiest(const struct placing *placing, const struct placed_group *group)
+/* forked_in: the cache where a task of the group forked it; PLACEMENT_NO_CACHE: not known. */
+static uint32_t first_cache(const struct placing *placing, const struct placed_group *group,
+			    uint32_t pid, uint32_t forked_in)
 {
 	const struct placement_cache *caches = placing->machine.caches;
 	uint32_t best = PLACEMENT_NO_CACHE;
 
+	if (group->placement.kind == PLACEMENT_FORK_AFFINE)
+		return forked_in;
+	if (group->placement.kind == PLACEMENT_WAKE_HOLD)
+		return forked_in != PLACEMENT_NO_CACHE ? forked_in : cache_of_task(placing, pid);
+	if (group->placement.kind != PLACEMENT_FORK_SPREAD)
+		return PLACEMENT_NO_CACHE;
+	/* The cache with the fewest tasks per CPU. */
 	for (uint32_t i = 0; i < placing->machine.n_caches; i++)
 		if (caches[i].n_cpus &&
 		    (best == PLACEMENT_NO_CACHE ||
 		     group->n_in[i] * caches[best].n_cpus < group->n_in[best] * caches[i].n_cpus))
 			best = i;
 	return best;
-}
-
-/* forked_in: the cache where a task of the group forked it; PLACEMENT_NO_CACHE: not known. */
-static uint32_t first_cache(const struct placing *placing, const struct placed_group *group,
-			    uint32_t pid, uint32_t forked_in)
-{
-	switch (group->placement.kind) {
-	case PLACEMENT_WAKE_HOLD:
-		return forked_in != PLACEMENT_NO_CACHE ? forked_in : cache_of_task(placing, pid);
-	case PLACEMENT_FORK_AFFINE:
-		return forked_in;
-	case PLACEMENT_FORK_SPREAD:
-		return find_emptiest(placing, group);
-	default:
-		return PLACEMENT_NO_CACHE;
-	}
-}
-
-static void count_tasks(struct manager *manager)
-{
-	tracer_place(manager->tracer, pid_index_count(manager->placing->index), PLACEMENT_FULL_NS);
 }
 
 static void add_task(struct manager *manager, uint32_t pid, uint32_t index, uint32_t forked_in)
@@ -290,7 +258,7 @@ static void add_task(struct manager *manager, uint32_t pid, uint32_t index, uint
 	task = &placing->tasks[place];
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
-	count_tasks(manager);
+	tracer_place(manager->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 	set_cache(placing, task, first_cache(placing, group, pid, forked_in));
 	look(manager, index, time_now_ns());
 	apply_to_task(manager, task);
@@ -309,7 +277,7 @@ static void remove_task(struct manager *manager, struct placed_task *task)
 		tracer_watch_group(manager->tracer, group - placing->groups, 0, false);
 		group->key = 0;
 	}
-	count_tasks(manager);
+	tracer_place(manager->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 }
 
 void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uint32_t parent)
@@ -348,28 +316,24 @@ void placing_end_task(struct manager *manager, uint32_t pid)
 	affinities_forget(manager->placing->affinities, pid);
 }
 
-/* The child joins its parent's group at once; a record of the rules that it matches follows. */
-static void take_child(struct manager *manager, const struct tracer_event *event)
-{
-	struct placing *placing = manager->placing;
-	const struct placed_task *parent = find_task(placing, event->parent);
-
-	affinities_forked(placing->affinities, event->parent, event->pid);
-	if (parent && !find_task(placing, event->pid))
-		add_task(manager, event->pid, parent->group, event->cache);
-}
-
 void placing_take_event(struct manager *manager, const struct tracer_event *event)
 {
+	struct placing *placing = manager->placing;
+	const struct placed_task *parent;
 	struct placed_group *group;
 
 	if (event->type == TRACER_PLACED_CHILD) {
-		take_child(manager, event);
+		/* It joins its parent's group at once; a record of the rules that it matches
+		 * follows. */
+		parent = find_task(placing, event->parent);
+		affinities_forked(placing->affinities, event->parent, event->pid);
+		if (parent && !find_task(placing, event->pid))
+			add_task(manager, event->pid, parent->group, event->cache);
 		return;
 	}
-	if (event->group >= PLACEMENT_GROUPS_MAX || !manager->placing->groups[event->group].key)
+	if (event->group >= PLACEMENT_GROUPS_MAX || !placing->groups[event->group].key)
 		return;
-	group = &manager->placing->groups[event->group];
+	group = &placing->groups[event->group];
 	if (event->type == TRACER_GROUP_WAKES)
 		group->next_ns = 0;
 	else if (placement_full(&group->placement, event->cache, time_now_ns()))

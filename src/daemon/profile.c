@@ -86,16 +86,6 @@ static struct tm local_time(void)
 	return local;
 }
 
-static bool is_within(const struct policy_when *when)
-{
-	struct tm local = local_time();
-	uint32_t now_min = local.tm_hour * 60 + local.tm_min;
-
-	if (when->from_min < when->until_min)
-		return now_min >= when->from_min && now_min < when->until_min;
-	return now_min >= when->from_min || now_min < when->until_min;
-}
-
 bool profile_rule_has_task(const struct manager *manager, const char *name)
 {
 	int rule = manager->rules ? rule_named(&manager->policy, name) : -1;
@@ -105,12 +95,18 @@ bool profile_rule_has_task(const struct manager *manager, const char *name)
 
 static bool holds(const struct manager *manager, const struct policy_when *when)
 {
+	struct tm local = local_time();
+	uint32_t now_min = local.tm_hour * 60 + local.tm_min;
+	bool is_after = now_min >= when->from_min, is_before = now_min < when->until_min;
+
 	if (!when->given)
 		return false;
 	if (when->power != POLICY_POWER_ANY &&
 	    (when->power == POLICY_POWER_BATTERY) != is_on_battery())
 		return false;
-	if (when->by_time && !is_within(when))
+	/* A time from 22:00 to 6:00 spans midnight. */
+	if (when->by_time &&
+	    !(when->from_min < when->until_min ? is_after && is_before : is_after || is_before))
 		return false;
 	return !when->rule[0] || profile_rule_has_task(manager, when->rule);
 }

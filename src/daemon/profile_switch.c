@@ -105,41 +105,6 @@ static int on_rules(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static int listen_for_power(struct manager *manager)
-{
-	struct profile_choice *choice = &manager->profile;
-
-	if (choice->power_fd >= 0)
-		return 0;
-	choice->power_fd = uevent_open(UEVENT_CHANGE, UEVENT_ADD);
-	if (choice->power_fd < 0)
-		return choice->power_fd;
-	return sd_event_add_io(manager->event, NULL, choice->power_fd, EPOLLIN, on_power, manager);
-}
-
-static int listen_for_clock(struct manager *manager)
-{
-	struct profile_choice *choice = &manager->profile;
-
-	if (choice->clock_fd >= 0)
-		return 0;
-	choice->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (choice->clock_fd < 0)
-		return -errno;
-	return sd_event_add_io(manager->event, NULL, choice->clock_fd, EPOLLIN, on_clock, manager);
-}
-
-static int listen_for_rules(struct manager *manager)
-{
-	sd_event_source **timer = &manager->profile.rules_timer;
-	int r;
-
-	if (*timer)
-		return 0;
-	r = sd_event_add_time(manager->event, timer, CLOCK_MONOTONIC, 0, 0, on_rules, manager);
-	return r < 0 ? r : sd_event_source_set_enabled(*timer, SD_EVENT_OFF);
-}
-
 /* Deferred, as a new policy causes a round, and this may be called in one. */
 void profile_switch_check_rules(struct manager *manager)
 {
@@ -161,22 +126,40 @@ void profile_switch_check_rules(struct manager *manager)
 	sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_ONESHOT);
 }
 
+/* Takes a descriptor that was just opened; opened is a negative errno if that failed. */
+static int listen_to(struct manager *manager, int opened, int *fd, sd_event_io_handler_t on_ready)
+{
+	if (opened < 0)
+		return opened;
+	*fd = opened;
+	return sd_event_add_io(manager->event, NULL, opened, EPOLLIN, on_ready, manager);
+}
+
 int profile_switch_listen(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
+	struct profile_choice *choice = &manager->profile;
 	int r = 0;
 
 	for (uint32_t i = 0; i < profiles->n && r >= 0; i++) {
 		const struct policy_when *when = &profiles->entries[i].when;
 
-		if (when->power != POLICY_POWER_ANY)
-			r = listen_for_power(manager);
-		if (r >= 0 && when->rule[0])
-			r = listen_for_rules(manager);
-		if (r >= 0 && when->by_time)
-			r = listen_for_clock(manager);
+		if (when->power != POLICY_POWER_ANY && choice->power_fd < 0)
+			r = listen_to(manager, uevent_open(UEVENT_CHANGE, UEVENT_ADD),
+				      &choice->power_fd, on_power);
+		if (r >= 0 && when->rule[0] && !choice->rules_timer) {
+			r = sd_event_add_time(manager->event, &choice->rules_timer, CLOCK_MONOTONIC,
+					      0, 0, on_rules, manager);
+			if (r >= 0)
+				r = sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_OFF);
+		}
+		if (r >= 0 && when->by_time && choice->clock_fd < 0) {
+			int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+
+			r = listen_to(manager, fd < 0 ? -errno : fd, &choice->clock_fd, on_clock);
+		}
 	}
-	if (manager->profile.clock_fd >= 0)
+	if (choice->clock_fd >= 0)
 		arm_clock(manager);
 	if (r < 0)
 		log_error("cannot watch the conditions of profiles: %s", strerror(-r));

@@ -114,16 +114,6 @@ static void end_task(struct manager *manager, uint32_t pid)
 	idle_latency_end_task(manager, pid);
 }
 
-static void end_missing(struct manager *manager)
-{
-	uint32_t pid;
-
-	while (rules_take_missing(manager->rules, &pid)) {
-		tracer_mark_task(manager->tracer, pid, false);
-		end_task(manager, pid);
-	}
-}
-
 static void end_missing_overrides(struct manager *manager)
 {
 	for (uint32_t i = 0; i < manager->task_overrides.n; i++) {
@@ -138,6 +128,7 @@ static void end_missing_overrides(struct manager *manager)
 
 void rule_tracking_scan(struct manager *manager)
 {
+	uint32_t pid;
 	int r = 0;
 
 	manager->scanned_ns = time_now_ns();
@@ -146,10 +137,12 @@ void rule_tracking_scan(struct manager *manager)
 	if (rule_all(&manager->policy))
 		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
 	grouping_end_scan(manager);
-	if (r == 0) {
-		end_missing(manager);
-		end_missing_overrides(manager);
+	while (r == 0 && rules_take_missing(manager->rules, &pid)) {
+		tracer_mark_task(manager->tracer, pid, false);
+		end_task(manager, pid);
 	}
+	if (r == 0)
+		end_missing_overrides(manager);
 	tracer_send_marks(manager->tracer);
 	manager_check_clamps(manager, manager->scanned_ns);
 	if (r < 0)

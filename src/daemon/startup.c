@@ -177,19 +177,11 @@ int startup_start_tracer(struct manager *manager)
 	return 0;
 }
 
-/* For these drivers powersave is an algorithm, and not the lowest frequency. */
-static bool driver_chooses(uint32_t cpu)
-{
-	char driver[CONTROL_VALUE_SIZE];
-
-	return control_read_file(cpu, "scaling_driver", driver, sizeof(driver)) >= 0 &&
-	       (!strcmp(driver, "intel_pstate") || !strcmp(driver, "amd-pstate-epp"));
-}
-
 static int init_domain(struct manager *manager, uint32_t i)
 {
 	struct governed *governed = &manager->domains[i];
 	struct topology_domain *info = &manager->topology->domains[i];
+	char driver[CONTROL_VALUE_SIZE] = "";
 	struct cpu_mask cpus = { 0 };
 	int r;
 
@@ -205,7 +197,10 @@ static int init_domain(struct manager *manager, uint32_t i)
 	if (control_read(governed->actuator.governor_fd, governed->governor_before,
 			 sizeof(governed->governor_before)) < 0)
 		governed->governor_before[0] = '\0';
-	governed->driver_chooses = driver_chooses(info->first_cpu);
+	/* For these drivers powersave is an algorithm, and not the lowest frequency. */
+	control_read_file(info->first_cpu, "scaling_driver", driver, sizeof(driver));
+	governed->driver_chooses = !strcmp(driver, "intel_pstate") ||
+				   !strcmp(driver, "amd-pstate-epp");
 	manager->n_domains++;
 	return 0;
 }

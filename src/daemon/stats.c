@@ -211,13 +211,11 @@ void stats_set_power(struct stats *stats, uint32_t domain, double highest_w)
 void stats_set_target(struct stats *stats, uint32_t domain, uint32_t khz,
 		      const struct stats_time *time)
 {
-	const struct topology_domain *info = &stats->topology->domains[domain];
 	struct held *held = &stats->domains[domain];
 
 	close_interval(stats, domain, time);
 	held->khz = khz;
-	for (held->opp = 0; held->opp < info->n_opps && info->opp_khz[held->opp] != khz;)
-		held->opp++;
+	held->opp = stats_find_opp(&stats->topology->domains[domain], khz);
 }
 
 void stats_set_cause(struct stats *stats, uint32_t domain, const struct stats_cause *cause,

@@ -82,6 +82,16 @@ struct stats_period;
 struct stats *stats_new(const struct topology *topology);
 struct stats *stats_free(struct stats *stats);
 
+/* The index of the OPP; n_opps: khz is none. */
+static inline uint32_t stats_find_opp(const struct topology_domain *domain, uint32_t khz)
+{
+	uint32_t i = 0;
+
+	while (i < domain->n_opps && domain->opp_khz[i] != khz)
+		i++;
+	return i;
+}
+
 /* Sets the power of a busy CPU of the domain at its highest OPP; 1 W until this is called. */
 void stats_set_power(struct stats *stats, uint32_t domain, double highest_w);
 /* The domain was set to a target, or released (khz 0: no time is counted from now on). */

@@ -21,22 +21,16 @@
 #define PATH_SIZE  4096
 #define REASONS	   (REASON_LAST + 1)
 
-static uint32_t count_times(const struct stats *stats, const struct stats_period *period,
-			    const struct topology_domain *info, uint32_t domain)
+static void put_domain(struct record_out *out, const struct stats *stats,
+		       const struct stats_period *period, const struct topology_domain *info,
+		       uint32_t domain)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < info->n_opps * REASONS; i++)
 		n += stats_ns(stats, period, domain, i / REASONS, i % REASONS) >= NS_PER_MS;
-	return n;
-}
-
-static void put_domain(struct record_out *out, const struct stats *stats,
-		       const struct stats_period *period, const struct topology_domain *info,
-		       uint32_t domain)
-{
 	record_put_text(out, info->name);
-	record_put_varint(out, count_times(stats, period, info, domain));
+	record_put_varint(out, n);
 	for (uint32_t i = 0; i < info->n_opps * REASONS; i++) {
 		uint64_t ns = stats_ns(stats, period, domain, i / REASONS, i % REASONS);
 
@@ -129,16 +123,6 @@ int stats_file_save(const char *directory, const struct stats *stats,
 	return write_file(directory, day, data, HEAD_SIZE + body.n);
 }
 
-/* The index of the named domain, and of its OPP; the numbers of both if there is none. */
-static uint32_t find_opp(const struct topology_domain *info, uint64_t khz)
-{
-	uint32_t i = 0;
-
-	while (i < info->n_opps && info->opp_khz[i] != khz)
-		i++;
-	return i;
-}
-
 static void get_domain(struct record_in *in, struct stats *stats, const struct topology *topology,
 		       int32_t day)
 {
@@ -155,9 +139,9 @@ static void get_domain(struct record_in *in, struct stats *stats, const struct t
 		uint64_t ms = record_get_number(in, UINT32_MAX);
 		uint32_t opp;
 
-		if (in->bad || domain == TOPOLOGY_NO_DOMAIN)
+		if (in->bad || domain == TOPOLOGY_NO_DOMAIN || khz > UINT32_MAX)
 			continue;
-		opp = find_opp(&topology->domains[domain], khz);
+		opp = stats_find_opp(&topology->domains[domain], (uint32_t)khz);
 		if (opp < topology->domains[domain].n_opps)
 			stats_add_ns(stats, day, domain, opp, (enum reason)reason, ms * NS_PER_MS);
 	}
