@@ -119,16 +119,6 @@ int task_log_add_line(struct task_log *log, const void *entry)
 	return r;
 }
 
-void task_log_clear(struct task_log *log)
-{
-	const void *entry = NULL;
-
-	while ((entry = task_log_next(log, entry)))
-		task_log_drop(log, entry);
-	close_fdp(&log->fd);
-	log->fd = -1;
-}
-
 /* Accepts only lines that are, to the letter, what task_log_add_line() writes. */
 static bool parse_line(const struct task_log_kind *kind, const char *line, void *ret)
 {

@@ -95,9 +95,6 @@ int task_log_add_line(struct task_log *log, const void *entry);
 /* Replaces the file by a line for each entry that is kept, atomically. 0 or a negative errno. */
 int task_log_begin(struct task_log *log);
 
-/* Drops all entries and closes the log; the file stays. */
-void task_log_clear(struct task_log *log);
-
 /*
  * Reads the lines of an earlier run as entries, sorted by pid, start, and then as they were
  * written, into an array that the caller frees. Without a file, or with one of an earlier boot, n

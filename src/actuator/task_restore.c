@@ -63,10 +63,13 @@ int task_log_release(struct task_log *log, restore_report_t report, void *userda
 	struct task_restore run = { report, userdata, kind->what };
 	const struct logged_task *task = NULL;
 
-	while ((task = task_log_next(log, task)))
+	while ((task = task_log_next(log, task))) {
 		if (task->kept)
 			kind->restore(&run, task, (const char *)task + kind->size);
-	task_log_clear(log);
+		task_log_drop(log, task);
+	}
+	close_fdp(&log->fd);
+	log->fd = -1;
 	return finish(&run, log->directory, kind);
 }
 

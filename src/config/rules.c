@@ -7,7 +7,7 @@
 #include "config/rule_keys.h"
 #include "core/rule.h"
 #include "shared/cleanup.h"
-#include "shared/suggest.h"
+#include "shared/text.h"
 
 #define SUGGESTION_SIZE 256
 

@@ -7,7 +7,7 @@
 #include "config/draft.h"
 #include "core/topology.h"
 #include "shared/cleanup.h"
-#include "shared/suggest.h"
+#include "shared/text.h"
 
 /* Bounds of an opp-power. */
 #define KHZ_LEAST 1000	     /* 1 MHz … */

@@ -8,7 +8,7 @@
 
 #include "ctl/command.h"
 #include "shared/cleanup.h"
-#include "shared/suggest.h"
+#include "shared/text.h"
 #include "varlink/caller.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL

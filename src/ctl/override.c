@@ -10,7 +10,7 @@
 #include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
-#include "shared/suggest.h"
+#include "shared/text.h"
 #include "shared/time.h"
 
 static char *wanted_of_domain(const json_t *override)

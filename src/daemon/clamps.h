@@ -5,8 +5,6 @@
 
 #include "daemon/manager.h"
 
-/* apply_task_clamps.c */
-
 /* Applies changed clamps to tasks, and restores those of their children. */
 void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns);
 /* Takes a task's own clamps: own is as in wakegov/own.h, 0 and ended when it has exited. */
@@ -17,7 +15,7 @@ void manager_check_clamps(struct manager *manager, uint64_t now_ns);
 void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child);
 
 /*
- * grouping.c: clamps of whole cgroups, where rules/cgroups.h allows it, domains are driven by
+ * Clamps of whole cgroups, where rules/cgroups.c allows it, domains are driven by
  * clamps, and the kernel has the files. A group is found by its tasks: a group that is created
  * again is clamped as soon as it has a task. If a group cannot be clamped, its tasks get the clamp
  * themselves until the next reload; this is logged for the first group of each rule's cap and
@@ -46,6 +44,3 @@ bool grouping_follow(struct manager *manager);
 
 /* Whether a cgroup has the rule's cap or floor now. */
 bool grouping_has_rule(const struct manager *manager, uint32_t rule);
-
-/* Removes from a task's clamp what its group's clamp provides. */
-void grouping_drop_covered(const struct manager *manager, struct task_clamp *clamp);

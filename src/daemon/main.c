@@ -17,7 +17,7 @@
 #include "daemon/journal.h"
 #include "daemon/manager.h"
 #include "daemon/process.h"
-#include "rules/check.h"
+#include "rules/rules.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"

@@ -25,7 +25,6 @@
 #include "diag/conflicts.h"
 #include "frequency/power.h"
 #include "record/recorder.h"
-#include "rules/cgroups.h"
 #include "rules/rules.h"
 #include "tracer/tracer.h"
 #include "varlink/server.h"

@@ -10,7 +10,7 @@
 #include "daemon/idle_latency.h"
 #include "daemon/manager.h"
 #include "daemon/placing.h"
-#include "rules/check.h"
+#include "rules/rules.h"
 #include "shared/log.h"
 #include "shared/time.h"
 

@@ -1,41 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rules/cgroups.h"
+#include "rules/rules.h"
 
-#include <fts.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/clamp_class.h"
-#include "rules/match.h"
-#include "shared/sysfs.h"
-
-bool cgroups_have_path(const char *path)
-{
-	char directory[4096];
-	struct stat st;
-
-	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
-	return !sysfs_cgroup_mount()[0] || stat(directory, &st) == 0;
-}
-
-bool cgroups_have_unit(const char *unit)
-{
-	char *paths[] = { (char *)sysfs_cgroup_mount(), NULL };
-	bool found = !paths[0][0];
-	FTS *tree = NULL;
-	FTSENT *entry;
-
-	if (!found)
-		tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	while (tree && !found && (entry = fts_read(tree)))
-		found = entry->fts_info == FTS_D &&
-			match_unit(unit, entry->fts_path + strlen(sysfs_cgroup_mount()));
-	if (tree)
-		fts_close(tree);
-	return found;
-}
+#include "rules/rules_private.h"
 
 struct grouped grouped_find(const struct policy *policy, const struct topology *topology)
 {

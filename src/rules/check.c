@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rules/check.h"
+#include "rules/rules.h"
 
+#include <fts.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +10,8 @@
 
 #include "config/rule_keys.h"
 #include "core/rule.h"
-#include "rules/cgroups.h"
-#include "rules/match.h"
-#include "shared/cleanup.h"
+#include "rules/rules_private.h"
+#include "shared/sysfs.h"
 
 struct check {
 	const struct policy *policy;
@@ -33,11 +33,20 @@ __attribute__((format(printf, 2, 3))) static void say(const struct check *check,
 	check->warn(check->userdata, check->rule, text);
 }
 
+/* Whether a single text, the pattern itself, can match. */
+static bool is_literal(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (*pattern == '*' || *pattern == '?' || *pattern == '[' || *pattern == '\\')
+			return false;
+	return true;
+}
+
 /* Takes the next pattern that only one text can match off *patterns. False: none is left. */
 static bool next_literal(const char **patterns, char ret[static POLICY_PATTERN_SIZE])
 {
 	while (policy_patterns_next(patterns, ret))
-		if (match_is_literal(ret))
+		if (is_literal(ret))
 			return true;
 	return false;
 }
@@ -71,8 +80,35 @@ static bool any_may_be_there(const char *patterns, bool (*is_there)(const char *
 	bool any = false;
 
 	while (!any && policy_patterns_next(&patterns, pattern))
-		any = !match_is_literal(pattern) || is_there(pattern);
+		any = !is_literal(pattern) || is_there(pattern);
 	return any;
+}
+
+static bool has_path(const char *path)
+{
+	char directory[4096];
+	struct stat st;
+
+	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
+	return !sysfs_cgroup_mount()[0] || stat(directory, &st) == 0;
+}
+
+/* Whether the unit has a directory. True without a hierarchy, as it is not known then. */
+static bool has_unit(const char *unit)
+{
+	char *paths[] = { (char *)sysfs_cgroup_mount(), NULL };
+	bool found = !paths[0][0];
+	FTS *tree = NULL;
+	FTSENT *entry;
+
+	if (!found)
+		tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (tree && !found && (entry = fts_read(tree)))
+		found = entry->fts_info == FTS_D &&
+			match_unit(unit, entry->fts_path + strlen(sysfs_cgroup_mount()));
+	if (tree)
+		fts_close(tree);
+	return found;
 }
 
 static void check_machine(const struct check *check)
@@ -87,13 +123,13 @@ static void check_machine(const struct check *check)
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
 		say(check, "user = %s can never match: there is no such user; add it and reload",
 		    match->user);
-	if (!any_may_be_there(units, cgroups_have_unit))
+	if (!any_may_be_there(units, has_unit))
 		while (next_literal(&units, pattern))
 			say(check,
 			    "unit = %s has no cgroup now: it is not running, or not known (see "
 			    "systemctl status %s); the rule holds as soon as it starts",
 			    pattern, pattern);
-	if (!any_may_be_there(cgroups, cgroups_have_path))
+	if (!any_may_be_there(cgroups, has_path))
 		while (next_literal(&cgroups, pattern))
 			say(check, "cgroup = %s is not there now; the rule holds as soon as it is",
 			    pattern);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "config/rule_keys.h"
-#include "rules/match.h"
 #include "rules/rules_private.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

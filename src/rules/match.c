@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "rules/match.h"
-
 #include <fnmatch.h>
 #include <string.h>
 

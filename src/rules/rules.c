@@ -8,7 +8,6 @@
 
 #include "core/pid_index.h"
 #include "core/rule.h"
-#include "rules/match.h"
 #include "rules/rules_private.h"
 
 struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *userdata)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/settings.h"
+#include "core/topology.h"
 #include "rules/hints.h"
 #include "tracer/facts.h"
 
@@ -130,3 +131,56 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 
 /* Writes the keys of the rule: "comm = fi*, user = joe". */
 void rules_say_match(FILE *out, const struct policy_rule *rule);
+
+/*
+ * check.c: warnings about valid but doubtful rules. The rules are applied; each warning is given
+ * once, with the rule's file and line.
+ */
+typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, const char *what);
+
+/*
+ * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
+ * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
+ * is not to be asked: for a policy that is only checked.
+ */
+void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
+		 void *userdata);
+
+/*
+ * A task has its cap from one rule and its floor from another, in some domain: the index of the one
+ * whose floor is above the other's cap there, or -1. *ret_cap is the other. The cap wins.
+ */
+int rules_find_crossed(const struct policy *policy, const struct topology *topology,
+		       uint64_t matched, uint32_t *ret_cap);
+
+/*
+ * cgroups.c: the rules whose caps and floors can be set on a cgroup as a whole.
+ *
+ * A clamp of a cgroup limits every task in it, whatever other rules give the task. So it can take
+ * the place of clamps of the tasks only
+ *
+ *	for a rule whose only condition is cgroup or unit, in every domain and at any time,
+ *	as long as no task that it matches gets a higher cap or a lower floor from another rule.
+ */
+
+/* Bit i: rules[i] of the policy. */
+struct grouped {
+	uint64_t caps;
+	uint64_t floors;
+};
+
+/* The rules whose form allows it and that give a cap or a floor. */
+struct grouped grouped_find(const struct policy *policy, const struct topology *topology);
+
+/*
+ * Those of them that would restrict a task that matches these rules too much, because the first
+ * rule that gives it the property gives a wider clamp.
+ */
+struct grouped grouped_find_wrong(const struct grouped *grouped, const struct policy *policy,
+				  const struct topology *topology, uint64_t matched);
+
+/*
+ * The cgroup that such a rule names, for a task in path: the length of its part of path, the
+ * shortest that matches. 1: the root. 0: the rule does not match.
+ */
+size_t grouped_length(const struct policy_match *match, const char *path);

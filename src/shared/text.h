@@ -13,6 +13,7 @@
  *	SVG				cleaned, with <, > and & escaped
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,3 +38,15 @@ char *text_clean(char *text);
 
 /* The same of a copy, which ends before the first character that does not fit. size is over 0. */
 void text_copy(char *ret, size_t size, const char *text);
+
+/*
+ * Whether typed looks like a slip for meant: at most two letters missing, added, wrong or swapped,
+ * and less than half of it, or a beginning of it.
+ */
+bool suggest_matches(const char *typed, const char *meant);
+
+/*
+ * Keeps in *closest, NULL at first, the one of the names seen that typed is a slip for: at most two
+ * letters apart, and nearer than the others.
+ */
+void suggest_closest(const char *typed, const char *name, const char **closest);

@@ -2,7 +2,7 @@
 /* Which rules can be given to cgroups as a whole, and which cgroup of a task they mean. */
 #include "test-core.h"
 
-#include "rules/cgroups.h"
+#include "rules/rules.h"
 
 static struct policy policy;
 static struct topology *topology;

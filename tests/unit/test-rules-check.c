@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "rules/check.h"
+#include "rules/rules.h"
 
 static struct policy policy;
 static struct topology *topology;

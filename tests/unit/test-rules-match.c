@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
-#include "rules/match.h"
+#include "rules/rules_private.h"
 
 #define CGROUP "/system.slice/_cpu.service/web.service/worker"
 
