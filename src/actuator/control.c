@@ -113,7 +113,7 @@ int control_lists(uint32_t policy, const char *file, const char *word)
 /* The newline also ends the value in the plain files of the tests' trees. */
 int control_write(int fd, const char *value)
 {
-	char line[CONTROL_VALUE_SIZE + 1];
+	char line[CONTROL_LINE_SIZE];
 	int length = snprintf(line, sizeof(line), "%s\n", value);
 	ssize_t n;
 

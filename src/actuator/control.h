@@ -64,6 +64,9 @@ int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t
 /* Whether a file of policyN, a list of words, has this one. Returns a negative errno without it. */
 int control_lists(uint32_t policy, const char *file, const char *word);
 
+/* The longest is a tunable's value, with newline and NUL. */
+#define CONTROL_LINE_SIZE 33
+
 /* Writes value and a newline in one write at offset 0. Returns 0 or a negative errno. */
 int control_write(int fd, const char *value);
 int control_write_u32(int fd, uint32_t value);

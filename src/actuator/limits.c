@@ -155,43 +155,31 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
 }
 
-/* Returns 1, and which limit, when another program wrote one. */
-static int check(struct actuator_domain *domain, unsigned int touched, enum control *ret_control,
-		 uint32_t *ret_khz)
+int range_verify(struct actuator_domain *domain, unsigned int touched)
 {
 	const struct range *range = &domain->range;
-	uint32_t min_khz, max_khz;
+	uint32_t policy = domain->info->first_cpu, khz, min_khz, max_khz;
+	enum control control = CONTROL_MAX_FREQ;
+	char text[CONTROL_VALUE_SIZE];
 	int r = control_read_u32(range->max.fd, &max_khz);
 
 	if (r == 0)
 		r = control_read_u32(range->min.fd, &min_khz);
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return r;
 
-	r = check_limit(domain, CONTROL_MAX_FREQ, max_khz, touched & (1u << CONTROL_MAX_FREQ),
-			max_khz > range->max.put_khz);
-	*ret_control = CONTROL_MAX_FREQ;
-	*ret_khz = max_khz;
-	if (r)
-		return r;
-	/* The kernel lowers our minimum together with a maximum below it. */
-	r = check_limit(domain, CONTROL_MIN_FREQ, min_khz, touched & (1u << CONTROL_MIN_FREQ),
-			min_khz < range->min.put_khz && min_khz < max_khz);
-	*ret_control = CONTROL_MIN_FREQ;
-	*ret_khz = min_khz;
-	return r;
-}
-
-int range_verify(struct actuator_domain *domain, unsigned int touched)
-{
-	uint32_t policy = domain->info->first_cpu, khz;
-	char text[CONTROL_VALUE_SIZE];
-	enum control control;
-	int r = check(domain, touched, &control, &khz);
-
-	if (r == -EBUSY)
-		return actuator_domain_mark_offline(domain);
-	if (r != 1)
+	khz = max_khz;
+	r = check_limit(domain, control, khz, touched & (1u << control), khz > range->max.put_khz);
+	if (r == 0) {
+		/* The kernel lowers our minimum together with a maximum below it. */
+		control = CONTROL_MIN_FREQ;
+		khz = min_khz;
+		r = check_limit(domain, control, khz, touched & (1u << control),
+				khz < range->min.put_khz && khz < max_khz);
+	}
+	if (r <= 0)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);
 	actuator_domain_drop(domain);

@@ -46,17 +46,6 @@ bool preference_is_dynamic(void)
 	return sysfs_read_line(word, sizeof(word), DYNAMIC_FILE) && strcmp(word, "enabled") == 0;
 }
 
-/* Checks whether the driver would accept the word; a write that must fail is not made. */
-static int check_word(uint32_t policy, const char *word)
-{
-	char governor[CONTROL_VALUE_SIZE] = "";
-
-	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
-	if (strcmp(governor, "performance") == 0)
-		return PREFERENCE_REFUSED;
-	return control_lists(policy, AVAILABLE_FILE, word) == 0 ? -EINVAL : PREFERENCE_DONE;
-}
-
 /* The control is not ours to restore any more. Returns the outcome, or an error of saving that. */
 static int leave(struct saved_values *saved, enum control control, uint32_t number, int outcome)
 {
@@ -71,7 +60,7 @@ int preference_set(struct actuator_domain *domain, const char *word)
 {
 	uint32_t policy = domain->info->first_cpu;
 	const struct saved_value *saved = saved_find(domain->saved, policy, CONTROL_PREFERENCE);
-	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE];
+	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE], governor[CONTROL_VALUE_SIZE] = "";
 	int r;
 
 	if (!word && !saved)
@@ -88,12 +77,17 @@ int preference_set(struct actuator_domain *domain, const char *word)
 		word = strcpy(before, saved->value);
 	if (strcmp(now, word) == 0)
 		return PREFERENCE_UNCHANGED;
-	r = check_word(policy, word);
-	if (r == PREFERENCE_DONE)
-		r = restore_and_set(domain->saved, CONTROL_PREFERENCE, policy, now, word);
-	if (r == PREFERENCE_DONE)
-		domain->writes++;
-	return r;
+	/* A write that the driver would refuse is not made. */
+	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
+	if (strcmp(governor, "performance") == 0)
+		return PREFERENCE_REFUSED;
+	if (control_lists(policy, AVAILABLE_FILE, word) == 0)
+		return -EINVAL;
+	r = restore_and_set(domain->saved, CONTROL_PREFERENCE, policy, now, word);
+	if (r < 0)
+		return r;
+	domain->writes++;
+	return PREFERENCE_DONE;
 }
 
 int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)

@@ -220,35 +220,28 @@ static bool parse_line(const char *line, struct saved_values *table)
 	return true;
 }
 
-static int load(struct saved_values *saved)
-{
-	_cleanup_(statefile_close) struct statefile_reader reader;
-	char *line;
-	int r = statefile_open(saved->directory, &saved_file, &reader);
-
-	if (r <= 0)
-		return r;
-	if (reader.n_max > SAVED_CONTROLS_MAX + SAVED_TUNABLES_MAX + 1)
-		return -EBADMSG;
-	saved->entries = calloc(reader.n_max + 1, sizeof(*saved->entries));
-	saved->tunables = calloc(reader.n_max + 1, sizeof(*saved->tunables));
-	if (!saved->entries || !saved->tunables)
-		return -ENOMEM;
-	while ((r = statefile_next(&reader, &line)) > 0)
-		if (!parse_line(line, saved))
-			return -EBADMSG;
-	return r;
-}
-
 int saved_open(const char *directory, struct saved_values **ret)
 {
+	_cleanup_(statefile_close) struct statefile_reader reader = { 0 };
 	struct saved_values *saved = calloc(1, sizeof(*saved));
+	char *line;
 	int r;
 
 	if (!saved)
 		return -ENOMEM;
 	saved->directory = strdup(directory);
-	r = saved->directory ? load(saved) : -ENOMEM;
+	r = saved->directory ? statefile_open(directory, &saved_file, &reader) : -ENOMEM;
+	if (r > 0 && reader.n_max > SAVED_CONTROLS_MAX + SAVED_TUNABLES_MAX + 1)
+		r = -EBADMSG;
+	if (r > 0) {
+		saved->entries = calloc(reader.n_max + 1, sizeof(*saved->entries));
+		saved->tunables = calloc(reader.n_max + 1, sizeof(*saved->tunables));
+		if (!saved->entries || !saved->tunables)
+			r = -ENOMEM;
+	}
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
+		if (!parse_line(line, saved))
+			r = -EBADMSG;
 	if (r < 0) {
 		saved_free(saved);
 		return r;

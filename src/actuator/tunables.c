@@ -13,6 +13,8 @@
 
 #define LOWER_WORD "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
+_Static_assert(CONTROL_LINE_SIZE > TUNABLE_VALUE_SIZE, "control_write() has room for a value");
+
 static bool is_word(const char *text, size_t size)
 {
 	size_t length = strlen(text);
@@ -119,22 +121,11 @@ int tunable_write(const struct tunable *tunable, const char *value)
 {
 	_cleanup_close_ int directory = open_directory(tunable->policy, tunable->governor);
 	_cleanup_close_ int fd = -1;
-	char line[TUNABLE_VALUE_SIZE + 1];
-	int length = snprintf(line, sizeof(line), "%s\n", value);
-	ssize_t n;
 
-	if (length >= (int)sizeof(line))
-		return -EINVAL;
 	if (directory < 0)
 		return directory;
 	fd = open_at(directory, tunable->name, O_WRONLY);
-	if (fd < 0)
-		return fd;
-
-	n = pwrite(fd, line, (size_t)length, 0);
-	if (n < 0)
-		return -errno;
-	return n == length ? 0 : -EIO;
+	return fd < 0 ? fd : control_write(fd, value);
 }
 
 /* Returns 1, or 0 for a file that cannot be both read and written, and so holds no setting. */

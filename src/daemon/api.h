@@ -32,6 +32,7 @@ struct api_asked {
 	uint32_t max_khz;
 };
 
+bool api_drives_any(const struct manager *manager);
 struct api_asked api_asked(const struct manager *manager, uint32_t domain);
 /* The present utilisation of the domain's busiest CPU, 0…1024. */
 uint32_t api_utilisation(struct manager *manager, uint32_t domain);

@@ -10,24 +10,18 @@
 #define FOR_DEFAULT_US (10 * 60 * 1000000LL)
 #define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
 
-/* The reason why classes have no effect here; NULL: some domain is driven. */
-static const char *why_not_here(const struct manager *manager)
-{
-	if (!manager->n_domains)
-		return "this machine has no cpufreq domains";
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (manager->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN)
-			return NULL;
-	return "wakegov drives no domain now: see wakegovctl domains";
-}
-
 int api_list_classes(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
 	const struct policy *policy = &manager->policy;
 	struct json_out *out = reply_begin(reply);
+	const char *why_not = NULL;
 
-	field_text(out, "why_not_here", why_not_here(manager));
+	if (!manager->n_domains)
+		why_not = "this machine has no cpufreq domains";
+	else if (!api_drives_any(manager))
+		why_not = "wakegov drives no domain now: see wakegovctl domains";
+	field_text(out, "why_not_here", why_not);
 	field_open(out, "classes", '[');
 	for (uint32_t i = 0; i < policy->n_classes; i++) {
 		const struct policy_class *class = &policy->classes[i];

@@ -16,14 +16,6 @@
 #include "shared/time.h"
 #include "wakegov/decay.h"
 
-static bool drives_any(const struct manager *manager)
-{
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (manager->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN)
-			return true;
-	return false;
-}
-
 /* The backend of all domains, or "mixed". */
 static const char *name_backend(const struct manager *manager)
 {
@@ -33,6 +25,14 @@ static const char *name_backend(const struct manager *manager)
 		if (domains[i].backend != domains[0].backend)
 			return "mixed";
 	return manager->n_domains ? domains[0].backend->name : backend_observe.name;
+}
+
+bool api_drives_any(const struct manager *manager)
+{
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		if (manager->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN)
+			return true;
+	return false;
 }
 
 uint32_t api_count_followed(const struct engine *engine)
@@ -331,7 +331,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 
 	field_text(out, "version", WAKEGOV_VERSION);
 	field_count(out, "uptime_us", (time_now_ns() - manager->started_ns) / NS_PER_US);
-	field_text(out, "mode", drives_any(manager) ? "governing" : "observing");
+	field_text(out, "mode", api_drives_any(manager) ? "governing" : "observing");
 	field_text(out, "backend", name_backend(manager));
 	put_hand_back(out, manager);
 	field_bool(out, "policy_is_held", manager->policy_hold.original);

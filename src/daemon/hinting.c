@@ -259,7 +259,7 @@ static void end_over(struct manager *manager, uint64_t now_ns)
 	struct hint *hint = NULL;
 	bool any = false;
 
-	hints_forget_unused(hints);
+	hints->has_unused = false;
 	manager->hinting.end_ns = UINT64_MAX;
 	while ((hint = hints_next(hints, hint)))
 		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
@@ -291,7 +291,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 void hinting_check_tasks(struct manager *manager)
 {
-	if (hints_has_unused(hints_in(manager)))
+	if (hints_in(manager)->has_unused)
 		end_by(manager, 0);
 }
 

@@ -139,39 +139,34 @@ static int tell(const struct search *search, const char *who, const char *format
 }
 
 /*
- * Reports a cooling device that slows CPUs: drivers call theirs Processor or cpufreq-cpuN. Returns
- * 1 when it is active and was reported, 0, or the result of emit.
+ * Reports the first cooling device that slows CPUs now: drivers call theirs Processor or
+ * cpufreq-cpuN. Returns 1 when there was one, 0, or the result of emit.
  */
-static int tell_cooling(const struct search *search, const char *name)
-{
-	double state, most;
-	char type[64];
-	int r;
-
-	if (strncmp(name, "cooling_device", 14) != 0 ||
-	    !sysfs_read_line(type, sizeof(type), "%s/class/thermal/%s/type", search->sys, name) ||
-	    (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq")) ||
-	    !sysfs_read_number(&state, "%s/class/thermal/%s/cur_state", search->sys, name) ||
-	    !sysfs_read_number(&most, "%s/class/thermal/%s/max_state", search->sys, name) || !state)
-		return 0;
-	r = tell(search, "thermal",
-		 "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the temperature",
-		 name, state, most);
-	return r ? r : 1;
-}
-
 static int find_cooling(const struct search *search)
 {
-	char path[SYSFS_PATH_SIZE];
+	char path[SYSFS_PATH_SIZE], type[64];
 	_cleanup_closedir_ DIR *directory = NULL;
 	const struct dirent *entry;
-	int r = 0;
+	double state, most;
 
 	snprintf(path, sizeof(path), "%s/class/thermal", search->sys);
 	directory = opendir(path);
-	while (!r && directory && (entry = readdir(directory)))
-		r = tell_cooling(search, entry->d_name);
-	return r;
+	while (directory && (entry = readdir(directory))) {
+		const char *name = entry->d_name;
+
+		if (strncmp(name, "cooling_device", 14) != 0 ||
+		    !sysfs_read_line(type, sizeof(type), "%s/%s/type", path, name) ||
+		    (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq")) ||
+		    !sysfs_read_number(&state, "%s/%s/cur_state", path, name) ||
+		    !sysfs_read_number(&most, "%s/%s/max_state", path, name) || !state)
+			continue;
+		return tell(search, "thermal",
+			    "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the "
+			    "temperature",
+			    name, state, most)
+			       ?: 1;
+	}
+	return 0;
 }
 
 /* Reports the first known reason for a lowered scaling_max_freq; else another program wrote it. */

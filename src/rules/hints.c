@@ -9,13 +9,6 @@
 #include "core/pid_index.h"
 #include "core/rule.h"
 
-struct hints {
-	struct pid_index *index;
-	struct hint *entries;
-	uint64_t given; /* number of hints ever given */
-	bool has_unused;
-};
-
 struct hints *hints_new(void)
 {
 	struct hints *hints = calloc(1, sizeof(*hints));
@@ -75,21 +68,6 @@ struct hint *hints_next(const struct hints *hints, const struct hint *after)
 	uint32_t place = pid_index_next(hints->index, after ? after - hints->entries + 1 : 0);
 
 	return place == PID_INDEX_NONE ? NULL : &hints->entries[place];
-}
-
-void hints_note_unused(struct hints *hints)
-{
-	hints->has_unused = true;
-}
-
-void hints_forget_unused(struct hints *hints)
-{
-	hints->has_unused = false;
-}
-
-bool hints_has_unused(const struct hints *hints)
-{
-	return hints->has_unused;
 }
 
 uint32_t hints_count(const struct hints *hints)

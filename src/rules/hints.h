@@ -34,7 +34,12 @@ struct hint {
 	char comm[TASK_COMM_SIZE]; /* name of the task at that time */
 };
 
-struct hints;
+struct hints {
+	struct pid_index *index;
+	struct hint *entries;
+	uint64_t given;	 /* number of hints ever given */
+	bool has_unused; /* the last task of a hint has exited since this was cleared */
+};
 
 /* NULL without memory. Unused entries take none. */
 struct hints *hints_new(void);
@@ -53,11 +58,6 @@ struct hint *hints_find(const struct hints *hints, uint32_t pid);
 struct hint *hints_find_id(const struct hints *hints, uint64_t id);
 /* Walks them: NULL gives the first, NULL is returned after the last. */
 struct hint *hints_next(const struct hints *hints, const struct hint *after);
-
-/* Set, clear and read a flag: the last task of a hint has exited. */
-void hints_note_unused(struct hints *hints);
-void hints_forget_unused(struct hints *hints);
-bool hints_has_unused(const struct hints *hints);
 
 uint32_t hints_count(const struct hints *hints);
 /* The number of hints that the user gave. */

@@ -129,7 +129,7 @@ static void set_hint(struct rules *rules, struct known_task *task, const struct 
 	if (task->hint == id)
 		return;
 	if (before && !--before->n_tasks)
-		hints_note_unused(rules->hints);
+		rules->hints->has_unused = true;
 	task->hint = id;
 	if (now)
 		hints_find_id(rules->hints, id)->n_tasks++;

@@ -196,26 +196,11 @@ static int remove_at(int directory, const char *name)
 	return r;
 }
 
-static int write_at(int directory, const char *name, const char *text, size_t length)
-{
-	_cleanup_close_ int fd = openat(directory, name,
-					O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	for (size_t at = 0; at < length; at += (size_t)n) {
-		n = write(fd, text + at, length - at);
-		if (n < 0)
-			return -errno;
-	}
-	/* After a crash of the machine the file is not read: the boot differs. */
-	return 0;
-}
-
 static int replace(int directory, const char *name, const char *text, size_t length)
 {
+	_cleanup_close_ int fd = -1;
 	char temporary[NAME_SIZE];
+	ssize_t n = 0;
 	int r;
 
 	snprintf(temporary, sizeof(temporary), "%s.new", name);
@@ -223,11 +208,17 @@ static int replace(int directory, const char *name, const char *text, size_t len
 	r = remove_at(directory, temporary);
 	if (r < 0)
 		return r;
-	r = write_at(directory, temporary, text, length);
-	if (r == 0 && renameat(directory, temporary, directory, name) < 0)
-		r = -errno;
-	if (r < 0)
-		remove_at(directory, temporary);
+	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    0644);
+	if (fd < 0)
+		return -errno;
+	for (size_t at = 0; at < length && n >= 0; at += (size_t)n)
+		n = write(fd, text + at, length - at);
+	/* Not synced: after a crash of the machine the file is not read, as the boot differs. */
+	if (n >= 0 && renameat(directory, temporary, directory, name) == 0)
+		return 0;
+	r = -errno;
+	remove_at(directory, temporary);
 	return r;
 }
 

@@ -446,9 +446,9 @@ static void test_hints(void **state)
 	assert_true(rules_end(rules, 7) && rules_end(rules, 70) && rules_end(rules, 71));
 	assert_true(matched_of(rules, of_user(7, 1, 9, 1)) == 0);
 	assert_true(matched_of(rules, of_user(72, 1, 6, 1)) == 8);
-	assert_false(hints_has_unused(rules_hints(rules)));
+	assert_false(rules_hints(rules)->has_unused);
 	assert_true(rules_end(rules, 72));
-	assert_true(hints_has_unused(rules_hints(rules)));
+	assert_true(rules_hints(rules)->has_unused);
 	assert_int_equal(given->n_tasks, 0);
 	rules_free(rules);
 }
