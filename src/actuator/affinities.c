@@ -165,19 +165,13 @@ struct affinities *affinities_free(struct affinities *affinities)
 	return NULL;
 }
 
-static void set_kept(struct affinities *affinities, struct affinity *affinity, bool kept)
-{
-	affinities->counts.kept += kept - affinity->task.kept;
-	affinity->task.kept = kept;
-}
-
 void affinities_forget(struct affinities *affinities, uint32_t pid)
 {
 	struct affinity *affinity = task_log_find(&affinities->log, pid);
 
 	if (!affinity)
 		return;
-	set_kept(affinities, affinity, false);
+	affinity->task.kept = false;
 	task_log_drop(&affinities->log, affinity);
 }
 
@@ -230,7 +224,7 @@ static int identify(struct affinities *affinities, uint32_t pid, uint64_t *ret_s
 
 static int take_over(struct affinities *affinities, struct affinity *entry)
 {
-	set_kept(affinities, entry, false);
+	entry->task.kept = false;
 	entry->foreign = true;
 	affinities->counts.foreign++;
 	return AFFINITIES_TAKEN_OVER;
@@ -246,7 +240,7 @@ static int give_back(struct affinities *affinities, struct affinity *entry,
 	r = affinity_write(entry->task.pid, &entry->own);
 	if (r < 0 && r != -ESRCH)
 		return r;
-	set_kept(affinities, entry, false);
+	entry->task.kept = false;
 	return r == -ESRCH ? AFFINITIES_GONE : AFFINITIES_DONE;
 }
 
@@ -283,7 +277,7 @@ static int write_mask(struct affinities *affinities, struct affinity *entry,
 		affinities->counts.refused += r != -ESRCH;
 		return r == -ESRCH ? AFFINITIES_GONE : r;
 	}
-	set_kept(affinities, entry, true);
+	entry->task.kept = true;
 	return AFFINITIES_DONE;
 }
 
@@ -342,7 +336,7 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 	entry = add(affinities, &inherited);
 	if (!entry)
 		return false;
-	set_kept(affinities, entry, true);
+	entry->task.kept = true;
 	task_log_add_line(&affinities->log, entry);
 	return true;
 }
@@ -354,7 +348,6 @@ bool affinities_knows(const struct affinities *affinities, uint32_t pid)
 
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata)
 {
-	affinities->counts.kept = 0;
 	return task_log_release(&affinities->log, report, userdata);
 }
 

@@ -34,7 +34,6 @@ enum affinities_outcome {
 struct affinities;
 
 struct affinities_counts {
-	uint32_t kept;	  /* number of tasks kept now */
 	uint64_t refused; /* writes that the kernel refused, and tasks for which the table had no
 			     room */
 	uint64_t foreign; /* tasks whose affinity another program set while they were kept */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table and its log; then what is restored from either. */
 #include "actuator/task_log.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/tunables.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
@@ -13,6 +17,8 @@
 #define LINE_SIZE (64 + 2 * CPU_MASK_TEXT_SIZE)
 /* The log is begun anew when it has so many lines more than twice the tasks. */
 #define SPARE_LINES 4096
+/* Number of generations that are searched for the ancestor of a task. */
+#define GENERATIONS 8
 
 bool task_log_init(struct task_log *log, const struct task_log_kind *kind, const char *directory)
 {
@@ -180,4 +186,224 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 	*ret_n = reader.n;
 	*ret = take_ptr(sorted);
 	return 0;
+}
+
+static void tell(const struct task_restore *run, const struct restore_result *result)
+{
+	if (run->report)
+		run->report(run->userdata, result);
+}
+
+void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
+		       const char *value, const char *current, int error)
+{
+	char name[48];
+	const struct restore_result result = {
+		.policy = TUNABLE_SHARED,
+		.name = name,
+		.outcome = outcome,
+		.value = value,
+		.current = current,
+		.error = error,
+	};
+
+	snprintf(name, sizeof(name), "the %s of task %u", run->what, pid);
+	tell(run, &result);
+	if (outcome == RESTORE_FAILED)
+		run->error = run->error ?: error;
+}
+
+/* Reports the successes in one line, and removes the log when no task failed. */
+static int finish(const struct task_restore *run, const char *directory,
+		  const struct task_log_kind *kind)
+{
+	char name[64];
+	const struct restore_result result = {
+		.policy = TUNABLE_SHARED,
+		.name = name,
+		.outcome = RESTORE_DONE,
+		.value = "what they were",
+	};
+
+	snprintf(name, sizeof(name), "the %s of %zu task%s", run->what, run->done,
+		 run->done == 1 ? "" : "s");
+	if (run->done)
+		tell(run, &result);
+	return run->error ?: statefile_remove(directory, &kind->file);
+}
+
+int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
+{
+	const struct task_log_kind *kind = log->kind;
+	struct task_restore run = { report, userdata, kind->what };
+	const struct logged_task *task = NULL;
+
+	while ((task = task_log_next(log, task))) {
+		if (task->kept)
+			kind->restore(&run, task, (const char *)task + kind->size);
+		task_log_drop(log, task);
+	}
+	close_fdp(&log->fd);
+	log->fd = -1;
+	return finish(&run, log->directory, kind);
+}
+
+/* A line of the log, and the process of its task. */
+struct member {
+	uint32_t process;
+	const void *line;
+};
+
+struct search {
+	struct task_restore *run;
+	const struct task_log_kind *kind;
+	const char *lines; /* of the log, sorted */
+	size_t n;
+	struct member *members; /* by process */
+	void *child;		/* an entry */
+};
+
+/* The process of a task and its parent process; both 0 when the task is gone. */
+static void find_relatives(uint32_t pid, uint32_t *ret_process, uint32_t *ret_parent)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[48], line[128];
+
+	*ret_process = *ret_parent = 0;
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %u", ret_process) == 0 &&
+		    sscanf(line, "PPid: %u", ret_parent) == 1)
+			break;
+}
+
+static int compare_process(const void *one, const void *other)
+{
+	uint32_t a = ((const struct member *)one)->process;
+	uint32_t b = ((const struct member *)other)->process;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Looks up the process of each line once, however many children there are. */
+static int find_members(struct search *search)
+{
+	size_t size = search->kind->size;
+	uint32_t parent;
+
+	search->members = calloc(search->n + 1, sizeof(*search->members));
+	search->child = calloc(1, size);
+	if (!search->members || !search->child)
+		return -ENOMEM;
+	for (size_t i = 0; i < search->n; i++) {
+		const void *line = search->lines + i * size;
+
+		search->members[i].line = line;
+		find_relatives(task_log_pid(line), &search->members[i].process, &parent);
+	}
+	qsort(search->members, search->n, sizeof(*search->members), compare_process);
+	return 0;
+}
+
+static int compare_pid(const void *key, const void *element)
+{
+	uint32_t pid = *(const uint32_t *)key, other = task_log_pid(element);
+
+	return pid < other ? -1 : pid > other;
+}
+
+/* The line of a thread of the process that could have given the child its setting, or NULL. */
+static const void *find_giver(const struct search *search, uint32_t process)
+{
+	const struct member key = { .process = process };
+	const struct member *end = search->members + search->n;
+	const struct member *member = bsearch(&key, search->members, search->n, sizeof(key),
+					      compare_process);
+
+	while (member && member > search->members && member[-1].process == process)
+		member--;
+	for (; member && member < end && member->process == process; member++)
+		if (search->kind->gave(member->line, search->child))
+			return member->line;
+	return NULL;
+}
+
+/* Restores a task without a line whose setting the task of some line could have given it. */
+static void restore_heir(const struct search *search, uint32_t pid)
+{
+	const struct task_log_kind *kind = search->kind;
+	uint32_t ancestor = pid, process;
+	const void *line = NULL;
+	bool given = false;
+
+	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
+	    !kind->read(pid, search->child))
+		return;
+	for (size_t i = 0; i < search->n && !given; i++)
+		given = kind->gave(search->members[i].line, search->child);
+	for (int i = 0; given && i < GENERATIONS && ancestor > 1 && !line; i++) {
+		find_relatives(ancestor, &process, &ancestor);
+		if (process)
+			line = find_giver(search, process);
+	}
+	if (line)
+		kind->restore_heir(search->run, pid, line);
+}
+
+/* The next entry of a directory of /proc that is a number, or 0. */
+static uint32_t next_number(DIR *directory)
+{
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			return (uint32_t)strtoul(entry->d_name, NULL, 10);
+	return 0;
+}
+
+static void restore_heirs(const struct search *search)
+{
+	_cleanup_closedir_ DIR *processes = opendir("/proc");
+	uint32_t process, pid;
+	char path[48];
+
+	while ((process = next_number(processes))) {
+		_cleanup_closedir_ DIR *tasks = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%u/task", process);
+		tasks = opendir(path);
+		while ((pid = next_number(tasks)))
+			restore_heir(search, pid);
+	}
+}
+
+int task_log_restore(const struct task_log_kind *kind, const char *directory,
+		     restore_report_t report, void *userdata)
+{
+	struct task_restore run = { report, userdata, kind->what };
+	struct search search = { .run = &run, .kind = kind };
+	_cleanup_free_ void *lines = NULL;
+	const char *end, *next;
+	int r = task_log_read(directory, kind, &lines, &search.n);
+
+	if (r == 0 && kind->merge)
+		search.n = kind->merge(lines, search.n);
+	search.lines = lines;
+	if (r == 0)
+		r = find_members(&search);
+	/* Children first: what their ancestors have, and they inherited, is still there. */
+	if (r == 0 && search.n)
+		restore_heirs(&search);
+	/* Then all lines of a pid together. */
+	end = search.lines + search.n * kind->size;
+	for (const char *line = search.lines; r == 0 && line < end; line = next) {
+		next = line + kind->size;
+		while (next < end && task_log_pid(next) == task_log_pid(line))
+			next += kind->size;
+		kind->restore(&run, line, next);
+	}
+	free(search.members);
+	free(search.child);
+	return r < 0 ? r : finish(&run, directory, kind);
 }

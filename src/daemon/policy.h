@@ -6,26 +6,20 @@
  * its profiles.
  */
 
-#include <time.h>
-
 #include "daemon/manager.h"
 
 /*
- * profile.c: which profile is in force. The one that a listening client holds; else the chosen one;
- * else the first whose condition holds; else the default one. The choice outlasts the daemon in
+ * profile.c: which profile is in force, and the switch to another one when a client asks for it or
+ * a condition changes. It is the one that a listening client holds; else the chosen one; else the
+ * first whose condition holds; else the default one. The choice outlasts the daemon in
  * DIRECTORY/profile (see shared/statefile.h), one line:
  *
  *	chosen quiet
  */
 
-/* The profile that should be in force now. Borrowed. */
-const struct policy_profile *profile_pick(const struct manager *manager,
-					  const struct policy_profiles *profiles,
-					  enum profile_why *ret_why);
-
 /*
- * Applies that profile to the files' policy, with --observe, and notes it as present. Returns 0 or
- * -ENOMEM.
+ * Applies the profile that should be in force now to the files' policy, with --observe, and notes
+ * it as present. Returns 0 or -ENOMEM.
  */
 int profile_apply(struct manager *manager, const struct policy_files *files, struct policy *ret);
 
@@ -34,17 +28,6 @@ const char *profile_why(const struct manager *manager);
 
 /* Reads the choice from before this daemon; call it before the first profile_apply(). */
 void profile_read_choice(struct manager *manager);
-void profile_save_choice(const struct manager *manager);
-
-bool profile_rule_has_task(const struct manager *manager, const char *rule);
-
-/* The next time at which a condition begins or ends. */
-time_t profile_next_boundary(const struct policy_profiles *profiles);
-
-/* profile_switch.c: another profile when a client asks for it or a condition changes. */
-
-/* Gives every subsystem a new policy. The caller makes a round after it. */
-void policy_put_into_effect(struct manager *manager, const struct policy *policy);
 
 /* Listens for changes of conditions; may be called again. Returns 0 or a negative errno. */
 int profile_switch_listen(struct manager *manager);
@@ -67,6 +50,9 @@ int profile_switch_hold(struct manager *manager, const char *name);
 void profile_switch_deinit(struct manager *manager);
 
 /* reload.c: another policy. */
+
+/* Gives every subsystem a new policy. The caller makes a round after it. */
+void policy_put_into_effect(struct manager *manager, const struct policy *policy);
 
 /*
  * Reads the policy again; warn, if not NULL, gets each line of warning. On failure returns a

@@ -355,7 +355,7 @@ const char *placing_why_not(const struct manager *manager)
 
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
 {
-	*ret = (struct affinities_counts){ .kept = 3, .foreign = 1, .refused = 2 };
+	*ret = (struct affinities_counts){ .foreign = 1, .refused = 2 };
 }
 
 void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
