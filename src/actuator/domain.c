@@ -76,17 +76,22 @@ void actuator_domain_deinit(struct actuator_domain *domain)
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz)
 {
+	const struct range_limit *min = &domain->range.min, *max = &domain->range.max;
 	uint32_t min_khz, max_khz;
 	int r = control_read_u32(domain->min_freq_fd, &min_khz);
 
-	if (r < 0)
-		return r;
-	r = control_read_u32(domain->max_freq_fd, &max_khz);
+	if (r == 0)
+		r = control_read_u32(domain->max_freq_fd, &max_khz);
 	if (r < 0)
 		return r;
 
-	if (range_is_taken(&domain->range))
-		range_strip(&domain->range, &min_khz, &max_khz);
+	/* Without our own limits the others' remain. */
+	if (range_is_taken(&domain->range)) {
+		if (max_khz >= max->put_khz || range_limit_was(max, max_khz))
+			max_khz = max->saved_khz;
+		if (min_khz <= min->put_khz || range_limit_was(min, min_khz))
+			min_khz = min->saved_khz;
+	}
 	*ret_min_khz = min_khz;
 	*ret_max_khz = max_khz;
 	return 0;
@@ -156,10 +161,16 @@ void actuator_domain_drop(struct actuator_domain *domain)
 	domain->unchecked = false;
 }
 
-int actuator_domain_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
+int actuator_domain_release(struct actuator_domain *domain,
+			    int (*verify)(struct actuator_domain *domain), restore_report_t report,
+			    void *userdata)
 {
 	int r;
 
+	if (domain->held && verify)
+		verify(domain);
+	if (!domain->held)
+		return ACTUATOR_DONE;
 	actuator_domain_drop(domain);
 	domain->state = ACTUATOR_STATE_RELEASED;
 	r = restore_domain(domain->saved, domain->info->first_cpu, report, userdata);

@@ -111,8 +111,12 @@ int actuator_domain_mark_offline(struct actuator_domain *domain);
 /* Drops the request and closes what is open for writing, restoring nothing. */
 void actuator_domain_drop(struct actuator_domain *domain);
 
-/* Drops the domain and restores the saved values. Returns what struct backend's release does. */
-int actuator_domain_release(struct actuator_domain *domain, restore_report_t report,
+/*
+ * Drops the domain and restores the saved values, unless it is not held, or not any more after
+ * verify, the backend's (may be NULL). Returns what struct backend's release does.
+ */
+int actuator_domain_release(struct actuator_domain *domain,
+			    int (*verify)(struct actuator_domain *domain), restore_report_t report,
 			    void *userdata);
 
 /*

@@ -305,12 +305,7 @@ static int limits_verify(struct actuator_domain *domain)
 
 static int limits_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
 {
-	if (domain->held)
-		limits_verify(domain);
-	if (!domain->held)
-		return ACTUATOR_DONE;
-
-	return actuator_domain_release(domain, report, userdata);
+	return actuator_domain_release(domain, limits_verify, report, userdata);
 }
 
 const struct backend backend_limits = {

@@ -86,15 +86,6 @@ static inline bool range_is_suspect(const struct range *range)
 	return range->min.suspect || range->max.suspect;
 }
 
-/* Removes our own limits from values that were just read: the others' limits remain. */
-static inline void range_strip(const struct range *range, uint32_t *min_khz, uint32_t *max_khz)
-{
-	if (*max_khz >= range->max.put_khz || range_limit_was(&range->max, *max_khz))
-		*max_khz = range->max.saved_khz;
-	if (*min_khz <= range->min.put_khz || range_limit_was(&range->min, *min_khz))
-		*min_khz = range->min.saved_khz;
-}
-
 /*
  * Checks that the limits are still ours; `touched` as in struct actuator_domain. A limit that
  * another program set where we held none becomes the saved value. One set in the place of ours

@@ -240,12 +240,8 @@ static int setspeed_verify(struct actuator_domain *domain)
 
 static int setspeed_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
 {
-	if (domain->held && domain->touched)
-		setspeed_verify(domain);
-	if (!domain->held)
-		return ACTUATOR_DONE;
-
-	return actuator_domain_release(domain, report, userdata);
+	return actuator_domain_release(domain, domain->touched ? setspeed_verify : NULL, report,
+				       userdata);
 }
 
 const struct backend backend_setspeed = {

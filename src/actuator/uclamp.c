@@ -96,12 +96,7 @@ static int uclamp_verify(struct actuator_domain *domain)
 
 static int uclamp_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
 {
-	if (domain->held)
-		uclamp_verify(domain);
-	if (!domain->held)
-		return ACTUATOR_DONE;
-
-	return actuator_domain_release(domain, report, userdata);
+	return actuator_domain_release(domain, uclamp_verify, report, userdata);
 }
 
 const struct backend backend_uclamp = {

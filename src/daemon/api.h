@@ -11,34 +11,11 @@
 #include "varlink/call.h"
 #include "varlink/reply.h"
 
-/*
- * api.c: the table of methods, those that change something and show little, and what several
- * methods read and show in the same way.
- */
+/* api.c: the table of methods, and those that change something and show little. */
 extern const struct query_method api_methods[];
 
 /* Opens the socket. Returns 0 or a negative errno, logged. */
 int api_open(struct manager *manager);
-
-/* A page of a list whose entries keep their places. */
-struct api_page {
-	uint32_t from; /* first place of the page */
-	uint32_t left; /* entries that still fit */
-	int64_t next;  /* first place of the next page; -1: this is the last one */
-};
-
-/* Reads offset and limit. Returns the name of an invalid parameter, or NULL. */
-const char *api_read_page(const struct call *call, struct api_page *ret);
-/* Counts an entry. Returns false when the page is full; the next one begins here. */
-bool api_take_place(struct api_page *page, uint32_t place);
-/* Ends the list, and the reply, with next_offset. */
-int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
-
-/* A level as a policy has it; null: not given. */
-void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
-		   enum rule_property property);
-/* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
-void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* api_status.c: the daemon and its domains. */
 int api_show_status(const struct call *call, struct reply *reply);
@@ -98,6 +75,26 @@ int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);
 int api_hold_hint(const struct call *call, struct reply *reply);
+
+/* api_fields.c: what several methods have. A page of a list whose entries keep their places. */
+struct api_page {
+	uint32_t from; /* first place of the page */
+	uint32_t left; /* entries that still fit */
+	int64_t next;  /* first place of the next page; -1: this is the last one */
+};
+
+/* Reads offset and limit. Returns the name of an invalid parameter, or NULL. */
+const char *api_read_page(const struct call *call, struct api_page *ret);
+/* Counts an entry. Returns false when the page is full; the next one begins here. */
+bool api_take_place(struct api_page *page, uint32_t place);
+/* Ends the list, and the reply, with next_offset. */
+int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
+
+/* A level as a policy has it; null: not given. */
+void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
+		   enum rule_property property);
+/* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
+void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* api_explain.c, api_override.c, api_metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);

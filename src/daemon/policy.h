@@ -29,6 +29,9 @@ const char *profile_why(const struct manager *manager);
 /* Reads the choice from before this daemon; call it before the first profile_apply(). */
 void profile_read_choice(struct manager *manager);
 
+/* Gives every subsystem a new policy. The caller makes a round after it. */
+void policy_put_into_effect(struct manager *manager, const struct policy *policy);
+
 /* Listens for changes of conditions; may be called again. Returns 0 or a negative errno. */
 int profile_switch_listen(struct manager *manager);
 
@@ -50,9 +53,6 @@ int profile_switch_hold(struct manager *manager, const char *name);
 void profile_switch_deinit(struct manager *manager);
 
 /* reload.c: another policy. */
-
-/* Gives every subsystem a new policy. The caller makes a round after it. */
-void policy_put_into_effect(struct manager *manager, const struct policy *policy);
 
 /*
  * Reads the policy again; warn, if not NULL, gets each line of warning. On failure returns a

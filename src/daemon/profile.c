@@ -8,8 +8,12 @@
 #include <time.h>
 
 #include "core/rule.h"
+#include "daemon/domains.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/hinting.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
+#include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
@@ -121,8 +125,8 @@ static bool holds(const struct manager *manager, const struct policy_when *when)
 
 /* The profile that should be in force now. Borrowed. */
 static const struct policy_profile *pick(const struct manager *manager,
-					  const struct policy_profiles *profiles,
-					  enum profile_why *ret_why)
+					 const struct policy_profiles *profiles,
+					 enum profile_why *ret_why)
 {
 	const struct profile_choice *choice = &manager->profile;
 	const struct policy_profile *profile = policy_profiles_find(profiles, choice->held);
@@ -158,45 +162,9 @@ int profile_apply(struct manager *manager, const struct policy_files *files, str
 	return r;
 }
 
-/* The next time at which a condition begins or ends. */
-static time_t next_boundary(const struct policy_profiles *profiles)
-{
-	struct tm local = local_time();
-	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
-
-	for (uint32_t i = 0; i < profiles->n; i++) {
-		const struct policy_when *when = &profiles->entries[i].when;
-		const uint32_t bounds[] = { when->from_min, when->until_min };
-
-		for (int j = 0; when->by_time && j < 2; j++) {
-			uint32_t ahead =
-				(bounds[j] + MINUTES_PER_DAY - now_min - 1) % MINUTES_PER_DAY + 1;
-
-			least = ahead < least ? ahead : least;
-		}
-	}
-	local.tm_min += least;
-	local.tm_sec = 0;
-	local.tm_isdst = -1;
-	return mktime(&local);
-}
-
 static void print_choice(FILE *out, const void *data)
 {
 	fprintf(out, "chosen %s\n", (const char *)data);
-}
-
-static void save_choice(const struct manager *manager)
-{
-	const char *directory = manager->options.run_dir, *chosen = manager->profile.chosen;
-	int r = chosen[0] ? statefile_write(directory, &choice_file, print_choice, chosen)
-			  : statefile_remove(directory, &choice_file);
-
-	if (r < 0)
-		log_warning(
-			"the profile is in force, but a restart of wakegovd will end it: cannot "
-			"write %s/profile: %s",
-			directory, strerror(-r));
 }
 
 void profile_read_choice(struct manager *manager)
@@ -212,6 +180,21 @@ void profile_read_choice(struct manager *manager)
 	if (r < 0)
 		log_warning("the chosen profile is not known: cannot use %s/profile: %s", directory,
 			    statefile_refusal(r) ?: strerror(-r));
+}
+
+void policy_put_into_effect(struct manager *manager, const struct policy *policy)
+{
+	manager->policy = *policy;
+	task_overrides_check(&manager->task_overrides, &manager->policy);
+	task_overrides_fill(&manager->task_overrides, &manager->policy);
+	hints_fill(rules_hints(manager->rules), &manager->policy);
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		domains_set_preference(manager, i);
+	engine_set_policy(manager->engine, &manager->policy);
+	freq_invariance_choose_references(manager);
+	rule_tracking_set_policy(manager);
+	hinting_check_tasks(manager);
+	query_server_set_limits(manager->server, &manager->policy.query);
 }
 
 /* Switches profiles if another one should be in force, or for another reason. */
@@ -253,11 +236,29 @@ static int on_power(sd_event_source *source, int fd, uint32_t revents, void *use
 	return 0;
 }
 
+/* Sets the timer to the next time at which a condition begins or ends. */
 static void arm_clock(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
-	const struct itimerspec next = { .it_value.tv_sec = next_boundary(profiles) };
+	struct tm local = local_time();
+	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
+	struct itimerspec next = { 0 };
 
+	for (uint32_t i = 0; i < profiles->n; i++) {
+		const struct policy_when *when = &profiles->entries[i].when;
+		const uint32_t bounds[] = { when->from_min, when->until_min };
+
+		for (int j = 0; when->by_time && j < 2; j++) {
+			uint32_t ahead =
+				(bounds[j] + MINUTES_PER_DAY - now_min - 1) % MINUTES_PER_DAY + 1;
+
+			least = ahead < least ? ahead : least;
+		}
+	}
+	local.tm_min += least;
+	local.tm_sec = 0;
+	local.tm_isdst = -1;
+	next.it_value.tv_sec = mktime(&local);
 	/* It also fires when the clock is set. */
 	timerfd_settime(manager->profile.clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
 			&next, NULL);
@@ -350,11 +351,19 @@ int profile_switch_listen(struct manager *manager)
 int profile_switch_choose(struct manager *manager, const char *name)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
+	const char *directory = manager->options.run_dir;
+	int r;
 
 	if (name && !policy_profiles_find(profiles, name))
 		return -ENOENT;
 	strcpy(manager->profile.chosen, name ?: "");
-	save_choice(manager);
+	r = name ? statefile_write(directory, &choice_file, print_choice, name)
+		 : statefile_remove(directory, &choice_file);
+	if (r < 0)
+		log_warning(
+			"the profile is in force, but a restart of wakegovd will end it: cannot "
+			"write %s/profile: %s",
+			directory, strerror(-r));
 	reconsider(manager);
 	return 0;
 }

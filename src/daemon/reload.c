@@ -11,29 +11,12 @@
 
 #include "config/load.h"
 #include "daemon/domains.h"
-#include "daemon/freq_invariance.h"
-#include "daemon/hinting.h"
 #include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
-
-void policy_put_into_effect(struct manager *manager, const struct policy *policy)
-{
-	manager->policy = *policy;
-	task_overrides_check(&manager->task_overrides, &manager->policy);
-	task_overrides_fill(&manager->task_overrides, &manager->policy);
-	hints_fill(rules_hints(manager->rules), &manager->policy);
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		domains_set_preference(manager, i);
-	engine_set_policy(manager->engine, &manager->policy);
-	freq_invariance_choose_references(manager);
-	rule_tracking_set_policy(manager);
-	hinting_check_tasks(manager);
-	query_server_set_limits(manager->server, &manager->policy.query);
-}
 
 /* Reads the text by way of a file, as policies are read from files. */
 static int read_text(const char *text, struct policy_files **ret, char **ret_message)
