@@ -166,20 +166,6 @@ static bool is_chosen(const struct manager *manager, const struct choice *choice
 	       !strcmp(choice->device, device);
 }
 
-static uint32_t key_of(const struct manager *manager, const struct io_task *task, enum order order)
-{
-	const struct io_boost *boost = &task->io_boost;
-	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
-
-	if (order == ORDER_RATE)
-		return boost->rate_per_s;
-	if (order == ORDER_BOOST)
-		return engine_task_boost_cap(manager->engine, task);
-	if (order == ORDER_GAIN && is_measured(boost, domain) && boost->wanted_khz)
-		return predicted_gain_permille(manager, boost, domain);
-	return 0;
-}
-
 /* Ascending for names and pids. */
 static int compare(const void *first, const void *second, void *order)
 {
@@ -201,10 +187,21 @@ static int choose(const struct manager *manager, struct choice *choice, struct r
 	*ret = (struct rows){ .rows = calloc(io_task_count(tasks) + 1, sizeof(*ret->rows)) };
 	if (!ret->rows)
 		return -ENOMEM;
-	while ((task = io_task_next(tasks, task)))
-		if (is_chosen(manager, choice, task))
-			ret->rows[ret->n++] = (struct row){ task,
-							    key_of(manager, task, choice->order) };
+	while ((task = io_task_next(tasks, task))) {
+		const struct io_boost *boost = &task->io_boost;
+		uint32_t domain = topology_domain_of(manager->topology, task->cpu), key = 0;
+
+		if (!is_chosen(manager, choice, task))
+			continue;
+		if (choice->order == ORDER_RATE)
+			key = boost->rate_per_s;
+		else if (choice->order == ORDER_BOOST)
+			key = engine_task_boost_cap(manager->engine, task);
+		else if (choice->order == ORDER_GAIN && is_measured(boost, domain) &&
+			 boost->wanted_khz)
+			key = predicted_gain_permille(manager, boost, domain);
+		ret->rows[ret->n++] = (struct row){ task, key };
+	}
 	if (choice->order)
 		qsort_r(ret->rows, ret->n, sizeof(*ret->rows), compare, &choice->order);
 	return 0;

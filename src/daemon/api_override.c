@@ -142,42 +142,36 @@ static const char *take_request(const struct call *call, struct override_request
 	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
 }
 
-static int refuse(struct reply *reply, const struct manager *manager,
-		  const struct override_request *request, int error, const char *wrong)
-{
-	uint32_t max = request->domain ? OVERRIDES_MAX : task_overrides_room(&manager->policy);
-
-	switch (error) {
-	case -ENODEV:
-		return api_refuse_domain(reply, request->domain);
-	case -ESRCH:
-		return api_refuse_task(reply, request->pid);
-	case -ENOENT:
-		return api_refuse_rule(reply, request->rule);
-	case -ENOSPC:
-		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
-					json_pack("{sI}", "max", (json_int_t)max));
-	case -EINVAL:
-		return reply_send_invalid(reply, wrong);
-	default:
-		return error;
-	}
-}
-
 int api_add_override(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	struct override_request request;
 	const char *wrong = take_request(call, &request);
 	struct json_out *out;
-	uint32_t id;
+	uint32_t id, max;
 	int r;
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
 	r = overrides_add(manager, &request, &id, &wrong);
-	if (r < 0)
-		return refuse(reply, manager, &request, r, wrong);
+	switch (r) {
+	case 0:
+		break;
+	case -ENODEV:
+		return api_refuse_domain(reply, request.domain);
+	case -ENOENT:
+		return api_refuse_rule(reply, request.rule);
+	case -ENOSPC:
+		max = request.domain ? OVERRIDES_MAX : task_overrides_room(&manager->policy);
+		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
+					json_pack("{sI}", "max", (json_int_t)max));
+	case -EINVAL:
+		return reply_send_invalid(reply, wrong);
+	case -ESRCH:
+		return api_refuse_task(reply, request.pid);
+	default:
+		return r;
+	}
 	manager_round(manager);
 	out = reply_begin(reply);
 	json_out_key(out, "override");

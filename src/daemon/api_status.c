@@ -16,17 +16,6 @@
 #include "shared/time.h"
 #include "wakegov/decay.h"
 
-/* The backend of all domains, or "mixed". */
-static const char *name_backend(const struct manager *manager)
-{
-	const struct governed *domains = manager->domains;
-
-	for (uint32_t i = 1; i < manager->n_domains; i++)
-		if (domains[i].backend != domains[0].backend)
-			return "mixed";
-	return manager->n_domains ? domains[0].backend->name : backend_observe.name;
-}
-
 bool api_drives_any(const struct manager *manager)
 {
 	for (uint32_t i = 0; i < manager->n_domains; i++)
@@ -239,25 +228,6 @@ static struct advice_place place_of(const struct manager *manager, uint32_t doma
 	};
 }
 
-static int put_device_advice(struct json_out *out, const struct manager *manager, uint32_t device)
-{
-	struct advice_place completions, tasks;
-	struct misplacement misplacement;
-	struct interrupt interrupt;
-	char name[TRACER_DISK_SIZE];
-	bool found;
-
-	if (!advice_find_misplacement(manager->engine, manager->topology, device, &misplacement) ||
-	    tracer_device_name(manager->tracer, device, name) < 0)
-		return 0;
-	completions = place_of(manager, misplacement.completion_domain);
-	tasks = place_of(manager, misplacement.task_domain);
-	found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
-	return put_sentence(out,
-			    advice_on_misplacement(name, found ? &interrupt : NULL, &completions,
-						   &tasks, misplacement.n_tasks));
-}
-
 static int put_advice(struct json_out *out, const struct manager *manager)
 {
 	uint64_t refused = engine_clamp_classes(manager->engine)->refused;
@@ -267,8 +237,24 @@ static int put_advice(struct json_out *out, const struct manager *manager)
 		r = put_sentence(out, advice_on_conflict(manager->conflicts[i]));
 	if (r == 0 && refused)
 		r = put_sentence(out, advice_on_clamp_classes(refused));
-	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++)
-		r = put_device_advice(out, manager, i);
+	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++) {
+		struct advice_place completions, tasks;
+		struct misplacement misplacement;
+		struct interrupt interrupt;
+		char name[TRACER_DISK_SIZE];
+		bool found;
+
+		if (!advice_find_misplacement(manager->engine, manager->topology, i,
+					      &misplacement) ||
+		    tracer_device_name(manager->tracer, i, name) < 0)
+			continue;
+		completions = place_of(manager, misplacement.completion_domain);
+		tasks = place_of(manager, misplacement.task_domain);
+		found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
+		r = put_sentence(out, advice_on_misplacement(name, found ? &interrupt : NULL,
+							     &completions, &tasks,
+							     misplacement.n_tasks));
+	}
 	return r;
 }
 
@@ -326,13 +312,18 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 int api_show_status(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	const struct governed *domains = manager->domains;
+	const char *backend = manager->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
 	int r;
 
+	for (uint32_t i = 1; i < manager->n_domains; i++)
+		if (domains[i].backend != domains[0].backend)
+			backend = "mixed";
 	field_text(out, "version", WAKEGOV_VERSION);
 	field_count(out, "uptime_us", (time_now_ns() - manager->started_ns) / NS_PER_US);
 	field_text(out, "mode", api_drives_any(manager) ? "governing" : "observing");
-	field_text(out, "backend", name_backend(manager));
+	field_text(out, "backend", backend);
 	put_hand_back(out, manager);
 	field_bool(out, "policy_is_held", manager->policy_hold.original);
 	api_put_policy(out, manager);

@@ -241,19 +241,6 @@ static bool is_covered(const struct manager *manager, uint32_t pid, enum uclamp_
 	       uclamp_groups_has_rule(manager->groups, group.directory, end, rule);
 }
 
-/* Removes from a task's clamp what its group's clamp provides. */
-static void drop_covered(const struct manager *manager, struct task_clamp *clamp)
-{
-	const struct grouped *by = &manager->grouping.by;
-
-	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
-	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
-		clamp->max_cap = CLAMP_MAX_NONE;
-	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
-	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
-		clamp->min_cap = CLAMP_MIN_NONE;
-}
-
 static void yield_file(void *userdata, const char *cgroup, enum uclamp_group_end end, uint32_t rule,
 		       const char *value)
 {
@@ -319,10 +306,17 @@ static void warn_of_refusal(const struct manager *manager, const struct task_cla
 
 static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint64_t now_ns)
 {
+	const struct grouped *by = &manager->grouping.by;
 	struct uclamp ours;
 	int r;
 
-	drop_covered(manager, clamp);
+	/* A group's clamp takes the place of the task's. */
+	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
+	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
+		clamp->max_cap = CLAMP_MAX_NONE;
+	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
+	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
+		clamp->min_cap = CLAMP_MIN_NONE;
 	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
 	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
 	if (r < 0)

@@ -170,24 +170,23 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 }
 
 /* A rule wins over the I/O boost, also a rule that says "none". */
-static uint32_t latency_of(const struct manager *manager, uint32_t pid)
+void idle_latency_take_task(struct manager *manager, uint32_t pid)
 {
 	const struct io_task *task = io_task_find(engine_tasks(manager->engine), pid);
 	const struct rules_task *ruled = rules_find(manager->rules, pid);
-	int rule = ruled ? rule_that_gives_anywhere(&manager->policy, ruled->matched,
-						    RULE_IDLE_LATENCY)
-			 : -1;
+	uint32_t us = NONE;
+	int rule = -1;
 
-	if (manager->idle_latency->missing || manager->policy.backend == POLICY_BACKEND_OBSERVE)
-		return NONE;
+	if (ruled)
+		rule = rule_that_gives_anywhere(&manager->policy, ruled->matched,
+						RULE_IDLE_LATENCY);
 	if (rule >= 0)
-		return manager->policy.rules[rule].properties.idle_latency.value;
-	return task && task->io_boost.limits_idle ? manager->policy.io_boost.idle_latency_us : NONE;
-}
-
-void idle_latency_take_task(struct manager *manager, uint32_t pid)
-{
-	set_task(manager, pid, latency_of(manager, pid));
+		us = manager->policy.rules[rule].properties.idle_latency.value;
+	else if (task && task->io_boost.limits_idle)
+		us = manager->policy.io_boost.idle_latency_us;
+	if (manager->idle_latency->missing || manager->policy.backend == POLICY_BACKEND_OBSERVE)
+		us = NONE;
+	set_task(manager, pid, us);
 }
 
 /*

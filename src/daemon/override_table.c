@@ -213,16 +213,6 @@ static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
 	return o.end_ns <= now_ns || task_overrides_add(overrides, &o);
 }
 
-static bool take_line(const char *line, const struct topology *topology, uint64_t now_ns,
-		      struct override_table *table, struct task_overrides *overrides)
-{
-	if (strncmp(line, "domain ", 7) == 0)
-		return take_domain(line + 7, topology, now_ns, table);
-	if (strncmp(line, "task ", 5) == 0 || strncmp(line, "rule ", 5) == 0)
-		return take_task_override(line + 5, *line == 't', now_ns, overrides);
-	return false;
-}
-
 int override_file_load(const char *directory, const struct topology *topology, uint64_t now_ns,
 		       struct override_table *ret, struct task_overrides *ret_overrides)
 {
@@ -234,9 +224,16 @@ int override_file_load(const char *directory, const struct topology *topology, u
 
 	ret->n = 0;
 	ret_overrides->n = 0;
-	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
-		if (!take_line(line, topology, now_ns, &table, &overrides))
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0) {
+		bool is_task = strncmp(line, "task ", 5) == 0, is_valid = false;
+
+		if (strncmp(line, "domain ", 7) == 0)
+			is_valid = take_domain(line + 7, topology, now_ns, &table);
+		else if (is_task || strncmp(line, "rule ", 5) == 0)
+			is_valid = take_task_override(line + 5, is_task, now_ns, &overrides);
+		if (!is_valid)
 			return -EBADMSG;
+	}
 	if (r == 0) {
 		*ret = table;
 		*ret_overrides = overrides;

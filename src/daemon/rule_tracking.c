@@ -114,18 +114,6 @@ static void end_task(struct manager *manager, uint32_t pid)
 	idle_latency_end_task(manager, pid);
 }
 
-static void end_missing_overrides(struct manager *manager)
-{
-	for (uint32_t i = 0; i < manager->task_overrides.n; i++) {
-		struct task_override *override = &manager->task_overrides.entries[i];
-
-		/* With a full table a task that is not in it may still exist. */
-		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
-		    !rules_find(manager->rules, override->target.pid))
-			override->ended = TASK_OVERRIDE_TASK_GONE;
-	}
-}
-
 void rule_tracking_scan(struct manager *manager)
 {
 	uint32_t pid;
@@ -141,8 +129,14 @@ void rule_tracking_scan(struct manager *manager)
 		tracer_mark_task(manager->tracer, pid, false);
 		end_task(manager, pid);
 	}
-	if (r == 0)
-		end_missing_overrides(manager);
+	/* With a full table a task that is not in it may still exist. */
+	for (uint32_t i = 0; r == 0 && i < manager->task_overrides.n; i++) {
+		struct task_override *override = &manager->task_overrides.entries[i];
+
+		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
+		    !rules_find(manager->rules, override->target.pid))
+			override->ended = TASK_OVERRIDE_TASK_GONE;
+	}
 	tracer_send_marks(manager->tracer);
 	manager_check_clamps(manager, manager->scanned_ns);
 	if (r < 0)

@@ -119,20 +119,6 @@ static int check_refused(int r, const char *run_dir, const char *file, const cha
 	return r;
 }
 
-static int restore_tasks(const char *run_dir)
-{
-	int r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
-			      "clamps", "the tasks' clamps (uclampset)");
-
-	if (r == 0)
-		r = check_refused(uclamp_groups_restore(run_dir, journal_report_restore, NULL),
-				  run_dir, "groups", "the cgroups' cpu.uclamp files");
-	if (r == 0)
-		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
-				  run_dir, "affinities", "the tasks' affinity (taskset)");
-	return r;
-}
-
 int startup_restore_predecessor(struct manager *manager)
 {
 	const char *run_dir = manager->options.run_dir;
@@ -148,7 +134,16 @@ int startup_restore_predecessor(struct manager *manager)
 			  run_dir, statefile_refusal(r) ?: strerror(-r));
 		return r;
 	}
-	r = beside_another ? 0 : restore_tasks(run_dir);
+	r = 0;
+	if (!beside_another)
+		r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
+				  "clamps", "the tasks' clamps (uclampset)");
+	if (!beside_another && r == 0)
+		r = check_refused(uclamp_groups_restore(run_dir, journal_report_restore, NULL),
+				  run_dir, "groups", "the cgroups' cpu.uclamp files");
+	if (!beside_another && r == 0)
+		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
+				  run_dir, "affinities", "the tasks' affinity (taskset)");
 	if (r < 0)
 		return r;
 	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {

@@ -63,22 +63,6 @@ static void put_row(struct record_out *out, const struct stats_row *row)
 		record_put_varint(out, numbers[i]);
 }
 
-static void put_period(struct record_out *out, const struct stats *stats,
-		       const struct stats_period *period, const struct topology *topology)
-{
-	const struct stats_row *row;
-	uint32_t n_rows = 0;
-
-	record_put_varint(out, topology->n_domains);
-	for (uint32_t i = 0; i < topology->n_domains; i++)
-		put_domain(out, stats, period, &topology->domains[i], i);
-	while (stats_row(period, n_rows))
-		n_rows++;
-	record_put_varint(out, n_rows);
-	for (uint32_t i = 0; (row = stats_row(period, i)); i++)
-		put_row(out, row);
-}
-
 static int write_file(const char *directory, int32_t day, const uint8_t *data, size_t n)
 {
 	_cleanup_close_ int fd = -1;
@@ -108,13 +92,22 @@ int stats_file_save(const char *directory, const struct stats *stats,
 	_cleanup_free_ uint8_t *data = malloc(STATS_FILE_BYTES);
 	struct record_out head = { .data = data, .size = HEAD_SIZE };
 	struct record_out body = { .size = STATS_FILE_BYTES - HEAD_SIZE };
+	const struct stats_row *row;
+	uint32_t n_rows = 0;
 
 	if (!period)
 		return 0;
 	if (!data)
 		return -ENOMEM;
 	body.data = data + HEAD_SIZE;
-	put_period(&body, stats, period, topology);
+	record_put_varint(&body, topology->n_domains);
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		put_domain(&body, stats, period, &topology->domains[i], i);
+	while (stats_row(period, n_rows))
+		n_rows++;
+	record_put_varint(&body, n_rows);
+	for (uint32_t i = 0; (row = stats_row(period, i)); i++)
+		put_row(&body, row);
 	if (body.full)
 		return -E2BIG;
 	record_put_bytes(&head, MAGIC, MAGIC_SIZE);

@@ -40,21 +40,6 @@ static bool names_any_part(const char *word, size_t length, const char *path)
 	return false;
 }
 
-/* "           CPU0       CPU1": offline CPUs have no column. Returns the CPU's column, or -1. */
-static int find_column(const char *header, uint32_t cpu, int *ret_n_columns)
-{
-	int column = -1, n = 0;
-
-	while ((header = strstr(header, "CPU"))) {
-		header += strlen("CPU");
-		if (strtoul(header, NULL, 10) == cpu)
-			column = n;
-		n++;
-	}
-	*ret_n_columns = n;
-	return column;
-}
-
 struct search {
 	const char *path;
 	int column, n_columns;
@@ -105,14 +90,19 @@ static void look_at(struct search *search, const char *line)
 
 int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret)
 {
-	struct search search = { .path = path };
+	struct search search = { .path = path, .column = -1 };
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 
 	errno = 0;
 	if (getline(&line, &size, table) < 0)
 		return errno ? -errno : -ENOENT;
-	search.column = find_column(line, cpu, &search.n_columns);
+	/* "           CPU0       CPU1": offline CPUs have no column. */
+	for (const char *at = line; (at = strstr(at, "CPU")); search.n_columns++) {
+		at += strlen("CPU");
+		if (strtoul(at, NULL, 10) == cpu)
+			search.column = search.n_columns;
+	}
 	if (search.column < 0)
 		return -ENOENT;
 	while (getline(&line, &size, table) >= 0)

@@ -29,15 +29,9 @@ bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other)
 	return cpu_mask_equals(&both, one);
 }
 
-static int digit_of(char c)
-{
-	if (isdigit((unsigned char)c))
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool cpu_mask_parse(const char *text, struct cpu_mask *ret)
 {
+	static const char digits[] = "0123456789abcdef";
 	struct cpu_mask mask = { 0 };
 	uint32_t at = 0; /* digits from the last one on */
 
@@ -46,14 +40,14 @@ bool cpu_mask_parse(const char *text, struct cpu_mask *ret)
 		return true;
 	}
 	for (const char *c = text + strlen(text); c-- > text;) {
-		int digit = digit_of(*c);
+		const char *digit = strchr(digits, *c);
 
 		if (*c == ',')
 			continue;
-		if (digit < 0 || (digit && at >= CPU_MASK_CPUS / 4))
+		if (!digit || (*c != '0' && at >= CPU_MASK_CPUS / 4))
 			return false;
-		if (digit)
-			mask.words[at / 16] |= (uint64_t)digit << at % 16 * 4;
+		if (*c != '0')
+			mask.words[at / 16] |= (uint64_t)(digit - digits) << at % 16 * 4;
 		at++;
 	}
 	*ret = mask;

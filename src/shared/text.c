@@ -29,24 +29,23 @@ static bool is_unsafe(uint32_t code)
 	return false;
 }
 
-static size_t expected_length(uint8_t first)
-{
-	if (first < 0x80)
-		return 1;
-	if ((first & 0xe0) == 0xc0)
-		return 2;
-	if ((first & 0xf0) == 0xe0)
-		return 3;
-	return (first & 0xf8) == 0xf0 ? 4 : 0;
-}
-
-/* The code point of a whole character, or UINT32_MAX: cut, overlong, a surrogate, too high. */
-static uint32_t decode(const uint8_t *bytes, size_t expected, size_t length)
+/*
+ * The code point of a whole character, or UINT32_MAX: cut, overlong, a surrogate, too high.
+ * *ret_length is the number of its bytes.
+ */
+static uint32_t decode(const uint8_t *bytes, size_t length, size_t *ret_length)
 {
 	/* The lowest code point that needs as many bytes: what is below is an overlong form. */
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	uint32_t code = expected == 1 ? bytes[0] : bytes[0] & (0x7fu >> expected);
+	uint8_t first = bytes[0];
+	size_t expected = first < 0x80		   ? 1
+			  : (first & 0xe0) == 0xc0 ? 2
+			  : (first & 0xf0) == 0xe0 ? 3
+			  : (first & 0xf8) == 0xf0 ? 4
+						   : 0;
+	uint32_t code = expected == 1 ? first : first & (0x7fu >> expected);
 
+	*ret_length = expected;
 	if (!expected || expected > length)
 		return UINT32_MAX;
 	for (size_t i = 1; i < expected; i++) {
@@ -62,12 +61,12 @@ static uint32_t decode(const uint8_t *bytes, size_t expected, size_t length)
 struct text_character text_look(const char *text, size_t length)
 {
 	const uint8_t *bytes = (const uint8_t *)text;
-	size_t expected = length ? expected_length(bytes[0]) : 0;
+	size_t expected;
 	uint32_t code;
 
 	if (!length)
 		return (struct text_character){ .kind = TEXT_END };
-	code = decode(bytes, expected, length);
+	code = decode(bytes, length, &expected);
 	if (code == UINT32_MAX)
 		return (struct text_character){ TEXT_INVALID, bytes[0], 1 };
 	return (struct text_character){ is_unsafe(code) ? TEXT_UNSAFE : TEXT_PLAIN, code,
