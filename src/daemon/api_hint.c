@@ -139,10 +139,31 @@ static int refuse(struct reply *reply, const struct hint_request *request, int e
 	}
 }
 
-static int reply_hint(struct reply *reply, const struct hint *hint)
+static int give(const struct call *call, struct reply *reply, bool hold)
 {
-	struct json_out *out = reply_begin(reply);
+	struct manager *manager = call->userdata;
+	struct hint_request request;
+	struct hint *hint = NULL;
+	const char *wrong = take_request(call, &request);
+	struct json_out *out;
+	int r;
 
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	if (!hold && !strcmp(request.class, "none"))
+		r = hinting_end(manager, &request);
+	else
+		r = hinting_give(manager, &request, &hint);
+	if (r < 0)
+		return refuse(reply, &request, r, &manager->policy.query);
+	if (hold) {
+		r = hinting_hold(manager, hint, call->subscription);
+		if (r < 0)
+			return r;
+		reply->continues = true;
+	}
+	manager_round(manager);
+	out = reply_begin(reply);
 	json_out_key(out, "hint");
 	if (hint)
 		put_hint(out, hint);
@@ -153,42 +174,11 @@ static int reply_hint(struct reply *reply, const struct hint *hint)
 
 int api_give_hint(const struct call *call, struct reply *reply)
 {
-	struct manager *manager = call->userdata;
-	struct hint_request request;
-	struct hint *hint = NULL;
-	const char *wrong = take_request(call, &request);
-	int r;
-
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
-	if (!strcmp(request.class, "none"))
-		r = hinting_end(manager, &request);
-	else
-		r = hinting_give(manager, &request, &hint);
-	if (r < 0)
-		return refuse(reply, &request, r, &manager->policy.query);
-	manager_round(manager);
-	return reply_hint(reply, hint);
+	return give(call, reply, false);
 }
 
 /* The hint ends with the connection. */
 int api_hold_hint(const struct call *call, struct reply *reply)
 {
-	struct manager *manager = call->userdata;
-	struct hint_request request;
-	struct hint *hint;
-	const char *wrong = take_request(call, &request);
-	int r;
-
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
-	r = hinting_give(manager, &request, &hint);
-	if (r < 0)
-		return refuse(reply, &request, r, &manager->policy.query);
-	r = hinting_hold(manager, hint, call->subscription);
-	if (r < 0)
-		return r;
-	reply->continues = true;
-	manager_round(manager);
-	return reply_hint(reply, hint);
+	return give(call, reply, true);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,54 +259,49 @@ static int put_advice(struct json_out *out, const struct manager *manager)
 	return r;
 }
 
-static void put_unable_to_limit(struct json_out *out, const struct manager *manager)
+__attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
+							   ...)
 {
-	const char *why = idle_latency_why_not(manager);
-	char text[160 + API_CPUS_SIZE], list[API_CPUS_SIZE];
-	struct cpu_mask cpus;
+	char text[192 + API_CPUS_SIZE];
+	va_list args;
 
-	if (why) {
-		snprintf(text, sizeof(text), "idle-latency does nothing here: %s", why);
-		json_out_text(out, text);
-	}
-	idle_latency_given_up(manager, &cpus);
-	if (cpu_mask_is_empty(&cpus))
-		return;
-	cpu_mask_print_list(&cpus, list, sizeof(list));
-	snprintf(
-		text, sizeof(text),
-		"idle-latency was given up on CPUs %s: another program set their "
-		"pm_qos_resume_latency_us, or it cannot be written; to try again: wakegovctl reload",
-		list);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	json_out_text(out, text);
 }
 
+/* What the policy asks for and does not get here. */
 static void put_unable(struct json_out *out, const struct manager *manager)
 {
-	const char *why = rule_any_gives(&manager->policy, RULE_PLACEMENT)
-				  ? placing_why_not(manager)
-				  : NULL;
+	bool places = rule_any_gives(&manager->policy, RULE_PLACEMENT);
+	const char *unplaced = places ? placing_why_not(manager) : NULL;
+	const char *unlimited = idle_latency_why_not(manager);
 	struct affinities_counts counts;
-	char text[160];
+	char list[API_CPUS_SIZE];
+	struct cpu_mask cpus;
 
-	field_open(out, "unable", '[');
 	affinities_count(manager->placing->affinities, &counts);
-	if (why) {
-		snprintf(text, sizeof(text), "placement does nothing here: %s", why);
-		json_out_text(out, text);
-	}
-	if (counts.foreign) {
-		snprintf(text, sizeof(text),
+	idle_latency_given_up(manager, &cpus);
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	field_open(out, "unable", '[');
+	if (unplaced)
+		put_text(out, "placement does nothing here: %s", unplaced);
+	if (counts.foreign)
+		put_text(out,
 			 "placement was given up for %llu tasks whose affinity another program set",
 			 (unsigned long long)counts.foreign);
-		json_out_text(out, text);
-	}
-	if (counts.refused) {
-		snprintf(text, sizeof(text), "the kernel refused %llu times to place a task",
+	if (counts.refused)
+		put_text(out, "the kernel refused %llu times to place a task",
 			 (unsigned long long)counts.refused);
-		json_out_text(out, text);
-	}
-	put_unable_to_limit(out, manager);
+	if (unlimited)
+		put_text(out, "idle-latency does nothing here: %s", unlimited);
+	if (list[0])
+		put_text(out,
+			 "idle-latency was given up on CPUs %s: another program set their "
+			 "pm_qos_resume_latency_us, or it cannot be written; to try again: "
+			 "wakegovctl reload",
+			 list);
 	json_out_close(out, ']');
 }
 

@@ -26,14 +26,18 @@ struct limited_cpu {
 	bool given_up; /* another program changed it, or it cannot be written */
 };
 
+struct limiting_task {
+	uint32_t pid;
+	uint32_t us;
+};
+
 struct idle_latency {
 	bool wanted;  /* a rule gives one, or the I/O boost asks for one */
 	bool missing; /* this kernel has no such file */
 	bool warned;  /* the warning that it has no effect here was given */
 	bool failed;  /* a warning said that a write failed */
 	struct pid_index *index;
-	uint32_t *task_us; /* by place in the index … */
-	uint32_t *pids;	   /* … and whose place it is */
+	struct limiting_task *tasks; /* by place in the index */
 	struct limited_cpu *cpus;
 	uint32_t n_limited;
 	uint32_t boost_changes; /* of engine_idle_changes(), that are seen */
@@ -154,14 +158,13 @@ static void set_task(struct manager *manager, uint32_t pid, uint32_t us)
 	struct idle_latency *idle = manager->idle_latency;
 	uint32_t place = pid_index_find(idle->index, pid);
 
-	if (us == (place == PID_INDEX_NONE ? NONE : idle->task_us[place]))
+	if (us == (place == PID_INDEX_NONE ? NONE : idle->tasks[place].us))
 		return;
 	if (place == PID_INDEX_NONE)
 		place = pid_index_add(idle->index, pid);
 	if (place == PID_INDEX_NONE)
 		return;
-	idle->task_us[place] = us;
-	idle->pids[place] = pid;
+	idle->tasks[place] = (struct limiting_task){ pid, us };
 	tracer_set_idle_latency(manager->tracer, pid, us);
 	if (us == NONE)
 		pid_index_remove(idle->index, place);
@@ -204,7 +207,7 @@ void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns)
 		return;
 	idle->boost_changes = engine_idle_changes(manager->engine);
 	while ((place = pid_index_next(idle->index, place)) != PID_INDEX_NONE)
-		idle_latency_take_task(manager, idle->pids[place++]);
+		idle_latency_take_task(manager, idle->tasks[place++].pid);
 	while ((task = io_task_next(engine_tasks(manager->engine), task)))
 		idle_latency_take_task(manager, task->pid);
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
@@ -256,10 +259,9 @@ int idle_latency_start(struct manager *manager)
 	idle->missing = control_load(CONTROL_RESUME_LATENCY, 0, value, sizeof(value)) == -ENOENT;
 	idle->next_ns = UINT64_MAX;
 	idle->index = pid_index_new(manager->policy.max_ruled_tasks);
-	idle->task_us = calloc(manager->policy.max_ruled_tasks, sizeof(*idle->task_us));
+	idle->tasks = calloc(manager->policy.max_ruled_tasks, sizeof(*idle->tasks));
 	idle->cpus = calloc(manager->topology->n_cpus, sizeof(*idle->cpus));
-	idle->pids = calloc(manager->policy.max_ruled_tasks, sizeof(*idle->pids));
-	if (!idle->index || !idle->task_us || !idle->pids || !idle->cpus)
+	if (!idle->index || !idle->tasks || !idle->cpus)
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
 		idle->cpus[cpu].us = NONE;
@@ -276,8 +278,7 @@ void idle_latency_end(struct manager *manager)
 	r = restore_resume_latencies(manager->saved, journal_report_restore, NULL);
 	journal_log_left(r, "the limits of idle states", manager->options.run_dir, SAVED_FILE);
 	pid_index_free(idle->index);
-	free(idle->task_us);
-	free(idle->pids);
+	free(idle->tasks);
 	free(idle->cpus);
 	free(idle);
 	manager->idle_latency = NULL;

@@ -13,14 +13,14 @@
 #include "shared/cpu_mask.h"
 
 int idle_latency_start(struct manager *manager);
-/* Puts back what every CPU had. */
+/* Restores the limit that each CPU had before. */
 void idle_latency_end(struct manager *manager);
 
-/* Another policy holds; idle_latency_take_task() of each of its tasks follows. */
+/* The policy has changed; reports of its tasks follow. */
 void idle_latency_set_policy(struct manager *manager);
 /* The policy was read again: CPUs that were left to another program are limited again. */
 void idle_latency_retry(struct manager *manager);
-/* The task is there, and what rules it matches is up to date. */
+/* Takes a task whose rules are up to date. */
 void idle_latency_take_task(struct manager *manager, uint32_t pid);
 void idle_latency_end_task(struct manager *manager, uint32_t pid);
 /* Call it after a round: finds the tasks whose I/O boost asks for an idle latency now. */
@@ -28,7 +28,7 @@ void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns);
 /* TRACER_IDLE_LATENCY */
 void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now_ns);
 
-/* The look that is due. */
+/* Makes the look that is due; idle_latency_next_ns() says when that is. */
 void idle_latency_look(struct manager *manager, uint64_t now_ns);
 uint64_t idle_latency_next_ns(const struct manager *manager);
 

@@ -72,42 +72,31 @@ void overrides_start(struct manager *manager)
 		apply_to_domain(manager, &table.entries[i]);
 }
 
-__attribute__((format(printf, 3, 4))) static void tell_of_domain(struct manager *manager,
-								 const struct input_override *of,
-								 const char *format, ...)
+/* Of a domain, or of "pid 812 (make)" or "[rule backup]"; the other argument is NULL. */
+__attribute__((format(printf, 4, 5))) static void tell(struct manager *manager,
+						       const struct input_override *of_domain,
+						       const struct task_override *of_tasks,
+						       const char *format, ...)
 {
-	const char *domain = manager->topology->domains[of->domain].name;
-	char what[128];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	journal_report(manager, MESSAGE_OVERRIDE, &(struct message_about){ .domain = domain },
-		       "%s: override %u %s", domain, of->id, what);
-}
-
-/* Of "pid 812 (make)" or "[rule backup]". */
-__attribute__((format(printf, 3, 4))) static void tell_of_tasks(struct manager *manager,
-								const struct task_override *of,
-								const char *format, ...)
-{
-	const struct message_about about = {
-		.pid = of->target.pid,
-		.comm = of->target.pid ? of->comm : NULL,
-	};
+	struct message_about about = { 0 };
 	char whom[WHOM_SIZE], what[128];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	if (about.pid)
-		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, of->comm);
-	else
-		snprintf(whom, sizeof(whom), "[rule %s]", of->target.rule);
-	journal_report(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom, of->target.id,
-		       what);
+	if (of_domain) {
+		about.domain = manager->topology->domains[of_domain->domain].name;
+		snprintf(whom, sizeof(whom), "%s", about.domain);
+	} else if (of_tasks->target.pid) {
+		about.pid = of_tasks->target.pid;
+		about.comm = of_tasks->comm;
+		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, about.comm);
+	} else {
+		snprintf(whom, sizeof(whom), "[rule %s]", of_tasks->target.rule);
+	}
+	journal_report(manager, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
+		       of_domain ? of_domain->id : of_tasks->target.id, what);
 }
 
 void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
@@ -116,7 +105,7 @@ void overrides_tell_ended(struct manager *manager, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < table->n; i++)
 		if (now_ns >= table->entries[i].end_ns)
-			tell_of_domain(manager, &table->entries[i], "ended: its time is over");
+			tell(manager, &table->entries[i], NULL, "ended: its time is over");
 }
 
 void overrides_end_over(struct manager *manager)
@@ -136,7 +125,7 @@ void overrides_end_over(struct manager *manager)
 
 		if (!override->ended && now_ns < override->end_ns)
 			continue;
-		tell_of_tasks(manager, override, "ended: %s", why[override->ended]);
+		tell(manager, NULL, override, "ended: %s", why[override->ended]);
 		task_overrides_remove(&manager->task_overrides, override);
 		any = true;
 	}
@@ -174,8 +163,8 @@ static int add_to_domain(struct manager *manager, const struct override_request 
 		override.frozen_khz = present_khz(manager, override.domain);
 	apply_to_domain(manager, &override);
 	save(manager);
-	tell_of_domain(manager, &override, "by user %u for %.1f s", request->uid,
-		       (double)request->for_us / 1e6);
+	tell(manager, &override, NULL, "by user %u for %.1f s", request->uid,
+	     (double)request->for_us / 1e6);
 	return 0;
 }
 
@@ -270,8 +259,8 @@ static int add_to_tasks(struct manager *manager, const struct override_request *
 	    !task_overrides_add(&manager->task_overrides, &override))
 		return -ENOSPC;
 	apply_to_tasks(manager);
-	tell_of_tasks(manager, &override, "by user %u for %.1f s", request->uid,
-		      (double)request->for_us / 1e6);
+	tell(manager, NULL, &override, "by user %u for %.1f s", request->uid,
+	     (double)request->for_us / 1e6);
 	return 0;
 }
 
@@ -301,14 +290,14 @@ int overrides_cancel(struct manager *manager, uint32_t id)
 
 		task_overrides_remove(&manager->task_overrides, of_tasks);
 		apply_to_tasks(manager);
-		tell_of_tasks(manager, &ended, "was cancelled");
+		tell(manager, NULL, &ended, "was cancelled");
 	} else if (of_domain) {
 		struct input_override ended = *of_domain;
 
 		ended.end_ns = 0;
 		apply_to_domain(manager, &ended);
 		save(manager);
-		tell_of_domain(manager, &ended, "was cancelled");
+		tell(manager, &ended, NULL, "was cancelled");
 	}
 	return of_tasks || of_domain ? 0 : -ENOENT;
 }
