@@ -94,8 +94,8 @@ bool uclamp_groups_has_rule(const struct uclamp_groups *groups, const char *cgro
 }
 
 /* From the last to the first, as forget() moves the last entry. Entries that fail stay. */
-static int put_back(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
-		    uint32_t rule)
+void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
+			uint32_t rule)
 {
 	size_t before = groups->n;
 
@@ -105,13 +105,8 @@ static int put_back(struct uclamp_groups *groups, const char *cgroup, enum uclam
 		if (is_for(file, cgroup, end, rule) && group_file_restore(file, NULL, NULL) == 0)
 			forget(groups, file);
 	}
-	return groups->n < before ? save(groups) : 0;
-}
-
-void uclamp_groups_drop(struct uclamp_groups *groups, const char *cgroup, enum uclamp_group_end end,
-			uint32_t rule)
-{
-	put_back(groups, cgroup, end, rule);
+	if (groups->n < before)
+		save(groups);
 }
 
 void uclamp_groups_begin_claims(struct uclamp_groups *groups)
@@ -122,8 +117,8 @@ void uclamp_groups_begin_claims(struct uclamp_groups *groups)
 
 void uclamp_groups_end_claims(struct uclamp_groups *groups)
 {
-	put_back(groups, NULL, UCLAMP_GROUP_MIN, UNCLAIMED);
-	put_back(groups, NULL, UCLAMP_GROUP_MAX, UNCLAIMED);
+	uclamp_groups_drop(groups, NULL, UCLAMP_GROUP_MIN, UNCLAIMED);
+	uclamp_groups_drop(groups, NULL, UCLAMP_GROUP_MAX, UNCLAIMED);
 }
 
 /* Returns the watch descriptor of inotify or a negative errno. */

@@ -92,24 +92,17 @@ int manager_new(const struct manager_options *options, struct manager **ret)
 	return 0;
 }
 
-static uint32_t count_driven(const struct manager *manager)
+int manager_run(struct manager *manager)
 {
 	uint32_t driven = 0;
+	int r = 0, code = 0;
 
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		driven += manager->domains[i].backend->writes;
-	return driven;
-}
-
-int manager_run(struct manager *manager)
-{
-	int r = 0, code = 0;
-
 	journal_report(manager, MESSAGE_GOVERNING, NULL,
-		       "wakegov " WAKEGOV_VERSION ": governing %u of %u domains",
-		       count_driven(manager), manager->n_domains);
-	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", count_driven(manager),
-		   manager->n_domains);
+		       "wakegov " WAKEGOV_VERSION ": governing %u of %u domains", driven,
+		       manager->n_domains);
+	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", driven, manager->n_domains);
 	manager_round(manager);
 	while (r >= 0 && sd_event_get_state(manager->event) != SD_EVENT_FINISHED) {
 		r = sd_event_run(manager->event, UINT64_MAX);

@@ -181,47 +181,39 @@ uint64_t placing_look(struct manager *manager, uint64_t now_ns)
 	return next_ns;
 }
 
-/* The index of the group, added if need be; PLACEMENT_GROUPS_MAX: no room. */
-static uint32_t take_group(struct manager *manager, uint32_t rule, uint64_t key)
+/* The index of the task's group, added if need be; PLACEMENT_GROUPS_MAX: none, or no room. */
+static uint32_t take_group(struct manager *manager, uint32_t pid)
 {
-	struct placing *placing = manager->placing;
-	const struct policy_rule *of = &manager->policy.rules[rule];
+	const struct rules_task *known = rules_find(manager->rules, pid);
+	struct placed_group *groups = manager->placing->groups;
 	uint32_t free = PLACEMENT_GROUPS_MAX;
+	const struct policy_rule *of;
+	const struct hint *hint;
+	uint64_t key;
+	int rule;
 
-	for (uint32_t i = PLACEMENT_GROUPS_MAX; i-- > 0;) {
-		struct placed_group *group = &placing->groups[i];
-
-		if (group->key == key && !strcmp(group->rule, of->name) &&
-		    group->placement.kind == of->properties.placement.value)
+	if (!known || !manager->placing->wanted || placing_why_not(manager))
+		return PLACEMENT_GROUPS_MAX;
+	rule = rule_that_gives_anywhere(&manager->policy, known->matched, RULE_PLACEMENT);
+	if (rule < 0 || manager->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
+		return PLACEMENT_GROUPS_MAX;
+	of = &manager->policy.rules[rule];
+	hint = rules_hint_of(manager->rules, (uint32_t)rule, pid);
+	key = hint ? hint->id | HINT_KEY : known->cgroup_id;
+	for (uint32_t i = PLACEMENT_GROUPS_MAX; key && i-- > 0;) {
+		if (groups[i].key == key && !strcmp(groups[i].rule, of->name) &&
+		    groups[i].placement.kind == of->properties.placement.value)
 			return i;
-		if (!group->key)
+		if (!groups[i].key)
 			free = i;
 	}
 	if (free == PLACEMENT_GROUPS_MAX)
 		return free;
-	placing->groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
-	strcpy(placing->groups[free].rule, of->name);
-	placement_init(&placing->groups[free].placement, of->properties.placement.value, key);
+	groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
+	strcpy(groups[free].rule, of->name);
+	placement_init(&groups[free].placement, of->properties.placement.value, key);
 	tracer_clear_group(manager->tracer, free);
 	return free;
-}
-
-/* Whether to place the task, and in which group. */
-static bool find_group(struct manager *manager, uint32_t pid, uint32_t *ret_rule, uint64_t *ret_key)
-{
-	const struct rules_task *known = rules_find(manager->rules, pid);
-	const struct hint *hint;
-	int rule;
-
-	if (!known || !manager->placing->wanted || placing_why_not(manager))
-		return false;
-	rule = rule_that_gives_anywhere(&manager->policy, known->matched, RULE_PLACEMENT);
-	if (rule < 0 || manager->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
-		return false;
-	hint = rules_hint_of(manager->rules, (uint32_t)rule, pid);
-	*ret_rule = (uint32_t)rule;
-	*ret_key = hint ? hint->id | HINT_KEY : known->cgroup_id;
-	return *ret_key;
 }
 
 /* forked_in: the cache where a task of the group forked it; PLACEMENT_NO_CACHE: not known. */
@@ -284,8 +276,7 @@ void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uin
 {
 	struct placing *placing = manager->placing;
 	struct placed_task *task = find_task(placing, pid);
-	uint32_t rule, index = PLACEMENT_GROUPS_MAX;
-	uint64_t key;
+	uint32_t index;
 
 	if (!placing->wanted && !task && !affinities_knows(placing->affinities, pid))
 		return;
@@ -293,8 +284,7 @@ void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uin
 	if (!affinities_knows(placing->affinities, pid) &&
 	    !affinities_forked(placing->affinities, tgid, pid))
 		affinities_forked(placing->affinities, parent, pid);
-	if (find_group(manager, pid, &rule, &key))
-		index = take_group(manager, rule, key);
+	index = take_group(manager, pid);
 	if (task && task->group == index)
 		return;
 	if (task)

@@ -57,26 +57,26 @@ struct stats_period *stats_period_free(struct stats_period *period)
 struct stats *stats_new(const struct topology *topology)
 {
 	struct stats *stats = calloc(1, sizeof(*stats));
-	bool failed;
 
 	if (!stats)
 		return NULL;
 	stats->topology = topology;
 	stats->domains = calloc(topology->n_domains + 1, sizeof(*stats->domains));
 	stats->first_cell = calloc(topology->n_domains + 1, sizeof(*stats->first_cell));
-	failed = !stats->domains || !stats->first_cell;
-	for (uint32_t i = 0; !failed && i < topology->n_domains; i++) {
+	if (!stats->domains || !stats->first_cell)
+		return stats_free(stats);
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		stats->domains[i].highest_w = 1;
 		stats->first_cell[i] = stats->n_cells;
 		stats->n_cells += topology->domains[i].n_opps * REASONS;
 	}
-	stats->start = failed ? NULL : new_period(stats);
-	failed = !stats->start;
-	for (uint32_t i = 0; !failed && i < STATS_DAYS; i++) {
+	stats->start = new_period(stats);
+	for (uint32_t i = 0; i < STATS_DAYS; i++) {
 		stats->days[i] = new_period(stats);
-		failed = !stats->days[i];
+		if (!stats->start || !stats->days[i])
+			return stats_free(stats);
 	}
-	return failed ? stats_free(stats) : stats;
+	return stats;
 }
 
 struct stats *stats_free(struct stats *stats)

@@ -194,32 +194,6 @@ static int find_maximum(const struct search *search)
 		    domain->first_cpu, domain->scaling_max_khz / 1000, domain->highest_khz / 1000);
 }
 
-static int find_minimum(const struct search *search)
-{
-	const struct throttle_domain *domain = search->domain;
-
-	if (domain->scaling_min_khz <= domain->lowest_khz)
-		return 0;
-	return tell(search, "scaling-min",
-		    "scaling_min_freq of policy%u is %u MHz: the administrator or another program "
-		    "raised it; lower it there to undo that",
-		    domain->first_cpu, domain->scaling_min_khz / 1000);
-}
-
-static int find_boost(const struct search *search)
-{
-	double value;
-
-	if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", search->sys) && !value)
-		return tell(search, "boost-off",
-			    "turbo is switched off for the machine (cpufreq/boost is 0)");
-	if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", search->sys) &&
-	    value)
-		return tell(search, "boost-off",
-			    "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
-	return 0;
-}
-
 static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
 {
 	if (khz < domain->scaling_min_khz)
@@ -250,12 +224,25 @@ static int find_driver(const struct search *search)
 int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context)
 {
-	static int (*const steps[])(const struct search *search) = { find_maximum, find_minimum,
-								     find_boost, find_driver };
 	const struct search search = { sys, domain, emit, context };
-	int r = 0;
+	int r = find_maximum(&search);
+	double value;
 
-	for (size_t i = 0; !r && i < ARRAY_SIZE(steps); i++)
-		r = steps[i](&search);
-	return r;
+	if (r)
+		return r;
+	if (domain->scaling_min_khz > domain->lowest_khz)
+		r = tell(&search, "scaling-min",
+			 "scaling_min_freq of policy%u is %u MHz: the administrator or another "
+			 "program raised it; lower it there to undo that",
+			 domain->first_cpu, domain->scaling_min_khz / 1000);
+	if (r)
+		return r;
+	if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", sys) && !value)
+		r = tell(&search, "boost-off",
+			 "turbo is switched off for the machine (cpufreq/boost is 0)");
+	else if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", sys) &&
+		 value)
+		r = tell(&search, "boost-off",
+			 "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
+	return r ? r : find_driver(&search);
 }
