@@ -90,6 +90,9 @@ bool api_take_place(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
+/* Reads for_us: ten minutes where it is not given. False: it is no time, or too long. */
+bool api_read_duration(const struct call *call, uint64_t *ret_us);
+
 /* A level as a policy has it; null: not given. */
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property);

@@ -9,6 +9,9 @@
 /* Tasks of one page: RuleTasks reads a file for the name of each. */
 #define PAGE_TASKS_MAX 100
 
+#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
+
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property)
 {
@@ -64,6 +67,15 @@ const char *api_read_page(const struct call *call, struct api_page *ret)
 		return "limit";
 	*ret = (struct api_page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
 	return NULL;
+}
+
+bool api_read_duration(const struct call *call, uint64_t *ret_us)
+{
+	json_int_t us = call_has_number(call, "for_us") ? call_number(call, "for_us")
+							: FOR_DEFAULT_US;
+
+	*ret_us = (uint64_t)us;
+	return us > 0 && us <= FOR_MAX_US;
 }
 
 bool api_take_place(struct api_page *page, uint32_t place)

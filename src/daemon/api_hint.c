@@ -7,9 +7,6 @@
 #include "daemon/loop.h"
 #include "shared/time.h"
 
-#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
-#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
-
 int api_list_classes(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
@@ -86,8 +83,6 @@ int api_list_hints(const struct call *call, struct reply *reply)
 static const char *take_request(const struct call *call, struct hint_request *ret)
 {
 	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
-	json_int_t for_us = call_has_number(call, "for_us") ? call_number(call, "for_us")
-							    : FOR_DEFAULT_US;
 
 	*ret = (struct hint_request){
 		.pid = (uint32_t)pid,
@@ -96,14 +91,13 @@ static const char *take_request(const struct call *call, struct hint_request *re
 		.children = json_object_get(call->parameters, "children")
 				    ? call_flag(call, "children")
 				    : -1,
-		.for_us = (uint64_t)for_us,
 		.peer = call->peer,
 	};
 	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX))
 		return "pid";
 	if (call_has_number(call, "pidfd_id") && pidfd_id <= 0)
 		return "pidfd_id";
-	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
+	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
 }
 
 static int refuse(struct reply *reply, const struct hint_request *request, int error,

@@ -6,9 +6,6 @@
 #include "daemon/overrides.h"
 #include "shared/time.h"
 
-#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
-#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
-
 /* The type Override, of a domain or of tasks; the other argument is NULL. */
 static void put_override(struct json_out *out, const struct manager *manager,
 			 const struct input_override *of_domain,
@@ -112,14 +109,11 @@ static const char *take_levels(const struct call *call, struct override_request 
 /* Returns NULL, or the name of an invalid parameter. */
 static const char *take_request(const struct call *call, struct override_request *ret)
 {
-	json_int_t for_us = call_has_number(call, "for_us") ? call_number(call, "for_us")
-							    : FOR_DEFAULT_US;
 	const char *wrong;
 
 	*ret = (struct override_request){
 		.freeze = call_flag(call, "freeze"),
 		.uid = call->peer->uid,
-		.for_us = (uint64_t)for_us,
 	};
 	wrong = take_target(call, ret);
 	if (wrong)
@@ -139,7 +133,7 @@ static const char *take_request(const struct call *call, struct override_request
 	if (!ret->freeze && !ret->min_khz && !ret->max_khz && !ret->floor && !ret->cap &&
 	    !ret->io_boost && !ret->idle_latency)
 		return "freeze";
-	return for_us > 0 && for_us <= FOR_MAX_US ? NULL : "for_us";
+	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
 }
 
 int api_add_override(const struct call *call, struct reply *reply)
