@@ -15,11 +15,10 @@ void manager_check_clamps(struct manager *manager, uint64_t now_ns);
 void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child);
 
 /*
- * Clamps of whole cgroups, where rules/cgroups.c allows it, domains are driven by
- * clamps, and the kernel has the files. A group is found by its tasks: a group that is created
- * again is clamped as soon as it has a task. If a group cannot be clamped, its tasks get the clamp
- * themselves until the next reload; this is logged for the first group of each rule's cap and
- * floor.
+ * Clamps of whole cgroups, where rules/cgroups.c allows it, domains are driven by clamps, and the
+ * kernel has the files. A group is found by its tasks: a group that is created again is clamped as
+ * soon as it has a task. If a group cannot be clamped, its tasks get the clamp themselves until the
+ * next reload; this is logged for the first group of each rule's cap and floor.
  */
 
 /* Starts it. Returns 0 or a negative errno. */
