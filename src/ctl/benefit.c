@@ -16,8 +16,8 @@
 #include "config/load.h"
 #include "ctl/benefit.h"
 #include "ctl/command.h"
+#include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 #include "tracer/wakeups.h"
@@ -313,18 +313,6 @@ static enum ctl_exit plan(struct experiment *experiment)
 	return CTL_OK;
 }
 
-static void find_energy(struct experiment *experiment)
-{
-	struct benefit_meters *meters = &experiment->meters;
-	uint64_t now_ns = time_now_ns();
-
-	energy_find("/sys", now_ns, &meters->energy);
-	model_find("/sys", "/proc", now_ns, &meters->model);
-	experiment->findings.energy_source = meters->energy.source;
-	experiment->findings.estimate = meters->model.is_of_kernel ? "the kernel's energy model"
-								   : "frequency alone";
-}
-
 enum ctl_exit command_benefit(struct ctl *ctl)
 {
 	const char *own = ctl_value(ctl, "figure"), *plot = ctl_value(ctl, "plot");
@@ -335,24 +323,29 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 		.meters = { .ctl = ctl, .own = own },
 		.findings = { .against = against, .own = own },
 	};
+	struct benefit_meters *meters = &experiment.meters;
 	enum ctl_exit code = plan(&experiment);
+	uint64_t now_ns = time_now_ns();
 
 	/* A configuration is a path; names of governors have no slash and no dot. */
 	if (code == CTL_OK && against && strpbrk(against, "/."))
 		code = read_config(&experiment);
 	if (code != CTL_OK)
 		return code;
-	find_energy(&experiment);
-	/* Opened before the experiment: that a picture cannot be written must not show at its end.
-	 */
+	energy_find("/sys", now_ns, &meters->energy);
+	model_find("/sys", "/proc", now_ns, &meters->model);
+	experiment.findings.energy_source = meters->energy.source;
+	experiment.findings.estimate = meters->model.is_of_kernel ? "the kernel's energy model"
+								  : "frequency alone";
+	/* Opened before the experiment, so that a failure does not show only at its end. */
 	experiment.plot = plot ? ctl_open_output(plot) : NULL;
 	code = plot && !experiment.plot ? CTL_REFUSED : follow_wakeups(&experiment);
 	if (code == CTL_OK)
 		code = run(&experiment);
 	if (experiment.plot)
 		code = ctl_close_output(experiment.plot, plot, code);
-	wakeups_free(experiment.meters.wakeups);
-	model_deinit(&experiment.meters.model);
+	wakeups_free(meters->wakeups);
+	model_deinit(&meters->model);
 	json_decref(experiment.governed);
 	free(experiment.config);
 	return code;

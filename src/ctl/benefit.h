@@ -4,8 +4,8 @@
 /*
  * wakegovctl benefit: a switchback experiment. Blocks come in adjacent pairs, one with wakegov and
  * one without, so that anything that drifts slower than a pair cancels in d = ln(with / without).
- * benefit.c conducts it, benefit_block.c measures one block, benefit_stats.c has the statistics,
- * benefit_answer.c states the result.
+ * benefit.c conducts it, benefit_block.c measures one block, by benefit_energy.c the energy, and
+ * benefit_answer.c has the statistics and states the result.
  */
 
 #include <jansson.h>
@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ctl/benefit_energy.h"
 #include "ctl/command.h"
+#include "shared/sysfs.h"
 #include "wakegov/wakeups.h"
 
 #define BENEFIT_PAIRS_LEAST 3
@@ -36,7 +36,7 @@ enum benefit_figure {
 	FIGURES,
 };
 
-/* benefit_stats.c */
+/* benefit_answer.c */
 
 /*
  * Decides, by seed, in which pairs the block with wakegov comes first: in half of them (for an odd
@@ -79,8 +79,6 @@ double benefit_student(uint32_t freedom);
 /* Their 99th percentile in us, from the counts of wakeups.h. 0: there are too few for one. */
 double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS]);
 
-/* benefit_answer.c */
-
 /* Zero it and set its words before the first pair. */
 struct benefit_findings {
 	const char *against;	   /* NULL: the governor that was set before wakegov */
@@ -112,6 +110,99 @@ void benefit_show_answer(const json_t *answer);
  * difference that wakegov made, and the answer's interval. A failed write shows in ferror(out).
  */
 void benefit_plot(FILE *out, const json_t *answer);
+
+/* benefit_energy.c */
+
+/*
+ * The energy that the machine itself measures, from the CPU packages' counters (powercap), else a
+ * discharging battery, else a power sensor of the machine or its CPUs (hwmon). The first that can
+ * be read is used throughout, so that blocks are comparable.
+ */
+
+#define ENERGY_INPUTS_MAX 16
+
+struct energy_input {
+	/*
+	 * energy is in microjoules; power is in microwatts, or the product of two files if the
+	 * second is set; if discharging is set, power counts only while that file has its word
+	 */
+	char energy[SYSFS_PATH_SIZE], power[SYSFS_PATH_SIZE], times[SYSFS_PATH_SIZE];
+	char discharging[SYSFS_PATH_SIZE];
+	double range_uj; /* where the counter wraps; 0: it does not */
+	double last;	 /* microjoules, or microwatts */
+};
+
+struct energy_meter {
+	const char *source; /* "powercap", "battery" or "hwmon"; NULL: there is none */
+	struct energy_input inputs[ENERGY_INPUTS_MAX];
+	uint32_t n_inputs;
+	uint64_t read_ns;
+	double joules;	 /* since the input was found */
+	uint32_t n_lost; /* failed readings: the time between them is missing from joules */
+};
+
+/* sys is the path of /sys. */
+void energy_find(const char *sys, uint64_t now_ns, struct energy_meter *ret);
+
+/*
+ * Adds the energy since the last reading. Assumes that power changes linearly between two readings,
+ * and that a counter wraps at most once: call it every second.
+ */
+void energy_read(struct energy_meter *meter, uint64_t now_ns);
+
+/*
+ * Energy by a model, for machines that measure none: the busy time of each domain's CPUs, times the
+ * power of one CPU at the domain's frequencies in that time. Idle CPUs take nothing, so a high
+ * frequency of an idle domain costs nothing. The unit is the energy of one CPU that is busy for a
+ * second at its highest frequency, of the kind that takes most.
+ */
+#define MODEL_OPPS_MAX 64
+#define MODEL_CPUS_MAX 1024
+
+struct model_opp {
+	double khz;
+	double power;  /* of one busy CPU */
+	double time_s; /* in this state, at the last reading */
+};
+
+struct model_domain {
+	uint32_t policy;
+	uint32_t n_opps;
+	struct model_opp opps[MODEL_OPPS_MAX];
+};
+
+/*
+ * A CPU's busy time is either its time not idle, which the kernel shows in whole ticks, or the run
+ * time of its tasks, which is exact but lacks the present turn: whichever has grown more. User and
+ * system time of /proc/stat are only sampled, which misses tasks that run between two ticks.
+ */
+struct model_cpu {
+	struct model_domain *domain; /* NULL: of none */
+	uint64_t since_ns;	     /* 0: not seen yet */
+	double idle_s, ran_s;	     /* at that time */
+	double busy_s;		     /* from that time to the last reading */
+};
+
+struct model {
+	const char *sys, *proc;
+	bool is_of_kernel; /* from the kernel's energy model; else estimated from the frequency
+			      alone */
+	struct model_domain *domains;
+	uint32_t n_domains; /* 0: the driver keeps no time_in_state */
+	struct model_cpu cpus[MODEL_CPUS_MAX];
+	double busy_s;	   /* of all CPUs, since it was found */
+	double full_cpu_s; /* since it was found */
+};
+
+/* sys and proc are the paths of /sys and /proc, and are borrowed. */
+void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model *ret);
+void model_deinit(struct model *model);
+
+/*
+ * Adds the energy since the last reading. A domain's busy time is assumed to be spread evenly over
+ * the frequencies between two readings, so more readings are more accurate.
+ */
+void model_read(struct model *model, uint64_t now_ns);
 
 /* benefit_block.c */
 

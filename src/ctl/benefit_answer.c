@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* From pairs of blocks to the answer: statistics, sentences, and a picture. */
 #include "ctl/benefit.h"
 
 #include <math.h>
@@ -53,6 +54,98 @@ struct finding_of {
 	struct benefit_ratio ratio;
 	double with, without;
 };
+
+/* Sebastiano Vigna's splitmix64. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+void benefit_order(uint64_t seed, uint32_t n_pairs, bool *ret_with_first)
+{
+	/* For an odd number, chance also decides which kind has the additional one. */
+	uint32_t n_first = (n_pairs + (next_random(&seed) & 1)) / 2;
+
+	for (uint32_t i = 0; i < n_pairs; i++)
+		ret_with_first[i] = i < n_first;
+	for (uint32_t i = n_pairs; i > 1; i--) {
+		uint32_t j = next_random(&seed) % i;
+		bool kept = ret_with_first[i - 1];
+
+		ret_with_first[i - 1] = ret_with_first[j];
+		ret_with_first[j] = kept;
+	}
+}
+
+void benefit_add(struct benefit_sums *sums, double with, double without)
+{
+	double d = log(with / without);
+
+	sums->n++;
+	sums->sum += d;
+	sums->squares += d * d;
+}
+
+double benefit_student(uint32_t freedom)
+{
+	const double tails = 0.01, normal = -2.5758293035489;
+	double n = freedom, a = 1 / (n - 0.5), b = 48 / (a * a), x = normal, y = x * x;
+	double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
+	double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * M_PI_2) * n;
+
+	if (freedom == 1)
+		return 1 / tan(tails * M_PI_2);
+	if (freedom == 2)
+		return sqrt(2 / (tails * (2 - tails)) - 2);
+	if (pow(d * tails, 2 / n) <= 0.05 + a) {
+		y = pow(d * tails, 2 / n);
+		y = ((1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) *
+			     y -
+		     1) * (n + 1) /
+			    (n + 2) +
+		    1 / y;
+		return sqrt(n * y);
+	}
+	if (freedom < 5)
+		c += 0.3 * (n - 4.5) * (x + 0.6);
+	c = (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b + c;
+	y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x;
+	return sqrt(n * expm1(a * y * y));
+}
+
+bool benefit_ratio(const struct benefit_sums *sums, struct benefit_ratio *ret)
+{
+	double n = sums->n, mean = sums->sum / n, variance, half;
+
+	if (sums->n < BENEFIT_PAIRS_LEAST)
+		return false;
+	variance = (sums->squares - n * mean * mean) / (n - 1);
+	half = variance > 0 ? benefit_student(sums->n - 1) * sqrt(variance / n) : 0;
+	*ret = (struct benefit_ratio){ exp(mean), exp(mean - half), exp(mean + half) };
+	return true;
+}
+
+/* Inside its bucket it lies as the ranks do: the wake-ups there are taken to be spread evenly. */
+double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS])
+{
+	double n = 0, before = 0, rank, begin_ns, end_ns;
+	uint32_t i;
+
+	for (i = 0; i < WAKEGOV_WAKEUP_BUCKETS; i++)
+		n += (double)counts[i];
+	if (n < BENEFIT_WAKEUPS_LEAST)
+		return 0;
+	rank = 0.99 * n;
+	for (i = 0; before + (double)counts[i] < rank; i++)
+		before += (double)counts[i];
+	begin_ns = (double)wakegov_wakeup_begin_ns(i);
+	end_ns = (double)wakegov_wakeup_begin_ns(i + 1);
+	return (begin_ns + (end_ns - begin_ns) * (rank - before) / (double)counts[i]) / 1000;
+}
 
 void benefit_take_pair(struct benefit_findings *findings, const double with[FIGURES],
 		       const double without[FIGURES])
@@ -126,29 +219,23 @@ static void say_difference(const struct finding_of *finding, char *ret, size_t s
 			 scale * (more ? ratio->high - 1 : 1 - ratio->low), unit, way);
 }
 
-static json_t *say_neither(const struct finding_of *work, const struct finding_of *cost)
-{
-	if (!cost)
-		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
-				    decimals_of(bound(work)), bound(work), work->name);
-	if (!work)
-		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
-				    decimals_of(bound(cost)), bound(cost), cost->name);
-	return json_sprintf("no difference found; one above %.*f %% in %s, or above %.*f %% in %s, "
-			    "would have been",
-			    decimals_of(bound(work)), bound(work), work->name,
-			    decimals_of(bound(cost)), bound(cost), cost->name);
-}
-
 /* The work done, and the energy or time for it; NULL where it is not known. */
 static json_t *say_verdict(const struct finding_of *work, const struct finding_of *cost)
 {
+	const struct finding_of *known = work ?: cost;
 	char worked[96], took[96];
 
-	if (!work && !cost)
+	if (!known)
 		return NULL;
-	if ((!work || !differs(work)) && (!cost || !differs(cost)))
-		return say_neither(work, cost);
+	if ((!work || !differs(work)) && (!cost || !differs(cost))) {
+		if (work && cost)
+			return json_sprintf("no difference found; one above %.*f %% in %s, or "
+					    "above %.*f %% in %s, would have been",
+					    decimals_of(bound(work)), bound(work), work->name,
+					    decimals_of(bound(cost)), bound(cost), cost->name);
+		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
+				    decimals_of(bound(known)), bound(known), known->name);
+	}
 	if (work)
 		say_difference(work, worked, sizeof(worked));
 	if (cost)
@@ -187,21 +274,11 @@ static json_t *verdict(const struct benefit_findings *findings)
 			   "COMMAND to time");
 }
 
-/* Ratios with wakegov to without, in the order of measurement. */
-static json_t *ratios_json(const struct benefit_findings *findings, enum benefit_figure figure)
-{
-	json_t *ratios = json_array();
-
-	for (uint32_t i = 0; i < findings->n_pairs; i++)
-		if (findings->ratios[i][figure] > 0)
-			json_array_append_new(ratios, json_real(findings->ratios[i][figure]));
-	return ratios;
-}
-
 static json_t *finding_json(const struct benefit_findings *findings, enum benefit_figure figure)
 {
 	struct finding_of finding;
 	char words[96] = "too unsteady to tell";
+	json_t *ratios;
 
 	/* A measured energy needs no estimate beside it. */
 	if (!find(findings, figure, &finding) ||
@@ -212,6 +289,11 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 	else if (bound(&finding) < UNSTEADY_PERCENT)
 		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
 			 bound(&finding));
+	/* Those of with to without, in the order of measurement. */
+	ratios = json_array();
+	for (uint32_t i = 0; i < findings->n_pairs; i++)
+		if (findings->ratios[i][figure] > 0)
+			json_array_append_new(ratios, json_real(findings->ratios[i][figure]));
 	return json_pack("{ss so ss sI sf sf sf sf sf ss ss* so* so}", "name", figures[figure].key,
 			 "title", format_json(finding.name), "words", words, "pairs",
 			 (json_int_t)findings->sums[figure].n, "ratio", finding.ratio.ratio, "low",
@@ -221,7 +303,7 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 			 : figure == FIGURE_ESTIMATE ? findings->estimate
 						     : NULL,
 			 "of", figure == FIGURE_WAKEUP ? format_json(findings->wakeups_of) : NULL,
-			 "ratios", ratios_json(findings, figure));
+			 "ratios", ratios);
 }
 
 json_t *benefit_answer(const struct benefit_findings *findings)
@@ -244,31 +326,29 @@ static void show_figure(const json_t *figure)
 {
 	const char *words = field_text(figure, "words"), *source = field_text(figure, "source");
 	const char *unit = field_text(figure, "unit"), *of = field_text(figure, "of");
-	_cleanup_free_ char *title = format_clean(field_text(figure, "title"));
 	double with = json_number_value(json_object_get(figure, "with"));
 	double without = json_number_value(json_object_get(figure, "without"));
 	int decimals = decimals_of(without / 100);
 	/* printf() pads by bytes, and this character has two. */
 	int width = 24 + (strstr(words, "±") != NULL);
 
-	printf("  %-19s %-*s %.*f, without %.*f%s%s%s%s%s%s\n", title, width, words, decimals, with,
-	       decimals, without, *unit ? " " : "", unit, source ? ", by " : "",
-	       source ? source : "", of ? ", of " : "", of ? of : "");
+	print_line(stdout, "  %-19s %-*s %.*f, without %.*f%s%s%s%s%s%s",
+		   field_shown(figure, "title"), width, words, decimals, with, decimals, without,
+		   *unit ? " " : "", unit, source ? ", by " : "", source ?: "", of ? ", of " : "",
+		   of ?: "");
 }
 
 void benefit_show_answer(const json_t *answer)
 {
-	_cleanup_free_ char *against = format_clean(field_text(answer, "against"));
-	_cleanup_free_ char *said = format_clean(field_text(answer, "verdict"));
 	const json_t *figure;
 	size_t i;
 
-	printf("With wakegov, against %s, in %d pairs of blocks (%d more were void):\n",
-	       field_text(answer, "against") ? against : "the former governor",
-	       (int)field_number(answer, "pairs"), (int)field_number(answer, "void"));
+	print_line(stdout, "With wakegov, against %s, in %d pairs of blocks (%d more were void):",
+		   field_text(answer, "against") ?: "the former governor",
+		   (int)field_number(answer, "pairs"), (int)field_number(answer, "void"));
 	json_array_foreach(json_object_get(answer, "figures"), i, figure)
 		show_figure(figure);
-	printf("Verdict: %s.\n", said);
+	print_line(stdout, "Verdict: %s.", field_shown(answer, "verdict"));
 }
 
 /* Per cent more or less; ratios are not symmetric about 1. */
@@ -277,42 +357,28 @@ static double percent_of(const json_t *ratio)
 	return 100 * (json_number_value(ratio) - 1);
 }
 
-static double find_scale(const json_t *figure)
-{
-	double most = LEAST_PERCENT;
-	const json_t *ratio;
-	size_t i;
-
-	json_array_foreach(json_object_get(figure, "ratios"), i, ratio)
-		most = fmax(most, fabs(percent_of(ratio)));
-	most = fmax(most, fabs(percent_of(json_object_get(figure, "low"))));
-	return fmax(most, fabs(percent_of(json_object_get(figure, "high")))) * 1.1;
-}
-
-static void draw_scale(FILE *out, double middle, double scale)
-{
-	char text[32];
-
-	svg_line(out, LEFT, middle, WIDTH - RIGHT, middle, "#555555");
-	snprintf(text, sizeof(text), "+%.3g %%", scale);
-	svg_label(out, LEFT - 6, middle - PANEL / 2. + 8, "end", text);
-	snprintf(text, sizeof(text), "-%.3g %%", scale);
-	svg_label(out, LEFT - 6, middle + PANEL / 2., "end", text);
-}
-
 static void draw_figure(FILE *out, double top, const json_t *figure)
 {
 	const json_t *ratios = json_object_get(figure, "ratios"), *ratio;
-	double scale = find_scale(figure), middle = top + PANEL / 2.;
 	double high = percent_of(json_object_get(figure, "high"));
 	double low = percent_of(json_object_get(figure, "low"));
 	double step = (double)(WIDTH - RIGHT - LEFT) / (double)json_array_size(ratios);
-	double pixels = PANEL / 2. / scale;
+	double most = fmax(LEAST_PERCENT, fmax(fabs(low), fabs(high)));
+	double middle = top + PANEL / 2., pixels;
+	char text[32];
 	size_t i;
 
+	json_array_foreach(ratios, i, ratio)
+		most = fmax(most, fabs(percent_of(ratio)));
+	most *= 1.1;
+	pixels = PANEL / 2. / most;
 	svg_box(out, LEFT, middle - high * pixels, WIDTH - RIGHT - LEFT, (high - low) * pixels,
 		"#c6dbef");
-	draw_scale(out, middle, scale);
+	svg_line(out, LEFT, middle, WIDTH - RIGHT, middle, "#555555");
+	snprintf(text, sizeof(text), "+%.3g %%", most);
+	svg_label(out, LEFT - 6, middle - PANEL / 2. + 8, "end", text);
+	snprintf(text, sizeof(text), "-%.3g %%", most);
+	svg_label(out, LEFT - 6, middle + PANEL / 2., "end", text);
 	json_array_foreach(ratios, i, ratio)
 		svg_box(out, LEFT + (double)i * step + (step - MARK) / 2,
 			middle - percent_of(ratio) * pixels - MARK / 2., MARK, MARK, "#08519c");

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "ctl/benefit.h"
-#include "ctl/quantity.h"
+#include "ctl/format.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 #include "shared/time.h"
@@ -50,34 +50,30 @@ struct output {
 	char end[LINE_SIZE];
 };
 
-/* Documentation/block/stat.rst: reads, merges, sectors, ms, and the same for writes. */
-static void add_disk(const char *path, void *context)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	uint64_t reads, read_ms, writes, write_ms;
-	struct sample *sample = context;
-
-	if (!file || fscanf(file, "%" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64,
-			    &reads, &read_ms, &writes, &write_ms) != 4)
-		return;
-	sample->ios += reads + writes;
-	sample->io_ms += read_ms + write_ms;
-}
-
 static void note_found(const char *path, void *found)
 {
 	*(bool *)found = true;
 }
 
-/* Leaves out disks whose requests are counted on other disks. */
-static void add_lowest_disk(const char *path, void *sample)
+/*
+ * Documentation/block/stat.rst: reads, merges, sectors, ms, and the same for writes. Leaves out
+ * disks whose requests are counted on other disks.
+ */
+static void add_disk(const char *path, void *context)
 {
 	bool is_stacked = strstr(path, "/loop") || strstr(path, "/zram") || strstr(path, "/ram");
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	uint64_t reads, read_ms, writes, write_ms;
+	struct sample *sample = context;
 
 	sysfs_each(note_found, &is_stacked, "%.*s/slaves/*", (int)(strrchr(path, '/') - path),
 		   path);
-	if (!is_stacked)
-		add_disk(path, sample);
+	if (is_stacked || !file ||
+	    fscanf(file, "%" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64, &reads,
+		   &read_ms, &writes, &write_ms) != 4)
+		return;
+	sample->ios += reads + writes;
+	sample->io_ms += read_ms + write_ms;
 }
 
 /* Parses lines of kHz and hundredths of a second. */
@@ -124,7 +120,7 @@ static void add_waits(struct sample *sample)
 static void take_sample(struct benefit_meters *meters, struct sample *ret)
 {
 	*ret = (struct sample){ .time_ns = time_now_ns() };
-	sysfs_each(add_lowest_disk, ret, "/sys/block/*/stat");
+	sysfs_each(add_disk, ret, "/sys/block/*/stat");
 	sysfs_each(add_states, ret, CPUFREQ "/time_in_state");
 	sysfs_each(add_changes, ret, CPUFREQ "/total_trans");
 	add_waits(ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/benefit_energy.h"
+#include "ctl/benefit.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -354,19 +354,10 @@ static void find_domain(const char *path, void *context)
 	domains[model->n_domains++] = domain;
 }
 
-static void take_cpus(struct model *model, struct model_domain *domain)
-{
-	_cleanup_fclose_ FILE *cpus = open_domain(model, domain, "affected_cpus");
-	uint32_t cpu;
-
-	while (cpus && fscanf(cpus, "%" SCNu32, &cpu) == 1)
-		if (cpu < MODEL_CPUS_MAX)
-			model->cpus[cpu].domain = domain;
-}
-
 void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model *ret)
 {
 	double highest = 0;
+	uint32_t cpu;
 
 	*ret = (struct model){ .sys = sys, .proc = proc };
 	sysfs_each(find_domain, ret, "%s/devices/system/cpu/cpufreq/policy*", sys);
@@ -375,8 +366,11 @@ void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model
 		ret->is_of_kernel = take_kernel_power(ret, &ret->domains[i]);
 	for (uint32_t i = 0; i < ret->n_domains; i++) {
 		struct model_domain *domain = &ret->domains[i];
+		_cleanup_fclose_ FILE *cpus = open_domain(ret, domain, "affected_cpus");
 
-		take_cpus(ret, domain);
+		while (cpus && fscanf(cpus, "%" SCNu32, &cpu) == 1)
+			if (cpu < MODEL_CPUS_MAX)
+				ret->cpus[cpu].domain = domain;
 		if (!ret->is_of_kernel)
 			take_estimates(domain);
 		for (uint32_t j = 0; j < domain->n_opps; j++)

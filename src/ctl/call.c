@@ -10,7 +10,7 @@
 
 #include "config/rule_keys.h"
 #include "ctl/command.h"
-#include "ctl/quantity.h"
+#include "ctl/format.h"
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
@@ -110,7 +110,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 
 	if (json_is_string(json_object_get(reply, "error")))
 		code = complain_refusal(ctl->command->name, method, reply);
-	else
+	else if (ret)
 		*ret = json_incref(json_object_get(reply, "parameters"));
 	json_decref(reply);
 	return code;
@@ -130,18 +130,15 @@ enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *
 	json_int_t offset = 0;
 	enum ctl_exit code = CTL_OK;
 
-	while (offset >= 0 && json_array_size(list) < max) {
+	while (code == CTL_OK && offset >= 0 && json_array_size(list) < max) {
+		json_auto_t *reply = NULL;
 		const json_t *next;
-		json_t *reply;
 
 		json_object_set_new(parameters, "offset", json_integer(offset));
 		code = ctl_call(ctl, method, json_copy(parameters), &reply);
-		if (code != CTL_OK)
-			break;
 		json_array_extend(list, json_object_get(reply, key));
 		next = json_object_get(reply, "next_offset");
 		offset = json_is_integer(next) ? json_integer_value(next) : -1;
-		json_decref(reply);
 	}
 	json_decref(parameters);
 	return code;
@@ -175,7 +172,7 @@ enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 	return ctl_flush();
 }
 
-void ctl_print_line(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one))
+void ctl_print_one(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one))
 {
 	if (ctl->json) {
 		json_dumpf(one, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
@@ -188,14 +185,10 @@ void ctl_print_line(const struct ctl *ctl, const json_t *one, void (*show)(const
 enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
 		      void (*show)(const json_t *reply))
 {
-	json_t *reply;
+	json_auto_t *reply = NULL;
 	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
 
-	if (code != CTL_OK)
-		return code;
-	code = ctl_print(ctl, reply, show);
-	json_decref(reply);
-	return code;
+	return code == CTL_OK ? ctl_print(ctl, reply, show) : code;
 }
 
 FILE *ctl_open_output(const char *path)

@@ -29,6 +29,9 @@ enum ctl_exit {
 
 struct ctl;
 struct moment;
+struct replay;
+struct topology;
+struct what_if;
 
 /* An option of one command; general ones (--json, --socket, …) go with any. */
 struct ctl_option {
@@ -99,9 +102,16 @@ enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 
 /* Calls. */
 
+/* For json_pack()'s o*: a parameter that is left out if the number is 0. */
+static inline json_t *ctl_nonzero(uint64_t number)
+{
+	return number ? json_integer((json_int_t)number) : NULL;
+}
+
 /*
  * Calls a method. Consumes parameters, which may be NULL for none. On CTL_OK the reply's parameters
- * are in *ret, owned by the caller; otherwise the failure was printed on standard error.
+ * are in *ret, owned by the caller; ret may be NULL. Otherwise the failure was printed on standard
+ * error.
  */
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
@@ -122,7 +132,7 @@ enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *
 enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
 			void (*show)(const json_t *reply));
 /* The same for one of many, whose JSON is one line; flushes nothing. */
-void ctl_print_line(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one));
+void ctl_print_one(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one));
 /*
  * Calls a method and prints the reply, as most commands do. Consumes parameters, which may be NULL.
  */
@@ -157,21 +167,21 @@ enum ctl_exit complain_call(const char *path, int error);
 /* Says what the daemon's error reply means. */
 enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply);
 
-/* The commands that do more than one call; each has a file of its name. */
+/* The commands that do more than one call; each has a file of its name, if none is given. */
 
 enum ctl_exit command_benefit(struct ctl *ctl);
 enum ctl_exit command_complete(struct ctl *ctl);
-enum ctl_exit command_decisions(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_hint(struct ctl *ctl);
+enum ctl_exit command_run(struct ctl *ctl); /* hint.c */
 enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
+enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
-enum ctl_exit command_run(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only if built with ncurses */
@@ -194,15 +204,26 @@ bool show_is_expected(const json_t *domain);
 /* A decision's reason and who limits it, allocated, from a domain or a decision. */
 char *show_reason(const json_t *object, const char *key);
 
-/* decisions.c */
+/* monitor.c */
 void show_decisions(const json_t *reply);
 
 /* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
 void explain_print(FILE *file, const json_t *reply);
 
-/* rules.c: the rules of one task: a part of explain, and the whole of "rules PID". */
-enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret);
+/* rules.c: a reply of io.wakegov.ExplainRules, the rules of one task: also a part of explain. */
 void rules_print_task(FILE *file, const json_t *reply);
+
+/*
+ * replay.c: the result of a replay, as the JSON that wakegovctl(1) documents and as text for
+ * people. outcome is the result of replay_run(), offset the place where it stopped; policy_path
+ * names the other policy. NULL without memory.
+ */
+json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
+		    uint64_t offset);
+void replay_show(const json_t *reply);
+json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
+		     const char *policy_path);
+void what_if_show(const json_t *reply);
 
 /* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);

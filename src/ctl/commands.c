@@ -36,22 +36,19 @@ static void show_adopted(const json_t *reply)
 
 static enum ctl_exit command_adopt(struct ctl *ctl)
 {
-	json_t *parameters;
+	const char *domain = ctl->n_arguments ? ctl->arguments[0] : NULL;
 
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "adopt takes one domain, or none for all");
-	parameters = json_object();
-	if (ctl->n_arguments)
-		json_object_set_new(parameters, "domain", format_json(ctl->arguments[0]));
-	return ctl_ask(ctl, "io.wakegov.Adopt", parameters, show_adopted);
+	return ctl_ask(ctl, "io.wakegov.Adopt",
+		       json_pack("{so*}", "domain", domain ? format_json(domain) : NULL),
+		       show_adopted);
 }
 
 static void show_profile(const json_t *reply)
 {
-	_cleanup_free_ char *active = format_clean(field_text(reply, "active"));
-	_cleanup_free_ char *why = format_clean(field_text(reply, "why"));
-
-	printf("%s is in force: %s\n", active, why);
+	print_line(stdout, "%s is in force: %s", field_shown(reply, "active"),
+		   field_shown(reply, "why"));
 }
 
 static void show_profiles(const json_t *reply)
@@ -69,16 +66,15 @@ static void show_profiles(const json_t *reply)
 static enum ctl_exit command_profile(struct ctl *ctl)
 {
 	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
-	json_t *parameters;
 
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "profile takes one profile, or auto");
 	if (!name)
 		return ctl_ask(ctl, "io.wakegov.Profiles", NULL, show_profiles);
-	parameters = json_object();
-	if (strcmp(name, "auto") != 0)
-		json_object_set_new(parameters, "profile", format_json(name));
-	return ctl_ask(ctl, "io.wakegov.ChooseProfile", parameters, show_profile);
+	return ctl_ask(
+		ctl, "io.wakegov.ChooseProfile",
+		json_pack("{so*}", "profile", strcmp(name, "auto") != 0 ? format_json(name) : NULL),
+		show_profile);
 }
 
 const struct ctl_command ctl_commands[] = {

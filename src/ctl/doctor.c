@@ -17,30 +17,24 @@ struct report {
 	bool bad;
 };
 
-/* Whether they say the same, of whichever domains. */
-static bool is_alike(const json_t *a, const json_t *b)
-{
-	static const char *const keys[] = { "grade", "what", "found", "advice" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
-			return false;
-	return true;
-}
-
 /* What is found alike in several domains becomes one finding with their names. */
 static void add(void *userdata, const struct finding *finding)
 {
 	struct report *report = userdata;
-	json_auto_t *new = json_pack("{s[] ss ss ss ss}", "domains", "grade",
+	json_auto_t *domains = json_array();
+	json_auto_t *new = json_pack("{sO ss ss ss ss}", "domains", domains, "grade",
 				     finding_grade_name(finding->grade), "what", finding->what,
 				     "found", finding->found, "advice", finding->advice);
 	json_t *entry, *alike = NULL;
 	size_t i;
 
-	json_array_foreach(report->findings, i, entry)
-		if (is_alike(entry, new))
+	json_array_foreach(report->findings, i, entry) {
+		/* Compares them as if they were of the same domains. */
+		json_object_set(new, "domains", json_object_get(entry, "domains"));
+		if (json_equal(entry, new))
 			alike = entry;
+	}
+	json_object_set(new, "domains", domains);
 	if (!alike)
 		json_array_append(report->findings, alike = new);
 	if (*finding->domain)
@@ -49,39 +43,34 @@ static void add(void *userdata, const struct finding *finding)
 	report->bad |= finding->grade == FINDING_BAD;
 }
 
-static void add_domain(struct report *report, const json_t *domain)
-{
-	const char *state = field_text(domain, "state"), *why = field_text(domain, "state_why");
-	const char *name = field_text(domain, "name"), *backend = field_text(domain, "backend");
-	bool yielded = field_is_word(domain, "state", "yielded");
-	char found[256];
-
-	snprintf(found, sizeof(found), "%s, backend %s%s%s", state ? state : "",
-		 backend ? backend : "", why ? ": " : "", why ? why : "");
-	add(report,
-	    &(struct finding){
-		    yielded ? FINDING_BAD : FINDING_GOOD, name ? name : "", "wakegovd", found,
-		    yielded ? "stop the program that sets it, then: wakegovctl adopt" : "" });
-}
-
-/* Adds the daemon's status if one answers; it is no finding if none does. */
+/* Adds the state of each domain if the daemon answers; it is no finding if it does not. */
 static void add_daemon(const struct ctl *ctl, struct report *report)
 {
-	json_t *reply = NULL;
+	json_auto_t *reply = NULL;
 	const json_t *domain;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Domains", ctl->timeout_ns, &reply) < 0) {
+	if (ctl_try(ctl, "io.wakegov.Domains", ctl->timeout_ns, &reply) < 0)
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "", "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "
 				       "wakegovd" });
-		return;
-	}
 	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "domains"), i,
-			   domain)
-		add_domain(report, domain);
-	json_decref(reply);
+			   domain) {
+		bool yielded = field_is_word(domain, "state", "yielded");
+		const char *why = field_text(domain, "state_why");
+		char found[256];
+
+		snprintf(found, sizeof(found), "%s, backend %s%s%s",
+			 field_text(domain, "state") ?: "", field_text(domain, "backend") ?: "",
+			 why ? ": " : "", why ?: "");
+		add(report,
+		    &(struct finding){
+			    yielded ? FINDING_BAD : FINDING_GOOD, field_text(domain, "name") ?: "",
+			    "wakegovd", found,
+			    yielded ? "stop the program that sets it, then: wakegovctl adopt"
+				    : "" });
+	}
 }
 
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
@@ -106,53 +95,34 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 	return report.findings;
 }
 
-static size_t count_domains(const json_t *findings)
+void doctor_show(const json_t *findings)
 {
-	json_auto_t *names = json_object();
+	json_auto_t *all = json_object(); /* its keys are the names of all domains */
 	const json_t *finding, *name;
 	size_t i, k;
 
 	json_array_foreach(findings, i, finding)
 		json_array_foreach(json_object_get(finding, "domains"), k, name)
-			json_object_set_new(names, json_string_value(name), json_true());
-	return json_object_size(names);
-}
-
-/* "policy0, policy2: ", "all 64 domains: "; "" for what is not of domains. */
-static char *print_domains(const json_t *domains, size_t n_all)
-{
-	size_t n = json_array_size(domains), size, i;
-	_cleanup_fclose_ FILE *file = NULL;
-	const json_t *name;
-	char *text = NULL;
-
-	file = open_memstream(&text, &size);
-	if (!file)
-		return NULL;
-	if (n > 2 && n == n_all)
-		fprintf(file, "all %zu domains: ", n);
-	else
-		json_array_foreach(domains, i, name)
-			fprintf(file, "%s%s", json_string_value(name), i + 1 < n ? ", " : ": ");
-	fflush(file);
-	return text;
-}
-
-void doctor_show(const json_t *findings)
-{
-	size_t n_domains = count_domains(findings), i;
-	const json_t *finding;
-
+			json_object_set_new(all, json_string_value(name), json_true());
 	json_array_foreach(findings, i, finding) {
-		_cleanup_free_ char *domains = print_domains(json_object_get(finding, "domains"),
-							     n_domains);
-		const char *advice = field_text(finding, "advice");
+		const json_t *domains = json_object_get(finding, "domains");
+		size_t n = json_array_size(domains), size;
+		_cleanup_free_ char *text = NULL;
+		FILE *out = open_memstream(&text, &size);
 
-		paragraph_printf(stdout, field_text(finding, "grade"), "%s%s: %s",
-				 domains ? domains : "", field_text(finding, "what"),
-				 field_text(finding, "found"));
-		if (*advice)
-			paragraph_print(stdout, "", advice);
+		if (!out)
+			return;
+		if (n > 2 && n == json_object_size(all))
+			fprintf(out, "all %zu domains: ", n);
+		else
+			json_array_foreach(domains, k, name)
+				fprintf(out, "%s%s", json_string_value(name),
+					k + 1 < n ? ", " : ": ");
+		fprintf(out, "%s: %s", field_text(finding, "what"), field_text(finding, "found"));
+		fclose(out);
+		paragraph_print(stdout, field_text(finding, "grade"), text);
+		if (*field_text(finding, "advice"))
+			paragraph_print(stdout, "", field_text(finding, "advice"));
 	}
 }
 

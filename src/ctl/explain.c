@@ -11,7 +11,6 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 
 /* A line that grows. Without memory, text is missing from it. */
@@ -50,16 +49,15 @@ static void print_head(FILE *file, const json_t *reply)
 	const json_t *domain = json_object_get(reply, "domain"), *task;
 	bool is_boosted_by_kernel = false;
 	size_t i;
-	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
-	_cleanup_free_ char *cpus = format_clean(field_text(domain, "cpus"));
 	const char *asked = show_is_expected(domain) ? "its governor is expected to choose"
 			    : field_is_word(domain, "state", "driven") ? "wakegov asked for"
 								       : "wakegov would ask for";
 
 	json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 		is_boosted_by_kernel |= !field_is_known(task, "need_khz");
-	fprintf(file, "%s%s, CPUs %s: ", style_bold(file), name, cpus);
-	if (json_is_true(json_object_get(reply, "is_present")))
+	fputs(style_bold(file), file);
+	print_part(file, "%s, CPUs %s: ", field_shown(domain, "name"), field_shown(domain, "cpus"));
+	if (field_flag(reply, "is_present"))
 		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
 	if (field_is_known(reply, "target_khz"))
 		fprintf(file, "%s %u MHz%s", asked, mhz(reply, "target_khz"),
@@ -77,7 +75,7 @@ static void add_contender(struct line *line, const json_t *contender)
 {
 	const char *comm = field_text(contender, "comm");
 
-	add(line, "%s", field_text(contender, "reason") ? field_text(contender, "reason") : "-");
+	add(line, "%s", field_shown(contender, "reason"));
 	if (comm)
 		add(line, " of %s (pid %" PRIu64 ")", comm, field_number(contender, "pid"));
 	else if (field_is_known(contender, "pid"))
@@ -87,55 +85,49 @@ static void add_contender(struct line *line, const json_t *contender)
 	    mhz(contender, "demand_khz"));
 }
 
+/* Who won, or that no CPU wanted anything. */
 static void print_winner(FILE *file, const json_t *reply)
 {
-	const json_t *contenders = json_object_get(reply, "contenders");
 	struct line line = { 0 };
 
-	if (field_is_word(reply, "reason", "idle")) {
-		paragraph_print(file, "wanted",
-				"nothing: all its CPUs have been idle for the hold time");
-		return;
-	}
-	add_contender(&line, json_array_get(contenders, 0));
+	if (field_is_word(reply, "reason", "idle"))
+		add(&line, "nothing: all its CPUs have been idle for the hold time");
+	else
+		add_contender(&line, json_array_get(json_object_get(reply, "contenders"), 0));
 	paragraph_print(file, "wanted", line.text);
 }
 
+/* The rule, or the task's own clamp, that made the frequency higher or lower. */
 static void print_rule(FILE *file, const json_t *reply)
 {
+	const json_t *whose = json_object_get(reply,
+					      field_flag(reply, "is_present") ? "domain" : "acted");
+	bool is_own_cap = field_is_word(reply, "limiter", "own-cap");
 	const json_t *rule = json_object_get(reply, "rule");
-	const char *name = field_text(rule, "name"), *where = field_text(rule, "file");
+	const char *where = field_text(rule, "file");
 	struct line line = { 0 };
 
-	if (!json_is_object(rule))
-		return;
-	add(&line, "%s ", name ? name : "-");
-	/* An override is in no file. */
-	if (where && where[0])
-		add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
-	add(&line, "%s, for pid %" PRIu64,
-	    field_is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
-	    field_number(rule, "pid"));
-	paragraph_print(file, "rule", line.text);
-}
-
-/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
-static void print_own(FILE *file, const json_t *reply)
-{
-	bool is_present = json_is_true(json_object_get(reply, "is_present"));
-	const json_t *whose = json_object_get(reply, is_present ? "domain" : "acted");
-	bool is_cap = field_is_word(reply, "limiter", "own-cap");
-
-	if (is_cap || field_is_word(reply, "reason", "own-floor"))
+	if (json_is_object(rule)) {
+		add(&line, "%s ", field_shown(rule, "name"));
+		/* An override is in no file. */
+		if (where && where[0])
+			add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
+		add(&line, "%s, for pid %" PRIu64,
+		    field_is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
+		    field_number(rule, "pid"));
+		paragraph_print(file, "rule", line.text);
+	}
+	/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
+	if (is_own_cap || field_is_word(reply, "reason", "own-floor"))
 		paragraph_printf(file, "hint", "pid %" PRIu64 " asks for a %s itself",
-				 field_number(whose, is_cap ? "capped_pid" : "pid"),
-				 is_cap ? "cap" : "floor");
+				 field_number(whose, is_own_cap ? "capped_pid" : "pid"),
+				 is_own_cap ? "cap" : "floor");
 }
 
 /* The task's I/O, what the model expects of a boost, and what trying it gave. */
 static void print_io(FILE *file, const json_t *io)
 {
-	const char *device = field_text(io, "device"), *state = field_text(io, "state");
+	const char *device = field_text(io, "device");
 	struct line line = { 0 }, tried = { 0 };
 
 	if (!json_is_object(io))
@@ -154,23 +146,21 @@ static void print_io(FILE *file, const json_t *io)
 		add(&tried, "in %" PRIu64 " pairs: %u %% more, plus or minus %u %%; ",
 		    field_number(io, "pairs"), percent(io, "measured_gain_permille"),
 		    percent(io, "gain_error_permille"));
-	add(&tried, "%s", state ?: "-");
+	add(&tried, "%s", field_shown(io, "state"));
 	paragraph_print(file, "tried", tried.text);
 }
 
 static void print_idle_latency(FILE *file, const json_t *trial)
 {
-	const char *state = field_text(trial, "state"), *comm = field_text(trial, "comm");
-
 	if (json_is_object(trial))
-		paragraph_printf(file, "idle state",
-				 "%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
-				 " us, in %" PRIu64
-				 " pairs: %u %% more I/O, plus or minus %u %%; %s",
-				 comm ? comm : "a task", field_number(trial, "pid"),
-				 field_number(trial, "latency_us"), field_number(trial, "pairs"),
-				 percent(trial, "measured_gain_permille"),
-				 percent(trial, "gain_error_permille"), state ? state : "-");
+		paragraph_printf(
+			file, "idle state",
+			"%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
+			" us, in %" PRIu64 " pairs: %u %% more I/O, plus or minus %u %%; %s",
+			field_text(trial, "comm") ?: "a task", field_number(trial, "pid"),
+			field_number(trial, "latency_us"), field_number(trial, "pairs"),
+			percent(trial, "measured_gain_permille"),
+			percent(trial, "gain_error_permille"), field_shown(trial, "state"));
 }
 
 /* Where clamps drive the domain: what becomes of schedutil's own boost for I/O. */
@@ -227,7 +217,7 @@ static void print_clamps(FILE *file, const json_t *reply)
 		    mhz(clamp, "khz"));
 		if (override)
 			add(&line, " (override %" PRIu64 ")", override);
-		if (json_is_true(json_object_get(clamp, "acted")))
+		if (field_flag(clamp, "acted"))
 			add(&line, " <- this one limits it");
 	}
 	if (line.used)
@@ -296,7 +286,6 @@ void explain_print(FILE *file, const json_t *reply)
 	if (field_is_known(reply, "target_khz")) {
 		print_winner(file, reply);
 		print_rule(file, reply);
-		print_own(file, reply);
 		print_io(file, json_object_get(reply, "io"));
 		print_idle_latency(file, json_object_get(reply, "idle_latency"));
 		json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
@@ -306,37 +295,9 @@ void explain_print(FILE *file, const json_t *reply)
 		print_chosen(file, reply);
 		print_written(file, reply);
 	}
-	json_array_foreach(json_object_get(reply, "limiters"), i, limiter) {
-		const char *who = field_text(limiter, "who"), *text = field_text(limiter, "text");
-
-		paragraph_printf(file, "others", "%s: %s", who ?: "?", text ?: "?");
-	}
-}
-
-/* Parses the target into a parameter of the method; NULL: it is none. */
-static json_t *target_of(const char *text)
-{
-	uint64_t number;
-
-	if (!strncmp(text, "cpu", 3) && quantity_number(text + 3, &number))
-		return json_pack("{sI}", "cpu", (json_int_t)number);
-	if (!strncmp(text, "policy", 6))
-		return json_pack("{ss}", "domain", text);
-	if (quantity_number(text, &number) && number)
-		return json_pack("{sI}", "pid", (json_int_t)number);
-	return NULL;
-}
-
-/* Adds the moment, if one was given. */
-static json_t *at_moment(json_t *parameters, const struct moment *at)
-{
-	if (at->monotonic_us)
-		json_object_set_new(parameters, "at_us",
-				    json_integer((json_int_t)at->monotonic_us));
-	if (at->realtime_us)
-		json_object_set_new(parameters, "at_realtime_us",
-				    json_integer((json_int_t)at->realtime_us));
-	return parameters;
+	json_array_foreach(json_object_get(reply, "limiters"), i, limiter)
+		paragraph_printf(file, "others", "%s: %s", field_text(limiter, "who") ?: "?",
+				 field_text(limiter, "text") ?: "?");
 }
 
 static void show_one(const json_t *reply)
@@ -358,7 +319,7 @@ static void show_all(const json_t *reply)
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
 }
 
-static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
+static enum ctl_exit explain_all(struct ctl *ctl, const json_t *at)
 {
 	json_auto_t *domains = NULL, *explanations = json_array();
 	json_auto_t *all = json_pack("{sO}", "explanations", explanations);
@@ -369,7 +330,8 @@ static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
 	json_array_foreach(json_object_get(domains, "domains"), i, domain) {
 		json_t *one = json_pack("{ss}", "domain", field_text(domain, "name")), *reply;
 
-		code = ctl_call(ctl, "io.wakegov.Explain", at_moment(one, at), &reply);
+		json_object_update(one, (json_t *)at);
+		code = ctl_call(ctl, "io.wakegov.Explain", one, &reply);
 		if (code != CTL_OK)
 			break;
 		json_array_append_new(explanations, reply);
@@ -377,49 +339,48 @@ static enum ctl_exit explain_all(struct ctl *ctl, const struct moment *at)
 	return code == CTL_OK ? ctl_print(ctl, all, show_all) : code;
 }
 
-/*
- * Asks for the task's rules first: their error says that the task is gone, and only once. Consumes
- * target.
- */
-static enum ctl_exit explain_task(struct ctl *ctl, json_t *target, uint64_t pid)
+/* Asks for the task's rules first: their error says that the task is gone, and only once. */
+static enum ctl_exit explain_task(struct ctl *ctl, uint64_t pid)
 {
-	json_t *rules;
-	enum ctl_exit code = rules_ask_task(ctl, pid, &rules);
+	json_auto_t *task = json_pack("{sI}", "pid", (json_int_t)pid), *rules = NULL;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.ExplainRules", json_incref(task), &rules);
 
-	if (code != CTL_OK) {
-		json_decref(target);
+	if (code != CTL_OK)
 		return code;
-	}
-	code = ctl_ask(ctl, "io.wakegov.Explain", target, show_one);
+	code = ctl_ask(ctl, "io.wakegov.Explain", json_incref(task), show_one);
 	if (code == CTL_OK || code == CTL_REFUSED) {
 		rules_print_task(stdout, rules);
 		code = ctl_flush();
 	}
-	json_decref(rules);
 	return code;
 }
 
 enum ctl_exit command_explain(struct ctl *ctl)
 {
-	const char *at = ctl_value(ctl, "at");
+	const char *text = ctl->n_arguments ? ctl->arguments[0] : "", *at = ctl_value(ctl, "at");
+	json_auto_t *moment = NULL, *target = NULL;
 	struct moment then = { 0 };
-	uint64_t pid;
-	json_t *target;
+	uint64_t number = 0;
 
 	if (at && !ctl_moment(ctl, "at", &then))
 		return CTL_USAGE;
+	moment = json_pack("{so* so*}", "at_us", ctl_nonzero(then.monotonic_us), "at_realtime_us",
+			   ctl_nonzero(then.realtime_us));
 	if (!ctl->n_arguments)
-		return explain_all(ctl, &then);
-	target = target_of(ctl->arguments[0]);
-	if (!target || ctl->n_arguments > 1) {
-		json_decref(target);
+		return explain_all(ctl, moment);
+	/* A task without I/O has rules too; as JSON, "rules PID" shows them. */
+	if (ctl->n_arguments == 1 && quantity_number(text, &number) && number && !at && !ctl->json)
+		return explain_task(ctl, number);
+	if (!strncmp(text, "cpu", 3) && quantity_number(text + 3, &number))
+		target = json_pack("{sI}", "cpu", (json_int_t)number);
+	else if (!strncmp(text, "policy", 6))
+		target = json_pack("{ss}", "domain", text);
+	else if (quantity_number(text, &number) && number)
+		target = json_pack("{sI}", "pid", (json_int_t)number);
+	if (!target || ctl->n_arguments > 1)
 		return ctl_misuse(ctl,
 				  "expected one domain (policy0), CPU (cpu3) or thread id (812); "
 				  "'wakegovctl domains' and 'tasks' show them");
-	}
-	pid = (uint64_t)json_integer_value(json_object_get(target, "pid"));
-	/* A task without I/O has rules too; as JSON, "rules PID" shows them. */
-	if (!pid || at || ctl->json)
-		return ctl_ask(ctl, "io.wakegov.Explain", at_moment(target, &then), show_one);
-	return explain_task(ctl, target, pid);
+	json_object_update(target, moment);
+	return ctl_ask(ctl, "io.wakegov.Explain", json_incref(target), show_one);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/format.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "config/units.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 #include "shared/time.h"
@@ -15,6 +17,162 @@
 #define US_PER_MIN (60 * US_PER_S)
 #define US_PER_H   (60 * US_PER_MIN)
 #define US_PER_DAY (24 * US_PER_H)
+#define DIGITS	   "0123456789."
+#define PART_SIZE  32 /* "1h" of "1h30m" */
+
+/* Longer units than a policy has; people type m for minutes. */
+static const struct policy_units time_units = {
+	.noun = "a time",
+	.list = {
+		{ "us", 1 },
+		{ "ms", 1000 },
+		{ "s", 1000000 },
+		{ "m", 60000000 },
+		{ "min", 60000000 },
+		{ "h", 3600000000 },
+		{ "d", 86400000000 },
+	},
+};
+
+bool quantity_number(const char *text, uint64_t *ret)
+{
+	return policy_units_parse(&policy_units_none, text, ret) == 0;
+}
+
+bool quantity_frequency(const char *text, uint64_t *ret_khz)
+{
+	return policy_units_parse(&policy_units_frequency, text, ret_khz) == 0 && *ret_khz &&
+	       *ret_khz <= UINT32_MAX;
+}
+
+bool quantity_duration_us(const char *text, uint64_t *ret_us)
+{
+	char part[PART_SIZE];
+	uint64_t us;
+
+	*ret_us = 0;
+	do {
+		size_t length = strspn(text, DIGITS);
+
+		length += strcspn(text + length, DIGITS);
+		if (length >= sizeof(part))
+			return false;
+		memcpy(part, text, length);
+		part[length] = '\0';
+		if (policy_units_parse(&time_units, part, &us) < 0 ||
+		    __builtin_add_overflow(*ret_us, us, ret_us))
+			return false;
+		text += length;
+	} while (*text);
+	return *ret_us <= INT64_MAX;
+}
+
+bool quantity_share(const char *text, uint64_t *ret_percent)
+{
+	return policy_units_parse(&policy_units_share, text, ret_percent) == 0 &&
+	       *ret_percent <= 100;
+}
+
+bool quantity_last_number(const char *text, double *ret)
+{
+	size_t end = strlen(text), begin;
+	bool found = false;
+	char before = ' ';
+
+	while (end && isspace((unsigned char)text[end - 1]))
+		end--;
+	for (begin = end; begin && text[begin - 1] != '\n'; begin--)
+		;
+	for (const char *at = text + begin; at < text + end; at++) {
+		char *after;
+
+		if (isdigit((unsigned char)*at) && !isalnum((unsigned char)before)) {
+			*ret = strtod(at, &after);
+			*ret *= *after == 'k' || *after == 'K' ? 1e3
+				: *after == 'M'		       ? 1e6
+				: *after == 'G'		       ? 1e9
+							       : 1;
+			found = true;
+			at = after - 1;
+		}
+		before = *at;
+	}
+	return found;
+}
+
+struct moment moment_now(void)
+{
+	return (struct moment){ time_now_ns() / NS_PER_US,
+				time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US };
+}
+
+/* Time since midnight, if text is a time of day. */
+static bool parse_time_of_day(const char *text, uint64_t *ret_us)
+{
+	unsigned int hour, minute, second = 0, thousandth = 0;
+	int to_minute = 0, n = 0, with_fraction = 0;
+
+	if (sscanf(text, "%2u:%2u%n:%2u%n", &hour, &minute, &to_minute, &second, &n) < 2 ||
+	    hour > 23 || minute > 59 || second > 60)
+		return false;
+	if (!n)
+		n = to_minute;
+	if (n > to_minute && text[n] == '.' &&
+	    (sscanf(text + n, ".%3u%n", &thousandth, &with_fraction) != 1 || with_fraction != 4))
+		return false;
+	*ret_us = ((hour * 60ULL + minute) * 60 + second) * US_PER_S + thousandth * 1000ULL;
+	return !text[n + with_fraction];
+}
+
+/* "2026-11-20 14:03", by the local calendar. */
+static bool parse_date(const char *text, uint64_t *ret_realtime_us)
+{
+	struct tm day = { .tm_isdst = -1 };
+	uint64_t of_day_us;
+	time_t then;
+	int n = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d %n", &day.tm_year, &day.tm_mon, &day.tm_mday, &n) != 3 ||
+	    !n || !parse_time_of_day(text + n, &of_day_us) || day.tm_year < 1970 ||
+	    day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31)
+		return false;
+	day.tm_year -= 1900;
+	day.tm_mon--;
+	/* A day may have 23 hours, so the time is not added to midnight. */
+	day.tm_hour = (int)(of_day_us / US_PER_S / 3600);
+	day.tm_min = (int)(of_day_us / US_PER_S / 60 % 60);
+	day.tm_sec = (int)(of_day_us / US_PER_S % 60);
+	then = mktime(&day);
+	*ret_realtime_us = (uint64_t)then * US_PER_S + of_day_us % US_PER_S;
+	return then >= 0;
+}
+
+int moment_parse(const char *text, const struct moment *now, struct moment *ret)
+{
+	time_t seconds = (time_t)(now->realtime_us / US_PER_S);
+	uint64_t age_us, of_day_us, realtime_us;
+	struct tm day;
+
+	if (parse_time_of_day(text, &of_day_us)) {
+		/* How long ago the wall clock showed that: today, or else yesterday. */
+		localtime_r(&seconds, &day);
+		age_us = (uint64_t)((day.tm_hour * 60 + day.tm_min) * 60 + day.tm_sec) * US_PER_S +
+			 now->realtime_us % US_PER_S;
+		age_us += age_us >= of_day_us ? 0 : US_PER_DAY;
+		age_us -= of_day_us;
+	} else if (parse_date(text, &realtime_us)) {
+		if (realtime_us > now->realtime_us)
+			return -ERANGE;
+		age_us = now->realtime_us - realtime_us;
+	} else if (!quantity_duration_us(text, &age_us)) {
+		return -EINVAL;
+	}
+	if (age_us >= now->realtime_us)
+		return -ERANGE;
+	ret->realtime_us = now->realtime_us - age_us;
+	ret->monotonic_us = age_us < now->monotonic_us ? now->monotonic_us - age_us : 0;
+	return 0;
+}
 
 char *format_print(const char *format, ...)
 {

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl hint: gives tasks a class, and lists hints and classes. */
+/*
+ * wakegovctl hint: gives tasks a class, and lists hints and classes. wakegovctl run: runs a command
+ * as one of a class, or with a cap or floor of its own.
+ */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
-#include "shared/time.h"
+
+#define RUN_FAILED	 125 /* as of env(1) and timeout(1): not the command's own status */
+#define RUN_NOT_EXECUTED 126
+#define RUN_NOT_FOUND	 127
+#define RUN_FOR_US	 (30 * 24 * 3600 * 1000000LL) /* the longest; it ends with the task */
 
 /* "make (812) and what it starts" */
 static char *cell_whom(const json_t *hint, const char *key)
 {
-	_cleanup_free_ char *comm = format_clean(field_text(hint, "comm"));
-	bool is_thread = json_is_true(json_object_get(hint, "thread"));
-	bool children = json_is_true(json_object_get(hint, "children"));
-
-	return format_print("%s (%s%" PRIu64 ")%s", comm, is_thread ? "thread " : "",
-			    field_number(hint, "pid"), children ? " and what it starts" : "");
+	return format_print("%s (%s%" PRIu64 ")%s", field_shown(hint, "comm"),
+			    field_flag(hint, "thread") ? "thread " : "", field_number(hint, "pid"),
+			    field_flag(hint, "children") ? " and what it starts" : "");
 }
 
 static char *cell_left(const json_t *hint, const char *key)
@@ -53,7 +59,7 @@ static enum ctl_exit list(struct ctl *ctl)
 
 static char *cell_inherit(const json_t *class, const char *key)
 {
-	return strdup(json_is_true(json_object_get(class, key)) ? "yes" : "no");
+	return strdup(field_flag(class, key) ? "yes" : "no");
 }
 
 static void show_classes(const json_t *reply)
@@ -68,53 +74,33 @@ static void show_classes(const json_t *reply)
 		{ "INHERIT", TABLE_RIGHT, cell_inherit, "inherit" },
 		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
 	};
-	_cleanup_free_ char *why_not = format_clean(field_text(reply, "why_not_here"));
 
 	table_print(TABLE(columns), json_object_get(reply, "classes"), stdout);
 	if (field_text(reply, "why_not_here"))
-		printf("none of them does anything here: %s\n", why_not);
+		print_line(stdout, "none of them does anything here: %s",
+			   field_text(reply, "why_not_here"));
 }
 
 static void show_hint(const json_t *reply)
 {
 	const json_t *hint = json_object_get(reply, "hint");
-	_cleanup_free_ char *whom = NULL, *class = NULL, *left = NULL;
+	_cleanup_free_ char *whom = cell_whom(hint, NULL);
+	_cleanup_free_ char *left = format_left(field_number(hint, "left_us"));
 
-	if (!json_is_object(hint)) {
+	if (json_is_object(hint))
+		print_line(stdout,
+			   "%s: %s for %s, or until it ends. End it sooner with: wakegovctl hint "
+			   "%" PRIu64 " none",
+			   whom, field_shown(hint, "class"), left, field_number(hint, "pid"));
+	else
 		puts("the hint is over");
-		return;
-	}
-	whom = cell_whom(hint, NULL);
-	class = format_clean(field_text(hint, "class"));
-	left = format_left(field_number(hint, "left_us"));
-	printf("%s: %s for %s, or until it ends. End it sooner with: wakegovctl hint %" PRIu64
-	       " none\n",
-	       whom, class, left, field_number(hint, "pid"));
-}
-
-static enum ctl_exit give(struct ctl *ctl, uint64_t pid)
-{
-	bool children = ctl_value(ctl, "children"), alone = ctl_value(ctl, "alone");
-	json_t *parameters;
-	uint64_t us = 0;
-
-	if (!ctl_duration(ctl, "for", &us))
-		return CTL_USAGE;
-	if (children && alone)
-		return ctl_misuse(ctl, "give --children or --alone, not both");
-	parameters = json_pack("{sI so}", "pid", (json_int_t)pid, "class",
-			       format_json(ctl->arguments[1]));
-	if (us)
-		json_object_set_new(parameters, "for_us", json_integer((json_int_t)us));
-	if (children || alone)
-		json_object_set_new(parameters, "children", json_boolean(children));
-	return ctl_ask(ctl, "io.wakegov.GiveHint", parameters, show_hint);
 }
 
 enum ctl_exit command_hint(struct ctl *ctl)
 {
+	bool children = ctl_value(ctl, "children"), alone = ctl_value(ctl, "alone");
 	const char *first = ctl->n_arguments ? ctl->arguments[0] : "list";
-	uint64_t pid;
+	uint64_t pid, us = 0;
 
 	if (ctl->n_arguments <= 1 && !strcmp(first, "list"))
 		return list(ctl);
@@ -123,5 +109,67 @@ enum ctl_exit command_hint(struct ctl *ctl)
 	if (ctl->n_arguments != 2 || !quantity_number(first, &pid) || !pid)
 		return ctl_misuse(ctl, "expected a PID and a class, such as: wakegovctl hint 812 "
 				       "background; 'wakegovctl hint classes' shows them");
-	return give(ctl, pid);
+	if (!ctl_duration(ctl, "for", &us))
+		return CTL_USAGE;
+	if (children && alone)
+		return ctl_misuse(ctl, "give --children or --alone, not both");
+	return ctl_ask(ctl, "io.wakegov.GiveHint",
+		       json_pack("{sI so so* so*}", "pid", (json_int_t)pid, "class",
+				 format_json(ctl->arguments[1]), "for_us", ctl_nonzero(us),
+				 "children", children || alone ? json_boolean(children) : NULL),
+		       show_hint);
+}
+
+/* Asks for this process, which becomes the command: hint and override end with it. */
+static enum ctl_exit prepare(const struct ctl *ctl, bool overrides)
+{
+	const char *class = ctl_value(ctl, "class");
+	enum ctl_exit code = CTL_OK;
+
+	if (class)
+		code = ctl_call(ctl, "io.wakegov.GiveHint",
+				json_pack("{sI sb sI so}", "pid", (json_int_t)getpid(), "children",
+					  1, "for_us", (json_int_t)RUN_FOR_US, "class",
+					  format_json(class)),
+				NULL);
+	if (code != CTL_OK || !overrides)
+		return code;
+	return ctl_call(ctl, "io.wakegov.AddOverride",
+			json_pack("{sI sb sI ss* ss* ss* ss*}", "pid", (json_int_t)getpid(),
+				  "children", 1, "for_us", (json_int_t)RUN_FOR_US, "cap",
+				  ctl_value(ctl, "cap"), "floor",
+				  ctl_value(ctl, "response") ?: ctl_value(ctl, "floor"),
+				  "idle_latency", ctl_value(ctl, "idle-latency"), "io_boost",
+				  ctl_value(ctl, "no-boost") ? "off" : NULL),
+			NULL);
+}
+
+enum ctl_exit command_run(struct ctl *ctl)
+{
+	/* Only root and change-group may add an override. */
+	bool overrides = ctl_value(ctl, "cap") || ctl_value(ctl, "floor") ||
+			 ctl_value(ctl, "response") || ctl_value(ctl, "idle-latency") ||
+			 ctl_value(ctl, "no-boost");
+	int error;
+
+	if (!ctl->n_arguments) {
+		ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
+		return RUN_FAILED;
+	}
+	if (!overrides && !ctl_value(ctl, "class")) {
+		ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class or "
+				"--no-boost");
+		return RUN_FAILED;
+	}
+	if (!ctl_takes_level(ctl, "cap") || !ctl_takes_level(ctl, "floor") ||
+	    !ctl_takes_response(ctl, "floor") || !ctl_takes_level(ctl, "idle-latency"))
+		return RUN_FAILED;
+	/* They are listed by the name that this process will have. */
+	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
+	if (prepare(ctl, overrides) != CTL_OK)
+		return RUN_FAILED;
+	execvp(ctl->arguments[0], ctl->arguments);
+	error = errno;
+	complain("cannot run %s: %s", ctl->arguments[0], strerror(error));
+	return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTED;
 }

@@ -6,7 +6,7 @@
  *	{ "APP": { "qos": "QOS_BACKGROUND", "thread_qos": { "THREAD": "QOS_UTILITY" } } }
  *
  * APP is the name of a program, THREAD that of a thread; both may be patterns. A class of schedqos
- *is that of ours with the same name.
+ * is that of ours with the same name.
  */
 #include <ctype.h>
 #include <stdio.h>

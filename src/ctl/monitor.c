@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl monitor: prints a line for each event until it is interrupted. */
+/*
+ * wakegovctl monitor: prints a line for each event until it is interrupted. wakegovctl decisions:
+ * remembered decisions, and with --follow new ones as they come.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +13,11 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
-#include "shared/text.h"
 #include "varlink/caller.h"
 
-#define RETRY_S 1
+#define RETRY_S		       1
+#define SHOWN_BEFORE_FOLLOWING 10
 
 struct monitoring {
 	struct ctl *ctl;
@@ -23,12 +25,14 @@ struct monitoring {
 	enum ctl_exit code;
 };
 
-/* What happened, in words; allocated. */
-static char *words_of(const json_t *event)
+static void print_event(const json_t *event)
 {
 	const json_t *decision = json_object_get(event, "decision");
 	const json_t *task = json_object_get(event, "task");
+	_cleanup_free_ char *time = cell_time(event, "monotonic_us");
 
+	print_part(stdout, "%s  %-8s  %-9s  ", time, field_shown(event, "kind"),
+		   field_shown(event, "domain"));
 	if (json_is_object(decision)) {
 		_cleanup_free_ char *before = cell_frequency(decision, "previous_khz");
 		_cleanup_free_ char *after = cell_frequency(decision, "target_khz");
@@ -36,33 +40,20 @@ static char *words_of(const json_t *event)
 			field_text(decision, "reason"), field_text(decision, "comm"),
 			field_number(decision, "pid"), field_text(decision, "limiter"), NULL);
 
-		return format_print("%s -> %s, %s", before, after, reason);
-	}
-	if (json_is_object(task)) {
+		print_line(stdout, "%s -> %s, %s", before, after, reason);
+	} else if (json_is_object(task)) {
 		_cleanup_free_ char *who = format_task(field_text(event, "comm"),
 						       field_number(event, "pid"));
-		_cleanup_free_ char *before = cell_text(event, "previous_state");
-		_cleanup_free_ char *after = cell_text(task, "state");
 
-		return format_print("%s: %s -> %s", who, before, after);
+		print_line(stdout, "%s: %s -> %s", who, field_shown(event, "previous_state"),
+			   field_shown(task, "state"));
+	} else {
+		print_line(stdout, "%s", field_shown(event, "message"));
 	}
-	return cell_text(event, "message");
-}
-
-static void print_event(const json_t *event)
-{
-	_cleanup_free_ char *time = cell_time(event, "monotonic_us");
-	_cleanup_free_ char *kind = cell_text(event, "kind");
-	_cleanup_free_ char *domain = cell_text(event, "domain");
-	_cleanup_free_ char *words = words_of(event);
-
-	if (words)
-		text_clean(words);
-	printf("%s  %-8s  %-9s  %s\n", time, kind, domain, words ? words : "?");
 }
 
 /* Returns 0 to continue. */
-static int take_reply(void *context, const json_t *reply)
+static int take_event(void *context, const json_t *reply)
 {
 	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
 	struct monitoring *monitoring = context;
@@ -74,69 +65,33 @@ static int take_reply(void *context, const json_t *reply)
 	/* The first reply only says that it listens now. */
 	if (!json_is_object(event))
 		return 0;
-	ctl_print_line(monitoring->ctl, event, print_event);
+	ctl_print_one(monitoring->ctl, event, print_event);
 	monitoring->code = ctl_flush();
 	monitoring->left -= monitoring->left != UINT64_MAX;
 	return monitoring->code != CTL_OK || !monitoring->left;
 }
 
-/* "decision,boost" as a list. */
-static json_t *split(const char *text)
+/* The kinds of --kinds, with commas between, as a list; NULL: not given. */
+static json_t *kinds_of(const struct ctl *ctl)
 {
-	json_t *list = json_array();
+	const char *text = ctl_value(ctl, "kinds");
+	json_t *kinds = text ? json_array() : NULL;
 
-	while (*text) {
+	while (text && *text) {
 		size_t length = strcspn(text, ",");
 
-		json_array_append_new(list, json_stringn(text, length));
+		json_array_append_new(kinds, json_stringn(text, length));
 		text += length + (text[length] == ',');
 	}
-	return list;
-}
-
-static json_t *parameters_of(const struct ctl *ctl, uint64_t pid)
-{
-	json_t *parameters = json_object();
-
-	if (ctl_value(ctl, "kinds"))
-		json_object_set_new(parameters, "kinds", split(ctl_value(ctl, "kinds")));
-	if (ctl_value(ctl, "domain"))
-		json_object_set_new(parameters, "domain", format_json(ctl_value(ctl, "domain")));
-	if (pid)
-		json_object_set_new(parameters, "pid", json_integer((json_int_t)pid));
-	return parameters;
-}
-
-/* Waits for a daemon that is restarted, but not for one that was never there. */
-static enum ctl_exit follow(struct monitoring *monitoring, uint64_t pid)
-{
-	const struct ctl *ctl = monitoring->ctl;
-	bool was_there = false;
-
-	for (;;) {
-		_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
-		int r;
-
-		if (fd < 0 && !was_there)
-			return complain_open(ctl->path, fd);
-		r = fd < 0 ? fd
-			   : caller_stream(fd, "io.wakegov.Monitor", parameters_of(ctl, pid),
-					   take_reply, monitoring);
-		if (r > 0)
-			return monitoring->code;
-		if (fd >= 0 && r != -ECONNRESET && r != -EPIPE)
-			return complain_call(ctl->path, r);
-		if (fd >= 0)
-			complain("wakegovd ended; waiting for it to come back. Ctrl-C ends this");
-		was_there = true;
-		sleep(RETRY_S);
-	}
+	return kinds;
 }
 
 enum ctl_exit command_monitor(struct ctl *ctl)
 {
 	struct monitoring monitoring = { .ctl = ctl, .left = UINT64_MAX };
 	const char *pid_text = ctl_value(ctl, "pid"), *count = ctl_value(ctl, "count");
+	const char *domain = ctl_value(ctl, "domain");
+	bool was_there = false;
 	uint64_t pid = 0;
 
 	if (pid_text && (!quantity_number(pid_text, &pid) || !pid))
@@ -146,5 +101,187 @@ enum ctl_exit command_monitor(struct ctl *ctl)
 				  pid_text);
 	if (count && (!quantity_number(count, &monitoring.left) || !monitoring.left))
 		return ctl_misuse(ctl, "--count %s: expected how many events to wait for", count);
-	return follow(&monitoring, pid);
+	/* Waits for a daemon that is restarted, but not for one that was never there. */
+	for (;; was_there = true, sleep(RETRY_S)) {
+		_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
+		int r;
+
+		if (fd < 0 && !was_there)
+			return complain_open(ctl->path, fd);
+		if (fd < 0)
+			continue;
+		r = caller_stream(fd, "io.wakegov.Monitor",
+				  json_pack("{so* so* so*}", "kinds", kinds_of(ctl), "domain",
+					    domain ? format_json(domain) : NULL, "pid",
+					    ctl_nonzero(pid)),
+				  take_event, &monitoring);
+		if (r > 0)
+			return monitoring.code;
+		if (r != -ECONNRESET && r != -EPIPE)
+			return complain_call(ctl->path, r);
+		complain("wakegovd ended; waiting for it to come back. Ctrl-C ends this");
+	}
+}
+
+struct listing {
+	const struct ctl *ctl;
+	const char *domain; /* NULL: of all domains */
+	uint64_t max;	    /* how many of the remembered ones, the newest */
+	uint64_t after_us;  /* only later ones */
+	uint64_t since_us;  /* only later ones on disk, CLOCK_REALTIME; 0: none from there */
+	enum ctl_exit code;
+};
+
+static bool is_wanted(const struct listing *listing, const json_t *decision)
+{
+	return (field_number(decision, "monotonic_us") > listing->after_us ||
+		field_is_known(decision, "realtime_us")) &&
+	       (!listing->domain || field_is_word(decision, "domain", listing->domain));
+}
+
+/*
+ * Fetches what is in memory, and before it the pages from disk. The last reply then has the wanted
+ * decisions of all.
+ */
+static enum ctl_exit ask(const struct listing *listing, json_t **ret)
+{
+	json_auto_t *chosen = json_array(), *reply = NULL;
+	const json_t *decision;
+	uint64_t from = 0;
+	enum ctl_exit code;
+	size_t i;
+
+	do {
+		json_decref(reply);
+		reply = NULL;
+		code = ctl_call(listing->ctl, "io.wakegov.Decisions",
+				json_pack("{sI so* so*}", "after_us", (json_int_t)listing->after_us,
+					  "since_realtime_us", ctl_nonzero(listing->since_us),
+					  "from", ctl_nonzero(from)),
+				&reply);
+		if (code != CTL_OK)
+			return code;
+		json_array_foreach(json_object_get(reply, "decisions"), i, decision)
+			if (is_wanted(listing, decision))
+				json_array_append(chosen, (json_t *)decision);
+		from = field_number(reply, "next");
+	} while (from);
+	if (json_is_false(json_object_get(reply, "is_complete")))
+		complain("decisions from before what wakegovd remembers may be missing: only root "
+			 "sees those that are kept on disk (history in wakegov.conf(5))");
+	while (json_array_size(chosen) > listing->max)
+		json_array_remove(chosen, 0);
+	json_object_set(reply, "decisions", chosen);
+	*ret = json_incref(reply);
+	return CTL_OK;
+}
+
+/* One decision, in columns that do not depend on other lines. */
+static void show_decision(const json_t *decision)
+{
+	_cleanup_free_ char *time = cell_time(decision, "monotonic_us");
+	_cleanup_free_ char *from = cell_frequency(decision, "previous_khz");
+	_cleanup_free_ char *to = cell_frequency(decision, "target_khz");
+	_cleanup_free_ char *found = cell_frequency(decision, "read_back_khz");
+	_cleanup_free_ char *reason = show_reason(decision, NULL);
+
+	print_line(stdout, "%s  %-9s  %9s -> %9s, read back %9s  %s", time,
+		   field_shown(decision, "domain"), from, to, found, reason);
+}
+
+static void print_decision(struct listing *listing, const json_t *decision)
+{
+	listing->after_us = field_number(decision, "monotonic_us");
+	ctl_print_one(listing->ctl, decision, show_decision);
+}
+
+/* Returns 0 to continue. */
+static int take_decision(void *context, const json_t *reply)
+{
+	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
+	const json_t *decision = json_object_get(event, "decision");
+	struct listing *listing = context;
+	json_auto_t *remembered = NULL;
+	size_t i;
+
+	if (json_is_string(json_object_get(reply, "error"))) {
+		listing->code = complain_refusal("decisions", "io.wakegov.Monitor", reply);
+		return 1;
+	}
+	if (!json_is_object(event)) {
+		/* The monitor listens now, so nothing is missed; the remembered ones come first. */
+		listing->code = ask(listing, &remembered);
+		json_array_foreach(json_object_get(remembered, "decisions"), i, decision)
+			print_decision(listing, decision);
+	} else if (is_wanted(listing, decision)) {
+		print_decision(listing, decision);
+	}
+	if (listing->code == CTL_OK)
+		listing->code = ctl_flush();
+	return listing->code != CTL_OK;
+}
+
+static enum ctl_exit follow(struct listing *listing)
+{
+	const struct ctl *ctl = listing->ctl;
+	_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
+	int r;
+
+	if (fd < 0)
+		return complain_open(ctl->path, fd);
+	r = caller_stream(fd, "io.wakegov.Monitor",
+			  json_pack("{s[s] so*}", "kinds", "decision", "domain",
+				    listing->domain ? format_json(listing->domain) : NULL),
+			  take_decision, listing);
+	return r > 0 ? listing->code : complain_call(ctl->path, r);
+}
+
+void show_decisions(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "TIME", TABLE_LEFT, cell_time, "monotonic_us" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "FROM", TABLE_RIGHT, cell_frequency, "previous_khz" },
+		{ "TO", TABLE_RIGHT, cell_frequency, "target_khz" },
+		{ "READ BACK", TABLE_RIGHT, cell_frequency, "read_back_khz" },
+		{ "REASON", TABLE_LEFT, show_reason },
+	};
+
+	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))
+		puts("no such decision is remembered");
+}
+
+enum ctl_exit command_decisions(struct ctl *ctl)
+{
+	const char *max = ctl_value(ctl, "lines");
+	bool follows = ctl_value(ctl, "follow");
+	struct listing listing = {
+		.ctl = ctl,
+		.domain = ctl->n_arguments ? ctl->arguments[0] : NULL,
+		.max = follows && !ctl_value(ctl, "since") ? SHOWN_BEFORE_FOLLOWING : UINT64_MAX,
+	};
+	struct moment since = { 0 };
+	enum ctl_exit code = CTL_OK;
+	json_auto_t *reply = NULL;
+
+	if (ctl->n_arguments > 1)
+		return ctl_misuse(ctl,
+				  "'%s' is one argument too many: one domain (policy0), or none",
+				  ctl->arguments[1]);
+	if (max && !quantity_number(max, &listing.max))
+		return ctl_misuse(ctl, "-n %s: expected how many to show", max);
+	if (ctl_value(ctl, "since") && !ctl_moment(ctl, "since", &since))
+		return CTL_USAGE;
+	listing.after_us = since.monotonic_us;
+	listing.since_us = since.realtime_us;
+	/* A misspelt domain would look like one that never changes. */
+	if (listing.domain)
+		code = ctl_call(ctl, "io.wakegov.Explain",
+				json_pack("{so}", "domain", format_json(listing.domain)), NULL);
+	if (code != CTL_OK)
+		return code;
+	if (follows)
+		return follow(&listing);
+	code = ask(&listing, &reply);
+	return code == CTL_OK ? ctl_print(ctl, reply, show_decisions) : code;
 }

@@ -7,77 +7,54 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
 #include "shared/text.h"
 #include "shared/time.h"
 
-static char *wanted_of_domain(const json_t *override)
+/* "800-1200 MHz" of a domain; "cap 30%, floor 1200 MHz, io-boost off" of tasks. */
+static char *cell_wanted(const json_t *override, const char *key)
 {
+	static const char *const keys[] = { "cap", "floor", "io_boost", "idle_latency" };
+	static const char *const titles[] = { "cap", "floor", "io-boost", "idle-latency" };
 	uint64_t min_khz = field_number(override, "min_khz");
 	uint64_t max_khz = field_number(override, "max_khz");
 	uint64_t frozen_khz = field_number(override, "frozen_khz");
 	_cleanup_free_ char *one = format_frequency(min_khz + max_khz + frozen_khz);
-
-	if (min_khz && max_khz)
-		return format_frequency_range(min_khz, max_khz);
-	return format_print("%s %s",
-			    frozen_khz ? "frozen at"
-			    : min_khz  ? "at least"
-				       : "at most",
-			    one);
-}
-
-/* "cap 30%, floor 1200 MHz, io-boost off" */
-static char *wanted_of_tasks(const json_t *override)
-{
-	static const struct {
-		const char *key;
-		const char *title;
-	} levels[] = {
-		{ "cap", "cap" },
-		{ "floor", "floor" },
-		{ "io_boost", "io-boost" },
-		{ "idle_latency", "idle-latency" },
-	};
-	const char *between = "";
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out;
 
-	for (size_t i = 0; out && i < ARRAY_SIZE(levels); i++) {
-		_cleanup_free_ char *value = format_level(field_text(override, levels[i].key));
+	if (field_text(override, "domain") && min_khz && max_khz)
+		return format_frequency_range(min_khz, max_khz);
+	if (field_text(override, "domain"))
+		return format_print("%s %s",
+				    frozen_khz ? "frozen at"
+				    : min_khz  ? "at least"
+					       : "at most",
+				    one);
+	out = open_memstream(&text, &size);
+	for (size_t i = 0; out && i < ARRAY_SIZE(keys); i++) {
+		_cleanup_free_ char *value = format_level(field_text(override, keys[i]));
 
-		if (!field_text(override, levels[i].key))
-			continue;
-		fprintf(out, "%s%s %s", between, levels[i].title, value);
-		between = ", ";
+		if (field_text(override, keys[i]))
+			fprintf(out, "%s%s %s", ftell(out) ? ", " : "", titles[i], value);
 	}
 	if (out)
 		fclose(out);
 	return text;
 }
 
-static char *cell_wanted(const json_t *override, const char *key)
-{
-	return field_text(override, "domain") ? wanted_of_domain(override)
-					      : wanted_of_tasks(override);
-}
-
 /* "policy0", "rule:backup", "pid 812 (make) and what it starts" */
 static char *cell_whom(const json_t *override, const char *key)
 {
-	_cleanup_free_ char *rule = cell_text(override, "rule");
-	_cleanup_free_ char *comm = cell_text(override, "comm");
-	bool children = json_is_true(json_object_get(override, "children"));
-
 	if (field_text(override, "domain"))
 		return cell_text(override, "domain");
 	if (field_text(override, "rule"))
-		return format_print("rule:%s", rule);
-	return format_print("pid %" PRIu64 " (%s)%s", field_number(override, "pid"), comm,
-			    children ? " and what it starts" : "");
+		return format_print("rule:%s", field_text(override, "rule"));
+	return format_print("pid %" PRIu64 " (%s)%s", field_number(override, "pid"),
+			    field_shown(override, "comm"),
+			    field_flag(override, "children") ? " and what it starts" : "");
 }
 
 static void show_override(const json_t *reply)
@@ -86,10 +63,9 @@ static void show_override(const json_t *reply)
 	_cleanup_free_ char *target = cell_whom(override, NULL);
 	_cleanup_free_ char *left = format_left(field_number(override, "left_us"));
 	_cleanup_free_ char *limits = cell_wanted(override, NULL);
-	uint64_t id = field_number(override, "id");
 
-	printf("%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64 "\n",
-	       target, limits, left, id);
+	print_line(stdout, "%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64,
+		   target, limits, left, field_number(override, "id"));
 }
 
 static void show_overrides(const json_t *reply)
@@ -114,24 +90,18 @@ static void show_cancelled(const json_t *reply)
 
 static enum ctl_exit cancel_all(struct ctl *ctl)
 {
+	json_auto_t *reply = NULL;
 	const json_t *override;
-	json_t *reply, *done;
 	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Overrides", NULL, &reply);
-	size_t i;
+	size_t i = 0;
 
-	if (code != CTL_OK)
-		return code;
 	json_array_foreach(json_object_get(reply, "overrides"), i, override) {
 		code = ctl_call(ctl, "io.wakegov.CancelOverride",
-				json_pack("{sO}", "id", json_object_get(override, "id")), &done);
+				json_pack("{sO}", "id", json_object_get(override, "id")), NULL);
 		if (code != CTL_OK)
 			break;
-		json_decref(done);
 	}
-	if (code == CTL_OK)
-		code = ctl_print(ctl, reply, i ? show_cancelled : show_overrides);
-	json_decref(reply);
-	return code;
+	return code == CTL_OK ? ctl_print(ctl, reply, i ? show_cancelled : show_overrides) : code;
 }
 
 static enum ctl_exit cancel(struct ctl *ctl)
@@ -200,15 +170,11 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 		json_decref(parameters);
 		return code;
 	}
-	if (for_us)
-		json_object_set_new(parameters, "for_us", json_integer((json_int_t)for_us));
-	if (ctl_value(ctl, "freeze"))
-		json_object_set_new(parameters, "freeze", json_true());
-	if (ctl_value(ctl, "response"))
-		json_object_set_new(parameters, "floor", json_string(ctl_value(ctl, "response")));
-	if (ctl_value(ctl, "idle-latency"))
-		json_object_set_new(parameters, "idle_latency",
-				    json_string(ctl_value(ctl, "idle-latency")));
+	json_object_update_new(parameters,
+			       json_pack("{so* so* ss* ss*}", "for_us", ctl_nonzero(for_us),
+					 "freeze", ctl_value(ctl, "freeze") ? json_true() : NULL,
+					 "floor", ctl_value(ctl, "response"), "idle_latency",
+					 ctl_value(ctl, "idle-latency")));
 	code = ctl_call(ctl, "io.wakegov.AddOverride", parameters, &reply);
 	if (code == CTL_OK)
 		json_array_append_new(made, reply);
@@ -230,13 +196,11 @@ static bool is_meant(const json_t *domain, const char *target)
 
 static enum ctl_exit make_for_domains(const struct ctl *ctl, const char *target, json_t *made)
 {
+	json_auto_t *reply = NULL;
 	const json_t *domain;
-	json_t *reply;
 	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &reply);
 	size_t i;
 
-	if (code != CTL_OK)
-		return code;
 	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
 		if (!is_meant(domain, target))
 			continue;
@@ -245,25 +209,11 @@ static enum ctl_exit make_for_domains(const struct ctl *ctl, const char *target,
 		if (code != CTL_OK || strcmp(target, "all") != 0)
 			break;
 	}
-	json_decref(reply);
 	if (code == CTL_OK && !json_array_size(made)) {
 		complain("there is no domain '%s'. See: wakegovctl domains", target);
 		return CTL_REFUSED;
 	}
 	return code;
-}
-
-static enum ctl_exit make_for(const struct ctl *ctl, const char *target, json_t *made)
-{
-	static const char rule[] = "rule:";
-	uint64_t pid;
-
-	if (quantity_number(target, &pid))
-		return make(ctl, json_pack("{sI}", "pid", (json_int_t)pid), NULL, made);
-	if (!strncmp(target, rule, strlen(rule)))
-		return make(ctl, json_pack("{so}", "rule", format_json(target + strlen(rule))),
-			    NULL, made);
-	return make_for_domains(ctl, target, made);
 }
 
 /* Whether the options fit together, and fit the target. */
@@ -294,6 +244,7 @@ static enum ctl_exit add(struct ctl *ctl)
 	json_auto_t *made = json_array();
 	const json_t *reply;
 	enum ctl_exit code;
+	uint64_t pid;
 	size_t i;
 
 	for (i = 0; i < CTL_VERBS_MAX && verbs[i]; i++)
@@ -308,7 +259,12 @@ static enum ctl_exit add(struct ctl *ctl)
 	code = check_options(ctl, target);
 	if (code != CTL_OK)
 		return code;
-	code = make_for(ctl, target, made);
+	if (quantity_number(target, &pid))
+		code = make(ctl, json_pack("{sI}", "pid", (json_int_t)pid), NULL, made);
+	else if (!strncmp(target, "rule:", 5))
+		code = make(ctl, json_pack("{so}", "rule", format_json(target + 5)), NULL, made);
+	else
+		code = make_for_domains(ctl, target, made);
 	json_array_foreach(made, i, reply) {
 		enum ctl_exit shown = ctl_print(ctl, reply, show_override);
 

@@ -12,7 +12,34 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-#define LINE_WIDTH 80
+static void print_clean(FILE *file, const char *format, va_list args)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	else
+		fputs(text_clean(text), file);
+}
+
+void print_part(FILE *file, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_clean(file, format, args);
+	va_end(args);
+}
+
+void print_line(FILE *file, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_clean(file, format, args);
+	va_end(args);
+	fputc('\n', file);
+}
 
 bool field_is_word(const json_t *object, const char *key, const char *word)
 {
@@ -42,7 +69,7 @@ const char *style_plain(FILE *file)
 /* How many bytes fit into a line, up to a space if there is one. */
 static int length_of_line(const char *text)
 {
-	const int room = LINE_WIDTH - PARAGRAPH_TITLE;
+	const int room = TABLE_LINE - PARAGRAPH_TITLE;
 	int width = 0, fits = 0;
 
 	for (int i = 0; text[i]; i++) {
@@ -193,60 +220,45 @@ static void print_cell(const struct table *table, const struct spacing *spacing,
 	fprintf(file, "%*s%s", is_last ? 0 : spacing->gap, "", is_last ? "\n" : "");
 }
 
-static size_t line_width(const struct table *table, const struct spacing *spacing)
+/* Moves the columns together if lines are too long, and then cuts the ends of one column. */
+static void fit(const struct table *table, struct spacing *spacing)
 {
-	size_t width = (table->n_columns - 1) * (size_t)spacing->gap;
+	size_t *cut = &spacing->widths[table->cut_column], between = table->n_columns - 1;
+	size_t width = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++)
 		width += spacing->widths[i];
-	return width;
-}
-
-static void fit(const struct table *table, struct spacing *spacing)
-{
-	size_t *cut = &spacing->widths[table->cut_column];
-
-	if (!table->width || line_width(table, spacing) <= table->width)
+	if (!table->width || width + between * (size_t)spacing->gap <= table->width)
 		return;
 	spacing->gap = 1;
-	while (line_width(table, spacing) > table->width && *cut > TABLE_CUT_LEAST)
+	for (; width + between > table->width && *cut > TABLE_CUT_LEAST; width--)
 		--*cut;
-}
-
-/* The texts of all rows, one row behind the other. */
-static char **make_cells(const struct table *table, const json_t *rows, size_t n)
-{
-	char **cells = calloc(n, sizeof(*cells));
-
-	if (!cells)
-		abort();
-	for (size_t i = 0; i < n; i++) {
-		const struct table_column *column = &table->columns[i % table->n_columns];
-
-		cells[i] = column->cell(json_array_get(rows, i / table->n_columns), column->key);
-		cells[i] = cells[i] ? text_clean(cells[i]) : strdup("?");
-		if (!cells[i])
-			abort();
-	}
-	return cells;
 }
 
 bool table_print(const struct table *table, const json_t *rows, FILE *file)
 {
 	size_t n_columns = table->n_columns, n = json_array_size(rows) * n_columns;
+	_cleanup_free_ char **cells = calloc(n + 1, sizeof(*cells));
 	struct spacing spacing = { .gap = 2 };
-	char **cells;
 
 	assert(n_columns && n_columns <= TABLE_COLUMNS_MAX);
 	if (!n)
 		return false;
-	cells = make_cells(table, rows, n);
+	if (!cells)
+		abort();
 	for (size_t i = 0; i < n_columns; i++)
 		spacing.widths[i] = width_of(table->columns[i].title);
+	/* The texts of all rows, one row behind the other. */
 	for (size_t i = 0; i < n; i++) {
-		size_t *width = &spacing.widths[i % n_columns];
+		const struct table_column *column = &table->columns[i % n_columns];
+		size_t *width = &spacing.widths[i % n_columns], used;
 
-		*width = width_of(cells[i]) > *width ? width_of(cells[i]) : *width;
+		cells[i] = column->cell(json_array_get(rows, i / n_columns), column->key);
+		cells[i] = cells[i] ? text_clean(cells[i]) : strdup("?");
+		if (!cells[i])
+			abort();
+		used = width_of(cells[i]);
+		*width = used > *width ? used : *width;
 	}
 	fit(table, &spacing);
 
@@ -258,6 +270,5 @@ bool table_print(const struct table *table, const json_t *rows, FILE *file)
 		print_cell(table, &spacing, i % n_columns, cells[i], file);
 		free(cells[i]);
 	}
-	free(cells);
 	return true;
 }

@@ -30,8 +30,27 @@ static inline bool field_is_known(const json_t *object, const char *key)
 	return json_is_integer(json_object_get(object, key));
 }
 
+/* Whether it is true. */
+static inline bool field_flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
 /* Whether it is this word. */
 bool field_is_word(const json_t *object, const char *key, const char *word);
+
+/* A text as it is shown: "-" where it is missing. */
+static inline const char *field_shown(const json_t *object, const char *key)
+{
+	return field_text(object, key) ?: "-";
+}
+
+/*
+ * As fprintf(), with the text cleaned, as names in it are foreign (shared/text.h). print_line()
+ * ends the line.
+ */
+void print_part(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void print_line(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Bold text and colours are for terminals only, and not if the environment has NO_COLOR
@@ -58,6 +77,7 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
  */
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CUT_LEAST	  4
+#define TABLE_LINE	  80 /* the width of tables that are kept to a terminal's */
 
 struct table_column {
 	const char *title;

@@ -14,7 +14,6 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 #include "varlink/buffer.h"

@@ -7,9 +7,10 @@
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/replay.h"
 #include "record/export.h"
 #include "record/reader.h"
+#include "record/replay.h"
+#include "record/what_if.h"
 #include "shared/cleanup.h"
 
 struct recording {
@@ -33,11 +34,6 @@ static enum ctl_exit complain_file(const struct recording *recording, int error,
 	complain("%s: %s%s", recording->path,
 		 error == -ENOMEM || !reason[0] ? strerror(-error) : reason, advice);
 	return CTL_REFUSED;
-}
-
-static enum ctl_exit complain_read(const struct recording *recording, int error)
-{
-	return complain_file(recording, error, "");
 }
 
 /* Opens the recording that is the only argument. The caller closes it in any case. */
@@ -72,28 +68,19 @@ static void note_cut(const struct recording *recording)
 		 record_reader_why(recording->reader));
 }
 
-/* Consumes json. */
-static enum ctl_exit print(const struct ctl *ctl, json_t *json, void (*show)(const json_t *reply))
-{
-	enum ctl_exit code = ctl_print(ctl, json, show);
-
-	json_decref(json);
-	return code;
-}
-
 static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 {
 	struct record_reader *reader = recording->reader;
+	json_auto_t *json = NULL;
 	struct replay replay;
 	enum ctl_exit code;
 	int r = replay_run(reader, NULL, &replay);
 
 	if (r < 0)
-		return complain_read(recording, r);
-	code = print(ctl,
-		     replay_json(record_reader_topology(reader), r, &replay,
-				 record_reader_offset(reader)),
-		     replay_show);
+		return complain_file(recording, r, "");
+	json = replay_json(record_reader_topology(reader), r, &replay,
+			   record_reader_offset(reader));
+	code = ctl_print(ctl, json, replay_show);
 	if (r == REPLAY_CUT)
 		note_cut(recording);
 	return code == CTL_OK && r == REPLAY_DIFFERS ? CTL_DIFFERS : code;
@@ -104,6 +91,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 {
 	_cleanup_(what_if_deinit) struct what_if what_if = { 0 };
 	_cleanup_free_ char *message = NULL;
+	json_auto_t *json = NULL;
 	enum ctl_exit code;
 	struct policy policy;
 	int r = policy_load(policy_path, false, NULL, &policy, &message);
@@ -114,10 +102,9 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 	}
 	r = what_if_run(recording->reader, &policy, &what_if);
 	if (r < 0)
-		return complain_read(recording, r);
-	code = print(ctl,
-		     what_if_json(&what_if, record_reader_topology(recording->reader), policy_path),
-		     what_if_show);
+		return complain_file(recording, r, "");
+	json = what_if_json(&what_if, record_reader_topology(recording->reader), policy_path);
+	code = ctl_print(ctl, json, what_if_show);
 	if (what_if.cut)
 		note_cut(recording);
 	return code;
@@ -149,47 +136,37 @@ static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 		return CTL_REFUSED;
 	r = perfetto_write(recording.reader, out, &timeline);
 	if (r < 0)
-		code = complain_read(&recording, r);
+		code = complain_file(&recording, r, "");
 	else if (timeline.cut)
 		note_cut(&recording);
 	return ctl_close_output(out, path, code);
 }
 
-static enum ctl_exit measure(const struct ctl *ctl, struct timeline *ret)
-{
-	_cleanup_(close_recording) struct recording recording;
-	enum ctl_exit code = open_recording(ctl, &recording);
-	int r;
-
-	if (code != CTL_OK)
-		return code;
-	r = timeline_measure(recording.reader, ret);
-	if (r < 0)
-		return complain_read(&recording, r);
-	if (ret->cut)
-		note_cut(&recording);
-	return CTL_OK;
-}
-
 /* Reads the file twice, as the width of a second in the picture depends on the end. */
 static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 {
-	_cleanup_(close_recording) struct recording recording = { 0 };
+	_cleanup_(close_recording) struct recording first, recording = { 0 };
 	_cleanup_(columns_deinit) struct columns columns = { 0 };
+	enum ctl_exit code = open_recording(ctl, &first);
 	_cleanup_free_ char *title = NULL;
 	struct timeline measured;
-	enum ctl_exit code = measure(ctl, &measured);
 	const char *slash;
 	FILE *out;
 	int r;
 
-	if (code == CTL_OK)
-		code = open_recording(ctl, &recording);
+	if (code != CTL_OK)
+		return code;
+	r = timeline_measure(first.reader, &measured);
+	if (r < 0)
+		return complain_file(&first, r, "");
+	if (measured.cut)
+		note_cut(&first);
+	code = open_recording(ctl, &recording);
 	if (code != CTL_OK)
 		return code;
 	r = columns_fill(recording.reader, &measured, &columns);
 	if (r < 0)
-		return complain_read(&recording, r);
+		return complain_file(&recording, r, "");
 	out = ctl_open_output(path);
 	if (!out)
 		return CTL_REFUSED;

@@ -3,14 +3,15 @@
  * The result of a replay: the same decisions, or the first one that differs; and under another
  * policy, what that changed.
  */
-#include "ctl/replay.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
+#include "record/replay.h"
+#include "record/what_if.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -49,40 +50,27 @@ static void show_decision(const json_t *decision)
 	       reason, field_number(decision, "demand_cap"), field_number(decision, "cpu"));
 }
 
-static json_t *task_json(uint32_t task)
-{
-	return task == REPLAY_NO_TASK ? json_null() : json_integer(task);
-}
-
-static const char *kind_of(const struct replay *replay)
-{
-	switch (replay->type) {
-	case RECORD_TAKE_ENDED:
-		return "boost-end";
-	case RECORD_TAKE_CLASS:
-		return "clamp-set";
-	case RECORD_TAKE_CLAMP:
-		return "clamp";
-	default:
-		return "decision";
-	}
-}
-
 static json_t *difference_json(const struct topology *topology, const struct replay *replay,
 			       uint64_t offset)
 {
-	json_t *json = json_pack("{sI ss}", "offset", (json_int_t)offset, "kind", kind_of(replay));
+	static const char *const kinds[RECORD_TYPES] = {
+		[RECORD_DECIDE] = "decision",
+		[RECORD_TAKE_ENDED] = "boost-end",
+		[RECORD_TAKE_CLASS] = "clamp-set",
+		[RECORD_TAKE_CLAMP] = "clamp",
+	};
+	uint32_t recorded = replay->recorded_task, replayed = replay->replayed_task;
+	uint64_t begin_ns = replay->time.begin_ns;
 
-	if (replay->type != RECORD_DECIDE) {
-		json_object_set_new(json, "recorded", task_json(replay->recorded_task));
-		json_object_set_new(json, "replayed", task_json(replay->replayed_task));
-		return json;
-	}
-	json_object_set_new(json, "recorded",
-			    decision_json(topology, &replay->recorded, replay->time.begin_ns));
-	json_object_set_new(json, "replayed",
-			    decision_json(topology, &replay->replayed, replay->time.begin_ns));
-	return json;
+	if (replay->type == RECORD_DECIDE)
+		return json_pack("{sI ss so so}", "offset", (json_int_t)offset, "kind",
+				 kinds[replay->type], "recorded",
+				 decision_json(topology, &replay->recorded, begin_ns), "replayed",
+				 decision_json(topology, &replay->replayed, begin_ns));
+	return json_pack(
+		"{sI ss so so}", "offset", (json_int_t)offset, "kind", kinds[replay->type],
+		"recorded", recorded == REPLAY_NO_TASK ? json_null() : json_integer(recorded),
+		"replayed", replayed == REPLAY_NO_TASK ? json_null() : json_integer(replayed));
 }
 
 json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
@@ -93,15 +81,13 @@ json_t *replay_json(const struct topology *topology, int outcome, const struct r
 		[REPLAY_CUT] = "cut",
 		[REPLAY_DIFFERS] = "differs",
 	};
-	json_t *json = json_pack(
-		"{ss sI sI sI}", "outcome", outcomes[outcome], "length_us",
-		(json_int_t)((replay->time.end_ns - replay->time.begin_ns) / NS_PER_US), "inputs",
-		(json_int_t)replay->n_inputs, "decisions", (json_int_t)replay->n_decisions);
 
-	json_object_set_new(json, "difference",
-			    outcome == REPLAY_DIFFERS ? difference_json(topology, replay, offset)
-						      : json_null());
-	return json;
+	return json_pack("{ss sI sI sI so}", "outcome", outcomes[outcome], "length_us",
+			 (json_int_t)((replay->time.end_ns - replay->time.begin_ns) / NS_PER_US),
+			 "inputs", (json_int_t)replay->n_inputs, "decisions",
+			 (json_int_t)replay->n_decisions, "difference",
+			 outcome == REPLAY_DIFFERS ? difference_json(topology, replay, offset)
+						   : json_null());
 }
 
 static void show_task(const char *side, const char *kind, const json_t *task)
@@ -117,7 +103,6 @@ static void show_difference(const json_t *difference)
 {
 	const json_t *recorded = json_object_get(difference, "recorded");
 	const json_t *replayed = json_object_get(difference, "replayed");
-
 	const char *kind = field_text(difference, "kind");
 
 	if (!json_is_object(recorded)) {
@@ -163,9 +148,10 @@ static json_t *times_json(const struct opp_times *times)
 			 total_s > 0 ? (double)times->changes / total_s : 0.0, "opps", opps);
 }
 
-static json_t *domains_json(const struct what_if *what_if, const struct topology *topology)
+json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
+		     const char *policy_path)
 {
-	json_t *domains = json_array();
+	json_t *domains = json_array(), *differences = json_array();
 
 	for (uint32_t i = 0; i < what_if->n_domains; i++)
 		json_array_append_new(domains,
@@ -173,13 +159,6 @@ static json_t *domains_json(const struct what_if *what_if, const struct topology
 						format_json(topology->domains[i].name), "recorded",
 						times_json(&what_if->recorded[i]), "other",
 						times_json(&what_if->other[i])));
-	return domains;
-}
-
-static json_t *differences_json(const struct what_if *what_if, const struct topology *topology)
-{
-	json_t *differences = json_array();
-
 	for (uint32_t i = 0; i < what_if->n_differences && i < WHAT_IF_DIFFERENCES; i++) {
 		const struct what_if_difference *difference = &what_if->differences[i];
 
@@ -191,19 +170,12 @@ static json_t *differences_json(const struct what_if *what_if, const struct topo
 				  "other",
 				  decision_json(topology, &difference->other, what_if->begin_ns)));
 	}
-	return differences;
-}
-
-json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
-		     const char *policy_path)
-{
 	return json_pack("{so sb sI sI sI so sI so}", "policy", format_json(policy_path), "cut",
 			 what_if->cut, "length_us",
 			 (json_int_t)((what_if->end_ns - what_if->begin_ns) / NS_PER_US),
 			 "recorded_decisions", (json_int_t)what_if->n_recorded, "other_decisions",
-			 (json_int_t)what_if->n_other, "domains", domains_json(what_if, topology),
-			 "n_differences", (json_int_t)what_if->n_differences, "differences",
-			 differences_json(what_if, topology));
+			 (json_int_t)what_if->n_other, "domains", domains, "n_differences",
+			 (json_int_t)what_if->n_differences, "differences", differences);
 }
 
 /* "400 MHz 12 %, 1800 MHz 88 %": the frequencies with the most time, ascending. */

@@ -62,33 +62,18 @@ static void take_out_names(json_t *value)
 /* A reply without names, or {"missing": reason}. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
-	json_t *reply = NULL, *parameters;
+	json_auto_t *reply = NULL;
 	int r = ctl_try(ctl, method, ctl->timeout_ns, &reply);
+	json_t *parameters = json_object_get(reply, "parameters");
 
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		return json_pack("{ss}", "missing", "no wakegovd answers here");
-	if (r < 0)
-		return json_pack("{ss}", "missing",
-				 r == -EACCES ? "no permission to ask wakegovd" : strerror(-r));
-	if (json_is_string(json_object_get(reply, "error")))
-		parameters = json_pack("{ss}", "missing", "no permission to ask wakegovd");
-	else
-		parameters = json_incref(json_object_get(reply, "parameters"));
-	json_decref(reply);
+	if (r < 0 && r != -EACCES)
+		return json_pack("{ss}", "missing", strerror(-r));
+	if (r == -EACCES || json_is_string(json_object_get(reply, "error")))
+		return json_pack("{ss}", "missing", "no permission to ask wakegovd");
 	take_out_names(parameters);
-	return parameters;
-}
-
-/* Names the library that wakegovd loads; this program needs none. */
-static json_t *libbpf_version(void)
-{
-	void *library = dlopen("libbpf.so.1", RTLD_LAZY);
-	const char *(*version)(void) = library ? dlsym(library, "libbpf_version_string") : NULL;
-	json_t *found = version ? json_string(version()) : json_string("not found");
-
-	if (library)
-		dlclose(library);
-	return found;
+	return json_incref(parameters);
 }
 
 static void add_driver(const char *policy, void *drivers)
@@ -101,19 +86,24 @@ static void add_driver(const char *policy, void *drivers)
 				    json_sprintf("%s, %s", driver, governor));
 }
 
-/* Without the host name. */
+/* Without the host name. The library is the one that wakegovd loads; this program needs none. */
 static json_t *versions(const json_t *status)
 {
-	json_t *drivers = json_object();
+	void *library = dlopen("libbpf.so.1", RTLD_LAZY);
+	const char *(*libbpf)(void) = library ? dlsym(library, "libbpf_version_string") : NULL;
+	json_t *drivers = json_object(), *found;
 	struct utsname kernel;
 
 	sysfs_each(add_driver, drivers, CPUFREQ "/policy*");
 	uname(&kernel);
-	return json_pack("{ss ss* so so so}", "wakegovctl", WAKEGOV_VERSION, "wakegovd",
-			 field_text(status, "version"), "kernel",
-			 json_sprintf("%s %s %s %s", kernel.sysname, kernel.release, kernel.version,
-				      kernel.machine),
-			 "libbpf", libbpf_version(), "drivers", drivers);
+	found = json_pack("{ss ss* so ss so}", "wakegovctl", WAKEGOV_VERSION, "wakegovd",
+			  field_text(status, "version"), "kernel",
+			  json_sprintf("%s %s %s %s", kernel.sysname, kernel.release,
+				       kernel.version, kernel.machine),
+			  "libbpf", libbpf ? libbpf() : "not found", "drivers", drivers);
+	if (library)
+		dlclose(library);
+	return found;
 }
 
 static void add_values(json_t *values, const char *section, enum policy_section of,

@@ -8,7 +8,6 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "shared/cleanup.h"
 
 #define THREADS_SHOWN 4	   /* for each rule in the list of all */
@@ -29,20 +28,19 @@ static enum ctl_exit add_threads(const struct ctl *ctl, json_t *rule, size_t max
 static void print_threads_line(const json_t *rule)
 {
 	const json_t *threads = json_object_get(rule, "threads"), *thread;
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	uint64_t n = field_number(rule, "tasks"), shown = json_array_size(threads);
+	const char *name = field_shown(rule, "name");
 	size_t i;
 
 	if (!shown)
 		return;
-	printf("%s:", name);
-	json_array_foreach(threads, i, thread) {
-		_cleanup_free_ char *comm = format_clean(field_text(thread, "comm"));
-
-		printf("%s %s (%" PRIu64 ")", i ? "," : "", comm, field_number(thread, "pid"));
-	}
+	print_part(stdout, "%s:", name);
+	json_array_foreach(threads, i, thread)
+		print_part(stdout, "%s %s (%" PRIu64 ")", i ? "," : "", field_shown(thread, "comm"),
+			   field_number(thread, "pid"));
 	if (n > shown)
-		printf(" and %" PRIu64 " more, see: wakegovctl rules %s", n - shown, name);
+		print_part(stdout, " and %" PRIu64 " more, see: wakegovctl rules %s", n - shown,
+			   name);
 	putchar('\n');
 }
 
@@ -54,41 +52,36 @@ static void show_rule(const json_t *rule)
 		{ "PROCESS", TABLE_RIGHT, cell_number, "tgid" },
 		{ "TASK", TABLE_LEFT, cell_text, "comm" },
 	};
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
-	_cleanup_free_ char *file = format_clean(field_text(rule, "file"));
-	_cleanup_free_ char *match = format_clean(field_text(rule, "match"));
 
-	printf("%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match\n", name,
-	       file, field_number(rule, "line"), match, field_number(rule, "tasks"),
-	       field_number(rule, "matches"));
+	print_line(stdout,
+		   "%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match",
+		   field_shown(rule, "name"), field_shown(rule, "file"), field_number(rule, "line"),
+		   field_shown(rule, "match"), field_number(rule, "tasks"),
+		   field_number(rule, "matches"));
 	table_print(TABLE(columns), json_object_get(rule, "threads"), stdout);
 }
 
 static char *cell_place(const json_t *rule, const char *key)
 {
-	_cleanup_free_ char *file = cell_text(rule, key);
-
-	return format_print("%s:%" PRIu64, file, field_number(rule, "line"));
+	return format_print("%s:%" PRIu64, field_shown(rule, key), field_number(rule, "line"));
 }
 
 static void show_where_set(const json_t *rule)
 {
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
-	_cleanup_free_ char *why = format_clean(field_text(rule, "by_task_why"));
-	bool by_cgroup = json_is_true(json_object_get(rule, "by_cgroup"));
+	const char *name = field_shown(rule, "name"), *why = field_text(rule, "by_task_why");
+	bool by_cgroup = field_flag(rule, "by_cgroup");
 
 	if (by_cgroup)
-		printf("%s: set on its cgroups\n", name);
-	if (field_text(rule, "by_task_why"))
-		printf("%s: %sset on each task: %s\n", name, by_cgroup ? "in other cgroups " : "",
-		       why);
+		print_line(stdout, "%s: set on its cgroups", name);
+	if (why)
+		print_line(stdout, "%s: %sset on each task: %s", name,
+			   by_cgroup ? "in other cgroups " : "", why);
 }
 
 /* "web: bursts of 1.07 M cycles, 90 % within 700 us at 1800 MHz" */
 static void show_bursts(FILE *file, const char *before, const json_t *rule)
 {
 	const json_t *bursts = json_object_get(rule, "bursts");
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	_cleanup_free_ char *floor = format_level(field_text(rule, "floor"));
 	_cleanup_free_ char *khz = format_frequency(field_number(bursts, "khz"));
 	_cleanup_free_ char *needs = format_frequency(field_number(bursts, "needs_khz"));
@@ -96,46 +89,32 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
 
 	if (!json_is_object(bursts))
 		return;
-	fprintf(file, "%s%s: bursts of %.2f M cycles, 90 %% within %s ", before, name,
-		(double)field_number(bursts, "cycles") / 1e6, floor);
+	print_part(file, "%s%s: bursts of %.2f M cycles, 90 %% within %s ", before,
+		   field_shown(rule, "name"), (double)field_number(bursts, "cycles") / 1e6, floor);
 	if (field_is_known(bursts, "khz"))
 		fprintf(file, "at %s\n", khz);
 	else
 		fprintf(file, "would need %s, and the highest frequency is %s\n", needs, highest);
 }
 
-/* "; compared in 12 pairs: 8.0 % more done without, plus or minus 3.0 %" */
-static void show_comparison(FILE *file, const json_t *group)
-{
-	int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
-
-	if (!field_number(group, "pairs"))
-		return;
-	fprintf(file,
-		"; compared in %" PRIu64 " pairs: %.1f %% %s done without, plus or minus %.1f %%",
-		field_number(group, "pairs"), (double)labs(more) / 10, more < 0 ? "less" : "more",
-		(double)field_number(group, "without_error_permille") / 10);
-}
-
 /*
  * "web: 8 tasks kept to CPUs 0-3; 97.0 % of their wake-ups inside a cache; p99 of their waits 40
- * us; without 45 us"
+ * us; without 45 us; compared in 12 pairs: 8.0 % more done without, plus or minus 3.0 %"
  */
 static void show_group(FILE *file, const char *before, const char *name, const json_t *group)
 {
-	_cleanup_free_ char *why = format_clean(field_text(group, "why"));
-	_cleanup_free_ char *cpus = format_clean(field_text(group, "cpus"));
+	int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
 	_cleanup_free_ char *with = format_duration(field_number(group, "p99_us"));
 	_cleanup_free_ char *without = format_duration(field_number(group, "p99_without_us"));
 	uint64_t n = field_number(group, "tasks");
 
-	fprintf(file, "%s%s: %" PRIu64 " task%s ", before, name, n, n == 1 ? "" : "s");
+	print_part(file, "%s%s: %" PRIu64 " task%s ", before, name, n, n == 1 ? "" : "s");
 	if (field_text(group, "cpus"))
-		fprintf(file, "kept to CPUs %s", cpus);
-	else if (json_is_true(json_object_get(group, "placed")))
-		fprintf(file, "kept to their caches");
+		print_part(file, "kept to CPUs %s", field_text(group, "cpus"));
+	else if (field_flag(group, "placed"))
+		fputs("kept to their caches", file);
 	else
-		fprintf(file, "placed nowhere, %s", why);
+		print_part(file, "placed nowhere, %s", field_shown(group, "why"));
 	if (field_is_known(group, "inside_permille"))
 		fprintf(file, "; %.1f %% of their wake-ups inside a cache",
 			(double)field_number(group, "inside_permille") / 10);
@@ -143,30 +122,34 @@ static void show_group(FILE *file, const char *before, const char *name, const j
 		fprintf(file, "; p99 of their waits %s", with);
 	if (field_is_known(group, "p99_without_us"))
 		fprintf(file, "; without %s", without);
-	show_comparison(file, group);
+	if (field_number(group, "pairs"))
+		fprintf(file,
+			"; compared in %" PRIu64
+			" pairs: %.1f %% %s done without, plus or minus %.1f %%",
+			field_number(group, "pairs"), (double)labs(more) / 10,
+			more < 0 ? "less" : "more",
+			(double)field_number(group, "without_error_permille") / 10);
 	fputc('\n', file);
 }
 
 static void show_groups(FILE *file, const char *before, const json_t *rule)
 {
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
 	const json_t *group;
 	size_t i;
 
 	json_array_foreach(json_object_get(rule, "groups"), i, group)
-		show_group(file, before, name, group);
+		show_group(file, before, field_shown(rule, "name"), group);
 }
 
 /* "database: CPUs 0,2-3 take no longer than 50 us to wake up from idle" */
 static void show_idle_cpus(FILE *file, const char *before, const json_t *rule)
 {
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
-	_cleanup_free_ char *cpus = format_clean(field_text(rule, "idle_cpus"));
 	_cleanup_free_ char *latency = format_level(field_text(rule, "idle_latency"));
+	const char *cpus = field_text(rule, "idle_cpus");
 
-	if (field_text(rule, "idle_cpus"))
-		fprintf(file, "%s%s: CPUs %s may take %s to wake up from idle\n", before, name,
-			cpus, latency);
+	if (cpus)
+		print_line(file, "%s%s: CPUs %s may take %s to wake up from idle", before,
+			   field_shown(rule, "name"), cpus, latency);
 }
 
 static void show_rules(const json_t *reply)
@@ -203,71 +186,63 @@ static void show_rules(const json_t *reply)
 		       refused, field_number(reply, "max_tasks"));
 }
 
-static void show_given(FILE *file, const json_t *explained, const char *flag, const char *key,
-		       const char *title)
+static void show_explained(FILE *file, const json_t *explained)
 {
+	static const struct {
+		const char *flag, *key, *title;
+	} given[] = {
+		{ "gives_cap", "cap", "cap" },
+		{ "gives_floor", "floor", "floor" },
+		{ "gives_io_boost", "io_boost", "io-boost" },
+		{ "gives_placement", "placement", "placement" },
+		{ "gives_idle_latency", "idle_latency", "idle-latency" },
+	};
 	const json_t *rule = json_object_get(explained, "rule");
-	_cleanup_free_ char *value = format_level(field_text(rule, key));
+	const char *place = field_shown(rule, "file");
 
-	if (json_is_true(json_object_get(explained, flag)))
-		fprintf(file, ", %s %s", title, value);
-}
+	print_part(file, "  %-4s %s", field_flag(explained, "matches") ? "yes" : "no",
+		   field_shown(rule, "name"));
+	if (place[0])
+		print_part(file, " (%s:%" PRIu64 ")", place, field_number(rule, "line"));
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		_cleanup_free_ char *value = format_level(field_text(rule, given[i].key));
 
-static void show_one(FILE *file, const json_t *explained)
-{
-	const json_t *rule = json_object_get(explained, "rule");
-	_cleanup_free_ char *name = format_clean(field_text(rule, "name"));
-	_cleanup_free_ char *place = format_clean(field_text(rule, "file"));
-	_cleanup_free_ char *why = format_clean(field_text(explained, "why"));
-	bool matches = json_is_true(json_object_get(explained, "matches"));
-
-	fprintf(file, "  %-4s %s", matches ? "yes" : "no", name);
-	if (place && place[0])
-		fprintf(file, " (%s:%" PRIu64 ")", place, field_number(rule, "line"));
-	show_given(file, explained, "gives_cap", "cap", "cap");
-	show_given(file, explained, "gives_floor", "floor", "floor");
-	show_given(file, explained, "gives_io_boost", "io_boost", "io-boost");
-	show_given(file, explained, "gives_placement", "placement", "placement");
-	show_given(file, explained, "gives_idle_latency", "idle_latency", "idle-latency");
-	fprintf(file, ": %s\n",
-		field_text(explained, "why") ? why
-					     : "by a program or a command line that is not yours");
+		if (field_flag(explained, given[i].flag))
+			print_part(file, ", %s %s", given[i].title, value);
+	}
+	print_line(file, ": %s",
+		   field_text(explained, "why")
+			   ?: "by a program or a command line that is not yours");
 }
 
 void rules_print_task(FILE *file, const json_t *reply)
 {
 	const json_t *rules = json_object_get(reply, "rules"), *explained;
-	_cleanup_free_ char *comm = format_clean(field_text(reply, "comm"));
 	size_t i;
 
-	fprintf(file,
-		"rules for %s (thread %" PRIu64 " of process %" PRIu64 "), the first that gives "
-		"something wins:\n",
-		comm, field_number(reply, "pid"), field_number(reply, "tgid"));
+	print_line(file,
+		   "rules for %s (thread %" PRIu64 " of process %" PRIu64 "), the first that gives "
+		   "something wins:",
+		   field_shown(reply, "comm"), field_number(reply, "pid"),
+		   field_number(reply, "tgid"));
 	json_array_foreach(rules, i, explained)
-		show_one(file, explained);
+		show_explained(file, explained);
 	if (!json_array_size(rules))
 		fputs("  the policy has none\n", file);
 	json_array_foreach(rules, i, explained)
-		if (json_is_true(json_object_get(explained, "gives_floor")))
+		if (field_flag(explained, "gives_floor"))
 			show_bursts(file, "  ", json_object_get(explained, "rule"));
 	json_array_foreach(rules, i, explained)
-		if (json_is_true(json_object_get(explained, "gives_placement")))
+		if (field_flag(explained, "gives_placement"))
 			show_groups(file, "  ", json_object_get(explained, "rule"));
 	json_array_foreach(rules, i, explained)
-		if (json_is_true(json_object_get(explained, "gives_idle_latency")))
+		if (field_flag(explained, "gives_idle_latency"))
 			show_idle_cpus(file, "  ", json_object_get(explained, "rule"));
 }
 
 static void show_task(const json_t *reply)
 {
 	rules_print_task(stdout, reply);
-}
-
-enum ctl_exit rules_ask_task(const struct ctl *ctl, uint64_t pid, json_t **ret)
-{
-	return ctl_call(ctl, "io.wakegov.ExplainRules", json_pack("{sI}", "pid", (json_int_t)pid),
-			ret);
 }
 
 static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, const char *name)
@@ -303,21 +278,19 @@ static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
 enum ctl_exit command_rules(struct ctl *ctl)
 {
 	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
-	uint64_t pid = 0;
+	json_auto_t *reply = NULL;
 	enum ctl_exit code;
-	json_t *reply;
+	uint64_t pid = 0;
 
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "expected nothing, one rule, or one thread id (812)");
 	if (name && quantity_number(name, &pid) && !pid)
 		return ctl_misuse(ctl, "0 is no thread id");
-	code = pid ? rules_ask_task(ctl, pid, &reply)
-		   : ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
+	if (pid)
+		return ctl_ask(ctl, "io.wakegov.ExplainRules",
+			       json_pack("{sI}", "pid", (json_int_t)pid), show_task);
+	code = ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
 	if (code != CTL_OK)
 		return code;
-	code = pid    ? ctl_print(ctl, reply, show_task)
-	       : name ? show_named(ctl, reply, name)
-		      : show_all(ctl, reply);
-	json_decref(reply);
-	return code;
+	return name ? show_named(ctl, reply, name) : show_all(ctl, reply);
 }

@@ -9,26 +9,17 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 
-#define LINE_WIDTH 80
-
-/* "the cap of pid 812 by rule batch" */
-static char *limiter_of(const json_t *object)
-{
-	const char *limiter = field_text(object, "limiter");
-	_cleanup_free_ char *rule = format_clean(field_text(object, "rule"));
-	uint64_t pid = field_number(object, "capped_pid");
-
-	if (field_is_word(object, "limiter", "own-cap"))
-		return format_print("the cap that pid %" PRIu64 " asks for itself", pid);
-	if (field_is_word(object, "limiter", "cap"))
-		return format_print("the cap of pid %" PRIu64 " by rule %s", pid, rule);
-	return limiter ? strdup(limiter) : NULL;
-}
-
 char *show_reason(const json_t *object, const char *key)
 {
-	_cleanup_free_ char *limiter = limiter_of(object);
+	const char *limiter = field_text(object, "limiter");
+	uint64_t pid = field_number(object, "capped_pid");
+	_cleanup_free_ char *cap = NULL;
 
+	if (field_is_word(object, "limiter", "own-cap"))
+		limiter = cap = format_print("the cap that pid %" PRIu64 " asks for itself", pid);
+	else if (field_is_word(object, "limiter", "cap"))
+		limiter = cap = format_print("the cap of pid %" PRIu64 " by rule %s", pid,
+					     field_shown(object, "rule"));
 	return format_reason(field_text(object, "reason"), field_text(object, "comm"),
 			     field_number(object, "pid"), limiter, field_text(object, "timing"));
 }
@@ -65,19 +56,6 @@ static char *cell_why(const json_t *domain, const char *key)
 					       : show_reason(domain, key);
 }
 
-/* Writes that failed or had no effect are rare, and get a line of their own. */
-static void show_trouble(const json_t *domain)
-{
-	_cleanup_free_ char *name = format_clean(field_text(domain, "name"));
-	uint64_t errors = field_number(domain, "write_errors");
-	uint64_t mismatches = field_number(domain, "read_back_mismatches");
-
-	if (errors || mismatches)
-		printf("%s: of %" PRIu64 " writes %" PRIu64 " failed and %" PRIu64
-		       " read back differently\n",
-		       name, field_number(domain, "writes"), errors, mismatches);
-}
-
 void show_domains(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -96,8 +74,18 @@ void show_domains(const json_t *reply)
 
 	if (!table_print(TABLE(columns), domains, stdout))
 		puts("no cpufreq domain is known: does the kernel have a cpufreq driver here?");
-	json_array_foreach(domains, i, domain)
-		show_trouble(domain);
+	/* Writes that failed or had no effect are rare, and get a line of their own. */
+	json_array_foreach(domains, i, domain) {
+		uint64_t errors = field_number(domain, "write_errors");
+		uint64_t mismatches = field_number(domain, "read_back_mismatches");
+
+		if (errors || mismatches)
+			print_line(stdout,
+				   "%s: of %" PRIu64 " writes %" PRIu64 " failed and %" PRIu64
+				   " read back differently",
+				   field_shown(domain, "name"), field_number(domain, "writes"),
+				   errors, mismatches);
+	}
 }
 
 void show_devices(const json_t *reply)
@@ -113,7 +101,7 @@ void show_devices(const json_t *reply)
 		{ "BOOSTED", TABLE_RIGHT, cell_number, "boosted" },
 		{ "TRYING", TABLE_RIGHT, cell_number, "trying" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 0 };
+	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 0 };
 
 	if (!table_print(&table, json_object_get(reply, "devices"), stdout))
 		puts("no block device was used since wakegovd started");
@@ -121,41 +109,29 @@ void show_devices(const json_t *reply)
 
 static void show_head(const json_t *reply)
 {
+	const json_t *hand_back = json_object_get(reply, "hand_back");
 	_cleanup_free_ char *uptime = format_duration(field_number(reply, "uptime_us"));
-	_cleanup_free_ char *version = format_clean(field_text(reply, "version"));
-	_cleanup_free_ char *mode = format_clean(field_text(reply, "mode"));
-	_cleanup_free_ char *backend = format_clean(field_text(reply, "backend"));
-
-	printf("wakegovd %s, up %s, %s, backend %s\n", version, uptime, mode, backend);
-}
-
-static void show_hand_back(const json_t *hand_back)
-{
 	_cleanup_free_ char *left = format_duration(field_number(hand_back, "left_us"));
-	const char *governor = field_text(hand_back, "governor");
-	_cleanup_free_ char *shown = format_clean(governor);
 
+	print_line(stdout, "wakegovd %s, up %s, %s, backend %s", field_shown(reply, "version"),
+		   uptime, field_shown(reply, "mode"), field_shown(reply, "backend"));
 	if (json_is_object(hand_back))
-		printf("handed back to %s for %s more\n", governor ? shown : "the former governors",
-		       left);
+		print_line(stdout, "handed back to %s for %s more",
+			   field_text(hand_back, "governor") ?: "the former governors", left);
 }
 
 static void show_policy(const json_t *policy)
 {
-	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
 	const char *last_error = field_text(policy, "last_error");
 	uint64_t reloads = field_number(policy, "reloads");
 
-	printf("policy     %s, reloaded %" PRIu64 " time%s\n", path, reloads,
-	       reloads == 1 ? "" : "s");
-	if (field_text(policy, "profile")) {
-		_cleanup_free_ char *profile = format_clean(field_text(policy, "profile"));
-		_cleanup_free_ char *why = format_clean(field_text(policy, "profile_why"));
-
-		printf("profile    %s: %s\n", profile, why);
-	}
+	print_line(stdout, "policy     %s, reloaded %" PRIu64 " time%s",
+		   field_shown(policy, "path"), reloads, reloads == 1 ? "" : "s");
+	if (field_text(policy, "profile"))
+		print_line(stdout, "profile    %s: %s", field_text(policy, "profile"),
+			   field_shown(policy, "profile_why"));
 	if (last_error)
-		printf("           the last reload failed, the old policy stays in force:\n");
+		puts("           the last reload failed, the old policy stays in force:");
 	for (; last_error && *last_error; last_error += *last_error == '\n') {
 		size_t length = strcspn(last_error, "\n");
 
@@ -164,10 +140,16 @@ static void show_policy(const json_t *policy)
 	}
 }
 
+/* What is known, what was lost, and what the daemon itself costs. */
 static void show_counts(const json_t *reply)
 {
 	const json_t *tasks = json_object_get(reply, "tasks");
 	const json_t *drops = json_object_get(reply, "drops");
+	const json_t *self = json_object_get(reply, "self");
+	uint64_t cpu_us = field_number(self, "cpu_us");
+	uint64_t uptime_us = field_number(reply, "uptime_us");
+	_cleanup_free_ char *cpu = format_duration(cpu_us);
+	_cleanup_free_ char *size = format_size(field_number(self, "pss_kib"));
 
 	printf("tasks      %" PRIu64 " known, room for %" PRIu64 "\n", field_number(tasks, "count"),
 	       field_number(tasks, "max"));
@@ -177,25 +159,25 @@ static void show_counts(const json_t *reply)
 	       field_number(drops, "ring"), field_number(drops, "slots"),
 	       field_number(drops, "tasks"), field_number(drops, "devices"),
 	       field_number(drops, "anomalies"), field_number(drops, "missed"));
+	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
+	       " events\n",
+	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,
+	       field_number(self, "wakeups"), field_number(self, "events"));
 }
 
 static void show_frequency(const json_t *frequency)
 {
 	const char *source = field_text(frequency, "source"), *why = field_text(frequency, "why");
-	const json_t *age = json_object_get(frequency, "age_us");
-	_cleanup_free_ char *shown = format_clean(source);
+	_cleanup_free_ char *age = format_duration(field_number(frequency, "age_us"));
 
 	if (!source)
 		return; /* a daemon that is older than this client */
-	if (json_is_integer(age)) {
-		_cleanup_free_ char *passed = format_duration(json_integer_value(age));
-
-		printf("frequency  measured by %s, %s ago\n", shown, passed);
-	} else if (!strcmp(source, "kernel")) {
-		printf("frequency  as the kernel sets it\n");
-	} else {
-		printf("frequency  measured by %s, no CPU yet\n", shown);
-	}
+	if (field_is_known(frequency, "age_us"))
+		print_line(stdout, "frequency  measured by %s, %s ago", source, age);
+	else if (!strcmp(source, "kernel"))
+		puts("frequency  as the kernel sets it");
+	else
+		print_line(stdout, "frequency  measured by %s, no CPU yet", source);
 	if (why)
 		paragraph_printf(stdout, "", "not measured by %s", why);
 }
@@ -209,29 +191,14 @@ static void show_sentences(const char *title, const json_t *sentences)
 		paragraph_print(stdout, title, json_string_value(sentence));
 }
 
-static void show_cost(const json_t *reply)
-{
-	const json_t *self = json_object_get(reply, "self");
-	uint64_t cpu_us = field_number(self, "cpu_us");
-	uint64_t uptime_us = field_number(reply, "uptime_us");
-	_cleanup_free_ char *cpu = format_duration(cpu_us);
-	_cleanup_free_ char *size = format_size(field_number(self, "pss_kib"));
-
-	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
-	       " events\n",
-	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,
-	       field_number(self, "wakeups"), field_number(self, "events"));
-}
-
 static char *cell_purpose(const json_t *program, const char *key)
 {
-	_cleanup_free_ char *purpose = cell_text(program, key);
 	const char *error = field_text(program, "error");
 
-	return format_print("%s%s%s", purpose, error ? ": " : "", error ?: "");
+	return format_print("%s%s%s", field_shown(program, key), error ? ": " : "", error ?: "");
 }
 
-static void show_programs(const json_t *programs)
+void show_status(const json_t *reply)
 {
 	static const struct table_column columns[] = {
 		{ "PROGRAM", TABLE_LEFT, cell_text, "name" },
@@ -239,40 +206,32 @@ static void show_programs(const json_t *programs)
 		{ "EVENTS", TABLE_RIGHT, cell_number, "events" },
 		{ "FOR", TABLE_LEFT, cell_purpose, "purpose" },
 	};
-
-	if (!json_array_size(programs))
-		return;
-	putchar('\n');
-	table_print(TABLE(columns), programs, stdout);
-}
-
-void show_status(const json_t *reply)
-{
-	_cleanup_free_ char *idle_cpus = format_clean(field_text(reply, "idle_cpus"));
+	const json_t *programs = json_object_get(reply, "programs");
 
 	show_head(reply);
-	show_hand_back(json_object_get(reply, "hand_back"));
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
-	show_cost(reply);
 	show_frequency(json_object_get(reply, "frequency"));
 	if (field_text(reply, "idle_cpus"))
-		printf("idle       CPUs %s have a limited exit latency now, see: wakegovctl rules\n",
-		       idle_cpus);
+		print_line(
+			stdout,
+			"idle       CPUs %s have a limited exit latency now, see: wakegovctl rules",
+			field_text(reply, "idle_cpus"));
 	show_sentences("unable", json_object_get(reply, "unable"));
 	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
-	show_programs(json_object_get(reply, "programs"));
+	if (json_array_size(programs)) {
+		putchar('\n');
+		table_print(TABLE(columns), programs, stdout);
+	}
 }
 
 void show_reload(const json_t *reply)
 {
-	const json_t *policy = json_object_get(reply, "policy"), *warning;
-	_cleanup_free_ char *path = format_clean(field_text(policy, "path"));
-	size_t i;
+	const json_t *policy = json_object_get(reply, "policy");
 
-	printf("loaded %s, reload number %" PRIu64 "\n", path, field_number(policy, "reloads"));
-	json_array_foreach(json_object_get(reply, "warnings"), i, warning)
-		paragraph_print(stdout, "warning", json_string_value(warning));
+	print_line(stdout, "loaded %s, reload number %" PRIu64, field_shown(policy, "path"),
+		   field_number(policy, "reloads"));
+	show_sentences("warning", json_object_get(reply, "warnings"));
 }

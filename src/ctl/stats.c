@@ -12,64 +12,44 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 
-#define LINE_WIDTH 80
-
 static const char *const periods[] = { "start", "today", "week" };
 
 /* A row of the table is a domain, an OPP and a reason, with a column for each period. */
 static json_t *find_row(json_t *rows, const json_t *domain, const json_t *time)
 {
-	json_t *row, *key = json_pack("[O O O]", domain, json_object_get(time, "khz"),
-				      json_object_get(time, "reason"));
+	json_auto_t *key = json_pack("[O O O]", domain, json_object_get(time, "khz"),
+				     json_object_get(time, "reason"));
+	json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row)
-		if (json_equal(json_object_get(row, "key"), key)) {
-			json_decref(key);
+		if (json_equal(json_object_get(row, "key"), key))
 			return row;
-		}
-	row = json_pack("{so sO sO sO}", "key", key, "domain", domain, "khz",
+	row = json_pack("{sO sO sO sO}", "key", key, "domain", domain, "khz",
 			json_object_get(time, "khz"), "reason", json_object_get(time, "reason"));
 	json_array_append_new(rows, row);
 	return row;
 }
 
-static void add_times(json_t *rows, const json_t *reply, const char *period)
-{
-	const json_t *domain, *time;
-	size_t i, j;
-
-	json_array_foreach(json_object_get(reply, "domains"), i, domain)
-		json_array_foreach(json_object_get(domain, "times"), j, time)
-			json_object_set(find_row(rows, json_object_get(domain, "domain"), time),
-					period, json_object_get(time, "time_us"));
-}
-
 /* What was spent, or saved if negative: "+120", "-4". */
 static char *cell_change(const json_t *row, const char *key)
 {
-	char spent[32], saved[32], *text = NULL;
 	int64_t divisor = !strcmp(key, "mj") ? 1000 : 1;
+	char spent[32], saved[32];
 
 	snprintf(spent, sizeof(spent), "spent_%s", key);
 	snprintf(saved, sizeof(saved), "saved_%s", key);
-	if (asprintf(&text, "%+" PRId64,
-		     ((int64_t)field_number(row, spent) - (int64_t)field_number(row, saved)) /
-			     divisor) < 0)
-		return NULL;
-	return text;
+	return format_print(
+		"%+" PRId64,
+		((int64_t)field_number(row, spent) - (int64_t)field_number(row, saved)) / divisor);
 }
 
 static char *cell_gained(const json_t *row, const char *key)
 {
-	char *text = NULL;
-
 	if (!field_is_known(row, key))
 		return strdup("-");
-	if (asprintf(&text, "%" PRIu64 " ± %" PRIu64, field_number(row, key),
-		     field_number(row, "gained_error_ios")) < 0)
-		return NULL;
-	return text;
+	return format_print("%" PRIu64 " ± %" PRIu64, field_number(row, key),
+			    field_number(row, "gained_error_ios"));
 }
 
 static void show_account(const json_t *reply, const char *title)
@@ -83,7 +63,7 @@ static void show_account(const json_t *reply, const char *title)
 		{ "MHZ·S", TABLE_RIGHT, cell_change, "mhz_s" },
 		{ "JOULES", TABLE_RIGHT, cell_change, "mj" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 1 };
+	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 	const char *source = field_text(reply, "energy_source");
 
 	printf("\n%s, compared with the same without it; a domain: with its former governor:\n",
@@ -107,35 +87,38 @@ static void show_stats(const json_t *all)
 		{ "TODAY", TABLE_RIGHT, cell_duration, "today" },
 		{ "THIS WEEK", TABLE_RIGHT, cell_duration, "week" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 0 };
-	json_t *rows = json_array();
+	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 0 };
+	json_auto_t *rows = json_array();
+	const json_t *domain, *time;
+	size_t i, j;
 
-	for (size_t i = 0; i < ARRAY_SIZE(periods); i++)
-		add_times(rows, json_object_get(all, periods[i]), periods[i]);
+	for (size_t p = 0; p < ARRAY_SIZE(periods); p++)
+		json_array_foreach(json_object_get(json_object_get(all, periods[p]), "domains"), i,
+				   domain)
+			json_array_foreach(json_object_get(domain, "times"), j, time)
+				json_object_set(
+					find_row(rows, json_object_get(domain, "domain"), time),
+					periods[p], json_object_get(time, "time_us"));
 	if (!table_print(&table, rows, stdout))
 		puts("nothing is counted yet: wakegov drives no domain");
-	json_decref(rows);
 	show_account(json_object_get(all, "start"), "Since the start");
 	show_account(json_object_get(all, "week"), "This week");
 }
 
 enum ctl_exit command_stats(struct ctl *ctl)
 {
-	json_t *all = json_object();
-	enum ctl_exit code = CTL_OK;
+	json_auto_t *all = json_object();
 
 	if (ctl->n_arguments)
-		code = ctl_misuse(ctl, "stats takes no argument");
-	for (size_t i = 0; i < ARRAY_SIZE(periods) && code == CTL_OK; i++) {
+		return ctl_misuse(ctl, "stats takes no argument");
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		json_t *reply;
+		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats",
+					      json_pack("{ss}", "period", periods[i]), &reply);
 
-		code = ctl_call(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", periods[i]),
-				&reply);
-		if (code == CTL_OK)
-			json_object_set_new(all, periods[i], reply);
+		if (code != CTL_OK)
+			return code;
+		json_object_set_new(all, periods[i], reply);
 	}
-	if (code == CTL_OK)
-		code = ctl_print(ctl, all, show_stats);
-	json_decref(all);
-	return code;
+	return ctl_print(ctl, all, show_stats);
 }

@@ -15,7 +15,6 @@
 #include "shared/sysfs.h"
 #include "shared/text.h"
 
-#define LINE_WIDTH    80
 #define PROCESSES_MAX 8192
 #define BUSIEST	      3
 #define SAMPLE_US     500000
@@ -115,7 +114,7 @@ static void show(const json_t *reply)
 		{ "MHZ", TABLE_RIGHT, cell_mhz, "wanted_khz" },
 		{ "HOLD", TABLE_RIGHT, cell_duration, "hold_left_us" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), LINE_WIDTH, 1 };
+	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 
 	if (table_print(&table, json_object_get(reply, "tasks"), stdout))
 		return;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
+#include "ctl/format.h"
 #include "ctl/print.h"
-#include "ctl/quantity.h"
 #include "ctl/top.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -62,34 +62,27 @@ static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, 
 	json_decref(reply);
 }
 
-/* The growth of the daemon's CPU time, divided by the time between two replies. */
-static void take_status(struct top_view *view, json_t *status)
+static void look(const struct ctl *ctl, struct top_view *view)
 {
-	const json_t *before = json_object_get(view->status, "self");
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
+	json_t *status = fd < 0 ? NULL : ask(fd, "io.wakegov.Status", NULL, deadline_ns);
 	uint64_t cpu_us = field_number(json_object_get(status, "self"), "cpu_us");
+	uint64_t before_cpu_us = field_number(json_object_get(view->status, "self"), "cpu_us");
 	uint64_t uptime_us = field_number(status, "uptime_us");
 	uint64_t before_us = field_number(view->status, "uptime_us");
-	uint64_t before_cpu_us = field_number(before, "cpu_us");
 
+	view->is_lost = !status;
+	if (!status)
+		return;
+	/* The growth of the daemon's CPU time, divided by the time between two replies. */
 	view->own_share = 0;
 	if (view->status && uptime_us > before_us && cpu_us > before_cpu_us)
 		view->own_share = (double)(cpu_us - before_cpu_us) /
 				  (double)(uptime_us - before_us);
 	json_decref(view->status);
 	view->status = status;
-}
-
-static void look(const struct ctl *ctl, struct top_view *view)
-{
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
-	json_t *status = fd < 0 ? NULL : ask(fd, "io.wakegov.Status", NULL, deadline_ns);
-
-	view->is_lost = !status;
-	if (!status)
-		return;
 	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
-	take_status(view, status);
 	take_list(view, TOP_TASKS,
 		  ask(fd, "io.wakegov.Tasks",
 		      json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
@@ -264,17 +257,17 @@ static void run(const struct ctl *ctl, struct top_view *view)
 	} while (key == ERR || take_key(ctl, view, key));
 }
 
-/*
- * NULL: the terminal has no cursor movement, and can show lines only. A resize between initscr()'s
- * question for the size and ncurses' handler would be lost, so SIGWINCH waits for that.
- */
-static SCREEN *open_screen(void)
+static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 {
 	const char *move = NULL;
 	sigset_t resize, before;
 	SCREEN *screen;
 	int error;
 
+	/*
+	 * A resize between the question for the size and ncurses' handler would be lost, so
+	 * SIGWINCH waits for that.
+	 */
 	sigemptyset(&resize);
 	sigaddset(&resize, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &resize, &before);
@@ -282,16 +275,10 @@ static SCREEN *open_screen(void)
 		move = tigetstr("cup");
 	screen = move && move != (char *)-1 ? newterm(NULL, stdout, stdin) : NULL;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return screen;
-}
-
-static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
-{
-	SCREEN *screen = open_screen();
-
+	/* Without cursor movement it can show lines only. */
 	if (!screen) {
 		complain("this terminal (TERM=%s) cannot show a live view. Try: wakegovctl monitor",
-			 getenv("TERM") ? getenv("TERM") : "");
+			 getenv("TERM") ?: "");
 		return CTL_REFUSED;
 	}
 	set_term(screen);

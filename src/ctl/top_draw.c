@@ -155,7 +155,7 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 	attr_t attributes;
 	short pair;
 
-	put(y, 0, 9, name ? name : "-");
+	put(y, 0, 9, field_shown(row, "name"));
 	put(y, 10, 7, field_text(row, "cpus"));
 	put_number(y, 18, 4, row, "current_khz", 1000, "");
 	/* Reverse blocks look like holes. */
@@ -179,10 +179,10 @@ static void draw_task(const struct top_view *view, int y, const json_t *row)
 	int colour = field_number(row, "boost_cap") ? COLOUR_BOOST : 0;
 
 	put_number(y, 0, 7, row, "pid", 1, "");
-	putf(y, 7, 17, " %s", field_text(row, "comm") ? field_text(row, "comm") : "-");
+	putf(y, 7, 17, " %s", field_shown(row, "comm"));
 	put(y, 24, 9, field_text(row, "domain"));
 	attron(COLOR_PAIR(colour));
-	putf(y, 33, 18, " %s", field_text(row, "state") ? field_text(row, "state") : "-");
+	putf(y, 33, 18, " %s", field_shown(row, "state"));
 	attroff(COLOR_PAIR(colour));
 	put(y, 51, 9, field_text(row, "device"));
 	put_number(y, 60, 6, row, "io_rate_per_s", 1, "");
@@ -202,7 +202,7 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 	const char *file = field_text(row, "file");
 
 	put_number(y, 0, 7, row, "pid", 1, "");
-	putf(y, 7, 17, " %s", field_text(row, "comm") ? field_text(row, "comm") : "-");
+	putf(y, 7, 17, " %s", field_shown(row, "comm"));
 	putf(y, 24, 10, "%s", cap);
 	attron(COLOR_PAIR(COLOUR_HIGH));
 	put(y, 34, 24, field_text(row, "rule"));
@@ -230,7 +230,7 @@ static void draw_device(const struct top_view *view, int y, const json_t *row)
 	if (!is_wide())
 		return;
 	put_number(y, 70, 5, row, "completion_cpu", 1, "");
-	putf(y, 75, COLS, "  %s", field_text(row, "completion_domain") ?: "-");
+	putf(y, 75, COLS, "  %s", field_shown(row, "completion_domain"));
 }
 
 static const struct pane_look {
@@ -386,24 +386,19 @@ static void draw_panes(struct top_view *view)
 	draw_pane(view, TOP_DEVICES, y + (capped ? 1 + (int)capped : 0), devices);
 }
 
-static void draw_text(const char *text)
-{
-	int y = 0;
-
-	while (*text && y < LINES - 1) {
-		size_t length = strcspn(text, "\n");
-
-		putf(y++, 0, COLS, "%.*s", (int)length, text);
-		text += length + (text[length] == '\n');
-	}
-	put(LINES - 1, 0, COLS, "any key goes back");
-}
-
 void top_draw(struct top_view *view)
 {
+	const char *text = view->text;
+
 	erase();
-	if (view->text) {
-		draw_text(view->text);
+	if (text) {
+		for (int y = 0; *text && y < LINES - 1; y++, text += *text == '\n') {
+			size_t length = strcspn(text, "\n");
+
+			putf(y, 0, COLS, "%.*s", (int)length, text);
+			text += length;
+		}
+		put(LINES - 1, 0, COLS, "any key goes back");
 	} else {
 		draw_head(view);
 		draw_panes(view);

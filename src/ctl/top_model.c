@@ -99,20 +99,17 @@ static void sort_rows(struct top_list *list, const struct sort_key *key)
 	}
 }
 
-/* What identifies a row while its numbers change. */
-static bool is_same(const json_t *a, const json_t *b)
-{
-	const char *name_a = field_text(a, "name"), *name_b = field_text(b, "name");
-
-	if (name_a && name_b)
-		return !strcmp(name_a, name_b);
-	return field_number(a, "pid") == field_number(b, "pid");
-}
-
 static void select_again(struct top_list *list, const json_t *selected)
 {
+	const char *name = field_text(selected, "name");
+
+	/* A row is known by its name or its pid, while its numbers change. */
 	for (size_t i = 0; selected && i < list->n; i++) {
-		if (is_same(list->rows[i], selected)) {
+		bool has_name = name && field_text(list->rows[i], "name");
+
+		if (has_name
+			    ? field_is_word(list->rows[i], "name", name)
+			    : field_number(list->rows[i], "pid") == field_number(selected, "pid")) {
 			list->selected = i;
 			return;
 		}

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ctl/benefit_energy.h"
+#include "ctl/benefit.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

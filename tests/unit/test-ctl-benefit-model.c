@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/benefit_energy.h"
+#include "ctl/benefit.h"
 #include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

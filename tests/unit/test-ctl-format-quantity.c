@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdint.h>
 
-#include "ctl/quantity.h"
+#include "ctl/format.h"
 #include "shared/cleanup.h"
 
 struct quantity_case {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "ctl/quantity.h"
+#include "ctl/format.h"
 #include "shared/cleanup.h"
 
 #define S	  1000000ULL
