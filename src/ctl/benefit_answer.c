@@ -8,7 +8,7 @@
 
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "record/svg.h"
+#include "record/export.h"
 #include "shared/cleanup.h"
 
 /* The picture. */

@@ -10,7 +10,6 @@
 #include "record/export.h"
 #include "record/reader.h"
 #include "record/replay.h"
-#include "record/what_if.h"
 #include "shared/cleanup.h"
 
 struct recording {

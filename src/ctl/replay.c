@@ -11,7 +11,6 @@
 #include "ctl/format.h"
 #include "ctl/print.h"
 #include "record/replay.h"
-#include "record/what_if.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

@@ -199,22 +199,29 @@ int record_body_put(struct record_state *state, struct record_out *out, const st
 	return out->full ? -E2BIG : 0;
 }
 
-static int get_fields(struct record_state *state, struct record_in *in, struct record *ret)
+int record_body_get(struct record_state *state, struct record_in *in, bool has_time,
+		    struct record *ret)
 {
 	const struct record_field *fields = record_layout_of(ret->type)->fields;
-	uint64_t key = record_get_number(in, fields[0].most), value;
 	struct pass pass;
 	uint8_t mask = 0;
+	uint64_t key;
 
+	if (has_time)
+		state->now_ns += record_get_difference(in);
+	ret->now_ns = state->now_ns;
+	key = fields ? record_get_number(in, fields[0].most) : 0;
 	if (in->bad)
 		return -EBADMSG;
-	begin(&pass, state, ret->type, key);
-	store(&fields[0], ret, key);
-	for (int i = 1; fields[i].size; i++) {
-		if ((i - 1) % GROUP_FIELDS == 0) {
+	if (fields) {
+		begin(&pass, state, ret->type, key);
+		store(&fields[0], ret, key);
+	}
+	for (int i = 1; fields && fields[i].size; i++) {
+		uint64_t value = expected(&pass, i);
+
+		if ((i - 1) % GROUP_FIELDS == 0)
 			mask = in->at < in->end ? *in->at++ : 0;
-		}
-		value = expected(&pass, i);
 		if (mask & 1)
 			value += record_get_difference(in);
 		mask >>= 1;
@@ -223,22 +230,5 @@ static int get_fields(struct record_state *state, struct record_in *in, struct r
 		store(&fields[i], ret, value);
 		remember(&pass, i, value);
 	}
-	return mask ? -EPROTONOSUPPORT : 0;
-}
-
-int record_body_get(struct record_state *state, struct record_in *in, bool has_time,
-		    struct record *ret)
-{
-	int r = 0;
-
-	if (has_time)
-		state->now_ns += record_get_difference(in);
-	if (in->bad)
-		return -EBADMSG;
-	ret->now_ns = state->now_ns;
-	if (record_layout_of(ret->type)->slots)
-		r = get_fields(state, in, ret);
-	if (r < 0)
-		return r;
-	return in->at < in->end ? -EPROTONOSUPPORT : 0;
+	return mask || in->at < in->end ? -EPROTONOSUPPORT : 0;
 }

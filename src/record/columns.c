@@ -91,20 +91,6 @@ static int find_task(const struct columns *columns, uint32_t pid)
 	return -1;
 }
 
-static int add_task(struct columns *columns, const struct io_task *task)
-{
-	struct task_row *row = &columns->tasks[columns->n_tasks];
-
-	if (columns->n_tasks == COLUMNS_TASKS_MAX) {
-		columns->tasks_left_out++;
-		return -1;
-	}
-	*row = (struct task_row){ .pid = task->pid };
-	memcpy(row->comm, task->comm, sizeof(row->comm));
-	memset(row->state, COLUMN_NOTHING, sizeof(row->state));
-	return (int)columns->n_tasks++;
-}
-
 static void spend_task(struct filler *filler, int i, uint64_t at_ns)
 {
 	struct task_row *row = &filler->columns->tasks[i];
@@ -124,15 +110,21 @@ static void spend_task(struct filler *filler, int i, uint64_t at_ns)
 static void take_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
 {
 	struct filler *filler = userdata;
-	int i = find_task(filler->columns, task->pid);
+	struct columns *columns = filler->columns;
+	int i = find_task(columns, task->pid);
+	struct task_row *row;
 
-	if (i < 0 && is_first) {
-		i = add_task(filler->columns, task);
-		if (i >= 0)
-			filler->tasks[i].state = COLUMN_NOTHING;
-	}
-	if (i < 0)
+	if (i < 0 && is_first && columns->n_tasks < COLUMNS_TASKS_MAX) {
+		i = (int)columns->n_tasks++;
+		row = &columns->tasks[i];
+		*row = (struct task_row){ .pid = task->pid };
+		memcpy(row->comm, task->comm, sizeof(row->comm));
+		memset(row->state, COLUMN_NOTHING, sizeof(row->state));
+		filler->tasks[i].state = COLUMN_NOTHING;
+	} else if (i < 0) {
+		columns->tasks_left_out += is_first;
 		return;
+	}
 	spend_task(filler, i, now_ns);
 	filler->tasks[i].state = task->io_boost.state;
 	filler->tasks[i].held = io_boost_is_held(&task->io_boost);
@@ -150,23 +142,6 @@ static void take_task_end(void *userdata, uint32_t pid, uint64_t now_ns)
 	filler->tasks[i].held = false;
 }
 
-static int allocate(struct filler *filler)
-{
-	struct columns *columns = filler->columns;
-	uint32_t n = columns->n_domains + 1;
-
-	columns->domains = calloc(n, sizeof(*columns->domains));
-	columns->tasks = calloc(COLUMNS_TASKS_MAX, sizeof(*columns->tasks));
-	filler->domains = calloc(n, sizeof(*filler->domains));
-	filler->tasks = calloc(COLUMNS_TASKS_MAX, sizeof(*filler->tasks));
-	if (!columns->domains || !columns->tasks || !filler->domains || !filler->tasks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < columns->n_domains; i++)
-		for (uint32_t j = 0; j < COLUMNS_N; j++)
-			columns->domains[i][j].reason = COLUMN_NOTHING;
-	return 0;
-}
-
 int columns_fill(struct record_reader *reader, const struct timeline *measured, struct columns *ret)
 {
 	struct filler filler = {
@@ -181,10 +156,21 @@ int columns_fill(struct record_reader *reader, const struct timeline *measured, 
 		.task_end = take_task_end,
 		.userdata = &filler,
 	};
-	int r;
+	uint32_t n = record_reader_topology(reader)->n_domains;
+	int r = 0;
 
-	*ret = (struct columns){ .n_domains = record_reader_topology(reader)->n_domains };
-	r = allocate(&filler);
+	*ret = (struct columns){
+		.n_domains = n,
+		.domains = calloc(n + 1, sizeof(*ret->domains)),
+		.tasks = calloc(COLUMNS_TASKS_MAX, sizeof(*ret->tasks)),
+	};
+	filler.domains = calloc(n + 1, sizeof(*filler.domains));
+	filler.tasks = calloc(COLUMNS_TASKS_MAX, sizeof(*filler.tasks));
+	if (!ret->domains || !ret->tasks || !filler.domains || !filler.tasks)
+		r = -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		for (uint32_t j = 0; j < COLUMNS_N; j++)
+			ret->domains[i][j].reason = COLUMN_NOTHING;
 	if (r == 0)
 		r = timeline_run(reader, &sink, &ret->timeline);
 	free(filler.domains);

@@ -1,12 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* A recording in other forms: as a trace (perfetto.c), and as one picture (columns.c, picture.c).
+/*
+ * A recording in other forms: its events in order (timeline.c), a trace (perfetto.c), and one
+ * picture (columns.c, picture.c).
  */
 
 #include <stdio.h>
 
-#include "record/timeline.h"
+#include "core/task_table.h"
+#include "record/replay.h"
+
+/*
+ * A timeline: the recorded decisions, and the states of tasks, from an engine that plays the
+ * recording.
+ */
+
+/* Each may be NULL. Arguments are borrowed until the call returns. */
+struct timeline_sink {
+	/*
+	 * The domain's first decision, or one with another frequency, reason, task, limiter or
+	 * timing than the one before.
+	 */
+	void (*decision)(void *userdata, const struct decision *decision, bool is_first);
+	/* The last decision has ended: the domain is offline or yielded, or the recording ends. */
+	void (*pause)(void *userdata, uint32_t domain, uint64_t now_ns);
+	/* A new task, or a change of its boost's state or OPP. */
+	void (*task)(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns);
+	/* The task is no longer known, or the recording ends. */
+	void (*task_end)(void *userdata, uint32_t pid, uint64_t now_ns);
+	void *userdata;
+};
+
+struct timeline {
+	struct played_time time;
+	bool cut; /* the file is cut; record_reader_why() says where */
+};
+
+/* Reads to the end without calling a sink. Returns as timeline_run(). */
+int timeline_measure(struct record_reader *reader, struct timeline *ret);
+
+/*
+ * Plays the records of reader, after record_reader_begin(), to the end. Returns 0, -ENOMEM, or as
+ * record_reader_next().
+ */
+int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
+		 struct timeline *ret);
 
 /*
  * Plays the records of reader, after record_reader_begin(), and writes a trace for the Perfetto UI
@@ -67,3 +106,17 @@ void columns_deinit(struct columns *columns);
  */
 void picture_write(FILE *out, const char *title, const struct topology *topology,
 		   struct columns *columns);
+
+/*
+ * Lines, boxes and texts in SVG, also for other pictures. Coordinates are in pixels; texts are
+ * UTF-8, with unsafe characters escaped (shared/text.h). Write errors show in ferror(out).
+ */
+
+void svg_begin(FILE *out, int width, int height);
+void svg_end(FILE *out);
+void svg_box(FILE *out, double x, double y, double width, double height, const char *fill);
+void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *stroke);
+/* anchor: start, middle or end. */
+void svg_text(FILE *out, double x, double y, const char *anchor, const char *text);
+/* The same in small print. */
+void svg_label(FILE *out, double x, double y, const char *anchor, const char *text);

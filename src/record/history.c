@@ -64,15 +64,6 @@ static uint64_t load(const struct field *field, const struct history_entry *entr
 	return record_number_load((const char *)entry + field->offset, field->size);
 }
 
-static bool is_as_before(const struct field *field, const struct history_entry *entry,
-			 const struct history_entry *last)
-{
-	if (is_text(field))
-		return !strcmp((const char *)entry + field->offset,
-			       (const char *)last + field->offset);
-	return load(field, entry) == load(field, last);
-}
-
 static bool put_entry(struct record_out *out, const struct history_entry *entry,
 		      const struct history_entry *last)
 {
@@ -81,6 +72,7 @@ static bool put_entry(struct record_out *out, const struct history_entry *entry,
 	record_put_bytes(out, "", 1);
 	for (size_t i = 0; i < N_FIELDS; i++) {
 		const struct field *field = &fields[i];
+		const char *text = (const char *)entry + field->offset;
 
 		if (i % GROUP_FIELDS == 0) {
 			mask_at = out->n;
@@ -88,10 +80,11 @@ static bool put_entry(struct record_out *out, const struct history_entry *entry,
 		}
 		if (!is_text(field) && load(field, entry) > field->most)
 			return false;
-		if (is_as_before(field, entry, last))
+		if (is_text(field) ? !strcmp(text, (const char *)last + field->offset)
+				   : load(field, entry) == load(field, last))
 			continue;
 		if (is_text(field))
-			record_put_text(out, (const char *)entry + field->offset);
+			record_put_text(out, text);
 		else
 			record_put_difference(out, load(field, entry) - load(field, last));
 		if (out->full)

@@ -25,17 +25,12 @@ static struct record *record_at(const struct lookahead *ahead, uint32_t i)
 	return &ahead->records[(ahead->first + i) % LOOKAHEAD_RECORDS];
 }
 
-static bool is_filled(const struct lookahead *ahead)
-{
-	if (ahead->result != RECORD_READ || ahead->n == LOOKAHEAD_RECORDS)
-		return true;
-	return ahead->n &&
-	       record_at(ahead, ahead->n - 1)->now_ns >= record_at(ahead, 0)->now_ns + LOOKAHEAD_NS;
-}
-
 int lookahead_next(struct lookahead *ahead, struct record *ret)
 {
-	while (!is_filled(ahead)) {
+	/* Reads on until the records span LOOKAHEAD_NS. */
+	while (ahead->result == RECORD_READ && ahead->n < LOOKAHEAD_RECORDS &&
+	       (!ahead->n || record_at(ahead, ahead->n - 1)->now_ns <
+				     record_at(ahead, 0)->now_ns + LOOKAHEAD_NS)) {
 		ahead->result = record_reader_next(ahead->reader, record_at(ahead, ahead->n));
 		ahead->n += ahead->result == RECORD_READ;
 	}
@@ -83,20 +78,6 @@ static uint64_t between(uint64_t before, uint64_t after, double share)
 	return after > before ? before + (uint64_t)((double)(after - before) * share) : before;
 }
 
-static void count_ios(const struct input_task *before, const struct input_task *after, double share,
-		      struct input_task *ret)
-{
-	for (uint32_t i = 0; i < before->n_ios && i < after->n_ios; i++) {
-		const struct input_task_io *from = &before->ios[i], *to = &after->ios[i];
-
-		if (from->device != to->device)
-			continue;
-		ret->ios[i].ios = between(from->ios, to->ios, share);
-		ret->ios[i].host_ns = between(from->host_ns, to->host_ns, share);
-		ret->ios[i].host_cpu_ns = between(from->host_cpu_ns, to->host_cpu_ns, share);
-	}
-}
-
 bool lookahead_task(const struct lookahead *ahead, const struct input *before, uint64_t now_ns,
 		    struct input *ret)
 {
@@ -113,7 +94,15 @@ bool lookahead_task(const struct lookahead *ahead, const struct input *before, u
 	ret->task.io_starts = between(before->task.io_starts, after->task.io_starts, share);
 	ret->task.in_flight_ns = between(before->task.in_flight_ns, after->task.in_flight_ns,
 					 share);
-	count_ios(&before->task, &after->task, share, &ret->task);
+	for (uint32_t i = 0; i < before->task.n_ios && i < after->task.n_ios; i++) {
+		const struct input_task_io *from = &before->task.ios[i], *to = &after->task.ios[i];
+
+		if (from->device != to->device)
+			continue;
+		ret->task.ios[i].ios = between(from->ios, to->ios, share);
+		ret->task.ios[i].host_ns = between(from->host_ns, to->host_ns, share);
+		ret->task.ios[i].host_cpu_ns = between(from->host_cpu_ns, to->host_cpu_ns, share);
+	}
 	/* The task did I/O continuously up to its last. */
 	last_io_ns = after->task.last_io_ns < now_ns ? after->task.last_io_ns : now_ns;
 	if (last_io_ns > before->task.last_io_ns)

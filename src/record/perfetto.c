@@ -63,11 +63,6 @@ enum event_type { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
 /* Tracks; those of domains and tasks are numbered from their group's on. */
 enum track_group { TRACK_DOMAINS = 1, TRACK_REASON, TRACK_FREQUENCY, TRACK_TASKS, TRACK_TASK };
 
-struct writer {
-	FILE *out;
-	const struct topology *topology;
-};
-
 /* A message under construction. */
 struct message {
 	uint8_t bytes[512];
@@ -85,7 +80,7 @@ static uint64_t track(enum track_group group, uint32_t i)
 	return (uint64_t)group << 32 | i;
 }
 
-static void write_packet(struct writer *writer, struct message *packet)
+static void write_packet(FILE *out, struct message *packet)
 {
 	struct message head;
 
@@ -93,11 +88,11 @@ static void write_packet(struct writer *writer, struct message *packet)
 	protobuf_put_number(&packet->out, PACKET_SEQUENCE, SEQUENCE);
 	record_put_varint(&head.out, TRACE_PACKET << 3 | 2);
 	record_put_varint(&head.out, packet->out.n);
-	fwrite(head.bytes, 1, head.out.n, writer->out);
-	fwrite(packet->bytes, 1, packet->out.n, writer->out);
+	fwrite(head.bytes, 1, head.out.n, out);
+	fwrite(packet->bytes, 1, packet->out.n, out);
 }
 
-static void write_track(struct writer *writer, uint64_t uuid, uint64_t parent, const char *name,
+static void write_track(FILE *out, uint64_t uuid, uint64_t parent, const char *name,
 			const char *unit)
 {
 	struct message packet, descriptor, counter;
@@ -116,7 +111,7 @@ static void write_track(struct writer *writer, uint64_t uuid, uint64_t parent, c
 	protobuf_put_message(&packet.out, PACKET_TRACK_DESCRIPTOR, &descriptor.out);
 	if (uuid == track(TRACK_DOMAINS, 0))
 		protobuf_put_number(&packet.out, PACKET_SEQUENCE_FLAGS, SEQUENCE_BEGIN);
-	write_packet(writer, &packet);
+	write_packet(out, &packet);
 }
 
 static void begin_event(struct message *event, enum event_type type, uint64_t uuid)
@@ -146,7 +141,7 @@ static void annotate_number(struct message *event, const char *name, uint64_t nu
 	protobuf_put_message(&event->out, EVENT_ANNOTATION, &annotation.out);
 }
 
-static void write_event(struct writer *writer, const struct message *event, uint64_t now_ns)
+static void write_event(FILE *out, const struct message *event, uint64_t now_ns)
 {
 	struct message packet;
 
@@ -154,15 +149,15 @@ static void write_event(struct writer *writer, const struct message *event, uint
 	message_init(&packet);
 	protobuf_put_number(&packet.out, PACKET_TIMESTAMP, now_ns);
 	protobuf_put_message(&packet.out, PACKET_TRACK_EVENT, &event->out);
-	write_packet(writer, &packet);
+	write_packet(out, &packet);
 }
 
-static void end_slice(struct writer *writer, uint64_t uuid, uint64_t now_ns)
+static void end_slice(FILE *out, uint64_t uuid, uint64_t now_ns)
 {
 	struct message event;
 
 	begin_event(&event, SLICE_END, uuid);
-	write_event(writer, &event, now_ns);
+	write_event(out, &event, now_ns);
 }
 
 static void end_reason(void *userdata, uint32_t domain, uint64_t now_ns)
@@ -172,16 +167,16 @@ static void end_reason(void *userdata, uint32_t domain, uint64_t now_ns)
 
 static void write_decision(void *userdata, const struct decision *decision, bool is_first)
 {
-	struct writer *writer = userdata;
+	FILE *out = userdata;
 	uint32_t domain = decision->domain;
 	struct message event;
 
 	begin_event(&event, COUNTER, track(TRACK_FREQUENCY, domain));
 	protobuf_put_number(&event.out, EVENT_COUNTER_VALUE, decision->target_khz / 1000);
-	write_event(writer, &event, decision->now_ns);
+	write_event(out, &event, decision->now_ns);
 
 	if (!is_first)
-		end_reason(writer, domain, decision->now_ns);
+		end_reason(out, domain, decision->now_ns);
 	begin_event(&event, SLICE_BEGIN, track(TRACK_REASON, domain));
 	protobuf_put_text(&event.out, EVENT_NAME, reason_name(decision->reason));
 	annotate_number(&event, "target_mhz", decision->target_khz / 1000);
@@ -194,7 +189,7 @@ static void write_decision(void *userdata, const struct decision *decision, bool
 		annotate_number(&event, "pid", decision->pid);
 		annotate_text(&event, "task", decision->comm);
 	}
-	write_event(writer, &event, decision->now_ns);
+	write_event(out, &event, decision->now_ns);
 }
 
 /* At most one task has a pid at a time, so its slices are on the track of the pid. */
@@ -207,52 +202,44 @@ static void write_task(void *userdata, const struct io_task *task, bool is_first
 {
 	const struct io_boost *boost = &task->io_boost;
 	uint64_t uuid = track(TRACK_TASK, task->pid);
-	struct writer *writer = userdata;
+	FILE *out = userdata;
 	struct message event;
 	char title[64];
 
 	snprintf(title, sizeof(title), "%s %u", task->comm, task->pid);
 	if (is_first)
-		write_track(writer, uuid, track(TRACK_TASKS, 0), title, NULL);
+		write_track(out, uuid, track(TRACK_TASKS, 0), title, NULL);
 	else
-		end_slice(writer, uuid, now_ns);
+		end_slice(out, uuid, now_ns);
 	begin_event(&event, SLICE_BEGIN, uuid);
 	protobuf_put_text(&event.out, EVENT_NAME, io_boost_state_name(boost->state));
 	annotate_text(&event, "boosted", io_boost_is_held(boost) ? "yes" : "no");
 	annotate_number(&event, "wanted_mhz", boost->wanted_khz / 1000);
 	annotate_number(&event, "io_per_s", boost->rate_per_s);
 	annotate_number(&event, "cpu", task->cpu);
-	write_event(writer, &event, now_ns);
-}
-
-static void write_tracks(struct writer *writer)
-{
-	char name[DOMAIN_NAME_SIZE + 16];
-
-	write_track(writer, track(TRACK_DOMAINS, 0), 0, "wakegov: frequency domains", NULL);
-	write_track(writer, track(TRACK_TASKS, 0), 0, "wakegov: I/O boosts", NULL);
-	for (uint32_t i = 0; i < writer->topology->n_domains; i++) {
-		const char *domain = writer->topology->domains[i].name;
-
-		snprintf(name, sizeof(name), "%s frequency", domain);
-		write_track(writer, track(TRACK_FREQUENCY, i), track(TRACK_DOMAINS, 0), name,
-			    "MHz");
-		snprintf(name, sizeof(name), "%s reason", domain);
-		write_track(writer, track(TRACK_REASON, i), track(TRACK_DOMAINS, 0), name, NULL);
-	}
+	write_event(out, &event, now_ns);
 }
 
 int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret)
 {
-	struct writer writer = { .out = out, .topology = record_reader_topology(reader) };
+	const struct topology *topology = record_reader_topology(reader);
 	struct timeline_sink sink = {
 		.decision = write_decision,
 		.pause = end_reason,
 		.task = write_task,
 		.task_end = end_task,
-		.userdata = &writer,
+		.userdata = out,
 	};
 
-	write_tracks(&writer);
+	write_track(out, track(TRACK_DOMAINS, 0), 0, "wakegov: frequency domains", NULL);
+	write_track(out, track(TRACK_TASKS, 0), 0, "wakegov: I/O boosts", NULL);
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		char name[DOMAIN_NAME_SIZE + 16];
+
+		snprintf(name, sizeof(name), "%s frequency", topology->domains[i].name);
+		write_track(out, track(TRACK_FREQUENCY, i), track(TRACK_DOMAINS, 0), name, "MHz");
+		snprintf(name, sizeof(name), "%s reason", topology->domains[i].name);
+		write_track(out, track(TRACK_REASON, i), track(TRACK_DOMAINS, 0), name, NULL);
+	}
 	return timeline_run(reader, &sink, ret);
 }

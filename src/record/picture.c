@@ -4,20 +4,79 @@
 #include <stdlib.h>
 
 #include "record/export.h"
-#include "record/svg.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
-#define LEFT	     110
-#define RIGHT	     30
-#define WIDTH	     (LEFT + COLUMNS_N + RIGHT)
-#define TOP	     64
-#define PANEL	     110 /* the height of a domain */
-#define GAP	     26
-#define ROW	     18 /* the height of a task */
-#define BOTTOM	     40
-#define ROWS_MAX     16
-#define TICK_WIDTH   100 /* least distance of time labels in pixels */
-#define LEGEND_WIDTH 118
+#define LEFT	      110
+#define RIGHT	      30
+#define WIDTH	      (LEFT + COLUMNS_N + RIGHT)
+#define TOP	      64
+#define PANEL	      110 /* the height of a domain */
+#define GAP	      26
+#define ROW	      18 /* the height of a task */
+#define BOTTOM	      40
+#define ROWS_MAX      16
+#define TICK_WIDTH    100 /* least distance of time labels in pixels */
+#define LEGEND_WIDTH  118
+
+#define SVG_TEXT_SIZE 512
+
+void svg_end(FILE *out)
+{
+	fputs("</svg>\n", out);
+}
+
+void svg_box(FILE *out, double x, double y, double width, double height, const char *fill)
+{
+	fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n",
+		x, y, width, height, fill);
+}
+
+void svg_begin(FILE *out, int width, int height)
+{
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n",
+		width, height, width, height);
+	svg_box(out, 0, 0, width, height, "#ffffff");
+}
+
+void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *stroke)
+{
+	fprintf(out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n", x1,
+		y1, x2, y2, stroke);
+}
+
+static void put_text(FILE *out, double x, double y, const char *anchor, const char *foreign,
+		     const char *style)
+{
+	char text[SVG_TEXT_SIZE];
+
+	fprintf(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\"%s>", x, y, anchor, style);
+	text_copy(text, sizeof(text), foreign);
+	for (const char *c = text; *c; c++) {
+		if (*c == '&')
+			fputs("&amp;", out);
+		else if (*c == '<')
+			fputs("&lt;", out);
+		else if (*c == '>')
+			fputs("&gt;", out);
+		else
+			fputc(*c, out);
+	}
+	fputs("</text>\n", out);
+}
+
+void svg_text(FILE *out, double x, double y, const char *anchor, const char *text)
+{
+	put_text(out, x, y, anchor, text, "");
+}
+
+void svg_label(FILE *out, double x, double y, const char *anchor, const char *text)
+{
+	put_text(out, x, y, anchor, text, " font-size=\"11\" fill=\"#555555\"");
+}
 
 struct colour {
 	const char *name;
@@ -126,23 +185,16 @@ static void draw_domain(FILE *out, double y, const struct topology_domain *info,
 	svg_line(out, LEFT, y + PANEL, LEFT + COLUMNS_N, y + PANEL, "#555555");
 }
 
-/* 1, 2 or 5 times a power of ten: the smallest that leaves room for the labels. */
-static double tick_s(double span_s)
-{
-	static const double steps[] = { 1, 2, 5 };
-
-	for (double power = 1e-6; power < 1e9; power *= 10)
-		for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-			if (steps[i] * power / span_s * COLUMNS_N >= TICK_WIDTH)
-				return steps[i] * power;
-	return span_s;
-}
-
+/* Marks each step of 1, 2 or 5 times a power of ten: the smallest that leaves room for the labels.
+ */
 static void draw_times(FILE *out, double y, double span_s)
 {
-	double step_s = span_s > 0 ? tick_s(span_s) : 1;
+	static const double factors[] = { 2, 2.5, 2 }; /* from 1 to 2, to 5, to 10 */
+	double step_s = 1e-6;
 	char text[32];
 
+	for (size_t i = 0; span_s > 0 && step_s / span_s * COLUMNS_N < TICK_WIDTH; i++)
+		step_s *= factors[i % 3];
 	for (double at_s = 0; at_s <= span_s * 1.0001; at_s += step_s) {
 		double x = LEFT + (span_s > 0 ? at_s / span_s * COLUMNS_N : 0);
 
@@ -183,19 +235,6 @@ static int compare_boosted(const void *a, const void *b)
 	return (first->boosted < second->boosted) - (first->boosted > second->boosted);
 }
 
-static void draw_tasks(FILE *out, double y, const struct columns *columns, uint32_t n)
-{
-	char text[64];
-
-	for (uint32_t i = 0; i < n; i++, y += ROW) {
-		const struct task_row *row = &columns->tasks[i];
-
-		snprintf(text, sizeof(text), "%s %u", row->comm, row->pid);
-		svg_label(out, 8, y + 11, "start", text);
-		draw_boxes(out, y + 2, ROW - 6, task_fill, row);
-	}
-}
-
 void picture_write(FILE *out, const char *title, const struct topology *topology,
 		   struct columns *columns)
 {
@@ -213,8 +252,14 @@ void picture_write(FILE *out, const char *title, const struct topology *topology
 	for (uint32_t i = 0; i < columns->n_domains; i++, y += PANEL + GAP)
 		draw_domain(out, y, &topology->domains[i], columns->domains[i]);
 	y -= columns->n_domains ? GAP - 8 : 0;
-	draw_tasks(out, y, columns, rows);
-	draw_times(out, y + rows * ROW + 2, span_s);
+	for (uint32_t i = 0; i < rows; i++, y += ROW) {
+		const struct task_row *row = &columns->tasks[i];
+
+		snprintf(text, sizeof(text), "%s %u", row->comm, row->pid);
+		svg_label(out, 8, y + 11, "start", text);
+		draw_boxes(out, y + 2, ROW - 6, task_fill, row);
+	}
+	draw_times(out, y + 2, span_s);
 	if (left_out) {
 		snprintf(text, sizeof(text), "and %llu more tasks", (unsigned long long)left_out);
 		svg_label(out, WIDTH - 8, 20, "end", text);

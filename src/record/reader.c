@@ -343,20 +343,12 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 	}
 }
 
-static int end(struct record_reader *reader)
-{
-	uint8_t more;
-	ssize_t n = reader->in.at < reader->in.end ? 1 : read_all(reader, &more, 1);
-
-	if (n < 0)
-		return n;
-	return n ? fail(reader, -EBADMSG, "damaged: something follows the end") : RECORD_ENDED;
-}
-
 int record_reader_next(struct record_reader *reader, struct record *ret)
 {
 	struct raw_record raw;
 	int r = read_raw(reader, &raw);
+	uint8_t more;
+	ssize_t n;
 
 	if (r != RECORD_READ)
 		return r;
@@ -367,7 +359,10 @@ int record_reader_next(struct record_reader *reader, struct record *ret)
 		ret->policy = &reader->new_policy;
 		r = record_policy_get(&raw.body, &reader->new_policy);
 	} else if (raw.type == RECORD_END && !raw.has_time) {
-		return end(reader);
+		n = reader->in.at < reader->in.end ? 1 : read_all(reader, &more, 1);
+		if (n <= 0)
+			return n < 0 ? (int)n : RECORD_ENDED;
+		return fail(reader, -EBADMSG, "damaged: something follows the end");
 	} else {
 		r = -EBADMSG;
 	}

@@ -115,34 +115,24 @@ static bool is_same(const struct record *record, const struct played *played, st
 	return same && ret->recorded_task == ret->replayed_task;
 }
 
-static int play_all(struct record_reader *reader, struct engine *engine, struct replay *ret)
-{
-	struct played played;
-	struct record record;
-	int r;
-
-	while ((r = record_reader_next(reader, &record)) == RECORD_READ) {
-		ret->n_inputs += record_is_input(record.type);
-		played_time_take(&ret->time, &record);
-		r = player_play(engine, reader, &record, &played);
-		if (r < 0)
-			return r;
-		if (!is_same(&record, &played, ret))
-			return REPLAY_DIFFERS;
-	}
-	if (r < 0)
-		return r;
-	return r == RECORD_CUT ? REPLAY_CUT : REPLAY_SAME;
-}
-
 int replay_run(struct record_reader *reader, struct recorder *again, struct replay *ret)
 {
 	struct engine *engine = NULL;
+	struct played played;
+	struct record record;
+	bool same = true;
 	int r = player_begin(reader, record_reader_policy(reader), again, &engine);
 
 	*ret = (struct replay){ 0 };
-	if (r == 0)
-		r = play_all(reader, engine, ret);
+	while (r >= 0 && same && (r = record_reader_next(reader, &record)) == RECORD_READ) {
+		ret->n_inputs += record_is_input(record.type);
+		played_time_take(&ret->time, &record);
+		r = player_play(engine, reader, &record, &played);
+		if (r == 0)
+			same = is_same(&record, &played, ret);
+	}
 	engine_free(engine);
-	return r;
+	if (r < 0)
+		return r;
+	return !same ? REPLAY_DIFFERS : r == RECORD_CUT ? REPLAY_CUT : REPLAY_SAME;
 }

@@ -156,22 +156,6 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/* A recording from before rules ends here, and one from before overrides after the rules. */
-static void get_rules(struct record_in *in, struct policy *ret)
-{
-	if (in->bad || in->at == in->end)
-		return;
-	ret->n_rules = record_get_number(in, POLICY_RULES_MAX);
-	for (uint32_t i = 0; i < ret->n_rules && !in->bad; i++)
-		get_rule(in, &ret->rules[i]);
-	if (in->bad || in->at == in->end)
-		return;
-	ret->n_overrides = record_get_number(in, POLICY_RULES_MAX - ret->n_rules);
-	for (uint32_t i = POLICY_RULES_MAX - ret->n_overrides; i < POLICY_RULES_MAX && !in->bad;
-	     i++)
-		get_rule(in, &ret->rules[i]);
-}
-
 /* The key, or NULL if this build does not have it. */
 static const struct policy_key *get_key(struct record_in *in)
 {
@@ -228,7 +212,16 @@ int record_policy_get(struct record_in *in, struct policy *ret)
 		if (r < 0)
 			return r;
 	}
-	get_rules(in, ret);
+	/* A recording from before rules ends here, and one from before overrides after the rules.
+	 */
+	if (!in->bad && in->at < in->end)
+		ret->n_rules = record_get_number(in, POLICY_RULES_MAX);
+	for (uint32_t i = 0; i < ret->n_rules && !in->bad; i++)
+		get_rule(in, &ret->rules[i]);
+	if (!in->bad && in->at < in->end)
+		ret->n_overrides = record_get_number(in, POLICY_RULES_MAX - ret->n_rules);
+	for (uint32_t i = 0; i < ret->n_overrides && !in->bad; i++)
+		get_rule(in, &ret->rules[POLICY_RULES_MAX - ret->n_overrides + i]);
 	if (in->bad)
 		return -EBADMSG;
 	return in->at < in->end ? -EPROTONOSUPPORT : 0;

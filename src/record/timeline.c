@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/timeline.h"
+#include "record/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,20 +33,19 @@ int timeline_measure(struct record_reader *reader, struct timeline *ret)
 	return r < 0 ? r : 0;
 }
 
-static bool is_news(const struct decision *before, const struct decision *now)
+/* Reports a decision with another frequency, reason, task, limiter or timing than the one before.
+ */
+static void tell_decision(struct run *run, const struct decision *now)
 {
-	return before->target_khz != now->target_khz || before->wanted_khz != now->wanted_khz ||
-	       before->reason != now->reason || before->limiter != now->limiter ||
-	       before->timing != now->timing || before->pid != now->pid;
-}
+	struct decision *before = &run->decisions[now->domain];
+	bool is_news = before->target_khz != now->target_khz ||
+		       before->wanted_khz != now->wanted_khz || before->reason != now->reason ||
+		       before->limiter != now->limiter || before->timing != now->timing ||
+		       before->pid != now->pid;
 
-static void tell_decision(struct run *run, const struct decision *decision)
-{
-	struct decision *before = &run->decisions[decision->domain];
-
-	if (run->sink->decision && decision->target_khz && is_news(before, decision))
-		run->sink->decision(run->sink->userdata, decision, !before->target_khz);
-	*before = *decision;
+	if (run->sink->decision && now->target_khz && is_news)
+		run->sink->decision(run->sink->userdata, now, !before->target_khz);
+	*before = *now;
 }
 
 static void tell_pause(struct run *run, uint32_t domain, uint64_t now_ns)
@@ -73,7 +72,6 @@ static void tell_task(struct run *run, const struct io_task *task, struct told *
 		.held = io_boost_is_held(boost),
 		.wanted_khz = boost->wanted_khz,
 	};
-
 	bool is_first;
 
 	if (told->pid != task->pid)
@@ -127,43 +125,39 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-/* Decisions from before the recording hold from its beginning on. */
-static void begin(struct run *run, uint64_t now_ns)
-{
-	struct decision decision;
-
-	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++) {
-		decision = *engine_last(run->engine, i);
-		decision.now_ns = now_ns;
-		if (engine_is_active(run->engine, i))
-			tell_decision(run, &decision);
-	}
-	tell_tasks(run, now_ns);
-}
-
 static int take_all(struct run *run)
 {
+	uint32_t n_domains = record_reader_topology(run->reader)->n_domains;
+	struct played_time *time = &run->ret->time;
 	struct record record;
 	int r;
 
 	while ((r = record_reader_next(run->reader, &record)) == RECORD_READ) {
-		if (record_is_timed(record.type) && !run->ret->time.begun)
-			begin(run, record.now_ns);
-		played_time_take(&run->ret->time, &record);
+		bool is_first = record_is_timed(record.type) && !time->begun;
+
+		/* Decisions from before the recording hold from its beginning on. */
+		for (uint32_t i = 0; is_first && i < n_domains; i++) {
+			struct decision decision = *engine_last(run->engine, i);
+
+			decision.now_ns = record.now_ns;
+			if (engine_is_active(run->engine, i))
+				tell_decision(run, &decision);
+		}
+		if (is_first)
+			tell_tasks(run, record.now_ns);
+		played_time_take(time, &record);
 		r = take(run, &record);
 		if (r < 0)
 			return r;
 	}
+	if (r < 0)
+		return r;
 	run->ret->cut = r == RECORD_CUT;
-	return r < 0 ? r : 0;
-}
-
-static void end_all(struct run *run)
-{
-	for (uint32_t i = 0; i < record_reader_topology(run->reader)->n_domains; i++)
-		tell_pause(run, i, run->ret->time.end_ns);
+	for (uint32_t i = 0; i < n_domains; i++)
+		tell_pause(run, i, time->end_ns);
 	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
-		tell_end(run, &run->told[i], run->ret->time.end_ns);
+		tell_end(run, &run->told[i], time->end_ns);
+	return 0;
 }
 
 int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
@@ -185,8 +179,6 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 		r = -ENOMEM;
 	if (r == 0)
 		r = take_all(&run);
-	if (r == 0)
-		end_all(&run);
 	engine_free(run.engine);
 	free(run.decisions);
 	free(run.told);

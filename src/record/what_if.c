@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/what_if.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,22 +26,17 @@ struct run {
 	struct what_if *ret;
 };
 
-static uint32_t index_of(const struct topology_domain *info, uint32_t khz)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < info->n_opps && info->opp_khz[i] < khz)
-		i++;
-	return i;
-}
-
 /* Accounts the time up to now_ns at the previous frequency; from then on it is khz. */
 static void set_khz(struct opp_times *times, uint32_t khz, uint64_t now_ns)
 {
+	uint32_t i = 0;
+
 	/* Times of one round can go back a little; those of a forged file may be anything. */
 	if (now_ns > times->since_ns) {
+		while (i + 1 < times->info->n_opps && times->info->opp_khz[i] < times->khz)
+			i++;
 		if (times->khz)
-			times->at_ns[index_of(times->info, times->khz)] += now_ns - times->since_ns;
+			times->at_ns[i] += now_ns - times->since_ns;
 		times->since_ns = now_ns;
 	}
 	if (times->khz && khz && khz != times->khz)

@@ -24,16 +24,6 @@ static bool read_flag(const json_t *message, const char *name, bool *ret)
 	return true;
 }
 
-static bool read_parameters(const json_t *message, const json_t **ret)
-{
-	const json_t *value = json_object_get(message, "parameters");
-
-	if (json_is_null(value))
-		value = NULL;
-	*ret = value;
-	return !value || json_is_object(value);
-}
-
 /*
  * Returns 0; -EBADMSG if the text is not one JSON object, which cannot be answered; -EINVAL with
  * the field that is missing or of the wrong type, in which case call->oneway is valid. Ignores
@@ -41,18 +31,22 @@ static bool read_parameters(const json_t *message, const json_t **ret)
  */
 static int parse(struct call *call, const char *text, size_t length, const char **ret_field)
 {
+	const json_t *parameters;
+
 	*call = (struct call){ 0 };
 	call->message = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(call->message))
 		return -EBADMSG;
 
+	parameters = json_object_get(call->message, "parameters");
+	call->parameters = json_is_object(parameters) ? parameters : NULL;
 	if (!read_flag(call->message, "oneway", &call->oneway))
 		*ret_field = "oneway";
 	else if (!read_flag(call->message, "more", &call->more))
 		*ret_field = "more";
 	else if (!read_flag(call->message, "upgrade", &call->upgrade))
 		*ret_field = "upgrade";
-	else if (!read_parameters(call->message, &call->parameters))
+	else if (parameters && !json_is_null(parameters) && !call->parameters)
 		*ret_field = "parameters";
 	else if (!(call->method = json_string_value(json_object_get(call->message, "method"))))
 		*ret_field = "method";
@@ -60,14 +54,6 @@ static int parse(struct call *call, const char *text, size_t length, const char 
 		return 0;
 
 	return -EINVAL;
-}
-
-static bool takes_it(const struct call_parameter *takes, const char *name)
-{
-	for (; takes->name; takes++)
-		if (!strcmp(takes->name, name))
-			return true;
-	return false;
 }
 
 /*
@@ -78,10 +64,14 @@ static const char *find_wrong(const struct call *call, const struct call_paramet
 {
 	const char *name;
 	json_t *value;
+	size_t i;
 
-	json_object_foreach((json_t *)call->parameters, name, value)
-		if (!takes_it(takes, name))
+	json_object_foreach((json_t *)call->parameters, name, value) {
+		for (i = 0; takes[i].name && strcmp(takes[i].name, name) != 0; i++)
+			;
+		if (!takes[i].name)
 			return name;
+	}
 
 	for (; takes->name; takes++) {
 		value = json_object_get(call->parameters, takes->name);

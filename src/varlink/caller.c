@@ -65,23 +65,11 @@ int caller_open(const char *path, uint64_t deadline_ns)
 	return take_fd(&fd);
 }
 
-/* Consumes parameters. */
-static char *print_call(const char *method, json_t *parameters, bool more)
-{
-	json_t *call = json_pack("{ss so*}", "method", method, "parameters", parameters);
-	char *text;
-
-	if (call && more)
-		json_object_set_new(call, "more", json_true());
-	text = call ? json_dumps(call, JSON_COMPACT) : NULL;
-
-	json_decref(call);
-	return text;
-}
-
 int caller_send(int fd, const char *method, json_t *parameters, bool more, uint64_t deadline_ns)
 {
-	_cleanup_free_ char *text = print_call(method, parameters, more);
+	json_auto_t *message = json_pack("{ss so* so*}", "method", method, "parameters", parameters,
+					 "more", more ? json_true() : NULL);
+	_cleanup_free_ char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	struct buffer call = { .max = CALL_BYTES_MAX };
 	int r;
 
@@ -98,12 +86,15 @@ int caller_send(int fd, const char *method, json_t *parameters, bool more, uint6
 	return r;
 }
 
-static int receive_message(int fd, struct frame_reader *reader, uint64_t deadline_ns,
-			   const char **ret_message, size_t *ret_length)
+/* Waits for the next reply. Returns 0, or an error of caller_call(). */
+static int receive_reply(int fd, struct frame_reader *reader, uint64_t deadline_ns, json_t **ret)
 {
+	const char *message;
+	json_t *reply;
+	size_t length;
 	int r;
 
-	while (!(r = frame_reader_peek(reader, ret_message, ret_length))) {
+	while (!(r = frame_reader_peek(reader, &message, &length))) {
 		ssize_t n = buffer_receive(&reader->input, fd);
 
 		if (!n)
@@ -116,14 +107,10 @@ static int receive_message(int fd, struct frame_reader *reader, uint64_t deadlin
 				return r;
 		}
 	}
-	return r < 0 ? -EBADMSG : 0;
-}
-
-/* Returns 0 and the reply, or -EBADMSG. */
-static int parse_reply(const char *message, size_t length, json_t **ret)
-{
-	json_t *reply = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
-
+	if (r < 0)
+		return -EBADMSG;
+	reply = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
+	frame_reader_pop(reader, length);
 	if (!json_is_object(reply) || (!json_is_string(json_object_get(reply, "error")) &&
 				       !json_is_object(json_object_get(reply, "parameters")))) {
 		json_decref(reply);
@@ -137,40 +124,25 @@ int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadlin
 		json_t **ret_reply)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
-	const char *message;
-	size_t length;
-	int r;
+	int r = caller_send(fd, method, parameters, false, deadline_ns);
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = caller_send(fd, method, parameters, false, deadline_ns);
-	if (!r)
-		r = receive_message(fd, &reader, deadline_ns, &message, &length);
-	if (r < 0)
-		return r;
-
-	return parse_reply(message, length, ret_reply);
+	return r < 0 ? r : receive_reply(fd, &reader, deadline_ns, ret_reply);
 }
 
 int caller_stream(int fd, const char *method, json_t *parameters,
 		  int (*take)(void *context, const json_t *reply), void *context)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
-	const char *message;
-	json_t *reply;
-	size_t length;
-	int r;
+	int r = caller_send(fd, method, parameters, true, UINT64_MAX);
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
-	r = caller_send(fd, method, parameters, true, UINT64_MAX);
 	while (!r) {
-		r = receive_message(fd, &reader, UINT64_MAX, &message, &length);
-		if (!r)
-			r = parse_reply(message, length, &reply);
-		if (r < 0)
-			return r;
-		frame_reader_pop(&reader, length);
-		r = take(context, reply);
-		json_decref(reply);
+		json_auto_t *reply = NULL;
+
+		r = receive_reply(fd, &reader, UINT64_MAX, &reply);
+		if (r == 0)
+			r = take(context, reply);
 	}
 	return r;
 }

@@ -20,26 +20,20 @@ static void close_channel(struct channel *channel)
 	channel->bytes = NULL;
 }
 
-static int open_channel(struct channel *channel)
-{
-	channel->messages = calloc(CHANNEL_MESSAGES, sizeof(*channel->messages));
-	channel->bytes = malloc(CHANNEL_BYTES);
-	if (!channel->messages || !channel->bytes) {
-		close_channel(channel);
-		return -ENOMEM;
-	}
-	channel->first = channel->next;
-	channel->is_over = false;
-	return 0;
-}
-
 int channel_subscribe(struct channel *channel, const struct channel_filter *filter,
 		      struct subscription *ret)
 {
-	int r = channel->messages ? 0 : open_channel(channel);
-
-	if (r < 0)
-		return r;
+	/* The first subscriber makes the ring. */
+	if (!channel->messages) {
+		channel->messages = calloc(CHANNEL_MESSAGES, sizeof(*channel->messages));
+		channel->bytes = malloc(CHANNEL_BYTES);
+		if (!channel->messages || !channel->bytes) {
+			close_channel(channel);
+			return -ENOMEM;
+		}
+		channel->first = channel->next;
+		channel->is_over = false;
+	}
 	channel->n_subscribers++;
 	*ret = (struct subscription){
 		.channel = channel,

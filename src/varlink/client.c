@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A client's turns. One with a streaming call gets the published messages, and is dropped when it
+ * does not read.
+ */
 #include "varlink/client.h"
 
 #include <errno.h>
@@ -9,12 +13,26 @@
 
 #include "shared/log.h"
 #include "varlink/call.h"
+#include "varlink/reply.h"
 
 /* Deadlines are against hostile clients, and need not be precise. */
 #define DEADLINE_ACCURACY_US 50000
 
 /* More calls are answered in one go only while their replies are small. */
 #define REPLIES_PER_TURN_BYTES (64 * 1024)
+
+/*
+ * Bytes sent in one turn, only when the socket is writable: then three quarters of its buffer are
+ * free, so there is always room for the reply that ends the call.
+ */
+#define BYTES_PER_TURN (32 * 1024)
+#define ERROR_BYTES    1024
+
+/*
+ * Published messages are sent together, this much later: sending each at once to each client would
+ * delay decisions.
+ */
+#define FLUSH_US 100000
 
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -26,36 +44,25 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Restarts the deadline for the present wait. */
-static int start_deadline(struct query_client *client)
-{
-	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
-	int r;
-
-	if (!client->deadline) {
-		r = sd_event_add_time_relative(client->server->event, &client->deadline,
-					       CLOCK_MONOTONIC, timeout_us, DEADLINE_ACCURACY_US,
-					       on_deadline, client);
-		if (r < 0)
-			return r;
-		return sd_event_source_set_priority(client->deadline, SD_EVENT_PRIORITY_IDLE);
-	}
-
-	r = sd_event_source_set_time_relative(client->deadline, timeout_us);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
-}
-
 /* A wait that continues keeps its deadline: single bytes do not prolong it. */
 static int update_deadline(struct query_client *client, enum client_wait wait, bool progress)
 {
+	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 	bool same = wait == client->wait && !progress;
+	int r;
 
 	client->wait = wait;
 	if (wait == CLIENT_WAIT_NONE && client->deadline)
 		return sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
-	return wait == CLIENT_WAIT_NONE || same ? 0 : start_deadline(client);
+	if (wait == CLIENT_WAIT_NONE || same)
+		return 0;
+	if (client->deadline) {
+		r = sd_event_source_set_time_relative(client->deadline, timeout_us);
+		return r < 0 ? r : sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
+	}
+	r = sd_event_add_time_relative(client->server->event, &client->deadline, CLOCK_MONOTONIC,
+				       timeout_us, DEADLINE_ACCURACY_US, on_deadline, client);
+	return r < 0 ? r : sd_event_source_set_priority(client->deadline, SD_EVENT_PRIORITY_IDLE);
 }
 
 static bool has_call(struct query_client *client)
@@ -130,6 +137,66 @@ static int settle(struct query_client *client, bool progress)
 	return sd_event_source_set_io_events(client->io, unread ? EPOLLOUT : EPOLLIN);
 }
 
+static bool has_everything(struct query_client *client)
+{
+	return !client->replies.length && !channel_has_news(&client->subscription);
+}
+
+/* Waits for what comes next: to send messages, or to see that the client has gone. */
+static int settle_stream(struct query_client *client)
+{
+	bool done = has_everything(client);
+
+	/* Sent before the call that goes on was answered. */
+	if (client->calls.input.length)
+		return -EALREADY;
+	if (client->wait != CLIENT_WAIT_NONE && client->deadline)
+		sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
+	client->wait = CLIENT_WAIT_NONE;
+	if (done && client->subscription.channel->is_over)
+		channel_unsubscribe(&client->subscription);
+	return sd_event_source_set_io_events(client->io, done ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+/*
+ * Returns 0, or a negative errno if the client must be dropped, also if it sends something: that
+ * would never be answered.
+ */
+static int serve_stream(struct query_client *client, uint32_t revents)
+{
+	int r = revents & ~EPOLLOUT ? query_client_receive(client) : 0;
+
+	if (r > 0)
+		return -EALREADY;
+	if (r == 0 && revents & EPOLLOUT) {
+		/* It is writable, so the client has read. */
+		client->subscription.behind_since_us = 0;
+		if (!client->replies.length) {
+			client->replies.max = QUERY_REPLY_BYTES_MAX;
+			r = channel_pull(&client->subscription, &client->replies, BYTES_PER_TURN);
+		}
+		if (r >= 0)
+			r = buffer_send(&client->replies, client->fd);
+	}
+	return r < 0 && r != -EAGAIN ? r : settle_stream(client);
+}
+
+/* Sends io.wakegov.TooSlow, which ends the call and the connection. */
+static void drop_slow(struct query_client *client)
+{
+	uint64_t missed = channel_lag(&client->subscription);
+	struct json_out *out;
+	struct reply reply;
+
+	client->replies.max = client->replies.length + ERROR_BYTES;
+	reply_init(&reply, &client->replies, false);
+	out = reply_begin_error(&reply, "io.wakegov.TooSlow");
+	field_count(out, "missed", missed);
+	if (reply_end(&reply) == 0)
+		buffer_send(&client->replies, client->fd);
+	query_client_drop(client, "it did not read its events in time");
+}
+
 /* One turn. Returns 0, or a negative errno with which the caller drops the client. */
 static int serve(struct query_client *client)
 {
@@ -144,8 +211,7 @@ static int serve(struct query_client *client)
 	}
 	if (r < 0)
 		return r;
-	return client->subscription.channel ? query_client_settle_stream(client)
-					    : settle(client, answered > 0);
+	return client->subscription.channel ? settle_stream(client) : settle(client, answered > 0);
 }
 
 static const char *describe(int error)
@@ -188,11 +254,10 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userda
 {
 	struct query_client *client = userdata;
 	struct query_server *server = client->server;
-	int r = client->subscription.channel ? query_client_serve_stream(client, revents)
-					     : serve(client);
+	int r = client->subscription.channel ? serve_stream(client, revents) : serve(client);
 
 	if (r == -ESTALE)
-		query_client_drop_slow(client);
+		drop_slow(client);
 	else if (r < 0)
 		query_client_drop(client, describe(r));
 	trim_unread(server);
@@ -230,4 +295,57 @@ int query_client_new(struct query_server *server, int fd, const struct query_pee
 	}
 	client->fd = fd;
 	return 0;
+}
+
+static int arm_flush(struct query_server *server)
+{
+	int r;
+
+	if (server->flush_is_armed)
+		return 0;
+	r = sd_event_source_set_time_relative(server->flush, FLUSH_US);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->flush, SD_EVENT_ONESHOT);
+	server->flush_is_armed = r >= 0;
+	return r;
+}
+
+/* Each client then sends in its own turn, after more important work. */
+int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct query_server *server = userdata;
+	uint64_t timeout_us = server->limits.client_timeout_ns / 1000;
+	uint64_t now_us = query_server_now_us(server);
+	struct query_client *client, *next;
+	bool all_have_all = true;
+	int r;
+
+	server->flush_is_armed = false;
+	for (client = server->clients; client; client = next) {
+		struct subscription *subscription = &client->subscription;
+
+		next = client->next;
+		if (!subscription->channel || has_everything(client))
+			continue;
+		if (!subscription->behind_since_us)
+			subscription->behind_since_us = now_us;
+		if (now_us - subscription->behind_since_us >= timeout_us) {
+			drop_slow(client);
+			continue;
+		}
+		r = sd_event_source_set_io_events(client->io, EPOLLIN | EPOLLOUT);
+		if (r < 0)
+			query_client_drop(client, strerror(-r));
+		else
+			all_have_all = false;
+	}
+	return all_have_all ? 0 : arm_flush(server);
+}
+
+int query_server_publish(struct query_server *server, struct channel *channel,
+			 const struct channel_tag *tag, const struct buffer *message)
+{
+	int r = channel_publish(channel, tag, buffer_bytes(message), message->length);
+
+	return r < 0 ? r : arm_flush(server);
 }

@@ -81,17 +81,5 @@ int query_server_admit(struct query_server *server, const struct query_peer *new
 /* client.c: links a client into its server; owns fd on success. Returns 0 or a negative errno. */
 int query_client_new(struct query_server *server, int fd, const struct query_peer *peer);
 
-/*
- * stream.c: a client with a streaming call. Returns 0, or a negative errno if the client must be
- * dropped, also if it sends something: that would never be answered.
- */
-int query_client_serve_stream(struct query_client *client, uint32_t revents);
-
-/* Waits for what comes next: to send messages, or to see that the client has gone. */
-int query_client_settle_stream(struct query_client *client);
-
-/* Sends io.wakegov.TooSlow, which ends the call and the connection. */
-void query_client_drop_slow(struct query_client *client);
-
 /* Handler of the timer that is armed when a message is published. */
 int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata);

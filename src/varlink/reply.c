@@ -117,30 +117,24 @@ void json_out_count(struct json_out *out, uint64_t value)
 	json_out_raw(out, digits + at, sizeof(digits) - at);
 }
 
-/* \uXXXX; two of them above four digits. */
-static void put_escaped(struct json_out *out, uint32_t code)
+/* A character that JSON or text.h wants escaped: as \uXXXX, two of them above four digits. */
+static void put_character(struct json_out *out, const char *text, struct text_character c)
 {
 	char escape[16];
 	int n;
 
-	if (code > 0xffff)
-		n = snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd7c0 + (code >> 10),
-			     0xdc00 + (code & 0x3ff));
-	else
-		n = snprintf(escape, sizeof(escape), "\\u%04x", code);
-	put(out, escape, n);
-}
-
-static void put_character(struct json_out *out, const char *text, struct text_character c)
-{
-	if (c.kind == TEXT_INVALID)
+	if (c.kind == TEXT_INVALID) {
 		put(out, REPLACEMENT, strlen(REPLACEMENT));
-	else if (c.kind == TEXT_UNSAFE)
-		put_escaped(out, c.code);
-	else if (c.code == '"' || c.code == '\\')
+	} else if (c.kind == TEXT_UNSAFE) {
+		n = c.code > 0xffff ? snprintf(escape, sizeof(escape), "\\u%04x\\u%04x",
+					       0xd7c0 + (c.code >> 10), 0xdc00 + (c.code & 0x3ff))
+				    : snprintf(escape, sizeof(escape), "\\u%04x", c.code);
+		put(out, escape, n);
+	} else if (c.code == '"' || c.code == '\\') {
 		put(out, c.code == '"' ? "\\\"" : "\\\\", 2);
-	else
+	} else {
 		put(out, text, c.length);
+	}
 }
 
 /* Most texts are plain, and are copied in one piece. */

@@ -86,21 +86,6 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t revent
 	return 0;
 }
 
-static int start_listening(struct query_server *server, int listen_fd)
-{
-	int flags = fcntl(listen_fd, F_GETFL);
-	int r;
-
-	if (flags < 0 || fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-
-	r = sd_event_add_io(server->event, &server->listener, listen_fd, EPOLLIN, on_connection,
-			    server);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_priority(server->listener, SD_EVENT_PRIORITY_IDLE);
-}
-
 static void server_freep(struct query_server **server)
 {
 	query_server_free(*server);
@@ -110,7 +95,7 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
 		     void *userdata, const struct policy_query *limits, struct query_server **ret)
 {
 	_cleanup_(server_freep) struct query_server *server = calloc(1, sizeof(*server));
-	int r;
+	int flags = fcntl(listen_fd, F_GETFL), r;
 
 	if (!server)
 		return -ENOMEM;
@@ -126,8 +111,13 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
 	r = prepare_timer(server, &server->resume, on_resume);
 	if (r >= 0)
 		r = prepare_timer(server, &server->flush, query_server_flush);
+	if (r >= 0 && (flags < 0 || fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) < 0))
+		r = -errno;
 	if (r >= 0)
-		r = start_listening(server, listen_fd);
+		r = sd_event_add_io(server->event, &server->listener, listen_fd, EPOLLIN,
+				    on_connection, server);
+	if (r >= 0)
+		r = sd_event_source_set_priority(server->listener, SD_EVENT_PRIORITY_IDLE);
 	if (r < 0)
 		return r;
 

@@ -3,7 +3,7 @@
  */
 #include "test-record-sim.h"
 
-#include "record/what_if.h"
+#include "record/replay.h"
 
 static struct test_recording recording;
 static const char *rk3399_path;
