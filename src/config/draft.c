@@ -12,37 +12,29 @@ void policy_draft_init(struct policy_draft *draft)
 	policy_init(&draft->policy);
 }
 
-static void note_limit(struct policy_draft *draft, const struct policy_key *key,
-		       uint32_t domain_section, const char *text, struct policy_place place)
-{
-	struct policy_limits *limits = domain_section == POLICY_NO_DOMAIN_SECTION
-					       ? &draft->domain_limits
-					       : &draft->section_limits[domain_section];
-	struct policy_limit *limit = key->domain_field == POLICY_DOMAIN_MIN ? &limits->min
-									    : &limits->max;
-
-	limit->place = place;
-	limit->domain_section = domain_section;
-	limit->order = ++draft->n_limits;
-	snprintf(limit->text, sizeof(limit->text), "%s", text);
-}
-
 void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
 		      uint32_t domain_section, const struct policy_value *value, const char *text,
 		      struct policy_place place)
 {
+	struct policy_limits *limits = &draft->domain_limits;
 	void *base = &draft->policy;
+	struct policy_limit *limit;
 
 	if (key->section == POLICY_SECTION_DOMAIN && domain_section == POLICY_NO_DOMAIN_SECTION) {
 		base = &draft->policy.domain;
 	} else if (key->section == POLICY_SECTION_DOMAIN) {
 		draft->policy.domain_sections[domain_section].given |= key->domain_field;
 		base = &draft->policy.domain_sections[domain_section].values;
+		limits = &draft->section_limits[domain_section];
 	}
-
 	policy_key_store(key, base, value);
-	if (key->domain_field & (POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX))
-		note_limit(draft, key, domain_section, text, place);
+	if (!(key->domain_field & (POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX)))
+		return;
+	limit = key->domain_field == POLICY_DOMAIN_MIN ? &limits->min : &limits->max;
+	limit->place = place;
+	limit->domain_section = domain_section;
+	limit->order = ++draft->n_limits;
+	snprintf(limit->text, sizeof(limit->text), "%s", text);
 }
 
 static bool is_crossed(const struct policy_domain *domain)

@@ -77,32 +77,12 @@ static int open_file(const char *path, char **ret_message)
 	return take_fd(&fd);
 }
 
-/*
- * Reads up to size bytes; fewer only at the end of the file. Returns a negative errno on failure.
- */
-static ssize_t read_fully(int fd, char *buffer, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read(fd, buffer + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += n;
-	}
-	return done;
-}
-
 int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char **ret_message)
 {
 	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *text = NULL;
-	ssize_t size;
+	size_t size = 0;
+	ssize_t n;
 
 	fd = open_file(path, ret_message);
 	if (fd < 0)
@@ -115,9 +95,12 @@ int policy_file_read(const char *path, char **ret_text, size_t *ret_size, char *
 	text = malloc(POLICY_FILE_MAX + 1);
 	if (!text)
 		return -ENOMEM;
-	size = read_fully(fd, text, POLICY_FILE_MAX + 1);
-	if (size < 0)
-		return refuse_unreadable(path, size, ret_message);
+	do {
+		n = read(fd, text + size, POLICY_FILE_MAX + 1 - size);
+		if (n < 0 && errno != EINTR)
+			return refuse_unreadable(path, -errno, ret_message);
+		size += n > 0 ? n : 0;
+	} while (n != 0 && size <= POLICY_FILE_MAX);
 	if (size > POLICY_FILE_MAX)
 		return refuse(path, -EFBIG, "found more than 1MiB, expected a policy file of less",
 			      ret_message);

@@ -95,29 +95,26 @@ static void check_powers(const struct check *check, const struct topology_domain
 		     domain->n_opps, missing_khz / 1000.0);
 }
 
-/* Warns of a frequency of [domain policyN] that the domain does not have. */
-static void check_opp_power(const struct check *check, const struct policy_opp_power *power)
-{
-	const char *name = power->section ? check->policy->domain_sections[power->section - 1].name
-					  : NULL;
-	uint32_t domain = name ? topology_find(check->topology, name) : TOPOLOGY_NO_DOMAIN;
-
-	if (domain != TOPOLOGY_NO_DOMAIN &&
-	    !opp_is_one(&check->topology->domains[domain], power->khz))
-		warn(check, "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name,
-		     name, power->khz / 1000.0);
-}
-
 static void check_all_powers(const struct check *check)
 {
+	const struct policy *policy = check->policy;
 	bool given[POLICY_DOMAIN_SECTIONS_MAX + 1] = { false };
 
-	for (uint32_t i = 0; i < check->policy->n_opp_powers; i++) {
-		given[check->policy->opp_powers[i].section] = true;
-		check_opp_power(check, &check->policy->opp_powers[i]);
+	for (uint32_t i = 0; i < policy->n_opp_powers; i++) {
+		const struct policy_opp_power *power = &policy->opp_powers[i];
+		const char *name = power->section ? policy->domain_sections[power->section - 1].name
+						  : NULL;
+		uint32_t domain = name ? topology_find(check->topology, name) : TOPOLOGY_NO_DOMAIN;
+
+		given[power->section] = true;
+		if (domain != TOPOLOGY_NO_DOMAIN &&
+		    !opp_is_one(&check->topology->domains[domain], power->khz))
+			warn(check,
+			     "[domain %s] opp-power: %s has no %g MHz; its line does nothing", name,
+			     name, power->khz / 1000.0);
 	}
 	for (uint32_t i = 0; i < check->topology->n_domains; i++)
-		if (given[policy_powers_section(check->policy, check->topology->domains[i].name)])
+		if (given[policy_powers_section(policy, check->topology->domains[i].name)])
 			check_powers(check, &check->topology->domains[i]);
 }
 

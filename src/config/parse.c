@@ -32,11 +32,6 @@ static void note(struct parser *parser, int r)
 	parser->error = parser->error ?: r;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* The next line without its end, which is LF or CRLF; false after the last. */
 static bool take_line(struct parser *parser, const char **ret_line, size_t *ret_length)
 {
@@ -74,22 +69,11 @@ static int check_text(struct parser *parser, const char *line, size_t length)
 	return 0;
 }
 
-/* inih would take "key: value" too, and a ';' before the '=' for a comment. */
-static int check_assignment(struct parser *parser, const char *line)
+/* A section is opened; of other lines it is seen whether inih takes them as they are meant. */
+static int check_line(struct parser *parser, const char *line)
 {
 	size_t key_length = strcspn(line, "=:;");
 	char shown[POLICY_TEXT_SIZE];
-
-	if (key_length > 0 && line[key_length] == '=')
-		return 0;
-	policy_text_escape(line, shown);
-	return policy_error_set(&parser->message, -EINVAL, parser->place,
-				"found '%s', expected key = value, a [section] or a comment",
-				shown);
-}
-
-static int check_line(struct parser *parser, const char *line)
-{
 	int r;
 
 	if (line[0] == '[') {
@@ -98,9 +82,13 @@ static int check_line(struct parser *parser, const char *line)
 		parser->sections.is_refused = r < 0;
 		return r;
 	}
-	if (line[0] && line[0] != '#' && line[0] != ';')
-		return check_assignment(parser, line);
-	return 0;
+	/* inih would take "key: value" too, and a ';' before the '=' for a comment. */
+	if (!line[0] || strchr("#;", line[0]) || (key_length > 0 && line[key_length] == '='))
+		return 0;
+	policy_text_escape(line, shown);
+	return policy_error_set(&parser->message, -EINVAL, parser->place,
+				"found '%s', expected key = value, a [section] or a comment",
+				shown);
 }
 
 /* Strips blanks at both ends, so that inih sees no continuation line. */
@@ -110,9 +98,9 @@ static int copy_line(struct parser *parser, const char *line, size_t length, cha
 
 	if (r < 0)
 		return r;
-	for (; length && is_blank(line[0]); line++)
+	for (; length && strchr(" \t", line[0]); line++)
 		length--;
-	while (length && is_blank(line[length - 1]))
+	while (length && strchr(" \t", line[length - 1]))
 		length--;
 	/* POLICY_LINE_MAX, a newline and the NUL fit every build of inih. */
 	if (length + 2 > (size_t)size)

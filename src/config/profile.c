@@ -65,47 +65,30 @@ static bool parse_times(const char *word, struct policy_when *when)
 	return when->from_min != when->until_min;
 }
 
-/*
- * Parses one word of a condition; each kind may be given once. next: the following word, or NULL.
- */
-static bool parse_condition(const char *word, const char *next, bool *ret_took_next,
-			    struct policy_when *when)
-{
-	bool is_battery = !strcmp(word, "battery");
-
-	*ret_took_next = false;
-	if (is_battery || !strcmp(word, "mains")) {
-		if (when->power != POLICY_POWER_ANY)
-			return false;
-		when->power = is_battery ? POLICY_POWER_BATTERY : POLICY_POWER_MAINS;
-		return true;
-	}
-	if (!strcmp(word, "rule")) {
-		if (when->rule[0] || !next || strlen(next) >= sizeof(when->rule))
-			return false;
-		strcpy(when->rule, next);
-		*ret_took_next = true;
-		return true;
-	}
-	return !when->by_time && parse_times(word, when);
-}
-
+/* Parses the conditions, of which each kind may be given once. */
 static bool parse_when(char *text, struct policy_when *when)
 {
 	char *rest, *word = strtok_r(text, " \t", &rest);
 
-	if (!word)
-		return false;
-	while (word) {
-		char *next = strtok_r(NULL, " \t", &rest);
-		bool took_next;
+	when->given = word;
+	for (; word; word = strtok_r(NULL, " \t", &rest)) {
+		bool is_battery = !strcmp(word, "battery");
 
-		if (!parse_condition(word, next, &took_next, when))
+		if (is_battery || !strcmp(word, "mains")) {
+			if (when->power != POLICY_POWER_ANY)
+				return false;
+			when->power = is_battery ? POLICY_POWER_BATTERY : POLICY_POWER_MAINS;
+		} else if (!strcmp(word, "rule")) {
+			const char *name = strtok_r(NULL, " \t", &rest);
+
+			if (when->rule[0] || !name || strlen(name) >= sizeof(when->rule))
+				return false;
+			strcpy(when->rule, name);
+		} else if (when->by_time || !parse_times(word, when)) {
 			return false;
-		word = took_next ? strtok_r(NULL, " \t", &rest) : next;
+		}
 	}
-	when->given = true;
-	return true;
+	return when->given;
 }
 
 static int assign_when(struct policy_profile *profile, struct policy_place place,

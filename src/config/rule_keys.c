@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/rule_keys.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -121,25 +120,20 @@ STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
 STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
 STORE_PATTERNS(user_unit, POLICY_MATCH_USER_UNIT, is_unit)
 
-static int find_scheduler(const char *word, size_t length)
-{
-	for (int i = 0; i < POLICY_SCHEDULERS; i++)
-		if (schedulers[i] && strlen(schedulers[i]) == length &&
-		    !memcmp(schedulers[i], word, length))
-			return i;
-	return -EINVAL;
-}
-
 static int store_scheduler(struct policy_rule *rule, const char *text)
 {
 	uint32_t found = 0;
 
 	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
 		size_t length = strcspn(text, " \t");
-		int i = find_scheduler(text, length);
+		int i = 0;
 
-		if (i < 0)
-			return i;
+		while (i < POLICY_SCHEDULERS &&
+		       (!schedulers[i] || strlen(schedulers[i]) != length ||
+			strncmp(schedulers[i], text, length) != 0))
+			i++;
+		if (i == POLICY_SCHEDULERS)
+			return -EINVAL;
 		found |= 1U << i;
 		text += length;
 	}
@@ -175,7 +169,9 @@ static int store_kernel_thread(struct policy_rule *rule, const char *text)
 	return rule->match.kernel_thread || !strcmp(text, "no") ? 0 : -EINVAL;
 }
 
-static int read_level(struct policy_level *level, const char *text)
+/* word stands for a capacity: the end of the scale at which the property does nothing. */
+static int store_level(struct policy_level *level, const char *text, const char *word,
+		       uint32_t capacity)
 {
 	static const struct {
 		const struct policy_units *units;
@@ -188,6 +184,10 @@ static int read_level(struct policy_level *level, const char *text)
 	};
 	uint64_t number;
 
+	if (!strcmp(text, word)) {
+		*level = (struct policy_level){ POLICY_LEVEL_CAPACITY, capacity };
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (policy_units_parse(kinds[i].units, text, &number) == 0) {
 			if (number > kinds[i].most)
@@ -197,16 +197,6 @@ static int read_level(struct policy_level *level, const char *text)
 			return 0;
 		}
 	return -EINVAL;
-}
-
-/* word stands for a capacity: the end of the scale at which the property does nothing. */
-static int store_level(struct policy_level *level, const char *text, const char *word,
-		       uint32_t capacity)
-{
-	if (strcmp(text, word) != 0)
-		return read_level(level, text);
-	*level = (struct policy_level){ POLICY_LEVEL_CAPACITY, capacity };
-	return 0;
 }
 
 static int store_cap(struct policy_rule *rule, const char *text)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/draft.h"
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
@@ -18,16 +18,6 @@ struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 	return rule < 0 ? NULL : &policy->rules[rule];
 }
 
-/* Notes the file without its folder. A long name keeps its end, by which drop-ins differ. */
-static void note_place(struct policy_rule *rule, struct policy_place place)
-{
-	const char *slash = strrchr(place.file, '/'), *name = slash ? slash + 1 : place.file;
-	size_t length = strlen(name), most = sizeof(rule->file) - 1;
-
-	strcpy(rule->file, length > most ? name + length - most : name);
-	rule->line = place.line;
-}
-
 static void begin_rule(struct policy_rule *rule, const char *name)
 {
 	*rule = (struct policy_rule){ .domain_cpu = POLICY_ANY_DOMAIN };
@@ -37,7 +27,9 @@ static void begin_rule(struct policy_rule *rule, const char *name)
 static int open_rule(struct policy_sections *sections, struct policy *policy,
 		     struct policy_place place, const char *name, char **ret_message)
 {
+	const char *slash = strrchr(place.file, '/'), *file = slash ? slash + 1 : place.file;
 	struct policy_rule *rule = policy_rules_find(policy, name);
+	size_t length = strlen(file), most = sizeof(rule->file) - 1;
 
 	if (!rule && policy->n_rules == POLICY_RULES_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,
@@ -54,7 +46,9 @@ static int open_rule(struct policy_sections *sections, struct policy *policy,
 	} else {
 		sections->rule_lines[rule - policy->rules] = place.line;
 		rule->again_line = 0;
-		note_place(rule, place);
+		/* A long name keeps its end, by which drop-ins differ. */
+		strcpy(rule->file, length > most ? file + length - most : file);
+		rule->line = place.line;
 	}
 	sections->rule = rule;
 	return 0;
@@ -182,20 +176,6 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 	return 0;
 }
 
-static int refuse_class(const struct policy *policy, const struct policy_rule *rule,
-			char **ret_message)
-{
-	struct policy_place place = { .file = rule->file, .line = rule->line };
-	char list[POLICY_CLASSES_MAX * (POLICY_NAME_SIZE + 2)] = "";
-
-	for (uint32_t i = 0; i < policy->n_classes; i++)
-		strcat(strcat(list, list[0] ? ", " : ""), policy->classes[i].name);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[rule %s] class: found '%s', expected one of %s, or a section "
-				"[class %s]",
-				rule->name, rule->class, list, rule->class);
-}
-
 /* If the condition had a condition itself, they could form a circle. */
 static int finish_condition(struct policy *policy, const struct policy_rule *rule,
 			    char **ret_message)
@@ -218,9 +198,17 @@ static int finish_condition(struct policy *policy, const struct policy_rule *rul
 static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
 {
 	const struct policy_class *class = find_class(policy, rule->class);
+	struct policy_place place = { .file = rule->file, .line = rule->line };
+	char list[POLICY_CLASSES_MAX * (POLICY_NAME_SIZE + 2)] = "";
 
-	if (rule->class[0] && !class)
-		return refuse_class(policy, rule, ret_message);
+	if (rule->class[0] && !class) {
+		for (uint32_t i = 0; i < policy->n_classes; i++)
+			strcat(strcat(list, list[0] ? ", " : ""), policy->classes[i].name);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[rule %s] class: found '%s', expected one of %s, or a "
+					"section [class %s]",
+					rule->name, rule->class, list, rule->class);
+	}
 	if (rule->when[0] && finish_condition(policy, rule, ret_message) < 0)
 		return -EINVAL;
 	for (int i = 0; i < RULE_PROPERTIES; i++) {

@@ -16,24 +16,6 @@
 
 _Static_assert(POLICY_NO_DOMAIN_SECTION + 1 == 0, "[domain] is section 0 of opp_powers");
 
-static int refuse_section(struct policy_place place, const char *name, char **ret_message)
-{
-	char shown[POLICY_TEXT_SIZE], list[256] = "";
-	const char *closest = NULL;
-
-	for (int i = 0; i < POLICY_SECTIONS; i++) {
-		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
-		suggest_closest(name, policy_section_name(i), &closest);
-	}
-
-	policy_text_escape(name, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown section [%s]; expected one of %s[domain policyN], [class "
-				"NAME], [rule NAME], [profile NAME]%s%s%s",
-				shown, list, closest ? "; did you mean [" : "", closest ?: "",
-				closest ? "]?" : "");
-}
-
 /* Another section is open now, without keys so far. */
 static void begin(struct policy_sections *sections)
 {
@@ -115,47 +97,46 @@ static const char *behind(const char *prefix, const char *name)
 	return strncmp(name, prefix, length) == 0 ? name + length : NULL;
 }
 
+/* A section of the table in config/keys.h. */
 static int open_plain(struct policy_sections *sections, struct policy_place place, const char *name,
 		      char **ret_message)
 {
-	for (int i = 0; i < POLICY_SECTIONS; i++)
+	char shown[POLICY_TEXT_SIZE], list[256] = "";
+	const char *closest = NULL;
+
+	for (int i = 0; i < POLICY_SECTIONS; i++) {
 		if (!strcmp(name, policy_section_name(i))) {
 			sections->current = i;
 			sections->domain_section = POLICY_NO_DOMAIN_SECTION;
 			return open_once(sections, place, &sections->section_lines[i], name,
 					 ret_message);
 		}
-	return refuse_section(place, name, ret_message);
-}
-
-/* inih ignores text behind the bracket; a key there would be lost. */
-static int check_header(struct policy_place place, const char *header, const char *end,
-			char **ret_message)
-{
-	char shown[POLICY_TEXT_SIZE];
-
-	if (end) {
-		end++;
-		end += strspn(end, " \t");
-		if (!*end || *end == ';')
-			return 0;
+		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
+		suggest_closest(name, policy_section_name(i), &closest);
 	}
-	policy_text_escape(header, shown);
+	policy_text_escape(name, shown);
 	return policy_error_set(ret_message, -EINVAL, place,
-				"found '%s', expected a [section] alone on its line", shown);
+				"unknown section [%s]; expected one of %s[domain policyN], [class "
+				"NAME], [rule NAME], [profile NAME]%s%s%s",
+				shown, list, closest ? "; did you mean [" : "", closest ?: "",
+				closest ? "]?" : "");
 }
 
 int policy_section_open(struct policy_sections *sections, struct policy_draft *draft,
 			struct policy_place place, const char *header, char **ret_message)
 {
-	const char *end = strchr(header, ']'), *own;
+	const char *end = strchr(header, ']'), *rest = end ? end + 1 : "", *own;
 	_cleanup_free_ char *name = NULL;
-	int r;
+	char shown[POLICY_TEXT_SIZE];
 
-	r = check_header(place, header, end, ret_message);
-	if (r < 0)
-		return r;
-
+	/* inih ignores text behind the bracket; a key there would be lost. */
+	rest += strspn(rest, " \t");
+	if (!end || (*rest && *rest != ';')) {
+		policy_text_escape(header, shown);
+		return policy_error_set(ret_message, -EINVAL, place,
+					"found '%s', expected a [section] alone on its line",
+					shown);
+	}
 	name = strndup(header + 1, end - header - 1);
 	if (!name)
 		return -ENOMEM;
@@ -195,29 +176,23 @@ static void name_open_section(const struct policy_draft *draft,
 	snprintf(ret, SECTION_NAME_SIZE, "%s%s%s", kind, own ? " " : "", own ?: "");
 }
 
-/* Keys of earlier versions that have no meaning any more. */
-static const char *why_gone(enum policy_section section, const char *name)
-{
-	if (section != POLICY_SECTION_IO_BOOST)
-		return NULL;
-	if (!strcmp(name, "check-window") || !strcmp(name, "back-off-min") ||
-	    !strcmp(name, "back-off-max"))
-		return "whether a boost pays is tried in windows of its own (wakegov(7)); slack "
-		       "says which gain is worth one";
-	return NULL;
-}
-
 static int refuse_key(enum policy_section section, const char *section_name,
 		      struct policy_place place, const char *name, char **ret_message)
 {
-	const char *closest = NULL, *gone = why_gone(section, name);
 	const struct policy_key *keys;
+	const char *closest = NULL;
 	char list[256] = "";
 	size_t n;
 
-	if (gone)
-		return policy_error_set(ret_message, -EINVAL, place, "[%s] %s is gone: %s",
-					section_name, name, gone);
+	/* Keys of earlier versions that have no meaning any more. */
+	if (section == POLICY_SECTION_IO_BOOST &&
+	    (!strcmp(name, "check-window") || !strcmp(name, "back-off-min") ||
+	     !strcmp(name, "back-off-max")))
+		return policy_error_set(ret_message, -EINVAL, place,
+					"[%s] %s is gone: whether a boost pays is tried in windows "
+					"of its own (wakegov(7)); slack says which gain is worth "
+					"one",
+					section_name, name);
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (keys[i].section != section)
@@ -230,19 +205,6 @@ static int refuse_key(enum policy_section section, const char *section_name,
 		suggest_closest(name, POLICY_OPP_POWER_KEY, &closest);
 	}
 	return policy_error_set_unknown_key(ret_message, place, section_name, name, list, closest);
-}
-
-static int refuse_value(const char *section_name, const struct policy_key *key,
-			struct policy_place place, const char *text, char **ret_message)
-{
-	_cleanup_free_ char *expected = policy_value_describe(key);
-	char shown[POLICY_TEXT_SIZE];
-
-	if (!expected)
-		return -ENOMEM;
-	policy_text_escape(text, shown);
-	return policy_error_set(ret_message, -EINVAL, place, "[%s] %s: found '%s', expected %s",
-				section_name, key->name, shown, expected);
 }
 
 static int parse_power(const char *text, struct policy_opp_power *ret)
@@ -315,6 +277,8 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 		      const char *text, char **ret_message)
 {
 	const struct policy_key *key = policy_keys_find(sections->current, name);
+	_cleanup_free_ char *expected = NULL;
+	char shown[POLICY_TEXT_SIZE];
 	struct policy_value value;
 	unsigned int *first_line;
 	size_t n;
@@ -325,10 +289,16 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 	if (*first_line)
 		return policy_error_set_again(ret_message, place, section, name, *first_line);
 	*first_line = place.line;
-	if (policy_value_parse(key, text, &value) < 0)
-		return refuse_value(section, key, place, text, ret_message);
-	policy_draft_set(draft, key, sections->domain_section, &value, text, place);
-	return 0;
+	if (policy_value_parse(key, text, &value) == 0) {
+		policy_draft_set(draft, key, sections->domain_section, &value, text, place);
+		return 0;
+	}
+	expected = policy_value_describe(key);
+	if (!expected)
+		return -ENOMEM;
+	policy_text_escape(text, shown);
+	return policy_error_set(ret_message, -EINVAL, place, "[%s] %s: found '%s', expected %s",
+				section, key->name, shown, expected);
 }
 
 int policy_section_assign(struct policy_sections *sections, struct policy_draft *draft,

@@ -4,6 +4,7 @@
 
 #include "config/draft.h"
 #include "config/load.h"
+#include "core/rule.h"
 #include "shared/cleanup.h"
 
 struct show {
@@ -96,29 +97,23 @@ static void print_class(struct show *show, const struct policy_class *class)
 	print_origins(show, section, NULL);
 }
 
-static bool is_built_in_class(const struct policy *defaults, const char *section)
-{
-	for (uint32_t i = 0; i < defaults->n_classes; i++)
-		if (!strcmp(section + strlen("class "), defaults->classes[i].name))
-			return true;
-	return false;
-}
-
-/* Prints sections of one kind, in the order in which files began them. */
+/* Prints sections of one kind but built-in classes, in the order in which files began them. */
 static void print_sections(struct show *show, const struct policy *defaults, const char *kind)
 {
 	const struct policy_origin *entries = show->origins->entries;
 
 	for (size_t i = 0; i < show->origins->n; i++) {
+		const char *section = entries[i].section;
 		size_t j = 0;
 
-		while (strcmp(entries[j].section, entries[i].section) != 0)
+		while (strcmp(entries[j].section, section) != 0)
 			j++;
-		if (j < i || strncmp(entries[i].section, kind, strlen(kind)) != 0 ||
-		    (!strcmp(kind, "class ") && is_built_in_class(defaults, entries[i].section)))
+		if (j < i || strncmp(section, kind, strlen(kind)) != 0 ||
+		    (!strcmp(kind, "class ") &&
+		     rule_class_named(defaults, section + strlen(kind)) >= 0))
 			continue;
 		show->is_begun = false;
-		print_origins(show, entries[i].section, NULL);
+		print_origins(show, section, NULL);
 	}
 }
 

@@ -117,33 +117,20 @@ static int apply_scale(uint64_t number, uint64_t scale, unsigned int n_decimals,
 	return 0;
 }
 
-static const uint64_t *find_scale(const struct policy_units *units, const char *name)
-{
-	for (int i = 0; units->list[i].name; i++)
-		if (!strcmp(units->list[i].name, name))
-			return &units->list[i].scale;
-	return NULL;
-}
-
-static int find_group(const char *name, uint64_t *ret)
-{
-	const struct group *group = getgrnam(name);
-
-	if (!group)
-		return -EINVAL;
-	*ret = group->gr_gid;
-	return 0;
-}
-
 int policy_units_parse(const struct policy_units *units, const char *text, uint64_t *ret)
 {
+	const struct group *group;
 	unsigned int n_decimals = 0;
-	const uint64_t *scale;
 	uint64_t number = 0;
-	int r;
+	int r, unit = 0;
 
-	if (units == &policy_units_group && !is_digit(*text))
-		return find_group(text, ret);
+	if (units == &policy_units_group && !is_digit(*text)) {
+		group = getgrnam(text);
+		if (!group)
+			return -EINVAL;
+		*ret = group->gr_gid;
+		return 0;
+	}
 	r = read_digits(&text, &number);
 	if (r < 0)
 		return r;
@@ -153,8 +140,9 @@ int policy_units_parse(const struct policy_units *units, const char *text, uint6
 		if (r < 0)
 			return r;
 	}
-	scale = find_scale(units, text);
-	if (!scale)
+	while (units->list[unit].name && strcmp(units->list[unit].name, text) != 0)
+		unit++;
+	if (!units->list[unit].name)
 		return -EINVAL;
-	return apply_scale(number, *scale, n_decimals, ret);
+	return apply_scale(number, units->list[unit].scale, n_decimals, ret);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "shared/cleanup.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actuator/task.h"
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "core/opp.h"
 #include "core/rule.h"
 #include "daemon/journal.h"

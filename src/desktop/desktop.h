@@ -75,6 +75,3 @@ int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile
 int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie);
 /* Ends all holds and informs their owners: another profile was chosen. */
 void holds_end(struct desktop *desktop);
-
-/* Serves the interface. Returns 0 or a negative errno, logged. */
-int bus_start(struct desktop *desktop);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "rules/rules_private.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

@@ -2,7 +2,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "core/rule.h"
 #include "rules/rules_private.h"
 #include "shared/cleanup.h"

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 
-#include "config/rule_keys.h"
 #include "test-config.h"
 
 #include "config/file.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/rule_keys.h"
+#include "config/keys.h"
 #include "test-config.h"
 
 static struct policy_draft draft;
