@@ -100,35 +100,12 @@ static void free_entry(struct policy_origin *entry)
 	free(entry->value);
 }
 
-/* A key keeps its first place among the others when its value is replaced. */
-static int replace(struct policy_origins *origins, struct policy_origin *first, const char *value,
-		   struct policy_place place)
-{
-	size_t n = first - origins->entries + 1;
-	char *copy = strdup(value);
-
-	if (!copy)
-		return -ENOMEM;
-	free(first->value);
-	first->value = copy;
-	first->place = place;
-	for (size_t i = n; i < origins->n; i++)
-		if (is_of(&origins->entries[i], first->section, first->key))
-			free_entry(&origins->entries[i]);
-		else
-			origins->entries[n++] = origins->entries[i];
-	origins->n = n;
-	return 0;
-}
-
 int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
 			const char *value, struct policy_place place, bool is_more)
 {
-	const struct policy_origin *first = policy_origins_find(origins, section, key);
 	struct policy_origin *entries, entry = { .place = place };
+	size_t kept = 0;
 
-	if (first && !is_more)
-		return replace(origins, &origins->entries[first - origins->entries], value, place);
 	entries = reallocarray(origins->entries, origins->n + 1, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
@@ -140,7 +117,20 @@ int policy_origins_note(struct policy_origins *origins, const char *section, con
 		free_entry(&entry);
 		return -ENOMEM;
 	}
-	entries[origins->n++] = entry;
+	/* A value that replaces others has the place of the first. */
+	for (size_t i = 0; i < origins->n; i++) {
+		if (is_more || !is_of(&entries[i], section, key)) {
+			entries[kept++] = entries[i];
+			continue;
+		}
+		free_entry(&entries[i]);
+		if (entry.section)
+			entries[kept++] = entry;
+		entry = (struct policy_origin){ 0 };
+	}
+	if (entry.section)
+		entries[kept++] = entry;
+	origins->n = kept;
 	return 0;
 }
 

@@ -74,34 +74,32 @@ static enum ctl_exit take_state(const struct ctl *ctl, json_t **ret)
 	return *ret ? CTL_OK : CTL_LOST;
 }
 
-static bool is_same(const json_t *before, const json_t *now, bool lent)
+/* Whether the rest of the machine is as it was while wakegov governed; *ret says whether it
+ * answers. */
+static bool is_undisturbed(const struct experiment *experiment, enum ctl_exit *ret)
 {
-	const json_t *states = json_object_get(now, "states"), *state;
+	bool handed_back = experiment->lent_fd >= 0 && !experiment->config;
+	const json_t *before = experiment->governed, *states, *state;
+	json_auto_t *now = NULL;
 	size_t i;
 
-	if (json_array_size(states) != json_array_size(json_object_get(before, "states")) ||
+	*ret = take_state(experiment->ctl, &now);
+	states = json_object_get(before, "states");
+	if (*ret != CTL_OK ||
+	    json_array_size(states) != json_array_size(json_object_get(now, "states")) ||
 	    !json_equal(json_object_get(before, "overrides"), json_object_get(now, "overrides")) ||
 	    !json_equal(json_object_get(before, "policy"), json_object_get(now, "policy")) ||
 	    field_number(before, "uptime_us") > field_number(now, "uptime_us"))
 		return false;
 	json_array_foreach(states, i, state) {
-		const char *was =
-			json_string_value(json_array_get(json_object_get(before, "states"), i));
-		const char *is = json_string_value(state);
+		const char *was = json_string_value(state);
+		const char *is =
+			json_string_value(json_array_get(json_object_get(now, "states"), i));
 
-		if (strcmp(is, lent && !strcmp(was, "driven") ? "handed-back" : was) != 0)
+		if (strcmp(is, handed_back && !strcmp(was, "driven") ? "handed-back" : was) != 0)
 			return false;
 	}
 	return true;
-}
-
-static bool is_undisturbed(const struct experiment *experiment, enum ctl_exit *ret)
-{
-	json_auto_t *now = NULL;
-
-	*ret = take_state(experiment->ctl, &now);
-	return *ret == CTL_OK &&
-	       is_same(experiment->governed, now, experiment->lent_fd >= 0 && !experiment->config);
 }
 
 /* Returns 1: the daemon has answered. */

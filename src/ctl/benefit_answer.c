@@ -322,22 +322,6 @@ json_t *benefit_answer(const struct benefit_findings *findings)
 			 "figures", found, "verdict", verdict(findings));
 }
 
-static void show_figure(const json_t *figure)
-{
-	const char *words = field_text(figure, "words"), *source = field_text(figure, "source");
-	const char *unit = field_text(figure, "unit"), *of = field_text(figure, "of");
-	double with = json_number_value(json_object_get(figure, "with"));
-	double without = json_number_value(json_object_get(figure, "without"));
-	int decimals = decimals_of(without / 100);
-	/* printf() pads by bytes, and this character has two. */
-	int width = 24 + (strstr(words, "±") != NULL);
-
-	print_line(stdout, "  %-19s %-*s %.*f, without %.*f%s%s%s%s%s%s",
-		   field_shown(figure, "title"), width, words, decimals, with, decimals, without,
-		   *unit ? " " : "", unit, source ? ", by " : "", source ?: "", of ? ", of " : "",
-		   of ?: "");
-}
-
 void benefit_show_answer(const json_t *answer)
 {
 	const json_t *figure;
@@ -346,8 +330,21 @@ void benefit_show_answer(const json_t *answer)
 	print_line(stdout, "With wakegov, against %s, in %d pairs of blocks (%d more were void):",
 		   field_text(answer, "against") ?: "the former governor",
 		   (int)field_number(answer, "pairs"), (int)field_number(answer, "void"));
-	json_array_foreach(json_object_get(answer, "figures"), i, figure)
-		show_figure(figure);
+	json_array_foreach(json_object_get(answer, "figures"), i, figure) {
+		double with = json_number_value(json_object_get(figure, "with"));
+		double without = json_number_value(json_object_get(figure, "without"));
+		const char *unit = field_text(figure, "unit"), *of = field_text(figure, "of");
+		const char *source = field_text(figure, "source");
+		const char *words = field_text(figure, "words");
+		int decimals = decimals_of(without / 100);
+		/* printf() pads by bytes, and this character has two. */
+		int width = 24 + (strstr(words, "±") != NULL);
+
+		print_line(stdout, "  %-19s %-*s %.*f, without %.*f%s%s%s%s%s%s",
+			   field_shown(figure, "title"), width, words, decimals, with, decimals,
+			   without, *unit ? " " : "", unit, source ? ", by " : "", source ?: "",
+			   of ? ", of " : "", of ?: "");
+	}
 	print_line(stdout, "Verdict: %s.", field_shown(answer, "verdict"));
 }
 

@@ -98,37 +98,32 @@ static void add_changes(const char *path, void *context)
 		sample->changes += n;
 }
 
-/*
- * Documentation/scheduler/sched-stats.rst: of each CPU, behind six other numbers, what its tasks
- * ran and waited, in ns, and their turns.
- */
-static void add_waits(struct sample *sample)
+static void take_sample(struct benefit_meters *meters, struct sample *ret)
 {
-	_cleanup_fclose_ FILE *file = fopen("/proc/schedstat", "re");
+	_cleanup_fclose_ FILE *waits = fopen("/proc/schedstat", "re");
 	double wait_ns, turns;
 	char line[512];
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %*u %lf %lf", &wait_ns, &turns) !=
-		    2)
-			continue;
-		sample->wait_us += wait_ns / 1000;
-		sample->waits += turns;
-	}
-}
-
-static void take_sample(struct benefit_meters *meters, struct sample *ret)
-{
 	*ret = (struct sample){ .time_ns = time_now_ns() };
 	sysfs_each(add_disk, ret, "/sys/block/*/stat");
 	sysfs_each(add_states, ret, CPUFREQ "/time_in_state");
 	sysfs_each(add_changes, ret, CPUFREQ "/total_trans");
-	add_waits(ret);
+	/*
+	 * Documentation/scheduler/sched-stats.rst: of each CPU, behind six other numbers, what its
+	 * tasks ran and waited, in ns, and their turns.
+	 */
+	while (waits && fgets(line, sizeof(line), waits)) {
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %*u %lf %lf", &wait_ns, &turns) !=
+		    2)
+			continue;
+		ret->wait_us += wait_ns / 1000;
+		ret->waits += turns;
+	}
 	energy_read(&meters->energy, ret->time_ns);
 	model_read(&meters->model, ret->time_ns);
-	ret->cpu_s = meters->model.busy_s;
 	if (meters->wakeups)
 		wakeups_read(meters->wakeups, ret->wakeups);
+	ret->cpu_s = meters->model.busy_s;
 	ret->joules = meters->energy.joules;
 	ret->n_lost = meters->energy.n_lost;
 	ret->full_cpu_s = meters->model.full_cpu_s;

@@ -32,16 +32,6 @@ static const char exit_codes[] = "\n"
 				 "  4  the connection was lost, or timed out\n"
 				 "  5  a replay decides something else than was recorded\n";
 
-static void print_option(const struct ctl_option *option)
-{
-	const char letter[] = { '-', option->letter, ',', ' ', '\0' };
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "", option->name,
-		 option->value ? " " : "", option->value ?: "");
-	printf("  %-17s  %s\n", name, option->help);
-}
-
 /* command is NULL for the help of all. */
 static void print_help(const struct ctl_command *command)
 {
@@ -49,8 +39,15 @@ static void print_help(const struct ctl_command *command)
 		printf("Usage: wakegovctl %s%s%s%s\n%s\n\nOptions:\n", command->name,
 		       command->options[0].name ? " [OPTION…]" : "", command->arguments ? " " : "",
 		       command->arguments ?: "", command->help);
-		for (int i = 0; i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-			print_option(&command->options[i]);
+		for (int i = 0; i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
+			const struct ctl_option *option = &command->options[i];
+			const char letter[] = { '-', option->letter, ',', ' ', '\0' };
+			char name[64];
+
+			snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "",
+				 option->name, option->value ? " " : "", option->value ?: "");
+			printf("  %-17s  %s\n", name, option->help);
+		}
 		fputs(general_help, stdout);
 		return;
 	}

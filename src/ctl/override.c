@@ -88,13 +88,22 @@ static void show_cancelled(const json_t *reply)
 	puts("cancelled");
 }
 
-static enum ctl_exit cancel_all(struct ctl *ctl)
+static enum ctl_exit cancel(struct ctl *ctl)
 {
+	bool is_all = ctl->n_arguments == 2 && !strcmp(ctl->arguments[1], "all");
 	json_auto_t *reply = NULL;
 	const json_t *override;
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Overrides", NULL, &reply);
+	enum ctl_exit code;
+	uint64_t id;
 	size_t i = 0;
 
+	if (!is_all && (ctl->n_arguments != 2 || !quantity_number(ctl->arguments[1], &id)))
+		return ctl_misuse(ctl, "cancel takes the number of one override, or all; "
+				       "'wakegovctl override list' shows them");
+	if (!is_all)
+		return ctl_ask(ctl, "io.wakegov.CancelOverride",
+			       json_pack("{sI}", "id", (json_int_t)id), show_cancelled);
+	code = ctl_call(ctl, "io.wakegov.Overrides", NULL, &reply);
 	json_array_foreach(json_object_get(reply, "overrides"), i, override) {
 		code = ctl_call(ctl, "io.wakegov.CancelOverride",
 				json_pack("{sO}", "id", json_object_get(override, "id")), NULL);
@@ -102,19 +111,6 @@ static enum ctl_exit cancel_all(struct ctl *ctl)
 			break;
 	}
 	return code == CTL_OK ? ctl_print(ctl, reply, i ? show_cancelled : show_overrides) : code;
-}
-
-static enum ctl_exit cancel(struct ctl *ctl)
-{
-	uint64_t id;
-
-	if (ctl->n_arguments == 2 && !strcmp(ctl->arguments[1], "all"))
-		return cancel_all(ctl);
-	if (ctl->n_arguments != 2 || !quantity_number(ctl->arguments[1], &id))
-		return ctl_misuse(ctl, "cancel takes the number of one override, or all; "
-				       "'wakegovctl override list' shows them");
-	return ctl_ask(ctl, "io.wakegov.CancelOverride", json_pack("{sI}", "id", (json_int_t)id),
-		       show_cancelled);
 }
 
 /*

@@ -188,17 +188,6 @@ static size_t width_of(const char *text)
 	return width;
 }
 
-/* The number of bytes of the first characters of text. */
-static size_t bytes_of(const char *text, size_t characters)
-{
-	size_t i = 0;
-
-	for (; text[i]; i++)
-		if (((unsigned char)text[i] & 0xc0) != 0x80 && !characters--)
-			break;
-	return i;
-}
-
 /* The printed width of each column, and their distance. */
 struct spacing {
 	size_t widths[TABLE_COLUMNS_MAX];
@@ -208,11 +197,15 @@ struct spacing {
 static void print_cell(const struct table *table, const struct spacing *spacing, size_t column,
 		       const char *text, FILE *file)
 {
-	size_t width = spacing->widths[column], used = width_of(text);
+	size_t width = spacing->widths[column], used = width_of(text), characters = 0;
 	bool is_last = column + 1 == table->n_columns;
-	int bytes = (int)bytes_of(text, width);
+	int bytes = 0;
 	int padding = used < width ? (int)(width - used) : 0;
 
+	/* Cut after a whole character. */
+	for (; text[bytes]; bytes++)
+		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && ++characters > width)
+			break;
 	if (table->columns[column].align == TABLE_RIGHT)
 		fprintf(file, "%*s%.*s", padding, "", bytes, text);
 	else

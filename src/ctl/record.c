@@ -35,29 +35,20 @@ struct session {
 	uint64_t bytes;
 };
 
-static int digit(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 /* Four characters are three bytes, fewer before "=". */
 static int write_base64(FILE *out, const char *text)
 {
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t bits = 0;
 	int n = 0;
 
 	for (; *text && *text != '='; text++) {
-		int value = digit(*text);
+		const char *digit = strchr(digits, *text);
 
-		if (value < 0)
+		if (!digit)
 			return -EBADMSG;
-		bits = bits << 6 | value;
+		bits = bits << 6 | (uint32_t)(digit - digits);
 		if (n++ % 4)
 			fputc(bits >> (6 - 2 * ((n - 1) % 4)) & 0xff, out);
 	}
@@ -86,23 +77,21 @@ static int take_data(struct session *session, const char *data)
 
 static int take_reply(struct session *session, const char *text, size_t length)
 {
-	json_t *reply = json_loadb(text, length, 0, NULL);
+	json_auto_t *reply = json_loadb(text, length, 0, NULL);
 	const json_t *parameters = json_object_get(reply, "parameters");
 	const char *data = field_text(parameters, "data");
 	const char *ended = field_text(parameters, "ended");
-	int r = 0;
+	int r;
 
 	if (field_text(reply, "error")) {
 		complain_refusal(session->ctl->command->name, "io.wakegov.Record", reply);
-		r = -ECANCELED;
-	} else if (!data) {
-		r = -EBADMSG;
-	} else {
-		r = take_data(session, data);
-		session->bytes = field_number(parameters, "bytes");
-		session->ended = ended ? strdup(ended) : NULL;
+		return -ECANCELED;
 	}
-	json_decref(reply);
+	if (!data)
+		return -EBADMSG;
+	r = take_data(session, data);
+	session->bytes = field_number(parameters, "bytes");
+	session->ended = ended ? strdup(ended) : NULL;
 	return r;
 }
 
@@ -130,12 +119,9 @@ static int take_replies(struct session *session)
 /* Uses a connection of its own: that of the recording takes no other call. */
 static void stop(struct session *session)
 {
-	json_t *reply;
-
 	session->stopped = true;
 	session->until_ns = 0;
-	if (ctl_call(session->ctl, "io.wakegov.StopRecording", NULL, &reply) == CTL_OK)
-		json_decref(reply);
+	ctl_call(session->ctl, "io.wakegov.StopRecording", NULL, NULL);
 }
 
 static int follow(struct session *session)
@@ -165,26 +151,11 @@ static int follow(struct session *session)
 	return r;
 }
 
-static enum ctl_exit report(const struct session *session, int error)
-{
-	_cleanup_free_ char *size = format_size(session->bytes >> 10);
-
-	if (error == -ECANCELED)
-		return CTL_REFUSED;
-	if (error < 0) {
-		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
-			 error == -ECONNRESET ? "wakegovd hung up" : strerror(-error));
-		return CTL_LOST;
-	}
-	printf("%s: %s%s\n", session->path, size,
-	       !strcmp(session->ended, "size") ? ", ended at its --max-size" : "");
-	return ctl_flush();
-}
-
 static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 {
 	const struct ctl *ctl = session->ctl;
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_free_ char *size = NULL;
 	int r;
 
 	session->signals = ctl_catch_signals();
@@ -198,7 +169,17 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 			json_pack("{sI}", "max_bytes", (json_int_t)max_bytes), true, deadline_ns);
 	if (r == 0)
 		r = follow(session);
-	return report(session, r);
+	if (r == -ECANCELED)
+		return CTL_REFUSED;
+	if (r < 0) {
+		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
+			 r == -ECONNRESET ? "wakegovd hung up" : strerror(-r));
+		return CTL_LOST;
+	}
+	size = format_size(session->bytes >> 10);
+	printf("%s: %s%s\n", session->path, size,
+	       !strcmp(session->ended, "size") ? ", ended at its --max-size" : "");
+	return ctl_flush();
 }
 
 enum ctl_exit command_record(struct ctl *ctl)

@@ -98,39 +98,32 @@ static void show_task(const char *side, const char *kind, const json_t *task)
 		printf("%s  no %s\n", side, kind);
 }
 
-static void show_difference(const json_t *difference)
-{
-	const json_t *recorded = json_object_get(difference, "recorded");
-	const json_t *replayed = json_object_get(difference, "replayed");
-	const char *kind = field_text(difference, "kind");
-
-	if (!json_is_object(recorded)) {
-		printf("the first difference, at byte %" PRIu64 ":\n",
-		       field_number(difference, "offset"));
-		show_task("recorded", kind, recorded);
-		show_task("replayed", kind, replayed);
-		return;
-	}
-	printf("the first difference, %.3f s from the start, %s, at byte %" PRIu64 ":\n",
-	       (double)field_number(recorded, "at_us") / 1e6, field_text(recorded, "domain"),
-	       field_number(difference, "offset"));
-	fputs("recorded  ", stdout);
-	show_decision(recorded);
-	fputs("replayed  ", stdout);
-	show_decision(replayed);
-}
-
 void replay_show(const json_t *reply)
 {
 	_cleanup_free_ char *length = format_duration(field_number(reply, "length_us"));
 	const json_t *difference = json_object_get(reply, "difference");
+	const json_t *recorded = json_object_get(difference, "recorded");
+	const json_t *replayed = json_object_get(difference, "replayed");
+	const char *kind = field_text(difference, "kind");
 
 	printf("%s: %" PRIu64 " inputs, %" PRIu64 " decisions, %s\n", length,
 	       field_number(reply, "inputs"), field_number(reply, "decisions"),
 	       json_is_object(difference) ? "the last of them not as recorded"
 					  : "every one as recorded");
-	if (json_is_object(difference))
-		show_difference(difference);
+	if (json_is_object(recorded)) {
+		printf("the first difference, %.3f s from the start, %s, at byte %" PRIu64 ":\n",
+		       (double)field_number(recorded, "at_us") / 1e6,
+		       field_text(recorded, "domain"), field_number(difference, "offset"));
+		fputs("recorded  ", stdout);
+		show_decision(recorded);
+		fputs("replayed  ", stdout);
+		show_decision(replayed);
+	} else if (json_is_object(difference)) {
+		printf("the first difference, at byte %" PRIu64 ":\n",
+		       field_number(difference, "offset"));
+		show_task("recorded", kind, recorded);
+		show_task("replayed", kind, replayed);
+	}
 }
 
 static json_t *times_json(const struct opp_times *times)
@@ -223,27 +216,6 @@ static void add_row(json_t *rows, const char *domain, const char *policy, const 
 	json_array_append_new(rows, row);
 }
 
-static void show_domains_table(const json_t *domains, const char *policy)
-{
-	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "POLICY", TABLE_LEFT, cell_text, "policy" },
-		{ "MEAN", TABLE_RIGHT, cell_frequency, "mean_khz" },
-		{ "CHANGES/S", TABLE_RIGHT, cell_rate, "changes_per_s" },
-		{ "TIME SPENT", TABLE_LEFT, cell_opps, "opps" },
-	};
-	json_auto_t *rows = json_array();
-	const json_t *domain;
-	size_t i;
-
-	json_array_foreach(domains, i, domain) {
-		add_row(rows, field_text(domain, "name"), "as recorded",
-			json_object_get(domain, "recorded"));
-		add_row(rows, "", policy, json_object_get(domain, "other"));
-	}
-	table_print(TABLE(columns), rows, stdout);
-}
-
 static void show_differences(const json_t *reply, const char *policy)
 {
 	const json_t *differences = json_object_get(reply, "differences"), *difference;
@@ -270,13 +242,28 @@ static void show_differences(const json_t *reply, const char *policy)
 
 void what_if_show(const json_t *reply)
 {
+	static const struct table_column columns[] = {
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "POLICY", TABLE_LEFT, cell_text, "policy" },
+		{ "MEAN", TABLE_RIGHT, cell_frequency, "mean_khz" },
+		{ "CHANGES/S", TABLE_RIGHT, cell_rate, "changes_per_s" },
+		{ "TIME SPENT", TABLE_LEFT, cell_opps, "opps" },
+	};
 	_cleanup_free_ char *length = format_duration(field_number(reply, "length_us"));
+	json_auto_t *rows = json_array();
+	const json_t *domain;
+	size_t i;
 	const char *path = field_text(reply, "policy"), *slash = strrchr(path, '/');
 	_cleanup_free_ char *policy = format_clean(slash ? slash + 1 : path);
 
 	printf("%s; %" PRIu64 " decisions recorded, %" PRIu64 " under %s\n\n", length,
 	       field_number(reply, "recorded_decisions"), field_number(reply, "other_decisions"),
 	       policy);
-	show_domains_table(json_object_get(reply, "domains"), policy);
+	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
+		add_row(rows, field_text(domain, "name"), "as recorded",
+			json_object_get(domain, "recorded"));
+		add_row(rows, "", policy, json_object_get(domain, "other"));
+	}
+	table_print(TABLE(columns), rows, stdout);
 	show_differences(reply, policy);
 }

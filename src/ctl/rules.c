@@ -261,26 +261,14 @@ static enum ctl_exit show_named(const struct ctl *ctl, const json_t *reply, cons
 	return CTL_REFUSED;
 }
 
-static enum ctl_exit show_all(const struct ctl *ctl, const json_t *reply)
-{
-	size_t i, max = ctl->json ? SIZE_MAX : THREADS_SHOWN;
-	enum ctl_exit code;
-	json_t *rule;
-
-	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
-		code = add_threads(ctl, rule, max);
-		if (code != CTL_OK)
-			return code;
-	}
-	return ctl_print(ctl, reply, show_rules);
-}
-
 enum ctl_exit command_rules(struct ctl *ctl)
 {
 	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
+	size_t i, most = ctl->json ? SIZE_MAX : THREADS_SHOWN;
 	json_auto_t *reply = NULL;
 	enum ctl_exit code;
 	uint64_t pid = 0;
+	json_t *rule;
 
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "expected nothing, one rule, or one thread id (812)");
@@ -290,7 +278,12 @@ enum ctl_exit command_rules(struct ctl *ctl)
 		return ctl_ask(ctl, "io.wakegov.ExplainRules",
 			       json_pack("{sI}", "pid", (json_int_t)pid), show_task);
 	code = ctl_call(ctl, "io.wakegov.Rules", NULL, &reply);
-	if (code != CTL_OK)
-		return code;
-	return name ? show_named(ctl, reply, name) : show_all(ctl, reply);
+	if (code == CTL_OK && name)
+		return show_named(ctl, reply, name);
+	json_array_foreach(json_object_get(reply, "rules"), i, rule) {
+		code = add_threads(ctl, rule, most);
+		if (code != CTL_OK)
+			break;
+	}
+	return code == CTL_OK ? ctl_print(ctl, reply, show_rules) : code;
 }

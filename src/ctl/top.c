@@ -94,40 +94,32 @@ static void look(const struct ctl *ctl, struct top_view *view)
 	take_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
 }
 
-/*
- * The text of Explain for the selected row, or of ExplainRules for a capped one; NULL for a device
- * or on failure.
- */
-static char *explanation_of(const struct ctl *ctl, const struct top_view *view)
+/* The text of Explain for the selected row, or of ExplainRules for a capped one. */
+static void explain_selected(const struct ctl *ctl, struct top_view *view)
 {
 	const json_t *row = top_model_selected(&view->model, view->pane);
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	bool is_capped = view->pane == TOP_CAPPED;
+	json_auto_t *reply = NULL;
 	_cleanup_close_ int fd = -1;
-	json_t *parameters, *reply;
-	char *text = NULL;
+	FILE *file = NULL;
 	size_t size;
-	FILE *file;
 
-	if (!row || view->pane == TOP_DEVICES)
-		return NULL;
-	parameters = view->pane == TOP_DOMAINS
-			     ? json_pack("{ss}", "domain", field_text(row, "name"))
-			     : json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid"));
-	fd = caller_open(ctl->path, deadline_ns);
-	reply = ask(fd, view->pane == TOP_CAPPED ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
-		    parameters, deadline_ns);
-	file = reply ? open_memstream(&text, &size) : NULL;
+	if (row && view->pane != TOP_DEVICES) {
+		fd = caller_open(ctl->path, deadline_ns);
+		reply = ask(
+			fd, is_capped ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
+			view->pane == TOP_DOMAINS
+				? json_pack("{ss}", "domain", field_text(row, "name"))
+				: json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid")),
+			deadline_ns);
+	}
+	if (reply)
+		file = open_memstream(&view->text, &size);
 	if (file) {
-		(view->pane == TOP_CAPPED ? rules_print_task : explain_print)(file, reply);
+		(is_capped ? rules_print_task : explain_print)(file, reply);
 		fclose(file);
 	}
-	json_decref(reply);
-	return text;
-}
-
-static void explain_selected(const struct ctl *ctl, struct top_view *view)
-{
-	view->text = explanation_of(ctl, view);
 	if (!view->text)
 		view->text =
 			strdup(view->pane == TOP_DEVICES

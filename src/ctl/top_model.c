@@ -46,19 +46,6 @@ void top_model_deinit(struct top_model *model)
 	free(model->histories);
 }
 
-static bool is_shown(const struct top_model *model, const json_t *row)
-{
-	if (!model->filter[0])
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(searched); i++) {
-		const char *text = field_text(row, searched[i]);
-
-		if (text && strcasestr(text, model->filter))
-			return true;
-	}
-	return false;
-}
-
 struct order {
 	const struct sort_key *key;
 	bool is_reverse;
@@ -125,9 +112,14 @@ static void arrange(struct top_model *model, enum top_pane pane, const json_t *s
 	size_t i;
 
 	list->n = 0;
-	json_array_foreach(list->all, i, row)
-		if (is_shown(model, row))
+	json_array_foreach(list->all, i, row) {
+		bool is_shown = !model->filter[0];
+
+		for (size_t j = 0; !is_shown && j < ARRAY_SIZE(searched); j++)
+			is_shown = strcasestr(field_text(row, searched[j]) ?: "", model->filter);
+		if (is_shown)
 			list->rows[list->n++] = row;
+	}
 	sort_rows(list, &keys[pane][list->sort]);
 	select_again(list, selected);
 }
@@ -146,19 +138,6 @@ static struct top_history *add_history(struct top_model *model, const char *name
 	return histories;
 }
 
-static void note_level(struct top_history *history, const json_t *domain)
-{
-	uint64_t highest = field_number(domain, "highest_opp_khz");
-	uint64_t now = field_number(domain, "current_khz");
-	uint64_t eighths = highest ? (now * 8 + highest / 2) / highest : 0;
-
-	if (history->n == TOP_HISTORY)
-		memmove(history->levels, history->levels + 1, TOP_HISTORY - 1);
-	else
-		history->n++;
-	history->levels[history->n - 1] = eighths > 8 ? 8 : (uint8_t)eighths;
-}
-
 const struct top_history *top_model_history(const struct top_model *model, const char *name)
 {
 	for (size_t i = 0; name && i < model->n_histories; i++)
@@ -175,11 +154,19 @@ static void note_all(struct top_model *model, const json_t *domains)
 	json_array_foreach(domains, i, domain) {
 		const char *name = field_text(domain, "name");
 		struct top_history *history = (struct top_history *)top_model_history(model, name);
+		uint64_t highest = field_number(domain, "highest_opp_khz");
+		uint64_t now = field_number(domain, "current_khz");
+		uint64_t eighths = highest ? (now * 8 + highest / 2) / highest : 0;
 
 		if (name && !history)
 			history = add_history(model, name);
-		if (history)
-			note_level(history, domain);
+		if (!history)
+			continue;
+		if (history->n == TOP_HISTORY)
+			memmove(history->levels, history->levels + 1, TOP_HISTORY - 1);
+		else
+			history->n++;
+		history->levels[history->n - 1] = eighths > 8 ? 8 : (uint8_t)eighths;
 	}
 }
 

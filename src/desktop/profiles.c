@@ -193,14 +193,18 @@ static void drop(struct desktop_hold *hold)
 	*hold = (struct desktop_hold){ 0 };
 }
 
-static int on_client_gone(sd_bus_track *track, void *userdata)
+static void end_hold(struct desktop_hold *hold)
 {
-	struct desktop_hold *hold = userdata;
 	struct desktop *desktop = hold->desktop;
 
 	drop(hold);
 	hold_strongest(desktop);
 	signal_change(desktop, "ActiveProfileHolds");
+}
+
+static int on_client_gone(sd_bus_track *track, void *userdata)
+{
+	end_hold(userdata);
 	return 0;
 }
 
@@ -247,9 +251,7 @@ int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie
 		if (!cookie || hold->cookie != cookie ||
 		    !sd_bus_track_contains(hold->client, sd_bus_message_get_sender(call)))
 			continue;
-		drop(hold);
-		hold_strongest(desktop);
-		signal_change(desktop, "ActiveProfileHolds");
+		end_hold(hold);
 		return 0;
 	}
 	return -ENOENT;

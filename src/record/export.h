@@ -16,7 +16,7 @@
  * recording.
  */
 
-/* Each may be NULL. Arguments are borrowed until the call returns. */
+/* Arguments are borrowed until the call returns. */
 struct timeline_sink {
 	/*
 	 * The domain's first decision, or one with another frequency, reason, task, limiter or

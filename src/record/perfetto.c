@@ -121,23 +121,17 @@ static void begin_event(struct message *event, enum event_type type, uint64_t uu
 	protobuf_put_number(&event->out, EVENT_TRACK, uuid);
 }
 
-static void annotate_text(struct message *event, const char *name, const char *text)
+/* An annotation of the event with a text, or if that is NULL with a number. */
+static void annotate(struct message *event, const char *name, const char *text, uint64_t number)
 {
 	struct message annotation;
 
 	message_init(&annotation);
 	protobuf_put_text(&annotation.out, ANNOTATION_NAME, name);
-	protobuf_put_text(&annotation.out, ANNOTATION_STRING, text);
-	protobuf_put_message(&event->out, EVENT_ANNOTATION, &annotation.out);
-}
-
-static void annotate_number(struct message *event, const char *name, uint64_t number)
-{
-	struct message annotation;
-
-	message_init(&annotation);
-	protobuf_put_text(&annotation.out, ANNOTATION_NAME, name);
-	protobuf_put_number(&annotation.out, ANNOTATION_UINT, number);
+	if (text)
+		protobuf_put_text(&annotation.out, ANNOTATION_STRING, text);
+	else
+		protobuf_put_number(&annotation.out, ANNOTATION_UINT, number);
 	protobuf_put_message(&event->out, EVENT_ANNOTATION, &annotation.out);
 }
 
@@ -179,15 +173,15 @@ static void write_decision(void *userdata, const struct decision *decision, bool
 		end_reason(out, domain, decision->now_ns);
 	begin_event(&event, SLICE_BEGIN, track(TRACK_REASON, domain));
 	protobuf_put_text(&event.out, EVENT_NAME, reason_name(decision->reason));
-	annotate_number(&event, "target_mhz", decision->target_khz / 1000);
-	annotate_number(&event, "wanted_mhz", decision->wanted_khz / 1000);
-	annotate_number(&event, "demand_of_1024", decision->want_cap);
-	annotate_number(&event, "cpu", decision->cpu);
-	annotate_text(&event, "limiter", limiter_name(decision->limiter));
-	annotate_text(&event, "timing", timing_name(decision->timing));
+	annotate(&event, "target_mhz", NULL, decision->target_khz / 1000);
+	annotate(&event, "wanted_mhz", NULL, decision->wanted_khz / 1000);
+	annotate(&event, "demand_of_1024", NULL, decision->want_cap);
+	annotate(&event, "cpu", NULL, decision->cpu);
+	annotate(&event, "limiter", limiter_name(decision->limiter), 0);
+	annotate(&event, "timing", timing_name(decision->timing), 0);
 	if (decision->pid) {
-		annotate_number(&event, "pid", decision->pid);
-		annotate_text(&event, "task", decision->comm);
+		annotate(&event, "pid", NULL, decision->pid);
+		annotate(&event, "task", decision->comm, 0);
 	}
 	write_event(out, &event, decision->now_ns);
 }
@@ -213,10 +207,10 @@ static void write_task(void *userdata, const struct io_task *task, bool is_first
 		end_slice(out, uuid, now_ns);
 	begin_event(&event, SLICE_BEGIN, uuid);
 	protobuf_put_text(&event.out, EVENT_NAME, io_boost_state_name(boost->state));
-	annotate_text(&event, "boosted", io_boost_is_held(boost) ? "yes" : "no");
-	annotate_number(&event, "wanted_mhz", boost->wanted_khz / 1000);
-	annotate_number(&event, "io_per_s", boost->rate_per_s);
-	annotate_number(&event, "cpu", task->cpu);
+	annotate(&event, "boosted", io_boost_is_held(boost) ? "yes" : "no", 0);
+	annotate(&event, "wanted_mhz", NULL, boost->wanted_khz / 1000);
+	annotate(&event, "io_per_s", NULL, boost->rate_per_s);
+	annotate(&event, "cpu", NULL, task->cpu);
 	write_event(out, &event, now_ns);
 }
 

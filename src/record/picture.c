@@ -78,11 +78,6 @@ void svg_label(FILE *out, double x, double y, const char *anchor, const char *te
 	put_text(out, x, y, anchor, text, " font-size=\"11\" fill=\"#555555\"");
 }
 
-struct colour {
-	const char *name;
-	const char *fill;
-};
-
 /* By enum reason; reasons without a colour of their own get the last. */
 static const char *const reason_fills[] = {
 	[REASON_IDLE] = "#eeeeee",
@@ -206,26 +201,20 @@ static void draw_times(FILE *out, double y, double span_s)
 	}
 }
 
-static void draw_legend(FILE *out, double y, const char *title, const struct colour *colours,
-			size_t n)
+static void draw_colour(FILE *out, size_t i, double y, const char *fill, const char *name)
 {
-	svg_label(out, 8, y, "start", title);
-	for (size_t i = 0; i < n; i++) {
-		svg_box(out, LEFT + i * LEGEND_WIDTH, y - 9, 10, 10, colours[i].fill);
-		svg_label(out, LEFT + i * LEGEND_WIDTH + 14, y, "start", colours[i].name);
-	}
+	svg_box(out, LEFT + i * LEGEND_WIDTH, y - 9, 10, 10, fill);
+	svg_label(out, LEFT + i * LEGEND_WIDTH + 14, y, "start", name);
 }
 
 static void draw_legends(FILE *out, double y)
 {
-	struct colour reasons[ARRAY_SIZE(reason_fills)], states[IO_BOOST_CANT_TELL + 1];
-
-	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
-		reasons[i] = (struct colour){ reason_name(i), reason_fills[i] };
-	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
-		states[i] = (struct colour){ io_boost_state_name(i), state_fills[i] };
-	draw_legend(out, y, "reason", reasons, ARRAY_SIZE(reasons));
-	draw_legend(out, y + 16, "I/O boost", states, ARRAY_SIZE(states));
+	svg_label(out, 8, y, "start", "reason");
+	for (size_t i = 0; i < ARRAY_SIZE(reason_fills); i++)
+		draw_colour(out, i, y, reason_fills[i], reason_name(i));
+	svg_label(out, 8, y + 16, "start", "I/O boost");
+	for (size_t i = 0; i <= IO_BOOST_CANT_TELL; i++)
+		draw_colour(out, i, y + 16, state_fills[i], io_boost_state_name(i));
 }
 
 static int compare_boosted(const void *a, const void *b)

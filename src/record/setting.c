@@ -156,28 +156,21 @@ static void get_rule(struct record_in *in, struct policy_rule *ret)
 	}
 }
 
-/* The key, or NULL if this build does not have it. */
-static const struct policy_key *get_key(struct record_in *in)
-{
-	char section[KEY_NAME_SIZE], name[KEY_NAME_SIZE];
-
-	record_get_text(in, section, sizeof(section));
-	record_get_text(in, name, sizeof(name));
-	for (int i = 0; i < POLICY_SECTIONS; i++)
-		if (!strcmp(section, policy_section_name(i)))
-			return policy_keys_find(i, name);
-	return NULL;
-}
-
 static int get_keys(struct record_in *in, bool of_domain, void *base, uint32_t *ret_given)
 {
+	char section[KEY_NAME_SIZE], name[KEY_NAME_SIZE];
 	uint32_t n = record_get_number(in, POLICY_KEYS_MAX);
-	const struct policy_key *key;
 	struct policy_value value;
 
 	*ret_given = 0;
 	for (uint32_t i = 0; i < n && !in->bad; i++) {
-		key = get_key(in);
+		const struct policy_key *key = NULL; /* if this build does not have it */
+
+		record_get_text(in, section, sizeof(section));
+		record_get_text(in, name, sizeof(name));
+		for (int j = 0; j < POLICY_SECTIONS && !key; j++)
+			if (!strcmp(section, policy_section_name(j)))
+				key = policy_keys_find(j, name);
 		value.kind = record_get_number(in, POLICY_VALUE_SHARE);
 		value.number = record_get_varint(in);
 		if (in->bad)

@@ -43,21 +43,21 @@ static void tell_decision(struct run *run, const struct decision *now)
 		       before->limiter != now->limiter || before->timing != now->timing ||
 		       before->pid != now->pid;
 
-	if (run->sink->decision && now->target_khz && is_news)
+	if (now->target_khz && is_news)
 		run->sink->decision(run->sink->userdata, now, !before->target_khz);
 	*before = *now;
 }
 
 static void tell_pause(struct run *run, uint32_t domain, uint64_t now_ns)
 {
-	if (run->decisions[domain].target_khz && run->sink->pause)
+	if (run->decisions[domain].target_khz)
 		run->sink->pause(run->sink->userdata, domain, now_ns);
 	run->decisions[domain] = (struct decision){ .domain = domain };
 }
 
 static void tell_end(struct run *run, struct told *told, uint64_t now_ns)
 {
-	if (told->pid && run->sink->task_end)
+	if (told->pid)
 		run->sink->task_end(run->sink->userdata, told->pid, now_ns);
 	*told = (struct told){ 0 };
 }
@@ -80,8 +80,7 @@ static void tell_task(struct run *run, const struct io_task *task, struct told *
 	if (!is_first && told->state == now.state && told->held == now.held &&
 	    told->wanted_khz == now.wanted_khz)
 		return;
-	if (run->sink->task)
-		run->sink->task(run->sink->userdata, task, is_first, now_ns);
+	run->sink->task(run->sink->userdata, task, is_first, now_ns);
 	*told = now;
 }
 

@@ -251,27 +251,27 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-/* Both start with the frequencies at the beginning of the recording. */
-static void begin(struct run *run, uint64_t now_ns)
-{
-	run->ret->begun = true;
-	run->ret->begin_ns = run->now_ns = now_ns;
-	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
-		uint32_t khz = engine_is_active(run->engine, i) ? run->recorded[i].target_khz : 0;
-
-		set_khz(&run->ret->recorded[i], khz, now_ns);
-		set_khz(&run->ret->other[i], khz, now_ns);
-	}
-}
-
 static int take_all(struct run *run)
 {
 	struct record record;
 	int r;
 
 	while ((r = lookahead_next(&run->ahead, &record)) == RECORD_READ) {
-		if (record_is_timed(record.type) && !run->ret->begun)
-			begin(run, record.now_ns);
+		bool is_first = record_is_timed(record.type) && !run->ret->begun;
+
+		if (is_first) {
+			run->ret->begun = true;
+			run->ret->begin_ns = run->now_ns = record.now_ns;
+		}
+		/* Both start with the frequencies at the beginning of the recording. */
+		for (uint32_t i = 0; is_first && i < run->ret->n_domains; i++) {
+			uint32_t khz = engine_is_active(run->engine, i)
+					       ? run->recorded[i].target_khz
+					       : 0;
+
+			set_khz(&run->ret->recorded[i], khz, run->now_ns);
+			set_khz(&run->ret->other[i], khz, run->now_ns);
+		}
 		if (record.now_ns > run->now_ns) {
 			catch_up(run, record.now_ns);
 			run->now_ns = record.now_ns;

@@ -16,7 +16,11 @@ void buffer_deinit(struct buffer *buffer)
 	*buffer = (struct buffer){ .max = buffer->max };
 }
 
-int buffer_reserve(struct buffer *buffer, size_t extra)
+/*
+ * Makes room for extra more bytes. Returns 0, -EMSGSIZE beyond max or -ENOMEM; on failure the
+ * content stays.
+ */
+static int reserve(struct buffer *buffer, size_t extra)
 {
 	size_t needed, size;
 	char *data;
@@ -55,7 +59,7 @@ int buffer_append(struct buffer *buffer, const void *bytes, size_t n_bytes)
 	if (!n_bytes)
 		return 0;
 
-	r = buffer_reserve(buffer, n_bytes);
+	r = reserve(buffer, n_bytes);
 	if (r < 0)
 		return r;
 
@@ -94,7 +98,7 @@ ssize_t buffer_receive(struct buffer *buffer, int fd)
 	if (room > RECEIVE_MAX)
 		room = RECEIVE_MAX;
 
-	r = buffer_reserve(buffer, room);
+	r = reserve(buffer, room);
 	if (r < 0)
 		return r;
 

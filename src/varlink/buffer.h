@@ -25,12 +25,6 @@ static inline char *buffer_bytes(const struct buffer *buffer)
 	return buffer->data + buffer->start;
 }
 
-/*
- * Makes room for extra more bytes. Returns 0, -EMSGSIZE beyond max or -ENOMEM; on failure the
- * content stays.
- */
-int buffer_reserve(struct buffer *buffer, size_t extra);
-
 /* Returns 0, -EMSGSIZE or -ENOMEM: all of it is appended, or nothing. */
 int buffer_append(struct buffer *buffer, const void *bytes, size_t n_bytes);
 

@@ -139,20 +139,6 @@ static const struct query_method service_methods[] = {
 	{ NULL },
 };
 
-/* An error for the client, for a method that failed. */
-static int send_failure(struct reply *reply, int error)
-{
-	reply_cancel(reply);
-	if (error == -ENOMEM)
-		return error;
-	if (error == -EMSGSIZE)
-		return reply_send_error(reply, "io.wakegov.ReplyTooLarge",
-					json_pack("{sI}", "max_bytes",
-						  (json_int_t)(reply->output->max - reply->mark)));
-	return reply_send_error(reply, "io.wakegov.Failed",
-				json_pack("{ss}", "message", strerror(-error)));
-}
-
 static int run_method(const struct query_method *method, const struct call *call,
 		      struct reply *reply)
 {
@@ -175,7 +161,17 @@ static int run_method(const struct query_method *method, const struct call *call
 		return reply_send_invalid(reply, "oneway");
 
 	r = method->run(call, reply);
-	return r < 0 ? send_failure(reply, r) : 0;
+	if (r >= 0)
+		return 0;
+	reply_cancel(reply);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -EMSGSIZE)
+		return reply_send_error(reply, "io.wakegov.ReplyTooLarge",
+					json_pack("{sI}", "max_bytes",
+						  (json_int_t)(reply->output->max - reply->mark)));
+	return reply_send_error(reply, "io.wakegov.Failed",
+				json_pack("{ss}", "message", strerror(-r)));
 }
 
 static int route(const struct query_context *context, const struct call *call, struct reply *reply)

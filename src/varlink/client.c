@@ -44,27 +44,6 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* A wait that continues keeps its deadline: single bytes do not prolong it. */
-static int update_deadline(struct query_client *client, enum client_wait wait, bool progress)
-{
-	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
-	bool same = wait == client->wait && !progress;
-	int r;
-
-	client->wait = wait;
-	if (wait == CLIENT_WAIT_NONE && client->deadline)
-		return sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
-	if (wait == CLIENT_WAIT_NONE || same)
-		return 0;
-	if (client->deadline) {
-		r = sd_event_source_set_time_relative(client->deadline, timeout_us);
-		return r < 0 ? r : sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
-	}
-	r = sd_event_add_time_relative(client->server->event, &client->deadline, CLOCK_MONOTONIC,
-				       timeout_us, DEADLINE_ACCURACY_US, on_deadline, client);
-	return r < 0 ? r : sd_event_source_set_priority(client->deadline, SD_EVENT_PRIORITY_IDLE);
-}
-
 static bool has_call(struct query_client *client)
 {
 	const char *message;
@@ -114,23 +93,37 @@ static int answer_calls(struct query_client *client)
 
 /*
  * Decides what to wait for next. Unread replies come before new calls, so that a client that does
- * not read cannot make its queue grow.
+ * not read cannot make its queue grow. A wait that continues keeps its deadline: single bytes do
+ * not prolong it.
  */
 static int settle(struct query_client *client, bool progress)
 {
-	bool call = has_call(client);
-	bool unread = client->replies.length || call;
-	enum client_wait wait = CLIENT_WAIT_NONE;
-	int r;
+	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
+	bool unread = client->replies.length || has_call(client);
+	enum client_wait wait = CLIENT_WAIT_NONE, before = client->wait;
+	int r = 0;
 
 	if (unread)
 		wait = CLIENT_WAIT_REPLY;
 	else if (client->calls.input.length)
 		wait = CLIENT_WAIT_CALL;
-
+	client->wait = wait;
 	if (progress)
 		client->quiet_since_us = query_server_now_us(client->server);
-	r = update_deadline(client, wait, progress);
+
+	if (wait == CLIENT_WAIT_NONE && client->deadline) {
+		r = sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
+	} else if (wait != CLIENT_WAIT_NONE && client->deadline && (wait != before || progress)) {
+		r = sd_event_source_set_time_relative(client->deadline, timeout_us);
+		if (r >= 0)
+			r = sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
+	} else if (wait != CLIENT_WAIT_NONE && !client->deadline) {
+		r = sd_event_add_time_relative(client->server->event, &client->deadline,
+					       CLOCK_MONOTONIC, timeout_us, DEADLINE_ACCURACY_US,
+					       on_deadline, client);
+		if (r >= 0)
+			r = sd_event_source_set_priority(client->deadline, SD_EVENT_PRIORITY_IDLE);
+	}
 	if (r < 0)
 		return r;
 	/* A call that must wait for its turn is resumed there when the socket is writable. */

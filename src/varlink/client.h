@@ -54,14 +54,10 @@ struct query_server {
 
 /* peer.c: who is connected. */
 
-/* The account of that user; NULL when it has no client. */
-struct query_user *query_user_find(const struct query_server *server, uid_t uid);
 /*
- * Adds a client to the user's account; NULL without memory. query_user_leave() removes one; the
- * last frees the account.
+ * Adds a client to the user's account, which query_client_drop() leaves; NULL without memory.
  */
 struct query_user *query_user_join(struct query_server *server, uid_t uid);
-void query_user_leave(struct query_user *user);
 
 /* Monotonic time of this turn of the loop. */
 uint64_t query_server_now_us(const struct query_server *server);

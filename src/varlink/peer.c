@@ -12,7 +12,7 @@
 #include "shared/log.h"
 #include "varlink/client.h"
 
-bool query_user_is_owner(uid_t uid)
+static bool is_owner_uid(uid_t uid)
 {
 	return uid == 0 || uid == geteuid();
 }
@@ -64,14 +64,15 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	assert(groups);
 	ret->uid = peer.uid;
 	ret->pid = peer.pid;
-	ret->is_owner = query_user_is_owner(peer.uid);
+	ret->is_owner = is_owner_uid(peer.uid);
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
 	ret->sees_all = ret->may_change || is_member(policy->read_group, peer.gid, groups, n);
 	ret->may_read = ret->sees_all || policy->readers == POLICY_READERS_EVERYONE;
 	return 0;
 }
 
-struct query_user *query_user_find(const struct query_server *server, uid_t uid)
+/* The account of that user; NULL when it has no client. */
+static struct query_user *find_user(const struct query_server *server, uid_t uid)
 {
 	for (const struct query_client *client = server->clients; client; client = client->next) {
 		assert(client->user);
@@ -83,14 +84,15 @@ struct query_user *query_user_find(const struct query_server *server, uid_t uid)
 
 struct query_user *query_user_join(struct query_server *server, uid_t uid)
 {
-	struct query_user *user = query_user_find(server, uid) ?: calloc(1, sizeof(*user));
+	struct query_user *user = find_user(server, uid) ?: calloc(1, sizeof(*user));
 
 	if (user)
 		user->n_clients++;
 	return user;
 }
 
-void query_user_leave(struct query_user *user)
+/* Removes a client; the last frees the account. */
+static void leave(struct query_user *user)
 {
 	if (!--user->n_clients)
 		free(user);
@@ -118,7 +120,7 @@ void query_client_drop(struct query_client *client, const char *why)
 	sd_event_source_disable_unref(client->deadline);
 	frame_reader_deinit(&client->calls);
 	buffer_deinit(&client->replies);
-	query_user_leave(client->user);
+	leave(client->user);
 	if (client->fd >= 0)
 		close(client->fd);
 	free(client);
@@ -143,18 +145,6 @@ struct newcomer {
 	uint64_t now_us;
 };
 
-/* Whether nothing goes on with the client, and it has sent nothing for the timeout. */
-static bool is_stale(const struct query_client *client, uint64_t now_us)
-{
-	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
-	int n_unread = 0;
-
-	if (client->wait != CLIENT_WAIT_NONE || client->subscription.channel ||
-	    now_us - client->quiet_since_us < timeout_us)
-		return false;
-	return ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread;
-}
-
 /* How soon a client must give up its place. */
 enum readiness { STAYS, YIELDS, YIELDS_FIRST };
 
@@ -166,13 +156,18 @@ enum readiness { STAYS, YIELDS, YIELDS_FIRST };
 static enum readiness readiness_of(const struct query_client *client,
 				   const struct newcomer *newcomer)
 {
+	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 	bool is_own = client->peer.uid == newcomer->peer->uid;
 	uint32_t n = client->user->n_clients;
+	int n_unread = 0;
+	/* Nothing goes on with it, and it has sent nothing for the timeout. */
+	bool is_stale = client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
+			newcomer->now_us - client->quiet_since_us >= timeout_us &&
+			(ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread);
 
 	if (client->peer.is_owner && !is_own)
 		return STAYS;
-	if (is_stale(client, newcomer->now_us) &&
-	    (is_own || newcomer->peer->is_owner || n > newcomer->n_own))
+	if (is_stale && (is_own || newcomer->peer->is_owner || n > newcomer->n_own))
 		return YIELDS_FIRST;
 	if (is_own)
 		return STAYS;
@@ -210,7 +205,7 @@ static struct query_client *find_victim(const struct query_server *server,
 
 int query_server_admit(struct query_server *server, const struct query_peer *peer)
 {
-	const struct query_user *user = query_user_find(server, peer->uid);
+	const struct query_user *user = find_user(server, peer->uid);
 	const struct newcomer newcomer = {
 		.peer = peer,
 		.n_own = user ? user->n_clients : 0,

@@ -28,6 +28,3 @@ struct query_peer {
 
 /* Finds the rights of the peer of a connected socket. Returns 0 or a negative errno. */
 int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *policy);
-
-/* Root or the daemon's own user. */
-bool query_user_is_owner(uid_t uid);
