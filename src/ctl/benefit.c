@@ -5,14 +5,13 @@
  * a time to settle that is not measured, so that earlier blocks do not count.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/file.h"
 #include "config/load.h"
 #include "ctl/benefit.h"
 #include "ctl/command.h"
@@ -158,24 +157,15 @@ static enum ctl_exit read_config(struct experiment *experiment)
 {
 	const char *path = experiment->findings.against;
 	_cleanup_free_ char *message = NULL;
-	_cleanup_close_ int fd = -1;
-	struct policy *policy;
-	struct stat st;
-	int r;
+	struct policy policy;
+	size_t size;
+	int r = policy_load(path, false, NULL, &policy, &message);
 
-	policy = malloc(sizeof(*policy));
-	r = policy ? policy_load(path, false, NULL, policy, &message) : -ENOMEM;
-	free(policy);
-	if (r < 0) {
-		complain_lines("", message ?: strerror(-r));
-		return CTL_REFUSED;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0)
-		experiment->config = calloc(1, (size_t)st.st_size + 1);
-	if (experiment->config && read(fd, experiment->config, (size_t)st.st_size) == st.st_size)
+	if (r == 0)
+		r = policy_file_read(path, &experiment->config, &size, &message);
+	if (r == 0)
 		return CTL_OK;
-	complain("cannot read %s: %s", path, strerror(errno));
+	complain_lines("", message ?: strerror(-r));
 	return CTL_REFUSED;
 }
 

@@ -15,8 +15,8 @@ struct recorder {
 	struct record_state *state;
 	int error;
 	uint64_t bytes;
-	uint64_t now_ns; /* time for records without one */
-	size_t n;	 /* bytes in block without its header */
+	uint64_t now_ns;       /* time for records without one */
+	struct record_out out; /* the records of the open block, behind its header */
 	uint8_t body[RECORD_BODY_MAX];
 	uint8_t block[RECORD_BLOCK_HEADER + RECORD_BLOCK_MAX];
 };
@@ -36,6 +36,8 @@ struct recorder *recorder_new(const struct record_sink *sink)
 	if (!recorder)
 		return NULL;
 	recorder->sink = *sink;
+	recorder->out.data = recorder->block + RECORD_BLOCK_HEADER;
+	recorder->out.size = RECORD_BLOCK_MAX;
 	recorder->state = record_state_new();
 	return recorder->state ? recorder : recorder_free(recorder);
 }
@@ -68,56 +70,41 @@ static void pass(struct recorder *recorder, const void *data, size_t size)
 
 int recorder_flush(struct recorder *recorder)
 {
-	if (recorder->error || !recorder->n)
+	if (recorder->error || !recorder->out.n)
 		return recorder->error;
-	record_block_seal(recorder->block, recorder->n);
-	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + recorder->n);
-	recorder->n = 0;
+	record_block_seal(recorder->block, recorder->out.n);
+	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + recorder->out.n);
+	recorder->out.n = 0;
 	return recorder->error;
 }
 
-static struct record_out open_block(struct recorder *recorder)
+/* After a record was put with result r: writes a block that is long enough. */
+static void close_record(struct recorder *recorder, int r)
 {
-	return (struct record_out){
-		.data = recorder->block + RECORD_BLOCK_HEADER,
-		.size = RECORD_BLOCK_MAX,
-		.n = recorder->n,
-	};
-}
-
-/* Adds a record, if r and out have no error, and writes a block that is long enough. */
-static void close_block(struct recorder *recorder, const struct record_out *out, int r)
-{
-	recorder->error = r < 0 ? r : out->full ? -E2BIG : 0;
-	if (recorder->error)
-		return;
-	recorder->n = out->n;
-	if (recorder->n >= RECORD_BLOCK_BYTES)
+	recorder->error = r < 0 ? r : recorder->out.full ? -E2BIG : 0;
+	if (recorder->out.n >= RECORD_BLOCK_BYTES)
 		recorder_flush(recorder);
 }
 
 static void put(struct recorder *recorder, const struct record *record)
 {
-	struct record_out out = open_block(recorder);
-
 	if (recorder->error)
 		return;
 	recorder->now_ns = record->now_ns;
-	close_block(recorder, &out, record_body_put(recorder->state, &out, record));
+	close_record(recorder, record_body_put(recorder->state, &recorder->out, record));
 }
 
 static void put_body(struct recorder *recorder, enum record_type type,
 		     const struct record_out *body)
 {
-	struct record_out out = open_block(recorder);
 	uint8_t tag = type;
 
 	if (recorder->error)
 		return;
-	record_put_bytes(&out, &tag, 1);
-	record_put_varint(&out, body->n);
-	record_put_bytes(&out, body->data, body->n);
-	close_block(recorder, &out, body->full ? -E2BIG : 0);
+	record_put_bytes(&recorder->out, &tag, 1);
+	record_put_varint(&recorder->out, body->n);
+	record_put_bytes(&recorder->out, body->data, body->n);
+	close_record(recorder, body->full ? -E2BIG : 0);
 }
 
 static struct record_out new_body(struct recorder *recorder)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-
+/* What another policy would have decided. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,11 @@ struct run {
 	struct policy obeyed;	    /* the other policy, with the recorded overrides */
 	struct input *task_samples; /* per place of the task table: the last sample */
 	struct input device_samples[INPUT_DEVICES_MAX];
-	struct decision *recorded; /* per domain: the last decision */
-	bool *differs;		   /* per domain */
-	bool *pending;		   /* per domain: due in the last round, but not decided */
+	struct followed {
+		struct decision recorded; /* the last decision */
+		bool differs;
+		bool pending; /* due in the last round, but not decided */
+	} * domains;
 	uint64_t now_ns;
 	struct what_if *ret;
 };
@@ -66,13 +68,13 @@ uint32_t opp_times_mean_khz(const struct opp_times *times)
 /* Compares the targets: decisions may want the same and wait. */
 static void compare(struct run *run, uint32_t domain)
 {
-	const struct decision *recorded = &run->recorded[domain];
+	const struct decision *recorded = &run->domains[domain].recorded;
 	const struct decision *other = engine_last(run->engine, domain);
 	struct what_if *ret = run->ret;
 	bool differs = recorded->target_khz && other->target_khz &&
 		       recorded->target_khz != other->target_khz;
 
-	if (differs && !run->differs[domain]) {
+	if (differs && !run->domains[domain].differs) {
 		if (ret->n_differences < WHAT_IF_DIFFERENCES)
 			ret->differences[ret->n_differences] = (struct what_if_difference){
 				.at_ns = run->now_ns - ret->begin_ns,
@@ -81,7 +83,7 @@ static void compare(struct run *run, uint32_t domain)
 			};
 		ret->n_differences++;
 	}
-	run->differs[domain] = differs;
+	run->domains[domain].differs = differs;
 }
 
 static void take_decision(void *userdata, const struct decision *decision)
@@ -89,7 +91,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 	struct run *run = userdata;
 
 	engine_commit(run->engine, decision->domain, ENGINE_SET);
-	run->pending[decision->domain] = false;
+	run->domains[decision->domain].pending = false;
 	run->ret->n_other++;
 	set_khz(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
 }
@@ -153,9 +155,9 @@ static void follow_round(struct run *run)
 	take_all_told(run);
 	engine_sample(run->engine, &ops, run, run->now_ns);
 	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
-		if (run->pending[domain])
+		if (run->domains[domain].pending)
 			decide(run, domain);
-		run->pending[domain] = engine_is_due(run->engine, domain, run->now_ns);
+		run->domains[domain].pending = engine_is_due(run->engine, domain, run->now_ns);
 	}
 }
 
@@ -217,7 +219,7 @@ static int take(struct run *run, const struct record *record)
 		domain = record->decision.domain;
 		if (!engine_is_active(run->engine, domain))
 			return record_reader_refuse_decision(run->reader);
-		recorded = &run->recorded[domain];
+		recorded = &run->domains[domain].recorded;
 		*recorded = record->decision;
 		/* The write of the other policy's decision counts as successful. */
 		if (record->outcome == ENGINE_NOT_SET)
@@ -243,7 +245,7 @@ static int take(struct run *run, const struct record *record)
 			domain = record->input.domain.domain;
 			set_khz(&run->ret->recorded[domain], 0, run->now_ns);
 			set_khz(&run->ret->other[domain], 0, run->now_ns);
-			run->recorded[domain].target_khz = 0;
+			run->domains[domain].recorded.target_khz = 0;
 		}
 		player_play(run->engine, run->reader, record, &played);
 		keep_sample(run, record);
@@ -266,7 +268,7 @@ static int take_all(struct run *run)
 		/* Both start with the frequencies at the beginning of the recording. */
 		for (uint32_t i = 0; is_first && i < run->ret->n_domains; i++) {
 			uint32_t khz = engine_is_active(run->engine, i)
-					       ? run->recorded[i].target_khz
+					       ? run->domains[i].recorded.target_khz
 					       : 0;
 
 			set_khz(&run->ret->recorded[i], khz, run->now_ns);
@@ -308,19 +310,16 @@ static int set_up(struct run *run, const struct policy *policy)
 		.recorded = calloc(n + 1, sizeof(*run->ret->recorded)),
 		.other = calloc(n + 1, sizeof(*run->ret->other)),
 	};
-	run->recorded = calloc(n + 1, sizeof(*run->recorded));
-	run->differs = calloc(n + 1, sizeof(*run->differs));
-	run->pending = calloc(n + 1, sizeof(*run->pending));
+	run->domains = calloc(n + 1, sizeof(*run->domains));
 	run->task_samples = calloc(run->obeyed.max_tasks, sizeof(*run->task_samples));
 	if (lookahead_init(&run->ahead, run->reader) < 0 || !run->task_samples ||
-	    !run->ret->recorded || !run->ret->other || !run->recorded || !run->differs ||
-	    !run->pending)
+	    !run->ret->recorded || !run->ret->other || !run->domains)
 		return -ENOMEM;
 	r = player_begin(run->reader, &run->obeyed, NULL, &run->engine);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		run->recorded[i] = *engine_last(run->engine, i);
+		run->domains[i].recorded = *engine_last(run->engine, i);
 		run->ret->recorded[i].info = &topology->domains[i];
 		run->ret->other[i].info = &topology->domains[i];
 	}
@@ -337,9 +336,7 @@ int what_if_run(struct record_reader *reader, const struct policy *policy, struc
 	engine_free(run.engine);
 	lookahead_deinit(&run.ahead);
 	free(run.task_samples);
-	free(run.recorded);
-	free(run.differs);
-	free(run.pending);
+	free(run.domains);
 	return r;
 }
 
