@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 
+#include <cmocka.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -111,13 +116,186 @@ static void test_clean(void **state)
 		    "? ?fdp");
 }
 
+struct quantity_case {
+	const char *text;
+	bool good;
+	uint64_t value;
+};
+
+static void check(bool (*read)(const char *text, uint64_t *ret), const struct quantity_case *cases,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = 0;
+		bool good = read(cases[i].text, &value);
+
+		if (good != cases[i].good || (good && value != cases[i].value))
+			print_message("'%s'\n", cases[i].text);
+		assert_int_equal(good, cases[i].good);
+		if (good)
+			assert_int_equal(value, cases[i].value);
+	}
+}
+
+static void test_numbers(void **state)
+{
+	static const struct quantity_case cases[] = {
+		{ "0", true, 0 }, { "812", true, 812 }, { "", false },	  { "-1", false },
+		{ "1x", false },  { " 1", false },	{ "0x1", false },
+	};
+
+	check(quantity_number, cases, ARRAY_SIZE(cases));
+}
+
+static void test_frequencies(void **state)
+{
+	static const struct quantity_case cases[] = {
+		{ "1.2GHz", true, 1200000 },
+		{ "800MHz", true, 800000 },
+		{ "800000kHz", true, 800000 },
+		{ "1200000", false },
+		{ "0MHz", false },
+		{ "9999GHz", false },
+		{ "1.2 GHz", false },
+	};
+
+	check(quantity_frequency, cases, ARRAY_SIZE(cases));
+}
+
+static void test_times(void **state)
+{
+	static const struct quantity_case cases[] = {
+		{ "10m", true, 600000000 },
+		{ "10min", true, 600000000 },
+		{ "30s", true, 30000000 },
+		{ "1.5h", true, 5400000000 },
+		{ "200ms", true, 200000 },
+		{ "700us", true, 700 },
+		{ "10", false },
+		{ "1h30m", true, 5400000000 },
+		{ "2d", true, 172800000000 },
+		{ "48h", true, 172800000000 },
+		{ "1m500ms", true, 60500000 },
+		{ "1h30", false },
+		{ "h30m", false },
+		{ "", false },
+		{ "9223372036854775ms9223372036854775ms", false },
+		{ "10 m", false },
+		{ "18446744073709551615h", false },
+	};
+
+	check(quantity_duration_us, cases, ARRAY_SIZE(cases));
+}
+
+static void test_shares(void **state)
+{
+	static const struct quantity_case cases[] = {
+		{ "100%", true, 100 }, { "40%", true, 40 }, { "0%", true, 0 },
+		{ "101%", false },     { "40", false },
+	};
+
+	check(quantity_share, cases, ARRAY_SIZE(cases));
+}
+
+static void test_last_number(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_one;
+		double number;
+	} cases[] = {
+		{ "1234\n", true, 1234 },
+		{ "1234", true, 1234 },
+		{ "17\nIOPS=12.5k, BW=48.8M\n\n  \n", true, 48800000 },
+		{ "read: IOPS=12.5k\n", true, 12500 },
+		{ "99.5 requests/s on sda1\n", true, 99.5 },
+		{ "took 0.125s\n", true, 0.125 },
+		{ "5\nnone here\n", false },
+		{ "sda1 md127\n", false },
+		{ "", false },
+		{ "\n\n", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		double number = -1;
+
+		assert_int_equal(quantity_last_number(cases[i].text, &number), cases[i].is_one);
+		assert_true(!cases[i].is_one || number == cases[i].number);
+	}
+}
+
+#define S	  1000000ULL
+#define MONOTONIC (100000 * S)						     /* a day and some */
+#define REALTIME  ((20000 * 86400ULL + 14 * 3600 + 3 * 60 + 7) * S + 500000) /* 14:03:07.5 */
+
+static void test_moments(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+		uint64_t ago_us;
+	} cases[] = {
+		{ "14:03:07", 0, 500000 },
+		{ "14:03:07.500", 0, 0 },
+		{ "14:03:06.250", 0, 1250000 },
+		/* later than now: it was yesterday */
+		{ "14:03:08", 0, 86399 * S + 500000 },
+		{ "10:30", 0, (3 * 3600 + 33 * 60 + 7) * S + 500000 },
+		{ "30s", 0, 30 * S },
+		{ "1h", 0, 3600 * S },
+		{ "1h30m", 0, 5400 * S },
+		{ "1.5h", 0, 5400 * S },
+		{ "99999s", 0, 99999 * S },
+		/* before it was started: on the wall only */
+		{ "100000s", 0, 100000 * S },
+		{ "7d", 0, 7 * 86400 * S },
+		{ "2024-10-04 14:03:07.500", 0, 0 },
+		{ "2024-10-03 10:30", 0, (86400 + 3 * 3600 + 33 * 60 + 7) * S + 500000 },
+		{ "2024-10-04 14:03:08", -ERANGE, 0 },
+		{ "2024-10-04", -EINVAL, 0 },
+		{ "2024-13-04 10:00", -EINVAL, 0 },
+		{ "20001d", -ERANGE, 0 },
+		{ "14:03", 0, 7 * S + 500000 },
+		{ "24:00:00", -EINVAL, 0 },
+		{ "14:03:07.5", -EINVAL, 0 },
+		{ "14:03x", -EINVAL, 0 },
+		{ "14:03.5", -EINVAL, 0 },
+		{ "14:03:", -EINVAL, 0 },
+		{ "14:03:07x", -EINVAL, 0 },
+		{ "", -EINVAL, 0 },
+		{ "soon", -EINVAL, 0 },
+	};
+
+	const struct moment now = { MONOTONIC, REALTIME };
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct moment then = { 0 };
+		int result = moment_parse(cases[i].text, &now, &then);
+
+		if (result != cases[i].result ||
+		    (!result && REALTIME - then.realtime_us != cases[i].ago_us))
+			print_message("'%s'\n", cases[i].text);
+		assert_int_equal(result, cases[i].result);
+		if (result)
+			continue;
+		assert_int_equal(REALTIME - then.realtime_us, cases[i].ago_us);
+		assert_int_equal(then.monotonic_us,
+				 cases[i].ago_us < MONOTONIC ? MONOTONIC - cases[i].ago_us : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency), cmocka_unit_test(test_frequency_range),
-		cmocka_unit_test(test_duration),  cmocka_unit_test(test_size),
-		cmocka_unit_test(test_time),	  cmocka_unit_test(test_task),
-		cmocka_unit_test(test_reason),	  cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_frequency_range),
+		cmocka_unit_test(test_duration),    cmocka_unit_test(test_size),
+		cmocka_unit_test(test_time),	    cmocka_unit_test(test_task),
+		cmocka_unit_test(test_reason),	    cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_times),	    cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_last_number), cmocka_unit_test(test_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
