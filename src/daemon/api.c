@@ -37,7 +37,7 @@ static int reload(const struct call *call, struct reply *reply)
 	api_put_policy(out, manager);
 	field_open(out, "warnings", '[');
 	json_array_foreach(warnings, i, warning)
-		json_out_text(out, json_string_value(warning));
+		field_text(out, NULL, json_string_value(warning));
 	json_out_close(out, ']');
 	return reply_end(reply);
 }

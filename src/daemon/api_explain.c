@@ -235,7 +235,7 @@ static void put_acted(struct json_out *out, const struct manager *manager,
 	else if (explained->acted)
 		api_put_decision(out, manager, explained->acted);
 	else
-		json_out_null(out);
+		field_null(out, NULL);
 	field_nonzero(out, "left_out", explained->left_out);
 }
 

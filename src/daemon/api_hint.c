@@ -162,7 +162,7 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	if (hint)
 		put_hint(out, hint);
 	else
-		json_out_null(out);
+		field_null(out, NULL);
 	return reply_end(reply);
 }
 

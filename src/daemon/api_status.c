@@ -216,7 +216,7 @@ static int put_sentence(struct json_out *out, char *sentence)
 {
 	if (!sentence)
 		return -ENOMEM;
-	json_out_text(out, sentence);
+	field_text(out, NULL, sentence);
 	free(sentence);
 	return 0;
 }
@@ -268,7 +268,7 @@ __attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	json_out_text(out, text);
+	field_text(out, NULL, text);
 }
 
 /* What the policy asks for and does not get here. */

@@ -76,13 +76,13 @@ static void put_event(struct json_out *out, const struct manager *manager,
 	if (event->decision)
 		api_put_decision(out, manager, event->decision);
 	else
-		json_out_null(out);
+		field_null(out, NULL);
 	field_text(out, "previous_state", event->previous_state);
 	json_out_key(out, "task");
 	if (event->task)
 		api_put_task(out, manager, event->task);
 	else
-		json_out_null(out);
+		field_null(out, NULL);
 	json_out_close(out, '}');
 }
 

@@ -7,7 +7,7 @@
  *
  *	terminal, journal, traces	text_clean() or text_copy()
  *	files of /run			statefile_print_escaped(), which keeps the text
- *	JSON that the daemon writes	json_out_text(), by text_look()
+ *	JSON that the daemon writes	field_text(), by text_look()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
  *					with JSON_ENSURE_ASCII, as it escapes little itself
  *	SVG				cleaned, with <, > and & escaped

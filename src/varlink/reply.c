@@ -86,24 +86,26 @@ void json_out_key(struct json_out *out, const char *key)
 	out->separate = false;
 }
 
-void json_out_raw(struct json_out *out, const char *text, size_t length)
+static void put_value(struct json_out *out, const char *key, const char *text, size_t length)
 {
+	if (key)
+		json_out_key(out, key);
 	separate(out);
 	put(out, text, length);
 }
 
-void json_out_null(struct json_out *out)
+void field_null(struct json_out *out, const char *key)
 {
-	json_out_raw(out, "null", 4);
+	put_value(out, key, "null", 4);
 }
 
-void json_out_bool(struct json_out *out, bool value)
+void field_bool(struct json_out *out, const char *key, bool value)
 {
-	json_out_raw(out, value ? "true" : "false", value ? 4 : 5);
+	put_value(out, key, value ? "true" : "false", value ? 4 : 5);
 }
 
 /* printf() is most of the cost of a reply with thousands of numbers. */
-void json_out_count(struct json_out *out, uint64_t value)
+void field_count(struct json_out *out, const char *key, uint64_t value)
 {
 	char digits[20];
 	size_t at = sizeof(digits);
@@ -114,7 +116,7 @@ void json_out_count(struct json_out *out, uint64_t value)
 		digits[--at] = '0' + value % 10;
 		value /= 10;
 	} while (value);
-	json_out_raw(out, digits + at, sizeof(digits) - at);
+	put_value(out, key, digits + at, sizeof(digits) - at);
 }
 
 /* A character that JSON or text.h wants escaped: as \uXXXX, two of them above four digits. */
@@ -138,14 +140,13 @@ static void put_character(struct json_out *out, const char *text, struct text_ch
 }
 
 /* Most texts are plain, and are copied in one piece. */
-void json_out_text(struct json_out *out, const char *text)
+void field_text(struct json_out *out, const char *key, const char *text)
 {
 	if (!text) {
-		json_out_null(out);
+		field_null(out, key);
 		return;
 	}
-	separate(out);
-	put(out, "\"", 1);
+	put_value(out, key, "\"", 1);
 	for (;;) {
 		const char *plain = text;
 		struct text_character c;
@@ -223,8 +224,8 @@ static int dump_piece(const char *piece, size_t length, void *userdata)
 	struct json_out *out = userdata;
 
 	/* The tree's text has its own commas. */
-	out->separate = false;
-	json_out_raw(out, piece, length);
+	put(out, piece, length);
+	out->separate = true;
 	return out->error;
 }
 

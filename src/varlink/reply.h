@@ -34,50 +34,26 @@ void json_out_close(struct json_out *out, char bracket);
 /* The name of a field, plain ASCII and short; a value or json_out_open() follows. */
 void json_out_key(struct json_out *out, const char *key);
 
-void json_out_null(struct json_out *out);
-void json_out_bool(struct json_out *out, bool value);
+/*
+ * A field of the open object, as io.wakegov.varlink describes it. Without a key: an element of the
+ * open list, or the value behind json_out_key().
+ */
+
+void field_null(struct json_out *out, const char *key);
+void field_bool(struct json_out *out, const char *key, bool value);
 /* JSON readers have 63 bits, which nothing counted here reaches; a larger number is cut. */
-void json_out_count(struct json_out *out, uint64_t value);
+void field_count(struct json_out *out, const char *key, uint64_t value);
 /*
  * NULL is null. Escapes what is unsafe (shared/text.h), and replaces bytes that are no UTF-8 by
  * U+FFFD.
  */
-void json_out_text(struct json_out *out, const char *text);
-
-/* Writes JSON text as it is. */
-void json_out_raw(struct json_out *out, const char *text, size_t length);
-
-/* A field of the open object, as io.wakegov.varlink describes it. */
+void field_text(struct json_out *out, const char *key, const char *text);
 
 /* Opens an object ({) or a list ([), until json_out_close(). */
 static inline void field_open(struct json_out *out, const char *key, char bracket)
 {
 	json_out_key(out, key);
 	json_out_open(out, bracket);
-}
-
-static inline void field_text(struct json_out *out, const char *key, const char *text)
-{
-	json_out_key(out, key);
-	json_out_text(out, text);
-}
-
-static inline void field_bool(struct json_out *out, const char *key, bool value)
-{
-	json_out_key(out, key);
-	json_out_bool(out, value);
-}
-
-static inline void field_null(struct json_out *out, const char *key)
-{
-	json_out_key(out, key);
-	json_out_null(out);
-}
-
-static inline void field_count(struct json_out *out, const char *key, uint64_t value)
-{
-	json_out_key(out, key);
-	json_out_count(out, value);
 }
 
 /* null if it is not known. */

@@ -149,7 +149,7 @@ static void assert_json(const char *text)
 	json_t *value, *expected = json_string(text);
 
 	json_out_init(&out, &buffer);
-	json_out_text(&out, text);
+	field_text(&out, NULL, text);
 	assert_int_equal(json_out_flush(&out), 0);
 	assert_int_equal(buffer_append(&buffer, "", 1), 0);
 	assert_plain(buffer_bytes(&buffer));

@@ -18,7 +18,7 @@ static void assert_text(const char *text, const char *inside)
 
 	snprintf(expected, sizeof(expected), "\"%s\"", inside);
 	json_out_init(&out, &buffer);
-	json_out_text(&out, text);
+	field_text(&out, NULL, text);
 	assert_int_equal(json_out_flush(&out), 0);
 	assert_int_equal(buffer.length, strlen(expected));
 	assert_memory_equal(buffer_bytes(&buffer), expected, buffer.length);
@@ -64,18 +64,21 @@ static void write_all(struct json_out *out, const char *text)
 	json_out_open(out, '{');
 	json_out_key(out, "list");
 	json_out_open(out, '[');
-	json_out_count(out, 0);
-	json_out_count(out, INT64_MAX);
-	json_out_count(out, UINT64_MAX);
-	json_out_text(out, text);
-	json_out_null(out);
-	json_out_bool(out, true);
+	field_count(out, NULL, 0);
+	field_count(out, NULL, INT64_MAX);
+	field_count(out, NULL, UINT64_MAX);
+	field_text(out, NULL, text);
+	field_null(out, NULL);
+	field_bool(out, NULL, true);
 	json_out_open(out, '{');
 	json_out_close(out, '}');
-	json_out_raw(out, "[1,2]", 5);
+	json_out_open(out, '[');
+	field_count(out, NULL, 1);
+	field_count(out, NULL, 2);
+	json_out_close(out, ']');
 	json_out_close(out, ']');
 	json_out_key(out, "no");
-	json_out_bool(out, false);
+	field_bool(out, NULL, false);
 	json_out_close(out, '}');
 }
 
