@@ -176,9 +176,8 @@ struct policy_files *policy_files_free(struct policy_files *files)
 	return NULL;
 }
 
-int policy_files_read_noting(const char *path, bool may_be_missing, const char *dropin_dir,
-			     struct policy_origins *origins, struct policy_files **ret,
-			     char **ret_message)
+int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
+		      struct policy_origins *origins, struct policy_files **ret, char **ret_message)
 {
 	struct policy_files *files = calloc(1, sizeof(*files));
 	char *message = NULL;
@@ -186,12 +185,12 @@ int policy_files_read_noting(const char *path, bool may_be_missing, const char *
 
 	if (files)
 		files->path = strdup(path);
-	if (!files || !files->path)
-		r = -ENOMEM;
-	if (r == 0)
+	if (files && files->path) {
 		policy_draft_init(&files->draft);
-	if (r == 0)
 		files->draft.origins = origins;
+	} else {
+		r = -ENOMEM;
+	}
 	if (r == 0 && dropin_dir)
 		r = policy_dropins_list(dropin_dir, &files->dropins, &message);
 	if (r == 0)
@@ -205,12 +204,6 @@ int policy_files_read_noting(const char *path, bool may_be_missing, const char *
 	files->draft.origins = NULL;
 	*ret = files;
 	return 0;
-}
-
-int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
-		      struct policy_files **ret, char **ret_message)
-{
-	return policy_files_read_noting(path, may_be_missing, dropin_dir, NULL, ret, ret_message);
 }
 
 const struct policy_profiles *policy_files_profiles(const struct policy_files *files)
@@ -230,7 +223,7 @@ int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, s
 		char **ret_message)
 {
 	struct policy_files *files;
-	int r = policy_files_read(path, may_be_missing, dropin_dir, &files, ret_message);
+	int r = policy_files_read(path, may_be_missing, dropin_dir, NULL, &files, ret_message);
 
 	if (r == 0) {
 		r = policy_files_apply(files, policy_files_profiles(files)->entries, ret);

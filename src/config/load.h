@@ -21,7 +21,8 @@ struct policy_origins;
 
 /*
  * Reads path and, where dropin_dir is not NULL, its drop-ins, over the built-in defaults and
- * profiles.
+ * profiles. Notes the place of each value in origins, unless that is NULL; the places are borrowed
+ * from *ret.
  *
  * A missing drop-in directory is no error; a missing main file is one unless may_be_missing. On
  * success returns 0, and the caller frees *ret. On failure returns a negative errno and sets
@@ -29,12 +30,8 @@ struct policy_origins;
  * fault, that the caller frees; it is NULL only when memory is short.
  */
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
-		      struct policy_files **ret, char **ret_message);
-
-/* The same, and notes the place of each value; the places are borrowed from *ret. */
-int policy_files_read_noting(const char *path, bool may_be_missing, const char *dropin_dir,
-			     struct policy_origins *origins, struct policy_files **ret,
-			     char **ret_message);
+		      struct policy_origins *origins, struct policy_files **ret,
+		      char **ret_message);
 
 /* Takes NULL. Returns NULL. */
 struct policy_files *policy_files_free(struct policy_files *files);

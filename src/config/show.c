@@ -124,8 +124,7 @@ int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, F
 	struct show show = { .out = out, .origins = &origins };
 	struct policy_files *files;
 	struct policy defaults;
-	int r = policy_files_read_noting(path, may_be_missing, dropin_dir, &origins, &files,
-					 ret_message);
+	int r = policy_files_read(path, may_be_missing, dropin_dir, &origins, &files, ret_message);
 
 	if (r == 0) {
 		policy_init(&defaults);

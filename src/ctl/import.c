@@ -20,24 +20,6 @@
 
 #define QOS_PREFIX "QOS_"
 
-/* "QOS_USER_INTERACTIVE" as "user-interactive"; false: it is none. QOS_DEFAULT gives no class. */
-static bool take_class(const char *qos, char ret[static POLICY_NAME_SIZE])
-{
-	size_t length;
-
-	if (!qos || strncmp(qos, QOS_PREFIX, strlen(QOS_PREFIX)) != 0)
-		return false;
-	qos += strlen(QOS_PREFIX);
-	length = strlen(qos);
-	if (!length || length >= POLICY_NAME_SIZE)
-		return false;
-	for (size_t i = 0; i <= length; i++)
-		ret[i] = qos[i] == '_' ? '-' : (char)tolower((unsigned char)qos[i]);
-	if (!strcmp(ret, "default"))
-		strcpy(ret, "none");
-	return true;
-}
-
 /* "?" stands for blanks and commas, which divide patterns, and for line feeds. */
 static void print_pattern(const char *key, const char *before, const char *pattern)
 {
@@ -47,21 +29,30 @@ static void print_pattern(const char *key, const char *before, const char *patte
 	putchar('\n');
 }
 
-/* thread may be NULL. False: its class is unknown, which was printed. */
+/*
+ * Prints the rule of an application or, if thread is not NULL, of one of its threads.
+ * "QOS_USER_INTERACTIVE" is the class "user-interactive", QOS_DEFAULT none. False: its class is
+ * unknown, which was printed.
+ */
 static bool print_rule(const char *app, const char *thread, const json_t *qos, unsigned int number)
 {
+	const char *name = json_string_value(qos) ?: "";
 	_cleanup_free_ char *shown = format_clean(app);
+	size_t prefix = strlen(QOS_PREFIX), length = strlen(name);
 	char class[POLICY_NAME_SIZE];
 
-	if (!take_class(json_string_value(qos), class)) {
+	if (strncmp(name, QOS_PREFIX, prefix) != 0 || length == prefix ||
+	    length - prefix >= sizeof(class)) {
 		complain("%s has no class such as QOS_BACKGROUND", shown);
 		return false;
 	}
+	for (size_t i = prefix; i <= length; i++)
+		class[i - prefix] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
 	printf("\n[rule schedqos-%u]\n", number);
 	print_pattern("exe", "*/", app);
 	if (thread)
 		print_pattern("comm", "", thread);
-	printf("class = %s\n", class);
+	printf("class = %s\n", !strcmp(class, "default") ? "none" : class);
 	return true;
 }
 

@@ -233,16 +233,24 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 										      : CTL_USAGE;
 }
 
-static enum ctl_exit add(struct ctl *ctl)
+enum ctl_exit command_override(struct ctl *ctl)
 {
-	const char *target = ctl->arguments[0], *const *verbs = ctl->command->verbs;
+	const char *target = ctl->n_arguments ? ctl->arguments[0] : "list";
 	bool is_domain = !strncmp(target, "policy", 6) || !strcmp(target, "all");
+	const char *const *verbs = ctl->command->verbs;
 	json_auto_t *made = json_array();
 	const json_t *reply;
 	enum ctl_exit code;
 	uint64_t pid;
 	size_t i;
 
+	if (!strcmp(target, "list") && ctl->n_arguments > 1)
+		return ctl_misuse(ctl, "'%s' is one argument too many: list takes none",
+				  ctl->arguments[1]);
+	if (!strcmp(target, "list"))
+		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, show_overrides);
+	if (!strcmp(target, "cancel"))
+		return cancel(ctl);
 	for (i = 0; i < CTL_VERBS_MAX && verbs[i]; i++)
 		if (!is_domain && suggest_matches(target, verbs[i]))
 			return ctl_misuse(ctl,
@@ -267,16 +275,4 @@ static enum ctl_exit add(struct ctl *ctl)
 		code = code != CTL_OK ? code : shown;
 	}
 	return code;
-}
-
-enum ctl_exit command_override(struct ctl *ctl)
-{
-	if (ctl->n_arguments > 1 && !strcmp(ctl->arguments[0], "list"))
-		return ctl_misuse(ctl, "'%s' is one argument too many: list takes none",
-				  ctl->arguments[1]);
-	if (!ctl->n_arguments || !strcmp(ctl->arguments[0], "list"))
-		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, show_overrides);
-	if (!strcmp(ctl->arguments[0], "cancel"))
-		return cancel(ctl);
-	return add(ctl);
 }

@@ -30,7 +30,7 @@ static int read_text(const char *text, struct policy_files **ret, char **ret_mes
 	if (write(fd, text, size) != (ssize_t)size)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return policy_files_read(path, false, NULL, ret, ret_message);
+	return policy_files_read(path, false, NULL, NULL, ret, ret_message);
 }
 
 static int put_into_force(struct manager *manager)
@@ -117,7 +117,7 @@ static int read_files(struct manager *manager, char **ret_message)
 {
 	struct policy_files *files;
 	int r = policy_files_read(manager->options.policy_path,
-				  manager->options.policy_may_be_missing, manager->dropin_dir,
+				  manager->options.policy_may_be_missing, manager->dropin_dir, NULL,
 				  &files, ret_message);
 
 	if (r < 0)

@@ -31,7 +31,7 @@ int startup_read_policy(struct manager *manager)
 	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
 		return -ENOMEM;
 	r = policy_files_read(manager->options.policy_path, manager->options.policy_may_be_missing,
-			      manager->dropin_dir, &manager->policy_files, &message);
+			      manager->dropin_dir, NULL, &manager->policy_files, &message);
 	if (r < 0) {
 		const char *line = message ? message : strerror(-r);
 

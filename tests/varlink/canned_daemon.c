@@ -822,7 +822,7 @@ int canned_daemon_init(struct canned_daemon *canned)
 	manager->domains = calloc(canned->n_domains + 1, sizeof(*manager->domains));
 	made.last = calloc(canned->n_domains + 1, sizeof(*made.last));
 	strcpy(manager->profile.name, POLICY_PROFILE_DEFAULT);
-	if (policy_files_read("/dev/null", false, NULL, &manager->policy_files, &message) < 0)
+	if (policy_files_read("/dev/null", false, NULL, NULL, &manager->policy_files, &message) < 0)
 		return -ENOMEM;
 	if (canned->policy_error)
 		manager->last_reload_error = strdup(canned->policy_error);
