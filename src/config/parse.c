@@ -32,26 +32,6 @@ static void note(struct parser *parser, int r)
 	parser->error = parser->error ?: r;
 }
 
-/* The next line without its end, which is LF or CRLF; false after the last. */
-static bool take_line(struct parser *parser, const char **ret_line, size_t *ret_length)
-{
-	const char *line = parser->next, *end;
-
-	if (line == parser->end)
-		return false;
-	end = memchr(line, '\n', parser->end - line);
-	parser->next = end ? end + 1 : parser->end;
-	if (!end)
-		end = parser->end;
-	if (end > line && end[-1] == '\r')
-		end--;
-
-	parser->place.line++;
-	*ret_line = line;
-	*ret_length = end - line;
-	return true;
-}
-
 static int check_text(struct parser *parser, const char *line, size_t length)
 {
 	const char *bad;
@@ -115,18 +95,25 @@ static int copy_line(struct parser *parser, const char *line, size_t length, cha
 	return r;
 }
 
-/* An ini_reader of the valid lines. */
+/* An ini_reader of the valid lines, each without its end, which is LF or CRLF. */
 static char *read_line(char *buffer, int size, void *stream)
 {
 	struct parser *parser = stream;
-	const char *line;
-	size_t length;
 	int r;
 
 	do {
-		if (!take_line(parser, &line, &length))
+		const char *line = parser->next, *end;
+
+		if (line == parser->end)
 			return NULL;
-		r = copy_line(parser, line, length, buffer, size);
+		end = memchr(line, '\n', parser->end - line);
+		parser->next = end ? end + 1 : parser->end;
+		if (!end)
+			end = parser->end;
+		if (end > line && end[-1] == '\r')
+			end--;
+		parser->place.line++;
+		r = copy_line(parser, line, end - line, buffer, size);
 		note(parser, r);
 	} while (r < 0);
 	return buffer;

@@ -99,34 +99,6 @@ static bool parse_timeout(const char *text, uint64_t *ret_ns)
 	return true;
 }
 
-/*
- * Lists the general options and those of the command, which may be NULL, as getopt_long() takes
- * them. flags are the short forms; first is "+" if options end at the first other word.
- */
-static void list_options(const struct ctl_command *command, const char *first,
-			 struct option *ret_options, char ret_flags[static 3 * CTL_OPTIONS_MAX])
-{
-	char *flag = stpcpy(stpcpy(ret_flags, first), ":h");
-	size_t n = ARRAY_SIZE(general);
-
-	memcpy(ret_options, general, sizeof(general));
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
-		const struct ctl_option *option = &command->options[i];
-
-		ret_options[n++] = (struct option){
-			.name = option->name,
-			.has_arg = option->value ? required_argument : no_argument,
-			.val = OWN_OPTION + i,
-		};
-		if (option->letter)
-			*flag++ = option->letter;
-		if (option->letter && option->value)
-			*flag++ = ':';
-	}
-	*flag = '\0';
-	ret_options[n] = (struct option){ 0 };
-}
-
 /* Explains an option that getopt refused; ":" is a missing value. Returns minus the exit code. */
 static int refuse_option(const struct ctl *ctl, const char *given, const struct option *options,
 			 int problem)
@@ -181,13 +153,30 @@ static int take_option(struct ctl *ctl, int option)
 	}
 }
 
+/*
+ * Takes the general options and those of the command, if it is known yet. first is "+" if options
+ * end at the first other word. Returns 1 to continue, else minus the exit code.
+ */
 static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)
 {
-	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1];
-	char flags[3 * CTL_OPTIONS_MAX];
+	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1] = { 0 };
+	char flags[3 * CTL_OPTIONS_MAX] = "", *flag = stpcpy(stpcpy(flags, first), ":h");
 	int option, r = 1;
 
-	list_options(ctl->command, first, options, flags);
+	memcpy(options, general, sizeof(general));
+	for (int i = 0; ctl->command && i < CTL_OPTIONS_MAX && ctl->command->options[i].name; i++) {
+		const struct ctl_option *own = &ctl->command->options[i];
+
+		options[ARRAY_SIZE(general) + (size_t)i] = (struct option){
+			.name = own->name,
+			.has_arg = own->value ? required_argument : no_argument,
+			.val = OWN_OPTION + i,
+		};
+		if (own->letter)
+			*flag++ = own->letter;
+		if (own->letter && own->value)
+			*flag++ = ':';
+	}
 	opterr = 0;
 	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
 		r = option == '?' || option == ':'

@@ -101,44 +101,42 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
  * "web: 8 tasks kept to CPUs 0-3; 97.0 % of their wake-ups inside a cache; p99 of their waits 40
  * us; without 45 us; compared in 12 pairs: 8.0 % more done without, plus or minus 3.0 %"
  */
-static void show_group(FILE *file, const char *before, const char *name, const json_t *group)
-{
-	int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
-	_cleanup_free_ char *with = format_duration(field_number(group, "p99_us"));
-	_cleanup_free_ char *without = format_duration(field_number(group, "p99_without_us"));
-	uint64_t n = field_number(group, "tasks");
-
-	print_part(file, "%s%s: %" PRIu64 " task%s ", before, name, n, n == 1 ? "" : "s");
-	if (field_text(group, "cpus"))
-		print_part(file, "kept to CPUs %s", field_text(group, "cpus"));
-	else if (field_flag(group, "placed"))
-		fputs("kept to their caches", file);
-	else
-		print_part(file, "placed nowhere, %s", field_shown(group, "why"));
-	if (field_is_known(group, "inside_permille"))
-		fprintf(file, "; %.1f %% of their wake-ups inside a cache",
-			(double)field_number(group, "inside_permille") / 10);
-	if (field_is_known(group, "p99_us"))
-		fprintf(file, "; p99 of their waits %s", with);
-	if (field_is_known(group, "p99_without_us"))
-		fprintf(file, "; without %s", without);
-	if (field_number(group, "pairs"))
-		fprintf(file,
-			"; compared in %" PRIu64
-			" pairs: %.1f %% %s done without, plus or minus %.1f %%",
-			field_number(group, "pairs"), (double)labs(more) / 10,
-			more < 0 ? "less" : "more",
-			(double)field_number(group, "without_error_permille") / 10);
-	fputc('\n', file);
-}
-
 static void show_groups(FILE *file, const char *before, const json_t *rule)
 {
 	const json_t *group;
 	size_t i;
 
-	json_array_foreach(json_object_get(rule, "groups"), i, group)
-		show_group(file, before, field_shown(rule, "name"), group);
+	json_array_foreach(json_object_get(rule, "groups"), i, group) {
+		int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
+		_cleanup_free_ char *with = format_duration(field_number(group, "p99_us"));
+		_cleanup_free_ char *without =
+			format_duration(field_number(group, "p99_without_us"));
+		uint64_t n = field_number(group, "tasks");
+
+		print_part(file, "%s%s: %" PRIu64 " task%s ", before, field_shown(rule, "name"), n,
+			   n == 1 ? "" : "s");
+		if (field_text(group, "cpus"))
+			print_part(file, "kept to CPUs %s", field_text(group, "cpus"));
+		else if (field_flag(group, "placed"))
+			fputs("kept to their caches", file);
+		else
+			print_part(file, "placed nowhere, %s", field_shown(group, "why"));
+		if (field_is_known(group, "inside_permille"))
+			fprintf(file, "; %.1f %% of their wake-ups inside a cache",
+				(double)field_number(group, "inside_permille") / 10);
+		if (field_is_known(group, "p99_us"))
+			fprintf(file, "; p99 of their waits %s", with);
+		if (field_is_known(group, "p99_without_us"))
+			fprintf(file, "; without %s", without);
+		if (field_number(group, "pairs"))
+			fprintf(file,
+				"; compared in %" PRIu64
+				" pairs: %.1f %% %s done without, plus or minus %.1f %%",
+				field_number(group, "pairs"), (double)labs(more) / 10,
+				more < 0 ? "less" : "more",
+				(double)field_number(group, "without_error_permille") / 10);
+		fputc('\n', file);
+	}
 }
 
 /* "database: CPUs 0,2-3 take no longer than 50 us to wake up from idle" */

@@ -12,11 +12,6 @@
 #include "shared/log.h"
 #include "varlink/client.h"
 
-static bool is_owner_uid(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
-
 /*
  * Reads the peer's supplementary groups into an allocated array. Returns their number, or a
  * negative errno.
@@ -64,7 +59,7 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	assert(groups);
 	ret->uid = peer.uid;
 	ret->pid = peer.pid;
-	ret->is_owner = is_owner_uid(peer.uid);
+	ret->is_owner = peer.uid == 0 || peer.uid == geteuid();
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
 	ret->sees_all = ret->may_change || is_member(policy->read_group, peer.gid, groups, n);
 	ret->may_read = ret->sees_all || policy->readers == POLICY_READERS_EVERYONE;
@@ -91,13 +86,6 @@ struct query_user *query_user_join(struct query_server *server, uid_t uid)
 	return user;
 }
 
-/* Removes a client; the last frees the account. */
-static void leave(struct query_user *user)
-{
-	if (!--user->n_clients)
-		free(user);
-}
-
 uint64_t query_server_now_us(const struct query_server *server)
 {
 	uint64_t now_us = 0;
@@ -120,7 +108,8 @@ void query_client_drop(struct query_client *client, const char *why)
 	sd_event_source_disable_unref(client->deadline);
 	frame_reader_deinit(&client->calls);
 	buffer_deinit(&client->replies);
-	leave(client->user);
+	if (!--client->user->n_clients)
+		free(client->user);
 	if (client->fd >= 0)
 		close(client->fd);
 	free(client);
@@ -174,17 +163,6 @@ static enum readiness readiness_of(const struct query_client *client,
 	return newcomer->peer->is_owner || n > newcomer->n_own + 1 ? YIELDS : STAYS;
 }
 
-/*
- * Of two equals, the one whose user has more places goes; of one user's, the one that has been
- * quiet for longer.
- */
-static bool goes_before(const struct query_client *client, const struct query_client *other)
-{
-	if (client->user->n_clients != other->user->n_clients)
-		return client->user->n_clients > other->user->n_clients;
-	return client->quiet_since_us < other->quiet_since_us;
-}
-
 static struct query_client *find_victim(const struct query_server *server,
 					const struct newcomer *newcomer)
 {
@@ -193,10 +171,17 @@ static struct query_client *find_victim(const struct query_server *server,
 
 	for (struct query_client *client = server->clients; client; client = client->next) {
 		enum readiness readiness = readiness_of(client, newcomer);
+		uint32_t n = client->user->n_clients;
 
 		if (readiness == STAYS || readiness < readiest)
 			continue;
-		if (!victim || readiness > readiest || goes_before(client, victim))
+		/*
+		 * Of two equals, the one whose user has more places goes; of one user's, the one
+		 * that has been quiet for longer.
+		 */
+		if (!victim || readiness > readiest || n > victim->user->n_clients ||
+		    (n == victim->user->n_clients &&
+		     client->quiet_since_us < victim->quiet_since_us))
 			victim = client;
 		readiest = readiness;
 	}
