@@ -40,9 +40,9 @@ struct moment {
 struct moment moment_now(void);
 
 /*
- * "14:03", "14:03:07" or "14:03:07.042", the last time that it was so, "2026-11-20 14:03" likewise,
- * or "1h30m": so long ago, given what both clocks show now. Returns 0, -ERANGE for what is still to
- * come or was before 1970, and -EINVAL for anything else.
+ * "14:03", "14:03:07" or "14:03:07.042": the latest moment at that time of day; "2026-11-20 14:03":
+ * the moment of that day; or "1h30m": so long ago, given what both clocks show now. Returns 0,
+ * -ERANGE for what is still to come or was before 1970, and -EINVAL for anything else.
  */
 int moment_parse(const char *text, const struct moment *now, struct moment *ret);
 

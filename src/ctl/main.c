@@ -67,7 +67,7 @@ static const struct option general[] = {
 	{ "timeout", required_argument, NULL, 't' },
 };
 
-/* Prints a complaint, and a better name where there is one like it, if there is no such command. */
+/* If there is no such command, prints that, with a similar name if there is one. */
 static const struct ctl_command *find_command(const struct ctl *ctl, const char *name)
 {
 	const struct ctl_command *found = ctl_find(ctl, name);

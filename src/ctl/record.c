@@ -56,8 +56,8 @@ static int write_base64(FILE *out, const char *text)
 }
 
 /*
- * Writes one block of the recording. Only the file's owner may read it: it tells more of others'
- * tasks than readers of the directory could see.
+ * Writes one block of the recording. Only the file's owner may read it, as it holds names and I/O
+ * of other users' tasks.
  */
 static int take_data(struct session *session, const char *data)
 {

@@ -181,7 +181,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Another program owns the name: chooses what it says. */
+/* Another program owns the name, and has chosen another profile: chooses the same. */
 static int on_foreign_change(sd_bus_message *signal, void *userdata, sd_bus_error *error)
 {
 	struct desktop *desktop = userdata;

@@ -126,7 +126,7 @@ static int take_held(void *context, const json_t *reply)
 	return take_active(context, reply) ?: 1;
 }
 
-/* The notes are dropped: whatever changed, the profile in force is fetched. */
+/* Reads and drops the events: whatever changed, the profile in force is fetched. */
 static int on_change(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct desktop *desktop = userdata;

@@ -180,8 +180,7 @@ static void draw_domain(FILE *out, double y, const struct topology_domain *info,
 	svg_line(out, LEFT, y + PANEL, LEFT + COLUMNS_N, y + PANEL, "#555555");
 }
 
-/* Marks each step of 1, 2 or 5 times a power of ten: the smallest that leaves room for the labels.
- */
+/* Labels each step: the smallest 1, 2 or 5 times a power of ten with room for the labels. */
 static void draw_times(FILE *out, double y, double span_s)
 {
 	static const double factors[] = { 2, 2.5, 2 }; /* from 1 to 2, to 5, to 10 */

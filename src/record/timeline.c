@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* The last reported state of the task in one place of the table. */
-struct told {
+struct reported {
 	uint32_t pid; /* 0: no task */
 	enum io_boost_state state;
 	bool held;
@@ -17,7 +17,7 @@ struct run {
 	const struct timeline_sink *sink;
 	struct engine *engine;
 	struct decision *decisions; /* per domain: the last one reported */
-	struct told *told;	    /* per place of the task table */
+	struct reported *reported;  /* per place of the task table */
 	struct timeline *ret;
 };
 
@@ -35,7 +35,7 @@ int timeline_measure(struct record_reader *reader, struct timeline *ret)
 
 /* Reports a decision with another frequency, reason, task, limiter or timing than the one before.
  */
-static void tell_decision(struct run *run, const struct decision *now)
+static void report_decision(struct run *run, const struct decision *now)
 {
 	struct decision *before = &run->decisions[now->domain];
 	bool is_news = before->target_khz != now->target_khz ||
@@ -48,25 +48,25 @@ static void tell_decision(struct run *run, const struct decision *now)
 	*before = *now;
 }
 
-static void tell_pause(struct run *run, uint32_t domain, uint64_t now_ns)
+static void report_pause(struct run *run, uint32_t domain, uint64_t now_ns)
 {
 	if (run->decisions[domain].target_khz)
 		run->sink->pause(run->sink->userdata, domain, now_ns);
 	run->decisions[domain] = (struct decision){ .domain = domain };
 }
 
-static void tell_end(struct run *run, struct told *told, uint64_t now_ns)
+static void report_end(struct run *run, struct reported *reported, uint64_t now_ns)
 {
-	if (told->pid)
-		run->sink->task_end(run->sink->userdata, told->pid, now_ns);
-	*told = (struct told){ 0 };
+	if (reported->pid)
+		run->sink->task_end(run->sink->userdata, reported->pid, now_ns);
+	*reported = (struct reported){ 0 };
 }
 
-static void tell_task(struct run *run, const struct io_task *task, struct told *told,
-		      uint64_t now_ns)
+static void report_task(struct run *run, const struct io_task *task, struct reported *reported,
+			uint64_t now_ns)
 {
 	const struct io_boost *boost = &task->io_boost;
-	struct told now = {
+	struct reported now = {
 		.pid = task->pid,
 		.state = boost->state,
 		.held = io_boost_is_held(boost),
@@ -74,17 +74,17 @@ static void tell_task(struct run *run, const struct io_task *task, struct told *
 	};
 	bool is_first;
 
-	if (told->pid != task->pid)
-		tell_end(run, told, now_ns);
-	is_first = !told->pid;
-	if (!is_first && told->state == now.state && told->held == now.held &&
-	    told->wanted_khz == now.wanted_khz)
+	if (reported->pid != task->pid)
+		report_end(run, reported, now_ns);
+	is_first = !reported->pid;
+	if (!is_first && reported->state == now.state && reported->held == now.held &&
+	    reported->wanted_khz == now.wanted_khz)
 		return;
 	run->sink->task(run->sink->userdata, task, is_first, now_ns);
-	*told = now;
+	*reported = now;
 }
 
-static void tell_tasks(struct run *run, uint64_t now_ns)
+static void report_tasks(struct run *run, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(run->engine);
 	const struct io_task *task = NULL;
@@ -93,15 +93,15 @@ static void tell_tasks(struct run *run, uint64_t now_ns)
 	while ((task = io_task_next(tasks, task))) {
 		place = io_task_place(tasks, task);
 		for (; next_place < place; next_place++)
-			tell_end(run, &run->told[next_place], now_ns);
-		tell_task(run, task, &run->told[place], now_ns);
+			report_end(run, &run->reported[next_place], now_ns);
+		report_task(run, task, &run->reported[place], now_ns);
 		next_place = place + 1;
 	}
-	for (; next_place < io_task_size(tasks) && run->told[next_place].pid; next_place++)
-		tell_end(run, &run->told[next_place], now_ns);
+	for (; next_place < io_task_size(tasks) && run->reported[next_place].pid; next_place++)
+		report_end(run, &run->reported[next_place], now_ns);
 }
 
-/* Plays the record, and tells what comes of it. */
+/* Plays the record, and reports what comes of it. */
 static int take(struct run *run, const struct record *record)
 {
 	struct played played;
@@ -112,15 +112,15 @@ static int take(struct run *run, const struct record *record)
 		return r;
 	if (record->type == RECORD_DECIDE) {
 		decision = record->decision;
-		tell_decision(run, &decision);
+		report_decision(run, &decision);
 		decision.target_khz = decision.previous_khz;
 		if (record->outcome == ENGINE_NOT_SET)
-			tell_decision(run, &decision);
+			report_decision(run, &decision);
 	}
 	if (record->type == RECORD_DECIDE || record->type == RECORD_ADVANCE)
-		tell_tasks(run, record->now_ns);
+		report_tasks(run, record->now_ns);
 	if (record->type == RECORD_DOMAIN && !record->input.domain.active)
-		tell_pause(run, record->input.domain.domain, record->now_ns);
+		report_pause(run, record->input.domain.domain, record->now_ns);
 	return 0;
 }
 
@@ -140,10 +140,10 @@ static int take_all(struct run *run)
 
 			decision.now_ns = record.now_ns;
 			if (engine_is_active(run->engine, i))
-				tell_decision(run, &decision);
+				report_decision(run, &decision);
 		}
 		if (is_first)
-			tell_tasks(run, record.now_ns);
+			report_tasks(run, record.now_ns);
 		played_time_take(time, &record);
 		r = take(run, &record);
 		if (r < 0)
@@ -153,9 +153,9 @@ static int take_all(struct run *run)
 		return r;
 	run->ret->cut = r == RECORD_CUT;
 	for (uint32_t i = 0; i < n_domains; i++)
-		tell_pause(run, i, time->end_ns);
+		report_pause(run, i, time->end_ns);
 	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
-		tell_end(run, &run->told[i], time->end_ns);
+		report_end(run, &run->reported[i], time->end_ns);
 	return 0;
 }
 
@@ -168,18 +168,18 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 		.sink = sink,
 		.decisions = calloc(record_reader_topology(reader)->n_domains + 1,
 				    sizeof(*run.decisions)),
-		.told = calloc(policy->max_tasks, sizeof(*run.told)),
+		.reported = calloc(policy->max_tasks, sizeof(*run.reported)),
 		.ret = ret,
 	};
 	int r = player_begin(reader, policy, NULL, &run.engine);
 
 	*ret = (struct timeline){ 0 };
-	if (!run.decisions || !run.told)
+	if (!run.decisions || !run.reported)
 		r = -ENOMEM;
 	if (r == 0)
 		r = take_all(&run);
 	engine_free(run.engine);
 	free(run.decisions);
-	free(run.told);
+	free(run.reported);
 	return r;
 }

@@ -133,8 +133,8 @@ static const struct engine_ops ops = {
 	.take_decision = take_decision,
 };
 
-/* Takes out everything that the tracer and the actuator would get. */
-static void take_all_told(struct run *run)
+/* Drops what the tracer and the actuator would get. */
+static void drop_outputs(struct run *run)
 {
 	struct engine *engine = run->engine;
 	struct task_clamp clamp;
@@ -152,7 +152,7 @@ static void take_all_told(struct run *run)
  */
 static void follow_round(struct run *run)
 {
-	take_all_told(run);
+	drop_outputs(run);
 	engine_sample(run->engine, &ops, run, run->now_ns);
 	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
 		if (run->domains[domain].pending)
@@ -176,7 +176,7 @@ static void catch_up(struct run *run, uint64_t until_ns)
 			return;
 		run->now_ns = next_ns;
 		engine_round(run->engine, &ops, run, next_ns);
-		take_all_told(run);
+		drop_outputs(run);
 	}
 }
 
