@@ -154,17 +154,19 @@ json_t *what_if_json(const struct what_if *what_if, const struct topology *topol
 	for (uint32_t i = 0; i < what_if->n_differences && i < WHAT_IF_DIFFERENCES; i++) {
 		const struct what_if_difference *difference = &what_if->differences[i];
 
-		json_array_append_new(
-			differences,
-			json_pack("{sI so so}", "at_us",
-				  (json_int_t)(difference->at_ns / NS_PER_US), "recorded",
-				  decision_json(topology, &difference->recorded, what_if->begin_ns),
-				  "other",
-				  decision_json(topology, &difference->other, what_if->begin_ns)));
+		json_array_append_new(differences,
+				      json_pack("{sI so so}", "at_us",
+						(json_int_t)(difference->at_ns / NS_PER_US),
+						"recorded",
+						decision_json(topology, &difference->recorded,
+							      what_if->time.begin_ns),
+						"other",
+						decision_json(topology, &difference->other,
+							      what_if->time.begin_ns)));
 	}
 	return json_pack("{so sb sI sI sI so sI so}", "policy", format_json(policy_path), "cut",
 			 what_if->cut, "length_us",
-			 (json_int_t)((what_if->end_ns - what_if->begin_ns) / NS_PER_US),
+			 (json_int_t)((what_if->time.end_ns - what_if->time.begin_ns) / NS_PER_US),
 			 "recorded_decisions", (json_int_t)what_if->n_recorded, "other_decisions",
 			 (json_int_t)what_if->n_other, "domains", domains, "n_differences",
 			 (json_int_t)what_if->n_differences, "differences", differences);

@@ -104,8 +104,7 @@ struct what_if {
 	uint32_t n_domains;
 	struct opp_times *recorded; /* per domain */
 	struct opp_times *other;
-	bool begun; /* begin_ns is known */
-	uint64_t begin_ns, end_ns;
+	struct played_time time;
 	uint64_t n_recorded; /* number of recorded decisions */
 	uint64_t n_other;
 	uint64_t n_differences;

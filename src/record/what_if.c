@@ -77,7 +77,7 @@ static void compare(struct run *run, uint32_t domain)
 	if (differs && !run->domains[domain].differs) {
 		if (ret->n_differences < WHAT_IF_DIFFERENCES)
 			ret->differences[ret->n_differences] = (struct what_if_difference){
-				.at_ns = run->now_ns - ret->begin_ns,
+				.at_ns = run->now_ns - ret->time.begin_ns,
 				.recorded = *recorded,
 				.other = *other,
 			};
@@ -259,12 +259,11 @@ static int take_all(struct run *run)
 	int r;
 
 	while ((r = lookahead_next(&run->ahead, &record)) == RECORD_READ) {
-		bool is_first = record_is_timed(record.type) && !run->ret->begun;
+		bool is_first = record_is_timed(record.type) && !run->ret->time.begun;
 
-		if (is_first) {
-			run->ret->begun = true;
-			run->ret->begin_ns = run->now_ns = record.now_ns;
-		}
+		played_time_take(&run->ret->time, &record);
+		if (is_first)
+			run->now_ns = record.now_ns;
 		/* Both start with the frequencies at the beginning of the recording. */
 		for (uint32_t i = 0; is_first && i < run->ret->n_domains; i++) {
 			uint32_t khz = engine_is_active(run->engine, i)
@@ -284,7 +283,6 @@ static int take_all(struct run *run)
 		for (uint32_t i = 0; i < run->ret->n_domains; i++)
 			compare(run, i);
 	}
-	run->ret->end_ns = run->now_ns;
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
 		set_khz(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
 		set_khz(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);

@@ -62,7 +62,7 @@ static void test_lower_limit(void **state)
 		/* The same time in all, but for the moment before the first decision of either. */
 		assert_in_range(opp_times_total_ns(&what_if.other[d]),
 				opp_times_total_ns(&what_if.recorded[d]) - NS_PER_S / 50,
-				what_if.end_ns - what_if.begin_ns);
+				what_if.time.end_ns - what_if.time.begin_ns);
 	}
 	what_if_deinit(&what_if);
 	record_reader_free(reader);
