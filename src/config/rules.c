@@ -28,23 +28,25 @@ static int open_rule(struct policy_sections *sections, struct policy *policy,
 		     struct policy_place place, const char *name, char **ret_message)
 {
 	const char *slash = strrchr(place.file, '/'), *file = slash ? slash + 1 : place.file;
-	struct policy_rule *rule = policy_rules_find(policy, name);
+	int found = rule_named(policy, name);
+	uint32_t index = found < 0 ? policy->n_rules : (uint32_t)found;
+	struct policy_rule *rule = &policy->rules[index];
 	size_t length = strlen(file), most = sizeof(rule->file) - 1;
 
-	if (!rule && policy->n_rules == POLICY_RULES_MAX)
+	if (index == POLICY_RULES_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,
 					"found one more [rule NAME], expected at most %d",
 					POLICY_RULES_MAX);
-	if (!rule) {
-		rule = &policy->rules[policy->n_rules++];
+	if (index == policy->n_rules) {
+		policy->n_rules++;
 		begin_rule(rule, name);
 	}
-	if (sections->rule_lines[rule - policy->rules]) {
+	if (sections->rule_lines[index]) {
 		rule->again_line = place.line;
 		rule = &sections->left_out;
 		begin_rule(rule, name);
 	} else {
-		sections->rule_lines[rule - policy->rules] = place.line;
+		sections->rule_lines[index] = place.line;
 		rule->again_line = 0;
 		/* A long name keeps its end, by which drop-ins differ. */
 		strcpy(rule->file, length > most ? file + length - most : file);
@@ -64,20 +66,22 @@ static struct policy_class *find_class(struct policy *policy, const char *name)
 static int open_class(struct policy_sections *sections, struct policy *policy,
 		      struct policy_place place, const char *name, char **ret_message)
 {
-	struct policy_class *class = find_class(policy, name);
+	int found = rule_class_named(policy, name);
+	uint32_t index = found < 0 ? policy->n_classes : (uint32_t)found;
+	struct policy_class *class = &policy->classes[index];
 	unsigned int *first_line;
 
-	if (!class && policy->n_classes == POLICY_CLASSES_MAX)
+	if (index == POLICY_CLASSES_MAX)
 		return policy_error_set(ret_message, -E2BIG, place,
 					"found one more [class NAME], expected at most %d with "
 					"those that are built in",
 					POLICY_CLASSES_MAX);
-	if (!class) {
-		class = &policy->classes[policy->n_classes++];
+	if (index == policy->n_classes) {
+		policy->n_classes++;
 		*class = (struct policy_class){ 0 };
 		strcpy(class->name, name);
 	}
-	first_line = &sections->class_lines[class - policy->classes];
+	first_line = &sections->class_lines[index];
 	if (*first_line)
 		return policy_error_set(ret_message, -EINVAL, place,
 					"found section [class %s] again, expected it once in a "

@@ -270,13 +270,13 @@ static void end_boost(struct engine *engine, struct io_task *task)
 
 void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
-	const struct domain *domain = engine_domain_of(engine, task->cpu);
+	uint32_t domain = topology_domain_of(engine->topology, task->cpu);
 	struct io_boost *boost = &task->io_boost;
 
-	if (io_boost_is_over(boost) || !domain)
+	if (io_boost_is_over(boost) || domain == TOPOLOGY_NO_DOMAIN)
 		end_boost(engine, task);
 	else if (boost->state != IO_BOOST_MEASURING)
-		settle_measured(engine, task, domain, now_ns);
+		settle_measured(engine, task, &engine->domains[domain], now_ns);
 	plan(engine, task, now_ns);
 	boosts_set_due(engine, task);
 }

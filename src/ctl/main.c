@@ -193,7 +193,6 @@ static int parse_options(int argc, char **argv, const char *first, struct ctl *c
 static int parse_arguments(int argc, char **argv, struct ctl *ret)
 {
 	int r = parse_options(argc, argv, "+", ret);
-	const char *name;
 	bool is_help;
 
 	if (r <= 0)
@@ -204,9 +203,12 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 	}
 	/* "help" and "help COMMAND" are for people who do not know --help yet. */
 	is_help = !strcmp(argv[optind], "help");
-	name = argv[optind + is_help];
-	ret->command = name ? find_command(ret, name) : NULL;
-	if (name && !ret->command)
+	if (is_help && optind + 1 == argc) {
+		print_help(NULL);
+		return -CTL_OK;
+	}
+	ret->command = find_command(ret, argv[optind + is_help]);
+	if (!ret->command)
 		return -CTL_USAGE;
 	if (is_help) {
 		print_help(ret->command);
