@@ -11,6 +11,11 @@ packages_missing() {
 	done
 }
 
+# apt does not wait for the lock of its lists.
+packages_update() {
+	flock /var/lib/apt apt-get -qq update >&2
+}
+
 packages_install() {
 	local missing
 
@@ -22,7 +27,7 @@ packages_install() {
 	fi
 	echo "${0##*/}: installing ${missing[*]}" >&2
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get -qq update >&2 || echo "${0##*/}: apt-get update failed, going on" >&2
+	packages_update || echo "${0##*/}: apt-get update failed, going on" >&2
 	# Another apt, of a test beside this one or of the machine, may be at work.
 	apt-get -o DPkg::Lock::Timeout=600 -qq -y --no-install-recommends install "${missing[@]}" >&2
 }

@@ -10,11 +10,12 @@ extras_download() {
 	shift
 	rm -rf "$work/debs" "$work/tree"
 	mkdir -p "$work/debs/partial" "$work/tree" || return 1
-	apt-get -qq update >&2 || return 1
+	packages_update || return 1
 	# One by one: they may be in conflict.
 	for package in "$@"; do
 		apt-get -oDir::Cache::archives="$work/debs" -oAPT::Sandbox::User=root -qq -y \
-			--no-install-recommends --download-only install "$package" >&2 || return 1
+			-oDPkg::Lock::Timeout=600 --no-install-recommends --download-only \
+			install "$package" >&2 || return 1
 	done
 	for deb in "$work"/debs/*.deb; do
 		# None where the host has them all.

@@ -141,7 +141,7 @@ fetch_keep() {
 fetch_selftests() {
 	local work=$1 package deb
 
-	apt-get -qq update >&2 || return 1
+	packages_update || return 1
 	package=$(apt-cache show linux-source | fetch_depends | grep -m 1 '^linux-source-') ||
 		return 1
 	rm -rf "$work/tree" "$work/debs"
