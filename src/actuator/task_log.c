@@ -387,11 +387,12 @@ int task_log_restore(const struct task_log_kind *kind, const char *directory,
 	const char *end, *next;
 	int r = task_log_read(directory, kind, &lines, &search.n);
 
-	if (r == 0 && kind->merge)
+	if (r < 0 || !lines)
+		return r < 0 ? r : finish(&run, directory, kind);
+	if (kind->merge)
 		search.n = kind->merge(lines, search.n);
 	search.lines = lines;
-	if (r == 0)
-		r = find_members(&search);
+	r = find_members(&search);
 	/* Children first: what their ancestors have, and they inherited, is still there. */
 	if (r == 0 && search.n)
 		restore_heirs(&search);
