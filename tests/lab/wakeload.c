@@ -57,10 +57,12 @@ static void set(atomic_int *futex, int value)
 
 static void note_wait(const struct worker *worker)
 {
+	/* Where the clock is virtual, that of the waker's CPU may be some microseconds ahead. */
+	int64_t waited_ns = now_ns() - worker->woken_ns;
 	uint32_t i = atomic_fetch_add(&n_waits, 1);
 
 	if (i < WAITS_MAX)
-		waits_us[i] = (now_ns() - worker->woken_ns) / 1000;
+		waits_us[i] = waited_ns > 0 ? waited_ns / 1000 : 0;
 	if (sched_getcpu() / cache_cpus == worker->waker_cpu / cache_cpus)
 		atomic_fetch_add(&n_inside, 1);
 }

@@ -211,7 +211,7 @@ def main(rounds):
           f"schedutil. interactive work: bursts done, to the kernel's.\nlifted, back: a busy task "
           f"without a cap is runnable, and ends, on CPU 1: median (least-most) of {rounds}.\n"
           f"Kernel {os.uname().release}, emulated; schedutil is not frequency-invariant here. Time "
-          f"is the\nguest's own: an instruction of any of its CPUs takes 2 ns.")
+          f"is the\nguest's own: an instruction of one of its CPUs takes 2 ns.")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def main(rounds):
         steps("wakegov", rounds)
     efficiency.show(rounds)
     print(f"\nKernel {os.uname().release}, emulated. Its schedutil is not frequency-invariant here "
-          "(no APERF/MPERF). Time is the\nguest's own: an instruction of any of its CPUs takes 2 ns.")
+          "(no APERF/MPERF). Time is the\nguest's own: an instruction of one of its CPUs takes 2 ns.")
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ class Placement(unittest.TestCase):
         self.start("wake-affine")
         _, _, _, inside = self.load(1, 700)
         self.assertGreaterEqual(inside, 90)
-        pairs = [[self.load(16, 1000, hinted=hinted)[2] for hinted in (False, True)] for _ in range(3)]
+        pairs = [[self.load(16, 500, hinted=hinted)[2] for hinted in (False, True)] for _ in range(3)]
         ratio = statistics.median(placed / alone for alone, placed in pairs)
         self.assertLess(ratio, 1.5)  # three runs say little: see lab table placement
         task = self.popen(WAKELOAD, "16", "100", "1000000", "2")

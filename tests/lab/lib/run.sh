@@ -55,11 +55,12 @@ run_settle() {
 	((RUN_CPUS <= 8 && RUN_CPUS % RUN_LLCS == 0)) ||
 		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 8 CPUs, as many in each LLC"
 	if [ "$RUN_MACHINE" = timed ]; then
-		# Its boot takes some 20 s of a CPU, of which a busy host gives it little.
-		RUN_CLOCK=own RUN_BOOT_SECONDS=300
+		RUN_CLOCK=own
 	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
 		die_usage "lab run: --driver, --turbo, --transition, --stalls and --idle-states need --machine timed"
 	fi
+	# A boot takes some 10 s of a CPU, of which a busy host gives it little.
+	[ "$RUN_CLOCK" = host ] || RUN_BOOT_SECONDS=300
 }
 
 run_set() {
@@ -87,7 +88,6 @@ run_set() {
 		;;
 	--transition=*) need_number --transition "$2" 0 && RUN_TRANSITION=$2 ;;
 	--seed=*)
-		# shellcheck disable=SC2034 # for machine.sh
 		need_number --seed "$2" 1 && RUN_SEED=$2
 		;;
 	--kernel=6.1 | --kernel=6.12 | --kernel=sid | --kernel=rt) RUN_KERNEL=$2 ;;
@@ -153,13 +153,22 @@ run_qemu_folder() {
 		-device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag$bus")
 }
 
+# The timed machine where nothing tells it what frequencies the guest asks for: all CPUs have 1000 MHz,
+# and an instruction takes two cycles.
+run_qemu_clock() {
+	RUN_QEMU+=(
+		-icount "shift=0,sleep=off,cpi=2,domains=${RUN_DOMAINS//,/:}" -seed "$RUN_SEED"
+		-rtc "base=2030-01-01,clock=vm" -global virtio-9p-pci.ioeventfd=off
+	)
+}
+
 # Fills RUN_QEMU with the whole command line of the VM.
 run_qemu_command() {
 	local dir=$1 initramfs=$2 cpu="" append=$RUN_APPEND ports=null pstates=""
 
-	if [ "$RUN_MACHINE" = timed ]; then
-		cpu=$(machine_cpu) append+=$(machine_append)
-	fi
+	case $RUN_CLOCK in
+	virtual | own) cpu=$(machine_cpu) append+=$(machine_append) ;;
+	esac
 	RUN_QEMU=(
 		"${EMULATOR[@]}" -nodefaults -no-user-config -display none -no-reboot
 		# One host thread for all CPUs: with one for each, the kernel patches its own code while
@@ -179,8 +188,9 @@ run_qemu_command() {
 	run_qemu_folder lab "$dir/share"
 	[ -z "$RUN_EXTRAS" ] || run_qemu_folder extras "${RUN_EXTRAS//,/,,},readonly=on"
 	case $RUN_CLOCK in
-	# 2 ns for each instruction of any CPU, and none for what the host does meanwhile.
-	virtual) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;
+	# 2 ns for each instruction of any CPU: see guest/init.
+	turns) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;
+	virtual) run_qemu_clock ;;
 	own) machine_options ;;
 	esac
 	if [ "$RUN_CPUFREQ" = yes ]; then
@@ -275,15 +285,15 @@ run_vm_once() {
 	wait "$out" || exit $?
 }
 
-# Sets EMULATOR. Where the timed machine cannot be built, the stock one has the same virtual clock,
-# but all its CPUs run at one speed.
+# Sets EMULATOR. Where the timed machine cannot be built, the stock one has a virtual clock, but all
+# its CPUs share one speed, and take turns.
 run_find_machine() {
 	emulator_find
-	[ "$RUN_MACHINE" = timed ] || return 0
+	[ "$RUN_CLOCK" != host ] || return 0
 	machine_find && return
 	[ "$RUN_DRIVER" = acpi ] || die "--driver $RUN_DRIVER needs the timed machine"
 	say "no timed machine: going on with the stock one, whose CPUs run at one speed"
-	RUN_MACHINE=stock RUN_CLOCK=virtual RUN_TURBO="" RUN_TRANSITION=0 RUN_STALLS="" RUN_IDLE_STATES=""
+	RUN_MACHINE=stock RUN_CLOCK=turns RUN_TURBO="" RUN_TRANSITION=0 RUN_STALLS="" RUN_IDLE_STATES=""
 }
 
 run_main() {

@@ -191,7 +191,7 @@ table_notes() {
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
 	ratio: iops to those of performance; mean_mhz: where the load's tasks were. The kernel's governors
 	in this guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
-	absolute figures. Time is the guest's own: an instruction of any of its CPUs takes 2 ns.
+	absolute figures. Time is the guest's own: an instruction of one of its CPUs takes 2 ns.
 	EOF
 }
 
