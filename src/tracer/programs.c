@@ -13,6 +13,7 @@
 #include "tracer/load_error.h"
 
 #define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */
+#define CALLBACK	  "btf_trace_"
 
 struct program_info {
 	const char *tracepoint;
@@ -86,48 +87,63 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 	return programs[program];
 }
 
-/*
- * A BTF tracepoint exists if the kernel's BTF has the type of its callback, an iterator if it has
- * the iterator's function.
- */
-static bool has_tracepoint(const struct btf *kernel, const char *tracepoint)
+static void note_tracepoint(struct programs *programs, const char *name)
 {
-	char type[64];
-
-	if (!strcmp(tracepoint, "iter/task"))
-		return btf__find_by_name_kind(kernel, "bpf_iter_task", BTF_KIND_FUNC) > 0;
-	snprintf(type, sizeof(type), "btf_trace_%s", tracepoint);
-	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		if (!strcmp(name, infos[i].tracepoint))
+			programs->states[i] = TRACER_ATTACHED;
 }
 
 /*
  * The flag is an enum since Linux 6.11, a macro before. CO-RE cannot find it: libbpf would also
  * search the BTF of modules, which the unit may not read.
  */
-static uint32_t find_flush_flag(const struct btf *kernel)
+static uint32_t find_flush_flag(const struct btf *kernel, const struct btf_type *flags)
 {
-	int id = btf__find_by_name_kind(kernel, "rqf_flags", BTF_KIND_ENUM);
-	const struct btf_type *type = btf__type_by_id(kernel, id > 0 ? id : 0);
-
-	for (int i = 0; id > 0 && i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(kernel, btf_enum(type)[i].name_off),
+	for (int i = 0; i < btf_vlen(flags); i++)
+		if (!strcmp(btf__name_by_offset(kernel, btf_enum(flags)[i].name_off),
 			    "__RQF_FLUSH_SEQ"))
-			return 1U << btf_enum(type)[i].val;
+			return 1U << btf_enum(flags)[i].val;
 	return OLD_RQF_FLUSH_SEQ;
 }
 
-static bool has_member(const struct btf *kernel, const char *name, const char *member)
+static bool has_member(const struct btf *kernel, const struct btf_type *type, const char *member)
 {
-	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_STRUCT);
-	const struct btf_type *type = btf__type_by_id(kernel, id > 0 ? id : 0);
-
-	for (int i = 0; id > 0 && i < btf_vlen(type); i++)
+	for (int i = 0; i < btf_vlen(type); i++)
 		if (!strcmp(btf__name_by_offset(kernel, btf_members(type)[i].name_off), member))
 			return true;
 	return false;
 }
 
-/* Selects for loading the programs that this kernel supports. */
+static void note_type(struct programs *programs, const struct btf *kernel,
+		      const struct btf_type *type)
+{
+	const char *name = btf__name_by_offset(kernel, type->name_off);
+
+	switch (btf_kind(type)) {
+	case BTF_KIND_TYPEDEF: /* of the callback of a BTF tracepoint */
+		if (!strncmp(name, CALLBACK, strlen(CALLBACK)))
+			note_tracepoint(programs, name + strlen(CALLBACK));
+		break;
+	case BTF_KIND_FUNC: /* of an iterator */
+		if (!strcmp(name, "bpf_iter_task"))
+			programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
+		break;
+	case BTF_KIND_ENUM:
+		if (!strcmp(name, "rqf_flags"))
+			programs->skel->rodata->flush_flag = find_flush_flag(kernel, type);
+		break;
+	case BTF_KIND_STRUCT:
+		if (!strcmp(name, "task_io_accounting"))
+			programs->accounts_bytes = has_member(kernel, type, "read_bytes");
+		break;
+	}
+}
+
+/*
+ * Selects for loading the programs that this kernel supports. In one pass: the kernel has more than
+ * 100,000 types, and libbpf searches them from the beginning for each name.
+ */
 static int probe(struct programs *programs)
 {
 	enum tracer_program_state *states = programs->states;
@@ -135,13 +151,11 @@ static int probe(struct programs *programs)
 
 	if (!kernel)
 		return -ENOENT; /* libbpf's errno is that of the last place where it looked */
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
-		bool there = has_tracepoint(kernel, infos[i].tracepoint);
-
-		states[i] = there ? TRACER_ATTACHED : TRACER_MISSING;
-	}
-	programs->skel->rodata->flush_flag = find_flush_flag(kernel);
-	programs->accounts_bytes = has_member(kernel, "task_io_accounting", "read_bytes");
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		states[i] = TRACER_MISSING;
+	programs->skel->rodata->flush_flag = OLD_RQF_FLUSH_SEQ;
+	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
+		note_type(programs, kernel, btf__type_by_id(kernel, id));
 	btf__free(kernel);
 
 	/*
