@@ -84,30 +84,136 @@ static inline struct account_task *take_load(struct task_struct *task)
 }
 
 /*
+ * Most switches are accounted together with the first one of the next jiffy, and take no clock. A
+ * task that comes to an idle CPU for a moment only, as a reader does for each request, and is the
+ * one that was here before, comes and leaves unseen: it is noted that it runs, and then for how
+ * long, by the scheduler's count of its time.
+ */
+static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struct *next)
+{
+	__u32 est_q = cpu->load.last_est_q;
+
+	if ((__u32)next->pid != cpu->brief || settings.at_every_switch ||
+	    (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
+		return false;
+	cpu->load.running = next->pid;
+	cpu->load.est_q = est_q;
+	cpu->load.busy_since_ns = 0;
+	cpu->ticked_ns = 0;
+	return true;
+}
+
+/* Returns false if it sleeps without an I/O wait of its own request, while such sleeps are dated. */
+static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task)
+{
+	struct wakegov_slot *slot;
+
+	if (!is_in_iowait(task))
+		return cpu->count_only;
+	slot = find_slot(task->pid);
+	if (!slot || (!cpu->count_only && !has_requests(slot)))
+		return false;
+	slot->io_waits++;
+	slot->last_wait_ns = cpu->load.switched_ns;
+	return true;
+}
+
+static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *prev)
+{
+	__u64 ran_ns;
+
+	if ((__u32)prev->pid != cpu->brief || cpu->load.busy_since_ns ||
+	    cpu->armed & WAKEGOV_ARM_IDLE || !counts_wait(cpu, prev))
+		return false;
+	ran_ns = prev->se.sum_exec_runtime;
+	cpu->load.worked_ns += ran_ns - cpu->brief_ran_ns;
+	cpu->brief_ran_ns = ran_ns;
+	cpu->load.running = 0;
+	cpu->load.est_q = 0;
+	return true;
+}
+
+/* A switch between tasks of which nothing is known does not change how busy the CPU is. */
+static inline bool passes_unseen(struct wakegov_cpu *cpu, struct task_struct *prev,
+				 struct task_struct *next, __u32 sleeps)
+{
+	if (has_storage(prev) || has_storage(next) || cpu->load.running != (__u32)prev->pid ||
+	    !cpu->load.busy_since_ns || is_own(next) ||
+	    (sleeps && (is_in_iowait(prev) || !cpu->count_only)))
+		return false;
+	account_pass(&cpu->load, next->pid);
+	return true;
+}
+
+static inline bool switch_unseen(struct wakegov_cpu *cpu, struct task_struct *prev,
+				 struct task_struct *next, __u32 sleeps)
+{
+	if (!prev->pid)
+		return comes_unseen(cpu, next);
+	if (cpu->accounted_jiffy != (__u32)bpf_jiffies64() || settings.at_every_switch)
+		return false;
+	return next->pid ? passes_unseen(cpu, prev, next, sleeps) : leaves_unseen(cpu, prev);
+}
+
+/* The running task came unseen. Returns whether the CPU left its band while it was idle. */
+static inline bool date_burst(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
+{
+	__u64 ran_ns = task->se.sum_exec_runtime - cpu->brief_ran_ns;
+	__u64 since_ns = account_came(&cpu->load, cpu->brief == (__u32)task->pid ? ran_ns : 0,
+				      now_ns);
+
+	return cpu->armed & WAKEGOV_ARM_BAND && cpu->load.updated_ns == since_ns &&
+	       outside_band(cpu, since_ns);
+}
+
+/* The task's own utilisation is as of its last switch that was accounted. */
+static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *task, __u32 sleeps,
+				   __u64 now_ns)
+{
+	__u64 ran_ns = task->se.sum_exec_runtime;
+	struct account_task *load = load_of(task);
+
+	if (!load)
+		return;
+	account_task_leaves(load, &cpu->load, now_ns - (ran_ns - load->ran_ns), sleeps, now_ns);
+	load->ran_ns = ran_ns;
+}
+
+/* Remembers the task that leaves the CPU idle, if it ran for a moment only. */
+static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
+{
+	cpu->brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS ? task->pid : 0;
+	cpu->brief_ran_ns = task->se.sum_exec_runtime;
+}
+
+/*
  * Accounts both tasks' utilisation, but not that of the idle task and of the daemon. A task that
  * makes way for the daemon runs on for the CPU: else the daemon would find it idle whenever it
  * looks, without what that task needs, and be told so as soon as it sleeps.
  */
-static inline void switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
+static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
 				struct task_struct *next, __u32 sleeps, __u64 now_ns)
 {
-	struct account_task *load;
 	__u32 next_pid = next->pid;
+	bool left_band = false;
 
 	/* Another one is running while the daemon runs, and none before the first switch. */
 	if (cpu->load.running && cpu->load.running == (__u32)prev->pid) {
-		load = load_of(prev);
-		if (load)
-			account_task_leaves(load, &cpu->load, sleeps, now_ns);
+		if (!cpu->load.busy_since_ns)
+			left_band = date_burst(cpu, prev, now_ns);
+		account_leaving(cpu, prev, sleeps, now_ns);
+		if (!next_pid)
+			note_brief(cpu, prev, now_ns);
 	}
 	if (is_own(next)) {
 		if (is_own(prev))
-			return;
+			return false;
 		next_pid = sleeps ? 0 : prev->pid;
 	} else if (next_pid && !account_is_back(&cpu->load, next_pid, now_ns)) {
 		account_task_comes(load_of(next), &cpu->load, next_pid, now_ns);
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
+	return left_band;
 }
 
 /*
@@ -148,17 +254,19 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	     unsigned int prev_state)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
-	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 sleeps = preempt ? 0 : prev_state; /* as a bool it would take more instructions */
 	bool worked, awaited;
+	__u64 now_ns;
 
-	if (!cpu)
+	if (!cpu || switch_unseen(cpu, prev, next, sleeps))
 		return 0;
+	now_ns = bpf_ktime_get_ns();
+	cpu->accounted_jiffy = bpf_jiffies64();
 	if (sleeps)
 		go_to_sleep(cpu, prev, now_ns);
 	worked = cpu->load.running;
-	switch_tasks(cpu, prev, next, sleeps, now_ns);
-	awaited = needs_look(cpu, worked, now_ns);
+	awaited = switch_tasks(cpu, prev, next, sleeps, now_ns);
+	awaited |= needs_look(cpu, worked, now_ns);
 	if (settings.at_switch)
 		awaited |= switch_ruled(cpu, prev, next, sleeps, now_ns);
 	cpu->met_ns = now_ns;
@@ -180,6 +288,18 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 	account_cpu(&cpu->load, now_ns);
 	if (load)
 		account_task_ran(load, &cpu->load, now_ns);
+}
+
+/*
+ * A tick meets a task that came unseen. The scheduler counts a task's time at the end of a tick, so
+ * from the second one on it is known when the task came. Returns whether it is.
+ */
+static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task, __u64 ticked_ns)
+{
+	if (!ticked_ns)
+		return false;
+	account_came(&cpu->load, task->se.sum_exec_runtime - cpu->brief_ran_ns, ticked_ns);
+	return true;
 }
 
 #define TICK_NS 900000ULL /* less than any tick of the scheduler */
@@ -232,7 +352,7 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wakegov_cpu *cpu;
-	__u64 now_ns, stolen_ns;
+	__u64 now_ns, stolen_ns, ticked_ns;
 	bool awaited = false;
 
 	if (!task->pid)
@@ -247,10 +367,15 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (is_early(cpu, timer))
 		return 0;
 	now_ns = bpf_ktime_get_ns();
+	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
 	watch_bytes(task, now_ns);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
+	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
+		return 0;
+	if (!cpu->load.switched_ns)
+		cpu->load.switched_ns = now_ns; /* it came at a switch that was not accounted */
 	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
@@ -297,8 +422,7 @@ static inline int end_interrupt(enum wakegov_program program)
 		return 0;
 	cpu->events[program]++;
 	now_ns = bpf_ktime_get_ns();
-	account_end_interrupt(&cpu->load, now_ns);
-	if (cpu->armed & WAKEGOV_ARM_BAND && cpu->load.idle_since_ns == now_ns &&
+	if (account_end_interrupt(&cpu->load, now_ns) && cpu->armed & WAKEGOV_ARM_BAND &&
 	    account_util_q(&cpu->load) > cpu->band_high_q)
 		emit_cpu(cpu);
 	return 0;

@@ -96,6 +96,10 @@ struct task_io_accounting {
 	__u64 syscw;
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -104,6 +108,7 @@ struct task_struct {
 	unsigned int policy;
 	int prio;
 	int static_prio;
+	struct sched_entity se;
 	struct mm_struct *mm;
 	__u64 start_boottime;
 	const struct cred *real_cred;

@@ -30,6 +30,15 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
+/* What it runs elsewhere must not count as a burst here. */
+static inline void end_brief(struct task_struct *task)
+{
+	struct wakegov_cpu *cpu = cpu_at(task->thread_info.cpu);
+
+	if (cpu && cpu->brief == (__u32)task->pid)
+		cpu->brief = 0;
+}
+
 /* The task takes its utilisation along. */
 static inline void move_load(struct task_struct *task, __u32 to)
 {
@@ -53,6 +62,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	__u64 now_ns;
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
+	end_brief(task);
 	move_load(task, to);
 	if (!may_be_hot(task->pid))
 		return 0;
@@ -72,6 +82,13 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	return 0;
 }
 
+/* What a task did that came unseen is accounted when it leaves. */
+static inline void bring_up_to_date(struct account_task *load, const struct wakegov_cpu *cpu)
+{
+	if (cpu->load.busy_since_ns && cpu->load.switched_ns)
+		account_task_ran(load, &cpu->load, bpf_ktime_get_ns());
+}
+
 static inline void hand_on_load(struct task_struct *parent, struct task_struct *child,
 				struct wakegov_cpu *cpu)
 {
@@ -79,7 +96,7 @@ static inline void hand_on_load(struct task_struct *parent, struct task_struct *
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
 		return;
-	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
+	bring_up_to_date(from, cpu);
 	to = take_load(child);
 	if (to)
 		account_task_hands_on(from, to);
@@ -135,7 +152,7 @@ static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
 		return;
-	account_task_ran(from, &cpu->load, bpf_ktime_get_ns());
+	bring_up_to_date(from, cpu);
 	to = take_load(task->real_parent);
 	if (to)
 		account_task_hands_on(from, to);

@@ -175,8 +175,11 @@ struct wakegov_cpu {
 	__u32 band_high_q;
 	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
 	__u32 long_burst_ns; /* a burst of this length at full capacity is long */
-	__u64 watch_ran;     /* clamp classes, as bits: report when one of their tasks runs … */
-	__u64 watch_long_running; /* … or a long-running one */
+
+	/* written by the kernel side; see comes_unseen() */
+	__u32 brief;	       /* the task that ran last here, for a moment only; 0: not so … */
+	__u32 accounted_jiffy; /* … when its switches were last accounted … */
+	__u64 brief_ran_ns;    /* … and the scheduler's count of its time when it left */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only
@@ -211,6 +214,8 @@ struct wakegov_cpu {
 	__u64 level_since_ns; /* … this time */
 
 	/* written by the daemon */
+	__u64 watch_ran; /* clamp classes, as bits: report when one of their tasks runs … */
+	__u64 watch_long_running; /* … or a long-running one */
 	__u32 max_khz; /* 0: the CPU has no known frequency */
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
@@ -419,16 +424,26 @@ struct wakegov_settings {
 	__u64 look_next_ns; /* earliest report of a task by its bytes */
 	__u64 look_end_ns;  /* end of the present look, which is reported; 0: none */
 
-	/* What a switch does for rules, classes and clamps: where there are none, it tests once. */
+	/*
+	 * What a switch does for rules, classes and clamps: where there are none, it tests once.
+	 * follow_own alone does not need every switch of a task.
+	 */
 	union {
 		__u64 at_switch;
 		struct {
-			__u8 n_clamp_classes; /* 0: nothing clamps, and nothing is measured */
+			union {
+				__u32 at_every_switch;
+				struct {
+					__u8 n_clamp_classes; /* 0: nothing clamps, and nothing is
+								 measured */
+					__u8 follow;	      /* enum wakegov_follow */
+					__u8 placing; /* a rule or class with a placement has tasks
+						       */
+					__u8 idle_latencies; /* the same with an idle latency */
+				};
+			};
 			__u8 follow_own; /* report own clamps of every task; else of tasks with a
 					    class */
-			__u8 follow;	 /* enum wakegov_follow */
-			__u8 placing;	 /* a rule or class with a placement has tasks */
-			__u8 idle_latencies; /* the same with an idle latency */
 		};
 	};
 

@@ -17,15 +17,17 @@
 
 struct account_task {
 	__u64 updated_ns; /* util_q is as of then; 0: nothing is known of it yet */
+	__u64 ran_ns;	  /* the scheduler's count of its time when it last left a CPU */
 	__u32 util_q;	  /* capacity · 2^20 */
 	__u32 est_q;	  /* what it is known to need when it runs; see account_task_leaves() */
 };
 
 struct account_cpu {
-	__u64 updated_ns;    /* util_q is as of then */
-	__u64 switched_ns;   /* the last switch of tasks */
+	__u64 updated_ns;    /* util_q and idle_since_ns are as of then */
+	__u64 worked_ns;     /* work since, less that of the present time with work */
+	__u64 switched_ns;   /* the last switch of tasks; 0: not known */
 	__u64 idle_since_ns; /* of the present or the last idle time, less what blips took off it */
-	__u64 busy_since_ns; /* of the present or the last time with work */
+	__u64 busy_since_ns; /* of the present time with work; 0: none, or its start is not known */
 	__s64 moved_q;	     /* of tasks that came, less of those that left, since updated_ns */
 	__u64 moved_ns;	     /* moved_q is as of then */
 	__u32 util_q;	     /* capacity · 2^20; to be read by account_util_q() */
@@ -79,7 +81,7 @@ static inline void account_rest(__u32 *util_q, __u64 *updated_ns, __u64 now_ns)
 
 /*
  * Accounts work from since_ns until now, as if it had come right after the last update. What is
- * left between the two is rest, and is accounted later: for twenty short bursts once.
+ * left between the two is rest, and is accounted later.
  */
 static inline void account_work(__u32 *util_q, __u64 *updated_ns, __u32 level_q, __u64 since_ns,
 				__u64 now_ns)
@@ -92,13 +94,46 @@ static inline void account_work(__u32 *util_q, __u64 *updated_ns, __u32 level_q,
 	*updated_ns += now_ns - since_ns;
 }
 
+/*
+ * Short work in between does not end an idle time: each burst takes eight times its length off it,
+ * so that a CPU that works an eighth of the time is not idle, and one with a kernel thread's blip
+ * now and then is. No more than ACCOUNT_IDLE_CREDIT_NS of idleness can be drawn on.
+ */
+#define ACCOUNT_IDLE_SHARE     8
+#define ACCOUNT_IDLE_CREDIT_NS 40000000ULL
+
+static inline void account_limit_credit(struct account_cpu *cpu)
+{
+	if (cpu->idle_since_ns + ACCOUNT_IDLE_CREDIT_NS < cpu->updated_ns)
+		cpu->idle_since_ns = cpu->updated_ns - ACCOUNT_IDLE_CREDIT_NS;
+}
+
+/*
+ * Accounts the work that was summed up, as if it had come right after the last update: for twenty
+ * short bursts once.
+ */
+static inline void account_worked(struct account_cpu *cpu)
+{
+	if (cpu->worked_ns) {
+		account_limit_credit(cpu);
+		cpu->util_q = decay_toward(cpu->util_q, cpu->level_q, cpu->worked_ns);
+		cpu->updated_ns += cpu->worked_ns;
+		cpu->idle_since_ns += ACCOUNT_IDLE_SHARE * cpu->worked_ns;
+		cpu->worked_ns = 0;
+	}
+	if (cpu->idle_since_ns > cpu->updated_ns)
+		cpu->idle_since_ns = cpu->updated_ns;
+}
+
 /* Brings the utilisation of a CPU up to now. */
 VERIFIED_ONCE int account_cpu(struct account_cpu *cpu, __u64 now_ns)
 {
 	if (!cpu)
 		return 0; /* for the verifier: never so */
-	if (cpu->running || cpu->interrupts) {
+	account_worked(cpu);
+	if (cpu->busy_since_ns) {
 		account_rest(&cpu->util_q, &cpu->updated_ns, cpu->busy_since_ns);
+		account_limit_credit(cpu);
 		account_work(&cpu->util_q, &cpu->updated_ns, cpu->level_q, 0, now_ns);
 	} else {
 		account_rest(&cpu->util_q, &cpu->updated_ns, now_ns);
@@ -136,29 +171,25 @@ static inline __u32 account_busy_ppm(const struct account_cpu *cpu)
 	return (__u64)util_q * 999999 / cpu->level_q + 1;
 }
 
-/*
- * Short work in between does not end an idle time: each burst takes eight times its length off it,
- * so that a CPU that works an eighth of the time is not idle, and one with a kernel thread's blip
- * now and then is. No more than ACCOUNT_IDLE_CREDIT_NS of idleness can be drawn on.
- */
-#define ACCOUNT_IDLE_SHARE     8
-#define ACCOUNT_IDLE_CREDIT_NS 40000000ULL
-
 static inline void account_begin_busy(struct account_cpu *cpu, __u64 now_ns)
 {
 	if (account_is_due(cpu, now_ns))
 		account_cpu(cpu, now_ns);
 	cpu->busy_since_ns = now_ns;
-	if (cpu->idle_since_ns + ACCOUNT_IDLE_CREDIT_NS < now_ns)
-		cpu->idle_since_ns = now_ns - ACCOUNT_IDLE_CREDIT_NS;
 }
 
 static inline void account_end_busy(struct account_cpu *cpu, __u64 now_ns)
 {
-	account_work(&cpu->util_q, &cpu->updated_ns, cpu->level_q, cpu->busy_since_ns, now_ns);
-	cpu->idle_since_ns += ACCOUNT_IDLE_SHARE * (now_ns - cpu->busy_since_ns);
-	if (cpu->idle_since_ns > now_ns)
-		cpu->idle_since_ns = now_ns;
+	__u64 since_ns = cpu->busy_since_ns;
+
+	if (since_ns < cpu->updated_ns) {
+		/* accounted already, as work in progress */
+		cpu->idle_since_ns += ACCOUNT_IDLE_SHARE * (cpu->updated_ns - since_ns);
+		since_ns = cpu->updated_ns;
+	}
+	if (now_ns > since_ns)
+		cpu->worked_ns += now_ns - since_ns;
+	cpu->busy_since_ns = 0;
 }
 
 static inline void account_begin_interrupt(struct account_cpu *cpu, __u64 now_ns)
@@ -168,10 +199,19 @@ static inline void account_begin_interrupt(struct account_cpu *cpu, __u64 now_ns
 	cpu->interrupts++;
 }
 
-static inline void account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
+/*
+ * Returns whether the utilisation is up to date now and the CPU, by its interrupts alone, had no
+ * idle time lately.
+ */
+static inline bool account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
 {
-	if (!--cpu->interrupts)
-		account_end_busy(cpu, now_ns);
+	if (--cpu->interrupts)
+		return false;
+	account_end_busy(cpu, now_ns);
+	if (!account_is_due(cpu, now_ns))
+		return false;
+	account_cpu(cpu, now_ns);
+	return now_ns < cpu->idle_since_ns + 2 * ACCOUNT_LATE_NS;
 }
 
 /*
@@ -187,7 +227,7 @@ static inline bool account_is_news(__u32 util_q, __u32 est_q)
 /* How long it has worked without an idle moment, where that says something; else 0. */
 static inline __u64 account_burst_ns(const struct account_cpu *cpu, __u64 now_ns)
 {
-	if (!cpu->running || now_ns < cpu->busy_since_ns ||
+	if (!cpu->running || !cpu->busy_since_ns || now_ns < cpu->busy_since_ns ||
 	    !account_is_news(account_util_q(cpu), cpu->est_q))
 		return 0;
 	return now_ns - cpu->busy_since_ns;
@@ -214,16 +254,16 @@ static inline void account_task_ran(struct account_task *task, const struct acco
 }
 
 /*
- * The task leaves the CPU. If it sleeps, its utilisation updates est_q as the scheduler updates
+ * The task, which runs since since_ns, leaves the CPU. If it sleeps, its utilisation updates est_q as the scheduler updates
  * util_est: a rise is taken at once, of a fall a quarter. Rest that is not accounted yet makes
  * util_q old; est_q is then left as it is.
  */
 static inline void account_task_leaves(struct account_task *task, struct account_cpu *cpu,
-				       bool sleeps, __u64 now_ns)
+				       __u64 since_ns, bool sleeps, __u64 now_ns)
 {
 	if (now_ns > task->updated_ns + ACCOUNT_LATE_NS)
-		account_task_rested(task, cpu->switched_ns);
-	account_work(&task->util_q, &task->updated_ns, cpu->level_q, cpu->switched_ns, now_ns);
+		account_task_rested(task, since_ns);
+	account_work(&task->util_q, &task->updated_ns, cpu->level_q, since_ns, now_ns);
 	if (!sleeps || task->updated_ns < now_ns)
 		return;
 	if (task->util_q >= task->est_q)
@@ -285,6 +325,31 @@ static inline __attribute__((always_inline)) void account_switch(struct account_
 	cpu->interrupts = 0;
 	cpu->running = next;
 	cpu->switched_ns = now_ns;
+}
+
+/* The CPU switches from one task to the next one, and of neither anything is known, nor when. */
+static inline void account_pass(struct account_cpu *cpu, __u32 next)
+{
+	cpu->running = next;
+	cpu->last = next;
+	cpu->last_est_q = 0;
+	cpu->est_q = 0;
+	cpu->switched_ns = 0;
+}
+
+/*
+ * The task that runs came to an idle CPU unseen, ran_ns before now; no more than the CPU was idle.
+ * Returns when.
+ */
+static inline __u64 account_came(struct account_cpu *cpu, __u64 ran_ns, __u64 now_ns)
+{
+	__u64 since_ns = cpu->switched_ns;
+
+	if (now_ns > since_ns + ran_ns)
+		since_ns = now_ns - ran_ns;
+	account_begin_busy(cpu, since_ns);
+	cpu->switched_ns = since_ns;
+	return since_ns;
 }
 
 /*

@@ -16,12 +16,14 @@ static void rest_cpus(struct tracer *tracer, uint64_t now_ns)
 		struct account_cpu *load = &shared->load;
 
 		load->running = 0;
+		load->busy_since_ns = 0;
 		load->interrupts = 0;
 		load->est_q = 0;
 		load->updated_ns = now_ns;
 		load->switched_ns = now_ns;
 		load->idle_since_ns = now_ns;
 		shared->met_ns = now_ns;
+		shared->brief = 0;
 		shared->armed = 0;
 	}
 }

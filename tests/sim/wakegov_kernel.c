@@ -39,12 +39,14 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 	uint32_t id = cpu->current ? cpu->current->index + 1 : 0;
 
 	if (left)
-		account_task_leaves(left, &c->load, prev->state == SIM_THREAD_ASLEEP, sim->now_ns);
+		account_task_leaves(left, &c->load, c->load.switched_ns,
+				    prev->state == SIM_THREAD_ASLEEP, sim->now_ns);
 	if (id && !account_is_back(&c->load, id, sim->now_ns))
 		account_task_comes(load_of(w, cpu->current), &c->load, id, sim->now_ns);
 	account_switch(&c->load, id, sim->now_ns);
 	if ((c->armed_idle && goes_idle) ||
-	    (c->armed_band && c->load.running && outside_band(c, sim->now_ns)))
+	    (c->armed_band && c->load.running && c->load.updated_ns == sim->now_ns &&
+	     outside_band(c, sim->now_ns)))
 		tell_cpu(sim, c);
 }
 
@@ -78,8 +80,7 @@ void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu)
 
 	if (!c->load.interrupts)
 		return;
-	account_end_interrupt(&c->load, sim->now_ns);
-	if (c->armed_band && c->load.idle_since_ns == sim->now_ns &&
+	if (account_end_interrupt(&c->load, sim->now_ns) && c->armed_band &&
 	    account_util_q(&c->load) > c->band.high_q)
 		tell_cpu(sim, c);
 }

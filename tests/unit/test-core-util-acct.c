@@ -195,12 +195,12 @@ static void test_memory(void **state)
 	account_switch(&cpu, 1, now_ns);
 	account_task_ran(&task, &cpu, now_ns + 4 * NS_PER_MS); /* the first tick that met it */
 	now_ns += 100 * NS_PER_MS;
-	account_task_leaves(&task, &cpu, false, now_ns);
+	account_task_leaves(&task, &cpu, cpu.switched_ns, false, now_ns);
 	account_switch(&cpu, 2, now_ns);
 	assert_int_equal(task.est_q, 0);
 	account_task_comes(&task, &cpu, 1, now_ns);
 	account_switch(&cpu, 1, now_ns);
-	account_task_leaves(&task, &cpu, true, now_ns);
+	account_task_leaves(&task, &cpu, cpu.switched_ns, true, now_ns);
 	account_switch(&cpu, 0, now_ns);
 	learned_q = task.est_q;
 	assert_in_range(DECAY_CAP(learned_q), 897, 907); /* 1024 · (1 − 2^(−100/32.768)) */
@@ -212,7 +212,7 @@ static void test_memory(void **state)
 	assert_int_equal(cpu.est_q, learned_q);
 	assert_int_equal(DECAY_CAP(task.util_q), 0);
 	assert_int_equal(account_need_q(cpu.util_q, cpu.est_q), learned_q);
-	account_task_leaves(&task, &cpu, true, now_ns + 1);
+	account_task_leaves(&task, &cpu, cpu.switched_ns, true, now_ns + 1);
 	account_switch(&cpu, 0, now_ns + 1);
 	assert_int_equal(cpu.est_q, 0);
 	assert_in_range(task.est_q, learned_q / 4 * 3, learned_q / 4 * 3 + DECAY_Q(1));
@@ -262,7 +262,7 @@ static void test_chain(void **state)
 		now_ns += 6 * NS_PER_MS;
 		account_task_ran(&child, cpu, now_ns);
 		account_task_hands_on(&child, &shell);
-		account_task_leaves(&child, cpu, true, now_ns);
+		account_task_leaves(&child, cpu, cpu->switched_ns, true, now_ns);
 		account_switch(cpu, 0, now_ns);
 		now_ns += 200 * NS_PER_US;
 	}

@@ -15,7 +15,7 @@ void account_run_switch(struct account_cpu *cpu, struct account_task *prev, bool
 			uint32_t next, struct account_task *next_task, uint64_t now_ns)
 {
 	if (prev)
-		account_task_leaves(prev, cpu, sleeps, now_ns);
+		account_task_leaves(prev, cpu, cpu->switched_ns, sleeps, now_ns);
 	if (next && !account_is_back(cpu, next, now_ns))
 		account_task_comes(next_task, cpu, next, now_ns);
 	account_switch(cpu, next, now_ns);
