@@ -249,18 +249,15 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
 					      : cpu->load.est_q > cpu->band_high_q;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+/* No part of the program itself: those switches that are not accounted would pay for its registers. */
+static __noinline int account_at_switch(struct wakegov_cpu *cpu, struct task_struct *prev,
+					struct task_struct *next, __u32 sleeps)
 {
-	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
-	__u32 sleeps = preempt ? 0 : prev_state; /* as a bool it would take more instructions */
+	__u64 now_ns = bpf_ktime_get_ns();
 	bool worked, awaited;
-	__u64 now_ns;
 
-	if (!cpu || switch_unseen(cpu, prev, next, sleeps))
-		return 0;
-	now_ns = bpf_ktime_get_ns();
+	if (!cpu)
+		return 0; /* never NULL; the verifier needs the check */
 	cpu->accounted_jiffy = bpf_jiffies64();
 	if (sleeps)
 		go_to_sleep(cpu, prev, now_ns);
@@ -273,6 +270,18 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (awaited)
 		emit_cpu(cpu);
 	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
+	__u32 sleeps = preempt ? 0 : prev_state; /* as a bool it would take more instructions */
+
+	if (!cpu || switch_unseen(cpu, prev, next, sleeps))
+		return 0;
+	return account_at_switch(cpu, prev, next, sleeps);
 }
 
 /*
@@ -343,21 +352,12 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
-/*
- * The scheduler's tick is an hrtimer. It shows a task that runs on without a switch. An idle CPU
- * has no tick, so timers that expire there are ignored.
- */
-SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_tick, struct hrtimer *timer)
+static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct wakegov_cpu *cpu;
+	struct wakegov_cpu *cpu = this_cpu();
 	__u64 now_ns, stolen_ns, ticked_ns;
 	bool awaited = false;
 
-	if (!task->pid)
-		return 0;
-	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	if (!cpu->load.running || is_own(task)) {
@@ -396,6 +396,18 @@ int BPF_PROG(on_tick, struct hrtimer *timer)
 	if (awaited)
 		emit_cpu(cpu);
 	return 0;
+}
+
+/*
+ * The scheduler's tick is an hrtimer. It shows a task that runs on without a switch. An idle CPU
+ * has no tick, so timers that expire there are ignored.
+ */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_tick, struct hrtimer *timer)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->pid ? account_at_tick(task, timer) : 0;
 }
 
 /*

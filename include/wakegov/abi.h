@@ -167,7 +167,6 @@ struct wakegov_cpu {
 	 * Written by the kernel side, on the CPU itself but for what is said below
 	 */
 	struct account_cpu load __attribute__((aligned(64))); /* the daemon writes capacity */
-	__u64 met_ns; /* when the running task was switched to, or last seen by a tick */
 
 	/* written by the daemon */
 	__u64 band_burst_ns; /* 0: no burst is too long */
@@ -201,6 +200,7 @@ struct wakegov_cpu {
 	__u32 capped_class;  /* class of the capped tasks that ran here last, the one with the
 				highest cap */
 	__u64 capped_ns;     /* when one of them last ran */
+	__u64 met_ns; /* when the running task was switched to, or last seen by a tick */
 	__u32 met_pid;	     /* the last task that was examined here … */
 	__u16 met_class;     /* … its clamp class … */
 	__u16 met_counts;    /* … and whether it is long-running */
