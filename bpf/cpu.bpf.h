@@ -80,7 +80,12 @@ static inline struct account_task *load_of(struct task_struct *task)
 
 static inline struct account_task *take_load(struct task_struct *task)
 {
-	return bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct account_task *load = bpf_task_storage_get(&tasks, task, NULL,
+							 BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (load && !load->updated_ns)
+		load->ran_ns = task->se.sum_exec_runtime;
+	return load;
 }
 
 /*
@@ -103,7 +108,7 @@ static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struc
 	return true;
 }
 
-/* Returns false if it sleeps without an I/O wait of its own request, while such sleeps are dated. */
+/* Counts a wait for I/O. Returns false if that, or the sleep's date, takes the clock. */
 static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
@@ -122,14 +127,15 @@ static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *pr
 {
 	__u64 ran_ns;
 
-	if ((__u32)prev->pid != cpu->brief || cpu->load.busy_since_ns ||
-	    cpu->armed & WAKEGOV_ARM_IDLE || !counts_wait(cpu, prev))
+	if ((__u32)prev->pid != cpu->brief || cpu->load.busy_since_ns || !counts_wait(cpu, prev))
 		return false;
 	ran_ns = prev->se.sum_exec_runtime;
 	cpu->load.worked_ns += ran_ns - cpu->brief_ran_ns;
 	cpu->brief_ran_ns = ran_ns;
 	cpu->load.running = 0;
 	cpu->load.est_q = 0;
+	if (cpu->armed & WAKEGOV_ARM_IDLE)
+		emit_cpu(cpu);
 	return true;
 }
 
@@ -155,12 +161,16 @@ static inline bool switch_unseen(struct wakegov_cpu *cpu, struct task_struct *pr
 	return next->pid ? passes_unseen(cpu, prev, next, sleeps) : leaves_unseen(cpu, prev);
 }
 
+/* For how long the running task, which came unseen, has run. */
+static inline __u64 ran_unseen_ns(const struct wakegov_cpu *cpu, const struct task_struct *task)
+{
+	return cpu->brief == (__u32)task->pid ? task->se.sum_exec_runtime - cpu->brief_ran_ns : 0;
+}
+
 /* The running task came unseen. Returns whether the CPU left its band while it was idle. */
 static inline bool date_burst(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
-	__u64 ran_ns = task->se.sum_exec_runtime - cpu->brief_ran_ns;
-	__u64 since_ns = account_came(&cpu->load, cpu->brief == (__u32)task->pid ? ran_ns : 0,
-				      now_ns);
+	__u64 since_ns = account_came(&cpu->load, ran_unseen_ns(cpu, task), now_ns);
 
 	return cpu->armed & WAKEGOV_ARM_BAND && cpu->load.updated_ns == since_ns &&
 	       outside_band(cpu, since_ns);
@@ -179,10 +189,12 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 	load->ran_ns = ran_ns;
 }
 
-/* Remembers the task that leaves the CPU idle, if it ran for a moment only. */
+/* Remembers the task that leaves, if the CPU worked for a moment only and the task may be back. */
 static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
-	cpu->brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS ? task->pid : 0;
+	bool brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS;
+
+	cpu->brief = brief && !(task->flags & PF_EXITING) ? task->pid : 0;
 	cpu->brief_ran_ns = task->se.sum_exec_runtime;
 }
 
@@ -202,8 +214,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		if (!cpu->load.busy_since_ns)
 			left_band = date_burst(cpu, prev, now_ns);
 		account_leaving(cpu, prev, sleeps, now_ns);
-		if (!next_pid)
-			note_brief(cpu, prev, now_ns);
+		note_brief(cpu, prev, now_ns);
 	}
 	if (is_own(next)) {
 		if (is_own(prev))
@@ -249,7 +260,7 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
 					      : cpu->load.est_q > cpu->band_high_q;
 }
 
-/* No part of the program itself: those switches that are not accounted would pay for its registers. */
+/* Not inline: switches that are not accounted would pay for the registers that it saves. */
 static __noinline int account_at_switch(struct wakegov_cpu *cpu, struct task_struct *prev,
 					struct task_struct *next, __u32 sleeps)
 {
@@ -307,7 +318,7 @@ static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 {
 	if (!ticked_ns)
 		return false;
-	account_came(&cpu->load, task->se.sum_exec_runtime - cpu->brief_ran_ns, ticked_ns);
+	account_came(&cpu->load, ran_unseen_ns(cpu, task), ticked_ns);
 	return true;
 }
 

@@ -161,9 +161,12 @@ static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 {
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
 	struct wakegov_slot *slot;
 
-	give_back_load(task, count_event(WAKEGOV_PROCESS_EXIT));
+	if (cpu)
+		cpu->brief = 0; /* another task may get its pid */
+	give_back_load(task, cpu);
 	forget_task(task);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_end_of_process(task);

@@ -200,7 +200,7 @@ struct wakegov_cpu {
 	__u32 capped_class;  /* class of the capped tasks that ran here last, the one with the
 				highest cap */
 	__u64 capped_ns;     /* when one of them last ran */
-	__u64 met_ns; /* when the running task was switched to, or last seen by a tick */
+	__u64 met_ns;	     /* when the running task was switched to, or last seen by a tick */
 	__u32 met_pid;	     /* the last task that was examined here … */
 	__u16 met_class;     /* … its clamp class … */
 	__u16 met_counts;    /* … and whether it is long-running */
@@ -216,7 +216,7 @@ struct wakegov_cpu {
 	/* written by the daemon */
 	__u64 watch_ran; /* clamp classes, as bits: report when one of their tasks runs … */
 	__u64 watch_long_running; /* … or a long-running one */
-	__u32 max_khz; /* 0: the CPU has no known frequency */
+	__u32 max_khz;		  /* 0: the CPU has no known frequency */
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
 

@@ -112,8 +112,10 @@ static inline void account_limit_credit(struct account_cpu *cpu)
  * Accounts the work that was summed up, as if it had come right after the last update: for twenty
  * short bursts once.
  */
-static inline void account_worked(struct account_cpu *cpu)
+static inline void account_worked(struct account_cpu *cpu, __u64 now_ns)
 {
+	if (now_ns < cpu->updated_ns + cpu->worked_ns)
+		cpu->worked_ns = now_ns > cpu->updated_ns ? now_ns - cpu->updated_ns : 0;
 	if (cpu->worked_ns) {
 		account_limit_credit(cpu);
 		cpu->util_q = decay_toward(cpu->util_q, cpu->level_q, cpu->worked_ns);
@@ -130,7 +132,7 @@ VERIFIED_ONCE int account_cpu(struct account_cpu *cpu, __u64 now_ns)
 {
 	if (!cpu)
 		return 0; /* for the verifier: never so */
-	account_worked(cpu);
+	account_worked(cpu, now_ns);
 	if (cpu->busy_since_ns) {
 		account_rest(&cpu->util_q, &cpu->updated_ns, cpu->busy_since_ns);
 		account_limit_credit(cpu);
@@ -254,9 +256,9 @@ static inline void account_task_ran(struct account_task *task, const struct acco
 }
 
 /*
- * The task, which runs since since_ns, leaves the CPU. If it sleeps, its utilisation updates est_q as the scheduler updates
- * util_est: a rise is taken at once, of a fall a quarter. Rest that is not accounted yet makes
- * util_q old; est_q is then left as it is.
+ * The task, which runs since since_ns, leaves the CPU. If it sleeps, its utilisation updates est_q
+ * as the scheduler updates util_est: a rise is taken at once, of a fall a quarter. Rest that is not
+ * accounted yet makes util_q old; est_q is then left as it is.
  */
 static inline void account_task_leaves(struct account_task *task, struct account_cpu *cpu,
 				       __u64 since_ns, bool sleeps, __u64 now_ns)
