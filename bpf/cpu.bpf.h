@@ -47,30 +47,34 @@ static inline __u32 seen_pid(struct task_struct *task)
 }
 
 /*
- * What rules, classes and clamps ask for at a switch. Returns whether the daemon waits for a class
- * of one of the tasks.
+ * Bursts of tasks with storage; NULL: the task has none. Returns whether the daemon waits for a
+ * class of one of them.
  */
-static __noinline bool switch_ruled(struct wakegov_cpu *cpu, struct task_struct *prev,
-				    struct task_struct *next, bool sleeps, __u64 now_ns)
+static __noinline bool switch_classes(struct wakegov_cpu *cpu, struct task_struct *prev,
+				      struct task_struct *next, bool sleeps, __u64 now_ns)
 {
 	bool awaited = false;
 
+	if (prev && seen_pid(prev))
+		awaited = leave_cpu(cpu, prev, sleeps, now_ns);
+	if (next && seen_pid(next))
+		awaited |= enter_cpu(cpu, next, now_ns);
+	return awaited;
+}
+
+/* What else rules and clamps ask for at a switch. */
+static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct *prev,
+				    struct task_struct *next, bool sleeps, __u64 now_ns)
+{
 	if (!cpu)
-		return false; /* never NULL; the verifier needs the check */
+		return; /* never NULL; the verifier needs the check */
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
 		learn_command();
 	look_for_clamps(prev);
-	if (settings.n_clamp_classes) {
-		if (has_storage(prev) && seen_pid(prev))
-			awaited = leave_cpu(cpu, prev, sleeps, now_ns);
-		if (has_storage(next) && seen_pid(next))
-			awaited |= enter_cpu(cpu, next, now_ns);
-	}
 	if (settings.placing)
 		switch_placed(cpu, prev, next, sleeps, now_ns);
 	if (settings.idle_latencies && next->pid)
 		note_idle_latency(cpu, next->pid);
-	return awaited;
 }
 
 static inline struct account_task *load_of(struct task_struct *task)
@@ -96,12 +100,12 @@ static inline struct account_task *take_load(struct task_struct *task)
  */
 static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struct *next)
 {
-	__u32 est_q = cpu->load.last_est_q;
+	__u32 est_q = cpu->load.last_est_q, pid = next->pid;
 
-	if ((__u32)next->pid != cpu->brief || settings.at_every_switch ||
+	if (pid != cpu->brief || settings.at_every_switch ||
 	    (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
 		return false;
-	cpu->load.running = next->pid;
+	cpu->load.running = pid;
 	cpu->load.est_q = est_q;
 	cpu->load.busy_since_ns = 0;
 	cpu->ticked_ns = 0;
@@ -139,26 +143,36 @@ static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *pr
 	return true;
 }
 
+/*
+ * sched_switch's state of the task that leaves, 0: it could run on. The arguments are read where
+ * they are needed, and not as a bool: that would take more instructions.
+ */
+static inline __u32 sleeps_after(const unsigned long long *arguments)
+{
+	return arguments[0] ? 0 : arguments[3];
+}
+
 /* A switch between tasks of which nothing is known does not change how busy the CPU is. */
 static inline bool passes_unseen(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, __u32 sleeps)
+				 struct task_struct *next, const unsigned long long *arguments)
 {
 	if (has_storage(prev) || has_storage(next) || cpu->load.running != (__u32)prev->pid ||
 	    !cpu->load.busy_since_ns || is_own(next) ||
-	    (sleeps && (is_in_iowait(prev) || !cpu->count_only)))
+	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
 		return false;
 	account_pass(&cpu->load, next->pid);
 	return true;
 }
 
-static inline bool switch_unseen(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, __u32 sleeps)
+static inline bool switch_unseen(struct wakegov_cpu *cpu, const unsigned long long *arguments)
 {
+	struct task_struct *prev = (void *)arguments[1], *next = (void *)arguments[2];
+
 	if (!prev->pid)
 		return comes_unseen(cpu, next);
 	if (cpu->accounted_jiffy != (__u32)bpf_jiffies64() || settings.at_every_switch)
 		return false;
-	return next->pid ? passes_unseen(cpu, prev, next, sleeps) : leaves_unseen(cpu, prev);
+	return next->pid ? passes_unseen(cpu, prev, next, arguments) : leaves_unseen(cpu, prev);
 }
 
 /* For how long the running task, which came unseen, has run. */
@@ -180,8 +194,8 @@ static inline bool date_burst(struct wakegov_cpu *cpu, const struct task_struct 
 static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *task, __u32 sleeps,
 				   __u64 now_ns)
 {
+	struct account_task *load = bpf_task_storage_get(&tasks, task, NULL, 0);
 	__u64 ran_ns = task->se.sum_exec_runtime;
-	struct account_task *load = load_of(task);
 
 	if (!load)
 		return;
@@ -204,7 +218,8 @@ static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct 
  * looks, without what that task needs, and be told so as soon as it sleeps.
  */
 static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
-				struct task_struct *next, __u32 sleeps, __u64 now_ns)
+				struct task_struct *next, bool prev_stored, bool next_stored,
+				__u32 sleeps, __u64 now_ns)
 {
 	__u32 next_pid = next->pid;
 	bool left_band = false;
@@ -213,7 +228,8 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	if (cpu->load.running && cpu->load.running == (__u32)prev->pid) {
 		if (!cpu->load.busy_since_ns)
 			left_band = date_burst(cpu, prev, now_ns);
-		account_leaving(cpu, prev, sleeps, now_ns);
+		if (prev_stored)
+			account_leaving(cpu, prev, sleeps, now_ns);
 		note_brief(cpu, prev, now_ns);
 	}
 	if (is_own(next)) {
@@ -221,7 +237,8 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 			return false;
 		next_pid = sleeps ? 0 : prev->pid;
 	} else if (next_pid && !account_is_back(&cpu->load, next_pid, now_ns)) {
-		account_task_comes(load_of(next), &cpu->load, next_pid, now_ns);
+		account_task_comes(next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0) : NULL,
+				   &cpu->load, next_pid, now_ns);
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
 	return left_band;
@@ -260,39 +277,46 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
 					      : cpu->load.est_q > cpu->band_high_q;
 }
 
-/* Not inline: switches that are not accounted would pay for the registers that it saves. */
-static __noinline int account_at_switch(struct wakegov_cpu *cpu, struct task_struct *prev,
-					struct task_struct *next, __u32 sleeps)
+/*
+ * Not inline: switches that are not accounted would pay for the registers that it saves. It reads
+ * the program's arguments itself, so that the verifier meets one state to check it in, not several.
+ */
+static __noinline int account_at_switch(struct wakegov_cpu *cpu,
+					const unsigned long long *arguments)
 {
+	struct task_struct *prev = (void *)arguments[1], *next = (void *)arguments[2];
+	__u32 sleeps = sleeps_after(arguments);
+	/* Once, before there are branches. */
+	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
 	__u64 now_ns = bpf_ktime_get_ns();
 	bool worked, awaited;
 
-	if (!cpu)
-		return 0; /* never NULL; the verifier needs the check */
 	cpu->accounted_jiffy = bpf_jiffies64();
 	if (sleeps)
 		go_to_sleep(cpu, prev, now_ns);
 	worked = cpu->load.running;
-	awaited = switch_tasks(cpu, prev, next, sleeps, now_ns);
+	awaited = switch_tasks(cpu, prev, next, prev_stored, next_stored, sleeps, now_ns);
 	awaited |= needs_look(cpu, worked, now_ns);
 	if (settings.at_switch)
-		awaited |= switch_ruled(cpu, prev, next, sleeps, now_ns);
+		switch_ruled(cpu, prev, next, sleeps, now_ns);
+	if (settings.n_clamp_classes)
+		awaited |= switch_classes(cpu, prev_stored ? prev : NULL, next_stored ? next : NULL,
+					  sleeps, now_ns);
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);
 	return 0;
 }
 
+/* The arguments: bool preempt, struct task_struct *prev, *next, unsigned int prev_state. */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int on_sched_switch(const unsigned long long *arguments)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
-	__u32 sleeps = preempt ? 0 : prev_state; /* as a bool it would take more instructions */
 
-	if (!cpu || switch_unseen(cpu, prev, next, sleeps))
+	if (!cpu || switch_unseen(cpu, arguments))
 		return 0;
-	return account_at_switch(cpu, prev, next, sleeps);
+	return account_at_switch(cpu, arguments);
 }
 
 /*

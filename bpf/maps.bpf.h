@@ -126,7 +126,10 @@ volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wa
  */
 static inline bool has_storage(const struct task_struct *task)
 {
-	return task->bpf_storage;
+	struct bpf_local_storage *storage = task->bpf_storage;
+
+	__asm__ volatile("" : "+r"(storage)); /* or a compiler moves the load into the branches */
+	return storage;
 }
 
 /* BPF_CORE_READ_BITFIELD() without its branches by size: a bit field of unsigned has four bytes. */

@@ -2,6 +2,7 @@
 /* The programs and what they see of CPUs, on the kernel that runs here and with real work. */
 #include "native.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,6 +344,55 @@ static void test_frequency_scales(void **state)
 	assert_in_range(full_cap, 960, 1024);
 }
 
+/* How long the CPU was idle so far, as the kernel counts it: exact, but for the last digit. */
+static double idle_s(uint32_t cpu)
+{
+	FILE *stat = fopen("/proc/stat", "re");
+	unsigned long long idle, iowait;
+	char line[512], name[16];
+	double found = -1;
+
+	snprintf(name, sizeof(name), "cpu%u ", cpu);
+	while (stat && fgets(line, sizeof(line), stat))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line + strlen(name), "%*s %*s %*s %llu %llu", &idle, &iowait) == 2)
+			found = (double)(idle + iowait) / sysconf(_SC_CLK_TCK);
+	if (stat)
+		fclose(stat);
+	assert_true(found >= 0);
+	return found;
+}
+
+#define BRIEF_LOOKS	100
+#define BRIEF_MOST_AWAY 100 /* of 1024 */
+
+/*
+ * A reader's bursts are brief, and most of its switches are not accounted one by one: what the CPU
+ * is taken to have done is what the kernel says that it did, whatever else runs there.
+ */
+static void test_brief_bursts(void **state)
+{
+	struct native *native = *state;
+	pid_t reader = work_compute("native-brief", NATIVE_OTHER, native->file, 100);
+	double idle, passed, caps = 0, busy;
+	uint64_t start_ns;
+
+	work_pin(0, NATIVE_CPU);
+	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
+	usleep(300000);
+	start_ns = native_now_ns();
+	idle = idle_s(NATIVE_OTHER);
+	for (int i = 0; i < BRIEF_LOOKS; i++) {
+		usleep(20000);
+		caps += native_util_cap(native, NATIVE_OTHER);
+	}
+	passed = (native_now_ns() - start_ns) / 1e9;
+	busy = 1024 * (1 - (idle_s(NATIVE_OTHER) - idle) / passed);
+	work_end(reader);
+	print_message("accounted %.0f, busy %.0f of 1024\n", caps / BRIEF_LOOKS, busy);
+	assert_true(fabs(caps / BRIEF_LOOKS - busy) < BRIEF_MOST_AWAY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_idle_is_told_once),
 		cmocka_unit_test(test_own_work_is_no_news),
 		cmocka_unit_test(test_frequency_scales),
+		cmocka_unit_test(test_brief_bursts),
 	};
 
 	return native_run(tests);
