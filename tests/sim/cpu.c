@@ -151,7 +151,7 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 			       sim->platform->costs.interrupt_permille;
 		sim_tell(sim, on_interrupt_entry, cpu);
 		if (!(request & SIM_BY_KERNEL))
-			sim_tell(sim, on_io_complete, thread, cpu);
+			sim_tell(sim, on_io_complete, thread, cpu, sim_mark(request));
 	} else {
 		if (!next)
 			next = take_first(cpu);

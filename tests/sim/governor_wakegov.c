@@ -63,7 +63,7 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.n_ios = 1,
 			.ios = { {
 				.device = t->device,
-				.ios = t->io_starts,
+				.ios = t->ios,
 				.host_ns = t->host_ns,
 				.host_cpu_ns = t->host_cpu_ns,
 			} },
@@ -194,6 +194,7 @@ static void on_timer(struct sim *sim)
 	w->round_ns = UINT64_MAX;
 	take_events(sim);
 	engine_round(w->engine, &ops, sim, sim->now_ns);
+	wakegov_sim_follow_requests(sim, engine_follows_requests(w->engine));
 	/* The daemon's timer has a resolution of 1 µs and comes after the time. */
 	if (engine_next_ns(w->engine) != UINT64_MAX)
 		wakegov_sim_run_at(sim, (engine_next_ns(w->engine) / 1000 + 1) * 1000);

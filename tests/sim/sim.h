@@ -67,6 +67,8 @@ enum sim_thread_state {
 	SIM_THREAD_RUNNING,
 };
 
+#define SIM_MARKS 128 /* of requests, see struct sim_governor */
+
 enum sim_step {
 	SIM_STEP_TAKE,	/* takes what has completed, or waits */
 	SIM_STEP_THINK, /* has taken it, and is to think */
@@ -88,6 +90,7 @@ struct sim_thread {
 	bool in_iowait;		    /* asleep, or woken and not yet run, for I/O */
 	uint32_t ready;		    /* completed requests that it has not taken */
 	uint32_t batch;		    /* requests that it still sends in this batch */
+	uint32_t mark;		    /* of its next requests, below SIM_MARKS */
 	uint64_t mcycles;	    /* left of its present piece of work */
 	uint64_t turn_ns;	    /* that it ran since it got the CPU */
 	uint64_t run_ns;	    /* that it ran in all, without interrupts */

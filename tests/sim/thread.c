@@ -113,8 +113,8 @@ static void send_one(struct sim *sim, struct sim_thread *thread)
 		sim_add_event(sim, at_ns, SIM_EVENT_RELEASE, thread->index, thread->cpu);
 	} else {
 		sim_tell(sim, on_io_start, thread);
-		sim_device_submit(sim, &sim->devices[thread->group->device], thread->index,
-				  thread->cpu);
+		sim_device_submit(sim, &sim->devices[thread->group->device],
+				  thread->index | thread->mark << SIM_MARK_SHIFT, thread->cpu);
 	}
 	thread->mcycles = io_mcycles(sim, thread);
 	if (--thread->batch == 0)

@@ -162,6 +162,32 @@ void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 		count_io(sim, thread, true);
 }
 
+/* As void_depths() in src/tracer/requests.c: what is in flight now is unknown. */
+static void void_depths(struct sim *sim)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	for (uint32_t i = 0; i < sim->n_threads; i++) {
+		struct wakegov_sim_task *t = &w->tasks[i];
+
+		t->depth = t->max_depth = 0;
+		t->depth_since_ns = sim->now_ns;
+		t->completed_ns = t->sleep_ns = t->think_ns = 0;
+	}
+}
+
+void wakegov_sim_follow_requests(struct sim *sim, bool follow)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	if (follow == (w->period != 0))
+		return;
+	void_depths(sim);
+	w->period = follow ? w->last_period % (SIM_MARKS - 1) + 1 : 0;
+	if (follow)
+		w->last_period = w->period;
+}
+
 static void account_depth(struct wakegov_sim_task *t, uint64_t now_ns)
 {
 	t->in_flight_ns += t->depth * (now_ns - t->depth_since_ns);
@@ -181,20 +207,28 @@ void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
-	t->device = thread->group->device;
-	account_depth(t, sim->now_ns);
-	if (!t->depth++)
-		end_host_time(t, sim->now_ns);
-	if (t->depth > t->max_depth)
-		t->max_depth = t->depth;
+	thread->mark = w->period;
+	if (w->period) {
+		t->device = thread->group->device;
+		t->ios++;
+		account_depth(t, sim->now_ns);
+		if (!t->depth++)
+			end_host_time(t, sim->now_ns);
+		if (t->depth > t->max_depth)
+			t->max_depth = t->depth;
+	}
 	count_io(sim, thread, false);
 }
 
-void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu)
+/* The end of a request whose start was not followed is ignored. */
+void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu,
+				uint32_t mark)
 {
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
+	if (!mark || mark != w->period)
+		return;
 	w->completion_cpus[t->device] = cpu->index;
 	account_depth(t, sim->now_ns);
 	if (--t->depth)
