@@ -159,10 +159,22 @@ static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
 		engine_mark_domain(engine, index);
 }
 
-/* Whether an experiment runs the domain without boosts at present. */
-static inline bool engine_leaves_alone(const struct engine *engine, const struct domain *domain)
+/*
+ * Whether an experiment runs the domain without the task's boost at present. While its question is
+ * open, which can take seconds, boosts of others that have an answer stay: their tasks would lose
+ * meanwhile. For a single pair that refreshes an answer all go, as otherwise two groups could each
+ * hold the level for the other, and no pair would show it.
+ */
+static inline bool engine_leaves_alone(const struct engine *engine, const struct domain *domain,
+				       const struct io_task *task)
 {
-	return domain->trial && !engine->groups[domain->trial - 1].experiment.arm;
+	const struct io_group *trial = engine_group(engine, domain->trial - 1);
+	const struct io_group *own = engine_group(engine, task->io_boost.group);
+
+	if (!trial || trial->experiment.arm)
+		return false;
+	return trial->experiment.verdict != EXPERIMENT_OPEN || !own ||
+	       own->experiment.verdict == EXPERIMENT_OPEN;
 }
 
 /* Walks the tasks that due_find() finds. */

@@ -68,6 +68,37 @@ static void test_answers_differ(void **state)
 	world_deinit(&world);
 }
 
+/* A boost that pays stays while another group of its domain is tried; single pairs take it. */
+static void test_neighbour_is_tried(void **state)
+{
+	const struct fake_io io = TENTH, half = boosts_sync_io(0, 50, 50);
+	uint32_t tried = 0, lowest_khz = HIGHEST_KHZ;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	boosts_start_paying(&world, 0, 0, &io);
+	world_start_io(&world, 1, 101, 1, &half);
+	boosts_run_to(&world, 1, IO_BOOST_TRYING, 200 * NS_PER_MS);
+	while (world_task(&world, 1)->io_boost.state == IO_BOOST_TRYING) {
+		boosts_run(&world, NS_PER_MS);
+		tried += world_last(&world, 0)->target_khz == 2200000;
+		if (boosts_group(&world, 0)->experiment.window)
+			continue;
+		assert_true(world_last(&world, 0)->target_khz >= 2200000);
+	}
+	boosts_assert_state(&world, 1, IO_BOOST_PAYS);
+	assert_true(tried >= 30);
+	while (!boosts_group(&world, 1)->experiment.window)
+		boosts_run(&world, NS_PER_MS);
+	while (boosts_group(&world, 1)->experiment.window) {
+		if (world_last(&world, 0)->target_khz < lowest_khz)
+			lowest_khz = world_last(&world, 0)->target_khz;
+		boosts_run(&world, NS_PER_MS);
+	}
+	assert_int_equal(lowest_khz, LOWEST_KHZ);
+	world_deinit(&world);
+}
+
 /* Two devices are two questions, with two answers. */
 static void test_devices_are_apart(void **state)
 {
@@ -86,6 +117,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_share_an_experiment),
 		cmocka_unit_test(test_few_of_many),
 		cmocka_unit_test(test_answers_differ),
+		cmocka_unit_test(test_neighbour_is_tried),
 		cmocka_unit_test(test_devices_are_apart),
 	};
 
