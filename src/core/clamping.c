@@ -289,7 +289,8 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 
-	if (!domain || !io_boost_is_held(&task->io_boost) || engine_leaves_alone(engine, domain, task))
+	if (!domain || !io_boost_is_held(&task->io_boost) ||
+	    engine_leaves_alone(engine, domain, task))
 		return 0;
 	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
 }

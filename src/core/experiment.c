@@ -8,30 +8,30 @@
 #define ONE (1LL << Q)
 
 /* The parameters, and the effect of doubling each. */
-#define ODDS	      30   /* 1/α of a wrong answer: a fifth more pairs */
-#define PRIOR_ODDS    8	   /* a prediction divides ODDS by it: half as many odds needed */
-#define LEAST_IOS     20   /* I/Os of a window: slow groups need longer ones */
-#define WINDOW_MOST   8	   /* in half_ns: slower groups can be tested */
-#define PAIRS_MOST    100  /* until the verdict is "cannot tell": smaller gains are found */
-#define BUDGET_PPM    1200 /* of the boosted rate: changes are noticed sooner, at twice the cost */
-#define BUDGET_OFF    5	   /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
-#define RHO	      (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
-#define CLIP	      (3 * ONE) /* of u: a pause counts as one pair; outliers count more */
-#define SCALE_START   20972	/* 2 %, unless a larger gain is predicted */
-#define SCALE_MIN     2048	/* 0.2 %: counts are whole numbers */
-#define SCALE_MAX     (1 << 20)
-#define MEMORY	      16	/* memory of the scale, in pairs */
-#define KEEP	      (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
-#define ASSUMED	      (2 * ONE) /* weight of an assumed answer in pairs: it takes longer to doubt */
-#define PAUSE_MOST_NS (20000 * NS_PER_MS) /* until a doubtful answer may be reopened */
-#define HINT	      2			  /* √2 standard deviations: by chance once in twelve */
-#define CLEARLY	      4			  /* two standard deviations: by chance once in forty */
-#define SAME_MOST     3			  /* pairs at equal levels until there is nothing to ask */
-#define LOOKS	      4			  /* looks for silence per window */
-#define SILENCES      4 /* times the share of silence: a smaller gain may come from a tick */
+#define ODDS	    30	 /* 1/α of a wrong answer: a fifth more pairs */
+#define PRIOR_ODDS  8	 /* a prediction divides ODDS by it: half as many odds needed */
+#define LEAST_IOS   20	 /* I/Os of a window: slow groups need longer ones */
+#define WINDOW_MOST 8	 /* in half_ns: slower groups can be tested */
+#define PAIRS_MOST  100	 /* until the verdict is "cannot tell": smaller gains are found */
+#define BUDGET_PPM  1200 /* of the boosted rate: changes are noticed sooner, at twice the cost */
+#define BUDGET_OFF  5	 /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
+#define REOPEN	    8 /* … and so many times that for asking again: changes are noticed sooner */
+#define RHO	    (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
+#define CLIP	    (3 * ONE) /* of u: a pause counts as one pair; outliers count more */
+#define SCALE_START 20972     /* 2 %, unless a larger gain is predicted */
+#define SCALE_MIN   2048      /* 0.2 %: counts are whole numbers */
+#define SCALE_MAX   (1 << 20)
+#define MEMORY	    16	      /* memory of the scale, in pairs */
+#define KEEP	    (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
+#define ASSUMED	    (2 * ONE) /* weight of an assumed answer in pairs: it takes longer to doubt */
+#define HINT	    2	      /* √2 standard deviations: by chance once in twelve */
+#define CLEARLY	    4	      /* two standard deviations: by chance once in forty */
+#define SAME_MOST   3	      /* pairs at equal levels until there is nothing to ask */
+#define LOOKS	    4	      /* looks for silence per window */
+#define SILENCES    4	      /* times the share of silence: a smaller gain may come from a tick */
 /* The longest tick of throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
 #define TICK_NS		(100 * NS_PER_MS)
-#define TICK_PAIRS_MOST 24 /* long pairs (ten seconds), and short ones before: half is boosted */
+#define TICK_PAIRS_MOST 24 /* long pairs (ten seconds): half is boosted; and short ones before */
 
 /* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
 static int32_t ln_q20(uint64_t x)
@@ -160,13 +160,13 @@ static bool is_above_slack(const struct experiment *e, int z2)
 	return e->sum > 0 && e->sum * e->sum > z2 * squares_about_mean(e) * ONE;
 }
 
-/* Whether others on the device lose more than the group gains. */
-static bool is_device_slower(const struct experiment *e)
+/* Whether others on the device lose more than the group gains, likewise. */
+static bool is_device_slower(const struct experiment *e, int z2)
 {
 	int64_t about = e->pairs ? e->device_sum * e->device_sum / e->pairs * ONE : 0;
 
 	return e->device_sum < 0 &&
-	       e->device_sum * e->device_sum > HINT * (e->device_squares - about);
+	       e->device_sum * e->device_sum > z2 * (e->device_squares - about);
 }
 
 static void add(struct experiment *e, const struct experiment_params *p, int32_t d,
@@ -215,14 +215,11 @@ static uint64_t spread(const struct experiment *e, const struct experiment_param
 static void conclude(struct experiment *e, const struct experiment_params *p,
 		     enum experiment_verdict verdict, bool rest, uint64_t now_ns)
 {
-	uint64_t pause_ns;
-
 	e->verdict = verdict;
 	e->rest = rest;
 	e->found = mean(e);
 	e->aged_ns = now_ns;
-	pause_ns = e->worse_ns * spread(e, p);
-	e->reopen_ns = now_ns + (pause_ns < PAUSE_MOST_NS ? pause_ns : PAUSE_MOST_NS);
+	e->reopen_ns = now_ns + e->worse_ns * spread(e, p) / REOPEN;
 	while (e->pairs > KEEP)
 		shrink(e, 2);
 }
@@ -283,8 +280,7 @@ static void conclude_gain(struct experiment *e, const struct experiment_params *
 
 static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
-	bool may_be_tick = may_be_of_tick(e, p);
-	int64_t most = e->is_long || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
+	int64_t most = e->is_long ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = ln_q20(ODDS) / 16;
 	bool answered, over;
 
@@ -294,11 +290,12 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 	over = e->pairs >= most * ONE || e->tries >= 2 * most;
 	if (answered && e->sum <= 0)
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
-	else if ((answered || over) && may_be_tick)
+	else if ((answered || e->pairs >= TICK_PAIRS_MOST * ONE) && is_above_slack(e, HINT) &&
+		 may_be_of_tick(e, p))
 		ask_in_long_windows(e, now_ns);
-	else if (answered && !is_device_slower(e))
+	else if (answered && !is_device_slower(e, HINT))
 		conclude_gain(e, p, EXPERIMENT_PAYS, now_ns);
-	else if (over && is_above_slack(e, CLEARLY) && !is_device_slower(e))
+	else if (over && is_above_slack(e, CLEARLY) && !is_device_slower(e, HINT))
 		conclude_gain(e, p, EXPERIMENT_CANT_TELL, now_ns);
 	else if (over)
 		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
@@ -307,16 +304,21 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 }
 
 /*
- * Whether an answer is in doubt. With the boost: more than half of the gain is gone, by half a
- * standard deviation, or the device is slower for it. Without: a gain has appeared.
+ * Whether an answer is in doubt. With the boost: more than half of the gain is gone, or the device
+ * is slower for it. Without: a gain has appeared. Until the cost of the last run is paid back, only
+ * what is clear counts: chance alone would reopen the question of a noisy group again and again.
  */
-static bool is_in_doubt(const struct experiment *e)
+static bool is_in_doubt(const struct experiment *e, uint64_t now_ns)
 {
 	int64_t lost = e->weight * (e->found / 2) / ONE - e->sum;
+	int64_t squares = squares_about_mean(e) * ONE;
+	bool is_early = now_ns < e->reopen_ns;
+	int z2 = is_early ? CLEARLY : HINT;
 
 	if (!e->rest)
-		return is_above_slack(e, HINT) && !is_device_slower(e);
-	return (lost > 0 && 4 * lost * lost > squares_about_mean(e) * ONE) || is_device_slower(e);
+		return is_above_slack(e, z2) && !is_device_slower(e, HINT);
+	return (lost > 0 && lost * lost > (is_early ? CLEARLY * squares : squares / 4)) ||
+	       is_device_slower(e, z2);
 }
 
 /* Switches to an arm, which takes settle_ns. */
@@ -353,7 +355,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 	if (e->verdict == EXPERIMENT_OPEN) {
 		e->worse_ns += worse_ns;
 		judge(e, p, now_ns);
-	} else if (says && now_ns >= e->reopen_ns && is_in_doubt(e)) {
+	} else if (says && is_in_doubt(e, now_ns)) {
 		e->again = true;
 		e->worse_ns = 0;
 		open_again(e, now_ns);

@@ -64,9 +64,9 @@ struct experiment {
 	uint64_t settled_ns; /* earliest start of a window */
 	uint64_t next_ns;    /* time of the next update; UINT64_MAX: never */
 	uint64_t aged_ns;
-	uint64_t reopen_ns; /* not reopened before: pays back the cost of the last run */
-	uint64_t worse_ns;  /* time spent in the arm that lost, or half of the time before an answer
-			     */
+	uint64_t reopen_ns; /* the cost of the last run is paid back; reopened before only if the
+			       answer is clearly in doubt */
+	uint64_t worse_ns;  /* half of the time that its last pairs took, before an answer */
 	uint64_t pair_ns;   /* start of the pair */
 	uint64_t window_ns; /* length of the last window */
 	uint64_t looked_ns; /* the last look … */

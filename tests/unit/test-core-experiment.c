@@ -157,6 +157,25 @@ static void test_no_gain(void **state)
 		}
 }
 
+/* What is too noisy to tell is not asked again and again: chance alone is no doubt. */
+static void test_noisy_rests(void **state)
+{
+	static const struct device device = { .rate = 500, .sigma = 0.3, .tau_s = 0.05 };
+	double share = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct trial trial;
+
+		begin(&trial, seed, 50000);
+		run(&trial, &device, 20);
+		trial.boosted_s = trial.run_s = 0;
+		run(&trial, &device, 400);
+		share += trial.boosted_s / trial.run_s / 10;
+	}
+	print_message("boosted %.1f %% of the time\n", 100 * share);
+	assert_true(share < 0.045);
+}
+
 /* A gain of a tenth is found and kept. */
 static void test_gain(void **state)
 {
@@ -264,10 +283,10 @@ static void test_repeats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_gain),	      cmocka_unit_test(test_gain),
-		cmocka_unit_test(test_how_soon),      cmocka_unit_test(test_change),
-		cmocka_unit_test(test_device_slower), cmocka_unit_test(test_same_level),
-		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_no_gain),	   cmocka_unit_test(test_noisy_rests),
+		cmocka_unit_test(test_gain),	   cmocka_unit_test(test_how_soon),
+		cmocka_unit_test(test_change),	   cmocka_unit_test(test_device_slower),
+		cmocka_unit_test(test_same_level), cmocka_unit_test(test_repeats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
