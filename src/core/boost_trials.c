@@ -2,7 +2,7 @@
 /*
  * Whether a boost pays for a group of tasks (core/io_group.h): which question is asked, and its
  * pairs. In the window without the boost the domains of the group's tasks run without any I/O
- * boost.
+ * boost, or with those of others that have an answer: engine_leaves_alone().
  *
  * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
  * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,

@@ -204,6 +204,34 @@ static void test_depth_unserved(void **state)
 	}
 }
 
+/* Queues that differ by one place differ by no more than 3 points of 20, whatever the CPU's load.
+ */
+static void test_depth_has_no_cliff(void **state)
+{
+	for (uint32_t busy_percent = 10; busy_percent <= 100; busy_percent += 10) {
+		uint32_t before = UINT32_MAX;
+
+		for (uint32_t depth = 1; depth <= 128; depth++) {
+			struct run run = begin();
+			uint32_t share;
+
+			run.task.busy_ppm = busy_percent * 10000;
+			sample(&run);
+			run.task.max_depth = depth;
+			run.task.in_flight_ns = depth * WINDOW_NS * 4 / 5;
+			run.task.n_ios = 1;
+			run.task.io_starts = run.task.ios[0].ios = 1000;
+			run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = WINDOW_NS / 5;
+			run.now_ns += WINDOW_NS;
+			sample(&run);
+			share = share_percent(&run);
+			if (before != UINT32_MAX)
+				assert_in_range(share + 3, before, before + 6);
+			before = share;
+		}
+	}
+}
+
 /*
  * A queue that fills says nothing: neither the first one, nor one of which only what was sent
  * since the tracing period's start is followed. When it is full, it does.
@@ -398,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_think_time),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_depth_unserved),
+		cmocka_unit_test(test_depth_has_no_cliff),
 		cmocka_unit_test(test_depth_while_it_fills),
 		cmocka_unit_test(test_main_device),
 		cmocka_unit_test(test_rate),
