@@ -387,24 +387,14 @@ void experiment_void(struct experiment *e, const struct experiment_params *p, ui
 		finish_pair(e, p, false, now_ns);
 }
 
-/*
- * One window: the logarithm of its rate per time of its tasks, which come and go and move between
- * domains; the device's rate per second; and its level.
- */
-struct window {
-	int32_t rate;
-	uint32_t device_rate;
-	uint32_t level;
-};
-
-static struct window close_window(const struct experiment *e, const struct experiment_tally *tally,
-				  uint64_t now_ns)
+static struct experiment_window close_window(const struct experiment *e,
+					     const struct experiment_tally *tally, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios;
 	uint64_t device = n + tally->other_ios - e->mark.other_ios;
 	uint64_t time_ns = tally->time_ns - e->mark.time_ns;
 
-	return (struct window){
+	return (struct experiment_window){
 		.rate = ln_q20(2 * n + 1) - ln_q20(time_ns ?: 1),
 		.device_rate = device * 1000 * NS_PER_MS / ns,
 		.level = time_ns ? (tally->level_ns - e->mark.level_ns) / time_ns : 0,
@@ -412,10 +402,10 @@ static struct window close_window(const struct experiment *e, const struct exper
 }
 
 static void add_pair(struct experiment *e, const struct experiment_params *p,
-		     const struct window *last, uint64_t now_ns)
+		     const struct experiment_window *last, uint64_t now_ns)
 {
-	const struct window first = { e->first, e->first_device, e->first_level };
-	const struct window *on = e->order ? &first : last, *off = e->order ? last : &first;
+	const struct experiment_window *on = e->order ? &e->first : last;
+	const struct experiment_window *off = e->order ? last : &e->first;
 
 	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
 	if (!p->any_level && on->level <= off->level + off->level / 32) {
@@ -464,7 +454,7 @@ static bool end_window(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios, half = half_ns(e, p);
-	struct window window;
+	struct experiment_window window;
 
 	if (e->verdict == EXPERIMENT_OPEN && now_ns - e->looked_ns >= look_ns(e, p))
 		look(e, tally, now_ns);
@@ -481,9 +471,7 @@ static bool end_window(struct experiment *e, const struct experiment_params *p,
 	if (n < LEAST_IOS) {
 		finish_pair(e, p, false, now_ns);
 	} else if (e->window == 1) {
-		e->first = window.rate;
-		e->first_device = window.device_rate;
-		e->first_level = window.level;
+		e->first = window;
 		e->window = 2;
 	} else {
 		add_pair(e, p, &window, now_ns);

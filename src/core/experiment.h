@@ -57,6 +57,16 @@ struct experiment_tally {
 	uint64_t time_ns;   /* … over that time */
 };
 
+/*
+ * One window: the logarithm of its rate per time of its tasks, which come and go and move between
+ * domains; the device's rate per second; and its level.
+ */
+struct experiment_window {
+	int32_t rate;
+	uint32_t device_rate;
+	uint32_t level;
+};
+
 struct experiment {
 	uint64_t random;
 	uint64_t mark_ns; /* start of the window; 0: not started */
@@ -83,10 +93,8 @@ struct experiment {
 	int32_t scale;	   /* mean of |d − slack|; this and the following are ln · 2^20 */
 	int32_t predicted; /* 0: no prediction */
 	int32_t found;	   /* d − slack at the verdict */
-	int32_t first;	   /* rate in the first window … */
-	uint32_t first_device;
-	uint32_t first_level; /* … and its level */
-	uint32_t on_level;    /* mean levels of the pairs */
+	struct experiment_window first; /* of the pair under way */
+	uint32_t on_level; /* mean levels of the pairs */
 	uint32_t off_level;
 	uint32_t tries; /* pairs since the start, void ones included */
 	uint32_t tried; /* valid pairs in all */
