@@ -280,7 +280,8 @@ static void conclude_gain(struct experiment *e, const struct experiment_params *
 
 static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
-	int64_t most = e->is_long ? TICK_PAIRS_MOST : PAIRS_MOST;
+	bool may_be_tick = may_be_of_tick(e, p);
+	int64_t most = e->is_long || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = ln_q20(ODDS) / 16;
 	bool answered, over;
 
@@ -290,8 +291,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 	over = e->pairs >= most * ONE || e->tries >= 2 * most;
 	if (answered && e->sum <= 0)
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
-	else if ((answered || e->pairs >= TICK_PAIRS_MOST * ONE) && is_above_slack(e, HINT) &&
-		 may_be_of_tick(e, p))
+	else if ((answered || over) && may_be_tick)
 		ask_in_long_windows(e, now_ns);
 	else if (answered && !is_device_slower(e, HINT))
 		conclude_gain(e, p, EXPERIMENT_PAYS, now_ns);
