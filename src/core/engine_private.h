@@ -163,7 +163,9 @@ static inline void engine_mark_due(const struct engine *engine, uint32_t cpu)
  * Whether an experiment runs the domain without the task's boost at present. While its question is
  * open, which can take seconds, boosts of others that have an answer stay: their tasks would lose
  * meanwhile. For a single pair that refreshes an answer all go, as otherwise two groups could each
- * hold the level for the other, and no pair would show it.
+ * hold the level for the other, and no pair would show it. For the same reason boosts of tasks that
+ * belong to domains of another kind, and are here for a moment, go in any case: while twelve
+ * readers move to and fro, such a question never got an answer.
  */
 static inline bool engine_leaves_alone(const struct engine *engine, const struct domain *domain,
 				       const struct io_task *task)
@@ -173,7 +175,7 @@ static inline bool engine_leaves_alone(const struct engine *engine, const struct
 
 	if (!trial || trial->experiment.arm)
 		return false;
-	return trial->experiment.verdict != EXPERIMENT_OPEN || !own ||
+	return trial->experiment.verdict != EXPERIMENT_OPEN || !own || own->kind != trial->kind ||
 	       own->experiment.verdict == EXPERIMENT_OPEN;
 }
 
