@@ -56,7 +56,8 @@ def rows(runs):
     groups = collections.defaultdict(list)
     for run in runs:
         groups[run["workload"], run["governor"]].append(run)
-    for (workload, governor), group in groups.items():
+    workloads = list(dict.fromkeys(run["workload"] for run in runs))
+    for (workload, governor), group in sorted(groups.items(), key=lambda item: workloads.index(item[0][0])):
         references = {(run["seed"], run["governor"]): run
                       for name in ("performance", "own") for run in groups.get((workload, name), ())}
         row = {column: median(run[column] for run in group)
@@ -88,16 +89,22 @@ def cells(row):
     return [values[column] for column in COLUMNS]
 
 
-def show(found):
-    table = [list(COLUMNS)] + [cells(row) for row in found]
-    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+def print_table(table, left):
+    """With an empty line where the first column changes; its columns `left` are not numbers."""
+    widths = [max(map(len, column)) for column in zip(*table)]
     before = None
     for line in table:
-        if before not in (None, line[0], COLUMNS[0]):
+        if before not in (None, line[0], table[0][0]):
             print()
         before = line[0]
-        print("  ".join(f"{cell:{'<' if i < 2 or i == 3 else '>'}{width}}"
+        print("  ".join(f"{cell:{'<' if i in left else '>'}{width}}"
                         for i, (cell, width) in enumerate(zip(line, widths))).rstrip())
+
+
+def mean_energy(ratios_of_workloads):
+    """Geometric, of the medians; None without a counter of energy."""
+    energies = [statistics.median(one["energy"]) for one in ratios_of_workloads if one["energy"]]
+    return f"{math.exp(statistics.mean(map(math.log, energies))):.3f}" if energies else None
 
 
 def show_findings(found):
@@ -107,10 +114,8 @@ def show_findings(found):
         if governor in ("performance", "own"):
             continue
         mine = [row for row in found if row["governor"] == governor]
-        energies = [statistics.median(row["ratios"]["energy"]) for row in mine
-                    if row["ratios"]["energy"]]
-        text = [f"energy {math.exp(statistics.mean(map(math.log, energies))):.3f} of the own "
-                "governor's (geometric mean)"] if energies else []
+        energy = mean_energy(row["ratios"] for row in mine)
+        text = [f"energy {energy} of the own governor's (geometric mean)"] if energy else []
         for column, misses, what in MISSES:
             missed = [f"{row['workload']} {statistics.median(row['ratios'][column]):.3f}"
                       for row in mine if row["ratios"][column] and misses(row["ratios"][column])]
@@ -118,17 +123,39 @@ def show_findings(found):
         print(f"{governor}:", *text, sep="\n  ")
 
 
+def worst_p99(ratios_of_workloads):
+    found = {name: median(one["p99"]) for name, one in ratios_of_workloads.items() if one["p99"]}
+    name = max(found, key=found.get, default=None)
+    return f"{found[name]:.2f} {name}" if name else "-"
+
+
+def by_driver(runs):
+    """The same programs under several drivers: what each governor has of the better one's speed."""
+    names = list(dict.fromkeys(run["workload"] for run in runs))
+    yield ["driver", "governor", *names, "energy", "worst p99"]
+    for driver in dict.fromkeys(run["driver"] for run in runs):
+        found = {(row["workload"], row["governor"]): row["ratios"]
+                 for row in rows([run for run in runs if run["driver"] == driver])}
+        for governor in dict.fromkeys(name for _, name in found):
+            mine = {name: found[name, governor] for name in names}
+            yield [driver, governor, *(spread(one["speed"]) for one in mine.values()),
+                   mean_energy(mine.values()) or "-", worst_p99(mine)]
+
+
 def main():
     runs = [json.loads(line) for line in sys.stdin]
+    drivers = list(dict.fromkeys(run["driver"] for run in runs))
     found = list(rows(runs))
+    table = [list(COLUMNS)] + [cells(row) for row in found]
+    if len(drivers) > 1:
+        table = list(by_driver(runs))
     if sys.argv[1:] == ["--csv"]:
-        writer = csv.writer(sys.stdout)
-        writer.writerow(COLUMNS)
-        writer.writerows(cells(row) for row in found)
+        csv.writer(sys.stdout).writerows(table)
         return
-    show(found)
-    show_findings(found)
-    print(f"\nKernel {runs[0]['kernel']}, {runs[0]['driver']}, timed machine, "
+    print_table(table, left=(0, 1, 3) if len(drivers) == 1 else (0, 1))
+    if len(drivers) == 1:
+        show_findings(found)
+    print(f"\nKernel {runs[0]['kernel']}, {', '.join(drivers)}, timed machine, "
           f"{len({run['seed'] for run in runs})} start(s) of it.\n{__doc__.split(chr(10) * 2)[1]}"
           "joule: of the whole command, its start and end included, by the machine's counter.")
 

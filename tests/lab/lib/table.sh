@@ -18,7 +18,7 @@ table_names() {
 
 table_parse() {
 	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_SEED=1 TABLE_RUN_OPTIONS=()
-	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all
+	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all TABLE_DRIVERS=pstate
 	shift || true
 	if [ -z "$TABLE_NAME" ] || { [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] &&
 		[ ! -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; }; then
@@ -55,6 +55,7 @@ table_set() {
 	--runs) need_number --runs "$2" 3 && TABLE_RUNS=$2 ;;
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
 	--seed) need_number --seed "$2" 1 && TABLE_SEED=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
+	--driver) TABLE_DRIVERS=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
 	--governors)
 		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
 		TABLE_GOVERNORS=$2
@@ -209,18 +210,24 @@ table_plot() {
 	/usr/bin/python3 "$LAB_DIR/lib/table_plot.py" "$@" | gnuplot || die "gnuplot could not draw $2"
 }
 
-# Each run is another start of the machine, with all governors and workloads.
+# table_programs_start DRIVER SEED GOVERNORS: another start of the machine, with all governors and workloads.
+table_programs_start() {
+	say "driver $1, seed $2"
+	table_vm "$TABLE_DIR/start" --machine timed --timeout 7200 --packages "$TABLE_PROGRAMS" \
+		"${TABLE_RUN_OPTIONS[@]}" --driver "$1" --seed "$2" -- \
+		/usr/bin/python3 tests/lab/guest/table_programs.py --seed "$2" \
+		--governors "$3" --workloads "$TABLE_WORKLOADS" || exit $?
+	cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
+}
+
 table_programs() {
-	local seed last=$((TABLE_SEED + TABLE_RUNS - 1)) list=$TABLE_GOVERNORS
+	local driver seed list=$TABLE_GOVERNORS
 
 	[[ $list != *,fixed ]] || list=performance,powersave,own,wakegov
-	for ((seed = TABLE_SEED; seed <= last; seed++)); do
-		say "seed $seed of $TABLE_SEED to $last"
-		table_vm "$TABLE_DIR/start" --machine timed --driver pstate --timeout 7200 \
-			--packages "$TABLE_PROGRAMS" "${TABLE_RUN_OPTIONS[@]}" --seed "$seed" -- \
-			/usr/bin/python3 tests/lab/guest/table_programs.py --seed "$seed" \
-			--governors "$list" --workloads "$TABLE_WORKLOADS" || exit $?
-		cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
+	for driver in ${TABLE_DRIVERS//,/ }; do
+		for ((seed = TABLE_SEED; seed < TABLE_SEED + TABLE_RUNS; seed++)); do
+			table_programs_start "$driver" "$seed" "$list"
+		done
 	done
 	if [ "$TABLE_CSV" = yes ]; then
 		python3 "$LAB_DIR/lib/programs_report.py" --csv <"$TABLE_DIR/runs"
