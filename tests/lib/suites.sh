@@ -395,8 +395,10 @@ programs() {
 }
 
 suite_programs() {
-	programs pstate Programs.test_fio Programs.test_libaio Machine.test_fallback Machine.test_capabilities Machine.test_compile
-	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo
+	programs pstate Programs.test_fio Programs.test_libaio Machine.test_fallback Machine.test_capabilities Machine.test_compile \
+		Machine.test_heat Machine.test_turbo_by_cores
+	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo \
+		Machine.test_heat Machine.test_turbo_by_cores
 	programs acpi Machine.test_doctor
 	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py
 }
@@ -437,10 +439,15 @@ timed_alike() {
 }
 
 suite_timed() {
-	local driver
+	local driver ns
 
 	"$LAB" run --machine timed --driver pstate -- sh -c "/usr/bin/python3 $GUEST/test_harmless.py
 		/usr/bin/python3 $GUEST/test_timed.py Timed"
+	for ns in 50000 1000000; do
+		echo "# a change of frequency takes $ns ns"
+		"$LAB" run --machine timed --driver msr --transition "$ns" -- \
+			/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_psync
+	done
 	"$LAB" run --machine timed --driver pstate --idle-states -- sh -c "
 		/usr/bin/python3 $GUEST/test_timed.py IdleStates
 		/usr/bin/python3 $GUEST/test_idle_latency.py DeepIdle"

@@ -4,16 +4,18 @@
 
 LAB_DRIVER is the driver that the machine was started for.
 """
+import contextlib
 import os
 import re
 import subprocess
+import threading
 import time
 import unittest
 
 import guest
 import table_programs as programs
 import tap
-from test_timed import APERF, set_counter
+from test_timed import APERF, TURBO_LIMITS, counter, set_counter
 
 DRIVER = os.environ["LAB_DRIVER"]
 NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
@@ -28,6 +30,9 @@ OFFERS = {"acpi": ("acpi-cpufreq", "uclamp"), "msr": ("acpi-cpufreq", "uclamp"),
           "hwp": ("intel_pstate", "limits")}
 # This machine has no APERF and MPERF; their numbers read as 0.
 MEASURED = {"acpi": "as the kernel sets it"}
+# Of MSR TURBO_LIMITS, a byte for each number of busy CPUs, in 100 MHz.
+HOT = 0x0606060606060606
+BY_CORES_MHZ = (1800, 1700, 1600, 1500)
 # Of the better of performance and the machine's own governor. The goal is 0.985 for all. Seen: fio 0.979 by
 # uclamp, which auto takes beside schedutil, 0.981 to 0.986 beside HWP; SQLite 0.960 to 0.977 beside HWP.
 LEAST = {
@@ -96,6 +101,25 @@ class Programs(unittest.TestCase):
     def test_sqlite(self):
         """so has a database that commits to a disk"""
         self.check("sqlite-commit", ("wakegov",))
+
+
+@contextlib.contextmanager
+def heat():
+    """A limit of 600 MHz that no driver is told of comes and goes, each 100 ms."""
+    limits, over = counter(0, TURBO_LIMITS), threading.Event()
+
+    def come_and_go():
+        while not over.wait(0.1):
+            set_counter(0, TURBO_LIMITS, HOT if counter(0, TURBO_LIMITS) == limits else limits)
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        set_counter(0, TURBO_LIMITS, limits)
 
 
 class Machine(unittest.TestCase):
@@ -175,9 +199,41 @@ class Machine(unittest.TestCase):
             guest.wait_for(is_dropped, 5, "counters that go back believed no longer")
             self.assertEqual(self.kept(daemon), ("msr", {"sys_nice", "sys_rawio"}))
 
-    def runs_at(self, daemon, khz):
+    def runs_at(self, daemon, khz, target_khz=None):
         domain = daemon.domain("policy1")
-        return domain["target_khz"] == khz and abs(domain["current_khz"] - khz) < 20000
+        return (domain["target_khz"] == (target_khz or khz) and
+                abs(domain["current_khz"] - khz) < 20000)
+
+    def test_heat(self):
+        """Where CPUs are slower than they were asked to be, and no driver is told, that is seen, and costs a
+        task no more than under the machine's own governor"""
+        limits = counter(0, TURBO_LIMITS)
+        self.addCleanup(set_counter, 0, TURBO_LIMITS, limits)
+        with guest.Daemon() as daemon, guest.busy_loop(1):
+            for value, khz in ((limits, 1800000), (HOT, 600000), (limits, 1800000)):
+                set_counter(0, TURBO_LIMITS, value)
+                guest.wait_for(lambda: self.runs_at(daemon, khz, target_khz=1800000), 2, f"{khz} kHz")
+        load, figures = programs.named("fio-psync"), {}
+        programs.prepare()
+        programs.latency_disk()
+        for governor in ("own", "wakegov"):
+            with programs.governed(governor), heat():
+                figures[governor] = programs.measure(load, 1, governor)["figure"]
+        tap.note(f"IOPS while a limit of 600 MHz comes and goes: {figures}")
+        self.assertGreater(figures["wakegov"], 0.95 * figures["own"])
+
+    def test_turbo_by_cores(self):
+        """The more CPUs are busy the slower they are, and wakegovd says how fast they run"""
+        limits = counter(0, TURBO_LIMITS)
+        self.addCleanup(set_counter, 0, TURBO_LIMITS, limits)
+        set_counter(0, TURBO_LIMITS, sum(BY_CORES_MHZ[min(i, 3)] // 100 << 8 * i for i in range(8)))
+        with guest.Daemon() as daemon, contextlib.ExitStack() as loops:
+            # Whoever looks keeps a second CPU busy meanwhile.
+            for cpus, least in (((0,), BY_CORES_MHZ[1]), ((1, 2, 3), BY_CORES_MHZ[3])):
+                for cpu in cpus:
+                    loops.enter_context(guest.busy_loop(cpu))
+                guest.wait_for(lambda: -20 < daemon.domain("policy0")["current_khz"] / 1000 - least < 110,
+                               3, f"{least} MHz with CPUs {cpus} busy")
 
     def test_turbo(self):
         """turbo goes and comes while wakegovd governs: the target and the measure follow"""
