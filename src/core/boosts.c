@@ -339,6 +339,8 @@ void boosts_sample_task(struct engine *engine, struct io_task *task, const struc
 			uint64_t now_ns)
 {
 	tally(engine, before, task);
+	if (!before->seen_ns)
+		engine_mark_due(engine, task->cpu); /* its domain's target is used from now on */
 	if (task->io_boost.device != IO_BOOST_NO_DEVICE)
 		attend_device(engine, task->io_boost.device, now_ns);
 	boosts_settle_task(engine, task, now_ns);

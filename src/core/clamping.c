@@ -311,6 +311,11 @@ uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task 
 	return opp_cap_at_khz(&domain->info, khz);
 }
 
+bool engine_uses_target(const struct engine *engine, uint32_t domain)
+{
+	return !engine->domains[domain].clamps || due_has(engine->due, 1u << DUE_LIVE);
+}
+
 bool engine_kernel_boosts(const struct engine *engine, const struct io_task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);

@@ -191,6 +191,14 @@ struct engine_band {
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret);
 
 /*
+ * Whether anything depends on the domain's target. Where clamps drive it, schedutil finds the
+ * frequency by itself, and only the boosts of tasks with I/O are compared with the target: while
+ * there are none, a domain at work is looked at ten times a second, so that what is shown and
+ * counted is of now.
+ */
+bool engine_uses_target(const struct engine *engine, uint32_t domain);
+
+/*
  * Takes one task whose boost has ended: returns true and its handle, which the caller gives back,
  * or false when there is none. Results for the task are kept for a second.
  */

@@ -8,7 +8,10 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"
+#include "shared/time.h"
 #include "wakegov/util_acct.h"
+
+#define LOOK_NS (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
 
 /*
  * The boost that the task asks of this domain: its own, or the other one while the task moves to
@@ -312,6 +315,22 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		domain->next_ns = at_ns;
 }
 
+/*
+ * Whether the domain is looked at now and then, instead of being watched: nothing depends on its
+ * target, which is only shown and counted. At the same times as others, so that the looks of all
+ * take one wake-up.
+ */
+static bool is_looked_at(const struct engine *engine, const struct domain *domain)
+{
+	return domain->last.reason != REASON_IDLE &&
+	       !engine_uses_target(engine, domain->last.domain);
+}
+
+static void plan_look(struct domain *domain, uint64_t now_ns)
+{
+	domain->next_ns = now_ns - now_ns % LOOK_NS + LOOK_NS;
+}
+
 /* Notes the I/O of the winner, if a task's boost won. */
 static void explain_io(const struct engine *engine, const struct demand *demand,
 		       const struct topology_domain *info, struct explanation *ret)
@@ -376,7 +395,10 @@ static void settle_proposed(struct engine *engine)
 	explain_io(engine, &engine->demand, &d->info, explanation);
 	explain_rule(engine, &d->last, &explanation->rule);
 	domain_explain(d, explanation);
-	plan_decay(engine, d, &engine->demand, now_ns);
+	if (is_looked_at(engine, d))
+		plan_look(d, now_ns);
+	else
+		plan_decay(engine, d, &engine->demand, now_ns);
 	effective_cap_plan(d, &engine->cap, now_ns);
 	effective_cap_watch(engine, d, &engine->cap);
 }
@@ -425,9 +447,11 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	cap_khz = effective_cap_khz(domain);
 	if (cap_khz < max_khz)
 		max_khz = cap_khz;
-	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;
+	if (is_looked_at(engine, domain))
+		return;
+	ret->watch = last->timing != TIMING_RATE_LIMITED;
 	if (opp_at_or_above(&domain->info, last->target_khz + 1, min_khz, max_khz) >
 	    last->target_khz) {
 		ret->burst_ns = utilisation_covered_burst_ns(&domain->info, last->target_khz,

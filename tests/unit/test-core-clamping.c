@@ -270,6 +270,32 @@ static void begin_boosted(struct world *world)
 	world->domains[1].kernel_khz = HIGHEST_KHZ;
 }
 
+/* What nothing depends on is looked at ten times a second, and not at all while the domain is idle.
+ */
+static void test_unused_target(void **state)
+{
+	struct world world;
+	uint64_t before;
+
+	begin_boosted(&world);
+	before = world.rounds;
+	for (int i = 0; i < 200; i++) {
+		world_switch(&world, 1, i % 2 == 0);
+		world_run_until(&world, world.now_ns + 5 * NS_PER_MS);
+	}
+	assert_in_range(world.rounds - before, 10, 15);
+	world_switch(&world, 1, true);
+	world_run_until(&world, world.now_ns + 300 * NS_PER_MS);
+	assert_int_equal(world_last(&world, 0)->target_khz, HIGHEST_KHZ);
+	world_switch(&world, 1, false);
+	world_run_until(&world, world.now_ns + 300 * NS_PER_MS);
+	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
+	before = world.rounds;
+	world_run_until(&world, world.now_ns + 60 * NS_PER_S);
+	assert_int_equal(world.rounds, before);
+	world_deinit(&world);
+}
+
 /* A deep queue gains nothing from the kernel's boost: it gets what its domain needs. */
 static void test_need(void **state)
 {
@@ -418,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_boost),
 		cmocka_unit_test(test_asked_for_itself),
 		cmocka_unit_test(test_io_is_never_held_down),
+		cmocka_unit_test(test_unused_target),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),

@@ -163,7 +163,9 @@ static void check_band(const struct world *world, uint32_t cpu, const struct dec
 {
 	const struct engine_band *band = &world->cpus[cpu].band;
 
-	if (!band->watch)
+	if (!band->watch && !engine_uses_target(world->engine, decision->domain))
+		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
+	else if (!band->watch)
 		assert_int_equal(decision->timing, TIMING_RATE_LIMITED);
 	else if (world_is_outside(&world->cpus[cpu], world->now_ns))
 		/* Whether the domain counted as idle before this decision is not known any more. */
