@@ -246,6 +246,11 @@ static void learn(struct io_boost *boost, const struct input_task *task, uint64_
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
 
+uint32_t io_boost_entry_ios(const struct policy_io_boost *policy)
+{
+	return (policy->min_rate_per_s * io_boost_entry_ns(policy) + NS_PER_S - 1) / NS_PER_S;
+}
+
 /* Less than half of min-rate: the rate to end a boost is below the rate to begin one. */
 static bool is_slow(const struct io_window *window, const struct policy_io_boost *policy,
 		    const struct input_task *task, uint64_t elapsed_ns)

@@ -35,6 +35,12 @@ enum io_boost_state {
 #define IO_BOOST_NO_DEVICE UINT32_MAX
 #define IO_BOOST_NO_GROUP  UINT32_MAX
 #define IO_BOOST_SMOOTHING 8 /* windows of the average */
+/*
+ * Windows over which a task must have min_rate before it is followed. Most programs read as fast
+ * for a moment when they start, and to follow them costs more than they could gain. Doubled, a
+ * reader is found 50 ms later.
+ */
+#define IO_BOOST_ENTRY_WINDOWS 5
 
 /* Totals at the start of a window. */
 struct io_window {
@@ -82,6 +88,14 @@ struct io_boost {
 	bool limits_idle;     /* its CPUs are to take no longer than the policy's idle latency */
 	struct io_window window;
 };
+
+/* The time in which a task that is not followed must have io_boost_entry_ios() to be so. */
+static inline uint64_t io_boost_entry_ns(const struct policy_io_boost *policy)
+{
+	return IO_BOOST_ENTRY_WINDOWS * policy->window_ns;
+}
+
+uint32_t io_boost_entry_ios(const struct policy_io_boost *policy);
 
 /* Whether held_ratio has not changed for as many windows as the average has. */
 static inline bool io_boost_is_known(const struct io_boost *boost)

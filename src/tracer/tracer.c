@@ -108,12 +108,11 @@ static int take_record(void *context, void *data, size_t size)
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
-	uint64_t ios = (policy->min_rate_per_s * policy->window_ns + NS_PER_S - 1) / NS_PER_S;
 
-	settings->window_ns = policy->window_ns;
+	settings->window_ns = io_boost_entry_ns(policy);
 	settings->move_gap_ns = MOVE_GAP_NS;
 	settings->own_tgid = getpid();
-	settings->window_ios = policy->enabled ? ios : 0;
+	settings->window_ios = policy->enabled ? io_boost_entry_ios(policy) : 0;
 }
 
 void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz)

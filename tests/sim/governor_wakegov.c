@@ -266,9 +266,7 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 		w->policy = *sim->policy;
 	else
 		policy_init(&w->policy);
-	w->window_ios =
-		(w->policy.io_boost.min_rate_per_s * w->policy.io_boost.window_ns + NS_PER_S - 1) /
-		NS_PER_S;
+	w->window_ios = io_boost_entry_ios(&w->policy.io_boost);
 	w->round_ns = UINT64_MAX;
 	w->tasks = calloc(sim->n_threads, sizeof(*w->tasks));
 	w->topology = make_topology(sim->platform);

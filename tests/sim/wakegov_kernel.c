@@ -122,7 +122,7 @@ static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_w
 		t->last_io_ns = sim->now_ns;
 		return;
 	}
-	if (sim->now_ns - t->window_ns > w->policy.io_boost.window_ns) {
+	if (sim->now_ns - t->window_ns > io_boost_entry_ns(&w->policy.io_boost)) {
 		t->window_ns = sim->now_ns;
 		t->window_waits = 0;
 		t->window_starts = 0;
