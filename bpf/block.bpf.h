@@ -147,7 +147,8 @@ static inline bool is_again(struct request *request, const struct wakegov_flight
 
 /*
  * Only counts the start: that is enough for a hold time and a rate. Skips the clock read: the CPU's
- * last update is a tick old at most, and the daemon adds the tick.
+ * last update is a tick old at most, and the daemon adds the tick. A task that came unseen has
+ * none.
  */
 static inline void count_only(struct task_struct *task, struct wakegov_slot *slot,
 			      const struct wakegov_cpu *cpu)
@@ -158,7 +159,7 @@ static inline void count_only(struct task_struct *task, struct wakegov_slot *slo
 		return;
 	}
 	slot->io_starts++;
-	slot->last_start_ns = cpu->load.updated_ns;
+	slot->last_start_ns = cpu->load.busy_since_ns ? cpu->load.updated_ns : bpf_ktime_get_ns();
 }
 
 /* The first request after its end ends a look. Without requests a look costs nothing. */
