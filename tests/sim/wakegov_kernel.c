@@ -45,8 +45,9 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 		account_task_comes(load_of(w, cpu->current), &c->load, id, sim->now_ns);
 	account_switch(&c->load, id, sim->now_ns);
 	if ((c->armed_idle && goes_idle) ||
-	    (c->armed_band && c->load.running && c->load.updated_ns == sim->now_ns &&
-	     outside_band(c, sim->now_ns)))
+	    (c->armed_band && c->load.running &&
+	     (c->load.updated_ns == sim->now_ns ? outside_band(c, sim->now_ns)
+						: c->load.est_q > c->band.high_q)))
 		tell_cpu(sim, c);
 }
 
