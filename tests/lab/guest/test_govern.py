@@ -31,7 +31,7 @@ class Govern(unittest.TestCase):
 
     def test_cpu_bound(self):
         """a CPU-bound task gets the highest OPP within 40 ms, and idle the lowest within 30"""
-        # What runs for the first time is read from the host, and the virtual clock jumps meanwhile.
+        # What runs for the first time is read from the host, which takes the guest some time as well.
         for _ in range(2):
             with guest.busy_loop(3):
                 guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 at 1400")
