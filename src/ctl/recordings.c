@@ -42,8 +42,10 @@ static enum ctl_exit open_recording(const struct ctl *ctl, struct recording *ret
 	int r = 0;
 
 	*ret = (struct recording){ 0 };
-	if (ctl->n_arguments != 1)
-		return ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
+	if (ctl->n_arguments != 1) {
+		ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
+		return CTL_USAGE;
+	}
 	ret->path = ctl->arguments[0];
 	source.userdata = ret->file = fopen(ret->path, "re");
 	if (!ret->file)
