@@ -441,16 +441,17 @@ timed_alike() {
 suite_timed() {
 	local driver ns
 
-	"$LAB" run --machine timed --driver pstate -- sh -c "/usr/bin/python3 $GUEST/test_harmless.py
-		/usr/bin/python3 $GUEST/test_timed.py Timed"
+	"$LAB" run --machine timed --driver pstate -- \
+		/usr/bin/python3 $GUEST/test_harmless.py
 	for ns in 50000 1000000; do
 		echo "# a change of frequency takes $ns ns"
 		"$LAB" run --machine timed --driver msr --transition "$ns" -- \
 			/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_psync
 	done
-	"$LAB" run --machine timed --driver pstate --idle-states -- sh -c "
-		/usr/bin/python3 $GUEST/test_timed.py IdleStates
-		/usr/bin/python3 $GUEST/test_idle_latency.py DeepIdle"
+	timed pstate Timed
+	timed pstate IdleStates --idle-states
+	"$LAB" run --machine timed --driver pstate --idle-states -- \
+		/usr/bin/python3 $GUEST/test_idle_latency.py DeepIdle
 	timed_alike
 	for driver in acpi msr pstate-active hwp hwp-passive; do
 		timed "$driver" Driver --cpus 1
