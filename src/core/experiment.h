@@ -94,7 +94,7 @@ struct experiment {
 	int32_t predicted; /* 0: no prediction */
 	int32_t found;	   /* d − slack at the verdict */
 	struct experiment_window first; /* of the pair under way */
-	uint32_t on_level; /* mean levels of the pairs */
+	uint32_t on_level;		/* mean levels of the pairs */
 	uint32_t off_level;
 	uint32_t tries; /* pairs since the start, void ones included */
 	uint32_t tried; /* valid pairs in all */
