@@ -27,6 +27,7 @@ TREE = f"{DISK}/tree"
 CPU = 1  # of workloads with one thread of interest
 BASE_MHZ = 1000  # at which MPERF counts
 EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency", "duration_time")
+EVENT_SOURCES = "/sys/bus/event_source/devices"
 ENERGY = "/sys/class/powercap/intel-rapl:0/energy_uj"
 
 Workload = collections.namedtuple("Workload", "name unit better command read needs fresh")
@@ -390,6 +391,12 @@ def governed(name):
 
 # Measuring.
 
+def events():
+    """Those that this machine has: by ports it has no APERF and MPERF."""
+    return [event for event in EVENTS if not event.startswith("msr/") or
+            os.path.exists(f"{EVENT_SOURCES}/{event[:3]}/events/{event[4:-1]}")]
+
+
 def counted(path):
     """perf stat's counts by event; None for what this machine has not."""
     counts = {}
@@ -407,11 +414,11 @@ def energy_j():
 def measure(load, seed, governor):
     """One run, as what is printed of it."""
     counts_path = f"{WORK}/counts"
-    events = [word for event in EVENTS for word in ("-e", event)]
+    options = [word for event in events() for word in ("-e", event)]
     with load.fresh() if load.fresh else contextlib.nullcontext():
         time.sleep(0.1)
         before_j = energy_j()
-        done = subprocess.run(["perf", "stat", "-a", "-x,", "-o", counts_path, *events, "--", "bash", "-c",
+        done = subprocess.run(["perf", "stat", "-a", "-x,", "-o", counts_path, *options, "--", "bash", "-c",
                                load.command], check=False, capture_output=True, text=True)
         joule = before_j and energy_j() - before_j
     if done.returncode:
