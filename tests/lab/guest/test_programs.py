@@ -33,8 +33,8 @@ MEASURED = {"acpi": "as the kernel sets it"}
 # Of MSR TURBO_LIMITS, a byte for each number of busy CPUs, in 100 MHz.
 HOT = 0x0606060606060606
 BY_CORES_MHZ = (1800, 1700, 1600, 1500)
-# Of the better of performance and the machine's own governor. The goal is 0.985 for all. Seen: fio 0.979 by
-# uclamp, which auto takes beside schedutil, 0.981 to 0.986 beside HWP; SQLite 0.960 to 0.977 beside HWP.
+# Of the better of performance and the machine's own governor. The goal is 0.985 for all. Seen: fio 0.989 by
+# uclamp, which auto takes beside schedutil, 0.987 beside HWP; SQLite 0.960 to 0.977 beside HWP.
 LEAST = {
     ("fio-psync", "wakegov"): 0.95,
     ("fio-psync", "wakegov_limits"): 0.95,
