@@ -152,7 +152,7 @@ static int list_profiles(const struct call *call, struct reply *reply)
 static int choose_profile(const struct call *call, struct reply *reply)
 {
 	const char *profile = call_text(call, "profile");
-	int r = profile_switch_choose(call->userdata, profile);
+	int r = profile_choose(call->userdata, profile);
 
 	return r < 0 ? refuse_profile(reply, r, profile) : list_profiles(call, reply);
 }
@@ -170,7 +170,7 @@ static int hold_profile(const struct call *call, struct reply *reply)
 	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = profile_switch_hold(manager, profile);
+	r = profile_hold(manager, profile);
 	reply->continues = r >= 0;
 	if (r >= 0)
 		r = list_profiles(call, reply);

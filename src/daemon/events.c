@@ -38,7 +38,7 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
 	rule_tracking_check_scan(manager);
 	manager_round(manager);
-	profile_switch_check_rules(manager);
+	profile_check_rules(manager);
 	hinting_check_tasks(manager);
 	return 0;
 }
@@ -57,7 +57,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		rule_tracking_scan(manager);
 	}
 	manager_round(manager);
-	profile_switch_check_rules(manager);
+	profile_check_rules(manager);
 	hinting_check_tasks(manager);
 	return 0;
 }

@@ -63,7 +63,7 @@ static int (*const steps[])(struct manager *) = {
 	past_start,
 	hinting_start,
 	events_listen,
-	profile_switch_listen,
+	profile_listen,
 	freq_invariance_drop_capabilities,
 };
 
@@ -162,7 +162,7 @@ struct manager *manager_free(struct manager *manager)
 	sd_event_source_unref(manager->timer);
 	sd_event_source_unref(manager->hand_back.timer);
 	policy_hold_deinit(manager);
-	profile_switch_deinit(manager);
+	profile_deinit(manager);
 	actuator_watch_free(manager->watch);
 	for (uint32_t i = 0; i < manager->n_domains; i++)
 		actuator_domain_deinit(&manager->domains[i].actuator);

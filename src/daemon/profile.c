@@ -286,7 +286,7 @@ static int on_rules(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 /* Deferred, as a new policy causes a round, and this may be called in one. */
-void profile_switch_check_rules(struct manager *manager)
+void profile_check_rules(struct manager *manager)
 {
 	struct profile_choice *choice = &manager->profile;
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
@@ -315,7 +315,7 @@ static int listen_to(struct manager *manager, int opened, int *fd, sd_event_io_h
 	return sd_event_add_io(manager->event, NULL, opened, EPOLLIN, on_ready, manager);
 }
 
-int profile_switch_listen(struct manager *manager)
+int profile_listen(struct manager *manager)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	struct profile_choice *choice = &manager->profile;
@@ -348,7 +348,7 @@ int profile_switch_listen(struct manager *manager)
 	return r < 0 ? r : 0;
 }
 
-int profile_switch_choose(struct manager *manager, const char *name)
+int profile_choose(struct manager *manager, const char *name)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	const char *directory = manager->options.run_dir;
@@ -383,7 +383,7 @@ static int on_reconsider(sd_event_source *source, void *userdata)
 	return 0;
 }
 
-int profile_switch_hold(struct manager *manager, const char *name)
+int profile_hold(struct manager *manager, const char *name)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	struct profile_choice *choice = &manager->profile;
@@ -402,7 +402,7 @@ int profile_switch_hold(struct manager *manager, const char *name)
 	return 0;
 }
 
-void profile_switch_deinit(struct manager *manager)
+void profile_deinit(struct manager *manager)
 {
 	struct profile_choice *choice = &manager->profile;
 

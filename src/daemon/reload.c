@@ -47,7 +47,7 @@ static int put_into_force(struct manager *manager)
 	policy.query = manager->policy.query;
 	policy.history = manager->policy.history;
 	policy_put_into_effect(manager, &policy);
-	profile_switch_listen(manager);
+	profile_listen(manager);
 	manager_round(manager);
 	return 0;
 }
@@ -161,7 +161,7 @@ static int reload(struct manager *manager, char **ret_message)
 	policy_put_into_effect(manager, &policy);
 	domains_find_conflicts(manager);
 	rule_tracking_check_policy(manager);
-	profile_switch_listen(manager);
+	profile_listen(manager);
 	journal_report(manager, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		       manager->options.policy_path);
 	return 0;

@@ -563,7 +563,7 @@ const char *profile_why(const struct manager *manager)
 	return "no condition is true";
 }
 
-int profile_switch_choose(struct manager *manager, const char *name)
+int profile_choose(struct manager *manager, const char *name)
 {
 	if (name && !policy_profiles_find(policy_files_profiles(manager->policy_files), name))
 		return -ENOENT;
@@ -572,9 +572,9 @@ int profile_switch_choose(struct manager *manager, const char *name)
 	return 0;
 }
 
-int profile_switch_hold(struct manager *manager, const char *name)
+int profile_hold(struct manager *manager, const char *name)
 {
-	return profile_switch_choose(manager, name);
+	return profile_choose(manager, name);
 }
 
 /* There is no engine here whose life could be recorded. */
