@@ -140,7 +140,7 @@ static void test_full_slots(void **state)
 	/* Ten I/Os within a second, so that short-lived children reach it on a busy machine. */
 	const struct policy_io_boost easy = { .enabled = true,
 					      .min_rate_per_s = 10,
-					      .window_ns = NS_PER_S };
+					      .window_ns = NS_PER_S / IO_BOOST_ENTRY_WINDOWS };
 	struct native *native = *state;
 	uint64_t before = drops_of(native).slots;
 	uint32_t children = 0;
