@@ -296,14 +296,16 @@ class Boost(unittest.TestCase):
         self.assertLessEqual(max(rates.values()), 4)
 
     def test_fallback(self):
-        """where no block device is seen, counting finds the task, and a boost is tried as well"""
+        """where no block device is seen, counting finds the task"""
         self.start(POLICY + "[io-boost]\nmin-rate = 20/s\n")
-        # A file of the host's: the guest reads it over 9p, some hundred times a second, or fewer
-        # where the host is busy, and waits for the page.
+        # A file of the host's: the guest reads it over 9p. By this clock that takes no time but the
+        # CPU's, so that utilisation alone may raise the domain before the task is found, and then
+        # there is nothing to try. That a boost is tried on such waits is test_fuse's.
         load = self.load("psync", "--buffered", "--file", HOST_FILE, "--cpus", "3", "--time", "30")
-        seen = self.watch(load, 20, until={"trying"})
+        found = {"trying", "at-level"}
+        seen = self.watch(load, 20, until=found)
         tap.note(f"{', '.join(seen)} after {time.monotonic() - load.began_s:.1f} s")
-        self.assertIn("trying", seen)
+        self.assertTrue(found & set(seen), seen)
 
     def slow_file(self):
         """A file whose reads are answered by a program, one at a time, on the other domain."""
