@@ -12,7 +12,8 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-static void print_clean(FILE *file, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print_clean(FILE *file, const char *format,
+							      va_list args)
 {
 	_cleanup_free_ char *text = NULL;
 

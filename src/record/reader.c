@@ -288,7 +288,7 @@ static int read_state(struct record_reader *reader)
 		size = record_get_varint(&in);
 		if (!size && !reader->state && in.at + 1 == in.end && !*in.at)
 			return 0;
-		if (in.bad || size != expected)
+		if (in.bad || !size || size != expected)
 			return fail_other_state(reader);
 		if (!reader->state)
 			reader->state = calloc(1, size);
