@@ -25,8 +25,8 @@ static const char *rk3399_path;
 static struct test_recording sim;
 
 /*
- * While requests are only counted, the core is told of no depth, no host time and no device's
- * requests; in the next period it is told only of requests that started in it.
+ * While requests are only counted, the core's samples have no depth, no host time and no requests
+ * of devices; in the next period they have only requests that started in it.
  */
 static void test_counts_only(void **state)
 {
