@@ -10,6 +10,7 @@
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
 #include "actuator/saved.h"
+#include "core/opp.h"
 #include "shared/cleanup.h"
 
 const char *actuator_state_name(enum actuator_state state)
@@ -38,6 +39,7 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		{ &domain->min_freq_fd, control_name(CONTROL_MIN_FREQ) },
 		{ &domain->max_freq_fd, control_name(CONTROL_MAX_FREQ) },
 	};
+	_cleanup_close_ int measurement_fd = -1;
 
 	*domain = (struct actuator_domain){
 		.info = info,
@@ -58,6 +60,8 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		}
 		*files[i].fd = fd;
 	}
+	measurement_fd = control_open(info->first_cpu, "cpuinfo_avg_freq", O_RDONLY);
+	domain->measures = measurement_fd >= 0;
 	return 0;
 }
 
@@ -100,6 +104,11 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 {
 	return control_read_u32(domain->cur_freq_fd, ret_khz);
+}
+
+bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz)
+{
+	return !domain->measures && opp_is_one(domain->info, read_khz);
 }
 
 void actuator_domain_forget_request(struct actuator_domain *domain)

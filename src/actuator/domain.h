@@ -36,6 +36,7 @@ struct actuator_domain {
 	bool unverified;      /* the last apply found a request that we did not write */
 	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
+	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	bool unchecked;		/* the frequency after the last write was not compared yet */
 	struct range range;	/* for limits, and for setspeed where a request sets a floor only */
 	uint64_t writes;
@@ -74,6 +75,13 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
  * of the driver's request, and need not be an OPP. Returns 0 or a negative errno.
  */
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz);
+
+/*
+ * Whether what was read back is the driver's request. A measurement proves nothing: it is of the
+ * time before the last tick. Older kernels have no cpuinfo_avg_freq and do not say what they
+ * read, but what is between OPPs is no request.
+ */
+bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz);
 
 /*
  * Makes the next apply write. For a domain of which a CPU went offline or came online, and after a

@@ -225,7 +225,7 @@ static int read_back(struct actuator_domain *domain, bool settled)
 	if (r < 0)
 		return r;
 	domain->read_back_khz = khz;
-	if (settled && opp_is_one(domain->info, khz) &&
+	if (settled && actuator_domain_is_request(domain, khz) &&
 	    (khz > range->max.put_khz || khz < range->min.put_khz))
 		domain->read_back_mismatches++;
 	return 0;

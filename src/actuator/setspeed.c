@@ -64,6 +64,25 @@ static int pin_limits(struct actuator_domain *domain)
 	return r;
 }
 
+/*
+ * A governor that has just started shows the frequency that cpufreq last knew of, and the kernel
+ * does nothing when asked for that. With HWP it need not be real: schedutil drives the CPUs past
+ * cpufreq (adjust_perf), and one at 400 MHz stayed there when it was asked for its maximum. What
+ * fails here is found by the first apply.
+ */
+static void leave_unreal_frequency(struct actuator_domain *domain)
+{
+	const struct topology_domain *info = domain->info;
+	uint32_t khz, other_khz;
+
+	if (control_read_u32(domain->setspeed_fd, &khz) < 0)
+		return;
+	other_khz = opp_lowest_at_or_above(info, khz + 1, 0, UINT32_MAX);
+	if (other_khz <= khz)
+		other_khz = opp_below(info, khz, UINT32_MAX);
+	control_write_u32(domain->setspeed_fd, other_khz);
+}
+
 static int setspeed_acquire(struct actuator_domain *domain)
 {
 	int r = actuator_domain_refuse_tickless(domain), pinned;
@@ -77,19 +96,13 @@ static int setspeed_acquire(struct actuator_domain *domain)
 	if (pinned < 0)
 		return pinned;
 
-	/*
-	 * A governor that has just started requests the frequency that it found: no request to
-	 * keep.
-	 */
-	if (r == 0 || control_read_u32(domain->setspeed_fd, &domain->asked_khz) < 0)
-		domain->asked_khz = learn_request(domain);
+	if (r > 0)
+		leave_unreal_frequency(domain);
+	domain->asked_khz = learn_request(domain);
 	return actuator_domain_hold(domain);
 }
 
-/*
- * The store to scaling_setspeed discards the driver's error; only reading back shows it. A value
- * between OPPs is a measurement (APERF/MPERF), not the driver's request, and proves nothing.
- */
+/* The store to scaling_setspeed discards the driver's error; only reading back shows it. */
 static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 {
 	uint32_t read_khz, min_khz, max_khz;
@@ -98,7 +111,7 @@ static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 	if (r < 0)
 		return r;
 	domain->read_back_khz = read_khz;
-	if (read_khz == khz || !opp_is_one(domain->info, read_khz))
+	if (read_khz == khz || !actuator_domain_is_request(domain, read_khz))
 		return 0;
 
 	r = actuator_domain_read_limits(domain, &min_khz, &max_khz);

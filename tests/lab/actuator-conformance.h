@@ -19,7 +19,7 @@ void test_foreign_limits_are_told(void **state);
 void test_foreign_governor_is_told(void **state);
 void test_sibling_offline_and_online(void **state);
 void test_domain_offline_and_online(void **state);
-void test_acquire_with_first_cpu_offline(void **state);
+void test_acquire_with_first_sibling_offline(void **state);
 void test_acquire_offline(void **state);
 void test_release_offline(void **state);
 

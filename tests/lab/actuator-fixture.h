@@ -35,6 +35,8 @@ struct fixture {
 	char run_dir[64]; /* a tmpfs of one page or two */
 	char before[LAB_DOMAINS_MAX][SNAPSHOT_FILES][SNAPSHOT_FILE_SIZE];
 	char tunables_before[SNAPSHOT_TUNABLES_SIZE];
+	const char *home; /* each domain's governor: schedutil, or powersave where there is none */
+	uint32_t second;  /* the first CPU of domains[1] */
 	char report[1024];
 	struct uclamps *clamps;
 	uint64_t now_ns;
@@ -42,7 +44,8 @@ struct fixture {
 
 extern const struct backend *backend;
 
-/* All domains under schedutil, without limits; a fresh run directory; the state taken down. */
+/* All domains under the home governor, without limits; a fresh run directory; the state taken down.
+ */
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 
@@ -53,7 +56,10 @@ void fixture_assert_as_before(struct fixture *f);
 /* All domains under this governor; its tunables are the kernel's defaults if no domain had it. */
 void fixture_govern_all(struct fixture *f, const char *governor);
 
-/* The kernel applies limits from a work queue, so it may take a moment. */
+/*
+ * The kernel applies limits from a work queue, so it may take a moment. Where the CPUs count their
+ * cycles, the frequency is measured, and is right within 1 %.
+ */
 void fixture_expect_frequency(uint32_t policy, uint32_t khz);
 
 /* Asks for khz in each of the ways in which a backend can be asked for it. */
@@ -71,8 +77,13 @@ void fixture_empty_run_dir(struct fixture *f);
 /* The file of saved values, which the caller frees; NULL if there is none. */
 char *fixture_saved_text(struct fixture *f);
 
-/* Collects the sentences of a restore in f->report. */
+/*
+ * Collects the sentences of a restore in f->report. Those on limits are left out for setspeed,
+ * which has some of its own beside intel_cpufreq only.
+ */
 void fixture_report(void *userdata, const struct restore_result *result);
+__attribute__((format(printf, 2, 3))) void fixture_expect_report(const struct fixture *f,
+								 const char *format, ...);
 
 /* fixture_read_watch waits shortly and returns the bits 1 << control that were touched. */
 void fixture_watch(struct fixture *f, struct actuator_domain *domain);
@@ -80,12 +91,17 @@ unsigned int fixture_read_watch(struct fixture *f);
 
 void fixture_expect_hotplug(struct fixture *f, uint32_t cpu, bool online);
 void set_online(uint32_t cpu, bool online);
+/* All CPUs of domains[1]. */
+void fixture_set_second_online(struct fixture *f, bool online);
 
 /* As another program would: open, write, close. */
 void write_control(uint32_t policy, const char *file, const char *value);
 /* The same, and waits until it holds: the kernel applies limits later, from a work queue. */
 void write_limit(uint32_t policy, const char *file, const char *value);
 uint32_t read_control_u32(uint32_t policy, const char *file);
+bool has_control(uint32_t policy, const char *file);
+/* scaling_cur_freq is what the CPUs have counted, not what the driver asked for. */
+bool fixture_measures_frequency(uint32_t policy);
 void assert_control(uint32_t policy, const char *file, const char *expected);
 void assert_control_u32(uint32_t policy, const char *file, uint32_t expected_khz);
 

@@ -350,6 +350,15 @@ conformance() {
 		exit $status' sh "$backends"
 }
 
+# conformance_of DRIVER "BACKEND…" [lab run's OPTION…]: on the timed machine, whose CPUs count their cycles.
+conformance_of() {
+	local driver=$1 backends=$2
+
+	shift 2
+	echo "# driver $driver"
+	conformance "$backends" --machine timed --driver "$driver" "$@"
+}
+
 suite_conformance() {
 	echo "# kernel sid"
 	conformance "setspeed limits uclamp observe"
@@ -359,6 +368,11 @@ suite_conformance() {
 	conformance "setspeed limits unclamped" --kernel 6.1
 	conformance refused --without cpufreq_userspace
 	conformance absent --no-cpufreq
+	conformance_of msr "setspeed limits uclamp observe"
+	conformance_of pstate "setspeed limits uclamp observe" --cpus 2
+	conformance_of hwp-passive "setspeed limits uclamp observe" --cpus 2
+	conformance_of pstate-active "limits observe" --cpus 2
+	conformance_of hwp "limits observe" --cpus 2
 }
 
 # govern KERNEL [TEST…]
