@@ -28,7 +28,7 @@ static uint64_t due_ns(const struct io_task *task)
 		at_ns = boost->next_ns;
 	else if (boost->granted) /* a loaded state can be so */
 		at_ns = 0;
-	if (task->flip.until_ns && task->flip.until_ns < at_ns)
+	if (task->flip.holds && task->flip.until_ns < at_ns)
 		at_ns = task->flip.until_ns;
 	return at_ns;
 }
@@ -53,7 +53,7 @@ static bool asks_for_tracing(const struct io_boost *boost)
 /* Whether no window of the task has been traced yet. */
 static bool is_unseen(const struct io_boost *boost)
 {
-	return boost->device != IO_BOOST_NO_DEVICE && !boost->traced_windows;
+	return boost->device != IO_BOOST_NO_DEVICE && !boost->traced;
 }
 
 /* Whether earlier results may be out of date. Requests of a task that had none are a change too. */
@@ -77,18 +77,16 @@ void boosts_set_due(struct engine *engine, const struct io_task *task)
 	const struct io_boost *boost = &task->io_boost;
 	struct due_key key = DUE_NOTHING;
 
-	key.due_ns = due_ns(task);
+	key.at_ns = task->released ? boost->hold_end_ns + REMEMBER_NS : due_ns(task);
 	key.ended = io_boost_is_over(boost) && !task->released;
 	key.followed = !task->released;
-	key.device = boost->device; /* IO_BOOST_NO_DEVICE is cut to its low bits */
+	key.device = boost->device;
 	key.group = boost->group;
 	key.traits = boosts_traits(boost);
 	key.state = boost->state;
-	if (task->released)
-		key.forget_ns = boost->hold_end_ns + REMEMBER_NS;
 	if (io_boost_is_held(boost)) {
 		key.domain = topology_domain_of(engine->topology, task->cpu);
-		if (task->flip.until_ns)
+		if (task->flip.holds)
 			key.other_domain = task->flip.domain;
 	}
 	due_set(engine->due, io_task_place(engine->tasks, task), &key);
@@ -116,7 +114,7 @@ uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *dom
 static void mark_domains_due(struct engine *engine, const struct io_task *task)
 {
 	engine_mark_due(engine, task->cpu);
-	if (task->flip.until_ns)
+	if (task->flip.holds)
 		engine_mark_domain(engine, task->flip.domain);
 }
 
@@ -151,8 +149,9 @@ static void limit_idle(struct engine *engine, struct io_task *task, bool limits)
 static uint32_t most_cap(const struct engine *engine, const struct io_task *task,
 			 const struct domain *domain)
 {
-	uint64_t matched = task_find(engine->tasks, task->pid)->matched;
-	int rule = rule_that_gives(&engine->policy, matched, RULE_IO_BOOST, &domain->info);
+	const struct task *ruled = task_find(engine->tasks, task->pid);
+	int rule = rule_that_gives(&engine->policy, ruled ? ruled->matched : 0, RULE_IO_BOOST,
+				   &domain->info);
 
 	if (rule < 0)
 		return engine->policy.io_boost.enabled ? TOPOLOGY_CAPACITY_MAX : 0;
@@ -285,15 +284,15 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 		      uint64_t now_ns)
 {
 	uint32_t from = topology_domain_of(engine->topology, from_cpu);
-	bool flips = task->flip.moved_ns && now_ns - task->flip.moved_ns < FLIP_NS;
+	bool flips = now_ns < task->flip.until_ns;
 
 	if (from == topology_domain_of(engine->topology, task->cpu))
 		return;
 	engine_mark_due(engine, from_cpu);
 	mark_domains_due(engine, task);
-	task->flip = (struct task_flip){ .moved_ns = now_ns };
+	task->flip = (struct task_flip){ .until_ns = now_ns + FLIP_NS };
 	if (flips && from != TOPOLOGY_NO_DOMAIN) {
-		task->flip.until_ns = now_ns + FLIP_NS;
+		task->flip.holds = true;
 		task->flip.domain = from;
 		task->flip.khz = task->io_boost.wanted_khz;
 	}
@@ -305,14 +304,14 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 {
 	const struct io_boost *boost = &task->io_boost;
 	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
-	uint64_t since = has_device ? before->io_starts : before->io_waits;
-	uint64_t n = has_device ? boost->io_starts : boost->io_waits;
+	uint32_t since = has_device ? before->io_starts : before->io_waits;
+	uint32_t n = has_device ? boost->io_starts : boost->io_waits;
 	uint64_t ns = boost->seen_ns - before->seen_ns;
 	struct io_group *group;
 
 	if (!before->seen_ns)
 		return;
-	if (n >= since) /* otherwise counting restarts, after a pause */
+	if ((int32_t)(n - since) >= 0) /* otherwise another task has its pid */
 		n -= since;
 	if (has_device)
 		engine->devices[boost->device].ios += n;
@@ -348,10 +347,10 @@ void boosts_sample_task(struct engine *engine, struct io_task *task, const struc
 
 static void end_flip(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
-	if (!task->flip.until_ns || now_ns < task->flip.until_ns)
+	if (!task->flip.holds || now_ns < task->flip.until_ns)
 		return;
 	engine_mark_domain(engine, task->flip.domain);
-	task->flip.until_ns = 0;
+	task->flip.holds = false;
 }
 
 void boosts_forget_task(struct engine *engine, struct io_task *task)

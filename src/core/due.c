@@ -68,19 +68,32 @@ struct due *due_free(struct due *due)
 	return NULL;
 }
 
-static uint64_t bit_of(uint16_t value)
+/* The value as a bit; none for the value that stands for nothing. */
+static uint64_t bit_of(uint16_t value, uint16_t nothing)
 {
-	return value == DUE_NOWHERE ? 0 : 1ULL << value % 64;
+	return value == nothing ? 0 : 1ULL << value % 64;
+}
+
+/* Until when nothing is to be done about the task: sampling it, or dropping its entry. */
+static uint64_t due_ns(const struct due_key *key)
+{
+	return key->followed ? key->at_ns : DUE_NEVER;
+}
+
+static uint64_t forget_ns(const struct due_key *key)
+{
+	return key->followed ? DUE_NEVER : key->at_ns;
 }
 
 static struct summary summary_of(const struct due_key *key)
 {
 	return (struct summary){
-		.due_ns = key->due_ns,
-		.forget_ns = key->forget_ns,
-		.domains = bit_of(key->domain) | bit_of(key->other_domain),
-		.devices = bit_of(key->device),
-		.groups = bit_of(key->group),
+		.due_ns = due_ns(key),
+		.forget_ns = forget_ns(key),
+		.domains = bit_of(key->domain, DUE_NOWHERE) |
+			   bit_of(key->other_domain, DUE_NOWHERE),
+		.devices = bit_of(key->device, IO_BOOST_NO_DEVICE),
+		.groups = bit_of(key->group, IO_BOOST_NO_GROUP),
 		.marks = (uint64_t)key->ended << DUE_ENDED | (uint64_t)key->news << DUE_NEWS,
 	};
 }
@@ -151,9 +164,9 @@ static bool is_one(const struct due_key *key, enum due_which which, uint64_t val
 {
 	switch (which) {
 	case DUE_BY:
-		return key->due_ns <= value;
+		return due_ns(key) <= value;
 	case DUE_TO_FORGET_BY:
-		return key->forget_ns <= value;
+		return forget_ns(key) <= value;
 	case DUE_IN_DOMAIN:
 		return key->domain == value || key->other_domain == value;
 	case DUE_ON_DEVICE:
@@ -176,11 +189,11 @@ static bool may_have(const struct summary *sum, enum due_which which, uint64_t v
 	case DUE_TO_FORGET_BY:
 		return sum->forget_ns <= value;
 	case DUE_IN_DOMAIN:
-		return sum->domains & bit_of(value);
+		return sum->domains & bit_of(value, DUE_NOWHERE);
 	case DUE_ON_DEVICE:
-		return sum->devices & bit_of(value);
+		return sum->devices & bit_of(value, IO_BOOST_NO_DEVICE);
 	case DUE_IN_GROUP:
-		return sum->groups & bit_of(value);
+		return sum->groups & bit_of(value, IO_BOOST_NO_GROUP);
 	case DUE_ENDED:
 	case DUE_NEWS:
 		return sum->marks & 1ULL << which;

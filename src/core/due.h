@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A 32-byte key for each task of the core's table, with everything that a round looks for in all
+ * A 16-byte key for each task of the core's table, with everything that a round looks for in all
  * tasks. Each block of keys has a summary, and so has each block of summaries. A round skips the
  * blocks that cannot have what it looks for. With 1,000 tasks a decision took ten times as long by
  * a pass over all keys (tests/bench/scale).
@@ -31,28 +31,27 @@ enum due_trait {
 };
 
 struct due_key {
-	uint64_t due_ns;       /* when to sample the task, or DUE_NEVER */
-	uint64_t forget_ns;    /* when to drop its entry, or DUE_NEVER */
+	/* When to sample the task, or, if it is not followed, to drop its entry; or DUE_NEVER. */
+	uint64_t at_ns;
 	uint16_t domain;       /* where it asks for a boost, or DUE_NOWHERE … */
 	uint16_t other_domain; /* … and where it came from, while it moves to and fro */
-	uint16_t device;       /* or DUE_NOWHERE, as IO_BOOST_NO_DEVICE is here … */
-	uint16_t group;	       /* … and IO_BOOST_NO_GROUP */
+	uint8_t device;	       /* or IO_BOOST_NO_DEVICE */
+	uint8_t group;	       /* or IO_BOOST_NO_GROUP */
 	uint8_t traits;
-	uint8_t state; /* enum io_boost_state */
-	bool ended;    /* its handle must be given back */
-	bool followed; /* its handle has not been given back */
+	uint8_t state : 4; /* enum io_boost_state */
+	bool ended : 1;	   /* its handle must be given back */
+	bool followed : 1; /* its handle has not been given back */
 	/* Set by due.c. */
-	bool used;
-	bool news; /* the task came, went or changed its state: due_take_news() */
+	bool used : 1;
+	bool news : 1; /* the task came, went or changed its state: due_take_news() */
 };
 
-#define DUE_NOTHING                                     \
-	((struct due_key){ .due_ns = DUE_NEVER,         \
-			   .forget_ns = DUE_NEVER,      \
-			   .domain = DUE_NOWHERE,       \
-			   .other_domain = DUE_NOWHERE, \
-			   .device = DUE_NOWHERE,       \
-			   .group = DUE_NOWHERE })
+#define DUE_NOTHING                                      \
+	((struct due_key){ .at_ns = DUE_NEVER,           \
+			   .domain = DUE_NOWHERE,        \
+			   .other_domain = DUE_NOWHERE,  \
+			   .device = IO_BOOST_NO_DEVICE, \
+			   .group = IO_BOOST_NO_GROUP })
 
 struct due;
 

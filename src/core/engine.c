@@ -194,7 +194,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 	if (!task)
 		return;
 	engine_mark_due(engine, task->cpu);
-	if (task->flip.until_ns)
+	if (task->flip.holds)
 		engine_mark_domain(engine, task->flip.domain);
 	boosts_forget_task(engine, task);
 }
@@ -417,6 +417,7 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 		return false;
 	*ret_handle = task->handle;
 	task->released = true;
+	task->flip.holds = false;
 	boosts_set_due(engine, task);
 	engine_tap_call(engine,
 			&(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });

@@ -95,11 +95,14 @@ static const struct bound io_bounds[] = {
 	COMM(io_task, comm),
 	FLAG(io_task, released),
 	MOST(io_task, io_boost.state, IO_BOOST_LAPSED),
+	MOST(io_task, io_boost.n_windows, IO_BOOST_SMOOTHING),
+	FLAG(io_task, io_boost.traced),
 	FLAG(io_task, io_boost.granted),
 	FLAG(io_task, io_boost.sends_requests),
 	FLAG(io_task, io_boost.waits_for_io),
 	FLAG(io_task, io_boost.watched),
 	FLAG(io_task, io_boost.limits_idle),
+	FLAG(io_task, flip.holds),
 	END,
 };
 
@@ -159,8 +162,8 @@ static bool is_io(const struct engine *engine, const struct io_task *task)
 
 	return is_within(task, io_bounds) && is_device(boost->device) &&
 	       (boost->group < IO_GROUPS_MAX || boost->group == IO_BOOST_NO_GROUP) &&
-	       boost->window.seen_ns >= boost->window.start_ns &&
-	       (!task->flip.until_ns || task->flip.domain < engine->topology->n_domains);
+	       boost->seen_ns >= boost->window.start_ns &&
+	       (!task->flip.holds || task->flip.domain < engine->topology->n_domains);
 }
 
 static bool are_overrides(const struct engine *engine)

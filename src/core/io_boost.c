@@ -11,19 +11,35 @@
 #define DEEP_MILLI     32000 /* … or all for the queue */
 #define FILLING	       8     /* a queue that grows by one per so many starts is filling */
 
-/*
- * Sums over devices: host time in which the task ran or was runnable, and in which it slept
- * voluntarily.
- */
-static void total_host_ns(const struct input_task *task, uint64_t *ret_cpu_ns,
-			  uint64_t *ret_think_ns)
+/* Sums over devices: host time in which the task ran or was runnable … */
+static uint32_t total_host_cpu_us(const struct input_task *task)
 {
-	*ret_cpu_ns = 0;
-	*ret_think_ns = 0;
-	for (uint32_t i = 0; i < task->n_ios; i++) {
-		*ret_cpu_ns += task->ios[i].host_cpu_ns;
-		*ret_think_ns += task->ios[i].host_ns - task->ios[i].host_cpu_ns;
-	}
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < task->n_ios; i++)
+		sum_ns += task->ios[i].host_cpu_ns;
+	return sum_ns / NS_PER_US;
+}
+
+/* … and in which it slept voluntarily. */
+static uint32_t total_think_us(const struct input_task *task)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < task->n_ios; i++)
+		sum_ns += task->ios[i].host_ns - task->ios[i].host_cpu_ns;
+	return sum_ns / NS_PER_US;
+}
+
+/* The growth of both since the start of the window. */
+static uint64_t host_cpu_ns(const struct io_window *window, const struct input_task *task)
+{
+	return NS_PER_US * (total_host_cpu_us(task) - window->host_cpu_us);
+}
+
+static uint64_t think_ns(const struct io_window *window, const struct input_task *task)
+{
+	return NS_PER_US * (total_think_us(task) - window->think_us);
 }
 
 static void start_window(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
@@ -33,12 +49,11 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.io_waits = task->io_waits,
 		.io_starts = task->io_starts,
 		.in_flight_ns = task->in_flight_ns,
+		.host_cpu_us = total_host_cpu_us(task),
+		.think_us = total_think_us(task),
 		.depth = task->depth,
-		.level = io_level(task->level_q),
-		.seen_ns = now_ns,
 		.busy_ppm = task->busy_ppm,
 	};
-	total_host_ns(task, &boost->window.host_cpu_ns, &boost->window.think_ns);
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
 		bool there = i < task->n_ios;
 
@@ -47,7 +62,7 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 	}
 }
 
-static uint64_t ios_before(const struct io_window *window, uint32_t device)
+static uint32_t ios_before(const struct io_window *window, uint32_t device)
 {
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++)
 		if (window->device_of[i] == device)
@@ -58,24 +73,23 @@ static uint64_t ios_before(const struct io_window *window, uint32_t device)
 /* Whether totals are lower than before: another task with the same pid, or a device is gone. */
 static bool went_back(const struct io_window *window, const struct input_task *task)
 {
-	uint64_t host_cpu_ns, think_ns;
-
-	total_host_ns(task, &host_cpu_ns, &think_ns);
-	return task->io_waits < window->io_waits || task->io_starts < window->io_starts ||
-	       task->in_flight_ns < window->in_flight_ns || host_cpu_ns < window->host_cpu_ns ||
-	       think_ns < window->think_ns;
+	return (int32_t)(task->io_waits - window->io_waits) < 0 ||
+	       (int32_t)(task->io_starts - window->io_starts) < 0 ||
+	       task->in_flight_ns < window->in_flight_ns ||
+	       (int32_t)(total_host_cpu_us(task) - window->host_cpu_us) < 0 ||
+	       (int32_t)(total_think_us(task) - window->think_us) < 0;
 }
 
 /* The device that got most of the window's requests, or IO_BOOST_NO_DEVICE. */
 static uint32_t main_device(const struct io_window *window, const struct input_task *task)
 {
 	uint32_t device = IO_BOOST_NO_DEVICE;
-	uint64_t most = 0;
+	int32_t most = 0;
 
 	for (uint32_t i = 0; i < task->n_ios; i++) {
-		uint64_t n = task->ios[i].ios - ios_before(window, task->ios[i].device);
+		int32_t n = task->ios[i].ios - ios_before(window, task->ios[i].device);
 
-		if (n <= most || n > task->ios[i].ios)
+		if (n <= most)
 			continue;
 		most = n;
 		device = task->ios[i].device;
@@ -89,8 +103,8 @@ static uint32_t main_device(const struct io_window *window, const struct input_t
  */
 static uint64_t window_ios(const struct io_window *window, const struct input_task *task)
 {
-	uint64_t waits = task->io_waits - window->io_waits;
-	uint64_t starts = task->io_starts - window->io_starts;
+	uint32_t waits = task->io_waits - window->io_waits;
+	uint32_t starts = task->io_starts - window->io_starts;
 
 	return waits > starts ? waits : starts;
 }
@@ -99,10 +113,8 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 static uint64_t window_depth_milli(const struct io_window *window, const struct input_task *task,
 				   uint64_t elapsed_ns)
 {
-	uint64_t host_cpu_ns, think_ns, none_ns;
+	uint64_t none_ns = host_cpu_ns(window, task) + think_ns(window, task);
 
-	total_host_ns(task, &host_cpu_ns, &think_ns);
-	none_ns = host_cpu_ns - window->host_cpu_ns + think_ns - window->think_ns;
 	if (none_ns >= elapsed_ns)
 		return 1000;
 	return (task->in_flight_ns - window->in_flight_ns) * 1000 / (elapsed_ns - none_ns);
@@ -117,10 +129,9 @@ static uint64_t window_depth_milli(const struct io_window *window, const struct 
  * few requests in flight this is too little: each also waits for interrupts and wake-ups, during
  * which no CPU is busy but which a faster CPU shortens. So the bound counts in part.
  */
-static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t depth_milli,
-			   uint64_t elapsed_ns)
+static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t depth_milli)
 {
-	uint64_t busy_ppm = window->busy_ns / elapsed_ns, unserved_ppm, served = 0, part_milli;
+	uint64_t busy_ppm = window->mean_busy_ppm, unserved_ppm, served = 0, part_milli;
 
 	if (depth_milli <= SHALLOW_MILLI || !busy_ppm || busy_ppm >= IO_PPM || share_ppm > IO_PPM)
 		return share_ppm;
@@ -147,39 +158,42 @@ static uint64_t host_share_ppm(const struct io_window *window, const struct inpu
 			       uint64_t elapsed_ns)
 {
 	uint64_t depth_milli = 2 * window_depth_milli(window, task, elapsed_ns);
-	uint64_t host_cpu_ns, think_ns, in_flight_ns, places_ns;
+	uint64_t slept_ns = think_ns(window, task), in_flight_ns, places_ns;
 
 	depth_milli = depth_milli > 2000 ? depth_milli - 1000 : 1000;
 	if (depth_milli > 1000ULL * window->max_depth)
 		depth_milli = 1000ULL * window->max_depth;
-	total_host_ns(task, &host_cpu_ns, &think_ns);
-	host_cpu_ns -= window->host_cpu_ns;
 	if (depth_milli <= 1000)
-		return host_cpu_ns * IO_PPM / elapsed_ns;
-	think_ns -= window->think_ns;
+		return host_cpu_ns(window, task) * IO_PPM / elapsed_ns;
 	in_flight_ns = task->in_flight_ns - window->in_flight_ns;
 	places_ns = depth_milli * elapsed_ns / 1000;
-	if (in_flight_ns + depth_milli * think_ns / 1000 >= places_ns)
+	if (in_flight_ns + depth_milli * slept_ns / 1000 >= places_ns)
 		return 0;
 	return served_ppm(window,
-			  (places_ns - in_flight_ns - depth_milli * think_ns / 1000) * 1000 /
+			  (places_ns - in_flight_ns - depth_milli * slept_ns / 1000) * 1000 /
 				  depth_milli * IO_PPM / elapsed_ns,
-			  depth_milli, elapsed_ns);
+			  depth_milli);
+}
+
+/* The mean of `elapsed` ns, of which the last `passed` had this value. */
+static uint32_t mean_of(uint32_t mean, uint64_t elapsed, uint64_t passed, uint32_t value)
+{
+	return elapsed ? (mean * (elapsed - passed) + value * passed) / elapsed : value;
 }
 
 /*
- * Integrates the level and the busy share of the task's CPU. A move or a change of frequency since
- * the last sample is seen late.
+ * The means of the level and the busy share of the task's CPU. A move or a change of frequency
+ * since the last sample is seen late.
  */
-static void see_cpu(struct io_window *window, const struct input_task *task, uint64_t now_ns)
+static void see_cpu(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
 {
-	uint64_t level = ((uint64_t)window->level + io_level(task->level_q)) / 2;
-	uint64_t busy_ppm = ((uint64_t)window->busy_ppm + task->busy_ppm) / 2;
+	struct io_window *window = &boost->window;
+	uint64_t elapsed_ns = now_ns - window->start_ns, passed_ns = now_ns - boost->seen_ns;
+	uint32_t level = ((uint64_t)boost->level + io_level(task->level_q)) / 2;
+	uint32_t busy_ppm = ((uint64_t)window->busy_ppm + task->busy_ppm) / 2;
 
-	window->level_ns += level * (now_ns - window->seen_ns);
-	window->busy_ns += busy_ppm * (now_ns - window->seen_ns);
-	window->seen_ns = now_ns;
-	window->level = io_level(task->level_q);
+	window->mean_level = mean_of(window->mean_level, elapsed_ns, passed_ns, level);
+	window->mean_busy_ppm = mean_of(window->mean_busy_ppm, elapsed_ns, passed_ns, busy_ppm);
 	window->busy_ppm = task->busy_ppm;
 }
 
@@ -188,22 +202,26 @@ static uint32_t window_ratio(const struct io_boost *boost, const struct input_ta
 			     uint64_t elapsed_ns)
 {
 	uint64_t share_ppm = host_share_ppm(&boost->window, task, elapsed_ns);
-	uint32_t level = boost->window.level_ns / elapsed_ns;
+	uint32_t level = boost->window.mean_level;
 
 	if (share_ppm > IO_PPM) /* a counter that jumped */
 		return boost->ratio;
 	return io_ratio_of_share(share_ppm, level ? level : 1);
 }
 
+static uint8_t one_more(uint8_t windows)
+{
+	return windows < IO_BOOST_SMOOTHING ? windows + 1 : IO_BOOST_SMOOTHING;
+}
+
 /* Smooths shares at the highest level of all, as there an unbounded ratio is at most 1. */
 static uint32_t smooth(const struct io_boost *boost, uint32_t ratio)
 {
-	uint32_t n = boost->n_windows < IO_BOOST_SMOOTHING ? boost->n_windows + 1
-							   : IO_BOOST_SMOOTHING;
-	int64_t before = io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
+	int64_t n = one_more(boost->n_windows),
+		before = io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	int64_t now = io_share_of_ratio(ratio, IO_LEVEL_MAX);
 
-	return io_ratio_of_share(before + (now - before) / (int64_t)n, IO_LEVEL_MAX);
+	return io_ratio_of_share(before + (now - before) / n, IO_LEVEL_MAX);
 }
 
 static void set_ratio(struct io_boost *boost, uint32_t ratio)
@@ -224,7 +242,7 @@ static void set_ratio(struct io_boost *boost, uint32_t ratio)
  */
 static bool is_filling(const struct io_window *window, const struct input_task *task)
 {
-	uint64_t starts = task->io_starts - window->io_starts;
+	uint32_t starts = task->io_starts - window->io_starts;
 
 	return window->max_depth > 1 && task->depth > window->depth &&
 	       (uint64_t)(task->depth - window->depth) * FILLING > starts;
@@ -239,9 +257,9 @@ static void learn(struct io_boost *boost, const struct input_task *task, uint64_
 	boost->device = main_device(&boost->window, task);
 	if (boost->device != IO_BOOST_NO_DEVICE)
 		set_ratio(boost, smooth(boost, window_ratio(boost, task, elapsed_ns)));
-	boost->n_windows++;
-	boost->held_windows++;
-	boost->traced_windows++;
+	boost->n_windows = one_more(boost->n_windows);
+	boost->held_windows = one_more(boost->held_windows);
+	boost->traced = true;
 	if (boost->state == IO_BOOST_MEASURING)
 		boost->state = IO_BOOST_DEVICE_BUSY;
 }
@@ -264,14 +282,15 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
 	boost->rate_per_s = window_ios(&boost->window, task) * NS_PER_S / elapsed_ns;
-	boost->waits_for_io = (task->io_waits - boost->window.io_waits) * TICK_NS >= elapsed_ns;
+	boost->waits_for_io = (uint32_t)(task->io_waits - boost->window.io_waits) * TICK_NS >=
+			      elapsed_ns;
 	if (is_slow(&boost->window, policy, task, elapsed_ns)) {
 		boost->state = IO_BOOST_BELOW_RATE;
 		return;
 	}
 	if (followed && !is_filling(&boost->window, task))
 		learn(boost, task, elapsed_ns);
-	else if (!followed && task->io_starts != boost->window.io_starts)
+	else if (!followed && (uint32_t)task->io_starts != boost->window.io_starts)
 		boost->sends_requests = true;
 	start_window(boost, task, now_ns);
 }
@@ -311,28 +330,34 @@ static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
 	return task->depth ? now_ns : task->last_io_ns;
 }
 
+/* Adds the sample to the window, and closes that when it is whole. */
+static void add_to_window(struct io_boost *boost, const struct policy_io_boost *policy,
+			  const struct input_task *task, bool followed, uint64_t now_ns)
+{
+	if (!boost->window.start_ns || went_back(&boost->window, task))
+		start_window(boost, task, now_ns);
+	if (task->max_depth > boost->window.max_depth)
+		boost->window.max_depth = task->max_depth;
+	see_cpu(boost, task, now_ns);
+	if (is_whole(boost, policy, task, followed, now_ns))
+		close_window(boost, policy, task, followed, now_ns);
+}
+
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
 		     const struct input_task *task, bool followed, uint64_t now_ns)
 {
 	if (!boost->seen_ns)
 		begin(boost, policy);
-	boost->io_waits = task->io_waits;
-	boost->io_starts = task->io_starts;
-	boost->seen_ns = now_ns;
-	boost->level = io_level(task->level_q);
 	boost->watched = task->watched;
 	boost->hold_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
-	if (!policy->enabled || now_ns >= boost->hold_end_ns) {
+	if (!policy->enabled || now_ns >= boost->hold_end_ns)
 		boost->state = IO_BOOST_LAPSED;
-		return;
-	}
-	if (!boost->window.start_ns || went_back(&boost->window, task))
-		start_window(boost, task, now_ns);
-	if (task->max_depth > boost->window.max_depth)
-		boost->window.max_depth = task->max_depth;
-	see_cpu(&boost->window, task, now_ns);
-	if (is_whole(boost, policy, task, followed, now_ns))
-		close_window(boost, policy, task, followed, now_ns);
+	else
+		add_to_window(boost, policy, task, followed, now_ns);
+	boost->io_waits = task->io_waits;
+	boost->io_starts = task->io_starts;
+	boost->level = io_level(task->level_q);
+	boost->seen_ns = now_ns;
 }
 
 /*
@@ -345,7 +370,7 @@ void io_boost_plan(struct io_boost *boost, const struct policy_io_boost *policy,
 	bool waits = boost->state == IO_BOOST_RULED_OUT ||
 		     (io_boost_is_known(boost) && boost->state != IO_BOOST_TRYING);
 
-	if (boost->watched && boost->traced_windows && io_boost_is_settled(boost))
+	if (boost->watched && boost->traced && io_boost_is_settled(boost))
 		boost->next_ns = now_ns + policy->window_ns * UNHELD_WINDOWS;
 	else if (boost->granted) /* a rarely sampled task may be due earlier now */
 		boost->next_ns = boost->hold_end_ns > now_ns ? boost->hold_end_ns : now_ns;
@@ -375,6 +400,8 @@ void io_boost_restart(struct io_boost *boost)
 void io_boost_resume(struct io_boost *boost)
 {
 	boost->state = boost->n_windows ? IO_BOOST_DEVICE_BUSY : IO_BOOST_MEASURING;
+	boost->io_waits = 0;
+	boost->io_starts = 0;
 	io_boost_restart_window(boost);
 }
 

@@ -32,8 +32,8 @@ enum io_boost_state {
 	IO_BOOST_LAPSED,     /* ended: no I/O for the hold time */
 };
 
-#define IO_BOOST_NO_DEVICE UINT32_MAX
-#define IO_BOOST_NO_GROUP  UINT32_MAX
+#define IO_BOOST_NO_DEVICE UINT8_MAX
+#define IO_BOOST_NO_GROUP  UINT8_MAX
 #define IO_BOOST_SMOOTHING 8 /* windows of the average */
 /*
  * Windows over which a task must have min_rate before it is followed. Most programs read as fast
@@ -42,48 +42,46 @@ enum io_boost_state {
  */
 #define IO_BOOST_ENTRY_WINDOWS 5
 
-/* Totals at the start of a window. */
+/* A window, and the totals at its start. There are thousands: counts and times are modulo 2^32. */
 struct io_window {
-	uint64_t start_ns; /* 0: no window yet */
-	uint64_t io_waits;
-	uint64_t io_starts;
-	uint64_t host_cpu_ns;
-	uint64_t think_ns;
-	uint64_t in_flight_ns;
-	uint32_t depth;	    /* requests in flight then */
-	uint32_t max_depth; /* maximum of the samples since */
-	uint32_t level;	    /* at the last sample … */
-	uint64_t seen_ns;   /* … and its time */
-	uint64_t level_ns;  /* integral of the level up to then */
-	uint32_t busy_ppm;  /* busy share of its CPU at the last sample … */
-	uint64_t busy_ns;   /* … and its integral, in ppm · ns */
-	uint32_t device_of[TASK_IOS_MAX];
-	uint64_t ios_of[TASK_IOS_MAX];
+	uint64_t start_ns;     /* 0: no window yet */
+	uint64_t in_flight_ns; /* whole, as a thousand requests may be in flight */
+	uint32_t io_waits;
+	uint32_t io_starts;
+	uint32_t host_cpu_us;
+	uint32_t think_us;
+	uint32_t ios_of[TASK_IOS_MAX];
+	uint8_t device_of[TASK_IOS_MAX];
+	uint32_t depth;	     /* requests in flight then */
+	uint32_t max_depth;  /* maximum of the samples since */
+	uint32_t mean_level; /* up to the last sample */
+	uint32_t busy_ppm;   /* busy share of its CPU at the last sample … */
+	uint32_t mean_busy_ppm;
 };
 
 struct io_boost {
-	enum io_boost_state state;
-	bool granted;		 /* wanted_khz is asked for */
-	uint64_t hold_end_ns;	 /* hold of its last sample */
-	uint64_t next_ns;	 /* when to sample it again */
-	uint32_t rate_per_s;	 /* rate of the last whole window; before that, the policy's */
-	uint32_t traced_per_s;	 /* its rate when its requests were last followed */
-	uint32_t traced_windows; /* in the present tracing period */
-	bool sends_requests;	 /* sends requests, unknown while they were not followed */
-	bool waits_for_io;	 /* as schedutil sees it: in I/O wait at least once a tick */
-	uint32_t device;	 /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
-	uint32_t ratio;	     /* smoothed measured ρ; 0: the device is busy, or ρ is not known */
-	uint32_t held_ratio; /* ρ with hysteresis, used for decisions */
-	uint32_t wanted_khz; /* OPP of the boost, granted or not; 0: none */
-	uint32_t n_windows;
-	uint32_t held_windows; /* windows since held_ratio changed */
-	uint64_t io_waits;     /* at the last sample … */
-	uint64_t io_starts;
-	uint64_t seen_ns;     /* … whose time this is; 0: never … */
-	uint32_t level;	      /* … and the level at which its CPU ran */
-	uint32_t group;	      /* or IO_BOOST_NO_GROUP */
+	uint64_t hold_end_ns; /* hold of its last sample */
+	uint64_t next_ns;     /* when to sample it again */
+	uint64_t seen_ns;     /* its last sample; 0: none … */
+	uint32_t level;	      /* … the level at which its CPU ran then … */
+	uint32_t io_waits;    /* … and the totals, modulo 2^32 */
+	uint32_t io_starts;
+	uint32_t rate_per_s;   /* rate of the last whole window; before that, the policy's */
+	uint32_t traced_per_s; /* its rate when its requests were last followed */
+	uint32_t ratio;	       /* smoothed measured ρ; 0: the device is busy, or ρ is not known */
+	uint32_t held_ratio;   /* ρ with hysteresis, used for decisions */
+	uint32_t wanted_khz;   /* OPP of the boost, granted or not; 0: none */
 	uint32_t depth_milli; /* mean requests in flight while there are any, smoothed; 0: not known
 			       */
+	uint8_t state;	      /* enum io_boost_state */
+	uint8_t device;	      /* to which most of its requests go, or IO_BOOST_NO_DEVICE */
+	uint8_t group;	      /* or IO_BOOST_NO_GROUP */
+	uint8_t n_windows;    /* IO_BOOST_SMOOTHING stands for more … */
+	uint8_t held_windows; /* … also of windows since held_ratio changed */
+	bool traced;	      /* has a window in the present tracing period */
+	bool granted;	      /* wanted_khz is asked for */
+	bool sends_requests;  /* sends requests, unknown while they were not followed */
+	bool waits_for_io;    /* as schedutil sees it: in I/O wait at least once a tick */
 	bool watched;	      /* the kernel side reports the end of the hold */
 	bool limits_idle;     /* its CPUs are to take no longer than the policy's idle latency */
 	struct io_window window;
@@ -127,8 +125,8 @@ void io_boost_restart_window(struct io_boost *boost);
 void io_boost_restart(struct io_boost *boost);
 
 /*
- * Resumes a task that does I/O again after its end. Results are kept, so that a task with bursts
- * gets its boost back at once.
+ * Resumes a task that does I/O again after its end, and is counted from 0. Results are kept, so
+ * that a task with bursts gets its boost back at once.
  */
 void io_boost_resume(struct io_boost *boost);
 

@@ -173,7 +173,7 @@ struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uin
 	if (task->io_boost.group != IO_BOOST_NO_GROUP)
 		group = &engine->groups[task->io_boost.group];
 	/* A task that moves to and fro does not change its group with each move. */
-	if (group && task->flip.until_ns)
+	if (group && task->flip.holds)
 		kind = group->kind;
 	if (!group || !is_for(engine, group, task, kind)) {
 		group = find_group(engine, task, kind);

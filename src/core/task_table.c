@@ -9,12 +9,10 @@
 
 /* In memory these follow: both indexes, of records and of I/O entries; then records and entries. */
 struct task_table {
-	uint32_t max_ruled;
-	uint32_t n_ruled; /* records with rules or clamps */
 	uint32_t n_waiting[TASK_WAITS];
 	uint32_t first_waiting[TASK_WAITS]; /* first place where a task may wait */
+	uint32_t max_ruled;
 	uint32_t max_ios;
-	uint64_t refused;
 };
 
 static struct pid_index *index_of(const struct task_table *table)
@@ -24,8 +22,7 @@ static struct pid_index *index_of(const struct task_table *table)
 
 static struct pid_index *io_index_of(const struct task_table *table)
 {
-	return (void *)((char *)index_of(table) +
-			pid_index_bytes(table->max_ios + table->max_ruled));
+	return (void *)((char *)index_of(table) + pid_index_bytes(table->max_ruled));
 }
 
 static struct task *records_of(const struct task_table *table)
@@ -35,15 +32,13 @@ static struct task *records_of(const struct task_table *table)
 
 static struct io_task *ios_of(const struct task_table *table)
 {
-	return (struct io_task *)(records_of(table) + table->max_ios + table->max_ruled);
+	return (struct io_task *)(records_of(table) + table->max_ruled);
 }
 
 size_t task_table_bytes(uint32_t max_ios, uint32_t max_ruled)
 {
-	uint32_t n = max_ios + max_ruled;
-
-	return sizeof(struct task_table) + pid_index_bytes(n) + pid_index_bytes(max_ios) +
-	       n * sizeof(struct task) + max_ios * sizeof(struct io_task);
+	return sizeof(struct task_table) + pid_index_bytes(max_ruled) + pid_index_bytes(max_ios) +
+	       max_ruled * sizeof(struct task) + max_ios * sizeof(struct io_task);
 }
 
 void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
@@ -51,7 +46,7 @@ void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ru
 	assert(max_ios && max_ruled);
 	table->max_ios = max_ios;
 	table->max_ruled = max_ruled;
-	pid_index_init(index_of(table), max_ios + max_ruled);
+	pid_index_init(index_of(table), max_ruled);
 	pid_index_init(io_index_of(table), max_ios);
 }
 
@@ -92,59 +87,29 @@ struct task *task_next(const struct task_table *table, const struct task *after)
 	return record_at(table, pid_index_next(index_of(table), from));
 }
 
-/* The index has room for all tasks that may have rules or clamps and all that may do I/O. */
-static struct task *add_record(struct task_table *table, uint32_t pid)
-{
-	struct task *task = record_at(table, pid_index_add(index_of(table), pid));
-
-	assert(task);
-	*task = (struct task){
-		.pid = pid,
-		.given_min_cap = CLAMP_MIN_NONE,
-		.given_max_cap = CLAMP_MAX_NONE,
-	};
-	return task;
-}
-
-static void forget_if_empty(struct task_table *table, struct task *task)
-{
-	uint32_t place = task_place(table, task);
-
-	if (task->matched || task->clamped || io_task_find(table, task->pid))
-		return;
-	*task = (struct task){ 0 };
-	pid_index_remove(index_of(table), place);
-}
-
-static bool is_ruled(const struct task *task)
-{
-	return task->matched || task->clamped;
-}
-
 /* The record of a task that will have rules or clamps; NULL when too many have. */
 static struct task *take_record(struct task_table *table, uint32_t pid)
 {
 	struct task *task = task_find(table, pid);
 
-	if (task && is_ruled(task))
+	if (task)
 		return task;
-	if (table->n_ruled == table->max_ruled) {
-		table->refused++;
-		return NULL;
-	}
-	table->n_ruled++;
-	return task ?: add_record(table, pid);
+	task = record_at(table, pid_index_add(index_of(table), pid));
+	if (task)
+		*task = (struct task){
+			.pid = pid,
+			.given_min_cap = CLAMP_MIN_NONE,
+			.given_max_cap = CLAMP_MAX_NONE,
+		};
+	return task;
 }
 
 struct task *task_rule(struct task_table *table, uint32_t pid, uint64_t matched)
 {
 	struct task *task = matched ? take_record(table, pid) : task_find(table, pid);
 
-	if (!task)
-		return NULL;
-	if (!matched && task->matched && !task->clamped)
-		table->n_ruled--;
-	task->matched = matched;
+	if (task)
+		task->matched = matched;
 	return task;
 }
 
@@ -165,14 +130,16 @@ void task_settle(struct task_table *table, struct task *task)
 	    !task->waits) {
 		task->clamped = false;
 		task->does_io = false;
-		table->n_ruled -= !task->matched;
 	}
-	forget_if_empty(table, task);
+	if (task->matched || task->clamped)
+		return;
+	pid_index_remove(index_of(table), task_place(table, task));
+	*task = (struct task){ 0 };
 }
 
 uint32_t task_count(const struct task_table *table)
 {
-	return table->n_ruled;
+	return pid_index_count(index_of(table));
 }
 
 uint32_t task_count_max(const struct task_table *table)
@@ -182,7 +149,7 @@ uint32_t task_count_max(const struct task_table *table)
 
 uint64_t task_refused(const struct task_table *table)
 {
-	return table->refused;
+	return pid_index_refused(index_of(table));
 }
 
 void task_queue(struct task_table *table, struct task *task, enum task_wait wait)
@@ -234,22 +201,15 @@ struct io_task *io_task_add(struct task_table *table, uint32_t pid)
 {
 	struct io_task *io = io_task_at(table, pid_index_add(io_index_of(table), pid));
 
-	if (!io)
-		return NULL;
-	if (!task_find(table, pid))
-		add_record(table, pid);
-	*io = (struct io_task){ .pid = pid };
+	if (io)
+		*io = (struct io_task){ .pid = pid };
 	return io;
 }
 
 void io_task_remove(struct task_table *table, struct io_task *io)
 {
-	struct task *task = task_find(table, io->pid);
-
-	assert(task);
-	*io = (struct io_task){ 0 };
 	pid_index_remove(io_index_of(table), io_task_place(table, io));
-	forget_if_empty(table, task);
+	*io = (struct io_task){ 0 };
 }
 
 struct io_task *io_task_next(const struct task_table *table, const struct io_task *after)
@@ -276,12 +236,8 @@ uint64_t io_task_refused(const struct task_table *table)
 
 bool task_table_recount(struct task_table *table, uint32_t max_ios, uint32_t max_ruled)
 {
-	*table = (struct task_table){
-		.max_ios = max_ios,
-		.max_ruled = max_ruled,
-		.refused = table->refused,
-	};
-	return pid_index_relink(index_of(table), max_ios + max_ruled) &&
+	*table = (struct task_table){ .max_ios = max_ios, .max_ruled = max_ruled };
+	return pid_index_relink(index_of(table), max_ruled) &&
 	       pid_index_relink(io_index_of(table), max_ios);
 }
 
@@ -290,13 +246,11 @@ bool task_table_relink(struct task_table *table)
 	struct io_task *io = NULL;
 	struct task *task = NULL;
 
-	while ((task = task_next(table, task))) {
-		table->n_ruled += is_ruled(task);
+	while ((task = task_next(table, task)))
 		for (uint32_t wait = 0; wait < TASK_WAITS; wait++)
 			table->n_waiting[wait] += task->waits >> wait & 1;
-	}
 	while ((io = io_task_next(table, io)))
-		if (io_task_find(table, io->pid) != io || !task_find(table, io->pid))
+		if (io_task_find(table, io->pid) != io)
 			return false;
-	return table->n_ruled <= table->max_ruled;
+	return true;
 }

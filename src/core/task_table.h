@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The tasks that the core knows: one record each, found by thread id. Tasks with I/O have an entry
- * in a smaller array beside the records.
+ * The tasks that the core knows, found by thread id: a record for each that has rules or clamps,
+ * and an entry in another array for each that does I/O.
  *
  * Sizes are fixed: when the table is full a new task is refused and counted, and replaces no other.
  * A new task gets the lowest free place, so the order of walks follows from the taken places alone.
@@ -47,10 +47,10 @@ struct task {
  * do not follow its moves.
  */
 struct task_flip {
-	uint64_t moved_ns; /* its last move to another domain */
-	uint64_t until_ns; /* end of the hold in the other domain */
-	uint32_t domain;   /* the other one */
-	uint32_t khz;	   /* OPP that it asks for there */
+	uint64_t until_ns; /* a move back before then is one to and fro; the end of the hold */
+	uint32_t khz;	   /* OPP that it asks for in the other domain */
+	uint16_t domain;   /* the other one */
+	bool holds;	   /* its boost there */
 };
 
 /* The I/O of a task. Names are of the last sample; with another program it is another task. */
@@ -58,12 +58,12 @@ struct io_task {
 	uint32_t pid; /* 0: the place is free */
 	uint32_t tgid;
 	uint32_t handle; /* the tracer's name for it */
-	uint32_t cpu;
+	uint16_t cpu;
+	bool released; /* the handle was given back: the entry is kept, but the task is not followed
+			*/
 	char comm[TASK_COMM_SIZE];
 	struct io_boost io_boost;
 	struct task_flip flip;
-	bool released; /* the handle was given back: the entry is kept, but the task is not followed
-			*/
 };
 
 struct task_table;

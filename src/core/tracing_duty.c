@@ -47,7 +47,7 @@ static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
 /* Starts its window in the next round instead of at its next due time. */
 static void begin_task(struct io_boost *boost, uint64_t now_ns)
 {
-	boost->traced_windows = 0;
+	boost->traced = false;
 	if (!boost->traced_per_s)
 		boost->traced_per_s = 1; /* no longer new; the rate is stored at the end */
 	if (boost->window.start_ns == now_ns)

@@ -5,12 +5,13 @@
  * written.
  *
  * Usage: scale TASKS DOMAINS: prints ns per changed domain, the median, and bytes of the core's
- * state per task. tests/bench/scale runs it.
+ * memory per task: its state and its key. tests/bench/scale runs it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/due.h"
 #include "core/engine.h"
 #include "shared/time.h"
 
@@ -167,7 +168,7 @@ int main(int argc, char **argv)
 	qsort(took_ns, n, sizeof(took_ns[0]), compare);
 	printf("%u %u %u %llu %.0f\n", n_tasks, n_domains, n,
 	       n ? (unsigned long long)took_ns[n / 2] : 0,
-	       (double)engine_state_size(topology, &policy) / n_tasks);
+	       (double)engine_state_size(topology, &policy) / n_tasks + sizeof(struct due_key));
 	engine_free(engine);
 	free(topology);
 	return n >= LEAST_ROUNDS ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -10,8 +10,9 @@ static void test_found_in_the_order_of_places(void **state)
 	struct due *due = due_new(4);
 	struct due_key key = DUE_NOTHING;
 
+	key.followed = true;
 	for (uint32_t place = 0; place < 4; place++) {
-		key.due_ns = place < 3 ? 40 - 10 * place : 100;
+		key.at_ns = place < 3 ? 40 - 10 * place : 100;
 		due_set(due, place, &key);
 	}
 	assert_int_equal(due_next_ns(due), 20);
@@ -19,7 +20,7 @@ static void test_found_in_the_order_of_places(void **state)
 	assert_int_equal(due_find(due, DUE_BY, 30, 0), 1);
 	assert_int_equal(due_find(due, DUE_BY, 30, 2), 2);
 	assert_int_equal(due_find(due, DUE_BY, 30, 3), DUE_NONE);
-	key.due_ns = 200;
+	key.at_ns = 200;
 	due_set(due, 2, &key);
 	assert_int_equal(due_find(due, DUE_BY, 30, 0), 1);
 	assert_int_equal(due_next_ns(due), 30);
@@ -32,8 +33,8 @@ static void test_found_in_the_order_of_places(void **state)
 static bool is_it(const struct due_key *key, enum due_which which, uint64_t value)
 {
 	const bool is[] = {
-		[DUE_BY] = key->due_ns <= value,
-		[DUE_TO_FORGET_BY] = key->forget_ns <= value,
+		[DUE_BY] = key->followed && key->at_ns <= value,
+		[DUE_TO_FORGET_BY] = !key->followed && key->at_ns <= value,
 		[DUE_IN_DOMAIN] = key->domain == value || key->other_domain == value,
 		[DUE_ON_DEVICE] = key->device == value,
 		[DUE_IN_GROUP] = key->group == value,
@@ -62,8 +63,8 @@ static void test_as_a_pass_over_all(void **state)
 
 			keys[place] = DUE_NOTHING;
 			if (random() % 4) {
-				keys[place].due_ns = random() % 2000;
-				keys[place].forget_ns = random() % 2000;
+				keys[place].at_ns = random() % 2000;
+				keys[place].followed = random() % 2;
 				keys[place].domain = random() % 200;
 				keys[place].device = random() % 64;
 				keys[place].group = random() % 64;
@@ -87,9 +88,9 @@ static void test_forgotten_in_turn(void **state)
 	struct due *due = due_new(3);
 	struct due_key key = DUE_NOTHING;
 
-	key.forget_ns = 30;
+	key.at_ns = 30;
 	due_set(due, 0, &key);
-	key.forget_ns = 20;
+	key.at_ns = 20;
 	due_set(due, 2, &key);
 	assert_int_equal(due_next_ns(due), DUE_NEVER); /* nobody is woken for it */
 	assert_int_equal(due_to_forget(due, 19), DUE_NONE);
@@ -139,7 +140,7 @@ static void test_changes_are_told_once(void **state)
 	assert_int_equal(due_take_news(due), 1);
 	assert_int_equal(due_take_news(due), 2);
 	assert_int_equal(due_take_news(due), DUE_NONE);
-	key.due_ns = 5;
+	key.at_ns = 5;
 	key.followed = true;
 	due_set(due, 1, &key);
 	assert_int_equal(due_take_news(due), DUE_NONE);

@@ -186,10 +186,10 @@ static void test_tasks(void **state)
 	SPOIL(io->io_boost.granted, 2);
 	SPOIL(io->io_boost.device, INPUT_DEVICES_MAX);
 	SPOIL(io->io_boost.group, IO_GROUPS_MAX);
-	SPOIL(io->io_boost.window.seen_ns, 0);
+	SPOIL(io->io_boost.seen_ns, 0);
 	io->flip.domain = 2;
 	memcpy(bytes, engine_state(engine), size);
-	SPOIL(io->flip.until_ns, 1);
+	SPOIL(io->flip.holds, 1);
 }
 
 /* What follows from the rest of the state is not believed. */

@@ -248,7 +248,7 @@ static void test_depth_while_it_fills(void **state)
 		assert_int_equal(run.boost.state, IO_BOOST_MEASURING);
 		assert_int_equal(run.boost.rate_per_s, 3000);
 		assert_int_equal(run.boost.n_windows, 0);
-		assert_int_equal(run.boost.traced_windows, 0);
+		assert_false(run.boost.traced);
 	}
 	run.task.depth = 123; /* 3 more of 30 */
 	run.task.max_depth = 128;

@@ -47,8 +47,7 @@ static uint32_t boost_cap(const struct world *world, const struct io_task *task,
 {
 	if (world->topology->cpu_domain[task->cpu] == domain)
 		return engine_task_boost_cap(world->engine, task);
-	if (!task->flip.until_ns || task->flip.domain != domain ||
-	    !io_boost_is_held(&task->io_boost))
+	if (!task->flip.holds || task->flip.domain != domain || !io_boost_is_held(&task->io_boost))
 		return 0;
 	return opp_cap_at_khz(&world->topology->domains[domain], task->flip.khz);
 }
@@ -207,7 +206,7 @@ static uint64_t task_next_ns(const struct io_task *task)
 
 	if (!io_boost_is_over(&task->io_boost))
 		next_ns = task->io_boost.next_ns;
-	if (task->flip.until_ns && task->flip.until_ns < next_ns)
+	if (task->flip.holds && task->flip.until_ns < next_ns)
 		next_ns = task->flip.until_ns;
 	return next_ns;
 }
