@@ -98,39 +98,45 @@ static void mark_rules(const struct policy_profiles *profiles, struct policy *po
 	}
 }
 
-/* profile NULL: none. Adds to the lines of *faults. */
+/*
+ * profile NULL: none. ret NULL: only checks. Adds to the lines of *faults. A draft has 100 KiB,
+ * which the stack would keep.
+ */
 static int finish(const struct policy_draft *base, const struct policy_profile *profile,
 		  struct policy *ret, char **faults)
 {
-	struct policy_draft draft = *base;
+	_cleanup_free_ struct policy_draft *draft = malloc(sizeof(*draft));
 	int error = 0, r;
 
-	draft.origins = NULL; /* a profile's settings are no keys of a file */
+	if (!draft)
+		return -ENOMEM;
+	*draft = *base;
+	draft->origins = NULL; /* a profile's settings are no keys of a file */
 	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
 		char *message = NULL;
 
-		r = policy_section_apply(&draft, &profile->settings[i], &message);
+		r = policy_section_apply(draft, &profile->settings[i], &message);
 		policy_error_append(faults, message);
 		error = error ?: r;
 	}
-	r = policy_rules_finish(&draft.policy, faults);
+	r = policy_rules_finish(&draft->policy, faults);
 	error = error ?: r;
-	r = profile ? 0 : policy_draft_check(&draft, faults);
+	r = profile ? 0 : policy_draft_check(draft, faults);
 	error = error ?: r;
-	mark_rules(&draft.profiles, &draft.policy);
-	*ret = draft.policy;
+	mark_rules(&draft->profiles, &draft->policy);
+	if (ret)
+		policy_copy(ret, &draft->policy);
 	return error;
 }
 
 /* Checks every profile now, so that none fails when it comes into force. */
-static int check_profile(const struct policy_draft *draft, const struct policy_profile *profile,
+static int check_profile(struct policy_draft *draft, const struct policy_profile *profile,
 			 char **faults)
 {
 	char *message = NULL;
-	struct policy policy;
-	int r = finish(draft, profile, &policy, faults);
+	int r = finish(draft, profile, NULL, faults);
 
-	if (!profile->when.rule[0] || policy_rules_find(&policy, profile->when.rule))
+	if (!profile->when.rule[0] || policy_rules_find(&draft->policy, profile->when.rule))
 		return r;
 	r = policy_error_set(&message, -EINVAL, profile->when_place,
 			     "[profile %s] when: found 'rule %s', expected a rule of this policy",
@@ -147,7 +153,6 @@ static int load_files(struct policy_files *files, bool may_be_missing, char **fa
 {
 	struct policy_draft *draft = &files->draft;
 	int error = check_directory(files->path, faults), r;
-	struct policy policy;
 
 	r = policy_parse(draft, POLICY_BUILT_IN_FILE, built_in_profiles, strlen(built_in_profiles),
 			 faults);
@@ -158,7 +163,7 @@ static int load_files(struct policy_files *files, bool may_be_missing, char **fa
 		r = load_file(draft, files->dropins.paths[i], true, faults);
 		error = error ?: r;
 	}
-	r = finish(draft, NULL, &policy, faults);
+	r = finish(draft, NULL, NULL, faults);
 	error = error ?: r;
 	for (uint32_t i = 0; error == 0 && i < draft->profiles.n; i++)
 		error = check_profile(draft, &draft->profiles.entries[i], faults);

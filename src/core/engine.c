@@ -114,7 +114,7 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 {
 	engine_tap_call(engine,
 			&(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
-	engine->policy = *policy;
+	policy_copy(&engine->policy, policy);
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		engine_merge_domain(engine, i);
 		engine_mark_domain(engine, i);

@@ -2,6 +2,7 @@
 #include "core/settings.h"
 #include "shared/time.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
@@ -75,6 +76,16 @@ static void take_domain_section(struct policy_domain *domain,
 		domain->reference = section->values.reference;
 	if (section->given & POLICY_DOMAIN_RISE_TIME)
 		domain->rise_time_ns = section->values.rise_time_ns;
+}
+
+void policy_copy(struct policy *to, const struct policy *from)
+{
+	uint32_t first_override = POLICY_RULES_MAX - from->n_overrides;
+
+	memcpy(to, from, offsetof(struct policy, rules));
+	memcpy(to->rules, from->rules, from->n_rules * sizeof(from->rules[0]));
+	memcpy(&to->rules[first_override], &from->rules[first_override],
+	       from->n_overrides * sizeof(from->rules[0]));
 }
 
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret)

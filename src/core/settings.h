@@ -265,14 +265,17 @@ struct policy {
 	struct policy_query query;
 	struct policy_class classes[POLICY_CLASSES_MAX];
 	uint32_t n_classes;
-	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
 	uint32_t n_rules;
 	/*
 	 * Overrides win over all rules, the newest first. They are at the end of `rules`, the
 	 * newest last, so that rules of files keep their numbers.
 	 */
 	uint32_t n_overrides;
+	struct policy_rule rules[POLICY_RULES_MAX]; /* the first that matches wins */
 };
+
+/* Without the rules that are not used: they are nine tenths, and take no memory while untouched. */
+void policy_copy(struct policy *to, const struct policy *from);
 
 /* The built-in policy: what an empty file means. */
 void policy_init(struct policy *policy);

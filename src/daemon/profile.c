@@ -184,7 +184,7 @@ void profile_read_choice(struct manager *manager)
 
 void policy_put_into_effect(struct manager *manager, const struct policy *policy)
 {
-	manager->policy = *policy;
+	policy_copy(&manager->policy, policy);
 	task_overrides_check(&manager->task_overrides, &manager->policy);
 	task_overrides_fill(&manager->task_overrides, &manager->policy);
 	hints_fill(rules_hints(manager->rules), &manager->policy);

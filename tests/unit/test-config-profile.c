@@ -117,6 +117,7 @@ static void test_built_in(void **state)
 	struct policy policy, defaults;
 
 	policy_init(&defaults);
+	policy_init(&policy);
 	assert_int_equal(profiles->n, ARRAY_SIZE(names));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_string_equal(profiles->entries[i].name, names[i]);
