@@ -9,8 +9,7 @@
 #define IDLE_PLACE \
 	1024 /* 1024 · 2^20 ns, about a second: after that another device may take the place */
 
-static __noinline struct wakegov_slot_io *take_place(struct wakegov_slot *slot, __u32 index,
-						     __u32 now)
+static __noinline struct wakegov_slot_io *take_io(struct wakegov_slot *slot, __u32 index, __u32 now)
 {
 	struct wakegov_slot_io *io, *oldest = &slot->ios[0];
 
@@ -32,12 +31,12 @@ static __noinline struct wakegov_slot_io *take_place(struct wakegov_slot *slot, 
 	return oldest;
 }
 
-static inline struct wakegov_slot_io *place_of(struct wakegov_slot *slot, __u32 index, __u32 now)
+static inline struct wakegov_slot_io *io_of(struct wakegov_slot *slot, __u32 index, __u32 now)
 {
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		if (slot->ios[i].device == index)
 			return &slot->ios[i];
-	return take_place(slot, index, now);
+	return take_io(slot, index, now);
 }
 
 /*
@@ -62,7 +61,7 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 				 __u64 now_ns)
 {
 	__u32 now = now_ns >> 20;
-	struct wakegov_slot_io *io = place_of(slot, index, now);
+	struct wakegov_slot_io *io = io_of(slot, index, now);
 	__u64 think_ns, host_ns = take_host_time(slot, now_ns, &think_ns);
 
 	slot->last_start_ns = now_ns;
@@ -118,9 +117,8 @@ static inline void follow(struct request *request, struct wakegov_flight *flight
 			  struct wakegov_device *device, __u32 index, struct wakegov_slot *slot,
 			  __u64 now_ns)
 {
-	if (!flight || !claim(flight, request))
+	if (!flight || !claim(flight, request, now_ns))
 		return;
-	flight->start_ns = now_ns;
 	flight->device = index;
 	flight->owner = slot ? slot->id : 0;
 	raise_depth(device, now_ns);
@@ -139,27 +137,15 @@ static inline __u64 start_time(struct request *request, enum wakegov_program pro
 	return bpf_ktime_get_ns();
 }
 
-static inline bool is_again(struct request *request, const struct wakegov_flight *flight,
-			    enum wakegov_program program)
+/* A request that is in flight was requeued: that is not a new start. */
+static inline bool is_again(struct request *request, enum wakegov_program program)
 {
-	return program == WAKEGOV_BLOCK_ISSUE && flight->start_ns == request->start_time_ns;
-}
+	struct wakegov_flight *flight;
 
-/*
- * Only counts the start: that is enough for a hold time and a rate. Skips the clock read: the CPU's
- * last update is a tick old at most, and the daemon adds the tick. A task that came unseen has
- * none.
- */
-static inline void count_only(struct task_struct *task, struct wakegov_slot *slot,
-			      const struct wakegov_cpu *cpu)
-{
-	if (!slot) {
-		if (sends_for_itself(task))
-			count_cold_io(task, IO_START, bpf_ktime_get_ns());
-		return;
-	}
-	slot->io_starts++;
-	slot->last_start_ns = cpu->load.busy_since_ns ? cpu->load.updated_ns : bpf_ktime_get_ns();
+	if (program != WAKEGOV_BLOCK_ISSUE)
+		return false;
+	flight = find_flight(request);
+	return flight && flight->start_ns && flight->start_ns == request->start_time_ns;
 }
 
 /* The first request after its end ends a look. Without requests a look costs nothing. */
@@ -170,40 +156,51 @@ static inline void end_look(const struct wakegov_cpu *cpu)
 		settings.look_end_ns = 0;
 }
 
+/*
+ * Only counts the start: that is enough for a hold time and a rate. Skips the clock read: the CPU's
+ * last update is a tick old at most, and the daemon adds the tick. A task that came unseen has
+ * none.
+ */
+static __noinline void count_only(struct task_struct *task, struct wakegov_slot *slot,
+				  const struct wakegov_cpu *cpu)
+{
+	end_look(cpu);
+	if (!slot) {
+		if (sends_for_itself(task))
+			count_cold_io(task, IO_START, bpf_ktime_get_ns());
+		return;
+	}
+	slot->io_starts++;
+	slot->last_start_ns = cpu->load.busy_since_ns ? cpu->load.updated_ns : bpf_ktime_get_ns();
+}
+
+/* The clock is read before the rest: after a call nothing is left in registers. */
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wakegov_slot *slot = slot_of_sender(task);
 	struct wakegov_cpu *cpu = count_event(program);
 	struct wakegov_device *device = NULL;
-	struct wakegov_flight *flight = NULL;
-	struct request_queue *queue;
+	struct wakegov_flight *flight;
 	__u64 now_ns;
 
 	if (!cpu)
 		return;
 	if (cpu->count_only) {
-		end_look(cpu);
 		count_only(task, slot, cpu);
 		return;
 	}
-	queue = request->q;
+	if (is_again(request, program))
+		return;
+	now_ns = start_time(request, program);
 	if (cpu->follow_devices)
-		device = device_of(queue, cpu, slot);
-	if (device) {
-		if (device->ignored)
-			return;
-		flight = find_place(request);
-	}
-	if (flight && flight->request) {
-		if (is_again(request, flight, program))
-			return; /* requeued, not a new start */
-		mend_flight(flight);
-	}
+		device = device_of(request->q, cpu, slot);
+	if (device && device->ignored)
+		return;
+	flight = device ? place_of(request) : NULL;
 	if (slot)
 		slot->io_starts++;
-	now_ns = start_time(request, program);
-	if (!slot && sends_for_itself(task))
+	else if (sends_for_itself(task))
 		count_cold_io(task, IO_START, now_ns);
 	if (!device)
 		return;
@@ -258,15 +255,15 @@ static __noinline void count_stray(struct request *request, unsigned int n_bytes
 		__sync_fetch_and_add(&device->anomalies, 1);
 }
 
-static __noinline void complete_request(struct request *request, unsigned int n_bytes,
-					const struct wakegov_cpu *here)
+static inline void complete_request(struct request *request, unsigned int n_bytes,
+				    const struct wakegov_cpu *here)
 {
 	struct wakegov_flight *flight;
 
 	if (n_bytes < request->__data_len || is_step_of_flush(request))
 		return;
 	flight = find_flight(request);
-	if (flight)
+	if (flight && flight->start_ns > WAKEGOV_TAKING)
 		end_flight(flight, WAKEGOV_COMPLETED, here);
 	else
 		count_stray(request, n_bytes);
@@ -292,7 +289,7 @@ int BPF_PROG(on_block_rq_merge, struct request *request)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_BLOCK_MERGE);
 	struct wakegov_flight *flight = find_flight(request);
 
-	if (cpu && flight)
+	if (cpu && flight && flight->start_ns > WAKEGOV_TAKING)
 		end_flight(flight, -1, cpu);
 	return 0;
 }

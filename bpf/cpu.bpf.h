@@ -102,8 +102,7 @@ static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struc
 {
 	__u32 est_q = cpu->load.last_est_q, pid = next->pid;
 
-	if (pid != cpu->brief || settings.at_every_switch ||
-	    (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
+	if (pid != cpu->brief || (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
 		return false;
 	cpu->load.running = pid;
 	cpu->load.est_q = est_q;
@@ -144,35 +143,49 @@ static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *pr
 }
 
 /*
- * sched_switch's state of the task that leaves, 0: it could run on. The arguments are read where
- * they are needed, and not as a bool: that would take more instructions.
+ * sched_switch's arguments: bool preempt, struct task_struct *prev, *next, unsigned int prev_state.
+ * They are read where they are needed, and not as a bool: to keep them in registers that have to be
+ * saved would take more instructions.
  */
-static inline __u32 sleeps_after(const unsigned long long *arguments)
+typedef const volatile unsigned long long *switch_arguments;
+
+static inline struct task_struct *prev_of(switch_arguments arguments)
+{
+	return (void *)arguments[1];
+}
+
+static inline struct task_struct *next_of(switch_arguments arguments)
+{
+	return (void *)arguments[2];
+}
+
+/* The state of the task that leaves, 0: it could run on. */
+static inline __u32 sleeps_after(switch_arguments arguments)
 {
 	return arguments[0] ? 0 : arguments[3];
 }
 
 /* A switch between tasks of which nothing is known does not change how busy the CPU is. */
-static inline bool passes_unseen(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, const unsigned long long *arguments)
+static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
-	if (has_storage(prev) || has_storage(next) || cpu->load.running != (__u32)prev->pid ||
-	    !cpu->load.busy_since_ns || is_own(next) ||
+	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
+
+	if (settings.at_every_switch || has_storage(prev) || has_storage(next) ||
+	    cpu->load.running != (__u32)prev->pid || !cpu->load.busy_since_ns || is_own(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
 		return false;
 	account_pass(&cpu->load, next->pid);
 	return true;
 }
 
-static inline bool switch_unseen(struct wakegov_cpu *cpu, const unsigned long long *arguments)
+static inline bool switch_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
-	struct task_struct *prev = (void *)arguments[1], *next = (void *)arguments[2];
-
-	if (!prev->pid)
-		return comes_unseen(cpu, next);
-	if (cpu->accounted_jiffy != (__u32)bpf_jiffies64() || settings.at_every_switch)
+	if (!prev_of(arguments)->pid)
+		return comes_unseen(cpu, next_of(arguments));
+	if ((__u32)bpf_jiffies64() != cpu->accounted_jiffy)
 		return false;
-	return next->pid ? passes_unseen(cpu, prev, next, arguments) : leaves_unseen(cpu, prev);
+	return next_of(arguments)->pid ? passes_unseen(cpu, arguments)
+				       : leaves_unseen(cpu, prev_of(arguments));
 }
 
 /* For how long the running task, which came unseen, has run. */
@@ -203,10 +216,14 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 	load->ran_ns = ran_ns;
 }
 
-/* Remembers the task that leaves, if the CPU worked for a moment only and the task may be back. */
+/*
+ * Remembers the task that leaves, if the CPU worked for a moment only and the task may be back.
+ * Where each switch is accounted no task comes unseen, but for one that was remembered before.
+ */
 static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
-	bool brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS;
+	bool brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS &&
+		     !settings.at_every_switch;
 
 	cpu->brief = brief && !(task->flags & PF_EXITING) ? task->pid : 0;
 	cpu->brief_ran_ns = task->se.sum_exec_runtime;
@@ -281,10 +298,9 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
  * Not inline: switches that are not accounted would pay for the registers that it saves. It reads
  * the program's arguments itself, so that the verifier meets one state to check it in, not several.
  */
-static __noinline int account_at_switch(struct wakegov_cpu *cpu,
-					const unsigned long long *arguments)
+static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
-	struct task_struct *prev = (void *)arguments[1], *next = (void *)arguments[2];
+	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 	__u32 sleeps = sleeps_after(arguments);
 	/* Once, before there are branches. */
 	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
@@ -308,9 +324,8 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu,
 	return 0;
 }
 
-/* The arguments: bool preempt, struct task_struct *prev, *next, unsigned int prev_state. */
 SEC("tp_btf/sched_switch")
-int on_sched_switch(const unsigned long long *arguments)
+int on_sched_switch(switch_arguments arguments)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 

@@ -19,6 +19,7 @@ static inline struct wakegov_flights *flights_of(struct request *request)
 	return &flights[set % WAKEGOV_FLIGHT_SETS];
 }
 
+/* The place that the request has or had; NULL: none. */
 static inline struct wakegov_flight *find_flight(struct request *request)
 {
 	struct wakegov_flights *set = flights_of(request);
@@ -29,25 +30,30 @@ static inline struct wakegov_flight *find_flight(struct request *request)
 	return NULL;
 }
 
-/* The place that the request still has from an earlier use, or a free one; NULL: all are taken. */
-static inline struct wakegov_flight *find_place(struct request *request)
+/* Takes a place that no request in flight has; NULL: there is none. */
+static __noinline struct wakegov_flight *take_flight(struct request *request)
 {
 	struct wakegov_flights *set = flights_of(request);
-	struct wakegov_flight *place = NULL;
 
-	for (int i = WAKEGOV_FLIGHT_WAYS - 1; i >= 0; i--) {
-		if (set->ways[i].request == (unsigned long)request)
-			return &set->ways[i];
-		if (!set->ways[i].request)
-			place = &set->ways[i]; /* the loop goes down, so the first free one stays */
+	for (int i = 0; i < WAKEGOV_FLIGHT_WAYS; i++) {
+		struct wakegov_flight *flight = &set->ways[i];
+
+		if (__sync_val_compare_and_swap(&flight->start_ns, 0, WAKEGOV_TAKING))
+			continue;
+		flight->request = (unsigned long)request;
+		flight->start_ns = 0;
+		return flight;
 	}
-	return place;
+	return NULL;
 }
 
-/* Returns false if another CPU took the place first. */
-static inline bool claim(struct wakegov_flight *flight, struct request *request)
+/* Returns false if another CPU took the place for another request. */
+static inline bool claim(struct wakegov_flight *flight, struct request *request, __u64 now_ns)
 {
-	return !__sync_val_compare_and_swap(&flight->request, 0, (unsigned long)request);
+	if (__sync_val_compare_and_swap(&flight->start_ns, 0, now_ns))
+		return false;
+	flight->request = (unsigned long)request;
+	return true;
 }
 
 /* Accounts the end of one request of the task. Returns whether it was the last in flight. */
@@ -86,7 +92,7 @@ static inline void end_flight(struct wakegov_flight *flight, __u64 change,
 		device->completion_cpu = bpf_get_smp_processor_id();
 	if (slot && complete_one(slot, now_ns))
 		slot->idle_since_ns = now_ns;
-	flight->request = 0;
+	flight->start_ns = 0;
 }
 
 /*
@@ -97,10 +103,25 @@ static __noinline void mend_flight(struct wakegov_flight *flight)
 {
 	struct wakegov_device *device = device_at(flight->device);
 	struct wakegov_slot *slot = flight->owner ? slot_of(flight->owner) : NULL;
+	__u64 start_ns = flight->start_ns;
 
+	if (start_ns == WAKEGOV_TAKING)
+		return;
 	lower_depth(device, WAKEGOV_COMPLETED);
 	__sync_fetch_and_add(&device->anomalies, 1);
 	if (slot)
-		complete_one(slot, flight->start_ns);
-	flight->request = 0;
+		complete_one(slot, start_ns);
+	flight->start_ns = 0;
+}
+
+/* The request's place, in which it is not in flight; NULL: it cannot be followed. */
+static inline struct wakegov_flight *place_of(struct request *request)
+{
+	struct wakegov_flight *flight = find_flight(request);
+
+	if (!flight)
+		return take_flight(request);
+	if (flight->start_ns)
+		mend_flight(flight);
+	return flight;
 }

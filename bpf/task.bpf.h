@@ -11,15 +11,22 @@
 #include "process.bpf.h"
 #include "think.bpf.h"
 
+/* Not inline: other wake-ups would pay for the registers that it saves. */
+static __noinline void wake_ruled(struct task_struct *task)
+{
+	wake_task(task);
+	if (settings.placing)
+		waking_placed(task);
+}
+
 /* The end of a sleep. A task that wakes itself never slept. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
 
-	wake_task(task);
-	if (settings.placing)
-		waking_placed(task);
+	if (settings.at_switch)
+		wake_ruled(task);
 	if (!may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);

@@ -24,6 +24,7 @@
 #define WAKEGOV_NO_DEVICE     0xffffffffU
 #define WAKEGOV_FLIGHT_SETS   1024 /* of places for requests in flight, by their address */
 #define WAKEGOV_FLIGHT_WAYS   4
+#define WAKEGOV_TAKING	      1
 #define WAKEGOV_CLAMP_CLASSES 64   /* clamp classes; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
@@ -111,13 +112,14 @@ struct wakegov_bursts {
 
 /*
  * A request in flight. The kernel allocates requests once and uses them again and again, so their
- * addresses identify them; a request whose end was lost is found when it starts again. A shallow
- * queue uses the same few again, whose places stay in the cache.
+ * addresses identify them; a request whose end was lost is found when it starts again. A request
+ * keeps its place after its end, until another needs it: mostly the first place that is tried is
+ * the right one.
  */
 struct wakegov_flight {
-	__u64 request; /* 0: free */
-	__u64 start_ns;
-	__u32 owner; /* id of the sender's slot; 0: none */
+	__u64 request;	/* the last one that had the place */
+	__u64 start_ns; /* 0: it is not in flight; WAKEGOV_TAKING: another takes the place */
+	__u32 owner;	/* id of the sender's slot; 0: none */
 	__u32 device;
 };
 

@@ -73,15 +73,14 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 }
 
 /* Ends a request that the kernel side has in flight, unless the kernel side has just done so. */
-static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uint64_t request)
+static void end_flight(struct tracer *tracer, struct wakegov_flight *flight, uint64_t start_ns)
 {
 	struct wakegov_device *device = &tracer->devices[flight->device % WAKEGOV_DEVICES];
 	struct wakegov_slot *slot = &tracer->slots[flight->owner % WAKEGOV_SLOTS];
 	bool owned = flight->owner && slot->id == flight->owner;
-	uint64_t start_ns = flight->start_ns;
-	__u64 expected = request, flow;
+	__u64 expected = start_ns, flow;
 
-	if (!__atomic_compare_exchange_n(&flight->request, &expected, 0, false, __ATOMIC_ACQ_REL,
+	if (!__atomic_compare_exchange_n(&flight->start_ns, &expected, 0, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;
 	flow = __atomic_add_fetch(&device->flow, WAKEGOV_COMPLETED, __ATOMIC_ACQ_REL);
@@ -112,8 +111,8 @@ static void look_at(struct search *search, struct wakegov_flight *flight)
 {
 	struct wakegov_flight as = *(volatile struct wakegov_flight *)flight;
 
-	if (as.request && as.device == search->device && as.start_ns < search->then_ns &&
-	    search->n < LOST_MAX)
+	if (as.start_ns > WAKEGOV_TAKING && as.device == search->device &&
+	    as.start_ns < search->then_ns && search->n < LOST_MAX)
 		search->found[search->n++] = (struct seen){ flight, as };
 }
 
@@ -136,7 +135,7 @@ static void end_all(struct tracer *tracer, uint32_t index)
 	do {
 		find_older(tracer, index, UINT64_MAX, &search);
 		for (size_t i = 0; i < search.n; i++)
-			end_flight(tracer, search.found[i].flight, search.found[i].as.request);
+			end_flight(tracer, search.found[i].flight, search.found[i].as.start_ns);
 	} while (search.n == LOST_MAX);
 }
 
@@ -178,8 +177,7 @@ static void resync(struct tracer *tracer, uint32_t index, const char *name)
 	if (!search.n || lost_after_ns(device, name) > after_ns)
 		return;
 	for (size_t i = 0; i < search.n; i++)
-		if (search.found[i].flight->start_ns == search.found[i].as.start_ns)
-			end_flight(tracer, search.found[i].flight, search.found[i].as.request);
+		end_flight(tracer, search.found[i].flight, search.found[i].as.start_ns);
 }
 
 /* The index may be used for another device: removes everything that was counted for this one. */

@@ -10,7 +10,7 @@ static void void_flights(struct tracer *tracer)
 {
 	for (uint32_t i = 0; i < WAKEGOV_FLIGHT_SETS; i++)
 		for (uint32_t j = 0; j < WAKEGOV_FLIGHT_WAYS; j++)
-			tracer->flights[i].ways[j].request = 0;
+			tracer->flights[i].ways[j].start_ns = 0;
 }
 
 static void void_depths(struct tracer *tracer, uint64_t now_ns)

@@ -27,7 +27,7 @@ static void add_lost_request(struct tracer *tracer, uint32_t device, uint32_t se
 {
 	struct wakegov_flight *flight = &tracer->flights[set].ways[WAKEGOV_FLIGHT_WAYS - 1];
 
-	assert_int_equal(flight->request, 0);
+	assert_int_equal(flight->start_ns, 0);
 	*flight = (struct wakegov_flight){
 		.request = 64 + set,
 		.start_ns = native_now_ns(),
