@@ -15,7 +15,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
-#define OWN_MAPPING_BYTES (128 * 1024)
+#define OWN_MAPPING_BYTES (32 * 1024)
 #define KEPT_CAPABILITIES (1ULL << CAP_SYS_NICE | 1ULL << CAP_SYS_RAWIO)
 
 int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])

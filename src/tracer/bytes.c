@@ -24,7 +24,7 @@
 
 static volatile struct wakegov_settings *settings_of(struct tracer *tracer)
 {
-	return &tracer->programs.skel->bss->settings;
+	return &tracer->programs.bss->settings;
 }
 
 static bool is_live(const struct wakegov_slot *slot)
@@ -37,7 +37,7 @@ static uint64_t read_bytes(struct tracer *tracer, uint32_t index)
 	struct wakegov_watch watch = { .slot = index };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
 
-	bpf_prog_test_run_opts(bpf_program__fd(tracer->programs.skel->progs.read_bytes), &opts);
+	bpf_prog_test_run_opts(tracer->programs.read_bytes, &opts);
 	return ((volatile struct wakegov_slot *)&tracer->slots[index])->bytes;
 }
 

@@ -12,7 +12,7 @@ _Static_assert((int)CLAMP_CLASSES_MAX == WAKEGOV_CLAMP_CLASSES, "clamp classes")
 
 void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *classes)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	for (uint32_t i = 0; i < classes->n; i++)
 		settings->class_cap[i] = classes->cap[i];
@@ -26,8 +26,8 @@ void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *clas
 
 void tracer_forget_classes(struct tracer *tracer)
 {
-	tracer->programs.skel->bss->settings.co_runner_generation++;
-	memset(tracer->programs.skel->bss->bursts, 0, sizeof(tracer->programs.skel->bss->bursts));
+	tracer->programs.bss->settings.co_runner_generation++;
+	memset(tracer->programs.bss->bursts, 0, sizeof(tracer->programs.bss->bursts));
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
@@ -54,29 +54,28 @@ static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 
 void tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 {
-	int fd = bpf_map__fd(tracer->programs.skel->maps.task_classes);
+	int fd = tracer->programs.maps.task_classes;
 
 	if (class->class)
 		batch_add(&tracer->classes, fd, BATCH_SET, class->pid, class->class);
 	else
 		take_set_back(tracer, fd, class->pid);
-	__atomic_fetch_add(&tracer->programs.skel->bss->ruled_tasks[class->pid % WAKEGOV_RULED],
+	__atomic_fetch_add(&tracer->programs.bss->ruled_tasks[class->pid % WAKEGOV_RULED],
 			   (class->class != 0) - (class->before != 0), __ATOMIC_RELAXED);
 }
 
 int tracer_send_task_classes(struct tracer *tracer)
 {
-	int r = batch_send(&tracer->classes, bpf_map__fd(tracer->programs.skel->maps.task_classes));
+	int r = batch_send(&tracer->classes, tracer->programs.maps.task_classes);
 
 	/* Last: from now on the kernel side reads the new classes. */
-	__atomic_fetch_add(&tracer->programs.skel->bss->settings.class_generation, 1,
-			   __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tracer->programs.bss->settings.class_generation, 1, __ATOMIC_RELEASE);
 	return r;
 }
 
 uint64_t tracer_burst_ns(const struct tracer *tracer, uint32_t class)
 {
-	return tracer->programs.skel->bss->bursts[class].length_ns.value;
+	return tracer->programs.bss->bursts[class].length_ns.value;
 }
 
 bool tracer_read_class_run(struct tracer *tracer, uint32_t cpu, uint32_t class, uint64_t now_ns,

@@ -215,7 +215,7 @@ void tracer_classify_device(struct tracer *tracer, uint32_t index)
 
 void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
-	volatile uint64_t *unplaced = (volatile uint64_t *)tracer->programs.skel->bss->unplaced;
+	volatile uint64_t *unplaced = (volatile uint64_t *)tracer->programs.bss->unplaced;
 	char name[TRACER_DISK_SIZE];
 
 	for (uint32_t index = 0; index < WAKEGOV_DEVICES; index++) {

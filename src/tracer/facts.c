@@ -27,7 +27,7 @@ void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
 
 void tracer_forget_processes(struct tracer *tracer)
 {
-	int map = bpf_map__fd(tracer->programs.skel->maps.processes);
+	int map = tracer->programs.maps.processes;
 	uint32_t tgid;
 
 	while (bpf_map_get_next_key(map, NULL, &tgid) == 0 && bpf_map_delete_elem(map, &tgid) == 0)
@@ -36,7 +36,7 @@ void tracer_forget_processes(struct tracer *tracer)
 
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	settings->follow = (follow->tasks ? WAKEGOV_FOLLOW_TASKS : 0) |
 			   (follow->execs ? WAKEGOV_FOLLOW_EXECS : 0) |
@@ -50,17 +50,17 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 {
-	batch_add(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching),
+	batch_add(&tracer->marks, tracer->programs.maps.matching,
 		  matches ? BATCH_SET : BATCH_DELETE, pid, 1);
 }
 
 /* A task for which the map has no room is found by the next scan. */
 void tracer_send_marks(struct tracer *tracer)
 {
-	batch_send(&tracer->marks, bpf_map__fd(tracer->programs.skel->maps.matching));
+	batch_send(&tracer->marks, tracer->programs.maps.matching);
 }
 
-static int scan(const struct bpf_link *link, facts_handler_t handle, void *userdata)
+static int scan(int link, facts_handler_t handle, void *userdata)
 {
 	struct wakegov_facts all[SCAN_FACTS];
 	_cleanup_close_ int fd = -1;
@@ -68,7 +68,7 @@ static int scan(const struct bpf_link *link, facts_handler_t handle, void *userd
 	size_t left = 0; /* bytes of an incomplete record at the end of the last read */
 	ssize_t n;
 
-	fd = bpf_iter_create(bpf_link__fd(link));
+	fd = bpf_iter_create(link);
 	if (fd < 0)
 		return -errno;
 	while ((n = read(fd, (char *)all + left, sizeof(all) - left)) != 0) {
@@ -90,7 +90,7 @@ static int scan(const struct bpf_link *link, facts_handler_t handle, void *userd
 
 int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userdata)
 {
-	const struct bpf_link *link = tracer->programs.links[WAKEGOV_TASK_DUMP];
+	int link = tracer->programs.links[WAKEGOV_TASK_DUMP];
 
 	return link ? scan(link, handle, userdata) : -EOPNOTSUPP;
 }
@@ -99,19 +99,14 @@ int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userd
 static int scan_some(struct tracer *tracer, union bpf_iter_link_info which, facts_handler_t handle,
 		     void *userdata)
 {
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
-		    .link_info_len = sizeof(which));
-	struct bpf_link *link;
-	int r;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &which,
+		    .iter_info_len = sizeof(which));
+	_cleanup_close_ int link = -1;
 
 	if (!tracer->programs.links[WAKEGOV_TASK_DUMP])
 		return -EOPNOTSUPP;
-	link = bpf_program__attach_iter(tracer->programs.skel->progs.dump_tasks, &opts);
-	if (!link)
-		return -errno;
-	r = scan(link, handle, userdata);
-	bpf_link__destroy(link);
-	return r;
+	link = bpf_link_create(tracer->programs.fds[WAKEGOV_TASK_DUMP], 0, BPF_TRACE_ITER, &opts);
+	return link < 0 ? link : scan(link, handle, userdata);
 }
 
 int tracer_scan_process(struct tracer *tracer, uint32_t tgid, facts_handler_t handle,
@@ -187,7 +182,7 @@ static const char *take_command(const struct wakegov_process *from, struct proce
 
 void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret)
 {
-	int map = bpf_map__fd(tracer->programs.skel->maps.processes);
+	int map = tracer->programs.maps.processes;
 	struct wakegov_process process;
 
 	*ret = (struct process_facts){ 0 };

@@ -10,12 +10,12 @@ _Static_assert(POLICY_IDLE_LATENCY_NONE == WAKEGOV_IDLE_ANY, "no limit");
 
 static int map_fd(const struct tracer *tracer)
 {
-	return bpf_map__fd(tracer->programs.skel->maps.idle_latencies);
+	return tracer->programs.maps.idle_latencies;
 }
 
 void tracer_follow_idle_latencies(struct tracer *tracer, bool follow)
 {
-	tracer->programs.skel->bss->settings.idle_latencies = follow;
+	tracer->programs.bss->settings.idle_latencies = follow;
 }
 
 int tracer_set_idle_latency(struct tracer *tracer, uint32_t pid, uint32_t us)

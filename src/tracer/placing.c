@@ -23,7 +23,7 @@ void tracer_set_cache_size(struct tracer *tracer, uint32_t cache, uint32_t n_cpu
 
 void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	if (placing == settings->placing)
 		return;
@@ -40,7 +40,7 @@ void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 {
 	const struct wakegov_placed placed = { .group = group, .waker_cache = WAKEGOV_NO_CACHE };
-	int fd = bpf_map__fd(tracer->programs.skel->maps.placed);
+	int fd = tracer->programs.maps.placed;
 	struct wakegov_placed known;
 
 	/* The kernel side has added a child itself, and counts it. */
@@ -52,7 +52,7 @@ int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 
 void tracer_unplace_task(struct tracer *tracer, uint32_t pid)
 {
-	int fd = bpf_map__fd(tracer->programs.skel->maps.placed);
+	int fd = tracer->programs.maps.placed;
 	struct wakegov_placed placed;
 
 	if (bpf_map_lookup_and_delete_elem(fd, &pid, &placed) < 0)
@@ -89,7 +89,7 @@ void tracer_read_group(const struct tracer *tracer, uint32_t group, struct place
 
 uint64_t tracer_cache_busy_ns(const struct tracer *tracer, uint32_t cache, uint64_t now_ns)
 {
-	uint32_t generation = tracer->programs.skel->bss->settings.placing_generation;
+	uint32_t generation = tracer->programs.bss->settings.placing_generation;
 	uint64_t busy_ns = 0, since_ns;
 
 	for (uint32_t i = 0; i < tracer->topology->n_cpus; i++) {

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -115,7 +116,7 @@ static bool has_member(const struct btf *kernel, const struct btf_type *type, co
 	return false;
 }
 
-static void note_type(struct programs *programs, const struct btf *kernel,
+static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
 		      const struct btf_type *type)
 {
 	const char *name = btf__name_by_offset(kernel, type->name_off);
@@ -131,7 +132,7 @@ static void note_type(struct programs *programs, const struct btf *kernel,
 		break;
 	case BTF_KIND_ENUM:
 		if (!strcmp(name, "rqf_flags"))
-			programs->skel->rodata->flush_flag = find_flush_flag(kernel, type);
+			skel->rodata->flush_flag = find_flush_flag(kernel, type);
 		break;
 	case BTF_KIND_STRUCT:
 		if (!strcmp(name, "task_io_accounting"))
@@ -144,7 +145,7 @@ static void note_type(struct programs *programs, const struct btf *kernel,
  * Selects for loading the programs that this kernel supports. In one pass: the kernel has more than
  * 100,000 types, and libbpf searches them from the beginning for each name.
  */
-static int probe(struct programs *programs)
+static int probe(struct programs *programs, struct wakegov *skel)
 {
 	enum tracer_program_state *states = programs->states;
 	struct btf *kernel = btf__load_vmlinux_btf();
@@ -153,9 +154,9 @@ static int probe(struct programs *programs)
 		return -ENOENT; /* libbpf's errno is that of the last place where it looked */
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		states[i] = TRACER_MISSING;
-	programs->skel->rodata->flush_flag = OLD_RQF_FLUSH_SEQ;
+	skel->rodata->flush_flag = OLD_RQF_FLUSH_SEQ;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
-		note_type(programs, kernel, btf__type_by_id(kernel, id));
+		note_type(programs, skel, kernel, btf__type_by_id(kernel, id));
 	btf__free(kernel);
 
 	/*
@@ -165,8 +166,7 @@ static int probe(struct programs *programs)
 	if (states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
 		states[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		bpf_program__set_autoload(program_of(programs->skel, i),
-					  states[i] == TRACER_ATTACHED);
+		bpf_program__set_autoload(program_of(skel, i), states[i] == TRACER_ATTACHED);
 	return 0;
 }
 
@@ -183,6 +183,64 @@ __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_
 	return 0;
 }
 
+static int load(struct programs *programs, struct wakegov *skel, uint32_t n_cpus, bool timers,
+		const char **ret_why)
+{
+	int r = probe(programs, skel);
+
+	if (r < 0) {
+		*ret_why =
+			load_error_words(r)
+				?: "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be "
+				   "loaded: there is no memory for it, or libbpf is older than its format";
+		return r;
+	}
+	bpf_map__set_max_entries(skel->maps.cpus, n_cpus);
+	bpf_program__set_autoload(skel->progs.watch_hold, timers);
+	r = wakegov__load(skel);
+	if (r < 0)
+		*ret_why =
+			load_error_words(r)
+				?: "the kernel refused wakegov's BPF programs: run wakegovd --debug to see "
+				   "why, and report it with the kernel's version";
+	return r;
+}
+
+/* A descriptor of our own, never one of the standard ones; 0: the program was not loaded. */
+static int keep(int fd)
+{
+	int own = fd < 0 ? 0 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	return own < 0 ? 0 : own;
+}
+
+static int keep_all(struct programs *programs, const struct wakegov *skel)
+{
+	void *bss;
+
+	programs->maps = (struct program_maps){
+		.cpus = keep(bpf_map__fd(skel->maps.cpus)),
+		.records = keep(bpf_map__fd(skel->maps.records)),
+		.holds = keep(bpf_map__fd(skel->maps.holds)),
+		.task_classes = keep(bpf_map__fd(skel->maps.task_classes)),
+		.matching = keep(bpf_map__fd(skel->maps.matching)),
+		.processes = keep(bpf_map__fd(skel->maps.processes)),
+		.idle_latencies = keep(bpf_map__fd(skel->maps.idle_latencies)),
+		.placed = keep(bpf_map__fd(skel->maps.placed)),
+	};
+	programs->read_bytes = keep(bpf_program__fd(skel->progs.read_bytes));
+	programs->watch_hold = keep(bpf_program__fd(skel->progs.watch_hold));
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		programs->fds[i] = keep(bpf_program__fd(program_of(skel, i)));
+	programs->bss_bytes = bpf_map__value_size(skel->maps.bss);
+	bss = mmap(NULL, programs->bss_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   bpf_map__fd(skel->maps.bss), 0);
+	if (bss == MAP_FAILED)
+		return -errno;
+	programs->bss = bss;
+	return 0;
+}
+
 /* libbpf has copied what it needs from the object: unmaps the image's pages. */
 static void let_image_go(const struct bpf_object_skeleton *skeleton)
 {
@@ -194,33 +252,25 @@ static void let_image_go(const struct bpf_object_skeleton *skeleton)
 		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-static int load(struct programs *programs, uint32_t n_cpus, bool timers, const char **ret_why)
+static int load_and_keep(struct programs *programs, uint32_t n_cpus, bool timers,
+			 const char **ret_why)
 {
+	struct wakegov *skel = wakegov__open();
 	int r;
 
-	programs->skel = wakegov__open();
-	if (!programs->skel) {
+	if (!skel) {
 		r = -errno;
 		*ret_why = r == -ENOMEM ? load_error_words(r)
 					: "the BPF object is damaged: install wakegov again";
 		return r;
 	}
-	r = probe(programs);
-	if (r < 0) {
-		*ret_why =
-			load_error_words(r)
-				?: "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be "
-				   "loaded: there is no memory for it, or libbpf is older than its format";
-		return r;
+	r = load(programs, skel, n_cpus, timers, ret_why);
+	if (r == 0) {
+		*ret_why = "the BPF maps cannot be mapped";
+		r = keep_all(programs, skel);
+		let_image_go(skel->skeleton);
 	}
-	bpf_map__set_max_entries(programs->skel->maps.cpus, n_cpus);
-	bpf_program__set_autoload(programs->skel->progs.watch_hold, timers);
-	r = wakegov__load(programs->skel);
-	if (r < 0)
-		*ret_why =
-			load_error_words(r)
-				?: "the kernel refused wakegov's BPF programs: run wakegovd --debug to see "
-				   "why, and report it with the kernel's version";
+	wakegov__destroy(skel);
 	return r;
 }
 
@@ -229,43 +279,47 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	int r;
 
 	libbpf_set_print(print_libbpf);
-	r = load(programs, n_cpus, true, ret_why);
+	r = load_and_keep(programs, n_cpus, true, ret_why);
 	/*
 	 * PREEMPT_RT refuses BPF timers with this error. Without timers tracer_watch_hold() watches
 	 * nothing.
 	 */
-	if (r == -EOPNOTSUPP) {
-		wakegov__destroy(programs->skel);
-		r = load(programs, n_cpus, false, ret_why);
-		if (r == 0)
-			log_info(
-				"no BPF timers on this kernel (PREEMPT_RT): the daemon wakes up to "
-				"look for the ends of boosts");
-	}
-	if (r < 0)
+	if (r != -EOPNOTSUPP)
 		return r;
-	let_image_go(programs->skel->skeleton);
-	return 0;
+	r = load_and_keep(programs, n_cpus, false, ret_why);
+	if (r == 0)
+		log_info(
+			"no BPF timers on this kernel (PREEMPT_RT): the daemon wakes up to look for "
+			"the ends of boosts");
+	return r;
+}
+
+static void let_go(int *fd)
+{
+	if (*fd > 0)
+		close(*fd);
+	*fd = 0;
 }
 
 static void attach(struct programs *programs, enum wakegov_program program)
 {
-	struct bpf_link **link = &programs->links[program];
-	bool paused = programs->paused && program != WAKEGOV_TASK_DUMP;
-	bool wanted = programs->needed[program] && !paused;
+	int *link = &programs->links[program];
+	bool is_dump = program == WAKEGOV_TASK_DUMP;
+	bool wanted = programs->needed[program] && !(programs->paused && !is_dump);
 
-	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link != NULL))
+	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link > 0))
 		return;
 	if (!wanted) {
-		bpf_link__destroy(*link);
-		*link = NULL;
+		let_go(link);
 		return;
 	}
-	*link = bpf_program__attach(program_of(programs->skel, program));
-	if (*link)
+	*link = is_dump ? bpf_link_create(programs->fds[program], 0, BPF_TRACE_ITER, NULL)
+			: bpf_raw_tracepoint_open(NULL, programs->fds[program]);
+	if (*link > 0)
 		return;
+	programs->errors[program] = *link;
 	programs->states[program] = TRACER_FAILED;
-	programs->errors[program] = -errno;
+	*link = 0;
 }
 
 void programs_need(struct programs *programs, enum wakegov_program program, bool needed)
@@ -303,18 +357,28 @@ int programs_attach(struct programs *programs, const char **ret_why)
 
 void programs_unload(struct programs *programs)
 {
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		bpf_link__destroy(programs->links[i]);
-	wakegov__destroy(programs->skel);
+	struct program_maps *maps = &programs->maps;
+	int *const others[] = { &maps->cpus,	       &maps->records,	&maps->holds,
+				&maps->task_classes,   &maps->matching, &maps->processes,
+				&maps->idle_latencies, &maps->placed,	&programs->read_bytes,
+				&programs->watch_hold };
+
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
+		let_go(&programs->links[i]);
+		let_go(&programs->fds[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		let_go(others[i]);
+	if (programs->bss)
+		munmap(programs->bss, programs->bss_bytes);
 }
 
-static uint64_t count_missed(const struct bpf_program *program)
+static uint64_t count_missed(int fd)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
-	int fd = bpf_program__fd(program);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
+	if (!fd || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
 		return 0;
 	return info.recursion_misses;
 }
@@ -324,7 +388,7 @@ uint64_t programs_missed(const struct programs *programs)
 	uint64_t missed = 0;
 
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		missed += count_missed(program_of(programs->skel, i));
+		missed += count_missed(programs->fds[i]);
 	return missed;
 }
 
@@ -340,6 +404,6 @@ uint64_t programs_missed_changes(const struct programs *programs)
 	uint64_t missed = 0;
 
 	for (uint32_t i = 0; i < sizeof(reporters) / sizeof(reporters[0]); i++)
-		missed += count_missed(program_of(programs->skel, reporters[i]));
+		missed += count_missed(programs->fds[reporters[i]]);
 	return missed;
 }

@@ -12,9 +12,21 @@
 
 #include "wakegov.skel.h"
 
+/*
+ * The BPF object's descriptors and memory: what libbpf keeps of it, 0.3 MiB, is freed after
+ * loading. A descriptor of 0 stands for none.
+ */
 struct programs {
-	struct wakegov *skel;
-	struct bpf_link *links[WAKEGOV_PROGRAMS];
+	struct wakegov__bss *bss; /* mapped */
+	size_t bss_bytes;
+	struct program_maps {
+		int cpus, records;
+		int holds; /* only kept: timers end with the last descriptor of their map */
+		int task_classes, matching, processes, idle_latencies, placed;
+	} maps;
+	int read_bytes, watch_hold; /* programs that the daemon runs */
+	int fds[WAKEGOV_PROGRAMS];
+	int links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */
 	bool needed[WAKEGOV_PROGRAMS];
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */

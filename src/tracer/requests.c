@@ -50,7 +50,7 @@ static uint64_t tick_ns(void)
  */
 void tracer_attach_needed(struct tracer *tracer, bool follow)
 {
-	const struct wakegov__bss *shared = tracer->programs.skel->bss;
+	const struct wakegov__bss *shared = tracer->programs.bss;
 	bool clamps = shared->settings.n_clamp_classes ||
 		      (shared->settings.follow_own && shared->clamps_seen);
 
@@ -67,7 +67,7 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
  */
 void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	if (follow != tracer_counts_only(tracer))
 		return;

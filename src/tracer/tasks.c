@@ -170,9 +170,7 @@ void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 	slot->hold_ns = watch.hold_ns;
 	if (!watch.hold_ns || watched)
 		return;
-	if (bpf_prog_test_run_opts(bpf_program__fd(tracer->programs.skel->progs.watch_hold),
-				   &opts) < 0 ||
-	    opts.retval)
+	if (bpf_prog_test_run_opts(tracer->programs.watch_hold, &opts) < 0 || opts.retval)
 		slot->hold_ns = 0;
 }
 
@@ -184,7 +182,7 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle)
 	slot->hold_ns = 0;
 	pid = __atomic_exchange_n(&slot->pid, 0, __ATOMIC_ACQ_REL);
 	if (pid)
-		__atomic_fetch_sub(&tracer->programs.skel->bss->hot_tasks[pid % WAKEGOV_HOT], 1,
+		__atomic_fetch_sub(&tracer->programs.bss->hot_tasks[pid % WAKEGOV_HOT], 1,
 				   __ATOMIC_RELAXED);
 	if (pid && tracer_counts_only(tracer))
 		tracer_attach_starts(tracer, false);

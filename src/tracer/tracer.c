@@ -107,7 +107,7 @@ static int take_record(void *context, void *data, size_t size)
 
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	settings->window_ns = io_boost_entry_ns(policy);
 	settings->move_gap_ns = MOVE_GAP_NS;
@@ -176,20 +176,20 @@ static void describe_cpus(struct tracer *tracer)
 
 static int open_channels(struct tracer *tracer, const char **ret_why)
 {
-	struct wakegov *skel = tracer->programs.skel;
+	struct wakegov__bss *bss = tracer->programs.bss;
 	void *cpus = mmap(NULL, cpus_bytes(tracer), PROT_READ | PROT_WRITE, MAP_SHARED,
-			  bpf_map__fd(skel->maps.cpus), 0);
+			  tracer->programs.maps.cpus, 0);
 
 	*ret_why = "the BPF maps cannot be mapped";
 	if (cpus == MAP_FAILED)
 		return -errno;
 	tracer->cpus = cpus;
-	tracer->slots = skel->bss->slots;
-	tracer->devices = skel->bss->devices;
-	tracer->flights = skel->bss->flights;
-	tracer->caches = skel->bss->caches;
-	tracer->groups = skel->bss->placed_groups;
-	tracer->ring = ring_buffer__new(bpf_map__fd(skel->maps.records), take_record, tracer, NULL);
+	tracer->slots = bss->slots;
+	tracer->devices = bss->devices;
+	tracer->flights = bss->flights;
+	tracer->caches = bss->caches;
+	tracer->groups = bss->placed_groups;
+	tracer->ring = ring_buffer__new(tracer->programs.maps.records, take_record, tracer, NULL);
 	return tracer->ring ? 0 : -errno;
 }
 
@@ -259,7 +259,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 
 int tracer_fd(const struct tracer *tracer)
 {
-	return bpf_map__fd(tracer->programs.skel->maps.records);
+	return tracer->programs.maps.records;
 }
 
 static void take_news_of(struct tracer *tracer, uint32_t cpu)
@@ -280,7 +280,7 @@ static void take_news_of(struct tracer *tracer, uint32_t cpu)
 /* The kernel side sets the CPU's news first, and then the flag that there are some. */
 static void take_news(struct tracer *tracer)
 {
-	uint32_t news = __atomic_exchange_n(&tracer->programs.skel->bss->news, 0, __ATOMIC_ACQ_REL);
+	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
 	const struct tracer_event resume = { .type = TRACER_RESUME };
 
 	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
@@ -381,7 +381,7 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.skel->bss->settings;
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
 
 	settings->follow_clamps = children;
 	settings->follow_own = own;

@@ -33,7 +33,7 @@ struct tracer {
 	struct programs programs;
 	struct ring_buffer *ring;
 	struct wakegov_cpu *cpus; /* mapped; n_cpus */
-	/* in the skeleton's .bss */
+	/* in programs.bss */
 	struct wakegov_slot *slots;	     /* WAKEGOV_SLOTS */
 	struct wakegov_device *devices;	     /* WAKEGOV_DEVICES */
 	struct wakegov_flights *flights;     /* WAKEGOV_FLIGHT_SETS */

@@ -30,7 +30,7 @@
 #define CYCLES_PER_INSTRUCTION 4
 #define WARM_US		       100000 /* a task that does I/O is found, and ticks meet those that run */
 #define MEASURE_US	       150000
-#define PROGRAMS_MAX	       32
+#define EMPTY		       WAKEGOV_PROGRAMS /* place of the empty program */
 
 struct runs {
 	double n, ns;
@@ -106,33 +106,28 @@ static pid_t start_execs(int file)
 static const struct load loads[] = {
 	{ "request-counted", NULL, start_reads, false },
 	{ "request-followed", NULL, start_reads, true },
-	{ "switch", "on_sched_switch", start_switches, false },
-	{ "fork", "on_sched_process_exit", start_forks, false },
-	{ "exec", "on_sched_process_exec", start_execs, false },
+	{ "switch", "sched_switch", start_switches, false },
+	{ "fork", "sched_process_exit", start_forks, false },
+	{ "exec", "sched_process_exec", start_execs, false },
 };
 
-static struct runs runs_of(const struct bpf_program *program)
+static struct runs runs_of(int fd)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
-	int fd = bpf_program__fd(program);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
+	if (fd <= 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
 		return (struct runs){ 0 };
 	return (struct runs){ .n = info.run_cnt, .ns = info.run_time_ns };
 }
 
-/* Of all programs, the empty one last; returns its place. */
-static size_t take_runs(const struct tracer *tracer, const struct empty *empty,
-			struct runs ret[PROGRAMS_MAX])
+/* Of all programs, the empty one last. */
+static void take_runs(const struct tracer *tracer, const struct empty *empty,
+		      struct runs ret[EMPTY + 1])
 {
-	struct bpf_program *program;
-	size_t n = 0;
-
-	bpf_object__for_each_program(program, tracer->programs.skel->obj) if (n < PROGRAMS_MAX - 1)
-		ret[n++] = runs_of(program);
-	ret[n] = runs_of(empty->progs.empty_sched_switch);
-	return n;
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		ret[i] = runs_of(tracer->programs.fds[i]);
+	ret[EMPTY] = runs_of(bpf_program__fd(empty->progs.empty_sched_switch));
 }
 
 /* No daemon reads these events: the programs' own cost is measured. */
@@ -152,35 +147,26 @@ static void arm(struct tracer *tracer)
 }
 
 /* Returns whether the load's event was seen; n_reads is how many reads there were. */
-static bool report(const struct load *load, const struct tracer *tracer, double mhz,
-		   uint64_t n_reads, const struct runs *before, const struct runs *after,
-		   size_t empty)
+static bool report(const struct load *load, double mhz, uint64_t n_reads, const struct runs *before,
+		   const struct runs *after)
 {
-	double floor_ns = (after[empty].ns - before[empty].ns) / (after[empty].n - before[empty].n);
-	struct bpf_program *program;
+	double floor_ns = (after[EMPTY].ns - before[EMPTY].ns) / (after[EMPTY].n - before[EMPTY].n);
 	double events = load->event ? 0 : n_reads, sum = 0;
-	size_t i = 0;
 
-	bpf_object__for_each_program(program, tracer->programs.skel->obj)
-	{
-		if (load->event && !strcmp(bpf_program__name(program), load->event))
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		if (load->event && !strcmp(program_tracepoint(i), load->event))
 			events = after[i].n - before[i].n;
-		i++;
-	}
 	if (events < 1)
 		return false;
-	i = 0;
-	bpf_object__for_each_program(program, tracer->programs.skel->obj)
-	{
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
 		double n = after[i].n - before[i].n, ns = after[i].ns - before[i].ns;
 		double cost = (ns - n * floor_ns) * mhz / 1000 / CYCLES_PER_INSTRUCTION / events;
 
-		i++;
 		/* What else the machine does is not the load's. */
 		if (n / events < 0.1)
 			continue;
-		printf("%-16s %-22s %6.2f %8.1f\n", load->name, bpf_program__name(program) + 3,
-		       n / events, cost);
+		printf("%-16s %-22s %6.2f %8.1f\n", load->name, program_tracepoint(i), n / events,
+		       cost);
 		sum += cost;
 	}
 	printf("%-16s %-22s %6.2f %8.1f\n", load->name, "all", 1.0, sum);
@@ -191,9 +177,8 @@ static bool report(const struct load *load, const struct tracer *tracer, double 
 static bool measure(const struct load *load, struct tracer *tracer, const struct empty *empty,
 		    int file, double mhz)
 {
-	struct runs before[PROGRAMS_MAX], after[PROGRAMS_MAX];
+	struct runs before[EMPTY + 1], after[EMPTY + 1];
 	uint64_t n_reads;
-	size_t place;
 	pid_t pid;
 
 	/* First: a child that has its link would keep a program attached. */
@@ -203,13 +188,13 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 	tracer_consume(tracer, ignore, NULL);
 	arm(tracer);
 	usleep(WARM_US);
-	place = take_runs(tracer, empty, before);
+	take_runs(tracer, empty, before);
 	n_reads = work_read_bytes(pid);
 	usleep(MEASURE_US);
 	take_runs(tracer, empty, after);
 	n_reads = (work_read_bytes(pid) - n_reads) / WORK_BLOCK_BYTES;
 	work_end(pid);
-	return report(load, tracer, mhz, n_reads, before, after, place);
+	return report(load, mhz, n_reads, before, after);
 }
 
 static struct topology *topology_new(void)

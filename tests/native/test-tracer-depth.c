@@ -2,6 +2,7 @@
 /* Depths that went wrong, devices that are stacked, and more tasks than one. */
 #include "native.h"
 
+#include <bpf/bpf.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,11 +74,11 @@ static void test_lost_completions(void **state)
 	native->watched_pid = pid;
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
 	disk_find(native, &disk);
-	bpf_link__destroy(tracer->programs.links[WAKEGOV_BLOCK_COMPLETE]);
+	close(tracer->programs.links[WAKEGOV_BLOCK_COMPLETE]);
 	usleep(100000);
 	tracer->programs.links[WAKEGOV_BLOCK_COMPLETE] =
-		bpf_program__attach(tracer->programs.skel->progs.on_block_rq_complete);
-	assert_non_null(tracer->programs.links[WAKEGOV_BLOCK_COMPLETE]);
+		bpf_raw_tracepoint_open(NULL, tracer->programs.fds[WAKEGOV_BLOCK_COMPLETE]);
+	assert_true(tracer->programs.links[WAKEGOV_BLOCK_COMPLETE] > 0);
 	slot = &tracer->slots[native->watched.task.handle];
 	for (int i = 0; i < 200 && (i < 20 || slot->started - slot->completed > 1); i++) {
 		usleep(100000);
@@ -217,7 +218,7 @@ static void test_many_tasks(void **state)
 	for (uint32_t handle = 0; handle < WAKEGOV_SLOTS; handle++)
 		tracer_release_task(native->tracer, handle);
 	for (uint32_t i = 0; i < WAKEGOV_HOT; i++)
-		assert_int_equal(native->tracer->programs.skel->bss->hot_tasks[i], 0);
+		assert_int_equal(native->tracer->programs.bss->hot_tasks[i], 0);
 	disk_settle(native, &disk);
 }
 

@@ -137,7 +137,7 @@ static uint32_t count_placed(const struct native *native)
 static bool is_unplaced(const struct native *native, const char *name)
 {
 	for (uint32_t i = 0; i < WAKEGOV_UNPLACED; i++) {
-		uint64_t seq = native->tracer->programs.skel->bss->unplaced[i];
+		uint64_t seq = native->tracer->programs.bss->unplaced[i];
 
 		if (seq && disk_is_there(name, seq))
 			return true;

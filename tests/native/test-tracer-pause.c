@@ -16,16 +16,14 @@
 /* Of all programs together; bpf_enable_stats() is on. */
 static uint64_t runs(const struct native *native)
 {
-	struct bpf_program *program;
 	uint64_t n = 0;
 
-	bpf_object__for_each_program(program, native->tracer->programs.skel->obj)
-	{
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
-		int fd = bpf_program__fd(program);
+		int fd = native->tracer->programs.fds[i];
 
-		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+		if (fd && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
 			n += info.run_cnt;
 	}
 	return n;
