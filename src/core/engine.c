@@ -11,7 +11,7 @@
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
 struct layout {
-	size_t cpus, domains, tasks, topology, explanations, due_ns, end;
+	size_t cpus, domains, tasks, topology, explanations, due_ns, block_due_ns, end;
 };
 
 static struct layout lay_out(const struct topology *topology, const struct policy *policy)
@@ -24,7 +24,8 @@ static struct layout lay_out(const struct topology *topology, const struct polic
 	at.explanations = at.topology + sizeof(struct topology) +
 			  topology->n_domains * sizeof(struct topology_domain);
 	at.due_ns = at.explanations + topology->n_domains * sizeof(struct explanation);
-	at.end = at.due_ns + topology->n_domains * sizeof(uint64_t);
+	at.block_due_ns = at.due_ns + topology->n_domains * sizeof(uint64_t);
+	at.end = at.block_due_ns + engine_count_blocks(topology) * sizeof(uint64_t);
 	return at;
 }
 
@@ -64,6 +65,7 @@ static void set_up(struct engine *engine, const struct topology *topology,
 	engine->topology = (void *)(block + at.topology);
 	engine->explanations = (void *)(block + at.explanations);
 	engine->due_ns = (void *)(block + at.due_ns);
+	engine->block_due_ns = (void *)(block + at.block_due_ns);
 	memcpy(engine->topology, topology, at.explanations - at.topology);
 	engine->header = (struct engine_state_header){
 		.version = ENGINE_STATE_VERSION,
@@ -403,9 +405,9 @@ uint64_t engine_next_ns(const struct engine *engine)
 	for (size_t i = 0; i < sizeof(next_ns) / sizeof(next_ns[0]); i++)
 		if (next_ns[i] < first_ns)
 			first_ns = next_ns[i];
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		if (engine->due_ns[i] < first_ns)
-			first_ns = engine->due_ns[i];
+	for (uint32_t i = 0; i < engine_count_blocks(engine->topology); i++)
+		if (engine->block_due_ns[i] < first_ns)
+			first_ns = engine->block_due_ns[i];
 	return first_ns;
 }
 

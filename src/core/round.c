@@ -32,15 +32,25 @@ static void decide(struct engine *engine, uint32_t domain, const struct engine_o
 	}
 }
 
+static void decide_block(struct engine *engine, uint32_t block, const struct engine_ops *ops,
+			 void *userdata, uint64_t now_ns)
+{
+	uint32_t end = (block + 1) * ENGINE_BLOCK, n = engine->topology->n_domains;
+
+	for (uint32_t domain = block * ENGINE_BLOCK; domain < end && domain < n; domain++)
+		if (now_ns >= engine->due_ns[domain])
+			decide(engine, domain, ops, userdata, now_ns);
+}
+
 void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		  uint64_t now_ns)
 {
 	uint32_t handle;
 
 	engine_sample(engine, ops, userdata, now_ns);
-	for (uint32_t domain = 0; domain < engine->topology->n_domains; domain++)
-		if (now_ns >= engine->due_ns[domain])
-			decide(engine, domain, ops, userdata, now_ns);
+	for (uint32_t block = 0; block < engine_count_blocks(engine->topology); block++)
+		if (now_ns >= engine->block_due_ns[block])
+			decide_block(engine, block, ops, userdata, now_ns);
 	while (engine_take_ended(engine, &handle))
 		if (ops->release_task)
 			ops->release_task(userdata, handle);
