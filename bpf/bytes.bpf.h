@@ -39,7 +39,7 @@ static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
 	struct task_struct *task = (void *)slot->task;
 	__u64 bytes;
 
-	if (slot->exited || (__u32)BPF_CORE_READ(task, pid) != slot->pid ||
+	if (!slot->live || (__u32)BPF_CORE_READ(task, pid) != slot->pid ||
 	    !bpf_core_field_exists(task->ioac.read_bytes))
 		return;
 	bytes = BPF_CORE_READ(task, ioac.read_bytes) + BPF_CORE_READ(task, ioac.write_bytes);

@@ -36,7 +36,7 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	struct wakegov_slot *slot = slot_at(*index);
 	__u64 hold_ns = slot->hold_ns, now_ns, end_ns;
 
-	if (!hold_ns || slot->exited)
+	if (!hold_ns || !slot->live)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	if (settings.by_bytes)

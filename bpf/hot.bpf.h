@@ -33,7 +33,7 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	}
 	slot->tgid = task->tgid;
 	slot->cpu = task->thread_info.cpu;
-	slot->exited = 0;
+	slot->live = task->pid;
 	slot->started = 0;
 	slot->completed = 0;
 	slot->max_depth = 0;

@@ -31,7 +31,7 @@ static __noinline struct wakegov_slot *find_displaced_slot(__u32 pid)
 	for (int i = 1; i < WAKEGOV_SLOT_PROBES; i++) {
 		struct wakegov_slot *slot = slot_at(slot_place(pid, i));
 
-		if (slot->pid == pid && !slot->exited)
+		if (slot->live == pid)
 			return slot;
 	}
 	return NULL;
@@ -45,7 +45,7 @@ static inline struct wakegov_slot *find_slot(__u32 pid)
 {
 	struct wakegov_slot *slot = slot_at(slot_place(pid, 0));
 
-	if (slot->pid == pid && !slot->exited)
+	if (slot->live == pid)
 		return slot;
 	return may_be_hot(pid) ? find_displaced_slot(pid) : NULL;
 }
@@ -89,6 +89,7 @@ VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
 static inline void give_back_slot(struct wakegov_slot *slot)
 {
 	__sync_fetch_and_add(hot_count(slot->pid), -1);
+	slot->live = 0;
 	slot->pid = 0;
 }
 

@@ -184,7 +184,7 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	slot = find_slot(task->pid);
 	if (!slot)
 		return 0;
-	slot->exited = 1;
+	slot->live = 0;
 	emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot));
 	return 0;
 }

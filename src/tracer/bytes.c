@@ -29,7 +29,7 @@ static volatile struct wakegov_settings *settings_of(struct tracer *tracer)
 
 static bool is_live(const struct wakegov_slot *slot)
 {
-	return slot->pid && !slot->exited;
+	return slot->pid && slot->live;
 }
 
 static uint64_t read_bytes(struct tracer *tracer, uint32_t index)

@@ -62,7 +62,7 @@ static void find_tasks(struct tracer *tracer)
 
 		if (slot->cpu == NOWHERE) {
 			slot->cpu = 0;
-			slot->exited = 1;
+			slot->live = 0;
 		} else if (slot->last_wait_ns < now_ns) {
 			/* Restarts the hold time, as after an I/O. */
 			slot->last_wait_ns = now_ns;
@@ -75,7 +75,7 @@ void tracer_resume(struct tracer *tracer)
 	if (!tracer->programs.paused)
 		return;
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
-		if (tracer->slots[i].pid && !tracer->slots[i].exited)
+		if (tracer->slots[i].pid && tracer->slots[i].live)
 			tracer->slots[i].cpu = NOWHERE;
 	tracer_forget_processes(tracer);
 	rest_cpus(tracer, time_now_ns());

@@ -128,7 +128,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	if (!slot->pid)
 		return -ENOENT;
 	*ret = (struct input){ .now_ns = now_ns };
-	if (slot->exited) {
+	if (!slot->live) {
 		ret->type = INPUT_TASK_END;
 		ret->ended_pid = slot->pid;
 		return 0;
@@ -180,6 +180,7 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle)
 	uint32_t pid;
 
 	slot->hold_ns = 0;
+	slot->live = 0;
 	pid = __atomic_exchange_n(&slot->pid, 0, __ATOMIC_ACQ_REL);
 	if (pid)
 		__atomic_fetch_sub(&tracer->programs.bss->hot_tasks[pid % WAKEGOV_HOT], 1,
