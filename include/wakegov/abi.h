@@ -294,9 +294,9 @@ struct wakegov_slot {
 	 * a counted request or wait touches one cache line only, and other ones also the next, up
 	 * to ios[0]
 	 */
-	__u32 pid; /* 0: free */
-	__u32 id;  /* generation and index: unique, never 0 */
-	__u32 live; /* the pid until the task exits: all that a look-up compares */
+	__u32 pid;	 /* 0: free */
+	__u32 id;	 /* generation and index: unique, never 0 */
+	__u32 live;	 /* the pid until the task exits: all that a look-up compares */
 	__u32 started;	 /* requests that are or were in flight, modulo 2^32 */
 	__u32 completed; /* those of them that have completed */
 	__u32 cpu;
