@@ -453,7 +453,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
  * has no tick, so timers that expire there are ignored.
  */
 SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_tick, struct hrtimer *timer)
+int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 

@@ -54,7 +54,7 @@ static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
 
 void tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 {
-	int fd = tracer->programs.maps.task_classes;
+	int fd = tracer->programs.maps[MAP_TASK_CLASSES];
 
 	if (class->class)
 		batch_add(&tracer->classes, fd, BATCH_SET, class->pid, class->class);
@@ -66,7 +66,7 @@ void tracer_set_task_class(struct tracer *tracer, const struct task_class *class
 
 int tracer_send_task_classes(struct tracer *tracer)
 {
-	int r = batch_send(&tracer->classes, tracer->programs.maps.task_classes);
+	int r = batch_send(&tracer->classes, tracer->programs.maps[MAP_TASK_CLASSES]);
 
 	/* Last: from now on the kernel side reads the new classes. */
 	__atomic_fetch_add(&tracer->programs.bss->settings.class_generation, 1, __ATOMIC_RELEASE);

@@ -27,7 +27,7 @@ void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
 
 void tracer_forget_processes(struct tracer *tracer)
 {
-	int map = tracer->programs.maps.processes;
+	int map = tracer->programs.maps[MAP_PROCESSES];
 	uint32_t tgid;
 
 	while (bpf_map_get_next_key(map, NULL, &tgid) == 0 && bpf_map_delete_elem(map, &tgid) == 0)
@@ -50,14 +50,14 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 {
-	batch_add(&tracer->marks, tracer->programs.maps.matching,
+	batch_add(&tracer->marks, tracer->programs.maps[MAP_MATCHING],
 		  matches ? BATCH_SET : BATCH_DELETE, pid, 1);
 }
 
 /* A task for which the map has no room is found by the next scan. */
 void tracer_send_marks(struct tracer *tracer)
 {
-	batch_send(&tracer->marks, tracer->programs.maps.matching);
+	batch_send(&tracer->marks, tracer->programs.maps[MAP_MATCHING]);
 }
 
 static int scan(int link, facts_handler_t handle, void *userdata)
@@ -182,7 +182,7 @@ static const char *take_command(const struct wakegov_process *from, struct proce
 
 void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_facts *ret)
 {
-	int map = tracer->programs.maps.processes;
+	int map = tracer->programs.maps[MAP_PROCESSES];
 	struct wakegov_process process;
 
 	*ret = (struct process_facts){ 0 };

@@ -10,7 +10,7 @@ _Static_assert(POLICY_IDLE_LATENCY_NONE == WAKEGOV_IDLE_ANY, "no limit");
 
 static int map_fd(const struct tracer *tracer)
 {
-	return tracer->programs.maps.idle_latencies;
+	return tracer->programs.maps[MAP_IDLE_LATENCIES];
 }
 
 void tracer_follow_idle_latencies(struct tracer *tracer, bool follow)

@@ -40,7 +40,7 @@ void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 {
 	const struct wakegov_placed placed = { .group = group, .waker_cache = WAKEGOV_NO_CACHE };
-	int fd = tracer->programs.maps.placed;
+	int fd = tracer->programs.maps[MAP_PLACED];
 	struct wakegov_placed known;
 
 	/* The kernel side has added a child itself, and counts it. */
@@ -52,7 +52,7 @@ int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 
 void tracer_unplace_task(struct tracer *tracer, uint32_t pid)
 {
-	int fd = tracer->programs.maps.placed;
+	int fd = tracer->programs.maps[MAP_PLACED];
 	struct wakegov_placed placed;
 
 	if (bpf_map_lookup_and_delete_elem(fd, &pid, &placed) < 0)

@@ -60,32 +60,12 @@ const char *program_purpose(enum wakegov_program program)
 
 static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program)
 {
-	struct bpf_program *const programs[WAKEGOV_PROGRAMS] = {
-		[WAKEGOV_SCHED_SWITCH] = skel->progs.on_sched_switch,
-		[WAKEGOV_SCHED_WAKING] = skel->progs.on_sched_waking,
-		[WAKEGOV_SCHED_MIGRATE] = skel->progs.on_sched_migrate_task,
-		[WAKEGOV_PROCESS_FORK] = skel->progs.on_sched_process_fork,
-		[WAKEGOV_WAKEUP_NEW] = skel->progs.on_sched_wakeup_new,
-		[WAKEGOV_PROCESS_EXEC] = skel->progs.on_sched_process_exec,
-		[WAKEGOV_PROCESS_EXIT] = skel->progs.on_sched_process_exit,
-		[WAKEGOV_IRQ_ENTRY] = skel->progs.on_irq_handler_entry,
-		[WAKEGOV_IRQ_EXIT] = skel->progs.on_irq_handler_exit,
-		[WAKEGOV_SOFTIRQ_ENTRY] = skel->progs.on_softirq_entry,
-		[WAKEGOV_SOFTIRQ_EXIT] = skel->progs.on_softirq_exit,
-		[WAKEGOV_CPU_FREQUENCY] = skel->progs.on_cpu_frequency,
-		[WAKEGOV_CPU_LIMITS] = skel->progs.on_cpu_frequency_limits,
-		[WAKEGOV_SUSPEND_RESUME] = skel->progs.on_suspend_resume,
-		[WAKEGOV_TICK] = skel->progs.on_tick,
-		[WAKEGOV_BLOCK_COMPLETE] = skel->progs.on_block_rq_complete,
-		[WAKEGOV_BLOCK_MERGE] = skel->progs.on_block_rq_merge,
-		[WAKEGOV_BLOCK_START] = skel->progs.on_block_io_start,
-		[WAKEGOV_BLOCK_ISSUE] = skel->progs.on_block_rq_issue,
-		[WAKEGOV_TASK_RENAME] = skel->progs.on_task_rename,
-		[WAKEGOV_CGROUP_MOVE] = skel->progs.on_cgroup_attach_task,
-		[WAKEGOV_TASK_DUMP] = skel->progs.dump_tasks,
-	};
+	char name[64];
 
-	return programs[program];
+	if (program == WAKEGOV_TASK_DUMP)
+		return skel->progs.dump_tasks;
+	snprintf(name, sizeof(name), "on_%s", infos[program].tracepoint);
+	return bpf_object__find_program_by_name(skel->obj, name);
 }
 
 static void note_tracepoint(struct programs *programs, const char *name)
@@ -216,18 +196,20 @@ static int keep(int fd)
 
 static int keep_all(struct programs *programs, const struct wakegov *skel)
 {
+	static const char *const maps[PROGRAM_MAPS] = {
+		[MAP_CPUS] = "cpus",
+		[MAP_RECORDS] = "records",
+		[MAP_HOLDS] = "holds",
+		[MAP_TASK_CLASSES] = "task_classes",
+		[MAP_MATCHING] = "matching",
+		[MAP_PROCESSES] = "processes",
+		[MAP_IDLE_LATENCIES] = "idle_latencies",
+		[MAP_PLACED] = "placed",
+	};
 	void *bss;
 
-	programs->maps = (struct program_maps){
-		.cpus = keep(bpf_map__fd(skel->maps.cpus)),
-		.records = keep(bpf_map__fd(skel->maps.records)),
-		.holds = keep(bpf_map__fd(skel->maps.holds)),
-		.task_classes = keep(bpf_map__fd(skel->maps.task_classes)),
-		.matching = keep(bpf_map__fd(skel->maps.matching)),
-		.processes = keep(bpf_map__fd(skel->maps.processes)),
-		.idle_latencies = keep(bpf_map__fd(skel->maps.idle_latencies)),
-		.placed = keep(bpf_map__fd(skel->maps.placed)),
-	};
+	for (int i = 0; i < PROGRAM_MAPS; i++)
+		programs->maps[i] = keep(bpf_object__find_map_fd_by_name(skel->obj, maps[i]));
 	programs->read_bytes = keep(bpf_program__fd(skel->progs.read_bytes));
 	programs->watch_hold = keep(bpf_program__fd(skel->progs.watch_hold));
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
@@ -357,18 +339,14 @@ int programs_attach(struct programs *programs, const char **ret_why)
 
 void programs_unload(struct programs *programs)
 {
-	struct program_maps *maps = &programs->maps;
-	int *const others[] = { &maps->cpus,	       &maps->records,	&maps->holds,
-				&maps->task_classes,   &maps->matching, &maps->processes,
-				&maps->idle_latencies, &maps->placed,	&programs->read_bytes,
-				&programs->watch_hold };
-
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
 		let_go(&programs->links[i]);
 		let_go(&programs->fds[i]);
 	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		let_go(others[i]);
+	for (int i = 0; i < PROGRAM_MAPS; i++)
+		let_go(&programs->maps[i]);
+	let_go(&programs->read_bytes);
+	let_go(&programs->watch_hold);
 	if (programs->bss)
 		munmap(programs->bss, programs->bss_bytes);
 }

@@ -12,6 +12,18 @@
 
 #include "wakegov.skel.h"
 
+enum program_map {
+	MAP_CPUS,
+	MAP_RECORDS,
+	MAP_HOLDS, /* only kept: timers end with the last descriptor of their map */
+	MAP_TASK_CLASSES,
+	MAP_MATCHING,
+	MAP_PROCESSES,
+	MAP_IDLE_LATENCIES,
+	MAP_PLACED,
+	PROGRAM_MAPS,
+};
+
 /*
  * The BPF object's descriptors and memory: what libbpf keeps of it, 0.3 MiB, is freed after
  * loading. A descriptor of 0 stands for none.
@@ -19,11 +31,7 @@
 struct programs {
 	struct wakegov__bss *bss; /* mapped */
 	size_t bss_bytes;
-	struct program_maps {
-		int cpus, records;
-		int holds; /* only kept: timers end with the last descriptor of their map */
-		int task_classes, matching, processes, idle_latencies, placed;
-	} maps;
+	int maps[PROGRAM_MAPS];
 	int read_bytes, watch_hold; /* programs that the daemon runs */
 	int fds[WAKEGOV_PROGRAMS];
 	int links[WAKEGOV_PROGRAMS];

@@ -178,7 +178,7 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 {
 	struct wakegov__bss *bss = tracer->programs.bss;
 	void *cpus = mmap(NULL, cpus_bytes(tracer), PROT_READ | PROT_WRITE, MAP_SHARED,
-			  tracer->programs.maps.cpus, 0);
+			  tracer->programs.maps[MAP_CPUS], 0);
 
 	*ret_why = "the BPF maps cannot be mapped";
 	if (cpus == MAP_FAILED)
@@ -189,7 +189,8 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	tracer->flights = bss->flights;
 	tracer->caches = bss->caches;
 	tracer->groups = bss->placed_groups;
-	tracer->ring = ring_buffer__new(tracer->programs.maps.records, take_record, tracer, NULL);
+	tracer->ring = ring_buffer__new(tracer->programs.maps[MAP_RECORDS], take_record, tracer,
+					NULL);
 	return tracer->ring ? 0 : -errno;
 }
 
@@ -259,7 +260,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 
 int tracer_fd(const struct tracer *tracer)
 {
-	return tracer->programs.maps.records;
+	return tracer->programs.maps[MAP_RECORDS];
 }
 
 static void take_news_of(struct tracer *tracer, uint32_t cpu)
