@@ -97,8 +97,8 @@ struct {
 } records SEC(".maps");
 
 /*
- * In .bss, not in maps of their own: a look-up takes half the instructions, and cannot fail. The
- * skeleton maps them into the daemon.
+ * In .bss, not in maps of their own: a look-up takes half the instructions, and cannot fail. All of
+ * it is mapped into the daemon (src/tracer/programs.c).
  */
 struct wakegov_slot slots[WAKEGOV_SLOTS];
 struct wakegov_device devices[WAKEGOV_DEVICES];
