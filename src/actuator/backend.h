@@ -33,7 +33,7 @@ enum actuator_outcome {
 /*
  * What a decision asks of a backend, in OPPs of the domain. setspeed writes the target. limits
  * writes the floor as minimum and the effective cap as maximum around the domain's own governor.
- * uclamp writes the domain's own limits only; the rest are clamps of tasks.
+ * uclamp writes the floor and the domain's own maximum; caps are clamps of tasks.
  */
 struct actuator_request {
 	uint32_t target_khz; /* the frequency at which the domain is to run */

@@ -2,8 +2,12 @@
 /*
  * Leaves a domain to schedutil, which reads the clamps of the tasks that run there
  * (actuator/uclamps.h). This file checks that a domain can be driven so, and still can. It writes
- * the domain's own limits, from the policy and overrides, to scaling_min_freq and scaling_max_freq,
- * as no task's clamp can express them. A domain without limits is not written to.
+ * what no task's clamp can express to scaling_min_freq and scaling_max_freq: the domain's own
+ * limits, from the policy and overrides, and the floor that boosts and floors need. A task's
+ * minimum ends when the task sleeps, so that the interrupts and kernel threads that serve it run
+ * without; and where the kernel cannot tell how fast CPUs run, it is a minimum of the present
+ * frequency plus a quarter (get_capacity_ref_freq()). A domain without limits and floors is not
+ * written to.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,13 +58,13 @@ static int uclamp_acquire(struct actuator_domain *domain)
 
 static int uclamp_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
-	bool limited = request->min_khz || request->max_khz != UINT32_MAX;
+	bool limited = request->floor_khz || request->max_khz != UINT32_MAX;
 	int r;
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
 	if (limited || range_is_taken(&domain->range))
-		return range_apply(domain, request, request->min_khz, request->max_khz);
+		return range_apply(domain, request, request->floor_khz, request->max_khz);
 	/* Nothing is written: the target is what schedutil is expected to set. */
 	if (domain->asked_khz == request->target_khz)
 		return ACTUATOR_UNCHANGED;
