@@ -23,6 +23,7 @@
 struct demand {
 	uint32_t cap;	       /* after the caps of tasks … */
 	uint32_t uncapped_cap; /* … and before */
+	uint32_t floor_cap;    /* the highest of boosts and floors, whatever won; 0: none */
 	enum reason reason;
 	uint32_t cpu; /* CPU of the demand */
 	uint32_t pid; /* task of the demand, else 0 */
@@ -57,6 +58,7 @@ struct domain {
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
 	uint32_t effective_cap;	    /* at the last decision; CLAMP_CAP_NONE: none */
+	uint32_t floor_khz;	    /* of boosts and floors, at the last decision; 0: none */
 	struct clamp_at_work uncap; /* the task that raised it; it gets its whole cap at once */
 	uint64_t watch_ran;	    /* clamp classes, as bits: see struct engine_band */
 	uint64_t watch_long_running;

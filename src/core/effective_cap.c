@@ -137,11 +137,22 @@ uint32_t effective_cap_khz(const struct domain *domain)
 	return khz_of(&domain->info, domain->effective_cap);
 }
 
-uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
+/* As it is proposed, while a decision is made. */
+static const struct domain *domain_of(const struct engine *engine, uint32_t domain)
 {
 	bool is_proposed = engine->is_deciding && engine->proposed.last.domain == domain;
 
-	return effective_cap_khz(is_proposed ? &engine->proposed : &engine->domains[domain]);
+	return is_proposed ? &engine->proposed : &engine->domains[domain];
+}
+
+uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
+{
+	return effective_cap_khz(domain_of(engine, domain));
+}
+
+uint32_t engine_floor_khz(const struct engine *engine, uint32_t domain)
+{
+	return domain_of(engine, domain)->floor_khz;
 }
 
 /*

@@ -168,6 +168,11 @@ void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_m
  * UINT32_MAX: no cap.
  */
 uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain);
+/*
+ * The highest OPP that boosts and floors ask of the domain, at the last decision, also where
+ * utilisation asks for as much; 0: none.
+ */
+uint32_t engine_floor_khz(const struct engine *engine, uint32_t domain);
 
 /* When the next round is due without an event; UINT64_MAX: never. */
 uint64_t engine_next_ns(const struct engine *engine);
@@ -192,9 +197,9 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 
 /*
  * Whether anything depends on the domain's target. Where clamps drive it, schedutil finds the
- * frequency by itself, and only the boosts of tasks with I/O are compared with the target: while
- * there are none, a domain at work is looked at ten times a second, so that what is shown and
- * counted is of now.
+ * frequency above the floor by itself, and only the boosts of tasks with I/O are compared with the
+ * target: while there are none, a domain at work is looked at ten times a second, so that what is
+ * shown and counted is of now.
  */
 bool engine_uses_target(const struct engine *engine, uint32_t domain);
 

@@ -175,20 +175,28 @@ static void merge_uncap(const struct domain *domain, uint64_t now_ns, struct dem
 			    });
 }
 
+static void raise_floor(struct demand *demand, uint32_t cap)
+{
+	if (cap > demand->floor_cap)
+		demand->floor_cap = cap;
+}
+
 static void merge_floor(const struct engine *engine, const struct clamp_at_work *floor,
 			struct demand *demand)
 {
 	const struct task *task = task_find(engine->tasks, floor->pid);
 
-	if (floor->until_ns)
-		ask(demand, &(struct asked){
-				    .reason = floor->rule < 0 ? REASON_OWN_FLOOR : REASON_FLOOR,
-				    .cap = floor->cap,
-				    .cpu = floor->cpu,
-				    .pid = floor->pid,
-				    .comm = task && task->clamped ? task->comm : NULL,
-				    .rule = floor->rule,
-			    });
+	if (!floor->until_ns)
+		return;
+	raise_floor(demand, floor->cap);
+	ask(demand, &(struct asked){
+			    .reason = floor->rule < 0 ? REASON_OWN_FLOOR : REASON_FLOOR,
+			    .cap = floor->cap,
+			    .cpu = floor->cpu,
+			    .pid = floor->pid,
+			    .comm = task && task->clamped ? task->comm : NULL,
+			    .rule = floor->rule,
+		    });
 }
 
 /* The task's own cap bounds its boost, and the resulting demand. */
@@ -212,6 +220,7 @@ static void merge_boost(const struct engine *engine, const struct io_task *task,
 	if (!asked.cap)
 		return;
 	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
+	raise_floor(demand, asked.cap < own.cap ? asked.cap : own.cap);
 	if (own.cap <= demand->cap)
 		note(demand, &asked);
 	else if (ask(demand, &asked))

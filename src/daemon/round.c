@@ -59,8 +59,7 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 {
 	const struct governed *governed = &manager->domains[decision->domain];
 	uint32_t cap_khz = engine_effective_cap_khz(manager->engine, decision->domain);
-	bool boosted = decision->reason == REASON_IO_BOOST || decision->reason == REASON_FLOOR ||
-		       decision->reason == REASON_OWN_FLOOR;
+	uint32_t floor_khz = engine_floor_khz(manager->engine, decision->domain);
 	struct actuator_request request = { .target_khz = decision->target_khz };
 
 	engine_limits(manager->engine, decision->domain, &request.min_khz, &request.max_khz);
@@ -68,10 +67,13 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 		request.min_khz = 0;
 	if (request.max_khz >= governed->others_max_khz)
 		request.max_khz = UINT32_MAX;
-	request.floor_khz = boosted ? decision->target_khz : request.min_khz;
+	/* A rise waits for the rate limit. */
+	if (floor_khz > decision->target_khz)
+		floor_khz = decision->target_khz;
 	/* Only its own task's cap bounds a boost or a floor (src/core/merge.c). */
-	if (boosted && cap_khz < decision->target_khz)
-		cap_khz = decision->target_khz;
+	if (cap_khz < floor_khz)
+		cap_khz = floor_khz;
+	request.floor_khz = floor_khz > request.min_khz ? floor_khz : request.min_khz;
 	request.effective_cap_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
 	return request;
 }
