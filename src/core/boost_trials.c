@@ -7,8 +7,9 @@
  * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
  * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,
  * the tasks' maximum is what the domain needs without boosts. If it is predicted to pay, that is
- * the answer until single pairs speak against it. Where there is no answer, the kernel is left
- * alone.
+ * the answer until single pairs speak against it. One that pays is held by ours: schedutil halves
+ * its own whenever a task wakes up on another CPU of the domain (sugov_iowait_apply()). Where there
+ * is no answer, the kernel is left alone.
  */
 #include <stddef.h>
 

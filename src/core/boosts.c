@@ -239,7 +239,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 	}
 	boost->state = state_by(&group->experiment);
 	limit_idle(engine, task, group->idle.arm);
-	grant(engine, task, group->experiment.arm && boost->wanted_khz && !group->is_kernels);
+	grant(engine, task, group->experiment.arm && boost->wanted_khz);
 }
 
 /*

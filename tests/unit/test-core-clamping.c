@@ -331,10 +331,11 @@ static void test_need(void **state)
 	world_deinit(&world);
 }
 
-/* Where the kernel's boost is predicted to pay, it is left alone but for single pairs. */
+/* Where the kernel's boost is predicted to pay, it is held, but for single pairs. */
 static void test_no_need(void **state)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
+	struct task_clamp clamp;
 	struct world world;
 
 	begin_boosted(&world);
@@ -342,7 +343,25 @@ static void test_no_need(void **state)
 	boosts_run(&world, 10 * NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
 	assert_in_range(boosts_group(&world, 0)->experiment.tries, 1, 5);
-	assert_no_change(&world);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");
+	assert_int_equal(engine_floor_khz(world.engine, 0), HIGHEST_KHZ);
+	/* Also while another CPU needs as much. */
+	world_switch(&world, 1, true);
+	boosts_run(&world, 300 * NS_PER_MS);
+	world_apply(&world, &(struct input){
+				    .now_ns = world.now_ns,
+				    .type = INPUT_CPU,
+				    .cpu = { .cpu = 1, .running = true, .util_q = DECAY_Q(1020) },
+			    });
+	world_round(&world);
+	assert_int_equal(world_last(&world, 0)->reason, REASON_UTILISATION);
+	assert_int_equal(engine_floor_khz(world.engine, 0), HIGHEST_KHZ);
+	world_switch(&world, 1, false);
+	world_end_task(&world, 0);
+	world_round(&world);
+	assert_int_equal(engine_floor_khz(world.engine, 0), 0);
 	world_deinit(&world);
 }
 
