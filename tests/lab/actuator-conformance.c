@@ -153,6 +153,7 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_clamps_in_a_storm),
 	TEST(test_uclamp_needs_schedutil),
 	TEST(test_uclamp_writes_nothing_to_a_domain),
+	TEST(test_uclamp_floor_is_a_minimum),
 };
 static const struct CMUnitTest unclamped_tests[] = { TEST(test_uclamp_is_refused) };
 static const struct CMUnitTest observe_tests[] = { TEST(test_observe_writes_nothing) };

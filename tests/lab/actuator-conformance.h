@@ -73,4 +73,5 @@ void test_clamps_of_a_spoilt_journal(void **state);
 void test_clamps_in_a_storm(void **state);
 void test_uclamp_needs_schedutil(void **state);
 void test_uclamp_writes_nothing_to_a_domain(void **state);
+void test_uclamp_floor_is_a_minimum(void **state);
 void test_uclamp_is_refused(void **state);

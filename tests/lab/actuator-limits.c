@@ -263,3 +263,27 @@ void test_limits_after_crash(void **state)
 	expect_limits(f->second, 400000, 1400000);
 	assert_null(fixture_saved_text(f));
 }
+
+/* A boost or a floor is a minimum of the domain as well; a cap of others does not bound it. */
+void test_uclamp_floor_is_a_minimum(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain = fixture_acquire(f, 0);
+	struct actuator_request request = {
+		.target_khz = 1400000,
+		.max_khz = UINT32_MAX,
+		.floor_khz = 1400000,
+		.effective_cap_khz = 600000,
+	};
+
+	assert_int_equal(backend->apply(domain, &request), ACTUATOR_DONE);
+	expect_limits(0, 1400000, 1800000);
+	fixture_expect_frequency(0, 1400000);
+	request.floor_khz = 0;
+	assert_int_equal(backend->apply(domain, &request), ACTUATOR_DONE);
+	expect_limits(0, 400000, 1800000);
+	assert_int_equal(backend->apply(domain, &request), ACTUATOR_UNCHANGED);
+	assert_int_equal(domain->writes, 2);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	fixture_assert_as_before(f);
+}

@@ -427,11 +427,10 @@ void test_uclamp_writes_nothing_to_a_domain(void **state)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
-	/* What a boost and a cap of tasks come to. */
+	/* What a cap of tasks comes to. */
 	const struct actuator_request request = {
 		.target_khz = 600000,
 		.max_khz = UINT32_MAX,
-		.floor_khz = 600000,
 		.effective_cap_khz = 600000,
 	};
 

@@ -125,16 +125,19 @@ class Uclamp(unittest.TestCase):
         return found[0]  # while it is tried, the next look may find none
 
     def test_boost(self):
-        """uclamp: an I/O boost is a clamp of its task, and the domain stays schedutil's"""
+        """uclamp: an I/O boost is a clamp of its task and a minimum of its domain, which stays schedutil's"""
         with guest.Daemon(UCLAMP) as daemon:
             domain = daemon.domain("policy0")
             self.assertEqual((domain["backend"], domain["state"]), ("uclamp", "driven"))
             load = self.start_reader()
             self.wait_for_boost(load)
-            self.assertEqual(guest.snapshot(), self.before)
+            guest.wait_for(lambda: limits("policy0")[0] > 400000, 30, "a minimum of its domain")
+            self.assertEqual(limits("policy2"), (400000, 1400000))
+            self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "schedutil")
             tids = threads_of(load.pid)
         self.assertEqual({clamps_of(tid) for tid in tids}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/clamps"))
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
     def test_killed(self):
         """uclamp: after SIGKILL wakegovd --restore gives every task what it had"""
@@ -145,6 +148,7 @@ class Uclamp(unittest.TestCase):
         subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
         self.assertEqual({clamps_of(tid) for tid in threads_of(load.pid)}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/clamps"))
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
     def test_refused(self):
         """uclamp: each task that may not be clamped is told of once, by its rule's line"""

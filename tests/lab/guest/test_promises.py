@@ -237,6 +237,20 @@ class Promises(Domains):
         self.end(daemon)
         self.assertEqual(clamps_of(task.pid), (0, 600))
 
+    def assert_bursts(self, task, is_right):
+        """Nine in ten of them, once a second has passed."""
+        seen = [int(task.stdout.readline()) for _ in range(50)][20:]
+        self.assertGreaterEqual(sum(map(is_right, seen)), 27, seen)
+
+    def test_floor(self):
+        """a task with a floor has no less while it runs"""
+        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        task = self.run_python("floored", BURSTS)
+        self.assert_bursts(task, lambda khz: khz >= 1400000)
+        task.kill()
+        guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 5, "low again")
+        self.end(daemon)
+
 
 class Boosted:
     """Where the domain keeps its governor: what setspeed makes of boosts is test_boost.py's."""
@@ -256,21 +270,7 @@ class Boosted:
 
 
 class Unclamped(Promises):
-    """Where wakegov itself sees to it that floors are kept: else the kernel does."""
-
-    def assert_bursts(self, task, is_right):
-        """Nine in ten of them, once a second has passed."""
-        seen = [int(task.stdout.readline()) for _ in range(50)][20:]
-        self.assertGreaterEqual(sum(map(is_right, seen)), 27, seen)
-
-    def test_floor(self):
-        """a task with a floor has no less while it runs"""
-        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
-        task = self.run_python("floored", BURSTS)
-        self.assert_bursts(task, lambda khz: khz >= 1400000)
-        task.kill()
-        guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 5, "low again")
-        self.end(daemon)
+    """Where wakegov itself applies caps and the floors that tasks ask for: else the kernel does."""
 
     def test_floor_beside_cap(self):
         """a task with a floor has no less where a capped loop runs in the same domain"""
@@ -319,7 +319,7 @@ class Uclamp(Boosted, Promises):
         seen = sorted(khz for khz, _ in self.samples(daemon))
         self.assertLessEqual(seen[len(seen) // 2], high_khz, seen)
 
-    def test_floor(self):
+    def test_floor_is_a_clamp(self):
         """a task with a floor carries it as a clamp, and without the daemon what it had before"""
         daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
         task = self.run_python("floored", BURSTS)
@@ -329,7 +329,7 @@ class Uclamp(Boosted, Promises):
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
     def test_untouched(self):
-        """a domain without a limit of its own is not written to, whatever its tasks carry"""
+        """a domain without limits, floors and boosts is not written to, whatever caps its tasks have"""
         daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
         self.run_python("capped", LOOP)
         self.assert_held(daemon, LOWEST_KHZ, 600000)
