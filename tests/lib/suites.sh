@@ -413,7 +413,7 @@ suite_programs() {
 		Machine.test_heat Machine.test_turbo_by_cores
 	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo \
 		Machine.test_heat Machine.test_turbo_by_cores
-	programs acpi Machine.test_doctor
+	programs acpi Machine.test_doctor Programs.test_libaio
 	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py
 }
 
