@@ -3,11 +3,12 @@
 
 /*
  * Drives a domain by scaling_min_freq and scaling_max_freq: for the backend `limits`, for the
- * domain's own limits under setspeed and uclamp, and for floors under uclamp. Both are user requests that the kernel merges with
- * others (thermal limits, firmware), and reading gives the merged value, from a work queue a moment
- * after the write. So a maximum below ours comes from another limiter and one above ours from
- * another writer; for a minimum it is the other way round. When the watch saw another program close
- * the file, every value that is not ours is from that program.
+ * domain's own limits under setspeed and uclamp, and for floors under uclamp. Both are user
+ * requests that the kernel merges with others (thermal limits, firmware), and reading gives the
+ * merged value, from a work queue a moment after the write. So a maximum below ours comes from
+ * another limiter and one above ours from another writer; for a minimum it is the other way round.
+ * When the watch saw another program close the file, every value that is not ours is from that
+ * program.
  */
 
 #include <stdbool.h>

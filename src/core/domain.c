@@ -192,15 +192,11 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	if (last->limiter == LIMITER_NONE && demand->capped_pid)
 		last->limiter = demand->rule < 0 ? LIMITER_OWN_CAP : LIMITER_CAP;
 	last->wanted_khz = opp_at_or_above(&domain->info, khz, min_khz, max_khz);
-	domain->floor_khz = 0;
-	if (demand->floor_cap)
-		domain->floor_khz = opp_at_or_above(&domain->info,
-						    opp_khz_for_cap(&domain->info,
-								    demand->floor_cap),
-						    min_khz, max_khz);
 	if (demand->explanation)
 		demand->explanation->lowest_khz = opp_lowest_at_or_above(&domain->info, khz,
 									 min_khz, max_khz);
+	khz = opp_khz_for_cap(&domain->info, demand->floor_cap);
+	domain->floor_khz = khz ? opp_at_or_above(&domain->info, khz, min_khz, max_khz) : 0;
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;
