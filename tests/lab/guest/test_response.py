@@ -10,7 +10,7 @@ import tap
 from clamps import clamps_of
 
 PERIODS = ((0.005, 300), (0.05, 60))  # s, requests
-BACKENDS = ("setspeed", "limits")
+BACKENDS = ("setspeed", "limits", "uclamp")
 
 
 class Response(unittest.TestCase):
