@@ -50,6 +50,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (now_ns >= task_overrides_next_ns(&manager->task_overrides))
 		overrides_end_over(manager);
+	if (now_ns >= rule_tracking_next_ns(manager))
+		rule_tracking_check_scan(manager);
 	if (now_ns >= manager->scan_due_ns) {
 		manager->scan_due_ns = UINT64_MAX;
 		/* Records in the ring are older than what the scan finds: they go first. */

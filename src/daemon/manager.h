@@ -175,6 +175,7 @@ struct manager {
 	struct idle_latency *idle_latency;
 	uint64_t scan_due_ns;			  /* UINT64_MAX: no scan is due */
 	uint64_t scanned_ns;			  /* last scan of all tasks */
+	uint64_t looked_ns;			  /* last check for lost records */
 	uint64_t scan_lost;			  /* tracer_lost_changes() then */
 	uint64_t crossed_rules[POLICY_RULES_MAX]; /* by rule with the cap: rules with a floor above
 						     it, as bits, that were reported */

@@ -141,7 +141,7 @@ static void plan_next(struct manager *manager, uint64_t now_ns, uint64_t placing
 		manager->hand_back.until_ns ? UINT64_MAX : engine_next_ns(manager->engine),
 		uclamps_next_ns(manager->clamps),
 		task_overrides_next_ns(&manager->task_overrides),
-		manager->scan_due_ns,
+		rule_tracking_next_ns(manager),
 		placing_ns,
 		idle_latency_next_ns(manager),
 	};

@@ -22,6 +22,11 @@
  * time.
  */
 #define SECOND_LOOK_NS (1000 * NS_PER_MS)
+/*
+ * A run of a program that the kernel skips makes no record, so while tasks match this looks for
+ * skipped runs. With twice the time an end that was missed is found twice as late.
+ */
+#define SKIPPED_LOOK_NS (10 * NS_PER_S)
 #define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
 
 static void warn_of_rule(void *userdata, const struct policy_rule *rule, const char *what)
@@ -253,8 +258,17 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 	}
 }
 
+uint64_t rule_tracking_next_ns(const struct manager *manager)
+{
+	uint64_t look_ns = rules_n_tasks(manager->rules) ? manager->looked_ns + SKIPPED_LOOK_NS
+							  : UINT64_MAX;
+
+	return manager->scan_due_ns < look_ns ? manager->scan_due_ns : look_ns;
+}
+
 void rule_tracking_check_scan(struct manager *manager)
 {
+	manager->looked_ns = time_now_ns();
 	if (rule_all(&manager->policy) &&
 	    tracer_lost_changes(manager->tracer) != manager->scan_lost)
 		plan_scan(manager, 0);

@@ -32,7 +32,10 @@ void rule_tracking_rehint(struct manager *manager);
 void rule_tracking_scan(struct manager *manager);
 
 /*
- * Call this after records were taken: scans all tasks if records were lost, or if a rule that is a
- * condition got its first task or lost its last.
+ * Call this after records were taken, and at rule_tracking_next_ns(): plans a scan of all tasks if
+ * records were lost, or if a rule that is a condition got its first task or lost its last.
  */
 void rule_tracking_check_scan(struct manager *manager);
+
+/* When a scan or the next check is due; UINT64_MAX: none is. */
+uint64_t rule_tracking_next_ns(const struct manager *manager);
