@@ -23,7 +23,7 @@ FIXTURE = os.path.join(BUILD, "tests/varlink/varlink-fixture")
 WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
 
 # Longer than anything takes that is not broken; no test waits for it to pass.
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 needs_fixture = unittest.skipIf(LIVE_SOCKET, "needs the fixture's data and limits")
 

@@ -191,7 +191,7 @@ def busy_loop(cpu):
 def call(path, method, **parameters):
     """One Varlink call; returns the parameters of the reply or raises with its error."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(60)
+        connection.settimeout(60 * PATIENCE)
         connection.connect(path)
         message = {"method": f"io.wakegov.{method}", "parameters": parameters}
         connection.sendall(json.dumps(message).encode() + b"\0")
@@ -257,7 +257,7 @@ class Daemon:
     def stop(self, number=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=60 * PATIENCE)
 
     def call(self, method, **parameters):
         return call(self.socket, method, **parameters)

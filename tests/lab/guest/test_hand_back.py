@@ -28,7 +28,7 @@ class Stream:
 
     def __init__(self, daemon, method, **parameters):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(60)
+        self.socket.settimeout(60 * guest.PATIENCE)
         self.socket.connect(daemon.socket)
         call = {"method": f"io.wakegov.{method}", "more": True, "parameters": parameters}
         self.socket.sendall(json.dumps(call).encode() + b"\0")

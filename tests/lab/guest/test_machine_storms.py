@@ -102,7 +102,7 @@ class Storms(Governed):
                                            for domain in daemon.call("Domains")["domains"]), 30, "up")
             subprocess.run(["rmmod", "acpi_cpufreq"], check=True)
             subprocess.run(["modprobe", "acpi_cpufreq"], check=True)
-            self.assertEqual(daemon.process.wait(timeout=60), 1)
+            self.assertEqual(daemon.process.wait(timeout=60 * guest.PATIENCE), 1)
             self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "as before")
 
