@@ -27,7 +27,7 @@
  * skipped runs. With twice the time an end that was missed is found twice as late.
  */
 #define SKIPPED_LOOK_NS (10 * NS_PER_S)
-#define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
+#define CHANGES_UNSEEN	(POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
 
 static void warn_of_rule(void *userdata, const struct policy_rule *rule, const char *what)
 {
@@ -261,7 +261,7 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 uint64_t rule_tracking_next_ns(const struct manager *manager)
 {
 	uint64_t look_ns = rules_n_tasks(manager->rules) ? manager->looked_ns + SKIPPED_LOOK_NS
-							  : UINT64_MAX;
+							 : UINT64_MAX;
 
 	return manager->scan_due_ns < look_ns ? manager->scan_due_ns : look_ns;
 }

@@ -97,7 +97,7 @@ tests_of() {
 # tried: none is missing on either side.
 promises_have_tests() {
 	local said here=(test_trust.py matrix_domains.py matrix_tasks.py test_machine_storms.py
-		test_selftests.py)
+		test_selftests.py test_suspend.py)
 
 	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
 		grep -oE '\btest_[a-z_]+\b' |
@@ -541,6 +541,7 @@ suite_storms() {
 	"$LAB" run --suspend --timeout 1800 -- sh -c "/usr/bin/python3 $GUEST/test_storms.py
 		/usr/bin/python3 $GUEST/test_machine_storms.py
 		/usr/bin/python3 $GUEST/test_selftests.py $selftests"
+	"$LAB" run --suspend -- $GUEST/in-ram /usr/bin/python3 $GUEST/test_suspend.py
 }
 
 suite_nothing() {

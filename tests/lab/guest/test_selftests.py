@@ -17,7 +17,7 @@ FAULTS = r"BUG:|WARNING:|Call Trace|INVALID"
 
 
 def set_suspend(level):
-    """How far down: "core" is all but the firmware, which brings nobody back here."""
+    """How far down: "core" is all but the firmware, after which test_suspend.py looks."""
     guest.write("/sys/power/mem_sleep", "deep")
     guest.write("/sys/power/pm_test", level)
     guest.write("/sys/module/suspend/parameters/pm_test_delay", 1)

@@ -186,6 +186,10 @@ run_qemu_command() {
 	)
 	run_qemu_folder hostroot /,readonly=on,multidevs=remap
 	run_qemu_folder lab "$dir/share"
+	if [ "$RUN_SUSPEND" = yes ]; then
+		run_qemu_folder after "$dir/share" # for guest/in-ram
+		RUN_QEMU+=(-qmp "unix:$dir/qmp,server=on,wait=off")
+	fi
 	[ -z "$RUN_EXTRAS" ] || run_qemu_folder extras "${RUN_EXTRAS//,/,,},readonly=on"
 	case $RUN_CLOCK in
 	# 2 ns for each instruction of any CPU: see guest/init.
@@ -272,6 +276,7 @@ run_vm_once() {
 
 	"${RUN_QEMU[@]}" </dev/null >"$RUN_DIR/qemu" 2>&1 &
 	RUN_PID=$!
+	[ "$RUN_SUSPEND" = no ] || python3 "$LAB_DIR/lib/wake.py" "$RUN_DIR/qmp" &
 	# They end by themselves, having printed everything, once the VM is gone.
 	tail -c +1 -s 0.1 -f --pid "$RUN_PID" "$share/stdout" &
 	out=$!
