@@ -506,7 +506,7 @@ suite_caps() {
 suite_faults() {
 	echo "# kernel sid"
 	# The whole table takes some minutes: tests/README.md.
-	"$LAB" run --timeout 1800 -- sh -c "/usr/bin/python3 $GUEST/test_faults.py
+	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_faults.py
 		/usr/bin/python3 $GUEST/test_matrix.py Domains.test_eio Domains.test_enospc \
 			Domains.test_ebusy Domains.test_ring \
 			Tasks.test_enospc Tasks.test_eperm Tasks.test_ring"
@@ -522,7 +522,7 @@ suite_levers() {
 
 # The same list for every backend.
 suite_promises() {
-	"$LAB" run --clock virtual --timeout 1500 -- /usr/bin/python3 $GUEST/test_promises.py
+	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_promises.py
 }
 
 # Two last-level caches, in a time that nothing on this machine disturbs.
@@ -538,7 +538,7 @@ suite_storms() {
 	local selftests
 
 	selftests=$("$LAB" selftests) || return 1
-	"$LAB" run --suspend --timeout 1800 -- sh -c "/usr/bin/python3 $GUEST/test_storms.py
+	"$LAB" run --suspend -- sh -c "/usr/bin/python3 $GUEST/test_storms.py
 		/usr/bin/python3 $GUEST/test_machine_storms.py
 		/usr/bin/python3 $GUEST/test_selftests.py $selftests"
 	"$LAB" run --suspend -- $GUEST/in-ram /usr/bin/python3 $GUEST/test_suspend.py
@@ -554,7 +554,7 @@ suite_nothing() {
 
 suite_service() {
 	stage_tree "$BUILD" >&2 || return 1
-	"$LAB" run --init systemd --timeout 1500 --packages power-profiles-daemon,tlp -- \
+	"$LAB" run --init systemd --timeout 3600 --packages power-profiles-daemon,tlp -- \
 		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py
 			/usr/bin/python3 $GUEST/test_desktop.py; /usr/bin/python3 $GUEST/test_hints.py"
 	echo "# kernel 6.1"
