@@ -14,13 +14,8 @@
 #include <stddef.h>
 
 #include "core/engine_private.h"
+#include "core/experiment_params.h"
 #include "core/io_model.h"
-#include "shared/time.h"
-
-#define HALF_NS	    (16 * NS_PER_MS)
-#define RATE_LIMITS 4 /* least rate limits per window: most of it is then at its level */
-#define SETTLE_NS   (5 * NS_PER_MS)
-#define EVIDENCE_NS (6000 * NS_PER_MS) /* half-life of evidence */
 
 struct experiment_params boost_trials_params(const struct engine *engine,
 					     const struct io_group *group)
@@ -260,21 +255,6 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 }
 
-void boost_trials_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns)
-{
-	struct io_group *group = &engine->groups[index];
-
-	pass_pauses(engine, index, now_ns);
-	if (group->device != IO_BOOST_NO_DEVICE)
-		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
-}
-
-void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
-{
-	set_edge(engine, engine->groups[index].device);
-	settle_tasks(engine, index, now_ns);
-}
-
 bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct sums sums = { .driven = true };
@@ -283,25 +263,40 @@ bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t 
 	return (sums.n || has_pausing(engine, index, now_ns)) && sums.driven && !sums.blocked;
 }
 
+bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experiment *experiment,
+			   const struct experiment_params *params, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	bool arm = experiment->arm, over = true;
+
+	pass_pauses(engine, index, now_ns);
+	if (group->device != IO_BOOST_NO_DEVICE)
+		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
+	if (experiment->window && group->moved_limits)
+		experiment_void(experiment, params, now_ns);
+	else
+		over = experiment_update(experiment, params, &group->tally, now_ns);
+	if (experiment->arm != arm && !params->any_level)
+		switch_arms(engine, index);
+	if (over)
+		io_groups_set_trial(engine, index, false);
+	return over;
+}
+
+void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	set_edge(engine, engine->groups[index].device);
+	settle_tasks(engine, index, now_ns);
+}
+
 static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
 		     uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
 	struct experiment *experiment = &group->experiment;
 	enum experiment_verdict before = experiment->verdict;
-	bool arm = experiment->arm, over;
+	bool over = boost_trials_run_pair(engine, index, experiment, params, now_ns);
 
-	boost_trials_complete_tally(engine, index, now_ns);
-	if (experiment->window && group->moved_limits) {
-		experiment_void(experiment, params, now_ns);
-		over = true;
-	} else {
-		over = experiment_update(experiment, params, &group->tally, now_ns);
-	}
-	if (experiment->arm != arm)
-		switch_arms(engine, index);
-	if (over)
-		io_groups_set_trial(engine, index, false);
 	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
 		group->found_ratio = found_ratio(experiment, params);
 		if (group->device != IO_BOOST_NO_DEVICE)

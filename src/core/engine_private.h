@@ -239,11 +239,6 @@ void boosts_advance(struct engine *engine, uint64_t now_ns);
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);
 
-/* Until the next check whether the domains are free of another pair … */
-#define TRIAL_WAIT_NS (16 * NS_PER_MS)
-/* … and whether the levels differ. */
-#define TRIAL_LOOK_NS (100 * NS_PER_MS)
-
 /* io_groups.c: moves the task to its group. NULL: the table of groups is full. */
 struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uint64_t now_ns);
 void io_groups_leave(struct engine *engine, struct io_task *task);
@@ -269,8 +264,12 @@ struct experiment_params boost_trials_params(const struct engine *engine,
  * belongs to another group's experiment.
  */
 bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns);
-/* Completes the tally up to now. */
-void boost_trials_complete_tally(struct engine *engine, uint32_t index, uint64_t now_ns);
+/*
+ * Advances an experiment of the group up to now, or discards its pair if limits moved. Returns true
+ * when a pair or the experiment has ended: its domains are free again.
+ */
+bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experiment *experiment,
+			   const struct experiment_params *params, uint64_t now_ns);
 /* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
 void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
 

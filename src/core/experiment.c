@@ -1,37 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/experiment.h"
 
-#include "shared/time.h"
+#include "core/experiment_params.h"
 
 #define PPM 1000000U
-#define Q   16 /* fractional bits of the sums and of ln E */
-#define ONE (1LL << Q)
-
-/* The parameters, and the effect of doubling each. */
-#define ODDS	    30	 /* 1/α of a wrong answer: a fifth more pairs */
-#define PRIOR_ODDS  8	 /* a prediction divides ODDS by it: half as many odds needed */
-#define LEAST_IOS   20	 /* I/Os of a window: slow groups need longer ones */
-#define WINDOW_MOST 8	 /* in half_ns: slower groups can be tested */
-#define PAIRS_MOST  100	 /* until the verdict is "cannot tell": smaller gains are found */
-#define BUDGET_PPM  1200 /* of the boosted rate: changes are noticed sooner, at twice the cost */
-#define BUDGET_OFF  5	 /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
-#define REOPEN	    8 /* … and so many times that for asking again: changes are noticed sooner */
-#define RHO	    (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
-#define CLIP	    (3 * ONE) /* of u: a pause counts as one pair; outliers count more */
-#define SCALE_START 20972     /* 2 %, unless a larger gain is predicted */
-#define SCALE_MIN   2048      /* 0.2 %: counts are whole numbers */
-#define SCALE_MAX   (1 << 20)
-#define MEMORY	    16	      /* memory of the scale, in pairs */
-#define KEEP	    (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
-#define ASSUMED	    (2 * ONE) /* weight of an assumed answer in pairs: it takes longer to doubt */
-#define HINT	    2	      /* √2 standard deviations: by chance once in twelve */
-#define CLEARLY	    4	      /* two standard deviations: by chance once in forty */
-#define SAME_MOST   3	      /* pairs at equal levels until there is nothing to ask */
-#define LOOKS	    4	      /* looks for silence per window */
-#define SILENCES    4	      /* times the share of silence: a smaller gain may come from a tick */
-/* The longest tick of throttles: io.max's slice, null_blk's 20 ms, a hypervisor's 10 to 100. */
-#define TICK_NS		(100 * NS_PER_MS)
-#define TICK_PAIRS_MOST 24 /* long pairs (ten seconds): half is boosted; and short ones before */
 
 /* ln x · 2^20, x > 0: the bits of log2 by repeated squaring. */
 static int32_t ln_q20(uint64_t x)

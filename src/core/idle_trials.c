@@ -6,7 +6,7 @@
  * at a time.
  */
 #include "core/engine_private.h"
-#include "shared/time.h"
+#include "core/experiment_params.h"
 
 static bool is_asked(const struct engine *engine, const struct io_group *group)
 {
@@ -25,28 +25,11 @@ static void end_question(struct engine *engine, uint32_t index, uint64_t now_ns)
 	boost_trials_plan_windows(engine, index, now_ns);
 }
 
-static void run_pair(struct engine *engine, uint32_t index, uint64_t now_ns)
-{
-	struct io_group *group = &engine->groups[index];
-	struct experiment_params params = boost_trials_params(engine, group);
-	bool over = true;
-
-	params.any_level = true;
-	if (group->idle.window &&
-	    (group->moved_limits || !boost_trials_may_try(engine, index, now_ns))) {
-		experiment_void(&group->idle, &params, now_ns);
-	} else {
-		boost_trials_complete_tally(engine, index, now_ns);
-		over = experiment_update(&group->idle, &params, &group->tally, now_ns);
-	}
-	if (over)
-		io_groups_set_trial(engine, index, false);
-	boost_trials_plan_windows(engine, index, now_ns);
-}
-
 static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
+	struct experiment_params params;
+	bool may_try;
 
 	if (!is_asked(engine, group)) {
 		if (group->idle.verdict != EXPERIMENT_NONE)
@@ -56,19 +39,24 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 	if (group->idle.verdict == EXPERIMENT_NONE)
 		experiment_begin(&group->idle, now_ns);
+	may_try = boost_trials_may_try(engine, index, now_ns);
 	if (!group->idle.window) {
 		if (group->experiment.window) {
 			group->idle.next_ns = now_ns + TRIAL_WAIT_NS;
 			return;
 		}
-		if (!boost_trials_may_try(engine, index, now_ns)) {
+		if (!may_try) {
 			group->idle.next_ns = UINT64_MAX; /* until the next pair of the boost */
 			return;
 		}
 		group->moved_limits = false;
 		io_groups_set_trial(engine, index, true);
 	}
-	run_pair(engine, index, now_ns);
+	params = boost_trials_params(engine, group);
+	params.any_level = true;
+	group->moved_limits |= !may_try;
+	boost_trials_run_pair(engine, index, &group->idle, &params, now_ns);
+	boost_trials_plan_windows(engine, index, now_ns);
 }
 
 void idle_trials_advance(struct engine *engine, uint64_t now_ns)

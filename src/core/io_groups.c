@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/engine_private.h"
+#include "core/experiment_params.h"
 
 /* The first domain of the same kind: a boost has the same effect in both, by the same means. */
 static uint32_t kind_of(const struct engine *engine, uint32_t domain)

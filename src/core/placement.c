@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/experiment_params.h"
+
 #define FULL_CPU	 1024
 #define BACK_OFF_MOST_NS 64000000000ULL
 /* After a hold of this length the back-off starts again at its least. */
@@ -19,16 +21,11 @@
 /* A window with less work than this says nothing. */
 #define WORK_LEAST 20
 
-/*
- * A window is as long as the time between two looks, as no group may move more often. After a
- * switch the scheduler needs some ticks to spread tasks. Evidence lasts for as many windows as that
- * of a boost.
- */
 static const struct experiment_params params = {
 	.half_ns = PLACEMENT_LOOK_NS,
-	.settle_ns = PLACEMENT_LOOK_NS / 10,
-	.half_life_ns = 375 * PLACEMENT_LOOK_NS,
-	.slack_ppm = 20000,
+	.settle_ns = PLACEMENT_LOOK_NS / PLACEMENT_SETTLE_LOOKS,
+	.half_life_ns = PLACEMENT_EVIDENCE_LOOKS * PLACEMENT_LOOK_NS,
+	.slack_ppm = PLACEMENT_SLACK_PPM,
 };
 
 void placement_init(struct placement *placement, enum placement_kind kind, uint64_t seed)
