@@ -234,45 +234,37 @@ static bool may_be_of_tick(const struct experiment *e, const struct experiment_p
 	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
 }
 
-/* Repeats the question once, in long windows; short ones then refresh a gain that they confirm. */
-static void ask_in_long_windows(struct experiment *e, uint64_t now_ns)
-{
-	e->is_long = true;
-	e->scale = SCALE_START;
-	open_again(e, now_ns);
-}
-
-static void conclude_gain(struct experiment *e, const struct experiment_params *p,
-			  enum experiment_verdict verdict, uint64_t now_ns)
-{
-	e->is_confirmed |= e->is_long;
-	e->is_long = false;
-	conclude(e, p, verdict, true, now_ns);
-}
-
+/*
+ * A gain that a tick may explain, or a hint of one, is asked for once more, in long windows; short
+ * ones then refresh what they confirm.
+ */
 static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
-	bool may_be_tick = may_be_of_tick(e, p);
+	bool may_be_tick = may_be_of_tick(e, p), answered, over, gains;
 	int64_t most = e->is_long || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = ln_q20(ODDS) / 16;
-	bool answered, over;
 
 	if (e->sum > 0 && is_as_predicted(e, p))
 		need -= ln_q20(PRIOR_ODDS) / 16;
 	answered = ln_evidence(e) >= need;
 	over = e->pairs >= most * ONE || e->tries >= 2 * most;
-	if (answered && e->sum <= 0)
+	gains = (answered && e->sum > 0) ||
+		(over && is_above_slack(e, may_be_tick ? HINT : CLEARLY));
+	if (gains && may_be_tick) {
+		e->is_long = true;
+		e->scale = SCALE_START;
+		open_again(e, now_ns);
+	} else if (gains && !is_device_slower(e, HINT)) {
+		e->is_confirmed |= e->is_long;
+		e->is_long = false;
+		conclude(e, p, answered ? EXPERIMENT_PAYS : EXPERIMENT_CANT_TELL, true, now_ns);
+	} else if (answered && !gains) {
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
-	else if ((answered || over) && may_be_tick)
-		ask_in_long_windows(e, now_ns);
-	else if (answered && !is_device_slower(e, HINT))
-		conclude_gain(e, p, EXPERIMENT_PAYS, now_ns);
-	else if (over && is_above_slack(e, CLEARLY) && !is_device_slower(e, HINT))
-		conclude_gain(e, p, EXPERIMENT_CANT_TELL, now_ns);
-	else if (over)
+	} else if (over) {
 		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
-	else if (e->same >= SAME_MOST)
+	} else if (e->same >= SAME_MOST) {
 		conclude(e, p, EXPERIMENT_NONE, false, now_ns);
+	}
 }
 
 /*
