@@ -97,11 +97,15 @@ static void switch_arms(struct engine *engine, uint32_t index)
 		}
 }
 
-/* Whether our boost is predicted to gain more than the slack over the present level. */
+/*
+ * Whether our boost may gain more than the slack over the present level. Of requests one at a time
+ * the prediction is a lower bound: what a CPU does before it sees the end of one, as leaving
+ * idleness, is taken for the device's time, and can be more than the rest.
+ */
 static bool is_promising(const struct experiment_params *params, const struct io_group *group,
 			 const struct sums *sums)
 {
-	return group->device == IO_BOOST_NO_DEVICE
+	return group->depth_milli <= ALONE_MILLI
 		       ? sums->higher
 		       : predicted_ppm(sums, sums->saved) > params->slack_ppm;
 }

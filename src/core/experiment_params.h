@@ -27,11 +27,11 @@
 
 /* A window. A shorter one cancels more drift, a longer one more white noise. */
 #define HALF_NS	    (16 * NS_PER_MS)
-#define RATE_LIMITS 4 /* at least so many of the domain, to be at its level for most of it */
+#define RATE_LIMITS 4  /* at least so many of the domain, to be at its level for most of it */
 #define LEAST_IOS   20 /* and so many I/Os: the groups that can be tested are faster */
 #define WINDOW_MOST 8  /* but at most so many HALF_NS: slower groups can be tested */
 /* After a switch, for requests in flight and two rate limits: not counted. */
-#define SETTLE_NS   (5 * NS_PER_MS)
+#define SETTLE_NS (5 * NS_PER_MS)
 
 /* After an answer. */
 #define EVIDENCE_NS (6000 * NS_PER_MS) /* half-life: a change is noticed later */
@@ -43,9 +43,12 @@
 
 /* Devices that work in ticks: io.max has slices, null_blk 20 ms, hypervisors 10 to 100. */
 #define TICK_NS		(100 * NS_PER_MS) /* the longest */
-#define TICK_PAIRS_MOST 24 /* long pairs (ten seconds): half is boosted */
-#define LOOKS		4  /* looks for silence per window */
-#define SILENCES	4  /* times the share of silence: a smaller gain may come from a tick */
+#define TICK_PAIRS_MOST 24		  /* long pairs (ten seconds): half is boosted */
+#define LOOKS		4		  /* looks for silence per window */
+#define SILENCES	4 /* times the share of silence: a smaller gain may come from a tick */
+
+/* Requests in flight, in thousandths: one at a time. More would count short queues as well. */
+#define ALONE_MILLI 1250
 
 /* Until the next check whether the domains are free of another pair … */
 #define TRIAL_WAIT_NS (16 * NS_PER_MS)
