@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A load generator whose speed follows the clock; freqload_options.c says what it does. */
+/* A load generator; freqload_options.c says what it does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,9 +14,6 @@
 #include <linux/fs.h>
 
 #include "freqload_work.h"
-
-/* A unit of CPU-bound work. */
-#define UNIT_CYCLES 1000000
 
 struct runner {
 	struct freqload_work work;
@@ -68,36 +65,6 @@ static int open_file(const char *path, bool buffered, int *ret_fd, uint64_t *ret
 	return 0;
 }
 
-/* The highest frequency of any CPU, or --khz. */
-static uint64_t max_khz(const struct freqload_options *options)
-{
-	unsigned int cpu, khz, max = options->constant_khz;
-	char path[96];
-	FILE *file;
-
-	for (cpu = 0; cpu < CPU_SETSIZE && !options->constant_khz; cpu++) {
-		snprintf(path, sizeof(path),
-			 "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", cpu);
-		file = fopen(path, "re");
-		if (!file)
-			continue;
-		if (fscanf(file, "%u", &khz) == 1 && khz > max)
-			max = khz;
-		fclose(file);
-	}
-
-	return max;
-}
-
-static uint64_t cycles_per_step(const struct freqload_options *options)
-{
-	if (options->workload == FREQLOAD_CPU)
-		return UNIT_CYCLES;
-	if (options->workload == FREQLOAD_PERIODIC && options->busy_us_at_max)
-		return options->busy_us_at_max * max_khz(options) / 1000;
-	return options->cycles;
-}
-
 /* With --pin, the i-th CPU of the list alone. */
 static int set_affinity(const struct freqload_options *options, unsigned int index)
 {
@@ -131,7 +98,6 @@ static void *run_thread(void *data)
 		return NULL;
 
 	runner->result = run_workload[work->options->workload](work);
-	work_stop_counting(work);
 	return NULL;
 }
 
@@ -185,8 +151,6 @@ static void sum_up(const struct runner *runners, unsigned int threads, struct fr
 
 	for (i = 0; i < threads; i++) {
 		sum->done += runners[i].work.done;
-		sum->mean.khz_ns += runners[i].work.mean.khz_ns;
-		sum->mean.ns += runners[i].work.mean.ns;
 		latency_merge(&sum->latency, &runners[i].work.latency);
 	}
 }
@@ -197,35 +161,21 @@ static void report(const struct freqload_work *sum)
 	double seconds = options->seconds;
 	const char *name = freqload_workload_names[options->workload];
 	const char *rate = is_io(options) ? "iops" : "work_per_s";
-	double mean_mhz = sum->mean.ns > 0 ? sum->mean.khz_ns / sum->mean.ns / 1000 : 0;
 	double p50 = latency_percentile_us(&sum->latency, 0.50);
 	double p95 = latency_percentile_us(&sum->latency, 0.95);
 	double p99 = latency_percentile_us(&sum->latency, 0.99);
 
 	if (options->json) {
 		printf("{\"workload\":\"%s\",\"threads\":%u,\"seconds\":%.3f,\"%s\":%.2f,"
-		       "\"mean_mhz\":%.1f,\"lat_p50_us\":%.1f,\"lat_p95_us\":%.1f,\"lat_p99_us\":%.1f}\n",
-		       name, options->threads, seconds, rate, (double)sum->done / seconds, mean_mhz,
-		       p50, p95, p99);
+		       "\"lat_p50_us\":%.1f,\"lat_p95_us\":%.1f,\"lat_p99_us\":%.1f}\n",
+		       name, options->threads, seconds, rate, (double)sum->done / seconds, p50, p95,
+		       p99);
 		return;
 	}
-	printf("%s x%u: %.1f %s, mean %.0f MHz", name, options->threads,
-	       (double)sum->done / seconds, rate, mean_mhz);
+	printf("%s x%u: %.1f %s", name, options->threads, (double)sum->done / seconds, rate);
 	if (sum->latency.count > 0)
 		printf(", latency p50 %.0f p95 %.0f p99 %.0f us", p50, p95, p99);
 	putchar('\n');
-}
-
-static void explain_clock_error(int error)
-{
-	if (error == -ENODEV)
-		fputs("freqload: no CPU has cpufreq here: give the frequency with --khz N\n",
-		      stderr);
-	else
-		fprintf(stderr,
-			"freqload: can't watch power:cpu_frequency: %s; it takes root (CAP_BPF and "
-			"CAP_PERFMON) and a kernel with BTF, or --khz N\n",
-			strerror(-error));
 }
 
 static int measure(struct freqload_work *pattern)
@@ -239,12 +189,11 @@ static int measure(struct freqload_work *pattern)
 	if (!runners)
 		return -ENOMEM;
 
-	pattern->cycles = cycles_per_step(options);
+	pattern->cycles = options->cycles;
 	margin_ns = options->margin_ms * 1000000ULL;
-	pattern->count_from_ticks_ns = freq_clock_ticks_ns(pattern->clock) + margin_ns;
-	pattern->count_until_ticks_ns = pattern->count_from_ticks_ns +
-					options->seconds * 1000000000ULL;
-	pattern->end_ticks_ns = pattern->count_until_ticks_ns + margin_ns;
+	pattern->count_from_ns = work_now_ns() + margin_ns;
+	pattern->count_until_ns = pattern->count_from_ns + options->seconds * 1000000000ULL;
+	pattern->end_ns = pattern->count_until_ns + margin_ns;
 	r = run_all(runners, pattern);
 	if (r >= 0) {
 		sum_up(runners, options->threads, pattern);
@@ -258,7 +207,6 @@ int main(int argc, char **argv)
 {
 	static struct freqload_work pattern = { .fd = -1 };
 	struct freqload_options options;
-	struct freq_clock *clock = NULL;
 	int r;
 
 	r = freqload_options_parse(argc, argv, &options);
@@ -269,15 +217,7 @@ int main(int argc, char **argv)
 	if (is_io(&options) &&
 	    open_file(options.file, options.buffered, &pattern.fd, &pattern.blocks) < 0)
 		return EXIT_FAILURE;
-	r = freq_clock_new(options.constant_khz, &clock);
-	if (r < 0) {
-		explain_clock_error(r);
-		return EXIT_FAILURE;
-	}
-
-	pattern.clock = clock;
 	r = measure(&pattern);
-	freq_clock_free(clock);
 	if (pattern.fd >= 0)
 		close(pattern.fd);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -18,12 +18,10 @@ enum {
 	OPT_CYCLES,
 	OPT_PERIOD_US,
 	OPT_BUSY_CYCLES,
-	OPT_BUSY_US_AT_MAX,
 	OPT_CPUS,
 	OPT_PIN,
 	OPT_TIME,
 	OPT_MARGIN_MS,
-	OPT_KHZ,
 	OPT_JSON,
 	OPT_HELP,
 };
@@ -36,12 +34,10 @@ static const struct option long_options[] = {
 	{ "cycles", required_argument, NULL, OPT_CYCLES },
 	{ "period-us", required_argument, NULL, OPT_PERIOD_US },
 	{ "busy-cycles", required_argument, NULL, OPT_BUSY_CYCLES },
-	{ "busy-us-at-max", required_argument, NULL, OPT_BUSY_US_AT_MAX },
 	{ "cpus", required_argument, NULL, OPT_CPUS },
 	{ "pin", no_argument, NULL, OPT_PIN },
 	{ "time", required_argument, NULL, OPT_TIME },
 	{ "margin-ms", required_argument, NULL, OPT_MARGIN_MS },
-	{ "khz", required_argument, NULL, OPT_KHZ },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{},
@@ -50,11 +46,11 @@ static const struct option long_options[] = {
 static void show_help(void)
 {
 	puts("Usage: freqload WORKLOAD [OPTION…]\n"
-	     "A load whose speed follows the CPU's clock, whatever the real speed of the CPU.\n\n"
+	     "A load. A cycle is one of the lab's timed machine: a quarter of an instruction.\n\n"
 	     "  psync      direct random 4 KiB reads, one at a time per thread, --cycles between two\n"
 	     "  io_uring   the same with --depth reads in flight per thread, --cycles for each\n"
 	     "  cpu        a busy loop; work is counted in units of a million cycles\n"
-	     "  periodic   each --period-us, a burst of --busy-cycles or --busy-us-at-max\n"
+	     "  periodic   each --period-us, a burst of --busy-cycles\n"
 	     "  serial     one process after the other, as of a shell script; each burns --cycles\n\n"
 	     "  --file DEV            what to read, default /dev/nullb0\n"
 	     "  --buffered            read through the page cache, which keeps nothing of it: for file\n"
@@ -64,13 +60,11 @@ static void show_help(void)
 	     "  --depth N             default 32\n"
 	     "  --period-us N         default 10000\n"
 	     "  --busy-cycles N       default 1000000\n"
-	     "  --busy-us-at-max N    as long as that at the highest frequency of any CPU\n"
 	     "  --cpus LIST           run on these only, such as 0-1,3\n"
 	     "  --pin                 thread i on the i-th CPU of --cpus alone, in turn\n"
 	     "  --time SECONDS        default 5\n"
 	     "  --margin-ms N         run so much longer before and after, which does not count, and\n"
 	     "                        print a line, begin and end, where the time that counts does\n"
-	     "  --khz N               take this for every CPU's frequency (hosts without cpufreq)\n"
 	     "  --json                for machines");
 }
 
@@ -153,12 +147,9 @@ static int parse_option(int option, const char *name, struct freqload_options *o
 	case OPT_CYCLES:
 		return parse_number(name, 0, 1000000000, &options->cycles);
 	case OPT_BUSY_CYCLES:
-		options->busy_us_at_max = 0;
 		return parse_number(name, 1, 1000000000, &options->cycles);
 	case OPT_PERIOD_US:
 		return parse_number(name, 1, 100000000, &options->period_us);
-	case OPT_BUSY_US_AT_MAX:
-		return parse_number(name, 1, 100000000, &options->busy_us_at_max);
 	case OPT_CPUS:
 		if (parse_cpus(optarg, &options->cpus) == 0)
 			return 0;
@@ -171,8 +162,6 @@ static int parse_option(int option, const char *name, struct freqload_options *o
 		return parse_small(name, 86400, &options->seconds);
 	case OPT_MARGIN_MS:
 		return parse_small(name, 60000, &options->margin_ms);
-	case OPT_KHZ:
-		return parse_small(name, 100000000, &options->constant_khz);
 	case OPT_JSON:
 		options->json = true;
 		return 0;
@@ -239,7 +228,9 @@ int freqload_options_parse(int argc, char **argv, struct freqload_options *ret_o
 	if (r < 0)
 		return r;
 
-	if (!have_cycles)
+	if (options.workload == FREQLOAD_CPU)
+		options.cycles = 1000000;
+	else if (!have_cycles)
 		options.cycles = options.workload == FREQLOAD_PERIODIC ? 1000000 : 61714;
 	*ret_options = options;
 	return 0;

@@ -20,11 +20,9 @@ struct freqload_options {
 	unsigned int depth;
 	unsigned int seconds;
 	unsigned int margin_ms; /* run, but not counted, before and after */
-	unsigned int constant_khz;
-	uint64_t cycles;
+	uint64_t cycles;	/* per I/O, unit of work or period */
 	uint64_t period_us;
-	uint64_t busy_us_at_max; /* 0: use cycles */
-	cpu_set_t cpus;		 /* empty: wherever the kernel likes */
+	cpu_set_t cpus; /* empty: wherever the kernel likes */
 	bool pin;
 	bool buffered;
 	bool json;

@@ -21,7 +21,7 @@ static void submit(struct io_uring *ring, struct freqload_work *work, struct slo
 	io_uring_prep_read(sqe, work->fd, slot->buffer, FREQLOAD_BLOCK_BYTES,
 			   (uint64_t)work_random_offset(work));
 	io_uring_sqe_set_data(sqe, slot);
-	slot->issued_ns = freq_clock_ticks_ns(work->clock);
+	slot->issued_ns = work_now_ns();
 	io_uring_submit(ring);
 }
 
@@ -69,7 +69,7 @@ static int run(struct io_uring *ring, struct freqload_work *work, struct slot *s
 		slots[i].buffer = buffers + (size_t)i * FREQLOAD_BLOCK_BYTES;
 		submit(ring, work, &slots[i]);
 	}
-	while (r >= 0 && freq_clock_ticks_ns(work->clock) < work->end_ticks_ns)
+	while (r >= 0 && work_now_ns() < work->end_ns)
 		r = reap_one(ring, work);
 
 	/* After an error one slot was not submitted again. */

@@ -3,12 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Of burn(): two instructions; and 55 us at 1800 MHz. */
+#define CYCLES_PER_TURN 8
+#define TURNS_PER_LOOK	12500
 
 /* xorshift64: any seed but 0 */
 int64_t work_random_offset(struct freqload_work *work)
@@ -19,40 +24,45 @@ int64_t work_random_offset(struct freqload_work *work)
 	return (int64_t)(work->random % work->blocks) * FREQLOAD_BLOCK_BYTES;
 }
 
-void work_stop_counting(struct freqload_work *work)
+uint64_t work_now_ns(void)
 {
-	if (work->counting)
-		freq_mean_stop(&work->mean, work->clock);
-	work->counting = false;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Whether what is done at that time counts. The mean begins and ends with it. */
-static bool counts(struct freqload_work *work, uint64_t now_ticks_ns)
+/*
+ * Spins for about that many cycles of the lab's timed machine, which takes 4 for an instruction, or
+ * until end_ns. A real CPU does several instructions in a cycle.
+ */
+static void burn(uint64_t cycles, uint64_t end_ns)
 {
-	bool inside = now_ticks_ns >= work->count_from_ticks_ns &&
-		      now_ticks_ns < work->count_until_ticks_ns;
+	uint64_t turns = cycles / CYCLES_PER_TURN;
 
-	if (!inside) {
-		work_stop_counting(work);
-	} else if (!work->counting) {
-		freq_mean_start(&work->mean, work->clock);
-		work->counting = true;
-	} else {
-		freq_mean_update(&work->mean, work->clock);
+	while (turns && work_now_ns() < end_ns) {
+		uint64_t n = turns < TURNS_PER_LOOK ? turns : TURNS_PER_LOOK;
+
+		for (turns -= n; n; n--)
+			__asm__ volatile("");
 	}
-	return inside;
 }
 
-void work_finish_io(struct freqload_work *work, uint64_t issued_ticks_ns)
+/* Whether what is done at that time counts. */
+static bool counts(const struct freqload_work *work, uint64_t now_ns)
 {
-	uint64_t now_ns = freq_clock_ticks_ns(work->clock);
+	return now_ns >= work->count_from_ns && now_ns < work->count_until_ns;
+}
+
+void work_finish_io(struct freqload_work *work, uint64_t issued_ns)
+{
+	uint64_t now_ns = work_now_ns();
 
 	if (counts(work, now_ns)) {
-		latency_add(&work->latency,
-			    now_ns > issued_ticks_ns ? now_ns - issued_ticks_ns : 0);
+		latency_add(&work->latency, now_ns - issued_ns);
 		work->done++;
 	}
-	freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+	burn(work->cycles, work->end_ns);
 }
 
 int work_psync(struct freqload_work *work)
@@ -66,7 +76,7 @@ int work_psync(struct freqload_work *work)
 	if (!buffer)
 		return -ENOMEM;
 
-	while ((issued_ns = freq_clock_ticks_ns(work->clock)) < work->end_ticks_ns) {
+	while ((issued_ns = work_now_ns()) < work->end_ns) {
 		offset = work_random_offset(work);
 		bytes = pread(work->fd, buffer, FREQLOAD_BLOCK_BYTES, offset);
 		if (bytes < 0) {
@@ -84,9 +94,9 @@ int work_psync(struct freqload_work *work)
 
 int work_cpu(struct freqload_work *work)
 {
-	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
-		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
-		if (counts(work, freq_clock_ticks_ns(work->clock)))
+	while (work_now_ns() < work->end_ns) {
+		burn(work->cycles, work->end_ns);
+		if (counts(work, work_now_ns()))
 			work->done++;
 	}
 	return 0;
@@ -106,16 +116,14 @@ static void sleep_until(uint64_t ns)
 /* Latency is from the time that the burst was due to the time that its work was done. */
 int work_periodic(struct freqload_work *work)
 {
-	uint64_t due_ns = freq_clock_now_ns(), now_ns;
+	uint64_t due_ns = work_now_ns(), now_ns;
 
-	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
+	while (work_now_ns() < work->end_ns) {
 		due_ns += work->options->period_us * 1000;
 		sleep_until(due_ns);
-		/* The mean is to know of the CPU that it wakes on before it burns there. */
-		counts(work, freq_clock_ticks_ns(work->clock));
-		freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
-		now_ns = freq_clock_now_ns();
-		if (counts(work, freq_clock_ticks_ns(work->clock))) {
+		burn(work->cycles, work->end_ns);
+		now_ns = work_now_ns();
+		if (counts(work, now_ns)) {
 			latency_add(&work->latency, now_ns - due_ns);
 			work->done++;
 		}
@@ -126,10 +134,9 @@ int work_periodic(struct freqload_work *work)
 	return 0;
 }
 
-/* The child inherits the clock's map, and burns by it. */
 int work_serial(struct freqload_work *work)
 {
-	while (freq_clock_ticks_ns(work->clock) < work->end_ticks_ns) {
+	while (work_now_ns() < work->end_ns) {
 		pid_t pid = fork();
 
 		if (pid < 0) {
@@ -137,12 +144,12 @@ int work_serial(struct freqload_work *work)
 			return -errno;
 		}
 		if (!pid) {
-			freq_clock_burn(work->clock, work->cycles, work->end_ticks_ns);
+			burn(work->cycles, work->end_ns);
 			_exit(EXIT_SUCCESS);
 		}
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
-		if (counts(work, freq_clock_ticks_ns(work->clock)))
+		if (counts(work, work_now_ns()))
 			work->done++;
 	}
 	return 0;

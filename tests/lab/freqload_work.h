@@ -3,26 +3,21 @@
 
 /* What one thread of freqload does until the time is over. */
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "freqload_clock.h"
 #include "freqload_latency.h"
 #include "freqload_options.h"
 
 struct freqload_work {
 	const struct freqload_options *options;
-	const struct freq_clock *clock;
 	uint64_t cycles; /* per I/O, unit of work or period */
-	uint64_t end_ticks_ns;
-	uint64_t count_from_ticks_ns; /* what is done between these two counts */
-	uint64_t count_until_ticks_ns;
-	bool counting;
+	uint64_t end_ns;
+	uint64_t count_from_ns; /* what is done between these two counts */
+	uint64_t count_until_ns;
 	uint64_t random;
 	int fd;
 	uint64_t blocks; /* of 4 KiB in the file */
 	uint64_t done;
-	struct freq_mean mean;
 	struct latency latency;
 };
 
@@ -38,8 +33,8 @@ int work_serial(struct freqload_work *work);
 /* The offset of a random block of the file. */
 int64_t work_random_offset(struct freqload_work *work);
 
-/* To be called at the end of counting at the latest: closes the mean. */
-void work_stop_counting(struct freqload_work *work);
+/* CLOCK_MONOTONIC */
+uint64_t work_now_ns(void);
 
 /* An I/O is complete: counts it, then burns what is to be burnt for it. */
-void work_finish_io(struct freqload_work *work, uint64_t issued_ticks_ns);
+void work_finish_io(struct freqload_work *work, uint64_t issued_ns);

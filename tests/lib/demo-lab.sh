@@ -19,9 +19,8 @@ lab_boot() {
 
 lab_notes() {
 	echo "Kernel $(jq -r -s '.[0].kernel' "$DEMO/runs"), emulated, in one boot; $DEMO_SECONDS s each." \
-		"Time is the guest's own, an instruction of one of its CPUs takes 2 ns: compare governors," \
-		"not absolute figures. ratio: to performance's; mean MHz: where the load's tasks were. The" \
-		"kernel's governors in this guest are not frequency-invariant (no APERF/MPERF there)."
+		"Each CPU's time goes by its frequency, an instruction takes 4 cycles: compare governors," \
+		"not absolute figures. ratio: to performance's; mean MHz: of the load's domain."
 }
 
 demo_in_lab() {

@@ -382,7 +382,7 @@ govern() {
 
 	shift
 	echo "# kernel $kernel"
-	"$LAB" run --clock virtual --kernel "$kernel" -- \
+	"$LAB" run --machine timed --kernel "$kernel" -- \
 		/usr/bin/python3 tests/lib/tap.py $GUEST/test_govern.py "${@/#/Govern.test_}"
 }
 
@@ -395,7 +395,7 @@ suite_govern() {
 
 # The figures are for the newest kernel; it is the same core on the others.
 suite_boost() {
-	"$LAB" run --clock virtual --packages python3-fusepy,libfuse2 -- \
+	"$LAB" run --machine timed --packages python3-fusepy,libfuse2 -- \
 		/usr/bin/python3 $GUEST/test_boost.py
 }
 

@@ -3,10 +3,9 @@
 
 rt-app's method (its examples/cpufreq_governor_efficiency): a thread runs for a while and sleeps for
 a while; a governor's efficiency is 100 % if a run takes as long as under performance, and 0 % if
-as long as under powersave. Its loops take a number of cycles here: see freqload_preload.c.
+as long as under powersave.
 """
 import json
-import os
 import re
 import statistics
 import subprocess
@@ -14,8 +13,6 @@ import tempfile
 
 import guest
 
-PRELOAD = f"{guest.BUILD}/tests/lab/libfreqload-preload.so"
-LOOP_NS = 20000  # of a loop at 1800 MHz; at other frequencies it is longer
 DOMAIN, CPU = "policy0", 1
 RUNS = ((10, 100), (30, 100), (100, 200))  # ms of work at 1800 MHz, ms of the period
 LOOPS = 12
@@ -27,18 +24,27 @@ def mean_mhz(before, after):
     return sum(khz * time for khz, time in spent.items()) / sum(spent.values()) / 1000
 
 
-def rt_app(directory, run_ms, period_ms):
+def calibrated_loop_ns():
+    """What a loop of rt-app takes at 1800 MHz, by its own calibration, which is once as SCHED_FIFO."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = f"{directory}/load.json"
+        guest.write(path, json.dumps({
+            "tasks": {"thread": {"loop": 1, "run": 1000}},
+            "global": {"calibration": f"CPU{CPU}", "lock_pages": False, "ftrace": False}}))
+        done = subprocess.run(["rt-app", path], check=True, capture_output=True, text=True)
+    return int(re.search(r"pLoad = (\d+)ns", done.stdout + done.stderr).group(1))
+
+
+def rt_app(directory, loop_ns, run_ms, period_ms):
     """How long the runs took on average, in ms."""
     thread = {"instance": 1, "cpus": [CPU], "loop": LOOPS, "phases": {
         "sleep": {"loop": 1, "timer": {"ref": "tick", "period": period_ms * 1000}},
         "run": {"loop": 1, "run": run_ms * 1000}}}
-    # Its own calibration would run as SCHED_FIFO, and what a loop takes is known.
-    settings = {"default_policy": "SCHED_OTHER", "calibration": LOOP_NS, "lock_pages": False,
+    settings = {"default_policy": "SCHED_OTHER", "calibration": loop_ns, "lock_pages": False,
                 "ftrace": False, "logdir": directory, "log_basename": "log", "log_size": 2}
     path = f"{directory}/load.json"
     guest.write(path, json.dumps({"tasks": {"thread": thread}, "global": settings}))
-    subprocess.run(["rt-app", path], check=True, env={**os.environ, "LD_PRELOAD": PRELOAD},
-                   stderr=subprocess.DEVNULL)
+    subprocess.run(["rt-app", path], check=True, stderr=subprocess.DEVNULL)
     lines = guest.read(f"{directory}/log-thread-0.log").splitlines()
     took_us = [int(fields[2]) for fields in (line.split() for line in lines if line[0] != "#")
                if int(fields[1])]
@@ -71,9 +77,10 @@ def under(governor, work, *arguments):
 
 def show_rt_app():
     print("\nrt-app's efficiency: 100 % is as fast as performance, 0 % as slow as powersave")
+    loop_ns, _ = under("performance", calibrated_loop_ns)
     for run_ms, period_ms in RUNS:
         with tempfile.TemporaryDirectory() as directory:
-            found = {governor: under(governor, rt_app, directory, run_ms, period_ms)
+            found = {governor: under(governor, rt_app, directory, loop_ns, run_ms, period_ms)
                      for governor in GOVERNORS}
         slow, fast = found["powersave"][0], found["performance"][0]
         for governor, (took_ms, mhz) in found.items():

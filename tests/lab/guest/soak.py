@@ -53,7 +53,7 @@ class Soak:
                       "--cpus", self.random.choice(("0", "2", "0-3")), "--time", "1000")
 
     def periodic(self):
-        self.freqload("periodic", "--period-us", "20000", "--busy-us-at-max", "3000", "--cpus",
+        self.freqload("periodic", "--period-us", "20000", "--busy-cycles", "5400000", "--cpus",
                       self.random.choice(("0-1", "2-3")), "--time", "1000")
 
     def capped(self):

@@ -97,7 +97,7 @@ class Kernels(unittest.TestCase):
     def test_d_io(self):
         """a task that waits for I/O is seen"""
         self.need("btf")
-        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--time",
+        load = guest.start_load("psync", "--file", guest.null_blk(), "--time",
                                 "60")
         try:
             guest.wait_for(lambda: any(task["comm"] == "freqload" for task in

@@ -109,7 +109,7 @@ class Uclamp(unittest.TestCase):
         self.before = guest.snapshot()
 
     def start_reader(self):
-        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--cpus",
+        load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus",
                                 "1", "--time", "1000")
         self.addCleanup(load.wait)
         self.addCleanup(load.kill)

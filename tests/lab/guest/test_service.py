@@ -435,7 +435,7 @@ class Service(Installed):
             return {program["name"]: program["state"] for program in programs}
         # What reads at the boot may be measured just now.
         guest.wait_for(lambda: states()["block_rq_complete"] == "not-needed", 10, "no requests followed")
-        load = guest.start_load("psync", "--khz", "1800000", "--file", guest.null_blk(), "--time", "1000")
+        load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "1000")
         guest.wait_for(lambda: states()["block_rq_complete"] == "attached", 10, "requests followed")
         load.terminate()
         load.communicate()

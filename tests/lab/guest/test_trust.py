@@ -400,7 +400,7 @@ class Trust(Installed):
         device = guest.null_blk()
         os.chmod(device, 0o666)
         self.start("[rule odd]\nexe = /tmp/*\ncap = 95%\n[io-boost]\nmin-rate = 20/s\n")
-        load = subprocess.Popen([*AS_NOBODY, program, "psync", "--khz", "1800000", "--file", device,
+        load = subprocess.Popen([*AS_NOBODY, program, "psync", "--file", device,
                                  "--cpus", "1", "--time", "300"], stdout=subprocess.DEVNULL)
         self.addCleanup(load.wait)
         self.addCleanup(load.kill)

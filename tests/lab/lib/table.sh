@@ -38,9 +38,6 @@ table_parse() {
 		esac
 		shift
 	done
-	# freqload pretends to be as slow as the OPP: it would be so twice.
-	[[ ! -e $LAB_DIR/guest/table-$TABLE_NAME.sh || " ${TABLE_RUN_OPTIONS[*]} " != *" --machine timed "* ]] ||
-		die_usage "lab table: the load of $TABLE_NAME pretends its speed: see programs for the timed machine"
 }
 
 # table_need_list OPTION VALUE EXAMPLE
@@ -98,14 +95,14 @@ table_measure() {
 		"${governors[@]}" || exit $?
 }
 
-# table_vm FILE [lab run's OPTION…] -- COMMAND…: in virtual time, which nothing on this machine can
-# disturb. Not in the foreground: a signal is to reach the trap at once. TABLE_PID is the process to
+# table_vm FILE [lab run's OPTION…] -- COMMAND…: on the timed machine, which nothing on this machine
+# can disturb. Not in the foreground: a signal is to reach the trap at once. TABLE_PID is the process to
 # end then.
 table_vm() {
 	local file=$1 status=0
 
 	shift
-	"$LAB_DIR/lab" run --clock virtual "$@" >"$file" &
+	"$LAB_DIR/lab" run --machine timed "$@" >"$file" &
 	TABLE_PID=$!
 	wait "$TABLE_PID" || status=$?
 	TABLE_PID=""
@@ -194,9 +191,8 @@ table_findings() {
 table_notes() {
 	cat <<-EOF
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
-	ratio: iops to those of performance; mean_mhz: where the load's tasks were. The kernel's governors
-	in this guest are not frequency-invariant (no APERF/MPERF under emulation). Compare governors, not
-	absolute figures. Time is the guest's own: an instruction of one of its CPUs takes 2 ns.
+	ratio: iops to those of performance; mean_mhz: of the load's domain. Compare governors, not
+	absolute figures: each CPU's time goes by its frequency, and an instruction takes 4 cycles.
 	EOF
 }
 
