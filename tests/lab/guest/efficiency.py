@@ -24,23 +24,12 @@ def mean_mhz(before, after):
     return sum(khz * time for khz, time in spent.items()) / sum(spent.values()) / 1000
 
 
-def calibrated_loop_ns():
-    """What a loop of rt-app takes at 1800 MHz, by its own calibration, which is once as SCHED_FIFO."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = f"{directory}/load.json"
-        guest.write(path, json.dumps({
-            "tasks": {"thread": {"loop": 1, "run": 1000}},
-            "global": {"calibration": f"CPU{CPU}", "lock_pages": False, "ftrace": False}}))
-        done = subprocess.run(["rt-app", path], check=True, capture_output=True, text=True)
-    return int(re.search(r"pLoad = (\d+)ns", done.stdout + done.stderr).group(1))
-
-
-def rt_app(directory, loop_ns, run_ms, period_ms):
+def rt_app(directory, calibration_ns, run_ms, period_ms):
     """How long the runs took on average, in ms."""
     thread = {"instance": 1, "cpus": [CPU], "loop": LOOPS, "phases": {
         "sleep": {"loop": 1, "timer": {"ref": "tick", "period": period_ms * 1000}},
         "run": {"loop": 1, "run": run_ms * 1000}}}
-    settings = {"default_policy": "SCHED_OTHER", "calibration": loop_ns, "lock_pages": False,
+    settings = {"default_policy": "SCHED_OTHER", "calibration": calibration_ns, "lock_pages": False,
                 "ftrace": False, "logdir": directory, "log_basename": "log", "log_size": 2}
     path = f"{directory}/load.json"
     guest.write(path, json.dumps({"tasks": {"thread": thread}, "global": settings}))
@@ -49,6 +38,14 @@ def rt_app(directory, loop_ns, run_ms, period_ms):
     took_us = [int(fields[2]) for fields in (line.split() for line in lines if line[0] != "#")
                if int(fields[1])]
     return statistics.mean(took_us) / 1000
+
+
+def loop_ns():
+    """What a loop of rt-app takes at 1800 MHz. Its own calibration runs as SCHED_FIFO."""
+    guess_ns, run_ms = 1000, 10
+    with tempfile.TemporaryDirectory() as directory:
+        took_ms, _ = under("performance", rt_app, directory, guess_ns, run_ms, 100)
+    return round(guess_ns * took_ms / run_ms)
 
 
 def serial(seconds=3):
@@ -77,10 +74,10 @@ def under(governor, work, *arguments):
 
 def show_rt_app():
     print("\nrt-app's efficiency: 100 % is as fast as performance, 0 % as slow as powersave")
-    loop_ns, _ = under("performance", calibrated_loop_ns)
+    found_ns = loop_ns()
     for run_ms, period_ms in RUNS:
         with tempfile.TemporaryDirectory() as directory:
-            found = {governor: under(governor, rt_app, directory, loop_ns, run_ms, period_ms)
+            found = {governor: under(governor, rt_app, directory, found_ns, run_ms, period_ms)
                      for governor in GOVERNORS}
         slow, fast = found["powersave"][0], found["performance"][0]
         for governor, (took_ms, mhz) in found.items():
