@@ -52,7 +52,7 @@ class Machine:
     def start(self):
         with open(f"{self.folder}/log", "wb") as log:
             self.processes.append(subprocess.Popen(
-                [f"{REPO}/tests/lab/lab", "run", "--clock", "virtual", "--timeout", "1800", "--",
+                [f"{REPO}/tests/lab/lab", "run", "--machine", "timed", "--timeout", "1800", "--",
                  "/usr/bin/python3", "tests/lab/guest/fleet_machine.py", self.half], stdout=log, stderr=log,
                 env={**os.environ, "TMPDIR": self.folder}))
 
