@@ -111,7 +111,8 @@ void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
 				       "%s: cannot write its frequency: %s", name,
 				       strerror(-outcome));
 		}
-		governed->error_logged = outcome < 0;
+		if (outcome != ACTUATOR_UNCHANGED) /* which wrote nothing: no news of the error */
+			governed->error_logged = outcome < 0;
 	}
 }
 

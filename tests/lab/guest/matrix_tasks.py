@@ -230,11 +230,11 @@ class Tasks(Matrix):
 
 
     def until_refused(self, words):
-        """The last block has room for some lines yet."""
+        """The last block has room for some lines yet, and again when what ended has left the table."""
         for _ in range(200):
             self.write()
             time.sleep(0.1)
-            if self.is_said_of("wg-new", words):
+            if self.is_said_of("wg-new", words) and clamps_of(self.tasks["wg-new"].pid) == NONE:
                 break
         self.said_once(f"task {self.tasks['wg-new'].pid} cannot be clamped", words)
         self.assertEqual(clamps_of(self.tasks["wg-new"].pid), NONE)
