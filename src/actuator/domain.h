@@ -38,7 +38,8 @@ struct actuator_domain {
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	bool unchecked;		/* the frequency after the last write was not compared yet */
-	struct range range;	/* for limits, and for setspeed where a request sets a floor only */
+	struct range
+		range; /* for limits, for floors under uclamp, and for setspeed on intel_cpufreq */
 	uint64_t writes;
 	uint64_t write_errors;
 	uint64_t read_back_mismatches;
