@@ -54,16 +54,22 @@ int domains_read_limits(struct manager *manager, uint32_t domain)
 
 /*
  * Reads the frequency for the accounting, where no kernel event has reported it: at start, after
- * hotplug and suspend.
+ * hotplug and suspend. Where the kernel measures it, it tells a frequency of the past, which may not
+ * take the place of one that an event has reported.
  */
 static void read_frequency(struct manager *manager, uint32_t domain)
 {
+	struct actuator_domain *actuator = &manager->domains[domain].actuator;
+	uint64_t reported_ns;
 	uint32_t khz;
 
-	if (actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+	if (actuator_domain_read_back(actuator, &khz) < 0)
 		return;
-	topology_for_each_cpu(manager->topology, cpu, domain)
-		tracer_set_frequency(manager->tracer, cpu, khz);
+	topology_for_each_cpu(manager->topology, cpu, domain) {
+		tracer_reported_khz(manager->tracer, cpu, &reported_ns);
+		if (actuator_domain_is_request(actuator, khz) || !reported_ns)
+			tracer_set_frequency(manager->tracer, cpu, khz);
+	}
 }
 
 /*

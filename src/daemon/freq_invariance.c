@@ -89,10 +89,11 @@ int freq_invariance_drop_capabilities(struct manager *manager)
 static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 {
 	const char *dropped = frequency_source(manager->frequency);
-	uint32_t khz;
+	uint64_t reported_ns;
+	uint32_t reported_khz = tracer_reported_khz(manager->tracer, cpu, &reported_ns), khz;
 
-	switch (frequency_measure(manager->frequency, cpu, now_ns,
-				  tracer_reported_khz(manager->tracer, cpu), &khz)) {
+	switch (frequency_measure(manager->frequency, cpu, now_ns, reported_khz, reported_ns,
+				  &khz)) {
 	case FREQUENCY_MEASURED:
 		tracer_set_measured(manager->tracer, cpu, khz);
 		break;

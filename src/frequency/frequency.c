@@ -145,15 +145,18 @@ static enum frequency_outcome take(struct frequency *frequency, uint32_t cpu,
 }
 
 enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t cpu, uint64_t now_ns,
-					 uint32_t reported_khz, uint32_t *ret_khz)
+					 uint32_t reported_khz, uint64_t reported_ns,
+					 uint32_t *ret_khz)
 {
 	struct base from, to = { .ns = now_ns, .reported_khz = reported_khz };
 	uint32_t reference_khz;
+	bool unchanged;
 
 	if (!*frequency->reader || cpu >= frequency->n_cpus)
 		return FREQUENCY_NOTHING;
 	from = frequency->bases[cpu];
-	if (from.ns && from.reported_khz == reported_khz && now_ns < from.ns + FREQUENCY_LEAST_NS)
+	unchanged = from.ns && from.ns >= reported_ns;
+	if (unchanged && now_ns < from.ns + FREQUENCY_LEAST_NS)
 		return FREQUENCY_NOTHING;
 	if ((*frequency->reader)->read(frequency->state, cpu, &to.counts, &reference_khz) < 0) {
 		frequency->bases[cpu].ns = 0;
@@ -162,7 +165,7 @@ enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t c
 			       : drop(frequency, "its counters cannot be read any more");
 	}
 	frequency->bases[cpu] = to;
-	if (!from.ns || from.reported_khz != reported_khz || !reference_khz)
+	if (!unchanged || !reference_khz)
 		return FREQUENCY_NOTHING;
 	return take(frequency, cpu, &from, reference_khz, ret_khz);
 }

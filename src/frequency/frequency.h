@@ -34,13 +34,14 @@ enum frequency_outcome {
 
 /*
  * Measures a CPU, which must be at work: reading wakes an idle one. reported_khz is the frequency
- * set by the kernel, 0: not known. An interval in which that changed is not measured, nor is one
- * shorter than FREQUENCY_LEAST_NS.
+ * set by the kernel, 0: not known, and reported_ns when it was set. An interval with a change of it
+ * is not measured, nor is one shorter than FREQUENCY_LEAST_NS.
  */
 #define FREQUENCY_LEAST_NS 5000000ULL
 
 enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t cpu, uint64_t now_ns,
-					 uint32_t reported_khz, uint32_t *ret_khz);
+					 uint32_t reported_khz, uint64_t reported_ns,
+					 uint32_t *ret_khz);
 
 /* For use after hotplug and suspend: counters may have restarted. */
 void frequency_forget(struct frequency *frequency, uint32_t cpu);

@@ -136,9 +136,14 @@ void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	tracer_set_frequency(tracer, cpu, tracer->cpus[cpu].freq_khz);
 }
 
-uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu)
+/* Read in this order, a change that comes in between is never missed: its time is written first. */
+uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns)
 {
-	return __atomic_load_n(&tracer->cpus[cpu].freq_khz, __ATOMIC_RELAXED);
+	const struct wakegov_cpu *shared = &tracer->cpus[cpu];
+	uint32_t khz = __atomic_load_n(&shared->freq_khz, __ATOMIC_ACQUIRE);
+
+	*ret_ns = __atomic_load_n(&shared->level_since_ns, __ATOMIC_RELAXED);
+	return khz;
 }
 
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu)

@@ -91,8 +91,8 @@ void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* Sets the frequency at which the CPU has its capacity. */
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
-/* The frequency that the kernel last reported; 0: none yet. */
-uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu);
+/* The frequency that the kernel last reported, 0: none yet, and when. */
+uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
 /* The level at which the CPU's utilisation accrues now. */
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 /* Whether a task other than the daemon runs there. */

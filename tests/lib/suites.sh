@@ -415,7 +415,8 @@ suite_programs() {
 	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo \
 		Machine.test_heat Machine.test_turbo_by_cores
 	programs acpi Machine.test_doctor Programs.test_libaio
-	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py
+	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py Response
+	"$LAB" run --machine timed --driver pstate -- /usr/bin/python3 $GUEST/test_response.py Measured
 }
 
 # timed DRIVER CLASS [lab run's OPTION…]: a boot of the timed machine.

@@ -116,12 +116,12 @@ static void test_measures(void **state)
 	frequency = make();
 	assert_string_equal(frequency_source(frequency), "first");
 	assert_string_equal(frequency_why(frequency), "");
-	assert_int_equal(frequency_measure(frequency, 1, 100 * MS, 0, &khz), FREQUENCY_NOTHING);
+	assert_int_equal(frequency_measure(frequency, 1, 100 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
 	assert_int_equal(frequency_measured_ns(frequency), 0);
-	assert_int_equal(frequency_measure(frequency, 1, 110 * MS, 0, &khz), FREQUENCY_MEASURED);
+	assert_int_equal(frequency_measure(frequency, 1, 110 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 3700000);
 	assert_int_equal(frequency_measured_ns(frequency), 110 * MS);
-	assert_int_equal(frequency_measure(frequency, 1, 500 * MS, 0, &khz), FREQUENCY_MEASURED);
+	assert_int_equal(frequency_measure(frequency, 1, 500 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 800000);
 	frequency_free(frequency);
 	assert_int_equal(first.closed, 1);
@@ -134,9 +134,9 @@ static void test_reads_seldom(void **state)
 
 	record(&first, 0, 0);
 	record(&first, 10, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 0, &khz);
+	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
 	for (uint64_t us = 1; us < FREQUENCY_LEAST_NS / 1000; us++)
-		assert_int_equal(frequency_measure(frequency, 0, 100 * MS + us * 1000, 0, &khz),
+		assert_int_equal(frequency_measure(frequency, 0, 100 * MS + us * 1000, 0, 0, &khz),
 				 FREQUENCY_NOTHING);
 	assert_int_equal(first.next, 1);
 	frequency_free(frequency);
@@ -150,10 +150,18 @@ static void test_change_of_clock_is_not_measured(void **state)
 	record(&first, 0, 0);
 	record(&first, 10, 1000000);
 	record(&first, 10, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 1000000, &khz);
-	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 2000000, &khz),
+	record(&first, 10, 600000);
+	record(&first, 10, 2000000);
+	frequency_measure(frequency, 0, 100 * MS, 1000000, 0, &khz);
+	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 2000000, 105 * MS, &khz),
 			 FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 0, 120 * MS, 2000000, &khz),
+	assert_int_equal(frequency_measure(frequency, 0, 120 * MS, 2000000, 105 * MS, &khz),
+			 FREQUENCY_MEASURED);
+	assert_int_equal(khz, 2000000);
+	/* Meanwhile it was another one, and is what it was again. */
+	assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 2000000, 129 * MS, &khz),
+			 FREQUENCY_NOTHING);
+	assert_int_equal(frequency_measure(frequency, 0, 140 * MS, 2000000, 129 * MS, &khz),
 			 FREQUENCY_MEASURED);
 	assert_int_equal(khz, 2000000);
 	frequency_free(frequency);
@@ -166,14 +174,14 @@ static void test_forgets(void **state)
 
 	first.counts[0] = (struct counts){ 1ULL << 40, 1ULL << 40 };
 	first.n = 1;
-	frequency_measure(frequency, 2, 100 * MS, 0, &khz);
+	frequency_measure(frequency, 2, 100 * MS, 0, 0, &khz);
 	frequency_forget(frequency, 2);
 	assert_int_equal(first.forgotten, 1 << 2);
 	first.counts[1] = (struct counts){ 1000, 5000 }; /* it has started anew */
 	first.n = 2;
 	record(&first, 10, 1500000);
-	assert_int_equal(frequency_measure(frequency, 2, 200 * MS, 0, &khz), FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 2, 210 * MS, 0, &khz), FREQUENCY_MEASURED);
+	assert_int_equal(frequency_measure(frequency, 2, 200 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
+	assert_int_equal(frequency_measure(frequency, 2, 210 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 1500000);
 	frequency_free(frequency);
 }
@@ -186,8 +194,8 @@ static void test_wraps_at_32_bits(void **state)
 	first.n = 2;
 	first.counts[0] = (struct counts){ UINT32_MAX - 5000000ULL, UINT32_MAX - 1000ULL };
 	first.counts[1] = (struct counts){ 30000000ULL - 5000001, 20000000ULL - 1001 };
-	frequency_measure(frequency, 0, 100 * MS, 0, &khz);
-	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 0, &khz), FREQUENCY_MEASURED);
+	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
+	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 3000000);
 	frequency_free(frequency);
 }
@@ -224,16 +232,16 @@ static void test_drops_what_is_wrong(void **state)
 		record(&second, 0, 0);
 		record(&second, 10, 2500000);
 		for (uint32_t j = 0; j < 3; j++)
-			assert_int_equal(
-				frequency_measure(frequency, 0, (100 + j * 10) * MS, 3000000, &khz),
-				FREQUENCY_NOTHING);
-		assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 3000000, &khz),
+			assert_int_equal(frequency_measure(frequency, 0, (100 + j * 10) * MS,
+							   3000000, 0, &khz),
+					 FREQUENCY_NOTHING);
+		assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 3000000, 0, &khz),
 				 FREQUENCY_DROPPED);
 		assert_string_equal(frequency_source(frequency), "second");
 		assert_non_null(strstr(frequency_why(frequency), cases[i].why));
 		assert_int_equal(first.closed, 1);
-		frequency_measure(frequency, 0, 140 * MS, 3000000, &khz);
-		assert_int_equal(frequency_measure(frequency, 0, 150 * MS, 3000000, &khz),
+		frequency_measure(frequency, 0, 140 * MS, 3000000, 0, &khz);
+		assert_int_equal(frequency_measure(frequency, 0, 150 * MS, 3000000, 0, &khz),
 				 FREQUENCY_MEASURED);
 		assert_int_equal(khz, 2500000);
 		frequency_free(frequency);
@@ -250,10 +258,10 @@ static void test_turbo_is_no_contradiction(void **state)
 	record(&first, 0, 0);
 	for (uint32_t i = 0; i < 5; i++)
 		record(&first, 10, 4800000);
-	frequency_measure(frequency, 0, 100 * MS, 1400000, &khz);
+	frequency_measure(frequency, 0, 100 * MS, 1400000, 0, &khz);
 	for (uint32_t i = 1; i <= 5; i++) {
 		assert_int_equal(
-			frequency_measure(frequency, 0, (100 + 10 * i) * MS, 1400000, &khz),
+			frequency_measure(frequency, 0, (100 + 10 * i) * MS, 1400000, 0, &khz),
 			FREQUENCY_MEASURED);
 		assert_int_equal(khz, 4800000);
 	}
@@ -268,9 +276,9 @@ static void test_one_bad_value_is_no_reason(void **state)
 	record(&first, 0, 0);
 	for (uint32_t i = 0; i < 6; i++)
 		record(&first, i % 2 ? 10 : 0, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 0, &khz);
+	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_int_equal(frequency_measure(frequency, 0, (110 + i * 10) * MS, 0, &khz),
+		assert_int_equal(frequency_measure(frequency, 0, (110 + i * 10) * MS, 0, 0, &khz),
 				 i % 2 ? FREQUENCY_MEASURED : FREQUENCY_NOTHING);
 	assert_string_equal(frequency_source(frequency), "first");
 	frequency_free(frequency);
@@ -285,13 +293,13 @@ static void test_ends_with_the_kernel(void **state)
 	frequency = make(); /* the second has no values */
 	assert_string_equal(frequency_source(frequency), "second");
 	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(frequency_measure(frequency, 0, (1 + i) * 10 * MS, 0, &khz),
+		assert_int_equal(frequency_measure(frequency, 0, (1 + i) * 10 * MS, 0, 0, &khz),
 				 FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 0, 30 * MS, 0, &khz), FREQUENCY_DROPPED);
+	assert_int_equal(frequency_measure(frequency, 0, 30 * MS, 0, 0, &khz), FREQUENCY_DROPPED);
 	assert_string_equal(frequency_source(frequency), "kernel");
 	assert_string_equal(frequency_why(frequency),
 			    "first: absent; second: its counters cannot be read any more");
-	assert_int_equal(frequency_measure(frequency, 0, 40 * MS, 0, &khz), FREQUENCY_NOTHING);
+	assert_int_equal(frequency_measure(frequency, 0, 40 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
 	assert_int_equal(frequency_measured_ns(frequency), 0);
 	frequency_free(frequency);
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """response = TIME, with a database's requests on the machine whose CPUs really slow down."""
+import re
 import subprocess
+import time
 import unittest
 
 import guest
@@ -98,6 +100,28 @@ class Response(unittest.TestCase):
         """a cap bounds it"""
         took_us, _ = self.serve("setspeed", "response = 0.7ms\ncap = 600MHz", *PERIODS[0])
         self.assertGreater(requests.percentile(took_us, 10), 1700)
+
+
+class Measured(unittest.TestCase):
+    """With a driver whose scaling_cur_freq is what the CPU had on average lately."""
+    def test_frequency_of_the_past(self):
+        """however often the frequency changes, what bursts are long is measured at the one that is set"""
+        cycles_m = []
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n[rule database]\n"
+                          f"comm = {requests.NAME}\nresponse = 0.7ms\n") as daemon, \
+                requests.start(PERIODS[0][0], 800) as load:
+            while load.poll() is None:
+                time.sleep(0.5)
+                said = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, text=True,
+                                      capture_output=True).stdout
+                cycles_m += map(float, re.findall(r"database: bursts of (\S+) M cycles", said))
+                daemon.call("AddOverride", domain="policy1", max_khz=600000, for_us=20_000)
+            load.stdout.read()
+        tap.note(f"M cycles: {cycles_m}")
+        self.assertGreater(len(cycles_m), 5)
+        # What the kernel side told last may be three 16ths off what it knows.
+        self.assertGreater(min(cycles_m[1:]), 0.9)
+        self.assertLess(max(cycles_m[1:]), 1.3)
 
 
 if __name__ == "__main__":
