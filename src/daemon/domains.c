@@ -54,8 +54,8 @@ int domains_read_limits(struct manager *manager, uint32_t domain)
 
 /*
  * Reads the frequency for the accounting, where no kernel event has reported it: at start, after
- * hotplug and suspend. Where the kernel measures it, it tells a frequency of the past, which may not
- * take the place of one that an event has reported.
+ * hotplug and suspend. Where the kernel measures it, it tells a frequency of the past, which may
+ * not take the place of one that an event has reported.
  */
 static void read_frequency(struct manager *manager, uint32_t domain)
 {
