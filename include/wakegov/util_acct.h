@@ -216,21 +216,20 @@ static inline bool account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
 	return now_ns < cpu->idle_since_ns + 2 * ACCOUNT_LATE_NS;
 }
 
-/*
- * A CPU without an idle moment asks for as much as it can show, and at a low frequency that is
- * little: how long it has been at it says more. But a task that is at what it always does is no
- * news, until it has done a sixteenth more than what is remembered of it.
- */
+/* A task is at what it always does until it has done a sixteenth more than is remembered of it. */
 static inline bool account_is_news(__u32 util_q, __u32 est_q)
 {
 	return util_q > est_q + est_q / 16;
 }
 
-/* How long it has worked without an idle moment, where that says something; else 0. */
+/*
+ * How long it has worked without an idle moment; 0: it is idle. A CPU without one asks for as much
+ * as it can show, and at a low frequency that is little: how long it has been at it says more, also
+ * of a task that is as late each time.
+ */
 static inline __u64 account_burst_ns(const struct account_cpu *cpu, __u64 now_ns)
 {
-	if (!cpu->running || !cpu->busy_since_ns || now_ns < cpu->busy_since_ns ||
-	    !account_is_news(account_util_q(cpu), cpu->est_q))
+	if (!cpu->running || !cpu->busy_since_ns || now_ns < cpu->busy_since_ns)
 		return 0;
 	return now_ns - cpu->busy_since_ns;
 }

@@ -458,7 +458,9 @@ suite_timed() {
 	local driver ns
 
 	"$LAB" run --machine timed --driver pstate -- \
-		/usr/bin/python3 $GUEST/test_harmless.py
+		/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_psync Harmless.test_instructions
+	"$LAB" run --machine timed --driver msr -- \
+		/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_repeated_run
 	for ns in 50000 1000000; do
 		echo "# a change of frequency takes $ns ns"
 		"$LAB" run --machine timed --driver msr --transition "$ns" -- \

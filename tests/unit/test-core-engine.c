@@ -85,11 +85,11 @@ static void test_memory_counts_at_once(void **state)
 	world_switch_to(&world, 0, true, DECAY_Q(600));
 	/* 1.25 · 600 / 1024 · 2400 MHz */
 	assert_target(&world, 0, 1800000, REASON_UTILISATION);
-	world_run_until(&world, world.now_ns + 30 * NS_PER_MS);
+	world_run_until(&world, world.now_ns + world.policy.domain.rise_time_ns / 2);
 	assert_target(&world, 0, 1800000, REASON_UTILISATION);
 	assert_in_range(world.rounds - rounds, 1, 2);
-	/* It goes on for longer than it ever did. */
-	world_run_until(&world, world.now_ns + 100 * NS_PER_MS);
+	/* It takes too long at that. */
+	world_run_until(&world, world.now_ns + world.policy.domain.rise_time_ns);
 	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
 	world_switch(&world, 0, false);
 	world_run_until(&world, world.now_ns + world.policy.domain.down_hold_ns + NS_PER_MS);

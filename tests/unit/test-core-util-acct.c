@@ -225,8 +225,8 @@ static void test_memory(void **state)
 	assert_int_equal(task.est_q, 0);
 }
 
-/* A burst like those before it says nothing new; one that goes on beyond them does. */
-static void test_burst_is_news(void **state)
+/* A burst is as long as the CPU has no idle moment, whatever the task is known to need. */
+static void test_burst_of_known_task(void **state)
 {
 	struct account_task task = a_task(0);
 	struct account_cpu cpu = a_cpu();
@@ -235,8 +235,10 @@ static void test_burst_is_news(void **state)
 	account_task_comes(&task, &cpu, 1, START_NS);
 	account_switch(&cpu, 1, START_NS);
 	account_cpu(&cpu, START_NS + 30 * NS_PER_MS); /* 481 */
-	assert_int_equal(account_burst_ns(&cpu, START_NS + 30 * NS_PER_MS), 0);
+	assert_false(account_is_news(account_util_q(&cpu), cpu.est_q));
+	assert_int_equal(account_burst_ns(&cpu, START_NS + 30 * NS_PER_MS), 30 * NS_PER_MS);
 	account_cpu(&cpu, START_NS + 36 * NS_PER_MS); /* 545 */
+	assert_true(account_is_news(account_util_q(&cpu), cpu.est_q));
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 36 * NS_PER_MS), 36 * NS_PER_MS);
 	account_switch(&cpu, 0, START_NS + 40 * NS_PER_MS);
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 41 * NS_PER_MS), 0);
@@ -308,7 +310,7 @@ int main(void)
 		cmocka_unit_test(test_move_through_a_full_cpu),
 		cmocka_unit_test(test_move_is_heard_late),
 		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_burst_is_news),
+		cmocka_unit_test(test_burst_of_known_task),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_stolen),
 	};

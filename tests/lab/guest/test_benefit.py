@@ -141,12 +141,13 @@ class Benefit(unittest.TestCase):
     def test_command(self):
         """a command that the frequency is nothing to is no slower and no faster"""
         with guest.Daemon():
-            _, found = figures(start_benefit("--for", "8s", "--block", "1s", "--", "sleep", "0.3"))
+            _, found = figures(start_benefit("--for", "16s", "--block", "1s", "--", "sleep", "0.3"))
         run = found["run_s"]
         # An interval of nineteen in twenty: the twentieth is not far off.
         self.assertLessEqual(run["low"], 1.01)
         self.assertGreaterEqual(run["high"], 0.99)
-        # Four pairs make an interval of their own scatter's size: 3 to 7 % were seen.
+        # The command is read from the host's file system, which takes its own time: of four pairs an
+        # interval had 1 to 7 %, and this failed once where the host had much other work.
         self.assertLess(run["high"] - run["low"], 0.15)
         self.wait_as_before()
 
