@@ -204,7 +204,7 @@ static void measure(void)
 	uint32_t khz;
 
 	for (uint64_t ns = 1; frequency && ns < 4; ns++)
-		frequency_measure(frequency, 0, ns * FREQUENCY_LEAST_NS, 0, &khz);
+		frequency_measure(frequency, 0, ns * FREQUENCY_LEAST_NS, 0, 0, &khz);
 	frequency_free(frequency);
 }
 
