@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import time
 import unittest
 
 import fleet
@@ -61,9 +60,7 @@ class Fleet(unittest.TestCase):
                     self.assertTrue(self.fleet.query(expression), what)
                 else:
                     # A busy host is late for a scrape now and then, and a rate takes two in a window.
-                    end = time.monotonic() + 30
-                    while self.instances(expression) != self.fleet.instances() and time.monotonic() < end:
-                        time.sleep(1)
+                    fleet.wait_for(lambda e=expression: self.instances(e) == self.fleet.instances(), what)
                     self.assertEqual(self.instances(expression), self.fleet.instances(), what)
             n += 1
         tap.note(f"{n} queries")
