@@ -25,7 +25,10 @@ WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
 # Longer than anything takes that is not broken; no test waits for it to pass.
 PATIENCE_S = 60
 
-needs_fixture = unittest.skipIf(LIVE_SOCKET, "needs the fixture's data and limits")
+
+def needs_fixture(test):
+    """Of a class or a test that asks for the fixture's data or limits: for another server there is none."""
+    return None if LIVE_SOCKET else test
 
 
 class Fixture:

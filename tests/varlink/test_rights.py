@@ -16,7 +16,6 @@ GROUPS = ("--read-group", str(READERS), "--change-group", str(CHANGERS))
 DENIED = {"error": "org.varlink.service.PermissionDenied", "parameters": {}}
 
 
-@needs_fixture
 @unittest.skipIf(os.geteuid(), "needs root to become other users")
 class RightsTest(FreshServiceTest):
     options = GROUPS
@@ -55,6 +54,7 @@ class RightsTest(FreshServiceTest):
         self.assertEqual(monitor == DENIED, not read)
 
 
+@needs_fixture
 class EveryoneReads(RightsTest):
     def test_users_and_groups(self):
         for uid, gid, groups, change in ((NOBODY, NOBODY, (), False), (NOBODY, READERS, (), False),
@@ -71,6 +71,7 @@ class EveryoneReads(RightsTest):
         self.assertEqual(raw.call("io.wakegov.Reload"), DENIED)
 
 
+@needs_fixture
 class GroupReads(RightsTest):
     options = (*GROUPS, "--readers-group")
 

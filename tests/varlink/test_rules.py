@@ -58,6 +58,7 @@ class Methods(ServiceTest):
             self.assertEqual(pids[0]["comm"], file.read().strip())
 
 
+@needs_fixture
 class CommandLines(RightsTest):
     def why(self, raw):
         reply = raw.call("io.wakegov.ExplainRules", {"pid": 812})
