@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import subprocess
 import time
 import unittest
 
@@ -17,12 +16,6 @@ DOMAINS = ("policy0", "policy2")
 CPU_SHARE = 0.6  # of one CPU
 GROWTH_KIB = 1024
 LINES = 10  # of the log, however long it lasts
-
-
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    return subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=False,
-                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 class Governed(unittest.TestCase):
@@ -70,7 +63,7 @@ class Governed(unittest.TestCase):
     def give_back(self, governor="schedutil"):
         """Another program, which had taken the domains, sets that governor and gives them back."""
         for name in DOMAINS:
-            shell_write(guest.policy(name, "scaling_governor"), governor)
+            guest.shell_write(guest.policy(name, "scaling_governor"), governor)
         guest.wait_for(lambda: {self.daemon.domain(name)["state"] for name in DOMAINS} == {"yielded"},
                        10, "yielded")
         self.assertEqual(self.daemon.call("Adopt")["adopted"], 2)

@@ -31,6 +31,20 @@ def write(path, value):
         file.write(str(value))
 
 
+def shell_write(path, value):
+    """As an administrator does: another process that opens, writes and closes."""
+    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
+
+
+def link(name, program):
+    """A path whose last part is the name, and so that of a task that executes it."""
+    path = f"/tmp/{name}"
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+    os.symlink(program, path)
+    return path
+
+
 def policy(name, control):
     return f"{CPUFREQ}/{name}/{control}"
 

@@ -10,7 +10,6 @@ import subprocess
 import unittest
 
 import guest
-import tap
 
 STEPS = ("start", "write", "reload", "stop", "restore")
 RUN = "/run/wakegov"

@@ -2,7 +2,6 @@
 """Faults at each step of what drives domains: the other domain goes on, and all is put back."""
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import threading
@@ -28,11 +27,6 @@ left_behind = {}
 
 def files_of(name):
     return [path for path in Domains.FILES if f"/{name}/" in path]
-
-
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
 
 
 def read_bytes(path):
@@ -140,11 +134,11 @@ class Domains(Matrix):
     def left_alone(self):
         """What another program has set since the daemon was killed stays."""
         path = guest.policy("policy2", "scaling_governor")
-        shell_write(path, "performance")
+        guest.shell_write(path, "performance")
         status, log = restore()
         self.assertEqual((status, guest.read(path)), (0, "performance"), log)
         self.said_once("left policy2 scaling_governor at performance", log=log)
-        shell_write(path, "schedutil")
+        guest.shell_write(path, "schedutil")
         self.wait_as_before()
 
     # The rows.
@@ -240,7 +234,7 @@ class Domains(Matrix):
                 self.said_once("policy2: ", "its line stays in the originals file", words)
                 end()
                 path = guest.policy("policy2", TAKEN[self.backend])
-                shell_write(path, self.before[f"policy2/{TAKEN[self.backend]}"].decode().strip())
+                guest.shell_write(path, self.before[f"policy2/{TAKEN[self.backend]}"].decode().strip())
                 self.assertEqual(self.daemon.call("Adopt")["adopted"], 1)
                 self.wait_written()
             with self.cell("reload"):
@@ -268,7 +262,7 @@ class Domains(Matrix):
 
     def foreign(self):
         """Another program sets what the daemon drives."""
-        shell_write(guest.policy("policy2", TAKEN[self.backend]), FOREIGN[self.backend])
+        guest.shell_write(guest.policy("policy2", TAKEN[self.backend]), FOREIGN[self.backend])
         guest.wait_for(lambda: self.daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
 
     def test_eio(self):
@@ -474,7 +468,7 @@ class Domains(Matrix):
                     if step == "write":
                         guest.wait_for(lambda: daemon.domain("policy2")["max_khz"] == 600000, 10,
                                        "the limit obeyed")
-                        shell_write(guest.policy("policy2", "scaling_max_freq"), 1400000)
+                        guest.shell_write(guest.policy("policy2", "scaling_max_freq"), 1400000)
                         guest.wait_for(lambda: daemon.domain("policy2")["max_khz"] == 1400000, 10,
                                        "no limit")
                     else:

@@ -26,10 +26,7 @@ TASK = "sched_setattr"
 
 def start(name):
     """A task of that name, which sleeps."""
-    path = f"/tmp/{name}"
-    if not os.path.exists(path):
-        os.symlink("/bin/sleep", path)
-    return subprocess.Popen([path, "3600"])
+    return subprocess.Popen([guest.link(name, "/bin/sleep"), "3600"])
 
 
 class Tasks(Matrix):

@@ -57,9 +57,7 @@ class Soak:
                       self.random.choice(("0-1", "2-3")), "--time", "1000")
 
     def capped(self):
-        if not os.path.exists("/tmp/capped"):
-            os.symlink("/bin/sh", "/tmp/capped")
-        self.shell("/tmp/capped", "-c", "while :; do :; done")
+        self.shell(guest.link("capped", "/bin/sh"), "-c", "while :; do :; done")
 
     def own_clamps(self):
         self.shell("uclampset", "-m", str(self.random.randrange(1024)), "sh", "-c",

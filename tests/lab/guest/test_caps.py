@@ -56,14 +56,6 @@ def burst_for_ever():
         time.sleep(0.05)
 
 
-def link(name, program):
-    """A path whose last part is the name, and so that of a task that executes it."""
-    path = f"/tmp/{name}"
-    if not os.path.exists(path):
-        os.symlink(program, path)
-    return path
-
-
 class Caps(unittest.TestCase):
     def setUp(self):
         guest.stay_off({0, 1})
@@ -83,7 +75,7 @@ class Caps(unittest.TestCase):
 
     def run_python(self, name, script, cpus):
         """A process with that name, ended with the test."""
-        process = subprocess.Popen([link(name, sys.executable), "-S", "-c", script],
+        process = subprocess.Popen([guest.link(name, sys.executable), "-S", "-c", script],
                                    preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -183,8 +175,8 @@ class Caps(unittest.TestCase):
 
     def test_exec(self):
         """the rule goes by what a task has become: an exec takes a cap off, and puts one on"""
-        free = link("free", sys.executable)
-        capped = link("capped", sys.executable)
+        free = guest.link("free", sys.executable)
+        capped = guest.link("capped", sys.executable)
         script = f"""
 import os, time
 until = time.monotonic() + 2

@@ -4,9 +4,7 @@
 
 Run with lab run --init systemd --packages power-profiles-daemon.
 """
-import os
 import re
-import signal
 import subprocess
 import time
 

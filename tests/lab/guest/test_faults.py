@@ -20,11 +20,6 @@ def online(cpu, value):
     guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
 
 
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
-
-
 class Faults(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()
@@ -32,7 +27,7 @@ class Faults(unittest.TestCase):
     def test_foreign_governor(self):
         """another program's governor is left alone, named once, and not restored over"""
         with guest.Daemon(SETSPEED) as daemon:
-            shell_write(guest.policy("policy2", "scaling_governor"), "performance")
+            guest.shell_write(guest.policy("policy2", "scaling_governor"), "performance")
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
             self.assertIn("performance", daemon.domain("policy2")["state_why"])
             load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
@@ -40,7 +35,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
             self.assertEqual(daemon.log().count("policy2: "), 1, daemon.log())
         governor = guest.read(guest.policy("policy2", "scaling_governor"))
-        shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
+        guest.shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
         self.assertEqual(governor, "performance")
         self.assertEqual(guest.snapshot(), self.before)
 
@@ -49,13 +44,13 @@ class Faults(unittest.TestCase):
         with guest.Daemon(SETSPEED) as daemon:
             guest.stay_off({2, 3})  # the writer's own work would have the domain at any speed
             self.addCleanup(guest.run_anywhere)
-            shell_write(guest.policy("policy2", "scaling_setspeed"), 1000000)
+            guest.shell_write(guest.policy("policy2", "scaling_setspeed"), 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
             guest.start_load("cpu", "--cpus", "2", "--time", "1").wait()
             self.assertEqual(guest.frequency("policy2"), 1000000)
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
         self.assertEqual(guest.read(guest.policy("policy2", "scaling_governor")), "userspace")
-        shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
+        guest.shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_limits(self):
@@ -64,13 +59,13 @@ class Faults(unittest.TestCase):
         self.addCleanup(guest.write, path, 1400000)
         with guest.Daemon(SETSPEED) as daemon, guest.busy_loop(2):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "the highest OPP")
-            shell_write(path, 1000000)
+            guest.shell_write(path, 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["limiter"] == "scaling-max", 1,
                            "the limit named")
             domain = daemon.domain("policy2")
             self.assertEqual((domain["target_khz"], domain["max_khz"]), (1000000, 1000000))
             self.assertEqual(guest.frequency("policy2"), 1000000)
-            shell_write(path, 1400000)
+            guest.shell_write(path, 1400000)
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the old height")
         self.assertEqual(guest.snapshot(), self.before)
 

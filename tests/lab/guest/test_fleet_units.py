@@ -3,7 +3,6 @@
 """The units that write metrics for node_exporter, as they are installed, under a real systemd."""
 import glob
 import os
-import unittest
 
 import guest
 import installed

@@ -67,9 +67,7 @@ class HandBack(unittest.TestCase):
         return stream
 
     def start_capped(self):
-        if not os.path.exists("/tmp/capped"):
-            os.symlink(sys.executable, "/tmp/capped")
-        task = subprocess.Popen(["/tmp/capped", "-S", "-c", "while True: pass"],
+        task = subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", "while True: pass"],
                                 preexec_fn=lambda: os.sched_setaffinity(0, {0}))
         self.addCleanup(task.wait)
         self.addCleanup(task.kill)

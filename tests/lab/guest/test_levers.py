@@ -22,11 +22,6 @@ def limits(name):
                  ("min", "max"))
 
 
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
-
-
 class Limits(unittest.TestCase):
     def setUp(self):
         guest.restart_governors()
@@ -56,18 +51,18 @@ class Limits(unittest.TestCase):
         path = guest.policy("policy2", "scaling_max_freq")
         with guest.Daemon(LIMITS + "[domain policy2]\nmin-frequency = 600MHz\n") as daemon:
             guest.wait_for(lambda: limits("policy2") == (600000, 1400000), 10, "the floor")
-            shell_write(path, 1000000)
+            guest.shell_write(path, 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["max_khz"] == 1000000, 10, "obeyed")
             self.assertEqual(daemon.domain("policy2")["state"], "driven")
         self.assertEqual(limits("policy2"), (400000, 1000000))
-        shell_write(path, 1400000)
+        guest.shell_write(path, 1400000)
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_taken_over(self):
         """limits: where another program moves a limit of ours the domain is left to it, said once"""
         with guest.Daemon(LIMITS + "[domain]\nmax-frequency = 1GHz\n") as daemon:
             guest.wait_for(lambda: limits("policy2") == (400000, 1000000), 10, "the ceiling")
-            shell_write(guest.policy("policy2", "scaling_max_freq"), 1400000)
+            guest.shell_write(guest.policy("policy2", "scaling_max_freq"), 1400000)
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
             self.assertIn("scaling_max_freq to 1400000", daemon.domain("policy2")["state_why"])
             guest.start_load("cpu", "--cpus", "2", "--time", "1").wait()
@@ -177,8 +172,8 @@ class Uclamp(unittest.TestCase):
     def test_auto(self):
         """auto: schedutil with clamps is uclamp, another governor on one domain setspeed there"""
         path = guest.policy("policy2", "scaling_governor")
-        shell_write(path, "performance")
-        self.addCleanup(shell_write, path, "schedutil")
+        guest.shell_write(path, "performance")
+        self.addCleanup(guest.shell_write, path, "schedutil")
         with guest.Daemon() as daemon:
             self.assertEqual(daemon.domain("policy0")["backend"], "uclamp")
             self.assertEqual(daemon.domain("policy2")["backend"], "setspeed")
@@ -206,7 +201,7 @@ class Groups(unittest.TestCase):
         task = subprocess.Popen([program, "1000"])
         self.addCleanup(task.wait)
         self.addCleanup(task.kill)
-        shell_write(f"{path}/cgroup.procs", task.pid)
+        guest.shell_write(f"{path}/cgroup.procs", task.pid)
         return task
 
     def clamps(self, path=GROUP):
@@ -220,7 +215,7 @@ class Groups(unittest.TestCase):
 
     def test_whole_group(self):
         """groups: the cgroup carries cap and floor, its task nothing; reload moves it; put back"""
-        shell_write(f"{self.GROUP}/cpu.uclamp.max", "77.77")
+        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", "77.77")
         task = self.start_task()
         with guest.Daemon(UCLAMP + self.RULE + "floor = 10%\n") as daemon:
             self.wait_for(("9.96", "29.98"))
@@ -274,11 +269,11 @@ class Groups(unittest.TestCase):
         task = self.start_task()
         with guest.Daemon(UCLAMP + self.RULE) as daemon:
             self.wait_for(("0.00", "29.98"))
-            shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
             guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
             self.assertFalse(self.rule(daemon)["by_cgroup"])
             self.assertIn("60.00", self.rule(daemon)["by_task_why"])
-            shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
+            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
             time.sleep(0.5)
             self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
         self.assertEqual(self.clamps(), ("0.00", "70.00"))
@@ -292,15 +287,15 @@ class Groups(unittest.TestCase):
         with guest.Daemon(UCLAMP + self.RULE.replace("lab", "lab*")) as daemon:
             for path in (self.GROUP, other):
                 self.wait_for(("0.00", "29.98"), path)
-            shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
             guest.wait_for(lambda: clamps_of(tasks[0].pid) == (0, 307), 10, "the cap on the task")
             self.assertEqual(self.clamps(other), ("0.00", "29.98"))
             self.assertEqual(clamps_of(tasks[1].pid), (0, 1024))
             self.assertTrue(self.rule(daemon)["by_cgroup"])
             self.assertIn(f"of {self.GROUP} to 60.00", self.rule(daemon)["by_task_why"])
-            shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
+            guest.shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
             guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 307), 10, "the cap on it too")
-            shell_write(f"{other}/cgroup.procs", tasks[1].pid)
+            guest.shell_write(f"{other}/cgroup.procs", tasks[1].pid)
             guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 1024), 10, "no cap of its own")
         self.assertEqual((self.clamps(), self.clamps(other)), (("0.00", "60.00"), ("0.00", "max")))
 
@@ -338,8 +333,8 @@ class Groups(unittest.TestCase):
         task = self.start_task()
         with guest.Daemon(UCLAMP + self.RULE) as daemon:
             self.wait_for(("0.00", "29.98"))
-            self.addCleanup(shell_write, control, "+cpu")
-            shell_write(control, "-cpu")
+            self.addCleanup(guest.shell_write, control, "+cpu")
+            guest.shell_write(control, "-cpu")
             guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
             self.assertIn("switch the cpu controller on", self.rule(daemon)["by_task_why"])
         self.assertFalse(os.path.exists("/run/wakegov/groups"))
@@ -393,7 +388,7 @@ class Others(unittest.TestCase):
         path = guest.policy("policy2", "scaling_governor")
         with guest.Daemon("[wakegov]\nbackend = setspeed\n") as daemon:
             self.assertIn("nothing to adopt", self.ctl("adopt").stdout)
-            shell_write(path, "performance")
+            guest.shell_write(path, "performance")
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
             code, findings = self.findings()
             self.assertEqual(code, 1)
@@ -411,7 +406,7 @@ class Others(unittest.TestCase):
                 guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "driven again")
             self.assertEqual(self.findings()[0], 0)
         self.assertEqual(guest.read(path), "performance")
-        shell_write(path, "schedutil")
+        guest.shell_write(path, "schedutil")
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_doctor(self):
@@ -424,8 +419,8 @@ class Others(unittest.TestCase):
         self.assertEqual(findings["utilisation clamps of tasks",]["grade"], "good")
         self.assertEqual(findings["wakegovd",]["found"], "does not answer")
         governor = guest.policy("policy2", "scaling_governor")
-        self.addCleanup(shell_write, governor, guest.read(governor))
-        shell_write(governor, "performance")
+        self.addCleanup(guest.shell_write, governor, guest.read(governor))
+        guest.shell_write(governor, "performance")
         _, findings = self.findings()
         self.assertIn("schedutil; ", findings["policy0", "governor"]["found"])
         self.assertIn("performance; ", findings["policy2", "governor"]["found"])

@@ -16,7 +16,7 @@ import time
 
 import guest
 import tap
-from governed import DOMAINS, Governed, POLICY, shell_write
+from governed import DOMAINS, Governed, POLICY
 
 STORM_S = 5
 GROUP = "/sys/fs/cgroup/wakegov-bomb"
@@ -68,8 +68,8 @@ class Storms(Governed):
     def test_governors(self):
         """another program sets governors: it has them, until they are adopted"""
         def another():
-            self.assertTrue(shell_write(guest.policy(random.choice(DOMAINS), "scaling_governor"),
-                                        random.choice(("performance", "powersave", "schedutil"))))
+            guest.shell_write(guest.policy(random.choice(DOMAINS), "scaling_governor"),
+                              random.choice(("performance", "powersave", "schedutil")))
         with self.governed():
             tap.note(f"{self.storm(another)} times")
             self.give_back()
@@ -77,12 +77,12 @@ class Storms(Governed):
     def test_limits(self):
         """limits that change with every look are kept to"""
         def another():
-            shell_write(guest.policy("policy0", "scaling_max_freq"),
-                        random.choice((600000, 1000000, 1800000)))
+            guest.shell_write(guest.policy("policy0", "scaling_max_freq"),
+                              random.choice((600000, 1000000, 1800000)))
         for backend in ("setspeed", "limits"):
             with self.subTest(backend=backend), self.governed(backend):
                 tap.note(f"{backend}: {self.storm(another)} times")
-                shell_write(guest.policy("policy0", "scaling_max_freq"), 1800000)
+                guest.shell_write(guest.policy("policy0", "scaling_max_freq"), 1800000)
 
     def test_driver(self):
         """a driver that is unloaded: the daemon ends, and says so; with the next one it governs"""
@@ -131,8 +131,7 @@ class Storms(Governed):
         try:
             with self.governed("uclamp"):
                 before = forks()
-                if not os.path.exists("/tmp/capped"):
-                    os.symlink("/bin/true", "/tmp/capped")
+                guest.link("capped", "/bin/true")
                 # Some of them have a name, for a moment, that a rule is for.
                 storms = [subprocess.Popen(["bash", "-c", f"while :; do (:); ({capped}); done"])
                           for capped in (":", "exec /tmp/capped") for _ in range(2)]

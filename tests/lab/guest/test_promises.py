@@ -50,19 +50,6 @@ while True:
 """
 
 
-def shell_write(path, value):
-    """As an administrator does: another process that opens, writes and closes."""
-    subprocess.run(["sh", "-c", f"echo {value} > {path}"], check=True)
-
-
-def link(name, program):
-    """A path whose last part is the name, and so that of a task that executes it."""
-    path = f"/tmp/{name}"
-    if not os.path.exists(path):
-        os.symlink(program, path)
-    return path
-
-
 class Domains(unittest.TestCase):
     BACKEND = ""
 
@@ -84,7 +71,7 @@ class Domains(unittest.TestCase):
 
     def run_python(self, name, script, *prefix):
         """A process of that name on CPU 0, ended with the test."""
-        process = subprocess.Popen([*prefix, link(name, sys.executable), "-S", "-c", script],
+        process = subprocess.Popen([*prefix, guest.link(name, sys.executable), "-S", "-c", script],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                    preexec_fn=lambda: os.sched_setaffinity(0, {0}))
         self.addCleanup(process.stdout.close)
@@ -182,13 +169,13 @@ class Promises(Domains):
         path = guest.policy("policy0", "scaling_max_freq")
         daemon = self.start("[domain policy0]\nmin-frequency = 600MHz\n")
         guest.wait_for(lambda: guest.frequency("policy0") >= 600000, 3, "the minimum")
-        shell_write(path, 1000000)
+        guest.shell_write(path, 1000000)
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") <= 1000000, 3, "their maximum")
             self.assertLessEqual(max(khz for khz, _ in self.samples(daemon)), 1000000)
         daemon.stop()
         self.assertEqual(guest.read(path), "1000000")
-        shell_write(path, HIGHEST_KHZ)
+        guest.shell_write(path, HIGHEST_KHZ)
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
 
     def test_killed(self):

@@ -89,14 +89,6 @@ signal.pause()
 """
 
 
-def link(name, program):
-    """A path whose last part is the name, and so that of a task that executes it."""
-    path = f"/tmp/{name}"
-    if not os.path.exists(path):
-        os.symlink(program, path)
-    return path
-
-
 def due_cap(pid):
     """What the rules say of a task by what /proc says of it."""
     with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
@@ -151,7 +143,7 @@ class Levers(CapsTest):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
         with guest.Daemon(policy) as daemon:
-            loops = [self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+            loops = [self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
                                 cpus={cpu}) for cpu in (0, 1)]
             guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap")
             with guest.busy_loop(1):
@@ -196,7 +188,7 @@ class Levers(CapsTest):
                                "import time\nwhile True: time.sleep(0.02)", cpus={1})
             time.sleep(0.5)
             self.assertEqual(clamps_of(short.pid), NO_CLAMPS)
-            loop = self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+            loop = self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
                               cpus={1})
             guest.wait_for(lambda: clamps_of(short.pid) == (0, CAP_OF["name"]), PATIENCE_S,
                            "the neighbour's cap")
@@ -214,7 +206,7 @@ class BadLevels(CapsTest):
                   "[rule high]\ncomm = cap*\nfloor = 80%\n")
         with guest.Daemon(policy) as daemon:
             for cpu in (0, 1):
-                self.start(link("capped", sys.executable), "-S", "-c", "while True: pass",
+                self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
                            cpus={cpu})
             guest.wait_for(lambda: "its floor is above the cap" in daemon.log(), PATIENCE_S,
                            "the floor above the cap said")
@@ -309,8 +301,8 @@ class Storms(CapsTest):
 
     def test_storm(self):
         """uclamp: through forks, execs, users, cgroups and names each has the cap that is due"""
-        link("stormy-sleep", "/bin/sleep")
-        link("plain-sleep", "/bin/sleep")
+        guest.link("stormy-sleep", "/bin/sleep")
+        guest.link("plain-sleep", "/bin/sleep")
         storms = [self.start(sys.executable, "-S", "-c", STORM, str(seed), "4")
                   for seed in range(2)]
         left = self.wait_for_calm(storms)
@@ -344,7 +336,7 @@ class Storms(CapsTest):
 
     def test_reused_number(self):
         """uclamp: a number that is used again brings nothing along, and gets what is due"""
-        capped = self.start(link("stormy-sleep", "/bin/sleep"), "3600")
+        capped = self.start(guest.link("stormy-sleep", "/bin/sleep"), "3600")
         pid = capped.pid
         guest.wait_for(lambda: clamps_of(pid) == (0, CAP_OF["name"]), PATIENCE_S, "the cap")
         self.end(capped)
@@ -364,7 +356,7 @@ class Storms(CapsTest):
         self.end(free)
 
         def become_capped():
-            os.execv(link("stormy-sleep", "/bin/sleep"), ["sleep", "3600"])
+            os.execv(guest.link("stormy-sleep", "/bin/sleep"), ["sleep", "3600"])
         self.fork_as(free.pid, become_capped)
         guest.wait_for(lambda: clamps_of(free.pid) == (0, CAP_OF["name"]), PATIENCE_S, "the cap")
 
