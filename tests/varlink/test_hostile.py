@@ -19,6 +19,9 @@ import unittest
 from service import FreshServiceTest, PATIENCE_S, Raw, ServiceTest, needs_fixture
 
 STATUS = b'{"method":"io.wakegov.Status"}\0'
+TASKS = b'{"method":"io.wakegov.Tasks"}\0'
+# A client that the host keeps from going on is not taken for one that does not want to.
+LONG_MS = "600000"
 
 
 class Protocol(ServiceTest):
@@ -133,6 +136,8 @@ class Protocol(ServiceTest):
 
 @needs_fixture
 class Effects(ServiceTest):
+    options = ("--timeout-ms", LONG_MS)
+
     def test_oneway_is_carried_out_though_the_client_is_gone(self):
         with Raw(self.path) as raw:
             raw.send_call("io.wakegov.Reload", oneway=True)
@@ -241,8 +246,8 @@ class Time(ServiceTest):
         for raw in raws:
             raw.call("io.wakegov.Status")
         for raw, n in zip(raws, (1, 20)):
-            for _ in range(n):
-                raw.send_call("io.wakegov.Tasks")
+            # At once: the first may be hung up on before there is another.
+            raw.send(TASKS * n)
         self.assertIn("version", other.call("io.wakegov.Status")["parameters"])
         deadline = time.monotonic() + PATIENCE_S
         while self.fixture.descriptors() > before:
@@ -265,7 +270,7 @@ class Time(ServiceTest):
 @needs_fixture
 class Unread(ServiceTest):
     # Replies of 5 MB; 32 MiB may wait, besides what the kernel holds.
-    options = ("--tasks", "24000")
+    options = ("--tasks", "24000", "--timeout-ms", LONG_MS)
 
     def test_memory_is_bounded_and_others_are_served(self):
         hoarders = [self.connect() for _ in range(12)]
@@ -288,8 +293,8 @@ class Unread(ServiceTest):
 
 @needs_fixture
 class Places(FreshServiceTest):
-    # Of a client that is quiet for longer the place is free: the host may stall, not for so long.
-    options = ("--max-clients", "20", "--timeout-ms", "60000")
+    # Of a client that is quiet for longer the place is free.
+    options = ("--max-clients", "20", "--timeout-ms", LONG_MS)
 
     def test_too_many_clients(self):
         steady = self.connect()
@@ -453,12 +458,13 @@ class Descriptors(ServiceTest):
         steady.call("io.wakegov.Status")
         crowd = [self.connect() for _ in range(20)]
         crowd[-1].send(STATUS)
+        start = time.monotonic()
         for _ in range(5):
             before = steady.call("io.wakegov.Status")["parameters"]["self"]["wakeups"]
         # It does not spin on the one that it cannot accept.
         time.sleep(0.1)
         after = steady.call("io.wakegov.Status")["parameters"]["self"]["wakeups"]
-        self.assertLess(after - before, 10)
+        self.assertLess(after - before, 10 + 50 * (time.monotonic() - start))
         for raw in crowd[:-1]:
             raw.socket.close()
         self.assertIn("version", crowd[-1].receive()["parameters"])

@@ -14,7 +14,7 @@ import varlink
 from varlink import scanner
 
 from declared import reply_errors
-from service import TOP, ServiceTest, needs_fixture
+from service import PATIENCE_S, TOP, ServiceTest, needs_fixture
 
 LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decisions": "decisions",
          "Overrides": "overrides", "Classes": "classes", "Hints": "hints"}
@@ -120,7 +120,7 @@ class GenericClient(ServiceTest):
     def test_command_line_of_the_package(self):
         done = subprocess.run([sys.executable, "-m", "varlink.cli", "call",
                                f"unix:{self.path}/io.wakegov.Status"],
-                              capture_output=True, text=True, timeout=20)
+                              capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertIn("uptime_us", done.stdout, done.stderr)
 
 
@@ -273,7 +273,7 @@ class Unprivileged(ServiceTest):
         script = f"import sys; sys.path.insert(0, {here!r}); import service, os; " \
                  f"os.setgid(65534); os.setuid(65534); {script}"
         return subprocess.run([sys.executable, "-c", script, self.path, method],
-                              capture_output=True, text=True, timeout=20, check=True).stdout
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout
 
     def test_reload_is_denied(self):
         self.assertIn("org.varlink.service.PermissionDenied",

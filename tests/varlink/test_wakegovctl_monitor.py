@@ -15,7 +15,7 @@ OK, REFUSED, USAGE = range(3)
 
 @needs_fixture
 class Monitor(FreshServiceTest):
-    options = ("--events", "6")
+    options = ("--events", "6", "--timeout-ms", "600000")
 
     def start(self, *arguments):
         process = subprocess.Popen([WAKEGOVCTL, "--socket", self.fixture.path, "monitor",
