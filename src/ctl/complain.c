@@ -127,6 +127,9 @@ static const struct {
 	{ "io.wakegov.NoSuchCpu",
 	  "this CPU is in no cpufreq domain, or is not there. See: wakegovctl domains" },
 	{ "io.wakegov.NoSuchTask", "there is no task with this number. See: ps -eL" },
+	{ "io.wakegov.OtherPidNamespace",
+	  "numbers of tasks are others in this PID namespace than for wakegovd: ask outside of the "
+	  "container. For a command of one's own there is: wakegovctl run" },
 	{ "io.wakegov.NoSuchClass",
 	  "the policy has no class of this name. See: wakegovctl hint classes" },
 	{ "io.wakegov.NotYours",

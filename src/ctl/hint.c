@@ -128,16 +128,14 @@ static enum ctl_exit prepare(const struct ctl *ctl, bool overrides)
 
 	if (class)
 		code = ctl_call(ctl, "io.wakegov.GiveHint",
-				json_pack("{sI sb sI so}", "pid", (json_int_t)getpid(), "children",
-					  1, "for_us", (json_int_t)RUN_FOR_US, "class",
-					  format_json(class)),
+				json_pack("{sb sI so}", "children", 1, "for_us",
+					  (json_int_t)RUN_FOR_US, "class", format_json(class)),
 				NULL);
 	if (code != CTL_OK || !overrides)
 		return code;
 	return ctl_call(ctl, "io.wakegov.AddOverride",
-			json_pack("{sI sb sI ss* ss* ss* ss*}", "pid", (json_int_t)getpid(),
-				  "children", 1, "for_us", (json_int_t)RUN_FOR_US, "cap",
-				  ctl_value(ctl, "cap"), "floor",
+			json_pack("{sb sb sI ss* ss* ss* ss*}", "self", 1, "children", 1, "for_us",
+				  (json_int_t)RUN_FOR_US, "cap", ctl_value(ctl, "cap"), "floor",
 				  ctl_value(ctl, "response") ?: ctl_value(ctl, "floor"),
 				  "idle_latency", ctl_value(ctl, "idle-latency"), "io_boost",
 				  ctl_value(ctl, "no-boost") ? "off" : NULL),

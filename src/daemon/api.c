@@ -244,6 +244,7 @@ const struct query_method api_methods[] = {
 	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,
 	  .takes = { { "domain", JSON_STRING, true },
 		     { "pid", JSON_INTEGER, true },
+		     { "self", JSON_TRUE, true },
 		     { "rule", JSON_STRING, true },
 		     { "children", JSON_TRUE, true },
 		     { "min_khz", JSON_INTEGER, true },

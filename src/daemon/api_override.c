@@ -63,7 +63,7 @@ int api_list_overrides(const struct call *call, struct reply *reply)
 	return reply_end(reply);
 }
 
-/* Reads one of domain, pid and rule. Returns NULL, or the name of an invalid parameter. */
+/* Reads one of domain, pid, self and rule. Returns NULL, or the name of an invalid parameter. */
 static const char *take_target(const struct call *call, struct override_request *ret)
 {
 	json_int_t pid = call_number(call, "pid");
@@ -74,6 +74,10 @@ static const char *take_target(const struct call *call, struct override_request 
 	ret->pid = (uint32_t)pid;
 	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX || ret->domain))
 		return "pid";
+	if (call_flag(call, "self") && (ret->pid || ret->domain))
+		return "self";
+	if (call_flag(call, "self"))
+		ret->pid = (uint32_t)call->peer->pid;
 	if (ret->rule && (ret->domain || ret->pid))
 		return "rule";
 	if (!ret->domain && !ret->rule && !ret->pid)

@@ -20,6 +20,7 @@
 #include "rules/rules.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/pids.h"
 #include "shared/statefile.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
@@ -150,6 +151,16 @@ static int restore(const char *run_dir)
 	return r < 0 || clamps < 0 || groups < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Elsewhere the tasks that BPF programs name, and those of saved clamps, would be strangers. */
+static bool sees_all_tasks(void)
+{
+	if (pids_are_the_kernels())
+		return true;
+	log_error("wakegovd runs in a PID namespace, as in a container, where numbers of tasks are "
+		  "not the kernel's: run it outside, or with the host's (podman run --pid=host)");
+	return false;
+}
+
 struct command {
 	int job;
 	struct manager_options manager;
@@ -216,9 +227,11 @@ int main(int argc, char *argv[])
 		return check_config(command.check_file);
 	case JOB_SHOW_CONFIG:
 		return show_config(&command.manager);
-	case JOB_RESTORE:
-		return restore(command.manager.run_dir);
 	}
+	if (!sees_all_tasks())
+		return EXIT_FAILURE;
+	if (command.job == JOB_RESTORE)
+		return restore(command.manager.run_dir);
 	process_limit_memory();
 	r = manager_new(&command.manager, &manager);
 	if (r < 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/pids.h"
 #include "tracer/load_error.h"
 
 #include "wakeups.skel.h"
@@ -49,6 +50,11 @@ int wakeups_follow(const struct wakeups_of *of, struct wakeups **ret, uint32_t *
 	struct wakeups *wakeups;
 	int r;
 
+	*ret_why =
+		"numbers of tasks are others in this PID namespace than for BPF programs: run it "
+		"outside of the container";
+	if (!pids_are_the_kernels())
+		return -EXDEV;
 	libbpf_set_print(NULL);
 	wakeups = wakeups__open();
 	r = wakeups ? begin(wakeups, of) : -ENOMEM;

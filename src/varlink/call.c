@@ -151,6 +151,9 @@ static int run_method(const struct query_method *method, const struct call *call
 					json_object());
 	if (invalid)
 		return reply_send_invalid(reply, invalid);
+	/* Its number here is another task's, or none's. */
+	if (call_has_number(call, "pid") && !call->peer->shares_pids)
+		return reply_send_error(reply, "io.wakegov.OtherPidNamespace", json_object());
 	/* No method of ours switches to another protocol. */
 	if (call->upgrade)
 		return reply_send_invalid(reply, "upgrade");

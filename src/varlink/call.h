@@ -63,7 +63,7 @@ static inline bool call_flag(const struct call *call, const char *name)
  */
 typedef int (*query_run_t)(const struct call *call, struct reply *reply);
 
-#define QUERY_PARAMETERS_MAX 12
+#define QUERY_PARAMETERS_MAX 13
 
 /* The right that the caller needs. */
 enum query_right {

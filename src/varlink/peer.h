@@ -19,8 +19,9 @@
 
 struct query_peer {
 	uid_t uid;
-	pid_t pid;     /* 0: not visible in the first PID namespace */
-	bool is_owner; /* root or the daemon's own user */
+	pid_t pid;
+	bool shares_pids; /* its numbers of tasks are the daemon's: shared/pids.h */
+	bool is_owner;	  /* root or the daemon's own user */
 	bool may_read;
 	bool may_change;
 	bool sees_all;

@@ -65,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct frame_reader calls = { 0 };
 	uint8_t who = size ? data[0] : 0;
 	const struct query_peer peer = {
+		.shares_pids = true,
 		.uid = who,
 		.is_owner = who & 1,
 		.may_read = who & 2,
