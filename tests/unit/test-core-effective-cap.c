@@ -278,6 +278,37 @@ static void test_uncap_ends(void **state)
 	end(&machine);
 }
 
+/* It lasts two half-lives of the utilisation, to the nanosecond, and is decided again then. */
+static void test_uncap_lasts(void **state)
+{
+	const struct decision *decision;
+	struct machine machine;
+	uint64_t end_ns;
+
+	begin(&machine);
+	busy(&machine, 0, 300);
+	runs(&machine, 0, 7, CAP_30, true);
+	decide(&machine, 0);
+	decide(&machine, 1);
+	runs(&machine, 0, 8, NO_CLAMP, true);
+	end_ns = decide(&machine, 0)->now_ns + 65536000;
+	assert_string_equal(reason_name(engine_last(machine.engine, 0)->reason), "uncapped");
+	for (machine.now_ns = end_ns - 40 * NS_PER_MS; machine.now_ns < end_ns;
+	     machine.now_ns += 10 * NS_PER_MS) {
+		runs(&machine, 0, 7, CAP_30, true);
+		runs(&machine, 0, 8, NO_CLAMP, true);
+		decide_at(&machine, 0, machine.now_ns);
+	}
+	assert_int_equal(engine_next_ns(machine.engine), end_ns);
+	decision = decide_at(&machine, 0, end_ns - 1);
+	assert_int_equal(decision->target_khz, HIGH_KHZ);
+	assert_string_equal(reason_name(decision->reason), "uncapped");
+	decision = decide_at(&machine, 0, end_ns);
+	assert_int_equal(decision->wanted_khz, 1000000);
+	assert_string_equal(reason_name(decision->reason), "utilisation");
+	end(&machine);
+}
+
 /* Capped tasks that have stopped bound nobody. */
 static void test_cap_ends(void **state)
 {
@@ -421,7 +452,7 @@ int main(void)
 		cmocka_unit_test(test_uncap_ends),	   cmocka_unit_test(test_cap_ends),
 		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
 		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
-		cmocka_unit_test(test_response_holds),
+		cmocka_unit_test(test_response_holds),	   cmocka_unit_test(test_uncap_lasts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

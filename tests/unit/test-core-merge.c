@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a decision makes of the CPUs of a domain, what is watched from then on, and until when. */
+#include "test-core.h"
+
+#include "core/engine.h"
+#include "core/opp.h"
+#include "wakegov/decay.h"
+
+#define START_NS  (1000 * NS_PER_S)
+#define HOLD_NS	  (20 * NS_PER_MS)
+#define RISE_NS	  (24 * NS_PER_MS)
+#define LONG_NS	  NS_PER_S
+#define LAST	  (HOLD_NS - 1) /* the last nanosecond of a hold time */
+#define HALF_LAST (HOLD_NS / 2 - 1)
+#define NEVER	  UINT64_MAX
+
+struct load {
+	uint32_t util_cap;
+	uint32_t est_cap;
+	bool running;
+	uint64_t idle_ago_ns;
+	uint64_t burst_ns;
+};
+
+/* One domain of two CPUs, which has decided for nothing yet. */
+static struct engine *make_engine(struct topology *topology, const struct policy *policy,
+				  bool clamps)
+{
+	struct engine *engine = engine_new(topology, policy);
+
+	assert_non_null(engine);
+	engine_apply(engine, &(struct input){
+				     .now_ns = START_NS,
+				     .type = INPUT_DOMAIN,
+				     .domain = { .active = true, .driven = true, .clamps = clamps },
+			     });
+	return engine;
+}
+
+static void put(struct engine *engine, uint32_t cpu, const struct load *load, uint64_t now_ns)
+{
+	engine_apply(engine, &(struct input){
+				     .now_ns = now_ns,
+				     .type = INPUT_CPU,
+				     .cpu = { .cpu = cpu,
+					      .util_q = DECAY_Q(load->util_cap),
+					      .est_q = DECAY_Q(load->est_cap),
+					      .running = load->running,
+					      .idle_since_ns = now_ns - load->idle_ago_ns,
+					      .burst_ns = load->burst_ns },
+			     });
+}
+
+static const struct decision *decide(struct engine *engine, const struct load loads[2],
+				     uint64_t now_ns)
+{
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		put(engine, cpu, &loads[cpu], now_ns);
+	engine_decide(engine, 0, now_ns);
+	engine_commit(engine, 0, ENGINE_SET);
+	return engine_last(engine, 0);
+}
+
+/* The most that an OPP serves with 25 % of headroom. */
+static uint32_t covered_q(uint32_t khz)
+{
+	return (uint64_t)DECAY_Q(1024ULL * khz / 2400000) * 4 / 5;
+}
+
+#define ASLEEP                          \
+	{                               \
+		0, 0, false, LONG_NS, 0 \
+	}
+
+/* Each row: the CPUs, the decision, and what is watched of each CPU after it. */
+static void test_watch(void **state)
+{
+	static const struct {
+		struct load loads[2];
+		uint32_t khz, cpu;
+		uint32_t low_khz[2], high_khz; /* 0: no utilisation is too low, or too high */
+		bool watch_idle[2];
+		uint64_t next_ns; /* from now on */
+	} rows[] = {
+		{ { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
+		  1800000,
+		  0,
+		  { 1600000, 0 },
+		  1800000,
+		  { true, false },
+		  NEVER },
+		/* It was idle a moment ago: it is not watched, but decided for again. */
+		{ { { 600, 600, true, LAST, 0 }, ASLEEP },
+		  1800000,
+		  0,
+		  { 1600000, 0 },
+		  1800000,
+		  { false, false },
+		  HOLD_NS },
+		{ { { 600, 600, true, HOLD_NS, 0 }, ASLEEP },
+		  1800000,
+		  0,
+		  { 1600000, 0 },
+		  1800000,
+		  { true, false },
+		  NEVER },
+		/* The same of the CPU that does not decide. */
+		{ { { 10, 10, true, LAST, 0 }, { 600, 600, true, LONG_NS, 0 } },
+		  1800000,
+		  1,
+		  { 0, 1600000 },
+		  1800000,
+		  { false, true },
+		  HOLD_NS },
+		{ { { 10, 10, true, HOLD_NS, 0 }, { 600, 600, true, LONG_NS, 0 } },
+		  1800000,
+		  1,
+		  { 0, 1600000 },
+		  1800000,
+		  { true, true },
+		  NEVER },
+		/* The burst asks for more than the utilisation, for which the OPP below suffices.
+		 */
+		{ { { 10, 10, true, LONG_NS, RISE_NS / 2 }, ASLEEP },
+		  1200000,
+		  0,
+		  { 0, 0 },
+		  1200000,
+		  { true, false },
+		  NEVER },
+		/* The highest and the lowest OPP have one neighbour. */
+		{ { { 1024, 1024, true, LONG_NS, 0 }, ASLEEP },
+		  2400000,
+		  0,
+		  { 2200000, 0 },
+		  0,
+		  { true, false },
+		  NEVER },
+		{ { { 100, 100, true, LONG_NS, 0 }, ASLEEP },
+		  800000,
+		  0,
+		  { 0, 0 },
+		  800000,
+		  { false, false },
+		  NEVER },
+		/* An idle domain falls after the hold time. */
+		{ { { 600, 600, false, NS_PER_MS, 0 }, ASLEEP },
+		  1800000,
+		  0,
+		  { 0, 0 },
+		  1800000,
+		  { false, false },
+		  HOLD_NS - NS_PER_MS },
+		{ { { 600, 600, false, NS_PER_MS, 0 }, { 0, 0, false, NS_PER_MS / 2, 0 } },
+		  1800000,
+		  0,
+		  { 0, 0 },
+		  1800000,
+		  { false, false },
+		  HOLD_NS - NS_PER_MS / 2 },
+		/* Beside one at work it decays, which is looked at no sooner than after the hold.
+		 */
+		{ { { 600, 600, false, NS_PER_MS, 0 }, { 10, 10, true, LONG_NS, 0 } },
+		  1800000,
+		  0,
+		  { 0, 0 },
+		  1800000,
+		  { false, true },
+		  HOLD_NS },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct topology *topology = test_topology_usual(1, 2);
+		const struct decision *decision;
+		struct policy policy;
+		struct engine *engine;
+
+		policy_init(&policy);
+		engine = make_engine(topology, &policy, false);
+		decision = decide(engine, rows[i].loads, START_NS);
+		assert_int_equal(decision->target_khz, rows[i].khz);
+		assert_int_equal(decision->cpu, rows[i].cpu);
+		assert_string_equal(reason_name(decision->reason), "utilisation");
+		assert_int_equal(engine_next_ns(engine),
+				 rows[i].next_ns == NEVER ? NEVER : START_NS + rows[i].next_ns);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			uint64_t burst_ns = rows[i].khz * RISE_NS / 2400000;
+			struct engine_band band;
+
+			engine_band(engine, cpu, &band);
+			assert_true(band.watch);
+			assert_int_equal(band.watch_idle, rows[i].watch_idle[cpu]);
+			assert_int_equal(band.low_q, covered_q(rows[i].low_khz[cpu]));
+			assert_int_equal(band.high_q, rows[i].high_khz ? covered_q(rows[i].high_khz)
+								       : UINT32_MAX);
+			/* Within one part of the capacity. */
+			if (rows[i].high_khz)
+				assert_in_range(band.burst_ns, burst_ns, burst_ns + RISE_NS / 1024);
+			else
+				assert_int_equal(band.burst_ns, 0);
+			assert_int_equal(band.long_burst_ns, NS_PER_MS + NS_PER_MS / 2);
+		}
+		engine_free(engine);
+		free(topology);
+	}
+}
+
+/* With far OPPs the utilisation takes longer than the hold time to decay to the lower one. */
+static void test_decay_is_waited_for(void **state)
+{
+	static const struct load loads[2] = { { 1000, 1000, false, NS_PER_MS, 0 },
+					      { 10, 10, true, LONG_NS, 0 } };
+	struct topology *topology = test_topology_usual(1, 2);
+	struct policy policy;
+	struct engine *engine;
+
+	topology->domains[0].n_opps = 2;
+	topology->domains[0].opp_khz[1] = 2400000;
+	policy_init(&policy);
+	engine = make_engine(topology, &policy, false);
+	assert_int_equal(decide(engine, loads, START_NS)->target_khz, 2400000);
+	/* 32.768 ms · log2(1000 / (341 · 0.8)) */
+	assert_in_range(engine_next_ns(engine), START_NS + 61400 * NS_PER_US,
+			START_NS + 61450 * NS_PER_US);
+	engine_free(engine);
+	/* No lower one is allowed. */
+	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_PERCENT, 100 };
+	engine = make_engine(topology, &policy, false);
+	assert_int_equal(decide(engine, loads, START_NS)->target_khz, 2400000);
+	assert_int_equal(engine_next_ns(engine), NEVER);
+	engine_free(engine);
+	free(topology);
+}
+
+/*
+ * Each row: whether the domain was at work before, a CPU that runs after an idle time, and whether
+ * that is work. An idle domain needs half of the time, and a task with a known need none.
+ */
+static void test_moment(void **state)
+{
+	static const struct {
+		bool was_at_work;
+		struct load load;
+		bool is_at_work;
+	} rows[] = {
+		{ true, { 600, 0, true, LAST, 0 }, true },
+		{ true, { 600, 0, true, HOLD_NS, 0 }, false },
+		{ false, { 600, 0, true, HALF_LAST, 0 }, true },
+		{ false, { 600, 0, true, HOLD_NS / 2, 0 }, false },
+		/* Eight times the burst is taken off the idle time. */
+		{ false, { 600, 0, true, HOLD_NS / 2 + 8000, 1000 }, false },
+		{ false, { 600, 0, true, HOLD_NS / 2 + 8000, 1001 }, true },
+		/* An eighth of the idle time that counts, but no longer running. */
+		{ false, { 600, 0, false, HOLD_NS / 2 + 8000, 1001 }, false },
+		{ false, { 600, 0, false, HALF_LAST, 0 }, true },
+		{ true, { 600, 0, false, LAST, 0 }, true },
+		{ true, { 600, 0, false, HOLD_NS, 0 }, false },
+		/* More than a sixteenth above what is known is news. */
+		{ false, { 340, 320, true, LONG_NS, 0 }, true },
+		{ false, { 341, 320, true, LONG_NS, 0 }, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct topology *topology = test_topology_usual(1, 2);
+		struct load loads[2] = { { 700, 700, true, LONG_NS, 0 }, ASLEEP };
+		uint32_t need_cap = rows[i].is_at_work ? rows[i].load.util_cap
+						       : rows[i].load.est_cap;
+		const struct decision *decision;
+		struct policy policy;
+		struct engine *engine;
+
+		policy_init(&policy);
+		engine = make_engine(topology, &policy, false);
+		if (rows[i].was_at_work)
+			decide(engine, loads, START_NS);
+		loads[0] = rows[i].load;
+		decision = decide(engine, loads, START_NS + LONG_NS);
+		assert_int_equal(decision->want_cap, (need_cap * 5 + 3) / 4);
+		assert_string_equal(reason_name(decision->reason),
+				    need_cap ? "utilisation" : "idle");
+		engine_free(engine);
+		free(topology);
+	}
+}
+
+/* Where clamps drive a domain nothing depends on its target: it is looked at ten times a second. */
+static void test_looks(void **state)
+{
+	static const struct load busy[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP };
+	static const struct load idle[2] = { ASLEEP, ASLEEP };
+	struct topology *topology = test_topology_usual(1, 2);
+	struct engine_band band;
+	struct policy policy;
+	struct engine *engine;
+
+	policy_init(&policy);
+	engine = make_engine(topology, &policy, true);
+	assert_int_equal(decide(engine, busy, START_NS)->target_khz, 1800000);
+	assert_int_equal(engine_next_ns(engine), START_NS + 100 * NS_PER_MS);
+	engine_band(engine, 0, &band);
+	assert_false(band.watch);
+	assert_false(band.watch_idle);
+	assert_int_equal(band.low_q, 0);
+	assert_int_equal(band.high_q, UINT32_MAX);
+	decide(engine, busy, START_NS + 199 * NS_PER_MS);
+	assert_int_equal(engine_next_ns(engine), START_NS + 200 * NS_PER_MS);
+	decide(engine, idle, START_NS + 300 * NS_PER_MS);
+	assert_int_equal(engine_next_ns(engine), NEVER);
+	engine_band(engine, 0, &band);
+	assert_true(band.watch);
+	engine_free(engine);
+	free(topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_watch),
+		cmocka_unit_test(test_decay_is_waited_for),
+		cmocka_unit_test(test_moment),
+		cmocka_unit_test(test_looks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
