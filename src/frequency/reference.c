@@ -179,6 +179,21 @@ int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo
 	return 0;
 }
 
+int turbo_of_amd(uint32_t nominal_khz, uint32_t highest_khz, struct turbo *ret,
+		 const char **ret_why)
+{
+	*ret_why = "the firmware names no nominal frequency below the highest (acpi_cppc)";
+	if (!nominal_khz || highest_khz < nominal_khz)
+		return -ENODATA;
+	*ret_why = NULL;
+	*ret = (struct turbo){
+		.base_khz = nominal_khz,
+		.one_khz = highest_khz,
+		.four_khz = nominal_khz + (highest_khz - nominal_khz) / 2,
+	};
+	return 0;
+}
+
 uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
 			  const char **ret_why)
 {
@@ -208,8 +223,9 @@ static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
 	return counter_read_msr(*(const int *)userdata, reg, ret);
 }
 
-#define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
-#define BOOST	 "/sys/devices/system/cpu/cpufreq/boost"
+#define NO_TURBO     "/sys/devices/system/cpu/intel_pstate/no_turbo"
+#define BOOST	     "/sys/devices/system/cpu/cpufreq/boost"
+#define CPU0_CPUFREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
 
 const char *const reference_turbo_switches[] = { NO_TURBO, BOOST, NULL };
 
@@ -232,10 +248,21 @@ uint32_t reference_base_khz(uint32_t policy)
 		       : 0;
 }
 
+/* The kernel reads CPU 0. Only amd-pstate shows the highest frequency while boost is off. */
+static int read_amd(struct turbo *ret, const char **ret_why)
+{
+	double nominal_mhz = 0, highest_khz = 0;
+
+	sysfs_read_number(&nominal_mhz, "/sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq");
+	if (!sysfs_read_number(&highest_khz, CPU0_CPUFREQ "amd_pstate_max_freq"))
+		sysfs_read_number(&highest_khz, CPU0_CPUFREQ "cpuinfo_max_freq");
+	return turbo_of_amd((uint32_t)(nominal_mhz * 1000), (uint32_t)highest_khz, ret, ret_why);
+}
+
 int reference_read_turbo(struct turbo *ret, const char **ret_why)
 {
 	_cleanup_fclose_ FILE *info = fopen("/proc/cpuinfo", "re");
-	bool intel = false, family_6 = false;
+	bool intel = false, amd = false, family_6 = false;
 	_cleanup_close_ int fd = -1;
 	uint32_t model = 0;
 	char line[256];
@@ -243,10 +270,13 @@ int reference_read_turbo(struct turbo *ret, const char **ret_why)
 
 	while (info && fgets(line, sizeof(line), info) && line[0] != '\n') {
 		intel |= strstr(line, "GenuineIntel") != NULL;
+		amd |= strstr(line, "AuthenticAMD") != NULL;
 		family_6 |= strncmp(line, "cpu family", 10) == 0 && strstr(line, ": 6\n");
 		if (sscanf(line, "model : %u", &model) == 1)
 			break;
 	}
+	if (amd)
+		return read_amd(ret, ret_why);
 	*ret_why = "this is no Intel CPU with such registers";
 	if (!model || !intel || !family_6)
 		return -ENODEV;

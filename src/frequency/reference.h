@@ -7,7 +7,8 @@
  *
  * The highest frequencies of an Intel CPU are decoded from its model-specific registers, by the
  * rules of arch/x86/kernel/cpu/aperfmperf.c, so that utilisation means here what it means to the
- * scheduler.
+ * scheduler. Of an AMD CPU the firmware names them, and the kernel takes the midpoint of the
+ * nominal and the highest: arch/x86/kernel/acpi/cppc.c.
  */
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@
 struct turbo {
 	uint32_t base_khz;
 	uint32_t one_khz;  /* with one working core; 0: not known */
-	uint32_t four_khz; /* with four if they differ, else with one */
+	uint32_t four_khz; /* with four if they differ, else with one; on AMD the midpoint */
 };
 
 /*
@@ -35,8 +36,9 @@ bool reference_turbo_is_off(void);
 uint32_t reference_base_khz(uint32_t policy);
 
 /*
- * Reads the registers of the first online CPU, if it is a readable Intel one: 0, or a negative
- * errno and a phrase. A turbo that was switched off in /sys counts as none.
+ * Reads the registers of the first online CPU, if it is a readable Intel one, or what the firmware
+ * says of an AMD one: 0, or a negative errno and a phrase. A turbo that was switched off in /sys
+ * counts as none on Intel; on AMD the kernel does not follow that switch.
  */
 int reference_read_turbo(struct turbo *ret, const char **ret_why);
 
@@ -49,4 +51,11 @@ typedef int (*turbo_read_t)(void *userdata, uint32_t reg, uint64_t *ret);
  * not readable. With turbo switched off by firmware the result is the base frequency.
  */
 int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo *ret,
+		 const char **ret_why);
+
+/*
+ * The frequencies of an AMD CPU: amd_set_max_freq_ratio(). Returns 0, or -ENODATA and a phrase if
+ * the two are not known or impossible.
+ */
+int turbo_of_amd(uint32_t nominal_khz, uint32_t highest_khz, struct turbo *ret,
 		 const char **ret_why);

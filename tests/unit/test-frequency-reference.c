@@ -119,6 +119,37 @@ static void test_nonsense(void **state)
 	}
 }
 
+/*
+ * As amd_set_max_freq_ratio() has it, in 1/1024 of the nominal frequency, by performance of CPPC:
+ * the numbers of a Ryzen 9 5950X, whose highest performance is 166 with preferred cores, and of an
+ * EPYC 7742.
+ */
+static void test_amd(void **state)
+{
+	static const struct {
+		uint64_t nominal_perf, highest_perf;
+		uint32_t nominal_khz;
+	} cases[] = { { 115, 166, 3400000 }, { 169, 255, 2250000 }, { 255, 255, 2000000 } };
+	struct turbo turbo;
+	const char *why;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t numerator = cases[i].highest_perf, nominal = cases[i].nominal_perf;
+		uint64_t ratio = ((numerator * 1024 / nominal) + 1024) >> 1;
+		uint32_t highest_khz = cases[i].nominal_khz * numerator / nominal;
+
+		assert_int_equal(turbo_of_amd(cases[i].nominal_khz, highest_khz, &turbo, &why), 0);
+		assert_null(why);
+		assert_int_equal(turbo.base_khz, cases[i].nominal_khz);
+		assert_int_equal(turbo.one_khz, highest_khz);
+		assert_true(abs((int)(turbo.four_khz - cases[i].nominal_khz * ratio / 1024)) <
+			    (int)cases[i].nominal_khz / 512);
+	}
+	assert_int_equal(turbo_of_amd(0, 3400000, &turbo, &why), -ENODATA);
+	assert_non_null(why);
+	assert_int_equal(turbo_of_amd(3400000, 0, &turbo, &why), -ENODATA);
+}
+
 static void test_policy(void **state)
 {
 	static const struct turbo turbo = { 2200000, 3600000, 3300000 };
@@ -196,6 +227,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_families),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_amd),
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test_prestate(test_published, argc > 1 ? argv[1] : NULL),
 	};
