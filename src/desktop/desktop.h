@@ -13,6 +13,8 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+#include "desktop/bus.h"
+
 #define DESKTOP_HOLDS_MAX    64
 #define DESKTOP_PROFILE_SIZE 32
 
@@ -30,7 +32,23 @@ struct desktop_hold {
 	const char *profile; /* its name on the bus */
 	char *reason;
 	char *application;
-	sd_bus_track *client;
+	char *client; /* its unique name */
+	struct bus_watch watch;
+};
+
+#define DESKTOP_NAMES 2
+extern const struct desktop_name {
+	const char *name; /* of the service and of its interface */
+	const char *path;
+} desktop_names[DESKTOP_NAMES];
+
+#define DESKTOP_OWNER_SIZE 256
+
+struct desktop_follow {
+	struct desktop *desktop;
+	const struct desktop_name *name;
+	struct bus_watch watch;
+	char owner[DESKTOP_OWNER_SIZE]; /* the program that is followed; "": none */
 };
 
 struct desktop {
@@ -42,6 +60,8 @@ struct desktop {
 	char active[DESKTOP_PROFILE_SIZE]; /* the profile in force, wakegovd's name */
 	struct desktop_hold holds[DESKTOP_HOLDS_MAX];
 	uint32_t last_cookie;
+	struct desktop_follow follows[DESKTOP_NAMES];
+	int n_pending; /* calls that wait for polkit */
 };
 
 /* The profile with this name on the bus; NULL: there is none. */
@@ -50,11 +70,18 @@ const struct desktop_profile *desktop_find(const char *theirs);
 /* The profile in force by its name on the bus; "balanced" for one that the bus does not know. */
 const char *desktop_active(const struct desktop *desktop);
 
-#define DESKTOP_NAMES 2
-extern const struct desktop_name {
-	const char *name; /* of the service and of its interface */
-	const char *path;
-} desktop_names[DESKTOP_NAMES];
+/* Returns a negative errno, with error set or not, if it has not replied to the call. */
+typedef int (*desktop_action_t)(struct desktop *desktop, sd_bus_message *call, sd_bus_error *error);
+
+/*
+ * Does what is allowed, or replies to the call with a refusal, once it is known who sends it.
+ * Returns 1, or a negative errno, with error set, if too much waits already.
+ */
+int authority_ask(struct desktop *desktop, sd_bus_message *call, desktop_action_t allowed,
+		  sd_bus_error *error);
+
+/* Follows other owners of the names, while there are any. Returns 0 or a negative errno. */
+int follow_start(struct desktop *desktop);
 
 /*
  * Calls to wakegovd. Failures are logged, and returned as a negative errno. governor_listen() also

@@ -55,7 +55,7 @@ static void signal_change(struct desktop *desktop, const char *property)
 
 static void signal_released(struct desktop *desktop, const char *client, uint32_t cookie)
 {
-	for (int i = 0; client && i < DESKTOP_NAMES; i++) {
+	for (int i = 0; i < DESKTOP_NAMES; i++) {
 		sd_bus_message *signal = NULL;
 		int r = sd_bus_message_new_signal(desktop->bus, &signal, desktop_names[i].path,
 						  desktop_names[i].name, "ProfileReleased");
@@ -187,7 +187,8 @@ static int hold_strongest(struct desktop *desktop)
 
 static void drop(struct desktop_hold *hold)
 {
-	sd_bus_track_unref(hold->client);
+	bus_watch_end(&hold->watch);
+	free(hold->client);
 	free(hold->reason);
 	free(hold->application);
 	*hold = (struct desktop_hold){ 0 };
@@ -202,10 +203,10 @@ static void end_hold(struct desktop_hold *hold)
 	signal_change(desktop, "ActiveProfileHolds");
 }
 
-static int on_client_gone(sd_bus_track *track, void *userdata)
+static void on_client(void *userdata, const char *owner)
 {
-	end_hold(userdata);
-	return 0;
+	if (!owner[0])
+		end_hold(userdata);
 }
 
 int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile,
@@ -224,12 +225,12 @@ int holds_add(struct desktop *desktop, sd_bus_message *call, const char *profile
 		.profile = desktop_find(profile)->theirs,
 		.reason = strdup(reason),
 		.application = strdup(application),
+		.client = strdup(sd_bus_message_get_sender(call)),
+		.watch = { .changed = on_client, .userdata = hold },
 	};
-	r = hold->reason && hold->application ? 0 : -ENOMEM;
+	r = hold->reason && hold->application && hold->client ? 0 : -ENOMEM;
 	if (r == 0)
-		r = sd_bus_track_new(desktop->bus, &hold->client, on_client_gone, hold);
-	if (r >= 0)
-		r = sd_bus_track_add_sender(hold->client, call);
+		r = bus_watch_start(&hold->watch, desktop->bus, hold->client);
 	if (r < 0) {
 		drop(hold);
 		return r;
@@ -248,8 +249,7 @@ int holds_release(struct desktop *desktop, sd_bus_message *call, uint32_t cookie
 	for (int i = 0; i < DESKTOP_HOLDS_MAX; i++) {
 		struct desktop_hold *hold = &desktop->holds[i];
 
-		if (!cookie || hold->cookie != cookie ||
-		    !sd_bus_track_contains(hold->client, sd_bus_message_get_sender(call)))
+		if (!cookie || hold->cookie != cookie || !bus_is_from(call, hold->client))
 			continue;
 		end_hold(hold);
 		return 0;
@@ -264,7 +264,7 @@ void holds_end(struct desktop *desktop)
 
 		if (!hold->cookie)
 			continue;
-		signal_released(desktop, sd_bus_track_first(hold->client), hold->cookie);
+		signal_released(desktop, hold->client, hold->cookie);
 		drop(hold);
 	}
 	if (desktop->hold_fd >= 0)
