@@ -139,7 +139,9 @@ int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t t
 
 int hotplug_open(void)
 {
-	return uevent_open(UEVENT_ONLINE, UEVENT_OFFLINE);
+	static const uint32_t actions[] = { UEVENT_ONLINE, UEVENT_OFFLINE };
+
+	return uevent_open(actions, ARRAY_SIZE(actions));
 }
 
 int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online)

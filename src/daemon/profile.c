@@ -13,11 +13,11 @@
 #include "daemon/hinting.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
+#include "daemon/power_source.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
-#include "shared/sysfs.h"
 #include "shared/time.h"
 #include "shared/uevent.h"
 
@@ -37,54 +37,6 @@ static const char *const whys[] = {
 const char *profile_why(const struct manager *manager)
 {
 	return whys[manager->profile.why];
-}
-
-struct supplies {
-	bool has_line;
-	bool line_online;
-	bool discharging;
-};
-
-static bool says(const char *supply, const char *file, const char *word)
-{
-	char line[32];
-
-	return sysfs_read_line(line, sizeof(line), "%s/%s", supply, file) && !strcmp(line, word);
-}
-
-static void look_at_line(const char *supply, void *context)
-{
-	struct supplies *supplies = context;
-	bool is_mains = says(supply, "type", "Mains");
-
-	supplies->has_line |= is_mains;
-	if (is_mains || says(supply, "type", "USB"))
-		supplies->line_online |= says(supply, "online", "1");
-}
-
-/* Looks at a battery, unless it belongs to a mouse or the like. */
-static void look_at_battery(const char *supply, void *context)
-{
-	struct supplies *supplies = context;
-
-	if (says(supply, "type", "Battery") && !says(supply, "scope", "Device"))
-		supplies->discharging |= says(supply, "status", "Discharging");
-}
-
-/*
- * Whether the machine runs on a battery: no line is online, and there is one or a battery is
- * discharging. A machine with neither does not, and batteries of mice and the like do not count, as
- * for systemd's ConditionACPower=. Batteries are read only if they decide: a controller may take
- * tens of milliseconds.
- */
-static bool is_on_battery(void)
-{
-	struct supplies supplies = { 0 };
-
-	sysfs_each(look_at_line, &supplies, "/sys/class/power_supply/*");
-	if (!supplies.line_online && !supplies.has_line)
-		sysfs_each(look_at_battery, &supplies, "/sys/class/power_supply/*");
-	return !supplies.line_online && (supplies.has_line || supplies.discharging);
 }
 
 /* Not time(2), which lags behind the clock of timers by up to a tick. */
@@ -114,7 +66,7 @@ static bool holds(const struct manager *manager, const struct policy_when *when)
 	if (!when->given)
 		return false;
 	if (when->power != POLICY_POWER_ANY &&
-	    (when->power == POLICY_POWER_BATTERY) != is_on_battery())
+	    (when->power == POLICY_POWER_BATTERY) != power_source_is_battery())
 		return false;
 	/* A time from 22:00 to 6:00 spans midnight. */
 	if (when->by_time &&
@@ -317,6 +269,7 @@ static int listen_to(struct manager *manager, int opened, int *fd, sd_event_io_h
 
 int profile_listen(struct manager *manager)
 {
+	static const uint32_t news[] = { UEVENT_CHANGE, UEVENT_ADD, UEVENT_REMOVE };
 	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
 	struct profile_choice *choice = &manager->profile;
 	int r = 0;
@@ -325,7 +278,7 @@ int profile_listen(struct manager *manager)
 		const struct policy_when *when = &profiles->entries[i].when;
 
 		if (when->power != POLICY_POWER_ANY && choice->power_fd < 0)
-			r = listen_to(manager, uevent_open(UEVENT_CHANGE, UEVENT_ADD),
+			r = listen_to(manager, uevent_open(news, ARRAY_SIZE(news)),
 				      &choice->power_fd, on_power);
 		if (r >= 0 && when->rule[0] && !choice->rules_timer) {
 			r = sd_event_add_time(manager->event, &choice->rules_timer, CLOCK_MONOTONIC,

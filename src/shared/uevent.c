@@ -14,15 +14,13 @@
 
 #define UEVENT_GROUP_KERNEL 1
 
-int uevent_open(uint32_t action, uint32_t other_action)
+int uevent_open(const uint32_t *actions, uint8_t n)
 {
 	/* The text of a uevent starts with its action: the others do not wake us. */
-	struct sock_filter code[] = {
+	struct sock_filter code[UEVENT_ACTIONS_MAX + 3] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, action, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other_action, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-		BPF_STMT(BPF_RET | BPF_K, 0),
+		[UEVENT_ACTIONS_MAX + 1] = BPF_STMT(BPF_RET | BPF_K, 0),
+		[UEVENT_ACTIONS_MAX + 2] = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 	};
 	struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP_KERNEL };
@@ -30,6 +28,11 @@ int uevent_open(uint32_t action, uint32_t other_action)
 					NETLINK_KOBJECT_UEVENT);
 	int on = 1;
 
+	/* Unused places repeat the last action. */
+	for (uint8_t i = 0; i < UEVENT_ACTIONS_MAX; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   actions[i < n ? i : n - 1],
+							   UEVENT_ACTIONS_MAX - i, 0);
 	if (fd < 0)
 		return -errno;
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ||

@@ -20,11 +20,24 @@ EXAMPLES = f"{guest.REPO}/conf/examples"
 LIMITS = "[wakegov]\nbackend = limits\n"
 
 
-def unplug(is_out):
+ON_LINE, UNPLUGGED, WEAK_LINE = b"\0", b"\xba", b"\xbb"
+
+
+def load_supplies():
+    subprocess.run(["modprobe", "ac"], check=True)
+    # It would repeat what it read a second ago.
+    subprocess.run(["modprobe", "battery", "cache_time=0"], check=True)
+
+
+def supply(state):
     with open("/dev/port", "r+b", buffering=0) as port:
         port.seek(SCRATCH)
-        port.write(b"\xba" if is_out else b"\0")
+        port.write(state)
     guest.write(f"{LINE}/uevent", "change")
+
+
+def unplug(is_out):
+    supply(UNPLUGGED if is_out else ON_LINE)
 
 
 def set_clock(text):
@@ -102,7 +115,7 @@ class Profiles(unittest.TestCase):
 
     def test_battery(self):
         """when = battery holds while the line is out, by the kernel's own word"""
-        subprocess.run(["modprobe", "ac"], check=True)
+        load_supplies()
         self.addCleanup(unplug, False)
         with guest.Daemon("[profile quiet]\nwhen = battery\n") as daemon:
             self.assert_holds(daemon, "balanced")
@@ -117,6 +130,17 @@ class Profiles(unittest.TestCase):
             self.assert_holds(daemon, "quiet")
         with guest.Daemon("[profile quiet]\nwhen = battery\n") as daemon:
             self.assert_holds(daemon, "quiet")
+
+    def test_supply_removed(self):
+        """a line that is removed is no longer one, as one that is unplugged"""
+        load_supplies()
+        self.addCleanup(unplug, False)
+        self.addCleanup(subprocess.run, ["modprobe", "ac"], check=True)
+        supply(WEAK_LINE)
+        with guest.Daemon("[profile quiet]\nwhen = battery\n") as daemon:
+            self.assert_holds(daemon, "balanced")
+            subprocess.run(["rmmod", "ac"], check=True)
+            self.assert_holds(daemon, "quiet", "its condition is true")
 
     def test_times(self):
         """a time of day begins and ends, over midnight too, and the clock may be set meanwhile"""
@@ -239,7 +263,7 @@ class Examples(unittest.TestCase):
 
     def test_battery(self):
         """laptop and backup: on battery what is niced, and a backup, has less; the domains have a ceiling"""
-        subprocess.run(["modprobe", "ac"], check=True)
+        load_supplies()
         self.addCleanup(unplug, False)
         for name, task, nice, usual, less in (("laptop", "niced", 10, "40%", "30%"),
                                               ("backup", "borg", 0, "40%", "20%")):

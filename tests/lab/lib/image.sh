@@ -40,7 +40,8 @@ image_acpi_idle() {
 	}' <<<"$MACHINE_IDLE_STATES"
 }
 
-# A power line, for the module ac: online but while the scratch register of COM1 holds 0xba.
+# A power line and a battery, for the modules ac and battery: the line is online but while the scratch
+# register of COM1 holds 0xba, and the battery discharges while that holds 0xba or 0xbb.
 image_acpi_line() {
 	cat <<-'EOF'
 	  Scope (\_SB) {
@@ -49,6 +50,16 @@ image_acpi_line() {
 	      OperationRegion (SCRT, SystemIO, 0x3FF, 1)
 	      Field (SCRT, ByteAcc, NoLock, Preserve) { BATT, 8 }
 	      Method (_PSR) { If (LEqual (BATT, 0xBA)) { Return (0) } Return (1) }
+	    }
+	    Device (BAT0) {
+	      Name (_HID, "PNP0C0A")
+	      OperationRegion (SCRT, SystemIO, 0x3FF, 1)
+	      Field (SCRT, ByteAcc, NoLock, Preserve) { BATT, 8 }
+	      Method (_STA) { Return (0x1F) }
+	      Name (_BIF, Package () { 0, 40000, 40000, 1, 12000, 4000, 2000, 100, 100, "B", "1", "LION", "lab" })
+	      Name (DOWN, Package () { 1, 5000, 20000, 12000 })
+	      Name (UP, Package () { 2, 5000, 20000, 12000 })
+	      Method (_BST) { If (LEqual (And (BATT, 0xFE), 0xBA)) { Return (DOWN) } Return (UP) }
 	    }
 	  }
 	EOF

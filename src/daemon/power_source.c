@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/power_source.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "shared/sysfs.h"
+
+#define SUPPLIES "/sys/class/power_supply/*"
+
+static bool says(const char *supply, const char *file, const char *word)
+{
+	char line[32];
+
+	return sysfs_read_line(line, sizeof(line), "%s/%s", supply, file) && !strcmp(line, word);
+}
+
+struct roles {
+	bool source, sink;
+};
+
+/* "[source] sink" */
+static void look_at_role(const char *path, void *context)
+{
+	struct roles *roles = context;
+	char line[32];
+
+	if (!sysfs_read_line(line, sizeof(line), "%s", path))
+		return;
+	roles->source |= strstr(line, "[source]") != NULL;
+	roles->sink |= strstr(line, "[sink]") != NULL;
+}
+
+/* A controller of USB-C ports says online also while its ports supply others. */
+static bool is_source(const char *supply)
+{
+	struct roles roles = { 0 };
+
+	sysfs_each(look_at_role, &roles, "%s/device/typec/port*/power_role", supply);
+	return roles.source && !roles.sink;
+}
+
+/* online is 1 on fixed voltage, and 2 on one that the machine may set (USB-PD). */
+static void look_at_line(const char *supply, void *context)
+{
+	bool *is_online = context;
+	double online;
+
+	if (*is_online || says(supply, "type", "Battery") || says(supply, "scope", "Device") ||
+	    !sysfs_read_number(&online, "%s/online", supply) || online < 1)
+		return;
+	*is_online = !says(supply, "type", "USB") || !is_source(supply);
+}
+
+static void look_at_battery(const char *supply, void *context)
+{
+	bool *discharges = context;
+
+	*discharges = *discharges ||
+		      (says(supply, "type", "Battery") && !says(supply, "scope", "Device") &&
+		       says(supply, "status", "Discharging"));
+}
+
+/* Batteries are read only if they decide: a controller may take tens of milliseconds. */
+bool power_source_is_battery(void)
+{
+	bool is_online = false, discharges = false;
+
+	sysfs_each(look_at_line, &is_online, SUPPLIES);
+	if (!is_online)
+		sysfs_each(look_at_battery, &discharges, SUPPLIES);
+	return discharges;
+}
