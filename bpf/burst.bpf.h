@@ -19,7 +19,7 @@
  * … and is cut to little more than a long burst, so that the mean is long only if most bursts are.
  * Single bursts are long because the CPU, or the task's memory, was taken away.
  */
-#define MEAN_MOST_16THS	  17
+#define MEAN_MOST_16THS	  17ULL
 #define CO_RUNNER_GAP_NS  100000000ULL /* a task that comes and goes is reported no more often */
 #define CO_RUNNER_HOLD_NS 100000000ULL /* others are co-runners so long after a capped one ran */
 #define BURSTS_GAP_NS	  100000000ULL /* least time between two BURSTS records of a class */
@@ -119,8 +119,8 @@ static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now
 	__u64 full_ns = at_full_capacity(cpu, ran_ns, now_ns);
 
 	/* A task without a mean is judged by real time: it may have much to do. */
-	run->full_burst_ns += min_ns(full_ns, cpu->long_burst_ns * 4 / 3);
-	run->seen_ns += min_ns(run->mean_ns ? full_ns : ran_ns, cpu->long_burst_ns * 2 / 3);
+	run->full_burst_ns += min_ns(full_ns, cpu->long_burst_ns * 4ULL / 3);
+	run->seen_ns += min_ns(run->mean_ns ? full_ns : ran_ns, cpu->long_burst_ns * 2ULL / 3);
 	run->real_ns += min_ns(ran_ns, settings.burst_limit_ns / 2);
 	if (is_timed(run->class))
 		run->whole_ns += full_ns;

@@ -55,7 +55,7 @@ static inline __u32 account_moved(__u32 util_q, __s64 moved_q)
 
 VERIFIED_ONCE int account_take_moved(struct account_cpu *cpu, __u64 now_ns)
 {
-	__u64 passed_ns, factor;
+	__u64 passed_ns, factor, size_q;
 	__s64 moved_q;
 
 	if (!cpu)
@@ -63,11 +63,10 @@ VERIFIED_ONCE int account_take_moved(struct account_cpu *cpu, __u64 now_ns)
 	moved_q = __sync_lock_test_and_set(&cpu->moved_q, 0);
 	passed_ns = now_ns > cpu->moved_ns ? now_ns - cpu->moved_ns : 0;
 	factor = decay_factor(passed_ns);
-	if (moved_q < 0)
-		moved_q = -(__s64)((__u64)-moved_q * factor >> 31);
-	else
-		moved_q = (__u64)moved_q * factor >> 31;
-	cpu->util_q = account_moved(cpu->util_q, moved_q);
+	/* In two parts, since the product of eight full tasks would have 65 bits. */
+	size_q = moved_q < 0 ? -moved_q : moved_q;
+	size_q = (size_q >> 31) * factor + ((size_q & (DECAY_ONE - 1)) * factor >> 31);
+	cpu->util_q = account_moved(cpu->util_q, moved_q < 0 ? -(__s64)size_q : (__s64)size_q);
 	return 0;
 }
 

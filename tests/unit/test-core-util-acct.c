@@ -165,6 +165,29 @@ static void test_move_through_a_full_cpu(void **state)
 	assert_int_equal(account_util_q(&full), DECAY_Q(1000));
 }
 
+/* However many tasks come or leave at once, as for a CPU that goes offline. */
+static void test_many_move(void **state)
+{
+	uint64_t late_ns = START_NS + 20 * NS_PER_MS;
+
+	for (uint32_t n = 1; n <= 64; n++) {
+		struct account_cpu from = a_cpu(), to = a_cpu();
+
+		from.util_q = FULL_Q;
+		for (uint32_t i = 0; i < n; i++) {
+			struct account_task task = a_task(1024);
+
+			account_move(&task, &from, &to, START_NS);
+		}
+		account_cpu(&from, late_ns);
+		account_cpu(&to, late_ns);
+		assert_in_range(from.util_q, 0, 1); /* rounded */
+		assert_int_equal(DECAY_CAP(account_util_q(&to)),
+				 n > 1 ? 1024
+				       : DECAY_CAP(decay_toward(FULL_Q, 0, 20 * NS_PER_MS)));
+	}
+}
+
 /* An idle CPU that nobody looks at hears of it late, and comes out where it would have been. */
 static void test_move_is_heard_late(void **state)
 {
@@ -308,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_move_through_a_full_cpu),
+		cmocka_unit_test(test_many_move),
 		cmocka_unit_test(test_move_is_heard_late),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_burst_of_known_task),
