@@ -49,9 +49,8 @@ static inline void look_for_clamps(const struct task_struct *task)
 		emit_clamps_seen();
 }
 
-static inline void emit_clamped_child(const struct task_struct *parent,
-				      const struct task_struct *child)
+static inline void emit_clamped_child(__u32 parent_pid, const struct task_struct *child)
 {
 	if (settings.follow_clamps && has_clamps(child))
-		emit_class(WAKEGOV_RECORD_CLAMPED, parent->pid, child->pid, 0);
+		emit_class(WAKEGOV_RECORD_CLAMPED, parent_pid, child->pid, 0);
 }

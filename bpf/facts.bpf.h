@@ -55,13 +55,14 @@ static inline void emit_process(struct task_struct *task)
 		emit_facts(task, NULL);
 }
 
-static __noinline void follow_fork(struct task_struct *parent, struct task_struct *child)
+/* moved: its cgroup is not the parent's. */
+static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, bool moved)
 {
-	__u32 parent_pid = parent->pid, pid = child->pid, one = 1;
+	__u32 pid = child->pid, one = 1;
 
 	if (bpf_map_lookup_elem(&matching, &parent_pid))
 		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
-	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || child->cgroups == parent->cgroups)
+	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || !moved)
 		return; /* rules see nothing in it that its parent has not */
 	emit_facts(child, NULL);
 }
@@ -72,13 +73,10 @@ static __noinline void follow_end(__u32 pid)
 		emit(WAKEGOV_RECORD_GONE, 0, pid);
 }
 
-/* When a thread other than the leader execs, it takes over the leader's pid. */
-static __noinline void follow_exec(struct task_struct *task, int old_pid)
+static __noinline void follow_exec(struct task_struct *task)
 {
 	__u32 pid = task->pid;
 
-	if (old_pid != task->pid)
-		follow_end(old_pid);
 	if (settings.follow & WAKEGOV_FOLLOW_EXECS || bpf_map_lookup_elem(&matching, &pid))
 		emit_facts(task, NULL);
 }

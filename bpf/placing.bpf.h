@@ -219,9 +219,9 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 }
 
 /* A child starts in its parent's group and with its affinity; the daemon may change that. */
-static __noinline void fork_placed(struct task_struct *parent, struct task_struct *child)
+static __noinline void fork_placed(__u32 parent_pid, struct task_struct *child)
 {
-	struct wakegov_placed *from = find_placed(parent->pid), born = { 0 };
+	struct wakegov_placed *from = find_placed(parent_pid), born = { 0 };
 	struct wakegov_cpu *here = this_cpu();
 	struct wakegov_placed_group *group;
 	__u32 pid = child->pid;
@@ -234,13 +234,12 @@ static __noinline void fork_placed(struct task_struct *parent, struct task_struc
 	born.waker_cache = WAKEGOV_NO_CACHE;
 	note_runnable(group, &born, child);
 	bpf_map_update_elem(&placed, &pid, &born, BPF_ANY);
-	emit_class(WAKEGOV_RECORD_PLACED_CHILD, parent->pid, pid, here->cache);
+	emit_class(WAKEGOV_RECORD_PLACED_CHILD, parent_pid, pid, here->cache);
 }
 
-static inline void end_placed(const struct task_struct *task)
+static inline void end_placed(__u32 pid)
 {
-	struct wakegov_placed *ended = find_placed(task->pid);
-	__u32 pid = task->pid;
+	struct wakegov_placed *ended = find_placed(pid);
 
 	if (!ended)
 		return;

@@ -127,25 +127,58 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	struct task_struct *parent = bpf_get_current_task_btf();
 
 	count_event(WAKEGOV_WAKEUP_NEW);
-	emit_clamped_child(parent, child);
+	emit_clamped_child(parent->pid, child);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)
-		fork_placed(parent, child); /* first: it still has its parent's affinity */
+		fork_placed(parent->pid, child); /* first: it still has its parent's affinity */
 	if (settings.follow)
-		follow_fork(parent, child);
+		follow_fork(parent->pid, child, child->cgroups != parent->cgroups);
 	return 0;
 }
 
-/* The thread stays the same task. on_task_rename() takes its new name. */
+/* All that is kept by this number goes. */
+static inline void end_number(struct task_struct *task, __u32 pid)
+{
+	struct wakegov_slot *slot;
+
+	forget_task(task, pid);
+	if (settings.follow)
+		follow_end(pid);
+	if (settings.placing)
+		end_placed(pid);
+	slot = find_slot(pid);
+	if (!slot)
+		return;
+	slot->live = 0;
+	emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot));
+}
+
+/*
+ * A thread other than the leader takes over the leader's number when it execs. It is as if it had
+ * forked that task, which has what it has, and had ended.
+ */
+static __noinline void change_number(struct task_struct *task, __u32 old_pid)
+{
+	emit_clamped_child(old_pid, task);
+	if (settings.placing)
+		fork_placed(old_pid, task);
+	if (settings.follow)
+		follow_fork(old_pid, task, false);
+	end_number(task, old_pid);
+}
+
+/* on_task_rename() takes its new name. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 {
 	count_event(WAKEGOV_PROCESS_EXEC);
+	if (task->pid != old_pid)
+		change_number(task, old_pid);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		learn_process(task, true);
 	if (settings.follow)
-		follow_exec(task, old_pid);
+		follow_exec(task);
 	return 0;
 }
 
@@ -169,22 +202,12 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
-	struct wakegov_slot *slot;
 
 	if (cpu)
 		cpu->brief = 0; /* another task may get its pid */
 	give_back_load(task, cpu);
-	forget_task(task);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_end_of_process(task);
-	if (settings.follow)
-		follow_end(task->pid);
-	if (settings.placing)
-		end_placed(task);
-	slot = find_slot(task->pid);
-	if (!slot)
-		return 0;
-	slot->live = 0;
-	emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot));
+	end_number(task, task->pid);
 	return 0;
 }

@@ -2,6 +2,10 @@
 /* Bursts of tasks with a clamp class: which tasks are long-running. */
 #include "native.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,10 +97,101 @@ static void test_mean_of_long_bursts(void **state)
 	work_end(worker.pid);
 }
 
+static void *wait_and_exec(void *context)
+{
+	const int *fds = context;
+	pid_t tid = gettid();
+
+	if (write(fds[1], &tid, sizeof(tid)) == sizeof(tid) && read(fds[0], &tid, 1) == 1)
+		execlp("sleep", "sleep", "600", NULL);
+	_exit(EXIT_FAILURE);
+}
+
+/* A process whose second thread execs. Returns the process and, in *ret_tid, that thread's number.
+ */
+static pid_t start_threads(int go[2], pid_t *ret_tid)
+{
+	int told[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(told), 0);
+	pid = work_start();
+	if (!pid) {
+		int fds[] = { go[0], told[1] };
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, wait_and_exec, fds);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(told[0], ret_tid, sizeof(*ret_tid)), sizeof(*ret_tid));
+	return pid;
+}
+
+static bool is_named(pid_t pid, const char *name)
+{
+	char path[32], comm[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "r");
+	if (!file || !fgets(comm, sizeof(comm), file))
+		comm[0] = 0;
+	if (file)
+		fclose(file);
+	return !strncmp(comm, name, strlen(name));
+}
+
+/* A worker with this number. Others may be given it, and end again. */
+static struct worker start_worker_as(pid_t pid, uint32_t cpu)
+{
+	for (int i = 0; i < 100; i++) {
+		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		struct worker worker;
+
+		assert_non_null(last);
+		fprintf(last, "%d", pid - 1);
+		fclose(last);
+		worker = start_worker(cpu);
+		if (worker.pid == pid)
+			return worker;
+		work_end(worker.pid);
+	}
+	print_message("number %d is always another's\n", pid);
+	abort();
+}
+
+/* A thread's class is not left behind for who gets its number, when the thread takes its leader's.
+ */
+static void test_exec_of_a_thread(void **state)
+{
+	struct native *native = *state;
+	struct input input = { 0 };
+	struct worker worker;
+	uint64_t begin_ns;
+	pid_t pid, tid;
+	int go[2];
+
+	pid = start_threads(go, &tid);
+	set_class(native, tid);
+	assert_int_equal(write(go[1], "", 1), 1);
+	while (!is_named(pid, "sleep"))
+		usleep(1000);
+	begin_ns = native_now_ns();
+	worker = start_worker_as(tid, NATIVE_OTHER);
+	compute(&worker, BURST_US);
+	if (tracer_read_class_run(native->tracer, NATIVE_OTHER, CLASS, native_now_ns(), &input))
+		assert_true(input.class_run.ran_ns < begin_ns);
+	work_end(worker.pid);
+	work_end(pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mean_of_long_bursts),
+		cmocka_unit_test(test_exec_of_a_thread),
 	};
 
 	return native_run(tests);
