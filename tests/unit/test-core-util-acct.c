@@ -183,8 +183,7 @@ static void test_many_move(void **state)
 		account_cpu(&to, late_ns);
 		assert_in_range(from.util_q, 0, 1); /* rounded */
 		assert_int_equal(DECAY_CAP(account_util_q(&to)),
-				 n > 1 ? 1024
-				       : DECAY_CAP(decay_toward(FULL_Q, 0, 20 * NS_PER_MS)));
+				 n > 1 ? 1024 : DECAY_CAP(decay_toward(FULL_Q, 0, 20 * NS_PER_MS)));
 	}
 }
 
