@@ -3,21 +3,72 @@
 # The suites of tests/run: each prints TAP. For sourcing; REPO and BUILD are set, and it is built.
 # shellcheck disable=SC2034  # tests/run reads the lists
 
+# shellcheck source=tests/lib/checks.sh
+. "$REPO/tests/lib/checks.sh"
+
 TEST_PACKAGES=(
 	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
 	git tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus
 )
-ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
 
-QUICK_SUITES=(style install unit)
-# The longest first, so that all lanes end together.
-LONG_SUITES=(service soak timed storms programs placement promises lab fleet govern benefit faults fuzz
-	boost levers demo conformance sanitize caps devices nothing clang varlink live)
-# One after the other: install empties the stage that others copy. The rest run four at a time, which
-# keeps two CPUs busy (three left 17 % idle): a lab is one thread of this machine, which sleeps while its
-# tests wait, and what measures there does so in virtual time. The tests of unit that measure on this
-# machine itself take turns with each other, and do not mind other work.
-ALONE_SUITES=(style install)
+# A row for each suite: its tier, its name, and its budget in seconds of a CPU, some 1.7 times what it took with
+# two CPUs busy; "here" where it needs no lab. Those come first, as the lab may have to be built beside
+# them; of the others the longest first, so that all lanes end together.
+SUITES="
+quick style       40 here
+quick install     15 here
+quick unit       100 here
+run   native     160 here
+run   varlink     60 here
+run   live        20 here
+run   service    250
+run   promises   300
+run   boost      200
+run   backends   250
+run   placement  200
+run   storms     200
+run   faults     150
+run   drivers    200
+run   demo       120
+run   timed      120
+run   response   120
+run   older      100
+run   conformance 60
+run   absent     100
+run   lab         80
+all   sanitize   300 here
+all   clang      120 here
+all   fuzz       500 here
+all   analyze   1200 here
+all   sanitize_native 500 here
+all   soak       500
+all   matrix    1500
+all   programs   400
+all   benefit    400
+all   fleet      300
+all   idle       200
+all   stalls     200
+all   kernels    600
+all   old_kernels 500
+all   suspend    200
+all   lab_whole  400
+all   sanitize_lab 600
+all   package    900
+"
+
+# suites_of TIER…: their names, a line each.
+suites_of() {
+	awk -v tiers=" $* " 'index(tiers, " " $1 " ") { print $2 }' <<<"$SUITES"
+}
+
+# Of a suite; fails where there is none of that name.
+budget_of() {
+	awk -v name="$1" '$2 == name { print $3; found = 1 } END { exit !found }' <<<"$SUITES"
+}
+
+needs_no_lab() {
+	awk -v name="$1" '$2 == name { exit $4 != "here" }' <<<"$SUITES"
+}
 
 # The compiler takes two thirds of the time with -O1 that it takes with -O2.
 SANITIZED=$REPO/build-sanitize
@@ -25,226 +76,21 @@ SANITIZERS=("-Db_sanitize=address,undefined" -Db_lundef=false -Doptimization=1)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
+CONFORMANCE=build/tests/lab/actuator-conformance
 
-# check NAME COMMAND…: one TAP line; what the command printed follows when it fails.
-check() {
-	local name=$1 output
+# in_lab "OPTION…" "MODULE [TEST…]"…: the tests of these modules of the guest, one after the other, in one boot.
+# What is no module is a command that prints TAP.
+in_lab() {
+	local options=$1 part script=""
 
 	shift
-	if output=$("$@" 2>&1); then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		printf '%s\n' "$output" | tail -n 40 | sed 's/^/# /'
-	fi
-}
-
-files() {
-	git -C "$REPO" ls-files -- "$@"
-}
-
-spdx_everywhere() {
-	local file bad=0
-
-	while IFS= read -r file; do
-		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only' ||
-			{ echo "no SPDX line: $file" && bad=1; }
-	done < <(files '*.c' '*.h' '*.py' '*.sh' '*meson.build' '*.conf' '*.in' '*.socket' '*.[158]' \
-		tests/run tests/demo tests/package conf/debian/rules .ci/run)
-	return $bad
-}
-
-top_level() {
-	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|README\.md|LICENSE|\..*)$'
-
-	! git -C "$REPO" ls-tree --name-only HEAD | grep -vE "$allowed"
-}
-
-shell_files() {
-	local file
-
-	while IFS= read -r file; do
-		if head -n 3 "$file" | grep -qE '^#!/bin/(ba)?sh|shellcheck shell='; then
-			printf '%s\n' "$file"
-		fi
-	done < <(files tests .ci)
-}
-
-format_is_clean() {
-	files '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror
-}
-
-shell_is_clean() {
-	shell_files | xargs shellcheck -x
-}
-
-manual_is_clean() {
-	local page warnings bad=0
-
-	while IFS= read -r page; do
-		warnings=$(man --warnings -l "$page" 2>&1 >/dev/null)
-		[ -z "$warnings" ] || { echo "$page: $warnings" && bad=1; }
-	done < <(files '*.[158]')
-	return $bad
-}
-
-# The tests of these modules of the guest, a line each.
-tests_of() {
-	(cd "$REPO/$GUEST" && sed -nE 's/^    def (test_[a-z_]+).*/\1/p' "$@" | sort -u)
-}
-
-# The manual says who can do what, what happens when something fails, and with which test that was
-# tried: none is missing on either side.
-promises_have_tests() {
-	local said here=(test_trust.py matrix_domains.py matrix_tasks.py test_machine_storms.py
-		test_selftests.py test_suspend.py)
-
-	said=$(sed -n '/^\.SH WHO CAN DO WHAT/,/^\.SH JOURNAL/p' "$REPO/src/wakegovd.8" |
-		grep -oE '\btest_[a-z_]+\b' |
-		grep -vE '^test_(trust|service|matrix|machine_storms|placement|idle_latency|storms|selftests)$' | sort -u)
-	[ -n "$said" ] || return 1
-	! comm -23 <(echo "$said") <(tests_of "${here[@]}" test_service.py test_storms.py) | grep . ||
-		return 1
-	! comm -13 <(echo "$said") <(tests_of "${here[@]}") | grep .
-}
-
-# Words that mean something else to a kernel developer, or nothing; and, outside the tests, sentences
-# without a subject that does something.
-words_of_the_field() {
-	local wrong='\b(takeover|ruling|leasing|levers|limiters)_[a-z]|\brivalry\b|manager_(tell|carry)'
-
-	wrong+='|ACTUATOR_(FOREIGN|DOUBTED)|\b(near|far) flights?\b|\bjournal_tell|_is_heard\b|\bunheard\b'
-	wrong+='|_mind_[a-z]+\(|\b(levers?|ceilings?|leases?|leasing|rooms)\b|\bcarrie[ds] by\b|\bgive or take\b'
-	! git -C "$REPO" grep -nE "$wrong" -- src bpf include conf systemd README.md 'tests/*.[ch]' || return 1
-	! git -C "$REPO" grep -nwiE 'nobody|somebody|lift(s|ed)?' -- src bpf include conf systemd README.md
-}
-
-suite_style() {
-	cd "$REPO" || return 1
-	check "C is formatted as .clang-format says" format_is_clean
-	check "shellcheck finds nothing" shell_is_clean
-	check "manual pages are free of warnings" manual_is_clean
-	check "every file carries its SPDX line" spdx_everywhere
-	check "nothing at the top but what belongs there" top_level
-	check "words are those of the field" words_of_the_field
-	check "what the manual promises has tests" promises_have_tests
-}
-
-analyzed_by_gcc() {
-	local directory=$REPO/build-analyze
-
-	# What leaks is LeakSanitizer's to find: the analyzer takes a struct that is returned for lost.
-	[ -e "$directory/build.ninja" ] || meson setup "$directory" "$REPO" -Dwerror=true \
-		-Dc_args="-fanalyzer -Wno-analyzer-malloc-leak" >/dev/null || return 1
-	ninja --quiet -C "$directory" wakegovd wakegovctl
-}
-
-analyzed_by_clang_tidy() {
-	files 'src/*.c' | xargs -P "$(nproc)" -n 8 \
-		clang-tidy-14 -p "$BUILD" --quiet --warnings-as-errors='*' 2>/dev/null
-}
-
-# It knows neither macros of libraries nor __attribute__((cleanup)).
-analyzed_by_cppcheck() {
-	cppcheck --enable=warning,performance --quiet --std=c11 --library=posix --inline-suppr \
-		--error-exitcode=1 --suppress=resourceLeak --suppress=memleak \
-		-I src -I include -I bpf -I "$BUILD/src/libvarlink.a.p" \
-		'-DLIBBPF_OPTS(type,name,...)=struct type name = { __VA_ARGS__ }' \
-		'-Djson_array_foreach(array,i,value)=while (value = json_array_get(array, i = 0))' \
-		'-Djson_object_foreach(object,key,value)=while (value = json_object_get(object, key = ""))' src
-}
-
-# Of the unit tests those that are programs of ours, not scripts.
-clean_under_valgrind() {
-	meson introspect --tests "$BUILD" |
-		jq -r --arg build "$BUILD/tests/unit/" \
-			'.[] | select(.cmd[0] | startswith($build)) | .name' |
-		xargs meson test -C "$BUILD" --no-rebuild --quiet --timeout-multiplier 20 --wrapper \
-			'valgrind --quiet --error-exitcode=1 --leak-check=full'
-}
-
-# The daemon in the lab, with what it leaks at its ends. What is found is in the files that they write.
-suite_sanitize_lab() {
-	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
-	WAKEGOV_BUILD=$SANITIZED "$LAB" run -- sh -c "
-		export ASAN_OPTIONS=log_path=/tmp/found UBSAN_OPTIONS=log_path=/tmp/found:print_stacktrace=1
-		/usr/bin/python3 $GUEST/test_profiles.py
-		/usr/bin/python3 $GUEST/test_levers.py
-		word=ok
-		! cat /tmp/found.* 2>/dev/null || word='not ok'
-		echo \"\$word - the sanitizers find nothing in the daemon meanwhile\""
-}
-
-# By hand: some minutes.
-suite_analyze() {
-	cd "$REPO" && packages_install "${ANALYZERS[@]}" || return 1
-	check "gcc -fanalyzer finds nothing" analyzed_by_gcc
-	check "clang-tidy finds nothing" analyzed_by_clang_tidy
-	check "cppcheck finds nothing" analyzed_by_cppcheck
-	check "valgrind finds nothing in the unit tests" clean_under_valgrind
-}
-
-suite_clang() {
-	export CC=clang-14
-	check "clang-14 builds without a warning" build_tree "$REPO/build-clang" -Dwerror=true -Doptimization=0
-}
-
-installs() {
-	local stage=$BUILD/stage file
-
-	rm -rf "$stage"
-	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
-	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
-		usr/libexec/wakegov-desktop usr/lib/systemd/system/wakegov-desktop.service \
-		usr/share/dbus-1/system.d/wakegov-desktop.conf \
-		usr/share/polkit-1/actions/io.wakegov.policy \
-		usr/share/doc/wakegov/examples/laptop.conf \
-		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
-		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \
-		usr/share/wakegov/fleet/wakegov-benefit.service \
-		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
-		usr/share/man/man1/wakegovctl.1 \
-		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
-		usr/share/bash-completion/completions/wakegovctl \
-		usr/share/zsh/site-functions/_wakegovctl \
-		usr/share/fish/vendor_completions.d/wakegovctl.fish; do
-		[ -s "$stage/$file" ] || { echo "not installed: $file" && return 1; }
+	for part; do
+		part=${part//[$'\n\t']/ }
+		[[ $part != test_* ]] || part="/usr/bin/python3 $GUEST/$part"
+		script+="$part || echo 'not ok - $part passes whole'; "
 	done
-	[ ! -e "$stage/etc" ] || { echo "/etc is the administrator's" && return 1; }
-	"$stage/usr/sbin/wakegovd" --check-config "$stage/usr/share/wakegov/wakegov.conf"
-}
-
-# What the administrator wrote outlasts an update and the removal.
-leaves_etc_alone() {
-	local stage=$BUILD/stage-etc policy
-
-	policy=$stage/etc/wakegov/wakegov.conf
-	rm -rf "$stage"
-	install -D -m 600 <(echo "# mine") "$policy" || return 1
-	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
-	DESTDIR=$stage ninja -C "$BUILD" uninstall || return 1
-	find "$stage" -type f
-	[ "$(cat "$policy")" = "# mine" ] && [ "$(find "$stage" -type f)" = "$policy" ]
-}
-
-# Those that the others depend on need no name.
-readme_names_packages() {
-	local package missing=0
-
-	for package in "${BUILD_PACKAGES[@]}"; do
-		case $package in
-		ninja-build | libc6-dev | linux-libc-dev) ;;
-		*) grep -qE "(^|[^a-z0-9-])$package([^a-z0-9-]|\$)" "$REPO/README.md" ||
-			{ echo "README does not name $package" && missing=1; } ;;
-		esac
-	done
-	return $missing
-}
-
-suite_install() {
-	check "README names the packages that a build needs" readme_names_packages
-	check "installing and removing leaves /etc alone" leaves_etc_alone
-	check "meson install puts everything where a distribution expects it" installs
+	# shellcheck disable=SC2086 # one word per option
+	"$LAB" run $options -- sh -c "$script"
 }
 
 # meson_tests DIRECTORY [meson test's OPTION…]: builds what those need, and runs them; meson's own log
@@ -276,7 +122,12 @@ meson_tests() {
 }
 
 suite_unit() {
-	meson_tests "$BUILD"
+	meson_tests "$BUILD" --no-suite native
+}
+
+# The BPF programs on this machine's own kernel, one after the other.
+suite_native() {
+	meson_tests "$BUILD" --suite native
 }
 
 # The unit tests once more, with the compiler's checks of memory and arithmetic.
@@ -285,10 +136,21 @@ suite_sanitize() {
 	meson_tests "$SANITIZED" --no-suite native
 }
 
-# By hand: they measure on this machine, one after the other.
 suite_sanitize_native() {
 	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
 	meson_tests "$SANITIZED" --suite native
+}
+
+# The daemon in the lab, with what it leaks at its ends. What is found is in the files that they write.
+suite_sanitize_lab() {
+	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
+	WAKEGOV_BUILD=$SANITIZED "$LAB" run -- sh -c "
+		export ASAN_OPTIONS=log_path=/tmp/found UBSAN_OPTIONS=log_path=/tmp/found:print_stacktrace=1
+		/usr/bin/python3 $GUEST/test_profiles.py
+		/usr/bin/python3 $GUEST/test_levers.py
+		word=ok
+		! cat /tmp/found.* 2>/dev/null || word='not ok'
+		echo \"\$word - the sanitizers find nothing in the daemon meanwhile\""
 }
 
 varlink_tests() {
@@ -329,103 +191,123 @@ suite_live() {
 	fi
 }
 
-
 suite_fuzz() {
 	tests/fuzz/run
 }
 
+# What every run relies on; lab_whole has the rest.
 suite_lab() {
+	tests/lab/test-lab "output failures cleanup"
+}
+
+suite_lab_whole() {
 	tests/lab/test-lab
 }
 
-# conformance "BACKEND…" [lab run's OPTION…]: one after the other, in one boot.
-conformance() {
-	local backends=$1
-
-	shift
-	# shellcheck disable=SC2016 # for the guest's shell
-	"$LAB" run "$@" -- env CMOCKA_MESSAGE_OUTPUT=TAP sh -c 'status=0
-		for backend in $1; do
-			build/tests/lab/actuator-conformance "$backend" || status=1
-		done
-		exit $status' sh "$backends"
-}
-
-# conformance_of DRIVER "BACKEND…" [lab run's OPTION…]: on the timed machine, whose CPUs count their cycles.
-conformance_of() {
-	local driver=$1 backends=$2
-
-	shift 2
-	echo "# driver $driver"
-	conformance "$backends" --machine timed --driver "$driver" "$@"
-}
-
+# All backends behave alike.
 suite_conformance() {
-	echo "# kernel sid"
-	conformance "setspeed limits uclamp observe"
-	echo "# kernel 6.12"
-	conformance "setspeed limits" --kernel 6.12
-	echo "# kernel 6.1"
-	conformance "setspeed limits unclamped" --kernel 6.1
-	conformance refused --without cpufreq_userspace
-	conformance absent --no-cpufreq
-	conformance_of msr "setspeed limits uclamp observe"
-	conformance_of pstate "setspeed limits uclamp observe" --cpus 2
-	conformance_of hwp-passive "setspeed limits uclamp observe" --cpus 2
-	conformance_of pstate-active "limits observe" --cpus 2
-	conformance_of hwp "limits observe" --cpus 2
+	in_lab "" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE uclamp" "$CONFORMANCE observe"
 }
 
-# govern KERNEL [TEST…]
-govern() {
-	local kernel=$1
+# On the timed machine, whose CPUs count their cycles.
+suite_drivers() {
+	local driver
 
-	shift
-	echo "# kernel $kernel"
-	"$LAB" run --machine timed --kernel "$kernel" -- \
-		/usr/bin/python3 tests/lib/tap.py $GUEST/test_govern.py "${@/#/Govern.test_}"
+	for driver in acpi msr hwp-passive; do
+		echo "# driver $driver"
+		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
+			"$CONFORMANCE uclamp" "test_timed.py Driver"
+	done
+	for driver in pstate-active hwp; do
+		echo "# driver $driver"
+		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "test_timed.py Driver"
+	done
 }
 
-# All on the newest kernel, and on the others what they have a say in.
-suite_govern() {
-	govern sid
-	govern 6.12 io_boost killed
-	govern 6.1 cpu_bound io_boost boost_follows idle killed tunables
-}
-
-# The figures are for the newest kernel; it is the same core on the others.
+# When a boost pays; and that domains follow load and I/O.
 suite_boost() {
-	"$LAB" run --machine timed --packages python3-fusepy,libfuse2 -- \
-		/usr/bin/python3 $GUEST/test_boost.py
+	in_lab "--machine timed --packages python3-fusepy,libfuse2" \
+		test_govern.py test_boost.py "test_programs.py Machine.test_doctor Programs.test_libaio"
 }
 
-# programs DRIVER TEST…: on the timed machine, which is as fast as its driver makes it.
-programs() {
-	local driver=$1
+# The older kernels: what they have a say in.
+suite_older() {
+	echo "# kernel 6.1"
+	in_lab "--machine timed --kernel 6.1" "test_govern.py Govern.test_cpu_bound Govern.test_io_boost
+		Govern.test_boost_follows Govern.test_idle Govern.test_killed Govern.test_tunables" \
+		"test_faults.py Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits
+		Faults.test_domain_offline" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE unclamped"
+}
 
-	shift
-	echo "# driver $driver"
-	"$LAB" run --machine timed --driver "$driver" -- \
-		/usr/bin/python3 $GUEST/test_programs.py "$@"
+suite_backends() {
+	in_lab "" test_caps.py test_levers.py test_profiles.py test_devices.py
+}
+
+# The same list for every backend.
+suite_promises() {
+	in_lab "" test_promises.py
+}
+
+# Faults, some rows of a table of them, whose whole is suite matrix; lent to another governor; what outlasts the daemon.
+suite_faults() {
+	in_lab "" test_faults.py "test_matrix.py Domains.test_eio Domains.test_enospc Domains.test_ebusy
+		Domains.test_ring Tasks.test_enospc Tasks.test_eperm Tasks.test_ring" test_hand_back.py test_past.py
+}
+
+suite_matrix() {
+	in_lab "" test_matrix.py
+}
+
+suite_storms() {
+	local selftests
+
+	selftests=$("$LAB" selftests) || return 1
+	in_lab "--suspend" test_storms.py test_machine_storms.py "test_selftests.py $selftests"
+}
+
+# S3 takes the RTC of a host whose time goes on.
+suite_suspend() {
+	"$LAB" run --suspend --clock host -- $GUEST/in-ram /usr/bin/python3 $GUEST/test_suspend.py
+}
+
+# Machines on which there is nothing to drive, or little.
+suite_absent() {
+	in_lab "--no-cpufreq" "$CONFORMANCE absent" "test_nothing_to_drive.py no-cpufreq"
+	in_lab "--without cpufreq_userspace" "$CONFORMANCE refused" "test_nothing_to_drive.py no-userspace"
+	in_lab "--append nohz_full=2-3" "test_nothing_to_drive.py no-tick"
+}
+
+# Two last-level caches.
+suite_placement() {
+	in_lab "--llcs 2" test_placement.py "test_idle_latency.py IdleLatency"
+}
+
+# Plain programs on the timed machine.
+suite_timed() {
+	in_lab "--machine timed --driver pstate" \
+		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed" \
+		"test_programs.py Machine.test_fallback Machine.test_capabilities Machine.test_compile
+		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py Measured"
+}
+
+suite_response() {
+	in_lab "--machine timed --driver msr" "test_response.py Response" "test_harmless.py Harmless.test_repeated_run"
 }
 
 suite_programs() {
-	programs pstate Programs.test_fio Programs.test_libaio Machine.test_fallback Machine.test_capabilities Machine.test_compile \
-		Machine.test_heat Machine.test_turbo_by_cores
-	programs hwp Programs.test_fio Programs.test_sqlite Machine.test_doctor Machine.test_turbo \
-		Machine.test_heat Machine.test_turbo_by_cores
-	programs acpi Machine.test_doctor Programs.test_libaio
-	"$LAB" run --machine timed --driver msr -- /usr/bin/python3 $GUEST/test_response.py Response
-	"$LAB" run --machine timed --driver pstate -- /usr/bin/python3 $GUEST/test_response.py Measured
+	local ns
+
+	in_lab "--machine timed --driver pstate" "test_programs.py Programs.test_fio Programs.test_libaio"
+	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
+		Machine.test_doctor Machine.test_turbo Machine.test_heat Machine.test_turbo_by_cores"
+	for ns in 50000 1000000; do
+		echo "# a change of frequency takes $ns ns"
+		in_lab "--machine timed --driver msr --transition $ns" "test_harmless.py Harmless.test_psync"
+	done
 }
 
-# timed DRIVER CLASS [lab run's OPTION…]: a boot of the timed machine.
-timed() {
-	local driver=$1 class=$2
-
-	shift 2
-	"$LAB" run --machine timed --driver "$driver" "$@" -- \
-		/usr/bin/python3 $GUEST/test_timed.py "$class"
+suite_idle() {
+	in_lab "--machine timed --driver pstate --idle-states" "test_timed.py IdleStates" "test_idle_latency.py DeepIdle"
 }
 
 alike() {
@@ -436,54 +318,28 @@ alike() {
 # third one must be as one of the two is.
 two_alike() {
 	alike "$1/first" "$1/second" && return
-	timed hwp Stalls --stalls >"$1/third"
+	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" >"$1/third"
 	alike "$1/first" "$1/third" || alike "$1/second" "$1/third"
 }
 
 # Two starts are alike to the last digit of all that they print, side by side on a machine that has
 # other work.
-timed_alike() {
+suite_stalls() {
 	local dir pid
 
 	dir=$(mktemp -d)
-	timed hwp Stalls --stalls >"$dir/second" 2>/dev/null &
+	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" >"$dir/second" 2>/dev/null &
 	pid=$!
-	timed hwp Stalls --stalls | tee "$dir/first"
+	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" | tee "$dir/first"
 	wait "$pid"
 	check "two runs of the timed machine are alike to the last digit" two_alike "$dir"
 	rm -r "$dir"
 }
 
-suite_timed() {
-	local driver ns
-
-	"$LAB" run --machine timed --driver pstate -- \
-		/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_psync Harmless.test_instructions
-	"$LAB" run --machine timed --driver msr -- \
-		/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_repeated_run
-	for ns in 50000 1000000; do
-		echo "# a change of frequency takes $ns ns"
-		"$LAB" run --machine timed --driver msr --transition "$ns" -- \
-			/usr/bin/python3 $GUEST/test_harmless.py Harmless.test_psync
-	done
-	timed pstate Timed
-	timed pstate IdleStates --idle-states
-	"$LAB" run --machine timed --driver pstate --idle-states -- \
-		/usr/bin/python3 $GUEST/test_idle_latency.py DeepIdle
-	timed_alike
-	for driver in acpi msr pstate-active hwp hwp-passive; do
-		timed "$driver" Driver --cpus 1
-	done
-}
-
-# Lent to another governor, by each backend; what outlasts the daemon; and what is found out by lending.
+# What is found out by lending a machine to another governor.
 suite_benefit() {
-	"$LAB" run --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_hand_back.py
-		/usr/bin/python3 $GUEST/test_past.py"
-	"$LAB" run --machine timed --driver acpi -- \
-		/usr/bin/python3 $GUEST/test_benefit.py Benefit Answer Wakeups
-	"$LAB" run --machine timed --driver msr -- \
-		/usr/bin/python3 $GUEST/test_benefit.py Power
+	in_lab "--machine timed --driver acpi" "test_benefit.py Benefit Answer Wakeups"
+	in_lab "--machine timed --driver msr" "test_benefit.py Power"
 }
 
 # What a fleet's Prometheus and Grafana are given.
@@ -495,80 +351,38 @@ suite_fleet() {
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
 	stage_tree "$BUILD" >&2 || return 1
-	"$LAB" run --init systemd -- /usr/bin/python3 $GUEST/test_fleet_units.py
-}
-
-suite_devices() {
-	"$LAB" run -- /usr/bin/python3 $GUEST/test_devices.py
-}
-
-suite_caps() {
-	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_caps.py
-}
-
-suite_faults() {
-	echo "# kernel sid"
-	# The whole table takes some minutes: tests/README.md.
-	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_faults.py
-		/usr/bin/python3 $GUEST/test_matrix.py Domains.test_eio Domains.test_enospc \
-			Domains.test_ebusy Domains.test_ring \
-			Tasks.test_enospc Tasks.test_eperm Tasks.test_ring"
-	echo "# kernel 6.1"
-	"$LAB" run --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py $GUEST/test_faults.py \
-		Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits \
-		Faults.test_domain_offline
-}
-
-suite_levers() {
-	"$LAB" run -- sh -c "/usr/bin/python3 $GUEST/test_levers.py; /usr/bin/python3 $GUEST/test_profiles.py"
-}
-
-# The same list for every backend.
-suite_promises() {
-	"$LAB" run --clock virtual -- /usr/bin/python3 $GUEST/test_promises.py
-}
-
-# Two last-level caches, in a time that nothing on this machine disturbs.
-suite_placement() {
-	"$LAB" run --llcs 2 --clock virtual -- sh -c "/usr/bin/python3 $GUEST/test_placement.py
-		/usr/bin/python3 $GUEST/test_idle_latency.py IdleLatency"
-	echo "# kernel 6.1"
-	"$LAB" run --kernel 6.1 --llcs 2 --clock virtual -- /usr/bin/python3 tests/lib/tap.py \
-		$GUEST/test_placement.py Placement.test_cpuset Placement.test_long_path
-}
-
-suite_storms() {
-	local selftests
-
-	selftests=$("$LAB" selftests) || return 1
-	"$LAB" run --suspend -- sh -c "/usr/bin/python3 $GUEST/test_storms.py
-		/usr/bin/python3 $GUEST/test_machine_storms.py
-		/usr/bin/python3 $GUEST/test_selftests.py $selftests"
-	"$LAB" run --suspend -- $GUEST/in-ram /usr/bin/python3 $GUEST/test_suspend.py
-}
-
-suite_nothing() {
-	"$LAB" run --no-cpufreq -- /usr/bin/python3 $GUEST/test_nothing_to_drive.py no-cpufreq
-	"$LAB" run --without cpufreq_userspace -- \
-		/usr/bin/python3 $GUEST/test_nothing_to_drive.py no-userspace
-	"$LAB" run --append nohz_full=2-3 -- \
-		/usr/bin/python3 $GUEST/test_nothing_to_drive.py no-tick
+	in_lab "--init systemd" test_fleet_units.py
 }
 
 suite_service() {
 	stage_tree "$BUILD" >&2 || return 1
-	"$LAB" run --init systemd --timeout 3600 --packages power-profiles-daemon,tlp -- \
-		sh -c "/usr/bin/python3 $GUEST/test_service.py; /usr/bin/python3 $GUEST/test_trust.py
-			/usr/bin/python3 $GUEST/test_desktop.py; /usr/bin/python3 $GUEST/test_hints.py"
-	echo "# kernel 6.1"
-	"$LAB" run --init systemd --kernel 6.1 -- /usr/bin/python3 tests/lib/tap.py \
-		$GUEST/test_service.py Service.test_programs Service.test_frozen_reader \
-		Service.test_capabilities
+	in_lab "--init systemd --packages power-profiles-daemon,tlp" \
+		test_service.py test_trust.py test_desktop.py test_hints.py
 }
 
 # Of the day's seed. An hour is by hand.
 suite_soak() {
 	tests/lab/soak --for 5m --seed "$(date +%Y%m%d)"
+}
+
+suite_kernels() {
+	check "each kernel and machine keeps the promises that it can" tests/lab/kernels
+}
+
+suite_old_kernels() {
+	local kernel
+
+	for kernel in 6.12 6.1; do
+		echo "# kernel $kernel"
+		in_lab "--machine timed --kernel $kernel" test_govern.py "$CONFORMANCE setspeed" "$CONFORMANCE limits"
+		in_lab "--llcs 2 --kernel $kernel" "test_placement.py Placement.test_cpuset Placement.test_long_path" test_faults.py
+		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_programs
+			Service.test_frozen_reader Service.test_capabilities"
+	done
+}
+
+suite_package() {
+	tests/package
 }
 
 # The demo compares every control with what it was, and its story with the port log.

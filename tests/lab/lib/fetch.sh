@@ -166,18 +166,24 @@ selftests_main() {
 	echo "$LAB_CACHE/selftests/$name"
 }
 
-# lab fetch [SERIES|emulator|machine]
+# lab fetch [SERIES|emulator|machine|missing]
 fetch_main() {
 	local what=${1:-sid}
 
 	[ $# -le 1 ] || die_usage "lab fetch: unexpected argument '$2'"
 	case $what in
 	machine) what=machine/$(machine_key) ;;
-	emulator) ;;
+	emulator | missing) ;;
 	*) fetch_suite "$what" >/dev/null ;;
 	esac
 	setup_main
-	fetch_locked "$what" always
+	if [ "$what" = missing ]; then
+		for what in "machine/$(machine_key)" emulator sid 6.1 selftests; do
+			fetch_current "$what" >/dev/null
+		done
+	else
+		fetch_locked "$what" always
+	fi
 }
 
 # fetch_locked WHAT always|missing: one at a time, and another may have fetched what is missing.

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # lab run: one boot of the VM for one COMMAND.
-
+#
+# No deadline is by this machine's clock: a busy host makes a run longer, and nothing else. What bounds a
+# run is the CPU time that QEMU itself has used, in seconds, and that it does something at all.
 RUN_BOOT_SECONDS=120
+RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 
 run_defaults() {
-	RUN_CLOCK=host RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
+	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
 	RUN_STALLS="" RUN_IDLE_STATES="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no
@@ -59,8 +62,6 @@ run_settle() {
 	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
 		die_usage "lab run: --driver, --turbo, --transition, --stalls and --idle-states need --machine timed"
 	fi
-	# A boot takes some 10 s of a CPU, of which a busy host gives it little.
-	[ "$RUN_CLOCK" = host ] || RUN_BOOT_SECONDS=300
 }
 
 run_set() {
@@ -157,7 +158,7 @@ run_qemu_folder() {
 # and an instruction takes two cycles.
 run_qemu_clock() {
 	RUN_QEMU+=(
-		-icount "shift=0,sleep=off,cpi=2,domains=${RUN_DOMAINS//,/:}" -seed "$RUN_SEED"
+		-icount "shift=0,sleep=off,cpi=2,domains=${RUN_DOMAINS//,/:}${WQ:+,quantum=$WQ}" -seed "$RUN_SEED"
 		-rtc "base=2030-01-01,clock=vm" -global virtio-9p-pci.ioeventfd=off
 	)
 }
@@ -224,14 +225,25 @@ run_show_console() {
 	[ ! -s "$RUN_DIR/qemu" ] || sed 's/^/  qemu: /' "$RUN_DIR/qemu" >&2
 }
 
-# Returns when the VM is gone, took too long, or nobody reads its output (PRINTER is gone).
-# SECONDS counts from 0 for the whole run.
-run_watch() {
-	local share=$1 printer=$2 boot_end=$((SECONDS + RUN_BOOT_SECONDS))
+# Sets RUN_CPU_TICKS, of which a second has a hundred, to what QEMU has used: user and system. Fails when it is gone.
+run_read_cpu() {
+	local stat
 
-	while kill -0 "$RUN_PID" 2>/dev/null && kill -0 "$printer" 2>/dev/null; do
-		((SECONDS < RUN_TIMEOUT)) || return 0
-		[ -e "$share/started" ] || ((SECONDS < boot_end)) || return 0
+	{ read -r stat <"/proc/$RUN_PID/stat"; } 2>/dev/null || return 1
+	# The name, in parentheses, may have anything.
+	read -ra stat <<<"${stat##*) }"
+	RUN_CPU_TICKS=$((stat[11] + stat[12]))
+}
+
+# Returns when the VM is gone, took too long or does nothing, or its output has no reader (PRINTER is gone).
+run_watch() {
+	local share=$1 printer=$2 before=-1 idle=0
+
+	while run_read_cpu && kill -0 "$printer" 2>/dev/null; do
+		((RUN_CPU_TICKS < 100 * RUN_TIMEOUT)) || return 0
+		[ -e "$share/started" ] || ((RUN_CPU_TICKS < 100 * RUN_BOOT_SECONDS)) || return 0
+		idle=$((RUN_CPU_TICKS == before ? idle + 1 : 0)) before=$RUN_CPU_TICKS
+		((idle < RUN_IDLE_LOOKS)) || return 0
 		sleep 0.1
 	done
 }
@@ -243,8 +255,8 @@ run_report() {
 	if [ -s "$share/status" ]; then
 		return "$(cat "$share/status")"
 	fi
-	if ((SECONDS >= RUN_TIMEOUT)); then
-		run_show_console "time-out: no end of COMMAND within $RUN_TIMEOUT s, the VM was stopped"
+	if ((RUN_CPU_TICKS >= 100 * RUN_TIMEOUT)); then
+		run_show_console "time-out: no end of COMMAND within $RUN_TIMEOUT s of a CPU, the VM was stopped"
 		return "$EXIT_TIMEOUT"
 	fi
 	if [ -e "$share/started" ]; then
@@ -255,28 +267,15 @@ run_report() {
 	return "$EXIT_VM"
 }
 
-# QEMU 7.2 now and then executes a stale instruction while the booting kernel patches its own code
-# on four emulated CPUs (about one boot in fifteen here). COMMAND has not begun: try again.
 run_vm() {
-	local attempt share=$RUN_DIR/share
-
-	SECONDS=0
-	for attempt in 1 2 3; do
-		run_vm_once
-		if [ -e "$share/started" ] || ((SECONDS >= RUN_TIMEOUT)); then
-			break
-		fi
-		say "boot $attempt of 3 failed"
-	done
-	run_report "$share"
-}
-
-run_vm_once() {
-	local share=$RUN_DIR/share out err
+	local share=$RUN_DIR/share out err wake=""
 
 	"${RUN_QEMU[@]}" </dev/null >"$RUN_DIR/qemu" 2>&1 &
 	RUN_PID=$!
-	[ "$RUN_SUSPEND" = no ] || python3 "$LAB_DIR/lib/wake.py" "$RUN_DIR/qmp" &
+	if [ "$RUN_SUSPEND" = yes ]; then
+		python3 "$LAB_DIR/lib/wake.py" "$RUN_DIR/qmp" "$RUN_PID" &
+		wake=$!
+	fi
 	# They end by themselves, having printed everything, once the VM is gone.
 	tail -c +1 -s 0.1 -f --pid "$RUN_PID" "$share/stdout" &
 	out=$!
@@ -286,8 +285,10 @@ run_vm_once() {
 	kill -KILL "$RUN_PID" 2>/dev/null || true
 	wait "$RUN_PID" 2>/dev/null || true
 	RUN_PID=""
+	[ -z "$wake" ] || wait "$wake" || true
 	wait "$err" || true
 	wait "$out" || exit $?
+	run_report "$share"
 }
 
 # Sets EMULATOR. Where the timed machine cannot be built, the stock one has a virtual clock, but all
