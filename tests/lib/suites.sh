@@ -76,7 +76,7 @@ SANITIZERS=("-Db_sanitize=address,undefined" -Db_lundef=false -Doptimization=1)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
-CONFORMANCE=build/tests/lab/actuator-conformance
+CONFORMANCE="env CMOCKA_MESSAGE_OUTPUT=TAP build/tests/lab/actuator-conformance"
 
 # in_lab "OPTION…" "MODULE [TEST…]"…: the tests of these modules of the guest, one after the other, in one boot.
 # What is no module is a command that prints TAP.
