@@ -102,7 +102,7 @@ meson_tests() {
 	# A build that fails leaves none.
 	rm -f "$directory/meson-logs/testlog.json"
 	# A time-out is for what hangs; a machine that has other work takes many times as long.
-	meson test -C "$directory" --quiet --timeout-multiplier 5 "$@" >"$directory/unit.log" 2>&1 ||
+	meson test -C "$directory" --quiet --timeout-multiplier 20 "$@" >"$directory/unit.log" 2>&1 ||
 		[ -e "$directory/meson-logs/testlog.json" ] || { cat "$directory/unit.log" >&2 && return 1; }
 	python3 - "$directory" <<-'END'
 	import json, sys
