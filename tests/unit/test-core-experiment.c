@@ -280,6 +280,170 @@ static void test_repeats(void **state)
 	assert_memory_equal(&a.e, &b.e, sizeof(a.e));
 }
 
+/*
+ * What is done in half a minute, to the millisecond: the test has no chance in it but its own
+ * random numbers, so that each number of experiment_params.h and each term of a formula shows here.
+ * A row that has changed is printed as it is now: look at what it says before it is written here.
+ */
+struct outcome {
+	uint32_t verdict, tried, changes, boosted_ms, first_ms;
+	int32_t gain_ppm;
+	uint32_t error_ppm, rest;
+};
+
+struct exact {
+	const char *what;
+	struct experiment_params params;
+	uint32_t predicted_ppm;
+	uint32_t per_s;			       /* I/Os without the boost */
+	int32_t gain_permille, later_permille; /* by it; later: from the 16th second on */
+	int32_t noise_permille;		       /* of each millisecond */
+	int32_t lost_percent;		       /* by others, of each I/O gained */
+	uint32_t tick_ms;		       /* all I/Os of so many come at once */
+	uint32_t on_level;		       /* 400 without the boost */
+	void (*each_s)(struct experiment *e, const struct experiment_params *p, uint64_t now_ns);
+	struct outcome is;
+};
+
+static void disturb(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
+{
+	experiment_disturb(e, now_ns);
+}
+
+static void assume_once(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
+{
+	if (now_ns == NS_PER_S)
+		experiment_assume(e, p, 150000, now_ns);
+}
+
+static bool run_exact(const struct exact *row)
+{
+	struct test_random random = { 3 };
+	struct experiment_estimate found;
+	struct experiment_tally tally = { 0 };
+	struct experiment e;
+	uint64_t parts = 0; /* of an I/O, 2^-20 */
+	struct outcome is = { 0 };
+	bool arm = false;
+
+	experiment_init(&e, 5);
+	experiment_begin(&e, NS_PER_S);
+	experiment_predict(&e, &row->params, row->predicted_ppm);
+	for (uint64_t now_ns = NS_PER_S; now_ns < 31 * NS_PER_S; now_ns += NS_PER_MS) {
+		uint32_t now_ms = now_ns / NS_PER_MS;
+		int32_t gain = now_ms < 17000 ? row->gain_permille : row->later_permille;
+		int64_t base = ((int64_t)row->per_s << 20) / 1000;
+		int64_t gained = e.arm ? base * gain / 1000 : 0;
+		int32_t noise = row->noise_permille
+					? (int32_t)test_random_below(&random,
+								     2 * row->noise_permille + 1) -
+						  row->noise_permille
+					: 0;
+
+		if (row->each_s && now_ms % 1000 == 0)
+			row->each_s(&e, &row->params, now_ns);
+		parts += (base + gained) * (1000 + noise) / 1000;
+		if (!row->tick_ms || now_ms % row->tick_ms == 0)
+			tally.ios = parts >> 20;
+		tally.other_ios += 100 - ((gained * row->lost_percent / 100) >> 20);
+		tally.time_ns += NS_PER_MS;
+		tally.level_ns += NS_PER_MS * (e.arm ? row->on_level : 400);
+		experiment_update(&e, &row->params, &tally, now_ns);
+		is.changes += e.arm != arm;
+		is.boosted_ms += e.arm;
+		if (!is.first_ms && e.verdict != EXPERIMENT_OPEN)
+			is.first_ms = now_ms - 1000;
+		arm = e.arm;
+	}
+	found = experiment_estimate(&e, &row->params);
+	is.verdict = e.verdict;
+	is.tried = e.tried;
+	is.rest = e.rest;
+	is.gain_ppm = found.gain_ppm;
+	is.error_ppm = found.error_ppm;
+	if (!memcmp(&is, &row->is, sizeof(is)))
+		return true;
+	print_message("%s: { %u, %u, %u, %u, %u, %d, %u, %u }\n", row->what, is.verdict, is.tried,
+		      is.changes, is.boosted_ms, is.first_ms, is.gain_ppm, is.error_ppm, is.rest);
+	return false;
+}
+
+#define OF_BOOST                                                              \
+	{                                                                     \
+		16 * NS_PER_MS, 5 * NS_PER_MS, 6000 * NS_PER_MS, 20000, false \
+	}
+#define OF_IDLE                                                              \
+	{                                                                    \
+		16 * NS_PER_MS, 5 * NS_PER_MS, 6000 * NS_PER_MS, 20000, true \
+	}
+
+static void test_exact(void **state)
+{
+	/*
+	 * what, parameters, predicted, per s, gain, later, noise, lost, tick, level, each second,
+	 * and of it: verdict, tried, changes, boosted, first, gain, error, rest
+	 */
+	/* clang-format off */
+	static const struct exact rows[] = {
+		{ "a gain", OF_BOOST, 100000, 20000, 100, 100, 50, 0, 0, 900, NULL,
+		  { 2, 11, 19, 29731, 292, 91797, 164588, 1 } },
+		{ "not predicted", OF_BOOST, 0, 20000, 100, 100, 50, 0, 0, 900, NULL,
+		  { 2, 20, 35, 29515, 604, 94651, 98567, 1 } },
+		{ "a large one", OF_BOOST, 600000, 20000, 600, 600, 200, 0, 0, 900, NULL,
+		  { 2, 8, 13, 29797, 292, 483283, 2516786, 1 } },
+		{ "far below what was predicted", OF_BOOST, 600000, 20000, 50, 50, 100, 0, 0, 900, NULL,
+		  { 2, 28, 47, 29324, 1023, 41625, 64172, 1 } },
+		{ "a small one", OF_BOOST, 50000, 20000, 30, 30, 300, 0, 0, 900, NULL,
+		  { 4, 106, 161, 27563, 4668, 51272, 119953, 1 } },
+		{ "none", OF_BOOST, 100000, 20000, 0, 0, 100, 0, 0, 900, NULL,
+		  { 3, 28, 46, 686, 1023, -13891, 67240, 0 } },
+		{ "a loss", OF_BOOST, 100000, 20000, -100, -100, 100, 0, 0, 900, NULL,
+		  { 3, 20, 34, 500, 555, -109816, 150578, 0 } },
+		{ "noise alone", OF_BOOST, 100000, 2000, 20, 20, 1000, 0, 0, 900, NULL,
+		  { 4, 106, 160, 2508, 4670, -10700, 560014, 0 } },
+		{ "gone later", OF_BOOST, 100000, 20000, 100, 0, 50, 0, 0, 900, NULL,
+		  { 3, 26, 44, 25921, 292, -3637, 25494, 0 } },
+		{ "half of it gone", OF_BOOST, 200000, 20000, 200, 100, 200, 0, 0, 900, NULL,
+		  { 2, 11, 19, 29731, 292, 161518, 335138, 1 } },
+		{ "most of it gone", OF_BOOST, 200000, 20000, 200, 80, 200, 0, 0, 900, NULL,
+		  { 2, 11, 19, 29731, 292, 149230, 329097, 1 } },
+		{ "comes later", OF_BOOST, 100000, 20000, 0, 100, 50, 0, 0, 900, NULL,
+		  { 2, 33, 53, 4439, 699, 93966, 69490, 1 } },
+		{ "others lose more", OF_BOOST, 200000, 20000, 200, 200, 50, 150, 0, 900, NULL,
+		  { 4, 106, 160, 2508, 4668, 176019, 206899, 0 } },
+		{ "others lose less", OF_BOOST, 200000, 20000, 200, 200, 50, 50, 0, 900, NULL,
+		  { 2, 11, 19, 29731, 292, 178017, 367847, 1 } },
+		{ "in ticks", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 40, 900, NULL,
+		  { 2, 31, 47, 27730, 4599, 181129, 840441, 1 } },
+		{ "in ticks, none", OF_BOOST, 200000, 20000, 0, 0, 50, 0, 90, 900, NULL,
+		  { 4, 100, 148, 8982, 17991, 9943, 262868, 0 } },
+		{ "slow", OF_BOOST, 200000, 500, 200, 200, 300, 0, 0, 900, NULL,
+		  { 2, 8, 13, 29602, 544, 178090, 1106878, 1 } },
+		{ "too slow", OF_BOOST, 200000, 100, 200, 200, 300, 0, 0, 900, NULL,
+		  { 4, 0, 100, 14096, 27543, 19803, 1000000, 0 } },
+		{ "hardly a level", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 0, 413, NULL,
+		  { 2, 11, 19, 29731, 292, 178017, 367847, 1 } },
+		{ "the same level", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 0, 412, NULL,
+		  { 0, 0, 6, 73, 151, 19803, 1000000, 0 } },
+		{ "any level", OF_IDLE, 200000, 20000, 200, 200, 50, 0, 0, 400, NULL,
+		  { 2, 11, 19, 29731, 292, 178017, 367847, 1 } },
+		{ "disturbed", OF_BOOST, 100000, 20000, 100, 100, 200, 0, 0, 900, disturb,
+		  { 2, 37, 71, 29152, 393, 88255, 156488, 1 } },
+		{ "discarded", OF_BOOST, 100000, 20000, 100, 100, 200, 0, 0, 900, experiment_void,
+		  { 2, 15, 29, 29634, 393, 91100, 133909, 1 } },
+		{ "assumed", OF_BOOST, 100000, 20000, 150, 150, 100, 0, 0, 900, assume_once,
+		  { 2, 7, 15, 29853, 1, 138113, 351306, 1 } },
+		{ "assumed, none", OF_BOOST, 100000, 20000, 0, 0, 100, 0, 0, 900, assume_once,
+		  { 3, 26, 44, 8930, 1, -1097, 68182, 0 } },
+	};
+	/* clang-format on */
+	bool is_same = true;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_same &= run_exact(&rows[i]);
+	assert_true(is_same);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_gain),	   cmocka_unit_test(test_how_soon),
 		cmocka_unit_test(test_change),	   cmocka_unit_test(test_device_slower),
 		cmocka_unit_test(test_same_level), cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

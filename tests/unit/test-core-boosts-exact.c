@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads of half a minute, each with something that happens to it, and what came of it to the last
+ * count. Nothing is left to chance here, so that each constant and condition of the boosts shows in
+ * some number. A row that has changed is printed as it is now: look at what it says before it is
+ * written here. What the numbers should be about is in the other tests of the boosts.
+ */
+#include "test-core-boosts.h"
+
+#include "core/rule.h"
+
+#define RUN_MS	  30000
+#define TASKS	  3
+#define INCIDENTS 6
+
+enum incident {
+	NOTHING,
+	MOVES,	  /* the first task, to the other domain and back */
+	FLIPS,	  /* the same every 30 ms, for two seconds */
+	PAUSES,	  /* it stops for 40 ms, and later for five seconds */
+	ENDS,	  /* it exits, and the same comes again */
+	SLOWS,	  /* its device takes four times as long, and then as before */
+	DEVICE,	  /* the device goes, and comes again */
+	LIMITS,	  /* 800 to 1200 MHz for the first domain, and all again */
+	WORKS,	  /* its CPU works beside it for three seconds */
+	OBSERVED, /* the first domain is not driven for three seconds */
+	INACTIVE, /* it is offline for three seconds */
+	COMES,	  /* another task, at the other end of the domain */
+};
+
+struct load {
+	enum fake_io_kind kind; /* NONE: there is no such task */
+	uint32_t cpu, device, device_us, host_us;
+	uint32_t variation_percent, think_us, exit_us;
+	bool asynchronous;
+};
+
+struct figures {
+	uint32_t rounds, samples, followed_ms;
+	uint32_t changes[2];
+	uint64_t mhz_ms[2];  /* the sum of the domains' frequencies at each millisecond, in 1000 */
+	uint32_t ios[TASKS]; /* in hundreds */
+	uint32_t states;     /* of the tasks, a decimal digit each */
+	uint32_t wanted_mhz;
+};
+
+struct row {
+	const char *what;
+	struct load tasks[TASKS];
+	enum incident incident;
+	uint32_t idle_latency_us;
+	struct figures is;
+};
+
+static void start_task(struct world *world, const struct row *row, uint32_t i)
+{
+	const struct load *load = &row->tasks[i];
+	struct fake_io io = boosts_io(load->kind, load->device, load->device_us, load->host_us);
+
+	if (load->kind == FAKE_IO_NONE)
+		return;
+	io.variation_percent = load->variation_percent;
+	io.random = 0x9e3779b97f4a7c15ULL + i;
+	io.think_ns = load->think_us * NS_PER_US;
+	io.exit_ns = load->exit_us * NS_PER_US;
+	io.asynchronous = load->asynchronous;
+	world_start_io(world, i, 100 + i, load->cpu, &io);
+}
+
+static void observe(struct world *world, bool observed)
+{
+	world->domains[0].observed = observed;
+	world_set_active(world, 0, true);
+	world_round(world);
+}
+
+/* What happens at that millisecond. */
+static void happen(struct world *world, const struct row *row, uint32_t ms)
+{
+	bool begins = ms == 10000, ends = ms == 13000;
+
+	if (row->incident == FLIPS && ms >= 10000 && ms < 12000 && ms % 30 == 0)
+		world_move_task(world, 0, ms % 60 ? 0 : 2);
+	if (row->incident == PAUSES && (ms == 5000 || ms == 10000))
+		world_stop_io(world, 0);
+	if (row->incident == PAUSES && (ms == 5040 || ms == 15000))
+		world->tasks[0].io.stopped = false;
+	if (row->incident == PAUSES && (ms == 5042 || ms == 15002)) {
+		world_tell_task(world, 0);
+		world_round(world);
+	}
+	if (!begins && !ends)
+		return;
+	switch (row->incident) {
+	case MOVES:
+		world_move_task(world, 0, begins ? 2 : 0);
+		break;
+	case ENDS:
+		if (begins)
+			world_end_task(world, 0);
+		else
+			start_task(world, row, 0);
+		world_round(world);
+		break;
+	case SLOWS:
+		world->tasks[0].io.device_ns = begins ? 4 * world->tasks[0].io.device_ns
+						      : world->tasks[0].io.device_ns / 4;
+		break;
+	case DEVICE:
+		if (begins)
+			world_end_device(world, 0);
+		world->devices[0].present = ends;
+		world_round(world);
+		break;
+	case LIMITS:
+		world_set_limits(world, 0, LOWEST_KHZ, begins ? 1200000 : HIGHEST_KHZ);
+		world_round(world);
+		break;
+	case WORKS:
+		world_switch(world, 0, begins);
+		break;
+	case OBSERVED:
+		observe(world, begins);
+		break;
+	case INACTIVE:
+		world_set_active(world, 0, ends);
+		world_round(world);
+		break;
+	case COMES:
+		if (begins)
+			start_task(world, row, 2);
+		break;
+	default:
+		break;
+	}
+}
+
+static uint32_t ios_of(const struct world *world, uint32_t task)
+{
+	const struct fake_io *io = &world->tasks[task].io;
+
+	return (io->io_starts > io->io_waits ? io->io_starts : io->io_waits) / 100;
+}
+
+static bool run_row(const struct row *row)
+{
+	struct figures is = { 0 };
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	if (row->idle_latency_us)
+		policy.io_boost.idle_latency_us = row->idle_latency_us;
+	boosts_start(&world, &policy);
+	world.watches = true;
+	for (uint32_t i = 0; i < TASKS; i++)
+		if (i != 2 || row->incident != COMES)
+			start_task(&world, row, i);
+	for (uint32_t ms = 0; ms < RUN_MS; ms++) {
+		happen(&world, row, ms);
+		boosts_run(&world, NS_PER_MS);
+		is.followed_ms += engine_follows_requests(world.engine);
+		for (uint32_t i = 0; i < 2; i++)
+			is.mhz_ms[i] += world_last(&world, i)->target_khz / 1000;
+	}
+	is.rounds = world.rounds;
+	is.samples = world.samples;
+	for (uint32_t i = 0; i < TASKS; i++) {
+		const struct io_task *task = world_task(&world, i);
+
+		is.ios[i] = ios_of(&world, i);
+		is.states = 10 * is.states + (task ? task->io_boost.state : 9);
+		if (!i)
+			is.wanted_mhz = task ? task->io_boost.wanted_khz / 1000 : 0;
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		is.changes[i] = world.domains[i].changes;
+		is.mhz_ms[i] /= 1000;
+	}
+	world_deinit(&world);
+	if (!memcmp(&is, &row->is, sizeof(is)))
+		return true;
+	print_message("%s: { %u, %u, %u, { %u, %u }, { %llu, %llu }, { %u, %u, %u }, %u, %u }\n",
+		      row->what, is.rounds, is.samples, is.followed_ms, is.changes[0],
+		      is.changes[1], (unsigned long long)is.mhz_ms[0],
+		      (unsigned long long)is.mhz_ms[1], is.ios[0], is.ios[1], is.ios[2], is.states,
+		      is.wanted_mhz);
+	return false;
+}
+
+#define A_TENTH                                             \
+	{                                                   \
+		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 0, 0, false \
+	}
+#define A_HALF                                              \
+	{                                                   \
+		FAKE_IO_SYNC, 0, 0, 50, 50, 20, 0, 0, false \
+	}
+#define A_HALF_BESIDE                                       \
+	{                                                   \
+		FAKE_IO_SYNC, 1, 1, 50, 50, 20, 0, 0, false \
+	}
+#define A_HALF_ELSEWHERE                                    \
+	{                                                   \
+		FAKE_IO_SYNC, 2, 0, 50, 50, 20, 0, 0, false \
+	}
+#define SLOW                                                   \
+	{                                                      \
+		FAKE_IO_SYNC, 0, 0, 1500, 300, 20, 0, 0, false \
+	}
+#define DEEP                                              \
+	{                                                 \
+		FAKE_IO_DEEP, 1, 0, 20, 5, 0, 0, 0, false \
+	}
+#define PACED                                                 \
+	{                                                     \
+		FAKE_IO_PACED, 0, 0, 100, 30, 20, 0, 0, false \
+	}
+#define COUNTED                                                \
+	{                                                      \
+		FAKE_IO_COUNTED, 0, 0, 80, 20, 20, 0, 0, false \
+	}
+#define THINKS                                                \
+	{                                                     \
+		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 300, 0, false \
+	}
+#define LIBAIO                                             \
+	{                                                  \
+		FAKE_IO_SYNC, 0, 0, 60, 40, 20, 0, 0, true \
+	}
+#define NOISY                                               \
+	{                                                   \
+		FAKE_IO_SYNC, 0, 0, 97, 3, 300, 0, 0, false \
+	}
+#define NO_GAIN                                             \
+	{                                                   \
+		FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, 0, false \
+	}
+#define WAKES                                                \
+	{                                                    \
+		FAKE_IO_SYNC, 0, 0, 60, 20, 20, 0, 40, false \
+	}
+
+static void test_exact(void **state)
+{
+	/*
+	 * what, tasks, incident, idle latency, and of it: rounds, samples, followed, changes,
+	 * frequency, I/Os, states, wanted
+	 */
+	/* clang-format off */
+	static const struct row rows[] = {
+		{ "a tenth", { A_TENTH }, NOTHING, 0,
+		  { 530, 436, 1819, { 24, 1 }, { 65582, 24000 }, { 2968, 0, 0 }, 599, 2200 } },
+		{ "a half", { A_HALF }, NOTHING, 0,
+		  { 504, 410, 1871, { 14, 1 }, { 71704, 24000 }, { 2991, 0, 0 }, 599, 2400 } },
+		{ "two", { A_HALF, A_HALF_BESIDE }, NOTHING, 0,
+		  { 1135, 1071, 2004, { 14, 1 }, { 71704, 24000 }, { 2992, 2990, 0 }, 529, 2400 } },
+		{ "two domains", { A_HALF, A_HALF_ELSEWHERE }, NOTHING, 0,
+		  { 816, 819, 2165, { 14, 14 }, { 71704, 71704 }, { 2991, 2991, 0 }, 559, 2400 } },
+		{ "slow", { SLOW }, NOTHING, 0,
+		  { 740, 646, 1760, { 16, 1 }, { 71200, 24000 }, { 165, 0, 0 }, 599, 2400 } },
+		{ "deep", { DEEP }, NOTHING, 0,
+		  { 410, 321, 1580, { 1, 1 }, { 24000, 24000 }, { 14999, 0, 0 }, 199, 0 } },
+		{ "deep beside", { A_TENTH, DEEP }, NOTHING, 0,
+		  { 776, 826, 1828, { 24, 1 }, { 65582, 24000 }, { 2968, 14999, 0 }, 519, 2200 } },
+		{ "paced", { PACED }, NOTHING, 0,
+		  { 1093, 982, 1651, { 59, 1 }, { 25240, 24000 }, { 3000, 0, 0 }, 699, 2400 } },
+		{ "counted", { COUNTED }, NOTHING, 0,
+		  { 490, 469, 1870, { 32, 1 }, { 71364, 24000 }, { 2989, 0, 0 }, 599, 2400 } },
+		{ "thinks", { THINKS }, NOTHING, 0,
+		  { 1092, 946, 1801, { 106, 1 }, { 52503, 24000 }, { 742, 0, 0 }, 599, 1800 } },
+		{ "libaio", { LIBAIO }, NOTHING, 0,
+		  { 490, 402, 1857, { 14, 1 }, { 71704, 24000 }, { 2991, 0, 0 }, 599, 2400 } },
+		{ "noisy", { NOISY }, NOTHING, 0,
+		  { 2619, 2330, 1726, { 313, 1 }, { 29056, 24000 }, { 3039, 0, 0 }, 799, 2000 } },
+		{ "no gain", { NO_GAIN }, NOTHING, 0,
+		  { 412, 323, 1500, { 1, 1 }, { 24000, 24000 }, { 297, 0, 0 }, 199, 0 } },
+		{ "wakes", { WAKES }, NOTHING, 10,
+		  { 639, 545, 1823, { 20, 1 }, { 71590, 24000 }, { 3712, 0, 0 }, 599, 2400 } },
+		{ "two wake", { WAKES, A_HALF_BESIDE }, NOTHING, 10,
+		  { 1324, 1260, 2041, { 20, 1 }, { 71590, 24000 }, { 3712, 2987, 0 }, 529, 2400 } },
+		{ "moves", { A_HALF }, MOVES, 0,
+		  { 506, 412, 1867, { 16, 3 }, { 66904, 28800 }, { 2990, 0, 0 }, 599, 2400 } },
+		{ "flips", { A_HALF, A_HALF_BESIDE }, FLIPS, 0,
+		  { 1227, 1158, 2006, { 16, 3 }, { 71660, 27278 }, { 2992, 2989, 0 }, 529, 2400 } },
+		{ "pauses", { A_HALF }, PAUSES, 0,
+		  { 394, 334, 378, { 18, 1 }, { 63662, 24000 }, { 2486, 0, 0 }, 599, 2400 } },
+		{ "counted pauses", { COUNTED }, PAUSES, 0,
+		  { 422, 408, 330, { 36, 1 }, { 63323, 24000 }, { 2485, 0, 0 }, 599, 2400 } },
+		{ "ends", { A_HALF, A_HALF_BESIDE }, ENDS, 0,
+		  { 994, 913, 2195, { 26, 1 }, { 71430, 24000 }, { 1697, 2981, 0 }, 559, 2400 } },
+		{ "slows", { A_TENTH }, SLOWS, 0,
+		  { 510, 426, 2017, { 24, 1 }, { 65582, 24000 }, { 2752, 0, 0 }, 599, 2200 } },
+		{ "device", { A_HALF, A_HALF_BESIDE }, DEVICE, 0,
+		  { 1230, 1159, 2046, { 24, 1 }, { 71459, 24000 }, { 2984, 2982, 0 }, 529, 2400 } },
+		{ "limits", { A_HALF }, LIMITS, 0,
+		  { 505, 409, 1873, { 16, 1 }, { 68104, 24000 }, { 2890, 0, 0 }, 599, 2400 } },
+		{ "works", { A_TENTH }, WORKS, 0,
+		  { 534, 436, 1819, { 24, 1 }, { 66222, 24000 }, { 2972, 0, 0 }, 599, 2200 } },
+		{ "observed", { A_HALF }, OBSERVED, 0,
+		  { 506, 410, 1867, { 14, 1 }, { 71704, 24000 }, { 2990, 0, 0 }, 599, 2400 } },
+		{ "inactive", { A_HALF }, INACTIVE, 0,
+		  { 506, 410, 1867, { 15, 1 }, { 71704, 24000 }, { 2990, 0, 0 }, 599, 2400 } },
+		{ "comes", { A_TENTH, DEEP, A_HALF_ELSEWHERE }, COMES, 0,
+		  { 942, 1244, 1896, { 24, 12 }, { 65582, 55758 }, { 2970, 14999, 1990 }, 515, 2200 } },
+		{ "comes, wakes", { WAKES, { 0 }, A_HALF_ELSEWHERE }, COMES, 10,
+		  { 1047, 1251, 2058, { 20, 12 }, { 71590, 55758 }, { 3713, 0, 1991 }, 595, 2400 } },
+		{ "slow pauses", { SLOW, A_HALF_BESIDE }, PAUSES, 0,
+		  { 1047, 980, 2130, { 14, 1 }, { 71704, 24000 }, { 138, 2990, 0 }, 259, 2400 } },
+	};
+	/* clang-format on */
+	bool is_same = true;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_same &= run_row(&rows[i]);
+	assert_true(is_same);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_exact) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
