@@ -1,94 +1,137 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What conf/fleet has, against a Prometheus that scrapes two machines of the lab.
+"""What conf/fleet has, on the metrics of two machines of the lab.
 
-WAKEGOV_TOOLS is the folder that tests/varlink/setup-tools prints.
+What the machines wrote every two seconds of theirs become time series with those times, on which promtool
+evaluates the rules and the dashboard's queries: no time of this host has a part in it. A node_exporter
+reads the last files once. WAKEGOV_TOOLS is the folder that tests/varlink/setup-tools prints.
 """
 import json
 import math
 import os
 import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
 import unittest
+import urllib.request
 
-import fleet
-import tap
+REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{REPO}/tests/lib")
 
+import tap  # noqa: E402
+
+TOOLS = os.environ["WAKEGOV_TOOLS"]
+RULES = f"{REPO}/conf/fleet/wakegov.rules.yml"
+EVERY_S = 2  # as fleet_machine.py does
 # Grafana's is four scrapes.
-RATE_INTERVAL = f"{4 * fleet.SCRAPE_S}s"
+RATE_INTERVAL = f"{4 * EVERY_S}s"
+HALVES = ("old", "new")
+SAMPLE = re.compile(r"^([a-z_:]+)(?:\{(.*)\})? (\S+)$", re.M)
+EXPORTER_S = 60  # until it is said that node_exporter does not listen
+
+
+def run_machines():
+    """Its lines, of each half those of one machine."""
+    done = subprocess.run([f"{REPO}/tests/lab/lab", "run", "--machine", "timed", "--", "/usr/bin/python3",
+                           "tests/lab/guest/fleet_machine.py"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"the machines ended with {done.returncode}: {done.stderr}")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {half: [line for line in lines if line["half"] == half] for half in HALVES}
+
+
+def samples(line):
+    """(name, labels, value) of all files; times are counted from when the machine's first line began."""
+    for name, file in line["files"].items():
+        path = f"/var/lib/prometheus/node-exporter/{name}"
+        yield "node_textfile_mtime_seconds", f'file="{path}"', file["mtime_s"] - line["began_s"]
+        for metric, labels, value in SAMPLE.findall(file["text"]):
+            began_s = line["began_s"] if metric.endswith("_time_seconds") else 0
+            yield metric, labels, float(value) - began_s
+    yield "up", "", 1
+
+
+def series(half, lines):
+    """Promtool's input_series of one machine, which begin when the others do."""
+    values = {}
+    for n, line in enumerate(lines):
+        for metric, labels, value in samples(line):
+            key = f'{metric}{{{labels}{labels and ","}instance="{half}:9100",half="{half}",job="node"}}'
+            values.setdefault(key, ["_"] * len(lines))[n] = repr(value)
+    return [{"series": key, "values": " ".join(found)} for key, found in values.items()]
 
 
 def dashboard():
-    with open(f"{fleet.REPO}/conf/fleet/wakegov-dashboard.json", encoding="utf-8") as file:
+    with open(f"{REPO}/conf/fleet/wakegov-dashboard.json", encoding="utf-8") as file:
         return json.load(file)
 
 
 def queries():
-    """(panel, expression) of the dashboard, as Grafana sends them when all machines are chosen."""
+    """The expressions of the dashboard, as Grafana sends them when all machines are chosen."""
     for panel in dashboard()["panels"]:
         for target in panel.get("targets", ()):
             expression = target["expr"].replace("$__rate_interval", RATE_INTERVAL)
-            yield panel["title"], expression.replace("$instance", ".+")
+            yield expression.replace("$instance", ".+")
+
+
+def machines_with(expression):
+    """How many machines have a number for it."""
+    return f"count(count by (instance) (({expression}) > -Inf < +Inf))", 2
 
 
 class Fleet(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.fleet = fleet.Fleet()
-        cls.addClassCleanup(cls.fleet.stop)
-        cls.fleet.start()
-        fleet.wait_for(cls.counts, "what the machines count grows")
-        fleet.wait_for(lambda: cls.fleet.query('wakegov_canary:ratio{figure="ios_per_s"}'),
-                       "benefit's figures of both halves")
+        cls.machines = run_machines()
+        cls.n = min(len(lines) for lines in cls.machines.values())
+        cls.series = [one for half, lines in cls.machines.items() for one in series(half, lines[-cls.n:])]
 
-    @classmethod
-    def counts(cls):
-        rates = cls.fleet.query(f"rate(wakegov_domain_writes_total[{RATE_INTERVAL}]) > 0")
-        return {labels["instance"] for labels, _ in rates} == cls.fleet.instances()
-
-    def instances(self, expression):
-        """Those with a number."""
-        return {labels.get("instance") for labels, value in self.fleet.query(expression)
-                if math.isfinite(value)}
+    def evaluate(self, expected):
+        """Promtool's evaluation, after the last line: (expression, value, or None for no sample)."""
+        tests = [{"expr": expression, "eval_time": f"{(self.n - 1) * EVERY_S}s",
+                  "exp_samples": [] if value is None else [{"labels": "{}", "value": value}]}
+                 for expression, value in expected]
+        every = f"{EVERY_S}s"
+        with tempfile.NamedTemporaryFile("w", suffix=".yml", encoding="utf-8") as file:
+            # JSON is YAML.
+            json.dump({"rule_files": [RULES], "evaluation_interval": every,
+                       "tests": [{"interval": every, "input_series": self.series,
+                                  "promql_expr_test": tests}]}, file)
+            file.flush()
+            done = subprocess.run([f"{TOOLS}/promtool", "test", "rules", file.name], capture_output=True,
+                                  text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_dashboard(self):
         """each query of the dashboard has an answer for each machine"""
-        n = 0
-        for title, expression in queries():
-            what = f"{title}: {expression}"
-            with self.subTest(what):
-                if "wakegov_canary:" in expression:
-                    self.assertTrue(self.fleet.query(expression), what)
-                else:
-                    # A busy host is late for a scrape now and then, and a rate takes two in a window.
-                    fleet.wait_for(lambda e=expression: self.instances(e) == self.fleet.instances(), what)
-                    self.assertEqual(self.instances(expression), self.fleet.instances(), what)
-            n += 1
-        tap.note(f"{n} queries")
-        self.assertGreater(n, 20)
+        found = list(queries())
+        self.evaluate([(f"count({query}) > bool 0", 1) if "wakegov_canary:" in query else
+                       machines_with(query) for query in found])
+        tap.note(f"{len(found)} queries, {len(self.series)} series of {self.n} samples")
+        self.assertGreater(len(found), 20)
 
     def test_canary(self):
         """the new half, which has no I/O boost, does fewer I/Os; one machine each makes no interval"""
-        ios = '{figure="ios_per_s", against="powersave"}'
-        ratios = {}
-        for machine in self.fleet.machines:
-            with open(f"{machine.share()}/benefit.json", encoding="utf-8") as file:
-                figures = json.load(file)["figures"]
-            ratios[machine.half] = next(f["ratio"] for f in figures if f["name"] == "ios_per_s")
-        found = {name: self.fleet.query(f"wakegov_canary:{name}{ios}")[0][1]
-                 for name in ("ratio", "low", "high")}
-        tap.note(f"with the boost {ratios['old']:.3f} of powersave's, without it "
-                 f"{ratios['new']:.3f}; the halves' ratio {found['ratio']:.3f}")
-        self.assertAlmostEqual(found["ratio"], ratios["new"] / ratios["old"], 9)
-        self.assertLess(found["ratio"], 0.9)
+        ratios = {half: next(f["ratio"] for f in lines[-1]["benefit"]["figures"] if f["name"] == "ios_per_s")
+                  for half, lines in self.machines.items()}
+        tap.note(f"with the boost {ratios['old']:.3f} of powersave's, without it {ratios['new']:.3f}")
+        self.assertLess(ratios["new"], 0.9 * ratios["old"])
         self.assertLess(abs(ratios["new"] - 1), 0.05)
-        self.assertTrue(math.isnan(found["low"]) and math.isnan(found["high"]))
+        self.assertTrue(math.isfinite(ratios["old"]))
+        ios = '{figure="ios_per_s", against="powersave"}'
+        self.evaluate([(f"sum(abs(wakegov_canary:ratio{ios} - {ratios['new'] / ratios['old']!r}) < bool 1e-9)", 1),
+                       *((f"sum(wakegov_canary:{end}{ios} != bool wakegov_canary:{end}{ios})", 1)
+                         for end in ("low", "high"))])
 
     def test_variable(self):
         """the dashboard's list of machines has both"""
         query = dashboard()["templating"]["list"][1]["query"]["query"]
         metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", query).groups()
-        found = self.fleet.get(f"label/{label}/values", **{"match[]": metric})
-        self.assertEqual(set(found), self.fleet.instances())
+        self.assertEqual(label, "instance")
+        self.evaluate([machines_with(metric)])
 
     def test_layout(self):
         """no two panels of the dashboard have the same place or number"""
@@ -101,16 +144,48 @@ class Fleet(unittest.TestCase):
         self.assertLess(max(x for x, _ in places), 24)
 
     def test_rules(self):
-        """every rule is evaluated, on metrics that both machines have, and no alert fires"""
-        groups = self.fleet.get("rules")["groups"]
-        rules = [rule for group in groups for rule in group["rules"]]
-        self.assertGreater(len(rules), 10)
-        for rule in rules:
-            self.assertEqual(rule["health"], "ok", rule)
-            for metric in re.findall(r"\b(?:wakegov|node)_\w+\b(?!:)", rule["query"]):
-                with self.subTest(metric):
-                    self.assertEqual(self.instances(metric), self.fleet.instances(), metric)
-        self.assertEqual(self.fleet.query('ALERTS{alertstate="firing"}'), [])
+        """both machines have every metric that a rule names, and no alert fires at any time"""
+        with open(RULES, encoding="utf-8") as file:
+            rules = re.sub(r"(?m)^ *(#|(summary|description):).*\n( {12}.*\n)*", "", file.read())
+        metrics = set(re.findall(r"\b(?:wakegov|node)_\w+\b(?![:/])", rules))
+        tap.note(f"{len(metrics)} metrics in {rules.count('expr:')} rules")
+        self.assertGreater(len(metrics), 10)
+        self.evaluate([*map(machines_with, sorted(metrics)),
+                       ('count_over_time(ALERTS{alertstate="firing"}[1h])', None)])
+
+    def test_exporter(self):
+        """node_exporter reads the files of each machine whole, and without an error"""
+        for half, lines in self.machines.items():
+            with self.subTest(half), tempfile.TemporaryDirectory() as folder:
+                for name, file in lines[-1]["files"].items():
+                    with open(f"{folder}/{name}", "w", encoding="utf-8") as copy:
+                        copy.write(file["text"])
+                    written = [sample[0] for sample in SAMPLE.findall(file["text"])]
+                exposed = self.scrape(folder)
+                self.assertEqual(exposed.count("\nnode_textfile_mtime_seconds{"), len(lines[-1]["files"]))
+                self.assertIn("\nnode_textfile_scrape_error 0\n", exposed)
+                of = [sample[0] for sample in SAMPLE.findall(exposed)]
+                for name in set(written):
+                    self.assertEqual(of.count(name), written.count(name), name)
+
+    def scrape(self, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        exporter = subprocess.Popen(
+            [f"{TOOLS}/prometheus-node-exporter", f"--web.listen-address={address}",
+             "--collector.disable-defaults", "--collector.textfile",
+             f"--collector.textfile.directory={folder}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(exporter.wait)
+        self.addCleanup(exporter.terminate)
+        end = time.monotonic() + EXPORTER_S
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://{address}/metrics", timeout=EXPORTER_S) as answer:
+                    return answer.read().decode()
+            except OSError:
+                self.assertLess(time.monotonic(), end, "node_exporter does not listen")
+                time.sleep(0.1)
 
 
 if __name__ == "__main__":
