@@ -163,7 +163,7 @@ static void test_not_regular(void **state)
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	alarm(10);
+	alarm(600);
 	assert_int_equal(mkfifo("fifo", 0644), 0);
 	expect_refused("fifo", -EINVAL,
 		       "fifo: found a pipe, socket or device, expected a policy file");
