@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""lab table caps: busy loops under caps beside interactive work, by the kernel alone and by wakegov's levers.
+"""lab table caps: busy loops under caps beside interactive work, by the kernel alone and by each backend.
 
 Usage: table_caps.py ROUNDS: how often a task without a cap comes and goes. Prints figures, and judges none of them.
 """
@@ -24,7 +24,7 @@ PERIOD_US = 53333  # 16 tasks: 300 wake-ups a second
 SECONDS = 5
 RULES = "".join(f"[rule cap{cap}]\ncomm = cap{cap}\ncap = {cap}%\n" for cap in CAPS.values())
 TRACING = "/sys/kernel/tracing"
-LEVERS = ("kernel", "setspeed", "uclamp", "limits")
+BACKENDS = ("kernel", "setspeed", "uclamp", "limits")
 FREE = "free"  # the task without a cap
 FREE_SECONDS = 0.3
 
@@ -179,12 +179,12 @@ def spread(values):
     return f"{statistics.median(known):.1f} ({min(known):.1f}-{max(known):.1f}{never})"
 
 
-def measure(lever, rounds):
-    by_kernel = lever == "kernel"
+def measure(backend, rounds):
+    by_kernel = backend == "kernel"
     for name in DOMAINS:
         guest.write(guest.policy(name, "scaling_governor"), "schedutil")
     daemon = contextlib.nullcontext() if by_kernel else \
-        guest.Daemon(f"[wakegov]\nbackend = {lever}\n{RULES}")
+        guest.Daemon(f"[wakegov]\nbackend = {backend}\n{RULES}")
     with daemon, capped_loops(by_kernel):
         time.sleep(1)
         shares, bursts_per_s = residency()
@@ -198,14 +198,14 @@ def main(rounds):
     for name in DOMAINS:
         print(f"{name}: two busy loops, cap {CAPS[name]} % of {opps(name)[-1] // 1000} MHz; capped "
               f"OPP {capped_khz(name) // 1000} MHz")
-    print(f"\n{'lever':10}{'at or below the capped OPP':28}{'at the highest':18}"
+    print(f"\n{'backend':10}{'at or below the capped OPP':28}{'at the highest':18}"
           f"{'interactive work':18}{'lifted, ms':24}back, ms")
-    for lever in LEVERS:
-        shares, bursts_per_s, ups, downs = measure(lever, rounds)
+    for backend in BACKENDS:
+        shares, bursts_per_s, ups, downs = measure(backend, rounds)
         kernel_bursts_per_s = kernel_bursts_per_s or bursts_per_s
         low, high = (" / ".join(f"{share[which]:.1%}" for share in shares.values())
                      for which in (0, 1))
-        print(f"{lever:10}{low:28}{high:18}{bursts_per_s / kernel_bursts_per_s:<18.1%}"
+        print(f"{backend:10}{low:28}{high:18}{bursts_per_s / kernel_bursts_per_s:<18.1%}"
               f"{spread(ups):24}{spread(downs)}", flush=True)
     print(f"\nResidency over {SECONDS} s beside bursts of {BURSTS_US[0]}-{BURSTS_US[-1]} us at the "
           f"highest frequency,\n{16e6 / PERIOD_US:.0f} a second in all. kernel: uclampset under "

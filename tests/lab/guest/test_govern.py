@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The main job on a real cpufreq driver: see, raise, lower, restore. In virtual time."""
 import os
-import signal
 import subprocess
 import time
 import unittest
@@ -103,50 +102,6 @@ class Govern(unittest.TestCase):
         tap.note(f"boosted in the new domain {took_ms:.1f} ms after the move was asked for")
         load.terminate()
         load.wait()
-
-    def test_terminated(self):
-        """SIGTERM leaves every control as it was, byte for byte"""
-        self.assertEqual(self.daemon.stop(signal.SIGTERM), 0)
-        self.assertEqual(guest.snapshot(), self.before)
-        self.assertIn("restored policy0 scaling_governor", self.daemon.log())
-        self.assertFalse(os.path.exists("/run/wakegov/originals"))
-
-    def test_killed(self):
-        """after SIGKILL, wakegovd --restore leaves every control as it was, and again does nothing"""
-        self.daemon.stop(signal.SIGKILL)
-        self.assertNotEqual(guest.snapshot(), self.before)
-        restore = [f"{guest.BUILD}/wakegovd", "--restore"]
-        done = subprocess.run(restore, capture_output=True, text=True, check=True)
-        self.assertIn("restored policy0 scaling_governor to schedutil", done.stderr)
-        self.assertEqual(guest.snapshot(), self.before)
-        again = subprocess.run(restore, capture_output=True, text=True, check=True)
-        self.assertEqual(again.stderr, "")
-
-    def test_tunables(self):
-        """a governor's tunables, which the kernel frees, are back after SIGTERM and after SIGKILL"""
-        self.daemon.stop()
-        path = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
-        self.addCleanup(guest.write, path, guest.read(path))
-        for value, number in ((7777, signal.SIGTERM), (6666, signal.SIGKILL)):
-            guest.write(path, value)
-            before = guest.snapshot()
-            self.assertIn("schedutil/rate_limit_us", before)
-            log = self.daemon.start().log
-            self.assertFalse(os.path.exists(path), "the kernel kept what it should have freed")
-            self.daemon.stop(number)
-            text = log()
-            if number == signal.SIGKILL:
-                text = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True,
-                                      capture_output=True, text=True).stderr
-            self.assertEqual(guest.snapshot(), before)
-            self.assertEqual(text.count(f"restored schedutil/rate_limit_us to {value}"), 1)
-
-    def test_predecessor(self):
-        """a daemon started after a crash saves the true originals, not its predecessor's values"""
-        self.daemon.stop(signal.SIGKILL)
-        with guest.Daemon("[wakegov]\nbackend = setspeed\n"):
-            self.assertNotEqual(guest.snapshot(), self.before)
-        self.assertEqual(guest.snapshot(), self.before)
 
     def test_idle(self):
         """an idle machine does not wake the daemon, and it is small"""

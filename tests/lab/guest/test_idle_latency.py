@@ -283,16 +283,6 @@ class DeepIdle(unittest.TestCase):
                 fio.terminate()
         self.assertEqual(latencies(), limited(cpu1="5"))
 
-    def test_killed(self):
-        """After SIGKILL the limit is put back by the next start"""
-        with self.reading(0, 30) as fio:
-            with guest.Daemon(ASKED) as daemon:
-                guest.wait_for(lambda: latencies() == limited(cpu1="10"), 8, "a limit")
-                daemon.stop(signal.SIGKILL)
-            fio.terminate()
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
-        self.assertEqual(latencies(), limited())
-
 
 if __name__ == "__main__":
     tap.main()

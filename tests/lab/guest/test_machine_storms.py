@@ -159,17 +159,13 @@ class Storms(Governed):
                 self.assertEqual(len(new), DISKS)
                 jobs = [f"--name={disk} --filename=/dev/{disk}" for disk in new]
                 dropped, most = daemon.call("Status")["drops"]["devices"], 0
-                # Each begins with requests of all at once; how many are known then is the host's.
-                for _ in range(10):
-                    fio = subprocess.Popen(
-                        ["fio", *FIO, "--rate_iops=20", "--runtime=4", *" ".join(jobs).split()],
-                        stdout=subprocess.DEVNULL)
-                    while fio.poll() is None:
-                        most = max(most, len(daemon.call("Devices")["devices"]))
-                        time.sleep(0.2)
-                    self.assertEqual(fio.returncode, 0)
-                    if most > 50 and daemon.call("Status")["drops"]["devices"] > dropped:
-                        break
+                fio = subprocess.Popen(
+                    ["fio", *FIO, "--rate_iops=20", "--runtime=4", *" ".join(jobs).split()],
+                    stdout=subprocess.DEVNULL)
+                while fio.poll() is None:
+                    most = max(most, len(daemon.call("Devices")["devices"]))
+                    time.sleep(0.2)
+                self.assertEqual(fio.returncode, 0)
                 tap.note(f"{most} of {DISKS} disks known at once")
                 self.assertGreater(most, 50)
                 self.assertGreater(daemon.call("Status")["drops"]["devices"], dropped)
@@ -185,15 +181,12 @@ class Storms(Governed):
                 stdout=subprocess.PIPE)
             most = 0
             while fio.poll() is None:
-                # Beside so many it may take long until it runs.
-                with contextlib.suppress(TimeoutError):
-                    most = max(most, daemon.call("Tasks")["total"])
+                most = max(most, daemon.call("Tasks")["total"])
                 time.sleep(0.5)
             read = json.load(fio.stdout)["jobs"][0]["read"]
             fio.stdout.close()
             self.assertEqual(fio.returncode, 0)
             tap.note(f"{read['total_ios']} reads; {most} tasks known at once")
-            # How many are known depends on how fast the host lets them be.
             self.assertEqual(read["total_ios"], 10000)
             self.assertGreater(most, 0)
 

@@ -42,7 +42,7 @@ class NoUserspace(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_auto(self):
-        """without the userspace governor, auto takes the next lever, and says what is missing"""
+        """without the userspace governor, auto takes the next backend, and says what is missing"""
         for name in ("policy0", "policy2"):
             guest.write(guest.policy(name, "scaling_governor"), "performance")
         try:
@@ -55,16 +55,6 @@ class NoUserspace(unittest.TestCase):
         finally:
             for name in ("policy0", "policy2"):
                 guest.write(guest.policy(name, "scaling_governor"), "schedutil")
-        self.assertEqual(guest.snapshot(), self.before)
-
-    def test_observe(self):
-        """asked to observe, it decides and writes nothing"""
-        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
-            self.assertEqual(daemon.domain("policy0")["state"], "observed")
-            with guest.busy_loop(2):
-                guest.wait_for(lambda: daemon.domain("policy2")["target_khz"] > 400000, 2,
-                               "a decision")
-            self.assertEqual(daemon.domain("policy2")["writes"], 0)
         self.assertEqual(guest.snapshot(), self.before)
 
 

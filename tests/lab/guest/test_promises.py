@@ -173,21 +173,38 @@ class Promises(Domains):
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") <= 1000000, 3, "their maximum")
             self.assertLessEqual(max(khz for khz, _ in self.samples(daemon)), 1000000)
+        domain = daemon.domain("policy0")
+        self.assertEqual((domain["state"], domain["max_khz"]), ("driven", 1000000))
         daemon.stop()
         self.assertEqual(guest.read(path), "1000000")
         guest.shell_write(path, HIGHEST_KHZ)
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
 
+    @staticmethod
+    def restore():
+        """What wakegovd --restore says."""
+        return subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, text=True,
+                              capture_output=True).stderr
+
     def test_killed(self):
-        """limits, clamps and governors of a killed daemon are put back by wakegovd --restore"""
-        daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\nmin-frequency = 600MHz\n"
-                            "[rule low]\ncomm = capped\ncap = 30%\n")
+        """limits, clamps, governors and tunables of a killed daemon, and of the next one that is killed,
+        are put back by wakegovd --restore, which says so; once more it does nothing"""
+        tunable = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
+        self.addCleanup(guest.write, tunable, guest.read(tunable))
+        guest.write(tunable, 7777)
+        self.before = guest.snapshot()
         task = self.run_python("capped", LOOP)
-        guest.wait_for(lambda: guest.frequency("policy0") == 600000, 5, "the cap and the minimum")
-        daemon.stop(signal.SIGKILL)
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+        for _ in range(2):
+            daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\nmin-frequency = 600MHz\n"
+                                "[rule low]\ncomm = capped\ncap = 30%\n")
+            guest.wait_for(lambda: guest.frequency("policy0") == 600000, 5, "the cap and the minimum")
+            daemon.stop(signal.SIGKILL)
+            self.assertNotEqual(guest.snapshot(), self.before)
+        self.assertIn("restored policy0 scaling_", self.restore())
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
         self.assertEqual(clamps_of(task.pid), (0, 1024))
+        self.assertFalse(os.path.exists("/run/wakegov/originals") or os.path.exists("/run/wakegov/clamps"))
+        self.assertEqual(self.restore(), "")
 
     def test_cap(self):
         """a task with a cap has no more, whatever it asks for, and without the daemon what it had"""
@@ -202,6 +219,18 @@ class Promises(Domains):
         self.end(daemon)
         self.assertEqual(clamps_of(task.pid), (0, 1024))
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
+
+    def test_gives_way(self):
+        """a cap gives way to a task without one that runs for long, and is back after it"""
+        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        for cpu in "01":
+            self.run_python("capped", LOOP, "taskset", "-c", cpu)
+        guest.wait_for(lambda: guest.frequency("policy0") <= 600000, 3, "the cap")
+        with guest.busy_loop(1):
+            guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "no cap")
+        guest.wait_for(lambda: guest.frequency("policy0") <= 600000, 3, "the cap is back")
+        self.assertEqual([rule["tasks"] for rule in daemon.call("Rules")["rules"]], [2])
+        self.end(daemon)
 
     def reason(self, daemon):
         domain = daemon.domain("policy0")
@@ -244,7 +273,7 @@ class Promises(Domains):
         self.end(daemon)
 
 
-class Boosted:
+class IoBoost:
     """Where the domain keeps its governor: what setspeed makes of boosts is test_boost.py's."""
 
     def test_boost(self):
@@ -298,11 +327,11 @@ class Setspeed(Unclamped):
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
 
 
-class Limits(Boosted, Unclamped):
+class Limits(IoBoost, Unclamped):
     BACKEND = "limits"
 
 
-class Uclamp(Boosted, Promises):
+class Uclamp(IoBoost, Promises):
     BACKEND = "uclamp"
 
     def assert_capped(self, daemon, task, clamp, high_khz):

@@ -102,7 +102,7 @@ class Response(unittest.TestCase):
         self.assertGreater(requests.percentile(took_us, 10), 1700)
 
 
-class Measured(unittest.TestCase):
+class MeasuredFrequency(unittest.TestCase):
     """With a driver whose scaling_cur_freq is what the CPU had on average lately."""
     def test_frequency_of_the_past(self):
         """however often the frequency changes, what bursts are long is measured at the one that is set"""

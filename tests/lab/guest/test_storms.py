@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Caps by every lever, and tasks that fork, exec, change user, cgroup and name, and reuse numbers."""
-import contextlib
+"""Caps, and tasks that fork, exec, change user, cgroup and name, and reuse numbers."""
 import os
 import signal
 import subprocess
@@ -13,12 +12,11 @@ import guest
 import tap
 from clamps import clamps_of
 
-HIGHEST_KHZ = 1800000
 CAPPED_KHZ = 600000  # the lowest OPP at or above 30 % of 1800 MHz
 GROUP = "/sys/fs/cgroup/wakegov-storm"
 NOBODY = 65534
 NO_CLAMPS = (0, 1024)
-PATIENCE_S = 20
+PATIENCE_S = 5
 
 RULES = f"""[rule name]
 comm = stormy*
@@ -102,19 +100,6 @@ def due_cap(pid):
     return CAP_OF["group"] if group == "/wakegov-storm" else 1024
 
 
-def who_runs(cpus):
-    """Name, thread, state and clamps of what is or was at work on one of these CPUs just now."""
-    listed = subprocess.run(["ps", "-eLo", "tid=,psr=,state=,comm=", "--sort=-time"], check=True,
-                            capture_output=True, text=True).stdout
-    seen = []
-    for line in listed.splitlines():
-        tid, cpu, state, name = line.split(maxsplit=3)
-        with contextlib.suppress(OSError):  # it has ended
-            if int(cpu) in cpus and len(seen) < 12:
-                seen.append((name, int(tid), state, clamps_of(int(tid))))
-    return seen
-
-
 class CapsTest(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()
@@ -135,49 +120,7 @@ class CapsTest(unittest.TestCase):
         process.wait()
 
 
-class Levers(CapsTest):
-    """One story by each lever: a cap holds, gives way to a long-running task, and is back."""
-
-    def tell(self, backend, holds, is_lifted):
-        policy = f"[wakegov]\nbackend = {backend}\n[rule low]\ncomm = capped\ncap = 30%\n"
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
-        with guest.Daemon(policy) as daemon:
-            loops = [self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
-                                cpus={cpu}) for cpu in (0, 1)]
-            guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap")
-            with guest.busy_loop(1):
-                guest.wait_for(lambda: is_lifted(loops), PATIENCE_S, "the cap lifted")
-                guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, PATIENCE_S,
-                               "the highest OPP")
-            guest.wait_for(lambda: holds(loops), PATIENCE_S, "the cap back")
-            try:
-                guest.wait_for(lambda: guest.frequency("policy0") <= CAPPED_KHZ, PATIENCE_S,
-                               "the capped OPP")
-            except AssertionError as error:
-                raise AssertionError(f"{error}; there run: {who_runs({0, 1})}") from error
-            low = {rule["name"]: rule for rule in daemon.call("Rules")["rules"]}["low"]
-            self.assertEqual(low["tasks"], 2)
-        self.assertEqual([clamps_of(loop.pid) for loop in loops], [clamps_of(os.getpid())] * 2)
-        self.assertEqual(guest.snapshot(), self.before)
-
-    def test_setspeed(self):
-        """setspeed: the cap is the domain's speed"""
-        self.tell("setspeed", lambda loops: guest.frequency("policy0") == CAPPED_KHZ,
-                  lambda loops: guest.frequency("policy0") == HIGHEST_KHZ)
-
-    def test_limits(self):
-        """limits: the cap is the domain's scaling_max_freq"""
-        path = guest.policy("policy0", "scaling_max_freq")
-        self.tell("limits", lambda loops: guest.read(path) == str(CAPPED_KHZ),
-                  lambda loops: guest.read(path) == str(HIGHEST_KHZ))
-
-    def test_uclamp(self):
-        """uclamp: the cap is each task's clamp, whoever runs beside it"""
-        def clamped(loops):
-            return all(clamps_of(loop.pid) == (0, CAP_OF["name"]) for loop in loops)
-        self.tell("uclamp", clamped, clamped)
-
+class Neighbours(CapsTest):
     def test_neighbours(self):
         """uclamp: who runs for short beside a capped task carries its cap, and only that long"""
         guest.stay_off({1})

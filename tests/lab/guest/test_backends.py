@@ -27,37 +27,6 @@ class Limits(unittest.TestCase):
         guest.restart_governors()
         self.before = guest.snapshot()
 
-    def test_ceiling(self):
-        """limits: max-frequency becomes scaling_max_freq under schedutil, and reload moves it"""
-        with guest.Daemon(LIMITS + "[domain policy2]\nmax-frequency = 1GHz\n") as daemon:
-            domain = daemon.domain("policy2")
-            self.assertEqual((domain["backend"], domain["state"]), ("limits", "driven"))
-            guest.wait_for(lambda: limits("policy2") == (400000, 1000000), 10, "the ceiling")
-            self.assertEqual(limits("policy0"), (400000, 1800000))
-            with guest.busy_loop(2):
-                guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 10, "the ceiling run")
-            daemon.set_policy(LIMITS + "[domain policy2]\nmax-frequency = 600MHz\n")
-            daemon.call("Reload")
-            guest.wait_for(lambda: limits("policy2") == (400000, 600000), 10, "the new ceiling")
-            daemon.set_policy(LIMITS)
-            daemon.call("Reload")
-            guest.wait_for(lambda: limits("policy2") == (400000, 1400000), 10, "no ceiling")
-            self.assertEqual(guest.read(guest.policy("policy2", "scaling_governor")), "schedutil")
-            self.assertEqual(daemon.domain("policy2")["limiter"], "none")
-        self.assertEqual(guest.snapshot(), self.before)
-
-    def test_user_limit(self):
-        """limits: a limit that the user sets meanwhile is obeyed, and put back at the end"""
-        path = guest.policy("policy2", "scaling_max_freq")
-        with guest.Daemon(LIMITS + "[domain policy2]\nmin-frequency = 600MHz\n") as daemon:
-            guest.wait_for(lambda: limits("policy2") == (600000, 1400000), 10, "the floor")
-            guest.shell_write(path, 1000000)
-            guest.wait_for(lambda: daemon.domain("policy2")["max_khz"] == 1000000, 10, "obeyed")
-            self.assertEqual(daemon.domain("policy2")["state"], "driven")
-        self.assertEqual(limits("policy2"), (400000, 1000000))
-        guest.shell_write(path, 1400000)
-        self.assertEqual(guest.snapshot(), self.before)
-
     def test_taken_over(self):
         """limits: where another program moves a limit of ours the domain is left to it, said once"""
         with guest.Daemon(LIMITS + "[domain]\nmax-frequency = 1GHz\n") as daemon:
@@ -70,17 +39,6 @@ class Limits(unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
             self.assertEqual(daemon.log().count("policy2: "), 1, daemon.log())
         self.assertEqual(guest.snapshot(), self.before)
-
-    def test_killed(self):
-        """limits: after SIGKILL wakegovd --restore puts the limits back, and says so"""
-        daemon = guest.Daemon(LIMITS + "[domain]\nmax-frequency = 1GHz\n").start()
-        guest.wait_for(lambda: limits("policy2") == (400000, 1000000), 10, "the ceiling")
-        daemon.stop(signal.SIGKILL)
-        done = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True,
-                              capture_output=True, text=True)
-        self.assertIn("restored policy2 scaling_max_freq to 1400000", done.stderr)
-        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
-        self.assertFalse(os.path.exists("/run/wakegov/originals"))
 
     def test_quiet(self):
         """limits: a load that changes no floor and no ceiling costs no write"""
@@ -131,17 +89,6 @@ class Uclamp(unittest.TestCase):
             self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "schedutil")
             tids = threads_of(load.pid)
         self.assertEqual({clamps_of(tid) for tid in tids}, {(0, 1024)})
-        self.assertFalse(os.path.exists("/run/wakegov/clamps"))
-        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
-
-    def test_killed(self):
-        """uclamp: after SIGKILL wakegovd --restore gives every task what it had"""
-        daemon = guest.Daemon(UCLAMP).start()
-        load = self.start_reader()
-        self.wait_for_boost(load)
-        daemon.stop(signal.SIGKILL)
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
-        self.assertEqual({clamps_of(tid) for tid in threads_of(load.pid)}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/clamps"))
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
@@ -230,19 +177,6 @@ class Groups(unittest.TestCase):
             self.wait_for(("0.00", "50.00"))
         self.assertEqual(self.clamps(), ("0.00", "77.77"))
         self.assertIn(f"restored cpu.uclamp.max of {self.GROUP} to 77.77", daemon.log())
-        self.assertFalse(os.path.exists("/run/wakegov/groups"))
-
-    def test_killed(self):
-        """groups: after SIGKILL wakegovd --restore gives the cgroup what it had"""
-        self.start_task()
-        daemon = guest.Daemon(UCLAMP + self.RULE).start()
-        self.wait_for(("0.00", "29.98"))
-        daemon.stop(signal.SIGKILL)
-        self.assertEqual(self.clamps(), ("0.00", "29.98"))
-        done = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True,
-                              capture_output=True, text=True)
-        self.assertIn(f"restored cpu.uclamp.max of {self.GROUP} to max", done.stderr)
-        self.assertEqual(self.clamps(), ("0.00", "max"))
         self.assertFalse(os.path.exists("/run/wakegov/groups"))
 
     def test_comes_back(self):
@@ -371,7 +305,9 @@ class Groups(unittest.TestCase):
             self.assertIn("floor: ", self.rule(daemon)["by_task_why"])
 
 
-class Others(unittest.TestCase):
+class Wakegovctl(unittest.TestCase):
+    """adopt, doctor and report."""
+
     def setUp(self):
         self.before = guest.snapshot()
 
@@ -455,21 +391,6 @@ class Others(unittest.TestCase):
         self.assertIn("missing a mistake: see wakegovd --check-config",
                       [" ".join(line.split()) for line in done.stdout.splitlines()])
         self.assertNotIn("joe", done.stdout)
-
-    def test_conflicts(self):
-        """another governor of the same knobs is named in doctor, in the log and in status"""
-        program = "/tmp/gamemoded"
-        shutil.copy("/bin/sleep", program)
-        process = subprocess.Popen([program, "1000"])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        code, findings = self.findings()
-        self.assertEqual(code, 0)
-        self.assertIn("governors, while a game runs", findings["gamemode",]["found"])
-        with guest.Daemon() as daemon:
-            advice = daemon.call("Status")["advice"]
-            self.assertTrue(any("gamemode runs" in sentence for sentence in advice), advice)
-            self.assertEqual(daemon.log().count("gamemode runs"), 1)
 
 
 if __name__ == "__main__":
