@@ -147,7 +147,7 @@ suite_sanitize_lab() {
 	WAKEGOV_BUILD=$SANITIZED "$LAB" run -- sh -c "
 		export ASAN_OPTIONS=log_path=/tmp/found UBSAN_OPTIONS=log_path=/tmp/found:print_stacktrace=1
 		/usr/bin/python3 $GUEST/test_profiles.py
-		/usr/bin/python3 $GUEST/test_levers.py
+		/usr/bin/python3 $GUEST/test_backends.py
 		word=ok
 		! cat /tmp/found.* 2>/dev/null || word='not ok'
 		echo \"\$word - the sanitizers find nothing in the daemon meanwhile\""
@@ -234,13 +234,13 @@ suite_boost() {
 suite_older() {
 	echo "# kernel 6.1"
 	in_lab "--machine timed --kernel 6.1" "test_govern.py Govern.test_cpu_bound Govern.test_io_boost
-		Govern.test_boost_follows Govern.test_idle Govern.test_killed Govern.test_tunables" \
+		Govern.test_boost_follows Govern.test_idle" \
 		"test_faults.py Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits
 		Faults.test_domain_offline" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE unclamped"
 }
 
 suite_backends() {
-	in_lab "" test_caps.py test_levers.py test_profiles.py test_devices.py
+	in_lab "" test_caps.py test_backends.py test_profiles.py test_devices.py
 }
 
 # The same list for every backend.
@@ -287,7 +287,7 @@ suite_timed() {
 	in_lab "--machine timed --driver pstate" \
 		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed" \
 		"test_programs.py Machine.test_fallback Machine.test_capabilities Machine.test_compile
-		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py Measured"
+		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency"
 }
 
 suite_response() {
