@@ -153,12 +153,11 @@ class Storms(Governed):
             f"mkdir {name} && echo 64 >{name}/size && echo 1 >{name}/power" for name in names])
         with self.governed() as daemon:
             for _ in range(2):
-                there = disks()
-                subprocess.run(["sh", "-c", make], check=True)
+                there, dropped, most = disks(), daemon.call("Status")["drops"]["devices"], 0
+                subprocess.run(["sh", "-c", make], check=True)  # the kernel reads from each
                 new = sorted(disks() - there)
                 self.assertEqual(len(new), DISKS)
                 jobs = [f"--name={disk} --filename=/dev/{disk}" for disk in new]
-                dropped, most = daemon.call("Status")["drops"]["devices"], 0
                 fio = subprocess.Popen(
                     ["fio", *FIO, "--rate_iops=20", "--runtime=4", *" ".join(jobs).split()],
                     stdout=subprocess.DEVNULL)

@@ -187,8 +187,7 @@ class Promises(Domains):
                               capture_output=True).stderr
 
     def test_killed(self):
-        """limits, clamps, governors and tunables of a killed daemon, and of the next one that is killed,
-        are put back by wakegovd --restore, which says so; once more it does nothing"""
+        """what killed daemons left is put back by wakegovd --restore: limits, clamps, governors, tunables"""
         tunable = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
         self.addCleanup(guest.write, tunable, guest.read(tunable))
         guest.write(tunable, 7777)
