@@ -187,7 +187,7 @@ class Storms(Governed):
             self.assertEqual(fio.returncode, 0)
             tap.note(f"{read['total_ios']} reads; {most} tasks known at once")
             self.assertEqual(read["total_ios"], 10000)
-            self.assertGreater(most, 0)
+            self.assertGreater(most, 50)
 
     def test_clock(self):
         """the time of day jumps to and fro"""
