@@ -180,12 +180,12 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool
 	       (cpu->watch_ran & bit || (is_long && cpu->watch_long_running & bit));
 }
 
-static inline void emit_co_runner(struct task_run *run, const struct task_struct *task, __u32 pid,
-				  __u32 class, __u64 now_ns)
+static inline void emit_co_runner(struct task_run *run, struct task_struct *task, __u32 class,
+				  __u64 now_ns)
 {
-	if (!emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, pid, class))
+	if (!emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
 		return; /* its next wake-up tries again */
-	set_co_runner(run, pid, class);
+	set_co_runner(run, task->pid, class);
 	run->told_ns = now_ns;
 }
 
@@ -246,7 +246,7 @@ static inline bool judge(struct wakegov_cpu *cpu, struct task_struct *task, stru
 			 bool is_long, __u64 now_ns)
 {
 	if (is_long && run->co_runner)
-		emit_co_runner(run, task, task->pid, 0, now_ns);
+		emit_co_runner(run, task, 0, now_ns);
 	return note_run(cpu, run->class, task->pid, is_long, now_ns);
 }
 
@@ -305,7 +305,7 @@ static inline void check_co_runner(struct task_struct *task, struct task_run *ru
 		capped = 0;
 	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)
 		return;
-	emit_co_runner(run, task, task->pid, capped, now_ns);
+	emit_co_runner(run, task, capped, now_ns);
 }
 
 /*
@@ -370,7 +370,8 @@ static __noinline void forget_task(struct task_struct *task, __u32 pid)
 	if (run->own && settings.follow_own)
 		emit_class(WAKEGOV_RECORD_OWN, 1, pid, 0);
 	if (run->co_runner)
-		emit_co_runner(run, task, pid, 0, bpf_ktime_get_ns());
+		emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, pid, 0);
+	set_co_runner(run, pid, 0);
 	run->own = 0;
 	run->class = 0;
 }

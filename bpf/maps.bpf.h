@@ -113,6 +113,9 @@ volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
 /* Sequence numbers of disks that found no place, hashed by remainder. The daemon clears them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
+struct wakegov_shares process_shares;
+volatile __u32 n_processes;	  /* in the map */
+volatile __u64 processes_refused; /* found no place in it */
 volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
 volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wakegov_news */
 

@@ -89,16 +89,46 @@ static inline struct wakegov_process *find_process(__u32 tgid)
 	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
+/* By the real user, who stays the same in a program with another's rights. */
+static inline struct wakegov_process *add_process(struct task_struct *task, __u32 tgid)
+{
+	__u32 uid = BPF_CORE_READ(task, cred, uid.val);
+	struct wakegov_process *process;
+
+	if ((uid &&
+	     !wakegov_shares_allow(&process_shares, uid, n_processes, WAKEGOV_USER_PLACES)) ||
+	    bpf_map_update_elem(&processes, &tgid, &nothing_known, BPF_NOEXIST)) {
+		__sync_fetch_and_add(&processes_refused, 1);
+		return NULL;
+	}
+	__sync_fetch_and_add(&n_processes, 1);
+	__sync_fetch_and_add(wakegov_shares_of(&process_shares, uid), 1);
+	process = find_process(tgid);
+	if (process)
+		process->uid = uid;
+	return process;
+}
+
+static inline void remove_process(__u32 tgid)
+{
+	struct wakegov_process *process = find_process(tgid);
+	__u32 uid;
+
+	if (!process)
+		return;
+	uid = process->uid;
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return;
+	__sync_fetch_and_add(&n_processes, -1);
+	__sync_fetch_and_add(wakegov_shares_of(&process_shares, uid), -1);
+}
+
 static __noinline void learn_process(struct task_struct *task, bool is_current)
 {
 	__u32 tgid = task->tgid;
-	struct wakegov_process *process = find_process(tgid);
+	struct wakegov_process *process = find_process(tgid) ?: add_process(task, tgid);
 	struct mm_struct *mm = task->mm;
 
-	if (!process) {
-		bpf_map_update_elem(&processes, &tgid, &nothing_known, BPF_NOEXIST);
-		process = find_process(tgid);
-	}
 	if (!process)
 		return;
 	process->command_is_read = 0;
@@ -157,10 +187,8 @@ static inline void follow_new_process(struct task_struct *parent, struct task_st
 
 static inline void follow_end_of_process(struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-
 	if (!task->signal->live.counter)
-		bpf_map_delete_elem(&processes, &tgid);
+		remove_process(task->tgid);
 }
 
 /* Writes the CPU of a task: moves keep it up to date, except while no program ran. */

@@ -12,6 +12,7 @@
 #include "wakegov/latency.h"
 #include "wakegov/own.h"
 #include "wakegov/quantile.h"
+#include "wakegov/shares.h"
 #include "wakegov/util_acct.h"
 
 #define WAKEGOV_SLOT_BITS     10
@@ -29,7 +30,8 @@
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
 #define WAKEGOV_MATCHING      65536 /* tasks that match rules */
-#define WAKEGOV_PROCESSES     4096  /* processes with known program and arguments: 16 MiB */
+#define WAKEGOV_PROCESSES     4096  /* processes with known program and arguments: 16 MiB … */
+#define WAKEGOV_USER_PLACES   3072  /* … of which so many are for other users than root */
 #define WAKEGOV_EXE_SIZE      512
 #define WAKEGOV_EXE_DEPTH     64  /* names in a path, and mounts on its way up */
 #define WAKEGOV_NAME_SIZE     256 /* NAME_MAX and a NUL */
@@ -398,6 +400,8 @@ struct wakegov_process {
 	__u32 exe_is_long;     /* it does not fit */
 	__u32 command_bytes;   /* bytes of it that fit */
 	__u32 command_is_read; /* known, though it may be empty */
+	__u32 uid;	       /* the real user, in whose share it is */
+	__u32 pad;
 	/* the names on its path, each with its NUL, from the file up to the root */
 	char exe[WAKEGOV_EXE_SIZE + WAKEGOV_NAME_SIZE];
 	char command[WAKEGOV_COMMAND_SIZE]; /* arguments, each with its NUL */

@@ -305,6 +305,8 @@ static void put_drops(struct metrics *metrics, const struct manager *manager)
 	sample(metrics, "{where=\"devices\"}", drops.devices);
 	sample(metrics, "{where=\"anomalies\"}", drops.anomalies);
 	sample(metrics, "{where=\"missed\"}", drops.missed);
+	sample(metrics, "{where=\"processes\"}", drops.processes);
+	sample(metrics, "{where=\"hints\"}", rules_hints(manager->rules)->refused);
 }
 
 static void put_self(struct metrics *metrics, const struct manager *manager)

@@ -80,6 +80,8 @@ static void put_tasks_and_drops(struct json_out *out, const struct manager *mana
 	field_count(out, "devices", drops.devices);
 	field_count(out, "anomalies", drops.anomalies);
 	field_count(out, "missed", drops.missed);
+	field_count(out, "processes", drops.processes);
+	field_count(out, "hints", rules_hints(manager->rules)->refused);
 	json_out_close(out, '}');
 }
 

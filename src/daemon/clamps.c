@@ -372,10 +372,16 @@ void manager_check_clamps(struct manager *manager, uint64_t now_ns)
 	const struct task *task = NULL;
 	struct uclamp now;
 
+	struct input beside = { .now_ns = now_ns, .type = INPUT_CO_RUNNER };
+
 	uclamps_check_all(manager->clamps, now_ns);
-	while ((task = task_next(tasks, task)))
-		if (task->own && uclamp_read(task->pid, &now) == -ESRCH)
-			manager_take_own_clamps(manager, task->pid, 0, true, now_ns);
+	while ((task = task_next(tasks, task))) {
+		if (!(task->own || task->co_runner_class) || uclamp_read(task->pid, &now) != -ESRCH)
+			continue;
+		beside.co_runner.pid = task->pid;
+		engine_apply(manager->engine, &beside);
+		manager_take_own_clamps(manager, task->pid, 0, true, now_ns);
+	}
 }
 
 void manager_take_child(struct manager *manager, uint32_t parent, uint32_t child)

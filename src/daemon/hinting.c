@@ -127,7 +127,7 @@ static int find_target(struct manager *manager, const struct hint_request *reque
 		return -EPERM;
 	if (ret->kernel_thread)
 		return -EOPNOTSUPP;
-	return *ret_has && (*ret_has)->held ? -EBUSY : 0;
+	return *ret_has && (*ret_has)->held && !peer->may_change ? -EBUSY : 0;
 }
 
 static int add(struct manager *manager, const struct hint_request *request,
@@ -145,9 +145,13 @@ static int add(struct manager *manager, const struct hint_request *request,
 		.since_ns = time_of_clock_ns(CLOCK_BOOTTIME),
 	};
 
-	if (!peer->may_change &&
-	    hints_count_of(hints, peer->uid) >= manager->policy.query.max_hints)
+	uint32_t n = hints_count_of(hints, peer->uid);
+
+	if (!peer->may_change && n >= manager->policy.query.max_hints)
 		return -EDQUOT;
+	/* A user has no more than are free, so that there are some for others. */
+	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
+		return -ENOSPC;
 	memcpy(hint.comm, facts->comm, sizeof(hint.comm));
 	*ret = hints_add(hints, &hint);
 	return *ret ? 0 : -ENOSPC;
@@ -163,6 +167,12 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 
 	if (r == 0 && class < 0)
 		r = -ENODATA;
+	/* Its client holds nothing from now on: the new one is another hint. */
+	if (r == 0 && hint && hint->held) {
+		hints_remove(hints_in(manager), hint);
+		put_in_force(manager);
+		hint = NULL;
+	}
 	if (r == 0 && !hint)
 		r = add(manager, request, &facts, &hint);
 	if (r < 0)

@@ -32,7 +32,7 @@ struct hint_request {
  *	-EPERM		it is another user's, or another user gave it the hint that it has
  *	-EOPNOTSUPP	it is a kernel thread
  *	-ENODATA	the policy has no such class
- *	-EBUSY		a client holds the one that it has
+ *	-EBUSY		a client holds the one that it has, and the caller may not change that
  *	-EDQUOT		the user has as many as one may have
  *	-ENOSPC		there is no room for one more, or for its class beside the policy's rules
  */

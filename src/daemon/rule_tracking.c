@@ -260,8 +260,8 @@ void rule_tracking_take_event(struct manager *manager, const struct tracer_event
 
 uint64_t rule_tracking_next_ns(const struct manager *manager)
 {
-	uint64_t look_ns = rules_n_tasks(manager->rules) ? manager->looked_ns + SKIPPED_LOOK_NS
-							 : UINT64_MAX;
+	bool any = task_count(engine_tasks(manager->engine)) || rules_n_tasks(manager->rules);
+	uint64_t look_ns = any ? manager->looked_ns + SKIPPED_LOOK_NS : UINT64_MAX;
 
 	return manager->scan_due_ns < look_ns ? manager->scan_due_ns : look_ns;
 }
@@ -269,8 +269,9 @@ uint64_t rule_tracking_next_ns(const struct manager *manager)
 void rule_tracking_check_scan(struct manager *manager)
 {
 	manager->looked_ns = time_now_ns();
-	if (rule_all(&manager->policy) &&
-	    tracer_lost_changes(manager->tracer) != manager->scan_lost)
+	/* Also without rules: what ended may have had clamps of its own, or run beside capped
+	 * tasks. */
+	if (tracer_lost_changes(manager->tracer) != manager->scan_lost)
 		plan_scan(manager, 0);
 	if (rules_take_conditions(manager->rules))
 		plan_scan(manager, 0);

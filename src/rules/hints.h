@@ -37,8 +37,9 @@ struct hint {
 struct hints {
 	struct pid_index *index;
 	struct hint *entries;
-	uint64_t given;	 /* number of hints ever given */
-	bool has_unused; /* the last task of a hint has exited since this was cleared */
+	uint64_t given;	  /* number of hints ever given */
+	uint64_t refused; /* threads that had no place for theirs: rules.c counts them */
+	bool has_unused;  /* the last task of a hint has exited since this was cleared */
 };
 
 /* NULL without memory. Unused entries take none. */

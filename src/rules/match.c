@@ -243,8 +243,11 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 	return known ? known->hint : 0;
 }
 
-/* Hints of users may take half of the table; the other half is for the administrator's rules. */
-const struct hint *rules_find_hint(const struct rules *rules, const struct task_facts *facts)
+/*
+ * Hints of users may take half of the table, of which each has a share; the other half is for the
+ * administrator's rules.
+ */
+const struct hint *rules_find_hint(struct rules *rules, const struct task_facts *facts)
 {
 	const struct hint *hint;
 	uint64_t inherited;
@@ -259,8 +262,10 @@ const struct hint *rules_find_hint(const struct rules *rules, const struct task_
 		inherited = hint_of_task(rules, facts->parent);
 	hint = hints_of(rules->hints, facts, inherited);
 	if (!hint || hint->any_user || rules_find_known(rules, facts->pid) ||
-	    pid_index_count(rules->index) < pid_index_size(rules->index) / 2)
+	    wakegov_shares_allow(&rules->hinted, hint->by_uid, pid_index_count(rules->index),
+				 pid_index_size(rules->index) / 2))
 		return hint;
+	rules->hints->refused++;
 	return NULL;
 }
 

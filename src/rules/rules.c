@@ -128,11 +128,16 @@ static void set_hint(struct rules *rules, struct known_task *task, const struct 
 
 	if (task->hint == id)
 		return;
+	if (task->hint)
+		--*wakegov_shares_of(&rules->hinted, task->hinted_by);
 	if (before && !--before->n_tasks)
 		rules->hints->has_unused = true;
 	task->hint = id;
-	if (now)
-		hints_find_id(rules->hints, id)->n_tasks++;
+	if (!now)
+		return;
+	task->hinted_by = now->by_uid;
+	++*wakegov_shares_of(&rules->hinted, now->by_uid);
+	hints_find_id(rules->hints, id)->n_tasks++;
 }
 
 static void count_one(struct rules *rules, uint32_t rule, int more)

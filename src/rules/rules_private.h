@@ -5,6 +5,7 @@
 
 #include "core/pid_index.h"
 #include "rules/rules.h"
+#include "wakegov/shares.h"
 
 /*
  * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
@@ -41,9 +42,10 @@ struct ruled {
 
 struct known_task {
 	struct rules_task task;
-	uint64_t counted; /* rules for which it was counted, by their present numbers */
-	uint64_t hint;	  /* id of the hint; 0: none */
-	uint32_t scan;	  /* last scan in which it was taken */
+	uint64_t counted;   /* rules for which it was counted, by their present numbers */
+	uint64_t hint;	    /* id of the hint; 0: none … */
+	uint32_t hinted_by; /* … and the user who gave it */
+	uint32_t scan;	    /* last scan in which it was taken */
 };
 
 struct rules {
@@ -53,6 +55,7 @@ struct rules {
 	struct known_task *tasks;
 	struct texts *texts;
 	struct hints *hints;
+	struct wakegov_shares hinted; /* threads that have one, by who gave it */
 	uint32_t scan;
 	uint32_t scan_place;
 	bool conditions_changed;
@@ -68,7 +71,7 @@ uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
 			    const struct hint *hint);
 
 /* The task's own hint or the inherited one; NULL: it has none, or there is no room for one. */
-const struct hint *rules_find_hint(const struct rules *rules, const struct task_facts *facts);
+const struct hint *rules_find_hint(struct rules *rules, const struct task_facts *facts);
 
 /* The bit of the rule of the hint's class; 0 for NULL. */
 uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint);

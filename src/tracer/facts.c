@@ -32,6 +32,9 @@ void tracer_forget_processes(struct tracer *tracer)
 
 	while (bpf_map_get_next_key(map, NULL, &tgid) == 0 && bpf_map_delete_elem(map, &tgid) == 0)
 		;
+	tracer->programs.bss->n_processes = 0;
+	memset(&tracer->programs.bss->process_shares, 0,
+	       sizeof(tracer->programs.bss->process_shares));
 }
 
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow)
@@ -188,7 +191,8 @@ void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_fa
 	*ret = (struct process_facts){ 0 };
 	if (bpf_map_lookup_elem(map, &tgid, &process) < 0) {
 		ret->exe_unknown = ret->command_unknown =
-			"no rule asks for it, or more processes run than wakegovd keeps it of";
+			"no rule asks for it, or more processes run than wakegovd keeps it of, in all or "
+			"of one user";
 		return;
 	}
 	ret->exe_unknown = take_exe(&process, ret);

@@ -383,6 +383,7 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 		ret->anomalies += tracer->devices[i].anomalies;
 	ret->anomalies += tracer->past_anomalies;
 	ret->missed = programs_missed(&tracer->programs);
+	ret->processes = tracer->programs.bss->processes_refused;
 }
 
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)

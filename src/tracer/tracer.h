@@ -248,6 +248,7 @@ struct tracer_drops {
 	uint64_t devices;   /* requests to devices beyond the limits per machine and per task */
 	uint64_t anomalies; /* completions without a start, starts without a completion */
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */
+	uint64_t processes; /* times that a process had no place for what it runs */
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);

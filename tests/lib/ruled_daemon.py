@@ -73,6 +73,11 @@ class RuledDaemon(unittest.TestCase):
         rules = call(self.socket, "ExplainRules", pid=pid)["rules"]
         return [rule["rule"]["name"] for rule in rules if rule["matches"]]
 
+    @staticmethod
+    def comm(pid):
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+            return file.read().strip()
+
     def start_named(self, name, code="import time; time.sleep(600)", **options):
         text = f"import ctypes, os; ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n" + code
         return self.popen([sys.executable, "-c", text], start_new_session=True, **options)

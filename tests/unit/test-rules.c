@@ -480,16 +480,34 @@ static void test_hints_that_change(void **state)
 	rules_free(rules);
 }
 
-/* Users' hints take half of the table, and rules of the policy all of it. */
+/*
+ * Users' hints take half of the table at most, and one user's no more than leave as many; rules of
+ * the policy take all of it.
+ */
 static void test_hints_leave_room(void **state)
 {
 	struct rules *rules = make_rules(8);
 	struct hint *given = hint(rules, "background", true);
+	struct hint other = { .pid = 6,
+			      .uid = 2,
+			      .by_uid = 2,
+			      .start_ns = 3,
+			      .since_ns = 4,
+			      .children = true,
+			      .class = "background" };
 	struct task_facts heir = of_user(7, 1, 3, 1);
 
 	for (uint32_t i = 0; i < 6; i++, heir = of_user(80 + i, 7, 5, 1))
-		assert_true(matched_of(rules, heir) == (i < 4 ? 8 : 0));
-	assert_int_equal(given->n_tasks, 4);
+		assert_true(matched_of(rules, heir) == (i < 2 ? 8 : 0));
+	assert_int_equal(given->n_tasks, 2);
+	assert_int_equal(rules_hints(rules)->refused, 4);
+	assert_non_null(hints_add(rules_hints(rules), &other));
+	heir = of_user(6, 1, 3, 2);
+	for (uint32_t i = 0; i < 3; i++, heir = of_user(70 + i, 6, 5, 2))
+		assert_true(matched_of(rules, heir) == (i < 1 ? 8 : 0));
+	/* What ends makes room again. */
+	assert_true(rules_end(rules, 81));
+	assert_true(matched_of(rules, of_user(80, 7, 5, 1)) == 8);
 	assert_true(matched_of(rules, make_task(90, 5, "ab")) == 3);
 	given->any_user = true;
 	assert_true(matched_of(rules, of_user(91, 7, 5, 1)) == 8);
