@@ -360,6 +360,154 @@ static void test_names(void **state)
 	assert_null(placement_kind_name(PLACEMENT_FORK_SPREAD + 1));
 }
 
+/*
+ * Groups of five minutes, and what came of them to the last count: each constant and condition
+ * shows in some number. A row that has changed is printed as it is now: look at what it says before
+ * it is written here.
+ */
+struct outcome {
+	uint32_t changes, kept_s[2];
+	uint32_t why[PLACEMENT_NO_ROOM + 1]; /* at so many looks */
+	uint32_t p99_us[2], inside_permille, tried;
+	int32_t gain_ppm;
+	uint32_t back_off_s;
+};
+
+struct row {
+	const char *what;
+	enum placement_kind kind;
+	uint32_t tasks, later_tasks;	     /* later: from the third minute on */
+	uint32_t own[2], others[2];	     /* eighths of a CPU, in each cache */
+	uint32_t wait_us, wait_us_kept;	     /* after wake-ups */
+	uint32_t wakeups, percent;	     /* of each quarter second; work while kept */
+	uint32_t full_every_s, offline_at_s; /* the first cache */
+	struct outcome is;
+};
+
+/* A quarter of a second. */
+static void pass_quarter(struct world *world, const struct row *row, struct test_random *random)
+{
+	uint64_t quarter_ns = NS_PER_S / 4, held = world->placement.held;
+	uint32_t done = held ? row->percent : 100;
+
+	world->now_ns += quarter_ns;
+	for (uint32_t i = 0; i < 2; i++) {
+		/* What is kept to one cache runs there. */
+		bool here = held == 1ULL << i, away = held == 2ULL >> i;
+		uint32_t own = here ? row->own[0] + row->own[1] : away ? 0 : row->own[i];
+
+		world->counts.run_ns[i] += quarter_ns * own / 8;
+		world->machine.caches[i].busy_ns += quarter_ns * (own + row->others[i]) / 8;
+	}
+	world->counts.wait_ns += quarter_ns / 16;
+	world->counts.work += test_random_below(random, 11) + 2 * done;
+	world->counts.wakeups += row->wakeups;
+	world->counts.inside += held ? row->wakeups : row->wakeups / 3;
+	for (uint32_t i = 0; i < row->wakeups; i++) {
+		uint64_t us = held ? row->wait_us_kept : row->wait_us;
+
+		us += test_random_below(random, us / 2 + 1);
+		world->counts.latencies[wakegov_latency_bucket(us * NS_PER_US)]++;
+	}
+}
+
+static bool run_row(const struct row *row)
+{
+	struct test_random random = { 9 };
+	struct experiment_estimate found;
+	struct outcome is = { 0 };
+	struct world world;
+
+	set_up(&world, row->kind, row->tasks);
+	look(&world);
+	for (uint32_t i = 1; i <= 1200; i++) {
+		if (i == 480)
+			world.counts.max_runnable = row->later_tasks;
+		world.machine.caches[0].n_cpus =
+			row->offline_at_s && i / 4 >= row->offline_at_s && i / 4 < 250 ? 0 : 2;
+		pass_quarter(&world, row, &random);
+		if (row->full_every_s && i % (4 * row->full_every_s) == 0)
+			is.changes += placement_full(&world.placement, 0, world.now_ns);
+		is.changes += look(&world);
+		is.why[world.placement.why]++;
+		for (uint32_t j = 0; j < 2; j++)
+			is.kept_s[j] += placement_holds(&world.placement, j);
+	}
+	for (uint32_t j = 0; j < 2; j++) {
+		is.kept_s[j] /= 4;
+		is.p99_us[j] = placement_p99_ns(&world.placement, j) / NS_PER_US;
+	}
+	is.inside_permille = world.placement.inside_permille;
+	placement_tested(&world.placement, &found);
+	is.tried = world.placement.experiment.tried;
+	is.gain_ppm = found.gain_ppm;
+	is.back_off_s = world.placement.back_off_ns / NS_PER_S;
+	if (!memcmp(&is, &row->is, sizeof(is)))
+		return true;
+	print_message("%s: { %u, { %u, %u }, { ", row->what, is.changes, is.kept_s[0],
+		      is.kept_s[1]);
+	for (uint32_t i = 0; i <= PLACEMENT_NO_ROOM; i++)
+		print_message("%s%u", i ? ", " : "", is.why[i]);
+	print_message(" }, { %u, %u }, %u, %u, %d, %u }\n", is.p99_us[0], is.p99_us[1],
+		      is.inside_permille, is.tried, is.gain_ppm, is.back_off_s);
+	return false;
+}
+
+#define AFFINE PLACEMENT_WAKE_AFFINE
+
+static void test_exact(void **state)
+{
+	/*
+	 * what, kind, tasks, later, own, others, wait, wait while kept, wake-ups, work while kept,
+	 * full every, offline at, and of it: changes, kept, why, p99, inside, tried, gain, back-off
+	 */
+	/* clang-format off */
+	static const struct row rows[] = {
+		{ "kept", AFFINE, 2, 2, { 4, 2 }, { 0, 0 }, 50, 50, 100, 110, 0, 0,
+		  { 22, { 280, 0 }, { 0, 1121, 0, 0, 0, 0, 79, 0, 0 }, { 81, 81 }, 1000, 13, -90799, 1 } },
+		{ "loses", AFFINE, 2, 2, { 4, 2 }, { 0, 0 }, 50, 50, 100, 80, 0, 0,
+		  { 23, { 29, 0 }, { 0, 118, 0, 0, 0, 0, 80, 1002, 0 }, { 81, 81 }, 330, 13, 220015, 1 } },
+		{ "full", AFFINE, 2, 2, { 4, 2 }, { 0, 0 }, 50, 50, 100, 100, 7, 0,
+		  { 17, { 46, 0 }, { 0, 187, 0, 1013, 0, 0, 0, 0, 0 }, { 81, 81 }, 330, 0, 19803, 64 } },
+		{ "full seldom", AFFINE, 2, 2, { 4, 2 }, { 0, 0 }, 50, 50, 100, 100, 61, 0,
+		  { 36, { 271, 0 }, { 0, 1085, 0, 16, 0, 0, 99, 0, 0 }, { 81, 81 }, 1000, 16, 420, 2 } },
+		{ "offline", AFFINE, 2, 2, { 4, 2 }, { 0, 0 }, 50, 50, 100, 100, 0, 50,
+		  { 28, { 29, 244 }, { 0, 1097, 0, 0, 0, 4, 99, 0, 0 }, { 81, 81 }, 1000, 16, 696, 2 } },
+		{ "grows", AFFINE, 2, 6, { 4, 2 }, { 0, 0 }, 50, 60, 100, 100, 0, 0,
+		  { 28, { 275, 0 }, { 0, 1101, 0, 0, 0, 0, 99, 0, 0 }, { 81, 98 }, 1000, 16, 420, 1 } },
+		{ "many", AFFINE, 6, 6, { 4, 2 }, { 0, 0 }, 50, 60, 100, 100, 0, 0,
+		  { 27, { 276, 0 }, { 0, 1104, 3, 0, 0, 0, 93, 0, 0 }, { 81, 98 }, 1000, 15, -7434, 1 } },
+		{ "many wait", AFFINE, 6, 6, { 4, 2 }, { 0, 0 }, 50, 130, 100, 100, 0, 0,
+		  { 20, { 20, 0 }, { 0, 80, 3, 0, 1117, 0, 0, 0, 0 }, { 81, 196 }, 330, 0, 19803, 64 } },
+		{ "many, few wake-ups", AFFINE, 6, 6, { 4, 2 }, { 0, 0 }, 50, 130, 9, 100, 0, 0,
+		  { 18, { 63, 0 }, { 0, 252, 23, 0, 925, 0, 0, 0, 0 }, { 81, 196 }, 333, 0, 19803, 64 } },
+		{ "many, none", AFFINE, 6, 6, { 4, 2 }, { 0, 0 }, 50, 130, 0, 100, 0, 0,
+		  { 0, { 0, 0 }, { 0, 0, 1200, 0, 0, 0, 0, 0, 0 }, { 0, 0 }, 0, 0, 19803, 1 } },
+		{ "beside others", AFFINE, 2, 2, { 4, 2 }, { 9, 1 }, 50, 50, 100, 100, 0, 0,
+		  { 28, { 275, 0 }, { 0, 1101, 0, 0, 0, 0, 99, 0, 0 }, { 81, 81 }, 1000, 16, 420, 1 } },
+		{ "a little work", AFFINE, 2, 2, { 4, 3 }, { 2, 8 }, 50, 50, 100, 100, 0, 0,
+		  { 28, { 275, 0 }, { 0, 1101, 0, 0, 0, 0, 99, 0, 0 }, { 81, 81 }, 1000, 16, 420, 1 } },
+		{ "no room", AFFINE, 3, 3, { 8, 8 }, { 9, 9 }, 50, 50, 100, 100, 0, 0,
+		  { 0, { 0, 0 }, { 0, 0, 3, 0, 0, 0, 0, 0, 1197 }, { 81, 0 }, 330, 0, 19803, 1 } },
+		{ "needs two CPUs", AFFINE, 3, 3, { 6, 6 }, { 0, 1 }, 50, 50, 100, 100, 0, 0,
+		  { 27, { 276, 0 }, { 0, 1104, 3, 0, 0, 0, 93, 0, 0 }, { 81, 81 }, 1000, 15, -7434, 1 } },
+		{ "held", PLACEMENT_WAKE_HOLD, 2, 8, { 4, 2 }, { 0, 0 }, 50, 50, 100, 100, 9, 0,
+		  { 43, { 48, 275 }, { 0, 215, 0, 886, 0, 0, 99, 0, 0 }, { 81, 81 }, 1000, 16, 420, 64 } },
+		{ "held beside", PLACEMENT_WAKE_HOLD, 2, 8, { 6, 6 }, { 6, 7 }, 50, 50, 100, 100, 0, 0,
+		  { 28, { 275, 275 }, { 0, 1101, 0, 0, 0, 0, 99, 0, 0 }, { 81, 81 }, 1000, 16, 420, 1 } },
+		{ "held loses", PLACEMENT_WAKE_HOLD, 2, 8, { 4, 2 }, { 0, 0 }, 50, 50, 100, 70, 0, 0,
+		  { 23, { 29, 29 }, { 0, 118, 0, 0, 0, 0, 80, 1002, 0 }, { 81, 81 }, 330, 13, 350012, 1 } },
+		{ "spread waits", PLACEMENT_FORK_SPREAD, 8, 8, { 4, 4 }, { 0, 0 }, 50, 130, 100, 100, 0, 90,
+		  { 35, { 31, 37 }, { 0, 149, 0, 0, 957, 0, 94, 0, 0 }, { 81, 196 }, 330, 14, 2207, 64 } },
+	};
+	/* clang-format on */
+	bool is_same = true;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_same &= run_row(&rows[i]);
+	assert_true(is_same);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -378,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_count),
 		cmocka_unit_test(test_full_while_compared),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
