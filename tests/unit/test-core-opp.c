@@ -265,6 +265,24 @@ static void test_covered_is_inverse(void **state)
 	}
 }
 
+static void test_covered_burst_is_inverse(void **state)
+{
+	static const uint64_t rise_ns[] = { 24 * NS_PER_MS, 1024 * NS_PER_US, 999983 };
+	static const uint32_t capacities[] = { 1024, 500, 17 };
+	struct topology_domain domain = { .n_opps = 2, .opp_khz = { 800000, 2400000 } };
+
+	for (size_t i = 0; i < 9; i++) {
+		uint32_t capacity = capacities[i / 3], cap;
+		uint64_t rise = rise_ns[i % 3], burst_ns;
+
+		domain.capacity = capacity;
+		cap = opp_cap_at_khz(&domain, 800000);
+		burst_ns = utilisation_covered_burst_ns(&domain, 800000, rise);
+		assert_int_equal(utilisation_burst_cap(capacity, burst_ns, rise), cap);
+		assert_int_equal(utilisation_burst_cap(capacity, burst_ns + 1, rise), cap + 1);
+	}
+}
+
 static void test_decay_agrees(void **state)
 {
 	struct test_random random = { 5 };
@@ -298,12 +316,19 @@ static void test_decay_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_khz_for_cap),  cmocka_unit_test(test_cap_at_khz),
-		cmocka_unit_test(test_inverse),	     cmocka_unit_test(test_at_or_above),
-		cmocka_unit_test(test_below),	     cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_inefficient),  cmocka_unit_test(test_never_dominated),
-		cmocka_unit_test(test_demand),	     cmocka_unit_test(test_covered_is_inverse),
-		cmocka_unit_test(test_decay_agrees), cmocka_unit_test(test_decay_ends),
+		cmocka_unit_test(test_khz_for_cap),
+		cmocka_unit_test(test_cap_at_khz),
+		cmocka_unit_test(test_inverse),
+		cmocka_unit_test(test_at_or_above),
+		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_inefficient),
+		cmocka_unit_test(test_never_dominated),
+		cmocka_unit_test(test_demand),
+		cmocka_unit_test(test_covered_is_inverse),
+		cmocka_unit_test(test_decay_agrees),
+		cmocka_unit_test(test_decay_ends),
+		cmocka_unit_test(test_covered_burst_is_inverse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,32 @@ static void test_follows(void **state)
 	assert_int_equal(quantile.value, SHORT);
 }
 
+/* Each step of a row: by a 256th of what it is, and twice as much with each one that is no chance.
+ */
+static void test_steps(void **state)
+{
+	static const uint64_t up[] = { 103519, 107164, 114706, 130843,
+				       167644, 261946, 556642, 1182871 };
+	static const struct {
+		int n;
+		uint64_t value;
+	} down[] = {
+		{ 1, 996093 },	{ 44, 841780 }, { 45, 835203 }, { 46, 822152 }, { 47, 796459 },
+		{ 48, 746680 }, { 49, 653344 }, { 50, 571675 }, { 51, 500215 },
+	};
+	struct wakegov_quantile quantile = { .value = 100000 };
+
+	for (size_t i = 0; i < sizeof(up) / sizeof(up[0]); i++) {
+		wakegov_quantile_add(&quantile, NS_PER_S);
+		assert_int_equal(quantile.value, up[i]);
+	}
+	for (size_t i = 0; i < sizeof(down) / sizeof(down[0]); i++) {
+		quantile = (struct wakegov_quantile){ .value = 1000000 };
+		add_some(&quantile, 1, down[i].n);
+		assert_int_equal(quantile.value, down[i].value);
+	}
+}
+
 /* The smallest and the largest numbers that there are. */
 static void test_extremes(void **state)
 {
@@ -112,7 +138,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_constant),  cmocka_unit_test(test_one_of_ten),
 		cmocka_unit_test(test_two_kinds), cmocka_unit_test(test_follows),
-		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_extremes),  cmocka_unit_test(test_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

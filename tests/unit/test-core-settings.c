@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a policy gives a domain, and the numbers of its flags. */
+#include "test-core.h"
+
+#include "core/settings.h"
+#include "wakegov/abi.h"
+
+/* Each is a bit of its own, and together they are the lowest ones. */
+static void test_flags(void **state)
+{
+	static const struct {
+		uint32_t n, flags[10];
+	} rows[] = {
+		{ 8,
+		  { POLICY_DOMAIN_MIN, POLICY_DOMAIN_MAX, POLICY_DOMAIN_HEADROOM,
+		    POLICY_DOMAIN_RATE_LIMIT, POLICY_DOMAIN_DOWN_HOLD, POLICY_DOMAIN_RISE_TIME,
+		    POLICY_DOMAIN_REFERENCE, POLICY_DOMAIN_PREFERENCE } },
+		{ 10,
+		  { POLICY_MATCH_COMM, POLICY_MATCH_EXE, POLICY_MATCH_COMMAND, POLICY_MATCH_USER,
+		    POLICY_MATCH_CGROUP, POLICY_MATCH_UNIT, POLICY_MATCH_USER_UNIT,
+		    POLICY_MATCH_SCHEDULER, POLICY_MATCH_NICE, POLICY_MATCH_KERNEL_THREAD } },
+		{ 3, { WAKEGOV_ARM_BAND, WAKEGOV_ARM_IDLE, WAKEGOV_ARM_CLASSES } },
+		{ 4,
+		  { WAKEGOV_NEWS_CPU, WAKEGOV_NEWS_LIMITS, WAKEGOV_NEWS_RESUME,
+		    WAKEGOV_NEWS_CLAMPS } },
+		{ 6,
+		  { WAKEGOV_FOLLOW_TASKS, WAKEGOV_FOLLOW_RENAMES, WAKEGOV_FOLLOW_CGROUPS,
+		    WAKEGOV_FOLLOW_PROCESSES, WAKEGOV_FOLLOW_COMMANDS, WAKEGOV_FOLLOW_EXECS } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (uint32_t j = 0; j < rows[i].n; j++)
+			assert_int_equal(rows[i].flags[j], 1u << j);
+}
+
+/* A section gives what it names and nothing else, and only to its domain. */
+static void test_section(void **state)
+{
+	static const struct policy_domain other = {
+		.min = { POLICY_FREQUENCY_KHZ, 1 },
+		.max = { POLICY_FREQUENCY_KHZ, 2 },
+		.headroom_percent = 3,
+		.rate_limit_ns = 4,
+		.down_hold_ns = 5,
+		.rise_time_ns = 6,
+		.reference = { .kind = 1, .khz = 7 },
+		.preference = 2,
+	};
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.n_domain_sections = 2;
+	strcpy(policy.domain_sections[0].name, "a");
+	strcpy(policy.domain_sections[1].name, "b");
+	policy.domain_sections[1].given = UINT32_MAX;
+	policy.domain_sections[0].values = policy.domain_sections[1].values = other;
+	for (uint32_t bit = 0; bit < 8; bit++) {
+		struct policy_domain expected = policy.domain, found;
+
+		policy.domain_sections[0].given = 1u << bit;
+		if (bit == 0)
+			expected.min = other.min;
+		if (bit == 1)
+			expected.max = other.max;
+		if (bit == 2)
+			expected.headroom_percent = other.headroom_percent;
+		if (bit == 3)
+			expected.rate_limit_ns = other.rate_limit_ns;
+		if (bit == 4)
+			expected.down_hold_ns = other.down_hold_ns;
+		if (bit == 5)
+			expected.rise_time_ns = other.rise_time_ns;
+		if (bit == 6)
+			expected.reference = other.reference;
+		if (bit == 7)
+			expected.preference = other.preference;
+		policy_domain_for(&policy, "a", &found);
+		assert_memory_equal(&found, &expected, sizeof(found));
+	}
+}
+
+/* Of a copy rules and overrides are where they were. */
+static void test_copy(void **state)
+{
+	struct policy *from = calloc(1, sizeof(*from)), *to = calloc(1, sizeof(*to));
+
+	policy_init(from);
+	from->n_rules = 2;
+	from->n_overrides = 3;
+	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
+		from->rules[i].line = 1 + i;
+	policy_copy(to, from);
+	assert_memory_equal(to, from, offsetof(struct policy, rules));
+	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
+		assert_int_equal(to->rules[i].line, i < 2 || i >= POLICY_RULES_MAX - 3 ? 1 + i : 0);
+	free(from);
+	free(to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_section),
+		cmocka_unit_test(test_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
