@@ -332,6 +332,24 @@ static void test_cap_ends(void **state)
 	end(&machine);
 }
 
+/* No hold time is shorter than a tick, within which a task that runs is seen. */
+static void test_short_hold(void **state)
+{
+	struct machine machine;
+
+	begin(&machine);
+	machine.policy.domain.down_hold_ns = NS_PER_MS;
+	engine_set_policy(machine.engine, &machine.policy);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
+	busy(&machine, 0, 1024);
+	assert_int_equal(decide_at(&machine, 0, START_NS + 12 * NS_PER_MS - 1)->target_khz,
+			 KHZ_OF_30);
+	assert_int_equal(decide_at(&machine, 0, START_NS + 12 * NS_PER_MS)->target_khz, HIGH_KHZ);
+	end(&machine);
+}
+
 /* A task that matches after the domain was decided for is waited for as well. */
 static void test_new_set_is_awaited(void **state)
 {
@@ -381,6 +399,9 @@ static void test_floor_holds(void **state)
 	assert_int_equal(decision->pid, 9);
 	assert_int_equal(decision->rule, 3);
 	assert_int_equal(engine_next_ns(machine.engine), machine.now_ns - 2 * NS_PER_MS + HOLD_NS);
+	/* It has its floor: there is nothing to wait for. */
+	engine_band(machine.engine, 0, &band);
+	assert_int_equal(band.watch_ran, 0);
 	decide_at(&machine, 0, engine_next_ns(machine.engine));
 	decide_at(&machine, 0, machine.now_ns + HOLD_NS);
 	assert_int_equal(engine_last(machine.engine, 0)->target_khz, LOW_KHZ);
@@ -398,6 +419,7 @@ static void test_response_holds(void **state)
 {
 	const struct decision *decision;
 	struct machine machine;
+	uint64_t ran_ns;
 
 	begin(&machine);
 	machine.policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
@@ -416,9 +438,11 @@ static void test_response_holds(void **state)
 	assert_string_equal(reason_name(decision->reason), "floor");
 	assert_int_equal(decision->rule, 3);
 	runs(&machine, 0, 9, FLOOR_50, false);
-	assert_int_equal(decide_at(&machine, 0, machine.now_ns + 90 * NS_PER_MS)->target_khz,
-			 1400000);
-	decide_at(&machine, 0, machine.now_ns + 20 * NS_PER_MS);
+	ran_ns = machine.now_ns;
+	decision = decide_at(&machine, 0, ran_ns + 100 * NS_PER_MS - 1);
+	assert_string_equal(reason_name(decision->reason), "floor");
+	decision = decide_at(&machine, 0, ran_ns + 100 * NS_PER_MS);
+	assert_string_equal(reason_name(decision->reason), "utilisation");
 	decide_at(&machine, 0, machine.now_ns + HOLD_NS);
 	assert_int_equal(engine_last(machine.engine, 0)->target_khz, LOW_KHZ);
 	end(&machine);
@@ -453,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
 		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
 		cmocka_unit_test(test_response_holds),	   cmocka_unit_test(test_uncap_lasts),
+		cmocka_unit_test(test_short_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

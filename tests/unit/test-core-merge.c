@@ -180,6 +180,10 @@ static void test_watch(void **state)
 		decision = decide(engine, rows[i].loads, START_NS);
 		assert_int_equal(decision->target_khz, rows[i].khz);
 		assert_int_equal(decision->cpu, rows[i].cpu);
+		assert_int_equal(decision->rule, 0);
+		assert_int_equal(decision->pid, 0);
+		assert_int_equal(engine_explanation(engine, 0)->n_contenders,
+				 !!rows[i].loads[0].util_cap + !!rows[i].loads[1].util_cap);
 		assert_string_equal(reason_name(decision->reason), "utilisation");
 		assert_int_equal(engine_next_ns(engine),
 				 rows[i].next_ns == NEVER ? NEVER : START_NS + rows[i].next_ns);
