@@ -5,7 +5,8 @@
  * Bursts, the CPU time from a task's wake-up to its next sleep, decide which caps and floors hold
  * on a CPU. A task is long-running when its present burst or its mean burst is long: then a change
  * of frequency comes in time for it. Bursts are scaled to full capacity, so that a slow clock under
- * a cap makes no burst long.
+ * a cap makes no burst long. A real-time task is long-running whatever its bursts, so that the caps
+ * of others do not bound it.
  *
  * No event is emitted per burst. Each CPU records when tasks of each clamp class last ran, and
  * emits an event only for a class that the daemon waits for. Without rules that clamp, none of
@@ -13,6 +14,7 @@
  */
 
 #include "clamped.bpf.h"
+#include "realtime.bpf.h"
 
 #define MEAN_WEIGHT 8 /* a new burst has an eighth of the weight in the mean … */
 /*
@@ -127,10 +129,11 @@ static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now
 	cpu->met_ns = now_ns;
 }
 
-static inline bool is_long_running(const struct task_run *run, const struct wakegov_cpu *cpu)
+static inline bool is_long_running(const struct task_run *run, const struct task_struct *task,
+				   const struct wakegov_cpu *cpu)
 {
 	return run->seen_ns >= cpu->long_burst_ns || run->mean_ns >= cpu->long_burst_ns ||
-	       run->real_ns >= settings.burst_limit_ns;
+	       run->real_ns >= settings.burst_limit_ns || is_realtime(task);
 }
 
 static inline bool has_capped(const struct wakegov_cpu *cpu, __u64 now_ns)
@@ -263,9 +266,10 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	 * A burst that is seen to be long only at its end does not count: no change of frequency
 	 * comes in time for it.
 	 */
-	is_long = is_long_running(run, cpu);
+	is_long = is_long_running(run, task, cpu);
 	look(run, cpu, now_ns);
-	awaited = judge(cpu, task, run, is_long || (!sleeps && is_long_running(run, cpu)), now_ns);
+	awaited = judge(cpu, task, run, is_long || (!sleeps && is_long_running(run, task, cpu)),
+			now_ns);
 	if (sleeps)
 		end_burst(run, cpu, now_ns);
 	return awaited;
@@ -279,7 +283,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	if (!(cpu->armed & WAKEGOV_ARM_CLASSES))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run->class, task->pid, is_long_running(run, cpu), now_ns);
+	return run && note_run(cpu, run->class, task->pid, is_long_running(run, task, cpu), now_ns);
 }
 
 /* Called at a tick. A task that runs for long is running at one sooner or later. */
@@ -291,7 +295,7 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 		return false;
 	look_at_own(run, task, now_ns);
 	look(run, cpu, now_ns);
-	return judge(cpu, task, run, is_long_running(run, cpu), now_ns);
+	return judge(cpu, task, run, is_long_running(run, task, cpu), now_ns);
 }
 
 /* A short-running task that wakes up where a capped task runs is a co-runner, with that cap too. */
@@ -301,7 +305,8 @@ static inline void check_co_runner(struct task_struct *task, struct task_run *ru
 	__u32 capped = has_capped(cpu, now_ns) ? cpu->capped_class : 0;
 
 	if (settings.floored >> run->class % WAKEGOV_CLAMP_CLASSES & 1 ||
-	    run->mean_ns >= cpu->long_burst_ns || cap_of(run->class) <= cap_of(capped))
+	    run->mean_ns >= cpu->long_burst_ns || is_realtime(task) ||
+	    cap_of(run->class) <= cap_of(capped))
 		capped = 0;
 	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)
 		return;
@@ -324,10 +329,11 @@ static inline void wake_task(struct task_struct *task)
 	if (!cpu)
 		return;
 	if (!may_be_ruled(task->pid) && !(settings.follow_own && has_clamps(task)) &&
+	    !(settings.n_clamp_classes && is_realtime(task)) &&
 	    !(settings.follow_co_runner && has_capped(cpu, cpu->load.switched_ns)))
 		return;
-	/* Deadline and stop tasks have no clamps. */
-	if ((__u32)task->tgid == settings.own_tgid || task->prio <= 0)
+	/* The kernel's own deadline and stop tasks have no clamps. */
+	if ((__u32)task->tgid == settings.own_tgid || (task->prio <= 0 && !is_realtime(task)))
 		return;
 	run = take_run(task);
 	if (!run)

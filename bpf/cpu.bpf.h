@@ -8,6 +8,7 @@
 #include "idle.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"
+#include "realtime.bpf.h"
 #include "think.bpf.h"
 #include "wakegov/decay.h"
 
@@ -172,6 +173,7 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 
 	if (settings.at_every_switch || has_storage(prev) || has_storage(next) ||
 	    cpu->load.running != (__u32)prev->pid || !cpu->load.busy_since_ns || is_own(next) ||
+	    is_realtime(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
 		return false;
 	account_pass(&cpu->load, next->pid);
@@ -218,14 +220,15 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 
 /*
  * Remembers the task that leaves, if the CPU worked for a moment only and the task may be back.
- * Where each switch is accounted no task comes unseen, but for one that was remembered before.
+ * Where each switch is accounted no task comes unseen, but for one that was remembered before; nor
+ * does a real-time task ever.
  */
 static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
 	bool brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS &&
 		     !settings.at_every_switch;
 
-	cpu->brief = brief && !(task->flags & PF_EXITING) ? task->pid : 0;
+	cpu->brief = brief && !(task->flags & PF_EXITING) && !is_realtime(task) ? task->pid : 0;
 	cpu->brief_ran_ns = task->se.sum_exec_runtime;
 }
 
@@ -253,9 +256,13 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		if (is_own(prev))
 			return false;
 		next_pid = sleeps ? 0 : prev->pid;
-	} else if (next_pid && !account_is_back(&cpu->load, next_pid, now_ns)) {
-		account_task_comes(next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0) : NULL,
-				   &cpu->load, next_pid, now_ns);
+	} else if (next_pid) {
+		if (!account_is_back(&cpu->load, next_pid, now_ns))
+			account_task_comes(next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0)
+						       : NULL,
+					   &cpu->load, next_pid, now_ns);
+		if (is_realtime(next))
+			account_known_need(&cpu->load, realtime_need_q(&cpu->load, next));
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
 	return left_band;

@@ -97,8 +97,21 @@ struct task_io_accounting {
 	__u64 syscw;
 };
 
+struct dl_rq {
+	__u64 running_bw; /* of the deadline tasks that are active, · 2^20 */
+};
+
+struct rq {
+	struct dl_rq dl;
+};
+
+struct cfs_rq {
+	struct rq *rq; /* CONFIG_FAIR_GROUP_SCHED */
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq; /* of the CPU, whatever the task's class */
 };
 
 struct task_struct {
@@ -173,4 +186,5 @@ struct bpf_iter__task {
 #define PF_EXITING	0x00000004 /* include/linux/sched.h */
 #define PF_IO_WORKER	0x00000010
 #define PF_KTHREAD	0x00200000
-#define DEFAULT_PRIO	120 /* include/linux/sched/prio.h: nice 0 */
+#define MAX_RT_PRIO	100 /* include/linux/sched/prio.h; lower numbers are real-time */
+#define DEFAULT_PRIO	120 /* the same: nice 0 */

@@ -304,6 +304,13 @@ static inline void account_task_comes(struct account_task *task, struct account_
 	cpu->last_est_q = task->est_q;
 }
 
+/* The CPU gets a task whose class, not its past, says what it needs. */
+static inline void account_known_need(struct account_cpu *cpu, __u32 need_q)
+{
+	if (need_q > cpu->last_est_q)
+		cpu->last_est_q = need_q;
+}
+
 /*
  * The CPU switches to the task with the id next, or is idle: 0. Before it account_task_leaves()
  * and, unless next is back, account_task_comes(). Interrupts are over whenever there is a switch.

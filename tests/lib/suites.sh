@@ -220,7 +220,8 @@ suite_drivers() {
 	done
 	for driver in pstate-active hwp; do
 		echo "# driver $driver"
-		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "test_timed.py Driver"
+		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "test_timed.py Driver" \
+			"test_realtime.py Powersave"
 	done
 }
 
@@ -287,7 +288,7 @@ suite_timed() {
 	in_lab "--machine timed --driver pstate" \
 		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed" \
 		"test_programs.py Machine.test_fallback Machine.test_capabilities Machine.test_compile
-		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency"
+		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency" "test_realtime.py Beside"
 }
 
 suite_response() {

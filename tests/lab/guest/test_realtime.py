@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Real-time tasks on the machine whose CPUs really slow down: they are as soon done as by schedutil."""
+import glob
+import json
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+from clamps import clamps_of
+
+CPU = 1
+PERIOD_S, N = 0.005, 300
+DUE_S = PERIOD_S / 2
+BACKENDS = ("setspeed", "limits", "uclamp")
+# 1.5 ms at the highest OPP: at what such a load shows on average they take more than half a period.
+WORK_S = 0.0015
+NAME = "sound"
+PROGRAM = f"""import ctypes, json, os, struct, sys, time
+kind, n, loops = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+with open("/proc/self/comm", "w") as comm: comm.write("{NAME}")
+if kind != "deadline":
+    os.sched_setaffinity(0, {{{CPU}}})
+if kind == "fifo":
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+if kind == "deadline":
+    ns = int({PERIOD_S} * 1e9)
+    attributes = struct.pack("IIQiIQQQ", 48, 6, 0, 0, 0, ns * 6 // 10, ns, ns)
+    if ctypes.CDLL(None).syscall(314, 0, attributes, 0):
+        sys.exit("sched_setattr")
+took, due = [], time.monotonic() + {PERIOD_S}
+for _ in range(n):
+    time.sleep(max(0, due - time.monotonic()))
+    for _ in range(loops): pass
+    took.append(time.monotonic() - due)
+    due = max(due + {PERIOD_S}, time.monotonic())
+print(json.dumps(took))
+"""
+BURNER = f"import os; os.sched_setaffinity(0, {{{CPU}}}); open('/proc/self/comm', 'w').write('burner')\nwhile True: pass"
+
+
+def start(kind, loops, n=N):
+    return subprocess.Popen(("/usr/bin/python3", "-c", PROGRAM, kind, str(n), str(loops)), text=True,
+                            stdout=subprocess.PIPE)
+
+
+def set_governors(governor):
+    for path in glob.glob(f"{guest.CPUFREQ}/policy*/scaling_governor"):
+        guest.write(path, governor)
+
+
+def count_loops():
+    """As many as take WORK_S at the highest OPP, which performance has."""
+    def took_s():
+        began = time.monotonic()
+        for _ in range(20000):
+            pass
+        return time.monotonic() - began
+    return int(WORK_S / (min(took_s() for _ in range(20)) / 20000))
+
+
+class Realtime(unittest.TestCase):
+    before = "schedutil"
+
+    @classmethod
+    def setUpClass(cls):
+        set_governors("performance")
+        cls.loops = count_loops()
+
+    def setUp(self):
+        set_governors(self.before)
+
+    def share(self, what, kind):
+        """Of the periods, those whose work was done when it was due."""
+        with start(kind, self.loops) as task:
+            took_s = json.loads(task.stdout.read())
+        share = sum(took < DUE_S for took in took_s) / len(took_s)
+        tap.note(f"{what}, {kind}: {share * 100:.0f} % in time, p50 {sorted(took_s)[N // 2] * 1e3:.2f} ms")
+        return share
+
+    def check(self, kind, backends=BACKENDS):
+        for backend in backends:
+            with self.subTest(backend=backend), guest.Daemon(f"[wakegov]\nbackend = {backend}\n"):
+                self.assertGreaterEqual(self.share(backend, kind), 0.98)
+
+
+class Beside(Realtime):
+    """With schedutil as the kernel's governor."""
+
+    def test_fifo(self):
+        """a FIFO task has the highest OPP while it runs, where another task of the same work is late"""
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n"):
+            self.assertLess(self.share("setspeed", "other"), 0.5)
+        self.assertGreaterEqual(self.share("schedutil", "fifo"), 0.98)
+        self.check("fifo")
+
+    def test_deadline(self):
+        """a deadline task has at least its bandwidth"""
+        self.assertGreaterEqual(self.share("schedutil", "deadline"), 0.98)
+        self.check("deadline")
+
+    def test_cap_of_another(self):
+        """the cap of a busy task does not bound a FIFO task beside it, and is in force between"""
+        for backend in BACKENDS:
+            with self.subTest(backend=backend), subprocess.Popen(("/usr/bin/python3", "-c", BURNER)) as burner:
+                try:
+                    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
+                                      "[rule burner]\ncomm = burner\ncap = 40%\n"):
+                        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
+                        self.assertGreaterEqual(self.share(f"{backend}, capped", "fifo"), 0.98)
+                        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
+                finally:
+                    burner.kill()
+
+    def test_own_cap(self):
+        """a FIFO task's own rule does bound it"""
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n"
+                          f"[rule sound]\ncomm = {NAME}\ncap = 40%\n"):
+            self.assertLess(self.share("setspeed, 40 %", "fifo"), 0.1)
+
+    def test_no_co_runner(self):
+        """under uclamp a FIFO task beside a capped one gets no cap"""
+        with subprocess.Popen(("/usr/bin/python3", "-c", BURNER)) as burner:
+            try:
+                with guest.Daemon("[wakegov]\nbackend = uclamp\n[rule burner]\ncomm = burner\ncap = 40%\n"), \
+                        start("fifo", self.loops // 10, 400) as task:
+                    guest.wait_for(lambda: clamps_of(burner.pid)[1] == 410, 10, "the cap")
+                    time.sleep(1)
+                    self.assertEqual(clamps_of(task.pid), (1024, 1024))
+                    task.stdout.read()
+            finally:
+                burner.kill()
+
+
+class Powersave(Realtime):
+    """With a driver that has its own governor, which does not know such tasks."""
+    before = "powersave"
+
+    def test_fifo(self):
+        """limits keep what the driver gives a FIFO task"""
+        alone = self.share("powersave", "fifo")
+        with guest.Daemon("[wakegov]\nbackend = limits\n"):
+            self.assertGreaterEqual(self.share("limits", "fifo"), alone - 0.02)
+
+
+if __name__ == "__main__":
+    tap.main()
