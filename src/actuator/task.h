@@ -26,6 +26,20 @@ static inline bool uclamp_equals(struct uclamp one, struct uclamp other)
 }
 
 /*
+ * What to write so that schedutil gives what `wanted` says. Before Linux 6.8 it clamps first and
+ * then adds its margin of a quarter; clamps_last: it clamps last.
+ */
+static inline struct uclamp uclamp_less_margin(struct uclamp wanted, bool clamps_last)
+{
+	if (clamps_last)
+		return wanted;
+	wanted.min_cap = (wanted.min_cap * 4 + 4) / 5;
+	if (wanted.max_cap < UCLAMP_MOST)
+		wanted.max_cap = wanted.max_cap * 4 / 5;
+	return wanted;
+}
+
+/*
  * Opens a descriptor that names this task only, also when its pid is used again, and fills
  * *ret_start with its start time in ticks since boot. Returns the descriptor or a negative errno,
  * -ESRCH when there is no such task.

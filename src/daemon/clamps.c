@@ -124,6 +124,7 @@ static void explain_failure(struct manager *manager, uint32_t rule, enum uclamp_
 static void give(struct manager *manager, uint32_t rule, enum uclamp_group_end end, uint32_t cap,
 		 const char *path)
 {
+	struct uclamp written;
 	struct group group;
 	int r;
 
@@ -141,6 +142,9 @@ static void give(struct manager *manager, uint32_t rule, enum uclamp_group_end e
 			  (int)group.length, path);
 		return;
 	}
+	written = uclamp_less_margin((struct uclamp){ cap, cap },
+				     tracer_clamps_last(manager->tracer));
+	cap = end == UCLAMP_GROUP_MAX ? written.max_cap : written.min_cap;
 	r = uclamp_groups_set(manager->groups, group.directory, end, cap, rule);
 	if (r < 0)
 		explain_failure(manager, rule, end, group.directory, r);
@@ -317,7 +321,8 @@ static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint6
 	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
 	    is_covered(manager, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
 		clamp->min_cap = CLAMP_MIN_NONE;
-	ours = (struct uclamp){ clamp->min_cap, clamp->max_cap };
+	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
+				  tracer_clamps_last(manager->tracer));
 	r = uclamps_set(manager->clamps, clamp->pid, ours, now_ns);
 	if (r < 0)
 		warn_of_refusal(manager, clamp, r);

@@ -106,9 +106,11 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 		if (!strncmp(name, CALLBACK, strlen(CALLBACK)))
 			note_tracepoint(programs, name + strlen(CALLBACK));
 		break;
-	case BTF_KIND_FUNC: /* of an iterator */
-		if (!strcmp(name, "bpf_iter_task"))
+	case BTF_KIND_FUNC:
+		if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
 			programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
+		if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
+			programs->clamps_last = true;
 		break;
 	case BTF_KIND_ENUM:
 		if (!strcmp(name, "rqf_flags"))

@@ -37,6 +37,7 @@ struct programs {
 	int links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */
 	bool needed[WAKEGOV_PROGRAMS];
+	bool clamps_last;    /* schedutil adds its margin first, and clamps then */
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */
 	bool paused;	     /* none is attached but the iterator, which runs on request */
 	int errors[WAKEGOV_PROGRAMS];

@@ -386,6 +386,11 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 	ret->processes = tracer->programs.bss->processes_refused;
 }
 
+bool tracer_clamps_last(const struct tracer *tracer)
+{
+	return tracer->programs.clamps_last;
+}
+
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;

@@ -66,6 +66,9 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	       struct tracer **ret, const char **ret_why);
 struct tracer *tracer_free(struct tracer *tracer);
 
+/* Whether this kernel's schedutil adds its margin before it clamps, and not after it. */
+bool tracer_clamps_last(const struct tracer *tracer);
+
 /*
  * Enables TRACER_CHILD, and TRACER_OWN of every task; both are off at first. TRACER_OWN of tasks
  * with a clamp class is always on.
