@@ -193,6 +193,18 @@ static inline void emit_co_runner(struct task_run *run, struct task_struct *task
 }
 
 /*
+ * The daemon has written the cap of the task's class, or given it to the cgroup, and it is not in
+ * force. Between two looks a task may have set clamps of its own, and the daemon ours, and the task
+ * its own again: so this is not seen by a comparison with the last report.
+ */
+static inline bool escapes_cap(const struct task_run *run, const struct task_struct *task)
+{
+	return settings.follow_clamps && run->class && bpf_core_field_exists(task->uclamp) &&
+	       task->prio >= 0 &&
+	       BPF_CORE_READ_BITFIELD(task, uclamp[1].value) > cap_of(run->class);
+}
+
+/*
  * Reports a change of the task's own clamps. No tracepoint sees sched_setattr(2) change them, so
  * wake-ups and ticks compare.
  */
@@ -200,8 +212,8 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 {
 	__u32 own = own_clamps(task);
 
-	if (own == run->own || now_ns - run->own_told_ns < OWN_GAP_NS ||
-	    !(run->class || settings.follow_own))
+	if ((own == run->own && !escapes_cap(run, task)) ||
+	    now_ns - run->own_told_ns < OWN_GAP_NS || !(run->class || settings.follow_own))
 		return;
 	if (!emit_class(WAKEGOV_RECORD_OWN, 0, task->pid, own))
 		return;

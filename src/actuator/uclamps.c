@@ -253,6 +253,10 @@ static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, stru
 		if (now.max_cap != entry->put.max_cap)
 			entry->own.max_cap = now.max_cap;
 		clamps->counts.foreign += !uclamp_equals(now, entry->put);
+		if (now.max_cap > entry->put.max_cap && now.max_cap > entry->ours.max_cap) {
+			clamps->counts.escapes++;
+			clamps->counts.escaped = pid;
+		}
 		entry->put = now;
 	} else {
 		const struct uclamped fresh = {

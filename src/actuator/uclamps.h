@@ -40,7 +40,9 @@ struct uclamps_counts {
 	uint64_t writes;
 	uint64_t refused; /* tasks whose write the kernel refused; each is counted and reported once
 			   */
-	uint64_t foreign; /* clamps that another program changed while ours were there */
+	uint64_t foreign; /* clamps that another program changed while ours were there … */
+	uint64_t escapes; /* … those of them that set a task's maximum above our cap */
+	uint32_t escaped; /* the last such task */
 	uint64_t forked;  /* children whose parents' own clamps were restored */
 };
 

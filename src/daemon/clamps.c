@@ -15,6 +15,7 @@
 #include "daemon/manager.h"
 #include "shared/log.h"
 #include "shared/sysfs.h"
+#include "shared/time.h"
 #include "wakegov/own.h"
 
 /* The cgroup that a rule names. */
@@ -330,6 +331,29 @@ static void apply_clamp(struct manager *manager, struct task_clamp *clamp, uint6
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
 
+#define INSIST_NS NS_PER_S
+
+/*
+ * A task that sets its clamps above its cap twice within this time will do it again, and would run
+ * without the cap until it is written again.
+ */
+static void take_escapes(struct manager *manager, uint64_t now_ns)
+{
+	struct uclamps_counts counts;
+
+	uclamps_count(manager->clamps, &counts);
+	if (counts.escapes == manager->n_escapes)
+		return;
+	if (!manager->n_escapes)
+		log_notice("task %u set its clamps above its cap: the lower one holds, now and "
+			   "whenever a task does so; wakegovctl status counts it",
+			   counts.escaped);
+	if (manager->n_escapes && now_ns < manager->escaped_ns + INSIST_NS)
+		manager->insists_until_ns = now_ns + INSIST_NS;
+	manager->n_escapes = counts.escapes;
+	manager->escaped_ns = now_ns;
+}
+
 void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 {
 	const struct task_table *tasks = engine_tasks(manager->engine);
@@ -347,6 +371,7 @@ void manager_apply_task_clamps(struct manager *manager, uint64_t now_ns)
 	}
 	manager->grouping.reapply = false;
 	uclamps_flush(manager->clamps, now_ns);
+	take_escapes(manager, now_ns);
 }
 
 /*

@@ -151,6 +151,9 @@ struct manager {
 						   controls, at the last check */
 	uint32_t n_conflicts;
 	struct uclamps *clamps;	      /* of tasks */
+	uint64_t n_escapes;	      /* that were taken */
+	uint64_t escaped_ns;	      /* when a task last set its clamps above its cap */
+	uint64_t insists_until_ns;    /* a task does so again and again: see request_of() */
 	struct uclamp_groups *groups; /* of cgroups; NULL until the event loop is there */
 	struct grouping grouping;
 	struct governed *domains; /* topology->n_domains, of which n_domains are initialised */

@@ -73,6 +73,9 @@ static struct actuator_request request_of(struct manager *manager, const struct 
 	/* Only its own task's cap bounds a boost or a floor (src/core/merge.c). */
 	if (cap_khz < floor_khz)
 		cap_khz = floor_khz;
+	/* Where a task does not leave its clamp in force, the domain's maximum is what holds it. */
+	if (decision->now_ns < manager->insists_until_ns && cap_khz < request.max_khz)
+		request.max_khz = cap_khz;
 	request.floor_khz = floor_khz > request.min_khz ? floor_khz : request.min_khz;
 	request.effective_cap_khz = cap_khz < request.max_khz ? cap_khz : request.max_khz;
 	return request;

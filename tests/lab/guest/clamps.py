@@ -11,3 +11,15 @@ def clamps_of(pid):
     if ctypes.CDLL(None, use_errno=True).syscall(315, pid, buffer, len(attributes), 0):
         raise ProcessLookupError(pid)
     return int.from_bytes(attributes[48:52], "little"), int.from_bytes(attributes[52:56], "little")
+
+
+def reset_most(pid):
+    """The task asks for the default as its most again, as sched_setattr(2) with -1 does."""
+    keep_all, clamp_max = 0x18, 0x40
+    attributes = bytearray(56)
+    attributes[0] = len(attributes)
+    attributes[8:16] = (keep_all | clamp_max).to_bytes(8, "little")
+    attributes[52:56] = b"\xff" * 4
+    buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+    if ctypes.CDLL(None, use_errno=True).syscall(314, pid, buffer, 0):
+        raise OSError(ctypes.get_errno(), "sched_setattr")

@@ -13,6 +13,7 @@ import unittest
 
 import guest
 import tap
+from clamps import clamps_of, reset_most
 
 POLICY = """[wakegov]
 backend = setspeed
@@ -218,6 +219,60 @@ os.execv({capped!r}, ["capped", "-S", "-c", "while True: pass"])
         self.daemon.set_policy("[wakegov]\nbackend = setspeed\n")
         self.daemon.call("Reload")
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "no cap")
+
+
+class OwnClamps(unittest.TestCase):
+    """Under uclamp a task may set its own clamps at any time: the lower cap holds."""
+    cap = 410  # 40 %
+
+    def start(self, script):
+        guest.stay_off({0, 1})
+        self.addCleanup(guest.run_anywhere)
+        self.daemon = guest.Daemon("[wakegov]\nbackend = uclamp\n[rule low]\ncomm = capped\ncap = 40%\n")
+        self.daemon.start()
+        self.addCleanup(self.daemon.stop)
+        task = subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", script],
+                                preexec_fn=lambda: os.sched_setaffinity(0, {1}))
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        guest.wait_for(lambda: clamps_of(task.pid)[1] == self.cap, 10, "the cap")
+        return task
+
+    def counted(self):
+        said = [line for line in self.daemon.call("Status")["unable"] if "above its cap" in line]
+        return int(said[0].split(" cap ")[1].split()[0]) if said else 0
+
+    def test_reset(self):
+        """a cap is in force again a moment after its task asked for more, however often, and counted"""
+        task = self.start(LOOP)
+        for i in range(30):
+            time.sleep((0.0007, 0.003, 0.013, 0.05)[i % 4])
+            reset_most(task.pid)
+            time.sleep(0.03)
+            self.assertEqual(clamps_of(task.pid)[1], self.cap, f"after reset {i}")
+        self.assertEqual(self.counted(), 30)
+
+    def test_insists(self):
+        """a task that asks for more each millisecond is held by its domain, which is free after it"""
+        script = (f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+                  "import os, time, clamps\n"
+                  "while True:\n"
+                  " clamps.reset_most(os.getpid())\n"
+                  " end = time.monotonic() + 0.001\n"
+                  " while time.monotonic() < end: pass\n")
+        task = self.start(script)
+        time.sleep(1)
+        looks = []
+        for _ in range(200):
+            time.sleep(0.005)
+            looks.append(guest.frequency("policy0"))
+        share = sum(khz <= 1000000 for khz in looks) / len(looks)
+        tap.note(f"{share * 100:.0f} % of looks within the cap, {self.counted()} times counted")
+        self.assertGreaterEqual(share, 0.95)
+        self.assertGreater(self.counted(), 10)
+        task.kill()
+        guest.wait_for(lambda: guest.read(guest.policy("policy0", "scaling_max_freq")) == str(HIGHEST_KHZ),
+                       10, "the maximum")
 
 
 if __name__ == "__main__":
