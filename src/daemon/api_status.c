@@ -280,18 +280,16 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	const char *unplaced = places ? placing_why_not(manager) : NULL;
 	const char *unlimited = idle_latency_why_not(manager);
 	struct affinities_counts counts;
-	struct uclamps_counts clamps;
 	char list[API_CPUS_SIZE];
 	struct cpu_mask cpus;
 
 	affinities_count(manager->placing->affinities, &counts);
-	uclamps_count(manager->clamps, &clamps);
 	idle_latency_given_up(manager, &cpus);
 	cpu_mask_print_list(&cpus, list, sizeof(list));
 	field_open(out, "unable", '[');
-	if (clamps.escapes)
+	if (manager->n_escapes)
 		put_text(out, "a task's clamps were set above its cap %llu times, and merged again",
-			 (unsigned long long)clamps.escapes);
+			 (unsigned long long)manager->n_escapes);
 	if (unplaced)
 		put_text(out, "placement does nothing here: %s", unplaced);
 	if (counts.foreign)
