@@ -347,10 +347,16 @@ int on_sched_switch(switch_arguments arguments)
  */
 static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
-	struct account_task *load = take_load(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct account_task *load = take_load(task);
 
 	if (stolen_ns)
 		account_stolen(&cpu->load, load, stolen_ns, now_ns);
+	/* It may be that since the last tick only. */
+	if (is_realtime(task)) {
+		account_known_need(&cpu->load, realtime_need_q(&cpu->load, task));
+		cpu->load.est_q = cpu->load.last_est_q;
+	}
 	account_cpu(&cpu->load, now_ns);
 	if (load)
 		account_task_ran(load, &cpu->load, now_ns);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,6 +388,8 @@ static void test_brief_bursts(void **state)
 	double idle, passed, caps = 0, busy;
 	uint64_t start_ns;
 
+	/* A real-time task is accounted at each switch. */
+	sched_setscheduler(reader, SCHED_OTHER, &(struct sched_param){ 0 });
 	work_pin(0, NATIVE_CPU);
 	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
 	usleep(300000);
@@ -403,6 +406,20 @@ static void test_brief_bursts(void **state)
 	assert_true(fabs(caps / BRIEF_LOOKS - busy) < BRIEF_MOST_AWAY);
 }
 
+/* A real-time task is taken to need all of its CPU, however short it has run. */
+static void test_realtime_needs_all(void **state)
+{
+	struct native *native = *state;
+	pid_t spinner = work_spin(NATIVE_OTHER);
+	struct input input;
+
+	usleep(50000);
+	tracer_read_cpu(native->tracer, NATIVE_OTHER, native_now_ns(), &input);
+	work_end(spinner);
+	assert_true(input.cpu.running);
+	assert_int_equal(input.cpu.est_q, DECAY_Q(1024));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_own_work_is_no_news),
 		cmocka_unit_test(test_frequency_scales),
 		cmocka_unit_test(test_brief_bursts),
+		cmocka_unit_test(test_realtime_needs_all),
 	};
 
 	return native_run(tests);
