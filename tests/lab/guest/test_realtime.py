@@ -30,10 +30,13 @@ if kind == "deadline":
     attributes = struct.pack("IIQiIQQQ", 48, 6, 0, 0, 0, ns * 6 // 10, ns, ns)
     if ctypes.CDLL(None).syscall(314, 0, attributes, 0):
         sys.exit("sched_setattr")
+def work():
+    for _ in range(loops):
+        pass
 took, due = [], time.monotonic() + {PERIOD_S}
 for _ in range(n):
     time.sleep(max(0, due - time.monotonic()))
-    for _ in range(loops): pass
+    work()
     took.append(time.monotonic() - due)
     due = max(due + {PERIOD_S}, time.monotonic())
 print(json.dumps(took))
