@@ -17,6 +17,7 @@ GROUP = "/sys/fs/cgroup/wakegov-storm"
 NOBODY = 65534
 NO_CLAMPS = (0, 1024)
 PATIENCE_S = 5
+STORM_S = 4
 
 RULES = f"""[rule name]
 comm = stormy*
@@ -224,7 +225,7 @@ class Storms(CapsTest):
             seen["now"] = [pid for storm in storms for pid in self.members(storm)]
             time.sleep(1)
             return seen["now"] == seen["before"] and len(seen["now"]) > 12 * len(storms)
-        guest.wait_for(is_calm, PATIENCE_S, "the end of the storm")
+        guest.wait_for(is_calm, STORM_S + PATIENCE_S, "the end of the storm")
         return seen["now"]
 
     @staticmethod
@@ -246,7 +247,7 @@ class Storms(CapsTest):
         """uclamp: through forks, execs, users, cgroups and names each has the cap that is due"""
         guest.link("stormy-sleep", "/bin/sleep")
         guest.link("plain-sleep", "/bin/sleep")
-        storms = [self.start(sys.executable, "-S", "-c", STORM, str(seed), "4")
+        storms = [self.start(sys.executable, "-S", "-c", STORM, str(seed), str(STORM_S))
                   for seed in range(2)]
         left = self.wait_for_calm(storms)
         try:
