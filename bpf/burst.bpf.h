@@ -70,6 +70,17 @@ static inline struct task_run *find_run(struct task_struct *task)
 	return bpf_task_storage_get(&task_runs, task, NULL, 0);
 }
 
+/*
+ * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that thread
+ * itself, it holds the locks for it.
+ */
+static inline bool may_take_run(const struct task_struct *task)
+{
+	return bpf_core_field_exists(((struct bpf_local_storage_map *)0)->storage_ma) ||
+	       bpf_core_field_exists(((struct bpf_local_storage_map *)0)->use_kmalloc_nolock) ||
+	       !(task->flags & PF_KTHREAD);
+}
+
 /* Not with a run queue locked: this may allocate memory. */
 static inline struct task_run *take_run(struct task_struct *task)
 {
@@ -347,7 +358,7 @@ static inline void wake_task(struct task_struct *task)
 	/* The kernel's own deadline and stop tasks have no clamps. */
 	if ((__u32)task->tgid == settings.own_tgid || (task->prio <= 0 && !is_realtime(task)))
 		return;
-	run = take_run(task);
+	run = may_take_run(task) ? take_run(task) : find_run(task);
 	if (!run)
 		return;
 	now_ns = bpf_ktime_get_ns();
