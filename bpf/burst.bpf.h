@@ -71,8 +71,8 @@ static inline struct task_run *find_run(struct task_struct *task)
 }
 
 /*
- * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that thread
- * itself, it holds the locks for it.
+ * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that
+ * thread itself, it holds the locks for it.
  */
 static inline bool may_take_run(const struct task_struct *task)
 {
@@ -84,8 +84,7 @@ static inline bool may_take_run(const struct task_struct *task)
 /* Not with a run queue locked: this may allocate memory. */
 static inline struct task_run *take_run(struct task_struct *task)
 {
-	struct task_run *run = bpf_task_storage_get(&task_runs, task, NULL,
-						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_run *run = take_stored(&task_runs, task);
 
 	if (!run)
 		return NULL;
@@ -377,7 +376,7 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 	from = may_be_ruled(parent->pid) ? take_run(parent) : find_run(parent);
 	if (!from || !(from->class || from->own))
 		return;
-	to = bpf_task_storage_get(&task_runs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	to = take_stored(&task_runs, child);
 	if (!to)
 		return;
 	to->class = from->class;

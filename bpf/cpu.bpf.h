@@ -85,8 +85,7 @@ static inline struct account_task *load_of(struct task_struct *task)
 
 static inline struct account_task *take_load(struct task_struct *task)
 {
-	struct account_task *load = bpf_task_storage_get(&tasks, task, NULL,
-							 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct account_task *load = take_stored(&tasks, task);
 
 	if (load && !load->updated_ns)
 		load->ran_ns = task->se.sum_exec_runtime;

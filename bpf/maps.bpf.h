@@ -116,6 +116,9 @@ volatile __u64 unplaced[WAKEGOV_UNPLACED];
 struct wakegov_shares process_shares;
 volatile __u32 n_processes;	  /* in the map */
 volatile __u64 processes_refused; /* found no place in it */
+volatile __s64 n_stored;	  /* entries of task storage */
+volatile __s64 n_stored_found;	  /* of those that dump_tasks() has seen */
+volatile __u64 stored_refused;	  /* times that a task got no entry */
 volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
 volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wakegov_news */
 
@@ -133,6 +136,39 @@ static inline bool has_storage(const struct task_struct *task)
 
 	__asm__ volatile("" : "+r"(storage)); /* or a compiler moves the load into the branches */
 	return storage;
+}
+
+/*
+ * Whether the task may get an entry of task storage: its memory is the daemon's. An exiting task's
+ * are no longer counted.
+ */
+static inline bool may_store(const struct task_struct *task)
+{
+	if (task->flags & PF_EXITING)
+		return false;
+	if (n_stored < settings.max_stored)
+		return true;
+	__sync_fetch_and_add(&stored_refused, 1);
+	return false;
+}
+
+/* The task's entry, which is added if need be. NULL: it has none and may not get one. */
+static inline void *take_stored(void *map, struct task_struct *task)
+{
+	void *stored = bpf_task_storage_get(map, task, NULL, 0);
+
+	if (stored || !may_store(task))
+		return stored;
+	stored = bpf_task_storage_get(map, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (stored)
+		__sync_fetch_and_add(&n_stored, 1);
+	return stored;
+}
+
+static inline __s64 count_stored(struct task_struct *task)
+{
+	return !!bpf_task_storage_get(&tasks, task, NULL, 0) +
+	       !!bpf_task_storage_get(&task_runs, task, NULL, 0);
 }
 
 /* BPF_CORE_READ_BITFIELD() without its branches by size: a bit field of unsigned has four bytes. */

@@ -212,6 +212,7 @@ int dump_tasks(struct bpf_iter__task *context)
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		learn_found(task);
 	find_cpu(task);
+	n_stored_found += count_stored(task);
 	read_facts(task, &facts);
 	bpf_seq_write(context->meta->seq, &facts, sizeof(facts));
 	return 0;

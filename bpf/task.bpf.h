@@ -209,5 +209,6 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_end_of_process(task);
 	end_number(task, task->pid);
+	__sync_fetch_and_add(&n_stored, -count_stored(task));
 	return 0;
 }

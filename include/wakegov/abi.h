@@ -466,4 +466,6 @@ struct wakegov_settings {
 	/* placement */
 	__u32 placing_generation; /* incremented: no CPU is known to be busy */
 	__u64 full_limit_ns;	  /* time without an idle CPU from which on a cache is full */
+
+	__s64 max_stored; /* how many entries of task storage there may be */
 };

@@ -118,10 +118,7 @@ static int discover_frequencies(struct topology_domain *domain)
 	return r;
 }
 
-/*
- * Fills in the N of each policyN, ascending. Returns their number, -E2BIG or another negative
- * errno.
- */
+/* Fills in the N of each policyN, ascending. Returns their number, or a negative errno. */
 static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 {
 	_cleanup_closedir_ DIR *directory = opendir(CONTROL_DIRECTORY);
@@ -137,26 +134,26 @@ static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 
 		if (sscanf(entry->d_name, "policy%9u%n", &policy, &end) != 1 || entry->d_name[end])
 			continue;
-		if (policy >= TOPOLOGY_CPUS_MAX || n == TOPOLOGY_DOMAINS_MAX)
-			return -E2BIG;
-		policies[n++] = policy;
+		if (policy < TOPOLOGY_CPUS_MAX)
+			policies[n++] = policy;
 	}
 	qsort(policies, (size_t)n, sizeof(*policies), compare_u32);
 	return n;
 }
 
-/* Assigns the related CPUs, which include offline ones, to the next domain. Their number or -E2BIG.
+/*
+ * Assigns the related CPUs, which include offline ones, to the next domain. Returns their number;
+ * 0: some are beyond the topology's CPUs, or all are another's.
  */
 static int claim_cpus(struct topology *topology, uint32_t policy)
 {
 	struct cpufreq_affected_cpus *first = cpufreq_get_related_cpus(policy);
+	bool fits = true;
 	int claimed = 0;
 
-	for (const struct cpufreq_affected_cpus *at = first; at; at = at->next) {
-		if (at->cpu >= TOPOLOGY_CPUS_MAX) {
-			claimed = -E2BIG;
-			break;
-		}
+	for (const struct cpufreq_affected_cpus *at = first; at; at = at->next)
+		fits &= at->cpu < TOPOLOGY_CPUS_MAX;
+	for (const struct cpufreq_affected_cpus *at = fits ? first : NULL; at; at = at->next) {
 		if (topology->cpu_domain[at->cpu] != TOPOLOGY_NO_DOMAIN)
 			continue;
 		topology->cpu_domain[at->cpu] = (uint16_t)topology->n_domains;
@@ -189,10 +186,9 @@ static int add_domain(struct topology *topology, uint32_t policy)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 
-	r = claim_cpus(topology, policy);
-	if (r > 0)
+	if (claim_cpus(topology, policy))
 		topology->n_domains++;
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 int cpufreq_discover(struct topology **ret)
@@ -209,7 +205,7 @@ int cpufreq_discover(struct topology **ret)
 		return -ENOMEM;
 	topology->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
 	if (topology->n_cpus > TOPOLOGY_CPUS_MAX)
-		return -E2BIG;
+		topology->n_cpus = TOPOLOGY_CPUS_MAX;
 	for (size_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
 		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
 

@@ -156,11 +156,12 @@ static void show_counts(const json_t *reply)
 	printf("decisions  %" PRIu64 "\n", field_number(reply, "decisions"));
 	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", devices %" PRIu64
 	       ", anomalies %" PRIu64 ", missed %" PRIu64 ", processes %" PRIu64 ", hints %" PRIu64
-	       "\n",
+	       ", threads %" PRIu64 "\n",
 	       field_number(drops, "ring"), field_number(drops, "slots"),
 	       field_number(drops, "tasks"), field_number(drops, "devices"),
 	       field_number(drops, "anomalies"), field_number(drops, "missed"),
-	       field_number(drops, "processes"), field_number(drops, "hints"));
+	       field_number(drops, "processes"), field_number(drops, "hints"),
+	       field_number(drops, "threads"));
 	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
 	       " events\n",
 	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,

@@ -307,6 +307,7 @@ static void put_drops(struct metrics *metrics, const struct manager *manager)
 	sample(metrics, "{where=\"missed\"}", drops.missed);
 	sample(metrics, "{where=\"processes\"}", drops.processes);
 	sample(metrics, "{where=\"hints\"}", rules_hints(manager->rules)->refused);
+	sample(metrics, "{where=\"threads\"}", drops.threads);
 }
 
 static void put_self(struct metrics *metrics, const struct manager *manager)

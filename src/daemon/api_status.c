@@ -82,6 +82,7 @@ static void put_tasks_and_drops(struct json_out *out, const struct manager *mana
 	field_count(out, "missed", drops.missed);
 	field_count(out, "processes", drops.processes);
 	field_count(out, "hints", rules_hints(manager->rules)->refused);
+	field_count(out, "threads", drops.threads);
 	json_out_close(out, '}');
 }
 
@@ -280,6 +281,7 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	const char *unplaced = places ? placing_why_not(manager) : NULL;
 	const char *unlimited = idle_latency_why_not(manager);
 	struct affinities_counts counts;
+	struct tracer_drops drops;
 	char list[API_CPUS_SIZE];
 	struct cpu_mask cpus;
 
@@ -290,6 +292,11 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	if (manager->n_escapes)
 		put_text(out, "a task's clamps were set above its cap %llu times, and merged again",
 			 (unsigned long long)manager->n_escapes);
+	tracer_drops(manager->tracer, &drops);
+	if (drops.threads)
+		put_text(out,
+			 "the memory limit is met: more threads are not followed one by one; to "
+			 "follow them: raise MemoryMax= of the unit, and restart wakegovd");
 	if (unplaced)
 		put_text(out, "placement does nothing here: %s", unplaced);
 	if (counts.foreign)

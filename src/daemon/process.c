@@ -14,6 +14,7 @@
 
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/sysfs.h"
 
 #define OWN_MAPPING_BYTES (32 * 1024)
 #define KEPT_CAPABILITIES (1ULL << CAP_SYS_NICE | 1ULL << CAP_SYS_RAWIO)
@@ -76,6 +77,35 @@ uint64_t process_pss_kib(void)
 		if (sscanf(line, "Pss: %llu kB", &kib) == 1)
 			return kib;
 	return 0;
+}
+
+uint64_t process_spare_bytes_in(const char *directory, const char *cgroup)
+{
+	double limit, used, spare = UINT64_MAX;
+
+	for (size_t length = strlen(cgroup); length > 1; length--) {
+		if (cgroup[length] && cgroup[length] != '/')
+			continue;
+		if (!sysfs_read_number(&limit, "%s%.*s/memory.max", directory, (int)length,
+				       cgroup) ||
+		    !sysfs_read_number(&used, "%s%.*s/memory.current", directory, (int)length,
+				       cgroup))
+			continue; /* "max", or no such controller */
+		if (limit - used < spare)
+			spare = limit > used ? limit - used : 0;
+	}
+	return spare < (double)UINT64_MAX ? (uint64_t)spare : UINT64_MAX;
+}
+
+uint64_t process_spare_bytes(void)
+{
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 16, spare;
+	char cgroup[SYSFS_PATH_SIZE];
+
+	if (sysfs_read_tagged(cgroup, sizeof(cgroup), "0::", "/proc/self/cgroup") <= 0)
+		return most;
+	spare = process_spare_bytes_in(sysfs_cgroup_mount(), cgroup);
+	return spare < most ? spare : most;
 }
 
 int process_drop_capabilities(uint64_t more)

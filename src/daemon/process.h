@@ -35,6 +35,14 @@ uint64_t process_cpu_us(void);
 uint64_t process_pss_kib(void);
 
 /*
+ * The memory that this process and its BPF maps may still take: the least that a limit of its
+ * cgroup or of one above leaves, or a 16th of the machine's. UINT64_MAX: that is not known.
+ */
+uint64_t process_spare_bytes(void);
+/* The same by the limits of a cgroup below this directory, as "/system.slice/wakegovd.service". */
+uint64_t process_spare_bytes_in(const char *directory, const char *cgroup);
+
+/*
  * Drops the capabilities that only the start needs: BPF programs are loaded, and the kernel lets
  * the holder of their descriptors attach them. CAP_SYS_NICE stays for the clamps of tasks,
  * CAP_SYS_RAWIO for the registers, and those in `more`, as bits. Returns 0 or a negative errno,

@@ -127,8 +127,7 @@ void rule_tracking_scan(struct manager *manager)
 	manager->scanned_ns = time_now_ns();
 	manager->scan_lost = tracer_lost_changes(manager->tracer);
 	rules_begin_scan(manager->rules);
-	if (rule_all(&manager->policy))
-		r = tracer_scan_tasks(manager->tracer, take_facts, manager);
+	r = tracer_scan_tasks(manager->tracer, take_facts, manager);
 	grouping_end_scan(manager);
 	while (r == 0 && rules_take_missing(manager->rules, &pid)) {
 		tracer_mark_task(manager->tracer, pid, false);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "actuator/affinities.h"
 #include "actuator/backend.h"
@@ -19,6 +20,7 @@
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
 #include "daemon/policy.h"
+#include "daemon/process.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
@@ -154,6 +156,25 @@ int startup_restore_predecessor(struct manager *manager)
 	return manager->clamps ? 0 : -ENOMEM;
 }
 
+/* What the daemon's own tables may still take, and its other maps: 16 MiB, and this for a CPU. */
+#define RESERVED_BYTES	    (32ULL << 20)
+#define RESERVED_CPU_BYTES  (100ULL << 10)
+#define LEAST_STORAGE_BYTES (1ULL << 20)
+
+static void limit_storage(struct manager *manager)
+{
+	uint64_t reserved = RESERVED_BYTES + manager->topology->n_cpus * RESERVED_CPU_BYTES;
+	uint64_t spare = process_spare_bytes();
+
+	if (spare < reserved)
+		log_warning(
+			"the memory limit may not suffice: raise MemoryMax= of the unit by %llu M",
+			(unsigned long long)((reserved - spare) >> 20) + 1);
+	spare = spare > reserved ? spare - reserved : 0;
+	tracer_limit_storage(manager->tracer,
+			     spare > LEAST_STORAGE_BYTES ? spare : LEAST_STORAGE_BYTES);
+}
+
 int startup_start_tracer(struct manager *manager)
 {
 	const char *why;
@@ -165,6 +186,7 @@ int startup_start_tracer(struct manager *manager)
 		log_error("cannot trace: %s (%s)", why, strerror(-r));
 		return r;
 	}
+	limit_storage(manager);
 	for (uint32_t i = 0; tracer_program(manager->tracer, i, &program); i++)
 		if (program.state == TRACER_FAILED)
 			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
@@ -203,7 +225,13 @@ static int init_domain(struct manager *manager, uint32_t i)
 int startup_find_domains(struct manager *manager)
 {
 	int r = cpufreq_discover(&manager->topology);
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
+	if (n_cpus > TOPOLOGY_CPUS_MAX)
+		log_warning(
+			"this machine may have %ld CPUs, and wakegovd governs the first %d: all "
+			"others, and what runs there, are left to the kernel",
+			n_cpus, TOPOLOGY_CPUS_MAX);
 	if (r < 0)
 		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
 	return r;

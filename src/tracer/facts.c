@@ -93,9 +93,16 @@ static int scan(int link, facts_handler_t handle, void *userdata)
 
 int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userdata)
 {
-	int link = tracer->programs.links[WAKEGOV_TASK_DUMP];
+	int link = tracer->programs.links[WAKEGOV_TASK_DUMP], r = -EOPNOTSUPP;
+	struct wakegov__bss *bss = tracer->programs.bss;
 
-	return link ? scan(link, handle, userdata) : -EOPNOTSUPP;
+	bss->n_stored_found = 0;
+	if (link)
+		r = scan(link, handle, userdata);
+	/* Ends that were missed are still counted. */
+	if (r == 0)
+		bss->n_stored = bss->n_stored_found;
+	return r;
 }
 
 /* Scans the tasks that the iterator is restricted to. */

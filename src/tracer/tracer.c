@@ -13,6 +13,11 @@
 
 #define MISSED_GAP_NS (50 * NS_PER_MS) /* between two looks at runs that the kernel skipped */
 #define MOVE_GAP_NS   NS_PER_MS
+/*
+ * Of an entry of task storage: two of a task took 0.55 KB. With half as many, the memory limit
+ * would be met before the bound.
+ */
+#define STORED_BYTES 320
 
 static size_t cpus_bytes(const struct tracer *tracer)
 {
@@ -113,6 +118,11 @@ void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *poli
 	settings->move_gap_ns = MOVE_GAP_NS;
 	settings->own_tgid = getpid();
 	settings->window_ios = policy->enabled ? io_boost_entry_ios(policy) : 0;
+}
+
+void tracer_limit_storage(struct tracer *tracer, uint64_t bytes)
+{
+	tracer->programs.bss->settings.max_stored = bytes / STORED_BYTES;
 }
 
 void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz)
@@ -221,6 +231,7 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	if (r < 0)
 		return r;
 	describe_cpus(tracer);
+	tracer_limit_storage(tracer, INT64_MAX);
 	tracer_set_policy(tracer, policy);
 	r = programs_attach(&tracer->programs, ret_why);
 	if (r < 0)
@@ -384,6 +395,7 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 	ret->anomalies += tracer->past_anomalies;
 	ret->missed = programs_missed(&tracer->programs);
 	ret->processes = tracer->programs.bss->processes_refused;
+	ret->threads = tracer->programs.bss->stored_refused;
 }
 
 bool tracer_clamps_last(const struct tracer *tracer)

@@ -102,6 +102,12 @@ uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu);
 
 /*
+ * Task storage may take so many bytes from now on. A task without is governed by the utilisation of
+ * its CPU, and is short-running for its rules. Without this call there is no limit.
+ */
+void tracer_limit_storage(struct tracer *tracer, uint64_t bytes);
+
+/*
  * Sets what the kernel side watches this CPU for until its next record. Returns false when it
  * should report that the CPU goes idle and the CPU is idle already: no record will come.
  */
@@ -252,6 +258,7 @@ struct tracer_drops {
 	uint64_t anomalies; /* completions without a start, starts without a completion */
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */
 	uint64_t processes; /* times that a process had no place for what it runs */
+	uint64_t threads;   /* times that a task got no storage: tracer_limit_storage() */
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);

@@ -187,11 +187,30 @@ static void test_exec_of_a_thread(void **state)
 	work_end(pid);
 }
 
+/* Task storage stays within its limit, and a task that gets none is counted. */
+static void test_storage_is_bounded(void **state)
+{
+	struct native *native = *state;
+	struct tracer_drops before, after;
+	struct worker worker = start_worker(NATIVE_OTHER);
+
+	tracer_drops(native->tracer, &before);
+	tracer_limit_storage(native->tracer, 0);
+	compute(&worker, BURST_US);
+	tracer_limit_storage(native->tracer, INT64_MAX);
+	tracer_drops(native->tracer, &after);
+	assert_true(after.threads > before.threads);
+	/* From here on the worker, and most others, have theirs. */
+	compute(&worker, BURST_US);
+	work_end(worker.pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mean_of_long_bursts),
 		cmocka_unit_test(test_exec_of_a_thread),
+		cmocka_unit_test(test_storage_is_bounded),
 	};
 
 	return native_run(tests);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/process.h"
+#include "fake-files.h"
 
 static void test_name(void **state)
 {
@@ -24,9 +25,31 @@ static void test_name(void **state)
 	assert_null(process_name(0, "known", buffer));
 }
 
+/* The least that a limit leaves, of the unit or of a slice above it. */
+static void test_spare_bytes(void **state)
+{
+	const char *cgroup = "/system.slice/wakegovd.service";
+
+	assert_true(process_spare_bytes_in(fake_root, cgroup) == UINT64_MAX);
+	fake_file("system.slice/wakegovd.service/memory.current", "12000000");
+	fake_file("system.slice/wakegovd.service/memory.max", "max");
+	assert_true(process_spare_bytes_in(fake_root, cgroup) == UINT64_MAX);
+	fake_file("system.slice/wakegovd.service/memory.max", "67108864");
+	assert_int_equal(process_spare_bytes_in(fake_root, cgroup), 55108864);
+	fake_file("system.slice/memory.current", "90000000");
+	fake_file("system.slice/memory.max", "100000000");
+	assert_int_equal(process_spare_bytes_in(fake_root, cgroup), 10000000);
+	fake_file("system.slice/memory.max", "80000000");
+	assert_int_equal(process_spare_bytes_in(fake_root, cgroup), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_name) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name),
+		cmocka_unit_test_setup_teardown(test_spare_bytes, fake_files_set_up,
+						fake_files_tear_down),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
