@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "actuator/control.h"
@@ -272,6 +273,14 @@ void caches_discover(uint32_t n_cpus, struct caches *ret)
 	discover(n_cpus, read_last_level, ret);
 	if (ret->n < 2)
 		discover(n_cpus, read_cluster, ret);
+}
+
+/* The resolution is a nanosecond with such timers, and a tick without. */
+bool tick_is_seen(void)
+{
+	struct timespec resolution;
+
+	return clock_getres(CLOCK_MONOTONIC, &resolution) < 0 || resolution.tv_nsec == 1;
 }
 
 bool tickless_has(uint32_t policy, uint32_t *ret_cpu)

@@ -45,6 +45,12 @@ static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
 }
 
 /*
+ * Whether wakegov sees the scheduler's tick: it is a high-resolution timer, unless the kernel was
+ * started with highres=off or has no clock for it. See tickless_has().
+ */
+bool tick_is_seen(void);
+
+/*
  * Whether policyN has a CPU without the tick (nohz_full=); *ret_cpu (may be NULL) is the first of
  * them. A task alone on such a CPU causes neither ticks nor switches, so wakegov cannot see its
  * load, and would leave the CPU at the frequency from before the task began.

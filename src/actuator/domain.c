@@ -212,6 +212,11 @@ int actuator_domain_refuse_tickless(struct actuator_domain *domain)
 {
 	uint32_t cpu;
 
+	if (!tick_is_seen())
+		return actuator_domain_explain(domain, -EOPNOTSUPP,
+					       "the kernel has no high-resolution timers now "
+					       "(highres=off), and without them a task that is "
+					       "alone on a CPU would not be seen to work");
 	if (!tickless_has(domain->info->first_cpu, &cpu))
 		return 0;
 	return actuator_domain_explain(domain, -EOPNOTSUPP,

@@ -150,7 +150,7 @@ static const char *choose(const struct examination *e, uint32_t policy, const ch
 {
 	if (e->has_uclamp && strcmp(governor, "schedutil") == 0)
 		return "uclamp";
-	if (tickless_has(policy, NULL))
+	if (!tick_is_seen() || tickless_has(policy, NULL))
 		return "observe";
 	return strstr(offered, "userspace") ? "setspeed" : "limits";
 }
@@ -220,7 +220,13 @@ static void examine_domain(const struct examination *e, const struct topology_do
 	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
 		    advice);
 	examine_governor(e, domain, driver);
-	if (tickless_has(domain->first_cpu, NULL))
+	if (!tick_is_seen())
+		tell_domain(
+			e, FINDING_NOTE, domain->name, "scheduler's tick",
+			"not seen without high-resolution timers (highres=off)",
+			"setspeed and limits leave domains alone then, as a task that is alone on a "
+			"CPU would not be seen to work: boot without highres=off");
+	else if (tickless_has(domain->first_cpu, NULL))
 		tell_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
 			    "nohz_full= took it from CPUs there",
 			    "setspeed and limits leave such a domain alone, as a task that is "

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/opp.h"
@@ -38,6 +39,30 @@ static void assert_nothing_saved(struct setting *s)
 	snprintf(path, sizeof(path), "%s/" SAVED_FILE, s->run_dir);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(s->saved->n, 0);
+}
+
+/* In the place of libc's: 1, and a tick's length without high-resolution timers. */
+static long resolution_ns = 1;
+
+int clock_getres(clockid_t clock, struct timespec *ret)
+{
+	*ret = (struct timespec){ .tv_nsec = resolution_ns };
+	return 0;
+}
+
+/* With highres=off no tick is seen. */
+static void test_unseen_ticks_are_refused(void **state)
+{
+	const struct backend *const backends[] = { &backend_setspeed, &backend_limits };
+	struct setting *s = *state;
+
+	resolution_ns = 4000000;
+	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
+		assert_int_equal(backends[i]->acquire(&s->domain), -EOPNOTSUPP);
+		assert_non_null(strstr(s->domain.why, "highres=off"));
+		assert_nothing_saved(s);
+	}
+	resolution_ns = 1;
 }
 
 /* A task that is alone on a CPU without a tick would not be seen to work. */
@@ -354,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_tickless_is_refused),
+		TEST(test_unseen_ticks_are_refused),
 		TEST(test_acquire_and_release),
 		TEST(test_request_at_a_limit_is_not_trusted),
 		TEST(test_no_room_to_save),
