@@ -50,12 +50,18 @@ struct policy_limits {
 	struct policy_limit min, max;
 };
 
+/* Where a rule names others, which are looked for once all files are read. */
+struct policy_rule_places {
+	struct policy_place class, when;
+};
+
 /* The values, the places of those that can contradict each other, and the profiles. */
 struct policy_draft {
 	struct policy policy;
 	struct policy_limits domain_limits;
 	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_limits;
+	struct policy_rule_places rule_places[POLICY_RULES_MAX];
 	struct policy_profiles profiles;
 	struct policy_origins *origins; /* NULL: not wanted */
 };
@@ -126,14 +132,14 @@ int policy_section_apply(struct policy_draft *draft, const struct policy_setting
 int policy_rules_open(struct policy_sections *sections, struct policy *policy,
 		      struct policy_place place, const char *name, char **ret_message);
 /* section: the name of the open section, as in policy_rules_open(). */
-int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
-			const char *section, const char *name, const char *text,
-			char **ret_message);
+int policy_rules_assign(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *section, const char *name,
+			const char *text, char **ret_message);
 /*
  * Gives each rule the properties of its class that it does not have. Adds to *ret_message a line
  * for each class or condition that does not exist.
  */
-int policy_rules_finish(struct policy *policy, char **ret_message);
+int policy_rules_finish(struct policy_draft *draft, char **ret_message);
 /* The rule with this name; NULL: there is none. */
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name);
 

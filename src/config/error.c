@@ -97,6 +97,26 @@ int policy_error_set_again(char **ret_message, struct policy_place place, const 
 				section, name, first_line);
 }
 
+bool policy_text_has_comment(const char *text)
+{
+	for (const char *mark = text; (mark = strchr(mark, '#')); mark++)
+		if (mark == text || strchr(" \t", mark[-1]))
+			return true;
+	return false;
+}
+
+void policy_error_hint(const char *shown, char ret[static POLICY_HINT_SIZE])
+{
+	size_t digits = strspn(shown, "0123456789."), blanks = strspn(shown + digits, " ");
+	const char *unit = shown + digits + blanks;
+
+	ret[0] = '\0';
+	if (policy_text_has_comment(shown))
+		strcpy(ret, "; a comment behind a value begins with a ;");
+	else if (digits && blanks && strspn(unit, "0123456789") == 0 && *unit && !strchr(unit, ' '))
+		sprintf(ret, "; write it without a blank: %.*s%s", (int)digits, shown, unit);
+}
+
 int policy_error_check_name(struct policy_place place, const char *section, const char *name,
 			    char **ret_message)
 {

@@ -3,6 +3,7 @@
 
 /* Messages for the administrator: what to correct, and where; and the text that they quote. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A line of a policy file; line 0 stands for the file as a whole. */
@@ -40,6 +41,16 @@ int policy_error_set_unknown_key(char **ret_message, struct policy_place place, 
 /* Sets the message about a key that the section has a second time in one file. */
 int policy_error_set_again(char **ret_message, struct policy_place place, const char *section,
 			   const char *name, unsigned int first_line);
+
+/*
+ * A suggestion for a value that was refused, such as "; write it without a blank: 60%"; "" if there
+ * is none. shown: the value, as policy_text_escape() returns it.
+ */
+#define POLICY_HINT_SIZE 256
+void policy_error_hint(const char *shown, char ret[static POLICY_HINT_SIZE]);
+
+/* Whether a word begins with '#', as for a comment, which is one at the start of a line only. */
+bool policy_text_has_comment(const char *text);
 
 /* Checks the name of a rule, class or profile. Returns 0, or -EINVAL and *ret_message. */
 int policy_error_check_name(struct policy_place place, const char *section, const char *name,

@@ -119,7 +119,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 		policy_error_append(faults, message);
 		error = error ?: r;
 	}
-	r = policy_rules_finish(&draft->policy, faults);
+	r = policy_rules_finish(draft, faults);
 	error = error ?: r;
 	r = profile ? 0 : policy_draft_check(draft, faults);
 	error = error ?: r;

@@ -95,7 +95,7 @@ static int assign_when(struct policy_profile *profile, struct policy_place place
 		       const char *section, const char *text, char **ret_message)
 {
 	_cleanup_free_ char *copy = strdup(text);
-	char shown[POLICY_TEXT_SIZE];
+	char shown[POLICY_TEXT_SIZE], hint[POLICY_HINT_SIZE];
 
 	if (!copy)
 		return -ENOMEM;
@@ -114,11 +114,12 @@ static int assign_when(struct policy_profile *profile, struct policy_place place
 	if (parse_when(copy, &profile->when))
 		return 0;
 	policy_text_escape(text, shown);
+	policy_error_hint(shown, hint);
 	return policy_error_set(ret_message, -EINVAL, place,
 				"[%s] when: found '%s', expected battery or mains, times of day "
 				"such as 22:00-06:00, rule NAME, or several with blanks between "
-				"that must all hold",
-				section, shown);
+				"that must all hold%s",
+				section, shown, hint);
 }
 
 /* The setting with this key, or a new one. NULL: no memory. */

@@ -9,7 +9,7 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-#define SUGGESTION_SIZE 256
+#define SUGGESTION_SIZE POLICY_HINT_SIZE
 
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 {
@@ -134,11 +134,11 @@ static void suggest(const struct policy_rule_key *key, const char *text,
 	size_t digits = strspn(text, "0123456789"), used;
 	const char *between = "";
 
-	ret[0] = '\0';
+	policy_error_hint(text, ret);
 	if (key->is_level && digits && !text[digits])
 		snprintf(ret, SUGGESTION_SIZE, "; a level has a unit: %.8s%% or %.8s/1024", text,
 			 text);
-	if (!key->is_list || !strchr(text, ','))
+	if (ret[0] || !key->is_list || !strchr(text, ','))
 		return;
 	used = snprintf(ret, SUGGESTION_SIZE, "; write it without commas: ");
 	for (; *text && used < SUGGESTION_SIZE; text += strcspn(text, ", \t")) {
@@ -149,13 +149,24 @@ static void suggest(const struct policy_rule_key *key, const char *text,
 	}
 }
 
-int policy_rules_assign(struct policy_sections *sections, struct policy_place place,
-			const char *section, const char *name, const char *text, char **ret_message)
+static void note_place(struct policy_rule_places *places, const char *name,
+		       struct policy_place place)
+{
+	if (!strcmp(name, "class"))
+		places->class = place;
+	else if (!strcmp(name, "when"))
+		places->when = place;
+}
+
+int policy_rules_assign(struct policy_sections *sections, struct policy_draft *draft,
+			struct policy_place place, const char *section, const char *name,
+			const char *text, char **ret_message)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(name);
 	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
 	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
 	unsigned int *first_line;
+	bool is_comment;
 	size_t n;
 
 	if (!key || !is_key_of(key, sections->rule))
@@ -168,7 +179,9 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 		begin_rule(rule, sections->class->name);
 		rule->own = sections->class->properties;
 	}
-	if (key->store(rule, text) < 0) {
+	/* A command line may contain a '#'; in another value it is no comment, as it may seem. */
+	is_comment = policy_text_has_comment(text) && strcmp(name, "command") != 0;
+	if (is_comment || key->store(rule, text) < 0) {
 		policy_text_escape(text, shown);
 		suggest(key, shown, suggestion);
 		return policy_error_set(ret_message, -EINVAL, place,
@@ -177,14 +190,15 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_place pl
 	}
 	if (!sections->rule)
 		sections->class->properties = rule->own;
+	else if (rule != &sections->left_out)
+		note_place(&draft->rule_places[rule - draft->policy.rules], name, place);
 	return 0;
 }
 
 /* If the condition had a condition itself, they could form a circle. */
 static int finish_condition(struct policy *policy, const struct policy_rule *rule,
-			    char **ret_message)
+			    struct policy_place place, char **ret_message)
 {
-	struct policy_place place = { .file = rule->file, .line = rule->line };
 	struct policy_rule *condition = policy_rules_find(policy, rule->when);
 
 	if (condition && condition != rule && !condition->when[0]) {
@@ -199,21 +213,21 @@ static int finish_condition(struct policy *policy, const struct policy_rule *rul
 						    : "a rule without a condition of its own");
 }
 
-static int finish_rule(struct policy *policy, struct policy_rule *rule, char **ret_message)
+static int finish_rule(struct policy *policy, struct policy_rule *rule,
+		       const struct policy_rule_places *places, char **ret_message)
 {
 	const struct policy_class *class = find_class(policy, rule->class);
-	struct policy_place place = { .file = rule->file, .line = rule->line };
 	char list[POLICY_CLASSES_MAX * (POLICY_NAME_SIZE + 2)] = "";
 
 	if (rule->class[0] && !class) {
 		for (uint32_t i = 0; i < policy->n_classes; i++)
 			strcat(strcat(list, list[0] ? ", " : ""), policy->classes[i].name);
-		return policy_error_set(ret_message, -EINVAL, place,
+		return policy_error_set(ret_message, -EINVAL, places->class,
 					"[rule %s] class: found '%s', expected one of %s, or a "
 					"section [class %s]",
 					rule->name, rule->class, list, rule->class);
 	}
-	if (rule->when[0] && finish_condition(policy, rule, ret_message) < 0)
+	if (rule->when[0] && finish_condition(policy, rule, places->when, ret_message) < 0)
 		return -EINVAL;
 	for (int i = 0; i < RULE_PROPERTIES; i++) {
 		const struct policy_level *level = rule_level(&rule->own, i);
@@ -225,13 +239,14 @@ static int finish_rule(struct policy *policy, struct policy_rule *rule, char **r
 	return 0;
 }
 
-int policy_rules_finish(struct policy *policy, char **ret_message)
+int policy_rules_finish(struct policy_draft *draft, char **ret_message)
 {
+	struct policy *policy = &draft->policy;
 	int error = 0;
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		char *message = NULL;
-		int r = finish_rule(policy, &policy->rules[i], &message);
+		int r = finish_rule(policy, &policy->rules[i], &draft->rule_places[i], &message);
 
 		policy_error_append(ret_message, message);
 		error = error ?: r;

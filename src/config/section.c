@@ -234,20 +234,21 @@ static int assign_power(struct policy_draft *draft, struct policy_sections *sect
 	struct policy *policy = &draft->policy;
 	struct policy_opp_power opp = { .section = sections->domain_section + 1 };
 	const struct policy_opp_power *before;
-	char shown[POLICY_TEXT_SIZE];
+	char shown[POLICY_TEXT_SIZE], hint[POLICY_HINT_SIZE];
 	int r = parse_power(text, &opp);
 	uint32_t n = 0;
 
 	if (r == -ENOMEM)
 		return r;
 	policy_text_escape(text, shown);
+	policy_error_hint(shown, hint);
 	if (r < 0)
 		return policy_error_set(ret_message, r, place,
 					"[%s] " POLICY_OPP_POWER_KEY
 					": found '%s', expected a frequency from 1MHz to 100GHz "
 					"and what a busy CPU takes at it, from 1uW to 1000W, such "
-					"as 1200MHz 340mW",
-					section, shown);
+					"as 1200MHz 340mW%s",
+					section, shown, hint);
 	if (!sections->has_powers) {
 		for (uint32_t i = 0; i < policy->n_opp_powers; i++)
 			if (policy->opp_powers[i].section != opp.section)
@@ -278,7 +279,7 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 {
 	const struct policy_key *key = policy_keys_find(sections->current, name);
 	_cleanup_free_ char *expected = NULL;
-	char shown[POLICY_TEXT_SIZE];
+	char shown[POLICY_TEXT_SIZE], hint[POLICY_HINT_SIZE];
 	struct policy_value value;
 	unsigned int *first_line;
 	size_t n;
@@ -297,8 +298,9 @@ static int assign_key(struct policy_draft *draft, struct policy_sections *sectio
 	if (!expected)
 		return -ENOMEM;
 	policy_text_escape(text, shown);
-	return policy_error_set(ret_message, -EINVAL, place, "[%s] %s: found '%s', expected %s",
-				section, key->name, shown, expected);
+	policy_error_hint(shown, hint);
+	return policy_error_set(ret_message, -EINVAL, place, "[%s] %s: found '%s', expected %s%s",
+				section, key->name, shown, expected, hint);
 }
 
 int policy_section_assign(struct policy_sections *sections, struct policy_draft *draft,
@@ -315,7 +317,7 @@ int policy_section_assign(struct policy_sections *sections, struct policy_draft 
 		r = policy_profile_assign(sections->profile, place, section, name, text,
 					  ret_message);
 	else if (sections->rule || sections->class)
-		r = policy_rules_assign(sections, place, section, name, text, ret_message);
+		r = policy_rules_assign(sections, draft, place, section, name, text, ret_message);
 	else if (is_power && sections->current == POLICY_SECTION_DOMAIN)
 		r = assign_power(draft, sections, place, section, text, ret_message);
 	else

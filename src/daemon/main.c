@@ -92,6 +92,7 @@ static int check_config(const char *file)
 	_cleanup_free_ struct topology *topology = NULL;
 	_cleanup_free_ char *message = NULL;
 	struct policy policy;
+	uint32_t n_never;
 
 	if (policy_load(path, !file, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) <
 	    0) {
@@ -101,7 +102,11 @@ static int check_config(const char *file)
 	/* Without a readable machine, its checks are left out. */
 	if (cpufreq_discover(&topology) == 0)
 		policy_machine_check(&policy, topology, print_warning, NULL);
-	rules_check(&policy, topology, print_rule_warning, NULL);
+	n_never = rules_check(&policy, topology, print_rule_warning, NULL);
+	if (n_never) {
+		printf("%s: wakegovd accepts it, but see above what can never match\n", path);
+		return EXIT_FAILURE;
+	}
 	printf("%s: %s\n", path,
 	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
 	return EXIT_SUCCESS;

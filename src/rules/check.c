@@ -14,6 +14,7 @@
 #include "shared/sysfs.h"
 
 struct check {
+	uint32_t n_never;
 	const struct policy *policy;
 	const struct topology *topology;
 	const struct policy_rule *rule;
@@ -36,10 +37,37 @@ __attribute__((format(printf, 2, 3))) static void say(const struct check *check,
 /* Whether a single text, the pattern itself, can match. */
 static bool is_literal(const char *pattern)
 {
-	for (; *pattern; pattern++)
-		if (*pattern == '*' || *pattern == '?' || *pattern == '[' || *pattern == '\\')
+	for (; *pattern; pattern += match_unit_escape(pattern) ?: 1)
+		if (strchr("*?[", *pattern) || (*pattern == '\\' && !match_unit_escape(pattern)))
 			return false;
 	return true;
+}
+
+/* The bytes of the shortest text that matches. */
+static size_t least_length(const char *pattern)
+{
+	size_t length = 0;
+
+	for (; *pattern; pattern++) {
+		/* A ']' that comes first is a member. */
+		const char *end = *pattern == '[' && pattern[1] ? strchr(pattern + 2, ']') : NULL;
+
+		length += *pattern != '*';
+		pattern = end ?: pattern + (*pattern == '\\' && pattern[1]);
+	}
+	return length;
+}
+
+/* A name of this length would never be seen. */
+static void say_too_long(struct check *check, const char *pattern)
+{
+	char shorter[TASK_COMM_SIZE];
+
+	snprintf(shorter, sizeof(shorter), "%s", pattern);
+	check->n_never++;
+	say(check, "comm = %s can never match: the kernel keeps %d bytes of a name; write %s%s",
+	    pattern, TASK_COMM_SIZE - 1, is_literal(shorter) ? shorter : "a shorter one",
+	    is_literal(shorter) ? "*" : "");
 }
 
 /* Takes the next pattern that only one text can match off *patterns. False: none is left. */
@@ -51,26 +79,27 @@ static bool next_literal(const char **patterns, char ret[static POLICY_PATTERN_S
 	return false;
 }
 
-static void check_never(const struct check *check)
+static void check_never(struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
 	const uint32_t of_processes = POLICY_MATCH_EXE | POLICY_MATCH_COMMAND;
 	const char *comms = match->comm, *cgroups = match->cgroup;
 	char pattern[POLICY_PATTERN_SIZE];
 
-	while (next_literal(&comms, pattern))
-		if (strlen(pattern) >= TASK_COMM_SIZE)
-			say(check,
-			    "comm = %s can never match: the kernel keeps %d bytes of a name; write "
-			    "%.*s*",
-			    pattern, TASK_COMM_SIZE - 1, TASK_COMM_SIZE - 1, pattern);
+	while (policy_patterns_next(&comms, pattern))
+		if (least_length(pattern) >= TASK_COMM_SIZE)
+			say_too_long(check, pattern);
 	if (match->given & of_processes && match->given & POLICY_MATCH_KERNEL_THREAD &&
-	    match->kernel_thread)
+	    match->kernel_thread) {
+		check->n_never++;
 		say(check, "it can never match: kernel threads have no exe and no command");
-	while (policy_patterns_next(&cgroups, pattern))
-		if (strlen(pattern) > 1 && pattern[strlen(pattern) - 1] == '/')
-			say(check, "cgroup = %s can never match: leave the / at its end away",
-			    pattern);
+	}
+	while (policy_patterns_next(&cgroups, pattern)) {
+		if (strlen(pattern) <= 1 || pattern[strlen(pattern) - 1] != '/')
+			continue;
+		check->n_never++;
+		say(check, "cgroup = %s can never match: leave the / at its end away", pattern);
+	}
 }
 
 /* A list may name the units of different machines: it is enough if one of them exists. */
@@ -121,8 +150,7 @@ static void check_machine(const struct check *check)
 	char pattern[POLICY_PATTERN_SIZE];
 
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
-		say(check, "user = %s can never match: there is no such user; add it and reload",
-		    match->user);
+		say(check, "user = %s is no user here: add the user and reload", match->user);
 	if (!any_may_be_there(units, has_unit))
 		while (next_literal(&units, pattern))
 			say(check,
@@ -225,10 +253,15 @@ static void check_levels(const struct check *check)
 	}
 }
 
-void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
-		 void *userdata)
+uint32_t rules_check(const struct policy *policy, const struct topology *topology,
+		     rules_warn_t warn, void *userdata)
 {
-	struct check check = { policy, topology, NULL, warn, userdata };
+	struct check check = {
+		.policy = policy,
+		.topology = topology,
+		.warn = warn,
+		.userdata = userdata,
+	};
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		if (policy->rules[i].is_hint)
@@ -241,6 +274,7 @@ void rules_check(const struct policy *policy, const struct topology *topology, r
 			check_machine(&check);
 		check_levels(&check);
 	}
+	return check.n_never;
 }
 
 int rules_find_crossed(const struct policy *policy, const struct topology *topology,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -96,19 +97,53 @@ static bool is_any(const char *patterns, bool (*is_it)(const char *pattern, cons
 	return false;
 }
 
+size_t match_unit_escape(const char *text)
+{
+	return text[0] == '\\' && text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+			       isxdigit((unsigned char)text[3])
+		       ? 4
+		       : 0;
+}
+
+/* Doubles the backslash of systemd's escapes, as it is part of the name; others quote. */
+static void keep_escapes(const char *pattern, char ret[static 2 * POLICY_PATTERN_SIZE])
+{
+	while (*pattern) {
+		if (match_unit_escape(pattern))
+			*ret++ = '\\';
+		else if (pattern[0] == '\\' && pattern[1])
+			*ret++ = *pattern++;
+		*ret++ = *pattern++;
+	}
+	*ret = '\0';
+}
+
+static bool is_any_group(const char *patterns, bool (*is_it)(const char *pattern, const char *path),
+			 const char *path)
+{
+	char pattern[POLICY_PATTERN_SIZE], kept[2 * POLICY_PATTERN_SIZE];
+
+	while (path && policy_patterns_next(&patterns, pattern)) {
+		keep_escapes(pattern, kept);
+		if (is_it(kept, path))
+			return true;
+	}
+	return false;
+}
+
 bool match_cgroup(const char *patterns, const char *path)
 {
-	return is_any(patterns, is_cgroup, path);
+	return is_any_group(patterns, is_cgroup, path);
 }
 
 bool match_unit(const char *patterns, const char *path)
 {
-	return is_any(patterns, is_unit, path);
+	return is_any_group(patterns, is_unit, path);
 }
 
 bool match_user_unit(const char *patterns, const char *path)
 {
-	return is_any(patterns, is_user_unit, path);
+	return is_any_group(patterns, is_user_unit, path);
 }
 
 static bool holds(const struct policy_match *match, enum policy_match_key key, uint32_t uid,

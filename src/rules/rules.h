@@ -141,10 +141,11 @@ typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, con
 /*
  * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
  * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
- * is not to be asked: for a policy that is only checked.
+ * is not to be asked: for a policy that is only checked. Returns how many rules and patterns can
+ * never match, on whatever machine.
  */
-void rules_check(const struct policy *policy, const struct topology *topology, rules_warn_t warn,
-		 void *userdata);
+uint32_t rules_check(const struct policy *policy, const struct topology *topology,
+		     rules_warn_t warn, void *userdata);
 
 /*
  * A task has its cap from one rule and its floor from another, in some domain: the index of the one

@@ -102,7 +102,8 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts);
 
 /*
- * Patterns are those of fnmatch(3), in lists (policy_patterns_next()), of which one must match. A
+ * Patterns are those of fnmatch(3), in lists (policy_patterns_next()), of which one must match;
+ * systemd's escapes stand for themselves. A
  * cgroup pattern must match the path or one above it, and its * does not match /. Units are found
  * as systemd does: the outermost one and its slices, of the system's manager or, below
  * user@UID.service, of a user's. They are read from the path, since libsystemd only gives the units
@@ -111,3 +112,6 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 bool match_cgroup(const char *patterns, const char *path);
 bool match_unit(const char *patterns, const char *path);
 bool match_user_unit(const char *patterns, const char *path);
+/* The length of an escape of systemd's (\x2d for a dash), which is part of a name; 0: it is none.
+ */
+size_t match_unit_escape(const char *text);

@@ -34,7 +34,17 @@ static const struct text_case lines[] = {
 
 	{ "[domain]\ndown-hold = 1ms # no comment here\n",
 	  ":2: [domain] down-hold: found '1ms # no comment here', expected a duration from 1ms to "
-	  "10s with its unit (ns, us, ms, s, min)" },
+	  "10s with its unit (ns, us, ms, s, min); a comment behind a value begins with a ;" },
+	{ "[wakegov]\nbackend = auto # x\n",
+	  ":2: [wakegov] backend: found 'auto # x', expected auto, uclamp, setspeed, limits or observe; "
+	  "a comment behind a value begins with a ;" },
+	{ "[domain]\nheadroom = 60 %\n",
+	  ":2: [domain] headroom: found '60 %', expected a share from 110% to 400% with its unit (%); "
+	  "write it without a blank: 60%" },
+	{ "[profile x]\nwhen = battery # x\n",
+	  ":2: [profile x] when: found 'battery # x', expected battery or mains, times of day such as "
+	  "22:00-06:00, rule NAME, or several with blanks between that must all hold; a comment "
+	  "behind a value begins with a ;" },
 	{ "[domain]\ndown-hold = 1ms;x\n",
 	  ":2: [domain] down-hold: found '1ms;x', expected a duration from 1ms to 10s with its "
 	  "unit (ns, us, ms, s, min)" },

@@ -22,7 +22,7 @@ static void read_texts(const char *const texts[])
 		assert_int_equal(
 			policy_parse(&draft, names[i], texts[i], strlen(texts[i]), &message), 0);
 	}
-	assert_int_equal(policy_rules_finish(&draft.policy, &message), 0);
+	assert_int_equal(policy_rules_finish(&draft, &message), 0);
 }
 
 static const struct policy_rule *read_one(const char *text)
@@ -265,6 +265,35 @@ static void test_refused(void **state)
 	}
 }
 
+/* In each key a word that begins with '#' is refused, but in command. */
+static void test_comments(void **state)
+{
+	static const struct {
+		const char *key, *value;
+	} good[] = {
+		{ "comm", "game" },	  { "exe", "/usr/games/*" },  { "user", "root" },
+		{ "cgroup", "/a.slice" }, { "unit", "a.service" },    { "user-unit", "a.service" },
+		{ "class", "batch" },	  { "scheduler", "idle rr" }, { "cap", "30%" },
+		{ "when", "rule game" },
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		char text[128], *message = NULL;
+
+		assert_non_null(policy_rule_keys_find(good[i].key));
+		snprintf(text, sizeof(text), "[rule r]\n%s = %s # why\n", good[i].key,
+			 good[i].value);
+		policy_draft_init(&draft);
+		if (policy_parse(&draft, TEST_FILE, text, strlen(text), &message) == 0)
+			fail_msg("accepted: %s", text);
+		assert_non_null(strstr(message, "; a comment behind a value begins with a ;"));
+		free(message);
+	}
+	assert_string_equal(read_one("[rule r]\ncommand = make # all\n")->match.command,
+			    "make # all");
+	assert_string_equal(read_one("[rule r]\ncomm = c# a#b\n")->match.comm, "c# a#b");
+}
+
 static void expect(const char *text, const char *expected)
 {
 	char *message = NULL;
@@ -273,7 +302,7 @@ static void expect(const char *text, const char *expected)
 	policy_draft_init(&draft);
 	r = policy_parse(&draft, TEST_FILE, text, strlen(text), &message);
 	if (r == 0)
-		r = policy_rules_finish(&draft.policy, &message);
+		r = policy_rules_finish(&draft, &message);
 	assert_true(r < 0);
 	assert_string_equal(message, expected);
 	free(message);
@@ -296,13 +325,25 @@ static void test_messages(void **state)
 	       TEST_FILE ":2: [rule r] scheduler: found 'other,batch', expected some of other "
 			 "batch idle fifo rr deadline ext, with blanks between; write it without "
 			 "commas: other batch");
+	expect("[rule r]\ncomm = Witcher3.exe # the game\n", TEST_FILE
+	       ":2: [rule r] comm: found 'Witcher3.exe # the game', expected patterns of 1 to "
+	       "159 bytes in all, with blanks between, as in steam wine*; a comment behind a "
+	       "value begins with a ;");
+	expect("[rule r]\nunit = #a.service\n", TEST_FILE
+	       ":2: [rule r] unit: found '#a.service', expected patterns of 1 to 159 bytes in "
+	       "all, with blanks between, for a unit's whole name: foo.service, not foo; a "
+	       "comment behind a value begins with a ;");
+	expect("[rule r]\ncap = 60 %\n", TEST_FILE
+	       ":2: [rule r] cap: found '60 %', expected none, a share from 0% to 100%, a "
+	       "capacity from 0/1024 to 1024/1024, or a frequency up to 100GHz with its "
+	       "unit (kHz, MHz, GHz); write it without a blank: 60%");
 #define CLASSES                                                                       \
 	"interactive, tail-latency, background, efficient, batch, user-interactive, " \
 	"user-initiated, utility"
 	expect("[rule r]\nclass = fast\n[rule s]\nclass = slow\n",
-	       TEST_FILE ":1: [rule r] class: found 'fast', expected one of " CLASSES
+	       TEST_FILE ":2: [rule r] class: found 'fast', expected one of " CLASSES
 			 ", or a section [class fast]\n" TEST_FILE
-			 ":3: [rule s] class: found 'slow', expected one of " CLASSES
+			 ":4: [rule s] class: found 'slow', expected one of " CLASSES
 			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, response, io-boost, "
@@ -312,14 +353,14 @@ static void test_messages(void **state)
 	       TEST_FILE ":2: [rule r] when: found 'game', expected rule and the name of another "
 			 "rule");
 	expect("[rule r]\nwhen = rule game\n",
-	       TEST_FILE ":1: [rule r] when: found 'rule game', expected a rule of this policy");
+	       TEST_FILE ":2: [rule r] when: found 'rule game', expected a rule of this policy");
 	expect("[rule r]\nwhen = rule r\n",
-	       TEST_FILE ":1: [rule r] when: found 'rule r', expected another rule than this one");
+	       TEST_FILE ":2: [rule r] when: found 'rule r', expected another rule than this one");
 	expect("[rule a]\nwhen = rule b\n[rule b]\nwhen = rule c\n[rule c]\n",
-	       TEST_FILE ":1: [rule a] when: found 'rule b', expected a rule without a condition "
+	       TEST_FILE ":2: [rule a] when: found 'rule b', expected a rule without a condition "
 			 "of its own");
 	expect("[rule r]\nclass = fast\n",
-	       TEST_FILE ":1: [rule r] class: found 'fast', expected one of " CLASSES
+	       TEST_FILE ":2: [rule r] class: found 'fast', expected one of " CLASSES
 			 ", or a section [class fast]");
 }
 
@@ -345,7 +386,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_given), cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_dropin_overrides), cmocka_unit_test(test_two_of_one_name),
 		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_many),	 cmocka_unit_test(test_comments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

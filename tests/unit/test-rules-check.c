@@ -73,6 +73,22 @@ static void test_can_never_match(void **state)
 	expect(false, "a: comm = sixteen-letters- can never match");
 	strcpy(policy.rules[0].match.comm, "steam sixteen-letters- b");
 	expect(false, "a: comm = sixteen-letters- can never match");
+	/* By the shortest name that a pattern fits, of which 15 bytes are kept. */
+	strcpy(policy.rules[0].match.comm, "victoria-metrics-prod*");
+	expect(false,
+	       "a: comm = victoria-metrics-prod* can never match: the kernel keeps 15 bytes of a "
+	       "name; write victoria-metric*");
+	strcpy(policy.rules[0].match.comm, "a?[bc]d\\*fghijklmn[]o]*p");
+	expect(false,
+	       "a: comm = a?[bc]d\\*fghijklmn[]o]*p can never match: the kernel keeps 15 bytes of a "
+	       "name; write a shorter one");
+	strcpy(policy.rules[0].match.comm,
+	       "fifteen-letters* a?[bc]d\\*fghijklmn[]o]* *[abcdefghijklmnop]");
+	check(false);
+	assert_int_equal(n_said, 0);
+	assert_int_equal(rules_check(&policy, NULL, hear, NULL), 0);
+	strcpy(policy.rules[0].match.comm, "sixteen-letters- sixteen-letters+*");
+	assert_int_equal(rules_check(&policy, NULL, hear, NULL), 2);
 	policy.n_rules = 0;
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_EXE |
 							       POLICY_MATCH_KERNEL_THREAD,
@@ -82,7 +98,7 @@ static void test_can_never_match(void **state)
 	policy.n_rules = 0;
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_USER,
 						      .user = "nosuchuser" };
-	expect(true, "a: user = nosuchuser can never match");
+	expect(true, "a: user = nosuchuser is no user here");
 	policy.n_rules = 0;
 	add_rule("a")->domain_cpu = 77;
 	expect(true, "a: domain = policy77 gives nothing");

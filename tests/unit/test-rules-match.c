@@ -53,6 +53,12 @@ static void test_patterns_of_cgroups(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(match_cgroup(cases[i].pattern, CGROUP), cases[i].is);
 	assert_true(match_cgroup("/", "/"));
+	/* systemd's escapes are part of a name; any other backslash quotes. */
+	assert_true(match_cgroup("/dev-a\\x2db.swap", "/dev-a\\x2db.swap"));
+	assert_true(match_cgroup("/dev-a\\\\x2db.swap", "/dev-a\\x2db.swap"));
+	assert_false(match_cgroup("/dev-a\\x2db.swap", "/dev-ax2db.swap"));
+	assert_false(match_cgroup("/dev-a\\xzz.swap", "/dev-a\\xzz.swap"));
+	assert_true(match_cgroup("/a\\*", "/a*"));
 	assert_false(match_cgroup("/a", "/"));
 }
 
@@ -65,6 +71,10 @@ static void test_patterns_of_units(void **state)
 		bool is, is_of_user;
 	} cases[] = {
 		{ CGROUP, "cpu.service", true, false },
+		{ "/system.slice/system-serial\\x2dgetty.slice/serial-getty@ttyS0.service",
+		  "system-serial\\x2dgetty.slice", true, false },
+		{ "/user.slice/user-1.slice/user@1.service/app.slice/app-a\\x2db.scope",
+		  "app-*\\x2db.scope", false, true },
 		{ CGROUP, "system.slice", true, false },
 		{ CGROUP, "c?u.service", true, false },
 		{ CGROUP, "*.service", true, false },

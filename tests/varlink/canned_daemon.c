@@ -618,8 +618,8 @@ int manager_reload(struct manager *manager, void (*warn)(void *context, const ch
 		return *ret_message ? -EINVAL : -ENOMEM;
 	}
 	manager->reloads++;
-	warn(context, "wakegov.conf:12: [rule games] user = joe can never match: there is no such "
-		      "user; add it and reload");
+	warn(context, "wakegov.conf:12: [rule games] user = joe is no user here: add the user "
+		      "and reload");
 	warn(context, "a new backend takes effect when wakegovd is restarted");
 	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {
 		struct decision_entry entry = make_decision(i);

@@ -200,8 +200,8 @@ class Output(ControlTest):
         loaded, *warnings = self.run_command("reload").splitlines()
         self.assertRegex(loaded, r"^loaded /etc/wakegov\.conf, reload number \d+$")
         self.assertEqual(warnings, [
-            "warning    wakegov.conf:12: [rule games] user = joe can never match: there is no",
-            "           such user; add it and reload",
+            "warning    wakegov.conf:12: [rule games] user = joe is no user here: add the",
+            "           user and reload",
             "warning    a new backend takes effect when wakegovd is restarted"])
 
 
