@@ -103,7 +103,16 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 {
-	return control_read_u32(domain->cur_freq_fd, ret_khz);
+	char value[CONTROL_VALUE_SIZE];
+	int r = control_read_u32(domain->cur_freq_fd, ret_khz);
+
+	/* The kernel's word where the driver does not know it either. */
+	if (r == -EINVAL && control_read(domain->cur_freq_fd, value, sizeof(value)) > 0 &&
+	    !strcmp(value, "<unknown>")) {
+		*ret_khz = 0;
+		return 0;
+	}
+	return r;
 }
 
 bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz)

@@ -73,7 +73,8 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 
 /*
  * Reads scaling_cur_freq. On x86 with APERF/MPERF it is a measurement since the last tick instead
- * of the driver's request, and need not be an OPP. Returns 0 or a negative errno.
+ * of the driver's request, and need not be an OPP. Returns 0 or a negative errno; a frequency of 0
+ * is one that the kernel does not know.
  */
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz);
 

@@ -39,6 +39,13 @@ static size_t collect_tunables(struct actuator_domain *domain, const char *gover
 	return n < 0 ? 0 : (size_t)n;
 }
 
+/* amd_pstate_epp is its name before Linux 6.7. */
+bool governor_driver_chooses(const char *driver)
+{
+	return !strcmp(driver, "intel_pstate") || !strcmp(driver, "amd-pstate-epp") ||
+	       !strcmp(driver, "amd_pstate_epp");
+}
+
 static int explain_refusal(struct actuator_domain *domain, int error)
 {
 	uint32_t policy = domain->info->first_cpu;
@@ -49,9 +56,7 @@ static int explain_refusal(struct actuator_domain *domain, int error)
 
 	control_read_file(policy, "scaling_available_governors", offered, sizeof(offered));
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
-	/* Drivers that choose frequencies themselves offer only `performance` and `powersave`. */
-	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0 ||
-	    strcmp(driver, "amd_pstate_epp") == 0)
+	if (governor_driver_chooses(driver))
 		return actuator_domain_explain(
 			domain, -EOPNOTSUPP,
 			"driver %s has no userspace governor (it offers %s): use "

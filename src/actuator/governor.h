@@ -14,6 +14,12 @@
 #define GOVERNOR_USERSPACE "userspace"
 
 /*
+ * Whether the driver chooses frequencies itself, and offers only the names performance and
+ * powersave for its two ways to do it.
+ */
+bool governor_driver_chooses(const char *driver);
+
+/*
  * Saves the controls, the governor's tunables among them, switches scaling_governor to
  * `userspace` through libcpupower (the kernel loads cpufreq_userspace when it can) and opens
  * scaling_setspeed into domain->setspeed_fd. Tunables that cannot be saved are named in

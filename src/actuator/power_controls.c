@@ -81,7 +81,8 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
 	if (strcmp(governor, "performance") == 0)
 		return PREFERENCE_REFUSED;
-	if (control_lists(policy, AVAILABLE_FILE, word) == 0)
+	/* What was there before may be a number, which the list does not have. */
+	if (word != before && control_lists(policy, AVAILABLE_FILE, word) == 0)
 		return -EINVAL;
 	r = restore_and_set(domain->saved, CONTROL_PREFERENCE, policy, now, word);
 	if (r < 0)

@@ -63,7 +63,7 @@ static void read_frequency(struct manager *manager, uint32_t domain)
 	uint64_t reported_ns;
 	uint32_t khz;
 
-	if (actuator_domain_read_back(actuator, &khz) < 0)
+	if (actuator_domain_read_back(actuator, &khz) < 0 || !khz)
 		return;
 	topology_for_each_cpu(manager->topology, cpu, domain) {
 		tracer_reported_khz(manager->tracer, cpu, &reported_ns);

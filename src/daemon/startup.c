@@ -13,6 +13,7 @@
 #include "actuator/affinities.h"
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
+#include "actuator/governor.h"
 #include "actuator/tunables.h"
 #include "actuator/uclamps.h"
 #include "config/load.h"
@@ -216,8 +217,7 @@ static int init_domain(struct manager *manager, uint32_t i)
 		governed->governor_before[0] = '\0';
 	/* For these drivers powersave is an algorithm, and not the lowest frequency. */
 	control_read_file(info->first_cpu, "scaling_driver", driver, sizeof(driver));
-	governed->driver_chooses = !strcmp(driver, "intel_pstate") ||
-				   !strcmp(driver, "amd-pstate-epp");
+	governed->driver_chooses = governor_driver_chooses(driver);
 	manager->n_domains++;
 	return 0;
 }

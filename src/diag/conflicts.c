@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
 #include <unistd.h>
@@ -16,88 +17,194 @@
 /* The broker answers by itself; a hanging one must not block the daemon. */
 #define BUS_TIMEOUT_US 200000
 
-#define COMM_SIZE      32
+#define COMM_SIZE      16 /* of the kernel, with the NUL */
+#define COMMAND_SIZE   512
 
 /* A program is found by any of the three; NULL: not in this way. */
 struct trace {
 	struct conflict conflict;
-	const char *bus_names[2];
-	const char *comm; /* of its process, cut by the kernel to 15 characters */
+	const char *bus_name;
+	const char *program;
 	const char *path;
 };
 
 static const struct trace traces[] = {
 	{ { "power-profiles-daemon", "the energy preference, and the platform's profile",
 	    "both can run, as long as the policy sets no energy-preference" },
-	  { "net.hadess.PowerProfiles", "org.freedesktop.UPower.PowerProfiles" },
-	  "power-profiles-",
+	  NULL,
+	  "power-profiles-daemon",
 	  NULL },
 	{ { "TuneD", "governors, limits and the energy preference",
 	    "take a profile without a [cpu] section, or stop it: systemctl disable --now tuned" },
-	  { "com.redhat.tuned", NULL },
+	  "com.redhat.tuned",
 	  "tuned",
+	  NULL },
+	{ { "tuned-ppd", "TuneD's profile, as the desktop's switch says",
+	    "stop it, and have wakegov's profiles on that switch: systemctl disable --now "
+	    "tuned-ppd; systemctl enable --now wakegov-desktop" },
+	  NULL,
+	  "tuned-ppd",
 	  NULL },
 	{ { "TLP", "governors, limits and the energy preference, when the power source changes",
 	    "unset CPU_SCALING_* and CPU_ENERGY_PERF_POLICY_* in /etc/tlp.conf" },
-	  { NULL, NULL },
+	  NULL,
 	  NULL,
 	  "/run/tlp/last_pwr" },
+	{ { "tlp-pd", "TLP's profile, as the desktop's switch says",
+	    "stop it, and have wakegov's profiles on that switch: systemctl disable --now tlp-pd; "
+	    "systemctl enable --now wakegov-desktop" },
+	  NULL,
+	  "tlp-pd",
+	  NULL },
 	{ { "auto-cpufreq", "governors and limits, every few seconds",
 	    "stop it: systemctl disable --now auto-cpufreq; both want the same thing" },
-	  { NULL, NULL },
+	  NULL,
 	  "auto-cpufreq",
 	  NULL },
 	{ { "thermald", "scaling_max_freq and the platform's power limits, when it is hot",
 	    "both can run: its limits are obeyed" },
-	  { "org.freedesktop.thermald", NULL },
+	  "org.freedesktop.thermald",
 	  "thermald",
 	  NULL },
 	{ { "gamemode", "governors, while a game runs",
 	    "set desiredgov and defaultgov to nothing in gamemode.ini" },
-	  { NULL, NULL },
+	  NULL,
 	  "gamemoded",
+	  NULL },
+	{ { "intel_lpmd", "the energy preference, and the CPUs that tasks may run on",
+	    "set EPP_EPB to -1 in its configuration, or stop it: systemctl disable --now "
+	    "intel_lpmd" },
+	  "org.freedesktop.intel_lpmd",
+	  "intel_lpmd",
+	  NULL },
+	{ { "asusd", "the energy preference, with the platform's profile",
+	    "both can run, as long as the policy sets no energy-preference" },
+	  "xyz.ljones.Asusd",
+	  "asusd",
+	  NULL },
+	{ { "system76-power", "governors, limits and the energy preference",
+	    "stop it: systemctl disable --now com.system76.PowerDaemon" },
+	  "com.system76.PowerDaemon",
+	  "system76-power",
+	  NULL },
+	{ { "schedqos", "utilisation clamps of tasks",
+	    "keep the tasks of rules and hints out of its configuration, or stop it: the later one "
+	    "of two clamps holds" },
+	  NULL,
+	  "schedqos",
 	  NULL },
 };
 
-_Static_assert(ARRAY_SIZE(traces) <= CONFLICTS_MAX, "raise CONFLICTS_MAX");
+/* Of the names that the programs share for the desktop's switch. */
+static const struct conflict other_switch = {
+	"another owner of PowerProfiles", "what the desktop's switch chooses",
+	"see who owns it: busctl status org.freedesktop.UPower.PowerProfiles"
+};
+
+_Static_assert(ARRAY_SIZE(traces) < CONFLICTS_MAX, "raise CONFLICTS_MAX");
 
 static void bus_unrefp(sd_bus **bus)
 {
 	sd_bus_flush_close_unref(*bus);
 }
 
-static bool owns_name(sd_bus *bus, const char *name)
+/* The process that owns the name; 0: none, or it is not known. */
+static uint32_t owner_of(sd_bus *bus, const char *name)
 {
 	sd_bus_message *reply = NULL;
-	int owned = 0;
+	uint32_t pid = 0;
 
 	if (!bus || !name)
-		return false;
+		return 0;
 	if (sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-			       "org.freedesktop.DBus", "NameHasOwner", NULL, &reply, "s",
-			       name) >= 0)
-		sd_bus_message_read(reply, "b", &owned);
+			       "org.freedesktop.DBus", "GetConnectionUnixProcessID", NULL, &reply,
+			       "s", name) >= 0)
+		sd_bus_message_read(reply, "u", &pid);
 	sd_bus_message_unref(reply);
-	return owned;
+	return pid;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * The name by which a process was started: its comm, which is cut; of a script of Python, whose
+ * comm may be the interpreter's, that of the script; and without NixOS's .NAME-wrapped.
+ */
+static bool is_program(uint32_t pid, const char *comm, const char *program)
+{
+	char command[COMMAND_SIZE], *script;
+	_cleanup_fclose_ FILE *file = NULL;
+	size_t length = strlen(program), n;
+	char path[32];
+
+	if (strncmp(comm, program, COMM_SIZE - 1) == 0)
+		return true;
+	if (comm[0] == '.')
+		return strncmp(comm + 1, program,
+			       length < COMM_SIZE - 2 ? length : COMM_SIZE - 2) == 0;
+	if (strncmp(comm, "python", 6) != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	file = fopen(path, "re");
+	n = file ? fread(command, 1, sizeof(command) - 1, file) : 0;
+	command[n] = '\0';
+	script = command + strlen(command) + 1;
+	if (script >= command + n)
+		return false;
+	script = (char *)base_of(script);
+	return strcmp(script + (*script == '.'), program) == 0 ||
+	       (*script == '.' && strncmp(script + 1, program, length) == 0 &&
+		strcmp(script + 1 + length, "-wrapped") == 0);
 }
 
 /* Bits: 1 << index into traces. */
+static uint32_t find_process(uint32_t pid)
+{
+	char comm[COMM_SIZE];
+	uint32_t found = 0;
+
+	if (!sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", pid))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(traces); i++)
+		if (traces[i].program && is_program(pid, comm, traces[i].program))
+			found |= 1u << i;
+	return found;
+}
+
 static uint32_t find_processes(void)
 {
 	_cleanup_closedir_ DIR *processes = opendir("/proc");
 	const struct dirent *entry;
-	char comm[COMM_SIZE];
 	uint32_t found = 0;
 
-	while (processes && (entry = readdir(processes))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !sysfs_read_line(comm, sizeof(comm), "/proc/%s/comm", entry->d_name))
-			continue;
-		for (size_t i = 0; i < ARRAY_SIZE(traces); i++)
-			if (traces[i].comm && strcmp(comm, traces[i].comm) == 0)
-				found |= 1u << i;
-	}
+	while (processes && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			found |= find_process(strtoul(entry->d_name, NULL, 10));
 	return found;
+}
+
+/* A program that is known is found by itself, and wakegov-desktop is ours. */
+static bool has_other_switch(sd_bus *bus)
+{
+	static const char *const names[] = { "org.freedesktop.UPower.PowerProfiles",
+					     "net.hadess.PowerProfiles" };
+	char comm[COMM_SIZE] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		uint32_t pid = owner_of(bus, names[i]);
+
+		if (!pid || find_process(pid))
+			continue;
+		sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", pid);
+		if (!is_program(pid, comm, "wakegov-desktop"))
+			return true;
+	}
+	return false;
 }
 
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata)
@@ -110,11 +217,12 @@ void conflicts_find(void (*found)(void *userdata, const struct conflict *conflic
 	for (size_t i = 0; i < ARRAY_SIZE(traces); i++) {
 		const struct trace *trace = &traces[i];
 
-		if (processes & (1u << i) || owns_name(bus, trace->bus_names[0]) ||
-		    owns_name(bus, trace->bus_names[1]) ||
+		if (processes & (1u << i) || owner_of(bus, trace->bus_name) ||
 		    (trace->path && access(trace->path, F_OK) == 0))
 			found(userdata, &trace->conflict);
 	}
+	if (has_other_switch(bus))
+		found(userdata, &other_switch);
 }
 
 struct search {

@@ -15,11 +15,12 @@ struct conflict {
 	const char *advice; /* the remedy, as a clause: "use backend = uclamp, or …" */
 };
 
-#define CONFLICTS_MAX 8
+#define CONFLICTS_MAX 16
 
 /*
- * Calls `found` for each running one, which shows by its name on the system bus, its process, or
- * its files under /run; the conflict is static. One that cannot be queried counts as absent.
+ * Calls `found` for each running one, which shows by its process, its own name on the system bus,
+ * or its files under /run. power-profiles-daemon's names have several owners: an unknown one is
+ * found by them; the conflict is static. One that cannot be queried counts as absent.
  */
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 

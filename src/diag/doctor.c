@@ -14,6 +14,7 @@
 
 #include "actuator/control.h"
 #include "actuator/discovery.h"
+#include "actuator/governor.h"
 #include "actuator/power_controls.h"
 #include "actuator/task.h"
 #include "core/opp.h"
@@ -135,14 +136,13 @@ static void examine_cgroups(const struct examination *e)
 /* The driver's own mode decides whether others can set frequencies. */
 static const char *advise_on_driver(const char *driver)
 {
+	if (!governor_driver_chooses(driver))
+		return "";
 	if (strcmp(driver, "intel_pstate") == 0)
 		return "it chooses frequencies itself, so backend limits drives it; boot with "
 		       "intel_pstate=passive to have uclamp and setspeed";
-	if (strncmp(driver, "amd-pstate-epp", 14) == 0 ||
-	    strncmp(driver, "amd_pstate_epp", 14) == 0)
-		return "it chooses frequencies itself, so backend limits drives it; boot with "
-		       "amd_pstate=passive to have uclamp and setspeed";
-	return "";
+	return "it chooses frequencies itself, so backend limits drives it; boot with "
+	       "amd_pstate=passive to have uclamp and setspeed";
 }
 
 static const char *choose(const struct examination *e, uint32_t policy, const char *governor,
@@ -234,6 +234,23 @@ static void examine_domain(const struct examination *e, const struct topology_do
 			    "performance fits it");
 }
 
+/* By the maker of the CPUs, which x86 names there. */
+static const char *advise_on_no_domain(void)
+{
+	char line[TEXT_SIZE];
+
+	if (sysfs_read_tagged(line, sizeof(line), "vendor_id", "/proc/cpuinfo") <= 0)
+		return "there is nothing to drive: it takes a driver such as cppc_cpufreq, "
+		       "scmi-cpufreq or cpufreq-dt, and OPPs in the firmware's tables; most virtual "
+		       "machines have none";
+	if (strstr(line, "AMD") || strstr(line, "Hygon"))
+		return "there is nothing to drive: switch CPPC on in the firmware's settings and "
+		       "boot with amd_pstate=passive; on CPUs before Zen 2, modprobe "
+		       "acpi-cpufreq; most virtual machines have none";
+	return "there is nothing to drive: modprobe acpi-cpufreq, or look for P-states in the "
+	       "firmware's settings; most virtual machines have none";
+}
+
 static int examine_domains(const struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
@@ -243,9 +260,7 @@ static int examine_domains(const struct examination *e)
 	if (r < 0)
 		return r;
 	if (!topology->n_domains)
-		tell(e, FINDING_BAD, "cpufreq domains", "none",
-		     "there is nothing to drive: modprobe acpi-cpufreq, or look for P-states in "
-		     "the firmware's settings; most virtual machines have none");
+		tell(e, FINDING_BAD, "cpufreq domains", "none", advise_on_no_domain());
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		examine_domain(e, &topology->domains[i]);
 		n_known += examine_energy(e, &topology->domains[i]);

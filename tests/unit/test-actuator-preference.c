@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "actuator/governor.h"
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
 
@@ -111,6 +112,47 @@ static void test_set_back_by_a_reload(void **state)
 	fake_assert(PREFERENCE, "balance_performance");
 }
 
+/* The firmware's own value has a number, which is not among those offered. */
+static void test_number_set_back(void **state)
+{
+	struct setting *s = *state;
+
+	fake_write(PREFERENCE, "100");
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_DONE);
+	fake_assert(PREFERENCE, "100");
+	assert_int_equal(preference_set(&s->domain, "60"), -EINVAL);
+}
+
+/* The kernel prints that word where the driver cannot say. */
+static void test_unknown_frequency(void **state)
+{
+	static const struct backend *const backends[] = { &backend_observe, &backend_limits };
+	const struct actuator_request request = { 400000, 400000, 400000, 400000, 400000 };
+	struct setting *s = *state;
+	uint32_t khz = 1;
+
+	fake_write(POLICY("scaling_cur_freq"), "<unknown>");
+	assert_int_equal(actuator_domain_read_back(&s->domain, &khz), 0);
+	assert_int_equal(khz, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_true(backends[i]->apply(&s->domain, &request) >= 0);
+		assert_int_equal(s->domain.write_errors, 0);
+	}
+	fake_write(POLICY("scaling_cur_freq"), "fast");
+	assert_int_equal(actuator_domain_read_back(&s->domain, &khz), -EINVAL);
+}
+
+static void test_drivers(void **state)
+{
+	assert_true(governor_driver_chooses("intel_pstate"));
+	assert_true(governor_driver_chooses("amd-pstate-epp"));
+	assert_true(governor_driver_chooses("amd_pstate_epp"));
+	assert_false(governor_driver_chooses("amd-pstate"));
+	assert_false(governor_driver_chooses("intel_cpufreq"));
+	assert_false(governor_driver_chooses("acpi-cpufreq"));
+}
+
 /* The kernel would answer EBUSY, each time again. */
 static void test_not_written_under_performance(void **state)
 {
@@ -176,10 +218,17 @@ static void test_dynamic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_set_and_restored),	 TEST(test_killed_amid_a_change),
-		TEST(test_set_back_by_a_reload), TEST(test_not_written_under_performance),
-		TEST(test_not_offered),		 TEST(test_missing),
-		TEST(test_of_somebody_else),	 TEST(test_dynamic),
+		TEST(test_number_set_back),
+		TEST(test_unknown_frequency),
+		TEST(test_drivers),
+		TEST(test_set_and_restored),
+		TEST(test_killed_amid_a_change),
+		TEST(test_set_back_by_a_reload),
+		TEST(test_not_written_under_performance),
+		TEST(test_not_offered),
+		TEST(test_missing),
+		TEST(test_of_somebody_else),
+		TEST(test_dynamic),
 	};
 
 	fake_enter_or_skip();

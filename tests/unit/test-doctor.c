@@ -192,14 +192,69 @@ static void test_own_governor(void **state)
 	assert_found("good policy0: governor: userspace, set by wakegovd; other governors: ");
 }
 
+static void put_cpuinfo(const char *text)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cpuinfo", fake_run_dir("64k"));
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(mount(path, "/proc/cpuinfo", "none", MS_BIND, NULL), 0);
+}
+
+/* What is to be done without a driver depends on whose CPUs these are. */
+static void test_no_domain(void **state)
+{
+	static const struct {
+		const char *cpuinfo, *advice;
+	} cases[] = {
+		{ "processor\t: 0\nvendor_id\t: GenuineIntel\n",
+		  "(there is nothing to drive: modprobe acpi-cpufreq" },
+		{ "processor\t: 0\nvendor_id\t: AuthenticAMD\n", "boot with amd_pstate=passive" },
+		{ "processor\t: 0\nCPU implementer\t: 0x41\n", "a driver such as cppc_cpufreq" },
+	};
+
+	assert_int_equal(fake_reset(state), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		put_cpuinfo(cases[i].cpuinfo);
+		examine("/run/none");
+		assert_int_equal(umount2("/proc/cpuinfo", MNT_DETACH), 0);
+		assert_found("bad cpufreq domains: none (");
+		assert_found(cases[i].advice);
+	}
+}
+
+static void test_drivers_that_choose(void **state)
+{
+	static const char *const names[] = { "amd-pstate-epp", "amd_pstate_epp" };
+
+	for (int i = 0; i < 2; i++) {
+		fake_write("cpufreq/policy0/scaling_driver", "%s", names[i]);
+		fake_write("cpufreq/policy0/scaling_available_governors", "performance powersave ");
+		examine("/run/none");
+		assert_found("amd_pstate=passive");
+		assert_not_found("no userspace governor");
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing_else_decides), TEST(test_sched_ext),	  TEST(test_dynamic_epp),
-		TEST(test_power_limits),	 TEST(test_own_governor), TEST(test_energy),
-		TEST(test_other_governors),	 TEST(test_leftovers),
+		TEST(test_no_domain),
+		TEST(test_drivers_that_choose),
+		TEST(test_nothing_else_decides),
+		TEST(test_sched_ext),
+		TEST(test_dynamic_epp),
+		TEST(test_power_limits),
+		TEST(test_own_governor),
+		TEST(test_energy),
+		TEST(test_other_governors),
+		TEST(test_leftovers),
 	};
 
 	fake_enter_or_skip();
