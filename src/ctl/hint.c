@@ -150,18 +150,14 @@ enum ctl_exit command_run(struct ctl *ctl)
 			 ctl_value(ctl, "no-boost");
 	int error;
 
-	if (!ctl->n_arguments) {
-		ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
-		return RUN_FAILED;
-	}
-	if (!overrides && !ctl_value(ctl, "class")) {
-		ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class or "
-				"--no-boost");
-		return RUN_FAILED;
-	}
+	if (!ctl->n_arguments)
+		return ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
+	if (!overrides && !ctl_value(ctl, "class"))
+		return ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class "
+				       "or --no-boost");
 	if (!ctl_takes_level(ctl, "cap") || !ctl_takes_level(ctl, "floor") ||
 	    !ctl_takes_response(ctl, "floor") || !ctl_takes_level(ctl, "idle-latency"))
-		return RUN_FAILED;
+		return CTL_USAGE;
 	/* They are listed by the name that this process will have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
 	if (prepare(ctl, overrides) != CTL_OK)

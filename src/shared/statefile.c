@@ -136,6 +136,9 @@ int statefile_open(const char *directory, const struct statefile *file,
 
 	*ret = (struct statefile_reader){ .is_log = file->is_log };
 	r = read_whole(directory, file->name, &ret->text, &length);
+	/* A crash amid the first write may have left the other one. */
+	if (r == -ENOENT)
+		statefile_remove(directory, file);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	ret->next = ret->text;
@@ -196,6 +199,11 @@ static int remove_at(int directory, const char *name)
 	return r;
 }
 
+static void name_temporary(const char *name, char ret[static NAME_SIZE])
+{
+	snprintf(ret, NAME_SIZE, "%s.new", name);
+}
+
 static int replace(int directory, const char *name, const char *text, size_t length)
 {
 	_cleanup_close_ int fd = -1;
@@ -203,13 +211,13 @@ static int replace(int directory, const char *name, const char *text, size_t len
 	ssize_t n = 0;
 	int r;
 
-	snprintf(temporary, sizeof(temporary), "%s.new", name);
+	name_temporary(name, temporary);
 	/* Left over from a crash between here and the rename. */
 	r = remove_at(directory, temporary);
 	if (r < 0)
 		return r;
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		    0644);
+		    0600);
 	if (fd < 0)
 		return -errno;
 	for (size_t at = 0; at < length && n >= 0; at += (size_t)n)
@@ -273,10 +281,14 @@ int statefile_append(int fd, const char *line)
 int statefile_remove(const char *directory, const struct statefile *file)
 {
 	_cleanup_close_ int fd = open_directory(directory);
+	char temporary[NAME_SIZE];
+	int r;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	return remove_at(fd, file->name);
+	r = remove_at(fd, file->name);
+	name_temporary(file->name, temporary);
+	return remove_at(fd, temporary) ?: r;
 }
 
 void statefile_print_escaped(FILE *out, const char *text)

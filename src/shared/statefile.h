@@ -9,7 +9,8 @@
  *	KEY VALUE…		any number of lines; what they say is up to the file's owner
  *	end N			the number of these lines; a log has no such line
  *
- * A file is replaced as a whole: it is written beside the old one and renamed. A log is also
+ * Only the daemon's user may read them. A file is replaced as a whole: it is written beside the old
+ * one, as NAME.new, and renamed. A log is also
  * appended to, each line by one write(2) before the action that it announces; a last line without a
  * newline announced nothing, and is left out. Text from other users is the last value of its line,
  * and is escaped.
@@ -35,10 +36,10 @@ struct statefile_reader {
 
 /*
  * Reads the file of a directory and checks its head. Returns 1 when lines follow; 0 without a file
- * or a directory, or with a file of an earlier boot, which is removed; or a negative errno:
- * -EKEYREJECTED for a file that another user could have written, -EPROTONOSUPPORT for one of
- * another version, -EBADMSG for one that is not of the form above. The caller closes the reader in
- * any case.
+ * or a directory, or with a file of an earlier boot, which is removed, as is a left-over NAME.new;
+ * or a negative errno: -EKEYREJECTED for a file that another user could have written,
+ * -EPROTONOSUPPORT for one of another version, -EBADMSG for one that is not of the form above. The
+ * caller closes the reader in any case.
  */
 int statefile_open(const char *directory, const struct statefile *file,
 		   struct statefile_reader *ret);
@@ -69,7 +70,8 @@ int statefile_open_log(const char *directory, const struct statefile *file);
  */
 int statefile_append(int fd, const char *line);
 
-/* Removes the file. Returns 0, also when there is none, or a negative errno. */
+/* Removes the file, and what a crash left beside it. Returns 0, also when there is none, or a
+ * negative errno. */
 int statefile_remove(const char *directory, const struct statefile *file);
 
 /* Writes text with a backslash and three octal digits for each byte that is not plain ASCII. */

@@ -101,7 +101,8 @@ list_files() {
 
 installs_there() {
 	in_root "$ROOT" sh -c 'apt-get -qq -y install /debs/*.deb' &&
-		[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = enabled ]
+		[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = enabled ] &&
+		[ "$(in_root "$ROOT" systemctl is-enabled wakegov-desktop.service)" = disabled ]
 }
 
 runs() {

@@ -46,8 +46,12 @@ static void print_text(FILE *out, const void *data)
 
 static void save(const struct statefile *file, const char *lines)
 {
+	struct stat st;
+
 	assert_int_equal(statefile_write(directory, file, print_text, lines), 0);
 	assert_int_equal(access(temporary, F_OK), -1);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
 /* Reads it to its end. Returns 0 or what a function returned; the lines, each with a newline. */
@@ -171,6 +175,27 @@ static void test_stays_on_failure(void **state)
 	assert_int_equal(statefile_write(directory, &whole, print_text, "new\n"), -EISDIR);
 	assert_int_equal(rmdir(temporary), 0);
 	assert_holds(&whole, "old\n");
+}
+
+static void leave_temporary(void)
+{
+	assert_int_equal(close(open(temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+}
+
+/* A crash before the rename leaves it, with the file or without. */
+static void test_left_over(void **state)
+{
+	struct statefile_reader reader;
+
+	leave_temporary();
+	assert_int_equal(statefile_open(directory, &whole, &reader), 0);
+	statefile_close(&reader);
+	assert_int_equal(access(temporary, F_OK), -1);
+	save(&whole, "");
+	leave_temporary();
+	assert_int_equal(statefile_remove(directory, &whole), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(temporary, F_OK), -1);
 }
 
 static void test_no_directory(void **state)
@@ -377,6 +402,7 @@ static void test_escapes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_left_over, tear_down),
 		TEST(test_replaces),
 		TEST(test_form),
 		TEST(test_reader_keeps_old),

@@ -230,16 +230,16 @@ class Control(ServiceTest):
 class Run(ServiceTest):
     """There is no process but 812 here: what a command is run under is tested by native-rules."""
 
-    def refuse(self, *arguments, words):
+    def refuse(self, *arguments, words, code=USAGE):
         done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "run", *arguments],
                               capture_output=True, text=True, timeout=PATIENCE_S)
-        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual((done.returncode, done.stdout), (code, ""))
         self.assertIn(words, done.stderr)
 
     def test_refused(self):
         self.refuse("--cap", "30%", words="expected a command")
         self.refuse("--", "true", words="give --cap")
-        self.refuse("--cap", "30%", "--", "true", words="no task")
+        self.refuse("--cap", "30%", "--", "true", words="no task", code=125)
         self.refuse("--cap", "30", "--", "true", words="--cap 30: expected none, a share")
         self.refuse("--floor", "512", "--", "true", words="--floor 512: expected none, a share")
         self.refuse("--response", "2", "--", "true", words="--response 2: expected none, or a time")
