@@ -12,6 +12,7 @@
 #include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 static void show_metrics(const json_t *reply)
 {
@@ -63,6 +64,27 @@ static void show_profiles(const json_t *reply)
 	table_print(TABLE(columns), json_object_get(reply, "profiles"), stdout);
 }
 
+/* Whether the daemon has it, or does not say. If not, prints that, with a similar name. */
+static bool has_profile(const struct ctl *ctl, const char *name)
+{
+	json_auto_t *reply = NULL;
+	const json_t *profiles, *profile;
+	const char *closest = NULL;
+	size_t i;
+
+	if (ctl_try(ctl, "io.wakegov.Profiles", ctl->timeout_ns, &reply) < 0)
+		return true;
+	profiles = json_object_get(json_object_get(reply, "parameters"), "profiles");
+	json_array_foreach(profiles, i, profile) {
+		if (field_is_word(profile, "name", name))
+			return true;
+		suggest_closest(name, field_text(profile, "name") ?: "", &closest);
+	}
+	if (closest)
+		complain("the policy has no profile '%s'. Did you mean '%s'?", name, closest);
+	return !closest;
+}
+
 static enum ctl_exit command_profile(struct ctl *ctl)
 {
 	const char *name = ctl->n_arguments ? ctl->arguments[0] : NULL;
@@ -71,6 +93,8 @@ static enum ctl_exit command_profile(struct ctl *ctl)
 		return ctl_misuse(ctl, "profile takes one profile, or auto");
 	if (!name)
 		return ctl_ask(ctl, "io.wakegov.Profiles", NULL, show_profiles);
+	if (strcmp(name, "auto") != 0 && !has_profile(ctl, name))
+		return CTL_REFUSED;
 	return ctl_ask(
 		ctl, "io.wakegov.ChooseProfile",
 		json_pack("{so*}", "profile", strcmp(name, "auto") != 0 ? format_json(name) : NULL),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ctl/format.h"
@@ -67,18 +68,28 @@ const char *style_plain(FILE *file)
 	return style_is_used(file) ? "\033[0m" : "";
 }
 
-/* How many bytes fit into a line, up to a space if there is one. */
-static int length_of_line(const char *text)
+/* The width of the terminal that the file is; most: it is none, or a wider one. */
+static size_t line_width(FILE *file, size_t most)
 {
-	const int room = TABLE_LINE - PARAGRAPH_TITLE;
+	struct winsize size;
+
+	if (fileno(file) < 0 || ioctl(fileno(file), TIOCGWINSZ, &size) < 0 || !size.ws_col ||
+	    size.ws_col > most)
+		return most;
+	return size.ws_col;
+}
+
+/* How many bytes fit into so many columns, up to a space if there is one. */
+static int length_of_line(const char *text, int columns)
+{
 	int width = 0, fits = 0;
 
 	for (int i = 0; text[i]; i++) {
-		if (text[i] == ' ' && width <= room)
+		if (text[i] == ' ' && width <= columns)
 			fits = i;
 		width += ((unsigned char)text[i] & 0xc0) != 0x80;
 	}
-	if (width <= room)
+	if (width <= columns)
 		return (int)strlen(text);
 	return fits ? fits : (int)strcspn(text, " ");
 }
@@ -87,9 +98,10 @@ void paragraph_print(FILE *file, const char *title, const char *text)
 {
 	_cleanup_free_ char *clean = format_clean(text);
 	const char *rest = clean ? clean : "?";
+	int columns = (int)line_width(file, TABLE_LINE) - PARAGRAPH_TITLE;
 
 	while (*rest) {
-		int length = length_of_line(rest);
+		int length = length_of_line(rest, columns);
 
 		fprintf(file, "%-*s%.*s\n", PARAGRAPH_TITLE, title, length, rest);
 		title = "";
@@ -193,13 +205,17 @@ static size_t width_of(const char *text)
 struct spacing {
 	size_t widths[TABLE_COLUMNS_MAX];
 	int gap;
+	bool is_split; /* the last column is on a line of its own */
 };
+
+#define SPLIT_INDENT 2
 
 static void print_cell(const struct table *table, const struct spacing *spacing, size_t column,
 		       const char *text, FILE *file)
 {
 	size_t width = spacing->widths[column], used = width_of(text), characters = 0;
-	bool is_last = column + 1 == table->n_columns;
+	bool is_own = spacing->is_split && column + 1 == table->n_columns;
+	bool is_last = column + 1 + (spacing->is_split && !is_own) == table->n_columns;
 	int bytes = 0;
 	int padding = used < width ? (int)(width - used) : 0;
 
@@ -207,26 +223,32 @@ static void print_cell(const struct table *table, const struct spacing *spacing,
 	for (; text[bytes]; bytes++)
 		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && ++characters > width)
 			break;
-	if (table->columns[column].align == TABLE_RIGHT)
+	if (is_own)
+		fprintf(file, "%*s%.*s", SPLIT_INDENT, "", bytes, text);
+	else if (table->columns[column].align == TABLE_RIGHT)
 		fprintf(file, "%*s%.*s", padding, "", bytes, text);
 	else
 		fprintf(file, "%.*s%*s", bytes, text, is_last ? 0 : padding, "");
 	fprintf(file, "%*s%s", is_last ? 0 : spacing->gap, "", is_last ? "\n" : "");
 }
 
-/* Moves the columns together if lines are too long, and then cuts the ends of one column. */
-static void fit(const struct table *table, struct spacing *spacing)
+/*
+ * Moves the columns together if lines are too long. If that is not enough, cuts the ends of one
+ * column, if the table says which, and then gives the last one lines of its own.
+ */
+static void fit(const struct table *table, struct spacing *spacing, size_t line)
 {
 	size_t *cut = &spacing->widths[table->cut_column], between = table->n_columns - 1;
 	size_t width = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++)
 		width += spacing->widths[i];
-	if (!table->width || width + between * (size_t)spacing->gap <= table->width)
+	if (width + between * (size_t)spacing->gap <= line)
 		return;
 	spacing->gap = 1;
-	for (; width + between > table->width && *cut > TABLE_CUT_LEAST; width--)
+	for (; table->width && width + between > line && *cut > TABLE_CUT_LEAST; width--)
 		--*cut;
+	spacing->is_split = width + between > line && between && line < (table->width ?: SIZE_MAX);
 }
 
 bool table_print(const struct table *table, const json_t *rows, FILE *file)
@@ -254,7 +276,7 @@ bool table_print(const struct table *table, const json_t *rows, FILE *file)
 		used = width_of(cells[i]);
 		*width = used > *width ? used : *width;
 	}
-	fit(table, &spacing);
+	fit(table, &spacing, line_width(file, table->width ?: SIZE_MAX));
 
 	fputs(style_bold(file), file);
 	for (size_t i = 0; i < n_columns; i++)

@@ -63,7 +63,8 @@ const char *style_bold(FILE *file);
 const char *style_plain(FILE *file);
 
 /*
- * Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns. title
+ * Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns, or to a
+ * narrower terminal's. title
  * is at most PARAGRAPH_TITLE - 1 characters; text is cleaned on its way.
  */
 #define PARAGRAPH_TITLE 11
@@ -94,8 +95,10 @@ struct table {
 	const struct table_column *columns;
 	size_t n_columns; /* at most TABLE_COLUMNS_MAX */
 	/*
-	 * Width of a line: columns move together and, if that is not enough, one column's cells are
-	 * cut, down to TABLE_CUT_LEAST characters. 0: no limit.
+	 * Width of a line, if the terminal is not narrower: columns move together and, if that is
+	 * not enough, one column's cells are cut, down to TABLE_CUT_LEAST characters. 0: the
+	 * terminal's alone, and no cell is cut. In a terminal that is still too narrow, each last
+	 * cell has a line of its own.
 	 */
 	size_t width;
 	size_t cut_column;

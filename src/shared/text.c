@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "shared/text.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -135,13 +136,33 @@ static unsigned int distance(const char *a, const char *b)
 	return steps[length_a][length_b];
 }
 
+#define SHORT_LEAST 3
+
+static const char *skip_dashes(const char *text)
+{
+	return text + strspn(text, "-_");
+}
+
+/* Whether typed is the beginning of the name, which may have dashes more: maxfreq. */
+static bool is_short_for(const char *typed, const char *name)
+{
+	size_t n = 0;
+
+	for (; *(typed = skip_dashes(typed)); typed++, name++, n++) {
+		name = skip_dashes(name);
+		if (tolower((unsigned char)*typed) != tolower((unsigned char)*name))
+			return false;
+	}
+	return n >= SHORT_LEAST;
+}
+
 bool suggest_matches(const char *typed, const char *meant)
 {
 	unsigned int steps = distance(typed, meant);
 
 	if (!*typed || steps == UINT_MAX)
 		return false;
-	return !strncmp(typed, meant, strlen(typed)) ||
+	return !strncmp(typed, meant, strlen(typed)) || is_short_for(typed, meant) ||
 	       (steps <= SLIP_MAX && 2 * steps < strlen(meant));
 }
 
@@ -149,6 +170,8 @@ void suggest_closest(const char *typed, const char *name, const char **closest)
 {
 	unsigned int steps = distance(typed, name);
 
+	if (steps > SLIP_MAX && is_short_for(typed, name))
+		steps = SLIP_MAX;
 	if (steps <= SLIP_MAX && (!*closest || steps < distance(typed, *closest)))
 		*closest = name;
 }

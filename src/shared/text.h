@@ -41,12 +41,13 @@ void text_copy(char *ret, size_t size, const char *text);
 
 /*
  * Whether typed looks like a slip for meant: at most two letters missing, added, wrong or swapped,
- * and less than half of it, or a beginning of it.
+ * and less than half of it, or a beginning of it, whose dashes may be missing.
  */
 bool suggest_matches(const char *typed, const char *meant);
 
 /*
  * Keeps in *closest, NULL at first, the one of the names seen that typed is a slip for: at most two
- * letters apart, and nearer than the others.
+ * letters apart, and nearer than the others; or a beginning of it, of three letters or more, whose
+ * dashes may be missing.
  */
 void suggest_closest(const char *typed, const char *name, const char **closest);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-varlink.h"
 
+#include <pty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/print.h"
 #include "shared/cleanup.h"
@@ -95,6 +97,60 @@ static void test_fit(void **state)
 	}
 }
 
+/* What a terminal of so many columns gets of the domains' table, and of a paragraph. */
+static void print_to_terminal(unsigned short columns, char *ret, size_t size)
+{
+	static const struct table_column domains[] = {
+		{ "DOMAIN", TABLE_LEFT, cell_text, "name" },
+		{ "TARGET", TABLE_RIGHT, cell_frequency, "khz" },
+		{ "REASON", TABLE_LEFT, cell_text, "why" },
+	};
+	json_auto_t *rows = json_loads(
+		"[{\"name\": \"policy0\", \"khz\": 1800000, \"why\": \"utilisation\"}]", 0, NULL);
+	struct winsize window = { .ws_row = 24, .ws_col = columns };
+	int master, slave;
+	ssize_t n;
+	FILE *file;
+
+	assert_int_equal(openpty(&master, &slave, NULL, NULL, &window), 0);
+	file = fdopen(slave, "w");
+	assert_non_null(file);
+	assert_true(table_print(TABLE(domains), rows, file));
+	paragraph_print(file, "note", "one two three four five six");
+	fclose(file);
+	/* Until the other end's last word was read, which is an error. */
+	while ((n = read(master, ret, size - 1)) > 0) {
+		ret += n;
+		size -= (size_t)n;
+	}
+	*ret = '\0';
+	close(master);
+}
+
+/* No line is longer than the terminal, and nothing is lost. */
+static void test_terminal(void **state)
+{
+	static const struct {
+		unsigned short columns;
+		const char *expected;
+	} cases[] = {
+		{ 80, "DOMAIN     TARGET  REASON\r\npolicy0  1800 MHz  utilisation\r\n"
+		      "note       one two three four five six\r\n" },
+		{ 29, "DOMAIN    TARGET REASON\r\npolicy0 1800 MHz utilisation\r\n"
+		      "note       one two three four\r\n           five six\r\n" },
+		{ 24, "DOMAIN    TARGET\r\n  REASON\r\npolicy0 1800 MHz\r\n  utilisation\r\n"
+		      "note       one two three\r\n           four five six\r\n" },
+	};
+
+	setenv("NO_COLOR", "1", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[512];
+
+		print_to_terminal(cases[i].columns, text, sizeof(text));
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
 static void test_table_of_many_rows(void **state)
 {
 	static const struct table_column columns[] = { { "N", TABLE_RIGHT, cell_number, "n" } };
@@ -114,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_table_of_many_rows),
 	};
 

@@ -206,8 +206,9 @@ static void test_matches(void **state)
 
 static void test_closest(void **state)
 {
-	static const char *const names[] = { "hold", "holds", "slack",
-					     "a-word-of-more-than-32-characters" };
+	static const char *const names[] = { "hold",	      "holds",
+					     "slack",	      "max-frequency",
+					     "min-frequency", "a-word-of-more-than-32-characters" };
 	static const struct {
 		const char *typed;
 		const char *closest;
@@ -220,7 +221,14 @@ static void test_closest(void **state)
 		{ "h", NULL },
 		{ "kitten", NULL },
 		{ "", NULL },
-		{ "a-word-of-more-than-32-character", NULL },
+		{ "a-word-of-more-than-32-charactres", NULL },
+		{ "a-word-of-more-than-32-char", "a-word-of-more-than-32-characters" },
+		{ "maxfreq", "max-frequency" },
+		{ "min_freq", "min-frequency" },
+		{ "MaxFrequency", "max-frequency" },
+		{ "max-frequencyx", "max-frequency" },
+		{ "ma", NULL },
+		{ "freq", NULL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -196,6 +196,13 @@ class Output(ControlTest):
                         self.assertEqual(process.stderr.read(), b"")
                         self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
 
+    def test_no_such_profile(self):
+        """a slip is understood, and is no choice"""
+        self.assertIn("no profile 'quit'. Did you mean 'quiet'?",
+                      self.run_command("profile", "quit", code=REFUSED))
+        self.assertIn("no such profile", self.run_command("profile", "nothing-alike", code=REFUSED))
+        self.assertIn("balanced is in force", self.run_command("profile"))
+
     def test_reload(self):
         loaded, *warnings = self.run_command("reload").splitlines()
         self.assertRegex(loaded, r"^loaded /etc/wakegov\.conf, reload number \d+$")
