@@ -97,6 +97,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	enum ctl_exit code = CTL_OK;
+	const char *error;
 	json_t *reply;
 	int r;
 
@@ -108,7 +109,10 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	if (r < 0)
 		return complain_call(ctl->path, r);
 
-	if (json_is_string(json_object_get(reply, "error")))
+	error = json_string_value(json_object_get(reply, "error"));
+	if (error && ctl->logged_error && !strcmp(error, ctl->logged_error))
+		code = CTL_REFUSED;
+	else if (error)
 		code = complain_refusal(ctl->command->name, method, reply);
 	else if (ret)
 		*ret = json_incref(json_object_get(reply, "parameters"));

@@ -60,6 +60,7 @@ struct ctl {
 	const char *path; /* of the socket */
 	uint64_t timeout_ns;
 	bool json;
+	const char *logged_error; /* a refusal that the daemon's log has: it is not printed */
 	const char *values[CTL_OPTIONS_MAX]; /* in the order of command->options; NULL: not given */
 	char **arguments; /* the words behind the command's name that are no options */
 	int n_arguments;

@@ -101,6 +101,15 @@ static enum ctl_exit command_profile(struct ctl *ctl)
 		show_profile);
 }
 
+/* For the unit, whose journal has what the daemon logs of it. */
+static enum ctl_exit command_reload(struct ctl *ctl)
+{
+	if (!ctl_value(ctl, "quiet"))
+		return ctl_ask(ctl, "io.wakegov.Reload", NULL, show_reload);
+	ctl->logged_error = "io.wakegov.PolicyInvalid";
+	return ctl_call(ctl, "io.wakegov.Reload", NULL, NULL);
+}
+
 const struct ctl_command ctl_commands[] = {
 	{
 		.name = "status",
@@ -268,8 +277,10 @@ const struct ctl_command ctl_commands[] = {
 	{
 		.name = "reload",
 		.help = "read the policy again (root)",
-		.method = "io.wakegov.Reload",
-		.show = show_reload,
+		.run = command_reload,
+		.options = {
+			{ "quiet", NULL, "leave out what the daemon logs as well" },
+		},
 	},
 	{
 		.name = "record",

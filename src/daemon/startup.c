@@ -256,13 +256,13 @@ int startup_discover(struct manager *manager)
 	named = backend_find(manager->policy.backend);
 	if (named && named->writes) {
 		log_error("this machine has no cpufreq domains, so backend = %s has nothing to "
-			  "drive: load a cpufreq driver (modprobe acpi-cpufreq), or set backend = "
+			  "drive: load a cpufreq driver (see wakegovctl doctor), or set backend = "
 			  "auto to watch only",
 			  named->name);
 		return -ENODEV;
 	}
 	log_warning("this machine has no cpufreq domains: watching only; if it should have some, "
-		    "load its driver (modprobe acpi-cpufreq) and restart wakegovd");
+		    "load its driver (see wakegovctl doctor) and restart wakegovd");
 	return 0;
 }
 

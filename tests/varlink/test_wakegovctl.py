@@ -273,6 +273,9 @@ class Refused(ControlTest):
         self.assertEqual(self.run_command("reload", code=REFUSED),
                          "wakegovctl: the policy was refused, and the old one stays in force: "
                          + self.faults[0] + "\nwakegovctl: " + self.faults[1] + "\n")
+        # For the unit: its journal has the daemon's own lines.
+        quiet = wakegovctl("--socket", self.path, "reload", "--quiet")
+        self.assertEqual((quiet.returncode, quiet.stdout, quiet.stderr), (REFUSED, "", ""))
         status = self.run_command("status").splitlines()
         at = next(i for i, line in enumerate(status) if "the last reload failed" in line)
         self.assertEqual(status[at + 1:at + 3], [" " * 11 + fault for fault in self.faults])

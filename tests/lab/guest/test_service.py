@@ -245,12 +245,13 @@ class Service(Installed):
         odd = "[domain policy0]\nmin-frequency = 1GHz\n[rule odd]\nuser = nobody-at-all\n"
         guest.write(POLICY, odd)
         warned = run("wakegovctl", "--json", "reload")
-        for warning in ("gives nothing: set cap", "there is no such user"):
+        for warning in ("gives nothing: set cap", "nobody-at-all is no user here"):
             self.assertIn(warning, str(json.loads(warned.stdout)["warnings"]))
             self.assertIn(warning, journal())
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
         by_systemd = run("systemctl", "reload", "wakegovd.service", check=False)
         self.assertNotEqual(by_systemd.returncode, 0)
+        self.assertEqual(journal().count("min-frequency: found '1'"), 1)
         self.assertEqual(show("ActiveState"), "active")
         refused = run("wakegovctl", "reload", check=False)
         self.assertEqual(refused.returncode, 1)
