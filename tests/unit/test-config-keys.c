@@ -150,7 +150,7 @@ static const struct key_case cases[] = {
 	{ "domain", "headroom", get_headroom, 125,
 	  { { "110%", 110 }, { "400%", 400 }, { "150.0%", 150 } },
 	  "a share from 110% to 400% with its unit (%)",
-	  { "", "109%", "401%", "1.25", "125", "125.5%", "125 W" } },
+	  { "", "109%", "401%", "1.25", "125", "125.5%", "125W" } },
 	{ "domain", "rate-limit", get_rate_limit, 0,
 	  { { "auto", 0 }, { "100us", 100 * US }, { "1s", S }, { "0.1ms", 100 * US } },
 	  "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)",
