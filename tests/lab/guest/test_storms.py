@@ -225,7 +225,7 @@ class Storms(CapsTest):
             seen["now"] = [pid for storm in storms for pid in self.members(storm)]
             time.sleep(1)
             return seen["now"] == seen["before"] and len(seen["now"]) > 12 * len(storms)
-        guest.wait_for(is_calm, STORM_S + PATIENCE_S, "the end of the storm")
+        guest.wait_for(is_calm, STORM_S + 3 * PATIENCE_S, "the end of the storm")
         return seen["now"]
 
     @staticmethod
