@@ -2,7 +2,7 @@
 # The answer of wakegovctl benefit --json as metrics for node_exporter: see README.md.
 def family(name; help; of):
   "# HELP \(name) \(help)", "# TYPE \(name) gauge",
-  ((.against // "") as $against | .figures[] |
+  ((.against // "the former governor") as $against | .figures[] |
    "\(name){figure=\(.name | @json),against=\($against | @json)} \(of)");
 
 family("wakegov_benefit_ratio"; "What was measured with wakegov, by what was without."; .ratio),

@@ -181,6 +181,24 @@ static double bound(const struct finding_of *finding)
 	return 100 * fmax(1 - finding->ratio.low, finding->ratio.high - 1);
 }
 
+/*
+ * The time in minutes after which the interval would be narrow enough, also of the pairs that were
+ * void. It shrinks by the root of their number, and a little faster while they are few.
+ */
+static double needed_min(const struct benefit_findings *findings, const struct finding_of *finding)
+{
+	double times = log(finding->ratio.high / finding->ratio.low) / 2 /
+		       log(1 + UNSTEADY_PERCENT / 100.0);
+
+	return ceil((findings->n_pairs + findings->n_void) * 2 * findings->block_s * times * times /
+		    60);
+}
+
+static bool is_unsteady(const struct finding_of *finding)
+{
+	return bound(finding) >= UNSTEADY_PERCENT;
+}
+
 static bool differs(const struct finding_of *finding)
 {
 	return (finding->ratio.low > 1 || finding->ratio.high < 1) &&
@@ -220,7 +238,8 @@ static void say_difference(const struct finding_of *finding, char *ret, size_t s
 }
 
 /* The work done, and the energy or time for it; NULL where it is not known. */
-static json_t *say_verdict(const struct finding_of *work, const struct finding_of *cost)
+static json_t *say_verdict(const struct benefit_findings *findings, const struct finding_of *work,
+			   const struct finding_of *cost)
 {
 	const struct finding_of *known = work ?: cost;
 	char worked[96], took[96];
@@ -228,6 +247,10 @@ static json_t *say_verdict(const struct finding_of *work, const struct finding_o
 	if (!known)
 		return NULL;
 	if ((!work || !differs(work)) && (!cost || !differs(cost))) {
+		/* One that is unsteady has told nothing. */
+		if (is_unsteady(known))
+			return json_sprintf("too unsteady to tell by %s; --for %.0fm may do",
+					    known->name, needed_min(findings, known));
 		if (work && cost)
 			return json_sprintf("no difference found; one above %.*f %% in %s, or "
 					    "above %.*f %% in %s, would have been",
@@ -263,13 +286,15 @@ static json_t *verdict(const struct benefit_findings *findings)
 			find(findings, FIGURE_RUN, &work) || find(findings, FIGURE_IOS, &work);
 	bool has_cost = find(findings, FIGURE_ENERGY, &cost) ||
 			find(findings, FIGURE_ESTIMATE, &cost);
-	json_t *said = say_verdict(has_work ? &work : NULL, has_cost ? &cost : NULL);
+	json_t *said = say_verdict(findings, has_work ? &work : NULL, has_cost ? &cost : NULL);
 
 	if (said)
 		return said;
 	if (findings->n_pairs < BENEFIT_PAIRS_LEAST)
-		return json_sprintf("too little was measured to say: it takes %d pairs of blocks",
-				    BENEFIT_PAIRS_LEAST);
+		return json_sprintf("too little was measured to say: it takes %d pairs of blocks, "
+				    "which is --for %.0fs at least",
+				    BENEFIT_PAIRS_LEAST,
+				    ceil(BENEFIT_PAIRS_LEAST * 2 * findings->block_s));
 	return json_string("nothing to compare: no disk was used and no energy is known; name a "
 			   "COMMAND to time");
 }
@@ -277,7 +302,7 @@ static json_t *verdict(const struct benefit_findings *findings)
 static json_t *finding_json(const struct benefit_findings *findings, enum benefit_figure figure)
 {
 	struct finding_of finding;
-	char words[96] = "too unsteady to tell";
+	char words[96];
 	json_t *ratios;
 
 	/* A measured energy needs no estimate beside it. */
@@ -286,7 +311,10 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 		return NULL;
 	if (differs(&finding))
 		say_difference(&finding, words, sizeof(words));
-	else if (bound(&finding) < UNSTEADY_PERCENT)
+	else if (is_unsteady(&finding))
+		snprintf(words, sizeof(words), "too unsteady to tell; --for %.0fm may do",
+			 needed_min(findings, &finding));
+	else
 		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
 			 bound(&finding));
 	/* Those of with to without, in the order of measurement. */

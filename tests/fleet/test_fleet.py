@@ -121,7 +121,7 @@ class Fleet(unittest.TestCase):
         self.assertLess(ratios["new"], 0.9 * ratios["old"])
         self.assertLess(abs(ratios["new"] - 1), 0.05)
         self.assertTrue(math.isfinite(ratios["old"]))
-        ios = '{figure="ios_per_s", against="powersave"}'
+        ios = '{figure="ios_per_s", against="the former governor"}'
         self.evaluate([(f"sum(abs(wakegov_canary:ratio{ios} - {ratios['new'] / ratios['old']!r}) < bool 1e-9)", 1),
                        *((f"sum(wakegov_canary:{end}{ios} != bool wakegov_canary:{end}{ios})", 1)
                          for end in ("low", "high"))])

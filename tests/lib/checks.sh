@@ -168,7 +168,8 @@ installs() {
 		usr/share/doc/wakegov/examples/laptop.conf \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \
-		usr/share/wakegov/fleet/wakegov-benefit.service \
+		usr/lib/systemd/system/wakegov-benefit.service usr/lib/systemd/system/wakegov-benefit.timer \
+		usr/lib/systemd/system/wakegov-metrics.service usr/lib/systemd/system/wakegov-metrics.timer \
 		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
 		usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \

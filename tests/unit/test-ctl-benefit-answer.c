@@ -22,7 +22,9 @@ static json_t *answer_of(const struct effect effects[2], uint32_t n_pairs)
 {
 	static struct benefit_findings findings;
 
-	findings = (struct benefit_findings){ .own = "IOPS", .energy_source = "powercap" };
+	findings = (struct benefit_findings){ .own = "IOPS",
+					      .energy_source = "powercap",
+					      .block_s = 30 };
 
 	for (uint32_t i = 0; i < n_pairs; i++) {
 		double with[FIGURES] = { 0 }, without[FIGURES] = { 0 };
@@ -67,6 +69,8 @@ static void test_verdict(void **state)
 		  "no difference found; one above 2.6 % in I/Os would have been" },
 		{ { { FIGURE_IOS, 2000, 12, 30 }, { FIGURE_ENERGY, 24, -20, 42 } },
 		  "power: 2 to 9 W less, at the same I/Os (within 24 %)" },
+		{ { { FIGURE_IOS, 2000, 0, 95 }, { FIGURE_CPU, 0.3, 40, 2 } },
+		  "too unsteady to tell by I/Os; --for 122m may do" },
 		{ { { FIGURE_CPU, 0.3, 40, 2 }, { FIGURE_FREQUENCY, 900, 9, 3 } },
 		  "nothing to compare: no disk was used and no energy is known; name a COMMAND to "
 		  "time" },
@@ -87,8 +91,10 @@ static void test_too_few(void **state)
 					   { FIGURE_ENERGY, 24, -9, 3 } };
 	json_auto_t *answer = answer_of(effects, 2);
 
-	assert_string_equal(json_string_value(json_object_get(answer, "verdict")),
-			    "too little was measured to say: it takes 3 pairs of blocks");
+	assert_string_equal(
+		json_string_value(json_object_get(answer, "verdict")),
+		"too little was measured to say: it takes 3 pairs of blocks, which is --for 180s "
+		"at least");
 	assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
 }
 

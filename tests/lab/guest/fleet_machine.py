@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two machines of a fleet, one after the other: wakegovd under a load, and its metrics every two seconds.
 
-They are written by the commands of the units in conf, in a loop in place of the timer, until benefit
+They are written by the commands of the units, in a loop in place of the timer, until benefit
 has been at its end for a while. A line of JSON on standard output has what the files are then; the last
 one of a machine has benefit's answer as well. The machine "new" has no I/O boost.
 """
@@ -23,14 +23,14 @@ LOAD_S = "3600"
 
 def command_of(unit):
     """Of ExecStart=, with the programs that were built here."""
-    with open(f"{guest.REPO}/conf/{unit}", encoding="utf-8") as file:
+    with open(f"{guest.REPO}/systemd/{unit}.in", encoding="utf-8") as file:
         command = re.search(r"^ExecStart=/bin/sh -c '(.*)'$", file.read(), re.M)[1]
-    return command.replace("/usr/bin/", "").replace("/usr/share/wakegov", f"{guest.REPO}/conf")
+    return command.replace("@bindir@/", "").replace("@datadir@/wakegov", f"{guest.REPO}/conf")
 
 
 def benefit(folder):
     """In seconds instead of minutes."""
-    command = command_of("fleet/wakegov-benefit.service")
+    command = command_of("wakegov-benefit.service")
     short = command.replace(" benefit ", " benefit --for 24s --block 2s ")
     return subprocess.Popen(["/bin/sh", "-c", short], cwd=folder)
 
@@ -44,7 +44,7 @@ def files(folder):
 
 
 def observe(half, folder):
-    write = command_of("examples/wakegov-metrics.service")
+    write = command_of("wakegov-metrics.service")
     began_s, process, after = time.time(), benefit(folder), 0
     while after < AFTER_BENEFIT:
         subprocess.run(["/bin/sh", "-c", write], cwd=folder, check=True)
@@ -60,6 +60,9 @@ def observe(half, folder):
 
 def main():
     device = guest.null_blk()
+    # The former governor, which benefit compares with: without the boost nothing changes.
+    for path in glob.glob(f"{guest.CPUFREQ}/policy*/scaling_governor"):
+        guest.write(path, "powersave")
     for half, boost in (("old", ""), ("new", "[io-boost]\nenabled = no\n")):
         with tempfile.TemporaryDirectory() as folder, \
                 guest.Daemon(f"[wakegov]\nbackend = setspeed\n{boost}"):
